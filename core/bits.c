@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Noisy one-hot vectors, 64 coordinates at a time; see bits.h.
+#include "bits.h"
+
+#include "bytes.h"
+
+shoal_err shoal_bits_check(const uint8_t *bits, uint32_t m)
+{
+    if (m % 8 != 0 && bits[m / 8] >> (m % 8) != 0) return SHOAL_ERR_RECORD;
+    return SHOAL_OK;
+}
+
+// All ones where x is zero, without a branch.
+static inline uint64_t mask_if_zero(uint64_t x)
+{
+    return ((x | (0 - x)) >> 63) - 1;
+}
+
+// Writes the low n bytes of a word.
+static void store_bytes(uint8_t *out, uint64_t word, uint32_t n)
+{
+    uint8_t eight[8];
+    store64_le(eight, word);
+    memcpy(out, eight, n);
+}
+
+void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t threshold, int flip, uint64_t fair,
+                       shoal_rng *rng)
+{
+    uint64_t bit = (uint64_t)1 << (item & 63);
+    for (uint32_t start = 0; start < m; start += 64) {
+        uint64_t coins, hot = bit & mask_if_zero((item >> 6) ^ (start >> 6));
+        shoal_rng_bernoulli_words(rng, &coins, 1, threshold);
+        uint64_t word = flip ? coins ^ hot : (coins & ~hot) | (hot & (0 - fair));
+        uint32_t left = m - start;
+        if (left < 64) word &= ((uint64_t)1 << left) - 1;
+        store_bytes(bits + start / 8, word, left < 64 ? bits_size(left) : 8);
+    }
+    wipe(&bit, sizeof bit);
+}

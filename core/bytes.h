@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integers to bytes and back, without punned loads, and wiping. Private to the core.
+#ifndef SHOAL_BYTES_H
+#define SHOAL_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t load32_le(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t load64_le(const uint8_t *p)
+{
+    return (uint64_t)load32_le(p) | (uint64_t)load32_le(p + 4) << 32;
+}
+
+static inline void store32_le(uint8_t *p, uint32_t x)
+{
+    p[0] = (uint8_t)x;
+    p[1] = (uint8_t)(x >> 8);
+    p[2] = (uint8_t)(x >> 16);
+    p[3] = (uint8_t)(x >> 24);
+}
+
+static inline void store64_le(uint8_t *p, uint64_t x)
+{
+    store32_le(p, (uint32_t)x);
+    store32_le(p + 4, (uint32_t)(x >> 32));
+}
+
+static inline uint32_t load32_be(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | (uint32_t)p[3];
+}
+
+static inline void store32_be(uint8_t *p, uint32_t x)
+{
+    p[0] = (uint8_t)(x >> 24);
+    p[1] = (uint8_t)(x >> 16);
+    p[2] = (uint8_t)(x >> 8);
+    p[3] = (uint8_t)x;
+}
+
+static inline void store64_be(uint8_t *p, uint64_t x)
+{
+    store32_be(p, (uint32_t)(x >> 32));
+    store32_be(p + 4, (uint32_t)x);
+}
+
+static inline size_t text_len(const char *text)
+{
+    size_t n = 0;
+    while (text[n] != '\0') n++;
+    return n;
+}
+
+// Zeros that the optimiser may not drop: the stores go through a volatile pointer.
+static inline void wipe(void *bytes, size_t len)
+{
+    volatile uint8_t *p = bytes;
+    for (size_t i = 0; i < len; i++) p[i] = 0;
+}
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keyed 64-bit fingerprint of a byte string: SipHash-2-4 (Aumasson and Bernstein 2012).
+#ifndef SHOAL_FINGERPRINT_H
+#define SHOAL_FINGERPRINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Returns: SipHash-2-4 of bytes[0..len) under key, as the paper's little-endian integer.
+// Timing: depends on len only.
+uint64_t shoal_fingerprint(const uint8_t key[16], const uint8_t *bytes, size_t len);
+
+#endif

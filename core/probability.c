@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer exponential and the thresholds made of it; see probability.h.
+//
+// Fixed point: a number is eight 32-bit limbs, least significant first, with 192 fractional bits and 64 integer bits.
+// e^x for 0 < x <= 16 is the sum of x^i/i!, all terms positive. Each term comes from the last by one multiplication and one
+// division by small integers; only the division rounds, downward, by less than one unit u = 2^-192. A term's error obeys
+// err_i <= err_{i-1} x/i + u, so that err_i <= u e^16 and the sum of the first TERMS terms is low by less than
+// TERMS * u * e^16 < 2^7 * 2^24 * 2^-192 = 2^-161. What is left out, beyond x^TERMS/TERMS! with x <= 16 and TERMS = 128, is
+// below 2 * 16^128/128! < 2^-203. The sum L is therefore a lower bound of e^x and e^x - L < 2^-160.
+//
+// T = ceil(2^64 / (L + 1)) >= 2^64/(e^x + 1), and the excess over the exact quotient is below 2^64 * 2^-160, far inside
+// the 2^-40 that the header states.
+#include "probability.h"
+
+#include "bytes.h"
+
+#define LIMBS 8
+#define FRACTION_LIMBS 6
+#define TERMS 128
+
+typedef struct fixed {
+    uint32_t limb[LIMBS];
+} fixed;
+
+static void multiply_small(fixed *a, uint32_t factor)
+{
+    uint64_t carry = 0;
+    for (int i = 0; i < LIMBS; i++) {
+        carry += (uint64_t)a->limb[i] * factor;
+        a->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+static void divide_small(fixed *a, uint32_t divisor)
+{
+    uint64_t rest = 0;
+    for (int i = LIMBS - 1; i >= 0; i--) {
+        rest = rest << 32 | a->limb[i];
+        a->limb[i] = (uint32_t)(rest / divisor);
+        rest %= divisor;
+    }
+}
+
+static void add(fixed *a, const fixed *b)
+{
+    uint64_t carry = 0;
+    for (int i = 0; i < LIMBS; i++) {
+        carry += (uint64_t)a->limb[i] + b->limb[i];
+        a->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+// Lower bound of e^(numerator/denominator), below it by less than 2^-160.
+//   numerator <= 2^24; denominator * TERMS < 2^32; the quotient <= 16, so no term reaches 2^24 and limbs have room
+static fixed exponential(uint32_t numerator, uint32_t denominator)
+{
+    fixed term = {{0}}, sum;
+    term.limb[FRACTION_LIMBS] = 1;
+    sum = term;
+    for (uint32_t i = 1; i < TERMS; i++) {
+        multiply_small(&term, numerator);
+        divide_small(&term, denominator * i);
+        add(&sum, &term);
+    }
+    return sum;
+}
+
+// Is t * a >= 2^64 ?
+static int product_reaches(uint64_t t, const fixed *a)
+{
+    uint32_t product[LIMBS + 2] = {0};
+    uint32_t half[2] = {(uint32_t)t, (uint32_t)(t >> 32)};
+    for (int h = 0; h < 2; h++) {
+        uint64_t carry = 0;
+        for (int i = 0; i < LIMBS; i++) {
+            carry += (uint64_t)a->limb[i] * half[h] + product[i + h];
+            product[i + h] = (uint32_t)carry;
+            carry >>= 32;
+        }
+        product[LIMBS + h] = (uint32_t)carry;
+    }
+    return product[LIMBS] != 0 || product[LIMBS + 1] != 0; // bits of weight 2^64 and above
+}
+
+// The smallest t with t * a >= 2^64, that is ceil(2^64/a); 2 <= a.
+static uint64_t reciprocal_ceil(const fixed *a)
+{
+    uint64_t below = 0; // the largest t found with t * a < 2^64
+    for (int bit = 63; bit >= 0; bit--) {
+        uint64_t t = below | (uint64_t)1 << bit;
+        if (!product_reaches(t, a)) below = t;
+    }
+    return below + 1;
+}
+
+shoal_err shoal_threshold(uint64_t *threshold, uint32_t eps_micro, uint32_t halves)
+{
+    if (eps_micro < SHOAL_EPS_MICRO_MIN || eps_micro > SHOAL_EPS_MICRO_MAX || halves < 1 || halves > 2)
+        return SHOAL_ERR_RANGE;
+    fixed odds = exponential(eps_micro, 1000000 * halves);
+    fixed one = {{0}};
+    one.limb[FRACTION_LIMBS] = 1;
+    add(&odds, &one);
+    *threshold = reciprocal_ceil(&odds);
+    return SHOAL_OK;
+}
+
+shoal_err shoal_threshold_epsilon(uint32_t *eps_micro, uint64_t threshold, uint32_t halves)
+{
+    uint32_t low = SHOAL_EPS_MICRO_MIN, high = SHOAL_EPS_MICRO_MAX;
+    uint64_t t;
+    shoal_err err = shoal_threshold(&t, high, halves);
+    if (err != SHOAL_OK) return err;
+    if (threshold < t || threshold > (uint64_t)1 << 63) return SHOAL_ERR_RANGE;
+    while (low < high) { // the smallest epsilon whose threshold is not above this one
+        uint32_t middle = low + (high - low) / 2;
+        err = shoal_threshold(&t, middle, halves);
+        if (err != SHOAL_OK) return err;
+        if (t <= threshold)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *eps_micro = low;
+    return SHOAL_OK;
+}

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recipe's field table and everything read off it: setting, checking, canonical bytes; see recipe.h.
+#include "recipe.h"
+
+#include "bytes.h"
+
+typedef enum kind {
+    KIND_NAME,      // shoal_name
+    KIND_CHOICE,    // uint32_t, one of `choices`
+    KIND_INTEGER,   // uint32_t, a whole number
+    KIND_INTEGER64, // uint64_t, a whole number
+    KIND_MICRO,     // uint32_t, micro-units
+    KIND_SEED,      // 32 bytes, 64 hex digits
+    KIND_DAY,       // uint32_t, "YYYY-MM-DD"
+    KIND_DELTA,     // uint32_t K of "1e-K"
+    KIND_MECHANISM, // uint32_t, a name of mechanisms.def
+    KIND_VALUES     // the list parameters.values, given by shoal_recipe_add_value
+} kind;
+
+typedef struct choice {
+    const char *name;
+    uint32_t number;
+} choice;
+
+typedef struct field {
+    const char *path;
+    uint16_t tag; // in the canonical bytes; fixed for ever
+    uint8_t is_required;
+    kind kind;
+    size_t offset;
+    uint64_t min, max, initial;
+    const choice *choices;
+} field;
+
+static const choice value_kinds[] = {{"word", SHOAL_VALUE_WORD}, {"host", SHOAL_VALUE_HOST},
+                                     {"site", SHOAL_VALUE_SITE}, {"item", SHOAL_VALUE_ITEM},
+                                     {"number", SHOAL_VALUE_NUMBER}, {NULL, 0}};
+static const choice forms[] = {{"none", SHOAL_FORM_NONE}, {"NFC", SHOAL_FORM_NFC}, {NULL, 0}};
+static const choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
+static const choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {NULL, 0}};
+static const choice freshness[] = {{"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
+
+#define AT(member) offsetof(shoal_recipe, member)
+
+// path, tag, required, kind, offset, min, max, initial, choices
+static const field fields[] = {
+    {"recipe", 1, 1, KIND_NAME, AT(recipe), 0, 0, 0, NULL},
+    {"analysis", 2, 1, KIND_NAME, AT(analysis), 0, 0, 0, NULL},
+    {"stream", 3, 1, KIND_NAME, AT(stream), 0, 0, 0, NULL},
+    {"value", 4, 1, KIND_CHOICE, AT(value), 0, 0, 0, value_kinds},
+    {"text.form", 5, 0, KIND_CHOICE, AT(text_form), 0, 0, SHOAL_FORM_NFC, forms},
+    {"text.case", 6, 0, KIND_CHOICE, AT(text_case), 0, 0, SHOAL_CASE_LOWER, cases},
+    {"text.min", 7, 0, KIND_INTEGER, AT(text_min), 1, 64, 1, NULL},
+    {"text.max", 8, 0, KIND_INTEGER, AT(text_max), 1, 64, 32, NULL},
+    {"mechanism", 9, 1, KIND_MECHANISM, AT(mechanism), 0, 0, 0, NULL},
+    {"parameters.epsilon", 10, 1, KIND_MICRO, AT(eps_micro), 10000, 16000000, 0, NULL},
+    {"parameters.k", 11, 0, KIND_INTEGER, AT(k), 1, 1u << 20, 0, NULL},
+    {"parameters.m", 12, 0, KIND_INTEGER, AT(m), 2, 1u << 20, 0, NULL},
+    {"parameters.size", 13, 0, KIND_INTEGER, AT(size), 2, 1u << 24, 0, NULL},
+    {"parameters.values", 14, 0, KIND_VALUES, 0, 0, 0, 0, NULL},
+    {"hash", 15, 0, KIND_CHOICE, AT(hash), 0, 0, SHOAL_HASH_NONE, hashes},
+    {"seed", 16, 0, KIND_SEED, AT(seed), 0, 0, 0, NULL},
+    {"limit.per_day", 17, 1, KIND_INTEGER, AT(per_day), 1, 1000000, 0, NULL},
+    {"send.sample", 18, 0, KIND_MICRO, AT(sample_micro), 1, 1000000, 1000000, NULL},
+    {"send.delay_s", 19, 0, KIND_INTEGER, AT(delay_s), 0, 604800, 86400, NULL},
+    {"send.fresh", 20, 0, KIND_CHOICE, AT(fresh), 0, 0, SHOAL_FRESH_WAIT, freshness},
+    {"batch.minimum", 21, 0, KIND_INTEGER, AT(batch_minimum), 1, 1000000, 500, NULL},
+    {"batch.max_age_s", 22, 0, KIND_INTEGER, AT(batch_max_age_s), 1, 2592000, 86400, NULL},
+    {"cohort.minimum", 23, 0, KIND_INTEGER, AT(cohort_minimum), 1, 1000000000, 1000, NULL},
+    {"cohort.epsilon", 24, 0, KIND_MICRO, AT(cohort_eps_micro), 1, 16000000, 0, NULL},
+    {"cohort.delta", 25, 0, KIND_DELTA, AT(cohort_delta_exp), 3, 15, 0, NULL},
+    {"release.threshold", 26, 0, KIND_INTEGER64, AT(release_threshold), 0, 1000000000000, 0, NULL},
+    {"expires", 27, 1, KIND_DAY, AT(expires_day), 0, 0, 0, NULL},
+};
+#define N_FIELDS (sizeof fields / sizeof fields[0])
+
+static shoal_err refuse(shoal_recipe *recipe, const char *path, shoal_err err, const char *text)
+{
+    recipe->error_field = path;
+    recipe->error_text = text;
+    recipe->n_parts = 0;
+    return err;
+}
+
+static int same_text(const char *own, const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len && own[n] != '\0' && own[n] == text[n]) n++;
+    return n == len && own[n] == '\0';
+}
+
+static uint64_t get_number(const shoal_recipe *recipe, const field *f)
+{
+    const uint8_t *at = (const uint8_t *)recipe + f->offset;
+    uint32_t narrow;
+    uint64_t wide;
+    if (f->kind == KIND_INTEGER64) {
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, at, sizeof narrow);
+    return narrow;
+}
+
+static void put_number(shoal_recipe *recipe, const field *f, uint64_t number)
+{
+    uint8_t *at = (uint8_t *)recipe + f->offset;
+    uint32_t narrow = (uint32_t)number;
+    if (f->kind == KIND_INTEGER64)
+        memcpy(at, &number, sizeof number);
+    else
+        memcpy(at, &narrow, sizeof narrow);
+}
+
+static int is_number(const field *f)
+{
+    return f->kind != KIND_NAME && f->kind != KIND_SEED && f->kind != KIND_VALUES;
+}
+
+static int was_seen(const shoal_recipe *recipe, const char *path)
+{
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (fields[i].path == path || same_text(fields[i].path, path, text_len(path))) return recipe->seen >> i & 1;
+    return 0;
+}
+
+void shoal_recipe_init(shoal_recipe *recipe)
+{
+    memset(recipe, 0, sizeof *recipe);
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (is_number(&fields[i])) put_number(recipe, &fields[i], fields[i].initial);
+    shoal_sha256_init(&recipe->values_sha);
+}
+
+// The field of a path, marked as seen; NULL (and *err) when there is none or it came before.
+static const field *take_field(shoal_recipe *recipe, const char *path, size_t path_len, shoal_err *err)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        if (!same_text(fields[i].path, path, path_len)) continue;
+        if (recipe->seen >> i & 1) {
+            *err = refuse(recipe, fields[i].path, SHOAL_ERR_DUPLICATE, "is given twice");
+            return NULL;
+        }
+        recipe->seen |= (uint64_t)1 << i;
+        return &fields[i];
+    }
+    *err = refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a recipe");
+    return NULL;
+}
+
+shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro)
+{
+    shoal_err err = SHOAL_OK;
+    const field *f = take_field(recipe, path, path_len, &err);
+    if (f == NULL) return err;
+    if (f->kind != KIND_MICRO && f->kind != KIND_INTEGER && f->kind != KIND_INTEGER64)
+        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a string");
+    if (micro < 0) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be negative");
+    uint64_t number = (uint64_t)micro;
+    if (f->kind != KIND_MICRO) {
+        if (number % 1000000 != 0) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a whole number");
+        number /= 1000000;
+    }
+    if (number < f->min || number > f->max)
+        return refuse(recipe, f->path, SHOAL_ERR_RANGE, "is outside its range");
+    put_number(recipe, f, number);
+    return SHOAL_OK;
+}
+
+static int is_name_char(char c, int is_first)
+{
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) return 1;
+    return !is_first && (c == '.' || c == '_' || c == '-');
+}
+
+static shoal_err set_name(shoal_recipe *recipe, const field *f, const char *text, size_t len)
+{
+    if (len < 1 || len > SHOAL_NAME_MAX) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must have 1 to 64 characters");
+    for (size_t i = 0; i < len; i++)
+        if (!is_name_char(text[i], i == 0))
+            return refuse(recipe, f->path, SHOAL_ERR_TYPE, "may hold a-z, 0-9 and, after the first, . _ -");
+    shoal_name name = {(uint8_t)len, {0}};
+    memcpy(name.bytes, text, len);
+    memcpy((uint8_t *)recipe + f->offset, &name, sizeof name);
+    return SHOAL_OK;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static shoal_err set_seed(shoal_recipe *recipe, const field *f, const char *text, size_t len)
+{
+    uint8_t any = 0;
+    if (len != 64) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
+    for (size_t i = 0; i < 32; i++) {
+        int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
+        recipe->seed[i] = (uint8_t)(high << 4 | low);
+        any |= recipe->seed[i];
+    }
+    return any ? SHOAL_OK : refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be all zeros");
+}
+
+// Reads n digits; UINT32_MAX when one is not a digit.
+static uint32_t digits(const char *text, size_t n)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] < '0' || text[i] > '9') return UINT32_MAX;
+        sum = sum * 10 + (uint32_t)(text[i] - '0');
+    }
+    return sum;
+}
+
+static int is_leap(uint32_t year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static uint32_t month_days(uint32_t year, uint32_t month)
+{
+    static const uint8_t days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return days[month - 1] + (month == 2 && is_leap(year) ? 1u : 0u);
+}
+
+static shoal_err set_day(shoal_recipe *recipe, const field *f, const char *text, size_t len)
+{
+    if (len != 10 || text[4] != '-' || text[7] != '-')
+        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a date YYYY-MM-DD");
+    uint32_t year = digits(text, 4), month = digits(text + 5, 2), day = digits(text + 8, 2);
+    if (year == UINT32_MAX || month == UINT32_MAX || day == UINT32_MAX)
+        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a date YYYY-MM-DD");
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days(year, month))
+        return refuse(recipe, f->path, SHOAL_ERR_RANGE, "is not a date");
+    uint32_t days = day - 1;
+    for (uint32_t y = 1970; y < year; y++) days += is_leap(y) ? 366 : 365;
+    for (uint32_t m = 1; m < month; m++) days += month_days(year, m);
+    put_number(recipe, f, days);
+    return SHOAL_OK;
+}
+
+static shoal_err set_delta(shoal_recipe *recipe, const field *f, const char *text, size_t len)
+{
+    if (len < 4 || len > 5 || memcmp(text, "1e-", 3) != 0)
+        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
+    uint32_t exponent = digits(text + 3, len - 3);
+    if (exponent == UINT32_MAX || text[3] == '0') return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
+    if (exponent < f->min || exponent > f->max) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must be 1e-3 to 1e-15");
+    put_number(recipe, f, exponent);
+    return SHOAL_OK;
+}
+
+static shoal_err set_choice(shoal_recipe *recipe, const field *f, const char *text, size_t len)
+{
+    for (const choice *c = f->choices; c->name != NULL; c++) {
+        if (!same_text(c->name, text, len)) continue;
+        put_number(recipe, f, c->number);
+        return SHOAL_OK;
+    }
+    return refuse(recipe, f->path, SHOAL_ERR_TYPE, "is none of the known names");
+}
+
+static shoal_err set_mechanism(shoal_recipe *recipe, const field *f, const char *text, size_t len)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_name(text, len);
+    if (mechanism == NULL) return refuse(recipe, f->path, SHOAL_ERR_MECHANISM, "is unknown or not part of this build");
+    put_number(recipe, f, mechanism->id);
+    return SHOAL_OK;
+}
+
+shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len)
+{
+    shoal_err err = SHOAL_OK;
+    const field *f = take_field(recipe, path, path_len, &err);
+    if (f == NULL) return err;
+    switch (f->kind) {
+    case KIND_NAME: return set_name(recipe, f, text, len);
+    case KIND_CHOICE: return set_choice(recipe, f, text, len);
+    case KIND_SEED: return set_seed(recipe, f, text, len);
+    case KIND_DAY: return set_day(recipe, f, text, len);
+    case KIND_DELTA: return set_delta(recipe, f, text, len);
+    case KIND_MECHANISM: return set_mechanism(recipe, f, text, len);
+    case KIND_VALUES: return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
+    case KIND_INTEGER:
+    case KIND_INTEGER64:
+    case KIND_MICRO: break;
+    }
+    return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a number");
+}
+
+shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len)
+{
+    static const char path[] = "parameters.values";
+    uint8_t prefix[4];
+    if (recipe->n_values == 0) {
+        shoal_err err = SHOAL_OK;
+        if (take_field(recipe, path, sizeof path - 1, &err) == NULL) return err;
+    }
+    if (len < 1 || len > SHOAL_VALUE_MAX) return refuse(recipe, path, SHOAL_ERR_RANGE, "holds a value that is empty or over 256 bytes");
+    if (recipe->n_values == (1u << 24)) return refuse(recipe, path, SHOAL_ERR_RANGE, "has too many values");
+    store32_be(prefix, (uint32_t)len);
+    shoal_sha256_update(&recipe->values_sha, prefix, sizeof prefix);
+    shoal_sha256_update(&recipe->values_sha, (const uint8_t *)text, len);
+    recipe->n_values++;
+    return SHOAL_OK;
+}
+
+static shoal_err need(shoal_recipe *recipe, const char *path)
+{
+    return was_seen(recipe, path) ? SHOAL_OK : refuse(recipe, path, SHOAL_ERR_MISSING_FIELD, "is missing");
+}
+
+static shoal_err forbid(shoal_recipe *recipe, const char *path)
+{
+    return was_seen(recipe, path) ? refuse(recipe, path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism")
+                                  : SHOAL_OK;
+}
+
+static shoal_err check_all(shoal_recipe *recipe, shoal_err (*rule)(shoal_recipe *, const char *),
+                           const char *const *paths)
+{
+    for (; *paths != NULL; paths++) {
+        shoal_err err = rule(recipe, *paths);
+        if (err != SHOAL_OK) return err;
+    }
+    return SHOAL_OK;
+}
+
+// Which of hash, seed, k, m, size and values belong to the mechanism's kind of domain.
+static shoal_err check_domain_fields(shoal_recipe *recipe, shoal_domain domain)
+{
+    static const char *const sketch[] = {"hash", "seed", "parameters.k", "parameters.m", NULL};
+    static const char *const list[] = {"parameters.size", "parameters.values", NULL};
+    shoal_err err = check_all(recipe, domain == SHOAL_DOMAIN_OPEN ? need : forbid, sketch);
+    if (err != SHOAL_OK || domain == SHOAL_DOMAIN_OPEN) return err != SHOAL_OK ? err : check_all(recipe, forbid, list);
+    if (recipe->size != 0 && recipe->n_values != 0)
+        return refuse(recipe, "parameters.size", SHOAL_ERR_DUPLICATE, "and values exclude each other");
+    if (recipe->size == 0 && recipe->n_values == 0)
+        return refuse(recipe, "parameters.values", SHOAL_ERR_MISSING_FIELD, "or size is needed");
+    return SHOAL_OK;
+}
+
+static shoal_err check_pairs(shoal_recipe *recipe)
+{
+    if (recipe->text_min > recipe->text_max) return refuse(recipe, "text.min", SHOAL_ERR_RANGE, "is above text.max");
+    if ((recipe->cohort_eps_micro == 0) != (recipe->cohort_delta_exp == 0))
+        return refuse(recipe, "cohort.delta", SHOAL_ERR_MISSING_FIELD, "and cohort.epsilon go together");
+    return SHOAL_OK;
+}
+
+// The field that a mechanism's own check names, as a recipe path.
+static const char *path_of(const char *name)
+{
+    static const char *const paths[] = {"parameters.epsilon", "parameters.k", "parameters.m", "parameters.size", NULL};
+    for (const char *const *p = paths; *p != NULL; p++)
+        if (same_text(*p + sizeof "parameters." - 1, name, text_len(name))) return *p;
+    return "mechanism";
+}
+
+static shoal_err prepare_parts(shoal_recipe *recipe, const shoal_mechanism *mechanism)
+{
+    shoal_part *part = &recipe->parts[0];
+    const char *name = "mechanism";
+    int is_open = mechanism->domain == SHOAL_DOMAIN_OPEN;
+    part->mechanism = recipe->mechanism;
+    part->eps_micro = recipe->eps_micro;
+    part->k = is_open ? recipe->k : 1;
+    part->m = is_open ? recipe->m : recipe->size != 0 ? recipe->size : recipe->n_values;
+    memcpy(part->seed, recipe->seed, sizeof part->seed);
+    shoal_err err = shoal_part_prepare(part, &name);
+    if (err != SHOAL_OK) return refuse(recipe, path_of(name), err, "is outside what the mechanism takes");
+    recipe->record_size = part->record_size;
+    recipe->text_size = part->text_size;
+    recipe->n_parts = 1;
+    return SHOAL_OK;
+}
+
+static shoal_err hash_recipe(shoal_recipe *recipe)
+{
+    uint8_t canonical[SHOAL_CANONICAL_MAX];
+    size_t len = 0;
+    shoal_sha256 sha;
+    shoal_err err = shoal_recipe_canonical(canonical, sizeof canonical, &len, recipe);
+    if (err != SHOAL_OK) return err;
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, canonical, len);
+    shoal_sha256_final(recipe->recipe_hash, &sha);
+    return SHOAL_OK;
+}
+
+shoal_err shoal_recipe_finish(shoal_recipe *recipe)
+{
+    if (recipe->error_text != NULL) return SHOAL_ERR_ARGUMENT;
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (fields[i].is_required && !(recipe->seen >> i & 1))
+            return refuse(recipe, fields[i].path, SHOAL_ERR_MISSING_FIELD, "is missing");
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
+    shoal_err err = check_domain_fields(recipe, mechanism->domain);
+    if (err == SHOAL_OK) err = check_pairs(recipe);
+    if (err == SHOAL_OK) err = prepare_parts(recipe, mechanism);
+    if (err != SHOAL_OK) return err;
+    if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
+    return hash_recipe(recipe);
+}
+
+typedef struct writer {
+    uint8_t *out;
+    size_t cap, len;
+    int is_full;
+} writer;
+
+static void put(writer *w, const void *bytes, size_t len)
+{
+    if (len > w->cap - w->len) {
+        w->is_full = 1;
+        return;
+    }
+    memcpy(w->out + w->len, bytes, len);
+    w->len += len;
+}
+
+static void put_field(writer *w, uint16_t tag, const void *bytes, size_t len)
+{
+    uint8_t head[6] = {(uint8_t)(tag >> 8), (uint8_t)tag};
+    store32_be(head + 2, (uint32_t)len);
+    put(w, head, sizeof head);
+    put(w, bytes, len);
+}
+
+static void put_values(writer *w, uint16_t tag, const shoal_recipe *recipe)
+{
+    uint8_t bytes[40];
+    store64_be(bytes, recipe->n_values);
+    memcpy(bytes + 8, recipe->values_digest, 32);
+    if (recipe->n_values > 0) put_field(w, tag, bytes, sizeof bytes);
+}
+
+shoal_err shoal_recipe_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe)
+{
+    static const char title[] = "shoal recipe 1\n";
+    writer w = {out, cap, 0, 0};
+    if (recipe->n_parts == 0) return SHOAL_ERR_ARGUMENT;
+    put(&w, title, sizeof title - 1);
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const field *f = &fields[i];
+        uint8_t eight[8];
+        if (f->kind == KIND_VALUES) {
+            put_values(&w, f->tag, recipe);
+        } else if (f->kind == KIND_NAME) {
+            shoal_name name;
+            memcpy(&name, (const uint8_t *)recipe + f->offset, sizeof name);
+            put_field(&w, f->tag, name.bytes, name.len);
+        } else if (f->kind == KIND_SEED) {
+            if (recipe->seen >> i & 1) put_field(&w, f->tag, recipe->seed, sizeof recipe->seed);
+        } else if (get_number(recipe, f) != f->initial) {
+            store64_be(eight, get_number(recipe, f));
+            put_field(&w, f->tag, eight, sizeof eight);
+        }
+    }
+    if (w.is_full) return SHOAL_ERR_SPACE;
+    *len = w.len;
+    return SHOAL_OK;
+}
+
+shoal_err shoal_recipe_check_day(const shoal_recipe *recipe, uint32_t day)
+{
+    return day > recipe->expires_day ? SHOAL_ERR_EXPIRED : SHOAL_OK;
+}
+
+shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe)
+{
+    uint32_t sum = 0, one = 0;
+    if (recipe->n_parts == 0) return SHOAL_ERR_ARGUMENT;
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        shoal_err err = shoal_mechanism_by_id(part->mechanism)->epsilon(&one, part);
+        if (err != SHOAL_OK) return err;
+        sum += one;
+    }
+    *eps_micro = sum;
+    return SHOAL_OK;
+}

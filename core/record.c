@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records as the join of their parts; see record.h.
+#include "record.h"
+
+#include "bytes.h"
+
+static const shoal_mechanism *mechanism_of(const shoal_part *part)
+{
+    return shoal_mechanism_by_id(part->mechanism);
+}
+
+static int is_finished(const shoal_recipe *recipe)
+{
+    return recipe->n_parts >= 1 && recipe->n_parts <= SHOAL_PARTS_MAX;
+}
+
+static int is_item(const shoal_part *part, uint64_t item)
+{
+    return mechanism_of(part)->domain == SHOAL_DOMAIN_OPEN || item < part->m || item == SHOAL_ITEM_NONE;
+}
+
+shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items, uint32_t n_items,
+                                 shoal_rng *rng)
+{
+    if (!is_finished(recipe) || n_items != recipe->n_parts) return SHOAL_ERR_ARGUMENT;
+    for (uint32_t i = 0; i < n_items; i++)
+        if (!is_item(&recipe->parts[i], items[i])) return SHOAL_ERR_RANGE;
+    for (uint32_t i = 0; i < n_items; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        mechanism_of(part)->randomize(record, part, items[i], rng);
+        record += part->record_size;
+    }
+    return SHOAL_OK;
+}
+
+shoal_err shoal_record_check(const shoal_recipe *recipe, const uint8_t *record)
+{
+    if (!is_finished(recipe)) return SHOAL_ERR_ARGUMENT;
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        shoal_err err = mechanism_of(part)->check(part, record);
+        if (err != SHOAL_OK) return err;
+        record += part->record_size;
+    }
+    return SHOAL_OK;
+}
+
+shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recipe, const uint8_t *record)
+{
+    if (!is_finished(recipe)) return SHOAL_ERR_ARGUMENT;
+    if (cap < recipe->text_size) return SHOAL_ERR_SPACE;
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        if (i > 0) *text++ = ';';
+        mechanism_of(part)->print(text, part, record);
+        text += part->text_size;
+        record += part->record_size;
+    }
+    return SHOAL_OK;
+}
+
+shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t len,
+                                 size_t *position)
+{
+    size_t ignored, start = 0, at = 0;
+    if (position == NULL) position = &ignored;
+    *position = 0;
+    if (!is_finished(recipe)) return SHOAL_ERR_ARGUMENT;
+    if (len != recipe->text_size) {
+        *position = len < recipe->text_size ? len : recipe->text_size;
+        return len < recipe->text_size ? SHOAL_ERR_TRUNCATED : SHOAL_ERR_EXTRA;
+    }
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        if (i > 0 && text[start++] != ';') {
+            *position = start - 1;
+            return SHOAL_ERR_TYPE;
+        }
+        shoal_err err = mechanism_of(part)->parse(record, part, text + start, &at);
+        if (err == SHOAL_OK) err = mechanism_of(part)->check(part, record);
+        if (err != SHOAL_OK) {
+            *position = start + at;
+            return err;
+        }
+        start += part->text_size;
+        record += part->record_size;
+    }
+    return SHOAL_OK;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Randomness of the core: a ChaCha20 key stream (RFC 8439) read in order, seeded by the host with 32 bytes.
+//
+// The same seed gives the same draws on every build, for ever: the order in which each function consumes the
+// stream is part of its contract. There is no global generator; every randomizer takes a `shoal_rng *`.
+// The generator holds no interior pointer and may be copied; a copy repeats the original's draws.
+#ifndef SHOAL_RNG_H
+#define SHOAL_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Blocks made at once. A power of two; the output does not depend on it.
+#define SHOAL_RNG_BLOCKS 4
+
+typedef struct shoal_rng {
+    uint32_t key[8];
+    uint32_t nonce[2];                     // stream number
+    uint64_t block;                        // next block of the stream
+    uint32_t used;                         // bytes of `buffer` already given out
+    uint8_t buffer[64 * SHOAL_RNG_BLOCKS]; // key stream made ahead
+} shoal_rng;
+
+// Starts stream 0 of `seed`.
+//   seed: 32 secret, uniformly random bytes, used for nothing else
+void shoal_rng_init(shoal_rng *rng, const uint8_t seed[32]);
+
+// Starts stream number `stream` of `seed`: streams of one seed are independent. Used by simulation, one stream a device.
+// Layout: ChaCha20 state words 12-13 hold the 64-bit block counter, words 14-15 the stream number, little-endian.
+void shoal_rng_init_stream(shoal_rng *rng, const uint8_t seed[32], uint64_t stream);
+
+// Fills out[0..len) with the next `len` bytes of the stream.
+void shoal_rng_bytes(shoal_rng *rng, uint8_t *out, size_t len);
+
+// Returns: the next 8 bytes of the stream, little-endian; uniform over [0, 2^64).
+uint64_t shoal_rng_u64(shoal_rng *rng);
+
+// Returns: uniform over [0, n), without bias, by rejection of u64 draws.
+//   n: 1 .. 2^64-1; n = 1 consumes nothing
+// Timing: depends on the draws and on n, which are public.
+uint64_t shoal_rng_below(shoal_rng *rng, uint64_t n);
+
+// Returns: 1 with probability exactly threshold / 2^64, else 0. One u64 draw.
+uint32_t shoal_rng_bernoulli(shoal_rng *rng, uint64_t threshold);
+
+// Fills words with independent bits, each 1 with probability exactly threshold / 2^64.
+//   words: n_words * 64 bits
+// How: 64 lanes compare a uniform 64-bit number with the threshold, most significant bit first, one u64 draw a bit of
+// all lanes; SHOAL_RNG_FIXED_ROUNDS draws always, then more until every lane is decided or the threshold has no bit left.
+// Timing: depends on the draws and the threshold only.
+void shoal_rng_bernoulli_words(shoal_rng *rng, uint64_t *words, size_t n_words, uint64_t threshold);
+#define SHOAL_RNG_FIXED_ROUNDS 6
+
+// Overwrites the generator with zeros.
+void shoal_rng_wipe(shoal_rng *rng);
+
+#endif
