@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts with standard errors and intervals, from an accumulator and a dictionary. Pure: no files, no clock, no threads' order
+// in a result.
+//
+// Rows hold what the estimator says: an unbiased count (it may be negative), its standard error, a normal interval, and
+// whether the count is distinguishable from zero. The interval holds for one row at the stated confidence, when n is large
+// enough for the normal law (n q (1-q) well above 10; a recipe's minimum cohort is). `detected` holds for all rows together:
+// under `bonferroni` the chance that any value that nobody sent is called detected is at most 1 - confidence; under `bh` the expected share of false ones
+// among the detected is (Benjamini and Hochberg 1995); under `none` each row is tested alone.
+#ifndef ESTIMATE_H
+#define ESTIMATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "accumulator.h"
+#include "agg_error.h"
+#include "dictionary.h"
+#include "recipe_json.h"
+
+typedef enum agg_multiple { AGG_BONFERRONI = 0, AGG_BH, AGG_NONE } agg_multiple;
+
+typedef struct agg_estimate_options {
+    double confidence;     // in (0, 1); 0 means 0.95
+    agg_multiple multiple; // rule behind `detected`
+    size_t top;            // rows to keep; 0 keeps all
+    unsigned n_threads;    // 0 means 1
+} agg_estimate_options;
+
+typedef struct agg_estimate_row {
+    agg_text value;
+    double count;     // reports
+    double stderr_;   // standard error, reports
+    double low, high; // normal interval at the confidence
+    int detected;
+} agg_estimate_row;
+
+typedef struct agg_estimate {
+    const agg_recipe *recipe;
+    uint64_t n;      // reports
+    double epsilon;  // of one report, as stated in the recipe
+    double confidence;
+    agg_multiple multiple;
+    size_t n_dictionary; // values asked for
+    size_t n_withheld;   // rows below release.threshold, not in `rows`
+    size_t n_rows;
+    agg_estimate_row *rows; // by falling count, ties by value
+} agg_estimate;
+
+// Estimates the count of every dictionary value.
+//   estimate: its rows point into `dictionary`, which must outlive it
+// Returns: AGG_ERR_COHORT with exit code 3, and nothing else, when n is below recipe.cohort_minimum; RECIPE_HASH.
+// Cost: k hashes per value; memory 16 bytes a value and a block.
+// Privacy: post-processing of private records; the release threshold and minimum cohort are enforced here.
+shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
+                           const agg_accumulator *acc, const agg_dictionary *dictionary,
+                           const agg_estimate_options *options) SHOAL_MUST_CHECK;
+void agg_estimate_release(agg_estimate *estimate);
+
+// Returns: "bonferroni", "bh" or "none".
+const char *agg_multiple_name(agg_multiple multiple);
+
+// What every mechanism's estimator gives: exact integer support, then the affine debiasing and its variance.
+struct agg_debias;
+typedef struct agg_estimator {
+    uint32_t id;
+    // Writes the sums that support each item: support[i] for items[i].
+    shoal_err (*support)(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                         const uint64_t *items, size_t n_items, unsigned n_threads);
+    // Prepares the constants of count and variance.
+    void (*debias)(struct agg_debias *debias, const shoal_part *part, const agg_sketch *sketch, uint64_t n);
+} agg_estimator;
+
+// count = scale * support + offset; variance = base - slope * f + curve * f^2 at f = the count clamped to [0, n], at least 0.
+typedef struct agg_debias {
+    double scale, offset;
+    double base, slope, curve;
+} agg_debias;
+
+#define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;
+#include "mechanisms.def"
+#undef SHOAL_MECHANISM
+
+// Returns: the estimator of a mechanism id, or NULL.
+const agg_estimator *agg_estimator_of(uint32_t mechanism);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files in, whole files out. What is written appears under its name only when it is complete and on the disk.
+#ifndef AGG_FILE_H
+#define AGG_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "agg_error.h"
+
+typedef struct agg_bytes {
+    uint8_t *data; // NUL-terminated beyond `len`, for parsers that want it
+    size_t len;
+} agg_bytes;
+
+// Reads a whole file of at most `max` bytes; "-" is standard input. Release with free(bytes->data).
+shoal_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path, size_t max) SHOAL_MUST_CHECK;
+
+// Opens "PATH.tmp-<pid>" for writing; agg_file_commit flushes, syncs and renames it to PATH, agg_file_abandon removes it.
+typedef struct agg_file {
+    FILE *stream;
+    char *path, *temporary;
+} agg_file;
+shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+shoal_err agg_file_commit(agg_file *file, agg_error *error) SHOAL_MUST_CHECK;
+void agg_file_abandon(agg_file *file);
+
+#endif

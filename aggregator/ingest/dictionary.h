@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of values: dictionaries (one value a line, or value<TAB>anything) and counts files (value<TAB>count).
+#ifndef DICTIONARY_H
+#define DICTIONARY_H
+
+#include "reader.h"
+#include "recipe_json.h"
+
+typedef struct agg_dictionary {
+    size_t n;
+    agg_text *values; // in file order, each once
+    uint64_t *items;  // the values' items under the recipe
+    uint64_t *counts; // of a counts file; NULL for a dictionary
+    uint64_t total;   // sum of counts, at most 2^53
+    char *pool;
+    size_t n_changed;  // lines that the recipe's text rule would change: no device sends them as they stand
+    size_t n_repeated; // lines of a dictionary whose value came before; counted once
+} agg_dictionary;
+
+// Reads a dictionary file. Values outside a closed domain, empty lines and NUL bytes are refused with their line.
+//   talk: told of lines that the text rule would change (the first AGG_TALK_MAX) and of repeated lines; may be NULL
+shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *path,
+                              agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+
+// Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum over 2^53, a repeated or
+// empty value; and a file whose sum is zero.
+shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe, const char *path,
+                          agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+
+// The same from bytes; `bytes` need not outlive the call.
+shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *name,
+                               const char *bytes, size_t len, int has_counts, agg_talk talk,
+                               void *talk_context) SHOAL_MUST_CHECK;
+
+// The dictionary of a closed domain: the recipe's values, or its indices in decimal. ARGUMENT for an open domain.
+shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
+                                   const agg_recipe *recipe) SHOAL_MUST_CHECK;
+
+void agg_dictionary_release(agg_dictionary *dictionary);
+
+// Returns: whether the recipe's text rule (form, case, length) leaves the bytes as they are.
+int agg_text_is_kept(const shoal_recipe *recipe, const char *bytes, size_t len);
+
+#endif

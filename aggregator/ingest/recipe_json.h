@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recipe file (JSON) as the core's recipe, with the list of values that the core does not keep.
+//
+// The JSON is walked once: nested objects make dotted paths, every scalar goes to shoal_recipe_set_*. Unknown, doubled and
+// wrongly typed fields are refused with the file's and the field's name. `parameters.values` is kept here, in order, with an
+// index for look-ups; a value given twice is refused.
+#ifndef RECIPE_JSON_H
+#define RECIPE_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agg_error.h"
+#include "recipe.h"
+
+#define AGG_RECIPE_FILE_MAX ((size_t)1 << 20) // bytes of a recipe file
+
+typedef struct agg_text {
+    const char *bytes; // not NUL-terminated
+    size_t len;
+} agg_text;
+
+typedef struct agg_recipe {
+    shoal_recipe recipe;
+    char id[SHOAL_NAME_MAX + 1]; // recipe.recipe, NUL-terminated
+    char hash_hex[65];           // recipe.recipe_hash, NUL-terminated
+    char *json;                  // the file as it was read, json_len bytes and a NUL
+    size_t json_len;
+    uint32_t n_values;           // parameters.values; 0 when the recipe has none
+    agg_text *values;            // in recipe order
+    uint32_t *sorted;            // indices of values by their bytes
+    char *pool;                  // the values' bytes
+} agg_recipe;
+
+// Reads a recipe. On error nothing is left to release; the text starts with `name` or the path.
+//   name: what an error calls the bytes
+shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name, const char *bytes,
+                                size_t len) SHOAL_MUST_CHECK;
+shoal_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+void agg_recipe_release(agg_recipe *recipe);
+
+// Returns: whether the recipe's values are a known list (or indices), not any string.
+int agg_recipe_is_closed(const agg_recipe *recipe);
+
+// The item of a text in part 0: its fingerprint (open domain), its index in `values`, or, where the recipe has a `size`
+// only, the number it writes in decimal (no sign, no leading zero).
+// Returns: 0 when a closed domain does not hold the text, else 1.
+int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len);
+
+// Writes 2 * len lower-case hex digits and a NUL.
+void agg_hex(char *out, const uint8_t *bytes, size_t len);
+
+#endif

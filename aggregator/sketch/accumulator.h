@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accumulators: everything that was learnt from the records of one recipe, as mergeable integers.
+//
+// Adding and merging commute: any split of the records over files, machines and threads, in any order, gives the same
+// bytes. An accumulator does not hold the recipe; it holds its id, its hash and the shape of each part, enough to be merged
+// without it.
+//
+// File, little-endian:
+//     0    8  magic "shoalacc"
+//     8    4  version, 1
+//    12    4  number of parts, 1 .. 8
+//    16   32  recipe hash
+//    48    4  length of the recipe id
+//    52   64  recipe id, zero-padded
+//   116    8  n, records added
+//   124   12  per part: mechanism id, k, m
+//        ...  per part: records per row (4 bytes each, only where the mechanism keeps them), then the cells (4 bytes each)
+//   end    8  checksum of everything before it (XXH64)
+#ifndef ACCUMULATOR_H
+#define ACCUMULATOR_H
+
+#include <stdio.h>
+
+#include "agg_error.h"
+#include "recipe.h"
+#include "sketch.h"
+
+#define AGG_ACCUMULATOR_VERSION 1u
+
+typedef struct agg_accumulator {
+    uint8_t recipe_hash[32];
+    char recipe_id[SHOAL_NAME_MAX + 1]; // NUL-terminated
+    uint64_t n;                         // records added
+    uint32_t n_parts;
+    uint32_t record_size; // bytes of one record, all parts
+    agg_sketch parts[SHOAL_PARTS_MAX];
+} agg_accumulator;
+
+// An empty accumulator of a finished recipe. Memory: 4 k m bytes a part, at most 1 GiB.
+shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+void agg_accumulator_release(agg_accumulator *acc);
+
+// Adds records that shoal_batch_open or shoal_record_check accepted. Fastest when called with many at once (several
+// records a row): collect with agg_folder below.
+//   records: count * record_size bytes
+// Returns: SHOAL_ERR_OVERFLOW (nothing added) when a count could no longer be exact.
+shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
+                              unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Adds another accumulator of the same recipe.
+// Returns: SHOAL_ERR_RECIPE_HASH naming both recipes, SHOAL_ERR_OVERFLOW; nothing added then.
+shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
+                                const agg_accumulator *from) SHOAL_MUST_CHECK;
+
+// Returns: bytes of the accumulator's file.
+uint64_t agg_accumulator_size(const agg_accumulator *acc);
+
+// Writes to a stream; the caller flushes and syncs.
+shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumulator *acc) SHOAL_MUST_CHECK;
+
+// Writes PATH atomically: a temporary file beside it, fsync, rename, fsync of the folder.
+shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+
+// Reads one, refusing anything but exactly what agg_accumulator_write writes. On error nothing is left to release.
+//   name: what errors call it
+shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream) SHOAL_MUST_CHECK;
+shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+
+// SHOAL_ERR_RECIPE_HASH, naming both, unless the accumulator is of this recipe.
+shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
+                                       const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+
+// Collects runs of records so that they are added many at a time.
+typedef struct agg_folder {
+    agg_accumulator *acc;
+    uint8_t *buffer;
+    uint32_t count, cap;
+    unsigned n_threads;
+} agg_folder;
+
+// Memory: up to `bytes` for the buffer (0: the default, 64 MiB).
+shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
+                          unsigned n_threads) SHOAL_MUST_CHECK;
+shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count) SHOAL_MUST_CHECK;
+shoal_err agg_folder_flush(agg_folder *folder, agg_error *error) SHOAL_MUST_CHECK;
+void agg_folder_release(agg_folder *folder);
+
+#endif
