@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parsers with their input flush against an unreadable page, at its end and at its start: a read of one byte too many is
+// a crash. Native only.
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "batch.h"
+#include "check.h"
+#include "ledger.h"
+#include "test_recipes.h"
+
+static uint8_t *page; // three pages; only the middle one may be touched
+static size_t page_len;
+
+static const uint8_t *at_end(const void *bytes, size_t len)
+{
+    return memcpy(page + 2 * page_len - len, bytes, len);
+}
+
+static const uint8_t *at_start(const void *bytes, size_t len)
+{
+    return memcpy(page + page_len, bytes, len);
+}
+
+static void records(const shoal_recipe *recipe, const char *text)
+{
+    uint8_t record[512];
+    size_t len = strlen(text);
+    for (size_t n = 0; n <= len; n++) {
+        shoal_err expected = n == len ? SHOAL_OK : SHOAL_ERR_TRUNCATED;
+        CHECK(shoal_record_from_text(record, recipe, (const char *)at_end(text, n), n, NULL) == expected);
+        CHECK(shoal_record_from_text(record, recipe, (const char *)at_start(text, n), n, NULL) == expected);
+    }
+    CHECK(shoal_record_check(recipe, at_end(record, recipe->record_size)) == SHOAL_OK);
+}
+
+static void batches(const shoal_recipe *recipe)
+{
+    uint8_t bytes[200] = {0}, id[16] = {0};
+    shoal_batch batch;
+    size_t len = shoal_batch_size(recipe, 3);
+    CHECK(len <= sizeof bytes && shoal_batch_seal(bytes, len, recipe, 3, id) == SHOAL_OK);
+    for (size_t n = 0; n <= len; n++) {
+        shoal_err expected = n == len ? SHOAL_OK : SHOAL_ERR_TRUNCATED;
+        CHECK(shoal_batch_open(&batch, at_end(bytes, n), n, recipe, NULL) == expected);
+        CHECK(shoal_batch_open(&batch, at_start(bytes, n), n, recipe, NULL) == expected);
+    }
+}
+
+static void ledgers(const shoal_recipe *recipe)
+{
+    uint8_t bytes[256];
+    size_t len = 0;
+    CHECK(shoal_ledger_init(bytes, sizeof bytes, &len, 1) == SHOAL_OK);
+    CHECK(shoal_ledger_debit(bytes, &len, sizeof bytes, recipe, 2) == SHOAL_OK);
+    for (size_t n = 0; n <= len; n++) {
+        shoal_err expected = n == len ? SHOAL_ERR_BUDGET : SHOAL_ERR_LEDGER;
+        CHECK(shoal_ledger_allows(at_end(bytes, n), n, recipe, 2) == expected);
+        CHECK(shoal_ledger_allows(at_start(bytes, n), n, recipe, 2) == expected);
+    }
+}
+
+int main(void)
+{
+    shoal_recipe recipe;
+    page_len = (size_t)sysconf(_SC_PAGESIZE);
+    page = mmap(NULL, 3 * page_len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!CHECK(page != MAP_FAILED && mprotect(page + page_len, page_len, PROT_READ | PROT_WRITE) == 0))
+        return check_summary();
+    CHECK(sketch_recipe(&recipe, "cms", 2000000, 100, 20) == SHOAL_OK);
+    records(&recipe, "07,ffff0f");
+    batches(&recipe);
+    ledgers(&recipe);
+    CHECK(sketch_recipe(&recipe, "hcms", 2000000, 100, 16) == SHOAL_OK);
+    records(&recipe, "07,15,1");
+    CHECK(onehot_recipe(&recipe, 2000000, 20) == SHOAL_OK);
+    records(&recipe, "ffff0f");
+    return check_summary();
+}
