@@ -33,9 +33,9 @@ typedef struct agg_error {
 } agg_error;
 
 #if defined(__GNUC__) || defined(__clang__)
-#define AGG_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define AGG_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define AGG_PRINTF(format, first)
+#define AGG_PRINTF(text, first)
 #endif
 
 // Fills `error`.
