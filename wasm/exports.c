@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core as a WebAssembly module: the only file with exports. Depends on core/ and nothing else; imports nothing.
+//
+// Conventions. JavaScript owns all memory from heap_base() on, places its buffers there and grows the exported memory
+// when it needs more; this module never allocates. Every pointer is checked to lie in that region, every handle to name
+// a live recipe; a bad one is SHOAL_ERR_ARGUMENT, never a trap and never a read of module state.
+// A function returns a shoal_err (0 is OK), or, where it says "length" or "handle", a value >= 0 or minus a shoal_err.
+// Buffers that held a secret (seed, raw text) are wiped here before the call returns, on every path.
+#include "batch.h"
+#include "bytes.h"
+#include "ledger.h"
+#include "record.h"
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+
+// Recipes live in a fixed table. A handle is generation * SLOTS + slot, so that a released handle stays dead.
+#define SLOTS 16u
+#define GENERATION_MAX 0x3ffffffu
+
+enum slot_state { SLOT_FREE = 0, SLOT_BUILDING, SLOT_READY };
+
+typedef struct slot {
+    shoal_recipe recipe;
+    uint32_t generation; // of the recipe that lives here, from 1
+    uint32_t state;      // enum slot_state
+} slot;
+
+static slot slots[SLOTS];
+static uint32_t error_position;
+
+extern uint8_t __heap_base; // first byte beyond data and stack; set by the linker
+
+static int32_t failed(shoal_err err)
+{
+    return -(int32_t)err;
+}
+
+// Is [ptr, ptr + len) wholly in the memory that JavaScript owns?
+static int inside(uint32_t ptr, uint32_t len)
+{
+    uint64_t end = (uint64_t)__builtin_wasm_memory_size(0) * 65536u;
+    return ptr >= (uint32_t)(uintptr_t)&__heap_base && (uint64_t)ptr + len <= end;
+}
+
+static uint8_t *at(uint32_t ptr)
+{
+    return (uint8_t *)(uintptr_t)ptr;
+}
+
+static slot *find(uint32_t handle, uint32_t state)
+{
+    slot *s = &slots[handle % SLOTS];
+    return s->state == state && s->generation == handle / SLOTS ? s : NULL;
+}
+
+static const shoal_recipe *ready(uint32_t handle)
+{
+    slot *s = find(handle, SLOT_READY);
+    return s ? &s->recipe : NULL;
+}
+
+EXPORT(heap_base) uint32_t export_heap_base(void)
+{
+    return (uint32_t)(uintptr_t)&__heap_base;
+}
+
+// Static NUL-terminated text about an error number.
+EXPORT(err_name) const char *export_err_name(uint32_t err)
+{
+    return shoal_err_name((shoal_err)err);
+}
+
+EXPORT(err_text) const char *export_err_text(uint32_t err)
+{
+    return shoal_err_text((shoal_err)err);
+}
+
+// Where record_from_text stopped reading when it last failed.
+EXPORT(err_position) uint32_t export_err_position(void)
+{
+    return error_position;
+}
+
+// ---- recipes ----
+
+// Returns: the handle of a new empty recipe; SPACE when all slots are taken.
+EXPORT(recipe_open) int32_t export_recipe_open(void)
+{
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        slot *s = &slots[i];
+        if (s->state != SLOT_FREE) continue;
+        s->generation = s->generation % GENERATION_MAX + 1;
+        s->state = SLOT_BUILDING;
+        shoal_recipe_init(&s->recipe);
+        return (int32_t)(s->generation * SLOTS + i);
+    }
+    return failed(SHOAL_ERR_SPACE);
+}
+
+EXPORT(recipe_set_number)
+uint32_t export_recipe_set_number(uint32_t handle, uint32_t path, uint32_t path_len, int64_t micro)
+{
+    slot *s = find(handle, SLOT_BUILDING);
+    if (!s || !inside(path, path_len)) return SHOAL_ERR_ARGUMENT;
+    return shoal_recipe_set_number(&s->recipe, (const char *)at(path), path_len, micro);
+}
+
+EXPORT(recipe_set_string)
+uint32_t export_recipe_set_string(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text, uint32_t len)
+{
+    slot *s = find(handle, SLOT_BUILDING);
+    if (!s || !inside(path, path_len) || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
+    return shoal_recipe_set_string(&s->recipe, (const char *)at(path), path_len, (const char *)at(text), len);
+}
+
+EXPORT(recipe_add_value) uint32_t export_recipe_add_value(uint32_t handle, uint32_t text, uint32_t len)
+{
+    slot *s = find(handle, SLOT_BUILDING);
+    if (!s || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
+    return shoal_recipe_add_value(&s->recipe, (const char *)at(text), len);
+}
+
+EXPORT(recipe_finish) uint32_t export_recipe_finish(uint32_t handle)
+{
+    slot *s = find(handle, SLOT_BUILDING);
+    if (!s) return SHOAL_ERR_ARGUMENT;
+    shoal_err err = shoal_recipe_finish(&s->recipe);
+    if (!err) s->state = SLOT_READY;
+    return err;
+}
+
+// What the last recipe_* error on this handle was about: static text, or 0.
+EXPORT(recipe_error_field) const char *export_recipe_error_field(uint32_t handle)
+{
+    slot *s = find(handle, SLOT_BUILDING);
+    return s ? s->recipe.error_field : NULL;
+}
+
+EXPORT(recipe_error_text) const char *export_recipe_error_text(uint32_t handle)
+{
+    slot *s = find(handle, SLOT_BUILDING);
+    return s ? s->recipe.error_text : NULL;
+}
+
+EXPORT(recipe_release) uint32_t export_recipe_release(uint32_t handle)
+{
+    slot *s = &slots[handle % SLOTS];
+    if (s->state == SLOT_FREE || s->generation != handle / SLOTS) return SHOAL_ERR_ARGUMENT;
+    wipe(&s->recipe, sizeof s->recipe);
+    s->state = SLOT_FREE;
+    return SHOAL_OK;
+}
+
+// Writes the recipe's numbers as little-endian u32, in the order that core.js reads them, then its 32-byte hash.
+#define INFO_WORDS 17u
+EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(out, INFO_WORDS * 4 + 32)) return SHOAL_ERR_ARGUMENT;
+    const uint32_t words[INFO_WORDS] = {
+        r->record_size, r->text_size,    r->eps_micro,     r->parts[0].m,       r->per_day,        r->sample_micro,
+        r->delay_s,     r->fresh,        r->batch_minimum, r->batch_max_age_s, r->cohort_minimum, r->expires_day,
+        r->text_form,   r->text_case,    r->text_min,      r->text_max,
+        shoal_mechanism_by_id(r->mechanism)->domain,
+    };
+    for (uint32_t i = 0; i < INFO_WORDS; i++) store32_le(at(out) + 4 * i, words[i]);
+    memcpy(at(out) + INFO_WORDS * 4, r->recipe_hash, 32);
+    return SHOAL_OK;
+}
+
+// ---- records ----
+
+// Seeds a generator from the 32 bytes at `seed` (wiped), randomizes one item into `record`.
+static shoal_err randomize(uint32_t record, const shoal_recipe *r, uint64_t item, uint32_t seed)
+{
+    shoal_rng rng;
+    shoal_rng_init(&rng, at(seed));
+    shoal_err err = shoal_record_randomize(at(record), r, &item, 1, &rng);
+    shoal_rng_wipe(&rng);
+    wipe(at(seed), 32);
+    wipe(&item, sizeof item);
+    return err;
+}
+
+// Randomizes a string of an open domain. The text and the seed are wiped.
+EXPORT(randomize_text)
+uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len, uint32_t seed)
+{
+    if (!inside(text, len) || !inside(seed, 32)) return SHOAL_ERR_ARGUMENT;
+    const shoal_recipe *r = ready(handle);
+    shoal_err err = SHOAL_ERR_ARGUMENT;
+    if (r && r->n_parts == 1 && inside(record, r->record_size) &&
+        shoal_mechanism_by_id(r->parts[0].mechanism)->domain == SHOAL_DOMAIN_OPEN) {
+        err = len == 0 || len > SHOAL_VALUE_MAX
+                  ? SHOAL_ERR_RANGE
+                  : randomize(record, r, shoal_part_item(&r->parts[0], at(text), len), seed);
+    }
+    wipe(at(text), len);
+    wipe(at(seed), 32);
+    return err;
+}
+
+// Randomizes an index of a closed domain; -1 is "none of the listed values". The seed is wiped.
+EXPORT(randomize_index)
+uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index, uint32_t seed)
+{
+    if (!inside(seed, 32)) return SHOAL_ERR_ARGUMENT;
+    const shoal_recipe *r = ready(handle);
+    shoal_err err = SHOAL_ERR_ARGUMENT;
+    if (r && r->n_parts == 1 && inside(record, r->record_size) &&
+        shoal_mechanism_by_id(r->parts[0].mechanism)->domain == SHOAL_DOMAIN_CLOSED) {
+        // Sign extension makes -1 SHOAL_ITEM_NONE without a branch on the item.
+        err = randomize(record, r, (uint64_t)(int64_t)index, seed);
+    }
+    wipe(at(seed), 32);
+    return err;
+}
+
+EXPORT(record_to_text) uint32_t export_record_to_text(uint32_t text, uint32_t cap, uint32_t handle, uint32_t record)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(text, cap) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
+    return shoal_record_to_text((char *)at(text), cap, r, at(record));
+}
+
+EXPORT(record_from_text) uint32_t export_record_from_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(text, len) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
+    size_t position = 0;
+    shoal_err err = shoal_record_from_text(at(record), r, (const char *)at(text), len, &position);
+    error_position = (uint32_t)position;
+    return err;
+}
+
+EXPORT(record_check) uint32_t export_record_check(uint32_t handle, uint32_t record)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
+    return shoal_record_check(r, at(record));
+}
+
+// ---- batches ----
+
+// Returns: length of a batch of `count` records.
+EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r) return failed(SHOAL_ERR_ARGUMENT);
+    size_t size = shoal_batch_size(r, count);
+    return size ? (int32_t)size : failed(SHOAL_ERR_RANGE);
+}
+
+// Seals the records that lie at bytes + SHOAL_BATCH_HEADER.
+EXPORT(batch_seal)
+uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count, uint32_t id)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(bytes, len) || !inside(id, 16)) return SHOAL_ERR_ARGUMENT;
+    return shoal_batch_seal(at(bytes), len, r, count, at(id));
+}
+
+// Checks a batch. Returns: its number of records.
+EXPORT(batch_open) int32_t export_batch_open(uint32_t bytes, uint32_t len, uint32_t handle)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(bytes, len)) return failed(SHOAL_ERR_ARGUMENT);
+    shoal_batch batch;
+    shoal_err err = shoal_batch_open(&batch, at(bytes), len, r, NULL);
+    return err ? failed(err) : (int32_t)batch.count;
+}
+
+// ---- the budget ledger ----
+
+EXPORT(ledger_size_max) uint32_t export_ledger_size_max(void)
+{
+    return SHOAL_LEDGER_SIZE_MAX;
+}
+
+// Returns: length of the ledger written.
+EXPORT(ledger_init) int32_t export_ledger_init(uint32_t ledger, uint32_t cap, uint32_t day)
+{
+    if (!inside(ledger, cap)) return failed(SHOAL_ERR_ARGUMENT);
+    size_t len = 0;
+    shoal_err err = shoal_ledger_init(at(ledger), cap, &len, day);
+    return err ? failed(err) : (int32_t)len;
+}
+
+// Returns: length of the ledger after the debit.
+EXPORT(ledger_debit)
+int32_t export_ledger_debit(uint32_t ledger, uint32_t len, uint32_t cap, uint32_t handle, uint32_t day)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || len > cap || !inside(ledger, cap)) return failed(SHOAL_ERR_ARGUMENT);
+    size_t size = len;
+    shoal_err err = shoal_ledger_debit(at(ledger), &size, cap, r, day);
+    return err ? failed(err) : (int32_t)size;
+}
+
+EXPORT(ledger_allows) uint32_t export_ledger_allows(uint32_t ledger, uint32_t len, uint32_t handle, uint32_t day)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(ledger, len)) return SHOAL_ERR_ARGUMENT;
+    return shoal_ledger_allows(at(ledger), len, r, day);
+}
+
+// Writes count (u32), zero (u32), epsilon in micro-units (u64), little-endian, at out.
+EXPORT(ledger_spent)
+uint32_t export_ledger_spent(uint32_t out, uint32_t ledger, uint32_t len, uint32_t handle, uint32_t first, uint32_t last)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(out, 16) || !inside(ledger, len)) return SHOAL_ERR_ARGUMENT;
+    shoal_ledger_sum sum;
+    shoal_err err = shoal_ledger_spent(&sum, at(ledger), len, r, first, last);
+    if (err) return err;
+    store32_le(at(out), sum.count);
+    store32_le(at(out) + 4, 0);
+    store64_le(at(out) + 8, sum.eps_micro);
+    return SHOAL_OK;
+}

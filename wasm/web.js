@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads the core in a page or a worker: fetch and compile, nothing else.
+import { Core } from './core.js';
+
+/**
+ * @param {string | URL} [url] where shoal.wasm lies; beside this file by default
+ * @param {typeof fetch} [fetcher]
+ * @returns {Promise<Core>}
+ */
+export async function load(url = new URL('./shoal.wasm', import.meta.url), fetcher = fetch) {
+  const response = await fetcher(url, { credentials: 'same-origin' });
+  if (!response.ok) throw new Error(`shoal.wasm: HTTP ${response.status}`);
+  return Core.create(await WebAssembly.compile(await response.arrayBuffer()));
+}
