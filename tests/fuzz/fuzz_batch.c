@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Property: bytes that are accepted as a batch are what sealing the same records gives. The checksum is put right first, so
+// that the fuzzer gets past it.
+#include "batch.h"
+#include "checksum.h"
+#include "fuzz_recipe.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    shoal_recipe recipe;
+    shoal_batch batch;
+    uint32_t bad = 0;
+    if (len < 2) return 0;
+    fuzz_recipe(&recipe, data[0]);
+    size_t n = len - 2;
+    uint8_t *bytes = malloc(n + 1), *again = malloc(n + 1); // exact lengths: one byte too many is found
+    PROPERTY(bytes != NULL && again != NULL);
+    memcpy(bytes, data + 2, n);
+    if (data[1] & 1 && n >= SHOAL_BATCH_HEADER) memcpy(bytes + 24, recipe.recipe_hash, 32);
+    if (data[1] & 2 && n >= 8) {
+        uint64_t sum = shoal_checksum_of(bytes, n - 8);
+        for (size_t i = 0; i < 8; i++) bytes[n - 8 + i] = (uint8_t)(sum >> (8 * i));
+    }
+    if (shoal_batch_open(&batch, bytes, n, &recipe, &bad) == SHOAL_OK) {
+        memcpy(again, bytes, n);
+        PROPERTY(batch.size == n && batch.count >= 1);
+        PROPERTY(shoal_batch_seal(again, n, &recipe, batch.count, batch.id) == SHOAL_OK);
+        PROPERTY(memcmp(again, bytes, n) == 0);
+    }
+    free(bytes);
+    free(again);
+    return 0;
+}

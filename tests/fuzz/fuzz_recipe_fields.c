@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Property: however a host's parser calls the setters, a recipe that finishes has parts, a hash that is that of its canonical
+// bytes, an epsilon as stated, and makes records that it accepts. Input: lines "path=text" or "path:micro" or "+value".
+#include "fuzz_recipe.h"
+#include "record.h"
+
+static shoal_err apply_line(shoal_recipe *recipe, const char *line, size_t len)
+{
+    if (len > 0 && line[0] == '+') return shoal_recipe_add_value(recipe, line + 1, len - 1);
+    size_t at = 0;
+    while (at < len && line[at] != '=' && line[at] != ':') at++;
+    if (at == len) return SHOAL_OK;
+    if (line[at] == '=') return shoal_recipe_set_string(recipe, line, at, line + at + 1, len - at - 1);
+    char digits[32] = {0};
+    memcpy(digits, line + at + 1, len - at - 1 < 31 ? len - at - 1 : 31);
+    return shoal_recipe_set_number(recipe, line, at, strtoll(digits, NULL, 10));
+}
+
+static void use(const shoal_recipe *recipe)
+{
+    static uint8_t record[20000], canonical[SHOAL_CANONICAL_MAX];
+    uint8_t seed[32] = {1}, digest[32];
+    uint64_t item = 1;
+    uint32_t eps = 0;
+    size_t len = 0;
+    shoal_rng rng;
+    shoal_sha256 sha;
+    PROPERTY(shoal_recipe_canonical(canonical, sizeof canonical, &len, recipe) == SHOAL_OK);
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, canonical, len);
+    shoal_sha256_final(digest, &sha);
+    PROPERTY(memcmp(digest, recipe->recipe_hash, 32) == 0);
+    PROPERTY(shoal_recipe_epsilon(&eps, recipe) == SHOAL_OK && eps == recipe->eps_micro);
+    PROPERTY(recipe->record_size <= sizeof record);
+    shoal_rng_init(&rng, seed);
+    PROPERTY(shoal_record_randomize(record, recipe, &item, 1, &rng) == SHOAL_OK);
+    PROPERTY(shoal_record_check(recipe, record) == SHOAL_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    shoal_recipe recipe;
+    shoal_err err = SHOAL_OK;
+    const char *text = (const char *)data;
+    shoal_recipe_init(&recipe);
+    for (size_t start = 0; start < len && err == SHOAL_OK;) {
+        size_t end = start;
+        while (end < len && text[end] != '\n') end++;
+        err = apply_line(&recipe, text + start, end - start);
+        start = end + 1;
+    }
+    if (err != SHOAL_OK) {
+        PROPERTY(recipe.error_text != NULL && recipe.n_parts == 0);
+        PROPERTY(shoal_recipe_finish(&recipe) != SHOAL_OK);
+    } else if (shoal_recipe_finish(&recipe) == SHOAL_OK) {
+        use(&recipe);
+    }
+    return 0;
+}
