@@ -105,7 +105,7 @@ static void drop_old(uint8_t *ledger, head *h)
         memmove(to, from, SHOAL_LEDGER_ENTRY);
         to += SHOAL_LEDGER_ENTRY;
     }
-    h->entries = (uint32_t)((size_t)(to - ledger - SHOAL_LEDGER_HEADER) / SHOAL_LEDGER_ENTRY);
+    h->entries = (uint32_t)(((size_t)(to - ledger) - SHOAL_LEDGER_HEADER) / SHOAL_LEDGER_ENTRY);
 }
 
 shoal_err shoal_ledger_init(uint8_t *ledger, size_t cap, size_t *len, uint32_t day)
