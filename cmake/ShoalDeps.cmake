@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# The aggregator's libraries, as targets that mean the same on every build:
+#   shoal_cjson      <cjson/cJSON.h>
+#   shoal_utf8proc   <utf8proc.h>
+# Native: the system's, by pkg-config. WASI: static, from the sources that scripts/fetch-sources.sh laid into SHOAL_DEPS_DIR.
+add_library(shoal_cjson INTERFACE)
+add_library(shoal_utf8proc INTERFACE)
+
+if(SHOAL_NATIVE)
+    find_package(PkgConfig REQUIRED)
+    pkg_check_modules(libcjson REQUIRED IMPORTED_TARGET libcjson)
+    pkg_check_modules(libutf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+    target_link_libraries(shoal_cjson INTERFACE PkgConfig::libcjson)
+    target_link_libraries(shoal_utf8proc INTERFACE PkgConfig::libutf8proc)
+    return()
+endif()
+
+foreach(file cjson/cJSON.c utf8proc/utf8proc.c)
+    if(NOT EXISTS ${SHOAL_DEPS_DIR}/${file})
+        message(FATAL_ERROR "${SHOAL_DEPS_DIR}/${file} is missing: run scripts/fetch-sources.sh")
+    endif()
+endforeach()
+
+# The include path of an installed libcjson has a folder cjson/.
+set(include_dir ${PROJECT_BINARY_DIR}/deps/include)
+configure_file(${SHOAL_DEPS_DIR}/cjson/cJSON.h ${include_dir}/cjson/cJSON.h COPYONLY)
+add_library(shoal_cjson_static STATIC ${SHOAL_DEPS_DIR}/cjson/cJSON.c)
+target_compile_definitions(shoal_cjson_static PUBLIC CJSON_HIDE_SYMBOLS)
+target_include_directories(shoal_cjson_static SYSTEM PUBLIC ${include_dir})
+target_link_libraries(shoal_cjson INTERFACE shoal_cjson_static)
+
+configure_file(${SHOAL_DEPS_DIR}/utf8proc/utf8proc.h ${include_dir}/utf8proc.h COPYONLY)
+add_library(shoal_utf8proc_static STATIC ${SHOAL_DEPS_DIR}/utf8proc/utf8proc.c)
+target_compile_definitions(shoal_utf8proc_static PUBLIC UTF8PROC_STATIC)
+target_include_directories(shoal_utf8proc_static SYSTEM PUBLIC ${include_dir})
+target_link_libraries(shoal_utf8proc INTERFACE shoal_utf8proc_static)

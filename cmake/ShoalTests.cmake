@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Functions that declare tests. Every test runs in tests/, so that its data files have the same relative path on every
+# build, and inherits the environment (SHOAL_SHARED: extra vectors).
+
+# shoal_core_test(NAME): tests/core/test_NAME.c over check.h, on every build.
+function(shoal_core_test name)
+    add_executable(test_${name} ${PROJECT_SOURCE_DIR}/tests/core/test_${name}.c)
+    shoal_test_program(test_${name})
+    add_test(NAME core.${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
+
+# shoal_native_test(NAME SOURCE...): a cmocka program on native builds; nothing elsewhere. It links the core and, where
+# it is built, the aggregator; give more to target test_NAME.
+function(shoal_native_test name)
+    if(NOT SHOAL_NATIVE)
+        return()
+    endif()
+    add_executable(test_${name} ${ARGN})
+    shoal_test_program(test_${name})
+    target_link_libraries(test_${name} PRIVATE $<TARGET_NAME_IF_EXISTS:shoal_aggregator> PkgConfig::cmocka)
+    add_test(NAME native.${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
+
+# What all test programs share. They lie in tests/ of the build folder, apart from what is shipped.
+function(shoal_test_program target)
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11
+        C_STANDARD_REQUIRED ON
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_link_libraries(${target} PRIVATE shoal_core shoal_warnings m)
+    if(EMSCRIPTEN)
+        set_target_properties(${target} PROPERTIES SUFFIX .wasm) # a standalone program, no glue
+        target_link_options(${target} PRIVATE -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH)
+    endif()
+endfunction()
+
+if(SHOAL_NATIVE)
+    find_package(PkgConfig REQUIRED)
+    pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
+endif()
