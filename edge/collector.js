@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// One collection's buffer: reports in, batches out. Pure logic over an injected store, sender, clock and randomness.
+// Must not depend on a runtime, and never sees a request: only a checked record and the report's idempotency key.
+//
+// When a batch goes. The batch that is open is sealed when it is max_age_s old and holds the recipe's minimum, or at
+// once when it holds `cap` reports. Going early at the cap hides no one less: cap >= minimum, so the crowd in which a
+// report hides is as large as the recipe asks or larger, and what the aggregator learns (so many reports since the last batch)
+// it learns from any batch's count and arrival. A batch below the minimum waits, and dies when the recipe expires.
+//
+// Time. The store keeps the opening hour of a batch, nothing finer. The exact opening is held in memory; after a restart a
+// batch counts from the start of its hour, so it may go up to an hour early, never smaller.
+//
+// Once only. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store, until its batch is forwarded
+// and `keyGraceS` more, counted in whole hours: a device whose 202 was lost just before may still be retrying.
+
+/**
+ * @typedef {object} Recipe  the part of core.js's recipe that batching needs
+ * @property {number} recordSize
+ * @property {{minimum: number, maxAgeS: number}} batch
+ * @property {number} expiresDay
+ * @property {(records: Uint8Array, id: Uint8Array) => Uint8Array} sealBatch
+ */
+
+/**
+ * @typedef {object} StoreState
+ * @property {Uint8Array} salt  32 random bytes, the same for the store's life
+ * @property {number} openCount  durable reports of the open batch
+ * @property {string | null} openId  changes when another batch is opened
+ * @property {number | null} openedHour  hours since 1970
+ * @property {boolean} closing  a batch was closed and is not yet sealed
+ * @property {number} bytes  what everything kept takes, about
+ */
+
+/**
+ * @typedef {'sealed' | 'quarantined'} BatchState
+ * @typedef {Record<string, number>} Counters
+ *
+ * @typedef {object} Store
+ * What a runtime provides. Every change is durable when its promise resolves, and is made whole or not at all.
+ * @property {() => StoreState} state
+ * @property {(hash: Uint8Array) => boolean | Promise<boolean>} has  is this key's report kept? Resolves when durable
+ * @property {(hash: Uint8Array, record: Uint8Array, hour: number) => boolean | Promise<boolean>} add
+ *   true when added, false when the key was known
+ * @property {(minimum: number, build: Build, counters: (count: number) => Counters) => number | Promise<number>} seal
+ *   closes the open batch when it holds `minimum`, and keeps it sealed under a new id; returns its count, 0 when none
+ * @property {(state: BatchState) => Uint8Array[] | Promise<Uint8Array[]>} batches  ids
+ * @property {(id: Uint8Array) => Uint8Array | Promise<Uint8Array>} read
+ * @property {(id: Uint8Array, counters: Counters) => void | Promise<void>} forwarded  drops the batch, keeps its keys and hour
+ * @property {(id: Uint8Array, counters: Counters) => void | Promise<void>} quarantine
+ * @property {() => number | Promise<number>} restore  puts quarantined batches back in line; returns how many
+ * @property {(counters: (count: number) => Counters) => void | Promise<void>} destroyOpen  drops the open batch and its keys
+ * @property {(hour: number) => void | Promise<void>} forget  drops keys of forwarded batches opened in `hour` or before
+ * @property {() => number | null} oldestKeys  opening hour of the oldest forwarded batch whose keys are kept
+ * @property {(counters: Counters) => void | Promise<void>} count  adds to durable counters
+ * @property {() => Counters} counters
+ */
+
+/**
+ * @typedef {(id: Uint8Array, records: Uint8Array[]) => Uint8Array} Build
+ * @typedef {{outcome: 'stored' | 'refused' | 'failed', retryAfterS?: number}} Sent
+ * @typedef {(batch: Uint8Array) => Promise<Sent>} Send
+ * @typedef {{getRandomValues: (bytes: Uint8Array) => Uint8Array, subtle: SubtleCrypto}} Random
+ *
+ * @typedef {object} CollectorDeps
+ * @property {Recipe} recipe
+ * @property {Store} store
+ * @property {Send} send
+ * @property {() => number} now  milliseconds since 1970
+ * @property {Random} crypto
+ * @property {Limits} [limits]
+ * @property {number} [retryAt]  where a run is already due after failures, from before a restart
+ *
+ * @typedef {object} Limits
+ * @property {number} [batchBytes]  about the largest batch; more only where the recipe's minimum asks for it
+ * @property {number} [storeBytes]  above it new reports are refused
+ * @property {number} [keyGraceS]  how long keys outlive their batch's age
+ */
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const HASH_SIZE = 16;
+const COUNT_MAX = 1_000_000; // SHOAL_BATCH_COUNT_MAX
+const REPORT_OVERHEAD = 64; // bytes a kept report takes beside its record, about
+const BATCHES_A_RUN = 20;
+const BACKOFF_MS = 1000;
+const BACKOFF_MAX_MS = 300_000;
+const RETRY_AFTER_MAX_S = 3600;
+
+const DEFAULTS = { batchBytes: 4 << 20, storeBytes: 256 << 20, keyGraceS: 86_400 };
+
+/**
+ * Returns: at how many reports a batch goes whatever its age. At least twice the minimum where bytes allow no more, so
+ * that a busy collection still mixes more than the least.
+ * @param {Recipe} recipe
+ * @param {number} [batchBytes]
+ */
+export function batchCap({ recordSize, batch }, batchBytes = DEFAULTS.batchBytes) {
+  return Math.min(COUNT_MAX, Math.max(2 * batch.minimum, Math.floor(batchBytes / recordSize)));
+}
+
+export class Collector {
+  /** @type {CollectorDeps} */ #deps;
+  /** @type {Required<Limits>} */ #limits;
+  /** @type {string | null} */ #openId;
+  #openedAt = 0;
+  #retryAt;
+  #cap;
+  /** @type {Promise<CryptoKey> | null} */ #hashKey = null;
+  /** @type {Promise<void> | null} */ #running = null;
+
+  /** @param {CollectorDeps} deps */
+  constructor(deps) {
+    this.#deps = deps;
+    this.#limits = { ...DEFAULTS, ...deps.limits };
+    this.#cap = batchCap(deps.recipe, this.#limits.batchBytes);
+    this.#retryAt = deps.retryAt ?? 0;
+    const { openId, openedHour } = deps.store.state();
+    this.#openId = openId;
+    this.#openedAt = (openedHour ?? 0) * HOUR_MS;
+  }
+
+  /**
+   * Takes one checked record. What is accepted is durable, and counts once however often its key comes.
+   * @param {Uint8Array} record
+   * @param {string} key  the report's idempotency key
+   * @returns {Promise<'accepted' | 'expired' | 'full'>}
+   */
+  async accept(record, key) {
+    const { store, now } = this.#deps;
+    if (now() >= this.#expiresAt()) return 'expired';
+    const hash = await this.#hash(key);
+    if (store.state().bytes + record.length + REPORT_OVERHEAD > this.#limits.storeBytes) {
+      return (await store.has(hash)) ? 'accepted' : 'full';
+    }
+    const added = await store.add(hash, record, Math.floor(now() / HOUR_MS));
+    if (added) await this.#afterAdd();
+    return 'accepted';
+  }
+
+  /** The report is durable: whatever fails from here on must not take the answer back. */
+  async #afterAdd() {
+    const { openId, openCount } = this.#deps.store.state();
+    if (openId !== this.#openId) {
+      this.#openId = openId;
+      this.#openedAt = this.#deps.now();
+    }
+    const due = openCount >= this.#cap || (openCount >= this.#minimum() && this.#deps.now() >= this.#dueAt());
+    if (due) await this.#seal().catch(() => {}); // the next run seals
+  }
+
+  /**
+   * Does what is due: seals, destroys, forwards, forgets. One run at a time.
+   * @returns {Promise<void>}  rejects when the store fails, never for the sender's faults
+   */
+  run() {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #run() {
+    const { store, now } = this.#deps;
+    const { openCount, closing } = store.state();
+    const expired = now() >= this.#expiresAt();
+    /** @type {unknown} */
+    let failure = null; // a store too full to seal must still forward, which makes room
+    if (closing || (openCount >= this.#minimum() && (expired || now() >= this.#dueAt()))) {
+      await this.#seal().catch((error) => (failure = error));
+    }
+    if (expired && store.state().openCount > 0 && store.state().openCount < this.#minimum()) {
+      await store.destroyOpen((count) => ({ destroyed_batches_total: 1, destroyed_reports_total: count }));
+    }
+    if (now() >= this.#retryAt) await this.#forward();
+    await store.forget(expired ? Infinity : Math.floor((now() - this.#keysKeptMs()) / HOUR_MS) - 1);
+    if (failure !== null) throw failure;
+  }
+
+  /**
+   * When the host must call run() again: milliseconds since 1970, or null for never. Times that come from a batch's opening are
+   * rounded up to whole hours (to max_age_s where that is less), because a host may have to keep them.
+   * @returns {Promise<number | null>}
+   */
+  async wake() {
+    const { store, now, recipe } = this.#deps;
+    const times = [];
+    const { openCount, closing } = store.state();
+    if (closing || (await store.batches('sealed')).length > 0) times.push(Math.max(now(), this.#retryAt));
+    if (openCount > 0) {
+      const quantum = Math.min(HOUR_MS, recipe.batch.maxAgeS * 1000);
+      const due = Math.ceil(this.#dueAt() / quantum) * quantum;
+      times.push(openCount >= this.#minimum() ? Math.min(due, this.#expiresAt()) : this.#expiresAt());
+    }
+    const oldest = store.oldestKeys();
+    if (oldest !== null) times.push((oldest + 1) * HOUR_MS + this.#keysKeptMs());
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** Puts batches that the aggregator refused back in line. @returns {Promise<number>} */
+  async retryQuarantined() {
+    const batches = await this.#deps.store.restore();
+    if (batches > 0) this.#retryAt = 0;
+    return batches;
+  }
+
+  /** Counts only. @returns {Promise<Record<string, number>>} */
+  async stats() {
+    const { store } = this.#deps;
+    return {
+      ...store.counters(),
+      open_reports: store.state().openCount,
+      sealed_batches: (await store.batches('sealed')).length,
+      quarantined_batches: (await store.batches('quarantined')).length,
+      store_bytes: store.state().bytes,
+    };
+  }
+
+  async #seal() {
+    const { recipe, store, crypto } = this.#deps;
+    /** @type {Build} */
+    const build = (id, records) => {
+      const order = permutation(records.length, crypto);
+      const bytes = new Uint8Array(records.length * recipe.recordSize);
+      order.forEach((from, to) => bytes.set(records[from], to * recipe.recordSize));
+      return recipe.sealBatch(bytes, id);
+    };
+    await store.seal(this.#minimum(), build, (count) => ({ sealed_batches_total: 1, sealed_reports_total: count }));
+  }
+
+  /** Sends sealed batches until one fails. */
+  async #forward() {
+    const { store, send } = this.#deps;
+    for (const id of (await store.batches('sealed')).slice(0, BATCHES_A_RUN)) {
+      const { outcome, retryAfterS } = await send(await store.read(id));
+      if (outcome === 'failed') return this.#backOff(retryAfterS ?? 0);
+      const attempts = { failures_in_a_row: -(store.counters().failures_in_a_row ?? 0) };
+      if (outcome === 'stored') await store.forwarded(id, { ...attempts, forwarded_batches_total: 1 });
+      else await store.quarantine(id, { ...attempts, refused_batches_total: 1 });
+    }
+  }
+
+  /** Exponential, with jitter of a half. @param {number} retryAfterS  what the aggregator asks for */
+  async #backOff(retryAfterS) {
+    const { store, now, crypto } = this.#deps;
+    const failures = store.counters().failures_in_a_row ?? 0;
+    const jitter = 0.5 + below(1 << 16, crypto) / (1 << 17);
+    const delay = jitter * Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(failures, 20));
+    this.#retryAt = now() + Math.max(delay, 1000 * Math.min(retryAfterS, RETRY_AFTER_MAX_S));
+    await store.count({ failures_in_a_row: 1, send_failures_total: 1 });
+  }
+
+  #minimum() {
+    return this.#deps.recipe.batch.minimum;
+  }
+
+  #dueAt() {
+    return this.#openedAt + this.#deps.recipe.batch.maxAgeS * 1000;
+  }
+
+  #expiresAt() {
+    return (this.#deps.recipe.expiresDay + 1) * DAY_MS;
+  }
+
+  /** From a batch's opening until its keys go, when it was forwarded. */
+  #keysKeptMs() {
+    return (this.#deps.recipe.batch.maxAgeS + this.#limits.keyGraceS) * 1000;
+  }
+
+  /** @param {string} key @returns {Promise<Uint8Array>} */
+  async #hash(key) {
+    const { subtle } = this.#deps.crypto;
+    const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+    const salt = /** @type {BufferSource} */ (this.#deps.store.state().salt);
+    this.#hashKey ??= subtle.importKey('raw', salt, algorithm, false, ['sign']);
+    const mac = await subtle.sign('HMAC', await this.#hashKey, new TextEncoder().encode(key));
+    return new Uint8Array(mac).slice(0, HASH_SIZE);
+  }
+}
+
+/**
+ * A uniformly random order of 0 .. n-1 (Fisher and Yates).
+ * @param {number} n
+ * @param {Pick<Random, 'getRandomValues'>} random
+ * @returns {Uint32Array}
+ */
+export function permutation(n, random) {
+  const order = Uint32Array.from({ length: n }, (_, i) => i);
+  for (let i = n - 1; i > 0; i--) {
+    const j = below(i + 1, random);
+    [order[i], order[j]] = [order[j], order[i]];
+  }
+  return order;
+}
+
+/**
+ * A uniform integer in [0, n), by rejection.
+ * @param {number} n  1 .. 2^32
+ * @param {Pick<Random, 'getRandomValues'>} random
+ */
+export function below(n, random) {
+  const limit = 2 ** 32 - (2 ** 32 % n);
+  for (;;) {
+    const bytes = random.getRandomValues(new Uint8Array(4));
+    const value = new DataView(bytes.buffer).getUint32(0);
+    if (value < limit) return value % n;
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Node edge's configuration file: JSON with known fields only, paths relative to the file.
+
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * @typedef {object} Config
+ * @property {string} host
+ * @property {number} port
+ * @property {string} spool  folder
+ * @property {{recipe: any, hash: string}[]} recipes  pinned
+ * @property {string[]} origins
+ * @property {string} aggregator  base URL
+ * @property {string} secret
+ * @property {string} [adminToken]
+ * @property {number} bodyTimeoutMs
+ * @property {import('./collector.js').Limits} limits
+ */
+
+/** Every field, and whether it is required. */
+const FIELDS = {
+  listen: true,
+  spool: true,
+  recipes: true,
+  origins: false,
+  aggregator: true,
+  batch_secret_file: true,
+  admin_token_file: false,
+  body_timeout_s: false,
+  batch_bytes: false,
+  store_bytes: false,
+  key_grace_s: false,
+};
+
+/**
+ * @param {string} path
+ * @returns {Promise<Config>} rejects with a sentence that names the field
+ */
+export async function readConfig(path) {
+  const json = parse(await readFile(path, 'utf8'), path);
+  exactFields(json, FIELDS, path);
+  const at = (/** @type {string} */ name) => resolve(dirname(path), text(json[name], name));
+  const [host, port] = listen(text(json.listen, 'listen'));
+  return {
+    host,
+    port,
+    spool: at('spool'),
+    recipes: await readRecipes(json.recipes, dirname(path)),
+    origins: origins(json.origins ?? []),
+    aggregator: baseUrl(text(json.aggregator, 'aggregator')),
+    secret: await readSecret(at('batch_secret_file')),
+    ...(json.admin_token_file === undefined ? {} : { adminToken: await readSecret(at('admin_token_file')) }),
+    bodyTimeoutMs: 1000 * number(json.body_timeout_s ?? 10, 'body_timeout_s', 1),
+    limits: {
+      ...(json.batch_bytes === undefined ? {} : { batchBytes: number(json.batch_bytes, 'batch_bytes', 1024) }),
+      ...(json.store_bytes === undefined ? {} : { storeBytes: number(json.store_bytes, 'store_bytes', 1024) }),
+      ...(json.key_grace_s === undefined ? {} : { keyGraceS: number(json.key_grace_s, 'key_grace_s', 0) }),
+    },
+  };
+}
+
+/** @param {string} source @param {string} path @returns {any} */
+function parse(source, path) {
+  try {
+    return JSON.parse(source);
+  } catch {
+    throw new Error(`${path} is not JSON`);
+  }
+}
+
+/** @param {any} json @param {Record<string, boolean>} fields @param {string} where */
+function exactFields(json, fields, where) {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error(`${where}: an object is needed`);
+  for (const name of Object.keys(json)) {
+    if (!Object.hasOwn(fields, name)) throw new Error(`${where}: unknown field ${JSON.stringify(name)}`);
+  }
+  for (const [name, required] of Object.entries(fields)) {
+    if (required && !Object.hasOwn(json, name)) throw new Error(`${where}: missing field ${name}`);
+  }
+}
+
+/** @param {unknown} list @param {string} dir */
+async function readRecipes(list, dir) {
+  if (!Array.isArray(list) || list.length === 0) throw new Error('recipes: a list of {"file", "hash"} is needed');
+  const recipes = [];
+  for (const entry of list) {
+    exactFields(entry, { file: true, hash: true }, 'recipes');
+    const file = resolve(dir, text(entry.file, 'recipes.file'));
+    recipes.push({ recipe: parse(await readFile(file, 'utf8'), file), hash: text(entry.hash, 'recipes.hash') });
+  }
+  return recipes;
+}
+
+/** @param {string} value @returns {[string, number]} */
+function listen(value) {
+  const [, host, port] = /^(?:(.+):)?([0-9]{1,5})$/.exec(value) ?? [];
+  if (port === undefined || Number(port) > 65_535) throw new Error('listen: "host:port" is needed');
+  return [host?.replace(/^\[(.*)\]$/, '$1') ?? '127.0.0.1', Number(port)];
+}
+
+/** @param {unknown} list @returns {string[]} */
+function origins(list) {
+  const valid = (/** @type {unknown} */ o) => o === '*' || (typeof o === 'string' && URL.canParse(o) && new URL(o).origin === o);
+  if (!Array.isArray(list) || !list.every(valid)) throw new Error('origins: a list like ["https://www.example.org"] is needed');
+  return list;
+}
+
+/** @param {string} value */
+function baseUrl(value) {
+  if (!/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) throw new Error('aggregator: an http(s) URL is needed');
+  return value;
+}
+
+/** The first line; a second one is the older secret during a rotation, which only the aggregator accepts. @param {string} path */
+async function readSecret(path) {
+  const secret = (await readFile(path, 'utf8')).split('\n')[0].trim();
+  if (!/^[\x21-\x7e]{16,}$/.test(secret)) throw new Error(`${path}: a secret of at least 16 printable characters is needed`);
+  return secret;
+}
+
+/** @param {unknown} value @param {string} name */
+function text(value, name) {
+  if (typeof value !== 'string' || value === '') throw new Error(`${name}: a string is needed`);
+  return value;
+}
+
+/** @param {unknown} value @param {string} name @param {number} least */
+function number(value, name, least) {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < least) throw new Error(`${name}: a number of at least ${least} is needed`);
+  return value;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors of the edge: an HTTP status beside the {code, number, message} that goes into the body.
+// Numbers below 100 are the core's (core/shoal_err.h); the edge's own start at 100 and never change.
+// Messages are fixed sentences: nothing of a request ever enters one.
+
+/** Kinds of refusal: [status, number, message]. @type {Record<string, [number, number, string]>} */
+const KINDS = {
+  'unknown-field': [400, 3, 'the report has a field that reports do not have'],
+  'missing-field': [400, 4, 'the report lacks a field'],
+  type: [400, 5, 'a field of the report has the wrong type'],
+  record: [400, 8, "the record is not one that the recipe's randomizer makes"],
+  'recipe-hash': [404, 13, 'no recipe with this hash is collected here'],
+  expired: [400, 17, "the recipe's last day has passed"],
+  recipe: [400, 100, "the report's key is not the id of the recipe with its hash"],
+  'content-type': [415, 101, 'the body must be application/json'],
+  'body-size': [413, 102, 'the body is longer than any report'],
+  'body-slow': [408, 103, 'the body took too long'],
+  json: [400, 104, 'the body is not JSON in UTF-8'],
+  'idempotency-key': [400, 105, 'the header Idempotency-Key must be 32 lower-case hex digits'],
+  'store-full': [503, 106, 'no room at the moment; keep the report and try again'],
+  route: [404, 107, 'there is nothing here'],
+  method: [405, 108, 'this method is not served here'],
+  origin: [403, 109, 'pages of this origin may not report here'],
+  unauthorized: [401, 110, 'a bearer token is needed'],
+  parameters: [400, 111, "the report's parameters are not the recipe's"],
+  internal: [503, 112, 'the report could not be stored; keep it and try again'],
+};
+
+/** A refusal that a client may see. */
+export class EdgeError extends Error {
+  /** @param {keyof typeof KINDS & string} code */
+  constructor(code) {
+    const [status, number, message] = KINDS[code];
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.number = number;
+  }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edge's routes as one function of (request, dependencies), the same in workerd and Node.
+// What leaves it towards the store is a record and an idempotency key; address, other headers and time are never read.
+// Must not depend on a runtime: only on Request, Response, URL, streams, timers and SubtleCrypto.
+
+import { EdgeError } from './errors.js';
+
+/**
+ * @typedef {object} Recipe  the part of core.js's recipe that routes need
+ * @property {string} id
+ * @property {string} hash
+ * @property {number} textSize
+ * @property {number} expiresDay
+ * @property {unknown} json
+ * @property {Record<string, number>} parameters
+ * @property {(text: string) => Uint8Array} recordFromText
+ */
+
+/**
+ * @typedef {'accepted' | 'expired' | 'full'} Outcome
+ * @typedef {object} Collection  one pinned recipe and where its records go
+ * @property {Recipe} recipe
+ * @property {(record: Uint8Array, key: string) => Promise<Outcome>} accept  durable before it resolves
+ * @property {() => Promise<Record<string, number>>} stats
+ * @property {() => Promise<number>} retryQuarantined
+ */
+
+/**
+ * @typedef {object} HandlerDeps
+ * @property {Map<string, Collection>} collections  by recipe hash
+ * @property {string[]} origins  origins whose pages may report; "*" is any
+ * @property {() => number} now  milliseconds since 1970
+ * @property {number} [bodyTimeoutMs]  how long a body may take
+ * @property {string} [adminToken]  opens /metrics and the quarantine; without it both are absent
+ */
+
+const REPORT_FIELDS = ['key', 'recipe_hash', 'parameters', 'records'];
+const BODY_TIMEOUT_MS = 10_000;
+const BODY_SLACK = 1024; // everything of a report but the record's text
+const RETRY_AFTER_S = 300;
+const DAY_MS = 86_400_000;
+
+/**
+ * Answers one request. Never throws.
+ * @param {Request} request
+ * @param {HandlerDeps} deps
+ * @returns {Promise<Response>}
+ */
+export async function handle(request, deps) {
+  const url = new URL(request.url);
+  const cors = corsHeaders(request, url, deps.origins);
+  try {
+    const response = await route(request, url, deps, cors !== null);
+    return withHeaders(response, cors ?? {});
+  } catch (error) {
+    return withHeaders(errorResponse(error instanceof EdgeError ? error : new EdgeError('internal')), cors ?? {});
+  }
+}
+
+/**
+ * @param {Request} request
+ * @param {URL} url
+ * @param {HandlerDeps} deps
+ * @param {boolean} originAllowed
+ */
+async function route(request, url, deps, originAllowed) {
+  const { method } = request;
+  const path = url.pathname;
+  if (method === 'OPTIONS') return new Response(null, { status: 204 });
+  if (path === '/v1/reports') {
+    allow(method, 'POST');
+    if (!originAllowed) throw new EdgeError('origin');
+    return postReport(request, deps);
+  }
+  if (path === '/healthz') {
+    allow(method, 'GET', 'HEAD');
+    return json({ status: 'ok' });
+  }
+  if (path === '/v1/recipes' || path.startsWith('/v1/recipes/')) {
+    allow(method, 'GET', 'HEAD');
+    return getRecipes(path.slice('/v1/recipes/'.length), deps);
+  }
+  if (deps.adminToken !== undefined) {
+    if (path === '/metrics') {
+      allow(method, 'GET', 'HEAD');
+      await authorize(request, deps.adminToken);
+      return getMetrics(deps);
+    }
+    if (path === '/v1/quarantine/retry') {
+      allow(method, 'POST');
+      await authorize(request, deps.adminToken);
+      return retryQuarantine(deps);
+    }
+  }
+  throw new EdgeError('route');
+}
+
+/** @param {string} method @param {string[]} methods */
+function allow(method, ...methods) {
+  if (!methods.includes(method)) throw new EdgeError('method');
+}
+
+/** @param {Request} request @param {HandlerDeps} deps */
+async function postReport(request, deps) {
+  if (!/^application\/json *(; *charset="?utf-8"?)? *$/i.test(request.headers.get('content-type') ?? '')) {
+    throw new EdgeError('content-type');
+  }
+  const key = request.headers.get('idempotency-key') ?? '';
+  if (!/^[0-9a-f]{32}$/.test(key)) throw new EdgeError('idempotency-key');
+  const body = await readBody(request, bodyLimit(deps.collections), deps.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
+  const { collection, record } = readReport(parse(body), deps);
+  const outcome = await collection.accept(record, key);
+  if (outcome === 'expired') throw new EdgeError('expired');
+  if (outcome === 'full') throw new EdgeError('store-full');
+  return json({ status: 'accepted' }, 202);
+}
+
+/** @param {Map<string, Collection>} collections */
+function bodyLimit(collections) {
+  let longest = 0;
+  for (const { recipe } of collections.values()) longest = Math.max(longest, recipe.textSize);
+  return longest + BODY_SLACK;
+}
+
+/**
+ * Reads a body, capped and timed while it streams.
+ * @param {Request} request
+ * @param {number} limit
+ * @param {number} timeoutMs  for the whole body, so that a trickle does not hold a connection
+ */
+async function readBody(request, limit, timeoutMs) {
+  if (request.body === null) return new Uint8Array(0);
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw new EdgeError('body-size');
+  const reader = request.body.getReader();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  /** @type {Promise<never>} */
+  const tooSlow = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new EdgeError('body-slow')), timeoutMs);
+  });
+  try {
+    return await Promise.race([readAll(reader, limit), tooSlow]);
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error instanceof EdgeError ? error : new EdgeError('json'); // the connection broke
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @param {ReadableStreamDefaultReader<Uint8Array>} reader @param {number} limit */
+async function readAll(reader, limit) {
+  const bytes = new Uint8Array(limit);
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return bytes.subarray(0, size);
+    if (size + value.length > limit) throw new EdgeError('body-size');
+    bytes.set(value, size);
+    size += value.length;
+  }
+}
+
+/** @param {Uint8Array} bytes @returns {unknown} */
+function parse(bytes) {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    throw new EdgeError('json');
+  }
+}
+
+/**
+ * Checks a report's whole shape and its record. What is not exactly a report of a pinned recipe is refused, so that
+ * nothing can ride along.
+ * @param {unknown} report
+ * @param {HandlerDeps} deps
+ */
+function readReport(report, deps) {
+  const { key, recipe_hash: hash, parameters, records } = exactObject(report, REPORT_FIELDS);
+  if (typeof key !== 'string' || typeof hash !== 'string') throw new EdgeError('type');
+  if (!Array.isArray(records) || records.length !== 1 || typeof records[0] !== 'string') throw new EdgeError('type');
+  const collection = deps.collections.get(hash);
+  if (collection === undefined) throw new EdgeError('recipe-hash');
+  const { recipe } = collection;
+  if (key !== recipe.id) throw new EdgeError('recipe');
+  if (!sameParameters(parameters, recipe.parameters)) throw new EdgeError('parameters');
+  if (isExpired(recipe, deps.now())) throw new EdgeError('expired');
+  return { collection, record: readRecord(recipe, records[0]) };
+}
+
+/**
+ * @param {unknown} value
+ * @param {string[]} fields
+ * @returns {Record<string, unknown>}
+ */
+function exactObject(value, fields) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new EdgeError('type');
+  for (const name of Object.keys(value)) {
+    if (!fields.includes(name)) throw new EdgeError('unknown-field');
+  }
+  for (const name of fields) {
+    if (!Object.hasOwn(value, name)) throw new EdgeError('missing-field');
+  }
+  return /** @type {Record<string, unknown>} */ (value);
+}
+
+/** @param {unknown} given @param {Record<string, number>} wanted */
+function sameParameters(given, wanted) {
+  const names = Object.keys(wanted);
+  const object = exactObject(given, names);
+  return names.every((name) => object[name] === wanted[name]);
+}
+
+/** @param {Recipe} recipe @param {string} text */
+function readRecord(recipe, text) {
+  if (text.length !== recipe.textSize) throw new EdgeError('record');
+  try {
+    return recipe.recordFromText(text);
+  } catch {
+    throw new EdgeError('record');
+  }
+}
+
+/** @param {Pick<Recipe, 'expiresDay'>} recipe @param {number} now */
+function isExpired(recipe, now) {
+  return Math.floor(now / DAY_MS) > recipe.expiresDay;
+}
+
+/**
+ * @param {string} hash  empty for the list
+ * @param {HandlerDeps} deps
+ */
+function getRecipes(hash, deps) {
+  const now = deps.now();
+  const headers = { 'Cache-Control': 'public, max-age=300' };
+  if (hash !== '') {
+    const collection = deps.collections.get(hash);
+    if (collection === undefined || isExpired(collection.recipe, now)) throw new EdgeError('recipe-hash');
+    return json(collection.recipe.json, 200, headers);
+  }
+  const recipes = [...deps.collections.values()]
+    .filter(({ recipe }) => !isExpired(recipe, now))
+    .map(({ recipe }) => ({ hash: recipe.hash, url: `/v1/recipes/${recipe.hash}`, recipe: recipe.json }));
+  return json({ recipes }, 200, headers);
+}
+
+/** Counts per collection as Prometheus text. @param {HandlerDeps} deps */
+async function getMetrics(deps) {
+  const lines = [];
+  for (const { recipe, stats } of deps.collections.values()) {
+    for (const [name, value] of Object.entries(await stats())) {
+      lines.push(`shoal_edge_${name}{recipe="${recipe.id}",recipe_hash="${recipe.hash}"} ${value}\n`);
+    }
+  }
+  return new Response(lines.sort().join(''), {
+    headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' },
+  });
+}
+
+/** Puts batches that the aggregator refused back in line. @param {HandlerDeps} deps */
+async function retryQuarantine(deps) {
+  let batches = 0;
+  for (const { retryQuarantined } of deps.collections.values()) batches += await retryQuarantined();
+  return json({ status: 'queued', batches });
+}
+
+/** Compares digests, so that timing says nothing of the token. @param {Request} request @param {string} token */
+async function authorize(request, token) {
+  const encode = new TextEncoder();
+  const given = encode.encode(request.headers.get('authorization') ?? '');
+  const [a, b] = await Promise.all(
+    [given, encode.encode(`Bearer ${token}`)].map(async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))),
+  );
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a[i] ^ b[i];
+  if (difference !== 0) throw new EdgeError('unauthorized');
+}
+
+/**
+ * @param {Request} request
+ * @param {URL} url
+ * @param {string[]} origins
+ * @returns {Record<string, string> | null}  null when the page's origin may not report
+ */
+function corsHeaders(request, url, origins) {
+  const origin = request.headers.get('origin');
+  if (origin === null) return {};
+  const any = origins.includes('*');
+  if (!any && !origins.includes(origin) && origin !== url.origin) return null;
+  return {
+    'Access-Control-Allow-Origin': any ? '*' : origin,
+    'Access-Control-Allow-Methods': 'GET, POST',
+    'Access-Control-Allow-Headers': 'Content-Type, Idempotency-Key',
+    'Access-Control-Expose-Headers': 'Retry-After',
+    'Access-Control-Max-Age': '86400',
+  };
+}
+
+/** @param {Response} response @param {Record<string, string>} headers */
+function withHeaders(response, headers) {
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  response.headers.set('Vary', 'Origin');
+  response.headers.set('X-Content-Type-Options', 'nosniff');
+  return response;
+}
+
+/**
+ * @param {unknown} value
+ * @param {number} [status]
+ * @param {Record<string, string>} [headers]
+ */
+function json(value, status = 200, headers = { 'Cache-Control': 'no-store' }) {
+  return new Response(JSON.stringify(value), { status, headers: { 'Content-Type': 'application/json', ...headers } });
+}
+
+/** @param {EdgeError} error */
+function errorResponse({ code, number, message, status }) {
+  /** @type {Record<string, string>} */
+  const headers = { 'Cache-Control': 'no-store' };
+  if (status === 503) headers['Retry-After'] = String(RETRY_AFTER_S);
+  return json({ error: { code, number, message } }, status, headers);
+}

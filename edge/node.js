@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edge on Node: a node:http server over the same handler, a spool folder a collection, timers for sealing and forwarding.
+// Keeps no access log, and gives the handler only the headers it needs: an address or a cookie cannot leak from where it never was.
+
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, realpath, rename, unlink } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect, createServer as createLock } from 'node:net';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { Collector, batchCap } from './collector.js';
+import { createSender } from './forward.js';
+import { handle } from './handler.js';
+import { pinRecipes } from './recipes.js';
+import { SpoolStore } from './spool_store.js';
+
+/** @typedef {import('./config.js').Config} Config @typedef {import('shoal-client/core').Recipe} Recipe */
+/** @typedef {import('node:http').IncomingMessage} IncomingMessage @typedef {import('node:http').ServerResponse} ServerResponse */
+
+const HEADERS = ['content-type', 'content-length', 'origin', 'idempotency-key', 'authorization'];
+const TIMER_MAX_MS = 2 ** 31 - 1;
+const RETRY_RUN_MS = 30_000;
+
+/**
+ * Starts an edge.
+ * @param {Config} config
+ * @param {{createCore: () => Promise<import('shoal-client/core').Core>, now?: () => number, fetch?: typeof globalThis.fetch}} deps
+ * @returns {Promise<{port: number, close: () => Promise<void>}>}
+ */
+export async function startEdge(config, { createCore, now = Date.now, fetch = globalThis.fetch }) {
+  const spool = config.spool;
+  await mkdir(spool, { recursive: true, mode: 0o700 });
+  const unlock = await lock(spool);
+  try {
+    const recipes = await pinRecipes(config.recipes, createCore);
+    const send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
+    const pinned = new Map();
+    /** @type {CollectionHost[]} */
+    const hosts = [];
+    for (const [hash, recipe] of await withKept(recipes, spool, createCore)) {
+      const host = await CollectionHost.open(join(spool, hash), recipe, { config, send, now });
+      hosts.push(host);
+      if (recipes.has(hash)) pinned.set(hash, host);
+    }
+    await flushDir(spool);
+    const deps = {
+      collections: pinned,
+      origins: config.origins,
+      now,
+      bodyTimeoutMs: config.bodyTimeoutMs,
+      ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
+    };
+    const server = createServer({ requestTimeout: config.bodyTimeoutMs + 5000, headersTimeout: 10_000 }, (request, response) => {
+      serve(request, response, deps).catch(() => response.destroy());
+    });
+    await new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(config.port, config.host, () => resolve(undefined));
+    });
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const close = async () => {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeIdleConnections();
+      });
+      for (const host of hosts) await host.close();
+      await unlock();
+    };
+    return { port, close };
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+/**
+ * The pinned recipes, and those that the configuration dropped while reports of theirs were kept.
+ * @param {Map<string, Recipe>} recipes
+ * @param {string} spool
+ * @param {() => Promise<import('shoal-client/core').Core>} createCore
+ */
+async function withKept(recipes, spool, createCore) {
+  const all = new Map(recipes);
+  for (const hash of (await readdir(spool)).filter((name) => /^[0-9a-f]{64}$/.test(name) && !recipes.has(name))) {
+    const json = JSON.parse(await readFile(join(spool, hash, 'recipe.json'), 'utf8'));
+    all.set(hash, (await createCore()).recipe(json));
+  }
+  return all;
+}
+
+/** A collector with its folder and its timer. */
+class CollectionHost {
+  #collector;
+  #store;
+  #now;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ #timer;
+  #wakeAt = Infinity;
+  #closed = false;
+  #running = Promise.resolve();
+
+  /** Use CollectionHost.open. @param {Recipe} recipe @param {SpoolStore} store @param {Collector} collector @param {() => number} now */
+  constructor(recipe, store, collector, now) {
+    this.recipe = recipe;
+    this.#store = store;
+    this.#collector = collector;
+    this.#now = now;
+  }
+
+  /**
+   * @param {string} dir
+   * @param {Recipe} recipe
+   * @param {{config: Config, send: import('./collector.js').Send, now: () => number}} deps
+   */
+  static async open(dir, recipe, { config, send, now }) {
+    const { crypto } = globalThis;
+    const { limits } = config;
+    await keepRecipe(dir, recipe);
+    const capacity = 2 * batchCap(recipe, limits.batchBytes);
+    const store = await SpoolStore.open(dir, { recordSize: recipe.recordSize, capacity, crypto });
+    const host = new CollectionHost(recipe, store, new Collector({ recipe, store, send, now, crypto, limits }), now);
+    await host.#arm();
+    return host;
+  }
+
+  /** @param {Uint8Array} record @param {string} key */
+  accept = async (record, key) => {
+    const outcome = await this.#collector.accept(record, key);
+    this.#arm().catch(() => {});
+    return outcome;
+  };
+
+  stats = () => this.#collector.stats();
+
+  retryQuarantined = async () => {
+    const batches = await this.#collector.retryQuarantined();
+    await this.#arm();
+    return batches;
+  };
+
+  async #arm() {
+    const wake = await this.#collector.wake();
+    if (wake !== null) this.#wakeBy(wake);
+  }
+
+  /** @param {number} time */
+  #wakeBy(time) {
+    if (this.#closed || time >= this.#wakeAt) return;
+    clearTimeout(this.#timer);
+    this.#wakeAt = time;
+    const delay = Math.min(TIMER_MAX_MS, Math.max(0, time - this.#now()));
+    this.#timer = setTimeout(() => (this.#running = this.#run()), delay);
+  }
+
+  async #run() {
+    this.#wakeAt = Infinity;
+    try {
+      await this.#collector.run();
+      await this.#arm();
+    } catch {
+      this.#wakeBy(this.#now() + RETRY_RUN_MS);
+    }
+  }
+
+  async close() {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+    await this.#store.close();
+  }
+}
+
+/** @param {string} path */
+async function flushDir(path) {
+  const dir = await open(path, 'r');
+  await dir.sync();
+  await dir.close();
+}
+
+/** Keeps a collection's recipe beside its reports. @param {string} dir @param {Recipe} recipe */
+async function keepRecipe(dir, recipe) {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const path = join(dir, 'recipe.json');
+  const file = await open(`${path}.tmp`, 'w', 0o600);
+  await file.writeFile(JSON.stringify(recipe.json));
+  await file.sync();
+  await file.close();
+  await rename(`${path}.tmp`, path);
+}
+
+/**
+ * @param {IncomingMessage} incoming
+ * @param {ServerResponse} outgoing
+ * @param {import('./handler.js').HandlerDeps} deps
+ */
+async function serve(incoming, outgoing, deps) {
+  const response = await handle(toRequest(incoming), deps);
+  const body = Buffer.from(await response.arrayBuffer());
+  const unread = !incoming.complete;
+  if (unread) outgoing.shouldKeepAlive = false; // what follows would be the rest of a refused body
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.end(incoming.method === 'HEAD' ? undefined : body);
+  if (unread) outgoing.once('finish', () => setTimeout(() => incoming.destroy(), 1000).unref());
+}
+
+/** @param {IncomingMessage} incoming */
+function toRequest(incoming) {
+  const headers = new Headers();
+  for (const name of HEADERS) {
+    const value = incoming.headers[name];
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  const method = incoming.method ?? 'GET';
+  const host = incoming.headers.host ?? 'localhost';
+  const url = new URL(incoming.url ?? '/', URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost');
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return new Request(url, { method, headers });
+  const body = /** @type {ReadableStream<Uint8Array>} */ (Readable.toWeb(incoming));
+  return new Request(url, /** @type {RequestInit} */ ({ method, headers, body, duplex: 'half' }));
+}
+
+/**
+ * Keeps a second process out of a spool: a socket in the folder, which the kernel closes with its owner.
+ * @param {string} spool
+ * @returns {Promise<() => Promise<void>>}
+ */
+async function lock(spool) {
+  const path = await lockPath(spool);
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const server = createLock((socket) => socket.destroy());
+    const error = await new Promise((resolve) => {
+      server.once('error', resolve);
+      server.listen(path, () => resolve(null));
+    });
+    if (error === null) {
+      server.unref();
+      return () => new Promise((resolve) => server.close(() => resolve()));
+    }
+    if (error.code !== 'EADDRINUSE') throw error;
+    if (await answers(path)) throw new Error(`another shoal-edge uses the spool ${spool}`);
+    await unlink(path);
+  }
+  throw new Error(`cannot lock the spool ${spool}`);
+}
+
+/** A socket's path may have some 100 bytes: a longer one goes to the folder of temporary files. @param {string} spool */
+async function lockPath(spool) {
+  const path = join(await realpath(spool), 'lock');
+  if (Buffer.byteLength(path) < 100) return path;
+  return join('/tmp', `shoal-edge-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.lock`);
+}
+
+/** @param {string} path @returns {Promise<boolean>} */
+function answers(path) {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => resolve((socket.destroy(), true)));
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collector over the spool folder, with the clock, the sender and the randomness in the test's hands.
+// The Durable Object's store needs workerd: worker.test.mjs.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, readdir, rm, writeFile, copyFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Collector, batchCap, below, permutation } from '../collector.js';
+import { SpoolStore } from '../spool_store.js';
+import { DAY_MS, HOUR_MS, eventually, fixedCrypto, makeRecipe, multiset, newKey, newRecord } from './support.mjs';
+
+const START = Date.UTC(2030, 0, 1, 10, 17, 31); // a time with minutes, to see that they are dropped
+
+/** A collector on a fresh spool. `sent` collects batches; `answer` decides on each. */
+async function setUp(t, { change = {}, limits = {}, seed = 1 } = {}) {
+  const recipe = await makeRecipe({ batch: { minimum: 5, max_age_s: 86_400 }, expires: '2030-03-01', ...change });
+  const dir = await mkdtemp(join(tmpdir(), 'shoal-edge-'));
+  const world = { recipe, dir, now: START, sent: [], answer: () => ({ outcome: 'stored' }) };
+  const crypto = fixedCrypto(seed);
+  world.open = async () => {
+    world.store = await SpoolStore.open(dir, { recordSize: recipe.recordSize, capacity: 2 * batchCap(recipe, limits.batchBytes), crypto });
+    const send = async (batch) => {
+      world.sent.push(batch);
+      return world.answer(world.sent.length);
+    };
+    world.collector = new Collector({ recipe, store: world.store, send, now: () => world.now, crypto, limits });
+  };
+  world.post = async (n = 1) => {
+    const texts = Array.from({ length: n }, () => newRecord(recipe));
+    for (const text of texts) assert.equal(await world.collector.accept(recipe.recordFromText(text), newKey()), 'accepted');
+    return texts;
+  };
+  world.receivedTexts = () => world.sent.flatMap((batch) => textsOf(recipe, batch));
+  await world.open();
+  t.after(async () => {
+    await world.store.close();
+    await rm(dir, { recursive: true });
+  });
+  return world;
+}
+
+function textsOf(recipe, batch) {
+  const { records, count } = recipe.openBatch(batch);
+  const size = recipe.recordSize;
+  return Array.from({ length: count }, (_, i) => recipe.recordToText(records.subarray(i * size, (i + 1) * size)));
+}
+
+test('a batch goes when it is old enough and holds the minimum', async (t) => {
+  const w = await setUp(t);
+  const texts = await w.post(7);
+  await w.collector.run();
+  assert.equal(w.sent.length, 0, 'too young');
+  w.now += 86_400_000 - 1;
+  await w.collector.run();
+  assert.equal(w.sent.length, 0, 'a millisecond too young');
+  w.now += 1;
+  await w.collector.run();
+  assert.equal(w.sent.length, 1);
+  assert.deepEqual(multiset(w.receivedTexts()), multiset(texts));
+  await w.collector.run();
+  assert.equal(w.sent.length, 1, 'and only once');
+});
+
+test('a batch below the minimum waits, and goes with the report that fills it', async (t) => {
+  const w = await setUp(t);
+  await w.post(4);
+  w.now += 3 * DAY_MS;
+  await w.collector.run();
+  assert.equal(w.sent.length, 0);
+  await w.post(1);
+  assert.equal((await w.collector.stats()).sealed_batches, 1, 'sealed at once');
+  assert.equal(w.sent.length, 0, 'but not sent while the request is served');
+  assert.equal(await w.collector.wake(), w.now, 'the host is asked to run now');
+  await w.collector.run();
+  assert.equal(w.receivedTexts().length, 5);
+});
+
+test('a batch below the minimum dies with its recipe, and is counted', async (t) => {
+  const w = await setUp(t);
+  await w.post(4);
+  const expiry = Date.UTC(2030, 2, 2);
+  assert.equal(await w.collector.wake(), expiry);
+  w.now = expiry - 1;
+  await w.collector.run();
+  assert.equal((await w.collector.stats()).open_reports, 4);
+  w.now = expiry;
+  await w.collector.run();
+  assert.deepEqual(w.sent, []);
+  const stats = await w.collector.stats();
+  assert.deepEqual([stats.open_reports, stats.destroyed_batches_total, stats.destroyed_reports_total], [0, 1, 4]);
+  assert.deepEqual((await readdir(w.dir)).sort(), ['counters.json', 'salt']);
+  assert.equal(await w.collector.accept(new Uint8Array(w.recipe.recordSize), newKey()), 'expired');
+  assert.equal(await w.collector.wake(), null);
+});
+
+test('at its expiry a batch with the minimum still goes', async (t) => {
+  const w = await setUp(t, { change: { batch: { minimum: 5, max_age_s: 30 * 86_400 }, expires: '2030-01-02' } });
+  await w.post(5);
+  w.now = Date.UTC(2030, 0, 3);
+  await w.collector.run();
+  assert.equal(w.receivedTexts().length, 5);
+});
+
+test('a full batch goes whatever its age, and never a smaller one', async (t) => {
+  const w = await setUp(t, { limits: { batchBytes: 1 } });
+  assert.equal(batchCap(w.recipe, 1), 10, 'twice the minimum at least');
+  await w.post(23);
+  await w.collector.run();
+  assert.deepEqual(w.sent.map((batch) => w.recipe.openBatch(batch).count), [10, 10]);
+  assert.equal((await w.collector.stats()).open_reports, 3);
+});
+
+test('a repeated key counts once: while open, while sealed, and for its grace after', async (t) => {
+  const w = await setUp(t, { limits: { keyGraceS: 7200 } });
+  const record = w.recipe.recordFromText(newRecord(w.recipe));
+  const key = newKey();
+  const again = () => w.collector.accept(record, key);
+  assert.deepEqual(await Promise.all([again(), again(), again()]), ['accepted', 'accepted', 'accepted']);
+  assert.equal((await w.collector.stats()).open_reports, 1);
+  await w.post(4);
+  w.now += DAY_MS;
+  w.answer = () => ({ outcome: 'failed' });
+  await w.collector.run();
+  assert.equal(await again(), 'accepted');
+  w.answer = () => ({ outcome: 'stored' });
+  w.now += HOUR_MS;
+  await w.collector.run();
+  assert.equal(await again(), 'accepted');
+  assert.equal((await w.collector.stats()).open_reports, 0);
+  w.now += 3 * HOUR_MS;
+  await w.collector.run();
+  assert.deepEqual((await readdir(w.dir)).sort(), ['counters.json', 'salt'], 'the keys are gone');
+  assert.equal(await again(), 'accepted');
+  assert.equal((await w.collector.stats()).open_reports, 1, 'and so is the memory of them');
+});
+
+test('a repeated key with another record keeps the first', async (t) => {
+  const w = await setUp(t, { change: { batch: { minimum: 1, max_age_s: 1 } } });
+  const [a, b] = [newRecord(w.recipe), newRecord(w.recipe)];
+  const key = newKey();
+  await w.collector.accept(w.recipe.recordFromText(a), key);
+  await w.collector.accept(w.recipe.recordFromText(b), key);
+  w.now += 5000;
+  await w.collector.run();
+  assert.deepEqual(w.receivedTexts(), [a]);
+});
+
+test('a failed send is tried again with growing, jittered pauses, and the same bytes', async (t) => {
+  const w = await setUp(t);
+  await w.post(5);
+  w.now += DAY_MS;
+  w.answer = (n) => ({ outcome: n <= 12 ? 'failed' : 'stored' });
+  const pauses = [];
+  while ((await w.collector.stats()).forwarded_batches_total === undefined) {
+    await w.collector.run();
+    const wake = await w.collector.wake();
+    pauses.push(wake - w.now);
+    w.now = wake;
+  }
+  assert.equal(w.sent.length, 13);
+  for (const batch of w.sent) assert.deepEqual(batch, w.sent[0]);
+  pauses.slice(0, 12).forEach((pause, i) => {
+    const full = Math.min(300_000, 1000 * 2 ** i);
+    assert.ok(pause >= full / 2 && pause <= full, `pause ${i} is ${pause}`);
+  });
+  assert.equal(new Set(pauses.slice(9, 12)).size, 3, 'jitter');
+  assert.equal((await w.collector.stats()).failures_in_a_row, 0);
+});
+
+test('Retry-After is obeyed, up to an hour', async (t) => {
+  const w = await setUp(t);
+  await w.post(5);
+  w.now += DAY_MS;
+  w.answer = () => ({ outcome: 'failed', retryAfterS: 1000 });
+  await w.collector.run();
+  assert.equal((await w.collector.wake()) - w.now, 1_000_000);
+  w.now += 999_999;
+  await w.collector.run();
+  assert.equal(w.sent.length, 1, 'not before');
+  w.now += 1;
+  w.answer = () => ({ outcome: 'failed', retryAfterS: 1e9 });
+  await w.collector.run();
+  assert.equal((await w.collector.wake()) - w.now, HOUR_MS);
+});
+
+test('a refused batch is set aside, counted, and can be put back', async (t) => {
+  const w = await setUp(t);
+  const texts = await w.post(5);
+  w.now += DAY_MS;
+  w.answer = () => ({ outcome: 'refused' });
+  await w.collector.run();
+  const stats = await w.collector.stats();
+  assert.deepEqual([stats.sealed_batches, stats.quarantined_batches, stats.refused_batches_total], [0, 1, 1]);
+  await w.store.close();
+  await w.open();
+  w.answer = () => ({ outcome: 'stored' });
+  await w.collector.run();
+  assert.equal(w.sent.length, 1, 'not by itself');
+  assert.equal(await w.collector.retryQuarantined(), 1);
+  await w.collector.run();
+  assert.deepEqual(w.sent[1], w.sent[0]);
+  assert.deepEqual(multiset(textsOf(w.recipe, w.sent[1])), multiset(texts));
+});
+
+test('a full store refuses new reports and still knows old ones', async (t) => {
+  const w = await setUp(t, { limits: { storeBytes: 2000 } });
+  const key = newKey();
+  const record = w.recipe.recordFromText(newRecord(w.recipe));
+  assert.equal(await w.collector.accept(record, key), 'accepted');
+  let n = 1;
+  while ((await w.collector.accept(record, newKey())) === 'accepted') n++;
+  assert.ok(n > 5 && n < 100, `${n}`);
+  assert.equal(await w.collector.accept(record, key), 'accepted');
+  w.now += DAY_MS;
+  await w.collector.run();
+  assert.equal(await w.collector.accept(record, newKey()), 'accepted', 'there is room again');
+});
+
+test('times that a host must keep say no more than the opening hour', async (t) => {
+  const w = await setUp(t);
+  await w.post(5);
+  assert.equal(await w.collector.wake(), Date.UTC(2030, 0, 2, 11), 'a whole hour');
+  const names = (await readdir(w.dir)).filter((name) => name.endsWith('.open'));
+  assert.deepEqual(names.map((name) => name.split('.')[1]), [String(Date.UTC(2030, 0, 1, 10) / HOUR_MS)]);
+  await w.store.close();
+  await w.open();
+  w.now = Date.UTC(2030, 0, 2, 10);
+  await w.collector.run();
+  assert.equal(w.receivedTexts().length, 5, 'after a restart the batch counts from its hour');
+});
+
+test('no arrival order is kept: not in the spool, not in the batch', async (t) => {
+  const w = await setUp(t);
+  const texts = await w.post(200);
+  const [name] = (await readdir(w.dir)).filter((file) => file.endsWith('.open'));
+  const file = await readFile(join(w.dir, name));
+  const places = texts.map((text) => file.indexOf(Buffer.from(w.recipe.recordFromText(text))));
+  assert.ok(places.every((place) => place >= 0));
+  w.now += DAY_MS;
+  await w.collector.run();
+  const received = w.receivedTexts();
+  const orders = { spool: places, batch: texts.map((text) => received.indexOf(text)) };
+  for (const [what, order] of Object.entries(orders)) {
+    // Kendall's tau of n independent places has sigma sqrt(2(2n+5)/(9n(n-1))) = 0.0476 at n = 200; 5 sigma.
+    const n = order.length;
+    let concordant = 0;
+    for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) concordant += order[i] < order[j] ? 1 : -1;
+    const tau = concordant / ((n * (n - 1)) / 2);
+    assert.ok(Math.abs(tau) < 5 * Math.sqrt((2 * (2 * n + 5)) / (9 * n * (n - 1))), `${what}: tau ${tau}`);
+  }
+});
+
+test('permutation is uniform', () => {
+  // 24,000 draws of the 24 orders of 4: chi-square with 23 degrees of freedom exceeds 58.6 with probability 6e-5; the seed is fixed.
+  const crypto = fixedCrypto(7);
+  const counts = multiset(Array.from({ length: 24_000 }, () => permutation(4, crypto).join('')));
+  assert.equal(counts.size, 24);
+  let chi = 0;
+  for (const count of counts.values()) chi += (count - 1000) ** 2 / 1000;
+  assert.ok(chi < 58.6, `chi-square ${chi}`);
+});
+
+test('below rejects the draws that would bias it', () => {
+  const draws = [0xffffffff, 0xfffffffe, 7];
+  const random = {
+    getRandomValues: (bytes) => {
+      new DataView(bytes.buffer).setUint32(0, draws.shift());
+      return bytes;
+    },
+  };
+  assert.equal(below(5, random), 4, '2^32 = 1 mod 5: the last value is rejected');
+  assert.equal(below(5, random), 2);
+});
+
+test('a restart after every step loses nothing and sends nothing twice under another id', async (t) => {
+  const w = await setUp(t);
+  const texts = [];
+  for (let i = 0; i < 7; i++) {
+    texts.push(...(await w.post(1)));
+    await w.store.close();
+    await w.open();
+  }
+  w.now += DAY_MS;
+  w.answer = () => ({ outcome: 'failed' });
+  await w.collector.run();
+  await w.store.close();
+  await w.open();
+  w.answer = () => ({ outcome: 'stored' });
+  w.now += HOUR_MS;
+  await w.collector.run();
+  assert.deepEqual(w.sent[0], w.sent[1], 'the same bytes, so the same id');
+  assert.deepEqual(multiset(textsOf(w.recipe, w.sent[1])), multiset(texts));
+});
+
+test('crash between sealing and removing the open batch', async (t) => {
+  const w = await setUp(t);
+  const texts = await w.post(6);
+  const [open] = (await readdir(w.dir)).filter((name) => name.endsWith('.open'));
+  await copyFile(join(w.dir, open), join(w.dir, 'aside'));
+  w.now += DAY_MS;
+  w.answer = () => ({ outcome: 'failed' });
+  await w.collector.run();
+  await w.store.close();
+  await copyFile(join(w.dir, 'aside'), join(w.dir, open)); // as if the unlink had not happened
+  await w.open();
+  assert.equal((await w.collector.stats()).open_reports, 0);
+  w.answer = () => ({ outcome: 'stored' });
+  w.now += 2 * DAY_MS;
+  await w.collector.run();
+  assert.deepEqual(multiset(textsOf(w.recipe, w.sent.at(-1))), multiset(texts));
+  assert.equal(w.sent.length, 2);
+});
+
+test('crash between two open batches: they become one', async (t) => {
+  const w = await setUp(t);
+  const first = await w.post(3);
+  await w.store.close();
+  const [open] = (await readdir(w.dir)).filter((name) => name.endsWith('.open'));
+  const bytes = await readFile(join(w.dir, open));
+  await rm(join(w.dir, open));
+  await w.open();
+  const second = await w.post(3);
+  await w.store.close();
+  await writeFile(join(w.dir, open), bytes);
+  await writeFile(join(w.dir, `${'0'.repeat(32)}.1.open.tmp`), 'rubbish');
+  await w.open();
+  assert.equal((await w.collector.stats()).open_reports, 6);
+  w.now += DAY_MS;
+  await w.collector.run();
+  assert.deepEqual(multiset(w.receivedTexts()), multiset([...first, ...second]));
+});
+
+test('a slot that was half written is no report', async (t) => {
+  const w = await setUp(t);
+  await w.post(3);
+  await w.store.close();
+  const [open] = (await readdir(w.dir)).filter((name) => name.endsWith('.open'));
+  const bytes = await readFile(join(w.dir, open));
+  const size = 16 + w.recipe.recordSize + 8;
+  const slot = [...Array(bytes.length / size).keys()].find((i) => bytes.subarray(i * size, (i + 1) * size).some((byte) => byte !== 0));
+  bytes[slot * size + 20] ^= 1;
+  await writeFile(join(w.dir, open), bytes);
+  await w.open();
+  assert.equal((await w.collector.stats()).open_reports, 2);
+});
+
+test('reports that arrive while a batch is sealed are in one batch or the next', async (t) => {
+  const w = await setUp(t, { limits: { batchBytes: 1 } });
+  const texts = (await Promise.all(Array.from({ length: 137 }, () => w.post(1)))).flat();
+  await eventually(async () => {
+    await w.collector.run();
+    const stats = await w.collector.stats();
+    assert.equal(stats.sealed_batches, 0);
+    assert.equal(w.receivedTexts().length + stats.open_reports, 137);
+  });
+  w.now += 2 * DAY_MS;
+  await w.post(5);
+  await w.collector.run();
+  const received = multiset(w.receivedTexts());
+  for (const text of texts) assert.equal(received.get(text), 1);
+});

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edge on workerd: routes in the worker, one Durable Object a collection, forwarding in its alarm.
+// A batch is never sent while a request is served: subrequests may carry headers of the request that caused them.
+//
+// Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR, BATCH_SECRET, and optionally
+// ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S.
+
+import { DurableObject } from 'cloudflare:workers';
+import { Core } from 'shoal-client/core';
+import wasm from 'shoal-client/shoal.wasm';
+import { Collector } from './collector.js';
+import { createSender } from './forward.js';
+import { handle } from './handler.js';
+import { pinRecipes } from './recipes.js';
+import { SqliteStore } from './sqlite_store.js';
+
+/**
+ * @typedef {object} Env
+ * @property {import('cloudflare:workers').DurableObjectNamespace<ShoalCollection>} COLLECTIONS
+ * @property {string | {hash: string, recipe: any}[]} RECIPES
+ * @property {string | string[]} [ORIGINS]
+ * @property {string} AGGREGATOR
+ * @property {string} BATCH_SECRET
+ * @property {string} [ADMIN_TOKEN]
+ * @property {string | number} [BATCH_BYTES]
+ * @property {string | number} [STORE_BYTES]
+ * @property {string | number} [KEY_GRACE_S]
+ * @property {string | number} [BODY_TIMEOUT_S]
+ */
+
+/** Default of a store's size: a Durable Object holds 10 GB at most, and fewer in memory at once. */
+const STORE_BYTES = 1 << 30;
+const RETRY_RUN_MS = 30_000;
+
+const createCore = () => Core.create(wasm);
+
+/** Kept for the isolate's life; a value, because a promise belongs to the request that made it. */
+/** @type {Map<string, import('shoal-client/core').Recipe> | null} */
+let pinned = null;
+
+/** @param {Env} env */
+async function pinnedRecipes(env) {
+  return (pinned ??= await pinRecipes(list(env.RECIPES), createCore));
+}
+
+export default {
+  /** @param {Request} request @param {Env} env */
+  async fetch(request, env) {
+    const collections = new Map();
+    for (const [hash, recipe] of await pinnedRecipes(env)) collections.set(hash, collection(recipe, env));
+    return handle(request, {
+      collections,
+      origins: list(env.ORIGINS ?? []),
+      now: Date.now,
+      adminToken: env.ADMIN_TOKEN || undefined,
+      ...(env.BODY_TIMEOUT_S === undefined ? {} : { bodyTimeoutMs: Number(env.BODY_TIMEOUT_S) * 1000 }),
+    });
+  },
+};
+
+/** @param {import('shoal-client/core').Recipe} recipe @param {Env} env */
+function collection(recipe, env) {
+  const stub = () => env.COLLECTIONS.get(env.COLLECTIONS.idFromName(recipe.hash));
+  return {
+    recipe,
+    /** @param {Uint8Array} record @param {string} key */
+    accept: (record, key) => stub().accept(recipe.hash, record, key),
+    stats: () => stub().stats(recipe.hash),
+    retryQuarantined: () => stub().retryQuarantined(recipe.hash),
+  };
+}
+
+/** One collection: its store, and the alarm that seals, forwards and forgets. */
+export class ShoalCollection extends DurableObject {
+  /** @type {Env} */ #env;
+  #store;
+  /** @type {Collector | null} */ #collector = null;
+
+  /** @param {import('cloudflare:workers').DurableObjectState} ctx @param {Env} env */
+  constructor(ctx, env) {
+    super(ctx, env);
+    this.#env = env;
+    this.#store = new SqliteStore(ctx.storage, crypto);
+    ctx.blockConcurrencyWhile(async () => {
+      const kept = this.#store.meta('recipe'); // outlives the configuration, so that what was accepted still goes
+      if (kept !== null) await this.#start(JSON.parse(kept));
+    });
+  }
+
+  /** @param {any} json */
+  async #start(json) {
+    const { storage } = this.ctx;
+    const env = this.#env;
+    const failing = (this.#store.counters().failures_in_a_row ?? 0) > 0;
+    this.#collector = new Collector({
+      recipe: (await createCore()).recipe(json),
+      store: this.#store,
+      send: createSender({
+        aggregator: env.AGGREGATOR,
+        secret: env.BATCH_SECRET,
+        fetch: (input, init) => fetch(input, init),
+      }),
+      now: Date.now,
+      crypto,
+      limits: limits(env),
+      retryAt: failing ? ((await storage.getAlarm()) ?? 0) : 0,
+    });
+    await this.#arm();
+  }
+
+  /** @param {string} hash */
+  async #adopt(hash) {
+    const recipe = (await pinnedRecipes(this.#env)).get(hash);
+    if (recipe === undefined) throw new Error('not a pinned recipe');
+    this.#store.setMeta('recipe', JSON.stringify(recipe.json));
+    await this.ctx.blockConcurrencyWhile(async () => {
+      if (this.#collector === null) await this.#start(recipe.json);
+    });
+  }
+
+  /** @param {string} hash @returns {Promise<Collector>} */
+  async #started(hash) {
+    if (this.#collector === null) await this.#adopt(hash);
+    return /** @type {Collector} */ (this.#collector);
+  }
+
+  /**
+   * Durable when it resolves.
+   * @param {string} hash
+   * @param {Uint8Array} record
+   * @param {string} key
+   */
+  async accept(hash, record, key) {
+    const outcome = await (await this.#started(hash)).accept(record, key);
+    await this.#arm();
+    await this.ctx.storage.sync();
+    return outcome;
+  }
+
+  /** @param {string} hash */
+  async stats(hash) {
+    return (await this.#started(hash)).stats();
+  }
+
+  /** @param {string} hash */
+  async retryQuarantined(hash) {
+    const batches = await (await this.#started(hash)).retryQuarantined();
+    await this.#arm();
+    return batches;
+  }
+
+  /** Never throws: the runtime gives up an alarm that fails a few times. */
+  async alarm() {
+    try {
+      await this.#collector?.run();
+      await this.#arm();
+    } catch {
+      await this.ctx.storage.setAlarm(Date.now() + RETRY_RUN_MS);
+    }
+  }
+
+  async #arm() {
+    const wake = await /** @type {Collector} */ (this.#collector).wake();
+    const armed = await this.ctx.storage.getAlarm();
+    if (wake !== null && (armed === null || wake < armed)) await this.ctx.storage.setAlarm(wake);
+  }
+}
+
+/** @param {Env} env */
+function limits({ BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
+  return {
+    ...(BATCH_BYTES === undefined ? {} : { batchBytes: Number(BATCH_BYTES) }),
+    ...(KEY_GRACE_S === undefined ? {} : { keyGraceS: Number(KEY_GRACE_S) }),
+    storeBytes: Number(storeBytes ?? STORE_BYTES),
+  };
+}
+
+/** A list binding is JSON, parsed by the platform or not. @param {string | any[]} value @returns {any[]} */
+function list(value) {
+  return typeof value === 'string' ? JSON.parse(value) : value;
+}
