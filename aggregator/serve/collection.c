@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading collections; see collection.h.
+#include "collection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+
+// Makes room for one more. Returns: the slot, zeroed, or NULL with `error` filled.
+static serve_dictionary *next_dictionary(serve_collection *collection, agg_error *error)
+{
+    size_t cap = collection->n_dictionaries;
+    if (agg_grow((void **)&collection->dictionaries, &cap, cap + 1, sizeof *collection->dictionaries, error) !=
+        SHOAL_OK) {
+        return NULL;
+    }
+    serve_dictionary *slot = &collection->dictionaries[collection->n_dictionaries];
+    memset(slot, 0, sizeof *slot);
+    return slot;
+}
+
+static shoal_err load_dictionaries(serve_collection *collection, agg_error *error, const serve_config *config,
+                                   agg_talk talk)
+{
+    for (size_t i = 0; i < config->n_dictionaries; i++) {
+        const serve_dictionary_path *one = &config->dictionaries[i];
+        if (strcmp(one->recipe, collection->recipe.id) != 0) continue;
+        serve_dictionary *slot = next_dictionary(collection, error);
+        if (slot == NULL) return AGG_ERR_MEMORY;
+        slot->name = one->name;
+        shoal_err err = agg_dictionary_load(&slot->dictionary, error, &collection->recipe, one->path, talk, NULL);
+        if (err != SHOAL_OK) return err;
+        collection->n_dictionaries++;
+    }
+    if (collection->n_dictionaries > 0 || !agg_recipe_is_closed(&collection->recipe)) return SHOAL_OK;
+    serve_dictionary *slot = next_dictionary(collection, error);
+    if (slot == NULL) return AGG_ERR_MEMORY;
+    slot->name = "default";
+    shoal_err err = agg_dictionary_of_recipe(&slot->dictionary, error, &collection->recipe);
+    if (err == SHOAL_OK) collection->n_dictionaries++;
+    return err;
+}
+
+static shoal_err load_one(serve_collections *collections, agg_error *error, const serve_config *config, size_t i,
+                          agg_store *store, agg_talk talk)
+{
+    serve_collection *made = &collections->list[i];
+    shoal_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
+    if (err != SHOAL_OK) return err;
+    int is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
+    collections->n++; // from here on released with the rest
+    if (is_repeated) {
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice", config->recipes[i],
+                        made->recipe.id);
+    }
+    err = load_dictionaries(made, error, config, talk);
+    return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, &made->recipe.recipe) : err;
+}
+
+// A dictionary of a recipe that is not served would be a typing error that nobody notices.
+static shoal_err check_names(const serve_collections *collections, agg_error *error, const serve_config *config)
+{
+    for (size_t i = 0; i < config->n_dictionaries; i++) {
+        if (serve_collection_by_id(collections, config->dictionaries[i].recipe) != NULL) continue;
+        return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "dictionaries: no recipe is called %s",
+                        config->dictionaries[i].recipe);
+    }
+    return SHOAL_OK;
+}
+
+shoal_err serve_collections_load(serve_collections *collections, agg_error *error, const serve_config *config,
+                                 agg_store *store, agg_talk talk)
+{
+    *collections = (serve_collections){agg_alloc(error, config->n_recipes, sizeof *collections->list), 0};
+    shoal_err err = collections->list == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < config->n_recipes; i++) {
+        err = load_one(collections, error, config, i, store, talk);
+    }
+    if (err == SHOAL_OK) err = check_names(collections, error, config);
+    if (err != SHOAL_OK) serve_collections_release(collections);
+    return err;
+}
+
+void serve_collections_release(serve_collections *collections)
+{
+    for (size_t i = 0; i < collections->n; i++) {
+        serve_collection *one = &collections->list[i];
+        for (size_t d = 0; d < one->n_dictionaries; d++) agg_dictionary_release(&one->dictionaries[d].dictionary);
+        free(one->dictionaries);
+        agg_recipe_release(&one->recipe);
+    }
+    free(collections->list);
+    *collections = (serve_collections){0};
+}
+
+serve_collection *serve_collection_by_id(const serve_collections *collections, const char *id)
+{
+    for (size_t i = 0; i < collections->n; i++) {
+        if (strcmp(collections->list[i].recipe.id, id) == 0) return &collections->list[i];
+    }
+    return NULL;
+}
+
+serve_collection *serve_collection_by_hash(const serve_collections *collections, const uint8_t hash[32])
+{
+    for (size_t i = 0; i < collections->n; i++) {
+        if (memcmp(collections->list[i].recipe.recipe.recipe_hash, hash, 32) == 0) return &collections->list[i];
+    }
+    return NULL;
+}
+
+const serve_dictionary *serve_dictionary_of(const serve_collection *collection, const char *name)
+{
+    for (size_t i = 0; i < collection->n_dictionaries; i++) {
+        if (name == NULL || strcmp(collection->dictionaries[i].name, name) == 0) return &collection->dictionaries[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the configuration; see serve_config.h. Every field is known by the table at the end, anything else is refused.
+#include "serve_config.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "batch.h"
+#include "json_walk.h"
+
+typedef struct reader {
+    serve_config *config;
+    agg_error *error;
+    const char *folder; // of the file, with its slash; "" for the working folder
+    size_t folder_len;
+} reader;
+
+typedef shoal_err (*read_field)(reader *r, const cJSON *json);
+
+typedef struct field {
+    const char *name;
+    read_field read;
+    int is_required;
+} field;
+
+static shoal_err refuse(reader *r, const char *name, const char *why)
+{
+    return agg_fail(r->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s: %s", name, why);
+}
+
+// Copies a non-empty string. Returns: a string to free, or NULL with the error filled.
+static char *copy_string(reader *r, const cJSON *json, const char *name)
+{
+    if (!cJSON_IsString(json) || json->valuestring[0] == '\0') {
+        (void)refuse(r, name, "must be a string that is not empty");
+        return NULL;
+    }
+    size_t size = strlen(json->valuestring) + 1;
+    char *copy = agg_alloc(r->error, size, 1);
+    if (copy != NULL) memcpy(copy, json->valuestring, size);
+    return copy;
+}
+
+// Copies a path, put behind the file's folder unless it is absolute.
+static char *copy_path(reader *r, const cJSON *json, const char *name)
+{
+    char *text = copy_string(r, json, name);
+    if (text == NULL || text[0] == '/' || r->folder_len == 0) return text;
+    size_t size = r->folder_len + strlen(text) + 1;
+    char *path = agg_alloc(r->error, size, 1);
+    if (path != NULL) snprintf(path, size, "%.*s%s", (int)r->folder_len, r->folder, text);
+    free(text);
+    return path;
+}
+
+static shoal_err keep_path(reader *r, char **out, const cJSON *json, const char *name)
+{
+    *out = copy_path(r, json, name);
+    return *out == NULL ? r->error->code : SHOAL_OK;
+}
+
+static shoal_err read_number(reader *r, double *out, const cJSON *json, const char *name, double low, double high)
+{
+    if (!cJSON_IsNumber(json)) return refuse(r, name, "must be a number");
+    if (!(json->valuedouble >= low && json->valuedouble <= high)) {
+        return agg_fail(r->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: must be %g to %g", name, low, high);
+    }
+    *out = json->valuedouble;
+    return SHOAL_OK;
+}
+
+static shoal_err read_whole(reader *r, double *out, const cJSON *json, const char *name, double low, double high)
+{
+    shoal_err err = read_number(r, out, json, name, low, high);
+    if (err != SHOAL_OK) return err;
+    return *out == (double)(uint64_t)*out ? SHOAL_OK : refuse(r, name, "must be a whole number");
+}
+
+// A numeric address: names could mean another host tomorrow, and whether tokens are needed hangs on it.
+static shoal_err set_address(reader *r, char *host, const char *port)
+{
+    if (host[0] == '[') {
+        host[strlen(host) - 1] = '\0';
+        host++;
+    }
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints, &found) != 0) {
+        return refuse(r, "listen", "must be a numeric address and a port, as 127.0.0.1:8080 or [::1]:8080");
+    }
+    memcpy(&r->config->address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    if (r->config->address.ss_family == AF_INET6) {
+        struct sockaddr_in6 six;
+        memcpy(&six, &r->config->address, sizeof six);
+        r->config->is_loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr);
+    } else {
+        struct sockaddr_in four;
+        memcpy(&four, &r->config->address, sizeof four);
+        r->config->is_loopback = ntohl(four.sin_addr.s_addr) >> 24 == 127;
+    }
+    return SHOAL_OK;
+}
+
+static int is_port(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+    return len >= 1 && len <= 5 && text[len] == '\0' && strtoul(text, NULL, 10) <= 65535;
+}
+
+static shoal_err read_listen(reader *r, const cJSON *json)
+{
+    r->config->listen = copy_string(r, json, "listen");
+    if (r->config->listen == NULL) return r->error->code;
+    char host[80];
+    const char *colon = strrchr(r->config->listen, ':');
+    size_t len = colon == NULL ? 0 : (size_t)(colon - r->config->listen);
+    int is_bracketed = len >= 2 && r->config->listen[0] == '[' && r->config->listen[len - 1] == ']';
+    if (len == 0 || len >= sizeof host || !is_port(colon + 1) ||
+        is_bracketed != (memchr(r->config->listen, ':', len) != NULL)) {
+        return refuse(r, "listen", "must be an address and a port, as 127.0.0.1:8080 or [::1]:8080");
+    }
+    memcpy(host, r->config->listen, len);
+    host[len] = '\0';
+    return set_address(r, host, colon + 1);
+}
+
+static shoal_err read_store(reader *r, const cJSON *json)
+{
+    return keep_path(r, &r->config->store, json, "store");
+}
+
+static shoal_err read_batch_secret_file(reader *r, const cJSON *json)
+{
+    return keep_path(r, &r->config->batch_secret_file, json, "batch_secret_file");
+}
+
+static shoal_err read_read_token_file(reader *r, const cJSON *json)
+{
+    return keep_path(r, &r->config->read_token_file, json, "read_token_file");
+}
+
+static shoal_err read_recipes(reader *r, const cJSON *json)
+{
+    int n = cJSON_IsArray(json) ? cJSON_GetArraySize(json) : 0;
+    if (n == 0) return refuse(r, "recipes", "must be a list of files, at least one");
+    r->config->recipes = agg_alloc(r->error, (size_t)n, sizeof *r->config->recipes);
+    if (r->config->recipes == NULL) return AGG_ERR_MEMORY;
+    const cJSON *one;
+    cJSON_ArrayForEach(one, json)
+    {
+        shoal_err err = keep_path(r, &r->config->recipes[r->config->n_recipes], one, "recipes");
+        if (err != SHOAL_OK) return err;
+        r->config->n_recipes++;
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err add_dictionary(reader *r, const char *recipe, const char *name, const cJSON *path)
+{
+    size_t cap = r->config->n_dictionaries;
+    shoal_err err = agg_grow((void **)&r->config->dictionaries, &cap, cap + 1, sizeof *r->config->dictionaries, r->error);
+    if (err != SHOAL_OK) return err;
+    serve_dictionary_path *slot = &r->config->dictionaries[r->config->n_dictionaries++];
+    *slot = (serve_dictionary_path){strdup(recipe), strdup(name), copy_path(r, path, "dictionaries")};
+    if (slot->path == NULL) return r->error->code;
+    if (slot->recipe != NULL && slot->name != NULL) return SHOAL_OK;
+    return agg_fail(r->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+}
+
+static shoal_err refuse_repeated(reader *r, const cJSON *object, const char *name)
+{
+    for (const cJSON *a = object->child; a != NULL; a = a->next) {
+        for (const cJSON *b = a->next; b != NULL; b = b->next) {
+            if (strcmp(a->string, b->string) != 0) continue;
+            return agg_fail(r->error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s%s: given twice", name, a->string);
+        }
+    }
+    return SHOAL_OK;
+}
+
+// {"recipe id": "file"} or {"recipe id": {"name": "file", ...}}
+static shoal_err read_dictionaries(reader *r, const cJSON *json)
+{
+    if (!cJSON_IsObject(json)) return refuse(r, "dictionaries", "must be an object of recipe ids");
+    shoal_err err = refuse_repeated(r, json, "dictionaries.");
+    for (const cJSON *recipe = json->child; err == SHOAL_OK && recipe != NULL; recipe = recipe->next) {
+        if (!cJSON_IsObject(recipe)) {
+            err = add_dictionary(r, recipe->string, "default", recipe);
+            continue;
+        }
+        err = refuse_repeated(r, recipe, "dictionaries: ");
+        for (const cJSON *one = recipe->child; err == SHOAL_OK && one != NULL; one = one->next) {
+            err = add_dictionary(r, recipe->string, one->string, one);
+        }
+    }
+    return err;
+}
+
+static shoal_err read_period(reader *r, const cJSON *json)
+{
+    if (cJSON_IsString(json) && agg_period_kind_parse(&r->config->period, json->valuestring)) return SHOAL_OK;
+    return refuse(r, "period", "must be \"day\", \"week\" or \"all\"");
+}
+
+static shoal_err read_fold_interval_s(reader *r, const cJSON *json)
+{
+    return read_number(r, &r->config->fold_interval_s, json, "fold_interval_s", 0.05, 86400);
+}
+
+static shoal_err read_max_body(reader *r, const cJSON *json)
+{
+    double value;
+    shoal_err err = read_whole(r, &value, json, "max_body", 1024, SHOAL_BATCH_SIZE_MAX);
+    if (err == SHOAL_OK) r->config->max_body = (size_t)value;
+    return err;
+}
+
+static shoal_err read_body_timeout_s(reader *r, const cJSON *json)
+{
+    double value;
+    shoal_err err = read_whole(r, &value, json, "body_timeout_s", 1, 3600);
+    if (err == SHOAL_OK) r->config->body_timeout_s = (uint32_t)value;
+    return err;
+}
+
+static shoal_err read_threads(reader *r, const cJSON *json)
+{
+    double value;
+    shoal_err err = read_whole(r, &value, json, "threads", 1, 64);
+    if (err == SHOAL_OK) r->config->threads = (uint32_t)value;
+    return err;
+}
+
+static const field fields[] = {
+    {"listen", read_listen, 1},
+    {"store", read_store, 1},
+    {"recipes", read_recipes, 1},
+    {"dictionaries", read_dictionaries, 0},
+    {"batch_secret_file", read_batch_secret_file, 1},
+    {"read_token_file", read_read_token_file, 0},
+    {"period", read_period, 0},
+    {"fold_interval_s", read_fold_interval_s, 0},
+    {"max_body", read_max_body, 0},
+    {"body_timeout_s", read_body_timeout_s, 0},
+    {"threads", read_threads, 0},
+};
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+static shoal_err read_object(reader *r, const cJSON *json)
+{
+    if (!cJSON_IsObject(json)) return refuse(r, "configuration", "must be a JSON object");
+    shoal_err err = refuse_repeated(r, json, "");
+    uint32_t seen = 0;
+    for (const cJSON *one = json->child; err == SHOAL_OK && one != NULL; one = one->next) {
+        int i = 0;
+        while (i < FIELD_COUNT && strcmp(fields[i].name, one->string) != 0) i++;
+        if (i == FIELD_COUNT) {
+            return agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s: unknown field", one->string);
+        }
+        seen |= 1u << i;
+        err = fields[i].read(r, one);
+    }
+    for (int i = 0; err == SHOAL_OK && i < FIELD_COUNT; i++) {
+        if (!fields[i].is_required || seen >> i & 1) continue;
+        err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE, "%s: missing", fields[i].name);
+    }
+    if (err == SHOAL_OK && !r->config->is_loopback && r->config->read_token_file == NULL) {
+        err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
+                       "read_token_file: missing, and %s is not a loopback address: anyone there could read results",
+                       r->config->listen);
+    }
+    return err;
+}
+
+shoal_err serve_config_load(serve_config *config, agg_error *error, const char *path)
+{
+    *config = (serve_config){.period = AGG_PERIOD_DAY,
+                             .fold_interval_s = 2,
+                             .max_body = (size_t)16 << 20,
+                             .body_timeout_s = 30,
+                             .threads = 4};
+    agg_bytes bytes;
+    shoal_err err = agg_file_read(&bytes, error, path, SERVE_CONFIG_FILE_MAX);
+    if (err != SHOAL_OK) return err;
+    const char *slash = strrchr(path, '/');
+    reader r = {config, error, path, slash == NULL ? 0 : (size_t)(slash - path) + 1};
+    cJSON *json = agg_json_parse(error, (const char *)bytes.data, bytes.len);
+    err = json == NULL ? error->code : read_object(&r, json);
+    cJSON_Delete(json);
+    free(bytes.data);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    agg_error_prefix(error, "%s", path);
+    serve_config_release(config);
+    return err;
+}
+
+void serve_config_release(serve_config *config)
+{
+    for (size_t i = 0; i < config->n_recipes; i++) free(config->recipes[i]);
+    for (size_t i = 0; i < config->n_dictionaries; i++) {
+        free(config->dictionaries[i].recipe);
+        free(config->dictionaries[i].name);
+        free(config->dictionaries[i].path);
+    }
+    free(config->recipes);
+    free(config->dictionaries);
+    free(config->listen);
+    free(config->store);
+    free(config->batch_secret_file);
+    free(config->read_token_file);
+    *config = (serve_config){0};
+}

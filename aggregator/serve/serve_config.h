@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration file of `shoal serve`: JSON, read strictly. Relative paths in it start at the file's own folder.
+#ifndef SERVE_CONFIG_H
+#define SERVE_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "agg_error.h"
+#include "period.h"
+
+#define SERVE_CONFIG_FILE_MAX ((size_t)1 << 20)
+
+typedef struct serve_dictionary_path {
+    char *recipe; // recipe id
+    char *name;   // what ?dictionary= calls it; "default" when the file gives one path only
+    char *path;
+} serve_dictionary_path;
+
+typedef struct serve_config {
+    char *listen; // as written, for messages
+    struct sockaddr_storage address;
+    int is_loopback;
+    char *store;
+    char **recipes;
+    size_t n_recipes;
+    serve_dictionary_path *dictionaries;
+    size_t n_dictionaries;
+    char *batch_secret_file;
+    char *read_token_file; // NULL when absent
+    agg_period_kind period; // default day
+    double fold_interval_s; // 0.05 .. 86400; default 2
+    size_t max_body;        // bytes of one batch; default 16 MiB
+    uint32_t body_timeout_s; // a body must be there by then; 1 .. 3600, default 30
+    uint32_t threads;        // of the HTTP pool; 1 .. 64, default 4
+} serve_config;
+
+// Reads and checks the file. Release on OK; on error nothing is left. Errors name the file and the field.
+shoal_err serve_config_load(serve_config *config, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+void serve_config_release(serve_config *config);
+
+#endif

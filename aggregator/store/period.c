@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Days, ISO weeks and spans; see period.h. The calendar is Howard Hinnant's "chrono-compatible low-level date algorithms".
+#include "period.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LAST_DAY 2932896 // 9999-12-31
+
+static int32_t day_of_date(int32_t y, int32_t m, int32_t d)
+{
+    y -= m <= 2;
+    int32_t era = y / 400, year = y - era * 400; // y >= 0 here: years from 1970 on
+    int32_t day = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+    return era * 146097 + year * 365 + year / 4 - year / 100 + day - 719468;
+}
+
+static void date_of_day(int32_t *y, int32_t *m, int32_t *d, int32_t day)
+{
+    int32_t z = day + 719468, era = z / 146097, rest = z - era * 146097;
+    int32_t year = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
+    int32_t of_year = rest - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
+    *d = of_year - (153 * month + 2) / 5 + 1;
+    *m = month + (month < 10 ? 3 : -9);
+    *y = year + era * 400 + (*m <= 2);
+}
+
+// Monday of the week that holds the day. 1970-01-01 was a Thursday.
+static int32_t monday_of(int32_t day)
+{
+    int32_t weekday = (day + 3) % 7; // Monday is 0
+    return day - (weekday < 0 ? weekday + 7 : weekday);
+}
+
+agg_period agg_period_of_day(agg_period_kind kind, int32_t day)
+{
+    switch (kind) {
+    case AGG_PERIOD_DAY: return (agg_period){kind, day};
+    case AGG_PERIOD_WEEK: return (agg_period){kind, monday_of(day)};
+    case AGG_PERIOD_ALL: break;
+    }
+    return (agg_period){AGG_PERIOD_ALL, 0};
+}
+
+agg_span agg_period_span(agg_period period)
+{
+    switch (period.kind) {
+    case AGG_PERIOD_DAY: return (agg_span){period.start, period.start};
+    case AGG_PERIOD_WEEK: return (agg_span){period.start, period.start + 6};
+    case AGG_PERIOD_ALL: break;
+    }
+    return AGG_SPAN_ALL;
+}
+
+agg_overlap agg_period_overlap(agg_period period, agg_span span)
+{
+    agg_span own = agg_period_span(period);
+    if (own.last < span.first || own.first > span.last) return AGG_OUTSIDE;
+    return own.first >= span.first && own.last <= span.last ? AGG_WITHIN : AGG_ACROSS;
+}
+
+int agg_period_kind_parse(agg_period_kind *kind, const char *text)
+{
+    static const char *const names[] = {"all", "day", "week"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        *kind = (agg_period_kind)i;
+        return 1;
+    }
+    return 0;
+}
+
+// Reads exactly `width` digits. Returns: the number, or -1.
+static int32_t digits(const char *text, int width)
+{
+    int32_t number = 0;
+    for (int i = 0; i < width; i++) {
+        if (text[i] < '0' || text[i] > '9') return -1;
+        number = number * 10 + (text[i] - '0');
+    }
+    return number;
+}
+
+int agg_day_parse(int32_t *day, const char *text)
+{
+    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-') return 0;
+    int32_t y = digits(text, 4), m = digits(text + 5, 2), d = digits(text + 8, 2);
+    if (y < 1970 || m < 1 || m > 12 || d < 1 || d > 31) return 0;
+    int32_t number = day_of_date(y, m, d), back_y, back_m, back_d;
+    date_of_day(&back_y, &back_m, &back_d, number);
+    if (back_m != m || back_d != d) return 0; // 31 April
+    *day = number;
+    return 1;
+}
+
+// Week 1 is the week of 4 January (ISO 8601). A year's week exists when its Thursday lies in that year.
+static int week_parse(agg_span *span, const char *text)
+{
+    if (strlen(text) != 8 || text[4] != '-' || text[5] != 'W') return 0;
+    int32_t y = digits(text, 4), week = digits(text + 6, 2);
+    if (y < 1970 || week < 1 || week > 53) return 0;
+    int32_t monday = monday_of(day_of_date(y, 1, 4)) + (week - 1) * 7;
+    int32_t thursday_year, month, day;
+    date_of_day(&thursday_year, &month, &day, monday + 3);
+    if (thursday_year != y) return 0;
+    *span = (agg_span){monday, monday + 6};
+    return 1;
+}
+
+int agg_span_parse(agg_span *span, const char *text)
+{
+    int32_t day;
+    if (agg_day_parse(&day, text)) {
+        *span = (agg_span){day, day};
+        return 1;
+    }
+    if (strcmp(text, "all") == 0) {
+        *span = AGG_SPAN_ALL;
+        return 1;
+    }
+    return week_parse(span, text);
+}
+
+void agg_day_print(char out[11], int32_t day)
+{
+    int32_t y, m, d;
+    date_of_day(&y, &m, &d, day < 0 ? 0 : day > LAST_DAY ? LAST_DAY : day);
+    // The casts tell the compiler that each field has its digits.
+    snprintf(out, 11, "%04u-%02u-%02u", (unsigned)y % 10000u, (unsigned)m % 100u, (unsigned)d % 100u);
+}

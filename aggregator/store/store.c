@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening the store, putting batches, and counting; see store.h. Folding is in store_fold.c.
+#include "store_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Known ids are a table without row numbers, so that the order of arrival is not kept; the waiting bytes have one only
+// so that a fold knows exactly which it took.
+static const char schema[] =
+    "PRAGMA application_id = 1936224097;" // "shoa"
+    "CREATE TABLE recipes(collection INTEGER PRIMARY KEY, recipe_hash BLOB NOT NULL UNIQUE, recipe TEXT NOT NULL);"
+    "CREATE TABLE known(collection INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY(collection, id)) WITHOUT ROWID;"
+    "CREATE TABLE waiting(number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, body BLOB NOT NULL);"
+    "CREATE INDEX waiting_period ON waiting(collection, kind, start, number);"
+    "CREATE TABLE accumulators(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER NOT NULL,"
+    " generation INTEGER NOT NULL, records INTEGER NOT NULL, PRIMARY KEY(collection, kind, start)) WITHOUT ROWID;"
+    "PRAGMA user_version = 1;";
+
+static const char *const statement_sql[STATEMENT_COUNT] = {
+    [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
+    [STATEMENT_COMMIT] = "COMMIT",
+    [STATEMENT_ROLLBACK] = "ROLLBACK",
+    [STATEMENT_RECIPE_FIND] = "SELECT collection FROM recipes WHERE recipe_hash = ?1",
+    [STATEMENT_RECIPE_ADD] = "INSERT INTO recipes(recipe_hash, recipe) VALUES(?1, ?2)",
+    [STATEMENT_KNOWN_ADD] = "INSERT OR IGNORE INTO known(collection, id) VALUES(?1, ?2)",
+    [STATEMENT_WAITING_ADD] = "INSERT INTO waiting(collection, kind, start, body) VALUES(?1, ?2, ?3, ?4)",
+    [STATEMENT_WAITING_LAST] = "SELECT max(number) FROM waiting WHERE collection = ?1",
+    [STATEMENT_WAITING_PERIOD] = "SELECT kind, start FROM waiting WHERE collection = ?1 AND number <= ?2 LIMIT 1",
+    [STATEMENT_WAITING_NEXT] = "SELECT number, body FROM waiting WHERE collection = ?1 AND kind = ?2 AND start = ?3"
+                               " AND number > ?4 AND number <= ?5 ORDER BY number LIMIT 1",
+    [STATEMENT_WAITING_DELETE] =
+        "DELETE FROM waiting WHERE collection = ?1 AND kind = ?2 AND start = ?3 AND number <= ?4",
+    [STATEMENT_ACCUMULATOR_FIND] =
+        "SELECT generation FROM accumulators WHERE collection = ?1 AND kind = ?2 AND start = ?3",
+    [STATEMENT_ACCUMULATOR_SET] = "INSERT OR REPLACE INTO accumulators(collection, kind, start, generation, records)"
+                                  " VALUES(?1, ?2, ?3, ?4, ?5)",
+    [STATEMENT_ACCUMULATORS] =
+        "SELECT kind, start, generation FROM accumulators WHERE collection = ?1 ORDER BY kind, start",
+    [STATEMENT_ACCUMULATOR_ALL] = "SELECT collection, kind, start, generation FROM accumulators",
+    [STATEMENT_STAMP] = "SELECT ifnull(sum(generation), 0) FROM accumulators WHERE collection = ?1",
+    [STATEMENT_STATISTICS_BATCHES] = "SELECT count(*) FROM known WHERE collection = ?1",
+    [STATEMENT_STATISTICS_WAITING] =
+        "SELECT count(*), ifnull(sum(length(body)), 0) FROM waiting WHERE collection = ?1",
+    [STATEMENT_STATISTICS_FOLDED] =
+        "SELECT ifnull(sum(records), 0), count(*) FROM accumulators WHERE collection = ?1",
+};
+
+shoal_err agg_store_fail(agg_store *store, agg_error *error, const char *what)
+{
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", store->folder, what, sqlite3_errmsg(store->db));
+}
+
+static shoal_err fail_errno(agg_error *error, const char *path)
+{
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno));
+}
+
+sqlite3_stmt *agg_store_bind(agg_store *store, enum statement number, const int64_t *integers, int n_integers)
+{
+    sqlite3_stmt *statement = store->statements[number];
+    for (int i = 0; i < n_integers; i++) sqlite3_bind_int64(statement, i + 1, integers[i]);
+    return statement;
+}
+
+int agg_store_step(sqlite3_stmt *statement)
+{
+    int rc = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return rc == SQLITE_DONE;
+}
+
+static int run(agg_store *store, enum statement number)
+{
+    return agg_store_step(store->statements[number]);
+}
+
+// Joins folder and name. Returns: a string to free, or NULL with `error` filled.
+static char *join(agg_error *error, const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path == NULL) {
+        agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+        return NULL;
+    }
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+static shoal_err make_folder(agg_error *error, const char *path)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) return SHOAL_OK;
+    return fail_errno(error, path);
+}
+
+// Makes the names in a folder as durable as the files.
+static shoal_err sync_folder(agg_error *error, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return fail_errno(error, path);
+    shoal_err err = fsync(fd) == 0 ? SHOAL_OK : fail_errno(error, path);
+    close(fd);
+    return err;
+}
+
+static shoal_err lock_folder(agg_store *store, agg_error *error)
+{
+    char *path = join(error, store->folder, "lock");
+    if (path == NULL) return AGG_ERR_MEMORY;
+    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    shoal_err err = SHOAL_OK;
+    if (store->lock_fd < 0) {
+        err = fail_errno(error, path);
+    } else if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+        err = errno == EWOULDBLOCK
+                  ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: another process holds it", store->folder)
+                  : fail_errno(error, path);
+    }
+    free(path);
+    return err;
+}
+
+static shoal_err make_folders(agg_store *store, agg_error *error)
+{
+    shoal_err err = make_folder(error, store->folder);
+    if (err != SHOAL_OK) return err;
+    char *accumulators = join(error, store->folder, "accumulators");
+    if (accumulators == NULL) return AGG_ERR_MEMORY;
+    err = make_folder(error, accumulators);
+    free(accumulators);
+    return err;
+}
+
+static int exec(agg_store *store, const char *sql)
+{
+    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+// Reads a pragma's integer; -1 on error.
+static int64_t pragma(agg_store *store, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t value = -1;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        value = sqlite3_column_int64(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static shoal_err make_schema(agg_store *store, agg_error *error)
+{
+    if (!run(store, STATEMENT_BEGIN)) return agg_store_fail(store, error, "begin");
+    if (exec(store, schema) && run(store, STATEMENT_COMMIT)) return SHOAL_OK;
+    shoal_err err = agg_store_fail(store, error, "schema");
+    run(store, STATEMENT_ROLLBACK);
+    return err;
+}
+
+static shoal_err prepare(agg_store *store, agg_error *error, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        if (sqlite3_prepare_v3(store->db, statement_sql[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i],
+                               NULL) != SQLITE_OK) {
+            return agg_store_fail(store, error, "prepare");
+        }
+    }
+    return SHOAL_OK;
+}
+
+// The statements before STATEMENT_RECIPE_FIND need no tables, so that the schema can be made with them.
+static shoal_err open_schema(agg_store *store, agg_error *error)
+{
+    shoal_err err = prepare(store, error, 0, STATEMENT_RECIPE_FIND);
+    if (err != SHOAL_OK) return err;
+    int64_t version = pragma(store, "PRAGMA user_version");
+    if (version < 0) return agg_store_fail(store, error, "not a store");
+    if (version > AGG_STORE_VERSION) {
+        return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_IO,
+                        "store %s: version %lld was written by a newer shoal; this one reads version %d", store->folder,
+                        (long long)version, AGG_STORE_VERSION);
+    }
+    if (version == 0) err = make_schema(store, error);
+    return err == SHOAL_OK ? prepare(store, error, STATEMENT_RECIPE_FIND, STATEMENT_COUNT) : err;
+}
+
+static shoal_err open_database(agg_store *store, agg_error *error)
+{
+    char *path = join(error, store->folder, "shoal.db");
+    if (path == NULL) return AGG_ERR_MEMORY;
+    int rc = sqlite3_open_v2(path, &store->db,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
+    free(path);
+    if (rc != SQLITE_OK) return agg_store_fail(store, error, "open");
+    sqlite3_busy_timeout(store->db, 5000); // a backup tool may hold the file for a moment
+    if (!exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;")) {
+        return agg_store_fail(store, error, "open");
+    }
+    if (pragma(store, "PRAGMA synchronous") != 2) return agg_store_fail(store, error, "full sync was refused");
+    return open_schema(store, error);
+}
+
+static shoal_err open_all(agg_store *store, agg_error *error)
+{
+    shoal_err err = make_folders(store, error);
+    if (err == SHOAL_OK) err = lock_folder(store, error);
+    if (err == SHOAL_OK) err = open_database(store, error);
+    if (err == SHOAL_OK) err = sync_folder(error, store->folder);
+    return err == SHOAL_OK ? agg_store_sweep(store, error) : err;
+}
+
+shoal_err agg_store_open(agg_store **store, agg_error *error, const char *folder)
+{
+    agg_store *made = calloc(1, sizeof *made);
+    char *copy = strdup(folder);
+    if (made == NULL || copy == NULL) {
+        free(made);
+        free(copy);
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+    }
+    made->folder = copy;
+    made->lock_fd = -1;
+    pthread_mutex_init(&made->db_mutex, NULL);
+    pthread_mutex_init(&made->files_mutex, NULL);
+    pthread_mutex_init(&made->fold_mutex, NULL);
+    shoal_err err = open_all(made, error);
+    if (err != SHOAL_OK) {
+        agg_store_close(made);
+        return err;
+    }
+    *store = made;
+    return SHOAL_OK;
+}
+
+void agg_store_close(agg_store *store)
+{
+    if (store == NULL) return;
+    for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(store->statements[i]);
+    sqlite3_close(store->db); // checkpoints the WAL
+    pthread_mutex_destroy(&store->db_mutex);
+    pthread_mutex_destroy(&store->files_mutex);
+    pthread_mutex_destroy(&store->fold_mutex);
+    if (store->lock_fd >= 0) close(store->lock_fd); // last: the lock covers the database's closing
+    free(store->folder);
+    free(store);
+}
+
+static shoal_err find_recipe(agg_store *store, int64_t *collection, agg_error *error, const shoal_recipe *recipe)
+{
+    sqlite3_stmt *find = store->statements[STATEMENT_RECIPE_FIND];
+    sqlite3_bind_blob(find, 1, recipe->recipe_hash, 32, SQLITE_STATIC);
+    int rc = sqlite3_step(find);
+    if (rc == SQLITE_ROW) *collection = sqlite3_column_int64(find, 0);
+    sqlite3_reset(find);
+    sqlite3_clear_bindings(find);
+    if (rc == SQLITE_ROW) return SHOAL_OK;
+    if (rc != SQLITE_DONE) return agg_store_fail(store, error, "find a recipe");
+    sqlite3_stmt *add = store->statements[STATEMENT_RECIPE_ADD];
+    sqlite3_bind_blob(add, 1, recipe->recipe_hash, 32, SQLITE_STATIC);
+    sqlite3_bind_text(add, 2, recipe->recipe.bytes, recipe->recipe.len, SQLITE_STATIC);
+    if (!agg_store_step(add)) return agg_store_fail(store, error, "enter a recipe");
+    *collection = sqlite3_last_insert_rowid(store->db);
+    return SHOAL_OK;
+}
+
+shoal_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error, const shoal_recipe *recipe)
+{
+    pthread_mutex_lock(&store->db_mutex);
+    shoal_err err = find_recipe(store, collection, error, recipe);
+    pthread_mutex_unlock(&store->db_mutex);
+    return err;
+}
+
+// Inside a transaction. Returns: 1, or 0 with SQLite's error set.
+static int put_rows(agg_store *store, agg_put *put, int64_t collection, agg_period period, const uint8_t id[16],
+                    const uint8_t *bytes, size_t len)
+{
+    sqlite3_stmt *known = agg_store_bind(store, STATEMENT_KNOWN_ADD, &collection, 1);
+    sqlite3_bind_blob(known, 2, id, 16, SQLITE_STATIC);
+    if (!agg_store_step(known)) return 0;
+    *put = sqlite3_changes(store->db) == 0 ? AGG_PUT_KNOWN : AGG_PUT_STORED;
+    if (*put == AGG_PUT_KNOWN) return 1;
+    const int64_t integers[] = {collection, period.kind, period.start};
+    sqlite3_stmt *waiting = agg_store_bind(store, STATEMENT_WAITING_ADD, integers, 3);
+    sqlite3_bind_blob64(waiting, 4, bytes, len, SQLITE_STATIC);
+    return agg_store_step(waiting);
+}
+
+shoal_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection, agg_period period,
+                        const uint8_t id[16], const uint8_t *bytes, size_t len)
+{
+    pthread_mutex_lock(&store->db_mutex);
+    agg_put result = AGG_PUT_KNOWN;
+    int ok = run(store, STATEMENT_BEGIN) && put_rows(store, &result, collection, period, id, bytes, len) &&
+             run(store, STATEMENT_COMMIT);
+    shoal_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "keep a batch");
+    if (!ok && !sqlite3_get_autocommit(store->db)) run(store, STATEMENT_ROLLBACK);
+    pthread_mutex_unlock(&store->db_mutex);
+    if (ok) *put = result;
+    return err;
+}
+
+shoal_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error, int64_t collection)
+{
+    pthread_mutex_lock(&store->db_mutex);
+    sqlite3_stmt *statement = agg_store_bind(store, STATEMENT_STAMP, &collection, 1);
+    shoal_err err = SHOAL_OK;
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        *stamp = (uint64_t)sqlite3_column_int64(statement, 0);
+    } else {
+        err = agg_store_fail(store, error, "read the stamp");
+    }
+    sqlite3_reset(statement);
+    pthread_mutex_unlock(&store->db_mutex);
+    return err;
+}
+
+// Reads the first two integers of a one-row statement. Returns: 1, or 0 with SQLite's error set.
+static int read_pair(agg_store *store, enum statement number, int64_t collection, uint64_t pair[2])
+{
+    sqlite3_stmt *statement = agg_store_bind(store, number, &collection, 1);
+    int ok = sqlite3_step(statement) == SQLITE_ROW;
+    for (int i = 0; ok && i < sqlite3_column_count(statement) && i < 2; i++) {
+        pair[i] = (uint64_t)sqlite3_column_int64(statement, i);
+    }
+    sqlite3_reset(statement);
+    return ok;
+}
+
+shoal_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error, int64_t collection)
+{
+    uint64_t batches[2] = {0}, waiting[2] = {0}, folded[2] = {0};
+    pthread_mutex_lock(&store->db_mutex);
+    int ok = read_pair(store, STATEMENT_STATISTICS_BATCHES, collection, batches) &&
+             read_pair(store, STATEMENT_STATISTICS_WAITING, collection, waiting) &&
+             read_pair(store, STATEMENT_STATISTICS_FOLDED, collection, folded);
+    shoal_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "count");
+    pthread_mutex_unlock(&store->db_mutex);
+    if (ok) *stats = (agg_store_stats){batches[0], waiting[0], waiting[1], folded[0], folded[1]};
+    return err;
+}

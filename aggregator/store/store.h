@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The aggregator's durable state: batches that were acknowledged, and the accumulators they were folded into.
+//
+// A folder holds `shoal.db` (SQLite, WAL, full sync), `lock`, and `accumulators/` with one file a collection and period.
+//
+//     put   one transaction writes the batch's id (kept for ever) and its bytes. Once it returns, the batch is durable,
+//           and its id is known: a second delivery changes nothing.
+//     fold  writes accumulator + waiting batches as a file of the next generation, synced, and then, in one transaction,
+//           names that generation and deletes the bytes of exactly those batches. The old file goes last.
+//
+// Killed at any point, the database names either the old file with the batches still waiting, or the new file without them;
+// the other file is a leftover, removed at the next open. So nothing acknowledged is lost and nothing counts twice.
+//
+// No time is kept but the period. Ids are kept without their order, apart from the bytes. Deleted bytes are overwritten.
+// One process at a time holds a store (a lock on `lock`). Every function may be called from any thread, except open and close.
+#ifndef STORE_H
+#define STORE_H
+
+#include "accumulator.h"
+#include "agg_error.h"
+#include "batch.h"
+#include "period.h"
+
+#define AGG_STORE_VERSION 1 // PRAGMA user_version; a newer one is refused
+
+typedef struct agg_store agg_store;
+
+typedef enum agg_put { AGG_PUT_STORED = 1, AGG_PUT_KNOWN = 2 } agg_put;
+
+typedef struct agg_store_stats {
+    uint64_t batches;         // ids known: every batch ever acknowledged
+    uint64_t waiting_batches; // not folded yet
+    uint64_t waiting_bytes;
+    uint64_t records;         // folded, over all periods
+    uint64_t periods;         // accumulators
+} agg_store_stats;
+
+// Opens or creates the store in a folder (created with mode 0700) and removes what a crash left behind.
+// Returns: AGG_ERR_IO when another process holds it or SQLite refuses; SHOAL_ERR_VERSION for a newer store.
+shoal_err agg_store_open(agg_store **store, agg_error *error, const char *folder) SHOAL_MUST_CHECK;
+
+// Closes; what was put stays for the next open. store may be NULL.
+void agg_store_close(agg_store *store);
+
+// Finds or enters a finished recipe by its hash; `collection` numbers it in this store.
+shoal_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
+                               const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+
+// Keeps a batch that shoal_batch_open accepted.
+//   put: whether it was new
+//   period: where its records count
+// Returns: SHOAL_OK when the batch is on the disk; AGG_ERR_IO when it is not, and then it may be sent again.
+shoal_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection, agg_period period,
+                        const uint8_t id[16], const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
+
+// Folds every waiting batch of a collection, period by period.
+//   n_batches: how many were folded
+// Cost: reads and writes one accumulator a period that has batches; puts go on meanwhile.
+shoal_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error, int64_t collection,
+                         const shoal_recipe *recipe, unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Sums the folded periods within a span. Release `acc` on OK.
+//   acc: empty (n = 0) when nothing lies within
+// Returns: SHOAL_ERR_RANGE when a stored period lies across the span's edge.
+shoal_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
+                         const shoal_recipe *recipe, agg_span span) SHOAL_MUST_CHECK;
+
+// A number that changes whenever a fold changes what agg_store_load gives for the collection.
+shoal_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error, int64_t collection) SHOAL_MUST_CHECK;
+
+shoal_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error,
+                               int64_t collection) SHOAL_MUST_CHECK;
+
+#endif
