@@ -60,28 +60,4 @@ void agg_estimate_release(agg_estimate *estimate);
 // Returns: "bonferroni", "bh" or "none".
 const char *agg_multiple_name(agg_multiple multiple);
 
-// What every mechanism's estimator gives: exact integer support, then the affine debiasing and its variance.
-struct agg_debias;
-typedef struct agg_estimator {
-    uint32_t id;
-    // Writes the sums that support each item: support[i] for items[i].
-    shoal_err (*support)(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                         const uint64_t *items, size_t n_items, unsigned n_threads);
-    // Prepares the constants of count and variance.
-    void (*debias)(struct agg_debias *debias, const shoal_part *part, const agg_sketch *sketch, uint64_t n);
-} agg_estimator;
-
-// count = scale * support + offset; variance = base - slope * f + curve * f^2 at f = the count clamped to [0, n], at least 0.
-typedef struct agg_debias {
-    double scale, offset;
-    double base, slope, curve;
-} agg_debias;
-
-#define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;
-#include "mechanisms.def"
-#undef SHOAL_MECHANISM
-
-// Returns: the estimator of a mechanism id, or NULL.
-const agg_estimator *agg_estimator_of(uint32_t mechanism);
-
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "recipe_json.h"
+#include "record.h"
 
 // Checks one report and decodes its record: exactly the four keys, the recipe's id, hash and parameters, one record.
 //   record: recipe->recipe.record_size bytes, written on OK

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal merge: accumulators of one recipe into one.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accumulator.h"
+#include "agg_size.h"
+#include "commands.h"
+#include "options.h"
+#include "talk.h"
+
+static const char help_text[] = "Usage: shoal merge -o ACC ACC...\n\n"
+                                "Adds accumulators of one recipe. Their order does not matter to a byte.\n"
+                                "Give each record to one accumulator only: merging cannot see doubles.\n\n"
+                                "  -o, --output ACC   the accumulator to write, replaced when it exists\n";
+
+static shoal_err merge_files(agg_error *error, const char *output, const char *const *files, int n_files)
+{
+    agg_accumulator sum, next;
+    shoal_err err = agg_accumulator_load(&sum, error, files[0]);
+    if (err != SHOAL_OK) return err;
+    for (int i = 1; i < n_files && err == SHOAL_OK; i++) {
+        err = agg_accumulator_load(&next, error, files[i]);
+        if (err != SHOAL_OK) break;
+        err = agg_accumulator_merge(&sum, error, &next);
+        if (err != SHOAL_OK) agg_error_prefix(error, "%s", files[i]);
+        agg_accumulator_release(&next);
+    }
+    if (err == SHOAL_OK) err = agg_accumulator_save(&sum, error, output);
+    agg_accumulator_release(&sum);
+    return err;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+    const char *output = NULL;
+    const cli_option options[] = {{"output", 'o', &output, NULL}, {NULL, 0, NULL, NULL}};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    int help = 0, n_files = 0;
+    const char **files = agg_alloc(&error, (size_t)argc, sizeof *files);
+    shoal_err err = files == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK) err = cli_options_read(options, &error, argc, argv, files, &n_files, &help);
+    if (err == SHOAL_OK && !help) err = cli_need(&error, "output", output);
+    if (err == SHOAL_OK && !help && n_files == 0)
+        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no accumulator to merge");
+    if (err == SHOAL_OK && help)
+        fputs(help_text, stdout);
+    else if (err == SHOAL_OK)
+        err = merge_files(&error, output, files, n_files);
+    free(files);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("merge", &error);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal simulate: devices drawn from a counts file, as batches or NDJSON reports.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "batch.h"
+#include "commands.h"
+#include "options.h"
+#include "report_json.h"
+#include "simulation.h"
+#include "talk.h"
+
+static const char help_text[] =
+    "Usage: shoal simulate --recipe R --counts FILE --devices N --seed S -o OUT\n\n"
+    "Draws N devices with replacement from a counts file and privatizes each as a real device would.\n"
+    "The same recipe, counts, N and seed give the same bytes, whatever the number of threads.\n\n"
+    "  --recipe FILE      the collection's recipe (JSON)\n"
+    "  --counts FILE      value<TAB>count lines\n"
+    "  --devices N        how many devices, 1 to 10^12\n"
+    "  --seed TEXT        any text\n"
+    "  -o, --output FILE  where the reports go; - is standard output\n"
+    "  --truth FILE       writes value<TAB>count of what was really drawn\n"
+    "  --format FORMAT    batch (default) or ndjson\n"
+    "  --threads T        default: all cores\n";
+
+typedef struct arguments {
+    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads;
+    uint64_t n_devices;
+    unsigned n_threads;
+    int is_ndjson;
+} arguments;
+
+static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    const cli_option options[] = {
+        {"recipe", 0, &a->recipe, NULL},   {"counts", 0, &a->counts, NULL}, {"devices", 0, &a->devices, NULL},
+        {"seed", 0, &a->seed, NULL},       {"output", 'o', &a->output, NULL}, {"truth", 0, &a->truth, NULL},
+        {"format", 0, &a->format, NULL},   {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
+    const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
+    int n_rest = 0;
+    if (rest == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = cli_options_read(options, error, argc, argv, rest, &n_rest, help);
+    free(rest);
+    if (err != SHOAL_OK || *help) return err;
+    if (n_rest > 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes options only");
+    const char *const needed[] = {"recipe", "counts", "devices", "seed", "output"};
+    const char *const given[] = {a->recipe, a->counts, a->devices, a->seed, a->output};
+    for (int i = 0; i < 5 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], given[i]);
+    if (err == SHOAL_OK) err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1, 1000000000000u);
+    if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
+    if (err != SHOAL_OK) return err;
+    a->is_ndjson = a->format != NULL && strcmp(a->format, "ndjson") == 0;
+    if (a->format != NULL && !a->is_ndjson && strcmp(a->format, "batch") != 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--format is batch or ndjson");
+    return SHOAL_OK;
+}
+
+typedef struct output {
+    const agg_recipe *recipe;
+    FILE *stream;
+    char *line; // one NDJSON report and its newline
+    size_t line_len;
+} output;
+
+static shoal_err fail_write(agg_error *error)
+{
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the reports: %s", strerror(errno));
+}
+
+static shoal_err write_batch(void *context, agg_error *error, const uint8_t *batch, size_t len, uint32_t count)
+{
+    output *out = context;
+    (void)count;
+    return fwrite(batch, 1, len, out->stream) == len ? SHOAL_OK : fail_write(error);
+}
+
+static shoal_err write_reports(void *context, agg_error *error, const uint8_t *batch, size_t len, uint32_t count)
+{
+    output *out = context;
+    const uint8_t *record = batch + SHOAL_BATCH_HEADER;
+    (void)len;
+    for (uint32_t i = 0; i < count; i++, record += out->recipe->recipe.record_size) {
+        shoal_err err = agg_report_print(out->line, out->line_len - 1, out->recipe, record);
+        if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
+        if (fwrite(out->line, 1, out->line_len, out->stream) != out->line_len) return fail_write(error);
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err write_truth(const char *path, agg_error *error, const agg_dictionary *counts, const uint64_t *drawn)
+{
+    agg_file file;
+    shoal_err err = agg_file_create(&file, error, path);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < counts->n; i++) {
+        fwrite(counts->values[i].bytes, 1, counts->values[i].len, file.stream);
+        fprintf(file.stream, "\t%llu\n", (unsigned long long)drawn[i]);
+    }
+    return agg_file_commit(&file, error);
+}
+
+static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a, const agg_recipe *recipe,
+                             const agg_dictionary *counts)
+{
+    output out = {recipe, stream, NULL, agg_report_size(recipe) + 1};
+    cli_progress progress;
+    uint64_t *drawn = agg_alloc(error, counts->n, sizeof *drawn);
+    out.line = agg_alloc(error, out.line_len, 1);
+    shoal_err err = drawn == NULL || out.line == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    cli_progress_start(&progress, "simulate", "devices", a->n_devices);
+    if (err == SHOAL_OK) {
+        agg_simulation s = {recipe, counts, {0}, a->n_devices, a->n_threads, cli_progress_show, &progress};
+        out.line[out.line_len - 1] = '\n';
+        agg_simulation_seed(s.seed, a->seed);
+        err = agg_simulation_run(drawn, error, &s, a->is_ndjson ? write_reports : write_batch, &out);
+    }
+    cli_progress_end(&progress);
+    if (err == SHOAL_OK && fflush(stream) != 0) err = fail_write(error);
+    if (err == SHOAL_OK && a->truth != NULL) err = write_truth(a->truth, error, counts, drawn);
+    free(drawn);
+    free(out.line);
+    return err;
+}
+
+static shoal_err simulate_file(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                               const agg_dictionary *counts)
+{
+    agg_file file;
+    if (strcmp(a->output, "-") == 0) return simulate_to(stdout, error, a, recipe, counts);
+    shoal_err err = agg_file_create(&file, error, a->output);
+    if (err != SHOAL_OK) return err;
+    err = simulate_to(file.stream, error, a, recipe, counts);
+    if (err == SHOAL_OK) return agg_file_commit(&file, error);
+    agg_file_abandon(&file);
+    return err;
+}
+
+int cmd_simulate(int argc, char **argv)
+{
+    arguments a = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1, 0};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    agg_recipe recipe = {0};
+    agg_dictionary counts = {0};
+    int help = 0;
+    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    if (err == SHOAL_OK && help) {
+        fputs(help_text, stdout);
+        return AGG_EXIT_OK;
+    }
+    if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, &error, a.recipe);
+    if (err == SHOAL_OK) err = agg_counts_load(&counts, &error, &recipe, a.counts, cli_talk, argv[0]);
+    if (err == SHOAL_OK) err = simulate_file(&error, &a, &recipe, &counts);
+    agg_dictionary_release(&counts);
+    agg_recipe_release(&recipe);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("simulate", &error);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands. Each takes its own argc and argv (argv[0] is its name) and returns an exit code.
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+int cmd_demo(int argc, char **argv);
+int cmd_estimate(int argc, char **argv);
+int cmd_ingest(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
+int cmd_recipe(int argc, char **argv);
+int cmd_simulate(int argc, char **argv);
+#ifdef SHOAL_WITH_SERVE
+int cmd_serve(int argc, char **argv);
+#endif
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command lines; see options.h.
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_parallel.h"
+
+static shoal_err usage(agg_error *error, const char *what, const char *name)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s %s", what, name);
+}
+
+static const cli_option *find_long(const cli_option *options, const char *text, size_t len)
+{
+    for (const cli_option *o = options; o->name != NULL; o++)
+        if (strlen(o->name) == len && memcmp(o->name, text, len) == 0) return o;
+    return NULL;
+}
+
+static const cli_option *find_letter(const cli_option *options, char letter)
+{
+    for (const cli_option *o = options; o->name != NULL; o++)
+        if (o->letter != 0 && o->letter == letter) return o;
+    return NULL;
+}
+
+// How many leading characters two names share: the hint is the option that shares most.
+static size_t shared(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] != '\0' && a[n] == b[n]) n++;
+    return n;
+}
+
+static shoal_err unknown(const cli_option *options, agg_error *error, const char *text)
+{
+    const char *name = text + (text[0] == '-' && text[1] == '-' ? 2 : 1);
+    const cli_option *best = NULL;
+    for (const cli_option *o = options; o->name != NULL; o++)
+        if (shared(o->name, name) > (best != NULL ? shared(best->name, name) : 1)) best = o;
+    if (best == NULL) return usage(error, "unknown option", text);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "unknown option %s; did you mean --%s?", text, best->name);
+}
+
+// Takes the option at argv[*i], and its value from the same or the next word.
+static shoal_err take(const cli_option *options, agg_error *error, int argc, char **argv, int *i)
+{
+    const char *text = argv[*i], *value = NULL;
+    const cli_option *o = NULL;
+    if (text[1] == '-') {
+        size_t len = strcspn(text + 2, "=");
+        o = find_long(options, text + 2, len);
+        if (text[2 + len] == '=') value = text + 3 + len;
+    } else {
+        o = find_letter(options, text[1]);
+        if (o != NULL && text[2] != '\0') value = text + 2;
+    }
+    if (o == NULL) return unknown(options, error, text);
+    if (o->flag != NULL) {
+        if (value != NULL) return usage(error, "no value goes with", text);
+        *o->flag = 1;
+        return SHOAL_OK;
+    }
+    if (value == NULL && *i + 1 < argc) value = argv[++*i];
+    if (value == NULL) return usage(error, "a value is missing after", text);
+    if (*o->value != NULL) return usage(error, "given twice:", text);
+    *o->value = value;
+    return SHOAL_OK;
+}
+
+shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv, const char **arguments,
+                           int *n_arguments, int *help)
+{
+    int is_over = 0;
+    *n_arguments = 0;
+    *help = 0;
+    for (int i = 1; i < argc; i++) {
+        if (is_over || argv[i][0] != '-' || argv[i][1] == '\0') {
+            arguments[(*n_arguments)++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            is_over = 1;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            *help = 1;
+        } else {
+            shoal_err err = take(options, error, argc, argv, &i);
+            if (err != SHOAL_OK) return err;
+        }
+    }
+    return SHOAL_OK;
+}
+
+shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text, uint64_t low,
+                         uint64_t high)
+{
+    uint64_t sum = 0;
+    int fits = *text != '\0' && strlen(text) <= 18;
+    for (const char *at = text; fits && *at != '\0'; at++) {
+        fits = *at >= '0' && *at <= '9';
+        sum = sum * 10 + (uint64_t)(*at - '0');
+    }
+    if (!fits || sum < low || sum > high)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a whole number from %llu to %llu", name,
+                        (unsigned long long)low, (unsigned long long)high);
+    *number = sum;
+    return SHOAL_OK;
+}
+
+shoal_err cli_read_decimal(double *number, agg_error *error, const char *name, const char *text, double low,
+                           double high)
+{
+    char *end = NULL;
+    double x = strtod(text, &end);
+    if (end == text || *end != '\0' || !(x >= low && x <= high))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a number from %g to %g", name, low, high);
+    *number = x;
+    return SHOAL_OK;
+}
+
+shoal_err cli_read_threads(unsigned *threads, agg_error *error, const char *text)
+{
+    uint64_t number = agg_parallel_cores();
+    shoal_err err = text != NULL ? cli_read_whole(&number, error, "threads", text, 1, AGG_THREADS_MAX) : SHOAL_OK;
+    if (err == SHOAL_OK) *threads = (unsigned)number;
+    return err;
+}
+
+shoal_err cli_need(agg_error *error, const char *name, const char *value)
+{
+    if (value != NULL) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s is needed", name);
+}

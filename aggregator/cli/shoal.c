@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `shoal` command: finds the subcommand and hands over.
+#include <stdio.h>
+#include <string.h>
+
+#include "agg_error.h"
+#include "commands.h"
+
+typedef struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+} command;
+
+static const command commands[] = {
+    {"demo", cmd_demo, "simulate, ingest and estimate in one process"},
+    {"recipe", cmd_recipe, "write and check recipes"},
+    {"simulate", cmd_simulate, "draw devices from value<TAB>count lines and privatize them"},
+    {"ingest", cmd_ingest, "fold batches or NDJSON reports into an accumulator"},
+    {"merge", cmd_merge, "add accumulators of one recipe"},
+    {"estimate", cmd_estimate, "counts of known values, with standard errors"},
+#ifdef SHOAL_WITH_SERVE
+    {"serve", cmd_serve, "HTTP: batches in, results out"},
+#endif
+};
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+static void print_help(FILE *stream)
+{
+    fputs("Usage: shoal COMMAND [OPTION]... [FILE]...\n\n"
+          "Learns what a crowd does without learning what anyone did.\n\nCommands:\n",
+          stream);
+    for (size_t i = 0; i < N_COMMANDS; i++) fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].what);
+    fputs("\nEvery command has --help. Exit codes: 0 ok, 1 runtime, 2 usage, 3 refused for privacy,\n"
+          "4 too many rejected reports, 5 input/output.\n",
+          stream);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return AGG_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return AGG_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("shoal " SHOAL_VERSION);
+        return AGG_EXIT_OK;
+    }
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "shoal: no command of that name\nTry: shoal --help\n");
+    return AGG_EXIT_USAGE;
+}

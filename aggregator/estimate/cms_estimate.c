@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts from a Count Mean Sketch: apple-2017 Algorithm 4, with the variance of what is really computed.
+//
+// A(d) is the number of ones in d's cells. With q the probability of a flip and c = 1/(1 - 2q),
+//
+//     f = m/(m-1) ( c (A - n/2) + n/2 - n/m )
+//     Var = (m/(m-1))^2 ( n c^2 q (1-q) + (n - f) s + (s/k)(Q - f^2 + f) ),     s = (1/m)(1 - 1/m)
+//
+// which is Theorem 4.2 with its bound's slack taken out: c^2 q (1-q) = e^(eps/2)/(e^(eps/2) - 1)^2; see mean_sketch.h for s and Q.
+#include <string.h>
+
+#include "estimator.h"
+#include "mean_sketch.h"
+#include "row_scan.h"
+
+#define BLOCK ((size_t)16384) // items whose points and sums stay in the second-level cache
+
+static void row_values(int32_t *values, const agg_sketch *sketch, uint32_t j)
+{
+    memcpy(values, sketch->cells.ones + (size_t)j * sketch->shape.m, sketch->shape.m * sizeof *values);
+}
+
+static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                         const uint64_t *items, size_t n_items, unsigned n_threads)
+{
+    return agg_row_scan(sums, error, part, sketch, row_values, items, n_items, BLOCK, n_threads);
+}
+
+// Ordered pairs of different devices in the same cell: sum of Y^2 minus each device's own y^2, where y = c (b - 1/2) + 1/2
+// is a bit without its flip's bias and Y the sum of a row's y in one column.
+static double count_pairs(const agg_sketch *sketch, double c)
+{
+    double squares = 0, ones = 0, bits = 0;
+    double of_one = (1 + c) / 2, of_zero = (1 - c) / 2;
+    uint32_t m = sketch->shape.m;
+    for (uint32_t j = 0; j < sketch->shape.k; j++) {
+        const uint32_t *row = sketch->cells.ones + (size_t)j * m;
+        double n_row = sketch->rows[j], of_row = 0;
+        if (sketch->rows[j] == 0) continue;
+        uint64_t ones_of_row = 0;
+        for (uint32_t l = 0; l < m; l++) {
+            double y = c * (row[l] - n_row / 2) + n_row / 2;
+            of_row += y * y;
+            ones_of_row += row[l];
+        }
+        squares += of_row;
+        ones += (double)ones_of_row;
+        bits += n_row * m;
+    }
+    return squares - ones * of_one * of_one - (bits - ones) * of_zero * of_zero;
+}
+
+static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
+{
+    double q = agg_rare_probability(part), c = agg_flip_correction(part);
+    agg_mean_sketch s = agg_mean_sketch_of(n, part->k, part->m, c);
+    double pairs = agg_mean_sketch_pairs(&s, count_pairs(sketch, c));
+    double square = s.stretch * s.stretch;
+    out->scale = s.stretch * c;
+    out->offset = s.stretch * (s.n / 2 - s.n / s.m - c * s.n / 2);
+    out->base = square * (s.n * c * c * q * (1 - q) + s.n * s.spread + s.spread / s.k * pairs);
+    out->slope = square * (s.spread / s.k - s.spread);
+    out->curve = -square * s.spread / s.k;
+}
+
+const agg_estimator agg_cms_estimator = {shoal_cms_id, support, debias};

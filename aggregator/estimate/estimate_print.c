@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results as text; see estimate_print.h.
+#include "estimate_print.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+// Takes one character off the front. Returns its bytes; *point is -1 for a byte that is not UTF-8.
+static size_t next_point(int32_t *point, const char *bytes, size_t len)
+{
+    utf8proc_int32_t value = -1;
+    utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len, &value);
+    *point = used > 0 ? value : -1;
+    return used > 0 ? (size_t)used : 1;
+}
+
+static int is_control(int32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point < 0xa0);
+}
+
+// Characters that reorder or hide the text around them.
+static int is_deceptive(int32_t point)
+{
+    return point == 0x061c || point == 0xfeff || (point >= 0x200b && point <= 0x200f) ||
+           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f);
+}
+
+void agg_print_json_text(FILE *stream, const char *bytes, size_t len)
+{
+    fputc('"', stream);
+    while (len > 0) {
+        int32_t point;
+        size_t used = next_point(&point, bytes, len);
+        if (point < 0)
+            fputs("\\ufffd", stream);
+        else if (point == '"' || point == '\\')
+            fprintf(stream, "\\%c", (char)point);
+        else if (is_control(point) || point == '<' || point == '>' || point == '&' || is_deceptive(point))
+            fprintf(stream, "\\u%04x", (unsigned)point);
+        else
+            fwrite(bytes, 1, used, stream);
+        bytes += used;
+        len -= used;
+    }
+    fputc('"', stream);
+}
+
+// Returns: columns a terminal gives to the text as it is printed; prints it when stream is not NULL.
+static size_t terminal_text(FILE *stream, const char *bytes, size_t len, int is_csv)
+{
+    size_t width = 0;
+    while (len > 0) {
+        int32_t point;
+        size_t used = next_point(&point, bytes, len);
+        if (point < 0 || is_control(point) || is_deceptive(point)) {
+            width += 4 * used;
+            for (size_t i = 0; stream != NULL && i < used; i++) fprintf(stream, "\\x%02x", (uint8_t)bytes[i]);
+        } else {
+            width += (size_t)utf8proc_charwidth(point);
+            if (stream != NULL && is_csv && point == '"') fputc('"', stream);
+            if (stream != NULL) fwrite(bytes, 1, used, stream);
+        }
+        bytes += used;
+        len -= used;
+    }
+    return width;
+}
+
+void agg_print_terminal_text(FILE *stream, const char *bytes, size_t len)
+{
+    terminal_text(stream, bytes, len, 0);
+}
+
+void agg_print_number(FILE *stream, double x)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) break;
+    }
+    fputs(text, stream);
+}
+
+static void print_field(FILE *stream, const char *name, double x)
+{
+    fprintf(stream, "\"%s\":", name);
+    agg_print_number(stream, x);
+}
+
+static void print_json_row(FILE *stream, const agg_estimate_row *row)
+{
+    fputs("{\"value\":", stream);
+    agg_print_json_text(stream, row->value.bytes, row->value.len);
+    fputc(',', stream);
+    print_field(stream, "count", row->count);
+    fputc(',', stream);
+    print_field(stream, "stderr", row->stderr_);
+    fputc(',', stream);
+    print_field(stream, "low", row->low);
+    fputc(',', stream);
+    print_field(stream, "high", row->high);
+    fprintf(stream, ",\"detected\":%s}", row->detected ? "true" : "false");
+}
+
+static void print_json(FILE *stream, const agg_estimate *e)
+{
+    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,", e->recipe->id,
+            e->recipe->hash_hex, (unsigned long long)e->n);
+    print_field(stream, "epsilon", e->epsilon);
+    fputc(',', stream);
+    print_field(stream, "confidence", e->confidence);
+    fprintf(stream, ",\"multiple\":\"%s\",\"withheld\":%zu,\"rows\":[", agg_multiple_name(e->multiple), e->n_withheld);
+    for (size_t i = 0; i < e->n_rows; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        print_json_row(stream, &e->rows[i]);
+    }
+    fputs("\n]}\n", stream);
+}
+
+static void print_ndjson(FILE *stream, const agg_estimate *e)
+{
+    for (size_t i = 0; i < e->n_rows; i++) {
+        print_json_row(stream, &e->rows[i]);
+        fputc('\n', stream);
+    }
+}
+
+// A cell that starts like this is a formula to a spreadsheet.
+static int is_formula(agg_text value)
+{
+    return value.len > 0 && strchr("=+-@\t\r", value.bytes[0]) != NULL && value.bytes[0] != '\0';
+}
+
+static void print_csv(FILE *stream, const agg_estimate *e)
+{
+    fputs("value,count,stderr,low,high,detected\n", stream);
+    for (size_t i = 0; i < e->n_rows; i++) {
+        const agg_estimate_row *row = &e->rows[i];
+        const double numbers[] = {row->count, row->stderr_, row->low, row->high};
+        fputs(is_formula(row->value) ? "\"'" : "\"", stream);
+        terminal_text(stream, row->value.bytes, row->value.len, 1);
+        fputc('"', stream);
+        for (size_t j = 0; j < 4; j++) {
+            fputc(',', stream);
+            agg_print_number(stream, numbers[j]);
+        }
+        fprintf(stream, ",%s\n", row->detected ? "true" : "false");
+    }
+}
+
+#define WIDTH_MAX 48 // columns that values may widen the table to
+
+static size_t widest(const agg_estimate *e)
+{
+    size_t width = sizeof "value" - 1;
+    for (size_t i = 0; i < e->n_rows; i++) {
+        size_t own = terminal_text(NULL, e->rows[i].value.bytes, e->rows[i].value.len, 0);
+        if (own > width) width = own;
+    }
+    return width < WIDTH_MAX ? width : WIDTH_MAX;
+}
+
+static void pad(FILE *stream, size_t from, size_t to)
+{
+    for (; from < to; from++) fputc(' ', stream);
+}
+
+static void print_table(FILE *stream, const agg_estimate *e)
+{
+    size_t width = widest(e);
+    fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals\n\n", e->recipe->id, (unsigned long long)e->n,
+            e->epsilon, 100 * e->confidence);
+    fputs("value", stream);
+    pad(stream, 5, width);
+    fprintf(stream, "  %12s  %10s  %12s  %12s\n", "count", "stderr", "low", "high");
+    for (size_t i = 0; i < e->n_rows; i++) {
+        const agg_estimate_row *row = &e->rows[i];
+        pad(stream, terminal_text(stream, row->value.bytes, row->value.len, 0), width);
+        fprintf(stream, "  %12.0f  %10.0f  %12.0f  %12.0f%s\n", row->count, row->stderr_, row->low, row->high,
+                row->detected ? "" : "  not distinguishable from zero");
+    }
+    if (e->n_withheld > 0)
+        fprintf(stream, "\n%zu values below the release threshold of %llu were withheld\n", e->n_withheld,
+                (unsigned long long)e->recipe->recipe.release_threshold);
+}
+
+shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate, agg_format format)
+{
+    switch (format) {
+    case AGG_TABLE: print_table(stream, estimate); break;
+    case AGG_JSON: print_json(stream, estimate); break;
+    case AGG_NDJSON: print_ndjson(stream, estimate); break;
+    case AGG_CSV: print_csv(stream, estimate); break;
+    }
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each mechanism's estimator gives to estimate.c: exact integer support of items, then an affine debiasing with its
+// variance. Pure.
+#ifndef ESTIMATOR_H
+#define ESTIMATOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agg_error.h"
+#include "mechanism.h"
+#include "sketch.h"
+
+// count = scale * support + offset; variance = base + slope * f + curve * f^2, at f = the count clamped to [0, n].
+typedef struct agg_debias {
+    double scale, offset;
+    double base, slope, curve;
+} agg_debias;
+
+typedef struct agg_estimator {
+    uint32_t id;
+    // Writes support[i], the sum of the cells that support items[i].
+    shoal_err (*support)(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                         const uint64_t *items, size_t n_items, unsigned n_threads);
+    // Writes the constants of a sketch of n records. Cost: one pass over the sketch.
+    void (*debias)(agg_debias *debias, const shoal_part *part, const agg_sketch *sketch, uint64_t n);
+} agg_estimator;
+
+#define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;
+#include "mechanisms.def"
+#undef SHOAL_MECHANISM
+
+// Returns: the estimator of a mechanism id, or NULL.
+const agg_estimator *agg_estimator_of(uint32_t mechanism);
+
+// Returns: the rare side's probability q = threshold / 2^64, as drawn.
+double agg_rare_probability(const shoal_part *part);
+
+// Returns: c = 1 / (1 - 2q), what undoes a coin that flips with probability q.
+double agg_flip_correction(const shoal_part *part);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sum over rows that CMS and HCMS share: support[i] = sum_j row_j[h_j(item_i)]. Private to estimate/.
+#ifndef ROW_SCAN_H
+#define ROW_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agg_error.h"
+#include "mechanism.h"
+#include "sketch.h"
+
+// Writes row j's m numbers.
+typedef void (*agg_row_values)(int32_t *values, const agg_sketch *sketch, uint32_t j);
+
+// Numbers are unsigned or signed 32-bit, as the sketch's kind says; sums are exact.
+//   block: items that are looked up in one row before the next row is made; 0: all of them
+// Cost: one hash and one look-up for each row and item. Rows are shared out over the threads; integer sums make the result
+// independent of their number.
+shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                       agg_row_values values, const uint64_t *items, size_t n_items, size_t block, unsigned n_threads) SHOAL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files; see agg_file.h. The only place that opens files by name.
+#include "agg_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agg_size.h"
+
+static shoal_err fail_io(agg_error *error, const char *path, const char *doing)
+{
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot %s: %s", path, doing, strerror(errno));
+}
+
+static shoal_err read_all(agg_bytes *bytes, agg_error *error, const char *path, size_t max, FILE *stream)
+{
+    size_t cap = 0, len = 0, got = 0;
+    void *data = NULL;
+    do {
+        shoal_err err = agg_grow(&data, &cap, len + 4096, 1, error);
+        if (err != SHOAL_OK) {
+            free(data);
+            return err;
+        }
+        got = fread((uint8_t *)data + len, 1, cap - len - 1, stream);
+        len += got;
+    } while (got > 0 && len <= max);
+    if (ferror(stream)) {
+        free(data);
+        return fail_io(error, path, "read");
+    }
+    if (len > max) {
+        free(data);
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_IO, "%s: is larger than %zu bytes", path, max);
+    }
+    bytes->data = data;
+    bytes->data[len] = 0;
+    bytes->len = len;
+    return SHOAL_OK;
+}
+
+shoal_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path, size_t max)
+{
+    if (strcmp(path, "-") == 0) return read_all(bytes, error, "standard input", max, stdin);
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) return fail_io(error, path, "open");
+    shoal_err err = read_all(bytes, error, path, max, stream);
+    fclose(stream);
+    return err;
+}
+
+static unsigned long process_number(void)
+{
+#ifdef __wasi__
+    return 0;
+#else
+    return (unsigned long)getpid();
+#endif
+}
+
+shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path)
+{
+    size_t len = strlen(path);
+    memset(file, 0, sizeof *file);
+    file->path = agg_alloc(error, len + 1, 1);
+    file->temporary = agg_alloc(error, len + 32, 1);
+    if (file->path == NULL || file->temporary == NULL) {
+        agg_file_abandon(file);
+        return AGG_ERR_MEMORY;
+    }
+    memcpy(file->path, path, len);
+    snprintf(file->temporary, len + 32, "%s.tmp-%lu", path, process_number());
+    file->stream = fopen(file->temporary, "wb");
+    if (file->stream == NULL) {
+        shoal_err err = fail_io(error, path, "write beside");
+        agg_file_abandon(file);
+        return err;
+    }
+    return SHOAL_OK;
+}
+
+// Makes the new name itself durable. Where folders cannot be opened (WASI) the host's file system decides.
+static void sync_folder(const char *path)
+{
+#ifndef __wasi__
+    const char *slash = strrchr(path, '/');
+    char folder[4096] = ".";
+    size_t len = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    if (len >= sizeof folder) return;
+    if (len > 0) {
+        memcpy(folder, path, len);
+        folder[len] = '\0';
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)fsync(fd);
+    close(fd);
+#else
+    (void)path;
+#endif
+}
+
+shoal_err agg_file_commit(agg_file *file, agg_error *error)
+{
+    int failed = fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0;
+    failed = (fclose(file->stream) != 0) | failed;
+    file->stream = NULL;
+    shoal_err err = SHOAL_OK;
+    if (failed || rename(file->temporary, file->path) != 0) {
+        err = fail_io(error, file->path, "write");
+    } else {
+        sync_folder(file->path);
+        file->temporary[0] = '\0';
+    }
+    agg_file_abandon(file);
+    return err;
+}
+
+void agg_file_abandon(agg_file *file)
+{
+    if (file->stream != NULL) fclose(file->stream);
+    if (file->temporary != NULL && file->temporary[0] != '\0') unlink(file->temporary);
+    free(file->path);
+    free(file->temporary);
+    memset(file, 0, sizeof *file);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Open addressing over a keyless hash: ids are random, and a sender who forges colliding ones only slows its own ingest.
+#include "batch_ids.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "fingerprint.h"
+
+static size_t find(const agg_batch_ids *set, const uint8_t id[16])
+{
+    static const uint8_t key[16] = {0};
+    size_t at = (size_t)shoal_fingerprint(key, id, 16) & (set->cap - 1);
+    while (set->is_used[at] && memcmp(set->ids[at], id, 16) != 0) at = (at + 1) & (set->cap - 1);
+    return at;
+}
+
+static shoal_err enlarge(agg_batch_ids *set, agg_error *error)
+{
+    agg_batch_ids larger = {NULL, NULL, set->n, set->cap > 0 ? 2 * set->cap : 64};
+    larger.ids = agg_alloc(error, larger.cap, sizeof *larger.ids);
+    larger.is_used = agg_alloc(error, larger.cap, 1);
+    if (larger.ids == NULL || larger.is_used == NULL) {
+        agg_batch_ids_release(&larger);
+        return AGG_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < set->cap; i++) {
+        if (!set->is_used[i]) continue;
+        size_t at = find(&larger, set->ids[i]);
+        memcpy(larger.ids[at], set->ids[i], 16);
+        larger.is_used[at] = 1;
+    }
+    agg_batch_ids_release(set);
+    *set = larger;
+    return SHOAL_OK;
+}
+
+shoal_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16], int *was_there)
+{
+    if (2 * (set->n + 1) > set->cap) {
+        shoal_err err = enlarge(set, error);
+        if (err != SHOAL_OK) return err;
+    }
+    size_t at = find(set, id);
+    *was_there = set->is_used[at];
+    if (*was_there) return SHOAL_OK;
+    memcpy(set->ids[at], id, 16);
+    set->is_used[at] = 1;
+    set->n++;
+    return SHOAL_OK;
+}
+
+void agg_batch_ids_release(agg_batch_ids *set)
+{
+    free(set->ids);
+    free(set->is_used);
+    memset(set, 0, sizeof *set);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A set of batch ids, so that a batch that comes twice counts once.
+#ifndef BATCH_IDS_H
+#define BATCH_IDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agg_error.h"
+
+typedef struct agg_batch_ids {
+    uint8_t (*ids)[16];
+    uint8_t *is_used;
+    size_t n, cap; // cap is a power of two or 0
+} agg_batch_ids;
+
+// Adds an id. *was_there: whether it was in the set already.
+shoal_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16],
+                            int *was_there) SHOAL_MUST_CHECK;
+void agg_batch_ids_release(agg_batch_ids *set);
+
+#endif

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accumulators: adding, merging and their file; see accumulator.h.
+#include "accumulator.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "bytes.h"
+#include "checksum.h"
+
+static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'c'};
+#define HEADER 124u
+#define SHAPE 12u
+
+// The sketches of a list of shapes; *acc released on error.
+static shoal_err init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes, uint32_t n_parts)
+{
+    acc->record_size = 0;
+    for (acc->n_parts = 0; acc->n_parts < n_parts; acc->n_parts++) {
+        const agg_shape *shape = &shapes[acc->n_parts];
+        shoal_err err = agg_sketch_init(&acc->parts[acc->n_parts], error, shape);
+        if (err != SHOAL_OK) {
+            agg_accumulator_release(acc);
+            return err;
+        }
+        acc->record_size += agg_sketch_kind_of(shape->mechanism)->record_size(shape);
+    }
+    return SHOAL_OK;
+}
+
+shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe)
+{
+    agg_shape shapes[SHOAL_PARTS_MAX];
+    memset(acc, 0, sizeof *acc);
+    memcpy(acc->recipe_hash, recipe->recipe_hash, 32);
+    memcpy(acc->recipe_id, recipe->recipe.bytes, recipe->recipe.len);
+    for (uint32_t i = 0; i < recipe->n_parts; i++)
+        shapes[i] = (agg_shape){recipe->parts[i].mechanism, recipe->parts[i].k, recipe->parts[i].m};
+    return init_parts(acc, error, shapes, recipe->n_parts);
+}
+
+void agg_accumulator_release(agg_accumulator *acc)
+{
+    for (uint32_t i = 0; i < acc->n_parts; i++) agg_sketch_release(&acc->parts[i]);
+    memset(acc, 0, sizeof *acc);
+}
+
+// Refuses what some cell could not count exactly, before anything is added: the rule depends on n alone, so that no order
+// of adding and merging decides.
+static shoal_err check_room(const agg_accumulator *acc, agg_error *error, uint64_t more)
+{
+    for (uint32_t i = 0; i < acc->n_parts; i++) {
+        uint64_t n_max = agg_sketch_kind_of(acc->parts[i].shape.mechanism)->n_max;
+        if (acc->n <= n_max && more <= n_max - acc->n) continue;
+        return agg_fail(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME,
+                        "recipe %s: an accumulator counts at most %llu records", acc->recipe_id,
+                        (unsigned long long)n_max);
+    }
+    return SHOAL_OK;
+}
+
+shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
+                              unsigned n_threads)
+{
+    shoal_err err = check_room(acc, error, count);
+    if (err != SHOAL_OK) return err;
+    for (uint32_t i = 0; i < acc->n_parts; i++) {
+        const agg_sketch_kind *kind = agg_sketch_kind_of(acc->parts[i].shape.mechanism);
+        err = kind->add(&acc->parts[i], error, records, acc->record_size, count, n_threads > 0 ? n_threads : 1);
+        if (err != SHOAL_OK) return err;
+        records += kind->record_size(&acc->parts[i].shape);
+    }
+    acc->n += count;
+    return SHOAL_OK;
+}
+
+static int same_shapes(const agg_accumulator *a, const agg_accumulator *b)
+{
+    if (a->n_parts != b->n_parts) return 0;
+    for (uint32_t i = 0; i < a->n_parts; i++) {
+        const agg_shape *s = &a->parts[i].shape, *t = &b->parts[i].shape;
+        if (s->mechanism != t->mechanism || s->k != t->k || s->m != t->m) return 0;
+    }
+    return 1;
+}
+
+static shoal_err refuse_recipe(agg_error *error, const char *theirs, const uint8_t their_hash[32], const char *ours,
+                               const uint8_t our_hash[32])
+{
+    return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
+                    "belongs to recipe %s (hash %02x%02x%02x%02x...), not to %s (hash %02x%02x%02x%02x...)", theirs,
+                    their_hash[0], their_hash[1], their_hash[2], their_hash[3], ours, our_hash[0], our_hash[1],
+                    our_hash[2], our_hash[3]);
+}
+
+shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const agg_accumulator *from)
+{
+    if (memcmp(into->recipe_hash, from->recipe_hash, 32) != 0 || !same_shapes(into, from))
+        return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id, into->recipe_hash);
+    shoal_err err = check_room(into, error, from->n);
+    if (err != SHOAL_OK) return err;
+    for (uint32_t i = 0; i < into->n_parts; i++) agg_sketch_merge(&into->parts[i], &from->parts[i]);
+    into->n += from->n;
+    return SHOAL_OK;
+}
+
+shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe)
+{
+    char ours[SHOAL_NAME_MAX + 1] = {0};
+    if (memcmp(acc->recipe_hash, recipe->recipe_hash, 32) == 0) return SHOAL_OK;
+    memcpy(ours, recipe->recipe.bytes, recipe->recipe.len);
+    return refuse_recipe(error, acc->recipe_id, acc->recipe_hash, ours, recipe->recipe_hash);
+}
+
+uint64_t agg_accumulator_size(const agg_accumulator *acc)
+{
+    uint64_t size = HEADER + SHAPE * (uint64_t)acc->n_parts + 8;
+    for (uint32_t i = 0; i < acc->n_parts; i++) size += 4 * (acc->parts[i].n_rows + acc->parts[i].n_cells);
+    return size;
+}
+
+// A stream with a running checksum.
+typedef struct summed {
+    FILE *stream;
+    shoal_checksum sum;
+} summed;
+
+static int put(summed *out, const uint8_t *bytes, size_t len)
+{
+    shoal_checksum_update(&out->sum, bytes, len);
+    return fwrite(bytes, 1, len, out->stream) == len;
+}
+
+#define CHUNK 16384u // numbers converted at once
+
+static int put_numbers(summed *out, const uint32_t *numbers, uint64_t n)
+{
+    uint8_t bytes[4 * CHUNK];
+    for (uint64_t first = 0; first < n; first += CHUNK) {
+        size_t some = n - first < CHUNK ? (size_t)(n - first) : CHUNK;
+        for (size_t i = 0; i < some; i++) store32_le(bytes + 4 * i, numbers[first + i]);
+        if (!put(out, bytes, 4 * some)) return 0;
+    }
+    return 1;
+}
+
+static void print_header(uint8_t header[HEADER], const agg_accumulator *acc)
+{
+    memset(header, 0, HEADER);
+    memcpy(header, magic, sizeof magic);
+    store32_le(header + 8, AGG_ACCUMULATOR_VERSION);
+    store32_le(header + 12, acc->n_parts);
+    memcpy(header + 16, acc->recipe_hash, 32);
+    store32_le(header + 48, (uint32_t)strlen(acc->recipe_id));
+    memcpy(header + 52, acc->recipe_id, strlen(acc->recipe_id));
+    store64_le(header + 116, acc->n);
+}
+
+static int put_all(summed *out, const agg_accumulator *acc)
+{
+    uint8_t header[HEADER], shape[SHAPE], trailer[8];
+    print_header(header, acc);
+    int ok = put(out, header, HEADER);
+    for (uint32_t i = 0; ok && i < acc->n_parts; i++) {
+        store32_le(shape, acc->parts[i].shape.mechanism);
+        store32_le(shape + 4, acc->parts[i].shape.k);
+        store32_le(shape + 8, acc->parts[i].shape.m);
+        ok = put(out, shape, SHAPE);
+    }
+    for (uint32_t i = 0; ok && i < acc->n_parts; i++) {
+        ok = put_numbers(out, acc->parts[i].rows, acc->parts[i].n_rows) &&
+             put_numbers(out, acc->parts[i].cells.ones, acc->parts[i].n_cells);
+    }
+    store64_le(trailer, shoal_checksum_value(&out->sum));
+    return ok && fwrite(trailer, 1, 8, out->stream) == 8;
+}
+
+shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumulator *acc)
+{
+    summed out = {stream, {{0}, 0, {0}, 0}};
+    shoal_checksum_init(&out.sum);
+    if (put_all(&out, acc)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s", strerror(errno));
+}
+
+shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path)
+{
+    agg_file file;
+    shoal_err err = agg_file_create(&file, error, path);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_write(file.stream, error, acc);
+    if (err == SHOAL_OK) return agg_file_commit(&file, error);
+    agg_error_prefix(error, "%s", path);
+    agg_file_abandon(&file);
+    return err;
+}
+
+static shoal_err get(summed *in, uint8_t *bytes, size_t len)
+{
+    if (fread(bytes, 1, len, in->stream) != len) return ferror(in->stream) ? AGG_ERR_IO : SHOAL_ERR_TRUNCATED;
+    shoal_checksum_update(&in->sum, bytes, len);
+    return SHOAL_OK;
+}
+
+static shoal_err get_numbers(summed *in, uint32_t *numbers, uint64_t n)
+{
+    uint8_t bytes[4 * CHUNK];
+    for (uint64_t first = 0; first < n; first += CHUNK) {
+        size_t some = n - first < CHUNK ? (size_t)(n - first) : CHUNK;
+        shoal_err err = get(in, bytes, 4 * some);
+        if (err != SHOAL_OK) return err;
+        for (size_t i = 0; i < some; i++) numbers[first + i] = load32_le(bytes + 4 * i);
+    }
+    return SHOAL_OK;
+}
+
+static int is_name(const uint8_t *bytes, uint32_t len)
+{
+    if (len < 1 || len > SHOAL_NAME_MAX) return 0;
+    for (uint32_t i = 0; i < SHOAL_NAME_MAX; i++) {
+        int is_text = bytes[i] > ' ' && bytes[i] < 127;
+        if (i < len ? !is_text : bytes[i] != 0) return 0;
+    }
+    return 1;
+}
+
+static shoal_err get_header(agg_accumulator *acc, uint32_t *n_parts, summed *in)
+{
+    uint8_t header[HEADER];
+    shoal_err err = get(in, header, sizeof magic);
+    if (err != SHOAL_OK) return err;
+    if (memcmp(header, magic, sizeof magic) != 0) return SHOAL_ERR_MAGIC;
+    err = get(in, header + sizeof magic, HEADER - sizeof magic);
+    if (err != SHOAL_OK) return err;
+    if (load32_le(header + 8) != AGG_ACCUMULATOR_VERSION) return SHOAL_ERR_VERSION;
+    *n_parts = load32_le(header + 12);
+    uint32_t name_len = load32_le(header + 48);
+    if (*n_parts < 1 || *n_parts > SHOAL_PARTS_MAX || !is_name(header + 52, name_len)) return SHOAL_ERR_RANGE;
+    memcpy(acc->recipe_hash, header + 16, 32);
+    memcpy(acc->recipe_id, header + 52, name_len);
+    acc->n = load64_le(header + 116);
+    return SHOAL_OK;
+}
+
+static shoal_err get_shapes(agg_shape shapes[SHOAL_PARTS_MAX], uint32_t n_parts, summed *in)
+{
+    uint8_t bytes[SHAPE];
+    for (uint32_t i = 0; i < n_parts; i++) {
+        shoal_err err = get(in, bytes, SHAPE);
+        if (err != SHOAL_OK) return err;
+        shapes[i] = (agg_shape){load32_le(bytes), load32_le(bytes + 4), load32_le(bytes + 8)};
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err get_body(agg_accumulator *acc, summed *in)
+{
+    uint8_t trailer[8];
+    for (uint32_t i = 0; i < acc->n_parts; i++) {
+        agg_sketch *sketch = &acc->parts[i];
+        shoal_err err = get_numbers(in, sketch->rows, sketch->n_rows);
+        if (err == SHOAL_OK) err = get_numbers(in, sketch->cells.ones, sketch->n_cells);
+        if (err != SHOAL_OK) return err;
+    }
+    uint64_t expected = shoal_checksum_value(&in->sum);
+    shoal_err err = get(in, trailer, sizeof trailer);
+    if (err != SHOAL_OK) return err;
+    if (load64_le(trailer) != expected) return SHOAL_ERR_CHECKSUM;
+    return fgetc(in->stream) == EOF ? SHOAL_OK : SHOAL_ERR_EXTRA;
+}
+
+shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream)
+{
+    summed in = {stream, {{0}, 0, {0}, 0}};
+    agg_shape shapes[SHOAL_PARTS_MAX];
+    uint32_t n_parts = 0;
+    agg_error inner = {SHOAL_OK, AGG_EXIT_IO, ""};
+    memset(acc, 0, sizeof *acc);
+    shoal_checksum_init(&in.sum);
+    shoal_err err = get_header(acc, &n_parts, &in);
+    if (err == SHOAL_OK) err = get_shapes(shapes, n_parts, &in);
+    if (err == SHOAL_OK) err = init_parts(acc, &inner, shapes, n_parts);
+    if (err == SHOAL_OK) err = check_room(acc, &inner, 0);
+    if (err == SHOAL_OK) err = get_body(acc, &in);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    agg_accumulator_release(acc);
+    const char *what = inner.text[0] != '\0' ? inner.text : err == AGG_ERR_IO ? strerror(errno) : shoal_err_text(err);
+    int exit_code = err == AGG_ERR_MEMORY ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
+    return agg_fail(error, err, exit_code, "%s: accumulator cannot be read: %s", name, what);
+}
+
+shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char *path)
+{
+    memset(acc, 0, sizeof *acc);
+    if (strcmp(path, "-") == 0) return agg_accumulator_read(acc, error, "standard input", stdin);
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
+    shoal_err err = agg_accumulator_read(acc, error, path, stream);
+    fclose(stream);
+    return err;
+}
+
+#define FOLDER_BYTES ((size_t)64 << 20)
+
+shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes, unsigned n_threads)
+{
+    size_t cap = (bytes > 0 ? bytes : FOLDER_BYTES) / acc->record_size;
+    if (cap < 1) cap = 1;
+    if (cap > UINT32_MAX) cap = UINT32_MAX;
+    *folder = (agg_folder){acc, NULL, 0, (uint32_t)cap, n_threads > 0 ? n_threads : 1};
+    folder->buffer = agg_alloc(error, cap, acc->record_size);
+    return folder->buffer != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+}
+
+shoal_err agg_folder_flush(agg_folder *folder, agg_error *error)
+{
+    if (folder->count == 0) return SHOAL_OK;
+    shoal_err err = agg_accumulator_add(folder->acc, error, folder->buffer, folder->count, folder->n_threads);
+    folder->count = 0;
+    return err;
+}
+
+shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
+{
+    size_t size = folder->acc->record_size;
+    // A run that fills the buffer by itself is added where it lies.
+    if (folder->count == 0 && count >= folder->cap)
+        return agg_accumulator_add(folder->acc, error, records, count, folder->n_threads);
+    while (count > 0) {
+        uint32_t room = folder->cap - folder->count, some = count < room ? count : room;
+        memcpy(folder->buffer + folder->count * size, records, some * size);
+        folder->count += some;
+        records += some * size;
+        count -= some;
+        shoal_err err = folder->count == folder->cap ? agg_folder_flush(folder, error) : SHOAL_OK;
+        if (err != SHOAL_OK) return err;
+    }
+    return SHOAL_OK;
+}
+
+void agg_folder_release(agg_folder *folder)
+{
+    free(folder->buffer);
+    memset(folder, 0, sizeof *folder);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads by POSIX; see agg_parallel.h.
+#include "agg_parallel.h"
+
+#ifdef __wasi__
+
+unsigned agg_parallel_cores(void)
+{
+    return 1;
+}
+
+void agg_parallel(unsigned n_threads, agg_work work, void *context)
+{
+    for (unsigned part = 0; part < n_threads; part++) work(context, part, n_threads);
+}
+
+#else
+
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+
+typedef struct job {
+    agg_work work;
+    void *context;
+    unsigned part, n_parts;
+} job;
+
+static void *run_job(void *argument)
+{
+    const job *j = argument;
+    j->work(j->context, j->part, j->n_parts);
+    return NULL;
+}
+
+unsigned agg_parallel_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    int cores = CPU_COUNT(&set);
+    if (cores < 1) return 1;
+    return (unsigned)cores < AGG_THREADS_MAX ? (unsigned)cores : AGG_THREADS_MAX;
+}
+
+void agg_parallel(unsigned n_threads, agg_work work, void *context)
+{
+    pthread_t threads[AGG_THREADS_MAX];
+    job jobs[AGG_THREADS_MAX];
+    unsigned started = 1;
+    if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
+    if (n_threads < 2) {
+        work(context, 0, 1);
+        return;
+    }
+    for (unsigned part = 0; part < n_threads; part++) jobs[part] = (job){work, context, part, n_threads};
+    while (started < n_threads && pthread_create(&threads[started], NULL, run_job, &jobs[started]) == 0) started++;
+    // Parts for which no thread could be started are done here.
+    for (unsigned part = started; part < n_threads; part++) run_job(&jobs[part]);
+    run_job(&jobs[0]);
+    for (unsigned part = 1; part < started; part++) pthread_join(threads[part], NULL);
+}
+
+#endif

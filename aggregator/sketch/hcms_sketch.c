@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hadamard Count Mean Sketch sums (apple-2017 Algorithm 7, before its transform): the signs sent for each row and column.
+//
+// |sum| is at most the number of records, which is kept under 2^31: no order of adding and merging can overflow a cell.
+#include "hcms.h"
+
+#include "bytes.h"
+#include "sketch.h"
+
+static uint32_t record_size(const agg_shape *shape)
+{
+    (void)shape;
+    return 8;
+}
+
+static shoal_err check(const agg_shape *shape)
+{
+    int is_power = shape->m >= 2 && (shape->m & (shape->m - 1)) == 0;
+    int fits = shape->k >= 1 && shape->k <= SHOAL_HCMS_K_MAX && is_power && shape->m <= SHOAL_HCMS_M_MAX;
+    return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
+}
+
+// One scattered add a record: bound by memory, not by the core, so that threads would gain nothing here.
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
+                     unsigned n_threads)
+{
+    (void)error;
+    (void)n_threads;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *record = records + i * stride;
+        uint32_t column_sign = load32_le(record + 4);
+        size_t cell = (size_t)load32_le(record) * sketch->shape.m + (column_sign >> 1);
+        sketch->cells.sums[cell] += (int32_t)(column_sign & 1) * 2 - 1;
+    }
+    return SHOAL_OK;
+}
+
+const agg_sketch_kind agg_hcms_sketch = {shoal_hcms_id, INT32_MAX, 0, 1, record_size, check, add};
