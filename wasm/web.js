@@ -5,10 +5,17 @@ import { Core } from './core.js';
 /**
  * @param {string | URL} [url] where shoal.wasm lies; beside this file by default
  * @param {typeof fetch} [fetcher]
- * @returns {Promise<Core>}
+ * @returns {Promise<WebAssembly.Module>}
  */
-export async function load(url = new URL('./shoal.wasm', import.meta.url), fetcher = fetch) {
+export async function loadModule(url = new URL('./shoal.wasm', import.meta.url), fetcher = fetch) {
   const response = await fetcher(url, { credentials: 'same-origin' });
   if (!response.ok) throw new Error(`shoal.wasm: HTTP ${response.status}`);
-  return Core.create(await WebAssembly.compile(await response.arrayBuffer()));
+  return WebAssembly.compile(await response.arrayBuffer());
 }
+
+/**
+ * A fresh instance with no recipes.
+ * @param {string | URL} [url] @param {typeof fetch} [fetcher]
+ * @returns {Promise<Core>}
+ */
+export const load = async (url, fetcher) => Core.create(await loadModule(url, fetcher));

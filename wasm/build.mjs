@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds dist/ from the sources: minified modules that a plain folder can serve, and their types. The WebAssembly
+// module comes from CMake's emscripten preset. Needs esbuild and typescript.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const require = createRequire(import.meta.url);
+if (!existsSync(join(here, 'dist/shoal.wasm'))) {
+  console.error('wasm/dist/shoal.wasm is missing: build the emscripten preset first');
+  process.exit(1);
+}
+
+await build({
+  absWorkingDir: here,
+  entryPoints: ['client.js', 'loader.js', 'web.js', 'site.js', 'reasons.js', 'memory_storage.js', 'observe.js'],
+  outdir: 'dist',
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2022',
+  // Chunks that are fetched when they are needed, each under its own name.
+  plugins: [{
+    name: 'lazy',
+    setup: (b) => b.onResolve({ filter: /^\.\/(client|site|reasons|memory_storage|observe)\.js$/ }, (args) =>
+      args.kind === 'dynamic-import' ? { path: args.path, external: true } : undefined),
+  }],
+  logLevel: 'warning',
+});
+
+const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+execFileSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.build.json')], { stdio: 'inherit' });
+
+/** The licence of a library whose code is inside dist. @param {string} name */
+function licence(name) {
+  let folder = dirname(require.resolve(name));
+  while (!existsSync(join(folder, 'package.json')) || !JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name) {
+    folder = dirname(folder);
+  }
+  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].find((candidate) => existsSync(join(folder, candidate)));
+  if (!file) throw new Error(`${name} has no licence file`);
+  return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+}
+const notice = 'dist/ holds code of these libraries:\n\n';
+writeFileSync(join(here, 'dist/LICENSES.txt'), notice + ['idb', 'tldts', 'tldts-core'].map(licence).join('\n----\n\n'));

@@ -1,0 +1,711 @@
+// SPDX-License-Identifier: Apache-2.0
+// The browser client. The way of an event: consent? -> sample coin -> ledger debit made durable -> randomize in the
+// core -> record queue -> random delay -> POST. Whatever is missing on that way, nothing is sent and explain() says why.
+// A raw value lives in memory while it is randomized and is never stored, logged or put into an error.
+// Importing this touches no global; init() takes what it needs from its options, else from the platform.
+import { Core, ShoalError, toHex } from './device.js';
+import { indexedDbStorage } from './storage.js';
+import { applyTextRule, hostOf, words } from './text.js';
+import { loadModule } from './web.js';
+
+export { ShoalError };
+
+/**
+ * @typedef {import('./device.js').Recipe} Recipe
+ * @typedef {import('./device.js').RecipeJson} RecipeJson
+ * @typedef {import('./device.js').ReportJson} ReportJson
+ * @typedef {import('./storage.js').Storage} Storage
+ * @typedef {import('./storage.js').Transaction} Transaction
+ *
+ * @typedef {'none' | 'granted' | 'withdrawn' | 'gpc'} ConsentState
+ * @typedef {{url: string, hash: string}} PinnedRecipe fetched after consent, refused unless its hash is this
+ * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
+ * @typedef {{code: string, recipe: string | null, count: number}} Note
+ * @typedef {Note & {text: string}} Reason a machine code and its sentence
+ * @typedef {object} Entry what became of one record
+ * @property {'queued' | 'sent' | 'refused'} state
+ * @property {string} at when it was sent or refused, or when it is due; ISO 8601
+ * @property {string} text a sentence
+ * @property {ReportJson} report exactly what is sent
+ * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year: {count: number, epsilon: number}}} Balance
+ * @typedef {object} Locks the part of navigator.locks that is used
+ * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T | Promise<T>) => Promise<T>} request
+ * @typedef {object} Row a record in the queue; its key is the Idempotency-Key
+ * @property {ReportJson} report
+ * @property {string} endpoint
+ * @property {number} due
+ * @property {number} tries
+ *
+ * @typedef {{status: number, retryAfter: string | null}} Answer
+ *
+ * @typedef {object} Options
+ * @property {string} endpoint base URL of the edge worker; https, or loopback
+ * @property {(RecipeJson | PinnedRecipe)[]} recipes
+ * @property {typeof fetch} [fetch]
+ * @property {() => number} [now] milliseconds since 1970
+ * @property {Storage} [storage]
+ * @property {(bytes: Uint8Array) => void} [random] fills with secret random bytes
+ * @property {Locks} [locks]
+ * @property {string | URL | (() => Promise<Core>)} [wasm] where shoal.wasm lies, or how to get a core
+ * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the registrable-domain list
+ * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
+ * @property {(task: () => void, ms: number) => any} [setTimer]
+ * @property {(timer: any) => void} [clearTimer]
+ */
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const FIRST_RETRY_MS = 5000;
+const TIMEOUT_MS = 30_000;
+const KEEPALIVE_MAX = 60_000; // browsers refuse more than 64 KiB in flight
+const RECIPE_MAX = 1 << 20;
+const DONE_MAX = 200; // finished reports kept for the person to see
+const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
+const ITEM_NONE = null;
+
+/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'wasm'>>} Dependencies */
+
+/** What the platform offers for each dependency that is not given. @param {Options} given @returns {Promise<Dependencies>} */
+async function dependencies(given) {
+  const g = /** @type {any} */ (globalThis);
+  // A page whose browser has no IndexedDB gets storage that fails: memory would forget what was spent.
+  const storage = given.storage ?? (g.indexedDB || g.document ? indexedDbStorage() : undefined);
+  const locks = given.locks ?? g.navigator?.locks;
+  const memory = storage && locks ? null : await import('./memory_storage.js');
+  return {
+    fetch: given.fetch ?? ((...args) => g.fetch(...args)),
+    now: given.now ?? (() => Date.now()),
+    storage: storage ?? /** @type {any} */ (memory).memoryStorage(),
+    random: given.random ?? ((bytes) => g.crypto.getRandomValues(bytes)),
+    locks: locks ?? /** @type {any} */ (memory).memoryLocks(),
+    sites: given.sites ?? (() => import('./site.js')),
+    gpc: given.gpc ?? (() => g.navigator?.globalPrivacyControl === true),
+    setTimer: given.setTimer ?? setTimer,
+    clearTimer: given.clearTimer ?? ((timer) => clearTimeout(timer)),
+  };
+}
+
+/** A timer that keeps no Node process alive. @param {() => void} task @param {number} ms */
+function setTimer(task, ms) {
+  const timer = setTimeout(task, ms);
+  /** @type {any} */ (timer).unref?.();
+  return timer;
+}
+
+/** @param {string} endpoint */
+function reportsUrl(endpoint) {
+  const url = new URL('v1/reports', new URL(endpoint.replace(/\/*$/, '/'), globalThis.location?.href));
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== 'https:' && !isLoopback) throw new ShoalError('argument', 1, 'endpoint must be https');
+  return url.href;
+}
+
+/**
+ * Starts a client. Before consent it reads whether consent was given, and nothing else happens.
+ * @param {Options} options
+ * @returns {Promise<Client>}
+ */
+export async function init(options) {
+  if (typeof options?.endpoint !== 'string') throw new ShoalError('argument', 1, 'endpoint is missing');
+  if (!Array.isArray(options.recipes)) throw new ShoalError('argument', 1, 'recipes must be a list');
+  const client = new Client(options, await dependencies(options));
+  await client.start();
+  return client;
+}
+
+export class Client {
+  #deps;
+  #options;
+  #url;
+  /** @type {ConsentState} */
+  #state = 'none';
+  /** Grows with every withdrawal: work begun under an older consent stops. */
+  #era = 0;
+  /** @type {Promise<{core: Core, recipes: Recipe[]} | null> | null} */
+  #ready = null;
+  /** What befell events since the page was loaded: counts, no values. @type {Map<string, Note>} */
+  #notes = new Map();
+  /** @type {Map<string, {day: number, code: string}>} recipes that refuse until a day has passed */
+  #spent = new Map();
+  /** @type {Set<AbortController>} */
+  #posts = new Set();
+  /** @type {Promise<unknown> | null} */
+  #flushing = null;
+  /** @type {any} */
+  #timer;
+  #wakeAt = Infinity;
+  /** @type {(() => void)[]} */
+  #closers = [];
+
+  /** @param {Options} options @param {Dependencies} deps see init */
+  constructor(options, deps) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#url = reportsUrl(options.endpoint);
+    const client = this;
+    /** What the person decided. */
+    this.consent = {
+      /** @returns {ConsentState} */
+      get state() {
+        return client.#deps.gpc() ? 'gpc' : client.#state;
+      },
+      grant: () => client.#grant(),
+      withdraw: () => client.#stop('withdrawn'),
+    };
+  }
+
+  /** Called by init. */
+  async start() {
+    this.#listen('visibilitychange', globalThis.document, () => globalThis.document.visibilityState === 'hidden');
+    this.#listen('online', globalThis, () => true);
+    try {
+      if (!(await this.#deps.storage.open(false))) return;
+      if (this.#deps.gpc()) return void (await this.#stop('withdrawn'));
+      this.#state = await this.#deps.storage.transaction(async (tx) => (await tx.get('state', 'consent')) ?? 'none');
+    } catch {
+      this.#note('storage');
+    }
+    if (this.#isOn()) void this.flush();
+  }
+
+  /** @param {string} event @param {any} target @param {() => boolean} when */
+  #listen(event, target, when) {
+    if (!target?.addEventListener) return;
+    const listener = () => void (when() && this.#isOn() && this.flush());
+    target.addEventListener(event, listener);
+    this.#closers.push(() => target.removeEventListener(event, listener));
+  }
+
+  /** Stops timers, listeners and requests; consent stays as it is. */
+  close() {
+    this.#era++;
+    this.#abort();
+    for (const close of this.#closers.splice(0)) close();
+    this.#deps.storage.close();
+  }
+
+  // ---- consent ----
+
+  #isOn() {
+    return this.consent.state === 'granted';
+  }
+
+  /** @param {string} code @param {string | null} [recipe] @returns {Outcome} */
+  #note(code, recipe = null) {
+    const key = `${code} ${recipe}`;
+    this.#notes.set(key, { code, recipe, count: (this.#notes.get(key)?.count ?? 0) + 1 });
+    return { recipe, code };
+  }
+
+  #day() {
+    return Math.floor(this.#deps.now() / DAY_MS);
+  }
+
+  /** @returns {Promise<ConsentState>} */
+  async #grant() {
+    if (this.#deps.gpc()) return 'gpc';
+    try {
+      await this.#deps.storage.transaction((tx) => tx.put('state', 'consent', 'granted'));
+      this.#state = 'granted';
+      // The ledger is made now, so that a recipe that waits for a day waits from today on.
+      await this.#core();
+      await this.#exclusive((tx, core) => this.#ledgerOf(tx, core));
+    } catch {
+      this.#note('storage');
+    }
+    void this.flush();
+    return this.consent.state;
+  }
+
+  /**
+   * The end of consent: at once in this page, and for every tab when it resolves, since each looks into storage under
+   * the same lock before a request starts. What waited to be sent is erased.
+   * @param {ConsentState} state @param {(tx: Transaction) => Promise<void>} [more]
+   */
+  async #stop(state, more) {
+    this.#state = state;
+    this.#era++;
+    this.#abort();
+    try {
+      if (await this.#deps.storage.open(false)) {
+        await this.#locked((tx) =>
+          Promise.all([tx.put('state', 'consent', state), tx.clear('queue'), more?.(tx)]));
+      }
+    } catch (error) {
+      this.#note('storage');
+      throw new ShoalError('storage', 18, 'the decision holds in this page, but could not be stored');
+    }
+    return this.consent.state;
+  }
+
+  #abort() {
+    this.#sleep();
+    for (const post of this.#posts) post.abort();
+  }
+
+  /**
+   * Erases consent, records and the list of reports. The ledger cannot simply go: fresh storage would forget what was
+   * spent, and erasing would refill the budget. It cannot simply stay either: it lists the days on which something was
+   * reported. So it is replaced by a mark that today is spent, whatever the recipe; the next ledger starts empty.
+   */
+  async erase() {
+    const day = this.#day();
+    await this.#stop('none', async (tx) => {
+      await Promise.all([tx.clear('done'), tx.clear('state')]);
+      await tx.put('state', 'erased', day);
+    });
+    this.#notes.clear();
+  }
+
+  // ---- storage ----
+
+  /** One transaction under the lock of all tabs. @template T @param {(tx: Transaction) => Promise<T>} task */
+  #locked(task) {
+    return this.#deps.locks.request('shoal', {}, () => this.#deps.storage.transaction(task));
+  }
+
+  /**
+   * The same with the core, while consent stands in storage too; undefined where it does not.
+   * @template T @param {(tx: Transaction, core: Core) => Promise<T>} task @returns {Promise<T | undefined>}
+   */
+  async #exclusive(task) {
+    const ready = await this.#core();
+    if (!ready) return undefined;
+    return this.#locked(async (tx) => ((await this.#stands(tx)) ? task(tx, ready.core) : undefined));
+  }
+
+  /** Is consent given, here and by what all tabs share? @param {Transaction} tx */
+  async #stands(tx) {
+    const state = (await tx.get('state', 'consent')) ?? 'none';
+    if (this.#state === 'granted') this.#state = state;
+    return this.#isOn() && state === 'granted';
+  }
+
+  /** The stored ledger, or one made today and stored. @param {Transaction} tx @param {Core} core @returns {Promise<Uint8Array>} */
+  async #ledgerOf(tx, core) {
+    const stored = await tx.get('state', 'ledger');
+    if (stored !== undefined) return stored;
+    const ledger = core.ledger.init(this.#day());
+    await tx.put('state', 'ledger', ledger);
+    return ledger;
+  }
+
+  /**
+   * Why the recipe may not spend today; null where it may.
+   * @param {Transaction} tx @param {Core} core @param {Recipe} recipe
+   */
+  async #refusal(tx, core, recipe) {
+    const day = this.#day();
+    if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
+    return core.ledger.refusal(await this.#ledgerOf(tx, core), recipe, day)?.code ?? null;
+  }
+
+  // ---- core and recipes ----
+
+  /** The core and the accepted recipes, loaded once and only under consent. */
+  #core() {
+    if (!this.#isOn()) return Promise.resolve(null);
+    return (this.#ready ??= this.#load());
+  }
+
+  async #load() {
+    const { wasm } = this.#options;
+    try {
+      if (typeof WebAssembly !== 'object') throw new Error('CSP');
+      const core = await (typeof wasm === 'function' ? wasm() : Core.create(await loadModule(wasm, this.#deps.fetch)));
+      /** @type {Map<string, Recipe>} */
+      const recipes = new Map();
+      for (const source of /** @type {any[]} */ (this.#options.recipes)) {
+        try {
+          const recipe = await this.#accept(core, source);
+          if (recipes.has(recipe.hash)) core.release(recipe);
+          else recipes.set(recipe.hash, recipe);
+        } catch {
+          this.#note('recipe-refused', source.recipe ?? source.url ?? null);
+        }
+      }
+      return { core, recipes: [...recipes.values()] };
+    } catch (error) {
+      // Chromium and WebKit name 'unsafe-eval', Firefox says "blocked by CSP".
+      this.#note(/CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'core-missing');
+      return null;
+    }
+  }
+
+  /** @param {Core} core @param {any} source */
+  async #accept(core, source) {
+    if (typeof source.url !== 'string') return core.recipe(source);
+    const response = await this.#deps.fetch(source.url, { credentials: 'omit', referrerPolicy: 'no-referrer' });
+    const text = response.ok ? await response.text() : '';
+    if (!text || text.length > RECIPE_MAX) throw new Error('not a recipe');
+    const recipe = core.recipe(text);
+    if (recipe.hash === source.hash) return recipe;
+    core.release(recipe);
+    throw new Error('not the pinned recipe');
+  }
+
+  // ---- events ----
+
+  /**
+   * Reports a value to every recipe of a stream. For listed items, anything else (null too) counts as none of them.
+   * @param {string} stream @param {string | number | null} value
+   * @returns {Promise<Outcome[]>} one for each recipe
+   */
+  record(stream, value) {
+    return this.#event((recipe) => recipe.stream === stream, value);
+  }
+
+  /** Reports the host or site of an address to the recipes that take one. @param {string | URL} url */
+  visit(url) {
+    return this.#event((recipe) => recipe.valueKind === 'host' || recipe.valueKind === 'site', String(url));
+  }
+
+  /** Reports each word of a text to the recipes that take words. @param {string} text */
+  async type(text) {
+    if (!this.#isOn()) return [this.#off()];
+    return Intl.Segmenter ? this.#words(words(text)) : [this.#note('segmenter-missing')];
+  }
+
+  /** @param {string[]} list */
+  async #words(list) {
+    const outcomes = [];
+    for (const word of list) outcomes.push(...(await this.#event((recipe) => recipe.valueKind === 'word', word)));
+    return outcomes;
+  }
+
+  #off() {
+    return this.#note(this.#deps.gpc() ? 'gpc' : 'no-consent');
+  }
+
+  /** @param {(recipe: Recipe) => boolean} wants @param {string | number | null} value */
+  async #event(wants, value) {
+    if (!this.#isOn()) return [this.#off()];
+    const era = this.#era;
+    const ready = await this.#core();
+    if (!ready) return [this.#note(this.#notes.has('wasm-blocked null') ? 'wasm-blocked' : 'core-missing')];
+    const recipes = ready.recipes.filter(wants);
+    if (!recipes.length) return [this.#note('unknown-stream')];
+    const outcomes = [];
+    for (const recipe of recipes) {
+      let code;
+      try {
+        code = await this.#privatize(ready.core, recipe, value, era);
+      } catch {
+        code = 'storage';
+      }
+      outcomes.push(code === 'queued' ? { recipe: recipe.id, code } : this.#note(code, recipe.id));
+    }
+    return outcomes;
+  }
+
+  /**
+   * The whole way of one event for one recipe. Returns a code.
+   * @param {Core} core @param {Recipe} recipe @param {string | number | null} value @param {number} era
+   */
+  async #privatize(core, recipe, value, era) {
+    const item = await this.#item(recipe, value);
+    if (item.code) return item.code;
+    if (this.#uniform() >= recipe.send.sample) return 'sampled-out';
+    const refusal = await this.#debit(recipe);
+    if (refusal) return refusal;
+    if (era !== this.#era || !this.#isOn()) return 'no-consent';
+    const seed = new Uint8Array(32);
+    this.#deps.random(seed);
+    const report = recipe.report(recipe.randomize(item.value, seed));
+    seed.fill(0);
+    return this.#enqueue(recipe, report);
+  }
+
+  /**
+   * The value as the recipe counts it, or the code that says why not.
+   * @param {Recipe} recipe @param {string | number | null} value
+   * @returns {Promise<{value: string | number | null, code?: string}>}
+   */
+  async #item(recipe, value) {
+    const kind = recipe.valueKind;
+    if (value === null || typeof value === 'number') {
+      return recipe.isOpen ? { value: null, code: 'text-rule' } : { value };
+    }
+    /** @type {string | null} */
+    let text = value;
+    if (kind === 'host' || kind === 'site') {
+      const host = hostOf(value);
+      if (host === null) return { value: null, code: 'not-a-site' };
+      text = host;
+      if (kind === 'site') {
+        const sites = await this.#deps.sites().catch(() => null);
+        if (!sites) return { value: null, code: 'private-list-missing' };
+        text = sites.siteOf(host);
+        if (text === null) return { value: null, code: 'not-a-site' };
+      }
+    }
+    // Listed items are matched as the recipe writes them, words and strings as its text rule forms them.
+    if (!(kind === 'item' && recipe.values)) text = applyTextRule(text, recipe.text);
+    if (!recipe.isOpen) return { value: text === null || !recipe.values ? ITEM_NONE : text };
+    return text === null ? { value: null, code: 'text-rule' } : { value: text };
+  }
+
+  /** Uniform in [0, 1), 48 bits. */
+  #uniform() {
+    const bytes = new Uint8Array(6);
+    this.#deps.random(bytes);
+    return bytes.reduce((sum, byte) => (sum + byte) / 256, 0);
+  }
+
+  /**
+   * Pays for one report, durably. Returns why not, or null. Never taken back: a page that dies before the record is in
+   * the queue has spent the budget for nothing, which is the safe side.
+   * @param {Recipe} recipe
+   */
+  async #debit(recipe) {
+    const day = this.#day();
+    const known = this.#spent.get(recipe.hash);
+    if (known?.day === day) return known.code;
+    const refusal = await this.#exclusive(async (tx, core) => {
+      const code = await this.#refusal(tx, core, recipe);
+      if (code === null) await tx.put('state', 'ledger', core.ledger.debit(await this.#ledgerOf(tx, core), recipe, day));
+      return code;
+    });
+    if (refusal === undefined) return 'no-consent';
+    if (refusal) this.#spent.set(recipe.hash, { day, code: refusal });
+    return refusal;
+  }
+
+  /** Puts a private record into the queue, if consent still stands. @param {Recipe} recipe @param {ReportJson} report */
+  async #enqueue(recipe, report) {
+    const id = new Uint8Array(16);
+    this.#deps.random(id);
+    const due = this.#deps.now() + Math.floor(this.#uniform() * recipe.send.delayS * 1000);
+    const isQueued = await this.#exclusive(async (tx) => {
+      await tx.put('queue', toHex(id), { report, endpoint: this.#url, due, tries: 0 });
+      return true;
+    });
+    if (!isQueued) return 'no-consent';
+    this.#wake(due);
+    return 'queued';
+  }
+
+  /**
+   * Reads completed words from a field, or from the fields below an element that carry `data-shoal`. Fields for
+   * passwords, cards, codes, numbers and addresses are never read; what a field is, is looked at again at every event.
+   * Pasted text is not read.
+   * @param {Element} element
+   * @returns {() => void} stops reading
+   */
+  observe(element) {
+    const stop = new AbortController();
+    const close = () => stop.abort();
+    this.#closers.push(close);
+    import('./observe.js').then(
+      ({ observe }) => observe(element, stop.signal, (list) => void this.#words(list), (code) => void this.#note(code)),
+      () => this.#note('core-missing'));
+    return close;
+  }
+
+  // ---- sending ----
+
+  /** Wakes flush when a record is due, unless it wakes earlier anyway. @param {number} due */
+  #wake(due) {
+    if (due >= this.#wakeAt) return;
+    this.#sleep();
+    this.#wakeAt = due;
+    const wait = Math.min(Math.max(due - this.#deps.now(), 0), HOUR_MS);
+    this.#timer = this.#deps.setTimer(() => void this.flush(), wait);
+  }
+
+  #sleep() {
+    this.#deps.clearTimer(this.#timer);
+    this.#wakeAt = Infinity;
+  }
+
+  /** Sends the records that are due. One tab does it at a time. @returns {Promise<void>} */
+  async flush() {
+    if (!this.#isOn()) return;
+    this.#flushing ??= this.#deps.locks
+      .request('shoal-flush', { ifAvailable: true }, (lock) =>
+        lock ? this.#flushAll() : this.#wake(this.#deps.now() + FIRST_RETRY_MS))
+      .catch(() => this.#note('storage'))
+      .finally(() => (this.#flushing = null));
+    await this.#flushing;
+  }
+
+  async #flushAll() {
+    const ready = await this.#core();
+    if (!ready) return;
+    const era = this.#era;
+    this.#sleep();
+    // Keys are random, so their order says nothing about the order of events.
+    const keys = (await this.#queue()).map(([key]) => key);
+    for (const key of keys) {
+      if (era !== this.#era) return;
+      await this.#send(key, ready.recipes);
+    }
+    const rest = await this.#queue();
+    if (rest.length && this.#isOn()) this.#wake(Math.min(...rest.map(([, row]) => row.due)));
+  }
+
+  /** @returns {Promise<[string, Row][]>} */
+  async #queue() {
+    const rows = await this.#deps.storage.transaction((tx) => tx.entries('queue'));
+    return rows.filter(([, row]) => row.endpoint === this.#url);
+  }
+
+  /**
+   * Sends one record of the queue if it is due. The request starts under the lock that withdraw() takes, after a look at
+   * the consent in storage: once withdraw() has resolved, no tab starts another.
+   * @param {string} key @param {Recipe[]} recipes
+   */
+  async #send(key, recipes) {
+    const started = await this.#deps.locks.request('shoal', {}, async () => {
+      const row = /** @type {Row | undefined} */ (
+        await this.#deps.storage.transaction(async (tx) => ((await this.#stands(tx)) ? tx.get('queue', key) : undefined)));
+      const recipe = recipes.find((r) => r.hash === row?.report.recipe_hash);
+      if (!row || !recipe || row.due > this.#deps.now() || !this.#isOn()) return null;
+      if (this.#day() > recipe.expiresDay) return { row, answer: null, expired: true };
+      return { row, answer: this.#post(key, row.report) };
+    });
+    if (!started) return;
+    const { row } = started;
+    const answer = await started.answer;
+    if (started.expired) await this.#finish(key, row, 'refused', 'expired');
+    else if (answer?.status === 202) await this.#finish(key, row, 'sent');
+    else if (answer && PERMANENT.includes(answer.status)) await this.#finish(key, row, 'refused', 'edge-refused');
+    else await this.#keep(key, row, answer);
+  }
+
+  /** @param {string} key @param {ReportJson} report @returns {Promise<Answer | null>} null where nothing answered */
+  async #post(key, report) {
+    const body = JSON.stringify(report);
+    const stop = new AbortController();
+    const timer = this.#deps.setTimer(() => stop.abort(), TIMEOUT_MS);
+    this.#posts.add(stop);
+    try {
+      const response = await this.#deps.fetch(this.#url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+        body,
+        mode: 'cors',
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        cache: 'no-store',
+        redirect: 'error',
+        keepalive: body.length <= KEEPALIVE_MAX,
+        signal: stop.signal,
+      });
+      await response.arrayBuffer().catch(() => {}); // read to the end, so that the connection can be used again
+      return { status: response.status, retryAfter: response.headers.get('Retry-After') };
+    } catch {
+      return null;
+    } finally {
+      this.#deps.clearTimer(timer);
+      this.#posts.delete(stop);
+    }
+  }
+
+  /** Moves a record from the queue to the list of what became of it. @param {string} key @param {Row} row @param {Entry['state']} state @param {string} [code] */
+  async #finish(key, row, state, code) {
+    for (const old of ['offline', 'edge-busy']) this.#notes.delete(`${old} ${row.report.key}`);
+    if (code) this.#note(code, row.report.key);
+    await this.#locked(async (tx) => {
+      // Gone: erased meanwhile. Then nothing about it is written down again.
+      if (!(await tx.get('queue', key))) return;
+      const at = this.#deps.now();
+      await tx.delete('queue', key);
+      await tx.put('done', key, { report: row.report, state, at, code });
+      const done = (await tx.entries('done')).sort((a, b) => b[1].at - a[1].at);
+      for (const [old] of done.slice(DONE_MAX)) await tx.delete('done', old);
+    });
+  }
+
+  /** Keeps a record for another try. @param {string} key @param {Row} row @param {Answer | null} answer */
+  async #keep(key, row, answer) {
+    if (!this.#isOn()) return;
+    this.#note(answer ? 'edge-busy' : 'offline', row.report.key);
+    const backoff = Math.min(FIRST_RETRY_MS * 2 ** row.tries, HOUR_MS);
+    const asked = Math.min(retryAfterMs(answer?.retryAfter ?? null, this.#deps.now()), DAY_MS);
+    // Jitter spreads the devices that failed together.
+    const due = this.#deps.now() + Math.floor(Math.max(backoff, asked) * (1 + this.#uniform()));
+    await this.#locked(async (tx) => {
+      if (await tx.get('queue', key)) await tx.put('queue', key, { ...row, due, tries: row.tries + 1 });
+    });
+  }
+
+  // ---- for the person ----
+
+  /** What was sent, waits or was refused, newest first. Empty where storage cannot be read. @returns {Promise<Entry[]>} */
+  async reports() {
+    if (!(await this.#hasStorage())) return [];
+    const [done, queue] = await this.#deps.storage.transaction((tx) => Promise.all([tx.entries('done'), tx.entries('queue')]));
+    const { entry } = await import('./reasons.js');
+    const rows = [...queue.map(([, row]) => ({ ...row, state: 'queued', at: row.due })), ...done.map(([, row]) => row)];
+    return rows.sort((a, b) => b.at - a.at).map(entry);
+  }
+
+  /** Has something been stored? False where it cannot be read. */
+  async #hasStorage() {
+    try {
+      return await this.#deps.storage.open(false);
+    } catch {
+      this.#note('storage');
+      return false;
+    }
+  }
+
+  /** What each recipe has spent, by basic composition. Empty without consent. @returns {Promise<Balance[]>} */
+  async ledger() {
+    const ready = await this.#core();
+    const day = this.#day();
+    const balances = await this.#exclusive(async (tx, core) => {
+      const ledger = await this.#ledgerOf(tx, core);
+      /** @param {Recipe} recipe @param {number} first */
+      const spent = (recipe, first) => {
+        const { count, epsMicro } = core.ledger.spent(ledger, recipe, first, day);
+        return { count, epsilon: epsMicro / 1e6 };
+      };
+      return ready?.recipes.map((recipe) => ({
+        recipe: recipe.id,
+        perDay: recipe.limit.perDay,
+        today: spent(recipe, day),
+        year: spent(recipe, day - 364),
+      }));
+    });
+    return balances ?? [];
+  }
+
+  /** Why nothing was sent, or not everything: what holds now, and what befell events since the page was loaded. @returns {Promise<Reason[]>} */
+  async explain() {
+    /** @type {Map<string, Note>} */
+    const reasons = new Map();
+    /** @param {string} code @param {string | null} recipe @param {number} count */
+    const add = (code, recipe, count) => reasons.set(`${code} ${recipe}`, { code, recipe, count });
+    if (!this.#isOn()) add(this.#deps.gpc() ? 'gpc' : 'no-consent', null, 0);
+    try {
+      await this.#explainState(add);
+    } catch {
+      this.#note('storage');
+    }
+    for (const [key, note] of this.#notes) if (!reasons.get(key)?.count) reasons.set(key, note);
+    const { explained } = await import('./reasons.js');
+    return [...reasons.values()].map(explained);
+  }
+
+  /** @param {(code: string, recipe: string | null, count: number) => void} add */
+  async #explainState(add) {
+    const ready = await this.#core();
+    await this.#exclusive(async (tx, core) => {
+      for (const recipe of ready?.recipes ?? []) {
+        const code = await this.#refusal(tx, core, recipe);
+        if (code) add(code, recipe.id, this.#notes.get(`${code} ${recipe.id}`)?.count ?? 0);
+      }
+    });
+    if (!(await this.#hasStorage())) return;
+    const waiting = (await this.#queue()).filter(([, row]) => row.due > this.#deps.now());
+    if (waiting.length) add('not-yet-due', null, waiting.length);
+  }
+}
+
+/** @param {string | null} header seconds, or a date @param {number} now */
+function retryAfterMs(header, now) {
+  const ms = header === null ? 0 : /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return ms > 0 ? ms : 0;
+}
