@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin layer over CMake presets and npm: each target is a few commands that also work by hand.
+#   make            everything: build/release/shoal, the page's module, the JavaScript packages
+#   make demo       the whole way, from a page to a histogram (KEEP=1 leaves it open)
+#   make test       what must be green before a commit;  make test-long: the long settings, and fuzzing
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: all setup native wasm js demo test test-long bench fuzz format check-format clean test-native test-asan \
+    test-tsan test-emscripten test-wasi test-types test-js
+
+c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
+js_tests = $(sort $(shell find wasm/test edge/test web-demo/test aggregator/test scripts tests \
+    -name '*.test.mjs' -not -path '*/node_modules/*' 2>/dev/null))
+say = @printf '\n== %s\n' '$@'
+
+all: native wasm js
+
+setup:
+	@scripts/setup.sh
+
+native: setup
+	cmake --preset release
+	cmake --build --preset release
+
+wasm: setup
+	cmake --preset emscripten
+	cmake --build --preset emscripten
+
+js: wasm
+	npm run build --workspaces --if-present
+
+demo: all
+	node scripts/demo.mjs
+
+# The stages of a test run, in order; each may be run alone. The JavaScript tests use the native and the wasm build.
+test: setup
+	@$(MAKE) --no-print-directory check-format
+	@$(MAKE) --no-print-directory test-native
+	@$(MAKE) --no-print-directory test-asan
+	@$(MAKE) --no-print-directory test-tsan
+	@$(MAKE) --no-print-directory test-emscripten
+	@$(MAKE) --no-print-directory test-wasi
+	@$(MAKE) --no-print-directory js
+	@$(MAKE) --no-print-directory test-types
+	@$(MAKE) --no-print-directory test-js
+	@printf '\n== all green\n'
+
+test-long: export SHOAL_LONG = 1
+test-long: test
+	@$(MAKE) --no-print-directory fuzz
+
+test-native test-asan test-tsan test-emscripten test-wasi: test-%: setup
+	$(say)
+	cmake --preset $(preset)
+	cmake --build --preset $(preset)
+	ctest --preset $(preset)
+test-native: preset = release
+test-asan test-tsan test-emscripten test-wasi: preset = $*
+
+test-types: setup
+	$(say)
+	npm run check
+	npm run check --workspaces --if-present
+
+test-js: setup
+	$(say)
+	node --test $(js_tests)
+
+check-format: setup
+	$(say)
+	$(c_files) | xargs -0 clang-format-14 --dry-run -Werror
+
+format: setup
+	$(c_files) | xargs -0 clang-format-14 -i
+
+clean:
+	rm -rf build wasm/dist edge/dist web-demo/dist aggregator/dist

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what the build, the tests and the demo need and do not find: Debian packages, two library sources for the WASI
+# build, npm packages. Silent when nothing is missing. Only on Debian 12 does it install; elsewhere it says what to install.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Debian 12 packages, and what they are for.
+packages=(
+    gcc libc6-dev make cmake ninja-build pkg-config                        # the native build
+    clang-14 clang-format-14 llvm-14 libclang-rt-14-dev valgrind           # sanitizers, format, taint check
+    libcjson-dev libutf8proc-dev libmicrohttpd-dev libsqlite3-dev          # the aggregator's libraries
+    libcmocka-dev                                                          # its tests
+    lld-14 wasi-libc libclang-rt-14-dev-wasm32 dpkg-dev patch              # the WASI build
+    emscripten binaryen                                                    # the page's module
+    chromium curl                                                          # browser tests, the demo
+)
+# The same need as commands, for systems whose packages have other names.
+commands=(gcc make cmake ninja pkg-config clang-14 clang-format-14 llvm-ar-14 valgrind emcc em-config curl)
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+is_debian_12() {
+    [ -r /etc/os-release ] && (. /etc/os-release && [ "${ID:-}" = debian ] && [ "${VERSION_ID:-}" = 12 ])
+}
+
+install_packages() {
+    local name missing=()
+    for name in "${packages[@]}"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    say "installing ${missing[*]}"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 update >&2
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 install -y \
+        --no-install-recommends "${missing[@]}" >&2
+}
+
+tell_other_system() {
+    local name missing=()
+    for name in "${commands[@]}"; do
+        command -v "$name" >/dev/null || missing+=("$name")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    say "this is not Debian 12, so nothing is installed by itself. Missing commands: ${missing[*]}"
+    say "needed are CMake 3.25, Ninja, GCC, clang 14 with its sanitizers and clang-format, lld, valgrind, pkg-config,"
+    say "cJSON, utf8proc, libmicrohttpd, SQLite and cmocka with headers, wasi-libc with compiler-rt for wasm32,"
+    say "Emscripten 3.1.6 or later, Chromium, curl. On Debian 12 their packages are:"
+    say "${packages[*]}"
+    exit 1
+}
+
+check_node() {
+    local major
+    major=$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0)
+    if [ "$major" -lt 20 ] || ! command -v npm >/dev/null; then
+        say "Node 20 or later with npm is needed (Debian 12 brings 18): https://nodejs.org/en/download"
+        exit 1
+    fi
+}
+
+# npm's own copy of what it installed cannot be compared with the lock file, so ours lies beside it.
+install_npm_packages() {
+    local stamp=node_modules/.shoal-lock.json
+    cmp -s package-lock.json "$stamp" && return 0
+    say "npm ci"
+    npm ci --ignore-scripts --no-progress >&2
+    cp package-lock.json "$stamp"
+}
+
+if is_debian_12; then install_packages; else tell_other_system; fi
+check_node
+scripts/fetch-sources.sh
+install_npm_packages
