@@ -29,10 +29,10 @@ static const char recipe_text[] =
     "\"seed\":\"73686f616c2064656d6f2073686f616c2064656d6f2073686f616c2064656d6f\","
     "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}";
 
-static const char *const fishes[] = {"herring",  "mackerel", "sardine", "anchovy", "sprat",   "cod",
-                                     "haddock",  "tuna",     "whiting", "bream",   "perch",   "roach",
-                                     "minnow",   "salmon",   "trout",   "char",    "mullet",  "bass",
-                                     "capelin",  "smelt",    "shad",    "saithe",  "pollack", "menhaden"};
+static const char *const fishes[] = {"herring", "mackerel", "sardine", "anchovy", "sprat",   "cod",
+                                     "haddock", "tuna",     "whiting", "bream",   "perch",   "roach",
+                                     "minnow",  "salmon",   "trout",   "char",    "mullet",  "bass",
+                                     "capelin", "smelt",    "shad",    "saithe",  "pollack", "menhaden"};
 #define N_FISHES (sizeof fishes / sizeof fishes[0])
 #define N_KINDS 1000u
 
@@ -108,7 +108,8 @@ static void print_comparison(const agg_estimate *e, const agg_dictionary *counts
         if (i >= top) continue;
         agg_print_terminal_text(stdout, row->value.bytes, row->value.len);
         printf("%*s %10llu %10.0f %8.0f  %.0f to %.0f%s\n", row->value.len < 24 ? (int)(24 - row->value.len) : 0, "",
-               (unsigned long long)truth, row->count, row->stderr_, row->low, row->high, is_covered ? "" : "  (missed)");
+               (unsigned long long)truth, row->count, row->stderr_, row->low, row->high,
+               is_covered ? "" : "  (missed)");
     }
     printf("\n%zu of %zu intervals cover the truth (%.1f %%)\n", n_covered, e->n_rows,
            100.0 * (double)n_covered / (double)e->n_rows);
@@ -152,8 +153,8 @@ static shoal_err run(agg_error *error, const arguments *a)
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"counts", 0, &a->counts, NULL}, {"devices", 0, &a->devices, NULL},
-                                  {"seed", 0, &a->seed, NULL},     {"top", 0, &a->top, NULL},
+    const cli_option options[] = {{"counts", 0, &a->counts, NULL},   {"devices", 0, &a->devices, NULL},
+                                  {"seed", 0, &a->seed, NULL},       {"top", 0, &a->top, NULL},
                                   {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
     int n_rest = 0;
     const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);

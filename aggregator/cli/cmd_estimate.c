@@ -69,12 +69,15 @@ static shoal_err read_numbers(arguments *a, agg_error *error)
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {
-        {"recipe", 0, &a->recipe, NULL},   {"dictionary", 0, &a->dictionary, NULL},
-        {"top", 0, &a->top, NULL},         {"confidence", 0, &a->confidence, NULL},
-        {"multiple", 0, &a->multiple, NULL}, {"format", 0, &a->format, NULL},
-        {"output", 'o', &a->output, NULL}, {"threads", 0, &a->threads, NULL},
-        {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"dictionary", 0, &a->dictionary, NULL},
+                                  {"top", 0, &a->top, NULL},
+                                  {"confidence", 0, &a->confidence, NULL},
+                                  {"multiple", 0, &a->multiple, NULL},
+                                  {"format", 0, &a->format, NULL},
+                                  {"output", 'o', &a->output, NULL},
+                                  {"threads", 0, &a->threads, NULL},
+                                  {NULL, 0, NULL, NULL}};
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;

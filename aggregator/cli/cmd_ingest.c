@@ -34,12 +34,9 @@ typedef struct arguments {
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"output", 'o', &a->output, NULL},
-                                  {"append", 0, NULL, &a->append},
-                                  {"max-rejected", 0, &a->max_rejected, NULL},
-                                  {"threads", 0, &a->threads, NULL},
-                                  {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},   {"output", 'o', &a->output, NULL},
+                                  {"append", 0, NULL, &a->append},   {"max-rejected", 0, &a->max_rejected, NULL},
+                                  {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
     a->max_share = 0.01;
     a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
     if (a->files == NULL) return AGG_ERR_MEMORY;

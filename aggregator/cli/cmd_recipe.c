@@ -69,8 +69,8 @@ static void print_cost(const agg_recipe *recipe)
     if (shoal_recipe_epsilon(&drawn, r) != SHOAL_OK) drawn = 0;
     printf("epsilon per report  %g (as drawn: %g)\n", each, drawn / 1e6);
     printf("epsilon per day     %g (%u reports)\n", each * r->per_day, r->per_day);
-    printf("epsilon per person  %g (%llu days until it expires, every report sent)\n",
-           each * r->per_day * (double)days, (unsigned long long)days);
+    printf("epsilon per person  %g (%llu days until it expires, every report sent)\n", each * r->per_day * (double)days,
+           (unsigned long long)days);
     printf("minimum cohort      %u reports", r->cohort_minimum);
     if (r->cohort_eps_micro > 0)
         printf(", claims central epsilon %g at delta 1e-%u", r->cohort_eps_micro / 1e6, r->cohort_delta_exp);
@@ -236,12 +236,19 @@ static int run(const char *action, const arguments *a, const char *const *files,
 int cmd_recipe(int argc, char **argv)
 {
     arguments a = {0};
-    const cli_option options[] = {
-        {"id", 0, &a.id, NULL},           {"mechanism", 0, &a.mechanism, NULL}, {"epsilon", 0, &a.epsilon, NULL},
-        {"k", 0, &a.k, NULL},             {"m", 0, &a.m, NULL},                 {"values", 0, &a.values, NULL},
-        {"analysis", 0, &a.analysis, NULL}, {"stream", 0, &a.stream, NULL},     {"value", 0, &a.value, NULL},
-        {"per-day", 0, &a.per_day, NULL}, {"expires", 0, &a.expires, NULL},     {"output", 'o', &a.output, NULL},
-        {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"id", 0, &a.id, NULL},
+                                  {"mechanism", 0, &a.mechanism, NULL},
+                                  {"epsilon", 0, &a.epsilon, NULL},
+                                  {"k", 0, &a.k, NULL},
+                                  {"m", 0, &a.m, NULL},
+                                  {"values", 0, &a.values, NULL},
+                                  {"analysis", 0, &a.analysis, NULL},
+                                  {"stream", 0, &a.stream, NULL},
+                                  {"value", 0, &a.value, NULL},
+                                  {"per-day", 0, &a.per_day, NULL},
+                                  {"expires", 0, &a.expires, NULL},
+                                  {"output", 'o', &a.output, NULL},
+                                  {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0, n_rest = 0, code = AGG_EXIT_OK;
     const char **rest = agg_alloc(&error, (size_t)argc, sizeof *rest);

@@ -37,9 +37,9 @@ typedef struct arguments {
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {
-        {"recipe", 0, &a->recipe, NULL},   {"counts", 0, &a->counts, NULL}, {"devices", 0, &a->devices, NULL},
-        {"seed", 0, &a->seed, NULL},       {"output", 'o', &a->output, NULL}, {"truth", 0, &a->truth, NULL},
-        {"format", 0, &a->format, NULL},   {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
+        {"recipe", 0, &a->recipe, NULL}, {"counts", 0, &a->counts, NULL},   {"devices", 0, &a->devices, NULL},
+        {"seed", 0, &a->seed, NULL},     {"output", 'o', &a->output, NULL}, {"truth", 0, &a->truth, NULL},
+        {"format", 0, &a->format, NULL}, {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
     const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
     int n_rest = 0;
     if (rest == NULL) return AGG_ERR_MEMORY;

@@ -44,7 +44,7 @@ typedef struct device_round {
     uint64_t first;       // number of the round's first device
     uint32_t count;
     uint8_t *records;
-    uint32_t *drawn;      // the value's index of each device of the round
+    uint32_t *drawn; // the value's index of each device of the round
     shoal_err err[AGG_THREADS_MAX];
 } device_round;
 
@@ -73,8 +73,8 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
     for (uint32_t i = start; i < stop && r->err[part] == SHOAL_OK; i++) {
         shoal_rng_init_stream(&rng, s->seed, r->first + i);
         r->drawn[i] = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
-        r->err[part] = shoal_record_randomize(r->records + i * size, &s->recipe->recipe,
-                                              &s->counts->items[r->drawn[i]], 1, &rng);
+        r->err[part] =
+            shoal_record_randomize(r->records + i * size, &s->recipe->recipe, &s->counts->items[r->drawn[i]], 1, &rng);
     }
 }
 

@@ -37,8 +37,8 @@ typedef struct agg_estimate_row {
 
 typedef struct agg_estimate {
     const agg_recipe *recipe;
-    uint64_t n;      // reports
-    double epsilon;  // of one report, as stated in the recipe
+    uint64_t n;     // reports
+    double epsilon; // of one report, as stated in the recipe
     double confidence;
     agg_multiple multiple;
     size_t n_dictionary; // values asked for

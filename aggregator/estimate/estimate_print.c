@@ -113,7 +113,9 @@ static void print_json(FILE *stream, const agg_estimate *e)
     print_field(stream, "epsilon", e->epsilon);
     fputc(',', stream);
     print_field(stream, "confidence", e->confidence);
-    fprintf(stream, ",\"multiple\":\"%s\",\"withheld\":%zu,\"rows\":[", agg_multiple_name(e->multiple), e->n_withheld);
+    fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(e->multiple));
+    if (e->recipe->recipe.release_threshold > 0) fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
+    fputs("\"rows\":[", stream);
     for (size_t i = 0; i < e->n_rows; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
         print_json_row(stream, &e->rows[i]);

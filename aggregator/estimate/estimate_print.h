@@ -10,7 +10,8 @@
 typedef enum agg_format { AGG_TABLE = 0, AGG_JSON, AGG_NDJSON, AGG_CSV } agg_format;
 
 // Writes a result. Numbers have 17 significant digits at most, the shortest that read back as the same double.
-//   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","multiple","withheld","rows":[...]} and a newline
+//   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","multiple","rows":[...]} and a newline;
+//   "withheld" (how many rows) before "rows" where the recipe has a release threshold
 //   NDJSON: one row a line. CSV: RFC 4180 with a header; a value that a spreadsheet would run gets a leading apostrophe.
 // Returns: AGG_ERR_IO when the stream fails.
 shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,

@@ -16,7 +16,7 @@ typedef struct scan {
     int is_signed;
     const uint64_t *points; // items as points of the hash's field
     size_t n_items, block;
-    int64_t *sums;   // n_items per thread
+    int64_t *sums;    // n_items per thread
     int32_t *scratch; // m per thread
 } scan;
 

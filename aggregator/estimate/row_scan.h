@@ -18,6 +18,7 @@ typedef void (*agg_row_values)(int32_t *values, const agg_sketch *sketch, uint32
 // Cost: one hash and one look-up for each row and item. Rows are shared out over the threads; integer sums make the result
 // independent of their number.
 shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                       agg_row_values values, const uint64_t *items, size_t n_items, size_t block, unsigned n_threads) SHOAL_MUST_CHECK;
+                       agg_row_values values, const uint64_t *items, size_t n_items, size_t block,
+                       unsigned n_threads) SHOAL_MUST_CHECK;
 
 #endif

@@ -243,7 +243,8 @@ shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
 {
     uint32_t size = recipe->recipe.parts[0].m;
     if (!agg_recipe_is_closed(recipe))
-        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE, "the recipe takes any string: a dictionary is needed");
+        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
+                        "the recipe takes any string: a dictionary is needed");
     memset(dictionary, 0, sizeof *dictionary);
     if (recipe->n_values == 0) {
         char *text = agg_alloc(error, size, 16);

@@ -35,7 +35,7 @@ typedef struct agg_read_count {
     uint64_t bytes, batches, lines, records, rejected;
 } agg_read_count;
 
-#define AGG_TALK_MAX 10                     // rejected lines of a stream that are told one by one
+#define AGG_TALK_MAX 10                       // rejected lines of a stream that are told one by one
 #define AGG_REPORT_LINE_MAX ((size_t)1 << 18) // bytes of one NDJSON line
 
 // Reads a stream to its end.

@@ -111,7 +111,8 @@ static shoal_err take_scalar(agg_recipe *own, agg_error *error, const char *path
     size_t len = strlen(path);
     int64_t micro = 0;
     if (cJSON_IsString(item))
-        return core_said(error, shoal_recipe_set_string(recipe, path, len, item->valuestring, strlen(item->valuestring)),
+        return core_said(error,
+                         shoal_recipe_set_string(recipe, path, len, item->valuestring, strlen(item->valuestring)),
                          recipe, path);
     if (cJSON_IsNumber(item)) {
         if (!agg_json_micro(&micro, item->valuedouble))

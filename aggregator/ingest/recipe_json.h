@@ -26,10 +26,10 @@ typedef struct agg_recipe {
     char hash_hex[65];           // recipe.recipe_hash, NUL-terminated
     char *json;                  // the file as it was read, json_len bytes and a NUL
     size_t json_len;
-    uint32_t n_values;           // parameters.values; 0 when the recipe has none
-    agg_text *values;            // in recipe order
-    uint32_t *sorted;            // indices of values by their bytes
-    char *pool;                  // the values' bytes
+    uint32_t n_values; // parameters.values; 0 when the recipe has none
+    agg_text *values;  // in recipe order
+    uint32_t *sorted;  // indices of values by their bytes
+    char *pool;        // the values' bytes
 } agg_recipe;
 
 // Reads a recipe. On error nothing is left to release; the text starts with `name` or the path.

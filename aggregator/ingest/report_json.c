@@ -95,8 +95,7 @@ static shoal_err take_report(uint8_t *record, agg_error *error, const agg_recipe
 {
     const cJSON *fields[N_FIELDS] = {NULL, NULL, NULL, NULL};
     shoal_err err = take_fields(fields, error, json);
-    if (err == SHOAL_OK)
-        err = check_text(error, fields[HASH], "recipe_hash", recipe->hash_hex, SHOAL_ERR_RECIPE_HASH);
+    if (err == SHOAL_OK) err = check_text(error, fields[HASH], "recipe_hash", recipe->hash_hex, SHOAL_ERR_RECIPE_HASH);
     if (err == SHOAL_OK) err = check_text(error, fields[KEY], "key", recipe->id, SHOAL_ERR_RECIPE_HASH);
     if (err == SHOAL_OK) err = check_parameters(error, recipe, fields[PARAMETERS]);
     if (err == SHOAL_OK) err = decode_record(record, error, recipe, fields[RECORDS]);

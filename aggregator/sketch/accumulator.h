@@ -49,8 +49,7 @@ shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint
 
 // Adds another accumulator of the same recipe.
 // Returns: SHOAL_ERR_RECIPE_HASH naming both recipes, SHOAL_ERR_OVERFLOW; nothing added then.
-shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
-                                const agg_accumulator *from) SHOAL_MUST_CHECK;
+shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const agg_accumulator *from) SHOAL_MUST_CHECK;
 
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);

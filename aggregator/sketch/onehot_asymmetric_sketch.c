@@ -2,7 +2,6 @@
 // Asymmetric one-hot sums (apple-2022 Appendix A, Algorithm 2, before its affine step): how many records have each bit set.
 #include "onehot_asymmetric.h"
 
-
 #include "bit_columns.h"
 #include "sketch.h"
 

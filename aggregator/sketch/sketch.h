@@ -32,9 +32,9 @@ typedef struct agg_sketch {
 
 typedef struct agg_sketch_kind {
     uint32_t id;
-    uint64_t n_max;     // records that can be added before a cell could overflow: above, adding is refused
-    int has_rows;       // keeps records per row
-    int is_signed;      // cells are signed
+    uint64_t n_max; // records that can be added before a cell could overflow: above, adding is refused
+    int has_rows;   // keeps records per row
+    int is_signed;  // cells are signed
     uint32_t (*record_size)(const agg_shape *shape);
     // SHOAL_ERR_RANGE unless the mechanism can have this shape.
     shoal_err (*check)(const agg_shape *shape);
