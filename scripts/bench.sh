@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `make bench`: builds what is measured, runs the native and the WebAssembly benchmark, prints one table of ratios and
+# writes build/bench/bench.json. The run before it becomes build/bench/last.json, which the table compares with.
+# Fails when a step is more than 20 times off its aim. About a minute after the builds. See docs/performance.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build() {
+    cmake --preset "$1" >/dev/null
+    cmake --build --preset "$1" --target "$2" >/dev/null
+}
+export NODE_PATH=${NODE_PATH:-/usr/share/nodejs} # Debian's emscripten looks for its modules there
+build release shoal_bench
+build emscripten shoal_wasm
+
+out=build/bench
+mkdir -p $out
+[ ! -e $out/bench.json ] || mv $out/bench.json $out/last.json
+
+say() { printf 'bench: %s\n' "$*" >&2; }
+say "native, one core"
+bench=$(find build/release -name shoal_bench -type f -perm -u+x | head -1)
+"$bench" >$out/lines
+say "WebAssembly in Node"
+node tests/bench/client.mjs >>$out/lines
+
+notes=$(node -e '
+    const [compiler, type] = process.argv.slice(1);
+    const [cpu] = require("os").cpus();
+    const note = { date: new Date().toISOString().slice(0, 16) + "Z", cpu: cpu.model.trim(), cores: require("os").cpus().length,
+                   load: require("os").loadavg()[0], compiler, node: process.version };
+    process.stdout.write(JSON.stringify(note))' \
+    "$("$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' build/release/CMakeCache.txt)" --version | head -1)")
+node tests/bench/report.mjs $out/bench.json $out/last.json "$notes" <$out/lines

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the benchmark's JSON lines into one table and build/bench/bench.json.
+//
+//   node report.mjs OUT.json LAST.json NOTES < lines
+//
+// LAST.json is an earlier OUT.json, or missing. NOTES is a JSON object that goes into the result as it is. Exits 1 when a
+// step is more than LIMIT times off its aim.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+const LIMIT = 20;
+
+/**
+ * @typedef {{name: string, unit: string, ns: number, quickest: number, slowest: number, rounds: number, naive_ns: number,
+ *   naive: string, read_ns: number, aim_ns: number, aim_read: number}} Line
+ * @typedef {Line & {to_naive: number, to_read: number, to_aim: number | null, to_last: number | null,
+ *   to_last_by_read: number | null}} Step
+ */
+
+/** @param {Line} line @param {Step | undefined} last @returns {Step} */
+const withRatios = (line, last) => ({
+  ...line,
+  to_naive: line.ns / line.naive_ns,
+  to_read: line.ns / line.read_ns,
+  to_aim: line.aim_ns ? line.ns / line.aim_ns : line.aim_read ? line.ns / line.read_ns / line.aim_read : null,
+  to_last: last ? line.ns / last.ns : null,
+  to_last_by_read: last ? line.ns / line.read_ns / (last.ns / last.read_ns) : null,
+});
+
+/** Three digits, in the unit that suits. @param {number} ns */
+const time = (ns) => {
+  if (ns >= 1e6) return `${(ns / 1e6).toPrecision(3)} ms`;
+  return ns >= 1e3 ? `${(ns / 1e3).toPrecision(3)} us` : `${ns.toPrecision(3)} ns`;
+};
+
+/** @param {number | null} x */
+const ratio = (x) => (x === null ? '-' : x >= 1000 ? Math.round(x).toString() : x.toPrecision(x < 1 ? 2 : 3));
+
+/** @param {Step} s */
+const cells = (s) => [
+  s.name,
+  s.unit,
+  time(s.ns),
+  s.to_naive < 1 ? `1/${ratio(1 / s.to_naive)}` : ratio(s.to_naive),
+  ratio(s.to_read),
+  s.aim_ns ? `<= ${time(s.aim_ns)}` : s.aim_read ? `<= ${s.aim_read} reads` : '-',
+  ratio(s.to_aim),
+  ratio(s.to_last),
+  s.naive,
+];
+
+/** @param {string[][]} rows */
+const print = (rows) => {
+  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
+  const isText = (/** @type {number} */ i) => i < 2 || i === widths.length - 1;
+  for (const row of rows) {
+    const line = row.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i])));
+    process.stdout.write(line.join('  ').trimEnd() + '\n');
+  }
+};
+
+const [out, lastPath, notes] = process.argv.slice(2);
+const last = existsSync(lastPath) ? JSON.parse(readFileSync(lastPath, 'utf8')) : null;
+const lines = readFileSync(0, 'utf8').split('\n').filter(Boolean).map((line) => /** @type {Line} */ (JSON.parse(line)));
+const steps = lines.map((line) => withRatios(line, last?.steps.find((/** @type {Step} */ s) => s.name === line.name)));
+if (steps.length === 0) throw new Error('no steps were measured');
+
+print([['step', 'time of one', 'median', 'to naive', 'to read', 'aim', 'to aim', 'to last', 'naive form'], ...steps.map(cells)]);
+writeFileSync(out, JSON.stringify({ schema: 1, ...JSON.parse(notes), steps }, null, 1) + '\n');
+if (last) process.stdout.write(`last: the run of ${last.date}\n`);
+
+const far = steps.filter((s) => s.to_aim !== null && s.to_aim > LIMIT);
+for (const s of far) process.stderr.write(`bench: ${s.name} is ${ratio(s.to_aim)} times off its aim; ${LIMIT} is the most\n`);
+process.exit(far.length > 0 ? 1 : 0);
