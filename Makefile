@@ -67,6 +67,19 @@ test-js: setup
 	$(say)
 	node --test $(js_tests)
 
+# Each libFuzzer program for FUZZ_SECONDS, from its corpus; what it finds that is new goes to build/fuzz/corpus.
+FUZZ_SECONDS ?= 60
+fuzz: setup
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	@for program in build/fuzz/tests/fuzz_*; do \
+	    name=$${program##*/fuzz_}; \
+	    printf '\n== fuzz %s\n' "$$name"; \
+	    mkdir -p "build/fuzz/corpus/$$name"; \
+	    "$$program" -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
+	        -artifact_prefix="build/fuzz/$$name-" "build/fuzz/corpus/$$name" "tests/fuzz/corpus/$$name"; \
+	done
+
 check-format: setup
 	$(say)
 	$(c_files) | xargs -0 clang-format-14 --dry-run -Werror
