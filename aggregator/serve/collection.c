@@ -21,7 +21,7 @@ static serve_dictionary *next_dictionary(serve_collection *collection, agg_error
 }
 
 static shoal_err load_dictionaries(serve_collection *collection, agg_error *error, const serve_config *config,
-                                   agg_talk talk)
+                                   agg_talk talk, void *talk_context)
 {
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         const serve_dictionary_path *one = &config->dictionaries[i];
@@ -29,7 +29,7 @@ static shoal_err load_dictionaries(serve_collection *collection, agg_error *erro
         serve_dictionary *slot = next_dictionary(collection, error);
         if (slot == NULL) return AGG_ERR_MEMORY;
         slot->name = one->name;
-        shoal_err err = agg_dictionary_load(&slot->dictionary, error, &collection->recipe, one->path, talk, NULL);
+        shoal_err err = agg_dictionary_load(&slot->dictionary, error, &collection->recipe, one->path, talk, talk_context);
         if (err != SHOAL_OK) return err;
         collection->n_dictionaries++;
     }
@@ -43,7 +43,7 @@ static shoal_err load_dictionaries(serve_collection *collection, agg_error *erro
 }
 
 static shoal_err load_one(serve_collections *collections, agg_error *error, const serve_config *config, size_t i,
-                          agg_store *store, agg_talk talk)
+                          agg_store *store, agg_talk talk, void *talk_context)
 {
     serve_collection *made = &collections->list[i];
     shoal_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
@@ -54,7 +54,7 @@ static shoal_err load_one(serve_collections *collections, agg_error *error, cons
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice", config->recipes[i],
                         made->recipe.id);
     }
-    err = load_dictionaries(made, error, config, talk);
+    err = load_dictionaries(made, error, config, talk, talk_context);
     return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, &made->recipe.recipe) : err;
 }
 
@@ -70,12 +70,12 @@ static shoal_err check_names(const serve_collections *collections, agg_error *er
 }
 
 shoal_err serve_collections_load(serve_collections *collections, agg_error *error, const serve_config *config,
-                                 agg_store *store, agg_talk talk)
+                                 agg_store *store, agg_talk talk, void *talk_context)
 {
     *collections = (serve_collections){agg_alloc(error, config->n_recipes, sizeof *collections->list), 0};
     shoal_err err = collections->list == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < config->n_recipes; i++) {
-        err = load_one(collections, error, config, i, store, talk);
+        err = load_one(collections, error, config, i, store, talk, talk_context);
     }
     if (err == SHOAL_OK) err = check_names(collections, error, config);
     if (err != SHOAL_OK) serve_collections_release(collections);

@@ -16,12 +16,21 @@ typedef struct serve_dictionary {
     agg_dictionary dictionary;
 } serve_dictionary;
 
+typedef enum serve_counter {
+    COUNT_BATCHES_STORED,
+    COUNT_BATCHES_KNOWN,
+    COUNT_RECORDS_STORED,
+    COUNT_FOLDS,
+    COUNT_FOLD_FAILURES,
+    COUNTER_COUNT
+} serve_counter;
+
 typedef struct serve_collection {
     agg_recipe recipe;
     int64_t number; // in the store
     serve_dictionary *dictionaries; // the first one answers when none is asked for
     size_t n_dictionaries;
-    atomic_ullong batches_stored, batches_known, records_stored, folds, fold_failures;
+    atomic_ullong counters[COUNTER_COUNT]; // since the start
     atomic_int is_fold_failing; // the last fold failed
 } serve_collection;
 
@@ -34,7 +43,7 @@ typedef struct serve_collections {
 //   config: outlives the collections
 //   talk: told of dictionary lines that the text rule would change
 shoal_err serve_collections_load(serve_collections *collections, agg_error *error, const serve_config *config,
-                                 agg_store *store, agg_talk talk) SHOAL_MUST_CHECK;
+                                 agg_store *store, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 void serve_collections_release(serve_collections *collections);
 
 // Returns: the collection of that id or hash, or NULL.

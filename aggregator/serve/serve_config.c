@@ -216,7 +216,7 @@ static shoal_err read_fold_interval_s(reader *r, const cJSON *json)
 
 static shoal_err read_max_body(reader *r, const cJSON *json)
 {
-    double value;
+    double value = 0;
     shoal_err err = read_whole(r, &value, json, "max_body", 1024, SHOAL_BATCH_SIZE_MAX);
     if (err == SHOAL_OK) r->config->max_body = (size_t)value;
     return err;
@@ -224,7 +224,7 @@ static shoal_err read_max_body(reader *r, const cJSON *json)
 
 static shoal_err read_body_timeout_s(reader *r, const cJSON *json)
 {
-    double value;
+    double value = 0;
     shoal_err err = read_whole(r, &value, json, "body_timeout_s", 1, 3600);
     if (err == SHOAL_OK) r->config->body_timeout_s = (uint32_t)value;
     return err;
@@ -232,7 +232,7 @@ static shoal_err read_body_timeout_s(reader *r, const cJSON *json)
 
 static shoal_err read_threads(reader *r, const cJSON *json)
 {
-    double value;
+    double value = 0;
     shoal_err err = read_whole(r, &value, json, "threads", 1, 64);
     if (err == SHOAL_OK) r->config->threads = (uint32_t)value;
     return err;

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal serve: batches in over HTTP, recipes, results, page and metrics out. Starts the rooms in order and ends them in
+// the reverse one on SIGTERM or SIGINT; a second signal changes nothing, and kill -9 loses nothing that was acknowledged.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "options.h"
+#include "serve_config.h"
+#include "serve_fold.h"
+#include "serve_http.h"
+#include "talk.h"
+
+static const char help_text[] =
+    "Usage: shoal serve --config FILE\n\n"
+    "Takes batches from edge workers over HTTP, folds them per recipe and period, and answers with\n"
+    "recipes, results, a page and metrics. Ends on SIGTERM after folding what waits.\n\n"
+    "  --config FILE   JSON; paths in it start at the file's folder; unknown fields are refused\n"
+    "  --check         reads configuration, recipes, dictionaries and secrets, and ends\n\n"
+    "Fields (those marked * are required):\n"
+    "  listen*             numeric address and port, as \"127.0.0.1:8080\" or \"[::1]:8080\"; port 0 takes a free one\n"
+    "  store*              folder of the durable state; made when missing\n"
+    "  recipes*            list of recipe files\n"
+    "  dictionaries        {\"recipe id\": \"file\"} or {\"recipe id\": {\"name\": \"file\"}}; the first one is the default\n"
+    "  batch_secret_file*  one secret a line, at least 16 characters; two while one replaces the other\n"
+    "  read_token_file     the same for readers; required unless `listen` is a loopback address\n"
+    "  period              \"day\" (default), \"week\" or \"all\", by this machine's clock in UTC\n"
+    "  fold_interval_s     seconds between folds, 0.05 to 86400; default 2\n"
+    "  max_body            bytes of the largest batch; default 16777216\n"
+    "  body_timeout_s      seconds for a batch to arrive; default 30\n"
+    "  threads             of the HTTP pool; default 4\n\n"
+    "Routes: POST /v1/batches; GET /v1/recipes, /v1/results/ID?dictionary=&period=&from=&to=&top=,\n"
+    "/, /recipes/ID, /metrics, /healthz. Put a TLS proxy in front of anything but loopback.\n";
+
+typedef struct server {
+    serve_config config;
+    serve_secret batch_secret, read_token;
+    agg_store *store;
+    serve_collections collections;
+    serve_results *results;
+    serve_folder *folder;
+    serve_http *http;
+    uint16_t port;
+} server;
+
+static shoal_err load(server *s, agg_error *error, const char *path)
+{
+    shoal_err err = serve_config_load(&s->config, error, path);
+    if (err == SHOAL_OK) err = serve_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
+    if (err == SHOAL_OK && s->config.read_token_file != NULL) {
+        err = serve_secret_load(&s->read_token, error, s->config.read_token_file);
+    }
+    return err;
+}
+
+static shoal_err open_rooms(server *s, agg_error *error)
+{
+    static char name[] = "serve";
+    shoal_err err = agg_store_open(&s->store, error, s->config.store);
+    if (err == SHOAL_OK) err = serve_collections_load(&s->collections, error, &s->config, s->store, cli_talk, name);
+    return err;
+}
+
+static shoal_err start(server *s, agg_error *error)
+{
+    shoal_err err = serve_results_start(&s->results, error, s->store, &s->collections);
+    if (err == SHOAL_OK) {
+        err = serve_folder_start(&s->folder, error, s->store, &s->collections, s->config.fold_interval_s);
+    }
+    const serve_rooms rooms = {.config = &s->config,
+                               .store = s->store,
+                               .collections = &s->collections,
+                               .results = s->results,
+                               .batch_secret = &s->batch_secret,
+                               .read_token = s->config.read_token_file == NULL ? NULL : &s->read_token};
+    return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &rooms) : err;
+}
+
+// Nothing new, then the answers under way, then a last fold of all that was acknowledged.
+static shoal_err stop(server *s, agg_error *error)
+{
+    if (s->http != NULL) serve_http_quiesce(s->http);
+    serve_results_stop(s->results);
+    serve_http_stop(s->http);
+    shoal_err err = serve_folder_stop(s->folder, error);
+    serve_collections_release(&s->collections);
+    agg_store_close(s->store);
+    serve_config_release(&s->config);
+    return err;
+}
+
+// Blocks the signals before any thread starts, so that only the wait below sees them.
+static void block_signals(sigset_t *signals)
+{
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+// The address as configured, with the port that was bound.
+static void say_listening(const server *s)
+{
+    const char *colon = s->config.listen;
+    for (const char *c = colon; *c != '\0'; c++) {
+        if (*c == ':') colon = c;
+    }
+    fprintf(stderr, "shoal: serve: listening on http://%.*s:%u/\n", (int)(colon - s->config.listen), s->config.listen,
+            s->port);
+}
+
+static shoal_err run(agg_error *error, const char *path, int is_check)
+{
+    server s = {0};
+    sigset_t signals;
+    block_signals(&signals);
+    shoal_err err = load(&s, error, path);
+    if (err == SHOAL_OK) err = open_rooms(&s, error);
+    if (err == SHOAL_OK && !is_check) err = start(&s, error);
+    if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
+    if (err == SHOAL_OK && !is_check) {
+        say_listening(&s);
+        int signal_number;
+        sigwait(&signals, &signal_number);
+        fputs("shoal: serve: stopping\n", stderr);
+    }
+    agg_error at_stop = {0};
+    shoal_err stopped = stop(&s, &at_stop);
+    if (err == SHOAL_OK && stopped != SHOAL_OK) {
+        err = stopped;
+        *error = at_stop;
+    }
+    return err;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+    const char *config = NULL;
+    int is_check = 0, help = 0, n_arguments = 0;
+    const cli_option options[] = {
+        {"config", 'c', &config, NULL}, {"check", 0, NULL, &is_check}, {NULL, 0, NULL, NULL}};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    const char **arguments = calloc((size_t)argc, sizeof *arguments);
+    shoal_err err = arguments == NULL ? agg_fail(&error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
+                                      : cli_options_read(options, &error, argc, argv, arguments, &n_arguments, &help);
+    free(arguments);
+    if (err == SHOAL_OK && help) {
+        fputs(help_text, stdout);
+        return AGG_EXIT_OK;
+    }
+    if (err == SHOAL_OK) err = cli_need(&error, "config", config);
+    if (err == SHOAL_OK && n_arguments > 0) {
+        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "serve takes no arguments; see shoal serve --help");
+    }
+    if (err == SHOAL_OK) err = run(&error, config, is_check);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("serve", &error);
+}

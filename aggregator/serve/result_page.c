@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result page; see result_page.h. Bars are drawn in percent of their cell, so that text keeps its size at any width.
+#include "result_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "json_walk.h"
+#include "result_style.h"
+#include "sha256.h"
+
+// The part of the number line that a section's bars share.
+typedef struct axis {
+    double low, high; // low <= 0 <= high, low < high
+    double step;      // between ticks: 1, 2 or 5 times a power of ten
+} axis;
+
+// Bytes of the UTF-8 sequence at the start of bytes[0..len), or 0 where there is none.
+static size_t sequence_len(const char *bytes, size_t len)
+{
+    for (size_t n = 1; n <= 4 && n <= len; n++) {
+        if (agg_utf8_is_valid(bytes, n)) return n;
+    }
+    return 0;
+}
+
+// Characters that show nothing or turn the text around them: C0 and C1 controls, joiners, marks of direction.
+static int is_hidden(const char *bytes, size_t n)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (n == 1) return b[0] < 0x20 || b[0] == 0x7f;
+    if (n == 2) return (b[0] == 0xc2 && b[1] < 0xa0) || (b[0] == 0xd8 && b[1] == 0x9c);
+    if (n != 3) return 0;
+    if (b[0] == 0xef) return b[1] == 0xbb && b[2] == 0xbf;
+    if (b[0] != 0xe2 || (b[1] != 0x80 && b[1] != 0x81)) return 0;
+    if (b[1] == 0x80) return (b[2] >= 0x8b && b[2] <= 0x8f) || (b[2] >= 0xa8 && b[2] <= 0xae);
+    return b[2] >= 0xa0 && b[2] <= 0xaf;
+}
+
+// Hostile text for an element or a quoted attribute. What cannot be shown becomes U+FFFD.
+static void put_text(FILE *out, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t n = sequence_len(bytes + i, len - i);
+        if (n == 0 || is_hidden(bytes + i, n)) {
+            fputs("\xef\xbf\xbd", out);
+        } else if (n == 1) {
+            switch (bytes[i]) {
+            case '&': fputs("&amp;", out); break;
+            case '<': fputs("&lt;", out); break;
+            case '>': fputs("&gt;", out); break;
+            case '"': fputs("&quot;", out); break;
+            case '\'': fputs("&#39;", out); break;
+            default: fputc(bytes[i], out);
+            }
+        } else {
+            fwrite(bytes + i, 1, n, out);
+        }
+        i += n == 0 ? 1 : n;
+    }
+}
+
+static void put_string(FILE *out, const char *text)
+{
+    put_text(out, text, strlen(text));
+}
+
+// A whole number with thin spaces between thousands and a true minus.
+static void put_count(FILE *out, double x)
+{
+    double whole = nearbyint(x);
+    char digits[400];
+    int len = snprintf(digits, sizeof digits, "%.0f", fabs(whole));
+    if (whole < 0) fputs("\xe2\x88\x92", out);
+    for (int i = 0; i < len && i < (int)sizeof digits - 1; i++) {
+        if (i > 0 && (len - i) % 3 == 0) fputs("\xe2\x80\xaf", out);
+        fputc(digits[i], out);
+    }
+}
+
+// At least one, at most five ticks on each side of zero.
+static axis axis_of(const agg_estimate *estimate, size_t n_rows)
+{
+    axis a = {0, 0, 1};
+    for (size_t i = 0; i < n_rows; i++) {
+        const agg_estimate_row *row = &estimate->rows[i];
+        a.low = fmin(a.low, fmin(row->low, row->count));
+        a.high = fmax(a.high, fmax(row->high, row->count));
+    }
+    if (!(a.high > a.low)) a.high = a.low + 1;
+    double rough = (a.high - a.low) / 5, power = pow(10, floor(log10(rough)));
+    double factor = rough / power;
+    a.step = power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
+    return a;
+}
+
+static double percent(const axis *a, double x)
+{
+    double p = 100 * (x - a->low) / (a->high - a->low);
+    return fmin(fmax(p, 0), 100);
+}
+
+static void put_grid(FILE *out, const axis *a)
+{
+    for (double tick = ceil(a->low / a->step); tick * a->step <= a->high; tick += 1) {
+        double x = percent(a, tick * a->step);
+        fprintf(out, "<line class=\"%s\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"0\" y2=\"100%%\"/>",
+                tick == 0 ? "zero" : "grid", x, x);
+    }
+}
+
+static void put_axis(FILE *out, const axis *a)
+{
+    fputs("<svg aria-hidden=\"true\">", out);
+    for (double tick = ceil(a->low / a->step); tick * a->step <= a->high; tick += 1) {
+        double x = percent(a, tick * a->step);
+        const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
+        fprintf(out, "<text x=\"%.2f%%\" y=\"80%%\" text-anchor=\"%s\">", x, anchor);
+        put_count(out, tick * a->step);
+        fputs("</text>", out);
+    }
+    fputs("</svg>", out);
+}
+
+static void put_whisker(FILE *out, double low, double high)
+{
+    fprintf(out,
+            "<line class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"50%%\" y2=\"50%%\"/>"
+            "<line class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"30%%\" y2=\"70%%\"/>"
+            "<line class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"30%%\" y2=\"70%%\"/>",
+            low, high, low, low, high, high);
+}
+
+static void put_bar(FILE *out, const axis *a, const agg_estimate_row *row)
+{
+    double zero = percent(a, 0), end = percent(a, row->count);
+    fputs("<svg aria-hidden=\"true\">", out);
+    put_grid(out, a);
+    fprintf(out, "<rect class=\"bar\" x=\"%.2f%%\" y=\"18%%\" width=\"%.2f%%\" height=\"64%%\" rx=\"2\"/>",
+            fmin(zero, end), fabs(end - zero));
+    put_whisker(out, percent(a, row->low), percent(a, row->high));
+    fputs("</svg>", out);
+}
+
+static void put_row(FILE *out, const axis *a, const agg_estimate_row *row)
+{
+    fprintf(out, "<tr%s><td class=\"value\" title=\"", row->detected ? "" : " class=\"mute\"");
+    put_text(out, row->value.bytes, row->value.len);
+    fputs("\">", out);
+    put_text(out, row->value.bytes, row->value.len);
+    fputs("</td><td class=\"chart\">", out);
+    put_bar(out, a, row);
+    fputs("</td><td class=\"count\">", out);
+    put_count(out, row->count);
+    fputs("</td><td class=\"interval\">", out);
+    put_count(out, row->low);
+    fputs(" to ", out);
+    put_count(out, row->high);
+    fputs("</td></tr>\n", out);
+}
+
+static void put_key(FILE *out, size_t n_mute)
+{
+    fputs("<p class=\"key\"><span><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" y=\"18%\" width=\"70%\""
+          " height=\"64%\" rx=\"2\"/>",
+          out);
+    put_whisker(out, 45, 95);
+    fputs("</svg>estimate and interval</span>", out);
+    if (n_mute > 0) {
+        fputs("<span class=\"mute\"><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" y=\"18%\" width=\"40%\""
+              " height=\"64%\" rx=\"2\"/>",
+              out);
+        put_whisker(out, 10, 70);
+        fputs("</svg>not distinguishable from zero</span>", out);
+    }
+    fputs("</p>\n", out);
+}
+
+static void put_facts(FILE *out, const agg_page_section *section)
+{
+    const agg_estimate *e = section->estimate;
+    fputs("<ul class=\"facts\"><li><b>", out);
+    put_count(out, (double)e->n);
+    fprintf(out, "</b> reports</li><li><b>\xce\xb5 = %g</b> per report</li><li><b>%g\xe2\x80\xaf%%</b> intervals</li>",
+            e->epsilon, 100 * e->confidence);
+    fputs("<li>", out);
+    if (section->period == NULL) {
+        fputs("all periods", out);
+    } else {
+        put_string(out, section->period);
+    }
+    fputs("</li></ul>\n", out);
+}
+
+static void put_table(FILE *out, const agg_page_section *section)
+{
+    const agg_estimate *e = section->estimate;
+    size_t n_rows = section->top > 0 && section->top < e->n_rows ? section->top : e->n_rows, n_mute = 0;
+    axis a = axis_of(e, n_rows);
+    fputs("<table><thead><tr><th class=\"value\" scope=\"col\">value</th><th class=\"axis\" scope=\"col\">", out);
+    put_axis(out, &a);
+    fputs("</th><th class=\"count\" scope=\"col\">estimate</th><th class=\"interval\" scope=\"col\">interval</th></tr>"
+          "</thead><tbody>\n",
+          out);
+    for (size_t i = 0; i < n_rows; i++) {
+        put_row(out, &a, &e->rows[i]);
+        n_mute += !e->rows[i].detected;
+    }
+    fputs("</tbody></table>\n", out);
+    put_key(out, n_mute);
+    fprintf(out, "<p class=\"note\">%zu of %zu values shown", n_rows, e->n_dictionary);
+    if (e->n_withheld > 0) fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
+    fprintf(out, ". Rule for \xe2\x80\x9c" "distinguishable\xe2\x80\x9d: %s.</p>\n",
+            e->multiple == AGG_BONFERRONI ? "Bonferroni over all values"
+            : e->multiple == AGG_BH       ? "Benjamini-Hochberg over all values"
+                                          : "each value alone");
+}
+
+static void put_section(FILE *out, const agg_page_section *section)
+{
+    fputs("<section><h2>", out);
+    if (section->link != NULL) {
+        fputs("<a href=\"", out);
+        put_string(out, section->link);
+        fputs("\">", out);
+    }
+    put_string(out, section->recipe->id);
+    fputs(section->link != NULL ? "</a></h2>\n" : "</h2>\n", out);
+    if (section->estimate != NULL) put_facts(out, section);
+    if (section->note != NULL) {
+        fputs("<p class=\"note warn\">", out);
+        put_string(out, section->note);
+        fputs("</p>\n", out);
+    }
+    if (section->estimate != NULL) put_table(out, section);
+    fputs("</section>\n", out);
+}
+
+static void put_head(FILE *out, const agg_page *page)
+{
+    char csp[AGG_PAGE_CSP_SIZE];
+    agg_page_csp(csp, page->script != NULL);
+    char *ancestors = strstr(csp, ";frame-ancestors"); // means nothing in a meta element
+    if (ancestors != NULL) *ancestors = '\0';
+    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\""
+          " content=\"",
+          out);
+    put_string(out, csp);
+    fputs("\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta name=\"referrer\""
+          " content=\"no-referrer\">\n<title>",
+          out);
+    put_string(out, page->title);
+    fprintf(out, "</title>\n<style>%s</style>\n", result_style);
+    if (page->script != NULL) {
+        fputs("<script type=\"module\" src=\"", out);
+        put_string(out, page->script);
+        fputs("\"></script>\n", out);
+    }
+    fputs("</head><body>\n<header><h1>", out);
+    if (page->home != NULL) {
+        fputs("<a href=\"", out);
+        put_string(out, page->home);
+        fputs("\">", out);
+    }
+    put_string(out, page->title);
+    fputs(page->home != NULL ? "</a></h1>\n" : "</h1>\n", out);
+    fputs("<p>Every report was randomized on its device. The counts are estimates of how many reports held a value.</p>"
+          "</header>\n<main>\n",
+          out);
+}
+
+shoal_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
+{
+    put_head(stream, page);
+    for (size_t i = 0; i < page->n_sections; i++) put_section(stream, &page->sections[i]);
+    fputs("</main>\n<footer><p>Whiskers are intervals for one value each; the noise is the privacy.</p></footer>\n"
+          "</body></html>\n",
+          stream);
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the page could not be written");
+}
+
+static void base64_digest(char out[45], const uint8_t digest[32])
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t padded[33] = {0};
+    memcpy(padded, digest, 32);
+    for (int i = 0; i < 11; i++) {
+        uint32_t three = (uint32_t)padded[3 * i] << 16 | (uint32_t)padded[3 * i + 1] << 8 | padded[3 * i + 2];
+        for (int c = 0; c < 4; c++) out[4 * i + c] = letters[three >> (18 - 6 * c) & 63];
+    }
+    out[43] = '=';
+    out[44] = '\0';
+}
+
+void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script)
+{
+    uint8_t digest[32];
+    char hash[45];
+    shoal_sha256 sha;
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, (const uint8_t *)result_style, sizeof result_style - 1);
+    shoal_sha256_final(digest, &sha);
+    base64_digest(hash, digest);
+    snprintf(out, AGG_PAGE_CSP_SIZE, "default-src 'none';style-src 'sha256-%s'%s;base-uri 'none';form-action 'none';frame-ancestors 'none'",
+             hash, script ? ";script-src 'self';connect-src 'self'" : "");
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result page's style sheet. Private to result_page.c, which also hashes it for the Content-Security-Policy.
+#ifndef RESULT_STYLE_H
+#define RESULT_STYLE_H
+
+static const char result_style[] =
+    ":root{color-scheme:light dark;--bg:#fcfcfb;--fg:#1c2326;--soft:#5c686d;--line:#d9dedc;--bar:#2f7f86;"
+    "--whisker:#16343a;--mute:#b9c1c0;--mute-whisker:#7d8988;--card:#ffffff;--warn:#8a5a00}"
+    "@media(prefers-color-scheme:dark){:root{--bg:#11181a;--fg:#e4eae9;--soft:#9aa8a9;--line:#2b3639;--bar:#3f969d;"
+    "--whisker:#d6f0f0;--mute:#3d494b;--mute-whisker:#82908f;--card:#172022;--warn:#e0b25c}}"
+    "*{box-sizing:border-box}"
+    "body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.45 system-ui,-apple-system,\"Segoe UI\",Roboto,"
+    "\"Noto Sans\",\"DejaVu Sans\",sans-serif}"
+    "header,main,footer{max-width:64rem;margin:0 auto;padding:0 1rem}"
+    "header{padding-top:1.5rem}"
+    "h1{font-size:1.5rem;margin:0;letter-spacing:-.01em}"
+    "h2{font-size:1.15rem;margin:0;overflow-wrap:anywhere}"
+    "a{color:inherit;text-decoration-color:var(--mute);text-underline-offset:.2em}"
+    "a:hover{text-decoration-color:currentColor}a:focus-visible{outline:2px solid var(--bar);outline-offset:2px}"
+    "header p,footer p,.note{color:var(--soft);margin:.35rem 0}"
+    "section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1.1rem 1.1rem .9rem;margin:1.1rem 0}"
+    ".facts{display:flex;flex-wrap:wrap;gap:.2rem 1.6rem;margin:.45rem 0 .9rem;padding:0;list-style:none;color:var(--soft)}"
+    ".facts b{color:var(--fg);font-weight:600;font-variant-numeric:tabular-nums}"
+    "table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    "th{text-align:left;font-weight:500;font-size:.85rem;color:var(--soft);padding:.2rem .5rem .35rem 0}"
+    "td{padding:.1rem .5rem .1rem 0;vertical-align:middle}"
+    "th:last-child,td:last-child{padding-right:0}"
+    ".value{width:1%;max-width:16rem;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;padding-right:1rem}"
+    ".count,.interval{width:1%;white-space:nowrap;text-align:right}"
+    ".interval{color:var(--soft)}"
+    "svg{display:block;width:100%;height:1.5rem;overflow:visible}"
+    ".axis svg{height:1.1rem}.axis text{font-size:.78rem;fill:var(--soft)}"
+    ".grid{stroke:var(--line);stroke-width:1}.zero{stroke:var(--soft);stroke-width:1}"
+    ".bar{fill:var(--bar)}.whisker{stroke:var(--whisker);stroke-width:1.5}"
+    ".mute .bar{fill:var(--mute)}.mute .whisker{stroke:var(--mute-whisker)}.mute td{color:var(--soft)}"
+    ".key{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;margin:.8rem 0 0;color:var(--soft);font-size:.87rem}"
+    ".key span{display:inline-flex;align-items:center;gap:.45rem}.key svg{width:2.6rem;height:.9rem;flex:none}"
+    ".warn{color:var(--warn)}"
+    "footer{padding-bottom:2rem;font-size:.87rem}"
+    "@media(max-width:40rem){"
+    "thead th.value,thead th.count,thead th.interval{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}"
+    "thead tr,tbody tr{display:grid;grid-template-columns:minmax(0,1fr) auto auto;column-gap:.7rem}"
+    "tbody tr{padding:.3rem 0}"
+    "thead th.axis{grid-column:1/-1}"
+    ".value{width:auto;max-width:none;padding-right:0}.count,.interval{width:auto}"
+    ".interval{font-size:.85rem;align-self:center}"
+    "td.chart{grid-column:1/-1;grid-row:2;padding-right:0}td svg{height:1.1rem}th,td{padding-right:0}}"
+    "@media print{section{break-inside:avoid-page;border:0}}";
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folding in the background; see serve_fold.h.
+#include "serve_fold.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "agg_parallel.h"
+#include "agg_size.h"
+
+#define REST_FACTOR 10
+
+struct serve_folder {
+    agg_store *store;
+    const serve_collections *collections;
+    double interval_s;
+    unsigned n_threads;
+    double *due_s; // when each collection may be folded again; monotonic
+    pthread_t thread;
+    pthread_mutex_t mutex; // guards is_stopping
+    pthread_cond_t wake;
+    int is_stopping;
+};
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static shoal_err fold_one(serve_folder *folder, serve_collection *collection, agg_error *error)
+{
+    uint64_t n_batches = 0;
+    shoal_err err = agg_store_fold(folder->store, &n_batches, error, collection->number, &collection->recipe.recipe,
+                                   folder->n_threads);
+    if (err != SHOAL_OK) {
+        atomic_fetch_add(&collection->counters[COUNT_FOLD_FAILURES], 1);
+        fprintf(stderr, "shoal: serve: fold of %s: %s\n", collection->recipe.id, error->text);
+    } else if (n_batches > 0) {
+        atomic_fetch_add(&collection->counters[COUNT_FOLDS], 1);
+    }
+    atomic_store(&collection->is_fold_failing, err != SHOAL_OK);
+    return err;
+}
+
+static void fold_due(serve_folder *folder)
+{
+    for (size_t i = 0; i < folder->collections->n; i++) {
+        double start_s = now_s();
+        if (start_s < folder->due_s[i]) continue;
+        agg_error error = {0};
+        (void)!fold_one(folder, &folder->collections->list[i], &error); // counted and logged; tried again
+        double took_s = now_s() - start_s, rest_s = REST_FACTOR * took_s;
+        folder->due_s[i] = now_s() + (rest_s > folder->interval_s ? rest_s : folder->interval_s);
+    }
+}
+
+// Returns: whether to go on.
+static int rest(serve_folder *folder)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    double seconds = folder->interval_s < 1 ? folder->interval_s : 1; // looks at what is due once a second at least
+    until.tv_nsec += (long)(seconds * 1e9);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&folder->mutex);
+    while (!folder->is_stopping && pthread_cond_timedwait(&folder->wake, &folder->mutex, &until) == 0) {
+    }
+    int goes_on = !folder->is_stopping;
+    pthread_mutex_unlock(&folder->mutex);
+    return goes_on;
+}
+
+static void *work(void *context)
+{
+    serve_folder *folder = context;
+    do {
+        fold_due(folder);
+    } while (rest(folder));
+    return NULL;
+}
+
+static void release(serve_folder *folder)
+{
+    pthread_mutex_destroy(&folder->mutex);
+    pthread_cond_destroy(&folder->wake);
+    free(folder->due_s);
+    free(folder);
+}
+
+shoal_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
+                             const serve_collections *collections, double interval_s)
+{
+    serve_folder *made = agg_alloc(error, 1, sizeof *made);
+    if (made == NULL) return AGG_ERR_MEMORY;
+    *made = (serve_folder){
+        .store = store, .collections = collections, .interval_s = interval_s, .n_threads = agg_parallel_cores()};
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    made->due_s = agg_alloc(error, collections->n, sizeof *made->due_s);
+    if (made->due_s == NULL || pthread_create(&made->thread, NULL, work, made) != 0) {
+        release(made);
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no thread for folding");
+    }
+    *folder = made;
+    return SHOAL_OK;
+}
+
+shoal_err serve_folder_stop(serve_folder *folder, agg_error *error)
+{
+    if (folder == NULL) return SHOAL_OK;
+    pthread_mutex_lock(&folder->mutex);
+    folder->is_stopping = 1;
+    pthread_cond_signal(&folder->wake);
+    pthread_mutex_unlock(&folder->mutex);
+    pthread_join(folder->thread, NULL);
+    shoal_err err = SHOAL_OK;
+    for (size_t i = 0; i < folder->collections->n; i++) {
+        agg_error own = {0};
+        shoal_err one = fold_one(folder, &folder->collections->list[i], &own);
+        if (one == SHOAL_OK || err != SHOAL_OK) continue;
+        err = one;
+        *error = own;
+    }
+    release(folder);
+    return err;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making results; see serve_result.h. Only the results thread touches the kept estimates, so they need no lock.
+#include "serve_result.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_parallel.h"
+#include "agg_size.h"
+#include "estimate.h"
+#include "estimate_print.h"
+#include "result_page.h"
+
+enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
+
+// An estimate, or why there is none, as of a stamp of the store.
+typedef struct kept {
+    const serve_collection *collection; // NULL: free
+    const serve_dictionary *dictionary;
+    agg_span span;
+    uint64_t stamp;
+    uint64_t used; // when, in questions
+    agg_error error; // code SHOAL_OK where there is an estimate
+    agg_estimate estimate;
+} kept;
+
+struct serve_results {
+    agg_store *store;
+    const serve_collections *collections;
+    unsigned n_threads;
+    pthread_t thread;
+    pthread_mutex_t mutex; // guards the four below
+    pthread_cond_t wake;
+    serve_job *first, **last;
+    unsigned n_waiting;
+    int is_stopping;
+    kept kept[KEPT_MAX];
+    uint64_t questions;
+};
+
+static void forget(kept *k)
+{
+    if (k->collection != NULL && k->error.code == SHOAL_OK) agg_estimate_release(&k->estimate);
+    *k = (kept){0};
+}
+
+// The cohort's own error text says how many reports there are, which is more than a cohort too small may show.
+static void hide_count(agg_error *error, const serve_collection *collection)
+{
+    if (error->code != AGG_ERR_COHORT) return;
+    agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY, "fewer reports than the recipe's minimum cohort of %u",
+             collection->recipe.recipe.cohort_minimum);
+}
+
+static void estimate(serve_results *results, kept *k)
+{
+    agg_accumulator acc;
+    shoal_err err = agg_store_load(results->store, &acc, &k->error, k->collection->number,
+                                   &k->collection->recipe.recipe, k->span);
+    if (err != SHOAL_OK) {
+        k->error.code = err;
+        return;
+    }
+    const agg_estimate_options options = {.n_threads = results->n_threads};
+    err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc, &k->dictionary->dictionary, &options);
+    agg_accumulator_release(&acc);
+    k->error.code = err;
+    if (err != SHOAL_OK) hide_count(&k->error, k->collection);
+}
+
+// What went wrong inside names files: that is for the server's own log.
+static void tell_log(const serve_collection *collection, const agg_error *error)
+{
+    fprintf(stderr, "shoal: serve: result of %s: %s\n", collection->recipe.id, error->text);
+}
+
+static unsigned status_of(shoal_err code)
+{
+    if (code == AGG_ERR_COHORT) return 403;
+    if (code == SHOAL_ERR_RANGE) return 400; // a span that cuts a stored period
+    return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
+}
+
+static int is_same(const kept *k, const serve_collection *collection, const serve_dictionary *dictionary, agg_span span)
+{
+    return k->collection == collection && k->dictionary == dictionary && k->span.first == span.first &&
+           k->span.last == span.last;
+}
+
+// Returns: the estimate of that question, kept or made. Its error's code says whether there is one.
+//   The stamp is read first: a fold in between makes the estimate newer than its stamp, and it is then made once more.
+static const kept *answer_of(serve_results *results, const serve_collection *collection,
+                             const serve_dictionary *dictionary, agg_span span)
+{
+    kept *slot = &results->kept[0];
+    for (int i = 0; i < KEPT_MAX; i++) {
+        kept *k = &results->kept[i];
+        if (is_same(k, collection, dictionary, span)) {
+            slot = k;
+            break;
+        }
+        if (k->used < slot->used) slot = k;
+    }
+    uint64_t stamp = 0;
+    agg_error error = {0};
+    shoal_err err = agg_store_stamp(results->store, &stamp, &error, collection->number);
+    int is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) && slot->stamp == stamp &&
+                  (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
+    if (!is_kept) {
+        forget(slot);
+        *slot = (kept){.collection = collection, .dictionary = dictionary, .span = span, .stamp = stamp, .error = error};
+        slot->error.code = err;
+        if (err == SHOAL_OK) estimate(results, slot);
+    }
+    slot->used = ++results->questions;
+    return slot;
+}
+
+static void answer_json(serve_results *results, serve_job *job)
+{
+    const kept *k = answer_of(results, job->collection, job->dictionary, job->span);
+    unsigned status = k->error.code == SHOAL_OK ? 200 : status_of(k->error.code);
+    if (status >= 500) {
+        tell_log(job->collection, &k->error);
+        serve_answer_error(&job->answer, status, agg_err_name(k->error.code), (int)k->error.code,
+                           "the result could not be made; the server's log says why");
+        return;
+    }
+    if (status != 200) {
+        serve_answer_fail(&job->answer, status, &k->error);
+        return;
+    }
+    agg_estimate shown = k->estimate;
+    if (job->top > 0 && job->top < shown.n_rows) shown.n_rows = job->top;
+    agg_error error;
+    FILE *stream = serve_answer_open(&job->answer);
+    if (stream != NULL) (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // its failure is the stream's
+    serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_JSON);
+}
+
+// A section that owns what it shows: the kept estimate may be forgotten while the page's other sections are made.
+typedef struct section {
+    agg_page_section page;
+    agg_estimate estimate;
+    agg_estimate_row *rows;
+    char note[512];
+    char link[SHOAL_NAME_MAX + 16];
+} section;
+
+static void fill_section(serve_results *results, section *s, const serve_collection *collection,
+                         const serve_dictionary *dictionary, const serve_job *job)
+{
+    size_t top = job->top > 0 ? job->top : PAGE_ROWS;
+    snprintf(s->link, sizeof s->link, "/recipes/%s", collection->recipe.id);
+    s->page = (agg_page_section){.recipe = &collection->recipe,
+                                 .period = job->period[0] == '\0' ? NULL : job->period,
+                                 .link = s->link,
+                                 .note = s->note};
+    if (dictionary == NULL) {
+        snprintf(s->note, sizeof s->note, "No dictionary is configured: there are no values to ask for.");
+        return;
+    }
+    const kept *k = answer_of(results, collection, dictionary, job->span);
+    if (k->error.code != SHOAL_OK) {
+        int is_inside = status_of(k->error.code) >= 500;
+        if (is_inside) tell_log(collection, &k->error);
+        snprintf(s->note, sizeof s->note, "%s",
+                 is_inside ? "The result could not be made; the server's log says why." : k->error.text);
+        return;
+    }
+    size_t n_rows = k->estimate.n_rows < top ? k->estimate.n_rows : top;
+    s->rows = agg_alloc(NULL, n_rows, sizeof *s->rows);
+    if (s->rows == NULL) {
+        snprintf(s->note, sizeof s->note, "Out of memory.");
+        return;
+    }
+    if (n_rows > 0) memcpy(s->rows, k->estimate.rows, n_rows * sizeof *s->rows);
+    s->estimate = k->estimate;
+    s->estimate.rows = s->rows;
+    s->estimate.n_rows = n_rows;
+    s->page.estimate = &s->estimate;
+    s->page.note = NULL;
+}
+
+static void write_page(serve_job *job, const section *made, size_t n)
+{
+    agg_page_section *sections = agg_alloc(NULL, n, sizeof *sections);
+    FILE *stream = sections == NULL ? NULL : serve_answer_open(&job->answer);
+    if (stream != NULL) {
+        for (size_t i = 0; i < n; i++) sections[i] = made[i].page;
+        const agg_page page = {
+            .title = "shoal", .sections = sections, .n_sections = n, .script = "/refresh.js", .home = "/"};
+        agg_error error;
+        (void)!agg_page_write(stream, &error, &page); // its failure is the stream's
+    }
+    serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_HTML);
+    job->answer.is_page = 1;
+    free(sections);
+}
+
+static void answer_page(serve_results *results, serve_job *job)
+{
+    size_t n = job->collection != NULL ? 1 : results->collections->n;
+    section *made = agg_alloc(NULL, n, sizeof *made);
+    if (made == NULL) {
+        job->answer.status = 500;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const serve_collection *one = job->collection != NULL ? job->collection : &results->collections->list[i];
+        const serve_dictionary *dictionary =
+            job->collection != NULL ? job->dictionary : serve_dictionary_of(one, NULL);
+        fill_section(results, &made[i], one, dictionary, job);
+    }
+    write_page(job, made, n);
+    for (size_t i = 0; i < n; i++) free(made[i].rows);
+    free(made);
+}
+
+static void answer_stopping(serve_job *job)
+{
+    serve_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
+    job->answer.retry_after_s = 5;
+}
+
+// Returns: the next job, or NULL when stopping and none is left.
+static serve_job *next_job(serve_results *results, int *is_stopping)
+{
+    pthread_mutex_lock(&results->mutex);
+    while (results->first == NULL && !results->is_stopping) pthread_cond_wait(&results->wake, &results->mutex);
+    serve_job *job = results->first;
+    if (job != NULL) {
+        results->first = job->next;
+        if (results->first == NULL) results->last = &results->first;
+        results->n_waiting--;
+    }
+    *is_stopping = results->is_stopping;
+    pthread_mutex_unlock(&results->mutex);
+    return job;
+}
+
+static void *work(void *context)
+{
+    serve_results *results = context;
+    int is_stopping;
+    for (serve_job *job; (job = next_job(results, &is_stopping)) != NULL;) {
+        if (is_stopping) {
+            answer_stopping(job);
+        } else if (job->is_page) {
+            answer_page(results, job);
+        } else {
+            answer_json(results, job);
+        }
+        job->done(job->context); // the job may be gone from here on
+    }
+    return NULL;
+}
+
+shoal_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
+                              const serve_collections *collections)
+{
+    serve_results *made = agg_alloc(error, 1, sizeof *made);
+    if (made == NULL) return AGG_ERR_MEMORY;
+    made->store = store;
+    made->collections = collections;
+    made->n_threads = agg_parallel_cores();
+    made->last = &made->first;
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->wake, NULL);
+    if (pthread_create(&made->thread, NULL, work, made) != 0) {
+        free(made);
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no thread for results");
+    }
+    *results = made;
+    return SHOAL_OK;
+}
+
+int serve_results_ask(serve_results *results, serve_job *job)
+{
+    pthread_mutex_lock(&results->mutex);
+    int is_taken = !results->is_stopping && results->n_waiting < QUEUE_MAX;
+    if (is_taken) {
+        job->next = NULL;
+        *results->last = job;
+        results->last = &job->next;
+        results->n_waiting++;
+        pthread_cond_signal(&results->wake);
+    }
+    pthread_mutex_unlock(&results->mutex);
+    return is_taken;
+}
+
+void serve_results_stop(serve_results *results)
+{
+    if (results == NULL) return;
+    pthread_mutex_lock(&results->mutex);
+    results->is_stopping = 1;
+    pthread_cond_signal(&results->wake);
+    pthread_mutex_unlock(&results->mutex);
+    pthread_join(results->thread, NULL);
+    for (int i = 0; i < KEPT_MAX; i++) forget(&results->kept[i]);
+    pthread_mutex_destroy(&results->mutex);
+    pthread_cond_destroy(&results->wake);
+    free(results);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results, made on a thread of their own: an estimate may read hundreds of megabytes and take seconds, and batches must not
+// wait for it. Estimates are kept until a fold changes what they are of.
+#ifndef SERVE_RESULT_H
+#define SERVE_RESULT_H
+
+#include "collection.h"
+#include "serve_answer.h"
+
+typedef struct serve_results serve_results;
+
+// One question and its answer. The caller owns it until `done` is called, from the results thread.
+typedef struct serve_job {
+    const serve_collection *collection; // NULL: the page of all
+    const serve_dictionary *dictionary; // NULL where collection is
+    agg_span span;
+    char period[32]; // the span for people; "" for all
+    size_t top;      // rows; 0: all
+    int is_page;     // HTML instead of JSON
+    serve_answer answer;
+    void (*done)(void *context);
+    void *context;
+    struct serve_job *next; // private
+} serve_job;
+
+// Starts the thread.
+shoal_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
+                              const serve_collections *collections) SHOAL_MUST_CHECK;
+
+// Hands a job over. Returns: 1, or 0 when too many are waiting (then `done` is not called).
+int serve_results_ask(serve_results *results, serve_job *job);
+
+// Answers every waiting job with 503 and ends the thread. results may be NULL.
+void serve_results_stop(serve_results *results);
+
+#endif

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each route answers; see serve_http.h for the list. No HTTP library here.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "batch.h"
+#include "bytes.h"
+#include "checksum.h"
+#include "estimate_print.h"
+#include "refresh_script.h"
+#include "serve_http_private.h"
+
+#define RECIPES "/v1/recipes/"
+#define RESULTS "/v1/results/"
+#define PAGES "/recipes/"
+#define TOP_MAX 1000000u
+
+static const char *const refusal_names[REFUSAL_COUNT] = {"unauthorized", "content-type", "too-large",
+                                                         "recipe-hash",  "damaged",      "busy"};
+
+static int starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static route route_of(const char *url)
+{
+    if (strcmp(url, "/v1/batches") == 0) return ROUTE_BATCHES;
+    if (strcmp(url, "/v1/recipes") == 0) return ROUTE_RECIPES;
+    if (strcmp(url, "/") == 0) return ROUTE_PAGE_ALL;
+    if (strcmp(url, "/refresh.js") == 0) return ROUTE_SCRIPT;
+    if (strcmp(url, "/metrics") == 0) return ROUTE_METRICS;
+    if (strcmp(url, "/healthz") == 0) return ROUTE_HEALTH;
+    if (starts_with(url, RECIPES)) return ROUTE_RECIPE;
+    if (starts_with(url, RESULTS)) return ROUTE_RESULTS;
+    return starts_with(url, PAGES) ? ROUTE_PAGE_ONE : ROUTE_NONE;
+}
+
+static void count_refusal(request *r)
+{
+    enum refusal why;
+    switch (r->answer.status) {
+    case 401: why = REFUSED_ACCESS; break;
+    case 404: why = REFUSED_RECIPE; break;
+    case 413: why = REFUSED_SIZE; break;
+    case 415: why = REFUSED_TYPE; break;
+    case 503: why = REFUSED_BUSY; break;
+    default: why = REFUSED_DAMAGED; break;
+    }
+    atomic_fetch_add(&r->http->refused[why], 1);
+}
+
+static void answer_not_found(request *r, const char *message)
+{
+    serve_answer_error(&r->answer, 404, "not-found", 404, message);
+}
+
+void serve_route_start(request *r, const char *method, const char *url)
+{
+    r->route = route_of(url);
+    const char *allow = r->route == ROUTE_BATCHES ? "POST" : "GET, HEAD";
+    int is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    if (r->route == ROUTE_NONE) {
+        answer_not_found(r, "no such path");
+    } else if (r->route == ROUTE_BATCHES ? strcmp(method, "POST") != 0 : !is_get) {
+        serve_answer_error(&r->answer, 405, "method", 405, "this path does not take this method");
+        r->answer.allow = allow;
+    } else if (r->route == ROUTE_BATCHES) {
+        serve_request_check_sender(r);
+        if (r->answer.status != 0) count_refusal(r);
+    } else if (r->route != ROUTE_HEALTH) {
+        serve_request_check_reader(r);
+    }
+}
+
+static void answer_text(request *r, unsigned status, const char *type, const char *text)
+{
+    FILE *stream = serve_answer_open(&r->answer);
+    if (stream != NULL) fputs(text, stream);
+    serve_answer_close(&r->answer, stream, status, type);
+}
+
+static void refuse_batch(request *r, shoal_err err, uint32_t bad_record)
+{
+    char message[160];
+    if (err == SHOAL_ERR_RECORD) {
+        snprintf(message, sizeof message, "record %u: %s", bad_record, shoal_err_text(err));
+    } else {
+        snprintf(message, sizeof message, "%s", shoal_err_text(err));
+    }
+    serve_answer_error(&r->answer, err == SHOAL_ERR_RECIPE_HASH ? 404 : 400, shoal_err_name(err), (int)err, message);
+}
+
+// Finds damage in a batch whose recipe is not known, by what needs no recipe: its length and checksum.
+static shoal_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size_t len)
+{
+    if (len < batch->size) return SHOAL_ERR_TRUNCATED;
+    if (len > batch->size) return SHOAL_ERR_EXTRA;
+    size_t body = len - SHOAL_BATCH_TRAILER;
+    return load64_le(bytes + body) == shoal_checksum_of(bytes, body) ? SHOAL_OK : SHOAL_ERR_CHECKSUM;
+}
+
+// Durable, then answered: 201 promises that the batch survives anything but the disk's loss.
+static void keep_batch(request *r, serve_collection *collection, const shoal_batch *batch)
+{
+    agg_put put;
+    agg_error error;
+    agg_period period = agg_period_of_day(r->http->rooms.config->period, (int32_t)(time(NULL) / 86400));
+    shoal_err err =
+        agg_store_put(r->http->rooms.store, &put, &error, collection->number, period, batch->id, r->body, r->len);
+    if (err != SHOAL_OK) {
+        fprintf(stderr, "shoal: serve: %s\n", error.text);
+        serve_answer_error(&r->answer, 503, agg_err_name(err), (int)err, "the batch could not be kept; send it again");
+        r->answer.retry_after_s = 10;
+    } else if (put == AGG_PUT_KNOWN) {
+        atomic_fetch_add(&collection->counters[COUNT_BATCHES_KNOWN], 1);
+        answer_text(r, 200, SERVE_TYPE_JSON, "{\"status\":\"known\"}\n");
+    } else {
+        atomic_fetch_add(&collection->counters[COUNT_BATCHES_STORED], 1);
+        atomic_fetch_add(&collection->counters[COUNT_RECORDS_STORED], batch->count);
+        answer_text(r, 201, SERVE_TYPE_JSON, "{\"status\":\"stored\"}\n");
+    }
+}
+
+static void answer_batch(request *r)
+{
+    shoal_batch batch;
+    uint32_t bad_record = 0;
+    serve_collection *collection = NULL;
+    shoal_err err = shoal_batch_peek(&batch, r->body, r->len);
+    if (err == SHOAL_OK) {
+        collection = serve_collection_by_hash(r->http->rooms.collections, batch.recipe_hash);
+        err = collection != NULL ? shoal_batch_open(&batch, r->body, r->len, &collection->recipe.recipe, &bad_record)
+                                 : check_damage(&batch, r->body, r->len);
+        if (err == SHOAL_OK && collection == NULL) err = SHOAL_ERR_RECIPE_HASH;
+    }
+    if (err != SHOAL_OK) {
+        refuse_batch(r, err, bad_record);
+    } else {
+        keep_batch(r, collection, &batch);
+    }
+    if (r->answer.status >= 400) count_refusal(r);
+}
+
+static void put_recipe(FILE *stream, const agg_recipe *recipe)
+{
+    fprintf(stream, "{\"hash\":\"%s\",\"url\":\"" RECIPES "%s\",\"recipe\":", recipe->hash_hex, recipe->hash_hex);
+    fwrite(recipe->json, 1, recipe->json_len, stream);
+    fputc('}', stream);
+}
+
+static void answer_recipes(request *r)
+{
+    const serve_collections *collections = r->http->rooms.collections;
+    FILE *stream = serve_answer_open(&r->answer);
+    if (stream != NULL) {
+        fputs("{\"recipes\":[", stream);
+        for (size_t i = 0; i < collections->n; i++) {
+            if (i > 0) fputc(',', stream);
+            put_recipe(stream, &collections->list[i].recipe);
+        }
+        fputs("]}\n", stream);
+    }
+    serve_answer_close(&r->answer, stream, 200, SERVE_TYPE_JSON);
+}
+
+static void answer_recipe(request *r, const char *hash)
+{
+    const serve_collections *collections = r->http->rooms.collections;
+    for (size_t i = 0; i < collections->n; i++) {
+        if (strcmp(collections->list[i].recipe.hash_hex, hash) != 0) continue;
+        answer_text(r, 200, SERVE_TYPE_JSON, collections->list[i].recipe.json);
+        return;
+    }
+    serve_answer_error(&r->answer, 404, shoal_err_name(SHOAL_ERR_RECIPE_HASH), SHOAL_ERR_RECIPE_HASH,
+                       "no recipe has this hash");
+}
+
+static void refuse_argument(request *r, const char *message)
+{
+    serve_answer_error(&r->answer, 400, "argument", 400, message);
+}
+
+// ?period=2026-11-21 | 2026-W47 | all, or ?from=2026-11-01&to=2026-11-30; absent: all.
+static void read_span(request *r)
+{
+    const char *period = serve_request_argument(r, "period");
+    const char *from = serve_request_argument(r, "from"), *to = serve_request_argument(r, "to");
+    r->job.span = AGG_SPAN_ALL;
+    if (period != NULL && (from != NULL || to != NULL)) {
+        refuse_argument(r, "period stands alone, without from and to");
+    } else if (period != NULL && !agg_span_parse(&r->job.span, period)) {
+        refuse_argument(r, "period must be a day 2026-11-21, an ISO week 2026-W47, or all");
+    } else if ((from != NULL && !agg_day_parse(&r->job.span.first, from)) ||
+               (to != NULL && !agg_day_parse(&r->job.span.last, to))) {
+        refuse_argument(r, "from and to must be days, as 2026-11-21");
+    } else if (r->job.span.first > r->job.span.last) {
+        refuse_argument(r, "from must not be after to");
+    } else if (period != NULL && strcmp(period, "all") != 0) {
+        snprintf(r->job.period, sizeof r->job.period, "%.20s", period);
+    } else if (from != NULL || to != NULL) {
+        snprintf(r->job.period, sizeof r->job.period, "%s%.10s%s%.10s", from != NULL ? "" : "until ",
+                 from != NULL ? from : to, from == NULL ? "" : to != NULL ? " to " : " onwards",
+                 from != NULL && to != NULL ? to : "");
+    }
+}
+
+static void read_top(request *r)
+{
+    const char *text = serve_request_argument(r, "top");
+    if (text == NULL) return;
+    size_t len = strlen(text);
+    if (len == 0 || len > 7 || strspn(text, "0123456789") != len || strtoul(text, NULL, 10) > TOP_MAX) {
+        refuse_argument(r, "top must be 0 (all) to 1000000");
+        return;
+    }
+    r->job.top = strtoul(text, NULL, 10);
+}
+
+static void read_collection(request *r, const char *id)
+{
+    r->job.collection = serve_collection_by_id(r->http->rooms.collections, id);
+    if (r->job.collection == NULL) {
+        answer_not_found(r, "no recipe has this id");
+        return;
+    }
+    const char *name = serve_request_argument(r, "dictionary");
+    r->job.dictionary = serve_dictionary_of(r->job.collection, name);
+    if (r->job.dictionary != NULL || (r->route == ROUTE_PAGE_ONE && name == NULL)) return;
+    answer_not_found(r, name != NULL ? "no dictionary of this recipe has this name"
+                                     : "no dictionary is configured for this recipe");
+}
+
+static void ask_result(request *r, const char *id)
+{
+    if (id != NULL) read_collection(r, id);
+    if (r->answer.status == 0) read_span(r);
+    if (r->answer.status == 0) read_top(r);
+    if (r->answer.status != 0) return;
+    r->job.is_page = r->route != ROUTE_RESULTS;
+    atomic_fetch_add(&r->http->results, 1);
+    serve_request_ask(r);
+}
+
+static void put_help(FILE *stream, const char *name, const char *help, const char *type)
+{
+    fprintf(stream, "# HELP shoal_%s %s\n# TYPE shoal_%s %s\n", name, help, name, type);
+}
+
+// One line a collection; ids need no escaping, their alphabet is the recipe's.
+static void put_lines(FILE *stream, const serve_collections *collections, const char *name, const char *labels,
+                      serve_counter counter)
+{
+    for (size_t i = 0; i < collections->n; i++) {
+        const serve_collection *one = &collections->list[i];
+        fprintf(stream, "shoal_%s{recipe=\"%s\"%s} %llu\n", name, one->recipe.id, labels,
+                (unsigned long long)atomic_load(&one->counters[counter]));
+    }
+}
+
+static void put_traffic(FILE *stream, const serve_http *http)
+{
+    const serve_collections *c = http->rooms.collections;
+    put_help(stream, "batches_total", "Batches acknowledged since the start.", "counter");
+    put_lines(stream, c, "batches_total", ",status=\"stored\"", COUNT_BATCHES_STORED);
+    put_lines(stream, c, "batches_total", ",status=\"known\"", COUNT_BATCHES_KNOWN);
+    put_help(stream, "records_total", "Records of stored batches since the start.", "counter");
+    put_lines(stream, c, "records_total", "", COUNT_RECORDS_STORED);
+    put_help(stream, "folds_total", "Folds that took batches, since the start.", "counter");
+    put_lines(stream, c, "folds_total", "", COUNT_FOLDS);
+    put_help(stream, "fold_failures_total", "Folds that failed, since the start.", "counter");
+    put_lines(stream, c, "fold_failures_total", "", COUNT_FOLD_FAILURES);
+    put_help(stream, "batches_refused_total", "Batches refused since the start.", "counter");
+    for (int i = 0; i < REFUSAL_COUNT; i++) {
+        fprintf(stream, "shoal_batches_refused_total{reason=\"%s\"} %llu\n", refusal_names[i],
+                (unsigned long long)atomic_load(&http->refused[i]));
+    }
+    put_help(stream, "results_total", "Results asked for since the start.", "counter");
+    fprintf(stream, "shoal_results_total %llu\n", (unsigned long long)atomic_load(&http->results));
+}
+
+static void put_gauge(FILE *stream, const serve_collections *collections, const agg_store_stats *stats, const char *name,
+                      const char *help, size_t offset)
+{
+    put_help(stream, name, help, "gauge");
+    for (size_t i = 0; i < collections->n; i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)&stats[i] + offset, sizeof value);
+        fprintf(stream, "shoal_%s{recipe=\"%s\"} %llu\n", name, collections->list[i].recipe.id,
+                (unsigned long long)value);
+    }
+}
+
+static void put_state(FILE *stream, const serve_http *http, const agg_store_stats *stats)
+{
+    const serve_collections *c = http->rooms.collections;
+    put_gauge(stream, c, stats, "store_batches", "Batches ever acknowledged.", offsetof(agg_store_stats, batches));
+    put_gauge(stream, c, stats, "store_waiting_batches", "Batches that are not folded yet.",
+              offsetof(agg_store_stats, waiting_batches));
+    put_gauge(stream, c, stats, "store_waiting_bytes", "Bytes of batches that are not folded yet.",
+              offsetof(agg_store_stats, waiting_bytes));
+    put_gauge(stream, c, stats, "store_records", "Records folded.", offsetof(agg_store_stats, records));
+    put_gauge(stream, c, stats, "store_periods", "Accumulators kept.", offsetof(agg_store_stats, periods));
+}
+
+static void answer_metrics(request *r)
+{
+    const serve_http *http = r->http;
+    size_t n = http->rooms.collections->n;
+    agg_store_stats *stats = calloc(n, sizeof *stats);
+    agg_error error = {.text = "out of memory"};
+    shoal_err err = stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
+        err = agg_store_statistics(http->rooms.store, &stats[i], &error, http->rooms.collections->list[i].number);
+    }
+    if (err != SHOAL_OK) {
+        fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
+        serve_answer_error(&r->answer, 503, agg_err_name(err), (int)err, "the store could not be read");
+    } else {
+        FILE *stream = serve_answer_open(&r->answer);
+        if (stream != NULL) {
+            put_traffic(stream, http);
+            put_state(stream, http, stats);
+        }
+        serve_answer_close(&r->answer, stream, 200, SERVE_TYPE_METRICS);
+    }
+    free(stats);
+}
+
+// Says no more than whether somebody should look: it is open to all.
+static void answer_health(request *r)
+{
+    const serve_collections *collections = r->http->rooms.collections;
+    for (size_t i = 0; i < collections->n; i++) {
+        if (!atomic_load(&collections->list[i].is_fold_failing)) continue;
+        answer_text(r, 503, SERVE_TYPE_JSON, "{\"status\":\"fold-failing\"}\n");
+        return;
+    }
+    answer_text(r, 200, SERVE_TYPE_JSON, "{\"status\":\"ok\"}\n");
+}
+
+void serve_route_answer(request *r, const char *url)
+{
+    switch (r->route) {
+    case ROUTE_BATCHES: answer_batch(r); break;
+    case ROUTE_RECIPES: answer_recipes(r); break;
+    case ROUTE_RECIPE: answer_recipe(r, url + strlen(RECIPES)); break;
+    case ROUTE_RESULTS: ask_result(r, url + strlen(RESULTS)); break;
+    case ROUTE_PAGE_ALL: ask_result(r, NULL); break;
+    case ROUTE_PAGE_ONE: ask_result(r, url + strlen(PAGES)); break;
+    case ROUTE_SCRIPT: answer_text(r, 200, SERVE_TYPE_SCRIPT, refresh_script); break;
+    case ROUTE_METRICS: answer_metrics(r); break;
+    case ROUTE_HEALTH: answer_health(r); break;
+    case ROUTE_NONE: answer_not_found(r, "no such path"); break;
+    }
+}
