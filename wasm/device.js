@@ -275,7 +275,7 @@ export class Recipe {
    */
   index(value) {
     if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value < this.m ? value : -1;
-    return (value !== null && this.values?.get(value)) ?? -1;
+    return this.values?.get(value ?? '') ?? -1;
   }
 
   /**
@@ -293,9 +293,11 @@ export class Recipe {
     if (this.isOpen) {
       const text = /** @type {string} */ (value);
       const { read, written } = encoder.encodeInto(text, bytes.subarray(base, base + VALUE_MAX));
-      const fits = read === text.length;
-      if (!fits) bytes.fill(0, base, base + VALUE_MAX);
-      module.check(x.randomize_text(base + record, handle, base, fits ? written : 0, base + VALUE_MAX));
+      if (read !== text.length) {
+        bytes.fill(0, base, base + record);
+        throw module.error(RANGE);
+      }
+      module.check(x.randomize_text(base + record, handle, base, written, base + VALUE_MAX));
     } else {
       module.check(x.randomize_index(base + record, handle, this.index(value), base + VALUE_MAX));
     }
@@ -313,7 +315,7 @@ export class Recipe {
 
   /**
    * Randomizes one event. Costs the recipe's epsilon: debit the ledger first.
-   * @param {string | number | null} value open domains: a string of 1 to 256 bytes; closed ones: a listed value, its
+   * @param {string | number | null} value open domains: a string of up to 256 bytes; closed ones: a listed value, its
    *   index, or null for none (as is anything unlisted, so that silence says nothing)
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
    * @returns {string} the record's text form

@@ -191,9 +191,8 @@ uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, 
     shoal_err err = SHOAL_ERR_ARGUMENT;
     if (r && r->n_parts == 1 && inside(record, r->record_size) &&
         shoal_mechanism_by_id(r->parts[0].mechanism)->domain == SHOAL_DOMAIN_OPEN) {
-        err = len == 0 || len > SHOAL_VALUE_MAX
-                  ? SHOAL_ERR_RANGE
-                  : randomize(record, r, shoal_part_item(&r->parts[0], at(text), len), seed);
+        err = len > SHOAL_VALUE_MAX ? SHOAL_ERR_RANGE
+                                    : randomize(record, r, shoal_part_item(&r->parts[0], at(text), len), seed);
     }
     wipe(at(text), len);
     wipe(at(seed), 32);

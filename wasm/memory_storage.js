@@ -30,6 +30,7 @@ export function memoryStorage() {
     open: async (create) => (exists ||= create),
     transaction: (task) =>
       locks.request('storage', {}, async () => {
+        exists = true;
         const draft = new Map(rows);
         /** @param {string} store @param {string} key */
         const at = (store, key) => `${store}/${key}`;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the client's tests share: recipes, a worker that answers as told, a clock, a folder server, a browser.
+import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { init } from '../client.js';
+import { memoryLocks, memoryStorage } from '../memory_storage.js';
+import { load } from '../node.js';
+
+export const WASM = fileURLToPath(new URL('..', import.meta.url));
+export const ENDPOINT = 'https://edge.example';
+export const DAY = 20800;
+export const NOON = DAY * 86_400_000 + 43_200_000;
+const seed = '00112233445566778899aabbccddeeff'.repeat(2);
+
+/** @param {object} [more] a recipe for words that sends at once */
+export const wordsRecipe = (more = {}) => ({
+  recipe: 'words', analysis: 'keyboard', stream: 'typed-words', value: 'word', mechanism: 'cms',
+  parameters: { epsilon: 4, k: 2048, m: 256 }, hash: 'poly1', seed, limit: { per_day: 100 },
+  send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
+});
+
+/** @param {object} [more] */
+export const itemsRecipe = (more = {}) => ({
+  recipe: 'themes', analysis: 'settings', stream: 'theme', value: 'item', mechanism: 'onehot-asymmetric',
+  parameters: { epsilon: 16, values: ['light', 'dark', 'Auto'] }, limit: { per_day: 100 },
+  send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
+});
+
+/** A worker. Answers each POST by the next of `answers`, then by 202. */
+export function fakeEdge() {
+  /** @typedef {number | {status: number, headers?: Record<string, string>} | Error} Reply */
+  const edge = {
+    /** @type {{url: string, init: any, body: any}[]} */ requests: [],
+    /** @type {(Reply | (() => Promise<Reply>))[]} */ answers: [],
+    /** @param {any} url @param {any} [options] @returns {Promise<Response>} */
+    async fetch(url, options) {
+      const request = { url: String(url), init: options, body: JSON.parse(String(options?.body)) };
+      edge.requests.push(request);
+      let answer = edge.answers.shift() ?? 202;
+      if (typeof answer === 'function') answer = await Promise.race([answer(), aborted(options?.signal)]);
+      if (answer instanceof Error) throw answer;
+      const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
+      return new Response('{}', { status, headers });
+    },
+  };
+  return edge;
+}
+
+/** @param {any} signal @returns {Promise<never>} */
+const aborted = (signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))));
+
+/** A clock whose timers fire when it is moved. */
+export function fakeClock(start = NOON) {
+  let now = start;
+  /** @type {Map<number, {at: number, task: () => void}>} */
+  const timers = new Map();
+  let next = 1;
+  return {
+    now: () => now,
+    setTimer: (/** @type {() => void} */ task, /** @type {number} */ ms) => (timers.set(next, { at: now + ms, task }), next++),
+    clearTimer: (/** @type {any} */ timer) => void timers.delete(timer),
+    /** @param {number} ms */
+    async advance(ms) {
+      const end = now + ms;
+      for (;;) {
+        const due = [...timers].filter(([, t]) => t.at <= end).sort((a, b) => a[1].at - b[1].at)[0];
+        if (!due) break;
+        now = Math.max(now, due[1].at);
+        timers.delete(due[0]);
+        due[1].task();
+        await settle();
+      }
+      now = end;
+      await settle();
+    },
+  };
+}
+
+/** Lets everything that needs no timer come to rest. */
+export async function settle() {
+  for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A client in Node with everything injected. @param {any} [more] options */
+export async function makeClient(more = {}) {
+  const edge = fakeEdge();
+  const clock = fakeClock();
+  const storage = more.storage ?? memoryStorage();
+  const options = {
+    endpoint: ENDPOINT, recipes: [wordsRecipe()], fetch: edge.fetch, wasm: load, locks: memoryLocks(),
+    gpc: () => false, now: clock.now, setTimer: clock.setTimer, clearTimer: clock.clearTimer, ...more, storage,
+  };
+  return { client: await init(options), edge, clock, storage, options };
+}
+
+/** @param {any[]} outcomes */
+export const codes = (outcomes) => outcomes.map((outcome) => outcome.code);
+
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm', '.json': 'application/json' };
+
+/**
+ * Serves folders over HTTP on loopback, as a page's own server would, and takes reports.
+ * @param {{folders: string[], csp?: string, pages?: Record<string, string>}} options
+ */
+export async function serveFolders({ folders, csp, pages = {} }) {
+  /** @type {{url: string, body?: any, headers: any}[]} */
+  const requests = [];
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    requests.push({ url: url.pathname, body: body ? JSON.parse(body) : undefined, headers: request.headers });
+    if (url.pathname === '/v1/reports') return void response.writeHead(202, { 'Content-Type': 'application/json' }).end('{}');
+    /** @type {Record<string, string>} */
+    const headers = { 'Content-Type': TYPES[/** @type {keyof TYPES} */ (extname(url.pathname) || '.html')] ?? 'text/plain' };
+    if (csp) headers['Content-Security-Policy'] = csp;
+    if (url.pathname in pages) return void response.writeHead(200, headers).end(pages[url.pathname]);
+    for (const folder of folders) {
+      const file = join(folder, normalize(url.pathname));
+      const bytes = file.startsWith(folder) ? await readFile(file).catch(() => null) : null;
+      if (bytes) return void response.writeHead(200, headers).end(bytes);
+    }
+    response.writeHead(404).end();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    requests,
+    close: () => (server.closeAllConnections(), new Promise((resolve) => server.close(resolve))),
+  };
+}
+
+export const launchBrowser = () =>
+  chromium.launch({
+    executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'],
+  });
