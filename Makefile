@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .PHONY: all setup native wasm js demo test test-long bench fuzz format check-format clean test-native test-asan \
-    test-tsan test-emscripten test-wasi test-types test-js
+    test-tsan test-emscripten test-wasi test-accuracy test-types test-js
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
 js_tests = $(sort $(shell find wasm/test edge/test web-demo/test aggregator/test scripts tests \
@@ -41,6 +41,7 @@ test: setup
 	@$(MAKE) --no-print-directory test-tsan
 	@$(MAKE) --no-print-directory test-emscripten
 	@$(MAKE) --no-print-directory test-wasi
+	@$(MAKE) --no-print-directory test-accuracy
 	@$(MAKE) --no-print-directory js
 	@$(MAKE) --no-print-directory test-types
 	@$(MAKE) --no-print-directory test-js
@@ -58,6 +59,11 @@ test-native test-asan test-tsan test-emscripten test-wasi: test-%: setup
 test-native: preset = release
 test-asan test-tsan test-emscripten test-wasi: preset = $*
 
+# What estimates and intervals promise, through the commands; one setting, or all under SHOAL_LONG.
+test-accuracy: native
+	$(say)
+	node tests/aggregator/accuracy.mjs $(if $(SHOAL_LONG),--long)
+
 test-types: setup
 	$(say)
 	npm run check
@@ -66,6 +72,9 @@ test-types: setup
 test-js: setup
 	$(say)
 	node --test $(js_tests)
+
+bench: setup
+	scripts/bench.sh
 
 # Each libFuzzer program for FUZZ_SECONDS, from its corpus; what it finds that is new goes to build/fuzz/corpus.
 FUZZ_SECONDS ?= 60

@@ -60,13 +60,13 @@ check_node() {
     fi
 }
 
-# npm's own copy of what it installed cannot be compared with the lock file, so ours lies beside it.
+# Again whenever a package file changed; npm ci refuses when the lock file does not fit them.
 install_npm_packages() {
-    local stamp=node_modules/.shoal-lock.json
-    cmp -s package-lock.json "$stamp" && return 0
+    local stamp=node_modules/.shoal-stamp files=(package-lock.json package.json */package.json)
+    cat "${files[@]}" | cmp -s - "$stamp" && return 0
     say "npm ci"
     npm ci --ignore-scripts --no-progress >&2
-    cp package-lock.json "$stamp"
+    cat "${files[@]}" >"$stamp"
 }
 
 if is_debian_12; then install_packages; else tell_other_system; fi
