@@ -11,7 +11,6 @@
 
 // Checks one report and decodes its record: exactly the four keys, the recipe's id, hash and parameters, one record.
 //   record: recipe->recipe.record_size bytes, written on OK
-//   json: len bytes, NUL-terminated beyond
 // Returns: UNKNOWN_FIELD, MISSING_FIELD, DUPLICATE, TYPE, RECIPE_HASH, RECORD ... with the field named.
 shoal_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe, const char *json,
                            size_t len) SHOAL_MUST_CHECK;

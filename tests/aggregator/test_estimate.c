@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+// The law of the estimates, on fixed seeds: bias, variance against its formula, coverage, false detections; then release
+// rules and the printed forms.
+//
+// A trial takes fresh hash functions and fresh noise over the same devices, so that the variance is the formula's, over both.
+// Every tolerance below is in standard errors of a mean over independent trials, measured over these trials: 4 of them,
+// two-sided, which a right estimator misses once in 16,000 choices of the seeds.
+#include "agg_test.h"
+
+#include <math.h>
+
+#include "estimate.h"
+#include "estimate_print.h"
+#include "estimator.h"
+
+#define N_VALUES 20u
+
+typedef struct law {
+    const char *mechanism;
+    double epsilon;
+    unsigned k, m;
+    unsigned trials;
+    int is_heavy; // one value holds 45 % of the devices
+} law;
+
+static const law laws[] = {
+    {"cms", 1, 32, 64, 300, 0},   {"cms", 4, 32, 64, 300, 0},   {"cms", 8, 8, 32, 600, 1},
+    {"hcms", 1, 32, 64, 300, 0},  {"hcms", 4, 8, 32, 600, 1},   {"hcms", 8, 8, 32, 600, 1},
+    {"onehot", 1, 1, 20, 300, 0}, {"onehot", 4, 1, 20, 300, 0}, {"onehot", 8, 1, 20, 300, 1},
+};
+
+// How many devices hold value d.
+static uint32_t devices_of(const law *l, uint32_t d)
+{
+    if (l->is_heavy && d == 0) return 850;
+    return l->is_heavy ? 40 + 2 * d : 20 + 8 * d;
+}
+
+static void recipe_of_trial(agg_recipe *recipe, const law *l, unsigned trial)
+{
+    char text[1024], seed[65];
+    snprintf(seed, sizeof seed, "%064x", trial + 1);
+    if (strcmp(l->mechanism, "onehot") == 0)
+        onehot_text(text, l->epsilon, "\"size\":20", ",\"cohort\":{\"minimum\":1}");
+    else
+        sketch_text(text, "law", l->mechanism, l->epsilon, l->k, l->m, seed, ",\"cohort\":{\"minimum\":1}");
+    read_recipe(recipe, text);
+}
+
+// The values as texts "0" .. "19", which are also the indices of a closed domain.
+static void dictionary_of(agg_dictionary *dictionary, const agg_recipe *recipe, uint32_t first, uint32_t n)
+{
+    char text[8192];
+    size_t len = 0;
+    agg_error error;
+    for (uint32_t d = first; d < first + n; d++) len += (size_t)snprintf(text + len, sizeof text - len, "%u\n", d);
+    assert_ok(agg_dictionary_parse(dictionary, &error, recipe, "values", text, len, 0, NULL, NULL));
+}
+
+static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const law *l, unsigned trial,
+                             const agg_dictionary *dictionary)
+{
+    uint8_t seed[32] = {3, (uint8_t)trial, (uint8_t)(trial >> 8)};
+    static uint8_t records[4096 * 64];
+    size_t size = recipe->recipe.record_size;
+    agg_error error;
+    uint32_t device = 0;
+    shoal_rng rng;
+    for (uint32_t d = 0; d < N_VALUES; d++)
+        for (uint32_t i = 0; i < devices_of(l, d); i++, device++) {
+            assert_true((device + 1) * size <= sizeof records);
+            shoal_rng_init_stream(&rng, seed, device);
+            assert_ok(shoal_record_randomize(records + device * size, &recipe->recipe, &dictionary->items[d], 1, &rng));
+        }
+    assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
+    assert_ok(agg_accumulator_add(acc, &error, records, device, 1));
+    return device;
+}
+
+// The variance with the true counts, from the papers' probabilities alone: e^eps in doubles, no threshold, no sketch.
+static double true_variance(const law *l, double n, double f, double pairs)
+{
+    double m = l->m, s = (1 - 1 / m) / m, stretch = m / (m - 1), e = exp(l->epsilon), h = exp(l->epsilon / 2);
+    if (strcmp(l->mechanism, "cms") == 0)
+        return stretch * stretch * (n * h / ((h - 1) * (h - 1)) + (n - f) * s + s / l->k * (pairs - f * f + f));
+    if (strcmp(l->mechanism, "hcms") == 0) {
+        double c = (e + 1) / (e - 1);
+        return stretch * stretch * (n * c * c - f - (n - f) / (m * m) + s / l->k * (pairs - f * f + f));
+    }
+    return n * 4 * e / ((e - 1) * (e - 1)) + f; // Theorem A.2
+}
+
+typedef struct moments {
+    double sum, squares;
+    unsigned n;
+} moments;
+
+static void take(moments *m, double x)
+{
+    m->sum += x;
+    m->squares += x * x;
+    m->n++;
+}
+
+static double mean_of(const moments *m)
+{
+    return m->sum / m->n;
+}
+
+// Is the mean within 4 of its own standard errors of what it should be?
+static void assert_mean(const law *l, const char *what, const moments *m, double expected)
+{
+    double mean = mean_of(m), sd = sqrt((m->squares / m->n - mean * mean) / (m->n - 1));
+    if (fabs(mean - expected) > 4 * sd)
+        fail_msg("%s, epsilon %g: %s is %g +- %g, not %g", l->mechanism, l->epsilon, what, mean, sd, expected);
+}
+
+static uint32_t number_of(agg_text value)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < value.len; i++) number = number * 10 + (uint32_t)(value.bytes[i] - '0');
+    return number;
+}
+
+static void check_law(const law *l)
+{
+    moments bias = {0, 0, 0}, heavy_bias = {0, 0, 0}, square = {0, 0, 0}, stated = {0, 0, 0}, covered = {0, 0, 0};
+    double n = 0, pairs = 0;
+    for (uint32_t d = 0; d < N_VALUES; d++) {
+        double f = devices_of(l, d);
+        n += f;
+        pairs += f * f - f;
+    }
+    for (unsigned trial = 0; trial < l->trials; trial++) {
+        agg_recipe recipe;
+        agg_dictionary dictionary;
+        agg_accumulator acc;
+        agg_estimate estimate;
+        agg_error error;
+        agg_estimate_options options = {0, AGG_BONFERRONI, 0, 1};
+        double error_sum = 0, square_sum = 0, stated_sum = 0, covered_sum = 0;
+        recipe_of_trial(&recipe, l, trial);
+        dictionary_of(&dictionary, &recipe, 0, N_VALUES);
+        assert_int_equal(fold_devices(&acc, &recipe, l, trial, &dictionary), (uint64_t)n);
+        assert_ok(agg_estimate_run(&estimate, &error, &recipe, &acc, &dictionary, &options));
+        assert_int_equal(estimate.n_rows, N_VALUES);
+        for (uint32_t i = 0; i < N_VALUES; i++) {
+            const agg_estimate_row *row = &estimate.rows[i];
+            double f = devices_of(l, number_of(row->value)), variance = true_variance(l, n, f, pairs);
+            double off = row->count - f;
+            error_sum += off / sqrt(variance);
+            square_sum += off * off / variance;
+            stated_sum += row->stderr_ * row->stderr_ / variance;
+            covered_sum += row->low <= f && f <= row->high ? 1 : 0;
+            if (number_of(row->value) == 0) take(&heavy_bias, off / sqrt(variance));
+        }
+        take(&bias, error_sum / N_VALUES);
+        take(&square, square_sum / N_VALUES);
+        take(&stated, stated_sum / N_VALUES);
+        take(&covered, covered_sum / N_VALUES);
+        agg_estimate_release(&estimate);
+        agg_accumulator_release(&acc);
+        agg_dictionary_release(&dictionary);
+        agg_recipe_release(&recipe);
+    }
+    assert_mean(l, "mean error", &bias, 0);
+    assert_mean(l, "mean error of value 0", &heavy_bias, 0);
+    assert_mean(l, "mean square over the formula", &square, 1);
+    // The stated variance uses estimated counts and pairs: nearly unbiased, clamping at 0 moves it by less than 2 %.
+    if (fabs(mean_of(&stated) - 1) > 0.02)
+        fail_msg("%s, epsilon %g: stated variance is %g of the true", l->mechanism, l->epsilon, mean_of(&stated));
+    // Coverage: the normal law is an approximation at n of about 2,000, worst where few flips make the noise (epsilon 8).
+    if (fabs(mean_of(&covered) - 0.95) > 0.02)
+        fail_msg("%s, epsilon %g: coverage %g", l->mechanism, l->epsilon, mean_of(&covered));
+}
+
+static void estimates_follow_their_law(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) check_law(&laws[i]);
+}
+
+// 100 values that nobody sent, asked for in 200 trials: how many trials call any of them detected, and the rules' order.
+static void nothing_is_detected_where_nothing_is(void **state)
+{
+    enum { TRIALS = 200, ASKED = 100 };
+    static const law l = {"cms", 4, 64, 256, TRIALS, 0};
+    static const agg_multiple rules[] = {AGG_BONFERRONI, AGG_BH, AGG_NONE};
+    unsigned families[3] = {0, 0, 0}, rows[3] = {0, 0, 0};
+    (void)state;
+    for (unsigned trial = 0; trial < TRIALS; trial++) {
+        agg_recipe recipe;
+        agg_dictionary sent, asked;
+        agg_accumulator acc;
+        agg_error error;
+        recipe_of_trial(&recipe, &l, trial);
+        dictionary_of(&sent, &recipe, 0, N_VALUES);
+        dictionary_of(&asked, &recipe, 100, ASKED);
+        fold_devices(&acc, &recipe, &l, trial, &sent);
+        for (int rule = 0; rule < 3; rule++) {
+            agg_estimate_options options = {0, rules[rule], 0, 1};
+            agg_estimate estimate;
+            unsigned found = 0;
+            assert_ok(agg_estimate_run(&estimate, &error, &recipe, &acc, &asked, &options));
+            for (size_t i = 0; i < estimate.n_rows; i++) found += estimate.rows[i].detected ? 1 : 0;
+            families[rule] += found > 0 ? 1 : 0;
+            rows[rule] += found;
+            agg_estimate_release(&estimate);
+        }
+        agg_accumulator_release(&acc);
+        agg_dictionary_release(&sent);
+        agg_dictionary_release(&asked);
+        agg_recipe_release(&recipe);
+    }
+    // At most 5 % of 200 trials: 10, sd 3.1; with 4 sd to spare, 22. Alone, 5 % of 20,000 rows: 1000, sd 31, far from 0.
+    assert_true(families[0] <= 22 && families[1] <= 22);
+    assert_in_range(rows[2], 800, 1200);
+    assert_true(rows[0] <= rows[1] && rows[1] <= rows[2]);
+}
+
+// One fixed accumulator for what follows: 2,000 devices of laws[1].
+typedef struct fixture {
+    agg_recipe recipe;
+    agg_dictionary dictionary;
+    agg_accumulator acc;
+} fixture;
+
+static void make_fixture(fixture *f, const char *extra)
+{
+    char text[1024];
+    sketch_text(text, "law", "cms", 4, 32, 64, AGG_TEST_SEED, extra);
+    read_recipe(&f->recipe, text);
+    dictionary_of(&f->dictionary, &f->recipe, 0, N_VALUES);
+    fold_devices(&f->acc, &f->recipe, &laws[1], 0, &f->dictionary);
+}
+
+static void release_fixture(fixture *f)
+{
+    agg_accumulator_release(&f->acc);
+    agg_dictionary_release(&f->dictionary);
+    agg_recipe_release(&f->recipe);
+}
+
+static void threads_change_nothing(void **state)
+{
+    fixture f;
+    agg_error error;
+    agg_estimate one, five;
+    agg_estimate_options options = {0, AGG_BH, 0, 1};
+    (void)state;
+    make_fixture(&f, "");
+    assert_ok(agg_estimate_run(&one, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+    options.n_threads = 5;
+    assert_ok(agg_estimate_run(&five, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+    for (size_t i = 0; i < one.n_rows; i++) {
+        assert_true(one.rows[i].count == five.rows[i].count && one.rows[i].stderr_ == five.rows[i].stderr_);
+        assert_true(one.rows[i].value.bytes == five.rows[i].value.bytes);
+        if (i > 0) assert_true(one.rows[i - 1].count >= one.rows[i].count);
+    }
+    agg_estimate_release(&one);
+    agg_estimate_release(&five);
+    release_fixture(&f);
+}
+
+static void small_cohorts_are_not_shown(void **state)
+{
+    fixture f;
+    agg_error error;
+    agg_estimate estimate;
+    agg_estimate_options options = {0, AGG_BONFERRONI, 0, 1};
+    (void)state;
+    make_fixture(&f, ",\"cohort\":{\"minimum\":1921}");
+    assert_int_equal(f.acc.n, 1920);
+    assert_err(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &options), AGG_ERR_COHORT);
+    assert_int_equal(error.exit_code, AGG_EXIT_PRIVACY);
+    assert_null(estimate.rows);
+    release_fixture(&f);
+    make_fixture(&f, ",\"cohort\":{\"minimum\":1920}");
+    assert_ok(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+    agg_estimate_release(&estimate);
+    release_fixture(&f);
+}
+
+static void rows_below_the_threshold_are_withheld(void **state)
+{
+    fixture f;
+    agg_error error;
+    agg_estimate all, some;
+    agg_estimate_options options = {0, AGG_BONFERRONI, 0, 1};
+    size_t above = 0;
+    (void)state;
+    make_fixture(&f, "");
+    assert_ok(agg_estimate_run(&all, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+    for (size_t i = 0; i < all.n_rows; i++) above += all.rows[i].count >= 100 ? 1 : 0;
+    assert_in_range(above, 1, N_VALUES - 1);
+    f.recipe.recipe.release_threshold = 100;
+    assert_ok(agg_estimate_run(&some, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+    assert_int_equal(some.n_rows, above);
+    assert_int_equal(some.n_withheld, N_VALUES - above);
+    // What is shown is judged as before: withholding does not make the other tests fewer.
+    for (size_t i = 0; i < above; i++) assert_int_equal(some.rows[i].detected, all.rows[i].detected);
+    agg_estimate_release(&some);
+    options.top = 1;
+    assert_ok(agg_estimate_run(&some, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+    assert_int_equal(some.n_rows, 1);
+    assert_int_equal(some.n_withheld, N_VALUES - above);
+    agg_estimate_release(&some);
+    agg_estimate_release(&all);
+    release_fixture(&f);
+}
+
+static void wider_confidence_gives_wider_intervals(void **state)
+{
+    static const double z[][2] = {{0.5, 0.6744897501960817}, {0.95, 1.959963984540054}, {0.999, 3.290526731491926}};
+    fixture f;
+    agg_error error;
+    agg_estimate estimate;
+    (void)state;
+    make_fixture(&f, "");
+    for (size_t i = 0; i < 3; i++) {
+        agg_estimate_options options = {z[i][0], AGG_NONE, 0, 1};
+        assert_ok(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+        const agg_estimate_row *row = &estimate.rows[3];
+        assert_true(fabs((row->high - row->count) / row->stderr_ - z[i][1]) < 1e-12);
+        assert_true(fabs((row->count - row->low) / row->stderr_ - z[i][1]) < 1e-12);
+        agg_estimate_release(&estimate);
+    }
+    agg_estimate_options bad = {1.5, AGG_NONE, 0, 1};
+    assert_err(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &bad), SHOAL_ERR_RANGE);
+    release_fixture(&f);
+}
+
+// What is printed for two rows, one of which tries everything.
+static char *print_as(agg_format format)
+{
+    static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
+    static const agg_recipe recipe = {.id = "r", .hash_hex = "abc"};
+    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1}, 0.1, 1.0 / 3, -1e300, 12345678, 1},
+                               {{"fig", 3}, -2, 3, -8, 4, 0}};
+    agg_estimate estimate = {&recipe, 2000, 0.5, 0.95, AGG_BH, 2, 0, 2, rows};
+    char *text = NULL;
+    size_t len = 0;
+    agg_error error;
+    FILE *stream = open_memstream(&text, &len);
+    assert_non_null(stream);
+    assert_ok(agg_estimate_print(stream, &error, &estimate, format));
+    fclose(stream);
+    return text;
+}
+
+static void results_are_printed_and_escaped(void **state)
+{
+    (void)state;
+    char *json = print_as(AGG_JSON), *ndjson = print_as(AGG_NDJSON), *csv = print_as(AGG_CSV);
+    char *table = print_as(AGG_TABLE);
+    const char *row = "{\"value\":\"=1+\\\"\\u003cb\\u003e\\u001b[31m\\u000a\\u202e\\ufffd,\",\"count\":0.1,"
+                      "\"stderr\":0.3333333333333333,\"low\":-1e+300,\"high\":12345678,\"detected\":true}";
+    const char *fig = "{\"value\":\"fig\",\"count\":-2,\"stderr\":3,\"low\":-8,\"high\":4,\"detected\":false}";
+    char expected[1024];
+    snprintf(expected, sizeof expected,
+             "{\"schema\":1,\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5,"
+             "\"confidence\":0.95,\"multiple\":\"bh\",\"rows\":[\n%s,\n%s\n]}\n",
+             row, fig);
+    assert_string_equal(json, expected);
+    snprintf(expected, sizeof expected, "%s\n%s\n", row, fig);
+    assert_string_equal(ndjson, expected);
+    assert_string_equal(csv, "value,count,stderr,low,high,detected\n"
+                             "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.1,0.3333333333333333,-1e+300,"
+                             "12345678,true\n\"fig\",-2,3,-8,4,false\n");
+    assert_null(strchr(table, '\x1b'));
+    assert_null(strchr(table, '\xff'));
+    assert_non_null(strstr(table, "\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,"));
+    assert_non_null(strstr(table, "not distinguishable from zero"));
+    free(json);
+    free(ndjson);
+    free(csv);
+    free(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(estimates_follow_their_law),
+                                       cmocka_unit_test(nothing_is_detected_where_nothing_is),
+                                       cmocka_unit_test(threads_change_nothing),
+                                       cmocka_unit_test(small_cohorts_are_not_shown),
+                                       cmocka_unit_test(rows_below_the_threshold_are_withheld),
+                                       cmocka_unit_test(wider_confidence_gives_wider_intervals),
+                                       cmocka_unit_test(results_are_printed_and_escaped)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

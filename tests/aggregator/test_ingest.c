@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes in: recipes, reports, streams, dictionaries and counts files, good and bad.
+#include "agg_test.h"
+
+#include "batch.h"
+#include "batch_ids.h"
+#include "dictionary.h"
+#include "reader.h"
+#include "report_json.h"
+
+#define HEAD                                                                                                           \
+    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"cms\","                  \
+    "\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\""
+#define LIST                                                                                                           \
+    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"onehot-asymmetric\","    \
+    "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\""
+#define P(parameters) ",\"parameters\":{" parameters "}"
+
+typedef struct bad_recipe {
+    const char *text;
+    shoal_err err;
+    const char *says; // part of the error's text
+} bad_recipe;
+
+static void bad_recipes_are_refused(void **state)
+{
+    static const bad_recipe table[] = {
+        {"", AGG_ERR_JSON, "not JSON"},
+        {"[]", SHOAL_ERR_TYPE, "object"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") "} x", AGG_ERR_JSON, "line 1"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"nope\":1}", SHOAL_ERR_UNKNOWN_FIELD, "nope"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"o\":{\"p\":1}") "}", SHOAL_ERR_UNKNOWN_FIELD, "parameters.o.p"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"send.sample\":1}", SHOAL_ERR_UNKNOWN_FIELD, "send.sample"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"k\":8") "}", SHOAL_ERR_DUPLICATE, "parameters.k"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"send\":{\"sample\":1},\"send\":{\"delay_s\":1}}",
+         SHOAL_ERR_DUPLICATE, "send"},
+        {HEAD P("\"epsilon\":4,\"k\":8") "}", SHOAL_ERR_MISSING_FIELD, "parameters.m"},
+        {HEAD P("\"epsilon\":\"4\",\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":true,\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":null,\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":[4],\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":0,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":-1,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":17,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":NaN,\"k\":8,\"m\":16") "}", AGG_ERR_JSON, "line 1"},
+        {HEAD P("\"epsilon\":1e999,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":0.0000001,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "six decimals"},
+        {HEAD P("\"epsilon\":1.00000001,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "six decimals"},
+        {HEAD P("\"epsilon\":4,\"k\":8.5,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.k"},
+        {HEAD P("\"epsilon\":4,\"k\":0,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.k"},
+        {HEAD P("\"epsilon\":4,\"k\":2097152,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.k"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":1") "}", SHOAL_ERR_RANGE, "parameters.m"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":131072") "}", SHOAL_ERR_RANGE, "parameters.m"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"size\":4") "}", SHOAL_ERR_UNKNOWN_FIELD, "parameters.size"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"batch\":{\"minimum\":\"a\\u0000b\"}}", AGG_ERR_JSON, "NUL"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"x\":\"\xff\"}", AGG_ERR_JSON, "UTF-8"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\",\"a\"]") "}", SHOAL_ERR_DUPLICATE, "entries 1 and 3"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\",3]") "}", SHOAL_ERR_TYPE, "parameters.values"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"\"]") "}", SHOAL_ERR_RANGE, "parameters.values"},
+        {LIST P("\"epsilon\":4,\"values\":[]") "}", SHOAL_ERR_MISSING_FIELD, "parameters.values"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\"]") "}", SHOAL_ERR_RANGE, "parameters.size"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\"],\"values\":[\"c\"]") "}", SHOAL_ERR_DUPLICATE, "values"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\"],\"size\":2") "}", SHOAL_ERR_DUPLICATE, "parameters.size"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        agg_recipe recipe;
+        agg_error error = {SHOAL_OK, 0, ""};
+        shoal_err err = agg_recipe_from_bytes(&recipe, &error, "file.json", table[i].text, strlen(table[i].text));
+        if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
+            fail_msg("case %zu: %d, %s", i, (int)err, error.text);
+        assert_int_equal(strncmp(error.text, "file.json: ", 11), 0);
+        assert_int_equal(error.exit_code, AGG_EXIT_USAGE);
+    }
+}
+
+static void values_are_found(void **state)
+{
+    static const char text[] = LIST P("\"epsilon\":4,\"values\":[\"pear\",\"fig\",\"apple\",\"figs\"]") "}";
+    agg_recipe recipe;
+    uint64_t item = 99;
+    (void)state;
+    read_recipe(&recipe, text);
+    static const char *const values[] = {"pear", "fig", "apple", "figs"};
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_true(agg_recipe_item(&item, &recipe, values[i], strlen(values[i])));
+        assert_int_equal(item, i);
+    }
+    assert_false(agg_recipe_item(&item, &recipe, "fi", 2));
+    assert_false(agg_recipe_item(&item, &recipe, "figss", 5));
+    assert_false(agg_recipe_item(&item, &recipe, "", 0));
+    agg_recipe_release(&recipe);
+    read_recipe(&recipe, LIST P("\"epsilon\":4,\"size\":12") "}");
+    assert_true(agg_recipe_item(&item, &recipe, "11", 2));
+    assert_int_equal(item, 11);
+    assert_false(agg_recipe_item(&item, &recipe, "12", 2));
+    assert_false(agg_recipe_item(&item, &recipe, "01", 2));
+    assert_false(agg_recipe_item(&item, &recipe, "-1", 2));
+    assert_false(agg_recipe_item(&item, &recipe, "99999999999999999999", 20));
+    agg_recipe_release(&recipe);
+}
+
+static char *print_report(const agg_recipe *recipe, const uint8_t *record)
+{
+    size_t len = agg_report_size(recipe);
+    char *json = malloc(len + 1);
+    assert_non_null(json);
+    assert_err(agg_report_print(json, len - 1, recipe, record), SHOAL_ERR_SPACE);
+    assert_ok(agg_report_print(json, len, recipe, record));
+    json[len] = '\0';
+    return json;
+}
+
+static void reports_come_back(void **state)
+{
+    static const char *const mechanisms[] = {"cms", "hcms", ""};
+    (void)state;
+    for (size_t c = 0; c < 3; c++) {
+        agg_recipe recipe;
+        agg_error error = {SHOAL_OK, 0, ""};
+        uint8_t back[64];
+        if (c < 2)
+            sketch_recipe(&recipe, mechanisms[c], 0.25, 300, 64);
+        else
+            read_recipe(&recipe, LIST P("\"epsilon\":1.000001,\"values\":[\"a\",\"b\",\"c\"]") "}");
+        uint8_t *records = make_records(&recipe, 50, 0);
+        for (uint32_t i = 0; i < 50; i++) {
+            const uint8_t *record = records + i * recipe.recipe.record_size;
+            char *json = print_report(&recipe, record);
+            if (agg_report_parse(back, &error, &recipe, json, strlen(json)) != SHOAL_OK) fail_msg("%s", error.text);
+            assert_memory_equal(back, record, recipe.recipe.record_size);
+            if (c == 0) assert_non_null(strstr(json, "\"parameters\":{\"epsilon\":0.25,\"k\":300,\"m\":64}"));
+            if (c == 2) assert_non_null(strstr(json, "\"parameters\":{\"epsilon\":1.000001,\"size\":3}"));
+            free(json);
+        }
+        free(records);
+        agg_recipe_release(&recipe);
+    }
+}
+
+static void bad_reports_are_refused(void **state)
+{
+    agg_recipe recipe;
+    agg_error error;
+    uint8_t record[64];
+    char good[1024], text[1024];
+    (void)state;
+    sketch_recipe(&recipe, "hcms", 4, 10, 16);
+    const char *h = recipe.hash_hex;
+    const char *format = "{\"key\":\"%s\",\"recipe_hash\":\"%s\",\"parameters\":{%s},\"records\":[%s]%s}";
+    const char *p = "\"epsilon\":4,\"k\":10,\"m\":16";
+    snprintf(good, sizeof good, format, "test", h, p, "\"3,05,1\"", "");
+    assert_ok(agg_report_parse(record, &error, &recipe, good, strlen(good)));
+    const struct {
+        const char *key, *hash, *parameters, *records, *extra;
+        shoal_err err;
+    } table[] = {
+        {"other", h, p, "\"3,05,1\"", "", SHOAL_ERR_RECIPE_HASH},
+        {"test", "00", p, "\"3,05,1\"", "", SHOAL_ERR_RECIPE_HASH},
+        {"test", h, "\"epsilon\":4,\"k\":10", "\"3,05,1\"", "", SHOAL_ERR_MISSING_FIELD},
+        {"test", h, "\"epsilon\":4,\"k\":10,\"m\":16,\"size\":3", "\"3,05,1\"", "", SHOAL_ERR_UNKNOWN_FIELD},
+        {"test", h, "\"epsilon\":4,\"k\":10,\"m\":16,\"m\":16", "\"3,05,1\"", "", SHOAL_ERR_DUPLICATE},
+        {"test", h, "\"epsilon\":4.5,\"k\":10,\"m\":16", "\"3,05,1\"", "", SHOAL_ERR_RANGE},
+        {"test", h, "\"epsilon\":\"4\",\"k\":10,\"m\":16", "\"3,05,1\"", "", SHOAL_ERR_TYPE},
+        {"test", h, p, "", "", SHOAL_ERR_TYPE},
+        {"test", h, p, "\"3,05,1\",\"3,05,1\"", "", SHOAL_ERR_TYPE},
+        {"test", h, p, "7", "", SHOAL_ERR_TYPE},
+        {"test", h, p, "\"3,05\"", "", SHOAL_ERR_TRUNCATED},
+        {"test", h, p, "\"3,05,1 \"", "", SHOAL_ERR_EXTRA},
+        {"test", h, p, "\"3,99,1\"", "", SHOAL_ERR_RANGE},
+        {"test", h, p, "\"3,0x,1\"", "", SHOAL_ERR_TYPE},
+        {"test", h, p, "\"3,05,1\"", ",\"when\":1", SHOAL_ERR_UNKNOWN_FIELD},
+        {"test", h, p, "\"3,05,1\"", ",\"key\":\"test\"", SHOAL_ERR_DUPLICATE},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        snprintf(text, sizeof text, format, table[i].key, table[i].hash, table[i].parameters, table[i].records,
+                 table[i].extra);
+        shoal_err err = agg_report_parse(record, &error, &recipe, text, strlen(text));
+        if (err != table[i].err) fail_msg("case %zu: %d, %s", i, (int)err, error.text);
+    }
+    for (size_t cut = 0; cut < strlen(good); cut++) {
+        // Exactly cut bytes, so that a read beyond them is seen by the address checker.
+        char *start = malloc(cut > 0 ? cut : 1);
+        assert_non_null(start);
+        memcpy(start, good, cut);
+        assert_int_not_equal((int)agg_report_parse(record, &error, &recipe, start, cut), (int)SHOAL_OK);
+        free(start);
+    }
+    agg_recipe_release(&recipe);
+}
+
+typedef struct collected {
+    uint8_t bytes[65536];
+    size_t len;
+    uint32_t runs, told;
+    char first[512];
+} collected;
+
+static shoal_err collect(void *context, agg_error *error, const uint8_t *id, const uint8_t *records, uint32_t count)
+{
+    collected *c = context;
+    (void)error;
+    (void)id;
+    assert_true(c->len + count * 8 <= sizeof c->bytes);
+    memcpy(c->bytes + c->len, records, count * 8);
+    c->len += count * 8;
+    c->runs++;
+    return SHOAL_OK;
+}
+
+static void hear(void *context, const char *text)
+{
+    collected *c = context;
+    if (c->told++ == 0) snprintf(c->first, sizeof c->first, "%s", text);
+}
+
+static shoal_err read_stream(collected *c, agg_read_count *count, agg_error *error, const agg_recipe *recipe,
+                             const void *bytes, size_t len)
+{
+    agg_reader reader = {recipe, collect, c, hear, c, NULL, NULL};
+    memset(c, 0, sizeof *c);
+    memset(count, 0, sizeof *count);
+    return agg_reader_bytes(count, error, &reader, "stream", bytes, len);
+}
+
+// Three batches of 5, 1 and 40 records behind one another.
+static size_t make_batches(uint8_t *out, const agg_recipe *recipe, const uint8_t *records)
+{
+    static const uint32_t counts[] = {5, 1, 40};
+    size_t len = 0;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint8_t id[16] = {(uint8_t)i};
+        size_t size = shoal_batch_size(&recipe->recipe, counts[i]);
+        memcpy(out + len + SHOAL_BATCH_HEADER, records + first * 8, counts[i] * 8);
+        assert_ok(shoal_batch_seal(out + len, size, &recipe->recipe, counts[i], id));
+        len += size;
+        first += counts[i];
+    }
+    return len;
+}
+
+static void batches_are_read(void **state)
+{
+    agg_recipe recipe;
+    agg_error error;
+    agg_read_count count;
+    static collected c;
+    static uint8_t stream[4096];
+    (void)state;
+    sketch_recipe(&recipe, "hcms", 4, 10, 16);
+    uint8_t *records = make_records(&recipe, 46, 0);
+    size_t len = make_batches(stream, &recipe, records);
+    assert_ok(read_stream(&c, &count, &error, &recipe, stream, len));
+    assert_int_equal(count.batches, 3);
+    assert_int_equal(count.records, 46);
+    assert_int_equal(count.bytes, len);
+    assert_int_equal(c.len, 46 * 8);
+    assert_memory_equal(c.bytes, records, c.len);
+    size_t starts[] = {0, 120, 208, len};
+    assert_int_equal(len, 208 + 72 + 320 + 8);
+    for (size_t cut = 1; cut < len; cut++) {
+        shoal_err err = read_stream(&c, &count, &error, &recipe, stream, cut);
+        size_t whole = 0;
+        while (starts[whole + 1] <= cut) whole++;
+        assert_int_equal(count.batches, whole);
+        if (cut == starts[whole])
+            assert_ok(err);
+        else
+            assert_err(err, SHOAL_ERR_TRUNCATED);
+    }
+    for (size_t bit = 0; bit < 8 * len; bit++) {
+        stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        shoal_err err = read_stream(&c, &count, &error, &recipe, stream, len);
+        size_t whole = bit / 8 < 120 ? 0 : bit / 8 < 208 ? 1 : 2;
+        // A stream that does not start with the magic is taken for lines, and every one is bad.
+        if (bit / 8 < 8)
+            assert_true(err == SHOAL_OK && count.rejected == count.lines && count.records == 0);
+        else
+            assert_true(err != SHOAL_OK && count.batches == whole);
+        stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    stream[120 + 80] ^= 1;
+    assert_err(read_stream(&c, &count, &error, &recipe, stream, len), SHOAL_ERR_CHECKSUM);
+    assert_non_null(strstr(error.text, "stream: batch 2: "));
+    free(records);
+    agg_recipe_release(&recipe);
+}
+
+static void batches_of_another_recipe_are_refused(void **state)
+{
+    agg_recipe recipe, other;
+    agg_error error;
+    agg_read_count count;
+    static collected c;
+    static uint8_t stream[4096];
+    (void)state;
+    sketch_recipe(&recipe, "hcms", 4, 10, 16);
+    sketch_recipe(&other, "hcms", 5, 10, 16);
+    uint8_t *records = make_records(&recipe, 46, 0);
+    size_t len = make_batches(stream, &recipe, records);
+    assert_err(read_stream(&c, &count, &error, &other, stream, len), SHOAL_ERR_RECIPE_HASH);
+    assert_int_equal(c.len, 0);
+    assert_int_equal(error.exit_code, AGG_EXIT_RUNTIME);
+    free(records);
+    agg_recipe_release(&recipe);
+    agg_recipe_release(&other);
+}
+
+static void lines_are_read_and_bad_ones_counted(void **state)
+{
+    enum { COUNT = 5000 };
+    agg_recipe recipe;
+    agg_error error;
+    agg_read_count count;
+    static collected c;
+    (void)state;
+    sketch_recipe(&recipe, "hcms", 4, 10, 16);
+    uint8_t *records = make_records(&recipe, COUNT, 0);
+    size_t line = agg_report_size(&recipe), len = 0, long_len = (size_t)3 << 18;
+    char *text = malloc(COUNT * (line + 2) + 20 * 32 + long_len + 1);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_ok(agg_report_print(text + len, line, &recipe, records + i * 8));
+        len += line;
+        if (i % 2 == 1) text[len++] = '\r';
+        if (i < COUNT - 1) text[len++] = '\n'; // the last line ends with the file
+        if (i == 10)
+            for (int bad = 0; bad < 20; bad++) len += (size_t)sprintf(text + len, "{\"secret%d\":1}\n\n", bad);
+        if (i == 20) {
+            memset(text + len, 'x', long_len);
+            len += long_len;
+            text[len++] = '\n';
+        }
+    }
+    assert_ok(read_stream(&c, &count, &error, &recipe, text, len));
+    assert_int_equal(count.lines, COUNT + 21);
+    assert_int_equal(count.rejected, 21);
+    assert_int_equal(count.records, COUNT);
+    assert_int_equal(c.told, AGG_TALK_MAX);
+    assert_string_equal(c.first, "stream: line 12: unknown field");
+    assert_int_equal(c.len, COUNT * 8);
+    assert_memory_equal(c.bytes, records, c.len);
+    free(text);
+    free(records);
+    agg_recipe_release(&recipe);
+}
+
+static void an_empty_stream_is_empty(void **state)
+{
+    agg_recipe recipe;
+    agg_error error;
+    agg_read_count count;
+    static collected c;
+    (void)state;
+    sketch_recipe(&recipe, "hcms", 4, 10, 16);
+    assert_ok(read_stream(&c, &count, &error, &recipe, "", 0));
+    assert_int_equal(count.records + count.lines, 0);
+    agg_recipe_release(&recipe);
+}
+
+static void ids_are_remembered(void **state)
+{
+    agg_batch_ids set = {NULL, NULL, 0, 0};
+    agg_error error;
+    int was_there = 0;
+    (void)state;
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned i = 0; i < 3000; i++) {
+            uint8_t id[16] = {(uint8_t)i, (uint8_t)(i >> 8)};
+            assert_ok(agg_batch_ids_add(&set, &error, id, &was_there));
+            assert_int_equal(was_there, round == 1);
+        }
+    assert_int_equal(set.n, 3000);
+    agg_batch_ids_release(&set);
+}
+
+static shoal_err parse_counts(agg_dictionary *out, agg_error *error, const agg_recipe *recipe, const char *text)
+{
+    return agg_dictionary_parse(out, error, recipe, "counts.tsv", text, strlen(text), 1, NULL, NULL);
+}
+
+static void bad_counts_name_their_line(void **state)
+{
+    static const struct {
+        const char *text, *says;
+        shoal_err err;
+    } table[] = {
+        {"", "no value", SHOAL_ERR_RANGE},
+        {"a\t1\nb 2\n", "line 2: a tab", SHOAL_ERR_TYPE},
+        {"a\t1\nb\t-2\n", "line 2: the count is negative", SHOAL_ERR_RANGE},
+        {"a\t1\nb\t2.5\n", "line 2: the count is not a whole", SHOAL_ERR_TYPE},
+        {"a\t1\nb\t2e3\n", "line 2: the count is not a whole", SHOAL_ERR_TYPE},
+        {"a\t1\nb\t 2\n", "line 2: the count is not a whole", SHOAL_ERR_TYPE},
+        {"a\t1\nb\t2\t3\n", "line 2: the count is not a whole", SHOAL_ERR_TYPE},
+        {"a\t1\nb\t\n", "line 2: the count is missing", SHOAL_ERR_TYPE},
+        {"a\t1\nb\t9007199254740993\n", "line 2: the count is over", SHOAL_ERR_OVERFLOW},
+        {"a\t1\nb\t99999999999999999999999\n", "line 2: the count is over", SHOAL_ERR_OVERFLOW},
+        {"a\t1\nb\t9007199254740992\n", "line 2: the sum", SHOAL_ERR_OVERFLOW},
+        {"a\t1\nb\t1\nc\t1\nb\t4\n", "line 4: the value came before", SHOAL_ERR_DUPLICATE},
+        {"a\t1\n\t4\n", "line 2: the value is empty", SHOAL_ERR_RANGE},
+        {"a\t1\n\nb\t4\n", "line 2: the value is empty", SHOAL_ERR_RANGE},
+        {"a\t0\nb\t0\n", "sum to zero", SHOAL_ERR_RANGE},
+    };
+    agg_recipe recipe;
+    (void)state;
+    sketch_recipe(&recipe, "cms", 4, 10, 16);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        agg_dictionary counts;
+        agg_error error = {SHOAL_OK, 0, ""};
+        shoal_err err = parse_counts(&counts, &error, &recipe, table[i].text);
+        if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
+            fail_msg("case %zu: %d, %s", i, (int)err, error.text);
+        assert_int_equal(strncmp(error.text, "counts.tsv: ", 12), 0);
+    }
+    agg_dictionary counts;
+    agg_error error;
+    assert_err(agg_dictionary_parse(&counts, &error, &recipe, "c", "a\0b\t1\n", 6, 1, NULL, NULL), SHOAL_ERR_TYPE);
+    agg_recipe_release(&recipe);
+}
+
+static void good_counts_are_read(void **state)
+{
+    agg_recipe recipe;
+    agg_dictionary counts;
+    agg_error error;
+    (void)state;
+    sketch_recipe(&recipe, "cms", 4, 10, 16);
+    assert_ok(parse_counts(&counts, &error, &recipe,
+                           "\xef\xbb\xbf"
+                           "b\t3\r\na c\t0\nz\t9007199254740989"));
+    assert_int_equal(counts.n, 3);
+    assert_int_equal(counts.total, 9007199254740992);
+    assert_int_equal(counts.counts[0], 3);
+    assert_int_equal(counts.values[0].len, 1);
+    assert_memory_equal(counts.values[1].bytes, "a c", 3);
+    assert_int_equal(counts.items[0], shoal_part_item(&recipe.recipe.parts[0], (const uint8_t *)"b", 1));
+    agg_dictionary_release(&counts);
+    agg_recipe_release(&recipe);
+}
+
+static void dictionaries_warn_of_changed_lines(void **state)
+{
+    // The third line is "e" and a combining acute: NFC composes it.
+    static const char text[] = "plain\nUpper\ne\xcc\x81tude\n\xc3\xa9tude\tnote\nplain\nab\xff\n";
+    agg_recipe recipe;
+    agg_dictionary dictionary;
+    agg_error error;
+    static collected c;
+    (void)state;
+    sketch_recipe(&recipe, "cms", 4, 10, 16);
+    memset(&c, 0, sizeof c);
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "words", text, strlen(text), 0, hear, &c));
+    assert_int_equal(dictionary.n, 5);
+    assert_int_equal(dictionary.n_changed, 3);
+    assert_int_equal(dictionary.n_repeated, 1);
+    assert_int_equal(c.told, 4);
+    assert_non_null(strstr(c.first, "words: line 2: "));
+    assert_null(strstr(c.first, "Upper"));
+    agg_dictionary_release(&dictionary);
+    agg_recipe_release(&recipe);
+}
+
+static void text_rules_are_followed(void **state)
+{
+    shoal_recipe recipe;
+    (void)state;
+    shoal_recipe_init(&recipe);
+    recipe.text_min = 2;
+    recipe.text_max = 4;
+    assert_true(agg_text_is_kept(&recipe, "abcd", 4));
+    assert_true(agg_text_is_kept(&recipe, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 8));
+    assert_false(agg_text_is_kept(&recipe, "a", 1));
+    assert_false(agg_text_is_kept(&recipe, "abcde", 5));
+    assert_false(agg_text_is_kept(&recipe, "\xc3\x89t", 3)); // capital E acute
+    assert_false(agg_text_is_kept(&recipe, "\xce\xa3t", 3)); // capital sigma
+    assert_false(agg_text_is_kept(&recipe, "\xc4\xb0t", 3)); // capital I with a dot
+    assert_false(agg_text_is_kept(&recipe, "ab\xc3", 3));
+    recipe.text_case = SHOAL_CASE_KEEP;
+    assert_true(agg_text_is_kept(&recipe, "AB", 2));
+    assert_false(agg_text_is_kept(&recipe, "e\xcc\x81z", 4));
+    recipe.text_form = SHOAL_FORM_NONE;
+    assert_true(agg_text_is_kept(&recipe, "e\xcc\x81z", 4));
+}
+
+static void closed_dictionaries_come_from_the_recipe(void **state)
+{
+    agg_recipe recipe;
+    agg_dictionary dictionary;
+    agg_error error;
+    (void)state;
+    read_recipe(&recipe, LIST P("\"epsilon\":4,\"values\":[\"pear\",\"fig\"]") "}");
+    assert_ok(agg_dictionary_of_recipe(&dictionary, &error, &recipe));
+    assert_int_equal(dictionary.n, 2);
+    assert_memory_equal(dictionary.values[1].bytes, "fig", 3);
+    assert_int_equal(dictionary.items[1], 1);
+    agg_dictionary_release(&dictionary);
+    assert_err(agg_dictionary_parse(&dictionary, &error, &recipe, "d", "fig\nplum\n", 9, 0, NULL, NULL),
+               SHOAL_ERR_RANGE);
+    assert_non_null(strstr(error.text, "d: line 2: "));
+    agg_recipe_release(&recipe);
+    read_recipe(&recipe, LIST P("\"epsilon\":4,\"size\":11") "}");
+    assert_ok(agg_dictionary_of_recipe(&dictionary, &error, &recipe));
+    assert_int_equal(dictionary.n, 11);
+    assert_memory_equal(dictionary.values[10].bytes, "10", 2);
+    assert_int_equal(dictionary.items[10], 10);
+    agg_dictionary_release(&dictionary);
+    agg_recipe_release(&recipe);
+    sketch_recipe(&recipe, "cms", 4, 10, 16);
+    assert_err(agg_dictionary_of_recipe(&dictionary, &error, &recipe), SHOAL_ERR_ARGUMENT);
+    agg_recipe_release(&recipe);
+}
+
+static void error_texts_are_cut_not_overrun(void **state)
+{
+    agg_error error;
+    char long_text[600];
+    (void)state;
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    assert_err(agg_fail(&error, SHOAL_ERR_RANGE, 1, "%s", long_text), SHOAL_ERR_RANGE);
+    agg_error_prefix(&error, "file");
+    assert_int_equal(strncmp(error.text, "file: xxx", 9), 0);
+    assert_int_equal(strlen(error.text), sizeof error.text - 1);
+    agg_error_prefix(&error, "%s", long_text);
+    assert_int_equal(strlen(error.text), sizeof error.text - 1);
+    assert_string_equal(agg_err_name(AGG_ERR_USAGE), "usage");
+    assert_string_equal(agg_err_name(SHOAL_ERR_RANGE), "range");
+    assert_string_equal(agg_err_name((shoal_err)4000), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bad_recipes_are_refused),
+                                       cmocka_unit_test(values_are_found),
+                                       cmocka_unit_test(reports_come_back),
+                                       cmocka_unit_test(bad_reports_are_refused),
+                                       cmocka_unit_test(batches_are_read),
+                                       cmocka_unit_test(batches_of_another_recipe_are_refused),
+                                       cmocka_unit_test(lines_are_read_and_bad_ones_counted),
+                                       cmocka_unit_test(an_empty_stream_is_empty),
+                                       cmocka_unit_test(ids_are_remembered),
+                                       cmocka_unit_test(bad_counts_name_their_line),
+                                       cmocka_unit_test(good_counts_are_read),
+                                       cmocka_unit_test(dictionaries_warn_of_changed_lines),
+                                       cmocka_unit_test(text_rules_are_followed),
+                                       cmocka_unit_test(closed_dictionaries_come_from_the_recipe),
+                                       cmocka_unit_test(error_texts_are_cut_not_overrun)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

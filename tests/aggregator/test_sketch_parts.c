@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two loops that must be exact: vertical bit counting and the Walsh-Hadamard transform, against their definitions.
+#include "agg_test.h"
+
+#include "agg_parallel.h"
+#include "agg_size.h"
+#include "bit_columns.h"
+#include "rng.h"
+#include "wht.h"
+
+static void counts_every_bit(void **state)
+{
+    static const uint32_t widths[] = {2, 7, 8, 9, 63, 64, 65, 100, 256, 1024};
+    static const uint32_t numbers[] = {0, 1, 2, 14, 15, 16, 30, 254, 255, 256, 300, 600};
+    static const uint8_t seed[32] = {1};
+    uint8_t *bits = malloc(600 * 128);
+    const uint8_t *vectors[600];
+    uint32_t counts[1024], expected[1024];
+    shoal_rng rng;
+    (void)state;
+    shoal_rng_init(&rng, seed);
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+        uint32_t m = widths[w], size = (m + 7) / 8;
+        for (size_t c = 0; c < sizeof numbers / sizeof numbers[0]; c++) {
+            uint32_t n = numbers[c];
+            for (uint32_t l = 0; l < m; l++) counts[l] = expected[l] = 1000 * l;
+            for (uint32_t i = 0; i < n; i++) {
+                // Exactly size bytes for the last one, so that a read beyond it is seen by the address checker.
+                uint8_t *v = bits + i * size;
+                vectors[i] = v;
+                if (i == 0)
+                    memset(v, 0xff, size);
+                else
+                    shoal_rng_bytes(&rng, v, size);
+                if (m % 8 != 0) v[size - 1] &= (uint8_t)((1u << m % 8) - 1);
+                for (uint32_t l = 0; l < m; l++) expected[l] += v[l / 8] >> l % 8 & 1;
+            }
+            agg_bit_columns_add(counts, m, vectors, n);
+            assert_memory_equal(counts, expected, m * sizeof *counts);
+        }
+    }
+    free(bits);
+}
+
+static void all_ones_do_not_overflow_lanes(void **state)
+{
+    uint8_t ones[8];
+    const uint8_t *vectors[1000];
+    uint32_t counts[64] = {0};
+    (void)state;
+    memset(ones, 0xff, sizeof ones);
+    for (int i = 0; i < 1000; i++) vectors[i] = ones;
+    agg_bit_columns_add(counts, 64, vectors, 1000);
+    for (int l = 0; l < 64; l++) assert_int_equal(counts[l], 1000);
+}
+
+static int sign_of(uint32_t i, uint32_t j)
+{
+    int sign = 1;
+    for (uint32_t x = i & j; x != 0; x &= x - 1) sign = -sign;
+    return sign;
+}
+
+static void transforms_by_definition(void **state)
+{
+    static const uint8_t seed[32] = {2};
+    int32_t x[1024], y[1024];
+    shoal_rng rng;
+    (void)state;
+    shoal_rng_init(&rng, seed);
+    for (uint32_t m = 2; m <= 1024; m *= 2) {
+        for (uint32_t i = 0; i < m; i++) x[i] = y[i] = (int32_t)shoal_rng_below(&rng, 2001) - 1000;
+        agg_wht(y, m);
+        for (uint32_t i = 0; i < m; i++) {
+            int32_t sum = 0;
+            for (uint32_t j = 0; j < m; j++) sum += sign_of(i, j) * x[j];
+            assert_int_equal(y[i], sum);
+        }
+        agg_wht(y, m);
+        for (uint32_t i = 0; i < m; i++) assert_int_equal(y[i], (int32_t)m * x[i]);
+    }
+}
+
+static void transform_keeps_the_largest_sum(void **state)
+{
+    int32_t x[8];
+    (void)state;
+    for (int i = 0; i < 8; i++) x[i] = INT32_MAX / 8;
+    agg_wht(x, 8);
+    assert_int_equal(x[0], INT32_MAX / 8 * 8);
+    for (int i = 1; i < 8; i++) assert_int_equal(x[i], 0);
+}
+
+static void mark(void *context, unsigned part, unsigned n_parts)
+{
+    unsigned *seen = context;
+    seen[part] += n_parts;
+}
+
+static void every_part_runs_once(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 17; n++) {
+        unsigned seen[17] = {0};
+        agg_parallel(n, mark, seen);
+        for (unsigned i = 0; i < 17; i++) assert_int_equal(seen[i], i < n ? n : 0);
+    }
+}
+
+static void sizes_are_checked(void **state)
+{
+    size_t product = 5;
+    agg_error error;
+    (void)state;
+    assert_true(agg_size_multiply(&product, 3, 4));
+    assert_int_equal(product, 12);
+    assert_false(agg_size_multiply(&product, SIZE_MAX / 2, 3));
+    assert_int_equal(product, 12);
+    assert_null(agg_alloc(&error, SIZE_MAX / 4, 8));
+    assert_err(error.code, AGG_ERR_MEMORY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_every_bit),         cmocka_unit_test(all_ones_do_not_overflow_lanes),
+        cmocka_unit_test(transforms_by_definition), cmocka_unit_test(transform_keeps_the_largest_sum),
+        cmocka_unit_test(every_part_runs_once),     cmocka_unit_test(sizes_are_checked)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
