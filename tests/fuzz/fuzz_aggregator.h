@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the aggregator's fuzz targets share: a small recipe as JSON, read once.
+#ifndef FUZZ_AGGREGATOR_H
+#define FUZZ_AGGREGATOR_H
+
+#include <string.h>
+
+#include "fuzz_recipe.h"
+#include "recipe_json.h"
+
+static const char fuzz_words_json[] =
+    "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"cms\","
+    "\"parameters\":{\"epsilon\":2,\"k\":9,\"m\":20},\"hash\":\"poly1\",\"seed\":\"" TEST_SEED "\","
+    "\"limit\":{\"per_day\":1},\"cohort\":{\"minimum\":1},\"expires\":\"2030-01-01\"}";
+
+static const char fuzz_list_json[] =
+    "{\"recipe\":\"l\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"onehot-asymmetric\","
+    "\"parameters\":{\"epsilon\":2,\"values\":[\"one\",\"two\",\"\\u00e9t\\u00e9\"]},"
+    "\"limit\":{\"per_day\":1},\"cohort\":{\"minimum\":1},\"expires\":\"2030-01-01\"}";
+
+// The recipe of the choice's lowest bit. It lives until the program ends.
+static inline const agg_recipe *fuzz_agg_recipe(uint8_t choice)
+{
+    static agg_recipe recipes[2];
+    static int is_read;
+    if (!is_read) {
+        agg_error error;
+        PROPERTY(agg_recipe_from_bytes(&recipes[0], &error, "words", fuzz_words_json, strlen(fuzz_words_json)) ==
+                 SHOAL_OK);
+        PROPERTY(agg_recipe_from_bytes(&recipes[1], &error, "list", fuzz_list_json, strlen(fuzz_list_json)) ==
+                 SHOAL_OK);
+        is_read = 1;
+    }
+    return &recipes[choice & 1];
+}
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Property: a counts file or dictionary that is accepted has distinct values that are not empty, and counts that add up.
+#include "dictionary.h"
+#include "fuzz_aggregator.h"
+
+static void check(const agg_dictionary *d, int has_counts)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        PROPERTY(d->values[i].len >= 1);
+        if (has_counts) total += d->counts[i];
+        for (size_t j = 0; j < i && d->n < 64; j++)
+            PROPERTY(d->values[i].len != d->values[j].len ||
+                     memcmp(d->values[i].bytes, d->values[j].bytes, d->values[i].len) != 0);
+    }
+    PROPERTY(!has_counts || (total == d->total && total >= 1 && total <= (uint64_t)1 << 53));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    agg_dictionary dictionary;
+    agg_error error = {0};
+    if (len < 1) return 0;
+    int has_counts = data[0] >> 1 & 1;
+    if (agg_dictionary_parse(&dictionary, &error, fuzz_agg_recipe(data[0]), "input", (const char *)data + 1, len - 1,
+                             has_counts, NULL, NULL) != SHOAL_OK) {
+        PROPERTY(error.text[0] != '\0');
+        return 0;
+    }
+    check(&dictionary, has_counts);
+    agg_dictionary_release(&dictionary);
+    return 0;
+}
