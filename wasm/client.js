@@ -633,43 +633,42 @@ export class Client {
   // ---- for the person ----
 
   /** What was sent, waits or was refused, newest first. Empty where storage cannot be read. @returns {Promise<Entry[]>} */
-  async reports() {
-    if (!(await this.#hasStorage())) return [];
-    const [done, queue] = await this.#deps.storage.transaction((tx) => Promise.all([tx.entries('done'), tx.entries('queue')]));
-    const { entry } = await import('./reasons.js');
-    const rows = [...queue.map(([, row]) => ({ ...row, state: 'queued', at: row.due })), ...done.map(([, row]) => row)];
-    return rows.sort((a, b) => b.at - a.at).map(entry);
+  reports() {
+    return this.#orNone(async () => {
+      if (!(await this.#deps.storage.open(false))) return [];
+      const [done, queue] = await this.#deps.storage.transaction((tx) => Promise.all([tx.entries('done'), tx.entries('queue')]));
+      const rows = [...queue.map(([, row]) => ({ ...row, state: 'queued', at: row.due })), ...done.map(([, row]) => row)];
+      const { entry } = await import('./reasons.js');
+      return rows.sort((a, b) => b.at - a.at).map(entry);
+    });
   }
 
-  /** Has something been stored? False where it cannot be read. */
-  async #hasStorage() {
-    try {
-      return await this.#deps.storage.open(false);
-    } catch {
-      this.#note('storage');
-      return false;
-    }
+  /** @template T @param {() => Promise<T[]>} task */
+  #orNone(task) {
+    return task().catch(() => (this.#note('storage'), []));
   }
 
   /** What each recipe has spent, by basic composition. Empty without consent. @returns {Promise<Balance[]>} */
-  async ledger() {
-    const ready = await this.#core();
-    const day = this.#day();
-    const balances = await this.#exclusive(async (tx, core) => {
-      const ledger = await this.#ledgerOf(tx, core);
-      /** @param {Recipe} recipe @param {number} first */
-      const spent = (recipe, first) => {
-        const { count, epsMicro } = core.ledger.spent(ledger, recipe, first, day);
-        return { count, epsilon: epsMicro / 1e6 };
-      };
-      return ready?.recipes.map((recipe) => ({
-        recipe: recipe.id,
-        perDay: recipe.limit.perDay,
-        today: spent(recipe, day),
-        year: spent(recipe, day - 364),
-      }));
+  ledger() {
+    return this.#orNone(async () => {
+      const recipes = (await this.#core())?.recipes ?? [];
+      const day = this.#day();
+      const balances = await this.#exclusive(async (tx, core) => {
+        const ledger = await this.#ledgerOf(tx, core);
+        /** @param {Recipe} recipe @param {number} first */
+        const spent = (recipe, first) => {
+          const { count, epsMicro } = core.ledger.spent(ledger, recipe, first, day);
+          return { count, epsilon: epsMicro / 1e6 };
+        };
+        return recipes.map((recipe) => ({
+          recipe: recipe.id,
+          perDay: recipe.limit.perDay,
+          today: spent(recipe, day),
+          year: spent(recipe, day - 364),
+        }));
+      });
+      return balances ?? [];
     });
-    return balances ?? [];
   }
 
   /** Why nothing was sent, or not everything: what holds now, and what befell events since the page was loaded. @returns {Promise<Reason[]>} */
@@ -691,14 +690,14 @@ export class Client {
 
   /** @param {(code: string, recipe: string | null, count: number) => void} add */
   async #explainState(add) {
-    const ready = await this.#core();
+    const recipes = (await this.#core())?.recipes ?? [];
     await this.#exclusive(async (tx, core) => {
-      for (const recipe of ready?.recipes ?? []) {
+      for (const recipe of recipes) {
         const code = await this.#refusal(tx, core, recipe);
         if (code) add(code, recipe.id, this.#notes.get(`${code} ${recipe.id}`)?.count ?? 0);
       }
     });
-    if (!(await this.#hasStorage())) return;
+    if (!(await this.#deps.storage.open(false))) return;
     const waiting = (await this.#queue()).filter(([, row]) => row.due > this.#deps.now());
     if (waiting.length) add('not-yet-due', null, waiting.length);
   }

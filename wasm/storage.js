@@ -39,8 +39,8 @@ export function indexedDbStorage(name = 'shoal') {
         upgrade(fresh, _old, _new, tx) {
           isAbsent = !create;
           // Aborting the first upgrade leaves no database behind: before consent nothing is stored, not even an empty one.
-          if (isAbsent) tx.abort();
-          else for (const store of STORES) fresh.createObjectStore(store);
+          if (!isAbsent) for (const store of STORES) fresh.createObjectStore(store);
+          else tx.done.catch(() => {}), tx.abort();
         },
         blocking: close,
         terminated: close,

@@ -6,17 +6,9 @@ import { test } from 'node:test';
 import { Core, ShoalError } from '../core.js';
 import { load, loadModule } from '../node.js';
 import { itemsRecipe, wordsRecipe } from './fixtures.mjs';
+import { vectorRecipe } from './vectors.mjs';
 
 const vectors = JSON.parse(await readFile(new URL('../../tests/core/vectors_records.json', import.meta.url), 'utf8'));
-
-/** @param {any} v a line of vectors_records.json */
-export const vectorRecipe = (v) => ({
-  recipe: 'vector', analysis: 'test', stream: 's', value: 'word', mechanism: v.mechanism, limit: { per_day: 1 },
-  expires: '2030-01-01',
-  ...(v.k
-    ? { parameters: { epsilon: v.epsilon_micro / 1e6, k: v.k, m: v.m }, hash: 'poly1', seed: '00112233445566778899aabbccddeeff'.repeat(2) }
-    : { parameters: { epsilon: v.epsilon_micro / 1e6, size: v.m } }),
-});
 
 const secret = () => crypto.getRandomValues(new Uint8Array(32));
 

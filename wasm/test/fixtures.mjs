@@ -106,14 +106,17 @@ const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'applic
  * @param {{folders: string[], csp?: string, pages?: Record<string, string>}} options
  */
 export async function serveFolders({ folders, csp, pages = {} }) {
-  /** @type {{url: string, body?: any, headers: any}[]} */
+  /** @type {{method?: string, url: string, body?: any, headers: any}[]} */
   const requests = [];
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     let body = '';
     for await (const chunk of request) body += chunk;
-    requests.push({ url: url.pathname, body: body ? JSON.parse(body) : undefined, headers: request.headers });
-    if (url.pathname === '/v1/reports') return void response.writeHead(202, { 'Content-Type': 'application/json' }).end('{}');
+    requests.push({ method: request.method, url: url.pathname, body: body ? JSON.parse(body) : undefined, headers: request.headers });
+    if (url.pathname === '/v1/reports') {
+      const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'Content-Type, Idempotency-Key' };
+      return void response.writeHead(request.method === 'OPTIONS' ? 204 : 202, cors).end();
+    }
     /** @type {Record<string, string>} */
     const headers = { 'Content-Type': TYPES[/** @type {keyof TYPES} */ (extname(url.pathname) || '.html')] ?? 'text/plain' };
     if (csp) headers['Content-Security-Policy'] = csp;
@@ -130,6 +133,8 @@ export async function serveFolders({ folders, csp, pages = {} }) {
   return {
     origin: `http://127.0.0.1:${port}`,
     requests,
+    /** The reports that came in. */
+    reports: () => requests.filter(({ method, url }) => method === 'POST' && url === '/v1/reports'),
     close: () => (server.closeAllConnections(), new Promise((resolve) => server.close(resolve))),
   };
 }

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built files in a real Chromium, served from a plain folder under the policy that the documentation prints.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { vectorRecipe } from './vectors.mjs';
+import { CSP } from '../reasons.js';
+import { WASM, itemsRecipe, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
+
+/** @typedef {import('playwright-core').Page} Page */
+/** @type {import('playwright-core').Browser} */
+let browser;
+/** @type {Awaited<ReturnType<typeof serveFolders>>} */
+let edge;
+/** @type {Awaited<ReturnType<typeof serveFolders>>} */
+let site;
+/** Errors that no page caught. @type {string[]} */
+const failures = [];
+const DIST = join(WASM, 'dist');
+const FIELDS = `<!doctype html><title>fields</title>
+  <textarea id="notes"></textarea><input id="plain"><div id="editable" contenteditable></div>
+  <input id="password" type="password"><input id="email" type="email"><input id="tel" type="tel"><input id="number" type="number">
+  <input id="card" autocomplete="section-a billing cc-number"><input id="otp" autocomplete="one-time-code"><input id="digits" inputmode="numeric">
+  <form id="form"><input id="in" data-shoal><input id="out"><input id="off" data-shoal="off"></form>`;
+
+before(async () => {
+  browser = await launchBrowser();
+  edge = await serveFolders({ folders: [] });
+  const policy = `default-src 'none'; ${CSP}; connect-src 'self' ${edge.origin}`;
+  site = await serveFolders({ folders: [DIST], csp: policy, pages: { '/': FIELDS } });
+});
+
+after(async () => {
+  await browser?.close();
+  await edge?.close();
+  await site?.close();
+  assert.deepEqual(failures, []);
+});
+
+/** A page of a fresh profile. */
+async function freshPage() {
+  edge.requests.length = 0;
+  const context = await browser.newContext();
+  const page = await open(context);
+  return { context, page };
+}
+
+/** @param {import('playwright-core').BrowserContext} context @param {string} [origin] */
+async function open(context, origin = site.origin) {
+  const page = await context.newPage();
+  page.on('pageerror', (error) => void failures.push(String(error)));
+  await page.goto(origin + '/');
+  return page;
+}
+
+/** Starts the loader in the page as `window.shoal`. @param {Page} page @param {object[]} recipes */
+const startLoader = (page, recipes) =>
+  page.evaluate(async ([endpoint, list]) => {
+    const { start } = await import(/** @type {any} */ ('/loader.js'));
+    Object.assign(globalThis, { shoal: start({ endpoint, recipes: list }) });
+  }, /** @type {const} */ ([edge.origin, recipes]));
+
+/** Runs a method of `window.shoal`. @param {Page} page @param {string} path @param {any[]} args @returns {Promise<any>} */
+const call = (page, path, ...args) =>
+  page.evaluate(([names, list]) => {
+    const parts = String(names).split('.');
+    const owner = parts.slice(0, -1).reduce((o, name) => o[name], /** @type {any} */ (globalThis).shoal);
+    return owner[/** @type {string} */ (parts.at(-1))](.../** @type {any[]} */ (list));
+  }, /** @type {const} */ ([path, args]));
+
+/** @param {() => boolean | Promise<boolean>} condition @param {string} what */
+async function until(condition, what) {
+  for (let i = 0; i < 200; i++) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  assert.fail(`never: ${what}`);
+}
+
+/** Everything the page's origin holds, as text. @param {Page} page */
+const everythingStored = (page) =>
+  page.evaluate(async () => {
+    const out = [JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie];
+    for (const { name } of await indexedDB.databases()) {
+      const db = await new Promise((resolve, reject) => {
+        const request = indexedDB.open(/** @type {string} */ (name));
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+      for (const store of db.objectStoreNames) {
+        const rows = await new Promise((resolve) => {
+          const all = db.transaction(store).objectStore(store).getAll();
+          all.onsuccess = () => resolve(all.result);
+        });
+        out.push(store, JSON.stringify(rows, (_, v) => (v instanceof Uint8Array ? String.fromCharCode(...v) : v)));
+      }
+      db.close();
+    }
+    return out.join('\n');
+  });
+
+test('nothing but the loader is loaded, and nothing stored, before consent', async () => {
+  site.requests.length = 0;
+  const { page, context } = await freshPage();
+  await startLoader(page, [wordsRecipe()]);
+  assert.deepEqual(await call(page, 'record', 'typed-words', 'hello'), []);
+  assert.deepEqual(await call(page, 'visit', 'https://example.org/'), []);
+  assert.deepEqual((await call(page, 'explain')).map((/** @type {any} */ r) => r.code), ['no-consent']);
+  assert.deepEqual(await call(page, 'reports'), []);
+  await call(page, 'flush');
+  const loaded = site.requests.map(({ url }) => url).filter((url) => url !== '/favicon.ico');
+  assert.deepEqual(loaded, ['/', '/loader.js']);
+  assert.equal(await everythingStored(page), '{}\n{}\n');
+  assert.equal(edge.requests.length, 0);
+  await context.close();
+});
+
+test('a word goes from a page to the worker, under the policy', async () => {
+  const { page, context } = await freshPage();
+  await startLoader(page, [wordsRecipe(), itemsRecipe()]);
+  assert.equal(await call(page, 'consent.grant'), 'granted');
+  assert.deepEqual(await call(page, 'record', 'typed-words', 'Quicksilver'), [{ recipe: 'words', code: 'queued' }]);
+  await call(page, 'record', 'theme', 'dark');
+  await call(page, 'flush');
+  await until(() => edge.reports().length === 2, 'two reports');
+  const report = edge.reports().find(({ body }) => body.key === 'words');
+  assert.deepEqual(Object.keys(report?.body), ['key', 'recipe_hash', 'parameters', 'records']);
+  assert.match(report?.headers['idempotency-key'], /^[0-9a-f]{32}$/);
+  assert.equal(report?.headers.cookie, undefined);
+  assert.equal(report?.headers.referer, undefined);
+  await until(async () => (await call(page, 'reports')).every((/** @type {any} */ r) => r.state === 'sent'), 'all are sent');
+  const stored = await everythingStored(page);
+  assert.match(stored, /"sent"/);
+  assert.ok(!/quicksilver|dark/i.test(stored), 'no raw value is stored');
+
+  // Another page of the site remembers, and erase forgets.
+  const second = await open(context);
+  await startLoader(second, [wordsRecipe()]);
+  assert.equal(await second.evaluate(() => /** @type {any} */ (globalThis).shoal.consent.state), 'granted');
+  assert.equal((await call(second, 'reports')).length, 2);
+  await call(second, 'erase');
+  assert.equal(await everythingStored(second), `{}\n{}\n\ndone\n[]\nqueue\n[]\nstate\n[${Math.floor(Date.now() / 86_400_000)}]`);
+  assert.deepEqual((await call(page, 'record', 'typed-words', 'again')).map((/** @type {any} */ o) => o.code), ['no-consent']);
+  await context.close();
+});
+
+test('Chromium makes the bytes of the native build', async () => {
+  const { page, context } = await freshPage();
+  const vectors = JSON.parse(await readFile(new URL('../../tests/core/vectors_records.json', import.meta.url), 'utf8'));
+  const input = vectors.map((/** @type {any} */ v) => ({ v, json: vectorRecipe(v) }));
+  const made = await page.evaluate(async (list) => {
+    const { load } = await import(/** @type {any} */ ('/web.js'));
+    const core = await load();
+    return list.map((/** @type {any} */ { v, json }) => {
+      const recipe = core.recipe(json);
+      const seed = Uint8Array.from({ length: 32 }, (_, i) => v.first_seed_byte + i);
+      const record = recipe.randomize(v.k ? v.value : v.value === 'none' ? null : Number(v.value), seed);
+      core.release(recipe);
+      return [recipe.hash, record];
+    });
+  }, input);
+  assert.deepEqual(made, vectors.map((/** @type {any} */ v) => [v.recipe_hash, v.record]));
+  await context.close();
+});
+
+test('where the policy refuses WebAssembly, explain says so and names the header', async () => {
+  const strict = await serveFolders({ folders: [DIST], csp: "script-src 'self'", pages: { '/': FIELDS } });
+  const context = await browser.newContext();
+  const page = await open(context, strict.origin);
+  edge.requests.length = 0;
+  await startLoader(page, [wordsRecipe()]);
+  await call(page, 'consent.grant');
+  assert.deepEqual((await call(page, 'record', 'typed-words', 'a')).map((/** @type {any} */ o) => o.code), ['wasm-blocked']);
+  const reason = (await call(page, 'explain')).find((/** @type {any} */ r) => r.code === 'wasm-blocked');
+  assert.ok(reason.text.includes(`Content-Security-Policy: ${CSP}`));
+  assert.equal(edge.requests.length, 0);
+  await context.close();
+  await strict.close();
+});
+
+test('two tabs spend one budget', async () => {
+  const { page, context } = await freshPage();
+  const recipes = [wordsRecipe({ limit: { per_day: 5 }, send: { fresh: 'allow', delay_s: 3600 } })];
+  await startLoader(page, recipes);
+  await call(page, 'consent.grant');
+  const second = await open(context);
+  await startLoader(second, recipes);
+  await until(() => second.evaluate(() => /** @type {any} */ (globalThis).shoal.consent.state === 'granted'), 'consent in both');
+  const storm = (/** @type {Page} */ tab) =>
+    tab.evaluate(() => Promise.all(Array.from({ length: 15 }, () => /** @type {any} */ (globalThis).shoal.record('typed-words', 'a'))));
+  const outcomes = (await Promise.all([storm(page), storm(second)])).flat(2).map((o) => o.code);
+  assert.equal(outcomes.length, 30);
+  assert.equal(outcomes.filter((code) => code === 'queued').length, 5);
+  assert.equal((await call(page, 'reports')).length, 5);
+  assert.equal((await call(second, 'ledger'))[0].today.count, 5);
+
+  // Opt-out in one tab holds in the other.
+  assert.equal(await call(second, 'consent.withdraw'), 'withdrawn');
+  assert.deepEqual(await call(page, 'reports'), []);
+  assert.ok((await call(page, 'record', 'typed-words', 'a')).every((/** @type {any} */ o) => o.code !== 'queued'));
+  await context.close();
+});
+
+test('a tab killed between debit and queue has spent, and sends nothing', async () => {
+  const { page, context } = await freshPage();
+  const recipes = [wordsRecipe({ limit: { per_day: 1 } })];
+  await page.evaluate(async ([endpoint, list]) => {
+    const { init } = await import(/** @type {any} */ ('/client.js'));
+    const random = (/** @type {Uint8Array} */ bytes) => {
+      // The draw of a record's seed comes after the debit: the tab hangs here until it is killed.
+      if (bytes.length === 32) for (;;);
+      crypto.getRandomValues(bytes);
+    };
+    const client = await init({ endpoint, recipes: list, random });
+    await client.consent.grant();
+    setTimeout(() => client.record('typed-words', 'a'), 50);
+  }, /** @type {const} */ ([edge.origin, recipes]));
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  const survivor = await open(context);
+  await page.close();
+  await startLoader(survivor, recipes);
+  await survivor.evaluate(() => localStorage.setItem('shoal-consent', 'granted'));
+  await survivor.reload();
+  await startLoader(survivor, recipes);
+  assert.equal((await call(survivor, 'ledger'))[0].today.count, 1);
+  assert.deepEqual((await call(survivor, 'record', 'typed-words', 'a')).map((/** @type {any} */ o) => o.code), ['budget']);
+  await call(survivor, 'flush');
+  assert.equal(edge.requests.length, 0);
+  await context.close();
+});
+
+test('storage that a browser refuses sends nothing', async () => {
+  edge.requests.length = 0;
+  const context = await browser.newContext();
+  await context.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('denied', 'SecurityError');
+    };
+  });
+  const page = await open(context);
+  await startLoader(page, [wordsRecipe()]);
+  await call(page, 'consent.grant');
+  await call(page, 'record', 'typed-words', 'a');
+  await call(page, 'flush');
+  assert.ok((await call(page, 'explain')).some((/** @type {any} */ r) => r.code === 'storage'));
+  assert.equal(edge.requests.length, 0);
+  await context.close();
+});
+
+test('Global Privacy Control is honoured by the loader', async () => {
+  site.requests.length = 0;
+  const context = await browser.newContext();
+  await context.addInitScript(() => Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', { value: true }));
+  const page = await open(context);
+  await startLoader(page, [wordsRecipe()]);
+  assert.equal(await call(page, 'consent.grant'), 'gpc');
+  assert.deepEqual((await call(page, 'explain')).map((/** @type {any} */ r) => r.code), ['gpc']);
+  assert.ok(site.requests.every(({ url }) => url !== '/client.js'));
+  assert.equal(await everythingStored(page), '{}\n{}\n');
+  await context.close();
+});
+
+test('observe reads completed words of fields that opted in, and of no others', async () => {
+  const { page, context } = await freshPage();
+  await startLoader(page, [wordsRecipe({ send: { fresh: 'allow', delay_s: 3600 } })]);
+  await call(page, 'consent.grant');
+  const ids = ['notes', 'plain', 'editable', 'password', 'email', 'tel', 'number', 'card', 'otp', 'digits', 'form'];
+  await page.evaluate((list) => {
+    for (const id of list) /** @type {any} */ (globalThis).shoal.observe(document.getElementById(id));
+  }, ids);
+  await until(() => site.requests.some(({ url }) => url === '/observe.js'), 'the chunk');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  let total = 0;
+  /** Types into a field and expects so many more records. @param {string} id @param {string} text @param {number} more */
+  const types = async (id, text, more) => {
+    await page.focus(`#${id}`);
+    await page.keyboard.type(text);
+    total += more;
+    await until(async () => (await call(page, 'reports')).length >= total, `${id}: ${text}`);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    assert.equal((await call(page, 'reports')).length, total, `${id}: ${text}`);
+  };
+  await types('notes', 'hello wor', 1);
+  await types('notes', 'ld\n', 1);
+  await types('notes', 'ten 1234 code99 ', 1);
+  await types('editable', 'red', 0);
+  await page.keyboard.press('Enter');
+  await types('editable', 'blue.', 2);
+  await types('plain', 'unfinished', 0);
+  await types('notes', '', 1); // leaving a field completes its word
+  for (const id of ['password', 'email', 'tel', 'number', 'card', 'otp', 'digits', 'out', 'off']) await types(id, 'secret words here ', 0);
+  await types('in', 'opted in ', 2);
+  await page.evaluate(() => {
+    // "Show password": the field looks like text now, and stays refused.
+    /** @type {any} */ (document.getElementById('password')).type = 'text';
+  });
+  await types('password', 'more secret words ', 0);
+  await page.evaluate(() => document.getElementById('plain')?.setAttribute('autocomplete', 'cc-name'));
+  await types('plain', ' ada lovelace ', 0);
+  await page.focus('#notes');
+  await page.evaluate(() => document.execCommand('insertText', false, ''));
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.setData('text/plain', 'pasted words ');
+    document.getElementById('notes')?.dispatchEvent(new InputEvent('beforeinput', { inputType: 'insertFromPaste', data: 'pasted words ', bubbles: true }));
+  });
+  await types('notes', '', 0);
+  assert.ok((await call(page, 'explain')).some((/** @type {any} */ r) => r.code === 'refused-field'));
+  assert.ok(!/hello|secret|lovelace/.test(await everythingStored(page)));
+  await context.close();
+});
+
+test('a hidden page sends what is due', async () => {
+  const { page, context } = await freshPage();
+  await startLoader(page, [wordsRecipe()]);
+  await call(page, 'consent.grant');
+  await page.evaluate(async () => {
+    const { shoal } = /** @type {any} */ (globalThis);
+    await shoal.record('typed-words', 'a');
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  await until(() => edge.reports().length === 1, 'the report');
+  await context.close();
+});

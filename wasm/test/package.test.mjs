@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The package as somebody gets it: sizes, an install into an empty project, its types, a Vite build under the policy.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { CSP } from '../reasons.js';
+import { WASM, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
+
+const run = promisify(execFile);
+const require = createRequire(import.meta.url);
+const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+/** @type {string} */
+let project;
+
+before(async () => {
+  project = await mkdtemp(join(tmpdir(), 'shoal-package-'));
+  await writeFile(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}');
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], { cwd: WASM });
+  const [{ filename }] = JSON.parse(stdout);
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(project, filename)], { cwd: project });
+});
+
+after(() => rm(project, { recursive: true, force: true }));
+
+// [file in dist, most bytes after gzip]
+const LIMITS = /** @type {const} */ ([['loader.js', 2048], ['client.js', 8192], ['shoal.wasm', 15360]]);
+
+test('gzip sizes are within their limits', async (t) => {
+  for (const [file, limit] of LIMITS) {
+    const size = gzipSync(await readFile(join(WASM, 'dist', file)), { level: 9 }).length;
+    t.diagnostic(`${file}: ${size} of ${limit} bytes`);
+    assert.ok(size <= limit, `${file} has ${size} bytes, more than ${limit}`);
+  }
+  for (const file of ['observe.js', 'reasons.js', 'memory_storage.js', 'site.js']) {
+    t.diagnostic(`${file} (loaded when needed): ${gzipSync(await readFile(join(WASM, 'dist', file)), { level: 9 }).length} bytes`);
+  }
+});
+
+test('the package has no dependencies and carries the licences of what is inside', async () => {
+  const installed = join(project, 'node_modules');
+  assert.deepEqual((await readdir(installed)).filter((name) => !name.startsWith('.')), ['shoal-client']);
+  const licences = await readFile(join(installed, 'shoal-client/dist/LICENSES.txt'), 'utf8');
+  assert.match(licences, /^idb$[^]*Jake Archibald[^]*^tldts$[^]*MIT/m);
+});
+
+test('it runs in Node from an empty project', async () => {
+  await writeFile(join(project, 'use.mjs'), `
+    import { init } from 'shoal-client';
+    import { load } from 'shoal-client/node';
+    const posts = [];
+    const client = await init({ endpoint: 'https://edge.example', recipes: [${JSON.stringify(wordsRecipe())}], wasm: load,
+      fetch: async (url, request) => (posts.push(JSON.parse(request.body)), new Response('{}', { status: 202 })) });
+    await client.consent.grant();
+    await client.type('hello world');
+    await client.flush();
+    console.log(JSON.stringify([posts.length, posts[0].key, (await client.explain()).length]));
+    client.close();`);
+  const { stdout } = await run(process.execPath, ['use.mjs'], { cwd: project });
+  assert.equal(stdout.trim(), '[2,"words",0]');
+});
+
+test('its types pass tsc, and wrong use does not', async () => {
+  const good = `
+    import { init, ShoalError, type Client, type Reason } from 'shoal-client';
+    import { start } from 'shoal-client/loader';
+    import { Core, type Recipe } from 'shoal-client/core';
+    import { load } from 'shoal-client/web';
+    export async function use(): Promise<string> {
+      const client: Client = await init({ endpoint: 'https://e.example', recipes: [{ url: 'r.json', hash: '00' }, { recipe: 'x' }] });
+      const state: 'none' | 'granted' | 'withdrawn' | 'gpc' = client.consent.state;
+      const outcomes: { recipe: string | null; code: string }[] = await client.record('s', null);
+      const reasons: Reason[] = await client.explain();
+      const stop: () => void = client.observe(document.body);
+      stop();
+      const shoal = start({ endpoint: 'https://e.example', recipes: [] });
+      await shoal.consent.grant();
+      const sent: string[] = (await shoal.reports()).map((entry) => entry.report.records[0]);
+      const core: Core = await load();
+      const recipe: Recipe = core.recipe({});
+      const bytes: Uint8Array = recipe.sealBatch(recipe.recordFromText(recipe.randomize('x', new Uint8Array(32))), new Uint8Array(16));
+      return [state, outcomes[0].code, reasons[0].text, sent[0], bytes.length, (await client.ledger())[0].today.epsilon].join() + ShoalError.name;
+    }`;
+  const bad = `
+    import { init } from 'shoal-client';
+    export const a = init({ recipes: [] });
+    export const b = init({ endpoint: 1, recipes: [] });
+    export const c = async () => (await init({ endpoint: '', recipes: [] })).record(1, 'x');`;
+  await writeFile(join(project, 'good.ts'), good);
+  await writeFile(join(project, 'bad.ts'), bad);
+  for (const resolution of [['nodenext', 'nodenext'], ['esnext', 'bundler']]) {
+    const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--module', resolution[0], '--moduleResolution', resolution[1]];
+    await run(process.execPath, [tsc, ...options, 'good.ts'], { cwd: project }).catch((error) => assert.fail(error.stdout));
+    const refused = await run(process.execPath, [tsc, ...options, 'bad.ts'], { cwd: project }).then(() => '', (error) => error.stdout);
+    assert.equal(refused.match(/bad\.ts\(\d+/g)?.length, 3, refused);
+  }
+});
+
+test('a Vite build of it works under the policy, from a folder below the root', async () => {
+  await mkdir(join(project, 'src'), { recursive: true });
+  await writeFile(join(project, 'index.html'), '<!doctype html><title>t</title><script type="module" src="/src/main.js"></script>');
+  await writeFile(join(project, 'src/main.js'), `
+    import { start } from 'shoal-client/loader';
+    window.make = (endpoint, recipes) => (window.shoal = start({ endpoint, recipes }));`);
+  const { build } = await import('vite');
+  await build({ root: project, base: './', logLevel: 'error', configFile: false });
+  const edge = await serveFolders({ folders: [] });
+  const pages = { '/app/': await readFile(join(project, 'dist/index.html'), 'utf8') };
+  // The build lies under /app/, and nothing of it may assume the root.
+  await run('mv', [join(project, 'dist'), join(project, 'app')]);
+  const site = await serveFolders({ folders: [project], csp: `default-src 'none'; ${CSP}; connect-src 'self' ${edge.origin}`, pages });
+  const browser = await launchBrowser();
+  try {
+    const page = await browser.newPage();
+    /** @type {string[]} */
+    const complaints = [];
+    page.on('console', (message) => void (message.type() === 'error' && !/favicon/.test(message.location().url) && complaints.push(message.text())));
+    page.on('pageerror', (error) => void complaints.push(String(error)));
+    await page.goto(`${site.origin}/app/`);
+    const loadedBefore = site.requests.length;
+    const recipe = wordsRecipe({ recipe: 'sites', stream: 'visits', value: 'site' });
+    const outcome = await page.evaluate(async ([endpoint, json]) => {
+      const shoal = /** @type {any} */ (globalThis).make(endpoint, [json]);
+      await shoal.record('visits', 'https://example.org');
+      await shoal.consent.grant();
+      const outcomes = await shoal.visit('https://www.example.org/a');
+      await shoal.flush();
+      return { outcomes, reasons: await shoal.explain(), reports: (await shoal.reports()).length };
+    }, /** @type {const} */ ([edge.origin, recipe]));
+    assert.deepEqual(outcome, { outcomes: [{ recipe: 'sites', code: 'queued' }], reasons: [], reports: 1 });
+    assert.deepEqual(complaints, []);
+    assert.equal(edge.reports().length, 1);
+    const chunks = site.requests.slice(loadedBefore).map(({ url }) => url);
+    assert.ok(chunks.some((url) => /shoal-.*\.wasm$/.test(url)) && chunks.some((url) => /site-/.test(url)), chunks.join());
+    assert.ok(!site.requests.slice(0, loadedBefore).some(({ url }) => /client|wasm|site-/.test(url)), 'nothing before consent');
+  } finally {
+    await browser.close();
+    await site.close();
+    await edge.close();
+  }
+});
