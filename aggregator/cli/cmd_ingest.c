@@ -85,7 +85,8 @@ static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a
     shoal_err err = agg_reader_file(&count, error, &reader, path);
     cli_progress_end(&progress);
     if (err != SHOAL_OK || count.rejected == 0) return err;
-    snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected", path, (unsigned long long)count.rejected,
+    snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected",
+             strcmp(path, "-") == 0 ? "standard input" : path, (unsigned long long)count.rejected,
              (unsigned long long)count.lines);
     if ((double)count.rejected > a->max_share * (double)count.lines)
         return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED, "%s, more than a share of %g; nothing was written",
