@@ -22,7 +22,8 @@ static const char help_text[] =
     "  listen*             numeric address and port, as \"127.0.0.1:8080\" or \"[::1]:8080\"; port 0 takes a free one\n"
     "  store*              folder of the durable state; made when missing\n"
     "  recipes*            list of recipe files\n"
-    "  dictionaries        {\"recipe id\": \"file\"} or {\"recipe id\": {\"name\": \"file\"}}; the first one is the default\n"
+    "  dictionaries        {\"recipe id\": \"file\"} or {\"recipe id\": {\"name\": \"file\"}}; the first one is the "
+    "default\n"
     "  batch_secret_file*  one secret a line, at least 16 characters; two while one replaces the other\n"
     "  read_token_file     the same for readers; required unless `listen` is a loopback address\n"
     "  period              \"day\" (default), \"week\" or \"all\", by this machine's clock in UTC\n"
@@ -139,8 +140,7 @@ int cmd_serve(int argc, char **argv)
 {
     const char *config = NULL;
     int is_check = 0, help = 0, n_arguments = 0;
-    const cli_option options[] = {
-        {"config", 'c', &config, NULL}, {"check", 0, NULL, &is_check}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"config", 'c', &config, NULL}, {"check", 0, NULL, &is_check}, {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     const char **arguments = calloc((size_t)argc, sizeof *arguments);
     shoal_err err = arguments == NULL ? agg_fail(&error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")

@@ -29,7 +29,8 @@ static shoal_err load_dictionaries(serve_collection *collection, agg_error *erro
         serve_dictionary *slot = next_dictionary(collection, error);
         if (slot == NULL) return AGG_ERR_MEMORY;
         slot->name = one->name;
-        shoal_err err = agg_dictionary_load(&slot->dictionary, error, &collection->recipe, one->path, talk, talk_context);
+        shoal_err err =
+            agg_dictionary_load(&slot->dictionary, error, &collection->recipe, one->path, talk, talk_context);
         if (err != SHOAL_OK) return err;
         collection->n_dictionaries++;
     }

@@ -27,11 +27,11 @@ typedef enum serve_counter {
 
 typedef struct serve_collection {
     agg_recipe recipe;
-    int64_t number; // in the store
+    int64_t number;                 // in the store
     serve_dictionary *dictionaries; // the first one answers when none is asked for
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start
-    atomic_int is_fold_failing; // the last fold failed
+    atomic_int is_fold_failing;            // the last fold failed
 } serve_collection;
 
 typedef struct serve_collections {

@@ -211,7 +211,9 @@ static void put_table(FILE *out, const agg_page_section *section)
     put_key(out, n_mute);
     fprintf(out, "<p class=\"note\">%zu of %zu values shown", n_rows, e->n_dictionary);
     if (e->n_withheld > 0) fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
-    fprintf(out, ". Rule for \xe2\x80\x9c" "distinguishable\xe2\x80\x9d: %s.</p>\n",
+    fprintf(out,
+            ". Rule for \xe2\x80\x9c"
+            "distinguishable\xe2\x80\x9d: %s.</p>\n",
             e->multiple == AGG_BONFERRONI ? "Bonferroni over all values"
             : e->multiple == AGG_BH       ? "Benjamini-Hochberg over all values"
                                           : "each value alone");
@@ -243,7 +245,8 @@ static void put_head(FILE *out, const agg_page *page)
     agg_page_csp(csp, page->script != NULL);
     char *ancestors = strstr(csp, ";frame-ancestors"); // means nothing in a meta element
     if (ancestors != NULL) *ancestors = '\0';
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\""
+    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+          "http-equiv=\"Content-Security-Policy\""
           " content=\"",
           out);
     put_string(out, csp);
@@ -274,7 +277,8 @@ shoal_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
 {
     put_head(stream, page);
     for (size_t i = 0; i < page->n_sections; i++) put_section(stream, &page->sections[i]);
-    fputs("</main>\n<footer><p>Whiskers are intervals for one value each; the noise is the privacy.</p></footer>\n"
+    fputs("</main>\n<footer><p>Each whisker is the interval of its value alone. What cannot be told from zero is shown "
+          "in grey.</p></footer>\n"
           "</body></html>\n",
           stream);
     if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
@@ -303,6 +307,7 @@ void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script)
     shoal_sha256_update(&sha, (const uint8_t *)result_style, sizeof result_style - 1);
     shoal_sha256_final(digest, &sha);
     base64_digest(hash, digest);
-    snprintf(out, AGG_PAGE_CSP_SIZE, "default-src 'none';style-src 'sha256-%s'%s;base-uri 'none';form-action 'none';frame-ancestors 'none'",
+    snprintf(out, AGG_PAGE_CSP_SIZE,
+             "default-src 'none';style-src 'sha256-%s'%s;base-uri 'none';form-action 'none';frame-ancestors 'none'",
              hash, script ? ";script-src 'self';connect-src 'self'" : "");
 }

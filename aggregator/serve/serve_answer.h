@@ -14,9 +14,9 @@
 #define SERVE_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
 
 typedef struct serve_answer {
-    unsigned status;        // 0: no answer yet
-    const char *type;       // static
-    char *body;             // from malloc, or NULL
+    unsigned status;  // 0: no answer yet
+    const char *type; // static
+    char *body;       // from malloc, or NULL
     size_t len;
     unsigned retry_after_s; // 0: no header
     const char *challenge;  // of WWW-Authenticate; static, or NULL

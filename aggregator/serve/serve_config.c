@@ -89,7 +89,8 @@ static shoal_err set_address(reader *r, char *host, const char *port)
         host[strlen(host) - 1] = '\0';
         host++;
     }
-    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_socktype = SOCK_STREAM};
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                                   .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints, &found) != 0) {
         return refuse(r, "listen", "must be a numeric address and a port, as 127.0.0.1:8080 or [::1]:8080");
@@ -165,7 +166,8 @@ static shoal_err read_recipes(reader *r, const cJSON *json)
 static shoal_err add_dictionary(reader *r, const char *recipe, const char *name, const cJSON *path)
 {
     size_t cap = r->config->n_dictionaries;
-    shoal_err err = agg_grow((void **)&r->config->dictionaries, &cap, cap + 1, sizeof *r->config->dictionaries, r->error);
+    shoal_err err =
+        agg_grow((void **)&r->config->dictionaries, &cap, cap + 1, sizeof *r->config->dictionaries, r->error);
     if (err != SHOAL_OK) return err;
     serve_dictionary_path *slot = &r->config->dictionaries[r->config->n_dictionaries++];
     *slot = (serve_dictionary_path){strdup(recipe), strdup(name), copy_path(r, path, "dictionaries")};

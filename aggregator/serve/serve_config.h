@@ -28,10 +28,10 @@ typedef struct serve_config {
     serve_dictionary_path *dictionaries;
     size_t n_dictionaries;
     char *batch_secret_file;
-    char *read_token_file; // NULL when absent
-    agg_period_kind period; // default day
-    double fold_interval_s; // 0.05 .. 86400; default 2
-    size_t max_body;        // bytes of one batch; default 16 MiB
+    char *read_token_file;   // NULL when absent
+    agg_period_kind period;  // default day
+    double fold_interval_s;  // 0.05 .. 86400; default 2
+    size_t max_body;         // bytes of one batch; default 16 MiB
     uint32_t body_timeout_s; // a body must be there by then; 1 .. 3600, default 30
     uint32_t threads;        // of the HTTP pool; 1 .. 64, default 4
 } serve_config;

@@ -166,8 +166,7 @@ void serve_request_check_sender(request *r)
 static enum MHD_Result send_answer(request *r)
 {
     serve_answer *answer = &r->answer;
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *response = MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) return MHD_NO;
     answer->body = NULL; // the response's
     char csp[AGG_PAGE_CSP_SIZE] = "default-src 'none';frame-ancestors 'none'", seconds[16];

@@ -11,13 +11,21 @@ struct MHD_Connection;
 struct MHD_Daemon;
 
 // Reasons for which a batch is refused; metrics count them by these names.
-enum refusal { REFUSED_ACCESS, REFUSED_TYPE, REFUSED_SIZE, REFUSED_RECIPE, REFUSED_DAMAGED, REFUSED_BUSY, REFUSAL_COUNT };
+enum refusal {
+    REFUSED_ACCESS,
+    REFUSED_TYPE,
+    REFUSED_SIZE,
+    REFUSED_RECIPE,
+    REFUSED_DAMAGED,
+    REFUSED_BUSY,
+    REFUSAL_COUNT
+};
 
 struct serve_http {
     serve_rooms rooms;
     struct MHD_Daemon *daemon;
-    int listening;        // the socket once quiesced, or -1
-    atomic_size_t held;   // bytes of bodies in memory
+    int listening;      // the socket once quiesced, or -1
+    atomic_size_t held; // bytes of bodies in memory
     atomic_ullong refused[REFUSAL_COUNT];
     atomic_ullong results;
 };

@@ -20,7 +20,7 @@ typedef struct kept {
     const serve_dictionary *dictionary;
     agg_span span;
     uint64_t stamp;
-    uint64_t used; // when, in questions
+    uint64_t used;   // when, in questions
     agg_error error; // code SHOAL_OK where there is an estimate
     agg_estimate estimate;
 } kept;
@@ -56,8 +56,8 @@ static void hide_count(agg_error *error, const serve_collection *collection)
 static void estimate(serve_results *results, kept *k)
 {
     agg_accumulator acc;
-    shoal_err err = agg_store_load(results->store, &acc, &k->error, k->collection->number,
-                                   &k->collection->recipe.recipe, k->span);
+    shoal_err err =
+        agg_store_load(results->store, &acc, &k->error, k->collection->number, &k->collection->recipe.recipe, k->span);
     if (err != SHOAL_OK) {
         k->error.code = err;
         return;
@@ -109,7 +109,8 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
                   (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
     if (!is_kept) {
         forget(slot);
-        *slot = (kept){.collection = collection, .dictionary = dictionary, .span = span, .stamp = stamp, .error = error};
+        *slot =
+            (kept){.collection = collection, .dictionary = dictionary, .span = span, .stamp = stamp, .error = error};
         slot->error.code = err;
         if (err == SHOAL_OK) estimate(results, slot);
     }
@@ -209,8 +210,7 @@ static void answer_page(serve_results *results, serve_job *job)
     }
     for (size_t i = 0; i < n; i++) {
         const serve_collection *one = job->collection != NULL ? job->collection : &results->collections->list[i];
-        const serve_dictionary *dictionary =
-            job->collection != NULL ? job->dictionary : serve_dictionary_of(one, NULL);
+        const serve_dictionary *dictionary = job->collection != NULL ? job->dictionary : serve_dictionary_of(one, NULL);
         fill_section(results, &made[i], one, dictionary, job);
     }
     write_page(job, made, n);

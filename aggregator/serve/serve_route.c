@@ -201,7 +201,10 @@ static void read_span(request *r)
         snprintf(r->job.period, sizeof r->job.period, "%.20s", period);
     } else if (from != NULL || to != NULL) {
         snprintf(r->job.period, sizeof r->job.period, "%s%.10s%s%.10s", from != NULL ? "" : "until ",
-                 from != NULL ? from : to, from == NULL ? "" : to != NULL ? " to " : " onwards",
+                 from != NULL ? from : to,
+                 from == NULL ? ""
+                 : to != NULL ? " to "
+                              : " onwards",
                  from != NULL && to != NULL ? to : "");
     }
 }
@@ -280,8 +283,8 @@ static void put_traffic(FILE *stream, const serve_http *http)
     fprintf(stream, "shoal_results_total %llu\n", (unsigned long long)atomic_load(&http->results));
 }
 
-static void put_gauge(FILE *stream, const serve_collections *collections, const agg_store_stats *stats, const char *name,
-                      const char *help, size_t offset)
+static void put_gauge(FILE *stream, const serve_collections *collections, const agg_store_stats *stats,
+                      const char *name, const char *help, size_t offset)
 {
     put_help(stream, name, help, "gauge");
     for (size_t i = 0; i < collections->n; i++) {

@@ -47,10 +47,8 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_ACCUMULATOR_ALL] = "SELECT collection, kind, start, generation FROM accumulators",
     [STATEMENT_STAMP] = "SELECT ifnull(sum(generation), 0) FROM accumulators WHERE collection = ?1",
     [STATEMENT_STATISTICS_BATCHES] = "SELECT count(*) FROM known WHERE collection = ?1",
-    [STATEMENT_STATISTICS_WAITING] =
-        "SELECT count(*), ifnull(sum(length(body)), 0) FROM waiting WHERE collection = ?1",
-    [STATEMENT_STATISTICS_FOLDED] =
-        "SELECT ifnull(sum(records), 0), count(*) FROM accumulators WHERE collection = ?1",
+    [STATEMENT_STATISTICS_WAITING] = "SELECT count(*), ifnull(sum(length(body)), 0) FROM waiting WHERE collection = ?1",
+    [STATEMENT_STATISTICS_FOLDED] = "SELECT ifnull(sum(records), 0), count(*) FROM accumulators WHERE collection = ?1",
 };
 
 shoal_err agg_store_fail(agg_store *store, agg_error *error, const char *what)
@@ -198,8 +196,8 @@ static shoal_err open_database(agg_store *store, agg_error *error)
 {
     char *path = join(error, store->folder, "shoal.db");
     if (path == NULL) return AGG_ERR_MEMORY;
-    int rc = sqlite3_open_v2(path, &store->db,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
+    int rc =
+        sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
     free(path);
     if (rc != SQLITE_OK) return agg_store_fail(store, error, "open");
     sqlite3_busy_timeout(store->db, 5000); // a backup tool may hold the file for a moment

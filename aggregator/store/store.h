@@ -31,8 +31,8 @@ typedef struct agg_store_stats {
     uint64_t batches;         // ids known: every batch ever acknowledged
     uint64_t waiting_batches; // not folded yet
     uint64_t waiting_bytes;
-    uint64_t records;         // folded, over all periods
-    uint64_t periods;         // accumulators
+    uint64_t records; // folded, over all periods
+    uint64_t periods; // accumulators
 } agg_store_stats;
 
 // Opens or creates the store in a folder (created with mode 0700) and removes what a crash left behind.

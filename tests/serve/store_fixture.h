@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the store's tests share: a recipe, batches made by the core's own randomizer, and the accumulator they must sum to.
+#ifndef STORE_FIXTURE_H
+#define STORE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store.h"
+
+#include "recipe_json.h"
+
+static const char fixture_json[] =
+    "{\"recipe\":\"store-test\",\"analysis\":\"tests\",\"stream\":\"words\",\"value\":\"word\",\"mechanism\":\"cms\","
+    "\"parameters\":{\"epsilon\":4,\"k\":16,\"m\":64},\"hash\":\"poly1\","
+    "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"limit\":{\"per_day\":1},"
+    "\"expires\":\"2030-01-31\"}";
+
+typedef struct fixture_batch {
+    uint8_t id[16];
+    uint8_t *bytes;
+    size_t len;
+    uint32_t count;
+} fixture_batch;
+
+static inline void must(shoal_err err, const agg_error *error)
+{
+    if (err != SHOAL_OK) fail_msg("%s", error->text);
+}
+
+static inline void fixture_recipe(agg_recipe *recipe)
+{
+    agg_error error;
+    must(agg_recipe_from_bytes(recipe, &error, "fixture", fixture_json, sizeof fixture_json - 1), &error);
+}
+
+// Batch number i: 100 + i records of its own random stream.
+static inline fixture_batch fixture_batch_make(const shoal_recipe *recipe, uint32_t i)
+{
+    fixture_batch batch = {.count = 100 + i};
+    const uint8_t seed[32] = {7};
+    shoal_rng rng;
+    shoal_rng_init_stream(&rng, seed, i);
+    batch.len = shoal_batch_size(recipe, batch.count);
+    batch.bytes = calloc(1, batch.len);
+    assert_non_null(batch.bytes);
+    for (uint32_t r = 0; r < batch.count; r++) {
+        uint64_t item = shoal_rng_below(&rng, 5);
+        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER + (size_t)r * recipe->record_size,
+                                                recipe, &item, 1, &rng),
+                         SHOAL_OK);
+    }
+    shoal_rng_bytes(&rng, batch.id, 16);
+    assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id), SHOAL_OK);
+    return batch;
+}
+
+// The accumulator's file as bytes; free it.
+static inline uint8_t *fixture_bytes(const agg_accumulator *acc, size_t *len)
+{
+    agg_error error;
+    char *bytes = NULL;
+    FILE *stream = open_memstream(&bytes, len);
+    must(agg_accumulator_write(stream, &error, acc), &error);
+    fclose(stream);
+    return (uint8_t *)bytes;
+}
+
+// Fails unless `acc` is to the byte what `n` batches, folded in memory, give.
+static inline void fixture_expect(const agg_accumulator *acc, const shoal_recipe *recipe, const fixture_batch *batches,
+                                  size_t n)
+{
+    agg_error error;
+    agg_accumulator expected;
+    must(agg_accumulator_init(&expected, &error, recipe), &error);
+    for (size_t i = 0; i < n; i++) {
+        must(agg_accumulator_add(&expected, &error, batches[i].bytes + SHOAL_BATCH_HEADER, batches[i].count, 1),
+             &error);
+    }
+    size_t expected_len, len;
+    uint8_t *expected_bytes = fixture_bytes(&expected, &expected_len), *bytes = fixture_bytes(acc, &len);
+    assert_int_equal(acc->n, expected.n);
+    assert_int_equal(len, expected_len);
+    assert_memory_equal(bytes, expected_bytes, len);
+    free(bytes);
+    free(expected_bytes);
+    agg_accumulator_release(&expected);
+}
+
+// Makes an empty folder; in memory where the machine has such a place, because these tests sync a great deal.
+static inline void fixture_folder(char path[64])
+{
+    snprintf(path, 64, "%s/shoal-store-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    assert_non_null(mkdtemp(path));
+}
+
+static inline void fixture_remove(const char *path)
+{
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf '%s'", path);
+    assert_int_equal(system(command), 0);
+}
+
+#endif

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store: what is put is known, counted once and folded to the byte; what is not a store of ours is refused.
+#include "store_fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { N = 6, DAY = 20778 };
+
+typedef struct bench {
+    char folder[64];
+    agg_recipe recipe;
+    agg_store *store;
+    int64_t collection;
+    fixture_batch batches[N];
+} bench;
+
+static void reopen(bench *b)
+{
+    agg_error error;
+    agg_store_close(b->store);
+    b->store = NULL;
+    must(agg_store_open(&b->store, &error, b->folder), &error);
+    must(agg_store_collection(b->store, &b->collection, &error, &b->recipe.recipe), &error);
+}
+
+static int set_up(void **state)
+{
+    bench *b = calloc(1, sizeof *b);
+    fixture_folder(b->folder);
+    fixture_recipe(&b->recipe);
+    for (uint32_t i = 0; i < N; i++) b->batches[i] = fixture_batch_make(&b->recipe.recipe, i);
+    reopen(b);
+    *state = b;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    bench *b = *state;
+    agg_store_close(b->store);
+    for (int i = 0; i < N; i++) free(b->batches[i].bytes);
+    agg_recipe_release(&b->recipe);
+    fixture_remove(b->folder);
+    free(b);
+    return 0;
+}
+
+static agg_put put(bench *b, int i, agg_period period)
+{
+    agg_error error;
+    agg_put result;
+    const fixture_batch *batch = &b->batches[i];
+    must(agg_store_put(b->store, &result, &error, b->collection, period, batch->id, batch->bytes, batch->len), &error);
+    return result;
+}
+
+static uint64_t fold(bench *b)
+{
+    agg_error error;
+    uint64_t n_batches;
+    must(agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 2), &error);
+    return n_batches;
+}
+
+static void expect(bench *b, agg_span span, const fixture_batch *batches, size_t n)
+{
+    agg_error error;
+    agg_accumulator acc;
+    must(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, span), &error);
+    fixture_expect(&acc, &b->recipe.recipe, batches, n);
+    agg_accumulator_release(&acc);
+}
+
+static const agg_period today = {AGG_PERIOD_DAY, DAY};
+
+static void a_batch_counts_once(void **state)
+{
+    bench *b = *state;
+    assert_int_equal(put(b, 0, today), AGG_PUT_STORED);
+    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // while it waits
+    assert_int_equal(fold(b), 1);
+    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN);                                 // once it is folded
+    assert_int_equal(put(b, 0, (agg_period){AGG_PERIOD_DAY, DAY + 1}), AGG_PUT_KNOWN); // and on the next day
+    assert_int_equal(fold(b), 0);
+    reopen(b);
+    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // and after a restart
+    expect(b, AGG_SPAN_ALL, b->batches, 1);
+}
+
+static void waiting_batches_survive_a_restart(void **state)
+{
+    bench *b = *state;
+    for (int i = 0; i < N; i++) assert_int_equal(put(b, i, today), AGG_PUT_STORED);
+    reopen(b);
+    expect(b, AGG_SPAN_ALL, NULL, 0);
+    assert_int_equal(fold(b), N);
+    reopen(b);
+    expect(b, AGG_SPAN_ALL, b->batches, N);
+}
+
+static void folds_add_up_and_spans_select(void **state)
+{
+    bench *b = *state;
+    for (int i = 0; i < N; i++) {
+        put(b, i, (agg_period){AGG_PERIOD_DAY, DAY + i / 2});
+        if (i % 3 == 2) fold(b);
+    }
+    fold(b);
+    expect(b, AGG_SPAN_ALL, b->batches, N);
+    expect(b, (agg_span){DAY, DAY}, b->batches, 2);
+    expect(b, (agg_span){DAY + 1, DAY + 2}, b->batches + 2, 4);
+    expect(b, (agg_span){DAY + 3, DAY + 9}, NULL, 0);
+}
+
+static void a_span_that_cuts_a_period_is_refused(void **state)
+{
+    bench *b = *state;
+    put(b, 0, agg_period_of_day(AGG_PERIOD_WEEK, DAY));
+    fold(b);
+    agg_error error;
+    agg_accumulator acc;
+    assert_int_equal(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, (agg_span){DAY, DAY}),
+                     SHOAL_ERR_RANGE);
+    assert_non_null(strstr(error.text, "2026-11-16 to 2026-11-22"));
+    expect(b, (agg_span){20773, 20779}, b->batches, 1);
+}
+
+static void the_stamp_changes_with_every_fold(void **state)
+{
+    bench *b = *state;
+    agg_error error;
+    uint64_t before, after;
+    must(agg_store_stamp(b->store, &before, &error, b->collection), &error);
+    put(b, 0, today);
+    must(agg_store_stamp(b->store, &after, &error, b->collection), &error);
+    assert_int_equal(before, after); // nothing folded yet: nothing to see
+    fold(b);
+    must(agg_store_stamp(b->store, &after, &error, b->collection), &error);
+    assert_true(after != before);
+}
+
+static int count_files(const bench *b)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/accumulators", b->folder);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    int n = 0;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) n += entry->d_name[0] != '.';
+    closedir(folder);
+    return n;
+}
+
+// The statistics, and that folded bytes are gone from the disk: not deleted in name only.
+static void folded_bytes_are_gone(void **state)
+{
+    bench *b = *state;
+    agg_error error;
+    agg_store_stats stats;
+    for (int i = 0; i < N; i++) put(b, i, today);
+    must(agg_store_statistics(b->store, &stats, &error, b->collection), &error);
+    assert_int_equal(stats.batches, N);
+    assert_int_equal(stats.waiting_batches, N);
+    assert_int_equal(stats.records, 0);
+    fold(b);
+    must(agg_store_statistics(b->store, &stats, &error, b->collection), &error);
+    assert_int_equal(stats.batches, N);
+    assert_int_equal(stats.waiting_batches, 0);
+    assert_int_equal(stats.waiting_bytes, 0);
+    assert_int_equal(stats.records, 6 * 100 + 15);
+    assert_int_equal(stats.periods, 1);
+    assert_int_equal(count_files(b), 1);
+    char command[160];
+    snprintf(command, sizeof command, "grep -q shoalbat '%s'/shoal.db*", b->folder);
+    assert_int_not_equal(system(command), 0);
+}
+
+static void leftovers_of_a_crash_are_removed(void **state)
+{
+    bench *b = *state;
+    put(b, 0, today);
+    fold(b);
+    char path[160];
+    static const char *const names[] = {"c1-d20778-g2.acc", "c1-d20778-g2.acc.tmp-123", "c9-a0-g1.acc"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/accumulators/%s", b->folder, names[i]);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs("half", file);
+        fclose(file);
+    }
+    assert_int_equal(count_files(b), 4);
+    reopen(b);
+    assert_int_equal(count_files(b), 1);
+    expect(b, AGG_SPAN_ALL, b->batches, 1);
+}
+
+static shoal_err try_open(bench *b, agg_error *error)
+{
+    agg_store_close(b->store);
+    b->store = NULL;
+    return agg_store_open(&b->store, error, b->folder);
+}
+
+static void a_store_without_its_file_is_refused(void **state)
+{
+    bench *b = *state;
+    put(b, 0, today);
+    fold(b);
+    char path[160];
+    snprintf(path, sizeof path, "%s/accumulators/c1-d20778-g1.acc", b->folder);
+    assert_int_equal(unlink(path), 0);
+    agg_error error;
+    assert_int_equal(try_open(b, &error), AGG_ERR_IO);
+    assert_non_null(strstr(error.text, "c1-d20778-g1.acc"));
+}
+
+static void a_damaged_accumulator_is_refused(void **state)
+{
+    bench *b = *state;
+    put(b, 0, today);
+    fold(b);
+    char path[160];
+    snprintf(path, sizeof path, "%s/accumulators/c1-d20778-g1.acc", b->folder);
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    fseek(file, 300, SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, 300, SEEK_SET);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    agg_error error;
+    agg_accumulator acc;
+    assert_int_equal(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL),
+                     SHOAL_ERR_CHECKSUM);
+    // A fold must not begin anew either: the batch keeps waiting.
+    put(b, 1, today);
+    uint64_t n_batches;
+    assert_int_equal(agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1),
+                     SHOAL_ERR_CHECKSUM);
+    agg_store_stats stats;
+    must(agg_store_statistics(b->store, &stats, &error, b->collection), &error);
+    assert_int_equal(stats.waiting_batches, 1);
+}
+
+static void exec_sql(const bench *b, const char *sql)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/shoal.db", b->folder);
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void a_newer_store_is_refused(void **state)
+{
+    bench *b = *state;
+    agg_store_close(b->store);
+    b->store = NULL;
+    exec_sql(b, "PRAGMA user_version = 2");
+    agg_error error;
+    assert_int_equal(try_open(b, &error), SHOAL_ERR_VERSION);
+    assert_non_null(strstr(error.text, "newer"));
+}
+
+static void something_else_is_refused(void **state)
+{
+    bench *b = *state;
+    agg_store_close(b->store);
+    b->store = NULL;
+    char path[96];
+    snprintf(path, sizeof path, "%s/shoal.db", b->folder);
+    FILE *file = fopen(path, "w");
+    for (int i = 0; i < 400; i++) fputs("no database at all ", file);
+    fclose(file);
+    agg_error error;
+    assert_int_equal(try_open(b, &error), AGG_ERR_IO);
+}
+
+// A fold that cannot write says so; what was acknowledged waits, and the next fold takes it.
+static void a_fold_that_cannot_write_loses_nothing(void **state)
+{
+    bench *b = *state;
+    put(b, 0, today);
+    fold(b);
+    put(b, 1, today);
+    char path[160], away[160];
+    snprintf(path, sizeof path, "%s/accumulators/c1-d20778-g2.acc", b->folder);
+    assert_int_equal(mkdir(path, 0700), 0); // in the way of the rename
+    agg_error error;
+    uint64_t n_batches;
+    assert_int_equal(agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1), AGG_ERR_IO);
+    expect(b, AGG_SPAN_ALL, b->batches, 1);
+    snprintf(away, sizeof away, "%s/away", b->folder);
+    assert_int_equal(rename(path, away), 0);
+    assert_int_equal(fold(b), 1);
+    expect(b, AGG_SPAN_ALL, b->batches, 2);
+}
+
+static void a_second_process_is_refused(void **state)
+{
+    bench *b = *state;
+    pid_t child = fork();
+    if (child == 0) {
+        agg_store *other;
+        agg_error error;
+        shoal_err err = agg_store_open(&other, &error, b->folder);
+        _exit(err == AGG_ERR_IO && strstr(error.text, "another process") != NULL ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+typedef struct poster {
+    bench *b;
+    int stored[N];
+} poster;
+
+static void *post_all(void *context)
+{
+    poster *p = context;
+    for (int i = 0; i < N; i++) {
+        agg_error error;
+        agg_put result;
+        const fixture_batch *batch = &p->b->batches[i];
+        if (agg_store_put(p->b->store, &result, &error, p->b->collection, today, batch->id, batch->bytes, batch->len) ==
+            SHOAL_OK) {
+            p->stored[i] = result == AGG_PUT_STORED;
+        }
+    }
+    return NULL;
+}
+
+// Four threads deliver the same batches while a fifth folds and this one reads.
+static void threads_agree_on_who_was_first(void **state)
+{
+    bench *b = *state;
+    poster posters[4];
+    pthread_t threads[4];
+    for (int t = 0; t < 4; t++) {
+        posters[t] = (poster){.b = b};
+        assert_int_equal(pthread_create(&threads[t], NULL, post_all, &posters[t]), 0);
+    }
+    for (int i = 0; i < 20; i++) {
+        agg_error error;
+        agg_accumulator acc;
+        fold(b);
+        must(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL), &error);
+        agg_accumulator_release(&acc);
+    }
+    for (int t = 0; t < 4; t++) pthread_join(threads[t], NULL);
+    for (int i = 0; i < N; i++) {
+        int first = 0;
+        for (int t = 0; t < 4; t++) first += posters[t].stored[i];
+        assert_int_equal(first, 1);
+    }
+    fold(b);
+    expect(b, AGG_SPAN_ALL, b->batches, N);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_batch_counts_once),
+        TEST(waiting_batches_survive_a_restart),
+        TEST(folds_add_up_and_spans_select),
+        TEST(a_span_that_cuts_a_period_is_refused),
+        TEST(the_stamp_changes_with_every_fold),
+        TEST(folded_bytes_are_gone),
+        TEST(leftovers_of_a_crash_are_removed),
+        TEST(a_store_without_its_file_is_refused),
+        TEST(a_damaged_accumulator_is_refused),
+        TEST(a_newer_store_is_refused),
+        TEST(something_else_is_refused),
+        TEST(a_fold_that_cannot_write_loses_nothing),
+        TEST(a_second_process_is_refused),
+        TEST(threads_agree_on_who_was_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
