@@ -408,12 +408,11 @@ export class Client {
     if (this.#uniform() >= recipe.send.sample) return 'sampled-out';
     const refusal = await this.#debit(recipe);
     if (refusal) return refusal;
-    if (era !== this.#era || !this.#isOn()) return 'no-consent';
     const seed = new Uint8Array(32);
     this.#deps.random(seed);
     const report = recipe.report(recipe.randomize(item.value, seed));
     seed.fill(0);
-    return this.#enqueue(recipe, report);
+    return this.#enqueue(recipe, report, era);
   }
 
   /**
@@ -471,12 +470,13 @@ export class Client {
     return refusal;
   }
 
-  /** Puts a private record into the queue, if consent still stands. @param {Recipe} recipe @param {ReportJson} report */
-  async #enqueue(recipe, report) {
+  /** Puts a private record into the queue, if the consent it was made under stands. @param {Recipe} recipe @param {ReportJson} report @param {number} era */
+  async #enqueue(recipe, report, era) {
     const id = new Uint8Array(16);
     this.#deps.random(id);
     const due = this.#deps.now() + Math.floor(this.#uniform() * recipe.send.delayS * 1000);
     const isQueued = await this.#exclusive(async (tx) => {
+      if (era !== this.#era) return false;
       await tx.put('queue', toHex(id), { report, endpoint: this.#url, due, tries: 0 });
       return true;
     });

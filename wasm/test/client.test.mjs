@@ -302,6 +302,54 @@ test('opt-out between debit and queue: nothing is queued', async () => {
   assert.deepEqual(await client.reports(), []);
 });
 
+test('an answer that comes after opt-out writes nothing down again, even after a new opt-in', async () => {
+  for (const status of [202, 400, 500]) {
+    /** @type {any} */
+    let client;
+    let posts = 0;
+    // A platform that does not abort what runs.
+    const fetcher = async () => {
+      posts++;
+      await client.consent.withdraw();
+      await client.consent.grant();
+      return new Response('{}', { status });
+    };
+    const made = await makeClient({ fetch: fetcher });
+    client = made.client;
+    await client.consent.grant();
+    await client.record('typed-words', 'a');
+    await client.flush();
+    await made.clock.advance(DAY_MS);
+    assert.deepEqual(await client.reports(), [], `${status}`);
+    assert.equal(posts, 1);
+  }
+});
+
+test('an event of an older consent is not queued under a newer one', async () => {
+  /** @type {any} */
+  let client;
+  let isDrawn = false;
+  const random = (/** @type {Uint8Array} */ bytes) => {
+    crypto.getRandomValues(bytes);
+    isDrawn ||= bytes.length === 32;
+  };
+  const inner = memoryLocks();
+  // After the record is made and before it is queued, the person changes their mind twice.
+  const locks = { request: async (/** @type {any} */ name, /** @type {any} */ options, /** @type {any} */ task) => {
+    if (isDrawn) {
+      isDrawn = false;
+      await client.consent.withdraw();
+      await client.consent.grant();
+    }
+    return inner.request(name, options, task);
+  } };
+  client = (await makeClient({ locks, random })).client;
+  await client.consent.grant();
+  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['no-consent']);
+  assert.equal(client.consent.state, 'granted');
+  assert.deepEqual(await client.reports(), []);
+});
+
 test('a page killed between debit and queue has spent, and sends nothing, now or later', async () => {
   const random = (/** @type {Uint8Array} */ bytes) => {
     if (bytes.length === 32) throw new Error('killed');
