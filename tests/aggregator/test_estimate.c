@@ -66,10 +66,10 @@ static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, con
     agg_error error;
     uint32_t device = 0;
     shoal_rng rng;
+    shoal_rng_init(&rng, seed);
     for (uint32_t d = 0; d < N_VALUES; d++)
         for (uint32_t i = 0; i < devices_of(l, d); i++, device++) {
             assert_true((device + 1) * size <= sizeof records);
-            shoal_rng_init_stream(&rng, seed, device);
             assert_ok(shoal_record_randomize(records + device * size, &recipe->recipe, &dictionary->items[d], 1, &rng));
         }
     assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
@@ -216,6 +216,32 @@ static void nothing_is_detected_where_nothing_is(void **state)
     assert_true(families[0] <= 22 && families[1] <= 22);
     assert_in_range(rows[2], 800, 1200);
     assert_true(rows[0] <= rows[1] && rows[1] <= rows[2]);
+}
+
+// Cells are 32-bit unsigned for CMS, signed for HCMS; sums are wider than either.
+static void large_cells_are_summed_exactly(void **state)
+{
+    agg_recipe recipe;
+    agg_accumulator acc;
+    agg_error error;
+    int64_t support = 0;
+    (void)state;
+    for (int signs = 0; signs < 2; signs++) {
+        char text[1024];
+        sketch_text(text, "large", signs ? "hcms" : "cms", 4, 3, 16, AGG_TEST_SEED, "");
+        read_recipe(&recipe, text);
+        const shoal_part *part = &recipe.recipe.parts[0];
+        uint64_t item = shoal_part_item(part, (const uint8_t *)"x", 1);
+        assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+        // A row of equal ones adds 3e9 wherever the item falls; a row with -2e9 in column 0 transforms to -2e9 everywhere.
+        for (uint32_t i = 0; i < 48; i++) acc.parts[0].cells.ones[i] = signs ? 0 : 3000000000u;
+        for (uint32_t j = 0; signs && j < 3; j++) acc.parts[0].cells.sums[16 * j] = -2000000000;
+        const agg_estimator *estimator = agg_estimator_of(part->mechanism);
+        assert_ok(estimator->support(&support, &error, part, &acc.parts[0], &item, 1, 2));
+        assert_int_equal(support, signs ? -6000000000 : 9000000000);
+        agg_accumulator_release(&acc);
+        agg_recipe_release(&recipe);
+    }
 }
 
 // One fixed accumulator for what follows: 2,000 devices of laws[1].
@@ -381,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(estimates_follow_their_law),
                                        cmocka_unit_test(nothing_is_detected_where_nothing_is),
+                                       cmocka_unit_test(large_cells_are_summed_exactly),
                                        cmocka_unit_test(threads_change_nothing),
                                        cmocka_unit_test(small_cohorts_are_not_shown),
                                        cmocka_unit_test(rows_below_the_threshold_are_withheld),
