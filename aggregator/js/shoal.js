@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// The `shoal` command under Node: real files, real pipes, its exit code. It may read and write what this process may.
+import { readFile } from 'node:fs/promises';
+
+// Node calls its WASI experimental on every start; people who pipe the output need not read that.
+const emitWarning = process.emitWarning;
+process.emitWarning = /** @param {any[]} args */ (...args) => {
+  if (!String(args[0]).startsWith('WASI is an experimental feature')) Reflect.apply(emitWarning, process, args);
+};
+const { WASI } = await import('node:wasi');
+
+const wasi = new WASI({
+  version: 'preview1',
+  args: ['shoal', ...process.argv.slice(2)],
+  env: { SHOAL_FOLDER: process.cwd() }, // see wasi_folder.c
+  preopens: { '/': '/' },
+  returnOnExit: true,
+});
+// Each import goes through a JavaScript function: called directly, Node takes V8's fast path, on which a garbage collection
+// inside node:wasi crashes the process (nodejs/node issues 46777 and 53087).
+/** @type {{[name: string]: (...args: any[]) => number}} */
+const imports = {};
+for (const [name, call] of Object.entries(wasi.wasiImport)) imports[name] = (...args) => call(...args);
+const module = await WebAssembly.compile(await readFile(new URL('../dist/shoal.wasm', import.meta.url)));
+process.exit(wasi.start(await WebAssembly.instantiate(module, { wasi_snapshot_preview1: imports })));

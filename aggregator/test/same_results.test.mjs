@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The native command, the WASI command under Node, and `run` in memory: the same seed gives the same bytes, and the same
+// accumulator the same estimate, numbers to 1e-9.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { run } from '../js/node.js';
+import { SIMULATE, native, recipes, succeed, temporaryFolder, wasi, writeInputs } from './support.mjs';
+
+/** Equal structures, numbers to 1e-9 relative. @param {any} a @param {any} b @param {string} at */
+function assertClose(a, b, at) {
+  if (typeof a === 'number' && typeof b === 'number') {
+    assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)), `${at}: ${a} and ${b}`);
+  } else if (a !== null && typeof a === 'object') {
+    assert.deepEqual(Object.keys(a), Object.keys(b), at);
+    for (const key of Object.keys(a)) assertClose(a[key], b[key], `${at}.${key}`);
+  } else {
+    assert.equal(a, b, at);
+  }
+}
+
+/** Every file that a collection goes through, and the estimate. @param {string[]} command @param {string} folder */
+function collect(command, folder) {
+  const read = (/** @type {string} */ name) => readFileSync(join(folder, name));
+  const go = (/** @type {string[]} */ ...args) => succeed(command, args, { cwd: folder }).stdout;
+  go(...SIMULATE, '-o', 'reports', '--truth', 'truth.tsv');
+  go(...SIMULATE, '-o', 'reports.ndjson', '--format', 'ndjson');
+  go('ingest', '--recipe', 'recipe.json', '-o', 'acc', 'reports');
+  go('ingest', '--recipe', 'recipe.json', '-o', 'acc2', 'reports.ndjson');
+  go('merge', '-o', 'sum', 'acc', 'acc2');
+  const json = go('estimate', '--recipe', 'recipe.json', '--dictionary', 'words.txt', '--format', 'json', 'sum').toString();
+  const files = ['reports', 'truth.tsv', 'reports.ndjson', 'acc', 'acc2', 'sum'].map((name) => [name, read(name)]);
+  return { files: Object.fromEntries(files), estimate: JSON.parse(json) };
+}
+
+/** The same through `run`. @param {string} folder */
+async function collectInMemory(folder) {
+  const given = ['recipe.json', 'counts.tsv', 'words.txt'].map((name) => [name, new Uint8Array(readFileSync(join(folder, name)))]);
+  /** @type {{[name: string]: Uint8Array}} */
+  const files = Object.fromEntries(given);
+  const go = async (/** @type {string[]} */ ...args) => {
+    const result = await run(args, { files });
+    assert.equal(result.code, 0, new TextDecoder().decode(result.stderr));
+    Object.assign(files, result.files);
+    return new TextDecoder().decode(result.stdout);
+  };
+  await go(...SIMULATE, '-o', 'reports', '--truth', 'truth.tsv');
+  await go(...SIMULATE, '-o', 'reports.ndjson', '--format', 'ndjson');
+  await go('ingest', '--recipe', 'recipe.json', '-o', 'acc', 'reports');
+  await go('ingest', '--recipe', 'recipe.json', '-o', 'acc2', 'reports.ndjson');
+  await go('merge', '-o', 'sum', 'acc', 'acc2');
+  const json = await go('estimate', '--recipe', 'recipe.json', '--dictionary', 'words.txt', '--format', 'json', 'sum');
+  return { files, estimate: JSON.parse(json) };
+}
+
+for (const mechanism of Object.keys(recipes)) {
+  test(`${mechanism}: native, WASI and memory agree`, async (t) => {
+    const [here, there] = [temporaryFolder(t), temporaryFolder(t)];
+    for (const folder of [here, there]) writeInputs(folder, mechanism);
+    const expected = collect(native, here);
+    assert.equal(expected.estimate.n, 10000);
+    assert.equal(expected.estimate.rows.length, 40);
+    for (const got of [collect(wasi, there), await collectInMemory(there)]) {
+      for (const [name, data] of Object.entries(expected.files)) {
+        assert.ok(Buffer.compare(Buffer.from(got.files[name]), /** @type {Buffer} */ (data)) === 0, `${name} differs`);
+      }
+      assertClose(got.estimate, expected.estimate, 'estimate');
+    }
+  });
+}
