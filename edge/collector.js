@@ -244,7 +244,7 @@ export class Collector {
     const { store, now, crypto } = this.#deps;
     const failures = store.counters().failures_in_a_row ?? 0;
     const jitter = 0.5 + below(1 << 16, crypto) / (1 << 17);
-    const delay = jitter * Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(failures, 20));
+    const delay = Math.ceil(jitter * Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(failures, 20)));
     this.#retryAt = now() + Math.max(delay, 1000 * Math.min(retryAfterS, RETRY_AFTER_MAX_S));
     await store.count({ failures_in_a_row: 1, send_failures_total: 1 });
   }

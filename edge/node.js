@@ -7,7 +7,6 @@ import { mkdir, open, readdir, readFile, realpath, rename, unlink } from 'node:f
 import { createServer } from 'node:http';
 import { connect, createServer as createLock } from 'node:net';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { Collector, batchCap } from './collector.js';
 import { createSender } from './forward.js';
 import { handle } from './handler.js';
@@ -18,6 +17,8 @@ import { SpoolStore } from './spool_store.js';
 /** @typedef {import('node:http').IncomingMessage} IncomingMessage @typedef {import('node:http').ServerResponse} ServerResponse */
 
 const HEADERS = ['content-type', 'content-length', 'origin', 'idempotency-key', 'authorization'];
+const LINGER_MS = 1000;
+const HEADERS_TIMEOUT_MS = 10_000;
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const RETRY_RUN_MS = 30_000;
 
@@ -50,7 +51,7 @@ export async function startEdge(config, { createCore, now = Date.now, fetch = gl
       bodyTimeoutMs: config.bodyTimeoutMs,
       ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
     };
-    const server = createServer({ requestTimeout: config.bodyTimeoutMs + 5000, headersTimeout: 10_000 }, (request, response) => {
+    const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS + config.bodyTimeoutMs }, (request, response) => {
       serve(request, response, deps).catch(() => response.destroy());
     });
     await new Promise((resolve, reject) => {
@@ -195,11 +196,20 @@ async function keepRecipe(dir, recipe) {
 async function serve(incoming, outgoing, deps) {
   const response = await handle(toRequest(incoming), deps);
   const body = Buffer.from(await response.arrayBuffer());
-  const unread = !incoming.complete;
-  if (unread) outgoing.shouldKeepAlive = false; // what follows would be the rest of a refused body
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  outgoing.end(incoming.method === 'HEAD' ? undefined : body);
-  if (unread) outgoing.once('finish', () => setTimeout(() => incoming.destroy(), 1000).unref());
+  const headers = Object.fromEntries(response.headers);
+  if (incoming.complete || body.length === 0) {
+    outgoing.writeHead(response.status, headers);
+    outgoing.end(incoming.method === 'HEAD' ? undefined : body);
+    return;
+  }
+  // The body was refused half-way. Closing at once would reset the connection before the answer is read: the rest is
+  // thrown away for a moment first.
+  outgoing.writeHead(response.status, { ...headers, 'Content-Length': body.length, Connection: 'close' });
+  outgoing.write(body);
+  incoming.resume();
+  const timer = setTimeout(() => outgoing.end(), LINGER_MS);
+  incoming.once('close', () => clearTimeout(timer));
+  incoming.once('end', () => outgoing.end());
 }
 
 /** @param {IncomingMessage} incoming */
@@ -213,8 +223,24 @@ function toRequest(incoming) {
   const host = incoming.headers.host ?? 'localhost';
   const url = new URL(incoming.url ?? '/', URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost');
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return new Request(url, { method, headers });
-  const body = /** @type {ReadableStream<Uint8Array>} */ (Readable.toWeb(incoming));
+  const body = streamOf(incoming);
   return new Request(url, /** @type {RequestInit} */ ({ method, headers, body, duplex: 'half' }));
+}
+
+/** A request's body, whose cancelling leaves the connection open for the answer. @param {IncomingMessage} incoming */
+function streamOf(incoming) {
+  const chunks = incoming.iterator({ destroyOnReturn: false });
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel() {},
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /**

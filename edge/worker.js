@@ -162,7 +162,9 @@ export class ShoalCollection extends DurableObject {
   async #arm() {
     const wake = await /** @type {Collector} */ (this.#collector).wake();
     const armed = await this.ctx.storage.getAlarm();
-    if (wake !== null && (armed === null || wake < armed)) await this.ctx.storage.setAlarm(wake);
+    if (wake === null || (armed !== null && armed <= wake)) return;
+    // Never the very time of the alarm that may be running now: the runtime would take the two for one and drop it.
+    await this.ctx.storage.setAlarm(Math.max(wake, Date.now() + 1));
   }
 }
 

@@ -12,9 +12,9 @@ export const TOKEN = 'a-token-of-the-tests';
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** A small CMS recipe with wide records, so that two records of a test are never equal. */
+/** A small CMS recipe with wide records, so that two records of a test are never equal. A field changed to undefined is left out. */
 export function recipeJson(change = {}) {
-  return {
+  const json = {
     recipe: 'edge-test',
     analysis: 'tests',
     stream: 'typed-words',
@@ -28,6 +28,7 @@ export function recipeJson(change = {}) {
     expires: '2099-12-31',
     ...change,
   };
+  return JSON.parse(JSON.stringify(json));
 }
 
 export async function makeRecipe(change) {
@@ -83,6 +84,14 @@ export async function eventually(check, timeoutMs = 20_000) {
   }
 }
 
+export async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 export class FakeAggregator {
   /** Batch id to record texts. */ batches = new Map();
   /** Every request as it came: method, url, headers, body. */ requests = [];
@@ -114,6 +123,20 @@ export class FakeAggregator {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
     await closed;
+  }
+
+  async remove() {
+    if (this.#server.listening) await this.stop();
+  }
+
+  /** How many reports it has counted. */
+  async count() {
+    return this.records.length;
+  }
+
+  /** @param {string[]} texts */
+  async expectExactly(texts) {
+    assert.deepEqual(multiset(this.records), multiset(texts));
   }
 
   async #serve(request, response) {

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// npm run build: dist/worker.js and dist/shoal.wasm, ready for workerd.
+
+import { fileURLToPath } from 'node:url';
+import { bundleWorker } from './bundle.js';
+
+await bundleWorker(fileURLToPath(new URL('dist', import.meta.url)));

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// 1,000 devices post at once, each until it is answered 202, always with the same key, while the edge and the aggregator
+// are killed and started again. Then the aggregator must hold exactly what was acknowledged: nothing lost, nothing twice.
+// What was never acknowledged does not occur: every device goes on until it is.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { RealAggregator, program } from './real_aggregator.mjs';
+import { startEdge } from './runtimes.mjs';
+import { FakeAggregator, eventually, makeRecipe, newKey, newRecord, reportInit } from './support.mjs';
+
+const DEVICES = 1000;
+const ROUNDS = process.env.SHOAL_LONG === '1' ? 10 : 1;
+const MINIMUM = 7;
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** One device: retries its one report until it is accepted. Repeats are likely, and some devices repeat on purpose. */
+async function device(edge, recipe, text, startMs, repeats) {
+  const init = reportInit(recipe.report(text), newKey());
+  await pause(startMs);
+  let tries = 0;
+  for (let accepted = 0; accepted < repeats; tries++) {
+    const status = await edge.post({ ...init, signal: AbortSignal.timeout(5000) }).then((response) => response.status, () => 0);
+    assert.ok([0, 202, 503].includes(status), `status ${status}`); // 0: killed before it answered
+    if (status === 202) accepted++;
+    else await pause(50 + 200 * Math.random());
+  }
+  return tries;
+}
+
+/** Kills and restarts edge and aggregator in turn, three times and until told to stop. */
+async function makeTrouble(edge, aggregator, isOver) {
+  let kills = 0;
+  while (kills < 3 || !isOver()) {
+    await aggregator.stop();
+    await pause(300 * Math.random());
+    await edge.kill();
+    kills++;
+    await edge.start();
+    await pause(200 * Math.random());
+    await aggregator.start();
+    await pause(500 + 500 * Math.random());
+  }
+  return kills;
+}
+
+async function chaos(t, runtime, makeAggregator) {
+  const recipe = await makeRecipe({ batch: { minimum: MINIMUM, max_age_s: 1 }, cohort: { minimum: 1 } });
+  const aggregator = makeAggregator(recipe);
+  await aggregator.start();
+  t.after(() => aggregator.remove());
+  const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: aggregator.url });
+  const texts = Array.from({ length: DEVICES }, (_, i) => newRecord(recipe, i % 3 === 0 ? 'shoal' : 'fish'));
+  let over = false;
+  const posting = Promise.all(texts.map((text, i) => device(edge, recipe, text, 4000 * Math.random(), i % 10 === 0 ? 3 : 1)));
+  const [tries, kills] = await Promise.all([posting.finally(() => (over = true)), makeTrouble(edge, aggregator, () => over)]);
+  const total = tries.reduce((a, b) => a + b);
+  // What is left below the minimum goes with a few reports more.
+  const settled = async () => (await edge.metric('open_reports')) < MINIMUM && (await edge.metric('sealed_batches')) === 0;
+  await eventually(async () => assert.ok(await settled()), 40_000);
+  while ((await edge.metric('open_reports')) > 0) {
+    texts.push(newRecord(recipe));
+    assert.equal(await device(edge, recipe, texts.at(-1), 0, 1), 1);
+    await eventually(async () => assert.ok(await settled()), 40_000);
+  }
+  await eventually(async () => assert.ok((await aggregator.count()) >= texts.length));
+  await aggregator.expectExactly(texts);
+  t.diagnostic(`${texts.length} reports, ${total} posts, ${kills} kills`);
+}
+
+for (const runtime of ['workerd', 'node']) {
+  for (let round = 1; round <= ROUNDS; round++) {
+    test(`${runtime} and an aggregator that keeps a list, round ${round}`, (t) => chaos(t, runtime, (recipe) => new FakeAggregator(recipe)));
+    test(`${runtime} and shoal serve, round ${round}`, { skip: existsSync(program) ? false : 'no native build' }, (t) =>
+      chaos(t, runtime, (recipe) => new RealAggregator(recipe)));
+  }
+}

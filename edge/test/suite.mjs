@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same tests over HTTP against both runtimes: the worker in real workerd (workerd.test.mjs), and the command under
+// Node (node.test.mjs).
+
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { filesUnder, startEdge } from './runtimes.mjs';
+import {
+  DAY_MS,
+  FakeAggregator,
+  HOUR_MS,
+  TOKEN,
+  eventually,
+  makeRecipe,
+  multiset,
+  newKey,
+  newRecord,
+  newReport,
+  reportInit,
+} from './support.mjs';
+
+const quick = await makeRecipe();
+const slow = await makeRecipe({ recipe: 'slow', batch: { minimum: 5, max_age_s: 86_400 } });
+const old = await makeRecipe({ recipe: 'old', expires: '2020-01-01' });
+const foreign = await makeRecipe({ recipe: 'foreign' });
+
+async function startAggregator(t, recipe = quick) {
+  const aggregator = await new FakeAggregator(recipe).start();
+  t.after(() => aggregator.remove());
+  return aggregator;
+}
+
+async function postTexts(edge, recipe, n) {
+  const texts = Array.from({ length: n }, () => newRecord(recipe));
+  const statuses = await Promise.all(texts.map(async (text) => (await edge.post(reportInit(recipe.report(text)))).status));
+  assert.deepEqual(multiset(statuses), new Map([[202, n]]));
+  return texts;
+}
+
+async function expectError(response, status, code) {
+  const body = await response.json();
+  assert.deepEqual([response.status, body.error?.code], [status, code], JSON.stringify(body));
+}
+
+/** A request whose body is written in pieces by hand. */
+function streamed(edge, headers, write) {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${edge.url}/v1/reports`, { method: 'POST', headers: { 'Idempotency-Key': newKey(), ...headers } });
+    outgoing.once('response', (incoming) => {
+      incoming.setEncoding('utf8');
+      incoming.once('data', (text) => {
+        resolve({ status: incoming.statusCode, error: JSON.parse(text).error });
+        outgoing.destroy();
+      });
+    });
+    outgoing.on('error', reject); // a reset after the answer is no failure
+    write(outgoing);
+  });
+}
+
+/** Declares the tests. @param {'workerd' | 'node'} runtime */
+export function edgeSuite(runtime) {
+  test('reports become shuffled batches, and nothing but their records arrives', async (t) => {
+    const aggregator = await startAggregator(t);
+    const edge = await startEdge(t, runtime, { recipes: [quick], aggregator: aggregator.url });
+    const texts = await postTexts(edge, quick, 60);
+    await eventually(() => assert.equal(aggregator.records.length, 60));
+    assert.deepEqual(multiset(aggregator.records), multiset(texts));
+    for (const records of aggregator.batches.values()) assert.ok(records.length >= 5);
+    await eventually(async () => assert.equal(await edge.metric('forwarded_reports_total'), 60));
+    assert.equal(await edge.metric('open_reports'), 0);
+    assert.equal(await edge.metric('sealed_batches'), 0);
+  });
+
+  test('bad input, each with its status and code; the edge goes on serving', async (t) => {
+    const edge = await startEdge(t, runtime, { recipes: [slow, old], aggregator: 'http://127.0.0.1:1' });
+    const good = newReport(slow);
+    const cases = [
+      [reportInit({ ...good, device: 'x' }), 400, 'unknown-field'],
+      [reportInit({ ...good, records: [] }), 400, 'type'],
+      [reportInit({ ...good, records: [good.records[0].replace(/,../, ',zz')] }), 400, 'record'],
+      [reportInit({ ...good, records: [good.records[0].slice(1)] }), 400, 'record'],
+      [reportInit({ ...good, parameters: { ...good.parameters, epsilon: 17 } }), 400, 'parameters'],
+      [reportInit('{'), 400, 'json'],
+      [reportInit(newReport(foreign)), 404, 'recipe-hash'],
+      [reportInit(newReport(old)), 400, 'expired'],
+      [reportInit(good, 'no key'), 400, 'idempotency-key'],
+      [reportInit(good, newKey(), { 'Content-Type': 'text/plain' }), 415, 'content-type'],
+      [reportInit({ ...good, key: 'x'.repeat(100_000) }), 413, 'body-size'],
+      [reportInit(good, newKey(), { Origin: 'https://evil.example' }), 403, 'origin'],
+    ];
+    for (const [init, status, code] of cases) await expectError(await edge.post(init), status, code);
+    await expectError(await fetch(`${edge.url}/v1/reports`), 405, 'method');
+    await expectError(await fetch(`${edge.url}/nothing`), 404, 'route');
+    assert.equal(await edge.metric('open_reports'), 0);
+    assert.equal((await edge.post(reportInit(good))).status, 202);
+    assert.equal(await edge.metric('open_reports'), 1);
+  });
+
+  test('a huge body is cut while it streams, a slow one times out', async (t) => {
+    const edge = await startEdge(t, runtime, { recipes: [slow], aggregator: 'http://127.0.0.1:1' });
+    const headers = { 'Content-Type': 'application/json' };
+    const huge = await streamed(edge, headers, (outgoing) => {
+      outgoing.write(Buffer.alloc(20_000, ' ')); // and no end: it cannot have been read whole
+    });
+    assert.deepEqual([huge.status, huge.error.code], [413, 'body-size']);
+    const trickle = await streamed(edge, headers, (outgoing) => {
+      const timer = setInterval(() => outgoing.write(' '), 100);
+      outgoing.once('response', () => clearInterval(timer));
+    });
+    assert.deepEqual([trickle.status, trickle.error.code], [408, 'body-slow']);
+    const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
+    socket.write('POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n');
+    socket.destroy(); // a device that goes away in the middle of its headers
+    assert.equal((await edge.post(reportInit(newReport(slow)))).status, 202);
+  });
+
+  test('CORS, recipes, health', async (t) => {
+    const edge = await startEdge(t, runtime, { recipes: [slow, old], aggregator: 'http://127.0.0.1:1' });
+    const preflight = await fetch(`${edge.url}/v1/reports`, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://site.example', 'Access-Control-Request-Method': 'POST' },
+    });
+    assert.equal(preflight.status, 204);
+    assert.equal(preflight.headers.get('access-control-allow-origin'), 'https://site.example');
+    const { recipes } = await (await fetch(`${edge.url}/v1/recipes`)).json();
+    assert.deepEqual(recipes, [{ hash: slow.hash, url: `/v1/recipes/${slow.hash}`, recipe: slow.json }]);
+    assert.deepEqual(await (await fetch(`${edge.url}/healthz`)).json(), { status: 'ok' });
+    const head = await fetch(`${edge.url}/healthz`, { method: 'HEAD' });
+    assert.deepEqual([head.status, await head.text()], [200, '']);
+  });
+
+  test('a full store is 503 with Retry-After, and keeps what it accepted', async (t) => {
+    const edge = await startEdge(t, runtime, { recipes: [slow], aggregator: 'http://127.0.0.1:1', limits: { store_bytes: 4000 } });
+    let response;
+    let accepted = 0;
+    while ((response = await edge.post(reportInit(newReport(slow)))).status === 202) accepted++;
+    assert.ok(Number(response.headers.get('retry-after')) > 0);
+    await expectError(response, 503, 'store-full');
+    assert.ok(accepted >= 5, `${accepted}`);
+    assert.equal(await edge.metric('open_reports'), accepted);
+  });
+
+  test('the aggregator takes a batch and dies before it answers: the same id comes again', async (t) => {
+    const aggregator = await startAggregator(t);
+    aggregator.script = [503, 'hang-up'];
+    const edge = await startEdge(t, runtime, { recipes: [quick], aggregator: aggregator.url });
+    const texts = await postTexts(edge, quick, 5);
+    await eventually(async () => assert.equal(await edge.metric('forwarded_batches_total'), 1));
+    assert.equal(aggregator.requests.length, 3);
+    for (const { body } of aggregator.requests) assert.deepEqual(body, aggregator.requests[0].body);
+    assert.deepEqual(multiset(aggregator.records), multiset(texts));
+    assert.equal(await edge.metric('send_failures_total'), 2);
+  });
+
+  test('a batch that was refused is set aside, and goes when the operator says so', async (t) => {
+    const aggregator = await startAggregator(t);
+    aggregator.script = [404];
+    const edge = await startEdge(t, runtime, { recipes: [quick], aggregator: aggregator.url });
+    const texts = await postTexts(edge, quick, 5);
+    await eventually(async () => assert.equal(await edge.metric('quarantined_batches'), 1));
+    assert.equal(aggregator.records.length, 0);
+    await edge.kill();
+    await edge.start();
+    assert.equal(await edge.metric('quarantined_batches'), 1, 'over a kill, too');
+    const retry = await fetch(`${edge.url}/v1/quarantine/retry`, { method: 'POST', headers: { Authorization: `Bearer ${TOKEN}` } });
+    assert.deepEqual(await retry.json(), { status: 'queued', batches: 1 });
+    await eventually(() => assert.deepEqual(multiset(aggregator.records), multiset(texts)));
+  });
+
+  test('retries count once, over a kill and after the batch has gone', async (t) => {
+    const aggregator = await startAggregator(t);
+    const edge = await startEdge(t, runtime, { recipes: [quick], aggregator: aggregator.url });
+    const inits = Array.from({ length: 4 }, () => reportInit(newReport(quick)));
+    const postAll = async () => {
+      for (const init of inits) assert.equal((await edge.post(init)).status, 202);
+    };
+    await postAll();
+    await postAll();
+    await edge.kill();
+    await edge.start();
+    await postAll();
+    assert.equal(await edge.metric('open_reports'), 4);
+    await postTexts(edge, quick, 1);
+    await eventually(async () => assert.equal(await edge.metric('forwarded_batches_total'), 1));
+    await edge.kill();
+    await edge.start();
+    await postAll();
+    assert.equal(await edge.metric('open_reports'), 0);
+    assert.equal(aggregator.records.length, 5);
+  });
+
+  test('an open batch goes by itself after a kill', async (t) => {
+    const aggregator = await startAggregator(t);
+    await aggregator.stop();
+    const edge = await startEdge(t, runtime, { recipes: [quick], aggregator: aggregator.url });
+    const texts = await postTexts(edge, quick, 9);
+    await edge.kill();
+    await aggregator.start();
+    await edge.start();
+    // Durable Objects wake by their alarm, spool folders at the start: no request is needed.
+    await eventually(() => assert.deepEqual(multiset(aggregator.records), multiset(texts)));
+  });
+
+  test('nothing of a device is stored or sent: address, agent, cookies, keys, times', async (t) => {
+    const aggregator = await startAggregator(t);
+    const edge = await startEdge(t, runtime, { recipes: [quick, slow], aggregator: aggregator.url });
+    const before = Date.now();
+    const planted = {
+      'User-Agent': 'planted-agent-7f3a',
+      Cookie: 'planted-cookie=9b1e',
+      'X-Forwarded-For': '203.0.113.77',
+      'CF-Connecting-IP': '203.0.113.77',
+      'X-Real-IP': '203.0.113.77',
+      Forwarded: 'for=203.0.113.77',
+      Referer: 'https://site.example/planted-page-55d2',
+      'Accept-Language': 'planted-language',
+      'X-Planted': 'planted-header-c0de',
+      Origin: 'https://site.example',
+    };
+    const keys = [];
+    for (const recipe of [slow, quick]) {
+      for (let i = 0; i < 6; i++) {
+        keys.push(newKey());
+        const response = await streamedPost(edge, reportInit(newReport(recipe), keys.at(-1), planted));
+        assert.equal(response, 202);
+      }
+      // What is refused leaves no trace either.
+      keys.push(newKey());
+      await streamedPost(edge, reportInit({ ...newReport(recipe), device: 'planted-device-e1f0' }, keys.at(-1), planted));
+    }
+    await eventually(() => assert.ok(aggregator.records.length >= 5));
+    const after = Date.now();
+    const markers = ['planted', '203.0.113.77', 'site.example', ...keys];
+    const needles = markers.flatMap((marker) => {
+      const bytes = Buffer.from(marker);
+      return [bytes, Buffer.from(bytes.toString('base64').replace(/=+$/, '')), Buffer.from(bytes.toString('hex'))];
+    });
+    needles.push(...keys.map((key) => Buffer.from(key, 'hex')), Buffer.from([203, 0, 113, 77]));
+    const sent = aggregator.requests.map(({ url, headers, body }) => ({ path: 'request', bytes: Buffer.concat([Buffer.from(JSON.stringify([url, headers])), body]) }));
+    const stored = await filesUnder(edge.store);
+    assert.ok(sent.length > 0 && stored.length > 0);
+    const kept = stored.filter(({ bytes }) => bytes.includes(Buffer.from('slow')));
+    assert.ok(kept.length > 0, 'the search sees what is stored');
+    for (const { path, bytes } of [...stored, ...sent]) {
+      for (const needle of needles) assert.ok(!bytes.includes(needle), `${path} holds ${needle}`);
+    }
+    assert.ok(!/planted|203\.0\.113|\d{2}:\d{2}:\d{2}/.test(edge.output()), 'nor is it printed');
+    await edge.stop();
+    // The slow collection keeps no time but its opening hour; its files are those that name it.
+    const slowFiles = (await filesUnder(edge.store)).filter(({ path, bytes }) => path.includes(slow.hash) || bytes.includes(Buffer.from('"slow"')));
+    assert.ok(slowFiles.length > 0);
+    for (const file of slowFiles) {
+      assert.deepEqual(timesIn(file.bytes, before, after), [], `${file.path} holds a time`);
+      assert.deepEqual(timesIn(file.bytes, before + DAY_MS, after + DAY_MS + HOUR_MS - 1).filter((time) => time % HOUR_MS !== 0), []);
+    }
+  });
+}
+
+/** fetch adds headers of its own and drops some: this sends exactly what it is given. */
+function streamedPost(edge, { headers, body }) {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${edge.url}/v1/reports`, { method: 'POST', headers }, (incoming) => {
+      incoming.resume();
+      incoming.once('end', () => resolve(incoming.statusCode));
+    });
+    outgoing.once('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/**
+ * Milliseconds that lie between two times, read at every place of some bytes as an integer of seconds (4 bytes), milliseconds (6), microseconds (7)
+ * or nanoseconds (8), big-endian as SQLite has them and little-endian, and as decimal digits.
+ */
+export function timesIn(bytes, from, to) {
+  const found = [];
+  const units = [[4, 1e-3], [6, 1], [7, 1e3], [8, 1e6]];
+  for (const [size, perMs] of units) {
+    for (const order of [bytes, Buffer.from(bytes).reverse()]) {
+      for (let at = 0; at + size <= order.length; at++) {
+        const high = size > 6 ? order.readUIntBE(at, size - 6) : 0;
+        const ms = (high * 2 ** 48 + order.readUIntBE(at + Math.max(0, size - 6), Math.min(size, 6))) / perMs;
+        if (ms >= from && ms <= to) found.push(ms);
+      }
+    }
+  }
+  for (const [digits] of bytes.toString('latin1').matchAll(/\d{10,19}/g)) {
+    for (const perMs of [1e-3, 1, 1e3, 1e6]) if (digits / perMs >= from && digits / perMs <= to) found.push(digits / perMs);
+  }
+  return found;
+}
