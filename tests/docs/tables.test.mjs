@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables and figures of the documentation, held to the code that they describe: recipe fields, configuration fields,
+// statuses, metrics, reasons, calls, the policy, the standard errors. What the code does not export is read out of its source.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CSP, REASONS } from '../../wasm/reasons.js';
+import { codes, read, root, tableBelow } from './markdown.mjs';
+
+/** Everything between two marks. @param {string} path @param {string} from @param {string} to */
+function part(path, from, to) {
+  const text = read(path);
+  const start = text.indexOf(from);
+  assert.ok(start >= 0, `${path}: ${from}`);
+  const end = text.indexOf(to, start + from.length);
+  assert.ok(end >= 0, `${path}: ${to}`);
+  return text.slice(start, end);
+}
+
+/** First groups of all matches. @param {string} text @param {RegExp} pattern */
+function all(text, pattern) {
+  const found = [...text.matchAll(pattern)].map((match) => match[1]);
+  assert.ok(found.length > 0, String(pattern));
+  return found;
+}
+
+/** What stands in code marks in a column of a table. @param {string} page @param {string} heading @param {number} [column] */
+const named = (page, heading, column = 0) => tableBelow(read(page), heading).flatMap((row) => codes(row[column]));
+
+test("the policy is the client's", () => {
+  assert.match(read('docs/embed.md'), new RegExp(`^ {4}Content-Security-Policy: ${CSP}; connect-src `, 'm'));
+  assert.ok(read('README.md').includes(`\`${CSP}\``));
+});
+
+test('the codes of explain() and their sentences', () => {
+  const rows = tableBelow(read('docs/embed.md'), 'Why nothing was sent').map(([code, text]) => [codes(code)[0], text]);
+  assert.deepEqual(rows, Object.entries(REASONS));
+});
+
+test('the calls of the client', async () => {
+  const { Client } = await import('../../wasm/client.js');
+  const methods = Object.getOwnPropertyNames(Client.prototype).filter((name) => !['constructor', 'start'].includes(name));
+  const calls = named('docs/embed.md', 'Calls').map((call) => call.replace(/\(.*/, ''));
+  assert.deepEqual(calls.sort(), ['start', 'init', 'consent.state', 'consent.grant', 'consent.withdraw', ...methods].sort());
+});
+
+test("the options of the client", () => {
+  const options = all(part('wasm/client.js', '@typedef {object} Options', '*/'), /@property \{.*\} \[?(\w+)\]?/g);
+  const documented = named('docs/embed.md', 'Options').filter((name) => /^[a-zA-Z]+$/.test(name) && !['load', 'start'].includes(name));
+  assert.deepEqual([...new Set(documented)].sort(), [...options, 'client'].sort());
+});
+
+test('the fields of a recipe', () => {
+  const source = part('core/recipe.c', 'static const field fields[]', '\n};');
+  const fields = [...source.matchAll(/^ {4}\{"([a-z._]+)", (\d+), ([01]),/gm)].map(([, path, , isRequired]) => ({ path, isRequired: isRequired === '1' }));
+  const rows = tableBelow(read('docs/formats.md'), 'Recipe (JSON)');
+  assert.deepEqual(rows.flatMap(([paths]) => codes(paths)), fields.map(({ path }) => path));
+  for (const { path, isRequired } of fields) {
+    const row = rows.find(([paths]) => codes(paths).includes(path));
+    assert.equal(row?.[3] === 'required', isRequired, `${path} is ${isRequired ? '' : 'not '}required`);
+  }
+});
+
+test("the aggregator's configuration", () => {
+  const source = part('aggregator/serve/serve_config.c', 'static const field fields[]', '};');
+  const fields = [...source.matchAll(/^ {4}\{"([a-z_]+)", \w+, ([01])\}/gm)].map(([, name, required]) => [name, required === '1']);
+  assert.ok(fields.length > 5);
+  const rows = tableBelow(read('docs/operate.md'), 'Aggregator');
+  assert.deepEqual(rows.map(([name, , initial]) => [codes(name)[0], initial === 'required']), fields);
+  const manual = all(part('docs/man/shoal-serve.1', '.Ss Configuration', '.Ss Routes'), /^\.It Li (\w+)$/gm);
+  assert.deepEqual(manual.sort(), fields.map(([name]) => name).sort());
+});
+
+test("the edge worker's configuration", () => {
+  const fields = [...part('edge/config.js', 'const FIELDS', '};').matchAll(/^ {2}(\w+): (true|false),/gm)].map(([, name, required]) => [name, required === 'true']);
+  assert.ok(fields.length > 5);
+  const rows = tableBelow(read('docs/operate.md'), 'On Node').map(([name, , initial]) => [codes(name)[0], initial === 'required']);
+  assert.deepEqual(rows.sort(), fields.sort());
+  const manual = all(part('docs/man/shoal-edge.1', '.Ss Configuration', '.Sh EXIT'), /^\.It Li (\w+)$/gm);
+  assert.deepEqual(manual.sort(), fields.map(([name]) => name).sort());
+  const bindings = all(part('edge/worker.js', '@typedef {object} Env', '*/'), /@property \{.*\} \[?([A-Z_]+)\]?/g);
+  assert.deepEqual(named('docs/operate.md', 'On workerd').filter((name) => /^[A-Z_]+$/.test(name) && name !== 'STORE_BYTES').sort(),
+    bindings.filter((name) => name !== 'STORE_BYTES').sort());
+});
+
+test('what the edge worker answers', () => {
+  const kinds = [...part('edge/errors.js', 'const KINDS', '\n};').matchAll(/^ {2}'?([a-z-]+)'?: \[(\d{3}),/gm)].map(([, code, status]) => `${status} ${code}`);
+  assert.ok(kinds.length > 10);
+  const rows = tableBelow(read('docs/operate.md'), 'What the worker answers');
+  assert.deepEqual(rows.flatMap(([status, code]) => codes(code).map((one) => `${status} ${one}`)).sort(), kinds.sort());
+});
+
+test('what the aggregator answers', () => {
+  const rows = tableBelow(read('docs/operate.md'), 'What the aggregator answers');
+  const documented = rows.flatMap(([status, code]) => codes(code).map((one) => `${status} ${one}`));
+  const sources = ['serve_http.c', 'serve_route.c', 'serve_result.c'].map((name) => read(`aggregator/serve/${name}`)).join('\n');
+  for (const [, status, code] of sources.matchAll(/serve_answer_error\([^;]*?(\d{3}),\s*"([a-z-]+)"/g)) {
+    assert.ok(documented.includes(`${status} ${code}`), `${status} ${code}`);
+  }
+});
+
+test('the metrics', () => {
+  const metrics = all(read('aggregator/serve/serve_route.c'), /put_(?:help|gauge)\(stream,(?: c, stats,)? "([a-z_]+)"/g).map((name) => `shoal_${name}`);
+  assert.deepEqual([...new Set(named('docs/operate.md', 'Metrics and health').filter((name) => name.startsWith('shoal_')))].sort(), [...new Set(metrics)].sort());
+
+  const stats = all(part('edge/collector.js', 'async stats()', '\n  }'), /^ {6}(\w+):/gm);
+  const counters = ['collector.js', 'sqlite_store.js', 'spool_store.js'].flatMap((name) => all(read(`edge/${name}`), /\b([a-z_]+_total|failures_in_a_row):/g));
+  assert.deepEqual(named('docs/operate.md', 'Metrics').sort(), [...new Set([...stats, ...counters])].map((name) => `shoal_edge_${name}`).sort());
+});
+
+test('the fields of a result', () => {
+  const printed = [...new Set([
+    ...all(read('aggregator/estimate/estimate_print.c'), /\\"([a-z_]+)\\":/g).filter((name) => name !== 's'),
+    ...all(read('aggregator/estimate/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
+  ])];
+  const table = tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) => codes(names));
+  assert.deepEqual(table.sort(), printed.sort());
+});
+
+test('exit codes', () => {
+  const numbers = all(part('aggregator/ingest/agg_error.h', 'AGG_EXIT_OK = 0', '};'), /= (\d)/g);
+  assert.deepEqual(tableBelow(read('docs/analyse.md'), 'Exit codes').map(([code]) => code), numbers);
+  assert.deepEqual(all(part('docs/man/shoal.1', '.Sh EXIT STATUS', '.Sh EXAMPLES'), /^\.It (\d)$/gm), numbers);
+});
+
+test('the standard errors of a rare value', () => {
+  const m = 1024;
+  /** Variance for each report, where nobody holds the value and rows are many. @type {{[mechanism: string]: (epsilon: number) => number}} */
+  const variances = {
+    cms(epsilon) {
+      const q = 1 / (Math.exp(epsilon / 2) + 1);
+      return (m / (m - 1)) ** 2 * ((q * (1 - q)) / (1 - 2 * q) ** 2 + (1 / m) * (1 - 1 / m));
+    },
+    hcms(epsilon) {
+      const q = 1 / (Math.exp(epsilon) + 1);
+      return (m / (m - 1)) ** 2 * (1 / (1 - 2 * q) ** 2 - 1 / m ** 2);
+    },
+    'onehot-asymmetric'(epsilon) {
+      const q = 1 / (Math.exp(epsilon) + 1);
+      return (q * (1 - q)) / (0.5 - q) ** 2;
+    },
+  };
+  const rows = tableBelow(read('docs/analyse.md'), 'Standard error of a rare value');
+  assert.equal(rows.length, 12);
+  for (const [mechanism, epsilon, ...errors] of rows) {
+    const variance = variances[codes(mechanism)[0]](Number(epsilon));
+    const expected = [1e4, 1e5, 1e6, 1e7].map((n) => Math.round(Math.sqrt(n * variance)));
+    assert.deepEqual(errors.map((text) => Number(text.replaceAll(',', ''))), expected, `${mechanism} ${epsilon}`);
+  }
+});
+
+test('the recipes of docs/recipes are what pages say of them', () => {
+  for (const name of ['words', 'domains', 'choices']) {
+    assert.ok(existsSync(join(root, `docs/recipes/${name}.json`)), name);
+    assert.ok(read('docs/embed.md').includes(`recipes/${name}.json`), name);
+  }
+});
