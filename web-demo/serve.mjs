@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo page's own server: this folder's page, the published client's dist files, and the crowd's results fetched
+// from the aggregator, so that no read token ever reaches a page. Sends the policy that the documentation prints.
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { dirname, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * @typedef {object} PageOptions
+ * @property {string} endpoint base URL of the edge worker
+ * @property {any[]} recipes the collections' recipes
+ * @property {string[]} links hosts that the page offers to visit
+ * @property {{title: string, recipe: string}[]} crowds histograms, in order
+ * @property {(recipe: string) => Promise<{status: number, body: string}>} results asks the aggregator
+ * @property {number} [port] 0, the default, takes a free one
+ */
+
+const FOLDERS = {
+  page: fileURLToPath(new URL('page/', import.meta.url)),
+  client: `${dirname(createRequire(import.meta.url).resolve('shoal-client/loader'))}/`,
+};
+/** @type {{[extension: string]: string}} */
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
+
+/** What a page that embeds shoal must allow, and nothing more. @param {string} endpoint */
+export const contentSecurityPolicy = (endpoint) =>
+  `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self' ` +
+  `${new URL(endpoint).origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/**
+ * @param {PageOptions} options
+ * @returns {Promise<{url: string, close: () => Promise<void>}>}
+ */
+export async function startPage(options) {
+  const server = createServer((request, response) => {
+    answer(request.url ?? '/', options)
+      .catch(() => ({ status: 502, type: '.json', body: '{"error":{"code":"unreachable"}}' }))
+      .then(({ status, type, body }) => {
+        response.writeHead(status, {
+          'Content-Type': TYPES[type] ?? 'text/plain',
+          'Content-Security-Policy': contentSecurityPolicy(options.endpoint),
+          'Referrer-Policy': 'no-referrer',
+          'X-Content-Type-Options': 'nosniff',
+          'Cache-Control': 'no-store',
+        });
+        response.end(request.method === 'HEAD' ? undefined : body);
+      });
+  });
+  await new Promise((resolve) => server.listen(options.port ?? 0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    close: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+}
+
+/** @param {string} target @param {PageOptions} options @returns {Promise<{status: number, type: string, body: string | Buffer}>} */
+async function answer(target, options) {
+  const { pathname } = new URL(target, 'http://page');
+  if (pathname === '/config.json') return { status: 200, type: '.json', body: JSON.stringify(pageConfig(options)) };
+  const crowd = options.crowds.find(({ recipe }) => pathname === `/crowd/${recipe}.json`);
+  if (crowd) return { type: '.json', ...(await options.results(crowd.recipe)) };
+  // Two flat folders of plain names: nothing else of the disk can be named.
+  const [, folder, name] = /^\/(shoal\/)?([a-z_]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
+  const path = (folder ? FOLDERS.client : FOLDERS.page) + name;
+  const body = name === undefined ? null : await readFile(path).catch(() => null);
+  return body ? { status: 200, type: extname(path), body } : { status: 404, type: '.txt', body: 'not found' };
+}
+
+/** @param {PageOptions} options */
+function pageConfig({ endpoint, recipes, links, crowds }) {
+  return { endpoint, recipes, links, crowds: crowds.map((crowd) => ({ ...crowd, url: `crowd/${crowd.recipe}.json` })) };
+}
