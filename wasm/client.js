@@ -510,7 +510,11 @@ export class Client {
     this.#sleep();
     this.#wakeAt = due;
     const wait = Math.min(Math.max(due - this.#deps.now(), 0), HOUR_MS);
-    this.#timer = this.#deps.setTimer(() => void this.flush(), wait);
+    this.#timer = this.#deps.setTimer(() => {
+      // Forgotten first: when a flush is under way that has read the queue already, its end sets the timer anew.
+      this.#wakeAt = Infinity;
+      void this.flush();
+    }, wait);
   }
 
   #sleep() {
