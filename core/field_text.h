@@ -20,7 +20,7 @@ shoal_err shoal_parse_decimal(uint32_t *value, const char **text, uint32_t width
 // Writes 2 * len lower-case digits. Returns: the character after them.
 char *shoal_print_hex(char *text, const uint8_t *bytes, size_t len);
 
-// Reads exactly 2 * len lower-case digits; *text as above.
+// Reads exactly 2 * len lower-case digits, which must be there to be read; *text as above.
 shoal_err shoal_parse_hex(uint8_t *bytes, size_t len, const char **text) SHOAL_MUST_CHECK;
 
 // Reads one expected character; *text as above.
