@@ -15,6 +15,8 @@ test('npm pack holds the command and its types, and installs into an empty proje
     succeed(['npm'], ['pack', '--json', '--pack-destination', folder], { cwd: packageFolder }).stdout.toString(),
   );
   assert.deepEqual(packed.files.map((/** @type {{path: string}} */ file) => file.path).sort(), [
+    'README.md',
+    'dist/LICENSES.txt',
     'dist/shoal.wasm',
     'dist/types/handler.d.ts',
     'dist/types/memory_wasi.d.ts',
