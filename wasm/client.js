@@ -61,7 +61,6 @@ const KEEPALIVE_MAX = 60_000; // browsers refuse more than 64 KiB in flight
 const RECIPE_MAX = 1 << 20;
 const DONE_MAX = 200; // finished reports kept for the person to see
 const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
-const ITEM_NONE = null;
 
 /** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'wasm'>>} Dependencies */
 
@@ -129,8 +128,10 @@ export class Client {
   #spent = new Map();
   /** @type {Set<AbortController>} */
   #posts = new Set();
-  /** @type {Promise<unknown> | null} */
+  /** The flush that runs, and the one after it. @type {Promise<void> | null} */
   #flushing = null;
+  /** @type {Promise<void> | null} */
+  #next = null;
   /** @type {any} */
   #timer;
   #wakeAt = Infinity;
@@ -156,8 +157,9 @@ export class Client {
 
   /** Called by init. */
   async start() {
-    this.#listen('visibilitychange', globalThis.document, () => globalThis.document.visibilityState === 'hidden');
-    this.#listen('online', globalThis, () => true);
+    // A page that is hidden may never come back; one that is shown or online again may have records that became due.
+    this.#listen('visibilitychange', globalThis.document);
+    this.#listen('online', globalThis);
     try {
       if (!(await this.#deps.storage.open(false))) return;
       if (this.#deps.gpc()) return void (await this.#stop('withdrawn'));
@@ -165,15 +167,14 @@ export class Client {
     } catch {
       this.#note('storage');
     }
-    if (this.#isOn()) void this.flush();
+    void this.flush();
   }
 
-  /** @param {string} event @param {any} target @param {() => boolean} when */
-  #listen(event, target, when) {
-    if (!target?.addEventListener) return;
-    const listener = () => void (when() && this.#isOn() && this.flush());
-    target.addEventListener(event, listener);
-    this.#closers.push(() => target.removeEventListener(event, listener));
+  /** @param {string} event @param {any} target */
+  #listen(event, target) {
+    const listener = () => void this.flush();
+    target?.addEventListener?.(event, listener);
+    this.#closers.push(() => target?.removeEventListener?.(event, listener));
   }
 
   /** Stops timers, listeners and requests; consent stays as it is. */
@@ -440,7 +441,7 @@ export class Client {
     }
     // Listed items are matched as the recipe writes them, words and strings as its text rule forms them.
     if (!(kind === 'item' && recipe.values)) text = applyTextRule(text, recipe.text);
-    if (!recipe.isOpen) return { value: text === null || !recipe.values ? ITEM_NONE : text };
+    if (!recipe.isOpen) return { value: recipe.values && text };
     return text === null ? { value: null, code: 'text-rule' } : { value: text };
   }
 
@@ -511,7 +512,6 @@ export class Client {
     this.#wakeAt = due;
     const wait = Math.min(Math.max(due - this.#deps.now(), 0), HOUR_MS);
     this.#timer = this.#deps.setTimer(() => {
-      // Forgotten first: when a flush is under way that has read the queue already, its end sets the timer anew.
       this.#wakeAt = Infinity;
       void this.flush();
     }, wait);
@@ -525,10 +525,12 @@ export class Client {
   /** Sends the records that are due. One tab does it at a time. @returns {Promise<void>} */
   async flush() {
     if (!this.#isOn()) return;
-    this.#flushing ??= this.#deps.locks
+    // One that runs may have looked at the queue already: look again after it, once for all who ask meanwhile.
+    if (this.#flushing) return (this.#next ??= this.#flushing.then(() => ((this.#next = null), this.flush())));
+    this.#flushing = this.#deps.locks
       .request('shoal-flush', { ifAvailable: true }, (lock) =>
         lock ? this.#flushAll() : this.#wake(this.#deps.now() + FIRST_RETRY_MS))
-      .catch(() => this.#note('storage'))
+      .catch(() => void this.#note('storage'))
       .finally(() => (this.#flushing = null));
     await this.#flushing;
   }

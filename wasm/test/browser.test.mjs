@@ -164,8 +164,9 @@ test('Chromium makes the bytes of the native build', async () => {
   await context.close();
 });
 
-test('where the policy refuses WebAssembly, explain says so and names the header', async () => {
+test('where the policy refuses WebAssembly, explain says so and names the header', async (t) => {
   const strict = await serveFolders({ folders: [DIST], csp: "script-src 'self'", pages: { '/': FIELDS } });
+  t.after(() => strict.close());
   const context = await browser.newContext();
   const page = await open(context, strict.origin);
   edge.requests.length = 0;
@@ -176,7 +177,6 @@ test('where the policy refuses WebAssembly, explain says so and names the header
   assert.ok(reason.text.includes(`Content-Security-Policy: ${CSP}`));
   assert.equal(edge.requests.length, 0);
   await context.close();
-  await strict.close();
 });
 
 test('two tabs spend one budget', async () => {

@@ -350,6 +350,21 @@ test('an event of an older consent is not queued under a newer one', async () =>
   assert.deepEqual(await client.reports(), []);
 });
 
+test('a record that comes while another is being sent is sent too', async () => {
+  const { client, edge, clock } = await makeClient();
+  await client.consent.grant();
+  // The second record comes in at every possible moment of the first one's way.
+  for (let steps = 0; steps < 40; steps++) {
+    edge.requests.length = 0;
+    await client.record('typed-words', 'a');
+    void client.flush();
+    for (let i = 0; i < steps; i++) await Promise.resolve();
+    await client.record('typed-words', 'b');
+    await clock.advance(1);
+    assert.equal(edge.requests.length, 2, `after ${steps} steps`);
+  }
+});
+
 test('a page killed between debit and queue has spent, and sends nothing, now or later', async () => {
   const random = (/** @type {Uint8Array} */ bytes) => {
     if (bytes.length === 32) throw new Error('killed');
