@@ -7,9 +7,9 @@
 
 // Adds to counts[l] the number of vectors with bit l set, for l in [0, m).
 //   vectors: n pointers to (m + 7) / 8 bytes each; unused high bits zero
-// How: carry-save adders over 64 columns at once make bit planes of up to 15 vectors; a plane's byte becomes eight byte
-// lanes by a table; lanes are added to the 32-bit counts before they can overflow. Portable C, the reference for later SIMD.
-// Cost: about 40 ns a vector of 1024 bits, when n is 15 or more.
+// How: carry-save adders keep the counts of up to 255 vectors as bit planes, which are then transposed into bytes and added
+// to the 32-bit counts. Portable C, the reference for later SIMD.
+// Cost: about 40 ns a vector of 1024 bits in cache, for 15 or more at once; a fixed 0.6 us a call beside it.
 void agg_bit_columns_add(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n);
 
 #endif
