@@ -8,6 +8,7 @@ const BADF = 8;
 const EXIST = 20;
 const INVAL = 28;
 const NOENT = 44;
+const NOTSUP = 58;
 const SPIPE = 70;
 const NOTCAPABLE = 76;
 
@@ -73,7 +74,7 @@ export class MemoryFile {
   }
 }
 
-/** @typedef {{file: MemoryFile | null, type: number, at: number, isAppending: boolean}} Descriptor */
+/** @typedef {{file: MemoryFile | null, type: number, at: number}} Descriptor */
 
 /** Thrown through the module by proc_exit. */
 class Exit extends Error {
@@ -122,8 +123,8 @@ export class MemoryWasi {
     this.#host = host;
     this.#args = host.args.map((arg) => encoder.encode(arg + '\0'));
     const streams = [new MemoryFile(host.stdin), this.stdout, this.stderr];
-    streams.forEach((file, fd) => this.#open.set(fd, { file, type: TYPE_UNKNOWN, at: 0, isAppending: false }));
-    this.#open.set(ROOT, { file: null, type: TYPE_DIRECTORY, at: 0, isAppending: false });
+    streams.forEach((file, fd) => this.#open.set(fd, { file, type: TYPE_UNKNOWN, at: 0 }));
+    this.#open.set(ROOT, { file: null, type: TYPE_DIRECTORY, at: 0 });
   }
 
   /** Runs a command to its end. Returns its exit code. @param {WebAssembly.Instance} instance */
@@ -186,7 +187,7 @@ export class MemoryWasi {
   #pathOpen(at, len, flags, fdFlags, out) {
     const name = this.#name(at, len);
     if (name === null) return NOTCAPABLE;
-    if (flags & OPEN_DIRECTORY) return INVAL;
+    if (flags & OPEN_DIRECTORY || fdFlags & FLAG_APPEND) return NOTSUP; // no command does
     let file = this.#host.files.get(name);
     if (file && flags & OPEN_EXCLUSIVE) return EXIST;
     if (!file) {
@@ -198,7 +199,7 @@ export class MemoryWasi {
     if (flags & OPEN_TRUNCATE) file.clear();
     let fd = ROOT + 1;
     while (this.#open.has(fd)) fd++;
-    this.#open.set(fd, { file, type: TYPE_FILE, at: 0, isAppending: (fdFlags & FLAG_APPEND) !== 0 });
+    this.#open.set(fd, { file, type: TYPE_FILE, at: 0 });
     this.#view.setUint32(out, fd, true);
     return 0;
   }
@@ -236,7 +237,6 @@ export class MemoryWasi {
     if (!open?.file || fd === 0) return BADF;
     let sum = 0;
     for (const piece of this.#pieces(pieces, count)) {
-      if (open.isAppending) open.at = open.file.length;
       open.file.write(open.at, piece);
       open.at += piece.length;
       sum += piece.length;
@@ -275,7 +275,6 @@ export class MemoryWasi {
     if (!open) return BADF;
     this.#bytes.fill(0, out, out + 24);
     this.#view.setUint8(out, open.type);
-    this.#view.setUint16(out + 2, open.isAppending ? FLAG_APPEND : 0, true);
     this.#view.setBigUint64(out + 8, ALL_RIGHTS, true);
     this.#view.setBigUint64(out + 16, ALL_RIGHTS, true);
     return 0;
@@ -304,11 +303,7 @@ export class MemoryWasi {
     },
     fd_close: (/** @type {number} */ fd) => (this.#open.delete(fd) ? 0 : BADF),
     fd_fdstat_get: (/** @type {number} */ fd, /** @type {number} */ out) => this.#fdStat(fd, out),
-    fd_fdstat_set_flags: (/** @type {number} */ fd, /** @type {number} */ flags) => {
-      const open = this.#open.get(fd);
-      if (open) open.isAppending = (flags & FLAG_APPEND) !== 0;
-      return open ? 0 : BADF;
-    },
+    fd_fdstat_set_flags: () => NOTSUP,
     fd_prestat_get: (/** @type {number} */ fd, /** @type {number} */ out) => {
       if (fd !== ROOT) return BADF;
       this.#view.setUint32(out, 0, true); // a folder

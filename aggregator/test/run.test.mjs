@@ -85,11 +85,13 @@ test('a file grows, and its first bytes stay the caller\'s', () => {
   const given = bytes('abc');
   const file = new MemoryFile(given);
   assert.equal(file.content(), given);
+  file.write(0, bytes('A'));
+  assert.equal(text(given), 'abc');
   file.write(2, bytes('XYZ'));
-  assert.equal(text(file.content()), 'abXYZ');
+  assert.equal(text(file.content()), 'AbXYZ');
   assert.equal(text(given), 'abc');
   file.write(8, bytes('!'));
-  assert.equal(text(file.content()), 'abXYZ\0\0\0!');
+  assert.equal(text(file.content()), 'AbXYZ\0\0\0!');
   assert.equal(text(file.read(7, 100)), '\0!');
   assert.equal(file.read(100, 1).length, 0);
 });
