@@ -206,6 +206,13 @@ static int is_hopeless(const request *r)
     return r->answer.status != 0 && length != NULL && strtoull(length, NULL, 10) > DISCARD_MAX;
 }
 
+// The connection was resumed: the job is answered.
+static void take_result(request *r)
+{
+    r->answer = r->job.answer;
+    r->job.answer = (serve_answer){0};
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *data, size_t *len, void **state)
 {
@@ -221,9 +228,13 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *len = 0;
         return MHD_YES;
     }
-    if (r->answer.status == 0 && now_ms() > r->deadline_ms && !r->is_asked) return MHD_NO;
-    if (r->answer.status == 0) serve_route_answer(r, url);
-    if (r->answer.status == 0) return MHD_YES; // suspended; called again with the answer
+    if (r->is_asked) {
+        take_result(r);
+    } else if (r->answer.status == 0) {
+        if (now_ms() > r->deadline_ms) return MHD_NO;
+        serve_route_answer(r, url);
+        if (r->is_asked) return MHD_YES; // suspended: the request is the results thread's until it is called again
+    }
     drop_body(r);
     return send_answer(r);
 }
@@ -244,9 +255,7 @@ static void finish(void *context, struct MHD_Connection *connection, void **stat
 
 static void resume(void *context)
 {
-    request *r = context;
-    r->answer = r->job.answer;
-    r->job.answer = (serve_answer){0};
+    const request *r = context;
     MHD_resume_connection(r->connection);
 }
 

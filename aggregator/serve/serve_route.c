@@ -128,7 +128,7 @@ static void answer_batch(request *r)
     shoal_batch batch;
     uint32_t bad_record = 0;
     serve_collection *collection = NULL;
-    shoal_err err = shoal_batch_peek(&batch, r->body, r->len);
+    shoal_err err = r->len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->body, r->len);
     if (err == SHOAL_OK) {
         collection = serve_collection_by_hash(r->http->rooms.collections, batch.recipe_hash);
         err = collection != NULL ? shoal_batch_open(&batch, r->body, r->len, &collection->recipe.recipe, &bad_record)

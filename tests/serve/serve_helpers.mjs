@@ -13,6 +13,7 @@ export const program = process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../bui
 export const secret = 'a-secret-for-tests-0123456789';
 export const isLong = process.env.SHOAL_LONG === '1';
 
+const PATIENCE_MS = 10000; // of a sender, as of any sender over a network
 const HEADER = 72;
 const TRAILER = 8;
 
@@ -158,7 +159,10 @@ export async function serve(t, config) {
       const found = /listening on (http:\S+)\//.exec(log);
       if (found) resolve(found[1]);
     });
-    exit.then(() => reject(new Error(`the server did not start: ${log}`)));
+    exit.then(([code]) => {
+      if (code !== null && code !== 0) process.stderr.write(log); // a sanitizer's words, or why it did not start
+      reject(new Error(`the server did not start: ${log}`));
+    });
   });
   const server = {
     url: String(url),
@@ -167,6 +171,7 @@ export async function serve(t, config) {
     async end(signal) {
       child.kill(signal);
       const [code] = await exit;
+      if (code !== null && code !== 0) throw new Error(`the server ended with ${code}: ${log}`);
       return code;
     },
   };
@@ -177,7 +182,7 @@ export async function serve(t, config) {
 /** @param {string} url @param {Uint8Array | ReadableStream} body @param {Record<string, string>} [headers] */
 export async function post(url, body, headers = {}) {
   const response = await fetch(`${url}/v1/batches`, {
-    method: 'POST', body, duplex: 'half',
+    method: 'POST', body, duplex: 'half', signal: AbortSignal.timeout(PATIENCE_MS),
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/octet-stream', ...headers },
   });
   return { status: response.status, headers: response.headers, json: await response.json() };
