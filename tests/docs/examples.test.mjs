@@ -7,10 +7,12 @@
 //                       within a line, and alone on a line for any lines
 //
 // The blocks of a page run in order in one empty folder that looks like a checkout: build/release/shoal and docs/recipes are
-// there, and `shoal` and `shoal-edge` are on the PATH. SHOAL_DOCS_UPDATE=1 writes what was printed into the pages instead of comparing.
+// there, and `shoal` and `shoal-edge` are on the PATH. Ports 8471 to 8479 become ports that are free. SHOAL_DOCS_UPDATE=1 writes what was printed into the pages instead of comparing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -36,15 +38,25 @@ function makeFolder() {
   return { folder, env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, LC_ALL: 'C.UTF-8', TZ: 'UTC' } };
 }
 
+/** A free port for each that pages name. @returns {Promise<Map<string, string>>} */
+async function freePorts() {
+  const servers = Array.from({ length: 9 }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => String(/** @type {import('node:net').AddressInfo} */ (server.address()).port));
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return new Map(ports.map((port, i) => [String(8471 + i), port]));
+}
+
 /**
  * @param {Block} block @param {string} folder @param {NodeJS.ProcessEnv} env
  * @param {number[]} groups process groups that were started
+ * @param {Map<string, string>} ports see freePorts
  * @returns {Promise<{code: number | null, stdout: string, stderr: string}>}
  */
-function run(block, folder, env, groups) {
+function run(block, folder, env, groups, ports) {
   const isShell = block.info[0] === 'sh';
   const script = join(folder, `.block-${block.line}.${isShell ? 'sh' : 'mjs'}`);
-  writeFileSync(script, block.text);
+  writeFileSync(script, block.text.replace(/\b847[1-9]\b/g, (port) => ports.get(port) ?? port));
   const [command, args] = isShell ? ['bash', ['-eu', '-o', 'pipefail', script]] : [process.execPath, [script]];
   const child = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   if (child.pid) groups.push(child.pid);
@@ -83,6 +95,7 @@ for (const page of pages) {
   if (!examples.length) continue;
   test(`the examples of ${page} run`, { timeout: 120_000, skip: !existsSync(shoal) && `${shoal} is not built` }, async (t) => {
     const { folder, env } = makeFolder();
+    const ports = await freePorts();
     /** @type {number[]} */
     const groups = [];
     t.after(() => {
@@ -102,7 +115,7 @@ for (const page of pages) {
         t.diagnostic(`${page}:${block.line}: left out, wasm/dist is not built`);
         continue;
       }
-      const { code, stdout, stderr } = await run(block, folder, env, groups);
+      const { code, stdout, stderr } = await run(block, folder, env, groups, ports);
       const wanted = Number(block.info.find((word) => word.startsWith('exit='))?.slice(5) ?? 0);
       assert.equal(code, wanted, `${page}:${block.line} exits with ${code}\n${stdout}${stderr}`);
       const next = all[all.indexOf(block) + 1];
