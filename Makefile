@@ -10,8 +10,9 @@ SHELL := /bin/bash
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
+# Those of tests/serve run under ctest, against each native build's program.
 js_tests = $(sort $(shell find wasm/test edge/test web-demo/test aggregator/test scripts tests \
-    -name '*.test.mjs' -not -path '*/node_modules/*' 2>/dev/null))
+    -name '*.test.mjs' -not -path '*/node_modules/*' -not -path 'tests/serve/*' 2>/dev/null))
 say = @printf '\n== %s\n' '$@'
 
 all: native wasm js
