@@ -97,8 +97,8 @@ static uint64_t truth_of(agg_text value, const agg_dictionary *counts, const uin
 static void print_comparison(const agg_estimate *e, const agg_dictionary *counts, const uint64_t *drawn, size_t top)
 {
     size_t n_covered = 0;
-    printf("%llu devices, epsilon %g each. No line below was known to any one of them.\n\n", (unsigned long long)e->n,
-           e->epsilon);
+    printf("%llu devices, epsilon %g each. Alone, a record says next to nothing; together they say:\n\n",
+           (unsigned long long)e->n, e->epsilon);
     printf("%-24s %10s %10s %8s  %s\n", "value", "true", "estimate", "stderr", "95 % interval");
     for (size_t i = 0; i < e->n_rows; i++) {
         const agg_estimate_row *row = &e->rows[i];

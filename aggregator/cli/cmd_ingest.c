@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "accumulator.h"
@@ -74,13 +75,21 @@ static shoal_err take_records(void *context, agg_error *error, const uint8_t *ba
     return agg_folder_add(&in->folder, error, records, count);
 }
 
+// Bytes of a file, for the time left; 0 where that is not known.
+static uint64_t size_of(const char *path)
+{
+    struct stat about;
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
+    return (uint64_t)about.st_size;
+}
+
 static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a, const agg_recipe *recipe,
                              const char *path)
 {
     char text[512], command[] = "ingest";
     agg_read_count count = {0, 0, 0, 0, 0};
     cli_progress progress;
-    cli_progress_start(&progress, command, "bytes", 0);
+    cli_progress_start(&progress, command, "bytes", size_of(path));
     agg_reader reader = {recipe, take_records, in, cli_talk, command, cli_progress_show, &progress};
     shoal_err err = agg_reader_file(&count, error, &reader, path);
     cli_progress_end(&progress);

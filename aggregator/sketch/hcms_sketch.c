@@ -30,7 +30,7 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
         const uint8_t *record = records + i * stride;
         uint32_t column_sign = load32_le(record + 4);
         size_t cell = (size_t)load32_le(record) * sketch->shape.m + (column_sign >> 1);
-        sketch->cells.sums[cell] += (int32_t)(column_sign & 1) * 2 - 1;
+        sketch->cells.ones[cell] += 2 * (column_sign & 1) - 1; // unsigned: cells of a forged file wrap, and do no worse
     }
     return SHOAL_OK;
 }
