@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal serve` over HTTP: what is taken, what is refused and how, who may read, and that nothing below a cohort shows.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { cmsRecipe, configure, get, listRecipe, makeFolder, post, resultOf, run, seal, secret, serve, simulate }
   from './serve_helpers.mjs';
 
+const PACKAGING = '../../aggregator/serve/packaging/';
 const COUNTS = 'light\t700\ndark\t300\n';
 const WORDS = 'the\t500\nof\t300\nand\t150\ntea\t50\n';
 
@@ -271,6 +274,9 @@ test('the page escapes values, names no origin but its own, and holds no inline 
     assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none';style-src 'sha256-[^']+';script-src 'self'/);
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('cache-control'), 'no-store');
+    const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    assert.ok(headers.get('content-security-policy')?.includes(`'sha256-${hash}'`));
     assert.ok(!/<img|onerror=alert\(1\)>/.test(text));
     assert.ok(!/ style=| on[a-z]+="|https?:/.test(text));
     assert.deepEqual(text.match(/<script[^>]*>[^<]*/g), ['<script type="module" src="/refresh.js">']);
@@ -332,6 +338,10 @@ test('wrong configurations are refused by name', (t) => {
     assert.notEqual(done.status, 0, JSON.stringify(changes));
     assert.match(done.stderr, message);
     assert.ok(!done.stderr.includes(secret) && !done.stderr.includes('password'));
+  }
+  for (const sample of ['serve.json', 'container.json']) { // known fields only; the files they name are not here
+    const done = run('serve', '--check', '--config', fileURLToPath(new URL(`${PACKAGING}${sample}`, import.meta.url)));
+    assert.match(done.stderr, /\/batch-secret: .*No such file/);
   }
   writeFileSync(join(folder, 'config.json'), '{"listen":"127.0.0.1:0","listen":"127.0.0.1:1"}');
   assert.match(run('serve', '--check', '--config', join(folder, 'config.json')).stderr, /listen: given twice/);
