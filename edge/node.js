@@ -32,12 +32,16 @@ export async function startEdge(config, { createCore, now = Date.now, fetch = gl
   const spool = config.spool;
   await mkdir(spool, { recursive: true, mode: 0o700 });
   const unlock = await lock(spool);
+  /** @type {CollectionHost[]} */
+  const hosts = [];
+  const closeStores = async () => {
+    for (const host of hosts) await host.close();
+    await unlock();
+  };
   try {
     const recipes = await pinRecipes(config.recipes, createCore);
     const send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
     const pinned = new Map();
-    /** @type {CollectionHost[]} */
-    const hosts = [];
     for (const [hash, recipe] of await withKept(recipes, spool, createCore)) {
       const host = await CollectionHost.open(join(spool, hash), recipe, { config, send, now });
       hosts.push(host);
@@ -64,12 +68,11 @@ export async function startEdge(config, { createCore, now = Date.now, fetch = gl
         server.close(resolve);
         server.closeIdleConnections();
       });
-      for (const host of hosts) await host.close();
-      await unlock();
+      await closeStores();
     };
     return { port, close };
   } catch (error) {
-    await unlock();
+    await closeStores();
     throw error;
   }
 }

@@ -16,20 +16,31 @@ FILE is described in the package's README.md. Stops on SIGTERM and SIGINT; a kil
   -h, --help          this text
 `;
 
+/** A command line that cannot be followed. */
+class UsageError extends Error {}
+
+function readArguments() {
+  try {
+    return parseArgs({ options: { config: { type: 'string', short: 'c' }, help: { type: 'boolean', short: 'h' } } }).values;
+  } catch (error) {
+    throw new UsageError(/** @type {Error} */ (error).message);
+  }
+}
+
 /** @returns {Promise<number | null>} an exit code, or null to go on serving */
 async function main() {
-  const { values } = parseArgs({ options: { config: { type: 'string', short: 'c' }, help: { type: 'boolean', short: 'h' } } });
+  const values = readArguments();
   if (values.help) {
     process.stdout.write(HELP);
     return 0;
   }
-  if (values.config === undefined) throw new TypeError('--config FILE is needed');
+  if (values.config === undefined) throw new UsageError('--config FILE is needed; see --help');
   const config = await readConfig(values.config);
   const edge = await startEdge(config, { createCore: load });
-  process.stderr.write(`shoal-edge: listening on ${config.host}:${edge.port}\n`);
   const stop = () => edge.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  process.stderr.write(`shoal-edge: listening on ${config.host}:${edge.port}\n`);
   return null;
 }
 
@@ -39,6 +50,6 @@ main().then(
   },
   (error) => {
     process.stderr.write(`shoal-edge: ${error.message}\n`);
-    process.exitCode = error instanceof TypeError ? 2 : 1;
+    process.exitCode = error instanceof UsageError ? 2 : 1;
   },
 );

@@ -12,7 +12,9 @@ import { FakeAggregator, eventually, makeRecipe, newKey, newRecord, reportInit }
 
 const DEVICES = 1000;
 const ROUNDS = process.env.SHOAL_LONG === '1' ? 10 : 1;
+const KILLS = 4;
 const MINIMUM = 7;
+const PATIENCE_MS = 120_000; // a loaded machine is slow, not wrong
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -22,7 +24,7 @@ async function device(edge, recipe, text, startMs, repeats) {
   await pause(startMs);
   let tries = 0;
   for (let accepted = 0; accepted < repeats; tries++) {
-    const status = await edge.post({ ...init, signal: AbortSignal.timeout(5000) }).then((response) => response.status, () => 0);
+    const status = await edge.post({ ...init, signal: AbortSignal.timeout(20_000) }).then((response) => response.status, () => 0);
     assert.ok([0, 202, 503].includes(status), `status ${status}`); // 0: killed before it answered
     if (status === 202) accepted++;
     else await pause(50 + 200 * Math.random());
@@ -30,20 +32,17 @@ async function device(edge, recipe, text, startMs, repeats) {
   return tries;
 }
 
-/** Kills and restarts edge and aggregator in turn, three times and until told to stop. */
-async function makeTrouble(edge, aggregator, isOver) {
-  let kills = 0;
-  while (kills < 3 || !isOver()) {
+/** Kills and restarts edge and aggregator in turn. */
+async function makeTrouble(edge, aggregator) {
+  for (let kill = 0; kill < KILLS; kill++) {
     await aggregator.stop();
     await pause(300 * Math.random());
     await edge.kill();
-    kills++;
     await edge.start();
     await pause(200 * Math.random());
     await aggregator.start();
     await pause(500 + 500 * Math.random());
   }
-  return kills;
 }
 
 async function chaos(t, runtime, makeAggregator) {
@@ -53,21 +52,20 @@ async function chaos(t, runtime, makeAggregator) {
   t.after(() => aggregator.remove());
   const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: aggregator.url });
   const texts = Array.from({ length: DEVICES }, (_, i) => newRecord(recipe, i % 3 === 0 ? 'shoal' : 'fish'));
-  let over = false;
   const posting = Promise.all(texts.map((text, i) => device(edge, recipe, text, 4000 * Math.random(), i % 10 === 0 ? 3 : 1)));
-  const [tries, kills] = await Promise.all([posting.finally(() => (over = true)), makeTrouble(edge, aggregator, () => over)]);
+  const [tries] = await Promise.all([posting, makeTrouble(edge, aggregator)]);
   const total = tries.reduce((a, b) => a + b);
   // What is left below the minimum goes with a few reports more.
   const settled = async () => (await edge.metric('open_reports')) < MINIMUM && (await edge.metric('sealed_batches')) === 0;
-  await eventually(async () => assert.ok(await settled()), 40_000);
+  await eventually(async () => assert.ok(await settled()), PATIENCE_MS);
   while ((await edge.metric('open_reports')) > 0) {
     texts.push(newRecord(recipe));
     assert.equal(await device(edge, recipe, texts.at(-1), 0, 1), 1);
-    await eventually(async () => assert.ok(await settled()), 40_000);
+    await eventually(async () => assert.ok(await settled()), PATIENCE_MS);
   }
-  await eventually(async () => assert.ok((await aggregator.count()) >= texts.length));
+  await eventually(async () => assert.ok((await aggregator.count()) >= texts.length), PATIENCE_MS);
   await aggregator.expectExactly(texts);
-  t.diagnostic(`${texts.length} reports, ${total} posts, ${kills} kills`);
+  t.diagnostic(`${texts.length} reports, ${total} posts, ${KILLS} kills`);
 }
 
 for (const runtime of ['workerd', 'node']) {

@@ -305,6 +305,7 @@ test('crash between sealing and removing the open batch', async (t) => {
   await w.store.close();
   await copyFile(join(w.dir, 'aside'), join(w.dir, open)); // as if the unlink had not happened
   await w.open();
+  assert.deepEqual((await readdir(w.dir)).filter((name) => name.endsWith('.open')), []);
   assert.equal((await w.collector.stats()).open_reports, 0);
   w.answer = () => ({ outcome: 'stored' });
   w.now += 2 * DAY_MS;

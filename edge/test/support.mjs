@@ -72,7 +72,7 @@ export function multiset(things) {
 }
 
 /** Waits until check() no longer throws; rethrows its last error. */
-export async function eventually(check, timeoutMs = 20_000) {
+export async function eventually(check, timeoutMs = 60_000) {
   const end = Date.now() + timeoutMs;
   for (;;) {
     try {

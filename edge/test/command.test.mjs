@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command's refusals: each ends at once, with an exit code and a sentence that names what is wrong.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEdge } from './runtimes.mjs';
+import { makeRecipe } from './support.mjs';
+
+const command = fileURLToPath(new URL('../bin/shoal-edge.js', import.meta.url));
+const recipe = await makeRecipe();
+
+/** Runs the command to its end; one that goes on serving is killed after ten seconds. */
+async function run(...args) {
+  const child = spawn(process.execPath, [command, ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout: 10_000 });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data) => (stdout += data));
+  child.stderr.on('data', (data) => (stderr += data));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  return { code, stdout, stderr };
+}
+
+/** A folder with a good configuration and what it names, changed as asked. */
+async function writeConfig(t, change) {
+  const dir = await mkdtemp(join(tmpdir(), 'shoal-edge-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  await writeFile(join(dir, 'recipe.json'), JSON.stringify(recipe.json));
+  await writeFile(join(dir, 'secret'), 'sixteen-characters-at-least\n');
+  await writeFile(join(dir, 'short'), 'short\n');
+  const config = {
+    listen: '127.0.0.1:0',
+    spool: 'spool',
+    recipes: [{ file: 'recipe.json', hash: recipe.hash }],
+    aggregator: 'http://127.0.0.1:1',
+    batch_secret_file: 'secret',
+    ...change,
+  };
+  await writeFile(join(dir, 'edge.json'), JSON.stringify(config));
+  return join(dir, 'edge.json');
+}
+
+test('help goes to stdout, a wrong command line is exit code 2', async () => {
+  const help = await run('--help');
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /--config FILE/);
+  for (const args of [[], ['--confg', 'x'], ['x']]) assert.equal((await run(...args)).code, 2, args.join());
+});
+
+const refusals = [
+  ['an unknown field', { lisen: 1 }, /unknown field "lisen"/],
+  ['a missing field', { aggregator: undefined }, /missing field aggregator/],
+  ['a recipe that is not the pinned one', { recipes: [{ file: 'recipe.json', hash: '0'.repeat(64) }] }, new RegExp(recipe.hash)],
+  ['no recipes', { recipes: [] }, /recipes/],
+  ['a file that is not there', { recipes: [{ file: 'none.json', hash: recipe.hash }] }, /none\.json/],
+  ['an origin with a path', { origins: ['https://site.example/page'] }, /origins/],
+  ['an aggregator that is no URL', { aggregator: 'aggregator:8080' }, /aggregator/],
+  ['a short secret', { batch_secret_file: 'short' }, /16 printable/],
+  ['a negative number', { key_grace_s: -1 }, /key_grace_s/],
+  ['a listen without a port', { listen: 'localhost' }, /listen/],
+];
+for (const [what, change, message] of refusals) {
+  test(`refused: ${what}`, async (t) => {
+    const { code, stderr } = await run('--config', await writeConfig(t, change));
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, message);
+    assert.equal(stderr.split('\n').length, 2, 'one line');
+  });
+}
+
+test('refused: a port that is taken', async (t) => {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { code, stderr } = await run('--config', await writeConfig(t, { listen: `127.0.0.1:${server.address().port}` }));
+  assert.equal(code, 1);
+  assert.match(stderr, /EADDRINUSE/);
+});
+
+test('refused: a spool that another process uses, until it is killed', async (t) => {
+  const edge = await startEdge(t, 'node', { recipes: [recipe], aggregator: 'http://127.0.0.1:1' });
+  const { code, stderr } = await run('--config', await writeConfig(t, { spool: edge.store }));
+  assert.equal(code, 1);
+  assert.match(stderr, /another shoal-edge uses the spool/);
+  await edge.kill();
+  await edge.start();
+  assert.equal(await edge.stop(), 0, 'SIGTERM ends it in order');
+});
