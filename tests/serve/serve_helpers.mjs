@@ -13,7 +13,8 @@ export const program = process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../bui
 export const secret = 'a-secret-for-tests-0123456789';
 export const isLong = process.env.SHOAL_LONG === '1';
 
-const PATIENCE_MS = 10000; // of a sender, as of any sender over a network
+// A sender needs an end to its patience: Node's fetch never settles when its very first connection dies while it is made.
+const PATIENCE_MS = 10000;
 const HEADER = 72;
 const TRAILER = 8;
 
