@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole way on one machine: a page and other devices, the edge worker, the aggregator, and the crowd's counts beside
+// the truth. `make demo`; KEEP=1 leaves the page open. Fails when any report that was accepted is missing at the end.
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load } from 'shoal-client/node';
+import { rowsOf } from '../web-demo/page/histogram.js';
+import { startPage } from '../web-demo/serve.mjs';
+import { drawer, fromTsv, siteCounts, toTsv, wordCounts } from './demo/data.mjs';
+import { postBatches, run, useClient, visitPage } from './demo/devices.mjs';
+import { finding, reportHtml, table } from './demo/report.mjs';
+import { freePort, startAggregator, startEdge } from './demo/services.mjs';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const OUT = join(ROOT, 'build/demo');
+const BINARY = join(ROOT, 'build/release/shoal');
+
+const SIMULATED = 500_000; // devices of each collection
+const PAGE = { words: 140, sites: 70 };
+const CLIENTS = 10; // in Node, each with this many events
+const CLIENT = { words: 100, sites: 100 };
+const FOLD_MS = 60_000;
+const LINKS = ['google.com', 'facebook.com', 'youtube.com', 'cloudflare.com', 'shopify.com', 'wix.com', 'twitter.com', 'tiktok.com'];
+const TYPED = 100; // the browser types the most frequent words only: anybody may look at its picture
+const SUSPICIOUS = 12; // 95 % intervals that cover 11 of 20 or fewer: chance below one in a million
+const DAY_MS = 86_400_000;
+
+const whole = (/** @type {number} */ x) => x.toLocaleString('en-US');
+
+// ---- talk ----
+
+const began = Date.now();
+const isTerminal = process.stdout.isTTY;
+let steps = 0;
+
+/** @param {string} text */
+const say = (text) => console.log(text);
+
+/**
+ * A numbered step with its time.
+ * @template {{said: string}} T
+ * @param {string} title @param {(progress: (text: string) => void) => Promise<T>} task
+ * @returns {Promise<T>} what the task gives; `said` is what it found, for the reader
+ */
+async function step(title, task) {
+  const head = `[${++steps}/7] ${title}`;
+  if (isTerminal) process.stdout.write(`${head} …`);
+  else say(`${head} …`);
+  const result = await task((news) => void (isTerminal && process.stdout.write(`\r\x1b[K${head}: ${news} …`)));
+  const time = `${((Date.now() - began) / 1000).toFixed(1)} s`;
+  say(`${isTerminal ? `\r\x1b[K${head}\n` : ''}      ${result.said} (${time})`);
+  return result;
+}
+
+// ---- collections ----
+
+/**
+ * The recipe of a demo: fresh storage is let in, nothing waits, and a person may send thousands of reports a day.
+ * @param {any} own
+ */
+const recipe = (own) => ({
+  analysis: 'demo',
+  parameters: { epsilon: 4, k: 2048, m: 1024 },
+  hash: 'poly1',
+  seed: randomBytes(32).toString('hex'),
+  limit: { per_day: 10_000 },
+  send: { sample: 1, delay_s: 0, fresh: 'allow' },
+  batch: { minimum: 10, max_age_s: 2 },
+  cohort: { minimum: 1000 },
+  expires: new Date(Date.now() + 30 * DAY_MS).toISOString().slice(0, 10),
+  ...own,
+});
+
+async function collections() {
+  const core = await load();
+  const list = [
+    {
+      title: 'Words that people type',
+      how: 'Each is 1,024 bits, 12 % of them flipped by chance (CMS).',
+      json: recipe({ recipe: 'demo-words', stream: 'typed-words', value: 'word', mechanism: 'cms' }),
+      counts: wordCounts(),
+    },
+    {
+      title: 'Sites that people visit',
+      how: 'Each is one bit of a scrambled picture: cheaper, so the intervals are wider (HCMS).',
+      json: recipe({ recipe: 'demo-sites', stream: 'visited-sites', value: 'site', mechanism: 'hcms' }),
+      counts: await siteCounts(),
+    },
+  ];
+  return list.map((entry) => ({
+    ...entry,
+    id: entry.json.recipe,
+    hash: core.recipe(entry.json).hash,
+    draw: drawer(entry.counts),
+    file: `${entry.json.recipe}.json`,
+    dictionary: `${entry.json.recipe}.tsv`,
+    /** What really happened, by value. @type {Map<string, number>} */
+    truth: new Map(),
+    accepted: 0,
+  }));
+}
+
+/** @typedef {Awaited<ReturnType<typeof collections>>[number]} Collection */
+
+/** Remembers events whose reports were accepted. @param {Collection} collection @param {string[]} values */
+function remember(collection, values) {
+  for (const value of values) collection.truth.set(value, (collection.truth.get(value) ?? 0) + 1);
+  collection.accepted += values.length;
+}
+
+/** @param {number} n @param {() => string} draw */
+const drawn = (n, draw) => Array.from({ length: n }, draw);
+
+// ---- the steps ----
+
+/** @param {string} aggregator @param {string} id @param {number} top @returns {Promise<any>} */
+async function results(aggregator, id, top) {
+  const response = await fetch(`${aggregator}v1/results/${id}?top=${top}`);
+  return { status: response.status, body: await response.text() };
+}
+
+/**
+ * Simulates a collection's devices and posts their batches.
+ * @param {Collection} collection @param {string} folder @param {string} url @param {string} secret @param {(text: string) => void} progress
+ */
+async function simulate(collection, folder, url, secret, progress) {
+  const [out, truth] = [join(folder, `${collection.id}.batches`), join(folder, `${collection.id}.truth`)];
+  progress(`${collection.title.toLowerCase()}: drawing`);
+  await run(BINARY, ['simulate', '--recipe', join(folder, collection.file), '--counts', join(folder, collection.dictionary),
+    '--devices', String(SIMULATED), '--seed', randomBytes(16).toString('hex'), '-o', out, '--truth', truth]);
+  const stored = await postBatches(out, url, secret, progress);
+  await rm(out);
+  for (const [value, count] of fromTsv(await readFile(truth, 'utf8'))) collection.truth.set(value, count);
+  collection.accepted += stored;
+  return stored;
+}
+
+/**
+ * The edge holds back a batch below its minimum, so the last few reports would wait for ever: as many more are sent as they lack.
+ * @param {Collection} collection @param {Awaited<ReturnType<typeof startEdge>>} edge
+ */
+async function fillLastBatch(collection, edge) {
+  const waiting = await edge.open(collection.id);
+  const { minimum } = collection.json.batch;
+  if (waiting === 0 || waiting >= minimum) return 0;
+  const values = drawn(minimum - waiting, collection.draw);
+  const isWords = collection.json.value === 'word';
+  await useClient(edge.url, [collection.json], { words: isWords ? values : [], sites: isWords ? [] : values }, () => {});
+  remember(collection, values);
+  return values.length;
+}
+
+/** Waits until the aggregator's sums hold every accepted report, and no more. @param {string} url @param {Collection[]} list */
+async function untilFolded(url, list) {
+  for (const end = Date.now() + FOLD_MS; ;) {
+    const sums = await Promise.all(list.map(async ({ id }) => JSON.parse((await results(url, id, 1)).body).n ?? 0));
+    const missing = list.map(({ accepted }, i) => accepted - sums[i]);
+    if (missing.every((m) => m === 0)) return sums;
+    if (missing.some((m) => m < 0) || Date.now() > end) {
+      throw new Error(`LOST OR DOUBLED: the aggregator's sums lack ${missing.join(' and ')} of ${list.map(({ accepted }) => accepted).join(' and ')} accepted reports`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+/** @param {Collection[]} list @param {string} folder */
+async function writeFiles(list, folder) {
+  for (const { json, counts, file, dictionary } of list) {
+    await writeFile(join(folder, file), JSON.stringify(json, null, 2));
+    await writeFile(join(folder, dictionary), toTsv(counts));
+  }
+}
+
+/** @typedef {(close: () => any) => void} Later registers what is to be ended, last first */
+
+/** @param {Collection[]} list @param {string} folder @param {string} secret @param {Later} later */
+async function startRooms(list, folder, secret, later) {
+  const aggregator = await startAggregator({ binary: BINARY, folder, secret, collections: list });
+  later(() => aggregator.close());
+  const port = await freePort();
+  const token = randomBytes(24).toString('hex');
+  const origin = `http://127.0.0.1:${port}`;
+  const edge = await startEdge({ folder, aggregator: aggregator.url, secret, token, origin, recipes: list });
+  later(() => edge.close());
+  const page = await startPage({
+    port,
+    endpoint: edge.url,
+    recipes: list.map(({ json }) => json),
+    links: LINKS,
+    crowds: list.map(({ title, id }) => ({ title, recipe: id })),
+    results: (id) => results(aggregator.url, id, 20),
+  });
+  later(() => page.close());
+  return { aggregator, edge, page, said: `page ${page.url}  edge ${edge.url}  aggregator ${aggregator.url}` };
+}
+
+/** @param {Collection[]} list @param {string} page @param {string} edge @param {Later} later @param {(text: string) => void} progress */
+async function driveBrowser([words, sites], page, edge, later, progress) {
+  const linked = sites.counts.filter(({ value }) => LINKS.includes(value));
+  const events = { words: drawn(PAGE.words, drawer(words.counts.slice(0, TYPED))), sites: drawn(PAGE.sites, drawer(linked)) };
+  const visitor = await visitPage(page, edge, events, progress);
+  later(() => visitor.close());
+  remember(words, events.words);
+  remember(sites, events.sites);
+  return { ...visitor, said: `${whole(visitor.accepted)} reports accepted by the edge` };
+}
+
+/** @param {Collection[]} list @param {string} edge @param {(text: string) => void} progress */
+async function driveNode([words, sites], edge, progress) {
+  let accepted = 0;
+  const recipes = [words.json, sites.json];
+  await Promise.all(Array.from({ length: CLIENTS }, async () => {
+    const events = { words: drawn(CLIENT.words, words.draw), sites: drawn(CLIENT.sites, sites.draw) };
+    await useClient(edge, recipes, events, () => progress(`${whole(++accepted)} reports accepted`));
+    remember(words, events.words);
+    remember(sites, events.sites);
+  }));
+  return { said: `${whole(accepted)} reports accepted by the edge` };
+}
+
+/** @param {Collection[]} list @param {Awaited<ReturnType<typeof startEdge>>} edge @param {string} aggregator */
+async function settle(list, edge, aggregator) {
+  let extra = 0;
+  for (const collection of list) extra += await fillLastBatch(collection, edge);
+  const sums = await untilFolded(aggregator, list);
+  const why = extra ? ` (${extra} more were sent, because a batch leaves the edge only when it holds ${list[0].json.batch.minimum})` : '';
+  return { sums, said: `${sums.map(whole).join(' + ')} records in its sums, none lost, none twice${why}` };
+}
+
+/** Lines of at most 100 characters. @param {string} text */
+const wrapped = (text) => text.replace(/(.{1,100})(?: |$)/g, '$1\n').trimEnd();
+
+/** @param {number} accepted */
+const proof = (accepted) =>
+  'Every device sent only scrambled records, and no server ever held a word or a site; yet the estimates follow the true counts, and the ' +
+  `intervals that the aggregator states hold the truth about as often as they promise. Every one of the ${whole(accepted)} reports that ` +
+  'were accepted is in its sums exactly once.';
+
+/** @param {Collection[]} list @param {number[]} sums @param {string} aggregator @param {import('playwright-core').Page} page */
+async function compare(list, sums, aggregator, page) {
+  const findings = [];
+  for (const [i, collection] of list.entries()) {
+    const { body } = await results(aggregator, collection.id, collection.counts.length);
+    findings.push(finding({ ...collection, n: sums[i], rows: rowsOf(JSON.parse(body)) }));
+  }
+  const shows = proof(list.reduce((sum, { accepted }) => sum + accepted, 0));
+  const style = await readFile(join(ROOT, 'web-demo/page/style.css'), 'utf8');
+  await writeFile(join(OUT, 'report.html'), reportHtml(findings, shows, style));
+  await page.getByText(`${whole(sums[1])} private records`).waitFor(); // the page has asked the aggregator again
+  await page.screenshot({ path: join(OUT, 'page.png'), fullPage: true });
+  return { findings, shows, said: ['report.html', 'page.png'].map((name) => relative(ROOT, join(OUT, name))).join(', ') };
+}
+
+/** @param {Later} later @param {Promise<never>} interrupt */
+async function demo(later, interrupt) {
+  await access(BINARY).catch(() => {
+    throw new Error('build/release/shoal is missing: run `make` first');
+  });
+  await mkdir(OUT, { recursive: true });
+  const folder = await mkdtemp(join(OUT, 'run-'));
+  later(() => rm(folder, { recursive: true, force: true }));
+  const secret = randomBytes(24).toString('hex');
+  say('shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known:\n' +
+    'each device draws a word and a site by how often people really use them, and sends only a scrambled record of each.\n');
+
+  const { list } = await step('How often words and sites are used, from two npm packages', async () => {
+    const all = await collections();
+    await writeFiles(all, folder);
+    return { list: all, said: `${whole(all[0].counts.length)} words and ${whole(all[1].counts.length)} sites` };
+  });
+  const { aggregator, edge, page } = await step('Aggregator, edge worker and page start, on this machine only', () =>
+    startRooms(list, folder, secret, later));
+  await step('Simulated devices, each with one word or one site', async (progress) => {
+    const stored = [];
+    for (const collection of list) stored.push(await simulate(collection, folder, aggregator.url, secret, progress));
+    return { said: `${stored.map(whole).join(' + ')} private records stored by the aggregator` };
+  });
+  const visitor = await step('A real browser opens the page, consents, types and follows links', (/** @type {(text: string) => void} */ progress) =>
+    driveBrowser(list, page.url, edge.url, later, progress));
+  await step(`${CLIENTS} more devices run the same client in Node`, (progress) => driveNode(list, edge.url, progress));
+  const { sums } = await step('The edge forwards its last batches, the aggregator folds', () => settle(list, edge, aggregator.url));
+  const { findings, shows } = await step('The estimates, beside the truth', () => compare(list, sums, aggregator.url, visitor.page));
+
+  say('');
+  for (const f of findings) say(`${table(f)}\n`);
+  say(`${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`);
+  if (findings.some(({ covered }) => covered < SUSPICIOUS)) throw new Error('far fewer intervals cover the truth than should');
+  if (process.env.KEEP === '1') {
+    await visitor.close();
+    say(`The page stays open: ${page.url}\nThe aggregator's own page: ${aggregator.url}\nCtrl-C ends both.`);
+    await interrupt;
+  }
+}
+
+class Interrupted extends Error {}
+
+/** Runs the demo and ends all that it started, whatever happened. @returns {Promise<number>} exit code */
+async function main() {
+  /** @type {(() => any)[]} */
+  const closers = [];
+  /** @type {Promise<never>} */
+  const interrupt = new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Interrupted()));
+  });
+  let code = 0;
+  try {
+    await Promise.race([demo((close) => void closers.unshift(close), interrupt), interrupt]);
+  } catch (error) {
+    const isWanted = error instanceof Interrupted && process.env.KEEP === '1';
+    code = isWanted ? 0 : error instanceof Interrupted ? 130 : 1;
+    if (!isWanted) console.error(`\ndemo: ${error instanceof Interrupted ? 'interrupted' : /** @type {Error} */ (error).message}`);
+  }
+  for (const close of closers) {
+    await Promise.resolve().then(close).catch((error) => {
+      console.error(`demo: ${error.message}`);
+      code ||= 1;
+    });
+  }
+  return code;
+}
+
+process.exit(await main());

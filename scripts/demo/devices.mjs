@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo's devices: one real page in Chromium, clients in Node, and simulated ones by the hundred thousand. Each
+// counts what really happened on it, which is what the aggregator must not know.
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { chromium } from 'playwright-core';
+import { init } from 'shoal-client';
+import { load } from 'shoal-client/node';
+
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync'];
+const BATCH_HEADER = 72;
+const BATCH_TRAILER = 8;
+const WAIT_MS = 60_000;
+
+/**
+ * @typedef {{words: string[], sites: string[]}} Events
+ * @typedef {(text: string) => void} Progress
+ */
+
+/** Runs a command; throws its last words when it fails. @param {string} file @param {string[]} args @returns {Promise<void>} */
+export function run(file, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    let talk = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => (talk = (talk + text).slice(-2000)));
+    child.once('error', reject);
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`${file} ${args[0]} ended with ${code}: ${talk}`))));
+  });
+}
+
+/** The batches of a stream, one after another. @param {Buffer} stream @returns {Generator<Buffer>} */
+export function* batches(stream) {
+  for (let at = 0; at < stream.length;) {
+    if (stream.toString('latin1', at, at + 8) !== 'shoalbat') throw new Error('not a batch');
+    const size = BATCH_HEADER + stream.readUInt32LE(at + 12) * stream.readUInt32LE(at + 16) + BATCH_TRAILER;
+    yield stream.subarray(at, at + size);
+    at += size;
+  }
+}
+
+/**
+ * Posts the batches of a file as an edge worker would: the secret, one batch a request, again after a 503.
+ * @param {string} file @param {string} aggregator @param {string} secret @param {Progress} progress
+ * @returns {Promise<number>} records stored
+ */
+export async function postBatches(file, aggregator, secret, progress) {
+  let stored = 0;
+  for (const batch of batches(await readFile(file))) {
+    const headers = { 'Content-Type': 'application/octet-stream', Authorization: `Bearer ${secret}` };
+    let response = await fetch(`${aggregator}v1/batches`, { method: 'POST', headers, body: new Uint8Array(batch) });
+    for (let tries = 0; response.status === 503 && tries < 20; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      response = await fetch(`${aggregator}v1/batches`, { method: 'POST', headers, body: new Uint8Array(batch) });
+    }
+    if (response.status !== 201) throw new Error(`the aggregator answered ${response.status}: ${await response.text()}`);
+    stored += batch.readUInt32LE(16);
+    progress(`${stored.toLocaleString('en-US')} records stored`);
+  }
+  return stored;
+}
+
+/**
+ * A visitor in a real browser: consents, types the words, follows the links.
+ * @param {string} url of the page @param {string} edge @param {Events} events @param {Progress} progress
+ * @returns {Promise<{accepted: number, page: import('playwright-core').Page, close: () => Promise<void>}>}
+ */
+export async function visitPage(url, edge, { words, sites }, progress) {
+  const browser = await chromium.launch({ executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    /** @type {string[]} */
+    const errors = [];
+    let accepted = 0;
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('response', (response) => {
+      if (response.request().method() !== 'POST' || !response.url().startsWith(edge) || response.status() !== 202) return;
+      progress(`${(++accepted).toLocaleString('en-US')} reports accepted`);
+    });
+    await page.goto(url);
+    await page.locator('html[data-ready]').waitFor();
+    if (accepted) throw new Error('the page sent a report before consent');
+    await page.getByRole('button', { name: 'Yes, take part' }).click();
+    await page.getByText('You take part. Type, or follow a link.').waitFor();
+    for (const word of words) await page.locator('#words').pressSequentially(`${word} `);
+    for (const site of sites) await page.getByRole('link', { name: site, exact: true }).click();
+    const wanted = words.length + sites.length;
+    for (const end = Date.now() + WAIT_MS; accepted < wanted && Date.now() < end;) await page.waitForTimeout(100);
+    if (accepted !== wanted || errors.length) throw new Error(`the page had ${accepted} of ${wanted} reports accepted ${errors.join('; ')}`);
+    return { accepted, page, close: () => browser.close() };
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
+}
+
+/**
+ * One device in Node: the client of the same package, with its WebAssembly, over HTTP.
+ * @param {string} edge @param {any[]} recipes @param {Events} events @param {() => void} onAccepted
+ */
+export async function useClient(edge, recipes, { words, sites }, onAccepted) {
+  let accepted = 0;
+  const client = await init({
+    endpoint: edge,
+    recipes,
+    wasm: load,
+    fetch: async (...args) => {
+      const response = await fetch(...args);
+      if (response.status === 202) {
+        accepted++;
+        onAccepted();
+      }
+      return response;
+    },
+  });
+  await client.consent.grant();
+  for (const word of words) await client.type(word);
+  for (const site of sites) await client.visit(`https://${site}/`);
+  const wanted = words.length + sites.length;
+  for (const end = Date.now() + WAIT_MS; accepted < wanted && Date.now() < end;) {
+    await client.flush();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const reasons = accepted === wanted ? [] : await client.explain();
+  client.close();
+  if (accepted !== wanted) throw new Error(`a client had ${accepted} of ${wanted} reports accepted: ${JSON.stringify(reasons)}`);
+  return accepted;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three rooms of the demo on loopback: the aggregator (our binary), the edge worker (in workerd, through miniflare) and
+// the page's server. Each is a function that resolves when its room answers, to its address and how to end it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { Miniflare } from 'miniflare';
+import { bundleWorker } from 'shoal-edge/bundle';
+
+const START_MS = 15_000;
+
+/** A port of this machine that is free now. @returns {Promise<number>} */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/**
+ * @param {object} options
+ * @param {string} options.binary
+ * @param {string} options.folder of this run
+ * @param {string} options.secret of the edge's batches
+ * @param {{file: string, id: string, dictionary: string}[]} options.collections
+ */
+export async function startAggregator({ binary, folder, secret, collections }) {
+  await writeFile(join(folder, 'batch.secret'), `${secret}\n`, { mode: 0o600 });
+  const config = {
+    listen: '127.0.0.1:0',
+    store: 'store',
+    recipes: collections.map(({ file }) => file),
+    dictionaries: Object.fromEntries(collections.map(({ id, dictionary }) => [id, dictionary])),
+    batch_secret_file: 'batch.secret',
+    period: 'all',
+    fold_interval_s: 1,
+  };
+  await writeFile(join(folder, 'serve.json'), JSON.stringify(config, null, 2));
+  const child = spawn(binary, ['serve', '--config', join(folder, 'serve.json')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (log = (log + text).slice(-4000)));
+  const url = await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`the aggregator did not start:\n${log}`)), START_MS);
+    child.once('error', reject);
+    void ended.then((code) => reject(new Error(`the aggregator ended with ${code}:\n${log}`)));
+    child.stderr.on('data', () => {
+      const found = /listening on (http:\S+)/.exec(log)?.[1];
+      if (!found) return;
+      clearTimeout(timer);
+      resolve(found);
+    });
+  });
+  return {
+    url: String(url),
+    /** Ends it as an operator would, and insists that it ends well. */
+    async close() {
+      child.kill('SIGTERM');
+      const code = await ended;
+      if (code !== 0) throw new Error(`the aggregator ended with ${code}:\n${log}`);
+    },
+  };
+}
+
+/**
+ * @param {object} options
+ * @param {string} options.folder @param {string} options.aggregator base URL @param {string} options.secret
+ * @param {string} options.token opens the metrics
+ * @param {string} options.origin of the page
+ * @param {{hash: string, json: any}[]} options.recipes
+ */
+export async function startEdge({ folder, aggregator, secret, token, origin, recipes }) {
+  const script = await bundleWorker(join(folder, 'edge'));
+  const miniflare = new Miniflare({
+    modulesRoot: dirname(script),
+    scriptPath: script,
+    modules: true,
+    modulesRules: [
+      { type: 'ESModule', include: ['**/*.js'] },
+      { type: 'CompiledWasm', include: ['**/*.wasm'] },
+    ],
+    compatibilityDate: '2026-04-01',
+    durableObjects: { COLLECTIONS: { className: 'ShoalCollection', useSQLite: true } },
+    durableObjectsPersist: join(folder, 'edge-store'),
+    bindings: {
+      AGGREGATOR: aggregator,
+      BATCH_SECRET: secret,
+      ADMIN_TOKEN: token,
+      ORIGINS: JSON.stringify([origin]),
+      RECIPES: JSON.stringify(recipes.map(({ hash, json }) => ({ hash, recipe: json }))),
+    },
+    host: '127.0.0.1',
+    port: 0,
+    cf: false,
+  });
+  const { origin: url } = await miniflare.ready;
+  return {
+    url,
+    /** How many reports of a recipe wait for their batch. @param {string} recipe */
+    async open(recipe) {
+      const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
+      const line = (await response.text()).split('\n').find((l) => l.startsWith(`shoal_edge_open_reports{recipe="${recipe}"`));
+      if (!line) throw new Error('the edge worker does not say how many reports wait');
+      return Number(line.split(' ').at(-1));
+    },
+    close: () => miniflare.dispose(),
+  };
+}
