@@ -20,8 +20,7 @@ mkdir -p $out
 
 say() { printf 'bench: %s\n' "$*" >&2; }
 say "native, one core"
-bench=$(find build/release -name shoal_bench -type f -perm -u+x | head -1)
-"$bench" >$out/lines
+build/release/shoal_bench >$out/lines
 say "WebAssembly in Node"
 node tests/bench/client.mjs >>$out/lines
 
