@@ -2,7 +2,7 @@
 // Builds dist/ from the sources: minified modules that a plain folder can serve, and their types. The WebAssembly
 // module comes from CMake's emscripten preset. Needs esbuild and typescript.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,3 +47,4 @@ function licence(name) {
 }
 const notice = 'dist/ holds code of these libraries:\n\n';
 writeFileSync(join(here, 'dist/LICENSES.txt'), notice + ['idb', 'tldts', 'tldts-core'].map(licence).join('\n----\n\n'));
+copyFileSync(join(here, '../LICENSE'), join(here, 'dist/LICENSE'));

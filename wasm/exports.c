@@ -158,9 +158,22 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
     const shoal_recipe *r = ready(handle);
     if (!r || !inside(out, INFO_WORDS * 4 + 32)) return SHOAL_ERR_ARGUMENT;
     const uint32_t words[INFO_WORDS] = {
-        r->record_size, r->text_size,    r->eps_micro,     r->parts[0].m,       r->per_day,        r->sample_micro,
-        r->delay_s,     r->fresh,        r->batch_minimum, r->batch_max_age_s, r->cohort_minimum, r->expires_day,
-        r->text_form,   r->text_case,    r->text_min,      r->text_max,
+        r->record_size,
+        r->text_size,
+        r->eps_micro,
+        r->parts[0].m,
+        r->per_day,
+        r->sample_micro,
+        r->delay_s,
+        r->fresh,
+        r->batch_minimum,
+        r->batch_max_age_s,
+        r->cohort_minimum,
+        r->expires_day,
+        r->text_form,
+        r->text_case,
+        r->text_min,
+        r->text_max,
         shoal_mechanism_by_id(r->mechanism)->domain,
     };
     for (uint32_t i = 0; i < INFO_WORDS; i++) store32_le(at(out) + 4 * i, words[i]);
@@ -305,7 +318,8 @@ EXPORT(ledger_allows) uint32_t export_ledger_allows(uint32_t ledger, uint32_t le
 
 // Writes count (u32), zero (u32), epsilon in micro-units (u64), little-endian, at out.
 EXPORT(ledger_spent)
-uint32_t export_ledger_spent(uint32_t out, uint32_t ledger, uint32_t len, uint32_t handle, uint32_t first, uint32_t last)
+uint32_t export_ledger_spent(uint32_t out, uint32_t ledger, uint32_t len, uint32_t handle, uint32_t first,
+                             uint32_t last)
 {
     const shoal_recipe *r = ready(handle);
     if (!r || !inside(out, 16) || !inside(ledger, len)) return SHOAL_ERR_ARGUMENT;

@@ -313,11 +313,17 @@ test('observe reads completed words of fields that opted in, and of no others', 
 
 test('a hidden page sends what is due', async () => {
   const { page, context } = await freshPage();
-  await startLoader(page, [wordsRecipe()]);
-  await call(page, 'consent.grant');
-  await page.evaluate(async () => {
-    const { shoal } = /** @type {any} */ (globalThis);
+  await page.evaluate(async ([endpoint, json]) => {
+    const { start } = await import(/** @type {any} */ ('/loader.js'));
+    // Timers of a page that goes away do not fire.
+    const shoal = start({ endpoint, recipes: [json], setTimer: () => 0 });
+    await shoal.consent.grant();
     await shoal.record('typed-words', 'a');
+    Object.assign(globalThis, { shoal });
+  }, /** @type {const} */ ([edge.origin, wordsRecipe()]));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(edge.reports().length, 0);
+  await page.evaluate(() => {
     Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
     document.dispatchEvent(new Event('visibilitychange'));
   });

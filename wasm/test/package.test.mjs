@@ -46,6 +46,7 @@ test('the package has no dependencies and carries the licences of what is inside
   const installed = join(project, 'node_modules');
   assert.deepEqual((await readdir(installed)).filter((name) => !name.startsWith('.')), ['shoal-client']);
   const licences = await readFile(join(installed, 'shoal-client/dist/LICENSES.txt'), 'utf8');
+  assert.match(await readFile(join(installed, 'shoal-client/dist/LICENSE'), 'utf8'), /Apache License/);
   assert.match(licences, /^idb$[^]*Jake Archibald[^]*^tldts$[^]*MIT/m);
 });
 
