@@ -261,6 +261,26 @@ test('Global Privacy Control is honoured by the loader', async () => {
   await context.close();
 });
 
+test('Global Privacy Control takes back a consent that was given before, and erases what waits', async () => {
+  const { page, context } = await freshPage();
+  const recipes = [wordsRecipe({ send: { fresh: 'allow', delay_s: 3600 } })];
+  await startLoader(page, recipes);
+  await call(page, 'consent.grant');
+  await call(page, 'record', 'typed-words', 'a');
+  assert.match(await everythingStored(page), /"records"/);
+  await page.close();
+  const later = await context.newPage();
+  await later.addInitScript(() => Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', { value: true }));
+  site.requests.length = 0;
+  await later.goto(site.origin + '/');
+  await startLoader(later, recipes);
+  await until(async () => !/"records"/.test(await everythingStored(later)), 'the queue is empty');
+  await until(async () => /"withdrawn"/.test(await everythingStored(later)), 'the consent is gone');
+  assert.ok(site.requests.every(({ url }) => url !== '/shoal.wasm'));
+  assert.equal(edge.requests.length, 0);
+  await context.close();
+});
+
 test('observe reads completed words of fields that opted in, and of no others', async () => {
   const { page, context } = await freshPage();
   await startLoader(page, [wordsRecipe({ send: { fresh: 'allow', delay_s: 3600 } })]);
