@@ -52,11 +52,4 @@ void bench_parse(void);
 void bench_cms(void);
 void bench_hcms(void);
 
-// Compiled without vectorization, so that "naive" means the same on every machine.
-#if defined(__GNUC__) && !defined(__clang__)
-#define BENCH_SCALAR __attribute__((noinline, optimize("no-tree-vectorize", "no-tree-slp-vectorize")))
-#else
-#define BENCH_SCALAR __attribute__((noinline))
-#endif
-
 #endif

@@ -36,7 +36,7 @@ static void real_fold(void *context)
     agg_folder_release(&folder);
 }
 
-BENCH_SCALAR static void naive_fold(void *context)
+static void naive_fold(void *context)
 {
     fold *f = context;
     for (uint32_t i = 0; i < NAIVE_RECORDS; i++) {
@@ -97,7 +97,7 @@ static void real_lookup(void *context)
 }
 
 // Words outside, rows inside: a cache miss for every look-up.
-BENCH_SCALAR static void naive_lookup(void *context)
+static void naive_lookup(void *context)
 {
     lookup *l = context;
     for (uint32_t i = 0; i < NAIVE_WORDS; i++) {

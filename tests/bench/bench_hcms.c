@@ -31,7 +31,7 @@ static void real_fold(void *context)
     bench_check(agg_accumulator_add(&h->acc, &error, h->records, RECORDS, 1), "the records are refused");
 }
 
-BENCH_SCALAR static void naive_fold(void *context)
+static void naive_fold(void *context)
 {
     hcms *h = context;
     for (uint32_t i = 0; i < RECORDS; i++) {
@@ -61,7 +61,7 @@ static void real_transform(void *context)
     }
 }
 
-BENCH_SCALAR static void naive_transform(void *context)
+static void naive_transform(void *context)
 {
     hcms *h = context;
     for (uint32_t j = 0; j < NAIVE_ROWS; j++) {
