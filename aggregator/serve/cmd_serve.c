@@ -78,12 +78,14 @@ static shoal_err start(server *s, agg_error *error)
     return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &rooms) : err;
 }
 
-// Nothing new, then the answers under way, then a last fold of all that was acknowledged.
+// Nothing new, then the answers under way, then a last fold of all that was acknowledged. Open connections may ask until
+// HTTP has stopped, so what answers them is released after that.
 static shoal_err stop(server *s, agg_error *error)
 {
     if (s->http != NULL) serve_http_quiesce(s->http);
     serve_results_stop(s->results);
     serve_http_stop(s->http);
+    serve_results_release(s->results);
     shoal_err err = serve_folder_stop(s->folder, error);
     serve_collections_release(&s->collections);
     agg_store_close(s->store);

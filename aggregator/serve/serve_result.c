@@ -299,6 +299,11 @@ void serve_results_stop(serve_results *results)
     pthread_cond_signal(&results->wake);
     pthread_mutex_unlock(&results->mutex);
     pthread_join(results->thread, NULL);
+}
+
+void serve_results_release(serve_results *results)
+{
+    if (results == NULL) return;
     for (int i = 0; i < KEPT_MAX; i++) forget(&results->kept[i]);
     pthread_mutex_destroy(&results->mutex);
     pthread_cond_destroy(&results->wake);

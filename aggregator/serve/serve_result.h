@@ -30,7 +30,10 @@ shoal_err serve_results_start(serve_results **results, agg_error *error, agg_sto
 // Hands a job over. Returns: 1, or 0 when too many are waiting (then `done` is not called).
 int serve_results_ask(serve_results *results, serve_job *job);
 
-// Answers every waiting job with 503 and ends the thread. results may be NULL.
+// Answers every waiting job with 503 and ends the thread; later jobs are not taken. results may be NULL.
 void serve_results_stop(serve_results *results);
+
+// Call once stopped, and when nothing can ask any more. results may be NULL.
+void serve_results_release(serve_results *results);
 
 #endif
