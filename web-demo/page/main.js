@@ -136,6 +136,7 @@ function showSent(entries) {
 
 /** @param {Balance[]} balances */
 function showBudget(balances) {
+  $('adds-up').hidden = !balances.length;
   fill($('budget'), balances.map(({ recipe, perDay, today }) =>
     h('li', {},
       h('span', { class: 'key' }, recipe),

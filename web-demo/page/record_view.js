@@ -53,7 +53,7 @@ export function grid(view) {
 }
 
 /** The chance as a rounded percentage. @param {number} p */
-const percent = (p) => `${(100 * p).toFixed(p < 0.1 ? 1 : 0)} %`;
+const percent = (p) => `${(100 * p).toFixed(p < 0.1 ? 1 : 0)}\u00A0%`;
 
 /**
  * What the server sees and why it says little, as sentences.
@@ -81,5 +81,5 @@ export function sayings(view, report) {
 export function epsilonInWords(epsilon) {
   const odds = Math.exp(epsilon);
   const share = (100 * odds) / (1 + odds);
-  return `Somebody who thought two values equally likely could become at most ${share.toFixed(share > 99 ? 2 : 1)} % sure of one of them by one report`;
+  return `Somebody who thought two values equally likely could become at most ${share.toFixed(share > 99 ? 2 : 1)}\u00A0% sure of one of them by one report`;
 }
