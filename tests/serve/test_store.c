@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -303,6 +305,33 @@ static void a_fold_that_cannot_write_loses_nothing(void **state)
     expect(b, AGG_SPAN_ALL, b->batches, 2);
 }
 
+// No byte can be written: the put is refused rather than acknowledged, and both put and fold go on once there is room.
+static void a_full_disk_refuses_and_recovers(void **state)
+{
+    bench *b = *state;
+    put(b, 0, today);
+    const fixture_batch *batch = &b->batches[1];
+    struct rlimit before, full;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    full = before;
+    full.rlim_cur = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+    agg_error error;
+    agg_put result;
+    uint64_t n_batches;
+    shoal_err put_err =
+        agg_store_put(b->store, &result, &error, b->collection, today, batch->id, batch->bytes, batch->len);
+    shoal_err fold_err = agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(put_err, AGG_ERR_IO);
+    assert_int_equal(fold_err, AGG_ERR_IO);
+    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN);
+    assert_int_equal(put(b, 1, today), AGG_PUT_STORED);
+    assert_int_equal(fold(b), 2);
+    expect(b, AGG_SPAN_ALL, b->batches, 2);
+}
+
 static void a_second_process_is_refused(void **state)
 {
     bench *b = *state;
@@ -382,6 +411,7 @@ int main(void)
         TEST(a_newer_store_is_refused),
         TEST(something_else_is_refused),
         TEST(a_fold_that_cannot_write_loses_nothing),
+        TEST(a_full_disk_refuses_and_recovers),
         TEST(a_second_process_is_refused),
         TEST(threads_agree_on_who_was_first),
     };
