@@ -72,6 +72,14 @@ test("the aggregator's configuration", () => {
   assert.deepEqual(manual.sort(), fields.map(([name]) => name).sort());
 });
 
+test('sample configurations hold fields that are documented', () => {
+  const fields = named('docs/operate.md', 'Aggregator');
+  for (const name of ['serve', 'container']) {
+    const sample = JSON.parse(read(`aggregator/serve/packaging/${name}.json`));
+    assert.deepEqual(Object.keys(sample).filter((field) => !fields.includes(field)), [], name);
+  }
+});
+
 test("the edge worker's configuration", () => {
   const fields = [...part('edge/config.js', 'const FIELDS', '};').matchAll(/^ {2}(\w+): (true|false),/gm)].map(([, name, required]) => [name, required === 'true']);
   assert.ok(fields.length > 5);
