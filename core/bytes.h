@@ -57,11 +57,17 @@ static inline size_t text_len(const char *text)
     return n;
 }
 
-// Zeros that the optimiser may not drop: the stores go through a volatile pointer.
+// Zeros that the optimiser may not drop: a compiler that knows the barrier must believe that somebody reads them; for
+// others the stores go through a volatile pointer.
 static inline void wipe(void *bytes, size_t len)
 {
+#if defined(__GNUC__) || defined(__clang__)
+    memset(bytes, 0, len);
+    __asm__ __volatile__("" : : "r"(bytes) : "memory");
+#else
     volatile uint8_t *p = bytes;
     for (size_t i = 0; i < len; i++) p[i] = 0;
+#endif
 }
 
 #endif

@@ -48,7 +48,9 @@ function* walk(json, prefix) {
     const path = prefix + key;
     // A dot inside a key would name another field than the one it stands in.
     if (key.includes('.')) throw new ShoalError('unknown-field', UNKNOWN_FIELD, `${path} is not a field of a recipe`, path);
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) yield* walk(value, path + '.');
+    // An empty object has no scalar: it is given out itself, and refused, or it would pass under any name.
+    const keys = value && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length;
+    if (keys) yield* walk(value, path + '.');
     else yield [path, value];
   }
 }

@@ -143,7 +143,7 @@ static shoal_err walk(agg_recipe *own, agg_error *error, const char *parent, con
         shoal_err err = SHOAL_OK;
         if (!cJSON_IsObject(item))
             err = take_scalar(own, error, path, item);
-        else if (depth < DEPTH_MAX)
+        else if (depth < DEPTH_MAX && item->child != NULL) // an empty object of any name would pass unseen
             err = walk(own, error, path, item, depth + 1);
         else
             err = refuse(error, SHOAL_ERR_UNKNOWN_FIELD, path, "is not a field of a recipe");

@@ -235,6 +235,8 @@ test('bad recipes name file and field', () => {
   }
   write('bad.json', recipe({ nope: 1 }));
   bad(2, /bad\.json: nope is not a field of a recipe/, ['recipe', 'hash', 'bad.json']);
+  write('bad.json', recipe({ nothing: {} }));
+  bad(2, /bad\.json: nothing is not a field of a recipe/, ['recipe', 'hash', 'bad.json']);
   write('bad.json', recipe({ parameters: { epsilon: 4, k: 2 ** 21, m: 256 } }));
   bad(2, /bad\.json: parameters\.k is outside/, ['recipe', 'hash', 'bad.json']);
   bad(5, /none\.json: cannot open/, ['recipe', 'check', 'none.json']);

@@ -58,6 +58,7 @@ test('a recipe is refused with a code, a number, a field and words', async () =>
     [wordsRecipe({ extra: 1 }), 'unknown-field', 3, 'extra'],
     [wordsRecipe({ text: { colour: 'x' } }), 'unknown-field', 3, 'text.colour'],
     [wordsRecipe({ 'parameters.epsilon': 4 }), 'unknown-field', 3, 'parameters.epsilon'],
+    [wordsRecipe({ nothing: {} }), 'type', 5, 'nothing'],
     [wordsRecipe({ parameters: { epsilon: 17, k: 2048, m: 256 } }), 'range', 2, 'parameters.epsilon'],
     [wordsRecipe({ parameters: { epsilon: 0, k: 2048, m: 256 } }), 'range', 2, 'parameters.epsilon'],
     [wordsRecipe({ parameters: { epsilon: -1, k: 2048, m: 256 } }), 'range', 2, 'parameters.epsilon'],
