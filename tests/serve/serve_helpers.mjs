@@ -182,10 +182,12 @@ export async function serve(t, config) {
 
 /** @param {string} url @param {Uint8Array | ReadableStream} body @param {Record<string, string>} [headers] */
 export async function post(url, body, headers = {}) {
-  const response = await fetch(`${url}/v1/batches`, {
-    method: 'POST', body, duplex: 'half', signal: AbortSignal.timeout(PATIENCE_MS),
+  const init = {
+    method: 'POST', body: /** @type {BodyInit} */ (/** @type {unknown} */ (body)), signal: AbortSignal.timeout(PATIENCE_MS),
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/octet-stream', ...headers },
-  });
+    duplex: 'half', // for streams; the browser's types do not know it
+  };
+  const response = await fetch(`${url}/v1/batches`, init);
   return { status: response.status, headers: response.headers, json: await response.json() };
 }
 
