@@ -56,8 +56,10 @@ test-native test-asan test-tsan test-emscripten test-wasi: test-%: setup
 	$(say)
 	cmake --preset $(preset)
 	cmake --build --preset $(preset)
-	ctest --preset $(preset)
+	ctest --preset $(preset) $(ctest_options)
 test-native: preset = release
+# Threads are in the aggregator and the server; the statistics of estimates take a minute here, so they wait for test-long.
+test-tsan: ctest_options = -E '^(core|fuzz|install)\.$(if $(SHOAL_LONG),,|agg_estimate)'
 test-asan test-tsan test-emscripten test-wasi: preset = $*
 
 # What estimates and intervals promise, through the commands; one setting, or all under SHOAL_LONG.
