@@ -19,7 +19,7 @@ static const char help_text[] =
     "Folds reports into an accumulator. A FILE holds batches or NDJSON reports; - is a pipe.\n"
     "A damaged batch, or reports of another recipe, stop the command and leave ACC as it was.\n\n"
     "  --recipe FILE        the collection's recipe (JSON)\n"
-    "  -o, --output ACC     the accumulator to write; refused when it exists\n"
+    "  -o, --output ACC     the accumulator to write; refused when it exists; - is a pipe\n"
     "  --append             add to an existing ACC\n"
     "  --max-rejected SHARE refuse a file with a larger share of bad NDJSON lines (default 0.01)\n"
     "  --threads T          default: all cores\n";
@@ -123,7 +123,7 @@ static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const argu
 
 static shoal_err open_accumulator(agg_accumulator *acc, agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
-    int exists = access(a->output, F_OK) == 0;
+    int exists = strcmp(a->output, "-") != 0 && access(a->output, F_OK) == 0;
     if (!exists) return agg_accumulator_init(acc, error, &recipe->recipe);
     if (!a->append)
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s exists; --append adds to it", a->output);

@@ -21,19 +21,20 @@
 static const char help_text[] =
     "Usage: shoal recipe check FILE...\n"
     "       shoal recipe hash FILE...\n"
-    "       shoal recipe new --id ID [OPTION]...\n\n"
+    "       shoal recipe new --id ID --expires DATE [OPTION]...\n\n"
     "check prints what a recipe costs a person; hash prints the hash that reports, batches and\n"
     "accumulators carry; new writes a recipe with a fresh random seed.\n\n"
     "  --id ID              the collection's id: a-z, 0-9, and . _ - after the first\n"
-    "  --mechanism NAME     cms (default), hcms or onehot-asymmetric\n"
+    "  --expires DATE       last day, YYYY-MM-DD\n"
+    "  --mechanism NAME     cms (default), hcms or onehot-asymmetric (the default with --values)\n"
     "  --epsilon E          cost of one report, default 4\n"
-    "  --k K --m M          rows and columns of a sketch, default 65536 and 1024 (hcms: 1024 and 32768)\n"
+    "  --k K                rows of a sketch, default 65536 (hcms: 1024)\n"
+    "  --m M                columns, default 1024 (hcms: 32768); an accumulator takes 4 K M bytes\n"
     "  --values FILE        onehot-asymmetric: the list of values, one a line, in order\n"
     "  --analysis NAME      what the budget is shared over, default the id\n"
     "  --stream NAME        the on-device stream, default typed-words\n"
     "  --value KIND         word (default), host, site, item or number\n"
     "  --per-day N          reports a day, default 1\n"
-    "  --expires DATE       last day, YYYY-MM-DD\n"
     "  -o, --output FILE    default: standard output\n";
 
 typedef struct arguments {
@@ -68,7 +69,7 @@ static void print_cost(const agg_recipe *recipe)
     uint64_t days = r->expires_day >= today() ? r->expires_day - today() + 1 : 0;
     if (shoal_recipe_epsilon(&drawn, r) != SHOAL_OK) drawn = 0;
     printf("epsilon per report  %g (as drawn: %g)\n", each, drawn / 1e6);
-    printf("epsilon per day     %g (%u reports)\n", each * r->per_day, r->per_day);
+    printf("epsilon per day     %g (%u report%s)\n", each * r->per_day, r->per_day, r->per_day == 1 ? "" : "s");
     printf("epsilon per person  %g (%llu days until it expires, every report sent)\n", each * r->per_day * (double)days,
            (unsigned long long)days);
     printf("minimum cohort      %u reports", r->cohort_minimum);
@@ -140,8 +141,9 @@ static void print_text(FILE *stream, const char *name, const char *text)
 
 static shoal_err print_recipe(FILE *stream, agg_error *error, const arguments *a, const char *seed_hex)
 {
-    const char *mechanism = a->mechanism != NULL ? a->mechanism : "cms";
-    int is_list = a->values != NULL, is_hcms = strcmp(mechanism, "hcms") == 0;
+    int is_list = a->values != NULL;
+    const char *mechanism = a->mechanism != NULL ? a->mechanism : is_list ? "onehot-asymmetric" : "cms";
+    int is_hcms = strcmp(mechanism, "hcms") == 0;
     const char *k = a->k != NULL ? a->k : is_hcms ? "1024" : "65536";
     const char *m = a->m != NULL ? a->m : is_hcms ? "32768" : "1024";
     shoal_err err = SHOAL_OK;
@@ -184,9 +186,10 @@ static shoal_err check_needed(agg_error *error, const arguments *a)
 {
     shoal_err err = cli_need(error, "id", a->id);
     if (err == SHOAL_OK) err = cli_need(error, "expires", a->expires);
-    if (err != SHOAL_OK || a->mechanism == NULL || a->values == NULL) return err;
-    if (strcmp(a->mechanism, "onehot-asymmetric") == 0) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--values goes with --mechanism onehot-asymmetric");
+    if (err != SHOAL_OK || a->mechanism == NULL) return err;
+    int takes_list = strcmp(a->mechanism, "onehot-asymmetric") == 0;
+    if (takes_list == (a->values != NULL)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--mechanism onehot-asymmetric and --values go together");
 }
 
 static shoal_err write_new(agg_error *error, const arguments *a)
@@ -213,19 +216,29 @@ static shoal_err write_new(agg_error *error, const arguments *a)
     return err;
 }
 
+static int has_options(const arguments *a)
+{
+    static const arguments none;
+    return memcmp(a, &none, sizeof none) != 0;
+}
+
+static shoal_err check_action(agg_error *error, const char *action, const arguments *a, int n_files)
+{
+    int is_new = strcmp(action, "new") == 0;
+    if (!is_new && strcmp(action, "check") != 0 && strcmp(action, "hash") != 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the actions are check, hash and new");
+    if (is_new && n_files > 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "new takes options only");
+    if (!is_new && has_options(a)) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s takes files only", action);
+    if (!is_new && n_files == 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no recipe to %s", action);
+    return SHOAL_OK;
+}
+
 static int run(const char *action, const arguments *a, const char *const *files, int n_files, agg_error *error)
 {
     int worst = AGG_EXIT_OK;
     int is_check = strcmp(action, "check") == 0;
+    if (check_action(error, action, a, n_files) != SHOAL_OK) return cli_failed("recipe", error);
     if (strcmp(action, "new") == 0) return write_new(error, a) == SHOAL_OK ? AGG_EXIT_OK : cli_failed("recipe", error);
-    if (!is_check && strcmp(action, "hash") != 0) {
-        agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the actions are check, hash and new");
-        return cli_failed("recipe", error);
-    }
-    if (n_files == 0) {
-        agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no recipe to %s", action);
-        return cli_failed("recipe", error);
-    }
     for (int i = 0; i < n_files; i++) {
         int code = is_check ? check_file(files[i]) : hash_file(files[i]);
         if (code != AGG_EXIT_OK) worst = code;

@@ -31,8 +31,8 @@ static void print_help(FILE *stream)
           "Learns what a crowd does without learning what anyone did.\n\nCommands:\n",
           stream);
     for (size_t i = 0; i < N_COMMANDS; i++) fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].what);
-    fputs("\nEvery command has --help. Exit codes: 0 ok, 1 runtime, 2 usage, 3 refused for privacy,\n"
-          "4 too many rejected reports, 5 input/output.\n",
+    fputs("\nEvery command has --help; shoal --version prints the version. Exit codes: 0 ok, 1 runtime,\n"
+          "2 usage, 3 refused for privacy, 4 too many rejected reports, 5 input/output.\n",
           stream);
 }
 

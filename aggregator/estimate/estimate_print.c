@@ -186,8 +186,8 @@ static void print_table(FILE *stream, const agg_estimate *e)
                 row->detected ? "" : "  not distinguishable from zero");
     }
     if (e->n_withheld > 0)
-        fprintf(stream, "\n%zu values below the release threshold of %llu were withheld\n", e->n_withheld,
-                (unsigned long long)e->recipe->recipe.release_threshold);
+        fprintf(stream, "\n%zu value%s below the release threshold of %llu withheld\n", e->n_withheld,
+                e->n_withheld == 1 ? "" : "s", (unsigned long long)e->recipe->recipe.release_threshold);
 }
 
 shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate, agg_format format)

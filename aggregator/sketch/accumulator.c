@@ -189,6 +189,11 @@ shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumu
 shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path)
 {
     agg_file file;
+    if (strcmp(path, "-") == 0) {
+        shoal_err err = agg_accumulator_write(stdout, error, acc);
+        if (err != SHOAL_OK || fflush(stdout) == 0) return err;
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s", strerror(errno));
+    }
     shoal_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_write(file.stream, error, acc);

@@ -57,7 +57,7 @@ uint64_t agg_accumulator_size(const agg_accumulator *acc);
 // Writes to a stream; the caller flushes and syncs.
 shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumulator *acc) SHOAL_MUST_CHECK;
 
-// Writes PATH atomically: a temporary file beside it, fsync, rename, fsync of the folder.
+// Writes PATH atomically: a temporary file beside it, fsync, rename, fsync of the folder. "-" is standard output.
 shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 // Reads one, refusing anything but exactly what agg_accumulator_write writes. On error nothing is left to release.

@@ -242,6 +242,22 @@ test('bad recipes name file and field', () => {
   bad(5, /none\.json: cannot open/, ['recipe', 'check', 'none.json']);
 });
 
+test('recipe new and check say which option goes with which', () => {
+  writeFileSync(at('list.txt'), 'a\nb\n');
+  const last = ['--expires', '2099-01-01'];
+  assert.match(good(['recipe', 'new', '--id', 'x', '--values', 'list.txt', ...last]).text, /"onehot-asymmetric"/);
+  bad(2, /go together/, ['recipe', 'new', '--id', 'x', '--mechanism', 'onehot-asymmetric', ...last]);
+  bad(2, /go together/, ['recipe', 'new', '--id', 'x', '--mechanism', 'cms', '--values', 'list.txt', ...last]);
+  bad(2, /new takes options only/, ['recipe', 'new', 'x.json', '--id', 'x', ...last]);
+  bad(2, /check takes files only/, ['recipe', 'check', 'r.json', '--id', 'x']);
+});
+
+test('an accumulator goes through a pipe', () => {
+  const piped = good(['ingest', '--recipe', 'r.json', '-o', '-', 'batches']);
+  assert.deepEqual(piped.out, readFileSync(at('acc')));
+  assert.deepEqual(good(['merge', '-o', '-', '-'], piped.out).out, piped.out);
+});
+
 test('recipe check prints the cost per report, day and person', () => {
   const { text } = good(['recipe', 'check', 'r.json']);
   assert.match(text, /epsilon per report {2}4 /);
