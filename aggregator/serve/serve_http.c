@@ -163,19 +163,27 @@ void serve_request_check_sender(request *r)
     }
 }
 
+static unsigned idle_seconds(const serve_config *config)
+{
+    return config->body_timeout_s < IDLE_S ? config->body_timeout_s : IDLE_S;
+}
+
 static enum MHD_Result send_answer(request *r)
 {
     serve_answer *answer = &r->answer;
     struct MHD_Response *response = MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) return MHD_NO;
     answer->body = NULL; // the response's
-    char csp[AGG_PAGE_CSP_SIZE] = "default-src 'none';frame-ancestors 'none'", seconds[16];
+    char csp[AGG_PAGE_CSP_SIZE] = "default-src 'none';frame-ancestors 'none'", seconds[24];
     if (answer->is_page) agg_page_csp(csp, 1);
     MHD_add_response_header(response, "Content-Security-Policy", csp);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
     MHD_add_response_header(response, "Cache-Control", "no-store");
+    // Tells senders when an idle connection ends, so that they do not begin a batch on one that is just closing.
+    snprintf(seconds, sizeof seconds, "timeout=%u", idle_seconds(r->http->rooms.config));
+    MHD_add_response_header(response, "Keep-Alive", seconds);
     if (answer->type != NULL) MHD_add_response_header(response, "Content-Type", answer->type);
     if (answer->challenge != NULL) MHD_add_response_header(response, "WWW-Authenticate", answer->challenge);
     if (answer->allow != NULL) MHD_add_response_header(response, "Allow", answer->allow);
@@ -284,13 +292,12 @@ shoal_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error, 
     made->rooms = *rooms;
     made->listening = -1;
     const serve_config *config = rooms->config;
-    unsigned idle_s = config->body_timeout_s < IDLE_S ? config->body_timeout_s : IDLE_S;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (config->address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
     made->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, handle, made, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)&config->address,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)config->threads, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_TIMEOUT, idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)64 << 10,
+        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds(config), MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)64 << 10,
         MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL, MHD_OPTION_END);
     if (made->daemon == NULL) {
         free(made);
