@@ -184,6 +184,7 @@ async function startRooms(list, folder, secret, later) {
   const origin = `http://127.0.0.1:${port}`;
   const edge = await startEdge({ folder, aggregator: aggregator.url, secret, token, origin, recipes: list });
   later(() => edge.close());
+  stopOnSignals();
   const page = await startPage({
     port,
     endpoint: edge.url,
@@ -296,14 +297,20 @@ async function demo(later, interrupt) {
 
 class Interrupted extends Error {}
 
+/** Makes signals end the demo in order. Called again after a library has put its own, hastier listeners there. */
+let stopOnSignals = () => {};
+
 /** Runs the demo and ends all that it started, whatever happened. @returns {Promise<number>} exit code */
 async function main() {
   /** @type {(() => any)[]} */
   const closers = [];
   /** @type {Promise<never>} */
   const interrupt = new Promise((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Interrupted()));
+    stopOnSignals = () => {
+      for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal).on(signal, () => reject(new Interrupted()));
+    };
   });
+  stopOnSignals();
   let code = 0;
   try {
     await Promise.race([demo((close) => void closers.unshift(close), interrupt), interrupt]);

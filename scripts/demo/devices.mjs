@@ -66,7 +66,12 @@ export async function postBatches(file, aggregator, secret, progress) {
  * @returns {Promise<{accepted: number, page: import('playwright-core').Page, close: () => Promise<void>}>}
  */
 export async function visitPage(url, edge, { words, sites }, progress) {
-  const browser = await chromium.launch({ executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+  const browser = await chromium.launch({
+    executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium',
+    args: FLAGS,
+    handleSIGINT: false, // the demo ends it
+    handleSIGTERM: false,
+  });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     /** @type {string[]} */

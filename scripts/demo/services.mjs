@@ -40,7 +40,9 @@ export async function startAggregator({ binary, folder, secret, collections }) {
     fold_interval_s: 1,
   };
   await writeFile(join(folder, 'serve.json'), JSON.stringify(config, null, 2));
-  const child = spawn(binary, ['serve', '--config', join(folder, 'serve.json')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  // A process group of its own, so that Ctrl-C reaches it only through close().
+  const options = { detached: true, stdio: /** @type {['ignore', 'ignore', 'pipe']} */ (['ignore', 'ignore', 'pipe']) };
+  const child = spawn(binary, ['serve', '--config', join(folder, 'serve.json')], options);
   const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (log = (log + text).slice(-4000)));
