@@ -249,7 +249,9 @@ async function compare(list, sums, aggregator, page) {
   const shows = proof(list.reduce((sum, { accepted }) => sum + accepted, 0));
   const style = await readFile(join(ROOT, 'web-demo/page/style.css'), 'utf8');
   await writeFile(join(OUT, 'report.html'), reportHtml(findings, shows, style));
-  await page.getByText(`${whole(sums[1])} private records`).waitFor(); // the page has asked the aggregator again
+  for (const [i, n] of sums.entries()) { // the page asks the aggregator again
+    await page.locator('.histogram').nth(i).getByText(`${whole(n)} private records`).waitFor();
+  }
   await page.screenshot({ path: join(OUT, 'page.png'), fullPage: true });
   return { findings, shows, said: ['report.html', 'page.png'].map((name) => relative(ROOT, join(OUT, name))).join(', ') };
 }
@@ -290,7 +292,7 @@ async function demo(later, interrupt) {
   if (findings.some(({ covered }) => covered < SUSPICIOUS)) throw new Error('far fewer intervals cover the truth than should');
   if (process.env.KEEP === '1') {
     await visitor.close();
-    say(`The page stays open: ${page.url}\nThe aggregator's own page: ${aggregator.url}\nCtrl-C ends both.`);
+    say(`\nThe page stays open: ${page.url}\nType a few words there: a batch leaves the edge when it holds ${list[0].json.batch.minimum} reports, then the crowd's counts move.\nThe aggregator's own page: ${aggregator.url}\nCtrl-C ends both.`);
     await interrupt;
   }
 }
