@@ -48,7 +48,12 @@ async function step(title, task) {
   const head = `[${++steps}/7] ${title}`;
   if (isTerminal) process.stdout.write(`${head} …`);
   else say(`${head} …`);
-  const result = await task((news) => void (isTerminal && process.stdout.write(`\r\x1b[K${head}: ${news} …`)));
+  /** @param {string} news on one line, cut so that the next can take its place */
+  const progress = (news) => {
+    const line = `${head}: ${news} …`.slice(0, (process.stdout.columns || 80) - 1);
+    if (isTerminal) process.stdout.write(`\r\x1b[K${line}`);
+  };
+  const result = await task(progress);
   const time = `${((Date.now() - began) / 1000).toFixed(1)} s`;
   say(`${isTerminal ? `\r\x1b[K${head}\n` : ''}      ${result.said} (${time})`);
   return result;
