@@ -35,7 +35,8 @@ size_t shoal_batch_size(const shoal_recipe *recipe, uint32_t count);
 
 // Writes header and trailer around `count` records that already lie at bytes + SHOAL_BATCH_HEADER.
 //   len: must be shoal_batch_size(recipe, count)
-shoal_err shoal_batch_seal(uint8_t *bytes, size_t len, const shoal_recipe *recipe, uint32_t count, const uint8_t id[16]) SHOAL_MUST_CHECK;
+shoal_err shoal_batch_seal(uint8_t *bytes, size_t len, const shoal_recipe *recipe, uint32_t count,
+                           const uint8_t id[16]) SHOAL_MUST_CHECK;
 
 // Reads a header, so that a reader of a stream knows how much to wait for. Checks magic, version and sizes only.
 //   bytes: at least SHOAL_BATCH_HEADER; TRUNCATED when there are fewer
@@ -44,6 +45,7 @@ shoal_err shoal_batch_peek(shoal_batch *batch, const uint8_t *bytes, size_t len)
 // Checks a whole batch: header, recipe hash, exact length (EXTRA when longer), checksum, every record.
 //   records are at bytes + SHOAL_BATCH_HEADER on OK
 //   bad_record: index of the first refused record on SHOAL_ERR_RECORD; may be NULL
-shoal_err shoal_batch_open(shoal_batch *batch, const uint8_t *bytes, size_t len, const shoal_recipe *recipe, uint32_t *bad_record) SHOAL_MUST_CHECK;
+shoal_err shoal_batch_open(shoal_batch *batch, const uint8_t *bytes, size_t len, const shoal_recipe *recipe,
+                           uint32_t *bad_record) SHOAL_MUST_CHECK;
 
 #endif

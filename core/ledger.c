@@ -92,8 +92,9 @@ static uint32_t count_old(const uint8_t *ledger, const head *h, uint32_t newest)
 {
     uint32_t old = 0;
     for (uint32_t i = 0; i < h->entries; i++)
-        old += (uint64_t)load32_le(ledger + SHOAL_LEDGER_HEADER + i * SHOAL_LEDGER_ENTRY + KEY_SIZE) +
-                   SHOAL_LEDGER_DAYS < newest;
+        old +=
+            (uint64_t)load32_le(ledger + SHOAL_LEDGER_HEADER + i * SHOAL_LEDGER_ENTRY + KEY_SIZE) + SHOAL_LEDGER_DAYS <
+            newest;
     return old;
 }
 

@@ -28,12 +28,15 @@ shoal_err shoal_ledger_init(uint8_t *ledger, size_t cap, size_t *len, uint32_t d
 //   ledger: *len bytes in, *len bytes out, room for cap; unchanged unless OK
 // Returns: BUDGET when limit.per_day is reached, FRESH when the ledger is of this day and the recipe waits, EXPIRED,
 // LEDGER when the bytes are damaged or the day is more than SHOAL_LEDGER_DAYS before the newest, SPACE.
-shoal_err shoal_ledger_debit(uint8_t *ledger, size_t *len, size_t cap, const shoal_recipe *recipe, uint32_t day) SHOAL_MUST_CHECK;
+shoal_err shoal_ledger_debit(uint8_t *ledger, size_t *len, size_t cap, const shoal_recipe *recipe,
+                             uint32_t day) SHOAL_MUST_CHECK;
 
 // Would shoal_ledger_debit succeed? Same answers, nothing written.
-shoal_err shoal_ledger_allows(const uint8_t *ledger, size_t len, const shoal_recipe *recipe, uint32_t day) SHOAL_MUST_CHECK;
+shoal_err shoal_ledger_allows(const uint8_t *ledger, size_t len, const shoal_recipe *recipe,
+                              uint32_t day) SHOAL_MUST_CHECK;
 
 // What the recipe's (analysis, field) has spent on the days first .. last.
-shoal_err shoal_ledger_spent(shoal_ledger_sum *sum, const uint8_t *ledger, size_t len, const shoal_recipe *recipe, uint32_t first, uint32_t last) SHOAL_MUST_CHECK;
+shoal_err shoal_ledger_spent(shoal_ledger_sum *sum, const uint8_t *ledger, size_t len, const shoal_recipe *recipe,
+                             uint32_t first, uint32_t last) SHOAL_MUST_CHECK;
 
 #endif

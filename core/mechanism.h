@@ -30,15 +30,15 @@ typedef enum shoal_domain {
 
 // One part's parameters, prepared once and then only read.
 typedef struct shoal_part {
-    uint32_t mechanism;      // id of mechanisms.def
-    uint32_t eps_micro;      // stated epsilon of this part, replacement model
-    uint32_t k;              // rows; 1 where the mechanism has none
-    uint32_t m;              // columns, or the size of a closed domain
-    uint8_t seed[32];        // keys of hash rows and fingerprint come from here
-    uint8_t item_key[16];    // SipHash key of strings; derived from seed
-    uint64_t threshold;      // the rare side's probability * 2^64
-    uint32_t record_size;    // bytes of the binary form
-    uint32_t text_size;      // characters of the text form
+    uint32_t mechanism;   // id of mechanisms.def
+    uint32_t eps_micro;   // stated epsilon of this part, replacement model
+    uint32_t k;           // rows; 1 where the mechanism has none
+    uint32_t m;           // columns, or the size of a closed domain
+    uint8_t seed[32];     // keys of hash rows and fingerprint come from here
+    uint8_t item_key[16]; // SipHash key of strings; derived from seed
+    uint64_t threshold;   // the rare side's probability * 2^64
+    uint32_t record_size; // bytes of the binary form
+    uint32_t text_size;   // characters of the text form
 } shoal_part;
 
 typedef struct shoal_mechanism {

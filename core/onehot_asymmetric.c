@@ -46,6 +46,13 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 }
 
 const shoal_mechanism shoal_onehot_asymmetric_mechanism = {
-    shoal_onehot_asymmetric_id, "onehot-asymmetric", SHOAL_DOMAIN_CLOSED, prepare, randomize, check, print, parse,
+    shoal_onehot_asymmetric_id,
+    "onehot-asymmetric",
+    SHOAL_DOMAIN_CLOSED,
+    prepare,
+    randomize,
+    check,
+    print,
+    parse,
     epsilon,
 };

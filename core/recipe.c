@@ -32,8 +32,8 @@ typedef struct field {
     const choice *choices;
 } field;
 
-static const choice value_kinds[] = {{"word", SHOAL_VALUE_WORD}, {"host", SHOAL_VALUE_HOST},
-                                     {"site", SHOAL_VALUE_SITE}, {"item", SHOAL_VALUE_ITEM},
+static const choice value_kinds[] = {{"word", SHOAL_VALUE_WORD},     {"host", SHOAL_VALUE_HOST},
+                                     {"site", SHOAL_VALUE_SITE},     {"item", SHOAL_VALUE_ITEM},
                                      {"number", SHOAL_VALUE_NUMBER}, {NULL, 0}};
 static const choice forms[] = {{"none", SHOAL_FORM_NONE}, {"NFC", SHOAL_FORM_NFC}, {NULL, 0}};
 static const choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
@@ -161,8 +161,7 @@ shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t
         if (number % 1000000 != 0) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a whole number");
         number /= 1000000;
     }
-    if (number < f->min || number > f->max)
-        return refuse(recipe, f->path, SHOAL_ERR_RANGE, "is outside its range");
+    if (number < f->min || number > f->max) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "is outside its range");
     put_number(recipe, f, number);
     return SHOAL_OK;
 }
@@ -175,7 +174,8 @@ static int is_name_char(char c, int is_first)
 
 static shoal_err set_name(shoal_recipe *recipe, const field *f, const char *text, size_t len)
 {
-    if (len < 1 || len > SHOAL_NAME_MAX) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must have 1 to 64 characters");
+    if (len < 1 || len > SHOAL_NAME_MAX)
+        return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must have 1 to 64 characters");
     for (size_t i = 0; i < len; i++)
         if (!is_name_char(text[i], i == 0))
             return refuse(recipe, f->path, SHOAL_ERR_TYPE, "may hold a-z, 0-9 and, after the first, . _ -");
@@ -247,8 +247,10 @@ static shoal_err set_delta(shoal_recipe *recipe, const field *f, const char *tex
     if (len < 4 || len > 5 || memcmp(text, "1e-", 3) != 0)
         return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
     uint32_t exponent = digits(text + 3, len - 3);
-    if (exponent == UINT32_MAX || text[3] == '0') return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
-    if (exponent < f->min || exponent > f->max) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must be 1e-3 to 1e-15");
+    if (exponent == UINT32_MAX || text[3] == '0')
+        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
+    if (exponent < f->min || exponent > f->max)
+        return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must be 1e-3 to 1e-15");
     put_number(recipe, f, exponent);
     return SHOAL_OK;
 }
@@ -299,7 +301,8 @@ shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t 
         shoal_err err = SHOAL_OK;
         if (take_field(recipe, path, sizeof path - 1, &err) == NULL) return err;
     }
-    if (len < 1 || len > SHOAL_VALUE_MAX) return refuse(recipe, path, SHOAL_ERR_RANGE, "holds a value that is empty or over 256 bytes");
+    if (len < 1 || len > SHOAL_VALUE_MAX)
+        return refuse(recipe, path, SHOAL_ERR_RANGE, "holds a value that is empty or over 256 bytes");
     if (recipe->n_values == (1u << 24)) return refuse(recipe, path, SHOAL_ERR_RANGE, "has too many values");
     store32_be(prefix, (uint32_t)len);
     shoal_sha256_update(&recipe->values_sha, prefix, sizeof prefix);

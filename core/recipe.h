@@ -30,7 +30,13 @@ typedef struct shoal_name {
     char bytes[SHOAL_NAME_MAX];
 } shoal_name;
 
-enum shoal_value_kind { SHOAL_VALUE_WORD = 1, SHOAL_VALUE_HOST, SHOAL_VALUE_SITE, SHOAL_VALUE_ITEM, SHOAL_VALUE_NUMBER };
+enum shoal_value_kind {
+    SHOAL_VALUE_WORD = 1,
+    SHOAL_VALUE_HOST,
+    SHOAL_VALUE_SITE,
+    SHOAL_VALUE_ITEM,
+    SHOAL_VALUE_NUMBER
+};
 enum shoal_text_form { SHOAL_FORM_NONE = 0, SHOAL_FORM_NFC = 1 };
 enum shoal_text_case { SHOAL_CASE_KEEP = 0, SHOAL_CASE_LOWER = 1 };
 enum shoal_hash_family { SHOAL_HASH_NONE = 0, SHOAL_HASH_POLY1 = 1 };
@@ -38,37 +44,37 @@ enum shoal_fresh { SHOAL_FRESH_WAIT = 0, SHOAL_FRESH_ALLOW = 1 };
 
 typedef struct shoal_recipe {
     shoal_name recipe, analysis, stream;
-    uint32_t value;                  // enum shoal_value_kind
-    uint32_t text_form, text_case;   // enums; defaults NFC, lower
-    uint32_t text_min, text_max;     // Unicode code points after form and case; defaults 1, 32
-    uint32_t mechanism;              // id of mechanisms.def
-    uint32_t eps_micro, k, m, size;  // parameters; 0 where absent
-    uint32_t hash;                   // enum shoal_hash_family
+    uint32_t value;                 // enum shoal_value_kind
+    uint32_t text_form, text_case;  // enums; defaults NFC, lower
+    uint32_t text_min, text_max;    // Unicode code points after form and case; defaults 1, 32
+    uint32_t mechanism;             // id of mechanisms.def
+    uint32_t eps_micro, k, m, size; // parameters; 0 where absent
+    uint32_t hash;                  // enum shoal_hash_family
     uint8_t seed[32];
-    uint32_t per_day;                // reports a day, 1 .. 1,000,000
-    uint32_t sample_micro;           // 1 .. 1,000,000; default 1,000,000
-    uint32_t delay_s;                // 0 .. 604800; default 86400
-    uint32_t fresh;                  // enum shoal_fresh; default wait
-    uint32_t batch_minimum;          // 1 .. 1,000,000; default 500
-    uint32_t batch_max_age_s;        // 1 .. 2,592,000; default 86400
-    uint32_t cohort_minimum;         // 1 .. 10^9; default 1000
-    uint32_t cohort_eps_micro;       // 0 (no central claim) or 1 .. 16,000,000
-    uint32_t cohort_delta_exp;       // K of 1e-K; 0 (absent) or 3 .. 15
-    uint64_t release_threshold;      // reports; 0 .. 10^12; default 0
-    uint32_t expires_day;            // last valid day, days since 1970-01-01 UTC
+    uint32_t per_day;           // reports a day, 1 .. 1,000,000
+    uint32_t sample_micro;      // 1 .. 1,000,000; default 1,000,000
+    uint32_t delay_s;           // 0 .. 604800; default 86400
+    uint32_t fresh;             // enum shoal_fresh; default wait
+    uint32_t batch_minimum;     // 1 .. 1,000,000; default 500
+    uint32_t batch_max_age_s;   // 1 .. 2,592,000; default 86400
+    uint32_t cohort_minimum;    // 1 .. 10^9; default 1000
+    uint32_t cohort_eps_micro;  // 0 (no central claim) or 1 .. 16,000,000
+    uint32_t cohort_delta_exp;  // K of 1e-K; 0 (absent) or 3 .. 15
+    uint64_t release_threshold; // reports; 0 .. 10^12; default 0
+    uint32_t expires_day;       // last valid day, days since 1970-01-01 UTC
     // below: written by shoal_recipe_finish
     uint32_t n_parts;
     shoal_part parts[SHOAL_PARTS_MAX];
-    uint32_t record_size;            // bytes of a binary record
-    uint32_t text_size;              // characters of a text record
+    uint32_t record_size; // bytes of a binary record
+    uint32_t text_size;   // characters of a text record
     uint8_t recipe_hash[32];
     // below: private to recipe.c
-    uint64_t seen;                   // one bit a field
+    uint64_t seen; // one bit a field
     uint32_t n_values;
     uint8_t values_digest[32];
     shoal_sha256 values_sha;
-    const char *error_field;         // static path of the field the last error is about, or NULL
-    const char *error_text;          // static sentence, or NULL
+    const char *error_field; // static path of the field the last error is about, or NULL
+    const char *error_text;  // static sentence, or NULL
 } shoal_recipe;
 
 // Starts an empty recipe with every default in place.
@@ -78,8 +84,10 @@ void shoal_recipe_init(shoal_recipe *recipe);
 //   path: dotted JSON path, not NUL-terminated
 //   micro: the number in micro-units
 // Returns: UNKNOWN_FIELD, DUPLICATE, TYPE (a string where a number belongs, a broken id, date or hex), RANGE.
-shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro) SHOAL_MUST_CHECK;
-shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len) SHOAL_MUST_CHECK;
+shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t path_len,
+                                  int64_t micro) SHOAL_MUST_CHECK;
+shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text,
+                                  size_t len) SHOAL_MUST_CHECK;
 
 // Adds the next entry of the list `parameters.values`, in order. The host refuses doubles (it has the memory to see them).
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len) SHOAL_MUST_CHECK;

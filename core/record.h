@@ -12,17 +12,20 @@
 //   rng: seeded with 32 bytes from the host's secure source
 // Privacy: the recipe's epsilon for one report (shoal_recipe_epsilon), replacement model. Debit the ledger first.
 // Timing: constant in the items' values (an index out of range is refused by branch).
-shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items, uint32_t n_items, shoal_rng *rng) SHOAL_MUST_CHECK;
+shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items, uint32_t n_items,
+                                 shoal_rng *rng) SHOAL_MUST_CHECK;
 
 // SHOAL_ERR_RECORD unless the recipe's randomizer could have written these record_size bytes.
 shoal_err shoal_record_check(const shoal_recipe *recipe, const uint8_t *record) SHOAL_MUST_CHECK;
 
 // Writes the record's text form: recipe->text_size characters, no terminator.
-shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recipe, const uint8_t *record) SHOAL_MUST_CHECK;
+shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recipe,
+                               const uint8_t *record) SHOAL_MUST_CHECK;
 
 // Reads a text record; accepts only what shoal_record_to_text writes.
 //   record: recipe->record_size bytes, written on OK
 //   position: where reading stopped, written on error; may be NULL
-shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t len, size_t *position) SHOAL_MUST_CHECK;
+shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t len,
+                                 size_t *position) SHOAL_MUST_CHECK;
 
 #endif

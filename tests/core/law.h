@@ -39,7 +39,8 @@ static inline uint64_t law_total(const law *a, uint32_t outputs)
 }
 
 // Is every ratio of a to b at most ((16 - t)/t)^exponent? *is_reached when one is equal to it.
-static inline int law_within(const law *a, const law *b, uint32_t outputs, uint64_t t, uint32_t exponent, int *is_reached)
+static inline int law_within(const law *a, const law *b, uint32_t outputs, uint64_t t, uint32_t exponent,
+                             int *is_reached)
 {
     uint64_t num = power(16 - t, exponent), den = power(t, exponent);
     for (uint32_t o = 0; o < outputs; o++) {

@@ -25,7 +25,7 @@ static uint32_t forced_output(const shoal_part *part, uint64_t item, uint32_t j,
 {
     uint8_t record[64];
     shoal_rng rng;
-    script(&rng, 0, ~flips); // a lane of zeros is below the threshold, a lane of ones is not
+    script(&rng, 0, ~flips);                  // a lane of zeros is below the threshold, a lane of ones is not
     if (part->k > 1) script_word(&rng, 0, j); // one row is drawn from nothing
     shoal_cms_mechanism.randomize(record, part, item, &rng);
     CHECK(shoal_cms_mechanism.check(part, record) == SHOAL_OK);

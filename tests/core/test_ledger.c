@@ -14,8 +14,10 @@ static void limited_recipe(shoal_recipe *recipe, const char *analysis, uint32_t 
     shoal_recipe_init(recipe);
     CHECK(set_text(recipe, "recipe", "r") == SHOAL_OK && set_text(recipe, "analysis", analysis) == SHOAL_OK);
     CHECK(set_text(recipe, "stream", "s") == SHOAL_OK && set_text(recipe, "value", "item") == SHOAL_OK);
-    CHECK(set_text(recipe, "mechanism", "onehot-asymmetric") == SHOAL_OK && set_int(recipe, "parameters.size", 8) == SHOAL_OK);
-    CHECK(set_micro(recipe, "parameters.epsilon", 1500000) == SHOAL_OK && set_int(recipe, "limit.per_day", per_day) == SHOAL_OK);
+    CHECK(set_text(recipe, "mechanism", "onehot-asymmetric") == SHOAL_OK &&
+          set_int(recipe, "parameters.size", 8) == SHOAL_OK);
+    CHECK(set_micro(recipe, "parameters.epsilon", 1500000) == SHOAL_OK &&
+          set_int(recipe, "limit.per_day", per_day) == SHOAL_OK);
     CHECK(set_text(recipe, "expires", "2030-01-01") == SHOAL_OK && set_text(recipe, "send.fresh", fresh) == SHOAL_OK);
     CHECK(shoal_recipe_finish(recipe) == SHOAL_OK);
 }
@@ -50,7 +52,7 @@ static void limits(void)
     CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &b, TODAY) == SHOAL_OK); // another analysis has its own
     refuses(&b, len, TODAY, SHOAL_ERR_BUDGET);
     CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &a, TODAY + 1) == SHOAL_OK); // another day as well
-    refuses(&a, len, TODAY, SHOAL_ERR_BUDGET);                                        // and the clock set back pays nothing twice
+    refuses(&a, len, TODAY, SHOAL_ERR_BUDGET); // and the clock set back pays nothing twice
     CHECK(shoal_ledger_spent(&sum, ledger, len, &a, 0, UINT32_MAX) == SHOAL_OK && sum.count == 4);
     CHECK(shoal_ledger_spent(&sum, ledger, len, &a, TODAY + 1, TODAY + 9) == SHOAL_OK && sum.count == 1);
     limited_recipe(&b, "one", 4, "allow"); // another recipe of the same analysis and field shares the count
@@ -106,8 +108,8 @@ static void full_and_old(void)
         CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &recipe, day) == SHOAL_OK);
     CHECK(len == 32 + 401 * SHOAL_LEDGER_ENTRY);
     CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &recipe, 1401) == SHOAL_OK);
-    CHECK(len == 32 + 401 * SHOAL_LEDGER_ENTRY);          // day 1000 is gone
-    refuses(&recipe, len, 1000, SHOAL_ERR_LEDGER);        // and cannot be spent again
+    CHECK(len == 32 + 401 * SHOAL_LEDGER_ENTRY);   // day 1000 is gone
+    refuses(&recipe, len, 1000, SHOAL_ERR_LEDGER); // and cannot be spent again
     refuses(&recipe, len, 1001, SHOAL_ERR_BUDGET);
     CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &recipe, 9000) == SHOAL_OK);
     CHECK(len == 32 + SHOAL_LEDGER_ENTRY);

@@ -52,8 +52,7 @@ static void whole_law(uint32_t size)
             CHECK(law_total(&laws[item], 1u << size) == 2 * power(16, size));
         }
         for (uint32_t x = 0; x < size; x++)
-            for (uint32_t y = 0; y < size; y++)
-                CHECK(law_within(&laws[x], &laws[y], 1u << size, t, 1, &is_reached));
+            for (uint32_t y = 0; y < size; y++) CHECK(law_within(&laws[x], &laws[y], 1u << size, t, 1, &is_reached));
         for (uint32_t x = 0; x < size; x++) {
             CHECK(law_within(&laws[x], &laws[size], 1u << size, t, 1, &is_none_reached));
             CHECK(law_within(&laws[size], &laws[x], 1u << size, t, 1, &is_none_reached));

@@ -29,7 +29,8 @@ static uint32_t slow_scale(uint64_t y, uint32_t m)
 
 static void matches_reference(void)
 {
-    const uint64_t edges[] = {0, 1, 2, PRIME - 2, PRIME - 1, PRIME, PRIME + 1, 2 * PRIME, UINT64_MAX - 1, UINT64_MAX, (uint64_t)1 << 32};
+    const uint64_t edges[] = {
+        0, 1, 2, PRIME - 2, PRIME - 1, PRIME, PRIME + 1, 2 * PRIME, UINT64_MAX - 1, UINT64_MAX, (uint64_t)1 << 32};
     const uint32_t ms[] = {1, 2, 3, 1000, 1024, 65535, 65536, 1u << 24};
     uint8_t seed[32] = {1};
     shoal_rng rng;

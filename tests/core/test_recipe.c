@@ -16,7 +16,8 @@ static void canonical_bytes(void)
     CHECK(sketch_recipe(&recipe, "cms", 4000000, 65536, 1024) == SHOAL_OK);
     CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
     CHECK(memcmp(bytes, expected_title, 15) == 0);
-    static const uint8_t first[] = {0, 1, 0, 0, 0, 6, 'v', 'e', 'c', 't', 'o', 'r', 0, 2, 0, 0, 0, 4, 't', 'e', 's', 't'};
+    static const uint8_t first[] = {0,   1, 0, 0, 0, 6, 'v', 'e', 'c', 't', 'o',
+                                    'r', 0, 2, 0, 0, 0, 4,   't', 'e', 's', 't'};
     CHECK(memcmp(bytes + 15, first, sizeof first) == 0);
     // 3 names 6+6 6+4 6+1, value, mechanism, epsilon, k, m, hash, per_day, expires at 14 each, seed 6+32
     CHECK(len == 15 + 12 + 10 + 7 + 8 * 14 + 38);
@@ -53,10 +54,12 @@ typedef struct change {
 // Every field that is changed changes the hash.
 static void every_field_is_hashed(void)
 {
-    static const change changes[] = {
-        {"text.form", "none", 0}, {"text.case", "keep", 0}, {"text.min", NULL, 2}, {"text.max", NULL, 31},
-        {"send.delay_s", NULL, 0}, {"send.fresh", "allow", 0}, {"batch.minimum", NULL, 1}, {"batch.max_age_s", NULL, 1},
-        {"cohort.minimum", NULL, 1}, {"release.threshold", NULL, 1000000000000}, {"parameters.size", NULL, 11}};
+    static const change changes[] = {{"text.form", "none", 0},     {"text.case", "keep", 0},
+                                     {"text.min", NULL, 2},        {"text.max", NULL, 31},
+                                     {"send.delay_s", NULL, 0},    {"send.fresh", "allow", 0},
+                                     {"batch.minimum", NULL, 1},   {"batch.max_age_s", NULL, 1},
+                                     {"cohort.minimum", NULL, 1},  {"release.threshold", NULL, 1000000000000},
+                                     {"parameters.size", NULL, 11}};
     uint8_t hashes[12][32];
     for (uint32_t i = 0; i < 12; i++) {
         shoal_recipe recipe;
@@ -145,8 +148,8 @@ static void refused_settings(void)
     for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         shoal_recipe recipe;
         shoal_recipe_init(&recipe);
-        shoal_err err = bad[i].text ? set_text(&recipe, bad[i].path, bad[i].text)
-                                    : set_micro(&recipe, bad[i].path, bad[i].micro);
+        shoal_err err =
+            bad[i].text ? set_text(&recipe, bad[i].path, bad[i].text) : set_micro(&recipe, bad[i].path, bad[i].micro);
         if (!CHECK(err == bad[i].err)) printf("  %s %s: %d\n", bad[i].path, bad[i].text ? bad[i].text : "", (int)err);
         CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, bad[i].path) == 0);
         CHECK(recipe.error_text != NULL);
@@ -156,8 +159,8 @@ static void refused_settings(void)
 
 static void refused_wholes(void)
 {
-    static const char *const required[] = {"recipe", "analysis", "stream", "value", "mechanism", "parameters.epsilon",
-                                           "limit.per_day", "expires"};
+    static const char *const required[] = {"recipe",    "analysis",           "stream",        "value",
+                                           "mechanism", "parameters.epsilon", "limit.per_day", "expires"};
     shoal_recipe recipe;
     shoal_recipe_init(&recipe);
     CHECK(set_text(&recipe, "recipes", "x") == SHOAL_ERR_UNKNOWN_FIELD && recipe.error_field == NULL);
@@ -196,8 +199,8 @@ static void days(void)
     static const struct {
         const char *text;
         uint32_t day;
-    } known[] = {{"1970-01-01", 0}, {"1970-12-31", 364}, {"2000-02-29", 11016}, {"2024-03-01", 19783},
-                 {"2027-01-31", 20849}, {"2100-03-01", 47541}};
+    } known[] = {{"1970-01-01", 0},     {"1970-12-31", 364},   {"2000-02-29", 11016},
+                 {"2024-03-01", 19783}, {"2027-01-31", 20849}, {"2100-03-01", 47541}};
     for (uint32_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         shoal_recipe recipe;
         shoal_recipe_init(&recipe);

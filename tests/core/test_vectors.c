@@ -17,13 +17,20 @@ typedef struct vector {
 } vector;
 
 static const vector vectors[] = {
-    {"cms", 4000000, 65536, 1024, "hello"},    {"cms", 2000000, 2048, 1024, "example.org"},
-    {"cms", 8000000, 1, 2, ""},                {"cms", 16000000, 1000, 100, "\xc3\xa9t\xc3\xa9"},
-    {"cms", 10000, 1048576, 256, "a"},         {"cms", 1234567, 77, 65, "zebra"},
-    {"hcms", 4000000, 1024, 32768, "hello"},   {"hcms", 500000, 2048, 1024, "example.org"},
-    {"hcms", 16000000, 1, 2, "x"},             {"hcms", 1000000, 999, 4096, "\xe6\xbc\xa2\xe5\xad\x97"},
-    {"onehot-asymmetric", 4000000, 0, 2, "1"}, {"onehot-asymmetric", 1000000, 0, 50, "49"},
-    {"onehot-asymmetric", 2500000, 0, 64, "none"}, {"onehot-asymmetric", 8000000, 0, 1000, "777"},
+    {"cms", 4000000, 65536, 1024, "hello"},
+    {"cms", 2000000, 2048, 1024, "example.org"},
+    {"cms", 8000000, 1, 2, ""},
+    {"cms", 16000000, 1000, 100, "\xc3\xa9t\xc3\xa9"},
+    {"cms", 10000, 1048576, 256, "a"},
+    {"cms", 1234567, 77, 65, "zebra"},
+    {"hcms", 4000000, 1024, 32768, "hello"},
+    {"hcms", 500000, 2048, 1024, "example.org"},
+    {"hcms", 16000000, 1, 2, "x"},
+    {"hcms", 1000000, 999, 4096, "\xe6\xbc\xa2\xe5\xad\x97"},
+    {"onehot-asymmetric", 4000000, 0, 2, "1"},
+    {"onehot-asymmetric", 1000000, 0, 50, "49"},
+    {"onehot-asymmetric", 2500000, 0, 64, "none"},
+    {"onehot-asymmetric", 8000000, 0, 1000, "777"},
     {"onehot-asymmetric", 16000000, 0, 129, "128"},
 };
 #define N_VECTORS (sizeof vectors / sizeof vectors[0])
