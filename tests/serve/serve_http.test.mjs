@@ -219,7 +219,8 @@ test('slow bodies are cut off, steady ones and silent ones alike, and others go 
   assert.equal((await post(url, words[1])).status, 201);
   await Promise.all([silent, steady]);
   assert.ok(Date.now() - started < 8000);
-  assert.equal((await post(url, words[0])).status, 201); // nothing of the halves was kept
+  // Nothing of the halves was kept. The server may just be closing the connection that fetch kept: senders try again.
+  assert.equal((await post(url, words[0]).catch(() => post(url, words[0]))).status, 201);
 });
 
 test('readers need the token when there is one: as Bearer, or as a browser\'s password', async (t) => {
