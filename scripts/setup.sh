@@ -14,6 +14,7 @@ packages=(
     lld-14 wasi-libc libclang-rt-14-dev-wasm32 dpkg-dev patch              # the WASI build
     emscripten binaryen                                                    # the page's module
     chromium curl                                                          # browser tests, the demo
+    groff-base                                                             # checks that the man pages render
 )
 # The same need as commands, for systems whose packages have other names.
 commands=(gcc make cmake ninja pkg-config clang-14 clang-format-14 llvm-ar-14 valgrind emcc em-config curl)

@@ -34,6 +34,8 @@ const whole = (x) => Math.round(x).toLocaleString('en-US');
 /** @param {Finding} f */
 const verdict = (f) => `${f.covered} of ${f.top.length} intervals cover the truth (95 % intervals: 19 expected)`;
 
+const TOGETHER = 'not one of all values asked may be called real by chance (in 95 of 100 such tables), so the bar is higher than one interval.';
+
 /** @param {Finding} f */
 export function table(f) {
   const width = Math.max(8, ...f.top.map(({ row }) => readable(row.value).length));
@@ -46,6 +48,7 @@ export function table(f) {
     ...f.top.map(({ row, truth, isCovered }) =>
       line([readable(row.value), whole(truth), whole(row.count), whole(row.low), whole(row.high)],
         `${isCovered ? 'yes' : 'NO '}${row.detected ? '' : '   cannot tell from zero'}`)),
+    ...(f.top.every(({ row }) => row.detected) ? [] : [`  "cannot tell from zero": ${TOGETHER}`]),
     `  ${verdict(f)}`,
   ].join('\n');
 }
