@@ -59,17 +59,9 @@ shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recip
     return SHOAL_OK;
 }
 
-shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t len,
-                                 size_t *position)
+static shoal_err read_parts(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t *position)
 {
-    size_t ignored, start = 0, at = 0;
-    if (position == NULL) position = &ignored;
-    *position = 0;
-    if (!is_finished(recipe)) return SHOAL_ERR_ARGUMENT;
-    if (len != recipe->text_size) {
-        *position = len < recipe->text_size ? len : recipe->text_size;
-        return len < recipe->text_size ? SHOAL_ERR_TRUNCATED : SHOAL_ERR_EXTRA;
-    }
+    size_t start = 0, at = 0;
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
         const shoal_part *part = &recipe->parts[i];
         if (i > 0 && text[start++] != ';') {
@@ -86,4 +78,20 @@ shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, co
         record += part->record_size;
     }
     return SHOAL_OK;
+}
+
+shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t len,
+                                 size_t *position)
+{
+    size_t ignored;
+    if (position == NULL) position = &ignored;
+    *position = 0;
+    if (!is_finished(recipe)) return SHOAL_ERR_ARGUMENT;
+    if (len != recipe->text_size) {
+        *position = len < recipe->text_size ? len : recipe->text_size;
+        return len < recipe->text_size ? SHOAL_ERR_TRUNCATED : SHOAL_ERR_EXTRA;
+    }
+    shoal_err err = read_parts(record, recipe, text, position);
+    if (err != SHOAL_OK) memset(record, 0, recipe->record_size); // half a record must not pass for one
+    return err;
 }

@@ -23,7 +23,7 @@ shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recip
                                const uint8_t *record) SHOAL_MUST_CHECK;
 
 // Reads a text record; accepts only what shoal_record_to_text writes.
-//   record: recipe->record_size bytes, written on OK
+//   record: recipe->record_size bytes: the record on OK; zeros when a text of the right length is refused, else untouched
 //   position: where reading stopped, written on error; may be NULL
 shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t len,
                                  size_t *position) SHOAL_MUST_CHECK;

@@ -62,6 +62,27 @@ test('a recipe with a value list states its size', async () => {
   assert.equal(taken.length, 1);
 });
 
+// The parser, fed every prefix of a report and every byte of it changed five ways: an answer of its own kind each time, and what
+// is accepted is a record that prints as the text that came.
+test('a damaged report is refused or is another whole report', async () => {
+  for (const of of [recipe, listed]) {
+    const { taken, call } = setUp();
+    const whole = new TextEncoder().encode(JSON.stringify(newReport(of)));
+    const bodies = Array.from(whole, (_, n) => whole.slice(0, n));
+    for (let at = 0; at < whole.length; at++) {
+      for (const change of [0x01, 0x02, 0x10, 0x20, 0x80]) bodies.push(whole.map((byte, i) => (i === at ? byte ^ change : byte)));
+    }
+    for (const body of bodies) {
+      const before = taken.length;
+      const { status } = await call('/v1/reports', { ...reportInit(newReport(of)), body });
+      assert.ok([202, 400, 404].includes(status), `${status} for ${new TextDecoder().decode(body)}`);
+      assert.equal(taken.length - before, status === 202 ? 1 : 0);
+      if (status === 202) assert.equal(of.recordToText(taken.at(-1).record), JSON.parse(new TextDecoder().decode(body)).records[0]);
+    }
+    assert.ok(taken.length > 0, 'some changes of hex digits are other records');
+  }
+});
+
 const good = newReport(recipe);
 const bodies = {
   'not JSON': ['{"key"', 400, 'json'],

@@ -42,6 +42,13 @@ static void round_trip(const shoal_recipe *recipe, const uint64_t *items)
     CHECK(shoal_record_from_text(other, recipe, text, 0, NULL) == SHOAL_ERR_TRUNCATED);
 }
 
+static int is_zero(const uint8_t *bytes, size_t len)
+{
+    uint8_t any = 0;
+    for (size_t i = 0; i < len; i++) any |= bytes[i];
+    return any == 0;
+}
+
 // Every single character replaced by every other byte: refused, or another record that prints as exactly what was read.
 static void every_mutation(const shoal_recipe *recipe)
 {
@@ -56,6 +63,7 @@ static void every_mutation(const shoal_recipe *recipe)
                 CHECK(memcmp(again, text, recipe->text_size) == 0);
             } else {
                 CHECK(position <= recipe->text_size);
+                CHECK(is_zero(other, recipe->record_size));
             }
             if (c == ' ' || c == 'A' || c == 0 || c == '-' || c == '+') CHECK(err != SHOAL_OK);
         }

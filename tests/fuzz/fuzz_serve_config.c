@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Property: a configuration file either is refused with a text, leaving nothing behind, or holds numbers within their stated
+// ranges and everything that a server cannot do without.
+#include <unistd.h>
+
+#include "fuzz_recipe.h"
+#include "serve_config.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    static char path[64];
+    serve_config config;
+    agg_error error = {0};
+    if (path[0] == '\0') snprintf(path, sizeof path, "/tmp/shoal-fuzz-config-%ld", (long)getpid());
+    FILE *file = fopen(path, "wb");
+    PROPERTY(file != NULL && fwrite(data, 1, len, file) == len && fclose(file) == 0);
+    shoal_err err = serve_config_load(&config, &error, path);
+    unlink(path);
+    if (err != SHOAL_OK) {
+        PROPERTY(error.text[0] != '\0');
+        return 0;
+    }
+    PROPERTY(config.listen != NULL && config.store != NULL && config.batch_secret_file != NULL &&
+             config.n_recipes >= 1);
+    PROPERTY(config.is_loopback || config.read_token_file != NULL);
+    PROPERTY(config.fold_interval_s >= 0.05 && config.fold_interval_s <= 86400 && config.max_body >= 1);
+    PROPERTY(config.body_timeout_s >= 1 && config.body_timeout_s <= 3600 && config.threads >= 1 &&
+             config.threads <= 64);
+    for (size_t i = 0; i < config.n_dictionaries; i++)
+        PROPERTY(config.dictionaries[i].recipe != NULL && config.dictionaries[i].name != NULL &&
+                 config.dictionaries[i].path != NULL);
+    serve_config_release(&config);
+    return 0;
+}
