@@ -34,7 +34,7 @@ const whole = (x) => Math.round(x).toLocaleString('en-US');
 /** @param {Finding} f */
 const verdict = (f) => `${f.covered} of ${f.top.length} intervals cover the truth (95 % intervals: 19 expected)`;
 
-const TOGETHER = 'not one of all values asked may be called real by chance (in 95 of 100 such tables), so the bar is higher than one interval.';
+const TOGETHER = 'so many values are asked at once that chance alone would lift some above one interval; the bar here is higher.';
 
 /** @param {Finding} f */
 export function table(f) {
