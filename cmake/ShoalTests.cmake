@@ -27,7 +27,8 @@ function(shoal_test_program target)
         C_STANDARD 11
         C_STANDARD_REQUIRED ON
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_include_directories(${target} PRIVATE
+        ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/core ${PROJECT_BINARY_DIR}/tests)
     target_link_libraries(${target} PRIVATE shoal_core shoal_warnings m)
     if(EMSCRIPTEN)
         set_target_properties(${target} PROPERTIES SUFFIX .wasm) # a standalone program, no glue

@@ -4,8 +4,8 @@
 
 #include "bits.h"
 #include "bytes.h"
+#include "column.h"
 #include "field_text.h"
-#include "poly1.h"
 #include "probability.h"
 
 static shoal_err prepare(shoal_part *part, const char **field)
@@ -15,18 +15,20 @@ static shoal_err prepare(shoal_part *part, const char **field)
     *field = "m";
     if (part->m < 2 || part->m > SHOAL_CMS_M_MAX) return SHOAL_ERR_RANGE;
     if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
+    shoal_err err = shoal_column_check(part, field, "m");
+    if (err != SHOAL_OK) return err;
     part->record_size = 4 + bits_size(part->m);
     part->text_size = shoal_decimal_width(part->k) + 1 + 2 * bits_size(part->m);
     *field = "epsilon";
     return shoal_threshold(&part->threshold, part->eps_micro, 2);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
+                      shoal_rng *rng)
 {
-    shoal_poly1 row;
+    (void)permanent;
     uint32_t j = (uint32_t)shoal_rng_below(rng, part->k);
-    shoal_poly1_row(&row, part->seed, j);
-    uint32_t column = shoal_poly1_hash(&row, shoal_poly1_point(item), part->m);
+    uint32_t column = shoal_column(part, j, item, rng);
     store32_le(record, j);
     shoal_bits_onehot(record + 4, part->m, column, part->threshold, 1, 0, rng);
     wipe(&column, sizeof column);
@@ -62,6 +64,19 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
     return shoal_threshold_epsilon(eps_micro, part->threshold, 2);
 }
 
+#define SKETCH (SHOAL_TAKES_EPSILON | SHOAL_TAKES_K | SHOAL_TAKES_M | SHOAL_TAKES_SEED)
+
 const shoal_mechanism shoal_cms_mechanism = {
-    shoal_cms_id, "cms", SHOAL_DOMAIN_OPEN, prepare, randomize, check, print, parse, epsilon,
+    shoal_cms_id,
+    "cms",
+    {SKETCH | SHOAL_TAKES_POLY1, 0},
+    {SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    {0, 0},
+    0,
+    prepare,
+    randomize,
+    check,
+    print,
+    parse,
+    epsilon,
 };

@@ -2,10 +2,11 @@
 // Hadamard Count Mean Sketch records; see hcms.h.
 #include "hcms.h"
 
+#include "affine1.h"
 #include "bytes.h"
 #include "cms.h"
+#include "column.h"
 #include "field_text.h"
-#include "poly1.h"
 #include "probability.h"
 
 static shoal_err prepare(shoal_part *part, const char **field)
@@ -15,30 +16,21 @@ static shoal_err prepare(shoal_part *part, const char **field)
     *field = "m";
     if (part->m < 2 || part->m > SHOAL_HCMS_M_MAX || (part->m & (part->m - 1)) != 0) return SHOAL_ERR_RANGE;
     if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
+    shoal_err err = shoal_column_check(part, field, "m");
+    if (err != SHOAL_OK) return err;
     part->record_size = 8;
     part->text_size = shoal_decimal_width(part->k) + 1 + shoal_decimal_width(part->m) + 2;
     *field = "epsilon";
     return shoal_threshold(&part->threshold, part->eps_micro, 1);
 }
 
-// Parity of the bits of x, without a branch.
-static inline uint32_t parity(uint32_t x)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
+                      shoal_rng *rng)
 {
-    x ^= x >> 16;
-    x ^= x >> 8;
-    x ^= x >> 4;
-    x ^= x >> 2;
-    x ^= x >> 1;
-    return x & 1;
-}
-
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, shoal_rng *rng)
-{
-    shoal_poly1 row;
+    (void)permanent;
     uint32_t j = (uint32_t)shoal_rng_below(rng, part->k);
     uint32_t l = (uint32_t)shoal_rng_below(rng, part->m);
-    shoal_poly1_row(&row, part->seed, j);
-    uint32_t negative = parity(l & shoal_poly1_hash(&row, shoal_poly1_point(item), part->m));
+    uint32_t negative = shoal_parity(l & shoal_column(part, j, item, rng));
     negative ^= shoal_rng_bernoulli(rng, part->threshold);
     store32_le(record, j);
     store32_le(record + 4, l << 1 | (negative ^ 1));
@@ -80,6 +72,19 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
     return shoal_threshold_epsilon(eps_micro, part->threshold, 1);
 }
 
+#define SKETCH (SHOAL_TAKES_EPSILON | SHOAL_TAKES_K | SHOAL_TAKES_M | SHOAL_TAKES_SEED)
+
 const shoal_mechanism shoal_hcms_mechanism = {
-    shoal_hcms_id, "hcms", SHOAL_DOMAIN_OPEN, prepare, randomize, check, print, parse, epsilon,
+    shoal_hcms_id,
+    "hcms",
+    {SKETCH | SHOAL_TAKES_POLY1, 0},
+    {SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    {0, 0},
+    0,
+    prepare,
+    randomize,
+    check,
+    print,
+    parse,
+    epsilon,
 };

@@ -6,9 +6,14 @@
 #include "chacha20.h"
 #include "fingerprint.h"
 
+// A module that carries only some mechanisms is compiled with a list of its own.
+#ifndef SHOAL_CARRIED_MECHANISMS
+#define SHOAL_CARRIED_MECHANISMS "mechanisms.def"
+#endif
+
 static const shoal_mechanism *const table[] = {
 #define SHOAL_MECHANISM(id, stem, name) &shoal_##stem##_mechanism,
-#include "mechanisms.def"
+#include SHOAL_CARRIED_MECHANISMS
 #undef SHOAL_MECHANISM
 };
 #define TABLE_LEN (sizeof table / sizeof table[0])
@@ -40,6 +45,18 @@ shoal_err shoal_part_prepare(shoal_part *part, const char **field)
     shoal_chacha20_derive(block, part->seed, 0, "item key    ");
     memcpy(part->item_key, block, sizeof part->item_key);
     return mechanism->prepare(part, field);
+}
+
+const shoal_takes *shoal_mechanism_takes(const shoal_mechanism *mechanism, uint32_t domain)
+{
+    if (domain == SHOAL_DOMAIN_OPEN) return &mechanism->open;
+    return domain == SHOAL_DOMAIN_CLOSED ? &mechanism->closed : &mechanism->number;
+}
+
+int shoal_part_has_item(const shoal_part *part, uint64_t item)
+{
+    if (part->domain == SHOAL_DOMAIN_OPEN || item == SHOAL_ITEM_NONE) return 1;
+    return part->domain == SHOAL_DOMAIN_CLOSED ? item < part->size : item <= SHOAL_NUMBER_ONE;
 }
 
 uint64_t shoal_part_item(const shoal_part *part, const uint8_t *bytes, size_t len)

@@ -10,13 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "permanent.h"
 #include "rng.h"
 #include "shoal_err.h"
 
-// An item is what a randomizer takes: the fingerprint of a string (open domain) or an index in [0, m) (closed domain).
-// In a closed domain this item stands for "none of the listed values": it costs no more than any listed one and, in
-// expectation, adds nothing to any of them.
+// An item is what a randomizer takes: the fingerprint of a string (open domain), an index in [0, size) (closed domain) or
+// a fraction of a range in units of 2^-32, from 0 to 2^32 (number).
+// In the last two this item stands for "nothing of that": it costs no more than any other and, in expectation, adds nothing
+// to the count of any value (a mean it pulls towards the middle of its range).
 #define SHOAL_ITEM_NONE UINT64_MAX
+#define SHOAL_NUMBER_ONE ((uint64_t)1 << 32) // the item of a range's upper end
 
 enum { SHOAL_MECHANISM_NONE = 0 };
 #define SHOAL_MECHANISM(id, stem, name) enum { shoal_##stem##_id = id };
@@ -24,19 +27,51 @@ enum { SHOAL_MECHANISM_NONE = 0 };
 #undef SHOAL_MECHANISM
 
 typedef enum shoal_domain {
-    SHOAL_DOMAIN_OPEN = 1,  // any string; items are fingerprints
-    SHOAL_DOMAIN_CLOSED = 2 // items are indices of a known list
+    SHOAL_DOMAIN_OPEN = 1,   // any string; items are fingerprints
+    SHOAL_DOMAIN_CLOSED = 2, // items are indices of a known list
+    SHOAL_DOMAIN_NUMBER = 3  // items are fractions of a range
 } shoal_domain;
+
+enum shoal_hash_family { SHOAL_HASH_NONE = 0, SHOAL_HASH_POLY1 = 1, SHOAL_HASH_AFFINE1 = 2 };
+
+// Fields of a recipe that only some mechanisms have. SHOAL_TAKES_LIST is `size` or `values`.
+enum {
+    SHOAL_TAKES_EPSILON = 1 << 0,
+    SHOAL_TAKES_K = 1 << 1,
+    SHOAL_TAKES_M = 1 << 2,
+    SHOAL_TAKES_G = 1 << 3,
+    SHOAL_TAKES_LIST = 1 << 4,
+    SHOAL_TAKES_SEED = 1 << 5,
+    SHOAL_TAKES_BITS = 1 << 6,
+    SHOAL_TAKES_HASHES = 1 << 7,
+    SHOAL_TAKES_COHORTS = 1 << 8,
+    SHOAL_TAKES_PQF = 1 << 9,
+    SHOAL_TAKES_RANGE = 1 << 10, // low and high; recipes whose `value` is "number" take them in any case
+    SHOAL_TAKES_POLY1 = 1 << 11, // `hash` must be this family
+    SHOAL_TAKES_AFFINE1 = 1 << 12
+};
+
+// What a mechanism's recipes must state in one domain, and what they may state besides. needs == 0: it has no such domain.
+typedef struct shoal_takes {
+    uint32_t needs, may;
+} shoal_takes;
 
 // One part's parameters, prepared once and then only read.
 typedef struct shoal_part {
-    uint32_t mechanism;   // id of mechanisms.def
-    uint32_t eps_micro;   // stated epsilon of this part, replacement model
-    uint32_t k;           // rows; 1 where the mechanism has none
-    uint32_t m;           // columns, or the size of a closed domain
-    uint8_t seed[32];     // keys of hash rows and fingerprint come from here
-    uint8_t item_key[16]; // SipHash key of strings; derived from seed
-    uint64_t threshold;   // the rare side's probability * 2^64
+    uint32_t mechanism; // id of mechanisms.def
+    uint32_t domain;    // shoal_domain
+    uint32_t hash;      // shoal_hash_family
+    uint32_t eps_micro; // stated epsilon of this part, replacement model; 0 in: derived by prepare (rappor)
+    uint32_t k;         // rows (cms, hcms, olh), cohorts (rappor), subset size d, blocks (hadamard); else 1
+    uint32_t
+        m; // columns (cms, hcms), g (olh), bits (rappor, onehot), outputs (grr, subset), columns of a block (hadamard)
+    uint32_t size;         // listed values of a closed domain; 0 in the others
+    uint32_t hashes;       // rappor: bits that one value sets
+    uint32_t pqf_micro[3]; // rappor: p, q, f
+    uint8_t seed[32];      // keys of hash rows and fingerprint come from here
+    uint8_t item_key[16];  // SipHash key of strings; derived from seed
+    uint64_t threshold;    // the probability * 2^64 of the coin that lies; what it does is the mechanism's
+    uint64_t pqf_threshold[3];
     uint32_t record_size; // bytes of the binary form
     uint32_t text_size;   // characters of the text form
 } shoal_part;
@@ -44,18 +79,22 @@ typedef struct shoal_part {
 typedef struct shoal_mechanism {
     uint32_t id;
     const char *name;
-    shoal_domain domain;
-    // Checks eps_micro, k, m; writes threshold and sizes. SHOAL_ERR_RANGE names the field in *field ("epsilon", "k", "m", "size").
+    shoal_takes open, closed, number; // what its recipes state, by domain
+    int is_permanent;                 // randomize reads `permanent`
+    // Checks the part's parameters; writes threshold, sizes and what it derives. SHOAL_ERR_RANGE names the field in *field, as
+    // the recipe spells it behind "parameters." ("epsilon", "k", "size").
     shoal_err (*prepare)(shoal_part *part, const char **field);
     // Writes record_size bytes. Privacy: part->eps_micro, for any two items. Timing: constant in the item.
-    void (*randomize)(uint8_t *record, const shoal_part *part, uint64_t item, shoal_rng *rng);
+    //   permanent: the device's own secret; NULL unless is_permanent
+    void (*randomize)(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
+                      shoal_rng *rng);
     // SHOAL_ERR_RECORD unless the randomizer could have written these record_size bytes.
     shoal_err (*check)(const shoal_part *part, const uint8_t *record);
     // Writes text_size characters, no terminator.
     void (*print)(char *text, const shoal_part *part, const uint8_t *record);
     // Reads exactly text_size characters; *position is where reading stopped on error.
     shoal_err (*parse)(uint8_t *record, const shoal_part *part, const char *text, size_t *position);
-    // The epsilon of what is really drawn, from the threshold, rounded up to micro-units.
+    // The epsilon of what is really drawn, from the thresholds, rounded up to micro-units.
     shoal_err (*epsilon)(uint32_t *eps_micro, const shoal_part *part);
 } shoal_mechanism;
 
@@ -68,8 +107,14 @@ const shoal_mechanism *shoal_mechanism_by_id(uint32_t id);
 const shoal_mechanism *shoal_mechanism_by_name(const char *name, size_t len);
 
 // Derives item_key from part->seed and calls the mechanism's prepare.
-//   part: mechanism, eps_micro, k, m, seed set; the rest written on OK
+//   part: all that a recipe states, set (k, m, size 0 where it does not); the rest written on OK
 shoal_err shoal_part_prepare(shoal_part *part, const char **field) SHOAL_MUST_CHECK;
+
+// Returns: the mechanism's `open`, `closed` or `number`.
+const shoal_takes *shoal_mechanism_takes(const shoal_mechanism *mechanism, uint32_t domain);
+
+// Returns: whether the part's randomizer takes the item.
+int shoal_part_has_item(const shoal_part *part, uint64_t item);
 
 // Returns: the item of a string in an open domain, its keyed fingerprint.
 uint64_t shoal_part_item(const shoal_part *part, const uint8_t *bytes, size_t len);

@@ -9,6 +9,7 @@
 static shoal_err prepare(shoal_part *part, const char **field)
 {
     *field = "size";
+    part->m = part->size;
     if (part->m < 2 || part->m > SHOAL_ONEHOT_SIZE_MAX) return SHOAL_ERR_RANGE;
     part->record_size = bits_size(part->m);
     part->text_size = 2 * bits_size(part->m);
@@ -16,8 +17,10 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return shoal_threshold(&part->threshold, part->eps_micro, 1);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
+                      shoal_rng *rng)
 {
+    (void)permanent;
     uint64_t fair = shoal_rng_u64(rng) & 1;
     shoal_bits_onehot(record, part->m, item, part->threshold, 0, fair, rng);
 }
@@ -48,7 +51,10 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 const shoal_mechanism shoal_onehot_asymmetric_mechanism = {
     shoal_onehot_asymmetric_id,
     "onehot-asymmetric",
-    SHOAL_DOMAIN_CLOSED,
+    {0, 0},
+    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
+    {0, 0},
+    0,
     prepare,
     randomize,
     check,

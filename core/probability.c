@@ -8,7 +8,10 @@
 // TERMS * u * e^16 < 2^7 * 2^24 * 2^-192 = 2^-161. What is left out, beyond x^TERMS/TERMS! with x <= 16 and TERMS = 128, is
 // below 2 * 16^128/128! < 2^-203. The sum L is therefore a lower bound of e^x and e^x - L < 2^-160.
 //
-// T = ceil(2^64 / (L + 1)) >= 2^64/(e^x + 1), and the excess over the exact quotient is below 2^64 * 2^-160, far inside
+// Times a and over b, with a, b <= 2^25, the bound is off by less than 2^-135 and stays a lower one; the product is below
+// 2^49, so the integer limbs have room.
+//
+// T = ceil(2^64 / (L + 1)) >= 2^64/(e^x + 1), and the excess over the exact quotient is below 2^64 * 2^-135, far inside
 // the 2^-40 that the header states.
 #include "probability.h"
 
@@ -17,6 +20,7 @@
 #define LIMBS 8
 #define FRACTION_LIMBS 6
 #define TERMS 128
+#define ODDS_MAX (1u << 25)
 
 typedef struct fixed {
     uint32_t limb[LIMBS];
@@ -84,7 +88,7 @@ static int product_reaches(uint64_t t, const fixed *a)
     return product[LIMBS] != 0 || product[LIMBS + 1] != 0; // bits of weight 2^64 and above
 }
 
-// The smallest t with t * a >= 2^64, that is ceil(2^64/a); 2 <= a.
+// The smallest t with t * a >= 2^64, that is ceil(2^64/a); 1 < a.
 static uint64_t reciprocal_ceil(const fixed *a)
 {
     uint64_t below = 0; // the largest t found with t * a < 2^64
@@ -95,28 +99,36 @@ static uint64_t reciprocal_ceil(const fixed *a)
     return below + 1;
 }
 
-shoal_err shoal_threshold(uint64_t *threshold, uint32_t eps_micro, uint32_t halves)
+// A kind of coin: the odds of its common side are (a/b) e^(epsilon/halves).
+typedef struct coin {
+    uint32_t halves, a, b;
+} coin;
+
+static shoal_err threshold_of(uint64_t *threshold, uint32_t eps_micro, const coin *c)
 {
-    if (eps_micro < SHOAL_EPS_MICRO_MIN || eps_micro > SHOAL_EPS_MICRO_MAX || halves < 1 || halves > 2)
+    if (eps_micro < SHOAL_EPS_MICRO_MIN || eps_micro > SHOAL_EPS_MICRO_MAX || c->halves < 1 || c->halves > 2)
         return SHOAL_ERR_RANGE;
-    fixed odds = exponential(eps_micro, 1000000 * halves);
+    if (c->a < 1 || c->a > ODDS_MAX || c->b < 1 || c->b > ODDS_MAX) return SHOAL_ERR_RANGE;
+    fixed odds = exponential(eps_micro, 1000000 * c->halves);
     fixed one = {{0}};
     one.limb[FRACTION_LIMBS] = 1;
+    multiply_small(&odds, c->a);
+    divide_small(&odds, c->b);
     add(&odds, &one);
     *threshold = reciprocal_ceil(&odds);
     return SHOAL_OK;
 }
 
-shoal_err shoal_threshold_epsilon(uint32_t *eps_micro, uint64_t threshold, uint32_t halves)
+static shoal_err epsilon_of(uint32_t *eps_micro, uint64_t threshold, const coin *c)
 {
     uint32_t low = SHOAL_EPS_MICRO_MIN, high = SHOAL_EPS_MICRO_MAX;
     uint64_t t;
-    shoal_err err = shoal_threshold(&t, high, halves);
+    shoal_err err = threshold_of(&t, high, c);
     if (err != SHOAL_OK) return err;
-    if (threshold < t || threshold > (uint64_t)1 << 63) return SHOAL_ERR_RANGE;
+    if (threshold < t) return SHOAL_ERR_RANGE;
     while (low < high) { // the smallest epsilon whose threshold is not above this one
         uint32_t middle = low + (high - low) / 2;
-        err = shoal_threshold(&t, middle, halves);
+        err = threshold_of(&t, middle, c);
         if (err != SHOAL_OK) return err;
         if (t <= threshold)
             high = middle;
@@ -125,4 +137,25 @@ shoal_err shoal_threshold_epsilon(uint32_t *eps_micro, uint64_t threshold, uint3
     }
     *eps_micro = low;
     return SHOAL_OK;
+}
+
+shoal_err shoal_threshold(uint64_t *threshold, uint32_t eps_micro, uint32_t halves)
+{
+    return threshold_of(threshold, eps_micro, &(coin){halves, 1, 1});
+}
+
+shoal_err shoal_threshold_odds(uint64_t *threshold, uint32_t eps_micro, uint32_t a, uint32_t b)
+{
+    return threshold_of(threshold, eps_micro, &(coin){1, a, b});
+}
+
+shoal_err shoal_threshold_epsilon(uint32_t *eps_micro, uint64_t threshold, uint32_t halves)
+{
+    if (threshold > (uint64_t)1 << 63) return SHOAL_ERR_RANGE;
+    return epsilon_of(eps_micro, threshold, &(coin){halves, 1, 1});
+}
+
+shoal_err shoal_threshold_odds_epsilon(uint32_t *eps_micro, uint64_t threshold, uint32_t a, uint32_t b)
+{
+    return epsilon_of(eps_micro, threshold, &(coin){1, a, b});
 }

@@ -27,6 +27,17 @@
 // Returns: SHOAL_ERR_RANGE outside the ranges.
 shoal_err shoal_threshold(uint64_t *threshold, uint32_t eps_micro, uint32_t halves) SHOAL_MUST_CHECK;
 
+// Threshold of the coin that lies where the truth has weight a e^epsilon against b: ceil(2^64 / ((a/b) e^epsilon + 1)), so that
+// (2^64 - T)/T <= (a/b) e^epsilon. Randomized response over s answers is a = 1, b = s - 1; subset selection of d in s is a = d, b = s - d.
+//   threshold: written on OK; above 2^63 where the truth is the rare side
+//   a, b: 1 .. 2^25
+// Returns: SHOAL_ERR_RANGE outside the ranges.
+shoal_err shoal_threshold_odds(uint64_t *threshold, uint32_t eps_micro, uint32_t a, uint32_t b) SHOAL_MUST_CHECK;
+
+// shoal_threshold_odds's inverse, rounded up, as below.
+shoal_err shoal_threshold_odds_epsilon(uint32_t *eps_micro, uint64_t threshold, uint32_t a,
+                                       uint32_t b) SHOAL_MUST_CHECK;
+
 // The smallest epsilon, in micro-units, that a coin with this threshold is proved to keep: shoal_threshold's inverse, rounded up.
 //   eps_micro: written on OK
 // Returns: SHOAL_ERR_RANGE where no epsilon up to SHOAL_EPS_MICRO_MAX covers it, or threshold > 2^63.

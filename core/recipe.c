@@ -3,6 +3,7 @@
 #include "recipe.h"
 
 #include "bytes.h"
+#include "number_item.h"
 
 typedef enum kind {
     KIND_NAME,      // shoal_name
@@ -10,6 +11,7 @@ typedef enum kind {
     KIND_INTEGER,   // uint32_t, a whole number
     KIND_INTEGER64, // uint64_t, a whole number
     KIND_MICRO,     // uint32_t, micro-units
+    KIND_SIGNED,    // int64_t, micro-units, may be negative
     KIND_SEED,      // 32 bytes, 64 hex digits
     KIND_DAY,       // uint32_t, "YYYY-MM-DD"
     KIND_DELTA,     // uint32_t K of "1e-K"
@@ -24,8 +26,9 @@ typedef struct choice {
 
 typedef struct field {
     const char *path;
-    uint16_t tag; // in the canonical bytes; fixed for ever
-    uint8_t is_required;
+    uint16_t tag;      // in the canonical bytes; fixed for ever
+    uint8_t is_always; // every recipe must state it
+    uint16_t takes;    // SHOAL_TAKES_*: only recipes of mechanisms that take it may
     kind kind;
     size_t offset;
     uint64_t min, max, initial;
@@ -37,40 +40,50 @@ static const choice value_kinds[] = {{"word", SHOAL_VALUE_WORD},     {"host", SH
                                      {"number", SHOAL_VALUE_NUMBER}, {NULL, 0}};
 static const choice forms[] = {{"none", SHOAL_FORM_NONE}, {"NFC", SHOAL_FORM_NFC}, {NULL, 0}};
 static const choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
-static const choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {NULL, 0}};
+static const choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {"affine1", SHOAL_HASH_AFFINE1}, {NULL, 0}};
 static const choice freshness[] = {{"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
 
 #define AT(member) offsetof(shoal_recipe, member)
+#define TAKES_HASH (SHOAL_TAKES_POLY1 | SHOAL_TAKES_AFFINE1)
 
-// path, tag, required, kind, offset, min, max, initial, choices
+// path, tag, always, takes, kind, offset, min, max, initial, choices
 static const field fields[] = {
-    {"recipe", 1, 1, KIND_NAME, AT(recipe), 0, 0, 0, NULL},
-    {"analysis", 2, 1, KIND_NAME, AT(analysis), 0, 0, 0, NULL},
-    {"stream", 3, 1, KIND_NAME, AT(stream), 0, 0, 0, NULL},
-    {"value", 4, 1, KIND_CHOICE, AT(value), 0, 0, 0, value_kinds},
-    {"text.form", 5, 0, KIND_CHOICE, AT(text_form), 0, 0, SHOAL_FORM_NFC, forms},
-    {"text.case", 6, 0, KIND_CHOICE, AT(text_case), 0, 0, SHOAL_CASE_LOWER, cases},
-    {"text.min", 7, 0, KIND_INTEGER, AT(text_min), 1, 64, 1, NULL},
-    {"text.max", 8, 0, KIND_INTEGER, AT(text_max), 1, 64, 32, NULL},
-    {"mechanism", 9, 1, KIND_MECHANISM, AT(mechanism), 0, 0, 0, NULL},
-    {"parameters.epsilon", 10, 1, KIND_MICRO, AT(eps_micro), 10000, 16000000, 0, NULL},
-    {"parameters.k", 11, 0, KIND_INTEGER, AT(k), 1, 1u << 20, 0, NULL},
-    {"parameters.m", 12, 0, KIND_INTEGER, AT(m), 2, 1u << 20, 0, NULL},
-    {"parameters.size", 13, 0, KIND_INTEGER, AT(size), 2, 1u << 24, 0, NULL},
-    {"parameters.values", 14, 0, KIND_VALUES, 0, 0, 0, 0, NULL},
-    {"hash", 15, 0, KIND_CHOICE, AT(hash), 0, 0, SHOAL_HASH_NONE, hashes},
-    {"seed", 16, 0, KIND_SEED, AT(seed), 0, 0, 0, NULL},
-    {"limit.per_day", 17, 1, KIND_INTEGER, AT(per_day), 1, 1000000, 0, NULL},
-    {"send.sample", 18, 0, KIND_MICRO, AT(sample_micro), 1, 1000000, 1000000, NULL},
-    {"send.delay_s", 19, 0, KIND_INTEGER, AT(delay_s), 0, 604800, 86400, NULL},
-    {"send.fresh", 20, 0, KIND_CHOICE, AT(fresh), 0, 0, SHOAL_FRESH_WAIT, freshness},
-    {"batch.minimum", 21, 0, KIND_INTEGER, AT(batch_minimum), 1, 1000000, 500, NULL},
-    {"batch.max_age_s", 22, 0, KIND_INTEGER, AT(batch_max_age_s), 1, 2592000, 86400, NULL},
-    {"cohort.minimum", 23, 0, KIND_INTEGER, AT(cohort_minimum), 1, 1000000000, 1000, NULL},
-    {"cohort.epsilon", 24, 0, KIND_MICRO, AT(cohort_eps_micro), 1, 16000000, 0, NULL},
-    {"cohort.delta", 25, 0, KIND_DELTA, AT(cohort_delta_exp), 3, 15, 0, NULL},
-    {"release.threshold", 26, 0, KIND_INTEGER64, AT(release_threshold), 0, 1000000000000, 0, NULL},
-    {"expires", 27, 1, KIND_DAY, AT(expires_day), 0, 0, 0, NULL},
+    {"recipe", 1, 1, 0, KIND_NAME, AT(recipe), 0, 0, 0, NULL},
+    {"analysis", 2, 1, 0, KIND_NAME, AT(analysis), 0, 0, 0, NULL},
+    {"stream", 3, 1, 0, KIND_NAME, AT(stream), 0, 0, 0, NULL},
+    {"value", 4, 1, 0, KIND_CHOICE, AT(value), 0, 0, 0, value_kinds},
+    {"text.form", 5, 0, 0, KIND_CHOICE, AT(text_form), 0, 0, SHOAL_FORM_NFC, forms},
+    {"text.case", 6, 0, 0, KIND_CHOICE, AT(text_case), 0, 0, SHOAL_CASE_LOWER, cases},
+    {"text.min", 7, 0, 0, KIND_INTEGER, AT(text_min), 1, 64, 1, NULL},
+    {"text.max", 8, 0, 0, KIND_INTEGER, AT(text_max), 1, 64, 32, NULL},
+    {"mechanism", 9, 1, 0, KIND_MECHANISM, AT(mechanism), 0, 0, 0, NULL},
+    {"parameters.epsilon", 10, 0, SHOAL_TAKES_EPSILON, KIND_MICRO, AT(eps_micro), 10000, 16000000, 0, NULL},
+    {"parameters.k", 11, 0, SHOAL_TAKES_K, KIND_INTEGER, AT(k), 1, 1u << 24, 0, NULL},
+    {"parameters.m", 12, 0, SHOAL_TAKES_M, KIND_INTEGER, AT(m), 2, 1u << 20, 0, NULL},
+    {"parameters.size", 13, 0, SHOAL_TAKES_LIST, KIND_INTEGER, AT(size), 2, 1u << 24, 0, NULL},
+    {"parameters.values", 14, 0, SHOAL_TAKES_LIST, KIND_VALUES, 0, 0, 0, 0, NULL},
+    {"hash", 15, 0, TAKES_HASH, KIND_CHOICE, AT(hash), 0, 0, SHOAL_HASH_NONE, hashes},
+    {"seed", 16, 0, SHOAL_TAKES_SEED, KIND_SEED, AT(seed), 0, 0, 0, NULL},
+    {"limit.per_day", 17, 1, 0, KIND_INTEGER, AT(per_day), 1, 1000000, 0, NULL},
+    {"send.sample", 18, 0, 0, KIND_MICRO, AT(sample_micro), 1, 1000000, 1000000, NULL},
+    {"send.delay_s", 19, 0, 0, KIND_INTEGER, AT(delay_s), 0, 604800, 86400, NULL},
+    {"send.fresh", 20, 0, 0, KIND_CHOICE, AT(fresh), 0, 0, SHOAL_FRESH_WAIT, freshness},
+    {"batch.minimum", 21, 0, 0, KIND_INTEGER, AT(batch_minimum), 1, 1000000, 500, NULL},
+    {"batch.max_age_s", 22, 0, 0, KIND_INTEGER, AT(batch_max_age_s), 1, 2592000, 86400, NULL},
+    {"cohort.minimum", 23, 0, 0, KIND_INTEGER, AT(cohort_minimum), 1, 1000000000, 1000, NULL},
+    {"cohort.epsilon", 24, 0, 0, KIND_MICRO, AT(cohort_eps_micro), 1, 16000000, 0, NULL},
+    {"cohort.delta", 25, 0, 0, KIND_DELTA, AT(cohort_delta_exp), 3, 15, 0, NULL},
+    {"release.threshold", 26, 0, 0, KIND_INTEGER64, AT(release_threshold), 0, 1000000000000, 0, NULL},
+    {"expires", 27, 1, 0, KIND_DAY, AT(expires_day), 0, 0, 0, NULL},
+    {"parameters.g", 28, 0, SHOAL_TAKES_G, KIND_INTEGER, AT(g), 2, 1u << 20, 0, NULL},
+    {"parameters.bits", 29, 0, SHOAL_TAKES_BITS, KIND_INTEGER, AT(bits), 2, 1u << 16, 0, NULL},
+    {"parameters.hashes", 30, 0, SHOAL_TAKES_HASHES, KIND_INTEGER, AT(hashes), 1, 16, 0, NULL},
+    {"parameters.cohorts", 31, 0, SHOAL_TAKES_COHORTS, KIND_INTEGER, AT(cohorts), 1, 1u << 16, 0, NULL},
+    {"parameters.p", 32, 0, SHOAL_TAKES_PQF, KIND_MICRO, AT(pqf_micro[0]), 0, 1000000, 0, NULL},
+    {"parameters.q", 33, 0, SHOAL_TAKES_PQF, KIND_MICRO, AT(pqf_micro[1]), 0, 1000000, 0, NULL},
+    {"parameters.f", 34, 0, SHOAL_TAKES_PQF, KIND_MICRO, AT(pqf_micro[2]), 0, 1000000, 0, NULL},
+    {"parameters.low", 35, 0, SHOAL_TAKES_RANGE, KIND_SIGNED, AT(low_micro), 0, 0, 0, NULL},
+    {"parameters.high", 36, 0, SHOAL_TAKES_RANGE, KIND_SIGNED, AT(high_micro), 0, 0, 0, NULL},
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
 
@@ -89,12 +102,17 @@ static int same_text(const char *own, const char *text, size_t len)
     return n == len && own[n] == '\0';
 }
 
+static int is_wide(const field *f)
+{
+    return f->kind == KIND_INTEGER64 || f->kind == KIND_SIGNED;
+}
+
 static uint64_t get_number(const shoal_recipe *recipe, const field *f)
 {
     const uint8_t *at = (const uint8_t *)recipe + f->offset;
     uint32_t narrow;
     uint64_t wide;
-    if (f->kind == KIND_INTEGER64) {
+    if (is_wide(f)) {
         memcpy(&wide, at, sizeof wide);
         return wide;
     }
@@ -106,7 +124,7 @@ static void put_number(shoal_recipe *recipe, const field *f, uint64_t number)
 {
     uint8_t *at = (uint8_t *)recipe + f->offset;
     uint32_t narrow = (uint32_t)number;
-    if (f->kind == KIND_INTEGER64)
+    if (is_wide(f))
         memcpy(at, &number, sizeof number);
     else
         memcpy(at, &narrow, sizeof narrow);
@@ -115,13 +133,6 @@ static void put_number(shoal_recipe *recipe, const field *f, uint64_t number)
 static int is_number(const field *f)
 {
     return f->kind != KIND_NAME && f->kind != KIND_SEED && f->kind != KIND_VALUES;
-}
-
-static int was_seen(const shoal_recipe *recipe, const char *path)
-{
-    for (size_t i = 0; i < N_FIELDS; i++)
-        if (fields[i].path == path || same_text(fields[i].path, path, text_len(path))) return recipe->seen >> i & 1;
-    return 0;
 }
 
 void shoal_recipe_init(shoal_recipe *recipe)
@@ -153,8 +164,13 @@ shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t
     shoal_err err = SHOAL_OK;
     const field *f = take_field(recipe, path, path_len, &err);
     if (f == NULL) return err;
-    if (f->kind != KIND_MICRO && f->kind != KIND_INTEGER && f->kind != KIND_INTEGER64)
+    if (f->kind == KIND_VALUES) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
+    if (f->kind != KIND_MICRO && f->kind != KIND_INTEGER && !is_wide(f))
         return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a string");
+    if (f->kind == KIND_SIGNED) {
+        put_number(recipe, f, (uint64_t)micro);
+        return SHOAL_OK;
+    }
     if (micro < 0) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be negative");
     uint64_t number = (uint64_t)micro;
     if (f->kind != KIND_MICRO) {
@@ -288,6 +304,7 @@ shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t
     case KIND_VALUES: return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
     case KIND_INTEGER:
     case KIND_INTEGER64:
+    case KIND_SIGNED:
     case KIND_MICRO: break;
     }
     return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a number");
@@ -311,38 +328,56 @@ shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t 
     return SHOAL_OK;
 }
 
-static shoal_err need(shoal_recipe *recipe, const char *path)
+static uint32_t domain_of(const shoal_recipe *recipe, const shoal_mechanism *mechanism)
 {
-    return was_seen(recipe, path) ? SHOAL_OK : refuse(recipe, path, SHOAL_ERR_MISSING_FIELD, "is missing");
+    int has_list = recipe->size != 0 || recipe->n_values != 0 || recipe->hash == SHOAL_HASH_AFFINE1;
+    if (mechanism->number.needs != 0) return SHOAL_DOMAIN_NUMBER;
+    if (recipe->value == SHOAL_VALUE_NUMBER || mechanism->open.needs == 0) return SHOAL_DOMAIN_CLOSED;
+    return has_list && recipe->hash != SHOAL_HASH_POLY1 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN;
 }
 
-static shoal_err forbid(shoal_recipe *recipe, const char *path)
+static shoal_err check_list(shoal_recipe *recipe)
 {
-    return was_seen(recipe, path) ? refuse(recipe, path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism")
-                                  : SHOAL_OK;
-}
-
-static shoal_err check_all(shoal_recipe *recipe, shoal_err (*rule)(shoal_recipe *, const char *),
-                           const char *const *paths)
-{
-    for (; *paths != NULL; paths++) {
-        shoal_err err = rule(recipe, *paths);
-        if (err != SHOAL_OK) return err;
-    }
-    return SHOAL_OK;
-}
-
-// Which of hash, seed, k, m, size and values belong to the mechanism's kind of domain.
-static shoal_err check_domain_fields(shoal_recipe *recipe, shoal_domain domain)
-{
-    static const char *const sketch[] = {"hash", "seed", "parameters.k", "parameters.m", NULL};
-    static const char *const list[] = {"parameters.size", "parameters.values", NULL};
-    shoal_err err = check_all(recipe, domain == SHOAL_DOMAIN_OPEN ? need : forbid, sketch);
-    if (err != SHOAL_OK || domain == SHOAL_DOMAIN_OPEN) return err != SHOAL_OK ? err : check_all(recipe, forbid, list);
     if (recipe->size != 0 && recipe->n_values != 0)
         return refuse(recipe, "parameters.size", SHOAL_ERR_DUPLICATE, "and values exclude each other");
     if (recipe->size == 0 && recipe->n_values == 0)
         return refuse(recipe, "parameters.values", SHOAL_ERR_MISSING_FIELD, "or size is needed");
+    if (recipe->value == SHOAL_VALUE_NUMBER && recipe->n_values != 0)
+        return refuse(recipe, "parameters.values", SHOAL_ERR_UNKNOWN_FIELD,
+                      "is not for numbers: their buckets are size, low and high");
+    return SHOAL_OK;
+}
+
+// Does the recipe state what its mechanism needs in this domain, and nothing else?
+static shoal_err check_takes(shoal_recipe *recipe, const shoal_takes *takes)
+{
+    uint32_t needs = takes->needs | (recipe->value == SHOAL_VALUE_NUMBER ? SHOAL_TAKES_RANGE : 0u);
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const field *f = &fields[i];
+        int is_stated = recipe->seen >> i & 1;
+        if (f->takes == 0) continue;
+        if (is_stated && !(f->takes & (needs | takes->may)))
+            return refuse(recipe, f->path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
+        if (!is_stated && f->takes & needs && f->takes != SHOAL_TAKES_LIST)
+            return refuse(recipe, f->path, SHOAL_ERR_MISSING_FIELD, "is missing");
+    }
+    if (needs & SHOAL_TAKES_POLY1 && recipe->hash != SHOAL_HASH_POLY1)
+        return refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be poly1 for open strings");
+    if (needs & SHOAL_TAKES_AFFINE1 && recipe->hash != SHOAL_HASH_AFFINE1)
+        return refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be affine1 for a list");
+    return needs & SHOAL_TAKES_LIST ? check_list(recipe) : SHOAL_OK;
+}
+
+static shoal_err check_domain(shoal_recipe *recipe, const shoal_mechanism *mechanism, uint32_t domain)
+{
+    const shoal_takes *takes = shoal_mechanism_takes(mechanism, domain);
+    if (takes->needs == 0) return refuse(recipe, "mechanism", SHOAL_ERR_RANGE, "does not take a list");
+    shoal_err err = check_takes(recipe, takes);
+    if (err != SHOAL_OK) return err;
+    if (domain == SHOAL_DOMAIN_NUMBER && recipe->value != SHOAL_VALUE_NUMBER)
+        return refuse(recipe, "value", SHOAL_ERR_RANGE, "must be number for this mechanism");
+    if (recipe->value == SHOAL_VALUE_NUMBER && recipe->low_micro >= recipe->high_micro)
+        return refuse(recipe, "parameters.low", SHOAL_ERR_RANGE, "must be below high");
     return SHOAL_OK;
 }
 
@@ -354,29 +389,43 @@ static shoal_err check_pairs(shoal_recipe *recipe)
     return SHOAL_OK;
 }
 
+// The name of a field behind "parameters.", or NULL.
+static const char *parameter_name(const field *f)
+{
+    static const char head[] = "parameters.";
+    return text_len(f->path) >= sizeof head && memcmp(f->path, head, sizeof head - 1) == 0 ? f->path + sizeof head - 1
+                                                                                           : NULL;
+}
+
 // The field that a mechanism's own check names, as a recipe path.
 static const char *path_of(const char *name)
 {
-    static const char *const paths[] = {"parameters.epsilon", "parameters.k", "parameters.m", "parameters.size", NULL};
-    for (const char *const *p = paths; *p != NULL; p++)
-        if (same_text(*p + sizeof "parameters." - 1, name, text_len(name))) return *p;
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const char *own = parameter_name(&fields[i]);
+        if (own != NULL && same_text(own, name, text_len(name))) return fields[i].path;
+    }
     return "mechanism";
 }
 
-static shoal_err prepare_parts(shoal_recipe *recipe, const shoal_mechanism *mechanism)
+static shoal_err prepare_parts(shoal_recipe *recipe, uint32_t domain)
 {
     shoal_part *part = &recipe->parts[0];
     const char *name = "mechanism";
-    int is_open = mechanism->domain == SHOAL_DOMAIN_OPEN;
     part->mechanism = recipe->mechanism;
+    part->domain = domain;
+    part->hash = recipe->hash;
     part->eps_micro = recipe->eps_micro;
-    part->k = is_open ? recipe->k : 1;
-    part->m = is_open ? recipe->m : recipe->size != 0 ? recipe->size : recipe->n_values;
+    part->k = recipe->k != 0 ? recipe->k : recipe->cohorts != 0 ? recipe->cohorts : 1;
+    part->m = recipe->m != 0 ? recipe->m : recipe->g != 0 ? recipe->g : recipe->bits;
+    part->size = recipe->size != 0 ? recipe->size : recipe->n_values;
+    part->hashes = recipe->hashes;
+    memcpy(part->pqf_micro, recipe->pqf_micro, sizeof part->pqf_micro);
     memcpy(part->seed, recipe->seed, sizeof part->seed);
     shoal_err err = shoal_part_prepare(part, &name);
     if (err != SHOAL_OK) return refuse(recipe, path_of(name), err, "is outside what the mechanism takes");
     recipe->record_size = part->record_size;
     recipe->text_size = part->text_size;
+    recipe->cost_micro = part->eps_micro;
     recipe->n_parts = 1;
     return SHOAL_OK;
 }
@@ -398,12 +447,13 @@ shoal_err shoal_recipe_finish(shoal_recipe *recipe)
 {
     if (recipe->error_text != NULL) return SHOAL_ERR_ARGUMENT;
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (fields[i].is_required && !(recipe->seen >> i & 1))
+        if (fields[i].is_always && !(recipe->seen >> i & 1))
             return refuse(recipe, fields[i].path, SHOAL_ERR_MISSING_FIELD, "is missing");
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
-    shoal_err err = check_domain_fields(recipe, mechanism->domain);
+    uint32_t domain = domain_of(recipe, mechanism);
+    shoal_err err = check_domain(recipe, mechanism, domain);
     if (err == SHOAL_OK) err = check_pairs(recipe);
-    if (err == SHOAL_OK) err = prepare_parts(recipe, mechanism);
+    if (err == SHOAL_OK) err = prepare_parts(recipe, domain);
     if (err != SHOAL_OK) return err;
     if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
     return hash_recipe(recipe);
@@ -485,4 +535,43 @@ shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe)
     }
     *eps_micro = sum;
     return SHOAL_OK;
+}
+
+static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
+{
+    const field *f = &fields[i];
+    if (!(recipe->seen >> i & 1)) return 0;
+    if (f->kind == KIND_VALUES)
+        *micro = (int64_t)recipe->n_values * 1000000;
+    else
+        *micro = (int64_t)get_number(recipe, f) * (f->kind == KIND_INTEGER ? 1000000 : 1);
+    return 1;
+}
+
+int shoal_recipe_parameter(const char **name, int64_t *micro, const shoal_recipe *recipe, uint32_t index)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const char *own = parameter_name(&fields[i]);
+        if (own == NULL || !get_parameter(micro, recipe, i) || index-- > 0) continue;
+        *name = fields[i].kind == KIND_VALUES ? "size" : own;
+        return 1;
+    }
+    return 0;
+}
+
+int shoal_recipe_is_permanent(const shoal_recipe *recipe)
+{
+    int is_permanent = 0;
+    for (uint32_t i = 0; i < recipe->n_parts; i++)
+        is_permanent |= shoal_mechanism_by_id(recipe->parts[i].mechanism)->is_permanent;
+    return is_permanent;
+}
+
+uint64_t shoal_recipe_number_item(const shoal_recipe *recipe, int64_t micro)
+{
+    const shoal_part *part = &recipe->parts[0];
+    int is_bucket = part->domain == SHOAL_DOMAIN_CLOSED;
+    uint64_t count = is_bucket ? part->size : SHOAL_NUMBER_ONE;
+    uint64_t item = shoal_number_scale(micro, recipe->low_micro, recipe->high_micro, count);
+    return item - ((uint64_t)is_bucket & (uint64_t)(item == count)); // the upper end belongs to the last bucket
 }

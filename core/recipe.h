@@ -39,7 +39,6 @@ enum shoal_value_kind {
 };
 enum shoal_text_form { SHOAL_FORM_NONE = 0, SHOAL_FORM_NFC = 1 };
 enum shoal_text_case { SHOAL_CASE_KEEP = 0, SHOAL_CASE_LOWER = 1 };
-enum shoal_hash_family { SHOAL_HASH_NONE = 0, SHOAL_HASH_POLY1 = 1 };
 enum shoal_fresh { SHOAL_FRESH_WAIT = 0, SHOAL_FRESH_ALLOW = 1 };
 
 typedef struct shoal_recipe {
@@ -49,7 +48,10 @@ typedef struct shoal_recipe {
     uint32_t text_min, text_max;    // Unicode code points after form and case; defaults 1, 32
     uint32_t mechanism;             // id of mechanisms.def
     uint32_t eps_micro, k, m, size; // parameters; 0 where absent
-    uint32_t hash;                  // enum shoal_hash_family
+    uint32_t g, bits, hashes, cohorts;
+    uint32_t pqf_micro[3];         // rappor's p, q, f
+    int64_t low_micro, high_micro; // range of a number
+    uint32_t hash;                 // enum shoal_hash_family
     uint8_t seed[32];
     uint32_t per_day;           // reports a day, 1 .. 1,000,000
     uint32_t sample_micro;      // 1 .. 1,000,000; default 1,000,000
@@ -65,6 +67,7 @@ typedef struct shoal_recipe {
     // below: written by shoal_recipe_finish
     uint32_t n_parts;
     shoal_part parts[SHOAL_PARTS_MAX];
+    uint32_t cost_micro;  // stated epsilon of one report, all parts: what the ledger and people are told
     uint32_t record_size; // bytes of a binary record
     uint32_t text_size;   // characters of a text record
     uint8_t recipe_hash[32];
@@ -92,6 +95,21 @@ shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t
 // Adds the next entry of the list `parameters.values`, in order. The host refuses doubles (it has the memory to see them).
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len) SHOAL_MUST_CHECK;
 
+// What a report says about the mechanism: the recipe's stated numbers under "parameters.", a list of values by its length as "size".
+//   index: 0, 1, ... in the field table's order
+//   name: static, without "parameters."
+// Returns: whether there is an index-th.
+int shoal_recipe_parameter(const char **name, int64_t *micro, const shoal_recipe *recipe, uint32_t index);
+
+// Returns: whether devices need a permanent secret of their own for this finished recipe's records.
+int shoal_recipe_is_permanent(const shoal_recipe *recipe);
+
+// Returns: the item of a number: of `size` equal buckets between low and high the one it lies in (closed domain; outside: the
+// first or the last), or its fraction of the range (number domain; outside: an end). Rounded down, exact.
+//   micro: the number in micro-units; value must be "number"
+// Timing: constant in micro.
+uint64_t shoal_recipe_number_item(const shoal_recipe *recipe, int64_t micro);
+
 // Checks the whole recipe, prepares its parts and computes its hash. Must succeed before any other use.
 shoal_err shoal_recipe_finish(shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
@@ -102,7 +120,7 @@ shoal_err shoal_recipe_canonical(uint8_t *out, size_t cap, size_t *len, const sh
 //   day: days since 1970-01-01 UTC
 shoal_err shoal_recipe_check_day(const shoal_recipe *recipe, uint32_t day) SHOAL_MUST_CHECK;
 
-// The epsilon of one report as really drawn: sum over parts, from the thresholds, rounded up. Micro-units.
+// The epsilon of one report as really drawn, at most cost_micro: sum over parts, from the thresholds, rounded up. Micro-units.
 shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
 #endif

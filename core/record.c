@@ -14,20 +14,17 @@ static int is_finished(const shoal_recipe *recipe)
     return recipe->n_parts >= 1 && recipe->n_parts <= SHOAL_PARTS_MAX;
 }
 
-static int is_item(const shoal_part *part, uint64_t item)
-{
-    return mechanism_of(part)->domain == SHOAL_DOMAIN_OPEN || item < part->m || item == SHOAL_ITEM_NONE;
-}
-
 shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items, uint32_t n_items,
-                                 shoal_rng *rng)
+                                 const shoal_permanent *permanent, shoal_rng *rng)
 {
     if (!is_finished(recipe) || n_items != recipe->n_parts) return SHOAL_ERR_ARGUMENT;
-    for (uint32_t i = 0; i < n_items; i++)
-        if (!is_item(&recipe->parts[i], items[i])) return SHOAL_ERR_RANGE;
+    for (uint32_t i = 0; i < n_items; i++) {
+        if (permanent == NULL && mechanism_of(&recipe->parts[i])->is_permanent) return SHOAL_ERR_ARGUMENT;
+        if (!shoal_part_has_item(&recipe->parts[i], items[i])) return SHOAL_ERR_RANGE;
+    }
     for (uint32_t i = 0; i < n_items; i++) {
         const shoal_part *part = &recipe->parts[i];
-        mechanism_of(part)->randomize(record, part, items[i], rng);
+        mechanism_of(part)->randomize(record, part, items[i], permanent, rng);
         record += part->record_size;
     }
     return SHOAL_OK;

@@ -158,23 +158,9 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
     const shoal_recipe *r = ready(handle);
     if (!r || !inside(out, INFO_WORDS * 4 + 32)) return SHOAL_ERR_ARGUMENT;
     const uint32_t words[INFO_WORDS] = {
-        r->record_size,
-        r->text_size,
-        r->eps_micro,
-        r->parts[0].m,
-        r->per_day,
-        r->sample_micro,
-        r->delay_s,
-        r->fresh,
-        r->batch_minimum,
-        r->batch_max_age_s,
-        r->cohort_minimum,
-        r->expires_day,
-        r->text_form,
-        r->text_case,
-        r->text_min,
-        r->text_max,
-        shoal_mechanism_by_id(r->mechanism)->domain,
+        r->record_size, r->text_size, r->cost_micro,    r->parts[0].size,   r->per_day,         r->sample_micro,
+        r->delay_s,     r->fresh,     r->batch_minimum, r->batch_max_age_s, r->cohort_minimum,  r->expires_day,
+        r->text_form,   r->text_case, r->text_min,      r->text_max,        r->parts[0].domain,
     };
     for (uint32_t i = 0; i < INFO_WORDS; i++) store32_le(at(out) + 4 * i, words[i]);
     memcpy(at(out) + INFO_WORDS * 4, r->recipe_hash, 32);
@@ -188,7 +174,7 @@ static shoal_err randomize(uint32_t record, const shoal_recipe *r, uint64_t item
 {
     shoal_rng rng;
     shoal_rng_init(&rng, at(seed));
-    shoal_err err = shoal_record_randomize(at(record), r, &item, 1, &rng);
+    shoal_err err = shoal_record_randomize(at(record), r, &item, 1, NULL, &rng);
     shoal_rng_wipe(&rng);
     wipe(at(seed), 32);
     wipe(&item, sizeof item);
@@ -202,8 +188,7 @@ uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, 
     if (!inside(text, len) || !inside(seed, 32)) return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = ready(handle);
     shoal_err err = SHOAL_ERR_ARGUMENT;
-    if (r && r->n_parts == 1 && inside(record, r->record_size) &&
-        shoal_mechanism_by_id(r->parts[0].mechanism)->domain == SHOAL_DOMAIN_OPEN) {
+    if (r && r->n_parts == 1 && inside(record, r->record_size) && r->parts[0].domain == SHOAL_DOMAIN_OPEN) {
         err = len > SHOAL_VALUE_MAX ? SHOAL_ERR_RANGE
                                     : randomize(record, r, shoal_part_item(&r->parts[0], at(text), len), seed);
     }
@@ -219,8 +204,7 @@ uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index,
     if (!inside(seed, 32)) return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = ready(handle);
     shoal_err err = SHOAL_ERR_ARGUMENT;
-    if (r && r->n_parts == 1 && inside(record, r->record_size) &&
-        shoal_mechanism_by_id(r->parts[0].mechanism)->domain == SHOAL_DOMAIN_CLOSED) {
+    if (r && r->n_parts == 1 && inside(record, r->record_size) && r->parts[0].domain == SHOAL_DOMAIN_CLOSED) {
         // Sign extension makes -1 SHOAL_ITEM_NONE without a branch on the item.
         err = randomize(record, r, (uint64_t)(int64_t)index, seed);
     }

@@ -54,9 +54,11 @@ static const char *mechanism_name(const shoal_recipe *r)
 static void print_parameters(const agg_recipe *recipe)
 {
     const shoal_recipe *r = &recipe->recipe;
+    const char *name = NULL;
+    int64_t micro = 0;
     printf("mechanism           %s", mechanism_name(r));
-    if (r->k > 0) printf(", k=%u, m=%u", r->k, r->m);
-    if (r->k == 0) printf(", %u values", r->parts[0].m);
+    for (uint32_t i = 0; shoal_recipe_parameter(&name, &micro, r, i); i++)
+        if (strcmp(name, "epsilon") != 0) printf(", %s=%.10g", name, (double)micro / 1e6);
     printf("\nrecord              %u bytes in a batch, %zu in a JSON report\n", r->record_size,
            agg_report_size(recipe));
 }
@@ -65,7 +67,7 @@ static void print_cost(const agg_recipe *recipe)
 {
     const shoal_recipe *r = &recipe->recipe;
     uint32_t drawn = 0;
-    double each = r->eps_micro / 1e6;
+    double each = r->cost_micro / 1e6;
     uint64_t days = r->expires_day >= today() ? r->expires_day - today() + 1 : 0;
     if (shoal_recipe_epsilon(&drawn, r) != SHOAL_OK) drawn = 0;
     printf("epsilon per report  %g (as drawn: %g)\n", each, drawn / 1e6);

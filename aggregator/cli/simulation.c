@@ -23,6 +23,17 @@ void agg_simulation_seed(uint8_t seed[32], const char *text)
     shoal_sha256_final(seed, &sha);
 }
 
+// Streams of this seed hold the devices' permanent secrets.
+static void secret_seed(uint8_t seed[32], const agg_simulation *s)
+{
+    static const char label[] = "shoal simulate secret";
+    shoal_sha256 sha;
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, (const uint8_t *)label, sizeof label - 1);
+    shoal_sha256_update(&sha, s->seed, sizeof s->seed);
+    shoal_sha256_final(seed, &sha);
+}
+
 static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
 {
     static const char label[] = "shoal simulate batch";
@@ -69,12 +80,20 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
     uint32_t start = (uint32_t)((uint64_t)r->count * part / n_parts);
     uint32_t stop = (uint32_t)((uint64_t)r->count * (part + 1) / n_parts);
     size_t size = s->recipe->recipe.record_size;
+    int is_permanent = shoal_recipe_is_permanent(&s->recipe->recipe);
+    uint8_t secrets[32];
+    shoal_permanent permanent;
     shoal_rng rng;
+    secret_seed(secrets, s);
     for (uint32_t i = start; i < stop && r->err[part] == SHOAL_OK; i++) {
+        if (is_permanent) {
+            shoal_rng_init_stream(&rng, secrets, r->first + i);
+            shoal_rng_bytes(&rng, permanent.secret, sizeof permanent.secret);
+        }
         shoal_rng_init_stream(&rng, s->seed, r->first + i);
         r->drawn[i] = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
-        r->err[part] =
-            shoal_record_randomize(r->records + i * size, &s->recipe->recipe, &s->counts->items[r->drawn[i]], 1, &rng);
+        r->err[part] = shoal_record_randomize(r->records + i * size, &s->recipe->recipe, &s->counts->items[r->drawn[i]],
+                                              1, is_permanent ? &permanent : NULL, &rng);
     }
 }
 

@@ -2,7 +2,8 @@
 // Simulated devices: real values drawn from counts, real randomizers, reproducible to the byte.
 //
 // Device i uses stream i of the seed: first below(total of counts) picks its value, then the core randomizes it. So neither the number
-// of threads nor the size of a batch changes what a device sends.
+// of threads nor the size of a batch changes what a device sends. Where the mechanism needs a permanent secret, device i's is the
+// first 32 bytes of stream i of SHA-256("shoal simulate secret" and the seed).
 #ifndef SIMULATION_H
 #define SIMULATION_H
 

@@ -20,23 +20,10 @@ const char *agg_multiple_name(agg_multiple multiple)
     return "bonferroni";
 }
 
-static double variance_at(const agg_debias *d, double f)
+static agg_estimate_row make_row(agg_text value, const agg_count *c, double z)
 {
-    double variance = d->base + d->slope * f + d->curve * f * f;
-    return variance > 0 ? variance : 0;
-}
-
-static double clamp(double x, double low, double high)
-{
-    if (x < low) return low;
-    return x > high ? high : x;
-}
-
-static agg_estimate_row make_row(const agg_estimate *e, const agg_debias *d, agg_text value, int64_t support, double z)
-{
-    double count = d->scale * (double)support + d->offset;
-    double error = sqrt(variance_at(d, clamp(count, 0, (double)e->n)));
-    agg_estimate_row row = {value, count, error, count - z * error, count + z * error, 0};
+    agg_estimate_row row = {value,         c->count, c->stderr_, c->count - z * c->stderr_, c->count + z * c->stderr_,
+                            c->null_error, 0};
     return row;
 }
 
@@ -49,42 +36,73 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : (x->value.len > y->value.len) - (x->value.len < y->value.len);
 }
 
-// Marks the rows (sorted) that stand out of the noise of a value that nobody sent.
-static void detect(agg_estimate *e, double zero_error)
+// How far a row stands out of the noise of a value that nobody sent, in its standard errors.
+static double score(const agg_estimate_row *row)
 {
-    double alpha = 1 - e->confidence, tests = (double)e->n_rows;
-    size_t n_detected = 0;
+    if (row->null_error > 0) return row->count / row->null_error;
+    return row->count > 0 ? HUGE_VAL : 0;
+}
+
+static int compare_scores(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+// Marks the rows that stand out. Benjamini-Hochberg takes every row up to the last that passes its own bound; the other
+// bounds are one for all rows.
+static shoal_err detect(agg_estimate *e, agg_error *error)
+{
+    double alpha = 1 - e->confidence, tests = (double)e->n_rows, least = HUGE_VAL;
+    double *scores = agg_alloc(error, e->n_rows, sizeof *scores);
+    if (scores == NULL) return AGG_ERR_MEMORY;
+    for (size_t i = 0; i < e->n_rows; i++) scores[i] = score(&e->rows[i]);
+    qsort(scores, e->n_rows, sizeof *scores, compare_scores);
     for (size_t i = 0; i < e->n_rows; i++) {
         double share = alpha; // chance of a false detection that this row may use up
         if (e->multiple == AGG_BONFERRONI) share = alpha / tests;
         if (e->multiple == AGG_BH) share = alpha * (double)(i + 1) / tests;
-        // Benjamini-Hochberg takes every row up to the last that passes its own bound; the other bounds are one for all rows.
-        if (e->rows[i].count > -agg_normal_quantile(share) * zero_error) n_detected = i + 1;
+        if (scores[i] > -agg_normal_quantile(share)) least = scores[i];
     }
-    for (size_t i = 0; i < n_detected; i++) e->rows[i].detected = 1;
+    for (size_t i = 0; i < e->n_rows; i++) e->rows[i].detected = score(&e->rows[i]) >= least;
+    free(scores);
+    return SHOAL_OK;
+}
+
+// From a fraction of the range to the recipe's units. A mean is not tested against zero.
+static void scale_mean(agg_count *mean, const shoal_recipe *recipe)
+{
+    double width = (double)recipe->high_micro / 1e6 - (double)recipe->low_micro / 1e6;
+    mean->count = (double)recipe->low_micro / 1e6 + mean->count * width;
+    mean->stderr_ *= width;
+    mean->null_error = HUGE_VAL;
+}
+
+static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
+                           const agg_dictionary *dictionary, agg_count *counts, unsigned n_threads)
+{
+    const shoal_part *part = &e->recipe->recipe.parts[0];
+    double z = -agg_normal_quantile((1 - e->confidence) / 2);
+    shoal_err err =
+        agg_estimator_counts(counts, error, part, &acc->parts[0], acc->n, dictionary->items, dictionary->n, n_threads);
+    if (err != SHOAL_OK) return err;
+    if (part->domain == SHOAL_DOMAIN_NUMBER) scale_mean(counts, &e->recipe->recipe);
+    for (size_t i = 0; i < dictionary->n; i++) e->rows[i] = make_row(dictionary->values[i], &counts[i], z);
+    e->n_rows = dictionary->n;
+    err = detect(e, error);
+    qsort(e->rows, e->n_rows, sizeof *e->rows, compare_rows);
+    return err;
 }
 
 static shoal_err make_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
                            const agg_dictionary *dictionary, unsigned n_threads)
 {
-    const shoal_part *part = &e->recipe->recipe.parts[0];
-    const agg_estimator *estimator = agg_estimator_of(part->mechanism);
-    agg_debias debias = {0, 0, 0, 0, 0};
-    double z = -agg_normal_quantile((1 - e->confidence) / 2);
-    int64_t *support = agg_alloc(error, dictionary->n, sizeof *support);
+    agg_count *counts = agg_alloc(error, dictionary->n, sizeof *counts);
     e->rows = agg_alloc(error, dictionary->n, sizeof *e->rows);
-    shoal_err err = support == NULL || e->rows == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK)
-        err = estimator->support(support, error, part, &acc->parts[0], dictionary->items, dictionary->n, n_threads);
-    if (err == SHOAL_OK) {
-        estimator->debias(&debias, part, &acc->parts[0], acc->n);
-        for (size_t i = 0; i < dictionary->n; i++)
-            e->rows[i] = make_row(e, &debias, dictionary->values[i], support[i], z);
-        e->n_rows = dictionary->n;
-        qsort(e->rows, e->n_rows, sizeof *e->rows, compare_rows);
-        detect(e, sqrt(variance_at(&debias, 0)));
-    }
-    free(support);
+    e->statistic = e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER ? "mean" : "count";
+    shoal_err err = counts == NULL || e->rows == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK) err = fill_rows(e, error, acc, dictionary, counts, n_threads);
+    free(counts);
     return err;
 }
 
@@ -115,7 +133,7 @@ shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_r
     memset(estimate, 0, sizeof *estimate);
     estimate->recipe = recipe;
     estimate->n = acc->n;
-    estimate->epsilon = recipe->recipe.eps_micro / 1e6;
+    estimate->epsilon = recipe->recipe.cost_micro / 1e6;
     estimate->confidence = options->confidence > 0 ? options->confidence : 0.95;
     estimate->multiple = options->multiple;
     estimate->n_dictionary = dictionary->n;

@@ -29,16 +29,18 @@ typedef struct agg_estimate_options {
 
 typedef struct agg_estimate_row {
     agg_text value;
-    double count;     // reports
-    double stderr_;   // standard error, reports
-    double low, high; // normal interval at the confidence
+    double count;      // reports
+    double stderr_;    // standard error, reports
+    double low, high;  // normal interval at the confidence
+    double null_error; // standard error if nobody held the value
     int detected;
 } agg_estimate_row;
 
 typedef struct agg_estimate {
     const agg_recipe *recipe;
-    uint64_t n;     // reports
-    double epsilon; // of one report, as stated in the recipe
+    const char *statistic; // "count"; "mean" where the one row is a mean, in the recipe's units
+    uint64_t n;            // reports
+    double epsilon;        // of one report, as stated in the recipe
     double confidence;
     agg_multiple multiple;
     size_t n_dictionary; // values asked for

@@ -2,6 +2,11 @@
 // The table of estimators and what they share; see estimator.h.
 #include "estimator.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "agg_size.h"
+
 static const agg_estimator *const table[] = {
 #define SHOAL_MECHANISM(id, stem, name) &agg_##stem##_estimator,
 #include "mechanisms.def"
@@ -13,6 +18,39 @@ const agg_estimator *agg_estimator_of(uint32_t mechanism)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i]->id == mechanism) return table[i];
     return NULL;
+}
+
+static double variance_at(const agg_debias *d, double f)
+{
+    double variance = d->base + d->slope * f + d->curve * f * f;
+    return variance > 0 ? variance : 0;
+}
+
+static void count_supports(agg_count *counts, const agg_debias *d, const int64_t *support, size_t n_items, double n)
+{
+    double null_error = sqrt(variance_at(d, 0));
+    for (size_t i = 0; i < n_items; i++) {
+        double count = d->scale * (double)support[i] + d->offset;
+        double inside = count < 0 ? 0 : count > n ? n : count;
+        counts[i] = (agg_count){count, sqrt(variance_at(d, inside)), null_error};
+    }
+}
+
+shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                               uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads)
+{
+    const agg_estimator *estimator = agg_estimator_of(part->mechanism);
+    agg_debias debias = {0, 0, 0, 0, 0};
+    if (estimator->counts != NULL) return estimator->counts(counts, error, part, sketch, n, items, n_items, n_threads);
+    int64_t *support = agg_alloc(error, n_items, sizeof *support);
+    if (support == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = estimator->support(support, error, part, sketch, items, n_items, n_threads);
+    if (err == SHOAL_OK) {
+        estimator->debias(&debias, part, sketch, n);
+        count_supports(counts, &debias, support, n_items, (double)n);
+    }
+    free(support);
+    return err;
 }
 
 double agg_rare_probability(const shoal_part *part)

@@ -17,6 +17,14 @@ typedef struct agg_debias {
     double base, slope, curve;
 } agg_debias;
 
+// One item's estimate.
+typedef struct agg_count {
+    double count;      // reports; unbiased, may be negative (a mean: its fraction of the range)
+    double stderr_;    // its standard error
+    double null_error; // the standard error that it would have if nobody held the item
+} agg_count;
+
+// A mechanism gives either `support` and `debias`, or `counts`, where items are not estimated one by one alike.
 typedef struct agg_estimator {
     uint32_t id;
     // Writes support[i], the sum of the cells that support items[i].
@@ -24,6 +32,9 @@ typedef struct agg_estimator {
                          const uint64_t *items, size_t n_items, unsigned n_threads);
     // Writes the constants of a sketch of n records. Cost: one pass over the sketch.
     void (*debias)(agg_debias *debias, const shoal_part *part, const agg_sketch *sketch, uint64_t n);
+    // Writes counts[i] of items[i].
+    shoal_err (*counts)(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                        uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads);
 } agg_estimator;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;
@@ -32,6 +43,11 @@ typedef struct agg_estimator {
 
 // Returns: the estimator of a mechanism id, or NULL.
 const agg_estimator *agg_estimator_of(uint32_t mechanism);
+
+// Estimates items one way or the other.
+//   n: reports in the sketch; a part of several variables has all of them
+shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                               uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the rare side's probability q = threshold / 2^64, as drawn.
 double agg_rare_probability(const shoal_part *part);

@@ -50,4 +50,4 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = -square * s.spread / s.k;
 }
 
-const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias};
+const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias, NULL};

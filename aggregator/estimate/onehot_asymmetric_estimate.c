@@ -30,4 +30,4 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = 0;
 }
 
-const agg_estimator agg_onehot_asymmetric_estimator = {shoal_onehot_asymmetric_id, support, debias};
+const agg_estimator agg_onehot_asymmetric_estimator = {shoal_onehot_asymmetric_id, support, debias, NULL};

@@ -231,40 +231,52 @@ shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_re
     return load(counts, error, recipe, path, 1, talk, talk_context);
 }
 
-// The indices of a recipe that states a size only, one a line.
-static size_t print_indices(char *out, uint32_t size)
+#define LABEL_MAX 64
+
+// What a row of an unnamed item is called: its index, its bucket of numbers, or "mean".
+static int print_label(char out[LABEL_MAX], const shoal_recipe *r, uint32_t i)
 {
-    size_t len = 0;
-    for (uint32_t i = 0; i < size; i++) len += (size_t)snprintf(out + len, 16, "%u\n", i);
-    return len;
+    double low = (double)r->low_micro / 1e6, width = (double)r->high_micro / 1e6 - low, size = r->parts[0].size;
+    if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) return snprintf(out, LABEL_MAX, "mean");
+    if (r->value != SHOAL_VALUE_NUMBER) return snprintf(out, LABEL_MAX, "%u", i);
+    return snprintf(out, LABEL_MAX, "[%.10g, %.10g)", low + width * i / size, low + width * (i + 1) / size);
+}
+
+static shoal_err label_items(agg_dictionary *dictionary, agg_error *error, const shoal_recipe *recipe)
+{
+    size_t used = 0;
+    dictionary->pool = agg_alloc(error, dictionary->n, recipe->value == SHOAL_VALUE_NUMBER ? LABEL_MAX : 9);
+    if (dictionary->pool == NULL) return AGG_ERR_MEMORY;
+    for (uint32_t i = 0; i < dictionary->n; i++) {
+        char label[LABEL_MAX];
+        size_t len = (size_t)print_label(label, recipe, i);
+        memcpy(dictionary->pool + used, label, len);
+        dictionary->values[i] = (agg_text){dictionary->pool + used, len};
+        used += len;
+    }
+    return SHOAL_OK;
 }
 
 shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
 {
-    uint32_t size = recipe->recipe.parts[0].m;
+    const shoal_part *part = &recipe->recipe.parts[0];
+    shoal_err err = SHOAL_OK;
     if (!agg_recipe_is_closed(recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
                         "the recipe takes any string: a dictionary is needed");
     memset(dictionary, 0, sizeof *dictionary);
-    if (recipe->n_values == 0) {
-        char *text = agg_alloc(error, size, 16);
-        if (text == NULL) return AGG_ERR_MEMORY;
-        shoal_err err =
-            agg_dictionary_parse(dictionary, error, recipe, "indices", text, print_indices(text, size), 0, NULL, NULL);
-        free(text);
+    dictionary->n = part->domain == SHOAL_DOMAIN_NUMBER ? 1 : part->size;
+    dictionary->values = agg_alloc(error, dictionary->n, sizeof *dictionary->values);
+    dictionary->items = agg_alloc(error, dictionary->n, sizeof *dictionary->items);
+    if (dictionary->values == NULL || dictionary->items == NULL) err = AGG_ERR_MEMORY;
+    if (err == SHOAL_OK && recipe->n_values == 0) err = label_items(dictionary, error, &recipe->recipe);
+    if (err != SHOAL_OK) {
+        agg_dictionary_release(dictionary);
         return err;
     }
-    dictionary->values = agg_alloc(error, recipe->n_values, sizeof *dictionary->values);
-    dictionary->items = agg_alloc(error, recipe->n_values, sizeof *dictionary->items);
-    if (dictionary->values == NULL || dictionary->items == NULL) {
-        agg_dictionary_release(dictionary);
-        return AGG_ERR_MEMORY;
-    }
-    dictionary->n = recipe->n_values;
-    for (uint32_t i = 0; i < recipe->n_values; i++) {
+    for (uint32_t i = 0; i < recipe->n_values; i++)
         dictionary->values[i] = recipe->values[i]; // the recipe outlives its results
-        dictionary->items[i] = i;
-    }
+    for (uint32_t i = 0; i < dictionary->n; i++) dictionary->items[i] = i;
     return SHOAL_OK;
 }
 

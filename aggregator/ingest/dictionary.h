@@ -32,7 +32,8 @@ shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, con
                                const char *bytes, size_t len, int has_counts, agg_talk talk,
                                void *talk_context) SHOAL_MUST_CHECK;
 
-// The dictionary of a closed domain: the recipe's values, or its indices in decimal. ARGUMENT for an open domain.
+// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a number as "[low, high)", or
+// "mean" alone where a mean is all there is. ARGUMENT for an open domain.
 shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
                                    const agg_recipe *recipe) SHOAL_MUST_CHECK;
 

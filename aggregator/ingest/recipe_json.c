@@ -205,7 +205,7 @@ void agg_recipe_release(agg_recipe *recipe)
 
 int agg_recipe_is_closed(const agg_recipe *recipe)
 {
-    return shoal_mechanism_by_id(recipe->recipe.parts[0].mechanism)->domain == SHOAL_DOMAIN_CLOSED;
+    return recipe->recipe.parts[0].domain != SHOAL_DOMAIN_OPEN;
 }
 
 static int find_value(uint64_t *item, const agg_recipe *recipe, agg_text text)
@@ -226,7 +226,7 @@ static int find_value(uint64_t *item, const agg_recipe *recipe, agg_text text)
     return 0;
 }
 
-static int find_number(uint64_t *item, uint32_t size, const char *bytes, size_t len)
+static int find_index(uint64_t *item, uint32_t size, const char *bytes, size_t len)
 {
     uint64_t number = 0;
     if (len < 1 || len > 9 || (len > 1 && bytes[0] == '0')) return 0;
@@ -238,13 +238,34 @@ static int find_number(uint64_t *item, uint32_t size, const char *bytes, size_t 
     return number < size;
 }
 
+int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len)
+{
+    size_t i = len > 0 && bytes[0] == '-', n_whole = 0, n_fraction = 0;
+    int64_t number = 0;
+    for (; i < len && bytes[i] >= '0' && bytes[i] <= '9' && n_whole <= 12; i++, n_whole++)
+        number = number * 10 + (bytes[i] - '0');
+    if (i < len && bytes[i] == '.')
+        for (i++; i < len && bytes[i] >= '0' && bytes[i] <= '9' && n_fraction < 6; i++, n_fraction++)
+            number = number * 10 + (bytes[i] - '0');
+    if (i != len || n_whole < 1 || n_whole > 12 || bytes[len - 1] == '.') return 0;
+    for (; n_fraction < 6; n_fraction++) number *= 10;
+    *micro = bytes[0] == '-' ? -number : number;
+    return 1;
+}
+
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len)
 {
     const shoal_part *part = &recipe->recipe.parts[0];
+    int64_t micro = 0;
+    if (recipe->recipe.value == SHOAL_VALUE_NUMBER) {
+        if (!agg_decimal_micro(&micro, bytes, len)) return 0;
+        *item = shoal_recipe_number_item(&recipe->recipe, micro);
+        return 1;
+    }
     if (!agg_recipe_is_closed(recipe)) {
         *item = shoal_part_item(part, (const uint8_t *)bytes, len);
         return 1;
     }
     if (recipe->n_values > 0) return find_value(item, recipe, (agg_text){bytes, len});
-    return find_number(item, part->m, bytes, len);
+    return find_index(item, part->size, bytes, len);
 }

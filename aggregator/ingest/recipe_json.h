@@ -42,10 +42,14 @@ void agg_recipe_release(agg_recipe *recipe);
 // Returns: whether the recipe's values are a known list (or indices), not any string.
 int agg_recipe_is_closed(const agg_recipe *recipe);
 
-// The item of a text in part 0: its fingerprint (open domain), its index in `values`, or, where the recipe has a `size`
-// only, the number it writes in decimal (no sign, no leading zero).
+// The item of a text in part 0: its fingerprint (open domain), its index in `values`, where the recipe has a `size`
+// only, the index it writes in decimal (no sign, no leading zero), or, where `value` is "number", the place of the number.
 // Returns: 0 when a closed domain does not hold the text, else 1.
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len);
+
+// Reads a decimal number such as -12.5: up to 12 digits, a point and up to 6 more; no exponent.
+// Returns: 0 when it is none.
+int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len);
 
 // Writes 2 * len lower-case hex digits and a NUL.
 void agg_hex(char *out, const uint8_t *bytes, size_t len);

@@ -13,44 +13,33 @@ static shoal_err refuse(agg_error *error, shoal_err code, const char *field, con
     return agg_fail(error, code, AGG_EXIT_RUNTIME, "%s %s", field, why);
 }
 
-// The parameters that a report states: those of the recipe, the list of values by its length. 0 where absent.
-typedef struct parameter {
-    const char *name;
-    uint64_t micro;
-} parameter;
-#define N_PARAMETERS 4
-
-static void list_parameters(parameter list[N_PARAMETERS], const agg_recipe *recipe)
+// The position of a parameter in the recipe's list, or -1.
+static int find_parameter(int64_t *micro, const shoal_recipe *recipe, const char *name)
 {
-    const shoal_recipe *r = &recipe->recipe;
-    uint32_t size = r->size != 0 ? r->size : r->n_values;
-    list[0] = (parameter){"epsilon", r->eps_micro};
-    list[1] = (parameter){"k", (uint64_t)r->k * 1000000};
-    list[2] = (parameter){"m", (uint64_t)r->m * 1000000};
-    list[3] = (parameter){"size", (uint64_t)size * 1000000};
+    const char *own = NULL;
+    for (uint32_t i = 0; shoal_recipe_parameter(&own, micro, recipe, i); i++)
+        if (strcmp(own, name) == 0) return (int)i;
+    return -1;
 }
 
 static shoal_err check_parameters(agg_error *error, const agg_recipe *recipe, const cJSON *object)
 {
-    parameter list[N_PARAMETERS];
+    const char *name = NULL;
     unsigned seen = 0;
-    int64_t micro = 0;
+    int64_t micro = 0, own = 0;
     if (!cJSON_IsObject(object)) return refuse(error, SHOAL_ERR_TYPE, "parameters", "must be an object");
-    list_parameters(list, recipe);
     for (const cJSON *item = object->child; item != NULL; item = item->next) {
-        unsigned i = 0;
-        while (i < N_PARAMETERS && (list[i].micro == 0 || strcmp(list[i].name, item->string) != 0)) i++;
-        if (i == N_PARAMETERS)
+        int i = find_parameter(&own, &recipe->recipe, item->string);
+        if (i < 0)
             return refuse(error, SHOAL_ERR_UNKNOWN_FIELD, "parameters", "hold a field that the recipe does not have");
-        if (seen >> i & 1) return refuse(error, SHOAL_ERR_DUPLICATE, list[i].name, "is given twice");
+        if (seen >> i & 1) return refuse(error, SHOAL_ERR_DUPLICATE, item->string, "is given twice");
         seen |= 1u << i;
-        if (!cJSON_IsNumber(item)) return refuse(error, SHOAL_ERR_TYPE, list[i].name, "must be a number");
-        if (!agg_json_micro(&micro, item->valuedouble) || micro < 0 || (uint64_t)micro != list[i].micro)
-            return refuse(error, SHOAL_ERR_RANGE, list[i].name, "is not the recipe's");
+        if (!cJSON_IsNumber(item)) return refuse(error, SHOAL_ERR_TYPE, item->string, "must be a number");
+        if (!agg_json_micro(&micro, item->valuedouble) || micro != own)
+            return refuse(error, SHOAL_ERR_RANGE, item->string, "is not the recipe's");
     }
-    for (unsigned i = 0; i < N_PARAMETERS; i++)
-        if (list[i].micro != 0 && !(seen >> i & 1))
-            return refuse(error, SHOAL_ERR_MISSING_FIELD, list[i].name, "is missing");
+    for (uint32_t i = 0; shoal_recipe_parameter(&name, &own, &recipe->recipe, i); i++)
+        if (!(seen >> i & 1)) return refuse(error, SHOAL_ERR_MISSING_FIELD, name, "is missing");
     return SHOAL_OK;
 }
 
@@ -112,27 +101,28 @@ shoal_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *
 }
 
 // A micro-unit number in the form that JSON writers give it: no trailing zeros, no point when whole.
-static int print_micro(char *out, size_t cap, uint64_t micro)
+static int print_micro(char *out, size_t cap, int64_t micro)
 {
-    int len = snprintf(out, cap, "%" PRIu64 ".%06u", micro / 1000000, (unsigned)(micro % 1000000));
+    uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
+    int len =
+        snprintf(out, cap, "%s%" PRIu64 ".%06u", micro < 0 ? "-" : "", size / 1000000, (unsigned)(size % 1000000));
     while (len > 0 && out[len - 1] == '0') len--;
     if (len > 0 && out[len - 1] == '.') len--;
     return len;
 }
 
-#define HEAD_MAX 512 // a key of 64, a hash of 64, four parameters of 24, and their names
+#define HEAD_MAX 768 // a key of 64, a hash of 64, at most ten parameters of 24, and their names
 
 // Everything before the record's text.
 static size_t print_head(char out[HEAD_MAX], const agg_recipe *recipe)
 {
-    parameter list[N_PARAMETERS];
+    const char *name = NULL;
+    int64_t micro = 0;
     int len = snprintf(out, HEAD_MAX, "{\"key\":\"%s\",\"recipe_hash\":\"%s\",\"parameters\":{", recipe->id,
                        recipe->hash_hex);
-    list_parameters(list, recipe);
-    for (unsigned i = 0; i < N_PARAMETERS; i++) {
-        if (list[i].micro == 0) continue;
-        len += snprintf(out + len, HEAD_MAX - (size_t)len, "%s\"%s\":", i > 0 ? "," : "", list[i].name);
-        len += print_micro(out + len, HEAD_MAX - (size_t)len, list[i].micro);
+    for (uint32_t i = 0; shoal_recipe_parameter(&name, &micro, &recipe->recipe, i); i++) {
+        len += snprintf(out + len, HEAD_MAX - (size_t)len, "%s\"%s\":", i > 0 ? "," : "", name);
+        len += print_micro(out + len, HEAD_MAX - (size_t)len, micro);
     }
     len += snprintf(out + len, HEAD_MAX - (size_t)len, "},\"records\":[\"");
     return (size_t)len;

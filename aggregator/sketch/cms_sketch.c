@@ -76,4 +76,4 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return err;
 }
 
-const agg_sketch_kind agg_cms_sketch = {shoal_cms_id, UINT32_MAX, 1, 0, record_size, check, add};
+const agg_sketch_kind agg_cms_sketch = {shoal_cms_id, UINT32_MAX, 1, 0, 0, record_size, check, add};

@@ -32,5 +32,5 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
 }
 
 const agg_sketch_kind agg_onehot_asymmetric_sketch = {
-    shoal_onehot_asymmetric_id, UINT32_MAX, 0, 0, record_size, check, add,
+    shoal_onehot_asymmetric_id, UINT32_MAX, 0, 0, 0, record_size, check, add,
 };

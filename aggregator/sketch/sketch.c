@@ -26,7 +26,7 @@ shoal_err agg_sketch_init(agg_sketch *sketch, agg_error *error, const agg_shape 
     const agg_sketch_kind *kind = agg_sketch_kind_of(shape->mechanism);
     memset(sketch, 0, sizeof *sketch);
     if (kind == NULL) return agg_fail_core(error, SHOAL_ERR_MECHANISM, AGG_EXIT_RUNTIME);
-    uint64_t n_cells = (uint64_t)shape->k * shape->m;
+    uint64_t n_cells = (uint64_t)(kind->is_one_row ? 1 : shape->k) * shape->m;
     if (kind->check(shape) != SHOAL_OK || n_cells == 0 || n_cells > SHOAL_SKETCH_CELLS_MAX)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "no sketch has %u rows of %u columns", shape->k,
                         shape->m);

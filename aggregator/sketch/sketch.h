@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One mechanism's sums over records, exact in integers: what an accumulator holds for each part of a record.
 //
-// A sketch is two flat arrays: `cells` (k * m four-byte integers) and `rows` (records seen per row, where the mechanism has
+// A sketch is two flat arrays: `cells` (k * m four-byte integers, or m where k is no number of rows) and `rows` (records seen per row, where the mechanism has
 // rows). The table below says how records are added; everything else (merge, save, load, zero) is the same for all.
 #ifndef SKETCH_H
 #define SKETCH_H
@@ -35,6 +35,7 @@ typedef struct agg_sketch_kind {
     uint64_t n_max; // records that can be added before a cell could overflow: above, adding is refused
     int has_rows;   // keeps records per row
     int is_signed;  // cells are signed
+    int is_one_row; // m cells, whatever k says
     uint32_t (*record_size)(const agg_shape *shape);
     // SHOAL_ERR_RANGE unless the mechanism can have this shape.
     shoal_err (*check)(const agg_shape *shape);

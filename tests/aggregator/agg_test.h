@@ -70,7 +70,7 @@ static inline uint8_t *make_records(const agg_recipe *recipe, uint32_t count, ui
         int len = snprintf(value, sizeof value, "value%u", (unsigned)((first + i) % 10));
         if (!agg_recipe_is_closed(recipe)) assert_true(agg_recipe_item(&item, recipe, value, (size_t)len));
         shoal_rng_init_stream(&rng, seed, first + i);
-        assert_ok(shoal_record_randomize(records + i * size, &recipe->recipe, &item, 1, &rng));
+        assert_ok(shoal_record_randomize(records + i * size, &recipe->recipe, &item, 1, NULL, &rng));
     }
     return records;
 }

@@ -71,7 +71,7 @@ static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, con
     for (uint32_t d = 0; d < N_VALUES; d++)
         for (uint32_t i = 0; i < devices_of(l, d); i++, device++) {
             assert_true((device + 1) * size <= sizeof records);
-            assert_ok(shoal_record_randomize(records + device * size, &recipe->recipe, &dictionary->items[d], 1, &rng));
+            assert_ok(shoal_record_randomize(records + device * size, &recipe->recipe, &dictionary->items[d], 1, NULL, &rng));
         }
     assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
     assert_ok(agg_accumulator_add(acc, &error, records, device, 1));
@@ -368,9 +368,17 @@ static char *print_as(agg_format format)
 {
     static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
     static const agg_recipe recipe = {.id = "r", .hash_hex = "abc"};
-    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1}, 0.1, 1.0 / 3, -1e300, 12345678, 1},
-                               {{"fig", 3}, -2, 3, -8, 4, 0}};
-    agg_estimate estimate = {&recipe, 2000, 0.5, 0.95, AGG_BH, 2, 0, 2, rows};
+    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1}, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1},
+                               {{"fig", 3}, -2, 3, -8, 4, 3, 0}};
+    agg_estimate estimate = {.recipe = &recipe,
+                             .statistic = "count",
+                             .n = 2000,
+                             .epsilon = 0.5,
+                             .confidence = 0.95,
+                             .multiple = AGG_BH,
+                             .n_dictionary = 2,
+                             .n_rows = 2,
+                             .rows = rows};
     char *text = NULL;
     size_t len = 0;
     agg_error error;

@@ -158,7 +158,8 @@ static void total_is_the_projection_in_the_metric_of_the_variances(void **state)
 
 static void clip_and_base_cut_do_what_they_say(void **state)
 {
-    static const double before[] = {-3, -0.0, 0, 2, 1e9}, clipped[] = {0, 0, 0, 2, 1e9}, cut[] = {0, 0, 0, 0, 1e9};
+    static const double before[] = {-3, -0.0, 0, 0.25, 1e9}, clipped[] = {0, 0, 0, 0.25, 1e9},
+                        cut[] = {0, 0, 0, 0, 1e9};
     static const uint8_t flags[] = {0, 0, 0, 0, 1};
     (void)state;
     for (int twice = 0; twice < 2; twice++) {

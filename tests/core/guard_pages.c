@@ -8,7 +8,7 @@
 #include "batch.h"
 #include "check.h"
 #include "ledger.h"
-#include "test_recipes.h"
+#include "samples.h"
 
 static uint8_t *page; // three pages; only the middle one may be touched
 static size_t page_len;
@@ -25,7 +25,7 @@ static const uint8_t *at_start(const void *bytes, size_t len)
 
 static void records(const shoal_recipe *recipe, const char *text)
 {
-    uint8_t record[512];
+    static uint8_t record[4096];
     size_t len = strlen(text);
     for (size_t n = 0; n <= len; n++) {
         shoal_err expected = n == len ? SHOAL_OK : SHOAL_ERR_TRUNCATED;
@@ -33,6 +33,31 @@ static void records(const shoal_recipe *recipe, const char *text)
         CHECK(shoal_record_from_text(record, recipe, (const char *)at_start(text, n), n, NULL) == expected);
     }
     CHECK(shoal_record_check(recipe, at_end(record, recipe->record_size)) == SHOAL_OK);
+}
+
+// A record of every sample that fits the page, as its randomizer makes it.
+static void sampled_records(void)
+{
+    static char text[8192];
+    static uint8_t record[4096];
+    shoal_recipe recipe;
+    shoal_permanent permanent = {{3}};
+    uint8_t seed[32] = {4};
+    shoal_rng rng;
+    shoal_rng_init(&rng, seed);
+    for (size_t i = 0; i < N_SAMPLED; i++)
+        for (size_t s = 0; s < all_samples[i].n; s++) {
+            const sample *one = &all_samples[i].samples[s];
+            CHECK(sample_recipe(&recipe, all_samples[i].name, one) == SHOAL_OK);
+            if (recipe.text_size >= page_len) continue;
+            uint64_t item = sample_item(&recipe, one->value);
+            uint8_t *flush = page + 2 * page_len - recipe.record_size;
+            CHECK(shoal_record_randomize(flush, &recipe, &item, 1, &permanent, &rng) == SHOAL_OK);
+            memcpy(record, flush, recipe.record_size);
+            memset(text, 0, sizeof text);
+            CHECK(shoal_record_to_text(text, recipe.text_size, &recipe, record) == SHOAL_OK);
+            records(&recipe, text);
+        }
 }
 
 static void batches(const shoal_recipe *recipe)
@@ -72,9 +97,6 @@ int main(void)
     records(&recipe, "07,ffff0f");
     batches(&recipe);
     ledgers(&recipe);
-    CHECK(sketch_recipe(&recipe, "hcms", 2000000, 100, 16) == SHOAL_OK);
-    records(&recipe, "07,15,1");
-    CHECK(onehot_recipe(&recipe, 2000000, 20) == SHOAL_OK);
-    records(&recipe, "ffff0f");
+    sampled_records();
     return check_summary();
 }

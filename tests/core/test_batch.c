@@ -18,7 +18,7 @@ static size_t make_batch(const shoal_recipe *recipe, uint32_t count)
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *record = bytes + SHOAL_BATCH_HEADER + (size_t)i * recipe->record_size;
-        CHECK(shoal_record_randomize(record, recipe, &item, 1, &rng) == SHOAL_OK);
+        CHECK(shoal_record_randomize(record, recipe, &item, 1, NULL, &rng) == SHOAL_OK);
     }
     size_t len = shoal_batch_size(recipe, count);
     CHECK(shoal_batch_seal(bytes, len, recipe, count, id) == SHOAL_OK);

@@ -27,7 +27,7 @@ static uint32_t forced_output(const shoal_part *part, uint64_t item, uint32_t j,
     shoal_rng rng;
     script(&rng, 0, ~flips);                  // a lane of zeros is below the threshold, a lane of ones is not
     if (part->k > 1) script_word(&rng, 0, j); // one row is drawn from nothing
-    shoal_cms_mechanism.randomize(record, part, item, &rng);
+    shoal_cms_mechanism.randomize(record, part, item, NULL, &rng);
     CHECK(shoal_cms_mechanism.check(part, record) == SHOAL_OK);
     CHECK(record[0] == j);
     return (j << part->m) + record[4];
@@ -87,7 +87,7 @@ static void real_draws(void)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < 40000; i++) {
-        shoal_cms_mechanism.randomize(record, &part, item, &rng);
+        shoal_cms_mechanism.randomize(record, &part, item, NULL, &rng);
         CHECK(shoal_cms_mechanism.check(&part, record) == SHOAL_OK);
         rows[record[0]]++;
         for (uint32_t l = 0; l < 70; l++) ones[record[0]][l] += record[4 + l / 8] >> l % 8 & 1;

@@ -28,7 +28,7 @@ static uint32_t forced_output(const shoal_part *part, uint64_t item, uint32_t j,
     script(&rng, at + 1, is_flipped ? 0 : UINT64_MAX);
     script_word(&rng, 0, j);
     script_word(&rng, at, l);
-    shoal_hcms_mechanism.randomize(record, part, item, &rng);
+    shoal_hcms_mechanism.randomize(record, part, item, NULL, &rng);
     CHECK(shoal_hcms_mechanism.check(part, record) == SHOAL_OK);
     CHECK(record[0] == j && record[4] >> 1 == l);
     return (j * part->m + l) * 2 + (record[4] & 1);
@@ -97,7 +97,7 @@ static void real_draws(void)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < (int)n; i++) {
-        shoal_hcms_mechanism.randomize(record, &part, item, &rng);
+        shoal_hcms_mechanism.randomize(record, &part, item, NULL, &rng);
         seen[record[0]][record[4] >> 1][record[4] & 1]++;
     }
     for (uint32_t j = 0; j < 2; j++) {

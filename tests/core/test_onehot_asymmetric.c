@@ -12,7 +12,11 @@
 
 static shoal_part make_part(uint32_t size, uint32_t eps_micro)
 {
-    shoal_part part = {.mechanism = shoal_onehot_asymmetric_id, .eps_micro = eps_micro, .k = 1, .m = size};
+    shoal_part part = {.mechanism = shoal_onehot_asymmetric_id,
+                       .domain = SHOAL_DOMAIN_CLOSED,
+                       .eps_micro = eps_micro,
+                       .k = 1,
+                       .size = size};
     const char *field;
     CHECK(shoal_part_prepare(&part, &field) == SHOAL_OK);
     return part;
@@ -24,7 +28,7 @@ static uint32_t forced_output(const shoal_part *part, uint64_t item, uint64_t fa
     shoal_rng rng;
     script(&rng, 1, ~ones);
     script_word(&rng, 0, fair);
-    shoal_onehot_asymmetric_mechanism.randomize(record, part, item, &rng);
+    shoal_onehot_asymmetric_mechanism.randomize(record, part, item, NULL, &rng);
     CHECK(shoal_onehot_asymmetric_mechanism.check(part, record) == SHOAL_OK);
     return record[0];
 }
@@ -84,7 +88,7 @@ static void real_draws(void)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < (int)n; i++) {
-        shoal_onehot_asymmetric_mechanism.randomize(record, &part, 129, &rng);
+        shoal_onehot_asymmetric_mechanism.randomize(record, &part, 129, NULL, &rng);
         CHECK(shoal_onehot_asymmetric_mechanism.check(&part, record) == SHOAL_OK);
         for (uint32_t l = 0; l < 130; l++) ones[l] += record[l / 8] >> l % 8 & 1;
     }
@@ -107,12 +111,12 @@ static void ranges(void)
     memset(record, 0x5a, sizeof record);
     memcpy(before, record, sizeof record);
     uint64_t item = 50;
-    CHECK(shoal_record_randomize(record, &recipe, &item, 1, &rng) == SHOAL_ERR_RANGE);
+    CHECK(shoal_record_randomize(record, &recipe, &item, 1, NULL, &rng) == SHOAL_ERR_RANGE);
     CHECK(memcmp(record, before, sizeof record) == 0);
     item = 49;
-    CHECK(shoal_record_randomize(record, &recipe, &item, 1, &rng) == SHOAL_OK);
+    CHECK(shoal_record_randomize(record, &recipe, &item, 1, NULL, &rng) == SHOAL_OK);
     item = SHOAL_ITEM_NONE;
-    CHECK(shoal_record_randomize(record, &recipe, &item, 1, &rng) == SHOAL_OK);
+    CHECK(shoal_record_randomize(record, &recipe, &item, 1, NULL, &rng) == SHOAL_OK);
 }
 
 int main(void)

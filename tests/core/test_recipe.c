@@ -180,7 +180,10 @@ static void refused_wholes(void)
         CHECK(strcmp(recipe.error_field, required[i]) == 0);
     }
     CHECK(start_recipe(&recipe, "cms", 1000000) == SHOAL_OK && shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD);
-    CHECK(strcmp(recipe.error_field, "hash") == 0);
+    CHECK(strcmp(recipe.error_field, "parameters.k") == 0);
+    CHECK(start_recipe(&recipe, "cms", 1000000) == SHOAL_OK && set_int(&recipe, "parameters.k", 4) == SHOAL_OK);
+    CHECK(set_int(&recipe, "parameters.m", 4) == SHOAL_OK && set_text(&recipe, "seed", TEST_SEED) == SHOAL_OK);
+    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD && strcmp(recipe.error_field, "hash") == 0);
     CHECK(start_recipe(&recipe, "onehot-asymmetric", 1000000) == SHOAL_OK);
     CHECK(set_int(&recipe, "parameters.k", 4) == SHOAL_OK && set_int(&recipe, "parameters.size", 4) == SHOAL_OK);
     CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_UNKNOWN_FIELD && strcmp(recipe.error_field, "parameters.k") == 0);

@@ -25,18 +25,23 @@ static inline shoal_err set_micro(shoal_recipe *recipe, const char *path, int64_
 #define TEST_SEED "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 // The fields every recipe has. Returns: the first error.
-static inline shoal_err start_recipe(shoal_recipe *recipe, const char *mechanism, int64_t eps_micro)
+static inline shoal_err start_any_recipe(shoal_recipe *recipe, const char *mechanism, const char *value)
 {
     shoal_recipe_init(recipe);
     shoal_err err = set_text(recipe, "recipe", "vector");
     if (err == SHOAL_OK) err = set_text(recipe, "analysis", "test");
     if (err == SHOAL_OK) err = set_text(recipe, "stream", "s");
-    if (err == SHOAL_OK) err = set_text(recipe, "value", "word");
+    if (err == SHOAL_OK) err = set_text(recipe, "value", value);
     if (err == SHOAL_OK) err = set_text(recipe, "mechanism", mechanism);
-    if (err == SHOAL_OK) err = set_micro(recipe, "parameters.epsilon", eps_micro);
     if (err == SHOAL_OK) err = set_int(recipe, "limit.per_day", 1);
     if (err == SHOAL_OK) err = set_text(recipe, "expires", "2030-01-01");
     return err;
+}
+
+static inline shoal_err start_recipe(shoal_recipe *recipe, const char *mechanism, int64_t eps_micro)
+{
+    shoal_err err = start_any_recipe(recipe, mechanism, "word");
+    return err == SHOAL_OK ? set_micro(recipe, "parameters.epsilon", eps_micro) : err;
 }
 
 static inline shoal_err sketch_recipe(shoal_recipe *recipe, const char *mechanism, int64_t eps_micro, uint32_t k,

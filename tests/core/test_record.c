@@ -30,7 +30,7 @@ static void round_trip(const shoal_recipe *recipe, const uint64_t *items)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < 200; i++) {
-        CHECK(shoal_record_randomize(record, recipe, items, recipe->n_parts, &rng) == SHOAL_OK);
+        CHECK(shoal_record_randomize(record, recipe, items, recipe->n_parts, NULL, &rng) == SHOAL_OK);
         CHECK(shoal_record_check(recipe, record) == SHOAL_OK);
         CHECK(shoal_record_to_text(text, recipe->text_size, recipe, record) == SHOAL_OK);
         CHECK(shoal_record_from_text(other, recipe, text, recipe->text_size, &position) == SHOAL_OK);
@@ -112,7 +112,7 @@ static void unfinished_recipe(void)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     shoal_recipe_init(&recipe);
-    CHECK(shoal_record_randomize(record, &recipe, &item, 0, &rng) == SHOAL_ERR_ARGUMENT);
+    CHECK(shoal_record_randomize(record, &recipe, &item, 0, NULL, &rng) == SHOAL_ERR_ARGUMENT);
     CHECK(shoal_record_check(&recipe, record) == SHOAL_ERR_ARGUMENT);
     CHECK(shoal_record_to_text(text, sizeof text, &recipe, record) == SHOAL_ERR_ARGUMENT);
     CHECK(shoal_record_from_text(record, &recipe, "", 0, NULL) == SHOAL_ERR_ARGUMENT);

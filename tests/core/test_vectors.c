@@ -1,91 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same seed, recipe and value give the same record on every build: vectors_records.json, one object a line.
+// The same seed, recipe and value give the same record on every build: vectors/<stem>.json, one object a line, of the
+// samples in samples/<stem>.h.
 //
-//     test_vectors FILE            checks
-//     test_vectors --write         prints the file anew (only when a format changes on purpose)
+//     test_vectors FOLDER          checks every mechanism's file
+//     test_vectors --write STEM    prints one file anew (for a new mechanism, or when a format changes on purpose)
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "record.h"
-#include "test_recipes.h"
+#include "samples.h"
 
-typedef struct vector {
-    const char *mechanism;
-    uint32_t eps_micro, k, m; // m is the size of a list
-    const char *value;        // an item: its index, or "none"
-} vector;
+static char text[200000], line[220000], expected[220000];
 
-static const vector vectors[] = {
-    {"cms", 4000000, 65536, 1024, "hello"},
-    {"cms", 2000000, 2048, 1024, "example.org"},
-    {"cms", 8000000, 1, 2, ""},
-    {"cms", 16000000, 1000, 100, "\xc3\xa9t\xc3\xa9"},
-    {"cms", 10000, 1048576, 256, "a"},
-    {"cms", 1234567, 77, 65, "zebra"},
-    {"hcms", 4000000, 1024, 32768, "hello"},
-    {"hcms", 500000, 2048, 1024, "example.org"},
-    {"hcms", 16000000, 1, 2, "x"},
-    {"hcms", 1000000, 999, 4096, "\xe6\xbc\xa2\xe5\xad\x97"},
-    {"onehot-asymmetric", 4000000, 0, 2, "1"},
-    {"onehot-asymmetric", 1000000, 0, 50, "49"},
-    {"onehot-asymmetric", 2500000, 0, 64, "none"},
-    {"onehot-asymmetric", 8000000, 0, 1000, "777"},
-    {"onehot-asymmetric", 16000000, 0, 129, "128"},
-};
-#define N_VECTORS (sizeof vectors / sizeof vectors[0])
+typedef struct writer {
+    char *at;
+    size_t left;
+} writer;
 
-static char text[20000], line[24000], expected[24000];
-
-static uint64_t item_of(const vector *v, const shoal_recipe *recipe)
+static void put(writer *w, const char *format, const char *word, long long number)
 {
-    if (recipe->mechanism != shoal_onehot_asymmetric_id)
-        return shoal_part_item(&recipe->parts[0], (const uint8_t *)v->value, strlen(v->value));
-    return strcmp(v->value, "none") == 0 ? SHOAL_ITEM_NONE : strtoull(v->value, NULL, 10);
+    int n = snprintf(w->at, w->left, format, word, number);
+    CHECK(n >= 0 && (size_t)n < w->left);
+    w->at += n;
+    w->left -= (size_t)n;
 }
 
-// Writes the vector's line into `expected`.
-static void make_line(const vector *v, uint32_t number)
+static void put_list(writer *w, const char *values)
+{
+    put(w, "[", "", 0);
+    for (const char *comma = ""; *values != '\0'; comma = ", ") {
+        size_t len = strcspn(values, ",");
+        put(w, "%s\"", comma, 0);
+        for (size_t i = 0; i < len; i++) put(w, "%.1s", values + i, 0);
+        put(w, "\"", "", 0);
+        values += len + (values[len] == ',');
+    }
+    put(w, "]", "", 0);
+}
+
+// A field's JSON. Micro-units are written with six decimals unless they are whole.
+static void put_field(writer *w, const sample_field *f, const char *name)
+{
+    put(w, ", \"%s\": ", name, 0);
+    if (f->text != NULL && strcmp(name, "values") == 0)
+        put_list(w, f->text);
+    else if (f->text != NULL)
+        put(w, "\"%s\"", f->text, 0);
+    else if (f->micro % 1000000 == 0)
+        put(w, "%s%lld", "", f->micro / 1000000);
+    else {
+        put(w, "%s%lld", f->micro < 0 ? "-" : "", llabs(f->micro) / 1000000);
+        put(w, "%s.%06lld", "", llabs(f->micro) % 1000000);
+    }
+}
+
+static void put_recipe(writer *w, const char *mechanism, const sample *s)
+{
+    const char head[] = "parameters.";
+    size_t skip = sizeof head - 1;
+    put(w, "{\"recipe\": {\"recipe\": \"vector\", \"analysis\": \"test\", \"stream\": \"s\", \"value\": \"%s\"",
+        s->kind, 0);
+    put(w, ", \"mechanism\": \"%s\"", mechanism, 0);
+    for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
+        if (strncmp(s->fields[i].path, head, skip) != 0) put_field(w, &s->fields[i], s->fields[i].path);
+    put(w, ", \"parameters\": {", "", 0);
+    char *start = w->at;
+    for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
+        if (strncmp(s->fields[i].path, head, skip) == 0) put_field(w, &s->fields[i], s->fields[i].path + skip);
+    memmove(start, start + 2, (size_t)(w->at - start) + 1 - 2); // the first comma
+    w->at -= 2;
+    w->left += 2;
+    put(w, "}, \"limit\": {\"per_day\": 1}, \"expires\": \"2030-01-01\"}", "", 0);
+}
+
+// Writes the sample's line into `expected`.
+static void make_line(const char *mechanism, const sample *s, int is_last)
 {
     static uint8_t record[20000];
     shoal_recipe recipe;
+    shoal_permanent permanent;
     shoal_rng rng;
     uint8_t seed[32];
     char hash[65] = "";
-    for (uint32_t i = 0; i < 32; i++) seed[i] = (uint8_t)(number * 32 + i);
-    CHECK((v->k ? sketch_recipe(&recipe, v->mechanism, v->eps_micro, v->k, v->m)
-                : onehot_recipe(&recipe, v->eps_micro, v->m)) == SHOAL_OK);
+    writer w = {expected, sizeof expected};
+    for (uint32_t i = 0; i < 32; i++) seed[i] = (uint8_t)(s->number * 32 + i);
+    for (uint32_t i = 0; i < 32; i++) permanent.secret[i] = (uint8_t)~seed[i];
+    if (!CHECK(sample_recipe(&recipe, mechanism, s) == SHOAL_OK)) fprintf(stderr, "%s: %s\n", mechanism, s->value);
     for (int i = 0; i < 32; i++) snprintf(hash + 2 * i, 3, "%02x", recipe.recipe_hash[i]);
-    uint64_t item = item_of(v, &recipe);
+    uint64_t item = sample_item(&recipe, s->value);
     shoal_rng_init(&rng, seed);
-    CHECK(shoal_record_randomize(record, &recipe, &item, 1, &rng) == SHOAL_OK);
+    CHECK(shoal_record_randomize(record, &recipe, &item, 1, &permanent, &rng) == SHOAL_OK);
     memset(text, 0, sizeof text);
     CHECK(shoal_record_to_text(text, sizeof text, &recipe, record) == SHOAL_OK);
-    snprintf(expected, sizeof expected,
-             "{\"mechanism\": \"%s\", \"epsilon_micro\": %u, \"k\": %u, \"m\": %u, \"value\": \"%s\", "
-             "\"first_seed_byte\": %u, \"recipe_hash\": \"%s\", \"record\": \"%s\"}%s\n",
-             v->mechanism, v->eps_micro, v->k, v->m, v->value, seed[0], hash, text, number + 1 < N_VECTORS ? "," : "");
+    put_recipe(&w, mechanism, s);
+    put(&w, ", \"value\": \"%s\", \"first_seed_byte\": %lld", s->value, seed[0]);
+    put(&w, ", \"recipe_hash\": \"%s\"", hash, 0);
+    put(&w, is_last ? ", \"record\": \"%s\"}\n" : ", \"record\": \"%s\"},\n", text, 0);
+}
+
+static void write_file(const sampled *m)
+{
+    puts("[");
+    for (size_t i = 0; i < m->n; i++) {
+        make_line(m->name, &m->samples[i], i + 1 == m->n);
+        fputs(expected, stdout);
+    }
+    puts("]");
+}
+
+static void check_file(const char *folder, const sampled *m)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s.json", folder, m->stem);
+    FILE *file = fopen(path, "rb");
+    if (!CHECK(file != NULL && fgets(line, sizeof line, file) != NULL && strcmp(line, "[\n") == 0)) return;
+    for (size_t i = 0; i < m->n; i++) {
+        make_line(m->name, &m->samples[i], i + 1 == m->n);
+        if (!CHECK(fgets(line, sizeof line, file) != NULL && strcmp(line, expected) == 0))
+            fprintf(stderr, "%s: line %zu\n", path, i + 2);
+    }
+    CHECK(fgets(line, sizeof line, file) != NULL && strcmp(line, "]\n") == 0);
+    fclose(file);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--write") == 0) {
-        puts("[");
-        for (uint32_t i = 0; i < N_VECTORS; i++) {
-            make_line(&vectors[i], i);
-            fputs(expected, stdout);
-        }
-        puts("]");
+    if (argc == 3 && strcmp(argv[1], "--write") == 0) {
+        for (size_t i = 0; i < N_SAMPLED; i++)
+            if (strcmp(all_samples[i].stem, argv[2]) == 0) write_file(&all_samples[i]);
         return 0;
     }
-    FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
-    if (!CHECK(file != NULL && fgets(line, sizeof line, file) != NULL && strcmp(line, "[\n") == 0))
-        return check_summary();
-    for (uint32_t i = 0; i < N_VECTORS; i++) {
-        make_line(&vectors[i], i);
-        if (CHECK(fgets(line, sizeof line, file) != NULL)) CHECK(strcmp(line, expected) == 0);
-    }
-    CHECK(fgets(line, sizeof line, file) != NULL && strcmp(line, "]\n") == 0);
-    fclose(file);
+    if (!CHECK(argc == 2)) return check_summary();
+    for (size_t i = 0; i < N_SAMPLED; i++) check_file(argv[1], &all_samples[i]);
     return check_summary();
 }

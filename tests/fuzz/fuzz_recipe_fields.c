@@ -33,7 +33,7 @@ static void use(const shoal_recipe *recipe)
     PROPERTY(shoal_recipe_epsilon(&eps, recipe) == SHOAL_OK && eps == recipe->eps_micro);
     PROPERTY(recipe->record_size <= sizeof record);
     shoal_rng_init(&rng, seed);
-    PROPERTY(shoal_record_randomize(record, recipe, &item, 1, &rng) == SHOAL_OK);
+    PROPERTY(shoal_record_randomize(record, recipe, &item, 1, NULL, &rng) == SHOAL_OK);
     PROPERTY(shoal_record_check(recipe, record) == SHOAL_OK);
 }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Count Mean Sketch for planner and auditor: apple-2017 Theorem 4.2 and section 5.
+#include <math.h>
+
+#include "account.h"
+#include "bytes.h"
+#include "cms.h"
+#include "hash_column.h"
+
+#define M_LEAST 16u
+#define K_MOST (1u << 16) // more rows than this change no standard error that matters: their share of it is under 1 %
+
+// One variant for every width of a record, from 16 columns to 65,536.
+static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+{
+    uint64_t m = (uint64_t)M_LEAST << index, k = K_MOST;
+    if (wish->is_number || m > SHOAL_CMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
+    while (k > 1 && (double)(k * m) > wish->cells) k /= 2;
+    while (k > 1 && k * m > SHOAL_SKETCH_CELLS_MAX) k /= 2;
+    *part = (shoal_part){.mechanism = shoal_cms_id,
+                         .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
+                         .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
+                         .eps_micro = wish->eps_micro,
+                         .k = (uint32_t)k,
+                         .m = (uint32_t)m,
+                         .size = wish->size};
+    return 1;
+}
+
+static double q_of(const shoal_part *part)
+{
+    return (double)part->threshold * 0x1p-64;
+}
+
+// As in estimate/cms_estimate.c, with Q = squares - n in place of its estimate.
+static double variance(const shoal_part *part, double n, double f, double squares)
+{
+    double q = q_of(part), m = part->m, stretch = m / (m - 1), spread = (1 - 1 / m) / m, c = 1 / (1 - 2 * q);
+    double pairs = squares - n - f * f + f;
+    return stretch * stretch *
+           (n * c * c * q * (1 - q) + (n - f) * spread + spread / part->k * (pairs > 0 ? pairs : 0));
+}
+
+static uint32_t bit_of(const uint8_t *record, uint32_t l)
+{
+    return record[4 + l / 8] >> l % 8 & 1;
+}
+
+static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+{
+    uint32_t j = load32_le(record), of_a = agg_hash_column(part, j, a), of_b = agg_hash_column(part, j, b);
+    return of_a != of_b && bit_of(record, of_a) && !bit_of(record, of_b);
+}
+
+static uint64_t n_outputs(const shoal_part *part)
+{
+    return part->m <= 16 && part->k <= (1u << 20) >> part->m ? (uint64_t)part->k << part->m : 0;
+}
+
+static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+{
+    store32_le(record, (uint32_t)(index >> part->m));
+    uint64_t bits = index & (((uint64_t)1 << part->m) - 1);
+    for (uint32_t i = 4; i < part->record_size; i++, bits >>= 8) record[i] = (uint8_t)bits;
+    return 1;
+}
+
+static double of_column(const shoal_part *part, const uint8_t *record, uint32_t column)
+{
+    double q = q_of(part), product = 1.0 / part->k;
+    for (uint32_t l = 0; l < part->m; l++) product *= bit_of(record, l) == (uint32_t)(l == column) ? 1 - q : q;
+    return product;
+}
+
+static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    double sum = 0;
+    if (part->domain == SHOAL_DOMAIN_OPEN || item != SHOAL_ITEM_NONE)
+        return of_column(part, record, agg_hash_column(part, load32_le(record), item));
+    for (uint32_t l = 0; l < part->m; l++) sum += of_column(part, record, l) / part->m;
+    return sum;
+}
+
+const agg_account agg_cms_account = {
+    shoal_cms_id, propose, variance, tells_apart, n_outputs, output, probability,
+};

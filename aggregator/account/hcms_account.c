@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hadamard Count Mean Sketch for planner and auditor: apple-2017 Theorem 5.2 and section 5.
+#include <math.h>
+
+#include "account.h"
+#include "bytes.h"
+#include "cms.h"
+#include "hash_column.h"
+#include "hcms.h"
+
+#define M_LEAST 16u
+#define K_MOST (1u << 16)
+
+// One variant for every number of columns, 16 to 2^20: a record's size hardly depends on it.
+static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+{
+    uint64_t m = (uint64_t)M_LEAST << index, k = K_MOST;
+    if (wish->is_number || m > SHOAL_HCMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
+    while (k > 1 && (double)(k * m) > wish->cells) k /= 2;
+    while (k > 1 && k * m > SHOAL_SKETCH_CELLS_MAX) k /= 2;
+    *part = (shoal_part){.mechanism = shoal_hcms_id,
+                         .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
+                         .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
+                         .eps_micro = wish->eps_micro,
+                         .k = (uint32_t)k,
+                         .m = (uint32_t)m,
+                         .size = wish->size};
+    return 1;
+}
+
+// As in estimate/hcms_estimate.c, with Q = squares - n in place of its estimate.
+static double variance(const shoal_part *part, double n, double f, double squares)
+{
+    double q = (double)part->threshold * 0x1p-64, m = part->m, c = 1 / (1 - 2 * q);
+    double stretch = m / (m - 1), spread = (1 - 1 / m) / m, pairs = squares - n - f * f + f;
+    double mean = f + (n - f) / (m * m);
+    return stretch * stretch * (n * c * c - mean + spread / part->k * (pairs > 0 ? pairs : 0));
+}
+
+// Is the sign the one that the column's Hadamard entry has?
+static int agrees(const uint8_t *record, uint32_t column)
+{
+    uint32_t column_sign = load32_le(record + 4);
+    return (column_sign & 1) != shoal_parity(column_sign >> 1 & column);
+}
+
+static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+{
+    uint32_t j = load32_le(record);
+    return agrees(record, agg_hash_column(part, j, a)) && !agrees(record, agg_hash_column(part, j, b));
+}
+
+static uint64_t n_outputs(const shoal_part *part)
+{
+    uint64_t outputs = 2 * (uint64_t)part->k * part->m;
+    return outputs <= 1u << 20 ? outputs : 0;
+}
+
+static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+{
+    store32_le(record, (uint32_t)(index / (2 * (uint64_t)part->m)));
+    store32_le(record + 4, (uint32_t)(index % (2 * (uint64_t)part->m)));
+    return 1;
+}
+
+static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    double q = (double)part->threshold * 0x1p-64, each = 1.0 / part->k / part->m;
+    if (part->domain == SHOAL_DOMAIN_OPEN || item != SHOAL_ITEM_NONE)
+        return each * (agrees(record, agg_hash_column(part, load32_le(record), item)) ? 1 - q : q);
+    double sum = 0;
+    for (uint32_t l = 0; l < part->m; l++) sum += each * (agrees(record, l) ? 1 - q : q) / part->m;
+    return sum;
+}
+
+const agg_account agg_hcms_account = {
+    shoal_hcms_id, propose, variance, tells_apart, n_outputs, output, probability,
+};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sample recipes and values of every mechanism, for the tests that hold for all of them: vectors, guard pages, taint,
+// fuzzing. Each mechanism's own are in samples/<stem>.h; `samples_list.h` is made by CMake from core/mechanisms.def.
+#ifndef SAMPLES_H
+#define SAMPLES_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+#include "test_recipes.h"
+
+// A field behind those that every recipe has: a number in micro-units where `text` is NULL. `parameters.values` is a text
+// whose commas separate the values.
+typedef struct sample_field {
+    const char *path, *text;
+    int64_t micro;
+} sample_field;
+
+#define SAMPLE_FIELDS 10
+
+typedef struct sample {
+    uint32_t number;   // of its vector: the seed's first byte is 32 times this; a mechanism's are its id * 16 and on
+    const char *kind;  // the recipe's `value`
+    const char *value; // a string (open domain), an index or "none" (closed), micro-units (number)
+    sample_field fields[SAMPLE_FIELDS];
+} sample;
+
+#define SAMPLE_EPSILON(micro)                                                                                          \
+    {                                                                                                                  \
+        "parameters.epsilon", NULL, micro                                                                              \
+    }
+#define SAMPLE_NUMBER(name, number)                                                                                    \
+    {                                                                                                                  \
+        "parameters." name, NULL, (int64_t)(number)*1000000                                                            \
+    }
+#define SAMPLE_HASH(family)                                                                                            \
+    {"hash", family, 0},                                                                                               \
+    {                                                                                                                  \
+        "seed", TEST_SEED, 0                                                                                           \
+    }
+
+#include "samples_list.h" // all_samples[]: {mechanism name, stem, samples, how many}; N_SAMPLED
+
+static inline shoal_err sample_values(shoal_recipe *recipe, const char *text)
+{
+    shoal_err err = SHOAL_OK;
+    for (;;) {
+        size_t len = strcspn(text, ",");
+        if (err == SHOAL_OK) err = shoal_recipe_add_value(recipe, text, len);
+        if (text[len] == '\0') return err;
+        text += len + 1;
+    }
+}
+
+static inline shoal_err sample_set(shoal_recipe *recipe, const sample_field *f)
+{
+    if (f->text == NULL) return set_micro(recipe, f->path, f->micro);
+    return strcmp(f->path, "parameters.values") == 0 ? sample_values(recipe, f->text)
+                                                     : set_text(recipe, f->path, f->text);
+}
+
+// Makes the finished recipe of a sample.
+static inline shoal_err sample_recipe(shoal_recipe *recipe, const char *mechanism, const sample *s)
+{
+    shoal_err err = start_any_recipe(recipe, mechanism, s->kind);
+    for (int i = 0; i < SAMPLE_FIELDS && err == SHOAL_OK && s->fields[i].path != NULL; i++)
+        err = sample_set(recipe, &s->fields[i]);
+    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+}
+
+// Returns: the item of a sample's value.
+static inline uint64_t sample_item(const shoal_recipe *recipe, const char *value)
+{
+    const shoal_part *part = &recipe->parts[0];
+    if (recipe->value == SHOAL_VALUE_NUMBER) return shoal_recipe_number_item(recipe, strtoll(value, NULL, 10));
+    if (part->domain == SHOAL_DOMAIN_OPEN) return shoal_part_item(part, (const uint8_t *)value, strlen(value));
+    return strcmp(value, "none") == 0 ? SHOAL_ITEM_NONE : strtoull(value, NULL, 10);
+}
+
+#endif
