@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "check.h"
+#include "odds_table.h"
 #include "threshold_table.h"
 
 #define N_TABLE (sizeof threshold_table / sizeof threshold_table[0])
@@ -31,6 +32,29 @@ static void inverse_rounds_up(void)
         CHECK(shoal_threshold_epsilon(&back, threshold_table[i].one - 1, 1) == SHOAL_OK && back == eps + 1);
         CHECK(shoal_threshold_epsilon(&back, threshold_table[i].half - 1, 2) == SHOAL_OK && back == eps + 1);
     }
+}
+
+// Odds with weights: the table, and an inverse that rounds up and gives back what went in.
+static void weighted_odds(void)
+{
+    for (uint32_t i = 0; i < sizeof odds_table / sizeof odds_table[0]; i++) {
+        uint32_t eps = odds_table[i].eps_micro, a = odds_table[i].a, b = odds_table[i].b, back = 0;
+        uint64_t t = 0;
+        CHECK(shoal_threshold_odds(&t, eps, a, b) == SHOAL_OK && t == odds_table[i].threshold);
+        CHECK(shoal_threshold_odds_epsilon(&back, t, a, b) == SHOAL_OK && back == eps);
+        if (eps < SHOAL_EPS_MICRO_MAX)
+            CHECK(shoal_threshold_odds_epsilon(&back, t - 1, a, b) == SHOAL_OK && back == eps + 1);
+        else
+            CHECK(shoal_threshold_odds_epsilon(&back, t - 1, a, b) == SHOAL_ERR_RANGE);
+    }
+    uint64_t t = 42, plain = 0;
+    CHECK(shoal_threshold_odds(&t, 1000000, 0, 1) == SHOAL_ERR_RANGE);
+    CHECK(shoal_threshold_odds(&t, 1000000, 1, 0) == SHOAL_ERR_RANGE);
+    CHECK(shoal_threshold_odds(&t, 1000000, (1u << 25) + 1, 1) == SHOAL_ERR_RANGE);
+    CHECK(shoal_threshold_odds(&t, 1000000, 1, (1u << 25) + 1) == SHOAL_ERR_RANGE);
+    CHECK(shoal_threshold_odds(&t, SHOAL_EPS_MICRO_MAX + 1, 1, 1) == SHOAL_ERR_RANGE && t == 42);
+    CHECK(shoal_threshold_odds(&t, 3000000, 1, 1) == SHOAL_OK && shoal_threshold(&plain, 3000000, 1) == SHOAL_OK);
+    CHECK(t == plain);
 }
 
 static void is_monotone(void)
@@ -72,6 +96,7 @@ int main(void)
 {
     matches_table();
     inverse_rounds_up();
+    weighted_odds();
     is_monotone();
     wastes_nothing();
     ranges();
