@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affine1.h"
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "poly1.h"
+
+#define BYTE_VALUES 256u
+#define POINT_BYTES (SHOAL_AFFINE1_BITS / 8)
 
 typedef struct scan {
     const shoal_part *part;
@@ -20,24 +24,61 @@ typedef struct scan {
     int32_t *scratch; // m per thread
 } scan;
 
-static void add_unsigned(int64_t *sums, const uint64_t *points, size_t n, const int32_t *values, const shoal_poly1 *row,
-                         uint32_t m)
+// One row's hash, ready to be asked for many points.
+typedef struct row_hash {
+    shoal_poly1 poly;
+    uint32_t of_byte[POINT_BYTES][BYTE_VALUES]; // affine1: what each byte of a point adds to the column
+    uint32_t m;
+    int is_affine;
+} row_hash;
+
+// The map is linear up to b, so that the column is the sum of what the point's bytes give.
+static void prepare_affine(row_hash *hash, const shoal_part *part, uint32_t j)
 {
-    for (size_t i = 0; i < n; i++) sums[i] += (int64_t)(uint32_t)values[shoal_poly1_hash(row, points[i], m)];
+    shoal_affine1 row;
+    shoal_affine1_row(&row, part->seed, j, part->m);
+    for (uint32_t byte = 0; byte < POINT_BYTES; byte++) {
+        uint32_t *table = hash->of_byte[byte];
+        table[0] = byte == 0 ? row.b : 0;
+        for (uint32_t bit = 0; bit < 8; bit++) {
+            uint32_t image = shoal_affine1_hash(&row, (uint32_t)1 << (8 * byte + bit)) ^ row.b;
+            for (uint32_t x = 0; x < (uint32_t)1 << bit; x++) table[x | (uint32_t)1 << bit] = table[x] ^ image;
+        }
+    }
 }
 
-static void add_signed(int64_t *sums, const uint64_t *points, size_t n, const int32_t *values, const shoal_poly1 *row,
-                       uint32_t m)
+static void prepare_hash(row_hash *hash, const shoal_part *part, uint32_t j)
 {
-    for (size_t i = 0; i < n; i++) sums[i] += values[shoal_poly1_hash(row, points[i], m)];
+    hash->m = part->m;
+    hash->is_affine = part->hash == SHOAL_HASH_AFFINE1;
+    if (hash->is_affine)
+        prepare_affine(hash, part, j);
+    else
+        shoal_poly1_row(&hash->poly, part->seed, j);
+}
+
+static inline uint32_t column_of(const row_hash *hash, uint64_t point)
+{
+    if (!hash->is_affine) return shoal_poly1_hash(&hash->poly, point, hash->m);
+    return hash->of_byte[0][point & 255] ^ hash->of_byte[1][point >> 8 & 255] ^ hash->of_byte[2][point >> 16 & 255];
+}
+
+static void add_unsigned(int64_t *sums, const uint64_t *points, size_t n, const int32_t *values, const row_hash *hash)
+{
+    for (size_t i = 0; i < n; i++) sums[i] += (int64_t)(uint32_t)values[column_of(hash, points[i])];
+}
+
+static void add_signed(int64_t *sums, const uint64_t *points, size_t n, const int32_t *values, const row_hash *hash)
+{
+    for (size_t i = 0; i < n; i++) sums[i] += values[column_of(hash, points[i])];
 }
 
 static void scan_row(const scan *s, int64_t *sums, int32_t *values, uint32_t j, size_t first, size_t n)
 {
-    shoal_poly1 row;
-    shoal_poly1_row(&row, s->part->seed, j);
+    row_hash hash;
+    prepare_hash(&hash, s->part, j);
     s->values(values, s->sketch, j);
-    (s->is_signed ? add_signed : add_unsigned)(sums + first, s->points + first, n, values, &row, s->part->m);
+    (s->is_signed ? add_signed : add_unsigned)(sums + first, s->points + first, n, values, &hash);
 }
 
 static void scan_rows(void *context, unsigned part, unsigned n_parts)
@@ -61,7 +102,8 @@ static shoal_err run(scan *s, int64_t *support, agg_error *error, const uint64_t
     s->points = points;
     shoal_err err = points == NULL || s->sums == NULL || s->scratch == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
-        for (size_t i = 0; i < s->n_items; i++) points[i] = shoal_poly1_point(items[i]);
+        int is_affine = s->part->hash == SHOAL_HASH_AFFINE1;
+        for (size_t i = 0; i < s->n_items; i++) points[i] = is_affine ? items[i] : shoal_poly1_point(items[i]);
         agg_parallel(n_threads, scan_rows, s);
         memset(support, 0, s->n_items * sizeof *support);
         for (unsigned t = 0; t < n_threads; t++)

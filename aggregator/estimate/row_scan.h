@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum over rows that CMS and HCMS share: support[i] = sum_j row_j[h_j(item_i)]. Private to estimate/.
+// The sum over rows that CMS, HCMS and local hashing share: support[i] = sum_j row_j[h_j(item_i)], over either hash family. Private to estimate/.
 #ifndef ROW_SCAN_H
 #define ROW_SCAN_H
 

@@ -21,14 +21,25 @@ typedef struct law {
     unsigned k, m;
     unsigned trials;
     int is_heavy; // one value holds 45 % of the devices
+    int is_list;  // a sketch over a list (affine1) instead of open strings (poly1)
 } law;
 
 static const law laws[] = {
-    {"cms", 1, 32, 64, 300, 0},   {"cms", 4, 32, 64, 300, 0},   {"cms", 8, 8, 32, 600, 1},
-    {"cms", 8, 64, 8, 300, 1},    {"hcms", 1, 32, 64, 300, 0},  {"hcms", 4, 8, 32, 600, 1},
-    {"hcms", 8, 8, 32, 600, 1},   {"onehot", 1, 1, 20, 300, 0}, {"onehot", 4, 1, 20, 300, 0},
-    {"onehot", 8, 1, 20, 300, 1},
+    {"cms", 1, 32, 64, 300, 0, 0},   {"cms", 4, 32, 64, 300, 0, 0},   {"cms", 8, 8, 32, 600, 1, 0},
+    {"cms", 8, 64, 8, 300, 1, 0},    {"hcms", 1, 32, 64, 300, 0, 0},  {"hcms", 4, 8, 32, 600, 1, 0},
+    {"hcms", 8, 8, 32, 600, 1, 0},   {"onehot", 1, 1, 20, 300, 0, 0}, {"onehot", 4, 1, 20, 300, 0, 0},
+    {"onehot", 8, 1, 20, 300, 1, 0}, {"cms", 4, 32, 64, 300, 0, 1},   {"cms", 8, 8, 32, 600, 1, 1},
+    {"hcms", 4, 8, 32, 600, 1, 1},
 };
+
+static void list_text(char out[1024], const law *l, const char *seed)
+{
+    snprintf(out, 1024,
+             "{\"recipe\":\"law\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
+             "\"parameters\":{\"epsilon\":%g,\"k\":%u,\"m\":%u,\"size\":20},\"hash\":\"affine1\",\"seed\":\"%s\","
+             "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"cohort\":{\"minimum\":1}}",
+             l->mechanism, l->epsilon, l->k, l->m, seed);
+}
 
 // How many devices hold value d.
 static uint32_t devices_of(const law *l, uint32_t d)
@@ -43,6 +54,8 @@ static void recipe_of_trial(agg_recipe *recipe, const law *l, unsigned trial)
     snprintf(seed, sizeof seed, "%064x", trial + 1);
     if (strcmp(l->mechanism, "onehot") == 0)
         onehot_text(text, l->epsilon, "\"size\":20", ",\"cohort\":{\"minimum\":1}");
+    else if (l->is_list)
+        list_text(text, l, seed);
     else
         sketch_text(text, "law", l->mechanism, l->epsilon, l->k, l->m, seed, ",\"cohort\":{\"minimum\":1}");
     read_recipe(recipe, text);
@@ -71,7 +84,8 @@ static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, con
     for (uint32_t d = 0; d < N_VALUES; d++)
         for (uint32_t i = 0; i < devices_of(l, d); i++, device++) {
             assert_true((device + 1) * size <= sizeof records);
-            assert_ok(shoal_record_randomize(records + device * size, &recipe->recipe, &dictionary->items[d], 1, NULL, &rng));
+            assert_ok(
+                shoal_record_randomize(records + device * size, &recipe->recipe, &dictionary->items[d], 1, NULL, &rng));
         }
     assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
     assert_ok(agg_accumulator_add(acc, &error, records, device, 1));
@@ -191,7 +205,7 @@ static void estimates_follow_their_law(void **state)
 static void nothing_is_detected_where_nothing_is(void **state)
 {
     enum { TRIALS = 200, ASKED = 100 };
-    static const law l = {"cms", 4, 64, 256, TRIALS, 0};
+    static const law l = {"cms", 4, 64, 256, TRIALS, 0, 0};
     static const agg_multiple rules[] = {AGG_BONFERRONI, AGG_BH, AGG_NONE};
     unsigned families[3] = {0, 0, 0}, rows[3] = {0, 0, 0};
     (void)state;
