@@ -75,6 +75,29 @@ void agg_print_terminal_text(FILE *stream, const char *bytes, size_t len)
     terminal_text(stream, bytes, len, 0);
 }
 
+size_t agg_terminal_width(const char *bytes, size_t len)
+{
+    return terminal_text(NULL, bytes, len, 0);
+}
+
+void agg_print_cell(FILE *stream, const char *bytes, size_t len, size_t width)
+{
+    for (size_t at = terminal_text(stream, bytes, len, 0); at < width; at++) fputc(' ', stream);
+}
+
+// A cell that starts like this is a formula to a spreadsheet.
+static int is_formula(const char *bytes, size_t len)
+{
+    return len > 0 && strchr("=+-@\t\r", bytes[0]) != NULL && bytes[0] != '\0';
+}
+
+void agg_print_csv_text(FILE *stream, const char *bytes, size_t len)
+{
+    fputs(is_formula(bytes, len) ? "\"'" : "\"", stream);
+    terminal_text(stream, bytes, len, 1);
+    fputc('"', stream);
+}
+
 void agg_print_number(FILE *stream, double x)
 {
     char text[40];
@@ -131,21 +154,13 @@ static void print_ndjson(FILE *stream, const agg_estimate *e)
     }
 }
 
-// A cell that starts like this is a formula to a spreadsheet.
-static int is_formula(agg_text value)
-{
-    return value.len > 0 && strchr("=+-@\t\r", value.bytes[0]) != NULL && value.bytes[0] != '\0';
-}
-
 static void print_csv(FILE *stream, const agg_estimate *e)
 {
     fputs("value,count,stderr,low,high,detected\n", stream);
     for (size_t i = 0; i < e->n_rows; i++) {
         const agg_estimate_row *row = &e->rows[i];
         const double numbers[] = {row->count, row->stderr_, row->low, row->high};
-        fputs(is_formula(row->value) ? "\"'" : "\"", stream);
-        terminal_text(stream, row->value.bytes, row->value.len, 1);
-        fputc('"', stream);
+        agg_print_csv_text(stream, row->value.bytes, row->value.len);
         for (size_t j = 0; j < 4; j++) {
             fputc(',', stream);
             agg_print_number(stream, numbers[j]);
@@ -154,21 +169,14 @@ static void print_csv(FILE *stream, const agg_estimate *e)
     }
 }
 
-#define WIDTH_MAX 48 // columns that values may widen the table to
-
 static size_t widest(const agg_estimate *e)
 {
     size_t width = sizeof "value" - 1;
     for (size_t i = 0; i < e->n_rows; i++) {
-        size_t own = terminal_text(NULL, e->rows[i].value.bytes, e->rows[i].value.len, 0);
+        size_t own = agg_terminal_width(e->rows[i].value.bytes, e->rows[i].value.len);
         if (own > width) width = own;
     }
-    return width < WIDTH_MAX ? width : WIDTH_MAX;
-}
-
-static void pad(FILE *stream, size_t from, size_t to)
-{
-    for (; from < to; from++) fputc(' ', stream);
+    return width < AGG_TABLE_VALUE_MAX ? width : AGG_TABLE_VALUE_MAX;
 }
 
 static void print_table(FILE *stream, const agg_estimate *e)
@@ -176,12 +184,11 @@ static void print_table(FILE *stream, const agg_estimate *e)
     size_t width = widest(e);
     fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals\n\n", e->recipe->id, (unsigned long long)e->n,
             e->epsilon, 100 * e->confidence);
-    fputs("value", stream);
-    pad(stream, 5, width);
+    agg_print_cell(stream, "value", 5, width);
     fprintf(stream, "  %12s  %10s  %12s  %12s\n", "count", "stderr", "low", "high");
     for (size_t i = 0; i < e->n_rows; i++) {
         const agg_estimate_row *row = &e->rows[i];
-        pad(stream, terminal_text(stream, row->value.bytes, row->value.len, 0), width);
+        agg_print_cell(stream, row->value.bytes, row->value.len, width);
         fprintf(stream, "  %12.0f  %10.0f  %12.0f  %12.0f%s\n", row->count, row->stderr_, row->low, row->high,
                 row->detected ? "" : "  not distinguishable from zero");
     }

@@ -23,6 +23,17 @@ void agg_print_json_text(FILE *stream, const char *bytes, size_t len);
 // Writes text that a terminal shows as it is: control characters, bidirectional overrides and broken UTF-8 become \xHH.
 void agg_print_terminal_text(FILE *stream, const char *bytes, size_t len);
 
+// Returns: the columns that agg_print_terminal_text takes.
+size_t agg_terminal_width(const char *bytes, size_t len);
+
+#define AGG_TABLE_VALUE_MAX ((size_t)48) // columns that values may widen a table to
+
+// The same, padded with blanks to `width` columns.
+void agg_print_cell(FILE *stream, const char *bytes, size_t len, size_t width);
+
+// Writes a quoted CSV cell.
+void agg_print_csv_text(FILE *stream, const char *bytes, size_t len);
+
 // Writes the shortest decimal of at most 17 digits that reads back as x (finite).
 void agg_print_number(FILE *stream, double x);
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal compare: what changed between two accumulators.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "commands.h"
+#include "compare.h"
+#include "compare_print.h"
+#include "options.h"
+#include "result_options.h"
+#include "talk.h"
+
+static const char help_text[] =
+    "Usage: shoal compare --recipe R [--recipe-b R2] --dictionary FILE A B\n\n"
+    "Prints how each value's share differs between two accumulators, B less A, with standard errors\n"
+    "and intervals, the surest change first. The two must not share a report. Refuses (exit 3) when\n"
+    "either holds fewer reports than its recipe's minimum cohort.\n\n"
+    "  --recipe FILE       the collection's recipe (JSON)\n"
+    "  --recipe-b FILE     the recipe of B, where it is another\n"
+    "  --dictionary FILE   the values to compare, one a line; default: the recipe's own list, if it has one\n"
+    "  --of WHAT           share (default; of all reports) or count\n"
+    "  --top N             print the N surest changes only\n"
+    "  --confidence C      of the intervals, default 0.95\n"
+    "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh or none\n"
+    "  --format FORMAT     table (default), json, ndjson or csv\n"
+    "  -o, --output FILE   default: standard output\n"
+    "  --threads T         default: all cores\n";
+
+typedef struct arguments {
+    const char *recipe, *recipe_b, *dictionary, *of, *accumulators[2];
+    cli_result_texts texts;
+    cli_result_options result;
+    agg_compare_of what;
+} arguments;
+
+// One of the two, loaded.
+typedef struct loaded {
+    agg_recipe recipe;
+    agg_accumulator acc;
+    agg_dictionary dictionary;
+} loaded;
+
+static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    static const char *const whats[] = {"share", "count", NULL};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},         {"recipe-b", 0, &a->recipe_b, NULL},
+                                  {"dictionary", 0, &a->dictionary, NULL}, {"of", 0, &a->of, NULL},
+                                  CLI_RESULT_OPTIONS(&a->texts),           {NULL, 0, NULL, NULL}};
+    int n_files = 0;
+    size_t what = 0;
+    const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
+    if (files == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
+    for (int i = 0; i < n_files && i < 2; i++) a->accumulators[i] = files[i];
+    free(files);
+    if (err != SHOAL_OK || *help) return err;
+    err = cli_need(error, "recipe", a->recipe);
+    if (err == SHOAL_OK && n_files != 2) err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes two accumulators");
+    if (err == SHOAL_OK) err = cli_read_name(&what, error, whats, a->of, "--of is share or count");
+    a->what = (agg_compare_of)what;
+    return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
+}
+
+static shoal_err load(loaded *l, agg_error *error, const char *recipe, const char *accumulator)
+{
+    shoal_err err = agg_recipe_from_file(&l->recipe, error, recipe);
+    if (err == SHOAL_OK) err = agg_accumulator_load(&l->acc, error, accumulator);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_check_recipe(&l->acc, error, &l->recipe.recipe);
+    if (err != SHOAL_OK) agg_error_prefix(error, "%s", accumulator);
+    return err;
+}
+
+static void release(loaded *l)
+{
+    agg_dictionary_release(&l->dictionary);
+    agg_accumulator_release(&l->acc);
+    agg_recipe_release(&l->recipe);
+}
+
+static int is_same_text(agg_text x, agg_text y)
+{
+    return x.len == y.len && memcmp(x.bytes, y.bytes, x.len) == 0;
+}
+
+static shoal_err check_same_lists(agg_error *error, const agg_dictionary *a, const agg_dictionary *b)
+{
+    int is_same = a->n == b->n;
+    for (size_t i = 0; is_same && i < a->n; i++) is_same = is_same_text(a->values[i], b->values[i]);
+    if (is_same) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "the recipes' lists differ; --dictionary says which values to compare");
+}
+
+// The same values on both sides. A file is told of once: the text rules seldom differ.
+static shoal_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const char *path)
+{
+    char command[] = "compare";
+    if (path != NULL) {
+        shoal_err err = agg_dictionary_load(&a->dictionary, error, &a->recipe, path, cli_talk, command);
+        return err == SHOAL_OK ? agg_dictionary_load(&b->dictionary, error, &b->recipe, path, NULL, NULL) : err;
+    }
+    shoal_err err = agg_dictionary_of_recipe(&a->dictionary, error, &a->recipe);
+    if (err == SHOAL_OK) err = agg_dictionary_of_recipe(&b->dictionary, error, &b->recipe);
+    return err == SHOAL_OK ? check_same_lists(error, &a->dictionary, &b->dictionary) : err;
+}
+
+static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+{
+    return agg_compare_print(stream, error, result, format);
+}
+
+static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_a, const loaded *of_b)
+{
+    char command[] = "compare", text[160];
+    const agg_compare_side side_a = {&of_a->recipe, &of_a->acc, &of_a->dictionary};
+    const agg_compare_side side_b = {&of_b->recipe, &of_b->acc, &of_b->dictionary};
+    const agg_compare_options options = {a->what, a->result.confidence, a->result.multiple, a->result.top,
+                                         a->result.n_threads};
+    agg_compare result;
+    shoal_err err = agg_compare_run(&result, error, &side_a, &side_b, &options);
+    if (err != SHOAL_OK) return err;
+    err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
+    if (result.n_withheld > 0) {
+        snprintf(text, sizeof text, "%zu of %zu values are below the release threshold on both sides and were withheld",
+                 result.n_withheld, result.n_dictionary);
+        cli_talk(command, text);
+    }
+    agg_compare_release(&result);
+    return err;
+}
+
+static shoal_err run(agg_error *error, const arguments *a)
+{
+    loaded of_a = {0}, of_b = {0};
+    shoal_err err = load(&of_a, error, a->recipe, a->accumulators[0]);
+    if (err == SHOAL_OK) err = load(&of_b, error, a->recipe_b != NULL ? a->recipe_b : a->recipe, a->accumulators[1]);
+    if (err == SHOAL_OK) err = load_dictionaries(&of_a, &of_b, error, a->dictionary);
+    if (err == SHOAL_OK) err = compare(error, a, &of_a, &of_b);
+    release(&of_a);
+    release(&of_b);
+    return err;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    arguments a = {0};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    int help = 0;
+    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    if (err == SHOAL_OK && help)
+        fputs(help_text, stdout);
+    else if (err == SHOAL_OK)
+        err = run(&error, &a);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("compare", &error);
+}

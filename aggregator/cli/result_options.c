@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options and output of the commands that print results; see result_options.h.
+#include "result_options.h"
+
+#include <string.h>
+
+#include "agg_file.h"
+
+shoal_err cli_read_name(size_t *position, agg_error *error, const char *const *names, const char *text,
+                        const char *refused)
+{
+    size_t i = 0;
+    while (text != NULL && names[i] != NULL && strcmp(names[i], text) != 0) i++;
+    if (names[i] == NULL) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", refused);
+    *position = i;
+    return SHOAL_OK;
+}
+
+shoal_err cli_result_options_read(cli_result_options *options, agg_error *error, const cli_result_texts *texts)
+{
+    static const char *const formats[] = {"table", "json", "ndjson", "csv", NULL};
+    static const char *const rules[] = {"bonferroni", "bh", "none", NULL};
+    size_t format = 0, rule = 0;
+    uint64_t top = 0;
+    *options = (cli_result_options){0};
+    shoal_err err = cli_read_name(&format, error, formats, texts->format, "--format is table, json, ndjson or csv");
+    if (err == SHOAL_OK)
+        err = cli_read_name(&rule, error, rules, texts->multiple, "--multiple is bonferroni, bh or none");
+    if (err == SHOAL_OK && texts->top != NULL) err = cli_read_whole(&top, error, "top", texts->top, 1, UINT32_MAX);
+    if (err == SHOAL_OK && texts->confidence != NULL)
+        err = cli_read_decimal(&options->confidence, error, "confidence", texts->confidence, 0.000001, 0.999999999999);
+    if (err == SHOAL_OK) err = cli_read_threads(&options->n_threads, error, texts->threads);
+    options->format = (agg_format)format;
+    options->multiple = (agg_multiple)rule;
+    options->top = (size_t)top;
+    return err;
+}
+
+shoal_err cli_result_write(agg_error *error, const char *output, cli_result_print print, const void *result,
+                           agg_format format)
+{
+    agg_file file;
+    if (output == NULL || strcmp(output, "-") == 0) return print(stdout, error, result, format);
+    shoal_err err = agg_file_create(&file, error, output);
+    if (err != SHOAL_OK) return err;
+    err = print(file.stream, error, result, format);
+    if (err == SHOAL_OK) return agg_file_commit(&file, error);
+    agg_file_abandon(&file);
+    return err;
+}

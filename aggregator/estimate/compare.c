@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differences between two accumulators; the formulas are in compare.h.
+#include "compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "estimator.h"
+#include "normal_law.h"
+
+// One side, its numbers in the unit that is compared: x = origin + unit * count, a share being a count times 1/n.
+typedef struct side {
+    agg_count *counts;
+    agg_debias debias;
+    int has_law; // debias says what the variance is at any count
+    double n, origin, unit;
+    double threshold; // of release, reports
+} side;
+
+static double clamp(double x, double low, double high)
+{
+    if (x < low) return low;
+    return x > high ? high : x;
+}
+
+static double variance_of(const side *s, size_t i)
+{
+    double error = s->unit * s->counts[i].stderr_;
+    return error * error;
+}
+
+// The variance of x_i if x were the truth.
+static double variance_at(const side *s, size_t i, double x)
+{
+    if (!s->has_law) return variance_of(s, i);
+    double f = clamp(x / s->unit, 0, s->n);
+    double variance = s->debias.base + s->debias.slope * f + s->debias.curve * f * f;
+    return variance > 0 ? s->unit * s->unit * variance : 0;
+}
+
+// What both sides would be if nothing changed.
+static double pooled(const side *a, const side *b, size_t i, double x, double y, double high)
+{
+    double of_a = a->unit * a->counts[i].null_error, of_b = b->unit * b->counts[i].null_error;
+    double all = of_a * of_a + of_b * of_b;
+    double weight = all > 0 ? of_b * of_b / all : 0.5;
+    return clamp(weight * x + (1 - weight) * y, 0, high);
+}
+
+// The variance of the difference if nothing changed: of the coins and of who happened to report.
+static double null_variance(agg_compare_of of, const side *a, const side *b, size_t i, double x, double y)
+{
+    if (of == AGG_COMPARE_MEANS) return variance_of(a, i) + variance_of(b, i);
+    int is_share = of == AGG_COMPARE_SHARES;
+    double same = pooled(a, b, i, x, y, is_share ? 1 : fmax(a->n, b->n));
+    double crowd = is_share ? same * (1 - same) * (1 / a->n + 1 / b->n) : 2 * same;
+    return variance_at(a, i, same) + variance_at(b, i, same) + crowd;
+}
+
+static agg_compare_row make_row(const agg_compare *c, const side *a, const side *b, size_t i, agg_text value,
+                                double quantile)
+{
+    agg_compare_row row = {
+        .value = value, .a = a->origin + a->counts[i].count * a->unit, .b = b->origin + b->counts[i].count * b->unit};
+    double null = null_variance(c->of, a, b, i, row.a, row.b);
+    row.difference = row.b - row.a;
+    row.stderr_ = sqrt(variance_of(a, i) + variance_of(b, i));
+    row.low = row.difference - quantile * row.stderr_;
+    row.high = row.difference + quantile * row.stderr_;
+    row.z = null > 0 ? row.difference / sqrt(null) : 0;
+    row.a_withheld = a->threshold > 0 && a->counts[i].count < a->threshold;
+    row.b_withheld = b->threshold > 0 && b->counts[i].count < b->threshold;
+    return row;
+}
+
+static int compare_rows(const void *x, const void *y)
+{
+    const agg_compare_row *a = x, *b = y;
+    if (fabs(a->z) != fabs(b->z)) return fabs(a->z) > fabs(b->z) ? -1 : 1;
+    size_t shorter = a->value.len < b->value.len ? a->value.len : b->value.len;
+    int order = memcmp(a->value.bytes, b->value.bytes, shorter);
+    return order != 0 ? order : (a->value.len > b->value.len) - (a->value.len < b->value.len);
+}
+
+// Marks the rows (sorted) whose difference stands out of what two reports of one crowd would show; as estimate.c, two-sided.
+static void detect(agg_compare *c)
+{
+    double alpha = 1 - c->confidence, tests = (double)c->n_rows;
+    size_t n_detected = 0;
+    for (size_t i = 0; i < c->n_rows; i++) {
+        double share = alpha;
+        if (c->multiple == AGG_BONFERRONI) share = alpha / tests;
+        if (c->multiple == AGG_BH) share = alpha * (double)(i + 1) / tests;
+        if (fabs(c->rows[i].z) > -agg_normal_quantile(share / 2)) n_detected = i + 1;
+    }
+    for (size_t i = 0; i < n_detected; i++) c->rows[i].detected = 1;
+}
+
+static void cut_rows(agg_compare *c, size_t top)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->n_rows; i++) {
+        if (c->rows[i].a_withheld && c->rows[i].b_withheld)
+            c->n_withheld++;
+        else
+            c->rows[kept++] = c->rows[i];
+    }
+    c->n_rows = top > 0 && kept > top ? top : kept;
+}
+
+static shoal_err check_side(agg_error *error, const agg_compare_side *in)
+{
+    const agg_recipe *recipe = in->recipe;
+    shoal_err err = agg_accumulator_check_recipe(in->acc, error, &recipe->recipe);
+    if (err != SHOAL_OK || in->acc->n >= recipe->recipe.cohort_minimum) return err;
+    return agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
+                    "recipe %s: %llu reports are fewer than its minimum cohort of %u; nothing is shown", recipe->id,
+                    (unsigned long long)in->acc->n, recipe->recipe.cohort_minimum);
+}
+
+static int is_same_sketch(const agg_sketch *x, const agg_sketch *y)
+{
+    return x->n_cells == y->n_cells &&
+           memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
+}
+
+// Two collections of their own do not agree in every cell; only in a sketch of a single cell that is bound to happen.
+static shoal_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
+{
+    const agg_accumulator *x = a->acc, *y = b->acc;
+    int is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 && x->n == y->n && x->n > 0;
+    uint64_t n_cells = 0;
+    for (uint32_t i = 0; is_same && i < x->n_parts; i++) {
+        n_cells += x->parts[i].n_cells;
+        is_same = is_same_sketch(&x->parts[i], &y->parts[i]);
+    }
+    if (!is_same || n_cells < 2) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "the two accumulators of recipe %s hold the same reports: a difference needs two collections that "
+                    "share none",
+                    a->recipe->id);
+}
+
+static int is_mean(const agg_recipe *recipe)
+{
+    return recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+}
+
+static void set_unit(side *s, agg_compare_of of, const shoal_recipe *recipe)
+{
+    if (of == AGG_COMPARE_SHARES) s->unit = 1 / s->n;
+    if (of != AGG_COMPARE_MEANS) return;
+    s->origin = (double)recipe->low_micro / 1e6;
+    s->unit = (double)recipe->high_micro / 1e6 - s->origin;
+    s->threshold = 0;
+}
+
+static shoal_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of, unsigned n_threads)
+{
+    const shoal_part *part = &in->recipe->recipe.parts[0];
+    const agg_sketch *sketch = &in->acc->parts[0];
+    const agg_estimator *estimator = agg_estimator_of(part->mechanism);
+    *s = (side){.n = (double)in->acc->n, .unit = 1, .threshold = (double)in->recipe->recipe.release_threshold};
+    set_unit(s, of, &in->recipe->recipe);
+    s->counts = agg_alloc(error, in->dictionary->n, sizeof *s->counts);
+    if (s->counts == NULL) return AGG_ERR_MEMORY;
+    s->has_law = estimator->debias != NULL;
+    if (s->has_law) estimator->debias(&s->debias, part, sketch, in->acc->n);
+    return agg_estimator_counts(s->counts, error, part, sketch, in->acc->n, in->dictionary->items, in->dictionary->n,
+                                n_threads);
+}
+
+static shoal_err make_rows(agg_compare *c, agg_error *error, const agg_compare_side *in_a, const agg_compare_side *in_b,
+                           const agg_compare_options *options)
+{
+    double quantile = -agg_normal_quantile((1 - c->confidence) / 2);
+    side a = {0}, b = {0};
+    shoal_err err = read_side(&a, error, in_a, c->of, options->n_threads);
+    if (err == SHOAL_OK) err = read_side(&b, error, in_b, c->of, options->n_threads);
+    if (err == SHOAL_OK) {
+        c->rows = agg_alloc(error, c->n_dictionary, sizeof *c->rows);
+        if (c->rows == NULL) err = AGG_ERR_MEMORY;
+    }
+    if (err == SHOAL_OK) {
+        c->n_rows = c->n_dictionary;
+        for (size_t i = 0; i < c->n_rows; i++)
+            c->rows[i] = make_row(c, &a, &b, i, in_a->dictionary->values[i], quantile);
+        qsort(c->rows, c->n_rows, sizeof *c->rows, compare_rows);
+        detect(c);
+    }
+    free(a.counts);
+    free(b.counts);
+    return err;
+}
+
+shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a, const agg_compare_side *b,
+                          const agg_compare_options *options)
+{
+    *compare = (agg_compare){.recipe_a = a->recipe,
+                             .recipe_b = b->recipe,
+                             .n_a = a->acc->n,
+                             .n_b = b->acc->n,
+                             .of = options->of,
+                             .confidence = options->confidence > 0 ? options->confidence : 0.95,
+                             .multiple = options->multiple,
+                             .n_dictionary = a->dictionary->n};
+    if (!(compare->confidence > 0 && compare->confidence < 1))
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");
+    if (is_mean(a->recipe) != is_mean(b->recipe))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a mean and counts cannot be compared");
+    if (is_mean(a->recipe)) compare->of = AGG_COMPARE_MEANS;
+    if (b->dictionary->n != a->dictionary->n) return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
+    shoal_err err = check_side(error, a);
+    if (err == SHOAL_OK) err = check_side(error, b);
+    if (err == SHOAL_OK) err = check_apart(error, a, b);
+    if (err == SHOAL_OK) err = make_rows(compare, error, a, b, options);
+    if (err != SHOAL_OK) {
+        agg_compare_release(compare);
+        return err;
+    }
+    cut_rows(compare, options->top);
+    return SHOAL_OK;
+}
+
+void agg_compare_release(agg_compare *compare)
+{
+    free(compare->rows);
+    memset(compare, 0, sizeof *compare);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons as text; see compare_print.h.
+#include "compare_print.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define N_NUMBERS 7u // of a row
+#define N_SHOWN 6u   // of these in a table, which leaves out z
+
+static const char *const names[N_NUMBERS] = {"a", "b", "difference", "stderr", "low", "high", "z"};
+
+static void numbers_of(double out[N_NUMBERS], const agg_compare_row *row)
+{
+    const double numbers[N_NUMBERS] = {row->a, row->b, row->difference, row->stderr_, row->low, row->high, row->z};
+    memcpy(out, numbers, sizeof numbers);
+}
+
+static int is_withheld(const agg_compare_row *row, size_t number)
+{
+    return (number == 0 && row->a_withheld) || (number == 1 && row->b_withheld);
+}
+
+static const char *of_name(agg_compare_of of)
+{
+    return of == AGG_COMPARE_SHARES ? "share" : "count";
+}
+
+static void print_json_row(FILE *stream, const agg_compare_row *row)
+{
+    double numbers[N_NUMBERS];
+    numbers_of(numbers, row);
+    fputs("{\"value\":", stream);
+    agg_print_json_text(stream, row->value.bytes, row->value.len);
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        fprintf(stream, ",\"%s\":", names[i]);
+        if (is_withheld(row, i))
+            fputs("null", stream);
+        else
+            agg_print_number(stream, numbers[i]);
+    }
+    fprintf(stream, ",\"detected\":%s}", row->detected ? "true" : "false");
+}
+
+static void print_json_side(FILE *stream, const char *name, const agg_recipe *recipe, uint64_t n)
+{
+    fprintf(stream, "\"%s\":{\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,\"epsilon\":", name, recipe->id,
+            recipe->hash_hex, (unsigned long long)n);
+    agg_print_number(stream, recipe->recipe.cost_micro / 1e6);
+    fputs("},", stream);
+}
+
+static void print_json(FILE *stream, const agg_compare *c)
+{
+    fputs("{\"schema\":1,", stream);
+    print_json_side(stream, "a", c->recipe_a, c->n_a);
+    print_json_side(stream, "b", c->recipe_b, c->n_b);
+    fprintf(stream, "\"of\":\"%s\",\"confidence\":", of_name(c->of));
+    agg_print_number(stream, c->confidence);
+    fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(c->multiple));
+    if (c->recipe_a->recipe.release_threshold > 0 || c->recipe_b->recipe.release_threshold > 0)
+        fprintf(stream, "\"withheld\":%zu,", c->n_withheld);
+    fputs("\"rows\":[", stream);
+    for (size_t i = 0; i < c->n_rows; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        print_json_row(stream, &c->rows[i]);
+    }
+    fputs("\n]}\n", stream);
+}
+
+static void print_ndjson(FILE *stream, const agg_compare *c)
+{
+    for (size_t i = 0; i < c->n_rows; i++) {
+        print_json_row(stream, &c->rows[i]);
+        fputc('\n', stream);
+    }
+}
+
+static void print_csv(FILE *stream, const agg_compare *c)
+{
+    fputs("value", stream);
+    for (size_t i = 0; i < N_NUMBERS; i++) fprintf(stream, ",%s", names[i]);
+    fputs(",detected\n", stream);
+    for (size_t i = 0; i < c->n_rows; i++) {
+        double numbers[N_NUMBERS];
+        numbers_of(numbers, &c->rows[i]);
+        agg_print_csv_text(stream, c->rows[i].value.bytes, c->rows[i].value.len);
+        for (size_t j = 0; j < N_NUMBERS; j++) {
+            fputc(',', stream);
+            if (!is_withheld(&c->rows[i], j)) agg_print_number(stream, numbers[j]);
+        }
+        fprintf(stream, ",%s\n", c->rows[i].detected ? "true" : "false");
+    }
+}
+
+// Decimals that show two digits of the smallest error, in the table's unit.
+static int decimals_of(const agg_compare *c, double unit)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < c->n_rows; i++) least = fmin(least, unit * c->rows[i].stderr_);
+    if (!(least > 0 && least < 10)) return 0;
+    int decimals = 1 - (int)floor(log10(least));
+    return decimals < 9 ? decimals : 9;
+}
+
+static const char *verdict(const agg_compare_row *row)
+{
+    if (!row->detected) return "cannot tell";
+    return row->difference > 0 ? "up" : "down";
+}
+
+static void print_table(FILE *stream, const agg_compare *c)
+{
+    double unit = c->of == AGG_COMPARE_SHARES ? 100 : 1;
+    int decimals = decimals_of(c, unit);
+    size_t width = sizeof "value" - 1;
+    for (size_t i = 0; i < c->n_rows; i++) {
+        size_t own = agg_terminal_width(c->rows[i].value.bytes, c->rows[i].value.len);
+        if (own > width) width = own < AGG_TABLE_VALUE_MAX ? own : AGG_TABLE_VALUE_MAX;
+    }
+    fprintf(stream, "a: %s, %llu reports, epsilon %g\n", c->recipe_a->id, (unsigned long long)c->n_a,
+            c->recipe_a->recipe.cost_micro / 1e6);
+    fprintf(stream, "b: %s, %llu reports, epsilon %g\n", c->recipe_b->id, (unsigned long long)c->n_b,
+            c->recipe_b->recipe.cost_micro / 1e6);
+    fprintf(stream, "b less a, %s, %g %% intervals\n\n", c->of == AGG_COMPARE_SHARES ? "shares in %" : "reports",
+            100 * c->confidence);
+    agg_print_cell(stream, "value", 5, width);
+    for (size_t j = 0; j < N_SHOWN; j++) fprintf(stream, "  %10s", names[j]);
+    fputs("  change\n", stream);
+    for (size_t i = 0; i < c->n_rows; i++) {
+        const agg_compare_row *row = &c->rows[i];
+        double numbers[N_NUMBERS];
+        numbers_of(numbers, row);
+        agg_print_cell(stream, row->value.bytes, row->value.len, width);
+        for (size_t j = 0; j < N_SHOWN; j++) {
+            if (is_withheld(row, j))
+                fprintf(stream, "  %10s", "withheld");
+            else
+                fprintf(stream, "  %10.*f", decimals, unit * numbers[j]);
+        }
+        fprintf(stream, "  %s\n", verdict(row));
+    }
+    if (c->n_withheld > 0)
+        fprintf(stream, "\n%zu value%s below the release threshold on both sides withheld\n", c->n_withheld,
+                c->n_withheld == 1 ? "" : "s");
+}
+
+shoal_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare, agg_format format)
+{
+    switch (format) {
+    case AGG_TABLE: print_table(stream, compare); break;
+    case AGG_JSON: print_json(stream, compare); break;
+    case AGG_NDJSON: print_ndjson(stream, compare); break;
+    case AGG_CSV: print_csv(stream, compare); break;
+    }
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+}
