@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-bit mean for planner and auditor: Ding, Kulkarni, Yekhanin 2017, section 3.
+#include "account.h"
+#include "one_bit_mean.h"
+
+static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+{
+    if (index > 0 || !wish->is_number) return 0;
+    *part = (shoal_part){
+        .mechanism = shoal_one_bit_mean_id, .domain = SHOAL_DOMAIN_NUMBER, .eps_micro = wish->eps_micro, .k = 1};
+    return 1;
+}
+
+static double q_of(const shoal_part *part)
+{
+    return (double)part->threshold * 0x1p-64;
+}
+
+// Of the fraction, not of a count: v(1 - v) / (n (1 - 2q)^2). f is n times the mean fraction; n/2 gives the largest.
+static double variance(const shoal_part *part, double n, double f, double squares)
+{
+    double q = q_of(part), gap = 1 - 2 * q, v = q + gap * f / n;
+    (void)squares;
+    return v * (1 - v) / (n * gap * gap);
+}
+
+static uint64_t fraction_of(uint64_t item)
+{
+    return item == SHOAL_ITEM_NONE ? SHOAL_ONE_BIT_MEAN_NONE : item;
+}
+
+static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+{
+    (void)part;
+    return record[0] == (fraction_of(a) > fraction_of(b));
+}
+
+static uint64_t n_outputs(const shoal_part *part)
+{
+    (void)part;
+    return 2;
+}
+
+static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+{
+    (void)part;
+    record[0] = (uint8_t)index;
+    return 1;
+}
+
+static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    double q = q_of(part), one = q + (1 - 2 * q) * ((double)fraction_of(item) * 0x1p-32);
+    return record[0] ? one : 1 - one;
+}
+
+const agg_account agg_one_bit_mean_account = {
+    shoal_one_bit_mean_id, propose, variance, tells_apart, n_outputs, output, probability,
+};

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-bit mean, the device's side: the bit of Duchi, Jordan and Wainwright ("Local privacy and statistical minimax rates",
+// FOCS 2013; "Minimax optimal procedures for locally private estimation", JASA 2018, section 3) in the form of 1BitMean (Ding,
+// Kulkarni, Yekhanin, "Collecting telemetry data privately", NIPS 2017, section 3).
+//
+// A device whose number is the fraction u/2^32 of the range draws a bit that is 1 with exactly that probability, then flips it
+// with probability q = threshold/2^64 >= 1/(e^epsilon + 1):
+//
+//     P(1) = (u/2^32)(1 - q) + (1 - u/2^32) q
+//
+// Privacy: epsilon per record, replacement model: P(1) lies in [q, 1 - q] whatever the number, and both ends of the range reach
+// the odds (1 - q)/q <= e^epsilon. The epsilon really drawn is short of the stated one as probability.h says. "No number" is the middle
+// of the range, whose answers are even: it costs less than any other.
+// Draws, in order: one u64 for the fraction (its high 32 bits), one u64 for the flip.
+// Parameters: low, high. Record: one byte, 0 or 1. Text: "0" or "1".
+#ifndef SHOAL_ONE_BIT_MEAN_H
+#define SHOAL_ONE_BIT_MEAN_H
+
+#include "mechanism.h"
+
+#define SHOAL_ONE_BIT_MEAN_NONE ((uint64_t)1 << 31) // the fraction that stands for SHOAL_ITEM_NONE
+
+#endif
