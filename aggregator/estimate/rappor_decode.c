@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// RAPPOR counts by LASSO, least squares and tests of every candidate; see rappor_decode.h.
+#include "rappor_decode.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "lasso.h"
+#include "least_squares.h"
+#include "normal_law.h"
+
+#define CHOSEN_MAX 1000 // candidates in one model; its factor is then 8 MB
+#define PATH_STEPS 20   // penalties on the way down
+#define PASSES 2        // times that variances and weights are learnt from a fit and used for the next
+#define NULL_CUT 0.75   // p-values above this are taken for candidates that nobody sent
+
+typedef struct decoder {
+    const agg_rappor_counts *counts;
+    const agg_bit_design *design;
+    double n, gap;   // reports; q* - p*
+    size_t n_usable; // rows whose cohort has reports
+    double *y, *variances, *weights;
+    double tau2, third;
+    size_t *chosen; // n_columns
+    size_t n_chosen;
+    unsigned char *is_twin; // another candidate has the same bits everywhere
+    agg_least_squares fit;
+} decoder;
+
+static double clamp_share(double x)
+{
+    if (!(x > 0)) return 0;
+    return x > 1 ? 1 : x;
+}
+
+static shoal_err check(decoder *d, agg_error *error)
+{
+    const agg_rappor_counts *c = d->counts;
+    int is_ok = c->p_star >= 0 && c->q_star <= 1 && d->gap > 0 && d->design->n_rows == (size_t)c->n_cohorts * c->n_bits;
+    for (uint32_t j = 0; j < c->n_cohorts && is_ok; j++) {
+        d->n += c->reports[j];
+        if (c->reports[j] > 0) d->n_usable += c->n_bits;
+        for (uint32_t b = 0; b < c->n_bits; b++) is_ok = is_ok && c->ones[(size_t)j * c->n_bits + b] <= c->reports[j];
+    }
+    if (is_ok && d->n > 0) return SHOAL_OK;
+    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "these bit counts cannot be decoded");
+}
+
+// V: variance of y where a share of the cohort's devices has the bit.
+static double variance_of(const decoder *d, double reports, double share)
+{
+    double ones = clamp_share(share) * d->gap + d->counts->p_star, scale = d->n / (reports * d->gap);
+    double coin = ones * (1 - ones);
+    return reports * (coin > 0 ? coin : 1 / d->n) * scale * scale;
+}
+
+// The responses, with variances as if each bit of a cohort were as frequent as their mean: one made from a bit's own
+// count would lean on its noise.
+static void set_response(decoder *d)
+{
+    const agg_rappor_counts *c = d->counts;
+    for (uint32_t j = 0; j < c->n_cohorts; j++) {
+        double reports = c->reports[j], sum = 0;
+        double *y = d->y + (size_t)j * c->n_bits, *variances = d->variances + (size_t)j * c->n_bits;
+        if (c->reports[j] == 0) continue; // zeros of weight 0
+        for (uint32_t b = 0; b < c->n_bits; b++) {
+            y[b] = (c->ones[(size_t)j * c->n_bits + b] - c->p_star * reports) / d->gap * (d->n / reports);
+            sum += y[b];
+        }
+        for (uint32_t b = 0; b < c->n_bits; b++) variances[b] = variance_of(d, reports, sum / c->n_bits / d->n);
+    }
+}
+
+static void set_weights(decoder *d)
+{
+    for (size_t i = 0; i < d->design->n_rows; i++)
+        d->weights[i] = d->variances[i] > 0 ? 1 / (d->variances[i] + d->tau2) : 0;
+}
+
+// kappa, the penalty in standard errors. One: below that a candidate is as likely noise as worth adjusting for. More where the
+// list is long, so that no more candidates that nobody sent are expected to pass than one for each hundred rows: a model
+// must stay far from its data. What `bh` can detect passes: its bound on p, alpha R/M for R detections among M, is below
+// rows/(100 M) as long as R is below a fifth of the rows.
+static double penalty(const decoder *d)
+{
+    double pass = (double)d->n_usable / (100 * (double)d->design->n_columns), one = 0.5 * erfc(sqrt(0.5));
+    return pass < one ? -agg_normal_quantile(pass) : 1;
+}
+
+// The sum of weight times residual^2 that a tau^2 would give.
+static double scaled_square(const decoder *d, double tau2)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d->design->n_rows; i++)
+        if (d->variances[i] > 0) sum += d->fit.residuals[i] * d->fit.residuals[i] / (d->variances[i] + tau2);
+    return sum;
+}
+
+// Rows that the model left free. A candidate that nobody sent and noise above kappa chose takes away more than one: E(Z^2 |
+// Z > kappa) = 1 + kappa phi(kappa) / P(Z > kappa); so M of them take M kappa phi(kappa) beyond the number of the chosen.
+static double free_rows_of(const decoder *d)
+{
+    double kappa = penalty(d), density = exp(-kappa * kappa / 2) * 0.3989422804014327;
+    return (double)d->fit.n_free - (double)d->design->n_columns * kappa * density;
+}
+
+// tau^2 such that the residuals are as large as V + tau^2 says (Paule and Mandel 1982); the sum falls as tau^2 grows.
+static double estimate_tau2(const decoder *d)
+{
+    double low = 0, high = 1, free_rows = free_rows_of(d);
+    if (free_rows <= 0 || scaled_square(d, 0) <= free_rows) return 0;
+    while (scaled_square(d, high) > free_rows) high *= 4;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (scaled_square(d, middle) > free_rows)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+// Variances and weights anew, from the fitted frequencies of bits and the residuals.
+static void learn_from_fit(decoder *d)
+{
+    const agg_rappor_counts *c = d->counts;
+    for (size_t i = 0; i < d->design->n_rows; i++) {
+        double reports = c->reports[i / c->n_bits];
+        if (reports > 0) d->variances[i] = variance_of(d, reports, (d->y[i] - d->fit.residuals[i]) / d->n);
+    }
+    d->tau2 = estimate_tau2(d);
+    set_weights(d);
+}
+
+typedef struct signature {
+    const agg_bit_design *design;
+    size_t column;
+} signature;
+
+static int compare_signatures(const void *a, const void *b)
+{
+    const signature *x = a, *y = b;
+    const agg_bit_design *d = x->design;
+    size_t x_len = d->start[x->column + 1] - d->start[x->column], y_len = d->start[y->column + 1] - d->start[y->column];
+    if (x_len != y_len) return x_len < y_len ? -1 : 1;
+    return memcmp(d->rows + d->start[x->column], d->rows + d->start[y->column], x_len * sizeof *d->rows);
+}
+
+static shoal_err mark_twins(decoder *d, agg_error *error)
+{
+    size_t n = d->design->n_columns;
+    signature *order = agg_alloc(error, n, sizeof *order);
+    if (order == NULL) return AGG_ERR_MEMORY;
+    for (size_t j = 0; j < n; j++) order[j] = (signature){d->design, j};
+    qsort(order, n, sizeof *order, compare_signatures);
+    for (size_t j = 1; j < n; j++)
+        if (compare_signatures(&order[j - 1], &order[j]) == 0)
+            d->is_twin[order[j - 1].column] = d->is_twin[order[j].column] = 1;
+    free(order);
+    return SHOAL_OK;
+}
+
+static shoal_err choose(decoder *d, agg_error *error)
+{
+    static const agg_lasso_options options = {1, 1, 1, 1e-10, 2000};
+    size_t most = d->n_usable / 2 < CHOSEN_MAX ? d->n_usable / 2 : CHOSEN_MAX;
+    double total = 0;
+    agg_lasso lasso;
+    shoal_err err = agg_lasso_init(&lasso, error, d->design, d->weights, d->y, &options);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < d->design->n_rows; i++) total += d->weights[i];
+    // With weights 1/V of sum 1 and columns of unit deviation, a slope's standard error is 1/sqrt(sum of 1/V).
+    double lambda = agg_lasso_largest(&lasso), goal = penalty(d) / sqrt(total);
+    double step = lambda > goal ? pow(goal / lambda, 1.0 / PATH_STEPS) : 1;
+    for (int i = 1; i <= PATH_STEPS && lambda > goal; i++) {
+        agg_lasso_solve(&lasso, i < PATH_STEPS ? lambda * pow(step, i) : goal);
+        if (lasso.n_active > most) break; // the last model that was small enough stays
+        d->n_chosen = 0;
+        for (size_t j = 0; j < d->design->n_columns; j++)
+            if (lasso.coefficients[j] > 0) d->chosen[d->n_chosen++] = j;
+    }
+    agg_lasso_release(&lasso);
+    return SHOAL_OK;
+}
+
+static shoal_err choose_and_fit(decoder *d, agg_error *error)
+{
+    shoal_err err = choose(d, error);
+    agg_least_squares_release(&d->fit);
+    if (err != SHOAL_OK) return err;
+    return agg_least_squares_fit(&d->fit, error, d->design, d->chosen, d->n_chosen, d->weights, d->y);
+}
+
+// Third central moment of what strings outside the list add to a bit; noise adds none. Each row counts as far as its
+// residual is known.
+static double estimate_third(const decoder *d)
+{
+    double sum = 0, total = 0;
+    for (size_t i = 0; i < d->design->n_rows; i++) {
+        double w = d->weights[i] * d->weights[i] * d->weights[i], r = d->fit.residuals[i];
+        sum += w * r * r * r;
+        total += w;
+    }
+    return d->tau2 > 0 && sum > 0 ? sum / total : 0;
+}
+
+// Skewness of candidate j's count: the third moments of its own rows, weighed as the count weighs them.
+static double skewness_of(const decoder *d, size_t j, double third, double variance)
+{
+    double weight = agg_bit_design_sum(d->design, j, d->weights), cubes = 0;
+    for (size_t e = d->design->start[j]; e < d->design->start[j + 1]; e++) {
+        double share = d->weights[d->design->rows[e]] / weight;
+        cubes += share * share * share;
+    }
+    return third * cubes / (variance * sqrt(variance));
+}
+
+// P(Z >= z) for Z of mean 0, variance 1 and this skewness, by the gamma law that has them (Wilson and Hilferty 1931).
+static double upper_tail(double z, double skewness)
+{
+    if (skewness > 1e-6) {
+        double base = 1 + skewness * z / 2;
+        z = base > 0 ? 6 / skewness * (cbrt(base) - 1) + skewness / 6 : -40;
+    }
+    return 0.5 * erfc(z * sqrt(0.5));
+}
+
+static agg_rappor_row make_row(const decoder *d, size_t j, double count, double variance)
+{
+    double error = sqrt(variance);
+    agg_rappor_row row = {count, error, 1, 0, 0};
+    row.p_value = upper_tail(count / error, skewness_of(d, j, d->third, variance));
+    return row;
+}
+
+static void make_rows(decoder *d, agg_rappor_row *rows)
+{
+    const agg_rappor_row tied = {0, d->n, 1, 0, 1};
+    size_t next = 0;
+    for (size_t j = 0; j < d->design->n_columns; j++) {
+        if (next < d->n_chosen && d->chosen[next] == j) {
+            next++;
+            continue;
+        }
+        agg_least_squares_entry entry = agg_least_squares_enter(&d->fit, j);
+        rows[j] = entry.is_tied || d->is_twin[j] ? tied : make_row(d, j, entry.coefficient, entry.variance);
+    }
+    // After the others, which may have given away a chosen one that they are tied to.
+    for (size_t c = 0; c < d->n_chosen; c++) {
+        size_t j = d->chosen[c];
+        double variance = agg_least_squares_covariance(&d->fit, c, c);
+        rows[j] = d->fit.is_tied[c] || d->is_twin[j] ? tied : make_row(d, j, d->fit.coefficients[c], variance);
+    }
+}
+
+// The share of the tested candidates that nobody sent: their p-values are uniform, so that those above the cut are about
+// a quarter of them; one is added for safety.
+static double null_share_of(const agg_rappor_row *rows, size_t n, size_t n_tests)
+{
+    size_t above = 1;
+    for (size_t j = 0; j < n; j++) above += !rows[j].is_tied && rows[j].p_value > NULL_CUT;
+    double share = (double)above / ((1 - NULL_CUT) * (double)n_tests);
+    return share < 1 ? share : 1;
+}
+
+static int compare_p(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Returns: the largest p-value that is detected, or -1.
+static double bound_of(const double *sorted, size_t n_tests, const agg_rappor_options *options, double null_share)
+{
+    double alpha = 1 - options->confidence, tests = (double)n_tests, bound = -1;
+    for (size_t i = 0; i < n_tests; i++) {
+        double share = alpha;
+        if (options->multiple == AGG_BONFERRONI) share = alpha / tests;
+        if (options->multiple == AGG_BH) share = alpha * (double)(i + 1) / (tests * null_share);
+        if (sorted[i] <= share) bound = sorted[i];
+    }
+    return bound;
+}
+
+static shoal_err detect(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error, size_t n,
+                        const agg_rappor_options *options)
+{
+    size_t n_tests = 0;
+    double *sorted = agg_alloc(error, n, sizeof *sorted);
+    if (sorted == NULL) return AGG_ERR_MEMORY;
+    for (size_t j = 0; j < n; j++)
+        if (!rows[j].is_tied) sorted[n_tests++] = rows[j].p_value;
+    qsort(sorted, n_tests, sizeof *sorted, compare_p);
+    summary->n_tied = n - n_tests;
+    summary->null_share = options->multiple == AGG_BH && n_tests > 0 ? null_share_of(rows, n, n_tests) : 1;
+    double bound = bound_of(sorted, n_tests, options, summary->null_share);
+    for (size_t j = 0; j < n; j++) rows[j].detected = !rows[j].is_tied && rows[j].p_value <= bound;
+    free(sorted);
+    return SHOAL_OK;
+}
+
+static shoal_err allocate(decoder *d, agg_error *error)
+{
+    d->y = agg_alloc(error, d->design->n_rows, sizeof *d->y);
+    d->variances = agg_alloc(error, d->design->n_rows, sizeof *d->variances);
+    d->weights = agg_alloc(error, d->design->n_rows, sizeof *d->weights);
+    d->chosen = agg_alloc(error, d->design->n_columns, sizeof *d->chosen);
+    d->is_twin = agg_alloc(error, d->design->n_columns, sizeof *d->is_twin);
+    int is_full = d->y != NULL && d->variances != NULL && d->weights != NULL && d->chosen != NULL && d->is_twin != NULL;
+    return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
+}
+
+static shoal_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
+                        const agg_rappor_options *options)
+{
+    shoal_err err = check(d, error);
+    if (err == SHOAL_OK) err = allocate(d, error);
+    if (err == SHOAL_OK) err = mark_twins(d, error);
+    if (err != SHOAL_OK) return err;
+    set_response(d);
+    set_weights(d);
+    err = choose_and_fit(d, error);
+    for (int pass = 0; pass < PASSES && err == SHOAL_OK; pass++) {
+        learn_from_fit(d);
+        err = choose_and_fit(d, error);
+    }
+    if (err != SHOAL_OK) return err;
+    summary->n = d->n;
+    summary->n_chosen = d->n_chosen;
+    summary->tau = sqrt(d->tau2);
+    d->third = estimate_third(d);
+    make_rows(d, rows);
+    return detect(rows, summary, error, d->design->n_columns, options);
+}
+
+shoal_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
+                            const agg_rappor_counts *counts, const agg_bit_design *design,
+                            const agg_rappor_options *options)
+{
+    agg_rappor_summary unread = {0, 0, 1, 0, 0};
+    decoder d = {.counts = counts, .design = design, .gap = counts->q_star - counts->p_star};
+    shoal_err err = decode(&d, rows, summary == NULL ? &unread : summary, error, options);
+    agg_least_squares_release(&d.fit);
+    free(d.y);
+    free(d.variances);
+    free(d.weights);
+    free(d.chosen);
+    free(d.is_twin);
+    return err;
+}
