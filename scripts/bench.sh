@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # `make bench`: builds what is measured, runs the native and the WebAssembly benchmark, prints one table of ratios and
 # writes build/bench/bench.json. The run before it becomes build/bench/last.json, which the table compares with.
-# Fails when a step is more than 20 times off its aim. About a minute after the builds. See docs/performance.md.
+# Then the accuracy of every mechanism, measured beside its formula. Fails when a step is more than 20 times off its aim or a
+# variance more than 10 % off its formula. About five minutes after the builds. See docs/performance.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +13,7 @@ build() {
 }
 export NODE_PATH=${NODE_PATH:-/usr/share/nodejs} # Debian's emscripten looks for its modules there
 build release shoal_bench
+build release shoal_accuracy
 build emscripten shoal_wasm
 
 out=build/bench
@@ -32,3 +34,5 @@ notes=$(node -e '
     process.stdout.write(JSON.stringify(note))' \
     "$("$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' build/release/CMakeCache.txt)" --version | head -1)")
 node tests/bench/report.mjs $out/bench.json $out/last.json "$notes" <$out/lines
+say "accuracy of every mechanism, two cores"
+build/release/shoal_accuracy | tee $out/accuracy

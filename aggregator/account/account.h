@@ -26,6 +26,7 @@ typedef struct agg_account {
     // Returns: 0 when there is no index-th; 1 otherwise (a variant that breaks a limit is dropped by the caller).
     int (*propose)(shoal_part *part, const agg_wish *wish, uint32_t index);
     // Returns: variance of the estimated count of a value that f of n devices hold (a mean: of the fraction), in reports squared.
+    //   f: devices; for a mean, the fraction times n
     //   squares: as in agg_wish. Where the variance depends on which values share a block or a cell, its expectation over the keys.
     double (*variance)(const shoal_part *part, double n, double f, double squares);
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recipe's JSON text from the parameters of one part: what a plan recommends, and what tests and benchmarks run.
+#ifndef PART_RECIPE_H
+#define PART_RECIPE_H
+
+#include <stdio.h>
+
+#include "mechanism.h"
+
+// What a recipe says besides its mechanism. Texts are written as they stand: names of the recipe language, no quotes.
+typedef struct agg_recipe_frame {
+    const char *id, *analysis, *stream, *value; // `value` is "number" for one, or for a histogram of one
+    const char *seed_hex;                       // 64 digits; written only where the mechanism takes a seed
+    const char *low, *high;                     // range, where `value` is "number"
+    const char *expires;                        // "YYYY-MM-DD"
+    uint32_t per_day;
+    uint32_t cohort_minimum; // 0: left out
+} agg_recipe_frame;
+
+// Writes the recipe.
+//   part: as agg_account's propose gives it: its mechanism's own fields set, prepared or not
+void agg_part_recipe_print(FILE *stream, const shoal_part *part, const agg_recipe_frame *frame);
+
+#endif
