@@ -38,16 +38,22 @@ static inline uint64_t law_total(const law *a, uint32_t outputs)
     return total;
 }
 
-// Is every ratio of a to b at most ((16 - t)/t)^exponent? *is_reached when one is equal to it.
-static inline int law_within(const law *a, const law *b, uint32_t outputs, uint64_t t, uint32_t exponent,
-                             int *is_reached)
+// Is every ratio of a to b at most num/den? *is_reached when one is equal to it.
+static inline int law_within_odds(const law *a, const law *b, uint32_t outputs, uint64_t num, uint64_t den,
+                                  int *is_reached)
 {
-    uint64_t num = power(16 - t, exponent), den = power(t, exponent);
     for (uint32_t o = 0; o < outputs; o++) {
         if (a->weight[o] * den > b->weight[o] * num) return 0;
         if (a->weight[o] != 0 && a->weight[o] * den == b->weight[o] * num) *is_reached = 1;
     }
     return 1;
+}
+
+// Is every ratio of a to b at most ((16 - t)/t)^exponent? *is_reached when one is equal to it.
+static inline int law_within(const law *a, const law *b, uint32_t outputs, uint64_t t, uint32_t exponent,
+                             int *is_reached)
+{
+    return law_within_odds(a, b, outputs, power(16 - t, exponent), power(t, exponent), is_reached);
 }
 
 #endif

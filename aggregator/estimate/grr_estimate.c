@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts from generalized randomized response: index_counts.h with p = 1 - T/2^64 and q = (T/2^64)/(s - 1).
+//
+// At T/2^64 = (s - 1)/(e^epsilon + s - 1) that is Var = n (e^epsilon + s - 2)/(e^epsilon - 1)^2 + f (s - 2)/(e^epsilon - 1).
+#include "index_counts.h"
+
+static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
+{
+    (void)sketch;
+    double p = (double)(0 - part->threshold) * 0x1p-64; // 2^64 - T is exact before it is rounded
+    agg_index_debias(out, (double)n, p, agg_rare_probability(part) / (part->m - 1));
+}
+
+const agg_estimator agg_grr_estimator = {shoal_grr_id, agg_index_support, debias, NULL};

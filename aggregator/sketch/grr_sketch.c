@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generalized randomized response: how many records give each answer.
+#include "grr.h"
+
+#include "bytes.h"
+#include "sketch.h"
+
+static uint32_t record_size(const agg_shape *shape)
+{
+    (void)shape;
+    return 4;
+}
+
+static shoal_err check(const agg_shape *shape)
+{
+    return shape->k == 1 && shape->m >= 3 && shape->m <= SHOAL_GRR_SIZE_MAX + 1 ? SHOAL_OK : SHOAL_ERR_RANGE;
+}
+
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
+                     unsigned n_threads)
+{
+    (void)error;
+    (void)n_threads;
+    for (uint32_t i = 0; i < count; i++) sketch->cells.ones[load32_le(records + i * stride)]++;
+    return SHOAL_OK;
+}
+
+const agg_sketch_kind agg_grr_sketch = {shoal_grr_id, UINT32_MAX, 0, 0, 0, record_size, check, add};
