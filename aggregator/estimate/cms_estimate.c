@@ -11,7 +11,7 @@
 
 #include "estimator.h"
 #include "mean_sketch.h"
-#include "row_scan.h"
+#include "whole_domain.h"
 
 #define BLOCK ((size_t)16384) // items whose points and sums stay in the second-level cache
 
@@ -23,7 +23,7 @@ static void row_values(int32_t *values, const agg_sketch *sketch, uint32_t j)
 static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
                          const uint64_t *items, size_t n_items, unsigned n_threads)
 {
-    return agg_row_scan(sums, error, part, sketch, row_values, items, n_items, BLOCK, n_threads);
+    return agg_sketch_support(sums, error, part, sketch, row_values, items, n_items, BLOCK, n_threads);
 }
 
 // Ordered pairs of different devices in the same cell: sum of Y^2 minus each device's own y^2, where y = c (b - 1/2) + 1/2

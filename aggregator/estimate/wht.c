@@ -1,49 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walsh-Hadamard transform, two levels of butterflies a pass; see wht.h.
+// Walsh-Hadamard transforms, by pieces that fit the caches; see wht.h.
 #include "wht.h"
 
-// Sums wrap instead of being undefined: numbers that come from a forged file must not break more than the result.
-static inline int32_t plus(int32_t a, int32_t b)
-{
-    return (int32_t)((uint32_t)a + (uint32_t)b);
-}
+#include <stdlib.h>
+#include <string.h>
 
-static inline int32_t minus(int32_t a, int32_t b)
-{
-    return (int32_t)((uint32_t)a - (uint32_t)b);
-}
+#include "agg_parallel.h"
+#include "agg_size.h"
 
-static void pass_two(int32_t *x, uint32_t m)
-{
-    for (uint32_t i = 0; i < m; i += 2) {
-        int32_t a = x[i], b = x[i + 1];
-        x[i] = plus(a, b);
-        x[i + 1] = minus(a, b);
-    }
-}
+#define PIECE ((size_t)4096) // numbers that stay in the first-level cache
 
-// Butterflies of distance h and 2h together: half the passes over memory.
-static void pass_four(int32_t *x, uint32_t m, uint32_t h)
-{
-    for (uint32_t i = 0; i < m; i += 4 * h) {
-        int32_t *p = x + i, *q = p + h, *r = q + h, *s = r + h;
-        for (uint32_t j = 0; j < h; j++) {
-            int32_t a = plus(p[j], q[j]), b = minus(p[j], q[j]), c = plus(r[j], s[j]), d = minus(r[j], s[j]);
-            p[j] = plus(a, c);
-            q[j] = plus(b, d);
-            r[j] = minus(a, c);
-            s[j] = minus(b, d);
-        }
-    }
-}
+#define NUMBER uint32_t
+#define NAMED(name) name##_32
+#include "wht_body.h"
+#undef NUMBER
+#undef NAMED
+#define NUMBER uint64_t
+#define NAMED(name) name##_64
+#include "wht_body.h"
+#undef NUMBER
+#undef NAMED
 
 void agg_wht(int32_t *x, uint32_t m)
 {
-    uint32_t levels = 0, h = 1;
-    while (m >> levels > 1) levels++;
-    if (levels % 2 == 1) {
-        pass_two(x, m);
-        h = 2;
+    transform_32((uint32_t *)x, m); // the same bits read as unsigned
+}
+
+void agg_wht_row(int64_t *x, uint32_t m)
+{
+    transform_64((uint64_t *)x, m);
+}
+
+// A long transform is a matrix of `rows` rows of ROW numbers: every row is transformed, then every column, WIDTH of them
+// at a time in a copy, since numbers a power of two apart push each other out of the cache.
+#define ROW ((size_t)1 << 16)
+#define WIDTH ((size_t)64)
+
+typedef struct matrix {
+    uint64_t *x;
+    size_t rows;
+    uint64_t *copies; // rows * WIDTH a thread
+} matrix;
+
+static void transform_rows(void *context, unsigned part, unsigned n_parts)
+{
+    const matrix *a = context;
+    for (size_t r = a->rows * part / n_parts; r < a->rows * (part + 1) / n_parts; r++)
+        transform_64(a->x + r * ROW, ROW);
+}
+
+static void transform_columns(void *context, unsigned part, unsigned n_parts)
+{
+    const matrix *a = context;
+    uint64_t *copy = a->copies + part * a->rows * WIDTH;
+    size_t strips = ROW / WIDTH;
+    for (size_t s = strips * part / n_parts; s < strips * (part + 1) / n_parts; s++) {
+        uint64_t *strip = a->x + s * WIDTH;
+        for (size_t r = 0; r < a->rows; r++) memcpy(copy + r * WIDTH, strip + r * ROW, WIDTH * sizeof *copy);
+        transform_from_64(copy, a->rows * WIDTH, WIDTH);
+        for (size_t r = 0; r < a->rows; r++) memcpy(strip + r * ROW, copy + r * WIDTH, WIDTH * sizeof *copy);
     }
-    for (; h < m; h *= 4) pass_four(x, m, h);
+}
+
+shoal_err agg_wht_wide(int64_t *x, agg_error *error, size_t n, unsigned n_threads)
+{
+    matrix a = {(uint64_t *)x, n / ROW, NULL};
+    if (n <= ROW) {
+        transform_64(a.x, n);
+        return SHOAL_OK;
+    }
+    if (n_threads < 1) n_threads = 1;
+    if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
+    a.copies = agg_alloc(error, n_threads * a.rows, WIDTH * sizeof *a.copies);
+    if (a.copies == NULL) return AGG_ERR_MEMORY;
+    agg_parallel(n_threads, transform_rows, &a);
+    agg_parallel(n_threads, transform_columns, &a);
+    free(a.copies);
+    return SHOAL_OK;
 }

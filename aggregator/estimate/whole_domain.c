@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sketch's rows into the transform of the domain, and back; see whole_domain.h.
+#include "whole_domain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "affine1.h"
+#include "agg_parallel.h"
+#include "agg_size.h"
+#include "wht.h"
+
+#define HALF_BITS (SHOAL_AFFINE1_OUT_BITS / 2)
+#define HALF ((size_t)1 << HALF_BITS)
+#define SIGN ((uint32_t)1 << 31)
+#define COPIES ((size_t)1 << 27) // numbers of all threads' sums together: 1 GiB
+
+typedef struct decoding {
+    const shoal_part *part;
+    const agg_sketch *sketch;
+    size_t size;     // of the domain, a power of two
+    int is_signed;   // cells are sums of Hadamard entries already
+    uint64_t *sums;  // F; the first thread adds here
+    uint64_t *more;  // `size` numbers for each other thread
+    int64_t *values; // m numbers a thread
+    unsigned n_parts;
+} decoding;
+
+// Where each z of a row goes: A^T z, and <z, b> in the bit SIGN. Linear in z, so that z's two halves are looked up apart.
+typedef struct places {
+    uint32_t low[HALF], high[HALF];
+} places;
+
+static void fill_places(uint32_t *table, const shoal_affine1 *row, uint32_t first, uint32_t bits, uint32_t mask)
+{
+    table[0] = 0;
+    for (uint32_t i = 0; i < bits; i++) {
+        uint32_t step = (row->a[first + i] & mask) | (row->b >> (first + i) & 1) << 31;
+        for (uint32_t z = 0; z < (uint32_t)1 << i; z++) table[z | (uint32_t)1 << i] = table[z] ^ step;
+    }
+}
+
+static void prepare_places(places *p, const shoal_part *part, uint32_t j, size_t size)
+{
+    shoal_affine1 row;
+    uint32_t mask = (uint32_t)size - 1;
+    shoal_affine1_row(&row, part->seed, j, part->m);
+    uint32_t low_bits = row.bits < HALF_BITS ? row.bits : HALF_BITS;
+    fill_places(p->low, &row, 0, low_bits, mask);
+    fill_places(p->high, &row, low_bits, row.bits - low_bits, mask);
+}
+
+// Adds a row's numbers, each at its place and with its sign.
+static void scatter(uint64_t *sums, const places *p, const int64_t *values, uint32_t m)
+{
+    uint32_t half = m < HALF ? m : (uint32_t)HALF;
+    for (uint32_t first = 0; first < m; first += half) {
+        uint32_t high = p->high[first >> HALF_BITS];
+        for (uint32_t z = 0; z < half; z++) {
+            uint32_t place = high ^ p->low[z];
+            uint64_t negative = 0 - (uint64_t)(place >> 31);
+            sums[place & ~SIGN] += ((uint64_t)values[first + z] ^ negative) - negative;
+        }
+    }
+}
+
+// Widens a row's cells. Returns: whether any is not zero.
+static int read_row(int64_t *values, const decoding *d, uint32_t j)
+{
+    uint32_t m = d->part->m, any = 0;
+    const uint32_t *ones = d->sketch->cells.ones + (size_t)j * m;
+    const int32_t *sums = d->sketch->cells.sums + (size_t)j * m;
+    for (uint32_t l = 0; l < m; l++) any |= ones[l];
+    if (any == 0) return 0;
+    if (d->is_signed)
+        for (uint32_t l = 0; l < m; l++) values[l] = sums[l];
+    else
+        for (uint32_t l = 0; l < m; l++) values[l] = ones[l];
+    return 1;
+}
+
+static void add_rows(void *context, unsigned part, unsigned n_parts)
+{
+    const decoding *d = context;
+    uint64_t k = d->part->k, *sums = part == 0 ? d->sums : d->more + (part - 1) * d->size;
+    int64_t *values = d->values + (size_t)part * d->part->m;
+    places p;
+    for (uint32_t j = (uint32_t)(k * part / n_parts); j < (uint32_t)(k * (part + 1) / n_parts); j++) {
+        if (!read_row(values, d, j)) continue;
+        if (!d->is_signed) agg_wht_row(values, d->part->m);
+        prepare_places(&p, d->part, j, d->size);
+        scatter(sums, &p, values, d->part->m);
+    }
+}
+
+// All threads' sums into the first one's.
+static void join_sums(void *context, unsigned part, unsigned n_parts)
+{
+    const decoding *d = context;
+    size_t start = d->size * part / n_parts, stop = d->size * (part + 1) / n_parts;
+    for (unsigned t = 1; t < d->n_parts; t++)
+        for (size_t i = start; i < stop; i++) d->sums[i] += d->more[(t - 1) * d->size + i];
+}
+
+static unsigned parts_of(size_t size, unsigned n_threads)
+{
+    if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
+    if (n_threads > COPIES / size) n_threads = (unsigned)(COPIES / size);
+    return n_threads < 1 ? 1 : n_threads;
+}
+
+static void divide(uint64_t *sums, size_t size, uint32_t m)
+{
+    uint32_t bits = 0;
+    while (m >> (bits + 1) != 0) bits++;
+    for (size_t i = 0; i < size; i++) sums[i] >>= bits; // never negative where there is a division
+}
+
+size_t agg_whole_domain_size(const shoal_part *part)
+{
+    size_t size = 1;
+    while (size < part->size) size *= 2;
+    return size;
+}
+
+shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                           unsigned n_threads)
+{
+    int is_signed = agg_sketch_kind_of(sketch->shape.mechanism)->is_signed;
+    decoding d = {part, sketch, agg_whole_domain_size(part), is_signed, (uint64_t *)support, NULL, NULL, 1};
+    d.n_parts = parts_of(d.size, n_threads);
+    d.more = agg_alloc(error, d.size * (d.n_parts - 1), sizeof *d.more);
+    d.values = agg_alloc(error, (size_t)part->m * d.n_parts, sizeof *d.values);
+    shoal_err err = d.more == NULL || d.values == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK) {
+        memset(d.sums, 0, d.size * sizeof *d.sums);
+        agg_parallel(d.n_parts, add_rows, &d);
+        agg_parallel(d.n_parts, join_sums, &d);
+        err = agg_wht_wide(support, error, d.size, n_threads);
+    }
+    if (err == SHOAL_OK && !is_signed) divide(d.sums, d.size, part->m);
+    free(d.more);
+    free(d.values);
+    return err;
+}
+
+// Nanoseconds on one core of the machine in docs/performance.md: what matters is where they cross.
+#define ROW_NS 800.0   // a row's key and tables
+#define LOOK_UP_NS 2.0 // an item in a row
+#define NEAR_NS 1.5    // an addition in the cache, with its share of the row's transform
+#define FAR_NS 9.0     // one outside
+#define DOMAIN_NS 6.0  // an index of the domain: its memory, its transform
+#define NEAR_SIZE ((size_t)1 << 19)
+
+static int whole_is_cheaper(const shoal_part *part, size_t n_items)
+{
+    double k = part->k, size = (double)agg_whole_domain_size(part);
+    double add = size <= (double)NEAR_SIZE ? NEAR_NS : FAR_NS;
+    return k * (ROW_NS + add * part->m) + DOMAIN_NS * size < k * (ROW_NS + LOOK_UP_NS * (double)n_items + part->m);
+}
+
+static shoal_err pick(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                      const uint64_t *items, size_t n_items, unsigned n_threads)
+{
+    size_t size = agg_whole_domain_size(part);
+    int64_t *all = agg_alloc(error, size, sizeof *all);
+    if (all == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = agg_whole_domain(all, error, part, sketch, n_threads);
+    for (size_t i = 0; err == SHOAL_OK && i < n_items; i++) support[i] = all[items[i] & (size - 1)];
+    free(all);
+    return err;
+}
+
+shoal_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                             agg_row_values values, const uint64_t *items, size_t n_items, size_t block,
+                             unsigned n_threads)
+{
+    if (part->hash == SHOAL_HASH_AFFINE1 && whole_is_cheaper(part, n_items))
+        return pick(support, error, part, sketch, items, n_items, n_threads);
+    return agg_row_scan(support, error, part, sketch, values, items, n_items, block, n_threads);
+}
