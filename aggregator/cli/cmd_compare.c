@@ -58,6 +58,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     if (err != SHOAL_OK || *help) return err;
     err = cli_need(error, "recipe", a->recipe);
     if (err == SHOAL_OK && n_files != 2) err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes two accumulators");
+    if (err == SHOAL_OK && strcmp(a->accumulators[0], a->accumulators[1]) == 0)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice", a->accumulators[0]);
     if (err == SHOAL_OK) err = cli_read_name(&what, error, whats, a->of, "--of is share or count");
     a->what = (agg_compare_of)what;
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;

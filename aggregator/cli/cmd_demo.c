@@ -119,7 +119,7 @@ static shoal_err run_with(agg_error *error, const arguments *a, const agg_recipe
 {
     agg_accumulator acc;
     agg_estimate estimate;
-    agg_estimate_options options = {0, AGG_BONFERRONI, 0, a->n_threads};
+    agg_estimate_options options = {.n_threads = a->n_threads};
     shoal_err err = agg_accumulator_init(&acc, error, &recipe->recipe);
     if (err != SHOAL_OK) return err;
     uint64_t *drawn = agg_alloc(error, counts->n, sizeof *drawn);

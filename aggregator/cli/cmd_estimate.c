@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal estimate: counts of known values from an accumulator.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agg_file.h"
 #include "agg_size.h"
 #include "commands.h"
 #include "estimate.h"
 #include "estimate_print.h"
 #include "options.h"
+#include "result_options.h"
 #include "talk.h"
 
 static const char help_text[] =
@@ -19,6 +18,9 @@ static const char help_text[] =
     "accumulator holds fewer reports than the recipe's minimum cohort.\n\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
     "  --dictionary FILE   the values to count, one a line; default: the recipe's own list, if it has one\n"
+    "  --post NAME         post-processing: none (default), clip, norm-sub or base-cut; said with the result\n"
+    "  --total N           counts add up to N, known from elsewhere; alone, or with norm-sub (its default:\n"
+    "                      all reports)\n"
     "  --top N             print the N largest only\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh or none\n"
@@ -27,57 +29,36 @@ static const char help_text[] =
     "  --threads T         default: all cores\n";
 
 typedef struct arguments {
-    const char *recipe, *dictionary, *top, *confidence, *multiple, *format, *output, *threads, *accumulator;
-    agg_estimate_options options;
-    agg_format form;
+    const char *recipe, *dictionary, *post, *total, *accumulator;
+    cli_result_texts texts;
+    cli_result_options result;
+    agg_post rule;
 } arguments;
 
-// The position of a name in a list that ends with NULL; the list's length when it is not there.
-static size_t position(const char *const *names, const char *name)
+static shoal_err read_post(agg_post *post, agg_error *error, const char *name, const char *total_text)
 {
-    size_t i = 0;
-    while (names[i] != NULL && strcmp(names[i], name) != 0) i++;
-    return i;
-}
-
-static shoal_err read_names(arguments *a, agg_error *error)
-{
-    static const char *const formats[] = {"table", "json", "ndjson", "csv", NULL};
-    static const char *const rules[] = {"bonferroni", "bh", "none", NULL};
-    size_t form = a->format != NULL ? position(formats, a->format) : 0;
-    size_t rule = a->multiple != NULL ? position(rules, a->multiple) : 0;
-    if (formats[form] == NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--format is table, json, ndjson or csv");
-    if (rules[rule] == NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--multiple is bonferroni, bh or none");
-    a->form = (agg_format)form;
-    a->options.multiple = (agg_multiple)rule;
+    static const char *const names[] = {"none", "clip", "norm-sub", "base-cut", NULL};
+    static const agg_post_rule rules[] = {AGG_POST_NONE, AGG_POST_CLIP, AGG_POST_NORM_SUB, AGG_POST_BASE_CUT};
+    size_t rule = 0;
+    uint64_t total = 0;
+    shoal_err err = cli_read_name(&rule, error, names, name, "--post is none, clip, norm-sub or base-cut");
+    if (err == SHOAL_OK && total_text != NULL)
+        err = cli_read_whole(&total, error, "total", total_text, 1, (uint64_t)1 << 53);
+    if (err != SHOAL_OK) return err;
+    *post = (agg_post){rules[rule], (double)total};
+    if (total == 0 || post->rule == AGG_POST_NORM_SUB) return SHOAL_OK;
+    if (post->rule != AGG_POST_NONE)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--total goes alone or with --post norm-sub: after %s the counts would not add up to it", name);
+    post->rule = AGG_POST_TOTAL;
     return SHOAL_OK;
-}
-
-static shoal_err read_numbers(arguments *a, agg_error *error)
-{
-    uint64_t top = 0;
-    shoal_err err = SHOAL_OK;
-    if (a->top != NULL) err = cli_read_whole(&top, error, "top", a->top, 1, UINT32_MAX);
-    a->options.top = (size_t)top;
-    if (err == SHOAL_OK && a->confidence != NULL)
-        err = cli_read_decimal(&a->options.confidence, error, "confidence", a->confidence, 0.000001, 0.999999999999);
-    if (err == SHOAL_OK) err = cli_read_threads(&a->options.n_threads, error, a->threads);
-    return err;
 }
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"dictionary", 0, &a->dictionary, NULL},
-                                  {"top", 0, &a->top, NULL},
-                                  {"confidence", 0, &a->confidence, NULL},
-                                  {"multiple", 0, &a->multiple, NULL},
-                                  {"format", 0, &a->format, NULL},
-                                  {"output", 'o', &a->output, NULL},
-                                  {"threads", 0, &a->threads, NULL},
-                                  {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL}, {"dictionary", 0, &a->dictionary, NULL},
+                                  {"post", 0, &a->post, NULL},     {"total", 0, &a->total, NULL},
+                                  CLI_RESULT_OPTIONS(&a->texts),   {NULL, 0, NULL, NULL}};
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
@@ -88,20 +69,23 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     err = cli_need(error, "recipe", a->recipe);
     if (err == SHOAL_OK && n_files != 1)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes one accumulator; shoal merge adds several");
-    if (err == SHOAL_OK) err = read_names(a, error);
-    return err == SHOAL_OK ? read_numbers(a, error) : err;
+    if (err == SHOAL_OK) err = read_post(&a->rule, error, a->post, a->total);
+    return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
-static shoal_err print_to(agg_error *error, const arguments *a, const agg_estimate *estimate)
+static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
-    agg_file file;
-    if (a->output == NULL || strcmp(a->output, "-") == 0) return agg_estimate_print(stdout, error, estimate, a->form);
-    shoal_err err = agg_file_create(&file, error, a->output);
-    if (err != SHOAL_OK) return err;
-    err = agg_estimate_print(file.stream, error, estimate, a->form);
-    if (err == SHOAL_OK) return agg_file_commit(&file, error);
-    agg_file_abandon(&file);
-    return err;
+    return agg_estimate_print(stream, error, result, format);
+}
+
+// Tables and JSON carry the note on post-processing themselves.
+static void say_post(const agg_post *post, agg_format format, char *command)
+{
+    char note[AGG_POST_NOTE_MAX], text[AGG_POST_NOTE_MAX + 16];
+    if (post->rule == AGG_POST_NONE || format == AGG_TABLE || format == AGG_JSON) return;
+    agg_post_note(note, post);
+    snprintf(text, sizeof text, "%s: %s", agg_post_name(post->rule), note);
+    cli_talk(command, text);
 }
 
 static shoal_err estimate_with(agg_error *error, const arguments *a, const agg_recipe *recipe,
@@ -110,13 +94,19 @@ static shoal_err estimate_with(agg_error *error, const arguments *a, const agg_r
     char command[] = "estimate", text[160];
     agg_dictionary dictionary = {0};
     agg_estimate estimate;
+    const agg_estimate_options options = {.confidence = a->result.confidence,
+                                          .multiple = a->result.multiple,
+                                          .top = a->result.top,
+                                          .n_threads = a->result.n_threads,
+                                          .post = a->rule};
     shoal_err err = a->dictionary != NULL
                         ? agg_dictionary_load(&dictionary, error, recipe, a->dictionary, cli_talk, command)
                         : agg_dictionary_of_recipe(&dictionary, error, recipe);
     if (err == SHOAL_OK) {
-        err = agg_estimate_run(&estimate, error, recipe, acc, &dictionary, &a->options);
+        err = agg_estimate_run(&estimate, error, recipe, acc, &dictionary, &options);
         if (err == SHOAL_OK) {
-            err = print_to(error, a, &estimate);
+            err = cli_result_write(error, a->texts.output, print, &estimate, a->result.format);
+            say_post(&estimate.post, a->result.format, command);
             if (estimate.n_withheld > 0) {
                 snprintf(text, sizeof text, "%zu of %zu values are below the release threshold and were withheld",
                          estimate.n_withheld, estimate.n_dictionary);

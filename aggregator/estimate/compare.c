@@ -59,6 +59,13 @@ static double null_variance(agg_compare_of of, const side *a, const side *b, siz
     return variance_at(a, i, same) + variance_at(b, i, same) + crowd;
 }
 
+// A mean has all reports behind it.
+static int is_withheld(const agg_compare *c, const side *s, size_t i)
+{
+    double count = c->of == AGG_COMPARE_MEANS ? s->n : s->counts[i].count;
+    return s->threshold > 0 && count < s->threshold;
+}
+
 static agg_compare_row make_row(const agg_compare *c, const side *a, const side *b, size_t i, agg_text value,
                                 double quantile)
 {
@@ -70,8 +77,8 @@ static agg_compare_row make_row(const agg_compare *c, const side *a, const side 
     row.low = row.difference - quantile * row.stderr_;
     row.high = row.difference + quantile * row.stderr_;
     row.z = null > 0 ? row.difference / sqrt(null) : 0;
-    row.a_withheld = a->threshold > 0 && a->counts[i].count < a->threshold;
-    row.b_withheld = b->threshold > 0 && b->counts[i].count < b->threshold;
+    row.a_withheld = is_withheld(c, a, i);
+    row.b_withheld = is_withheld(c, b, i);
     return row;
 }
 
@@ -79,20 +86,15 @@ static int compare_rows(const void *x, const void *y)
 {
     const agg_compare_row *a = x, *b = y;
     if (fabs(a->z) != fabs(b->z)) return fabs(a->z) > fabs(b->z) ? -1 : 1;
-    size_t shorter = a->value.len < b->value.len ? a->value.len : b->value.len;
-    int order = memcmp(a->value.bytes, b->value.bytes, shorter);
-    return order != 0 ? order : (a->value.len > b->value.len) - (a->value.len < b->value.len);
+    return agg_text_compare(a->value, b->value);
 }
 
 // Marks the rows (sorted) whose difference stands out of what two reports of one crowd would show; as estimate.c, two-sided.
 static void detect(agg_compare *c)
 {
-    double alpha = 1 - c->confidence, tests = (double)c->n_rows;
     size_t n_detected = 0;
     for (size_t i = 0; i < c->n_rows; i++) {
-        double share = alpha;
-        if (c->multiple == AGG_BONFERRONI) share = alpha / tests;
-        if (c->multiple == AGG_BH) share = alpha * (double)(i + 1) / tests;
+        double share = agg_multiple_share(c->multiple, 1 - c->confidence, i, c->n_rows);
         if (fabs(c->rows[i].z) > -agg_normal_quantile(share / 2)) n_detected = i + 1;
     }
     for (size_t i = 0; i < n_detected; i++) c->rows[i].detected = 1;
@@ -108,16 +110,6 @@ static void cut_rows(agg_compare *c, size_t top)
             c->rows[kept++] = c->rows[i];
     }
     c->n_rows = top > 0 && kept > top ? top : kept;
-}
-
-static shoal_err check_side(agg_error *error, const agg_compare_side *in)
-{
-    const agg_recipe *recipe = in->recipe;
-    shoal_err err = agg_accumulator_check_recipe(in->acc, error, &recipe->recipe);
-    if (err != SHOAL_OK || in->acc->n >= recipe->recipe.cohort_minimum) return err;
-    return agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
-                    "recipe %s: %llu reports are fewer than its minimum cohort of %u; nothing is shown", recipe->id,
-                    (unsigned long long)in->acc->n, recipe->recipe.cohort_minimum);
 }
 
 static int is_same_sketch(const agg_sketch *x, const agg_sketch *y)
@@ -154,7 +146,6 @@ static void set_unit(side *s, agg_compare_of of, const shoal_recipe *recipe)
     if (of != AGG_COMPARE_MEANS) return;
     s->origin = (double)recipe->low_micro / 1e6;
     s->unit = (double)recipe->high_micro / 1e6 - s->origin;
-    s->threshold = 0;
 }
 
 static shoal_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of, unsigned n_threads)
@@ -212,8 +203,8 @@ shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_comp
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a mean and counts cannot be compared");
     if (is_mean(a->recipe)) compare->of = AGG_COMPARE_MEANS;
     if (b->dictionary->n != a->dictionary->n) return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
-    shoal_err err = check_side(error, a);
-    if (err == SHOAL_OK) err = check_side(error, b);
+    shoal_err err = agg_estimate_check(error, a->recipe, a->acc);
+    if (err == SHOAL_OK) err = agg_estimate_check(error, b->recipe, b->acc);
     if (err == SHOAL_OK) err = check_apart(error, a, b);
     if (err == SHOAL_OK) err = make_rows(compare, error, a, b, options);
     if (err != SHOAL_OK) {

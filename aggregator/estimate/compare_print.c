@@ -24,7 +24,12 @@ static int is_withheld(const agg_compare_row *row, size_t number)
 
 static const char *of_name(agg_compare_of of)
 {
-    return of == AGG_COMPARE_SHARES ? "share" : "count";
+    switch (of) {
+    case AGG_COMPARE_COUNTS: return "count";
+    case AGG_COMPARE_MEANS: return "mean";
+    case AGG_COMPARE_SHARES: break;
+    }
+    return "share";
 }
 
 static void print_json_row(FILE *stream, const agg_compare_row *row)
@@ -99,9 +104,7 @@ static int decimals_of(const agg_compare *c, double unit)
 {
     double least = INFINITY;
     for (size_t i = 0; i < c->n_rows; i++) least = fmin(least, unit * c->rows[i].stderr_);
-    if (!(least > 0 && least < 10)) return 0;
-    int decimals = 1 - (int)floor(log10(least));
-    return decimals < 9 ? decimals : 9;
+    return agg_error_decimals(least);
 }
 
 static const char *verdict(const agg_compare_row *row)
@@ -123,7 +126,10 @@ static void print_table(FILE *stream, const agg_compare *c)
             c->recipe_a->recipe.cost_micro / 1e6);
     fprintf(stream, "b: %s, %llu reports, epsilon %g\n", c->recipe_b->id, (unsigned long long)c->n_b,
             c->recipe_b->recipe.cost_micro / 1e6);
-    fprintf(stream, "b less a, %s, %g %% intervals\n\n", c->of == AGG_COMPARE_SHARES ? "shares in %" : "reports",
+    fprintf(stream, "b less a, %s, %g %% intervals\n\n",
+            c->of == AGG_COMPARE_SHARES   ? "shares in %"
+            : c->of == AGG_COMPARE_COUNTS ? "reports"
+                                          : "means",
             100 * c->confidence);
     agg_print_cell(stream, "value", 5, width);
     for (size_t j = 0; j < N_SHOWN; j++) fprintf(stream, "  %10s", names[j]);

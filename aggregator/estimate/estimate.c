@@ -20,20 +20,39 @@ const char *agg_multiple_name(agg_multiple multiple)
     return "bonferroni";
 }
 
+double agg_multiple_share(agg_multiple multiple, double alpha, size_t rank, size_t n_rows)
+{
+    switch (multiple) {
+    case AGG_BONFERRONI: return alpha / (double)n_rows;
+    case AGG_BH: return alpha * (double)(rank + 1) / (double)n_rows;
+    case AGG_NONE: break;
+    }
+    return alpha;
+}
+
+static int is_mean(const agg_estimate *e)
+{
+    return e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+}
+
 static agg_estimate_row make_row(agg_text value, const agg_count *c, double z)
 {
-    agg_estimate_row row = {value,         c->count, c->stderr_, c->count - z * c->stderr_, c->count + z * c->stderr_,
-                            c->null_error, 0};
-    return row;
+    double half = z * c->stderr_;
+    return (agg_estimate_row){.value = value,
+                              .count = c->count,
+                              .stderr_ = c->stderr_,
+                              .low = c->count - half,
+                              .high = c->count + half,
+                              .null_error = c->null_error,
+                              .raw = c->count};
 }
 
 static int compare_rows(const void *a, const void *b)
 {
     const agg_estimate_row *x = a, *y = b;
     if (x->count != y->count) return x->count > y->count ? -1 : 1;
-    size_t shorter = x->value.len < y->value.len ? x->value.len : y->value.len;
-    int order = memcmp(x->value.bytes, y->value.bytes, shorter);
-    return order != 0 ? order : (x->value.len > y->value.len) - (x->value.len < y->value.len);
+    if (x->raw != y->raw) return x->raw > y->raw ? -1 : 1;
+    return agg_text_compare(x->value, y->value);
 }
 
 // How far a row stands out of the noise of a value that nobody sent, in its standard errors.
@@ -53,15 +72,13 @@ static int compare_scores(const void *a, const void *b)
 // bounds are one for all rows.
 static shoal_err detect(agg_estimate *e, agg_error *error)
 {
-    double alpha = 1 - e->confidence, tests = (double)e->n_rows, least = HUGE_VAL;
+    double least = HUGE_VAL;
     double *scores = agg_alloc(error, e->n_rows, sizeof *scores);
     if (scores == NULL) return AGG_ERR_MEMORY;
     for (size_t i = 0; i < e->n_rows; i++) scores[i] = score(&e->rows[i]);
     qsort(scores, e->n_rows, sizeof *scores, compare_scores);
     for (size_t i = 0; i < e->n_rows; i++) {
-        double share = alpha; // chance of a false detection that this row may use up
-        if (e->multiple == AGG_BONFERRONI) share = alpha / tests;
-        if (e->multiple == AGG_BH) share = alpha * (double)(i + 1) / tests;
+        double share = agg_multiple_share(e->multiple, 1 - e->confidence, i, e->n_rows);
         if (scores[i] > -agg_normal_quantile(share)) least = scores[i];
     }
     for (size_t i = 0; i < e->n_rows; i++) e->rows[i].detected = score(&e->rows[i]) >= least;
@@ -78,6 +95,26 @@ static void scale_mean(agg_count *mean, const shoal_recipe *recipe)
     mean->null_error = HUGE_VAL;
 }
 
+static shoal_err post_process(agg_estimate *e, agg_error *error)
+{
+    double *counts = agg_alloc(error, e->n_rows, sizeof *counts),
+           *stderrs = agg_alloc(error, e->n_rows, sizeof *stderrs);
+    uint8_t *is_detected = agg_alloc(error, e->n_rows, 1);
+    int has_all = counts != NULL && stderrs != NULL && is_detected != NULL;
+    for (size_t i = 0; has_all && i < e->n_rows; i++) {
+        counts[i] = e->rows[i].raw;
+        stderrs[i] = e->rows[i].stderr_;
+        is_detected[i] = e->rows[i].detected != 0;
+    }
+    shoal_err err = AGG_ERR_MEMORY;
+    if (has_all) err = agg_post_apply(counts, error, &e->post, stderrs, is_detected, e->n_rows);
+    for (size_t i = 0; err == SHOAL_OK && i < e->n_rows; i++) e->rows[i].count = counts[i];
+    free(counts);
+    free(stderrs);
+    free(is_detected);
+    return err;
+}
+
 static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
                            const agg_dictionary *dictionary, agg_count *counts, unsigned n_threads)
 {
@@ -86,10 +123,11 @@ static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumula
     shoal_err err =
         agg_estimator_counts(counts, error, part, &acc->parts[0], acc->n, dictionary->items, dictionary->n, n_threads);
     if (err != SHOAL_OK) return err;
-    if (part->domain == SHOAL_DOMAIN_NUMBER) scale_mean(counts, &e->recipe->recipe);
+    if (is_mean(e)) scale_mean(counts, &e->recipe->recipe);
     for (size_t i = 0; i < dictionary->n; i++) e->rows[i] = make_row(dictionary->values[i], &counts[i], z);
     e->n_rows = dictionary->n;
     err = detect(e, error);
+    if (err == SHOAL_OK && e->post.rule != AGG_POST_NONE) err = post_process(e, error);
     qsort(e->rows, e->n_rows, sizeof *e->rows, compare_rows);
     return err;
 }
@@ -99,31 +137,51 @@ static shoal_err make_rows(agg_estimate *e, agg_error *error, const agg_accumula
 {
     agg_count *counts = agg_alloc(error, dictionary->n, sizeof *counts);
     e->rows = agg_alloc(error, dictionary->n, sizeof *e->rows);
-    e->statistic = e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER ? "mean" : "count";
+    e->statistic = is_mean(e) ? "mean" : "count";
     shoal_err err = counts == NULL || e->rows == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) err = fill_rows(e, error, acc, dictionary, counts, n_threads);
     free(counts);
     return err;
 }
 
-// Drops what may not be released, then what was not asked for. Rows are sorted by count.
+// What the release threshold is held against: of a mean, the reports behind it.
+static double released_count(const agg_estimate *e, const agg_estimate_row *row)
+{
+    if (is_mean(e)) return (double)e->n;
+    return row->count < row->raw ? row->count : row->raw;
+}
+
+// Drops what may not be released, then what was not asked for.
 static void cut_rows(agg_estimate *e, size_t top)
 {
     double threshold = (double)e->recipe->recipe.release_threshold;
-    if (threshold > 0)
-        while (e->n_rows > 0 && e->rows[e->n_rows - 1].count < threshold) {
-            e->n_rows--;
-            e->n_withheld++;
-        }
-    if (top > 0 && e->n_rows > top) e->n_rows = top;
+    size_t kept = 0;
+    for (size_t i = 0; i < e->n_rows; i++)
+        if (threshold <= 0 || released_count(e, &e->rows[i]) >= threshold) e->rows[kept++] = e->rows[i];
+    e->n_withheld = e->n_rows - kept;
+    e->n_rows = top > 0 && kept > top ? top : kept;
 }
 
-static shoal_err check_cohort(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+shoal_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
 {
-    if (acc->n >= recipe->recipe.cohort_minimum) return SHOAL_OK;
+    shoal_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    if (err != SHOAL_OK || acc->n >= recipe->recipe.cohort_minimum) return err;
     return agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
                     "recipe %s: %llu reports are fewer than its minimum cohort of %u; nothing is shown", recipe->id,
                     (unsigned long long)acc->n, recipe->recipe.cohort_minimum);
+}
+
+// Only after the cohort was found large enough: the refusal of a total names n.
+static shoal_err check_post(agg_estimate *e, agg_error *error, const agg_post *post)
+{
+    e->post = *post;
+    if (post->rule == AGG_POST_NONE) return SHOAL_OK;
+    if (is_mean(e))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a mean has no post-processing; it is for counts");
+    if (post->total == 0) e->post.total = (double)e->n;
+    if (e->post.total <= (double)e->n) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a total of %.0f is more than the %llu reports", post->total,
+                    (unsigned long long)e->n);
 }
 
 shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
@@ -139,8 +197,8 @@ shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_r
     estimate->n_dictionary = dictionary->n;
     if (!(estimate->confidence > 0 && estimate->confidence < 1))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");
-    shoal_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
-    if (err == SHOAL_OK) err = check_cohort(error, recipe, acc);
+    shoal_err err = agg_estimate_check(error, recipe, acc);
+    if (err == SHOAL_OK) err = check_post(estimate, error, &options->post);
     if (err == SHOAL_OK) err = make_rows(estimate, error, acc, dictionary, options->n_threads);
     if (err != SHOAL_OK) {
         agg_estimate_release(estimate);

@@ -16,6 +16,7 @@
 #include "accumulator.h"
 #include "agg_error.h"
 #include "dictionary.h"
+#include "post.h"
 #include "recipe_json.h"
 
 typedef enum agg_multiple { AGG_BONFERRONI = 0, AGG_BH, AGG_NONE } agg_multiple;
@@ -25,15 +26,17 @@ typedef struct agg_estimate_options {
     agg_multiple multiple; // rule behind `detected`
     size_t top;            // rows to keep; 0 keeps all
     unsigned n_threads;    // 0 means 1
+    agg_post post;         // a total of 0 means all reports
 } agg_estimate_options;
 
 typedef struct agg_estimate_row {
     agg_text value;
-    double count;      // reports
+    double count;      // reports; after post-processing
     double stderr_;    // standard error, reports
     double low, high;  // normal interval at the confidence
     double null_error; // standard error if nobody held the value
     int detected;
+    double raw; // the count before post-processing, which stderr_, low, high and detected are about
 } agg_estimate_row;
 
 typedef struct agg_estimate {
@@ -43,23 +46,33 @@ typedef struct agg_estimate {
     double epsilon;        // of one report, as stated in the recipe
     double confidence;
     agg_multiple multiple;
+    agg_post post;
     size_t n_dictionary; // values asked for
     size_t n_withheld;   // rows below release.threshold, not in `rows`
     size_t n_rows;
-    agg_estimate_row *rows; // by falling count, ties by value
+    agg_estimate_row *rows; // by falling count, then raw count, then value
 } agg_estimate;
 
 // Estimates the count of every dictionary value.
 //   estimate: its rows point into `dictionary`, which must outlive it
-// Returns: AGG_ERR_COHORT with exit code 3, and nothing else, when n is below recipe.cohort_minimum; RECIPE_HASH.
+// Returns: AGG_ERR_COHORT with exit code 3, and nothing else, when n is below recipe.cohort_minimum; RECIPE_HASH;
+//   AGG_ERR_USAGE for post-processing of a mean and for a total above n.
 // Cost: k hashes per value; memory 16 bytes a value and a block.
-// Privacy: post-processing of private records; the release threshold and minimum cohort are enforced here.
+// Privacy: post-processing of private records; the release threshold and minimum cohort are enforced here. A row needs both its
+// counts, raw and post-processed, at the threshold; a mean needs that many reports.
 shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
                            const agg_accumulator *acc, const agg_dictionary *dictionary,
                            const agg_estimate_options *options) SHOAL_MUST_CHECK;
 void agg_estimate_release(agg_estimate *estimate);
 
+// SHOAL_OK when the accumulator is of this recipe and its cohort is large enough; else as agg_estimate_run.
+shoal_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc) SHOAL_MUST_CHECK;
+
 // Returns: "bonferroni", "bh" or "none".
 const char *agg_multiple_name(agg_multiple multiple);
+
+// Returns: the chance of a false detection that the row of a rank (0 first) among n_rows may use up, alpha being that of all.
+// A row is detected when it or any row after it passes the test of that level.
+double agg_multiple_share(agg_multiple multiple, double alpha, size_t rank, size_t n_rows);
 
 #endif

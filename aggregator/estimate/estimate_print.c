@@ -114,19 +114,49 @@ static void print_field(FILE *stream, const char *name, double x)
     agg_print_number(stream, x);
 }
 
-static void print_json_row(FILE *stream, const agg_estimate_row *row)
+// The columns of a result between `value` and `detected`.
+#define COLUMNS_MAX 5u
+typedef struct columns {
+    size_t n;
+    const char *names[COLUMNS_MAX];
+    double numbers[COLUMNS_MAX]; // of one row
+} columns;
+
+static int is_mean(const agg_estimate *e)
 {
+    return e->statistic != NULL && strcmp(e->statistic, "mean") == 0;
+}
+
+static columns columns_of(const agg_estimate *e, const agg_estimate_row *row)
+{
+    const agg_estimate_row none = {.count = 0};
+    const agg_estimate_row *r = row != NULL ? row : &none;
+    if (e->post.rule == AGG_POST_NONE)
+        return (columns){
+            4, {is_mean(e) ? "mean" : "count", "stderr", "low", "high"}, {r->count, r->stderr_, r->low, r->high}};
+    return (columns){5, {"count", "raw", "stderr", "low", "high"}, {r->count, r->raw, r->stderr_, r->low, r->high}};
+}
+
+static void print_json_row(FILE *stream, const agg_estimate *e, const agg_estimate_row *row)
+{
+    columns c = columns_of(e, row);
     fputs("{\"value\":", stream);
     agg_print_json_text(stream, row->value.bytes, row->value.len);
-    fputc(',', stream);
-    print_field(stream, "count", row->count);
-    fputc(',', stream);
-    print_field(stream, "stderr", row->stderr_);
-    fputc(',', stream);
-    print_field(stream, "low", row->low);
-    fputc(',', stream);
-    print_field(stream, "high", row->high);
-    fprintf(stream, ",\"detected\":%s}", row->detected ? "true" : "false");
+    for (size_t i = 0; i < c.n; i++) {
+        fputc(',', stream);
+        print_field(stream, c.names[i], c.numbers[i]);
+    }
+    if (!is_mean(e)) fprintf(stream, ",\"detected\":%s", row->detected ? "true" : "false");
+    fputc('}', stream);
+}
+
+static void print_json_post(FILE *stream, const agg_post *post)
+{
+    char note[AGG_POST_NOTE_MAX];
+    agg_post_note(note, post);
+    fprintf(stream, "\"post\":{\"name\":\"%s\",\"note\":", agg_post_name(post->rule));
+    agg_print_json_text(stream, note, strlen(note));
+    fputs("},", stream);
 }
 
 static void print_json(FILE *stream, const agg_estimate *e)
@@ -137,11 +167,13 @@ static void print_json(FILE *stream, const agg_estimate *e)
     fputc(',', stream);
     print_field(stream, "confidence", e->confidence);
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(e->multiple));
+    if (e->post.rule != AGG_POST_NONE) print_json_post(stream, &e->post);
     if (e->recipe->recipe.release_threshold > 0) fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
+    if (is_mean(e)) fputs("\"statistic\":\"mean\",", stream);
     fputs("\"rows\":[", stream);
     for (size_t i = 0; i < e->n_rows; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
-        print_json_row(stream, &e->rows[i]);
+        print_json_row(stream, e, &e->rows[i]);
     }
     fputs("\n]}\n", stream);
 }
@@ -149,24 +181,35 @@ static void print_json(FILE *stream, const agg_estimate *e)
 static void print_ndjson(FILE *stream, const agg_estimate *e)
 {
     for (size_t i = 0; i < e->n_rows; i++) {
-        print_json_row(stream, &e->rows[i]);
+        print_json_row(stream, e, &e->rows[i]);
         fputc('\n', stream);
     }
 }
 
 static void print_csv(FILE *stream, const agg_estimate *e)
 {
-    fputs("value,count,stderr,low,high,detected\n", stream);
+    columns head = columns_of(e, NULL);
+    fputs("value", stream);
+    for (size_t j = 0; j < head.n; j++) fprintf(stream, ",%s", head.names[j]);
+    fputs(is_mean(e) ? "\n" : ",detected\n", stream);
     for (size_t i = 0; i < e->n_rows; i++) {
         const agg_estimate_row *row = &e->rows[i];
-        const double numbers[] = {row->count, row->stderr_, row->low, row->high};
+        columns c = columns_of(e, row);
         agg_print_csv_text(stream, row->value.bytes, row->value.len);
-        for (size_t j = 0; j < 4; j++) {
+        for (size_t j = 0; j < c.n; j++) {
             fputc(',', stream);
-            agg_print_number(stream, numbers[j]);
+            agg_print_number(stream, c.numbers[j]);
         }
-        fprintf(stream, ",%s\n", row->detected ? "true" : "false");
+        if (!is_mean(e)) fprintf(stream, ",%s", row->detected ? "true" : "false");
+        fputc('\n', stream);
     }
+}
+
+int agg_error_decimals(double error)
+{
+    if (!(error > 0 && error < 10)) return 0;
+    int decimals = 1 - (int)floor(log10(error));
+    return decimals < 9 ? decimals : 9;
 }
 
 static size_t widest(const agg_estimate *e)
@@ -179,18 +222,39 @@ static size_t widest(const agg_estimate *e)
     return width < AGG_TABLE_VALUE_MAX ? width : AGG_TABLE_VALUE_MAX;
 }
 
+static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
+{
+    columns c = columns_of(e, NULL);
+    const shoal_recipe *r = &e->recipe->recipe;
+    fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id, (unsigned long long)e->n,
+            e->epsilon, 100 * e->confidence);
+    if (is_mean(e))
+        fprintf(stream, "\nmean of numbers from %.10g to %.10g", (double)r->low_micro / 1e6,
+                (double)r->high_micro / 1e6);
+    fputs("\n\n", stream);
+    agg_print_cell(stream, "value", 5, width);
+    for (size_t i = 0; i < c.n; i++)
+        fprintf(stream, strcmp(c.names[i], "stderr") == 0 ? "  %10s" : "  %12s", c.names[i]);
+    fputc('\n', stream);
+}
+
 static void print_table(FILE *stream, const agg_estimate *e)
 {
     size_t width = widest(e);
-    fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals\n\n", e->recipe->id, (unsigned long long)e->n,
-            e->epsilon, 100 * e->confidence);
-    agg_print_cell(stream, "value", 5, width);
-    fprintf(stream, "  %12s  %10s  %12s  %12s\n", "count", "stderr", "low", "high");
+    char note[AGG_POST_NOTE_MAX];
+    print_table_head(stream, e, width);
     for (size_t i = 0; i < e->n_rows; i++) {
         const agg_estimate_row *row = &e->rows[i];
+        columns c = columns_of(e, row);
+        int decimals = is_mean(e) ? agg_error_decimals(row->stderr_) : 0;
         agg_print_cell(stream, row->value.bytes, row->value.len, width);
-        fprintf(stream, "  %12.0f  %10.0f  %12.0f  %12.0f%s\n", row->count, row->stderr_, row->low, row->high,
-                row->detected ? "" : "  not distinguishable from zero");
+        for (size_t j = 0; j < c.n; j++)
+            fprintf(stream, "  %*.*f", strcmp(c.names[j], "stderr") == 0 ? 10 : 12, decimals, c.numbers[j]);
+        fputs(row->detected || is_mean(e) ? "\n" : "  not distinguishable from zero\n", stream);
+    }
+    if (e->post.rule != AGG_POST_NONE) {
+        agg_post_note(note, &e->post);
+        fprintf(stream, "\n%s: %s\n", agg_post_name(e->post.rule), note);
     }
     if (e->n_withheld > 0)
         fprintf(stream, "\n%zu value%s below the release threshold of %llu withheld\n", e->n_withheld,

@@ -10,8 +10,9 @@
 typedef enum agg_format { AGG_TABLE = 0, AGG_JSON, AGG_NDJSON, AGG_CSV } agg_format;
 
 // Writes a result. Numbers have 17 significant digits at most, the shortest that read back as the same double.
-//   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","multiple","rows":[...]} and a newline;
-//   "withheld" (how many rows) before "rows" where the recipe has a release threshold
+//   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","multiple","rows":[...]} and a newline; before "rows",
+//   where there is one: "post":{"name","note"} (rows then have "raw"), "withheld" (how many rows; where the recipe has a release
+//   threshold), "statistic":"mean" (the row then has "mean" for "count", and no "detected")
 //   NDJSON: one row a line. CSV: RFC 4180 with a header; a value that a spreadsheet would run gets a leading apostrophe.
 // Returns: AGG_ERR_IO when the stream fails.
 shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
@@ -33,6 +34,9 @@ void agg_print_cell(FILE *stream, const char *bytes, size_t len, size_t width);
 
 // Writes a quoted CSV cell.
 void agg_print_csv_text(FILE *stream, const char *bytes, size_t len);
+
+// Returns: the decimals, 0 to 9, that show two digits of an error.
+int agg_error_decimals(double error);
 
 // Writes the shortest decimal of at most 17 digits that reads back as x (finite).
 void agg_print_number(FILE *stream, double x);

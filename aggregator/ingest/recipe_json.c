@@ -39,7 +39,7 @@ static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *
     return refuse(error, err, field, recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));
 }
 
-static int compare_texts(agg_text a, agg_text b)
+int agg_text_compare(agg_text a, agg_text b)
 {
     size_t shorter = a.len < b.len ? a.len : b.len;
     int order = shorter > 0 ? memcmp(a.bytes, b.bytes, shorter) : 0;
@@ -80,7 +80,7 @@ typedef struct sorted_value {
 
 static int compare_sorted(const void *a, const void *b)
 {
-    return compare_texts(((const sorted_value *)a)->text, ((const sorted_value *)b)->text);
+    return agg_text_compare(((const sorted_value *)a)->text, ((const sorted_value *)b)->text);
 }
 
 static shoal_err sort_values(agg_recipe *own, agg_error *error)
@@ -96,7 +96,7 @@ static shoal_err sort_values(agg_recipe *own, agg_error *error)
     qsort(pairs, own->n_values, sizeof *pairs, compare_sorted);
     for (uint32_t i = 0; i < own->n_values; i++) {
         own->sorted[i] = pairs[i].index;
-        if (i == 0 || compare_texts(pairs[i].text, pairs[i - 1].text) != 0) continue;
+        if (i == 0 || agg_text_compare(pairs[i].text, pairs[i - 1].text) != 0) continue;
         err = agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s holds one value twice (entries %u and %u)",
                        values_path, pairs[i - 1].index + 1, pairs[i].index + 1);
         break;
@@ -213,7 +213,7 @@ static int find_value(uint64_t *item, const agg_recipe *recipe, agg_text text)
     uint32_t low = 0, high = recipe->n_values;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = compare_texts(recipe->values[recipe->sorted[middle]], text);
+        int order = agg_text_compare(recipe->values[recipe->sorted[middle]], text);
         if (order == 0) {
             *item = recipe->sorted[middle];
             return 1;

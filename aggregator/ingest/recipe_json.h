@@ -20,6 +20,9 @@ typedef struct agg_text {
     size_t len;
 } agg_text;
 
+// Returns: below, at or above 0, by bytes; a text comes before those it begins.
+int agg_text_compare(agg_text a, agg_text b);
+
 typedef struct agg_recipe {
     shoal_recipe recipe;
     char id[SHOAL_NAME_MAX + 1]; // recipe.recipe, NUL-terminated

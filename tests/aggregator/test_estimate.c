@@ -153,7 +153,7 @@ static void check_law(const law *l)
         agg_accumulator acc;
         agg_estimate estimate;
         agg_error error;
-        agg_estimate_options options = {0, AGG_BONFERRONI, 0, 1};
+        agg_estimate_options options = {.confidence = 0, .multiple = AGG_BONFERRONI};
         double error_sum = 0, square_sum = 0, stated_sum = 0, covered_sum = 0;
         recipe_of_trial(&recipe, l, trial);
         dictionary_of(&dictionary, &recipe, 0, N_VALUES);
@@ -219,7 +219,7 @@ static void nothing_is_detected_where_nothing_is(void **state)
         dictionary_of(&asked, &recipe, 100, ASKED);
         fold_devices(&acc, &recipe, &l, trial, &sent);
         for (int rule = 0; rule < 3; rule++) {
-            agg_estimate_options options = {0, rules[rule], 0, 1};
+            agg_estimate_options options = {.confidence = 0, .multiple = rules[rule]};
             agg_estimate estimate;
             unsigned found = 0;
             assert_ok(agg_estimate_run(&estimate, &error, &recipe, &acc, &asked, &options));
@@ -293,7 +293,7 @@ static void threads_change_nothing(void **state)
     fixture f;
     agg_error error;
     agg_estimate one, five;
-    agg_estimate_options options = {0, AGG_BH, 0, 1};
+    agg_estimate_options options = {.confidence = 0, .multiple = AGG_BH};
     (void)state;
     make_fixture(&f, "");
     assert_ok(agg_estimate_run(&one, &error, &f.recipe, &f.acc, &f.dictionary, &options));
@@ -314,7 +314,7 @@ static void small_cohorts_are_not_shown(void **state)
     fixture f;
     agg_error error;
     agg_estimate estimate;
-    agg_estimate_options options = {0, AGG_BONFERRONI, 0, 1};
+    agg_estimate_options options = {.confidence = 0, .multiple = AGG_BONFERRONI};
     (void)state;
     make_fixture(&f, ",\"cohort\":{\"minimum\":1921}");
     assert_int_equal(f.acc.n, 1920);
@@ -333,7 +333,7 @@ static void rows_below_the_threshold_are_withheld(void **state)
     fixture f;
     agg_error error;
     agg_estimate all, some;
-    agg_estimate_options options = {0, AGG_BONFERRONI, 0, 1};
+    agg_estimate_options options = {.confidence = 0, .multiple = AGG_BONFERRONI};
     size_t above = 0;
     (void)state;
     make_fixture(&f, "");
@@ -365,14 +365,14 @@ static void wider_confidence_gives_wider_intervals(void **state)
     (void)state;
     make_fixture(&f, "");
     for (size_t i = 0; i < 3; i++) {
-        agg_estimate_options options = {z[i][0], AGG_NONE, 0, 1};
+        agg_estimate_options options = {.confidence = z[i][0], .multiple = AGG_NONE};
         assert_ok(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &options));
         const agg_estimate_row *row = &estimate.rows[3];
         assert_true(fabs((row->high - row->count) / row->stderr_ - z[i][1]) < 1e-12);
         assert_true(fabs((row->count - row->low) / row->stderr_ - z[i][1]) < 1e-12);
         agg_estimate_release(&estimate);
     }
-    agg_estimate_options bad = {1.5, AGG_NONE, 0, 1};
+    agg_estimate_options bad = {.confidence = 1.5, .multiple = AGG_NONE};
     assert_err(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &bad), SHOAL_ERR_RANGE);
     release_fixture(&f);
 }
@@ -382,8 +382,8 @@ static char *print_as(agg_format format)
 {
     static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
     static const agg_recipe recipe = {.id = "r", .hash_hex = "abc"};
-    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1}, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1},
-                               {{"fig", 3}, -2, 3, -8, 4, 3, 0}};
+    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1}, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1, 0.1},
+                               {{"fig", 3}, -2, 3, -8, 4, 3, 0, -2}};
     agg_estimate estimate = {.recipe = &recipe,
                              .statistic = "count",
                              .n = 2000,

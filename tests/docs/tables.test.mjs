@@ -121,9 +121,19 @@ test('the fields of a result', () => {
   const printed = [...new Set([
     ...all(read('aggregator/estimate/estimate_print.c'), /\\"([a-z_]+)\\":/g).filter((name) => name !== 's'),
     ...all(read('aggregator/estimate/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
+    ...all(part('aggregator/estimate/estimate_print.c', 'static columns columns_of', '\n}'), /"([a-z]+)"/g),
   ])];
   const table = tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) => codes(names));
   assert.deepEqual(table.sort(), printed.sort());
+});
+
+test('the fields of a comparison', () => {
+  const source = read('aggregator/estimate/compare_print.c');
+  const printed = new Set([...all(source, /\\"([a-z_]+)\\":/g), ...all(part('aggregator/estimate/compare_print.c', 'static const char *const names', '}'), /"([a-z]+)"/g)]);
+  const known = new Set(tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) => codes(names)));
+  const table = tableBelow(read('docs/analyse.md'), 'What changed').flatMap(([names]) => codes(names));
+  for (const name of table) assert.ok(printed.has(name) || ['a', 'b'].includes(name), name);
+  for (const name of printed) assert.ok(table.includes(name) || known.has(name), name);
 });
 
 test('exit codes', () => {
