@@ -122,6 +122,12 @@ static void warn_if_changed(parsing *p, const char *name, size_t line, agg_text 
         say(p, name, line, "the recipe's text rule would change this value, so no device sends it as it stands");
 }
 
+static const char *why_no_item(const agg_recipe *recipe)
+{
+    if (recipe->recipe.value != SHOAL_VALUE_NUMBER) return "the value is not one of the recipe's";
+    return "the value is not a number of at most 12 digits and six decimals";
+}
+
 static shoal_err take_line(parsing *p, const char *name, size_t number, char *line, size_t len)
 {
     agg_dictionary *out = p->out;
@@ -131,7 +137,7 @@ static shoal_err take_line(parsing *p, const char *name, size_t number, char *li
     if (memchr(line, 0, len) != NULL) return refuse(p->error, SHOAL_ERR_TYPE, "holds a NUL byte");
     if (p->has_counts && tab == NULL) return refuse(p->error, SHOAL_ERR_TYPE, "a tab and a count are missing");
     if (!agg_recipe_item(&out->items[out->n], p->recipe, value.bytes, value.len))
-        return refuse(p->error, SHOAL_ERR_RANGE, "the value is not one of the recipe's");
+        return refuse(p->error, SHOAL_ERR_RANGE, why_no_item(p->recipe));
     if (was_seen(&p->seen, out->values, value, (uint32_t)out->n)) {
         if (p->has_counts) return refuse(p->error, SHOAL_ERR_DUPLICATE, "the value came before");
         if (++out->n_repeated <= AGG_TALK_MAX) say(p, name, number, "the value came before; it is counted once");
@@ -222,6 +228,9 @@ static shoal_err load(agg_dictionary *dictionary, agg_error *error, const agg_re
 shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *path,
                               agg_talk talk, void *talk_context)
 {
+    if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s gives a mean: a dictionary says nothing to it",
+                        recipe->id);
     return load(dictionary, error, recipe, path, 0, talk, talk_context);
 }
 

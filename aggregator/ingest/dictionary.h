@@ -17,7 +17,8 @@ typedef struct agg_dictionary {
     size_t n_repeated; // lines of a dictionary whose value came before; counted once
 } agg_dictionary;
 
-// Reads a dictionary file. Values outside a closed domain, empty lines and NUL bytes are refused with their line.
+// Reads a dictionary file. Values outside a closed domain, texts that are no numbers where numbers are asked for, empty lines and
+// NUL bytes are refused with their line; any dictionary where a mean is all there is.
 //   talk: told of lines that the text rule would change (the first AGG_TALK_MAX) and of repeated lines; may be NULL
 shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *path,
                               agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing a recipe from options; see recipe_new.h.
+#include "recipe_new.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifndef __wasi__
+#include <sys/random.h>
+#endif
+
+#include "agg_file.h"
+#include "estimate_print.h"
+#include "options.h"
+#include "recipe_json.h"
+
+// A parameter that is one number: written where it is given, or where the mechanism needs it and there is a default.
+typedef struct parameter {
+    const char *name;
+    uint32_t takes; // SHOAL_TAKES_*
+    size_t offset;  // of its option
+    const char *initial;
+} parameter;
+
+#define AT(member) offsetof(recipe_options, member)
+
+static const parameter parameters[] = {
+    {"epsilon", SHOAL_TAKES_EPSILON, AT(epsilon), "4"},
+    {"k", SHOAL_TAKES_K, AT(k), "65536"},
+    {"m", SHOAL_TAKES_M, AT(m), "1024"},
+    {"size", SHOAL_TAKES_LIST, AT(size), NULL},
+    {"g", SHOAL_TAKES_G, AT(g), NULL},
+    {"bits", SHOAL_TAKES_BITS, AT(bits), "128"},
+    {"hashes", SHOAL_TAKES_HASHES, AT(hashes), "2"},
+    {"cohorts", SHOAL_TAKES_COHORTS, AT(cohorts), "64"},
+    {"p", SHOAL_TAKES_PQF, AT(p), "0.25"},
+    {"q", SHOAL_TAKES_PQF, AT(q), "0.75"},
+    {"f", SHOAL_TAKES_PQF, AT(f), "0.5"},
+    {"low", SHOAL_TAKES_RANGE, AT(low), NULL},
+    {"high", SHOAL_TAKES_RANGE, AT(high), NULL},
+};
+#define N_PARAMETERS (sizeof parameters / sizeof parameters[0])
+
+// What a recipe is about to be.
+typedef struct draft {
+    const recipe_options *options;
+    const char *mechanism, *value;
+    shoal_takes takes;
+    char k[16], g[16]; // of local hashing, from epsilon
+} draft;
+
+static const char *given(const recipe_options *o, const parameter *p)
+{
+    const char *text;
+    memcpy(&text, (const char *)o + p->offset, sizeof text);
+    return text;
+}
+
+static int has_list(const recipe_options *o)
+{
+    return o->values != NULL || o->size != NULL;
+}
+
+static uint32_t domain_of(const shoal_mechanism *mechanism, const draft *d)
+{
+    if (mechanism->number.needs != 0) return SHOAL_DOMAIN_NUMBER;
+    return has_list(d->options) || mechanism->open.needs == 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN;
+}
+
+// Local hashing answers best with g nearest to e^epsilon + 1, and loses nothing that matters to its keys with k (g - 1) >= 2^21.
+static void choose_g(draft *d)
+{
+    const char *text = d->options->epsilon != NULL ? d->options->epsilon : "4";
+    double best = log2(exp(strtod(text, NULL)) + 1);
+    uint32_t g = (uint32_t)1 << (best < 1 ? 1 : best > 20 ? 20 : (uint32_t)lround(best)), k = 1;
+    if (d->options->g != NULL) g = (uint32_t)strtoul(d->options->g, NULL, 10);
+    while (g > 1 && k < 1u << 24 && (uint64_t)k * (g - 1) < 1u << 21) k *= 2;
+    snprintf(d->g, sizeof d->g, "%u", g);
+    snprintf(d->k, sizeof d->k, "%u", k);
+}
+
+static const char *initial_of(const draft *d, const parameter *p)
+{
+    int is_hashing = (d->takes.needs & SHOAL_TAKES_G) != 0;
+    if (is_hashing && p->takes == SHOAL_TAKES_G) return d->g;
+    if (is_hashing && p->takes == SHOAL_TAKES_K) return d->k;
+    if (strcmp(d->mechanism, "hcms") != 0) return p->initial;
+    return p->takes == SHOAL_TAKES_K ? "1024" : p->takes == SHOAL_TAKES_M ? "32768" : p->initial;
+}
+
+static shoal_err draft_of(draft *d, agg_error *error, const recipe_options *o)
+{
+    int is_ranged = o->low != NULL || o->high != NULL;
+    d->options = o;
+    d->value = o->value != NULL ? o->value : is_ranged ? "number" : "word";
+    int is_number = strcmp(d->value, "number") == 0;
+    d->mechanism = o->mechanism;
+    if (o->mechanism == NULL) d->mechanism = has_list(o) ? "onehot-asymmetric" : is_number ? "one-bit-mean" : "cms";
+    const shoal_mechanism *mechanism = shoal_mechanism_by_name(d->mechanism, strlen(d->mechanism));
+    if (mechanism == NULL)
+        return agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE, "--mechanism: no mechanism of that name");
+    uint32_t domain = domain_of(mechanism, d);
+    d->takes = *shoal_mechanism_takes(mechanism, domain);
+    if (domain == SHOAL_DOMAIN_NUMBER && o->value == NULL) d->value = "number";
+    if (domain == SHOAL_DOMAIN_CLOSED && !has_list(o))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--mechanism %s goes with --values or --size",
+                        d->mechanism);
+    choose_g(d);
+    return SHOAL_OK;
+}
+
+// Options are quoted as they stand: the recipe is read back before anyone sees it, and refused there when one is wrong.
+static void print_text(FILE *stream, const char *name, const char *text)
+{
+    fprintf(stream, "  \"%s\": ", name);
+    agg_print_json_text(stream, text, strlen(text));
+    fputs(",\n", stream);
+}
+
+static shoal_err print_values(FILE *stream, agg_error *error, const char *path)
+{
+    agg_bytes bytes;
+    shoal_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
+    if (err != SHOAL_OK) return err;
+    char *at = (char *)bytes.data, *end = at + bytes.len;
+    fputs("\"values\": [", stream);
+    for (int i = 0; at < end; i++) {
+        char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t len = newline != NULL ? (size_t)(newline - at) : (size_t)(end - at);
+        if (i > 0) fputs(", ", stream);
+        agg_print_json_text(stream, at, len > 0 && at[len - 1] == '\r' ? len - 1 : len);
+        at += len + 1;
+    }
+    fputs("]", stream);
+    free(bytes.data);
+    return SHOAL_OK;
+}
+
+static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d)
+{
+    const char *separator = "";
+    shoal_err err = SHOAL_OK;
+    fputs("  \"parameters\": {", stream);
+    for (size_t i = 0; i < N_PARAMETERS; i++) {
+        const char *text = given(d->options, &parameters[i]);
+        if (text == NULL && d->takes.needs & parameters[i].takes) text = initial_of(d, &parameters[i]);
+        if (text == NULL) continue;
+        fprintf(stream, "%s\"%s\": %s", separator, parameters[i].name, text);
+        separator = ", ";
+    }
+    if (d->options->values != NULL) {
+        fputs(separator, stream);
+        err = print_values(stream, error, d->options->values);
+    }
+    fputs("},\n", stream);
+    return err;
+}
+
+static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, const char *seed_hex)
+{
+    const recipe_options *o = d->options;
+    const char *stream_name = strcmp(d->value, "word") == 0 ? "typed-words" : o->id;
+    fputs("{\n", stream);
+    print_text(stream, "recipe", o->id);
+    print_text(stream, "analysis", o->analysis != NULL ? o->analysis : o->id);
+    print_text(stream, "stream", o->stream != NULL ? o->stream : stream_name);
+    print_text(stream, "value", d->value);
+    print_text(stream, "mechanism", d->mechanism);
+    shoal_err err = print_parameters(stream, error, d);
+    if (d->takes.needs & SHOAL_TAKES_POLY1) print_text(stream, "hash", "poly1");
+    if (d->takes.needs & SHOAL_TAKES_AFFINE1) print_text(stream, "hash", "affine1");
+    if (d->takes.needs & SHOAL_TAKES_SEED) print_text(stream, "seed", seed_hex);
+    fprintf(stream, "  \"limit\": {\"per_day\": %s},\n", o->per_day != NULL ? o->per_day : "1");
+    fputs("  \"expires\": ", stream);
+    agg_print_json_text(stream, o->expires, strlen(o->expires));
+    fputs("\n}\n", stream);
+    return err;
+}
+
+static shoal_err write_text(agg_error *error, const char *path, const char *text, size_t len)
+{
+    agg_file file;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        fwrite(text, 1, len, stdout);
+        return fflush(stdout) == 0 ? SHOAL_OK : agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the recipe");
+    }
+    shoal_err err = agg_file_create(&file, error, path);
+    if (err != SHOAL_OK) return err;
+    fwrite(text, 1, len, file.stream);
+    return agg_file_commit(&file, error);
+}
+
+static shoal_err fresh_seed(char seed_hex[65], agg_error *error)
+{
+    uint8_t seed[32];
+    if (getentropy(seed, sizeof seed) != 0)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_RUNTIME, "the system gives no random bytes");
+    agg_hex(seed_hex, seed, sizeof seed);
+    return SHOAL_OK;
+}
+
+static shoal_err check_and_write(agg_error *error, const char *path, const char *text, size_t len)
+{
+    agg_recipe recipe;
+    shoal_err err = agg_recipe_from_bytes(&recipe, error, "the new recipe", text, len);
+    if (err != SHOAL_OK) return err;
+    agg_recipe_release(&recipe);
+    return write_text(error, path, text, len);
+}
+
+shoal_err recipe_new(agg_error *error, const recipe_options *options)
+{
+    char seed_hex[65], *text = NULL;
+    size_t len = 0;
+    draft d;
+    shoal_err err = cli_need(error, "id", options->id);
+    if (err == SHOAL_OK) err = cli_need(error, "expires", options->expires);
+    if (err == SHOAL_OK) err = draft_of(&d, error, options);
+    if (err == SHOAL_OK) err = fresh_seed(seed_hex, error);
+    if (err != SHOAL_OK) return err;
+    FILE *stream = open_memstream(&text, &len);
+    if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    err = print_recipe(stream, error, &d, seed_hex);
+    if (fclose(stream) != 0 && err == SHOAL_OK) err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    if (err == SHOAL_OK) err = check_and_write(error, options->output, text, len);
+    free(text);
+    return err;
+}

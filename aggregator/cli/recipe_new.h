@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A new recipe from command-line options, for every mechanism of the registry: what a mechanism needs in a domain is read off its
+// descriptor, so that a new one needs nothing here.
+#ifndef RECIPE_NEW_H
+#define RECIPE_NEW_H
+
+#include "agg_error.h"
+
+// Options as they stand on the command line; NULL where not given.
+typedef struct recipe_options {
+    const char *id, *expires, *mechanism, *analysis, *stream, *value, *per_day, *values, *output;
+    const char *epsilon, *k, *m, *size, *g, *bits, *hashes, *cohorts, *p, *q, *f, *low, *high; // parameters
+} recipe_options;
+
+// Writes the recipe to options->output (NULL or "-": standard output), with a fresh random seed where the mechanism needs one. It is
+// read back first, and refused as a recipe file would be.
+shoal_err recipe_new(agg_error *error, const recipe_options *options) SHOAL_MUST_CHECK;
+
+#endif
