@@ -96,6 +96,11 @@ static shoal_err check_same_lists(agg_error *error, const agg_dictionary *a, con
                     "the recipes' lists differ; --dictionary says which values to compare");
 }
 
+static int is_mean(const agg_recipe *recipe)
+{
+    return recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+}
+
 // The same values on both sides. A file is told of once: the text rules seldom differ.
 static shoal_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const char *path)
 {
@@ -104,6 +109,9 @@ static shoal_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const
         shoal_err err = agg_dictionary_load(&a->dictionary, error, &a->recipe, path, cli_talk, command);
         return err == SHOAL_OK ? agg_dictionary_load(&b->dictionary, error, &b->recipe, path, NULL, NULL) : err;
     }
+    if (is_mean(&a->recipe) != is_mean(&b->recipe))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipes %s and %s do not estimate the same",
+                        a->recipe.id, b->recipe.id);
     shoal_err err = agg_dictionary_of_recipe(&a->dictionary, error, &a->recipe);
     if (err == SHOAL_OK) err = agg_dictionary_of_recipe(&b->dictionary, error, &b->recipe);
     return err == SHOAL_OK ? check_same_lists(error, &a->dictionary, &b->dictionary) : err;

@@ -23,7 +23,7 @@
 // changed is at most 1 - confidence, under `bh` the expected share of such values among the detected, under `none` each
 // row is tested alone.
 //
-// Assumed: no report is in both accumulators. Identical ones are refused; overlap (a day and its week) cannot be seen. Permanent
+// Assumed: no report is in both accumulators. Identical ones are refused (but a single cell may agree by chance); overlap (a day and its week) cannot be seen. Permanent
 // randomness (rappor) of devices that report on both sides makes the errors go together: the stated one is then too large.
 // Pure: no files, no clock.
 #ifndef COMPARE_H

@@ -89,6 +89,24 @@ test('two recipes with the same values', () => {
   bad(1, /two\.acc: .*fruit-2/, 'compare', '--recipe', 'list.json', 'one.acc', 'two.acc');
 });
 
+test('means are compared in their unit', () => {
+  /** @param {string} id @param {object} parameters */
+  const number = (id, parameters) => ({ recipe: id, analysis: 'steps', stream: 'walked', value: 'number', mechanism: 'one-bit-mean',
+    parameters, limit: { per_day: 2 }, expires: '2099-12-31' });
+  write('steps.json', number('steps', { epsilon: 2, low: 0, high: 20000 }));
+  write('wide.json', number('wide', { epsilon: 4, low: -10000, high: 50000 }));
+  write('spring.tsv', '3000\t5\n8000\t3\n15000\t2\n'); // 6,900 on average
+  write('summer.tsv', '3000\t3\n8000\t3\n15000\t4\n'); // 9,300
+  collect('spring', 'steps.json', 'spring.tsv', 50000);
+  collect('summer', 'wide.json', 'summer.tsv', 50000);
+  const json = JSON.parse(good('compare', '--recipe', 'steps.json', '--recipe-b', 'wide.json', '--format', 'json', 'spring.acc', 'summer.acc').text);
+  const [row] = json.rows;
+  assert.deepEqual([json.of, json.rows.length, row.value, row.detected], ['mean', 1, 'mean', true]);
+  assert.ok(Math.abs(row.difference - 2400) < 4 * row.stderr && row.stderr < 200, `${row.difference} +- ${row.stderr}`);
+  assert.match(good('compare', '--recipe', 'steps.json', '--recipe-b', 'wide.json', 'spring.acc', 'summer.acc').text, /b less a, means, .*\n\n.*\nmean +\d+ +\d+ .* up\n$/);
+  bad(2, /recipes steps and fish do not estimate the same/, 'compare', '--recipe', 'steps.json', '--recipe-b', 'r.json', 'spring.acc', 'may.acc');
+});
+
 test('what may not be compared is refused', () => {
   const args = ['compare', '--recipe', 'r.json', '--dictionary', 'c.tsv'];
   collect('few', 'r.json', 'c.tsv', 999);

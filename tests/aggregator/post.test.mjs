@@ -132,3 +132,20 @@ test('a list has post-processing too', () => {
   const { rows } = JSON.parse(good('estimate', '--recipe', 'list.json', '--post', 'norm-sub', '--format', 'json', 'f.acc').text);
   assert.ok(Math.abs(sum(rows) - 2000) < 1e-9);
 });
+
+test('a mean prints as a mean, in its unit, without a test against zero; it has no post-processing', () => {
+  write('m.json', { recipe: 'steps', analysis: 'steps', stream: 'walked', value: 'number', mechanism: 'one-bit-mean',
+    parameters: { epsilon: 2, low: 0, high: 20 }, limit: { per_day: 2 }, expires: '2099-12-31' });
+  write('steps.tsv', '3\t5\n8\t3\n15\t2\n');
+  good('simulate', '--recipe', 'm.json', '--counts', 'steps.tsv', '--devices', '40000', '--seed', 's', '-o', 'm.batch');
+  good('ingest', '--recipe', 'm.json', '-o', 'm.acc', 'm.batch');
+  const json = JSON.parse(good('estimate', '--recipe', 'm.json', '--format', 'json', 'm.acc').text);
+  assert.deepEqual([json.statistic, json.rows.length], ['mean', 1]);
+  assert.deepEqual(Object.keys(json.rows[0]), ['value', 'mean', 'stderr', 'low', 'high']);
+  assert.ok(Math.abs(json.rows[0].mean - 6.9) < 4 * json.rows[0].stderr);
+  assert.match(good('estimate', '--recipe', 'm.json', '--format', 'csv', 'm.acc').text, /^value,mean,stderr,low,high\n"mean",[\d.,]+\n$/);
+  // The table has two digits of the error: about 0.065.
+  assert.match(good('estimate', '--recipe', 'm.json', 'm.acc').text,
+    /^steps: 40000 reports, epsilon 2, 95 % intervals\nmean of numbers from 0 to 20\n\nvalue +mean +stderr +low +high\nmean +\d\.\d{3} +0\.0\d\d +\d\.\d{3} +\d\.\d{3}\n$/);
+  bad(2, /a mean has no post-processing/, 'estimate', '--recipe', 'm.json', '--post', 'clip', 'm.acc');
+});

@@ -294,6 +294,113 @@ static void z_is_pooled_by_precision(void **state)
     close_collection(&b);
 }
 
+static void open_mean(collection *c, double epsilon, double low, double high)
+{
+    char text[1024];
+    agg_error error;
+    memset(c, 0, sizeof *c);
+    snprintf(
+        text, sizeof text,
+        "{\"recipe\":\"m\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"number\",\"mechanism\":\"one-bit-mean\","
+        "\"parameters\":{\"epsilon\":%g,\"low\":%g,\"high\":%g},\"limit\":{\"per_day\":1},"
+        "\"expires\":\"2030-01-01\"" MINIMUM_ONE "}",
+        epsilon, low, high);
+    read_recipe(&c->recipe, text);
+    assert_ok(agg_dictionary_of_recipe(&c->dictionary, &error, &c->recipe));
+    assert_ok(agg_accumulator_init(&c->acc, &error, &c->recipe.recipe));
+}
+
+// n devices of a crowd whose numbers are uniform between from and to.
+static void fold_numbers(collection *c, uint32_t n, double from, double to, shoal_rng *rng)
+{
+    agg_error error;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t record[8];
+        int64_t micro = (int64_t)(1e6 * (from + (to - from) * uniform(rng)));
+        uint64_t item = shoal_recipe_number_item(&c->recipe.recipe, micro);
+        assert_ok(shoal_record_randomize(record, &c->recipe.recipe, &item, 1, NULL, rng));
+        assert_ok(agg_accumulator_add(&c->acc, &error, record, 1, 1));
+    }
+}
+
+// Means of 20 and of 35, measured on ranges of 0 .. 40 and -50 .. 150.
+static void means_are_compared_in_their_unit(void **state)
+{
+    static const setting s[2] = {{"mean", 2, 400}, {"mean", 4, 900}};
+    moments bias = {0, 0, 0}, square = {0, 0, 0}, covered = {0, 0, 0};
+    (void)state;
+    for (unsigned trial = 0; trial < 400; trial++) {
+        const uint8_t seed[32] = {17, 10, (uint8_t)trial, (uint8_t)(trial >> 8)};
+        collection a, b;
+        agg_compare result;
+        shoal_rng rng;
+        shoal_rng_init(&rng, seed);
+        open_mean(&a, 2, 0, 40);
+        open_mean(&b, 4, -50, 150);
+        fold_numbers(&a, 400, 10, 30, &rng);
+        fold_numbers(&b, 900, 0, 70, &rng);
+        run(&result, &a, &b, AGG_COMPARE_SHARES, AGG_BONFERRONI);
+        assert_int_equal(result.of, AGG_COMPARE_MEANS);
+        assert_int_equal(result.n_rows, 1);
+        const agg_compare_row *row = &result.rows[0];
+        double off = (row->difference - 15) / row->stderr_;
+        take(&bias, off);
+        take(&square, off * off);
+        take(&covered, row->low <= 15 && 15 <= row->high ? 1 : 0);
+        assert_true(row->z == row->difference / row->stderr_);
+        agg_compare_release(&result);
+        close_collection(&a);
+        close_collection(&b);
+    }
+    assert_mean("mean error", s, &bias, 0, 0);
+    assert_mean("mean square over the stated variance", s, &square, 1, 0.02);
+    assert_mean("coverage", s, &covered, 0.95, 0.01);
+}
+
+static shoal_err try(const collection *a, const collection *b, agg_error *error, agg_compare *result)
+{
+    const agg_compare_side side_a = {&a->recipe, &a->acc, &a->dictionary};
+    const agg_compare_side side_b = {&b->recipe, &b->acc, &b->dictionary};
+    const agg_compare_options options = {AGG_COMPARE_SHARES, 0, AGG_BH, 0, 3};
+    *error = (agg_error){SHOAL_OK, 0, ""};
+    return agg_compare_run(result, error, &side_a, &side_b, &options);
+}
+
+static void a_mean_is_not_compared_with_counts(void **state)
+{
+    static const setting s = {"onehot", 4, 2000};
+    collection a, b;
+    agg_compare result;
+    agg_error error;
+    shoal_rng rng;
+    (void)state;
+    shoal_rng_init(&rng, (const uint8_t[32]){7});
+    open_mean(&a, 2, 0, 40);
+    fold_numbers(&a, 50, 10, 30, &rng);
+    open_collection(&b, &s, 0, MINIMUM_ONE);
+    draw_devices(&b, 100, 0, &rng);
+    fold_truth(&b, &rng);
+    assert_err(try(&a, &b, &error, &result), AGG_ERR_USAGE);
+    assert_err(try(&b, &a, &error, &result), AGG_ERR_USAGE);
+    assert_null(result.rows);
+    // A mean that may not be released is not printed: all of its reports are below the threshold.
+    close_collection(&b);
+    open_mean(&b, 2, 0, 40);
+    fold_numbers(&b, 60, 10, 30, &rng);
+    a.recipe.recipe.release_threshold = 51;
+    b.recipe.recipe.release_threshold = 61;
+    assert_ok(try(&a, &b, &error, &result));
+    assert_int_equal(result.n_rows, 0);
+    assert_int_equal(result.n_withheld, 1);
+    agg_compare_release(&result);
+    b.recipe.recipe.release_threshold = 60;
+    assert_ok(try(&a, &b, &error, &result));
+    assert_true(result.n_rows == 1 && result.rows[0].a_withheld && !result.rows[0].b_withheld);
+    agg_compare_release(&result);
+    close_collection(&a);
+    close_collection(&b);
+}
+
 // A crowd that turned round: value 0 fell from 28 % to 1.4 %, value 19 rose as much; at epsilon 4 the error is about 1.3 %.
 static void large_changes_are_detected_with_their_sign(void **state)
 {
@@ -319,15 +426,6 @@ static void large_changes_are_detected_with_their_sign(void **state)
     agg_compare_release(&result);
     close_collection(&a);
     close_collection(&b);
-}
-
-static shoal_err try(const collection *a, const collection *b, agg_error *error, agg_compare *result)
-{
-    const agg_compare_side side_a = {&a->recipe, &a->acc, &a->dictionary};
-    const agg_compare_side side_b = {&b->recipe, &b->acc, &b->dictionary};
-    const agg_compare_options options = {AGG_COMPARE_SHARES, 0, AGG_BH, 0, 3};
-    *error = (agg_error){SHOAL_OK, 0, ""};
-    return agg_compare_run(result, error, &side_a, &side_b, &options);
 }
 
 static void what_may_not_be_compared_is_refused(void **state)
@@ -489,6 +587,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(differences_follow_their_law),
                                        cmocka_unit_test(nothing_is_detected_where_nothing_changed),
                                        cmocka_unit_test(z_is_pooled_by_precision),
+                                       cmocka_unit_test(means_are_compared_in_their_unit),
+                                       cmocka_unit_test(a_mean_is_not_compared_with_counts),
                                        cmocka_unit_test(large_changes_are_detected_with_their_sign),
                                        cmocka_unit_test(what_may_not_be_compared_is_refused),
                                        cmocka_unit_test(values_that_both_withhold_are_left_out),
