@@ -29,6 +29,6 @@ export async function bundleWorker(dir) {
       },
     ],
   });
-  await copyFile(createRequire(import.meta.url).resolve('shoal-client/shoal.wasm'), join(dir, 'shoal.wasm'));
+  await copyFile(createRequire(import.meta.url).resolve('shoal-client/shoal-all.wasm'), join(dir, 'shoal.wasm'));
   return join(dir, 'worker.js');
 }

@@ -7,7 +7,7 @@
 
 import { DurableObject } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
-import wasm from 'shoal-client/shoal.wasm';
+import wasm from 'shoal-client/shoal-all.wasm';
 import { Collector } from './collector.js';
 import { createSender } from './forward.js';
 import { handle } from './handler.js';

@@ -10,8 +10,9 @@ import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
-if (!existsSync(join(here, 'dist/shoal.wasm'))) {
-  console.error('wasm/dist/shoal.wasm is missing: build the emscripten preset first');
+for (const name of ['shoal.wasm', 'shoal-all.wasm']) {
+  if (existsSync(join(here, 'dist', name))) continue;
+  console.error(`wasm/dist/${name} is missing: build the emscripten preset first`);
   process.exit(1);
 }
 

@@ -5,7 +5,7 @@
 // Importing this touches no global; init() takes what it needs from its options, else from the platform.
 import { Core, ShoalError, toHex } from './device.js';
 import { indexedDbStorage } from './storage.js';
-import { applyTextRule, hostOf, words } from './text.js';
+import { applyTextRule, hostOf } from './text.js';
 import { loadModule } from './web.js';
 
 export { ShoalError };
@@ -37,6 +37,8 @@ export { ShoalError };
  * @property {number} tries
  *
  * @typedef {{status: number, retryAfter: string | null}} Answer
+ * @typedef {{name: string | null, json: RecipeJson | string, hash?: string}} Source a recipe, and its hash where that is pinned
+ * @typedef {{core: Core, recipes: Recipe[], refused: (string | null)[], isLacking: boolean}} Ready
  *
  * @typedef {object} Options
  * @property {string} endpoint base URL of the edge worker; https, or loopback
@@ -46,7 +48,8 @@ export { ShoalError };
  * @property {Storage} [storage]
  * @property {(bytes: Uint8Array) => void} [random] fills with secret random bytes
  * @property {Locks} [locks]
- * @property {string | URL | (() => Promise<Core>)} [wasm] where shoal.wasm lies, or how to get a core
+ * @property {string | URL | (() => Promise<Core>)} [wasm] where the module lies, or how to get a core; by default shoal.wasm
+ *   beside this file, and shoal-all.wasm where a recipe needs it
  * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the registrable-domain list
  * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
  * @property {(task: () => void, ms: number) => any} [setTimer]
@@ -120,7 +123,7 @@ export class Client {
   #state = 'none';
   /** Grows with every withdrawal: work begun under an older consent stops. */
   #era = 0;
-  /** @type {Promise<{core: Core, recipes: Recipe[]} | null> | null} */
+  /** @type {Promise<Ready | null> | null} */
   #ready = null;
   /** What befell events since the page was loaded: counts, no values. @type {Map<string, Note>} */
   #notes = new Map();
@@ -230,7 +233,7 @@ export class Client {
     try {
       if (await this.#deps.storage.open(false)) {
         await this.#locked((tx) =>
-          Promise.all([tx.put('state', 'consent', state), tx.clear('queue'), more?.(tx)]));
+          Promise.all([tx.put('state', 'consent', state), tx.delete('state', 'secret'), tx.clear('queue'), more?.(tx)]));
       }
     } catch (error) {
       this.#note('storage');
@@ -310,22 +313,20 @@ export class Client {
   }
 
   async #load() {
-    const { wasm } = this.#options;
+    const { wasm, recipes } = this.#options;
+    /** @param {string | URL} url */
+    const coreAt = async (url) => Core.create(await loadModule(url, this.#deps.fetch));
     try {
       if (typeof WebAssembly !== 'object') throw new Error('CSP');
-      const core = await (typeof wasm === 'function' ? wasm() : Core.create(await loadModule(wasm, this.#deps.fetch)));
-      /** @type {Map<string, Recipe>} */
-      const recipes = new Map();
-      for (const source of /** @type {any[]} */ (this.#options.recipes)) {
-        try {
-          const recipe = await this.#accept(core, source);
-          if (recipes.has(recipe.hash)) core.release(recipe);
-          else recipes.set(recipe.hash, recipe);
-        } catch {
-          this.#note('recipe-refused', source.recipe ?? source.url ?? null);
-        }
+      const sources = await Promise.all(recipes.map((source) => this.#source(source)));
+      const core = typeof wasm === 'function' ? wasm() : coreAt(wasm ?? new URL('./shoal.wasm', import.meta.url));
+      let ready = accept(await core, sources);
+      // The page's module carries what most recipes need; for a mechanism that it lacks there is the whole one.
+      if (ready.isLacking && !wasm) {
+        ready = await coreAt(new URL('./shoal-all.wasm', import.meta.url)).then((all) => accept(all, sources), () => ready);
       }
-      return { core, recipes: [...recipes.values()] };
+      for (const name of ready.refused) this.#note('recipe-refused', name);
+      return ready;
     } catch (error) {
       // Chromium and WebKit name 'unsafe-eval', Firefox says "blocked by CSP".
       this.#note(/CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'core-missing');
@@ -333,16 +334,13 @@ export class Client {
     }
   }
 
-  /** @param {Core} core @param {any} source */
-  async #accept(core, source) {
-    if (typeof source.url !== 'string') return core.recipe(source);
-    const response = await this.#deps.fetch(source.url, { credentials: 'omit', referrerPolicy: 'no-referrer' });
-    const text = response.ok ? await response.text() : '';
-    if (!text || text.length > RECIPE_MAX) throw new Error('not a recipe');
-    const recipe = core.recipe(text);
-    if (recipe.hash === source.hash) return recipe;
-    core.release(recipe);
-    throw new Error('not the pinned recipe');
+  /** A recipe as it was given, or fetched. @param {any} source @returns {Promise<Source>} */
+  async #source(source) {
+    const { url, hash } = source;
+    if (typeof url !== 'string') return { name: source.recipe ?? null, json: source };
+    const response = await this.#deps.fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' }).catch(() => null);
+    const text = response?.ok ? await response.text() : '';
+    return { name: url, json: text.length > RECIPE_MAX ? '' : text, hash };
   }
 
   // ---- events ----
@@ -364,7 +362,12 @@ export class Client {
   /** Reports each word of a text to the recipes that take words. @param {string} text */
   async type(text) {
     if (!this.#isOn()) return [this.#off()];
-    return Intl.Segmenter ? this.#words(words(text)) : [this.#note('segmenter-missing')];
+    if (!Intl.Segmenter) return [this.#note('segmenter-missing')];
+    try {
+      return await this.#words((await import('./observe.js')).words(text));
+    } catch {
+      return [this.#note('core-missing')];
+    }
   }
 
   /** @param {string[]} list */
@@ -374,8 +377,12 @@ export class Client {
     return outcomes;
   }
 
+  #offCode() {
+    return this.#deps.gpc() ? 'gpc' : 'no-consent';
+  }
+
   #off() {
-    return this.#note(this.#deps.gpc() ? 'gpc' : 'no-consent');
+    return this.#note(this.#offCode());
   }
 
   /** @param {(recipe: Recipe) => boolean} wants @param {string | number | null} value */
@@ -407,11 +414,10 @@ export class Client {
     const item = await this.#item(recipe, value);
     if (item.code) return item.code;
     if (this.#uniform() >= recipe.send.sample) return 'sampled-out';
-    const refusal = await this.#debit(recipe);
-    if (refusal) return refusal;
-    const seed = new Uint8Array(32);
-    this.#deps.random(seed);
-    const report = recipe.report(recipe.randomize(item.value, seed));
+    const { code, secret } = await this.#debit(recipe);
+    if (code) return code;
+    const seed = this.#random(32);
+    const report = recipe.report(recipe.randomize(item.value, seed, secret));
     seed.fill(0);
     return this.#enqueue(recipe, report, era);
   }
@@ -423,6 +429,7 @@ export class Client {
    */
   async #item(recipe, value) {
     const kind = recipe.valueKind;
+    if (recipe.isNumber) return Number.isFinite(value) ? { value } : { value: null, code: 'not-a-number' };
     if (value === null || typeof value === 'number') {
       return recipe.isOpen ? { value: null, code: 'text-rule' } : { value };
     }
@@ -445,40 +452,56 @@ export class Client {
     return text === null ? { value: null, code: 'text-rule' } : { value: text };
   }
 
+  /** Secret random bytes. @param {number} n */
+  #random(n) {
+    const bytes = new Uint8Array(n);
+    this.#deps.random(bytes);
+    return bytes;
+  }
+
   /** Uniform in [0, 1), 48 bits. */
   #uniform() {
-    const bytes = new Uint8Array(6);
-    this.#deps.random(bytes);
-    return bytes.reduce((sum, byte) => (sum + byte) / 256, 0);
+    return this.#random(6).reduce((sum, byte) => (sum + byte) / 256, 0);
   }
 
   /**
-   * Pays for one report, durably. Returns why not, or null. Never taken back: a page that dies before the record is in
-   * the queue has spent the budget for nothing, which is the safe side.
-   * @param {Recipe} recipe
+   * Pays for one report, durably. Returns why not, or the device's own secret where the recipe needs one. Never taken
+   * back: a page that dies before the record is in the queue has spent the budget for nothing, which is the safe side.
+   * @param {Recipe} recipe @returns {Promise<{code?: string, secret?: Uint8Array}>}
    */
   async #debit(recipe) {
     const day = this.#day();
     const known = this.#spent.get(recipe.hash);
-    if (known?.day === day) return known.code;
-    const refusal = await this.#exclusive(async (tx, core) => {
+    if (known?.day === day) return known;
+    const paid = await this.#exclusive(async (tx, core) => {
       const code = await this.#refusal(tx, core, recipe);
-      if (code === null) await tx.put('state', 'ledger', core.ledger.debit(await this.#ledgerOf(tx, core), recipe, day));
-      return code;
+      if (code) return { code };
+      await tx.put('state', 'ledger', core.ledger.debit(await this.#ledgerOf(tx, core), recipe, day));
+      return recipe.isPermanent ? { secret: await this.#secretOf(tx) } : {};
     });
-    if (refusal === undefined) return 'no-consent';
-    if (refusal) this.#spent.set(recipe.hash, { day, code: refusal });
-    return refusal;
+    if (paid?.code) this.#spent.set(recipe.hash, { day, code: paid.code });
+    return paid ?? { code: 'no-consent' };
+  }
+
+  /**
+   * What permanent answers are made of: drawn once, kept until consent ends. @param {Transaction} tx
+   * @returns {Promise<Uint8Array>}
+   */
+  async #secretOf(tx) {
+    const stored = await tx.get('state', 'secret');
+    if (stored) return stored;
+    const secret = this.#random(32);
+    await tx.put('state', 'secret', secret);
+    return secret;
   }
 
   /** Puts a private record into the queue, if the consent it was made under stands. @param {Recipe} recipe @param {ReportJson} report @param {number} era */
   async #enqueue(recipe, report, era) {
-    const id = new Uint8Array(16);
-    this.#deps.random(id);
+    const id = toHex(this.#random(16));
     const due = this.#deps.now() + Math.floor(this.#uniform() * recipe.send.delayS * 1000);
     const isQueued = await this.#exclusive(async (tx) => {
       if (era !== this.#era) return false;
-      await tx.put('queue', toHex(id), { report, endpoint: this.#url, due, tries: 0 });
+      await tx.put('queue', id, { report, endpoint: this.#url, due, tries: 0 });
       return true;
     });
     if (!isQueued) return 'no-consent';
@@ -636,77 +659,65 @@ export class Client {
     });
   }
 
-  // ---- for the person ----
+  // ---- for the person: a chunk of its own ----
 
   /** What was sent, waits or was refused, newest first. Empty where storage cannot be read. @returns {Promise<Entry[]>} */
   reports() {
-    return this.#orNone(async () => {
-      if (!(await this.#deps.storage.open(false))) return [];
-      const [done, queue] = await this.#deps.storage.transaction((tx) => Promise.all([tx.entries('done'), tx.entries('queue')]));
-      const rows = [...queue.map(([, row]) => ({ ...row, state: 'queued', at: row.due })), ...done.map(([, row]) => row)];
-      const { entry } = await import('./reasons.js');
-      return rows.sort((a, b) => b.at - a.at).map(entry);
-    });
-  }
-
-  /** @template T @param {() => Promise<T[]>} task */
-  #orNone(task) {
-    return task().catch(() => (this.#note('storage'), []));
+    return this.#tell('reports');
   }
 
   /** What each recipe has spent, by basic composition. Empty without consent. @returns {Promise<Balance[]>} */
   ledger() {
-    return this.#orNone(async () => {
-      const recipes = (await this.#core())?.recipes ?? [];
-      const day = this.#day();
-      const balances = await this.#exclusive(async (tx, core) => {
-        const ledger = await this.#ledgerOf(tx, core);
-        /** @param {Recipe} recipe @param {number} first */
-        const spent = (recipe, first) => {
-          const { count, epsMicro } = core.ledger.spent(ledger, recipe, first, day);
-          return { count, epsilon: epsMicro / 1e6 };
-        };
-        return recipes.map((recipe) => ({
-          recipe: recipe.id,
-          perDay: recipe.limit.perDay,
-          today: spent(recipe, day),
-          year: spent(recipe, day - 364),
-        }));
-      });
-      return balances ?? [];
-    });
+    return this.#tell('ledger');
   }
 
   /** Why nothing was sent, or not everything: what holds now, and what befell events since the page was loaded. @returns {Promise<Reason[]>} */
-  async explain() {
-    /** @type {Map<string, Note>} */
-    const reasons = new Map();
-    /** @param {string} code @param {string | null} recipe @param {number} count */
-    const add = (code, recipe, count) => reasons.set(`${code} ${recipe}`, { code, recipe, count });
-    if (!this.#isOn()) add(this.#deps.gpc() ? 'gpc' : 'no-consent', null, 0);
-    try {
-      await this.#explainState(add);
-    } catch {
-      this.#note('storage');
-    }
-    for (const [key, note] of this.#notes) if (!reasons.get(key)?.count) reasons.set(key, note);
-    const { explained } = await import('./reasons.js');
-    return [...reasons.values()].map(explained);
+  explain() {
+    return this.#tell('explain');
   }
 
-  /** @param {(code: string, recipe: string | null, count: number) => void} add */
-  async #explainState(add) {
-    const recipes = (await this.#core())?.recipes ?? [];
-    await this.#exclusive(async (tx, core) => {
-      for (const recipe of recipes) {
-        const code = await this.#refusal(tx, core, recipe);
-        if (code) add(code, recipe.id, this.#notes.get(`${code} ${recipe.id}`)?.count ?? 0);
-      }
-    });
-    if (!(await this.#deps.storage.open(false))) return;
-    const waiting = (await this.#queue()).filter(([, row]) => row.due > this.#deps.now());
-    if (waiting.length) add('not-yet-due', null, waiting.length);
+  /** @param {'reports' | 'ledger' | 'explain'} what @returns {Promise<any[]>} */
+  async #tell(what) {
+    try {
+      return await (await import('./reasons.js'))[what]({
+        storage: this.#deps.storage,
+        notes: this.#notes,
+        day: this.#day(),
+        now: this.#deps.now(),
+        off: this.#isOn() ? null : this.#offCode(),
+        recipes: async () => (await this.#core())?.recipes ?? [],
+        exclusive: (task) => this.#exclusive(task),
+        ledgerOf: (tx, core) => this.#ledgerOf(tx, core),
+        refusal: (tx, core, recipe) => this.#refusal(tx, core, recipe),
+        queue: () => this.#queue(),
+        failed: () => void this.#note('storage'),
+      });
+    } catch {
+      this.#note('storage');
+      return [];
+    }
   }
+}
+
+/** What a core makes of the recipes. @param {Core} core @param {Source[]} sources @returns {Ready} */
+function accept(core, sources) {
+  /** @type {Map<string, Recipe>} */
+  const recipes = new Map();
+  const refused = [];
+  let isLacking = false;
+  for (const { name, json, hash } of sources) {
+    try {
+      const recipe = core.recipe(json);
+      const isPinned = (hash ?? recipe.hash) === recipe.hash;
+      if (!isPinned || recipes.has(recipe.hash)) core.release(recipe);
+      else recipes.set(recipe.hash, recipe);
+      if (!isPinned) refused.push(name);
+    } catch (error) {
+      isLacking ||= /** @type {any} */ (error).code === 'mechanism';
+      refused.push(name);
+    }
+  }
+  return { core, recipes: [...recipes.values()], refused, isLacking };
 }
 
 /** @param {string | null} header seconds, or a date @param {number} now */

@@ -31,10 +31,10 @@ export class Core extends DeviceCore {
 export class Recipe extends DeviceRecipe {
   /**
    * As randomize, to a binary record.
-   * @param {string | number | null} value @param {Uint8Array} seed @returns {Uint8Array}
+   * @param {string | number | null} value @param {Uint8Array} seed @param {Uint8Array} [secret] @returns {Uint8Array}
    */
-  randomizeBytes(value, seed) {
-    return this.module.take(this.draw(value, seed), this.recordSize);
+  randomizeBytes(value, seed, secret) {
+    return this.module.take(this.draw(value, seed, secret), this.recordSize);
   }
 
   /** Reads a text record; throws what the recipe's randomizer cannot have made. @param {string} text @returns {Uint8Array} */

@@ -29,7 +29,7 @@ const TYPE = 5;
 const DUPLICATE = 6;
 
 const VALUE_MAX = 256; // bytes of one string
-const INFO_WORDS = 17; // of the export recipe_info
+const INFO_WORDS = 18; // of the export recipe_info
 const PAGE = 65536;
 
 const encoder = new TextEncoder();
@@ -55,13 +55,15 @@ function* walk(json, prefix) {
   }
 }
 
+const LARGEST = 9e12; // a number whose micro-units fit an i64
+
 /**
  * A JSON number in micro-units, or null where that is not exact.
  * @param {number} x
  */
 function micro(x) {
   const v = Math.round(x * 1e6);
-  return Number.isFinite(x) && Math.abs(x) <= 9e12 && v / 1e6 === x ? BigInt(v) : null;
+  return Math.abs(x) <= LARGEST && v / 1e6 === x ? BigInt(v) : null;
 }
 
 /**
@@ -251,7 +253,7 @@ export class Recipe {
     /** Bytes of a binary record. @readonly */ this.recordSize = w[0];
     /** Characters of a text record. @readonly */ this.textSize = w[1];
     /** Cost of one report, micro-units. @readonly */ this.epsilonMicro = w[2];
-    /** Columns, or size of a closed domain. @readonly */ this.m = w[3];
+    /** Values of a list, or buckets of a number; 0 for strings and means. @readonly */ this.size = w[3];
     /** @readonly */ this.limit = { perDay: w[4] };
     /** @readonly */ this.send = { sample: w[5] / 1e6, delayS: w[6], fresh: w[7] ? 'allow' : 'wait' };
     /** @readonly */ this.batch = { minimum: w[8], maxAgeS: w[9] };
@@ -259,16 +261,17 @@ export class Recipe {
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
     /** @readonly */ this.text = { form: w[12] ? 'NFC' : 'none', case: w[13] ? 'lower' : 'keep', min: w[14], max: w[15] };
     /** Any string, or only the listed items? @readonly */ this.isOpen = w[16] === 1;
+    /** Does it take numbers? @readonly */ this.isNumber = json.value === 'number';
+    /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];
     /** @type {string[] | undefined} */
     const values = json.parameters.values;
     /** Value to index, where the recipe lists values. @readonly @type {Map<string, number> | null} */
     this.values = values ? new Map(values.map((value, i) => [value, i])) : null;
-    /** What a report says about the mechanism. @readonly @type {{[name: string]: number}} */
+    /** What a report says about the mechanism: the recipe's numbers, a list by its length. @readonly @type {{[name: string]: number}} */
     this.parameters = {};
-    for (const name of ['epsilon', 'k', 'm', 'size']) {
-      if (name in json.parameters) this.parameters[name] = json.parameters[name];
+    for (const [name, value] of Object.entries(json.parameters)) {
+      this.parameters[value === values ? 'size' : name] = value.length ?? value;
     }
-    if (values) this.parameters.size = values.length;
   }
 
   /**
@@ -276,32 +279,40 @@ export class Recipe {
    * @param {string | number | null} value
    */
   index(value) {
-    if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value < this.m ? value : -1;
+    if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value < this.size ? value : -1;
     return this.values?.get(value ?? '') ?? -1;
   }
 
   /**
    * Randomizes into the scratch memory. Returns the record's offset.
    * @protected
-   * @param {string | number | null} value @param {Uint8Array} seed
+   * @param {string | number | null} value @param {Uint8Array} seed @param {Uint8Array} [secret]
    */
-  draw(value, seed) {
+  draw(value, seed, secret) {
     const { module, handle } = this;
     const { base, x } = module;
-    const record = VALUE_MAX + 32;
+    // Text, seed, the device's secret, record.
+    const record = VALUE_MAX + 64;
     const bytes = module.reserve(record + this.recordSize + this.textSize);
-    if (seed.length !== 32 || (this.isOpen && typeof value !== 'string')) throw module.error(ARGUMENT);
-    bytes.set(seed, base + VALUE_MAX);
+    const wanted = this.isOpen ? typeof value === 'string' : !this.isNumber || Number.isFinite(value);
+    if (seed.length !== 32 || (secret && secret.length !== 32) || !wanted) throw module.error(ARGUMENT);
+    const at = base + VALUE_MAX;
+    bytes.set(seed, at);
+    if (secret) bytes.set(secret, at + 32);
+    const coins = [at, secret ? at + 32 : 0];
     if (this.isOpen) {
       const text = /** @type {string} */ (value);
-      const { read, written } = encoder.encodeInto(text, bytes.subarray(base, base + VALUE_MAX));
+      const { read, written } = encoder.encodeInto(text, bytes.subarray(base, at));
       if (read !== text.length) {
         bytes.fill(0, base, base + record);
         throw module.error(RANGE);
       }
-      module.check(x.randomize_text(base + record, handle, base, written, base + VALUE_MAX));
+      module.check(x.randomize_text(base + record, handle, base, written, ...coins));
+    } else if (this.isNumber) {
+      const x6 = BigInt(Math.round(Math.max(-LARGEST, Math.min(/** @type {number} */ (value), LARGEST)) * 1e6));
+      module.check(x.randomize_number(base + record, handle, x6, ...coins));
     } else {
-      module.check(x.randomize_index(base + record, handle, this.index(value), base + VALUE_MAX));
+      module.check(x.randomize_index(base + record, handle, this.index(value), ...coins));
     }
     return record;
   }
@@ -318,12 +329,13 @@ export class Recipe {
   /**
    * Randomizes one event. Costs the recipe's epsilon: debit the ledger first.
    * @param {string | number | null} value open domains: a string of up to 256 bytes; closed ones: a listed value, its
-   *   index, or null for none (as is anything unlisted, so that silence says nothing)
+   *   index, or null for none (as is anything unlisted, so that silence says nothing); numbers: any finite one
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
+   * @param {Uint8Array} [secret] 32 random bytes that the device keeps; needed where the recipe isPermanent
    * @returns {string} the record's text form
    */
-  randomize(value, seed) {
-    return this.print(this.draw(value, seed));
+  randomize(value, seed, secret) {
+    return this.print(this.draw(value, seed, secret));
   }
 
   /** The report that carries one record. @param {string} record @returns {ReportJson} */

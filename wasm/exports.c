@@ -5,7 +5,8 @@
 // when it needs more; this module never allocates. Every pointer is checked to lie in that region, every handle to name
 // a live recipe; a bad one is SHOAL_ERR_ARGUMENT, never a trap and never a read of module state.
 // A function returns a shoal_err (0 is OK), or, where it says "length" or "handle", a value >= 0 or minus a shoal_err.
-// Buffers that held a secret (seed, raw text) are wiped here before the call returns, on every path.
+// Buffers that held a secret (seed, raw text, the device's own secret) are wiped here before the call returns, on every path.
+// With SHOAL_WASM_DEVICE the module has only what a device needs: nothing that reads records or makes batches.
 #include "batch.h"
 #include "bytes.h"
 #include "ledger.h"
@@ -26,7 +27,6 @@ typedef struct slot {
 } slot;
 
 static slot slots[SLOTS];
-static uint32_t error_position;
 
 extern uint8_t __heap_base; // first byte beyond data and stack; set by the linker
 
@@ -73,12 +73,6 @@ EXPORT(err_name) const char *export_err_name(uint32_t err)
 EXPORT(err_text) const char *export_err_text(uint32_t err)
 {
     return shoal_err_text((shoal_err)err);
-}
-
-// Where record_from_text stopped reading when it last failed.
-EXPORT(err_position) uint32_t export_err_position(void)
-{
-    return error_position;
 }
 
 // ---- recipes ----
@@ -152,15 +146,18 @@ EXPORT(recipe_release) uint32_t export_recipe_release(uint32_t handle)
 }
 
 // Writes the recipe's numbers as little-endian u32, in the order that core.js reads them, then its 32-byte hash.
-#define INFO_WORDS 17u
+#define INFO_WORDS 18u
 EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
 {
     const shoal_recipe *r = ready(handle);
     if (!r || !inside(out, INFO_WORDS * 4 + 32)) return SHOAL_ERR_ARGUMENT;
     const uint32_t words[INFO_WORDS] = {
-        r->record_size, r->text_size, r->cost_micro,    r->parts[0].size,   r->per_day,         r->sample_micro,
-        r->delay_s,     r->fresh,     r->batch_minimum, r->batch_max_age_s, r->cohort_minimum,  r->expires_day,
-        r->text_form,   r->text_case, r->text_min,      r->text_max,        r->parts[0].domain,
+        r->record_size,     r->text_size,       r->cost_micro,
+        r->parts[0].size,   r->per_day,         r->sample_micro,
+        r->delay_s,         r->fresh,           r->batch_minimum,
+        r->batch_max_age_s, r->cohort_minimum,  r->expires_day,
+        r->text_form,       r->text_case,       r->text_min,
+        r->text_max,        r->parts[0].domain, (uint32_t)shoal_recipe_is_permanent(r),
     };
     for (uint32_t i = 0; i < INFO_WORDS; i++) store32_le(at(out) + 4 * i, words[i]);
     memcpy(at(out) + INFO_WORDS * 4, r->recipe_hash, 32);
@@ -169,46 +166,88 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
 
 // ---- records ----
 
-// Seeds a generator from the 32 bytes at `seed` (wiped), randomizes one item into `record`.
-static shoal_err randomize(uint32_t record, const shoal_recipe *r, uint64_t item, uint32_t seed)
+// Where a record's randomness lies: 32 bytes of fresh seed and, unless it is 0, 32 bytes of the device's own secret.
+typedef struct coins {
+    uint32_t seed, permanent;
+} coins;
+
+static int are_inside(coins c)
+{
+    return inside(c.seed, 32) && (c.permanent == 0 || inside(c.permanent, 32));
+}
+
+static void wipe_coins(coins c)
+{
+    wipe(at(c.seed), 32);
+    if (c.permanent != 0) wipe(at(c.permanent), 32);
+}
+
+// A finished recipe of one part whose record fits where it shall go; else NULL.
+static const shoal_recipe *for_record(uint32_t handle, uint32_t record)
+{
+    const shoal_recipe *r = ready(handle);
+    return r && r->n_parts == 1 && inside(record, r->record_size) ? r : NULL;
+}
+
+static shoal_err randomize(uint32_t record, const shoal_recipe *r, uint64_t item, coins c)
 {
     shoal_rng rng;
-    shoal_rng_init(&rng, at(seed));
-    shoal_err err = shoal_record_randomize(at(record), r, &item, 1, NULL, &rng);
+    shoal_permanent permanent;
+    shoal_rng_init(&rng, at(c.seed));
+    if (c.permanent != 0) memcpy(permanent.secret, at(c.permanent), 32);
+    shoal_err err = shoal_record_randomize(at(record), r, &item, 1, c.permanent != 0 ? &permanent : NULL, &rng);
     shoal_rng_wipe(&rng);
-    wipe(at(seed), 32);
+    wipe(&permanent, sizeof permanent);
     wipe(&item, sizeof item);
     return err;
 }
 
-// Randomizes a string of an open domain. The text and the seed are wiped.
+// Randomizes a string of an open domain.
+//   text: len bytes, wiped
+//   seed, permanent: see coins; wiped
 EXPORT(randomize_text)
-uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len, uint32_t seed)
+uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len, uint32_t seed,
+                               uint32_t permanent)
 {
-    if (!inside(text, len) || !inside(seed, 32)) return SHOAL_ERR_ARGUMENT;
-    const shoal_recipe *r = ready(handle);
+    const coins c = {seed, permanent};
+    if (!inside(text, len) || !are_inside(c)) return SHOAL_ERR_ARGUMENT;
+    const shoal_recipe *r = for_record(handle, record);
     shoal_err err = SHOAL_ERR_ARGUMENT;
-    if (r && r->n_parts == 1 && inside(record, r->record_size) && r->parts[0].domain == SHOAL_DOMAIN_OPEN) {
+    if (r && r->parts[0].domain == SHOAL_DOMAIN_OPEN) {
         err = len > SHOAL_VALUE_MAX ? SHOAL_ERR_RANGE
-                                    : randomize(record, r, shoal_part_item(&r->parts[0], at(text), len), seed);
+                                    : randomize(record, r, shoal_part_item(&r->parts[0], at(text), len), c);
     }
     wipe(at(text), len);
-    wipe(at(seed), 32);
+    wipe_coins(c);
     return err;
 }
 
-// Randomizes an index of a closed domain; -1 is "none of the listed values". The seed is wiped.
+// Randomizes an index of a closed domain; -1 is "none of the listed values".
 EXPORT(randomize_index)
-uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index, uint32_t seed)
+uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index, uint32_t seed, uint32_t permanent)
 {
-    if (!inside(seed, 32)) return SHOAL_ERR_ARGUMENT;
-    const shoal_recipe *r = ready(handle);
+    const coins c = {seed, permanent};
+    if (!are_inside(c)) return SHOAL_ERR_ARGUMENT;
+    const shoal_recipe *r = for_record(handle, record);
     shoal_err err = SHOAL_ERR_ARGUMENT;
-    if (r && r->n_parts == 1 && inside(record, r->record_size) && r->parts[0].domain == SHOAL_DOMAIN_CLOSED) {
+    if (r && r->parts[0].domain == SHOAL_DOMAIN_CLOSED) {
         // Sign extension makes -1 SHOAL_ITEM_NONE without a branch on the item.
-        err = randomize(record, r, (uint64_t)(int64_t)index, seed);
+        err = randomize(record, r, (uint64_t)(int64_t)index, c);
     }
-    wipe(at(seed), 32);
+    wipe_coins(c);
+    return err;
+}
+
+// Randomizes a number, in micro-units, of a recipe whose `value` is "number": the bucket or the fraction that it is.
+EXPORT(randomize_number)
+uint32_t export_randomize_number(uint32_t record, uint32_t handle, int64_t micro, uint32_t seed, uint32_t permanent)
+{
+    const coins c = {seed, permanent};
+    if (!are_inside(c)) return SHOAL_ERR_ARGUMENT;
+    const shoal_recipe *r = for_record(handle, record);
+    shoal_err err = SHOAL_ERR_ARGUMENT;
+    if (r && r->value == SHOAL_VALUE_NUMBER) err = randomize(record, r, shoal_recipe_number_item(r, micro), c);
+    wipe_coins(c);
     return err;
 }
 
@@ -217,53 +256,6 @@ EXPORT(record_to_text) uint32_t export_record_to_text(uint32_t text, uint32_t ca
     const shoal_recipe *r = ready(handle);
     if (!r || !inside(text, cap) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
     return shoal_record_to_text((char *)at(text), cap, r, at(record));
-}
-
-EXPORT(record_from_text) uint32_t export_record_from_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len)
-{
-    const shoal_recipe *r = ready(handle);
-    if (!r || !inside(text, len) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
-    size_t position = 0;
-    shoal_err err = shoal_record_from_text(at(record), r, (const char *)at(text), len, &position);
-    error_position = (uint32_t)position;
-    return err;
-}
-
-EXPORT(record_check) uint32_t export_record_check(uint32_t handle, uint32_t record)
-{
-    const shoal_recipe *r = ready(handle);
-    if (!r || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
-    return shoal_record_check(r, at(record));
-}
-
-// ---- batches ----
-
-// Returns: length of a batch of `count` records.
-EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count)
-{
-    const shoal_recipe *r = ready(handle);
-    if (!r) return failed(SHOAL_ERR_ARGUMENT);
-    size_t size = shoal_batch_size(r, count);
-    return size ? (int32_t)size : failed(SHOAL_ERR_RANGE);
-}
-
-// Seals the records that lie at bytes + SHOAL_BATCH_HEADER.
-EXPORT(batch_seal)
-uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count, uint32_t id)
-{
-    const shoal_recipe *r = ready(handle);
-    if (!r || !inside(bytes, len) || !inside(id, 16)) return SHOAL_ERR_ARGUMENT;
-    return shoal_batch_seal(at(bytes), len, r, count, at(id));
-}
-
-// Checks a batch. Returns: its number of records.
-EXPORT(batch_open) int32_t export_batch_open(uint32_t bytes, uint32_t len, uint32_t handle)
-{
-    const shoal_recipe *r = ready(handle);
-    if (!r || !inside(bytes, len)) return failed(SHOAL_ERR_ARGUMENT);
-    shoal_batch batch;
-    shoal_err err = shoal_batch_open(&batch, at(bytes), len, r, NULL);
-    return err ? failed(err) : (int32_t)batch.count;
 }
 
 // ---- the budget ledger ----
@@ -315,3 +307,60 @@ uint32_t export_ledger_spent(uint32_t out, uint32_t ledger, uint32_t len, uint32
     store64_le(at(out) + 8, sum.eps_micro);
     return SHOAL_OK;
 }
+
+// ---- what an edge worker needs besides ----
+
+#ifndef SHOAL_WASM_DEVICE
+static uint32_t error_position;
+
+// Where record_from_text stopped reading when it last failed.
+EXPORT(err_position) uint32_t export_err_position(void)
+{
+    return error_position;
+}
+
+EXPORT(record_from_text) uint32_t export_record_from_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(text, len) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
+    size_t position = 0;
+    shoal_err err = shoal_record_from_text(at(record), r, (const char *)at(text), len, &position);
+    error_position = (uint32_t)position;
+    return err;
+}
+
+EXPORT(record_check) uint32_t export_record_check(uint32_t handle, uint32_t record)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
+    return shoal_record_check(r, at(record));
+}
+
+// Returns: length of a batch of `count` records.
+EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r) return failed(SHOAL_ERR_ARGUMENT);
+    size_t size = shoal_batch_size(r, count);
+    return size ? (int32_t)size : failed(SHOAL_ERR_RANGE);
+}
+
+// Seals the records that lie at bytes + SHOAL_BATCH_HEADER.
+EXPORT(batch_seal)
+uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count, uint32_t id)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(bytes, len) || !inside(id, 16)) return SHOAL_ERR_ARGUMENT;
+    return shoal_batch_seal(at(bytes), len, r, count, at(id));
+}
+
+// Checks a batch. Returns: its number of records.
+EXPORT(batch_open) int32_t export_batch_open(uint32_t bytes, uint32_t len, uint32_t handle)
+{
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(bytes, len)) return failed(SHOAL_ERR_ARGUMENT);
+    shoal_batch batch;
+    shoal_err err = shoal_batch_open(&batch, at(bytes), len, r, NULL);
+    return err ? failed(err) : (int32_t)batch.count;
+}
+#endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completed words out of the fields that a page opens for it, while they are typed. A chunk of its own, loaded by the
-// first observe(). Keeps no text: a field's own content is looked at when an event completes a word. Depends on the DOM.
+// Words: those of a text, and completed ones out of the fields that a page opens for it, while they are typed. A chunk of
+// its own, loaded by the first observe() or type(). Keeps no text: a field's own content is looked at when an event completes a word. Depends on the DOM.
 import { isWord, segments } from './text.js';
+
+export { words } from './text.js';
 
 const TYPED = /^insert(Text|LineBreak|Paragraph|CompositionText)$/;
 const IN_WORD = /[\p{L}\p{M}\p{N}'\u2019-]$/u;

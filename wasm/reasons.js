@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client tells a person: sentences for the machine codes of explain() and for reports. No sentence holds a
-// value. A chunk of its own, loaded when somebody asks.
+// What the client tells a person: reports, budgets, and why something was not sent, each code with its sentence. No
+// sentence holds a value. A chunk of its own, loaded when somebody asks.
 
 /** The header that a page needs, as the documentation prints it. */
 export const CSP = "script-src 'self' 'wasm-unsafe-eval'";
@@ -20,6 +20,7 @@ export const REASONS = {
   expired: "The recipe's last day has passed.",
   ledger: 'The budget ledger cannot be read, so nothing may be spent.',
   'sampled-out': "The recipe's random sample left this event out.",
+  'not-a-number': 'The value is not a finite number.',
   'text-rule': "The text is not one that the recipe's rule counts.",
   'not-a-site': 'This is not the address of a public web site.',
   'refused-field': 'Words are not read from this kind of field.',
@@ -31,16 +32,32 @@ export const REASONS = {
   'edge-refused': 'The edge worker refused a report for good; it was dropped.',
 };
 
-/** @param {import('./client.js').Note} note @returns {import('./client.js').Reason} */
-export const explained = (note) => ({ ...note, text: REASONS[note.code] });
-
 /**
- * @param {{state: string, at: number, report: import('./device.js').ReportJson, code?: string}} row
- * @returns {import('./client.js').Entry}
+ * @typedef {import('./client.js').Recipe} Recipe
+ * @typedef {import('./client.js').Row} Row
+ * @typedef {import('./client.js').Transaction} Transaction
+ * @typedef {import('./device.js').Core} Core
+ * @typedef {{state: string, at: number, report: import('./device.js').ReportJson, code?: string}} Told
+ *
+ * @typedef {object} View what a client shows of itself to this chunk
+ * @property {import('./storage.js').Storage} storage
+ * @property {Map<string, import('./client.js').Note>} notes what befell events, by code and recipe
+ * @property {number} day
+ * @property {number} now
+ * @property {string | null} off the code that says why nothing is sent at all
+ * @property {() => Promise<Recipe[]>} recipes
+ * @property {<T>(task: (tx: Transaction, core: Core) => Promise<T>) => Promise<T | undefined>} exclusive
+ * @property {(tx: Transaction, core: Core) => Promise<Uint8Array>} ledgerOf
+ * @property {(tx: Transaction, core: Core, recipe: Recipe) => Promise<string | null>} refusal
+ * @property {() => Promise<[string, Row][]>} queue
+ * @property {() => void} failed notes that storage failed
  */
-export function entry({ state, at, report, code }) {
+
+/** @param {Told} told @returns {import('./client.js').Entry} */
+function entry({ state, at, report, code }) {
   const time = new Date(at).toISOString();
-  const what = `a record of "${report.key}", randomized with epsilon ${report.parameters.epsilon}`;
+  const { epsilon } = report.parameters; // some recipes state the chances that it follows from instead
+  const what = `a record of "${report.key}", randomized ${epsilon ? `with epsilon ${epsilon}` : 'on this device'}`;
   /** @type {{[state: string]: string}} */
   const texts = {
     queued: `Waits until ${time}: ${what}.`,
@@ -48,4 +65,62 @@ export function entry({ state, at, report, code }) {
     refused: `Not accepted at ${time}: ${what}. ${REASONS[code ?? ''] ?? ''}`,
   };
   return { state: /** @type {any} */ (state), at: time, text: texts[state], report };
+}
+
+/** @param {View} view */
+export async function reports({ storage }) {
+  if (!(await storage.open(false))) return [];
+  const [done, queue] = await storage.transaction((tx) => Promise.all([tx.entries('done'), tx.entries('queue')]));
+  const rows = [...queue.map(([, row]) => ({ ...row, state: 'queued', at: row.due })), ...done.map(([, row]) => row)];
+  return rows.sort((a, b) => b.at - a.at).map(entry);
+}
+
+/** @param {View} view @returns {Promise<import('./client.js').Balance[]>} */
+export async function ledger({ day, recipes, exclusive, ledgerOf }) {
+  const list = await recipes();
+  const balances = await exclusive(async (tx, core) => {
+    const bytes = await ledgerOf(tx, core);
+    /** @param {Recipe} recipe @param {number} first */
+    const spent = (recipe, first) => {
+      const { count, epsMicro } = core.ledger.spent(bytes, recipe, first, day);
+      return { count, epsilon: epsMicro / 1e6 };
+    };
+    return list.map((recipe) => ({
+      recipe: recipe.id,
+      perDay: recipe.limit.perDay,
+      today: spent(recipe, day),
+      year: spent(recipe, day - 364),
+    }));
+  });
+  return balances ?? [];
+}
+
+/** @param {View} view @returns {Promise<import('./client.js').Reason[]>} */
+export async function explain(view) {
+  /** @type {Map<string, import('./client.js').Note>} */
+  const reasons = new Map();
+  /** @param {string} code @param {string | null} recipe @param {number} count */
+  const add = (code, recipe, count) => reasons.set(`${code} ${recipe}`, { code, recipe, count });
+  if (view.off) add(view.off, null, 0);
+  try {
+    await explainState(view, add);
+  } catch {
+    view.failed();
+  }
+  for (const [key, note] of view.notes) if (!reasons.get(key)?.count) reasons.set(key, note);
+  return [...reasons.values()].map((note) => ({ ...note, text: REASONS[note.code] }));
+}
+
+/** @param {View} view @param {(code: string, recipe: string | null, count: number) => void} add */
+async function explainState({ storage, notes, now, recipes, exclusive, refusal, queue }, add) {
+  const list = await recipes();
+  await exclusive(async (tx, core) => {
+    for (const recipe of list) {
+      const code = await refusal(tx, core, recipe);
+      if (code) add(code, recipe.id, notes.get(`${code} ${recipe.id}`)?.count ?? 0);
+    }
+  });
+  if (!(await storage.open(false))) return;
+  const waiting = (await queue()).filter(([, row]) => row.due > now);
+  if (waiting.length) add('not-yet-due', null, waiting.length);
 }

@@ -3,19 +3,21 @@
 import { Core } from './core.js';
 
 /**
- * @param {string | URL} [url] where shoal.wasm lies; beside this file by default
+ * @param {string | URL} url of the module
  * @param {typeof fetch} [fetcher]
  * @returns {Promise<WebAssembly.Module>}
  */
-export async function loadModule(url = new URL('./shoal.wasm', import.meta.url), fetcher = fetch) {
+export async function loadModule(url, fetcher = fetch) {
   const response = await fetcher(url, { credentials: 'same-origin' });
   if (!response.ok) throw new Error(`shoal.wasm: HTTP ${response.status}`);
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
 /**
- * A fresh instance with no recipes.
- * @param {string | URL} [url] @param {typeof fetch} [fetcher]
+ * A fresh instance with no recipes, and with every mechanism.
+ * @param {string | URL} [url] where shoal-all.wasm lies; beside this file by default
+ * @param {typeof fetch} [fetcher]
  * @returns {Promise<Core>}
  */
-export const load = async (url, fetcher) => Core.create(await loadModule(url, fetcher));
+export const load = async (url = new URL('./shoal-all.wasm', import.meta.url), fetcher = fetch) =>
+  Core.create(await loadModule(url, fetcher));

@@ -23,7 +23,7 @@ declare module 'cloudflare:workers' {
   }
 }
 
-declare module 'shoal-client/shoal.wasm' {
+declare module 'shoal-client/shoal-all.wasm' {
   const module: WebAssembly.Module;
   export default module;
 }

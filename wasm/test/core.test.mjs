@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Core, ShoalError } from '../core.js';
+import { Core as DeviceCore } from '../device.js';
 import { load, loadModule } from '../node.js';
 import { itemsRecipe, wordsRecipe } from './fixtures.mjs';
-import { vectorRecipe } from './vectors.mjs';
+import { expectedRecords, makeRecords, readVectors } from './vectors.mjs';
 
-const vectors = JSON.parse(await readFile(new URL('../../tests/core/vectors_records.json', import.meta.url), 'utf8'));
+const vectors = await readVectors();
 
 const secret = () => crypto.getRandomValues(new Uint8Array(32));
 
@@ -20,16 +21,35 @@ test('the module imports nothing', async () => {
 
 test('the same seed, recipe and value give the bytes of the native build', async () => {
   const core = await load();
-  assert.ok(vectors.length >= 15);
+  assert.ok(vectors.length >= 20);
+  assert.deepEqual(makeRecords(core, vectors), expectedRecords(vectors));
   for (const v of vectors) {
-    const recipe = core.recipe(vectorRecipe(v));
-    const seed = Uint8Array.from({ length: 32 }, (_, i) => v.first_seed_byte + i);
-    const value = v.k ? v.value : v.value === 'none' ? null : Number(v.value);
-    assert.equal(recipe.hash, v.recipe_hash);
-    assert.equal(recipe.randomize(value, seed), v.record);
-    assert.equal(recipe.recordToText(recipe.randomizeBytes(value, seed)), v.record);
+    const recipe = core.recipe(v.recipe);
+    const bytes = recipe.randomizeBytes(v.value, Uint8Array.from(v.seed), Uint8Array.from(v.secret));
+    assert.equal(recipe.recordToText(bytes), v.record, v.name);
+    assert.deepEqual(recipe.recordFromText(v.record), bytes, v.name);
     core.release(recipe);
   }
+});
+
+test('the page\'s module makes the same bytes, and says which mechanisms it lacks', async () => {
+  const bytes = await readFile(new URL('../dist/shoal.wasm', import.meta.url));
+  const module = await WebAssembly.compile(bytes);
+  assert.deepEqual(WebAssembly.Module.imports(module), []);
+  assert.ok(!WebAssembly.Module.exports(module).some(({ name }) => /^batch|from_text/.test(name)), 'only what a device needs');
+  const core = await DeviceCore.create(module);
+  const carried = vectors.filter(({ recipe }) => {
+    try {
+      core.release(core.recipe(recipe));
+      return true;
+    } catch (error) {
+      assert.equal(/** @type {any} */ (error).code, 'mechanism', recipe.mechanism);
+      return false;
+    }
+  });
+  const names = new Set(carried.map(({ recipe }) => recipe.mechanism));
+  for (const name of ['cms', 'hcms', 'onehot-asymmetric']) assert.ok(names.has(name), name);
+  assert.deepEqual(makeRecords(core, carried), expectedRecords(carried));
 });
 
 test('records go to text and back, and only what the randomizer can make is read', async () => {
@@ -123,14 +143,43 @@ test('strings that do not fit, seeds of another length and wrong kinds are refus
   assert.throws(() => recipe.randomize(7, secret()), { code: 'argument' });
 });
 
-test('neither the value nor the seed stays in the module', async () => {
+test('numbers: any finite one, in its bucket; nothing else is a number', async () => {
+  const core = await load();
+  const parameters = { epsilon: 16, low: -1.5, high: 1.5, size: 3 };
+  const recipe = core.recipe(itemsRecipe({ value: 'number', parameters }));
+  assert.deepEqual(recipe.parameters, parameters);
+  assert.deepEqual([recipe.isNumber, recipe.isOpen, recipe.size], [true, false, 3]);
+  // At epsilon 16 a bit that is not the bucket's is lit once in nine million; the bucket's own is a fair coin.
+  const buckets = /** @type {const} */ ([
+    [-1.5, 1], [-0.500001, 1], [-0.5, 2], [0, 2], [0.499999, 2], [0.5, 4], [1.5, 4],
+    [-1e300, 1], [Number.MIN_SAFE_INTEGER, 1], [1e13, 4], [1e300, 4], [0.1 + 0.2 + 0.2, 4], // in binary a little above or below
+  ]);
+  for (const [value, bit] of buckets) {
+    const seen = new Set(Array.from({ length: 40 }, () => parseInt(recipe.randomize(value, secret()), 16)));
+    assert.deepEqual([...seen].sort(), [0, bit], `${value}`);
+  }
+  for (const bad of [NaN, Infinity, -Infinity, '1', '', null, undefined, {}, 1n]) {
+    assert.throws(() => recipe.randomize(/** @type {any} */ (bad), secret()), { code: 'argument' }, String(bad));
+  }
+});
+
+test('a device\'s own secret must have 32 bytes, and is there where the recipe needs it', async () => {
+  const core = await load();
+  const recipe = core.recipe(wordsRecipe());
+  assert.equal(recipe.isPermanent, false);
+  assert.throws(() => recipe.randomize('x', secret(), new Uint8Array(31)), { code: 'argument' });
+  const seed = secret();
+  assert.equal(recipe.randomize('x', seed, secret()), recipe.randomize('x', seed), 'read by nobody who has no use for it');
+});
+
+test('neither the value, the seed nor the device\'s secret stays in the module', async () => {
   const instance = await WebAssembly.instantiate(await loadModule(), {});
   const core = await Core.create(instance);
   const recipe = core.recipe(wordsRecipe());
   const seed = new Uint8Array(32).fill(0xa7);
   const marker = 'quicksilverherring';
-  recipe.randomize(marker, seed);
-  assert.throws(() => recipe.randomize(marker + 'é'.repeat(200), seed), { code: 'range' });
+  recipe.randomize(marker, seed, seed);
+  assert.throws(() => recipe.randomize(marker + 'é'.repeat(200), seed, seed), { code: 'range' });
   const memory = Buffer.from(/** @type {WebAssembly.Memory} */ (instance.exports.memory).buffer);
   assert.equal(memory.indexOf(marker.slice(0, 8)), -1);
   assert.equal(memory.indexOf(Buffer.alloc(8, 0xa7)), -1);
@@ -146,9 +195,10 @@ test('the exports refuse every pointer and handle that is not JavaScript\'s own'
   const end = x.memory.buffer.byteLength;
   for (const bad of [0, 1024, base - 1, end - 8, end, -1, -16]) {
     assert.equal(x.recipe_info(handle, bad), 1);
-    assert.equal(x.randomize_text(bad, handle, base, 4, base + 64), 1);
-    assert.equal(x.randomize_text(base + 128, handle, bad, 16, base + 64), 1);
-    assert.equal(x.randomize_text(base + 128, handle, base, 4, bad), 1);
+    assert.equal(x.randomize_text(bad, handle, base, 4, base + 64, 0), 1);
+    assert.equal(x.randomize_text(base + 128, handle, bad, 16, base + 64, 0), 1);
+    assert.equal(x.randomize_text(base + 128, handle, base, 4, bad, 0), 1);
+    if (bad !== 0) assert.equal(x.randomize_text(base + 128, handle, base, 4, base + 64, bad), 1);
     assert.equal(x.record_to_text(bad, recipe.textSize, handle, base), 1);
     assert.equal(x.record_to_text(base, recipe.textSize, handle, bad), 1);
     assert.equal(x.record_from_text(bad, handle, base, 4), 1);
@@ -160,15 +210,17 @@ test('the exports refuse every pointer and handle that is not JavaScript\'s own'
     assert.equal(x.ledger_allows(bad, 32, handle, 1), 1);
     assert.equal(x.ledger_spent(bad, base, 32, handle, 1, 1), 1);
   }
-  assert.equal(x.randomize_text(base + 512, handle, base, 0xffffffff, base + 300), 1, 'a length that wraps');
+  assert.equal(x.randomize_text(base + 512, handle, base, 0xffffffff, base + 300, 0), 1, 'a length that wraps');
   for (const bad of [0, 1, 15, handle + 1, handle + 16, -1, 0x7fffffff]) {
     assert.equal(x.recipe_info(bad, base), 1);
-    assert.equal(x.randomize_index(base + 64, bad, 0, base), 1);
+    assert.equal(x.randomize_index(base + 64, bad, 0, base, 0), 1);
+    assert.equal(x.randomize_number(base + 64, bad, 0n, base, 0), 1);
     assert.equal(x.recipe_set_number(bad, base, 4, 1n), 1);
     assert.equal(x.recipe_release(bad), 1);
     assert.equal(x.batch_size(bad, 1), -1);
   }
-  assert.equal(x.randomize_index(base + 64, handle, 0, base), 1, 'an index for an open domain');
+  assert.equal(x.randomize_index(base + 64, handle, 0, base, 0), 1, 'an index for an open domain');
+  assert.equal(x.randomize_number(base + 64, handle, 0n, base, 0), 1, 'a number for words');
   assert.equal(x.recipe_set_number(handle, base, 4, 1n), 1, 'a finished recipe changes no more');
   assert.equal(recipe.randomize('still works', secret()).length, recipe.textSize);
 });
