@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is a recipe's epsilon what it claims to be? Three answers that know little of each other: a closed form from the integer
+// thresholds, the whole output law by brute force, and a bound that draws of the randomizer prove.
+#ifndef AUDIT_H
+#define AUDIT_H
+
+#include "audit_draws.h"
+#include "audit_events.h"
+#include "audit_law.h"
+
+#define AGG_AUDIT_FAILURES_MAX 6u // one for each thing that can fail
+
+typedef struct agg_audit {
+    const agg_recipe *recipe;
+    double claimed;       // the recipe's cost of one report
+    double exact;         // shoal_recipe_epsilon; infinite where the thresholds keep no epsilon up to 16
+    agg_law law;          // enumerated
+    double empirical_low; // what draws prove epsilon to be at least; 0 where they prove nothing
+    double confidence;
+    uint64_t n_draws; // of all items
+    uint32_t n_events;
+    agg_event event;     // the one that proves most
+    uint64_t n_refused;  // draws that the recipe's randomizer cannot have made
+    uint32_t n_failures; // 0: the claim holds as far as was looked
+    char failures[AGG_AUDIT_FAILURES_MAX][320];
+} agg_audit;
+
+// Audits a recipe against draws.
+//   draws: of two items at least
+//   confidence: probability that empirical_low is below the real epsilon, in (0, 1)
+// Reasons to fail: the closed form or the enumeration above the claim; the enumeration above the closed form; a law that does
+// not sum to 1; empirical_low above the claim; a record that the randomizer cannot have made.
+shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe, const agg_draws *draws,
+                        double confidence, unsigned n_threads) SHOAL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Labelled records; see audit_draws.h.
+#include "audit_draws.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "sha256.h"
+
+static shoal_err refuse(agg_error *error, const char *why)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", why);
+}
+
+static agg_text text_of(const char *text)
+{
+    return (agg_text){text, strlen(text)};
+}
+
+static int is_same(agg_text a, agg_text b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.bytes, b.bytes, a.len) == 0);
+}
+
+// Returns: the number of a named item; n_items where there is none of that name.
+static uint32_t find(const agg_draws *draws, agg_text name)
+{
+    uint32_t i = 0;
+    while (i < draws->n_items && !is_same(draws->names[i], name)) i++;
+    return i;
+}
+
+static int item_of(uint64_t *item, const agg_recipe *recipe, agg_text name)
+{
+    if (name.len > 0) return agg_recipe_item(item, recipe, name.bytes, name.len);
+    *item = SHOAL_ITEM_NONE;
+    return agg_recipe_is_closed(recipe);
+}
+
+shoal_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe, agg_text name)
+{
+    uint64_t item = 0;
+    if (recipe->recipe.n_parts != 1) return refuse(error, "only recipes of one variable can be drawn from");
+    if (draws->n_items == AGG_DRAWS_ITEMS_MAX) return refuse(error, "more items than 8");
+    if (find(draws, name) < draws->n_items) return refuse(error, "an item is named twice");
+    if (!item_of(&item, recipe, name)) return refuse(error, "the item is not one of the recipe's");
+    draws->recipe = &recipe->recipe;
+    draws->items[draws->n_items] = item;
+    draws->names[draws->n_items++] = name;
+    return SHOAL_OK;
+}
+
+// A number as a person would write it: no zeros behind the last digit that says something.
+static void write_micro(char out[24], int64_t micro)
+{
+    uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
+    int len = snprintf(out, 24, "%s%llu.%06llu", micro < 0 ? "-" : "", (unsigned long long)(size / 1000000),
+                       (unsigned long long)(size % 1000000));
+    while (out[len - 1] == '0') len--;
+    if (out[len - 1] == '.') len--;
+    out[len] = '\0';
+}
+
+shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_recipe *recipe)
+{
+    const shoal_recipe *r = &recipe->recipe;
+    agg_text first = text_of("one"), last = text_of("two");
+    if (recipe->n_values > 0) {
+        first = recipe->values[0];
+        last = recipe->values[recipe->n_values - 1];
+    } else if (agg_recipe_is_closed(recipe)) {
+        int is_number = r->value == SHOAL_VALUE_NUMBER;
+        if (is_number) write_micro(draws->own_names[0], r->low_micro);
+        if (is_number) write_micro(draws->own_names[1], r->high_micro);
+        if (!is_number) snprintf(draws->own_names[0], sizeof draws->own_names[0], "0");
+        if (!is_number) snprintf(draws->own_names[1], sizeof draws->own_names[1], "%u", r->parts[0].size - 1);
+        first = text_of(draws->own_names[0]);
+        last = text_of(draws->own_names[1]);
+    }
+    shoal_err err = agg_draws_add_item(draws, error, recipe, first);
+    if (err == SHOAL_OK) err = agg_draws_add_item(draws, error, recipe, last);
+    if (err == SHOAL_OK && agg_recipe_is_closed(recipe)) err = agg_draws_add_item(draws, error, recipe, text_of(""));
+    return err;
+}
+
+void agg_draws_native(agg_draws *draws, const char *seed_text, uint64_t count)
+{
+    static const char label[] = "shoal audit seed";
+    shoal_sha256 sha;
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, (const uint8_t *)label, sizeof label - 1);
+    shoal_sha256_update(&sha, (const uint8_t *)seed_text, strlen(seed_text));
+    shoal_sha256_final(draws->seed, &sha);
+    for (uint32_t i = 0; i < draws->n_items; i++) draws->count[i] = count;
+}
+
+// Cuts the next line off. Returns: 0 at the end.
+static int next_line(agg_text *line, char **at, char *end)
+{
+    if (*at >= end) return 0;
+    char *newline = memchr(*at, '\n', (size_t)(end - *at));
+    char *stop = newline != NULL ? newline : end;
+    *line = (agg_text){*at, (size_t)(stop - *at)};
+    if (line->len > 0 && line->bytes[line->len - 1] == '\r') line->len--;
+    *at = newline != NULL ? newline + 1 : end;
+    return 1;
+}
+
+// Takes a line apart. Returns: 0 without a tab.
+static int split(agg_text *name, agg_text *text, agg_text line)
+{
+    const char *tab = memchr(line.bytes, '\t', line.len);
+    if (tab == NULL) return 0;
+    *name = (agg_text){line.bytes, (size_t)(tab - line.bytes)};
+    *text = (agg_text){tab + 1, line.len - name->len - 1};
+    return 1;
+}
+
+static shoal_err count_line(agg_draws *draws, agg_error *error, const agg_recipe *recipe, agg_text line, int takes_new)
+{
+    agg_text name, text;
+    if (!split(&name, &text, line)) return refuse(error, "a tab between item and record is missing");
+    uint32_t i = find(draws, name);
+    if (i == draws->n_items) {
+        if (!takes_new || i == AGG_DRAWS_ITEMS_MAX) return SHOAL_OK;
+        shoal_err err = agg_draws_add_item(draws, error, recipe, name);
+        if (err != SHOAL_OK) return err;
+    }
+    draws->count[i]++;
+    return SHOAL_OK;
+}
+
+static shoal_err count_lines(agg_draws *draws, agg_error *error, const agg_recipe *recipe, char *bytes, size_t len)
+{
+    int takes_new = draws->n_items == 0;
+    char *at = bytes;
+    agg_text line;
+    for (size_t number = 1; next_line(&line, &at, bytes + len); number++) {
+        shoal_err err = count_line(draws, error, recipe, line, takes_new);
+        if (err == SHOAL_OK) continue;
+        agg_error_prefix(error, "line %zu", number);
+        return err;
+    }
+    if (draws->n_items < 2) return refuse(error, "draws of two items at least are needed");
+    for (uint32_t i = 0; i < draws->n_items; i++)
+        if (draws->count[i] < 2) return refuse(error, "an item has fewer than two draws");
+    return SHOAL_OK;
+}
+
+static void check_record(agg_draws *draws, uint8_t *record, agg_text text, size_t number)
+{
+    shoal_err err = shoal_record_from_text(record, draws->recipe, text.bytes, text.len, NULL);
+    if (err == SHOAL_OK || draws->n_refused++ > 0) return;
+    snprintf(draws->refusal, sizeof draws->refusal, "line %zu: %s", number, shoal_err_text(err));
+}
+
+static void fill_lines(agg_draws *draws, uint8_t *record, char *bytes, size_t len)
+{
+    uint64_t filled[AGG_DRAWS_ITEMS_MAX] = {0};
+    char *at = bytes;
+    agg_text line, name, text;
+    for (size_t number = 1; next_line(&line, &at, bytes + len); number++) {
+        if (!split(&name, &text, line)) continue;
+        uint32_t i = find(draws, name);
+        if (i == draws->n_items) continue;
+        draws->lines[i][filled[i]++] = text;
+        check_record(draws, record, text, number);
+    }
+}
+
+shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe, const char *name, char *bytes,
+                          size_t len)
+{
+    shoal_err err = count_lines(draws, error, recipe, bytes, len);
+    uint8_t *record = err == SHOAL_OK ? agg_alloc(error, recipe->recipe.record_size, 1) : NULL;
+    if (err == SHOAL_OK && record == NULL) err = AGG_ERR_MEMORY;
+    for (uint32_t i = 0; i < draws->n_items && err == SHOAL_OK; i++) {
+        draws->lines[i] = agg_alloc(error, (size_t)draws->count[i], sizeof *draws->lines[i]);
+        if (draws->lines[i] == NULL) err = AGG_ERR_MEMORY;
+    }
+    if (err == SHOAL_OK)
+        fill_lines(draws, record, bytes, len);
+    else
+        agg_error_prefix(error, "%s", name);
+    free(record);
+    return err;
+}
+
+shoal_err agg_draws_load(agg_draws *draws, agg_error *error, const agg_recipe *recipe, const char *path)
+{
+    agg_bytes bytes;
+    shoal_err err = agg_file_read(&bytes, error, path, AGG_DRAWS_FILE_MAX);
+    if (err != SHOAL_OK) return err;
+    draws->file = (char *)bytes.data;
+    return agg_draws_parse(draws, error, recipe, strcmp(path, "-") == 0 ? "standard input" : path, draws->file,
+                           bytes.len);
+}
+
+size_t agg_draws_scratch(const agg_draws *draws)
+{
+    return (size_t)draws->recipe->record_size + draws->recipe->text_size;
+}
+
+static agg_drawn read_line(const agg_draws *draws, uint8_t *record, agg_text text)
+{
+    int is_good = shoal_record_from_text(record, draws->recipe, text.bytes, text.len, NULL) == SHOAL_OK;
+    return (agg_drawn){text, is_good ? record : NULL};
+}
+
+agg_drawn agg_draws_get(const agg_draws *draws, uint8_t *scratch, uint32_t item, uint64_t i)
+{
+    const shoal_recipe *r = draws->recipe;
+    char *text = (char *)scratch + r->record_size;
+    shoal_permanent device;
+    shoal_rng rng;
+    if (draws->lines[item] != NULL) return read_line(draws, scratch, draws->lines[item][i]);
+    shoal_rng_init_stream(&rng, draws->seed, i * AGG_DRAWS_ITEMS_MAX + item);
+    if (shoal_recipe_is_permanent(r)) shoal_rng_bytes(&rng, device.secret, sizeof device.secret);
+    // The item was checked when it was named, and a finished recipe refuses nothing else.
+    if (shoal_record_randomize(scratch, r, &draws->items[item], 1, &device, &rng) != SHOAL_OK ||
+        shoal_record_to_text(text, r->text_size, r, scratch) != SHOAL_OK)
+        return (agg_drawn){{text, 0}, NULL};
+    return (agg_drawn){{text, r->text_size}, scratch};
+}
+
+size_t agg_draws_text_max(const agg_draws *draws)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < draws->n_items; i++) {
+        if (draws->lines[i] == NULL) return draws->recipe->text_size;
+        for (uint64_t d = 0; d < draws->count[i]; d++)
+            if (draws->lines[i][d].len > most) most = draws->lines[i][d].len;
+    }
+    return most;
+}
+
+void agg_draws_release(agg_draws *draws)
+{
+    for (uint32_t i = 0; i < AGG_DRAWS_ITEMS_MAX; i++) free(draws->lines[i]);
+    free(draws->file);
+    memset(draws, 0, sizeof *draws);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be seen on a record's text by someone who knows nothing of its mechanism: bits of digits, fields, their order.
+#ifndef AUDIT_MARKS_H
+#define AUDIT_MARKS_H
+
+#include <stdint.h>
+
+#include "recipe_json.h"
+
+typedef enum agg_mark_kind {
+    AGG_MARK_BIT = 1, // bit position % 4 of character position / 4, a hex digit, is 1
+    AGG_MARK_FIELD,   // field number `position` is `text`
+    AGG_MARK_HAS,     // some field is `text`
+    AGG_MARK_WHOLE,   // all of it is `text`
+    AGG_MARK_LENGTH,  // it has `position` characters
+    AGG_MARK_FALL     // field number `position` is larger than the next
+} agg_mark_kind;
+
+#define AGG_MARK_TEXT_MAX 24u // characters of a longer field or text are seen as bits only
+
+typedef struct agg_mark {
+    uint32_t kind; // agg_mark_kind
+    uint32_t position;
+    uint32_t len;
+    char text[AGG_MARK_TEXT_MAX]; // zeros beyond len
+} agg_mark;
+
+#define AGG_FIELDS_MAX 1024u // further fields are not looked at one by one
+
+// A record's text with its fields, which commas and semicolons separate.
+typedef struct agg_marked {
+    agg_text text;
+    uint32_t n_fields;
+    agg_text fields[AGG_FIELDS_MAX];
+} agg_marked;
+
+void agg_marked_read(agg_marked *marked, agg_text text);
+
+// Returns: the value of a hex digit of either case; -1 for another character.
+int agg_hex_digit(char c);
+
+// Returns: whether the text has the mark.
+int agg_marked_has(const agg_marked *marked, const agg_mark *mark);
+
+// Writes the i-th of the text's marks other than bits. A text may be given one mark twice.
+// Returns: 0 behind the last; 1 where it is written; 2 where the i-th is none.
+int agg_marked_list(agg_mark *mark, const agg_marked *marked, uint32_t i);
+
+// Writes what a person calls the mark.
+void agg_mark_describe(char *out, size_t cap, const agg_mark *mark);
+
+#endif
