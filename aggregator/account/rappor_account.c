@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// RAPPOR for planner and auditor: Erlingsson, Pihur and Korolova 2014; the formulas of rappor.h.
+#include <math.h>
+
+#include "account.h"
+#include "bytes.h"
+#include "hash_column.h"
+#include "rappor.h"
+
+#define BITS_LEAST 32u
+#define COHORTS 64u
+
+// p = 1 - q and f such that any number of reports costs twice what one does: f/2 = 1/(e^epsilon + 1). One report's q* follows from
+// epsilon alone, and with it the variance. Rounded so that what is drawn stays below epsilon.
+static void set_probabilities(shoal_part *part)
+{
+    double epsilon = part->eps_micro / 1e6, flip = 1 / (exp(epsilon) + 1), q_star = 1 / (1 + exp(-epsilon / 2));
+    double q = (q_star - flip) / (1 - 2 * flip);
+    part->pqf_micro[SHOAL_RAPPOR_F] = (uint32_t)ceil(2e6 * flip);
+    part->pqf_micro[SHOAL_RAPPOR_Q] = (uint32_t)floor(1e6 * q);
+    part->pqf_micro[SHOAL_RAPPOR_P] = 1000000 - part->pqf_micro[SHOAL_RAPPOR_Q];
+}
+
+// A list: one bit for each entry. Open strings: one hash, 32 to 1024 bits.
+static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+{
+    uint32_t bits = BITS_LEAST << index;
+    if (wish->is_number || index > 5 || (wish->size > 0 && (index > 0 || wish->size > SHOAL_RAPPOR_BITS_MAX))) return 0;
+    *part = (shoal_part){.mechanism = shoal_rappor_id,
+                         .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
+                         .hash = wish->size > 0 ? SHOAL_HASH_NONE : SHOAL_HASH_POLY1,
+                         .eps_micro = wish->eps_micro,
+                         .k = wish->size > 0 ? 1 : COHORTS,
+                         .m = wish->size > 0 ? wish->size : bits,
+                         .size = wish->size,
+                         .hashes = 1};
+    set_probabilities(part);
+    return 1;
+}
+
+static void effective(double *p_star, double *q_star, const shoal_part *part)
+{
+    uint64_t p = 0, q = 0;
+    shoal_rappor_effective(&p, &q, part);
+    *p_star = (double)p * 0x1p-64;
+    *q_star = (double)q * 0x1p-64;
+}
+
+// A bit's coins over its distance, by the h bits that tell of a value; of open strings the background, which every bit measures, takes
+// m/(m - 1). Collisions are adjusted for: they cost only where values outside the list are common (rappor_decode.h).
+static double variance(const shoal_part *part, double n, double f, double squares)
+{
+    double p = 0, q = 0, m = part->m;
+    (void)squares;
+    effective(&p, &q, part);
+    double gap = q - p, list = (f * q * (1 - q) + (n - f) * p * (1 - p)) / (gap * gap);
+    if (part->domain == SHOAL_DOMAIN_CLOSED) return list;
+    double share = part->hashes / m, ones = p + gap * (1 - pow(1 - 1 / m, part->hashes)); // others' bits among them
+    double other = (n - f) * ones * (1 - ones) / (gap * gap);
+    return (f * q * (1 - q) / (gap * gap) + other) / part->hashes / (1 - share);
+}
+
+static uint32_t bit_of(const uint8_t *record, uint32_t l)
+{
+    return record[4 + l / 8] >> l % 8 & 1;
+}
+
+typedef struct columns {
+    uint64_t of[SHOAL_RAPPOR_HASHES_MAX];
+    uint32_t n;
+} columns;
+
+// The bits that an item sets in the record's cohort; SHOAL_ITEM_NONE of a list sets one that no record has.
+static columns columns_of(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    columns c = {{item}, part->hashes};
+    if (part->domain == SHOAL_DOMAIN_CLOSED) return c;
+    for (uint32_t h = 0; h < part->hashes; h++)
+        c.of[h] = agg_hash_column(part, shoal_rappor_row(part, load32_le(record), h), item);
+    return c;
+}
+
+static int has_bit(const columns *c, uint32_t l)
+{
+    for (uint32_t h = 0; h < c->n; h++)
+        if (c->of[h] == l) return 1;
+    return 0;
+}
+
+// All bits that only a has are 1, all that only b has are 0, and they are 2h: a cohort where the two overlap proves less.
+static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+{
+    uint32_t n_apart = 0;
+    columns of_a = columns_of(part, record, a), of_b = columns_of(part, record, b);
+    for (uint32_t l = 0; l < part->m; l++) {
+        int in_a = has_bit(&of_a, l);
+        if (in_a == has_bit(&of_b, l)) continue;
+        if (bit_of(record, l) != (uint32_t)in_a) return 0;
+        n_apart++;
+    }
+    return n_apart == 2 * part->hashes;
+}
+
+static uint64_t n_outputs(const shoal_part *part)
+{
+    return part->m <= 16 && part->k <= (1u << 20) >> part->m ? (uint64_t)part->k << part->m : 0;
+}
+
+static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+{
+    store32_le(record, (uint32_t)(index >> part->m));
+    uint64_t bits = index & (((uint64_t)1 << part->m) - 1);
+    for (uint32_t i = 4; i < part->record_size; i++, bits >>= 8) record[i] = (uint8_t)bits;
+    return 1;
+}
+
+static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    double p = 0, q = 0, product = 1.0 / part->k;
+    columns own = columns_of(part, record, item);
+    effective(&p, &q, part);
+    for (uint32_t l = 0; l < part->m; l++) {
+        double one = has_bit(&own, l) ? q : p;
+        product *= bit_of(record, l) ? one : 1 - one;
+    }
+    return product;
+}
+
+const agg_account agg_rappor_account = {
+    shoal_rappor_id, propose, variance, tells_apart, n_outputs, output, probability,
+};

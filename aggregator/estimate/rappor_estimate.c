@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts from RAPPOR's bit counts (Erlingsson, Pihur and Korolova 2014; fanti-2016 equation 2 and section 3).
+//
+// Of a list, entry i has bit i for itself: with C of n records,
+//
+//     f = (C - n p*) / (q* - p*),     Var = ( f q* (1 - q*) + (n - f) p* (1 - p*) ) / (q* - p*)^2
+//
+// Open strings share bits: rappor_decode.h. There an item's count depends on which others are asked for.
+#include <math.h>
+#include <stdlib.h>
+
+#include "agg_size.h"
+#include "estimator.h"
+#include "normal_law.h"
+#include "poly1.h"
+#include "rappor.h"
+#include "rappor_decode.h"
+
+static void effective(double *p_star, double *q_star, const shoal_part *part)
+{
+    uint64_t p = 0, q = 0;
+    shoal_rappor_effective(&p, &q, part);
+    *p_star = (double)p * 0x1p-64;
+    *q_star = (double)q * 0x1p-64;
+}
+
+static shoal_err count_list(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                            double n, const uint64_t *items, size_t n_items)
+{
+    double p = 0, q = 0;
+    effective(&p, &q, part);
+    double gap = q - p, none = n * p * (1 - p) / (gap * gap);
+    for (size_t i = 0; i < n_items; i++) {
+        if (items[i] >= part->m) return agg_fail_core(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME);
+        double count = (sketch->cells.ones[items[i]] - n * p) / gap;
+        double f = count < 0 ? 0 : count > n ? n : count;
+        double variance = none + f * (q * (1 - q) - p * (1 - p)) / (gap * gap);
+        counts[i] = (agg_count){count, sqrt(variance), sqrt(none)};
+    }
+    return SHOAL_OK;
+}
+
+// Writes the design row of every item's bit in every cohort and hash: bits[i * per_item + row].
+static void find_bits(uint32_t *bits, const shoal_part *part, const uint64_t *items, size_t n_items)
+{
+    size_t per_item = (size_t)part->k * part->hashes;
+    for (uint32_t c = 0; c < part->k; c++)
+        for (uint32_t h = 0; h < part->hashes; h++) {
+            shoal_poly1 row;
+            uint32_t j = shoal_rappor_row(part, c, h);
+            shoal_poly1_row(&row, part->seed, j);
+            for (size_t i = 0; i < n_items; i++)
+                bits[i * per_item + j] = c * part->m + shoal_poly1_hash(&row, shoal_poly1_point(items[i]), part->m);
+        }
+}
+
+// Sorts the few bits of one cohort and drops repeats. Returns: how many are left.
+static size_t sort_few(uint32_t *bits, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 1; i < n; i++)
+        for (size_t e = i; e > 0 && bits[e - 1] > bits[e]; e--) {
+            uint32_t swap = bits[e];
+            bits[e] = bits[e - 1];
+            bits[e - 1] = swap;
+        }
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || bits[i] != bits[i - 1]) bits[kept++] = bits[i];
+    return kept;
+}
+
+static void make_columns(size_t *start, uint32_t *rows, const shoal_part *part, size_t n_items)
+{
+    size_t at = 0, per_item = (size_t)part->k * part->hashes;
+    for (size_t i = 0; i < n_items; i++) {
+        for (size_t c = 0; c < part->k; c++) {
+            uint32_t *few = rows + i * per_item + c * part->hashes;
+            size_t kept = sort_few(few, part->hashes);
+            for (size_t e = 0; e < kept; e++) rows[at++] = few[e]; // never ahead of what is read
+        }
+        start[i + 1] = at;
+    }
+}
+
+// The null error is what makes the decoder's p-value out of a normal one.
+static agg_count count_of(const agg_rappor_row *row)
+{
+    double z = row->p_value > 0 ? -agg_normal_quantile(row->p_value) : 0;
+    agg_count count = {row->count, row->stderr_, row->stderr_};
+    if (!row->is_tied && row->p_value < 1 && row->count * z > 0) count.null_error = row->count / z;
+    return count;
+}
+
+static shoal_err count_strings(agg_count *counts, agg_error *error, const agg_rappor_counts *bits,
+                               const agg_bit_design *design)
+{
+    const agg_rappor_options options = {0.95, AGG_NONE}; // detection is the caller's
+    agg_rappor_row *rows = agg_alloc(error, design->n_columns, sizeof *rows);
+    if (rows == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = agg_rappor_decode(rows, NULL, error, bits, design, &options);
+    for (size_t i = 0; err == SHOAL_OK && i < design->n_columns; i++) counts[i] = count_of(&rows[i]);
+    free(rows);
+    return err;
+}
+
+static shoal_err count_open(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                            const uint64_t *items, size_t n_items)
+{
+    agg_rappor_counts bits = {part->k, part->m, sketch->cells.ones, sketch->rows, 0, 0};
+    size_t n_bits = 0;
+    effective(&bits.p_star, &bits.q_star, part);
+    if (!agg_size_multiply(&n_bits, n_items, (size_t)part->k * part->hashes))
+        return agg_fail_core(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME);
+    size_t *start = agg_alloc(error, n_items + 1, sizeof *start);
+    uint32_t *rows = agg_alloc(error, n_bits, sizeof *rows);
+    shoal_err err = start == NULL || rows == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK) {
+        const agg_bit_design design = {(size_t)part->k * part->m, n_items, start, rows};
+        find_bits(rows, part, items, n_items);
+        make_columns(start, rows, part, n_items);
+        err = count_strings(counts, error, &bits, &design);
+    }
+    free(start);
+    free(rows);
+    return err;
+}
+
+static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part, const agg_sketch *sketch, uint64_t n,
+                        const uint64_t *items, size_t n_items, unsigned n_threads)
+{
+    (void)n_threads;
+    if (part->domain == SHOAL_DOMAIN_CLOSED) return count_list(out, error, part, sketch, (double)n, items, n_items);
+    return count_open(out, error, part, sketch, items, n_items);
+}
+
+const agg_estimator agg_rappor_estimator = {shoal_rappor_id, NULL, NULL, counts};

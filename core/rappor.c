@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// RAPPOR records; see rappor.h.
+#include "rappor.h"
+
+#include "bits.h"
+#include "bytes.h"
+#include "cms.h"
+#include "field_text.h"
+#include "poly1.h"
+#include "probability.h"
+
+#define MILLION 1000000u
+
+// floor(micro 2^64 / 10^6), plus one where it is not exact and is_up.
+static uint64_t threshold_of(uint32_t micro, int is_up)
+{
+    if (micro >= MILLION) return UINT64_MAX;
+    uint64_t high = ((uint64_t)micro << 32) / MILLION, rest = ((uint64_t)micro << 32) % MILLION;
+    uint64_t low = (rest << 32) / MILLION;
+    return (high << 32 | low) + (is_up && (rest << 32) % MILLION != 0);
+}
+
+// ceil(f/2 * 2^32) * 2^32: few rounds for the permanent coins.
+static uint64_t flip_threshold(uint32_t f_micro)
+{
+    return (((uint64_t)f_micro << 32) + 2 * MILLION - 1) / (2 * MILLION) << 32;
+}
+
+typedef struct wide {
+    uint64_t high, low;
+} wide;
+
+static wide multiply(uint64_t x, uint64_t y)
+{
+    uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
+    uint64_t low = x0 * y0, middle = x1 * y0 + (low >> 32), other = x0 * y1 + (uint32_t)middle;
+    return (wide){x1 * y1 + (middle >> 32) + (other >> 32), other << 32 | (uint32_t)low};
+}
+
+static wide quarter(wide x)
+{
+    return (wide){x.high >> 2, x.low >> 2 | x.high << 62};
+}
+
+static wide sum(wide x, wide y)
+{
+    uint64_t low = x.low + y.low;
+    return (wide){x.high + y.high + (low < x.low), low};
+}
+
+static int is_below(wide x, wide y)
+{
+    return x.high < y.high || (x.high == y.high && x.low < y.low);
+}
+
+// floor(2^64 a / b) for a < b < 2^127, bit by bit.
+static uint64_t divide(wide a, wide b)
+{
+    uint64_t quotient = 0;
+    for (int i = 0; i < 64; i++) {
+        a = sum(a, a);
+        quotient <<= 1;
+        if (is_below(a, b)) continue;
+        quotient |= 1;
+        a = (wide){a.high - b.high - (a.low < b.low), a.low - b.low};
+    }
+    return quotient;
+}
+
+void shoal_rappor_effective(uint64_t *p_star, uint64_t *q_star, const shoal_part *part)
+{
+    uint64_t p = part->pqf_threshold[SHOAL_RAPPOR_P], q = part->pqf_threshold[SHOAL_RAPPOR_Q];
+    uint64_t move = multiply(part->pqf_threshold[SHOAL_RAPPOR_F], q - p).high;
+    *p_star = p + move;
+    *q_star = q - move;
+}
+
+// One coin with the odds q* (1 - p*) / (p* (1 - q*)) of a pair of bits: T = 2^64 p* (1 - q*) / (p* (1 - q*) + q* (1 - p*)),
+// rounded down. Products lose their last two bits so that their sum has room; the larger one is rounded up.
+static uint64_t pair_threshold(const shoal_part *part)
+{
+    const wide one = {0, 1};
+    uint64_t p_star, q_star;
+    shoal_rappor_effective(&p_star, &q_star, part);
+    wide lie = quarter(multiply(p_star, 0 - q_star));
+    wide truth = sum(quarter(multiply(q_star, 0 - p_star)), one);
+    return divide(lie, sum(lie, truth));
+}
+
+// hashes * ln of a coin's odds: by pairs of hashes, because the coin of a pair rounds once.
+static shoal_err times_hashes(uint32_t *eps_micro, uint64_t threshold, uint32_t hashes)
+{
+    uint32_t halves = hashes % 2 == 0 ? 2 : 1, one = 0;
+    shoal_err err = shoal_threshold_epsilon(&one, threshold, halves);
+    if (err == SHOAL_OK) *eps_micro = hashes / halves * one;
+    return err;
+}
+
+static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
+{
+    return times_hashes(eps_micro, pair_threshold(part), part->hashes);
+}
+
+shoal_err shoal_rappor_unlimited(uint32_t *eps_micro, const shoal_part *part)
+{
+    return times_hashes(eps_micro, part->pqf_threshold[SHOAL_RAPPOR_F], 2 * part->hashes);
+}
+
+static shoal_err prepare_epsilon(shoal_part *part)
+{
+    uint32_t drawn = 0;
+    shoal_err err = epsilon(&drawn, part);
+    if (err != SHOAL_OK || drawn > SHOAL_EPS_MICRO_MAX) return SHOAL_ERR_RANGE;
+    if (part->eps_micro == 0) part->eps_micro = drawn;
+    return drawn <= part->eps_micro ? SHOAL_OK : SHOAL_ERR_RANGE; // a claim below what is drawn is refused
+}
+
+static shoal_err prepare_sizes(shoal_part *part, const char **field)
+{
+    if (part->domain == SHOAL_DOMAIN_CLOSED) {
+        part->k = part->hashes = 1;
+        part->m = part->size;
+    }
+    *field = part->domain == SHOAL_DOMAIN_CLOSED ? "size" : "bits";
+    if (part->m < 2 || part->m > SHOAL_RAPPOR_BITS_MAX) return SHOAL_ERR_RANGE;
+    *field = "hashes";
+    if (part->hashes < 1 || part->hashes > SHOAL_RAPPOR_HASHES_MAX) return SHOAL_ERR_RANGE;
+    *field = "cohorts";
+    if (part->k < 1 || part->k > SHOAL_RAPPOR_COHORTS_MAX) return SHOAL_ERR_RANGE;
+    if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
+    part->record_size = 4 + bits_size(part->m);
+    part->text_size = shoal_decimal_width(part->k) + 1 + 2 * bits_size(part->m);
+    return SHOAL_OK;
+}
+
+static shoal_err prepare(shoal_part *part, const char **field)
+{
+    shoal_err err = prepare_sizes(part, field);
+    if (err != SHOAL_OK) return err;
+    *field = "q";
+    if (part->pqf_micro[SHOAL_RAPPOR_P] >= part->pqf_micro[SHOAL_RAPPOR_Q]) return SHOAL_ERR_RANGE;
+    if (part->pqf_micro[SHOAL_RAPPOR_Q] > MILLION) return SHOAL_ERR_RANGE;
+    *field = "f";
+    if (part->pqf_micro[SHOAL_RAPPOR_F] >= MILLION) return SHOAL_ERR_RANGE;
+    part->pqf_threshold[SHOAL_RAPPOR_P] = threshold_of(part->pqf_micro[SHOAL_RAPPOR_P], 1);
+    part->pqf_threshold[SHOAL_RAPPOR_Q] = threshold_of(part->pqf_micro[SHOAL_RAPPOR_Q], 0);
+    part->pqf_threshold[SHOAL_RAPPOR_F] = flip_threshold(part->pqf_micro[SHOAL_RAPPOR_F]);
+    part->threshold = part->pqf_threshold[SHOAL_RAPPOR_F];
+    *field = part->eps_micro == 0 ? "p" : "epsilon";
+    return prepare_epsilon(part);
+}
+
+// 48 bits of a draw times k: a rejection would branch on the secret, and an uneven cohort tells nothing of the item.
+uint32_t shoal_rappor_cohort(const shoal_part *part, const shoal_permanent *permanent)
+{
+    shoal_rng rng;
+    shoal_permanent_rng(&rng, permanent, part->seed, "rappor group", 0);
+    uint32_t cohort = (uint32_t)((shoal_rng_u64(&rng) >> 16) * part->k >> 48);
+    shoal_rng_wipe(&rng);
+    return cohort;
+}
+
+// 64 coins of probability threshold/2^64 whose number of draws depends on the threshold only: the draws are the secret's.
+static uint64_t steady_coins(shoal_rng *rng, uint64_t threshold)
+{
+    uint64_t less = 0, open = UINT64_MAX;
+    for (; threshold != 0; threshold <<= 1) {
+        uint64_t random = shoal_rng_u64(rng), bit = 0 - (threshold >> 63);
+        less |= open & bit & ~random;
+        open &= ~(random ^ bit);
+    }
+    return less;
+}
+
+// All ones where x is zero, without a branch.
+static inline uint64_t mask_if_zero(uint64_t x)
+{
+    return ((x | (0 - x)) >> 63) - 1;
+}
+
+// Writes the bits that the item sets; entries that set none are beyond m.
+static void set_columns(uint64_t columns[SHOAL_RAPPOR_HASHES_MAX], const shoal_part *part, uint64_t item,
+                        uint32_t cohort)
+{
+    shoal_poly1 row;
+    columns[0] = item; // of a list; SHOAL_ITEM_NONE is no bit's number
+    if (part->domain == SHOAL_DOMAIN_CLOSED) return;
+    for (uint32_t i = 0; i < part->hashes; i++) {
+        shoal_poly1_row(&row, part->seed, shoal_rappor_row(part, cohort, i));
+        columns[i] = shoal_poly1_hash(&row, shoal_poly1_point(item), part->m);
+    }
+}
+
+void shoal_rappor_answer(uint8_t *record, const shoal_part *part, uint64_t item, uint32_t cohort, shoal_rng *coins,
+                         shoal_rng *rng)
+{
+    uint64_t columns[SHOAL_RAPPOR_HASHES_MAX];
+    uint32_t bytes = bits_size(part->m);
+    set_columns(columns, part, item, cohort);
+    store32_le(record, cohort);
+    for (uint32_t start = 0; start < part->m; start += 64) {
+        uint64_t p, q, word = 0;
+        uint32_t left = part->m - start;
+        for (uint32_t i = 0; i < part->hashes; i++)
+            word |= ((uint64_t)1 << (columns[i] & 63)) & mask_if_zero((columns[i] >> 6) ^ (start >> 6));
+        word ^= steady_coins(coins, part->pqf_threshold[SHOAL_RAPPOR_F]);
+        shoal_rng_bernoulli_words(rng, &p, 1, part->pqf_threshold[SHOAL_RAPPOR_P]);
+        shoal_rng_bernoulli_words(rng, &q, 1, part->pqf_threshold[SHOAL_RAPPOR_Q]);
+        word = (p & ~word) | (q & word);
+        if (left < 64) word &= ((uint64_t)1 << left) - 1;
+        for (uint32_t i = start / 8; i < bytes && i < start / 8 + 8; i++, word >>= 8) record[4 + i] = (uint8_t)word;
+    }
+    wipe(columns, sizeof columns);
+}
+
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
+                      shoal_rng *rng)
+{
+    shoal_rng coins;
+    uint32_t cohort = shoal_rappor_cohort(part, permanent);
+    shoal_permanent_rng(&coins, permanent, part->seed, "rappor coins", item);
+    shoal_rappor_answer(record, part, item, cohort, &coins, rng);
+    shoal_rng_wipe(&coins);
+}
+
+static shoal_err check(const shoal_part *part, const uint8_t *record)
+{
+    if (load32_le(record) >= part->k) return SHOAL_ERR_RECORD;
+    return shoal_bits_check(record + 4, part->m);
+}
+
+static void print(char *text, const shoal_part *part, const uint8_t *record)
+{
+    text = shoal_print_decimal(text, load32_le(record), shoal_decimal_width(part->k));
+    *text++ = ',';
+    shoal_print_hex(text, record + 4, bits_size(part->m));
+}
+
+static shoal_err parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
+{
+    const char *at = text;
+    uint32_t cohort = 0;
+    shoal_err err = shoal_parse_decimal(&cohort, &at, shoal_decimal_width(part->k), part->k);
+    if (err == SHOAL_OK) err = shoal_parse_char(',', &at);
+    if (err == SHOAL_OK) err = shoal_parse_hex(record + 4, bits_size(part->m), &at);
+    store32_le(record, cohort);
+    *position = (size_t)(at - text);
+    return err;
+}
+
+const shoal_mechanism shoal_rappor_mechanism = {
+    shoal_rappor_id,
+    "rappor",
+    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED |
+         SHOAL_TAKES_POLY1,
+     SHOAL_TAKES_EPSILON},
+    {SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED, SHOAL_TAKES_EPSILON},
+    {0, 0},
+    1,
+    prepare,
+    randomize,
+    check,
+    print,
+    parse,
+    epsilon,
+};
