@@ -6,22 +6,32 @@
 #include "bytes.h"
 #include "cms.h"
 #include "hash_column.h"
+#include "row_count.h"
 
-#define M_LEAST 16u
-#define K_MOST (1u << 16) // more rows than this change no standard error that matters: their share of it is under 1 %
+#define M_LEAST 8u
 
-// One variant for every width of a record, from 16 columns to 65,536.
+// Columns of the index-th variant. A list's are powers of two; strings' go up by an eighth of an octave, in whole bytes, since where
+// a record is limited the last bit counts.
+static uint64_t columns(const agg_wish *wish, uint32_t index)
+{
+    if (wish->size > 0) return index < 32 ? (uint64_t)M_LEAST << index : UINT64_MAX;
+    return index < 256 ? M_LEAST * (uint64_t)lround(exp2(index / 8.0)) : UINT64_MAX;
+}
+
+// One variant for every width of a record, from 8 columns to 65,536.
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
-    uint64_t m = (uint64_t)M_LEAST << index, k = K_MOST;
+    uint64_t m = columns(wish, index);
     if (wish->is_number || m > SHOAL_CMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
-    while (k > 1 && (double)(k * m) > wish->cells) k /= 2;
-    while (k > 1 && k * m > SHOAL_SKETCH_CELLS_MAX) k /= 2;
+    double e = exp(wish->eps_micro / 2e6), spread = (1 - 1 / (double)m) / (double)m;
+    double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
+    uint32_t k = agg_row_count(spread * (wish->squares - wish->n), wish->n * (e / ((e - 1) * (e - 1)) + spread),
+                               (double)m, cells, SHOAL_CMS_K_MAX);
     *part = (shoal_part){.mechanism = shoal_cms_id,
                          .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
                          .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
                          .eps_micro = wish->eps_micro,
-                         .k = (uint32_t)k,
+                         .k = k,
                          .m = (uint32_t)m,
                          .size = wish->size};
     return 1;

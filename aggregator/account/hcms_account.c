@@ -7,22 +7,23 @@
 #include "cms.h"
 #include "hash_column.h"
 #include "hcms.h"
+#include "row_count.h"
 
-#define M_LEAST 16u
-#define K_MOST (1u << 16)
+#define M_LEAST 8u
 
-// One variant for every number of columns, 16 to 2^20: a record's size hardly depends on it.
+// One variant for every number of columns, 8 to 2^20: a record's size hardly depends on it.
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
-    uint64_t m = (uint64_t)M_LEAST << index, k = K_MOST;
+    uint64_t m = index < 32 ? (uint64_t)M_LEAST << index : UINT64_MAX;
     if (wish->is_number || m > SHOAL_HCMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
-    while (k > 1 && (double)(k * m) > wish->cells) k /= 2;
-    while (k > 1 && k * m > SHOAL_SKETCH_CELLS_MAX) k /= 2;
+    double e = exp(wish->eps_micro / 1e6), c = (e + 1) / (e - 1), spread = (1 - 1 / (double)m) / (double)m;
+    double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
+    uint32_t k = agg_row_count(spread * (wish->squares - wish->n), wish->n * c * c, (double)m, cells, SHOAL_HCMS_K_MAX);
     *part = (shoal_part){.mechanism = shoal_hcms_id,
                          .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
                          .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
                          .eps_micro = wish->eps_micro,
-                         .k = (uint32_t)k,
+                         .k = k,
                          .m = (uint32_t)m,
                          .size = wish->size};
     return 1;

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "estimate_print.h"
+
 typedef struct writer {
     FILE *stream;
     const char *comma;
@@ -26,6 +28,17 @@ static void put_whole(writer *w, const char *name, uint32_t number)
     put_micro(w, name, (uint64_t)number * 1000000);
 }
 
+static void put_values(writer *w, const agg_text *values, uint32_t size)
+{
+    fprintf(w->stream, "%s\"values\": [", w->comma);
+    for (uint32_t i = 0; i < size; i++) {
+        if (i > 0) fputs(", ", w->stream);
+        agg_print_json_text(w->stream, values[i].bytes, values[i].len);
+    }
+    fputc(']', w->stream);
+    w->comma = ", ";
+}
+
 static void put_parameters(writer *w, const shoal_part *part, const agg_recipe_frame *frame, uint32_t takes)
 {
     if (takes & SHOAL_TAKES_EPSILON && part->eps_micro > 0) put_micro(w, "epsilon", part->eps_micro);
@@ -40,7 +53,10 @@ static void put_parameters(writer *w, const shoal_part *part, const agg_recipe_f
         put_micro(w, "q", part->pqf_micro[1]);
         put_micro(w, "f", part->pqf_micro[2]);
     }
-    if (takes & SHOAL_TAKES_LIST) put_whole(w, "size", part->size);
+    if (takes & SHOAL_TAKES_LIST && frame->values != NULL)
+        put_values(w, frame->values, part->size);
+    else if (takes & SHOAL_TAKES_LIST)
+        put_whole(w, "size", part->size);
     if (strcmp(frame->value, "number") == 0)
         fprintf(w->stream, "%s\"low\": %s, \"high\": %s", w->comma, frame->low, frame->high);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "mechanism.h"
+#include "recipe_json.h"
 
 // What a recipe says besides its mechanism. Texts are written as they stand: names of the recipe language, no quotes.
 typedef struct agg_recipe_frame {
@@ -15,6 +16,7 @@ typedef struct agg_recipe_frame {
     const char *expires;                        // "YYYY-MM-DD"
     uint32_t per_day;
     uint32_t cohort_minimum; // 0: left out
+    const agg_text *values;  // the part's `size` listed values; NULL: the size is written in their place
 } agg_recipe_frame;
 
 // Writes the recipe.

@@ -9,6 +9,7 @@ int cmd_demo(int argc, char **argv);
 int cmd_estimate(int argc, char **argv);
 int cmd_ingest(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 int cmd_recipe(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 #ifdef SHOAL_WITH_SERVE

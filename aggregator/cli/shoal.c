@@ -19,6 +19,7 @@ static const command commands[] = {
     {"ingest", cmd_ingest, "fold batches or NDJSON reports into an accumulator"},
     {"merge", cmd_merge, "add accumulators of one recipe"},
     {"estimate", cmd_estimate, "counts of known values, with standard errors"},
+    {"plan", cmd_plan, "which mechanism, and what it will see"},
     {"audit", cmd_audit, "is a recipe's epsilon what it claims to be?"},
     {"compare", cmd_compare, "what changed between two collections or periods"},
 #ifdef SHOAL_WITH_SERVE

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weighing what every mechanism proposes; see plan.h. Knows no mechanism by name.
+#include "plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "normal_law.h"
+#include "probability.h"
+#include "recipe.h"
+#include "sketch.h"
+
+// Seconds of one core, as docs/performance.md measures them; what depends on a record's length is taken to grow with it.
+static const double parse_json_s = 1.4e-6;   // an NDJSON report, checked
+static const double read_record_s = 24e-9;   // a record of a batch, checked
+static const double fold_record_s = 15e-9;   // one addition somewhere in a sketch
+static const double fold_byte_s = 1.6e-9;    // eight columns of a vector of bits
+static const double look_up_s = 4.8e-9;      // one value in one row
+static const double scatter_s = 2e-9;        // one cell of a sketch, on its way to a transform of the domain
+static const double transform_step_s = 3e-9; // one addition of that transform
+
+typedef struct variants {
+    agg_plan_candidate *at;
+    size_t n, cap;
+} variants;
+
+static double reports_of(const agg_plan_wish *wish)
+{
+    return wish->devices * wish->per_day * wish->days;
+}
+
+void agg_plan_parameters(const shoal_part *part, void (*visit)(void *context, const char *name, uint64_t micro),
+                         void *context)
+{
+    const shoal_takes *own = shoal_mechanism_takes(shoal_mechanism_by_id(part->mechanism), part->domain);
+    const uint64_t one = 1000000;
+    const struct {
+        uint32_t flag;
+        const char *name;
+        uint64_t micro;
+    } all[] = {
+        {SHOAL_TAKES_EPSILON, "epsilon", part->eps_micro},
+        {SHOAL_TAKES_K, "k", part->k * one},
+        {SHOAL_TAKES_M, "m", part->m * one},
+        {SHOAL_TAKES_LIST, "size", part->size * one},
+        {SHOAL_TAKES_G, "g", part->m * one},
+        {SHOAL_TAKES_BITS, "bits", part->m * one},
+        {SHOAL_TAKES_HASHES, "hashes", part->hashes * one},
+        {SHOAL_TAKES_COHORTS, "cohorts", part->k * one},
+        {SHOAL_TAKES_PQF, "p", part->pqf_micro[0]},
+        {SHOAL_TAKES_PQF, "q", part->pqf_micro[1]},
+        {SHOAL_TAKES_PQF, "f", part->pqf_micro[2]},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if ((own->needs | own->may) & all[i].flag) visit(context, all[i].name, all[i].micro);
+}
+
+int agg_plan_micro_text(char out[32], int64_t micro)
+{
+    uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
+    int len = snprintf(out, 32, "%s%" PRIu64 ".%06u", micro < 0 ? "-" : "", size / 1000000, (unsigned)(size % 1000000));
+    while (out[len - 1] == '0') len--;
+    if (out[len - 1] == '.') len--;
+    out[len] = '\0';
+    return len;
+}
+
+// Adds what `"name":number,` takes.
+static void add_size(void *context, const char *name, uint64_t micro)
+{
+    char text[32];
+    double *size = context;
+    *size += (double)(strlen(name) + 4) + agg_plan_micro_text(text, (int64_t)micro);
+}
+
+// As ingest/report_json.c prints reports.
+static double report_size(const agg_plan_wish *wish, const shoal_part *part)
+{
+    static const char rest[] = "{\"key\":\"\",\"recipe_hash\":\"\",\"parameters\":{},\"records\":[\"\"]}";
+    double size = sizeof rest - 1 + 64 - 1; // a hash; one comma less than parameters
+    agg_plan_parameters(part, add_size, &size);
+    if (wish->low != NULL) size += (double)(sizeof "\"low\":,\"high\":," - 1 + strlen(wish->low) + strlen(wish->high));
+    return size + (double)strlen(wish->id) + part->text_size;
+}
+
+static double sketch_cells(const shoal_part *part)
+{
+    return (agg_sketch_kind_of(part->mechanism)->is_one_row ? 1.0 : part->k) * part->m;
+}
+
+static double memory_of(const shoal_part *part)
+{
+    return 4 * (sketch_cells(part) + (agg_sketch_kind_of(part->mechanism)->has_rows ? part->k : 0));
+}
+
+// Open strings are looked up one by one in every row; of a list the whole domain may be transformed instead.
+static double estimate_time(const shoal_part *part, double asked)
+{
+    double one_by_one = asked * look_up_s * (part->hash != SHOAL_HASH_NONE ? part->k : 1);
+    if (part->hash != SHOAL_HASH_AFFINE1) return one_by_one + sketch_cells(part) * look_up_s;
+    double bits = ceil(log2(part->size));
+    return fmin(one_by_one, sketch_cells(part) * scatter_s + exp2(bits) * bits * transform_step_s);
+}
+
+static double variance_of(const agg_plan_wish *wish, const shoal_part *part, double f)
+{
+    double n = reports_of(wish);
+    return agg_account_of(part->mechanism)->variance(part, n, f, n * n * wish->law.squares);
+}
+
+// Standard errors to the bound of `detected` where rank values are detected.
+static double bound_of(const agg_plan_wish *wish, double rank)
+{
+    double alpha = 1 - wish->confidence;
+    if (wish->multiple == AGG_BONFERRONI) alpha /= wish->asked;
+    if (wish->multiple == AGG_BH) alpha *= fmin(rank, wish->asked) / wish->asked;
+    return -agg_normal_quantile(alpha);
+}
+
+// Benjamini and Hochberg: the largest rank whose own count passes its own bound. No rank passes that fails the bound of them all.
+static double count_detected(const agg_plan_wish *wish, double error)
+{
+    double n = reports_of(wish);
+    double rank = agg_value_law_above(&wish->law, bound_of(wish, wish->asked) * error / n);
+    if (wish->multiple != AGG_BH) return rank;
+    while (rank > 0 && n * agg_value_law_share(&wish->law, rank - 1) < bound_of(wish, rank) * error) rank--;
+    return rank;
+}
+
+// The share whose estimate passes the bound with a probability of `confidence`: x with x - z s(x) at the bound.
+static double sure_share(const agg_plan_wish *wish, const shoal_part *part, double bound)
+{
+    double n = reports_of(wish), z = -agg_normal_quantile(1 - wish->confidence), count = bound;
+    for (int i = 0; i < 50; i++) count = fmin(n, bound + z * sqrt(variance_of(wish, part, count)));
+    return bound + z * sqrt(variance_of(wish, part, count)) > n ? INFINITY : count / n;
+}
+
+static void judge_counts(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part)
+{
+    double n = reports_of(wish);
+    out->error = sqrt(variance_of(wish, part, 0));
+    out->error_largest = sqrt(variance_of(wish, part, n * agg_value_law_share(&wish->law, 0)));
+    out->n_detectable = fmin(count_detected(wish, out->error), wish->asked);
+    double bound = bound_of(wish, fmax(out->n_detectable, 1)) * out->error;
+    out->smallest = bound / n;
+    out->sure = sure_share(wish, part, bound);
+}
+
+void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part)
+{
+    double n = reports_of(wish);
+    memset(out, 0, sizeof *out);
+    out->part = *part;
+    out->mechanism = shoal_mechanism_by_id(part->mechanism);
+    if (part->domain == SHOAL_DOMAIN_NUMBER)
+        out->error = out->error_largest = sqrt(variance_of(wish, part, n / 2));
+    else
+        judge_counts(out, wish, part);
+    out->report_bytes = report_size(wish, part);
+    out->record_bytes = part->record_size;
+    out->day_bytes = wish->devices * wish->per_day * out->report_bytes;
+    out->memory = memory_of(part);
+    out->fold_s = n * (read_record_s + fold_record_s + fold_byte_s * out->record_bytes);
+    out->fold_json_s = out->fold_s + n * (parse_json_s - read_record_s);
+    out->estimate_s = estimate_time(part, part->domain == SHOAL_DOMAIN_NUMBER ? 1 : wish->asked);
+}
+
+// The limits besides report and memory.
+static int is_possible(const agg_plan_candidate *c, const agg_plan_wish *wish)
+{
+    if (c->part.eps_micro > wish->eps_micro || !isfinite(c->error)) return 0;
+    return reports_of(wish) <= (double)agg_sketch_kind_of(c->part.mechanism)->n_max;
+}
+
+int agg_plan_keeps_limits(const agg_plan_candidate *c, const agg_plan_wish *wish)
+{
+    if (wish->report_bytes > 0 && c->report_bytes > wish->report_bytes) return 0;
+    if (wish->memory > 0 && c->memory > wish->memory) return 0;
+    return is_possible(c, wish);
+}
+
+static agg_wish account_wish(const agg_plan_wish *wish)
+{
+    double n = reports_of(wish);
+    agg_wish out = {.eps_micro = wish->eps_micro,
+                    .size = wish->size,
+                    .is_number = wish->is_mean,
+                    .n = n,
+                    .squares = n * n * wish->law.squares,
+                    .largest = n * agg_value_law_share(&wish->law, 0),
+                    .value_bytes = 0,
+                    .cells = wish->memory > 0 ? wish->memory / 4 : (double)(1u << 28)};
+    return out;
+}
+
+// Every variant that a mechanism can make, whether it keeps the limits or not.
+static shoal_err gather(variants *all, agg_error *error, const agg_plan_wish *wish)
+{
+    const agg_account *account = NULL;
+    agg_wish own = account_wish(wish);
+    for (uint32_t i = 0; (account = agg_account_at(i)) != NULL; i++) {
+        shoal_part part;
+        if (wish->mechanism != 0 && account->id != wish->mechanism) continue;
+        for (uint32_t index = 0; account->propose(&part, &own, index); index++) {
+            const char *field = NULL;
+            if (shoal_part_prepare(&part, &field) != SHOAL_OK) continue;
+            shoal_err err = agg_grow((void **)&all->at, &all->cap, all->n + 1, sizeof *all->at, error);
+            if (err != SHOAL_OK) return err;
+            agg_plan_judge(&all->at[all->n], wish, &part);
+            if (is_possible(&all->at[all->n], wish)) all->n++;
+        }
+    }
+    return SHOAL_OK;
+}
+
+static int count_parameters(const agg_plan_candidate *c)
+{
+    uint32_t needs = shoal_mechanism_takes(c->mechanism, c->part.domain)->needs;
+    int count = 0;
+    for (; needs != 0; needs &= needs - 1) count++;
+    return count;
+}
+
+// Does the first win where errors are called equal?
+static int is_cheaper(const agg_plan_candidate *a, const agg_plan_candidate *b)
+{
+    if (a->report_bytes != b->report_bytes) return a->report_bytes < b->report_bytes;
+    if (a->part.mechanism != b->part.mechanism && count_parameters(a) != count_parameters(b))
+        return count_parameters(a) < count_parameters(b);
+    if (a->memory != b->memory) return a->memory < b->memory;
+    return a->error < b->error;
+}
+
+// Does it show what is wanted: the stated share, or else the commonest value? An interval of a mean as wide as its range shows nothing.
+static int sees(const agg_plan_candidate *c, const agg_plan_wish *wish)
+{
+    if (wish->is_mean) return -agg_normal_quantile((1 - wish->confidence) / 2) * c->error < 0.5;
+    return wish->detect > 0 ? c->smallest <= wish->detect : c->n_detectable >= 1;
+}
+
+// The best of one mechanism's variants, or of all (mechanism 0), among those that keep the limits and, where there are any, show
+// what is wanted. NULL where none keeps the limits.
+static const agg_plan_candidate *choose(const variants *all, const agg_plan_wish *wish, uint32_t mechanism)
+{
+    const agg_plan_candidate *best = NULL;
+    double least = INFINITY;
+    int must_see = 0;
+    enum { LOOK, MEASURE, CHOOSE, N_ROUNDS };
+    for (int round = LOOK; round < N_ROUNDS; round++)
+        for (size_t i = 0; i < all->n; i++) {
+            const agg_plan_candidate *c = &all->at[i];
+            if ((mechanism != 0 && c->part.mechanism != mechanism) || !agg_plan_keeps_limits(c, wish)) continue;
+            if (round == LOOK) must_see |= sees(c, wish);
+            if (must_see && !sees(c, wish)) continue;
+            if (round == MEASURE) least = fmin(least, c->error);
+            if (round == CHOOSE && c->error <= AGG_PLAN_TIE * least && (best == NULL || is_cheaper(c, best))) best = c;
+        }
+    return best;
+}
+
+static int compare_errors(const void *a, const void *b)
+{
+    const agg_plan_candidate *x = a, *y = b;
+    return (x->error > y->error) - (x->error < y->error);
+}
+
+// The answer, then every other mechanism's best by rising error.
+static void list_candidates(agg_plan *plan, const variants *all, const agg_plan_wish *wish)
+{
+    const agg_account *account = NULL;
+    const agg_plan_candidate *best = choose(all, wish, 0);
+    if (best == NULL) return;
+    plan->candidates[plan->n_candidates++] = *best;
+    for (uint32_t i = 0; (account = agg_account_at(i)) != NULL && i + 1 < AGG_PLAN_MECHANISMS; i++) {
+        const agg_plan_candidate *own = choose(all, wish, account->id);
+        if (own != NULL && account->id != best->part.mechanism) plan->candidates[plan->n_candidates++] = *own;
+    }
+    qsort(plan->candidates + 1, plan->n_candidates - 1, sizeof *plan->candidates, compare_errors);
+}
+
+// The smallest share that any mechanism can detect; infinite where none meets the limits.
+static double least_share(const agg_plan_wish *wish)
+{
+    double least = INFINITY;
+    variants all = {NULL, 0, 0};
+    if (gather(&all, NULL, wish) == SHOAL_OK)
+        for (size_t i = 0; i < all.n; i++)
+            if (agg_plan_keeps_limits(&all.at[i], wish)) least = fmin(least, all.at[i].smallest);
+    free(all.at);
+    return least;
+}
+
+static double find_devices(const agg_plan_wish *wish, double target)
+{
+    agg_plan_wish other = *wish;
+    double low = 1, high = floor(AGG_PLAN_REPORTS_MAX / (wish->per_day * wish->days));
+    other.devices = high;
+    if (high < 1 || least_share(&other) > target) return 0;
+    while (high > low * 1.005) {
+        other.devices = floor(sqrt(low * high)) + 1;
+        if (least_share(&other) <= target)
+            high = other.devices;
+        else
+            low = other.devices;
+        if (high - low <= 1) break;
+    }
+    return high;
+}
+
+static double find_epsilon(const agg_plan_wish *wish, double target)
+{
+    agg_plan_wish other = *wish;
+    uint32_t low = SHOAL_EPS_MICRO_MIN, high = SHOAL_EPS_MICRO_MAX;
+    other.eps_micro = high;
+    if (least_share(&other) > target) return 0;
+    while (high - low > 1000) {
+        other.eps_micro = low + (high - low) / 2;
+        if (least_share(&other) <= target)
+            high = other.eps_micro;
+        else
+            low = other.eps_micro;
+    }
+    return ceil(high / 1e4) / 100;
+}
+
+static void judge_plan(agg_plan *plan, const agg_plan_wish *wish, const variants *all)
+{
+    plan->least_report = plan->least_memory = INFINITY;
+    for (size_t i = 0; i < all->n; i++) {
+        plan->least_report = fmin(plan->least_report, all->at[i].report_bytes);
+        plan->least_memory = fmin(plan->least_memory, all->at[i].memory);
+    }
+    if (plan->n_candidates == 0) {
+        plan->why = all->n == 0 ? "no mechanism takes this many reports, this list and this epsilon"
+                                : "no mechanism meets the limits on report and memory";
+    } else if (!sees(&plan->candidates[0], wish)) {
+        plan->why = wish->is_mean      ? "the interval of the mean would be as wide as its range"
+                    : wish->detect > 0 ? "no mechanism tells a share this small from zero"
+                                       : "not even the commonest value can be told from zero";
+    }
+    plan->is_nothing = plan->why != NULL;
+}
+
+// What would be needed to see the wanted share or, where nothing is seen, the commonest value.
+static void find_needs(agg_plan *plan, const agg_plan_wish *wish)
+{
+    if (wish->is_mean || plan->n_candidates == 0) return;
+    if (wish->detect > 0)
+        plan->target = wish->detect;
+    else if (plan->is_nothing)
+        plan->target = agg_value_law_share(&wish->law, 0);
+    if (plan->target <= 0) return;
+    plan->needed_devices = find_devices(wish, plan->target);
+    plan->needed_epsilon = find_epsilon(wish, plan->target);
+}
+
+// One report with everything that a device may spend.
+static shoal_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
+{
+    agg_plan_wish once = *wish;
+    variants all = {NULL, 0, 0};
+    double spent = wish->budget > 0 ? wish->budget : wish->eps_micro / 1e6 * wish->per_day * wish->days;
+    if (wish->per_day * wish->days <= 1) return SHOAL_OK;
+    once.per_day = once.days = 1;
+    once.eps_micro = agg_plan_split_budget(spent, 1);
+    shoal_err err = gather(&all, error, &once);
+    const agg_plan_candidate *best = err == SHOAL_OK ? choose(&all, &once, 0) : NULL;
+    if (best != NULL) {
+        plan->once_epsilon = once.eps_micro / 1e6;
+        plan->once_smallest = wish->is_mean ? best->error : best->smallest;
+    }
+    free(all.at);
+    return err;
+}
+
+uint32_t agg_plan_split_budget(double budget, double reports)
+{
+    double micro = floor(budget / reports * 1e6 * (1 + 1e-12)); // a decimal budget may lie a hair below itself
+    if (micro < SHOAL_EPS_MICRO_MIN) return 0;
+    return micro < SHOAL_EPS_MICRO_MAX ? (uint32_t)micro : SHOAL_EPS_MICRO_MAX;
+}
+
+shoal_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
+{
+    variants all = {NULL, 0, 0};
+    memset(plan, 0, sizeof *plan);
+    plan->n = reports_of(wish);
+    plan->epsilon = wish->eps_micro / 1e6;
+    shoal_err err = gather(&all, error, wish);
+    if (err == SHOAL_OK) {
+        list_candidates(plan, &all, wish);
+        judge_plan(plan, wish, &all);
+        find_needs(plan, wish);
+        err = try_once(plan, error, wish);
+    }
+    free(all.at);
+    return err;
+}
