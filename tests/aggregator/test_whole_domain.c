@@ -15,6 +15,7 @@ typedef struct setting {
 
 static const setting settings[] = {
     {"cms", 5, 2, 2},     {"cms", 7, 64, 300},   {"cms", 3, 4096, 4096},  {"cms", 40, 32, 4},
+    {"olh", 5, 2, 2},     {"olh", 70, 64, 300},  {"olh", 3, 8192, 9},     {"olh", 99, 4, 70000},
     {"cms", 9, 65536, 9}, {"hcms", 5, 2, 3},     {"hcms", 7, 64, 300},    {"hcms", 2, 8192, 513},
     {"hcms", 40, 32, 4},  {"hcms", 3, 16384, 9}, {"cms", 20, 128, 70000}, {"hcms", 20, 4096, 140000},
 };
@@ -24,9 +25,9 @@ static void recipe_of(agg_recipe *recipe, const setting *s)
     char text[1024];
     snprintf(text, sizeof text,
              "{\"recipe\":\"whole\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
-             "\"parameters\":{\"epsilon\":4,\"k\":%u,\"m\":%u,\"size\":%u},\"hash\":\"affine1\",\"seed\":\"%s\","
+             "\"parameters\":{\"epsilon\":4,\"k\":%u,\"%s\":%u,\"size\":%u},\"hash\":\"affine1\",\"seed\":\"%s\","
              "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
-             s->mechanism, s->k, s->m, s->size, AGG_TEST_SEED);
+             s->mechanism, s->k, strcmp(s->mechanism, "olh") == 0 ? "g" : "m", s->m, s->size, AGG_TEST_SEED);
     read_recipe(recipe, text);
 }
 
@@ -45,7 +46,7 @@ static int sign_of(uint32_t i, uint32_t j)
     return shoal_parity(i & j) ? -1 : 1;
 }
 
-// The definition: for CMS the sum of the cells that the item hashes to, for HCMS their transforms'.
+// The definition: the sum of the cells that the item hashes to, for HCMS of the rows' transforms.
 static int64_t direct(const shoal_part *part, const agg_sketch *sketch, uint64_t item)
 {
     int64_t sum = 0;
@@ -99,15 +100,15 @@ static void whole_domains_are_the_definition(void **state)
 // The estimators' supports, on both sides of the choice: one item is scanned, all of them are transformed.
 static void estimators_choose_between_equals(void **state)
 {
-    static const setting both[] = {{"cms", 50, 16, 3000}, {"hcms", 50, 16, 3000}};
+    static const setting all_kinds[] = {{"cms", 50, 16, 3000}, {"hcms", 50, 16, 3000}, {"olh", 50, 16, 3000}};
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         agg_recipe recipe;
         agg_sketch sketch;
         agg_error error;
         static uint64_t items[3000];
         static int64_t all[3000], whole[4096], single;
-        recipe_of(&recipe, &both[i]);
+        recipe_of(&recipe, &all_kinds[i]);
         const shoal_part *part = &recipe.recipe.parts[0];
         const agg_estimator *estimator = agg_estimator_of(part->mechanism);
         assert_ok(agg_sketch_init(&sketch, &error, &(agg_shape){part->mechanism, part->k, part->m}));

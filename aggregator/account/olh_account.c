@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Local hashing for planner and auditor: Wang et al. 2017 section 4.4; estimate/olh_estimate.c.
+#include <math.h>
+
+#include "account.h"
+#include "bytes.h"
+#include "cms.h"
+#include "hash_column.h"
+#include "olh.h"
+
+#define K_LEAST 1024u
+
+// Rows cost the device nothing, and the server memory; they keep reports of one value from colliding together. As many as make
+// that a hundredth of the variance, or as fit.
+static uint32_t rows(double collisions, double rest, double g, double cells)
+{
+    uint32_t k = K_LEAST;
+    while (k < SHOAL_OLH_K_MAX && 2.0 * k * g <= cells && collisions / k > 0.01 * rest) k *= 2;
+    return k * g <= cells ? k : (uint32_t)(cells / g);
+}
+
+// One variant for every g from 2 to some times the best, which is e^epsilon + 1.
+static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+{
+    double e = exp(wish->eps_micro / 1e6), g = exp2(index + 1.0);
+    if (wish->is_number || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
+    if (g > SHOAL_OLH_G_MAX || g > 8 * (e + 1)) return 0;
+    double rest = wish->n * (e + g - 1) * (e + g - 1) / ((g - 1) * (e - 1) * (e - 1));
+    uint32_t k = rows((wish->squares - wish->n) / (g - 1), rest, g, fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX));
+    *part = (shoal_part){.mechanism = shoal_olh_id,
+                         .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
+                         .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
+                         .eps_micro = wish->eps_micro,
+                         .k = k,
+                         .m = (uint32_t)g,
+                         .size = wish->size};
+    return 1;
+}
+
+static double truth_of(const shoal_part *part)
+{
+    return (double)(0 - part->threshold) * 0x1p-64;
+}
+
+// Probability of each answer that is not the truth.
+static double lie_of(const shoal_part *part)
+{
+    return (double)part->threshold * 0x1p-64 / (part->m - 1);
+}
+
+// As in estimate/olh_estimate.c, with Q = squares - n in place of its estimate.
+static double variance(const shoal_part *part, double n, double f, double squares)
+{
+    double g = part->m, p = truth_of(part), spread = (1 - 1 / g) / g, pairs = squares - n - f * f + f;
+    double gap = (p * g - 1) / (g - 1), scale = 1 / (p - 1 / g);
+    double together = gap * gap * spread / part->k * (pairs > 0 ? pairs : 0);
+    return scale * scale * (f * p * (1 - p) + (n - f) * spread + together);
+}
+
+static uint32_t row_of(const shoal_part *part, const uint8_t *record)
+{
+    return load32_le(record) / part->m;
+}
+
+static uint32_t answer_of(const shoal_part *part, const uint8_t *record)
+{
+    return load32_le(record) % part->m;
+}
+
+static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+{
+    uint32_t j = row_of(part, record), y = answer_of(part, record);
+    return y == agg_hash_column(part, j, a) && y != agg_hash_column(part, j, b);
+}
+
+static uint64_t n_outputs(const shoal_part *part)
+{
+    uint64_t outputs = (uint64_t)part->k * part->m;
+    return outputs <= 1u << 20 ? outputs : 0;
+}
+
+static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+{
+    (void)part;
+    store32_le(record, (uint32_t)index);
+    return 1;
+}
+
+static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    double each_row = 1.0 / part->k;
+    if (part->domain != SHOAL_DOMAIN_OPEN && item == SHOAL_ITEM_NONE) return each_row / part->m; // any answer alike
+    uint32_t truth = agg_hash_column(part, row_of(part, record), item);
+    return each_row * (answer_of(part, record) == truth ? truth_of(part) : lie_of(part));
+}
+
+const agg_account agg_olh_account = {
+    shoal_olh_id, propose, variance, tells_apart, n_outputs, output, probability,
+};

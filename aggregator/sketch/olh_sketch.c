@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Local hashing: how many records give each answer in each row, the histograms of Wang et al. 2017's supports.
+#include "olh.h"
+
+#include "bytes.h"
+#include "sketch.h"
+
+static uint32_t record_size(const agg_shape *shape)
+{
+    (void)shape;
+    return 4;
+}
+
+static shoal_err check(const agg_shape *shape)
+{
+    int is_power = shape->m >= 2 && (shape->m & (shape->m - 1)) == 0;
+    int fits = shape->k >= 1 && shape->k <= SHOAL_OLH_K_MAX && is_power && shape->m <= SHOAL_OLH_G_MAX;
+    return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
+}
+
+// A record is its cell's position. One scattered add each: bound by memory, so that threads would gain nothing here.
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
+                     unsigned n_threads)
+{
+    (void)error;
+    (void)n_threads;
+    for (uint32_t i = 0; i < count; i++) sketch->cells.ones[load32_le(records + i * stride)]++;
+    return SHOAL_OK;
+}
+
+const agg_sketch_kind agg_olh_sketch = {shoal_olh_id, UINT32_MAX, 0, 0, 0, record_size, check, add};

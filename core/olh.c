@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Local hashing records; see olh.h.
+#include "olh.h"
+
+#include "bytes.h"
+#include "cms.h"
+#include "column.h"
+#include "field_text.h"
+#include "mask.h"
+#include "probability.h"
+
+static shoal_err prepare(shoal_part *part, const char **field)
+{
+    *field = "k";
+    if (part->k < 1 || part->k > SHOAL_OLH_K_MAX) return SHOAL_ERR_RANGE;
+    *field = "g";
+    if (part->m < 2 || part->m > SHOAL_OLH_G_MAX || (part->m & (part->m - 1)) != 0) return SHOAL_ERR_RANGE;
+    if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
+    shoal_err err = shoal_column_check(part, field, "g");
+    if (err != SHOAL_OK) return err;
+    part->record_size = 4;
+    part->text_size = shoal_decimal_width(part->k) + 1 + shoal_decimal_width(part->m);
+    *field = "epsilon";
+    return shoal_threshold_odds(&part->threshold, part->eps_micro, 1, part->m - 1);
+}
+
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
+                      shoal_rng *rng)
+{
+    (void)permanent;
+    uint32_t j = (uint32_t)shoal_rng_below(rng, part->k);
+    uint32_t truth = shoal_column(part, j, item, rng);
+    uint32_t lies = 0 - shoal_rng_bernoulli(rng, part->threshold);
+    uint32_t other = (truth + 1 + (uint32_t)shoal_rng_below(rng, part->m - 1)) & (part->m - 1);
+    store32_le(record, j * part->m + mask_choose(lies, other, truth));
+    wipe(&truth, sizeof truth);
+}
+
+static shoal_err check(const shoal_part *part, const uint8_t *record)
+{
+    return load32_le(record) < part->k * part->m ? SHOAL_OK : SHOAL_ERR_RECORD;
+}
+
+static void print(char *text, const shoal_part *part, const uint8_t *record)
+{
+    uint32_t cell = load32_le(record);
+    text = shoal_print_decimal(text, cell / part->m, shoal_decimal_width(part->k));
+    *text++ = ',';
+    shoal_print_decimal(text, cell % part->m, shoal_decimal_width(part->m));
+}
+
+static shoal_err parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
+{
+    const char *at = text;
+    uint32_t j = 0, y = 0;
+    shoal_err err = shoal_parse_decimal(&j, &at, shoal_decimal_width(part->k), part->k);
+    if (err == SHOAL_OK) err = shoal_parse_char(',', &at);
+    if (err == SHOAL_OK) err = shoal_parse_decimal(&y, &at, shoal_decimal_width(part->m), part->m);
+    store32_le(record, j * part->m + y);
+    *position = (size_t)(at - text);
+    return err;
+}
+
+static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
+{
+    return shoal_threshold_odds_epsilon(eps_micro, part->threshold, 1, part->m - 1);
+}
+
+#define LOCAL_HASH (SHOAL_TAKES_EPSILON | SHOAL_TAKES_K | SHOAL_TAKES_G | SHOAL_TAKES_SEED)
+
+const shoal_mechanism shoal_olh_mechanism = {
+    shoal_olh_id,
+    "olh",
+    {LOCAL_HASH | SHOAL_TAKES_POLY1, 0},
+    {LOCAL_HASH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    {0, 0},
+    0,
+    prepare,
+    randomize,
+    check,
+    print,
+    parse,
+    epsilon,
+};
