@@ -7,26 +7,17 @@
 #include "cms.h"
 #include "hash_column.h"
 #include "olh.h"
+#include "row_count.h"
 
-#define K_LEAST 1024u
-
-// Rows cost the device nothing, and the server memory; they keep reports of one value from colliding together. As many as make
-// that a hundredth of the variance, or as fit.
-static uint32_t rows(double collisions, double rest, double g, double cells)
-{
-    uint32_t k = K_LEAST;
-    while (k < SHOAL_OLH_K_MAX && 2.0 * k * g <= cells && collisions / k > 0.01 * rest) k *= 2;
-    return k * g <= cells ? k : (uint32_t)(cells / g);
-}
-
-// One variant for every g from 2 to some times the best, which is e^epsilon + 1.
+// One variant for every g from 2 to some times the best, which is e^epsilon + 1, with the rows that it needs.
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     double e = exp(wish->eps_micro / 1e6), g = exp2(index + 1.0);
     if (wish->is_number || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
     if (g > SHOAL_OLH_G_MAX || g > 8 * (e + 1)) return 0;
     double rest = wish->n * (e + g - 1) * (e + g - 1) / ((g - 1) * (e - 1) * (e - 1));
-    uint32_t k = rows((wish->squares - wish->n) / (g - 1), rest, g, fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX));
+    double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
+    uint32_t k = agg_row_count((wish->squares - wish->n) / (g - 1), rest, g, cells, SHOAL_OLH_K_MAX);
     *part = (shoal_part){.mechanism = shoal_olh_id,
                          .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
                          .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
