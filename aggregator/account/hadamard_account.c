@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hadamard response for planner and auditor: estimate/hadamard_estimate.c.
+#include "hadamard.h"
+
+#include "affine1.h"
+#include "bytes.h"
+#include "index_law.h"
+
+static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+{
+    return index == 0 && index_propose(part, wish, shoal_hadamard_id, SHOAL_HADAMARD_SIZE_MAX);
+}
+
+static double truth_of(const shoal_part *part)
+{
+    return (double)(0 - part->threshold) * 0x1p-64;
+}
+
+// Probability of each cell that is not the own one.
+static double lie_of(const shoal_part *part)
+{
+    return (double)part->threshold * 0x1p-64 / (2 * part->k - 1);
+}
+
+// Returns: the chance that two values of a list in random order lie in the same block.
+static double together(const shoal_part *part)
+{
+    double full = part->size / part->m, rest = part->size % part->m, m = part->m, size = part->size;
+    return (full * m * (m - 1) + rest * (rest - 1)) / (size * (size - 1));
+}
+
+static double variance(const shoal_part *part, double n, double f, double squares)
+{
+    double q = lie_of(part), gap = truth_of(part) - q, in_block = f + (n - f) * together(part);
+    (void)squares;
+    return (2 * n * q + in_block * gap) / (gap * gap) - f;
+}
+
+// The cell of a listed item in the record's row, as the record that it would be.
+static uint32_t own_record(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    uint32_t row = load32_le(record) / 2 % part->m, x = (uint32_t)item;
+    return 2 * (x / part->m * part->m + row) + (shoal_parity(row & x) ^ 1);
+}
+
+static int is_own(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    return item < part->size && load32_le(record) == own_record(part, record, item);
+}
+
+// "None" has no cell of its own: it is told from an item by the item's cell alone.
+static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+{
+    return (is_own(part, record, a) || a >= part->size) && !is_own(part, record, b);
+}
+
+static uint64_t n_outputs(const shoal_part *part)
+{
+    uint64_t outputs = (uint64_t)2 * part->k * part->m;
+    return outputs <= 1u << 20 ? outputs : 0;
+}
+
+static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+{
+    (void)part;
+    store32_le(record, (uint32_t)index);
+    return 1;
+}
+
+static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
+{
+    double row = 1.0 / part->m;
+    if (item >= part->size) return row / (2 * part->k);
+    return row * (is_own(part, record, item) ? truth_of(part) : lie_of(part));
+}
+
+const agg_account agg_hadamard_account = {
+    shoal_hadamard_id, propose, variance, tells_apart, n_outputs, output, probability,
+};
