@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { expectedRecords, makeRecords, readVectors } from './vectors.mjs';
+import { load } from '../node.js';
 import { CSP } from '../reasons.js';
 import { WASM, itemsRecipe, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
 
@@ -156,6 +157,55 @@ test('Chromium makes the bytes of the native build', async () => {
   }, vectors);
   assert.deepEqual(made, expectedRecords(vectors));
   await context.close();
+});
+
+test('listed values, indices and numbers go from a page, of any mechanism; only a page that needs it loads the whole module', async () => {
+  const vectors = await readVectors();
+  const seen = new Set();
+  // One recipe of a list or of numbers for each mechanism that has one, in the shape that it has there.
+  const recipes = vectors
+    .filter(({ recipe, value }) => (value === null || typeof value === 'number') && !seen.has(recipe.mechanism) && seen.add(recipe.mechanism))
+    .map(({ recipe }) => ({ ...recipe, recipe: recipe.mechanism, stream: recipe.mechanism, limit: { per_day: 9 }, send: { fresh: 'allow', delay_s: 0 } }));
+  const others = [
+    itemsRecipe(),
+    itemsRecipe({ recipe: 'ages', stream: 'age', value: 'number', parameters: { epsilon: 2, size: 10, low: 0, high: 100 } }),
+    itemsRecipe({ recipe: 'load', stream: 'load', value: 'number', mechanism: 'one-bit-mean', parameters: { epsilon: 2, low: 0, high: 1 } }),
+  ];
+  site.requests.length = 0;
+  for (const list of [others, [...others, ...recipes]]) {
+    const { page, context } = await freshPage();
+    await startLoader(page, list);
+    await call(page, 'consent.grant');
+    const codes = async (/** @type {string} */ stream, /** @type {any} */ value) =>
+      (await call(page, 'record', stream, value)).map((/** @type {any} */ o) => o.code);
+    for (const value of ['dark', 2, null, 'nothing listed']) assert.deepEqual(await codes('theme', value), ['queued'], String(value));
+    assert.deepEqual(await codes('age', 41.5), ['queued']);
+    assert.deepEqual(await codes('load', 0.25), ['queued']);
+    for (const value of ['41', null, NaN, Infinity]) assert.deepEqual(await codes('age', value), ['not-a-number'], String(value));
+    const isWhole = list !== others;
+    if (isWhole) for (const { stream } of recipes) assert.deepEqual(await codes(stream, 1), ['queued'], stream);
+    await call(page, 'flush');
+    const wanted = 6 + (isWhole ? recipes.length : 0);
+    await until(() => edge.reports().length === wanted, `${wanted} reports`);
+    const core = await load();
+    for (const { body } of edge.reports()) {
+      const recipe = core.recipe(list.find((json) => json.recipe === body.key));
+      assert.deepEqual(body.parameters, recipe.parameters);
+      assert.equal(recipe.recordToText(recipe.recordFromText(body.records[0])), body.records[0]);
+      core.release(recipe);
+    }
+    const modules = site.requests.map(({ url }) => url).filter((url) => url.endsWith('.wasm'));
+    // The device's own secret is there for the one mechanism that has permanent answers, and goes with the consent.
+    const secrets = async () => {
+      const state = (await everythingStored(page)).split('\n').find((line) => /^\[.*"(granted|withdrawn)"/.test(line));
+      return JSON.parse(state ?? '[]').filter((/** @type {any} */ value) => value.length === 32).length;
+    };
+    assert.equal(await secrets(), isWhole ? 1 : 0);
+    await call(page, 'consent.withdraw');
+    assert.equal(await secrets(), 0);
+    assert.deepEqual(modules, isWhole ? ['/shoal.wasm', '/shoal.wasm', '/shoal-all.wasm'] : ['/shoal.wasm']);
+    await context.close();
+  }
 });
 
 test('where the policy refuses WebAssembly, explain says so and names the header', async (t) => {

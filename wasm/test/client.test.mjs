@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client with everything injected: consent, budget, queue, delay, answers of the edge worker, failures.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { init } from '../client.js';
+import { Core } from '../device.js';
 import { memoryLocks, memoryStorage } from '../memory_storage.js';
 import { load } from '../node.js';
+import { readVectors } from './vectors.mjs';
 import { DAY, ENDPOINT, NOON, codes, fakeClock, itemsRecipe, makeClient, settle, wordsRecipe } from './fixtures.mjs';
 
 const DAY_MS = 86_400_000;
@@ -570,6 +573,173 @@ test('the rule forms what is randomized: same seed, same record', async () => {
     await client.flush();
     assert.equal(edge.requests[0].body.records[0], recipe.randomize('été', new Uint8Array(32).fill(32)), word);
   }
+});
+
+test('lists take values, indices and null, numbers take numbers: same seed, same record as the core', async () => {
+  const fixed = (/** @type {Uint8Array} */ bytes) => void bytes.fill(bytes.length);
+  const values = ['light', 'dark', 'Auto'];
+  const sized = { epsilon: 2, size: 40 };
+  const range = { low: 0, high: 100 };
+  const cases = /** @type {[any, any, any][]} */ ([
+    [itemsRecipe(), 'dark', 1],
+    [itemsRecipe(), 2, 2],
+    [itemsRecipe(), 'DARK', null],
+    [itemsRecipe(), null, null],
+    [itemsRecipe({ parameters: sized }), 39, 39],
+    [itemsRecipe({ parameters: sized }), 40, null],
+    [itemsRecipe({ parameters: sized }), '39', null],
+    [itemsRecipe({ value: 'word', parameters: { epsilon: 2, values: ['light', 'dark'] } }), 'DARK', 1],
+    [wordsRecipe({ value: 'item', stream: 'theme', hash: 'affine1', parameters: { epsilon: 2, k: 64, m: 64, values } }), 'Auto', 2],
+    [wordsRecipe({ value: 'item', stream: 'theme', hash: 'affine1', parameters: { ...sized, k: 64, m: 64 } }), 7, 7],
+    [itemsRecipe({ value: 'number', parameters: { ...sized, ...range } }), 12.4, 12.4],
+    [itemsRecipe({ value: 'number', parameters: { ...sized, ...range } }), -1e9, 0],
+    [itemsRecipe({ value: 'number', mechanism: 'one-bit-mean', parameters: { epsilon: 2, ...range } }), 99, 99],
+  ]);
+  const core = await load();
+  for (const [json, value, same] of cases) {
+    const { client, edge } = await makeClient({ random: fixed, recipes: [json] });
+    await client.consent.grant();
+    assert.deepEqual(codes(await client.record('theme', value)), ['queued'], JSON.stringify([json.parameters, value]));
+    await client.flush();
+    const recipe = core.recipe(json);
+    const record = recipe.randomize(same, new Uint8Array(32).fill(32));
+    assert.deepEqual(edge.requests[0].body, recipe.report(record), JSON.stringify([json.parameters, value]));
+    core.release(recipe);
+  }
+});
+
+/** A RAPPOR whose fresh coins never flip a bit: what is sent is the permanent answer itself. @param {any} [more] */
+const permanentRecipe = (more = {}) => wordsRecipe({
+  recipe: 'permanent', mechanism: 'rappor', parameters: { bits: 64, hashes: 2, cohorts: 64, p: 0, q: 1, f: 0.5 }, ...more,
+});
+
+/** @param {any} storage @returns {Promise<Uint8Array | undefined>} */
+const secretOf = (storage) => storage.transaction((/** @type {any} */ tx) => tx.get('state', 'secret'));
+
+test('the device\'s own secret is drawn with the first record that needs it, and kept', async () => {
+  const storage = memoryStorage();
+  const { client, edge } = await makeClient({ storage, recipes: [wordsRecipe(), permanentRecipe({ stream: 'other' })] });
+  await client.consent.grant();
+  await client.record('typed-words', 'fish');
+  assert.equal(await secretOf(storage), undefined, 'a recipe without permanent answers needs none');
+  await client.record('other', 'fish');
+  const secret = await secretOf(storage);
+  assert.equal(secret?.length, 32);
+  assert.ok(new Set(secret).size > 8, 'random');
+  for (const value of ['fish', 'shoal', 'fish']) await client.record('other', value);
+  const later = await makeClient({ storage, fetch: edge.fetch, recipes: [permanentRecipe({ stream: 'other' })] });
+  await later.client.record('other', 'fish');
+  assert.deepEqual(await secretOf(storage), secret);
+  await later.client.flush();
+  await client.flush();
+  const bodies = edge.requests.map(({ body }) => body).filter(({ key }) => key === 'permanent');
+  const records = bodies.map(({ records: [record] }) => record);
+  const times = [...new Set(records)].map((record) => records.filter((r) => r === record).length);
+  assert.deepEqual(times.sort(), [1, 4], 'the same answer every time, on every page; another for another value');
+  assert.equal(new Set(records.map((record) => record.split(',')[0])).size, 1, 'one cohort');
+  assert.deepEqual(bodies[0].parameters, permanentRecipe().parameters);
+  const told = (await client.reports()).find(({ report }) => report.key === 'permanent');
+  assert.match(told?.text ?? '', /a record of "permanent", randomized on this device\.$/);
+});
+
+test('two tabs draw one secret; withdrawing, erasing and Global Privacy Control end it', async () => {
+  const storage = memoryStorage();
+  const locks = memoryLocks();
+  const recipes = [permanentRecipe()];
+  const [a, b] = await Promise.all([makeClient({ storage, locks, recipes }), makeClient({ storage, locks, recipes })]);
+  await a.client.consent.grant();
+  await b.client.consent.grant();
+  await Promise.all([a, b].flatMap(({ client }) => [1, 2, 3].map(() => client.record('typed-words', 'fish'))));
+  const records = (await a.client.reports()).map(({ report }) => report.records[0]);
+  assert.equal(records.length, 6);
+  assert.equal(new Set(records).size, 1);
+  const first = await secretOf(storage);
+
+  assert.equal(await a.client.consent.withdraw(), 'withdrawn');
+  assert.equal(await secretOf(storage), undefined);
+  assert.deepEqual(codes(await b.client.record('typed-words', 'fish')), ['no-consent']);
+  assert.equal(await secretOf(storage), undefined, 'no consent, no secret');
+  await a.client.consent.grant();
+  await a.client.record('typed-words', 'fish');
+  const second = await secretOf(storage);
+  assert.notDeepEqual(second, first);
+
+  await a.client.erase();
+  assert.equal(await secretOf(storage), undefined);
+  assert.ok(!(await everything(storage)).includes(Buffer.from(second ?? []).toString('latin1')));
+
+  const c = await makeClient({ recipes });
+  await c.client.consent.grant();
+  await c.client.record('typed-words', 'fish');
+  assert.ok(await secretOf(c.storage));
+  await makeClient({ ...c.options, gpc: () => true });
+  assert.equal(await secretOf(c.storage), undefined);
+});
+
+test('no budget, no secret; a damaged one sends nothing', async () => {
+  const { client, storage } = await makeClient({ recipes: [permanentRecipe({ expires: '2020-01-01' })] });
+  await client.consent.grant();
+  assert.deepEqual(codes(await client.record('typed-words', 'fish')), ['expired']);
+  assert.equal(await secretOf(storage), undefined);
+  const other = await makeClient({ recipes: [permanentRecipe()] });
+  await other.client.consent.grant();
+  await other.storage.transaction((/** @type {any} */ tx) => tx.put('state', 'secret', new Uint8Array(5)));
+  assert.deepEqual(codes(await other.client.record('typed-words', 'fish')), ['storage']);
+  assert.deepEqual(await other.client.reports(), []);
+});
+
+test('what is not a finite number is no event for a recipe of numbers, and costs nothing', async () => {
+  const parameters = { epsilon: 2, size: 10, low: 0, high: 1 };
+  const { client, edge } = await makeClient({ recipes: [itemsRecipe({ value: 'number', parameters })] });
+  await client.consent.grant();
+  for (const value of [NaN, Infinity, -Infinity, '0.5', '', null, undefined, {}, [0.5], true, 1n]) {
+    assert.deepEqual(codes(await client.record('theme', /** @type {any} */ (value))), ['not-a-number'], String(value));
+  }
+  const [reason] = await client.explain();
+  assert.deepEqual([reason.code, reason.count, reason.text], ['not-a-number', 11, 'The value is not a finite number.']);
+  await client.flush();
+  assert.equal(edge.requests.length, 0);
+  assert.equal((await client.ledger())[0].today.count, 0);
+});
+
+test('the page\'s module is enough for most recipes; one that it lacks brings the whole one, or is refused alone', async () => {
+  const page = await Core.create(await WebAssembly.compile(await readFile(new URL('../dist/shoal.wasm', import.meta.url))));
+  const isCarried = (/** @type {any} */ json) => {
+    try {
+      page.release(page.recipe(json));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const rare = (await readVectors()).find(({ recipe }) => !isCarried(recipe))?.recipe;
+  assert.ok(rare, 'no mechanism is left to the whole module');
+  const soon = { ...rare, send: { fresh: 'allow', delay_s: 0 } };
+  const setUp = async (/** @type {any[]} */ recipes, /** @type {string[]} */ missing = []) => {
+    /** @type {string[]} */
+    const loaded = [];
+    const fetcher = async (/** @type {any} */ url) => {
+      const name = String(url).split('/').at(-1) ?? '';
+      if (!name.endsWith('.wasm')) return new Response('{}', { status: 202 });
+      loaded.push(name);
+      if (missing.includes(name)) return new Response('', { status: 404 });
+      return new Response(await readFile(new URL(`../dist/${name}`, import.meta.url)));
+    };
+    const { client } = await makeClient({ wasm: undefined, fetch: fetcher, recipes });
+    await client.consent.grant();
+    const words = codes(await client.record('typed-words', 'fish'));
+    const others = codes(await client.record('s', rare.value === 'number' ? 1 : 'fish'));
+    return { loaded, words, others, refused: (await client.explain()).filter(({ code }) => code === 'recipe-refused') };
+  };
+  const few = await setUp([wordsRecipe()]);
+  assert.deepEqual([few.loaded, few.words], [['shoal.wasm'], ['queued']]);
+  const both = await setUp([wordsRecipe(), soon]);
+  assert.deepEqual(both, { loaded: ['shoal.wasm', 'shoal-all.wasm'], words: ['queued'], others: ['queued'], refused: [] });
+  const without = await setUp([wordsRecipe(), soon], ['shoal-all.wasm']);
+  assert.deepEqual([without.loaded, without.words, without.others], [['shoal.wasm', 'shoal-all.wasm'], ['queued'], ['unknown-stream']]);
+  assert.deepEqual(without.refused.map(({ recipe, count }) => [recipe, count]), [[rare.recipe, 1]]);
+  const nonsense = await setUp([wordsRecipe(), { ...soon, mechanism: 'nonsense' }]);
+  assert.deepEqual([nonsense.words, nonsense.refused.length], [['queued'], 1]);
 });
 
 test('type takes words only: no numbers, no punctuation', async () => {
