@@ -23,9 +23,10 @@
 // changed is at most 1 - confidence, under `bh` the expected share of such values among the detected, under `none` each
 // row is tested alone.
 //
-// Assumed: no report is in both accumulators. Identical ones are refused (but a single cell may agree by chance); overlap (a day and its week) cannot be seen. Two
-// things may make the errors go together, and the stated one too large, never too small: the hash functions that two periods of one sketch
-// share (their collisions partly cancel; little where k is large), and permanent randomness (rappor) of devices on both sides.
+// Assumed: no report is in both accumulators. Identical ones are refused (but a single cell may agree by chance); overlap (a
+// day and its week) cannot be seen. Two things may make the errors go together, and the stated one too large, never too
+// small: the hash functions that two periods of one sketch share (their collisions partly cancel; little where k is large),
+// and permanent randomness (rappor) of devices that report on both sides.
 // Pure: no files, no clock.
 #ifndef COMPARE_H
 #define COMPARE_H

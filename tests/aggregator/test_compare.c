@@ -156,7 +156,7 @@ static const setting pairs[][2] = {{{"onehot", 1, 3000}, {"onehot", 1, 1500}},
                                    {{"onehot", 2, 2000}, {"cms", 6, 1000}},
                                    {{"onehot", 8, 2000}, {"onehot", 8, 2000}}};
 #define N_PAIRS (sizeof pairs / sizeof pairs[0])
-#define TRIALS 100u
+#define TRIALS 60u
 
 // Two crowds that differ: is the difference of what their reports hold estimated without bias, its error as stated, its
 // interval right in 95 of 100?
@@ -248,8 +248,8 @@ static void check_no_change(const setting *s, agg_compare_of of)
     }
     assert_mean("mean square of z", s, &square, 1, 0.02);
     assert_mean("rate of single false detections", s, &rows, 0.05, 0.01);
-    // At most 5 % of 100 trials: 5, sd 2.2; with 4 sd to spare, 13.
-    if (families[0] > 13 || families[1] > 13)
+    // At most 5 % of 60 trials: 3, sd 1.7; with 4 sd to spare, 9.
+    if (families[0] > 9 || families[1] > 9)
         fail_msg("%s, epsilon %g: %u and %u of %u comparisons find a change", s->mechanism, s->epsilon, families[0],
                  families[1], TRIALS);
 }
