@@ -133,5 +133,6 @@ int main(void)
     bench_parse();
     bench_cms();
     bench_hcms();
+    bench_decode();
     return 0;
 }

@@ -51,5 +51,6 @@ void bench_client(void);
 void bench_parse(void);
 void bench_cms(void);
 void bench_hcms(void);
+void bench_decode(void);
 
 #endif
