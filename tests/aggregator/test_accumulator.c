@@ -245,8 +245,26 @@ static void golden_files_stay(void **state)
 
 static void impossible_sketches_are_refused(void **state)
 {
-    static const agg_shape shapes[] = {{1, 0, 16},          {1, 4, 1},  {1, 1u << 20, 1u << 16}, {2, 4, 48},
-                                       {2, 1u << 20, 1024}, {3, 2, 16}, {3, 1, 1u << 17},        {4, 1, 16}};
+    static const agg_shape shapes[] = {{1, 0, 16},
+                                       {1, 4, 1},
+                                       {1, 1u << 20, 1u << 16},
+                                       {2, 4, 48},
+                                       {2, 1u << 20, 1024},
+                                       {3, 2, 16},
+                                       {3, 1, 1u << 17},
+                                       {4, 2, 16},
+                                       {4, 1, 1u << 17},
+                                       {5, 2, 16},
+                                       {5, 1, 2},
+                                       {5, 1, (1u << 24) + 2},
+                                       {6, 0, 16},
+                                       {6, 16, 16},
+                                       {6, 4097, 16384},
+                                       {7, 3, 16},
+                                       {7, 4, 3},
+                                       {7, 1, 1},
+                                       {7, 1u << 12, 1u << 13},
+                                       {99, 1, 16}};
     agg_sketch sketch;
     agg_error error;
     (void)state;

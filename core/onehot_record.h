@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of one bit an entry, part->m in all: what the one-hot encodings have in common. Private to the core.
+#ifndef SHOAL_ONEHOT_RECORD_H
+#define SHOAL_ONEHOT_RECORD_H
+
+#include "bits.h"
+#include "field_text.h"
+#include "onehot_asymmetric.h"
+
+// Sets the sizes, or refuses "size".
+static inline shoal_err onehot_prepare(shoal_part *part, const char **field)
+{
+    *field = "size";
+    part->m = part->size;
+    if (part->m < 2 || part->m > SHOAL_ONEHOT_SIZE_MAX) return SHOAL_ERR_RANGE;
+    part->record_size = bits_size(part->m);
+    part->text_size = 2 * bits_size(part->m);
+    return SHOAL_OK;
+}
+
+// The three functions of shoal_mechanism.
+static inline shoal_err onehot_check(const shoal_part *part, const uint8_t *record)
+{
+    return shoal_bits_check(record, part->m);
+}
+
+static inline void onehot_print(char *text, const shoal_part *part, const uint8_t *record)
+{
+    shoal_print_hex(text, record, bits_size(part->m));
+}
+
+static inline shoal_err onehot_parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
+{
+    const char *at = text;
+    shoal_err err = shoal_parse_hex(record, bits_size(part->m), &at);
+    *position = (size_t)(at - text);
+    return err;
+}
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symmetric one-hot records; see onehot_symmetric.h.
+#include "onehot_symmetric.h"
+
+#include "onehot_record.h"
+#include "probability.h"
+
+static shoal_err prepare(shoal_part *part, const char **field)
+{
+    shoal_err err = onehot_prepare(part, field);
+    if (err != SHOAL_OK) return err;
+    *field = "epsilon";
+    return shoal_threshold(&part->threshold, part->eps_micro, 2); // a change of value moves two bits
+}
+
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
+                      shoal_rng *rng)
+{
+    (void)permanent;
+    shoal_bits_onehot(record, part->m, item, part->threshold, 1, 0, rng);
+}
+
+static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
+{
+    return shoal_threshold_epsilon(eps_micro, part->threshold, 2);
+}
+
+const shoal_mechanism shoal_onehot_symmetric_mechanism = {
+    shoal_onehot_symmetric_id,
+    "onehot-symmetric",
+    {0, 0},
+    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
+    {0, 0},
+    0,
+    prepare,
+    randomize,
+    onehot_check,
+    onehot_print,
+    onehot_parse,
+    epsilon,
+};
