@@ -10,26 +10,6 @@
 #include "estimator.h"
 #include "normal_law.h"
 
-const char *agg_multiple_name(agg_multiple multiple)
-{
-    switch (multiple) {
-    case AGG_BH: return "bh";
-    case AGG_NONE: return "none";
-    case AGG_BONFERRONI: break;
-    }
-    return "bonferroni";
-}
-
-double agg_multiple_share(agg_multiple multiple, double alpha, size_t rank, size_t n_rows)
-{
-    switch (multiple) {
-    case AGG_BONFERRONI: return alpha / (double)n_rows;
-    case AGG_BH: return alpha * (double)(rank + 1) / (double)n_rows;
-    case AGG_NONE: break;
-    }
-    return alpha;
-}
-
 static int is_mean(const agg_estimate *e)
 {
     return e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
@@ -62,28 +42,17 @@ static double score(const agg_estimate_row *row)
     return row->count > 0 ? HUGE_VAL : 0;
 }
 
-static int compare_scores(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-// Marks the rows that stand out. Benjamini-Hochberg takes every row up to the last that passes its own bound; the other
-// bounds are one for all rows.
+// Marks the rows that stand out.
 static shoal_err detect(agg_estimate *e, agg_error *error)
 {
     double least = HUGE_VAL;
     double *scores = agg_alloc(error, e->n_rows, sizeof *scores);
     if (scores == NULL) return AGG_ERR_MEMORY;
     for (size_t i = 0; i < e->n_rows; i++) scores[i] = score(&e->rows[i]);
-    qsort(scores, e->n_rows, sizeof *scores, compare_scores);
-    for (size_t i = 0; i < e->n_rows; i++) {
-        double share = agg_multiple_share(e->multiple, 1 - e->confidence, i, e->n_rows);
-        if (scores[i] > -agg_normal_quantile(share)) least = scores[i];
-    }
-    for (size_t i = 0; i < e->n_rows; i++) e->rows[i].detected = score(&e->rows[i]) >= least;
+    shoal_err err = agg_multiple_least(&least, error, scores, e->n_rows, e->multiple, 1 - e->confidence);
+    for (size_t i = 0; i < e->n_rows; i++) e->rows[i].detected = scores[i] >= least;
     free(scores);
-    return SHOAL_OK;
+    return err;
 }
 
 // From a fraction of the range to the recipe's units. A mean is not tested against zero.

@@ -6,7 +6,7 @@
 // whether the count is distinguishable from zero. The interval holds for one row at the stated confidence, when n is large
 // enough for the normal law (n q (1-q) well above 10; a recipe's minimum cohort is). `detected` holds for all rows together:
 // under `bonferroni` the chance that any value that nobody sent is called detected is at most 1 - confidence; under `bh` the expected share of false ones
-// among the detected is (Benjamini and Hochberg 1995); under `none` each row is tested alone.
+// among the detected is (Benjamini and Hochberg 1995, in the adaptive form of multiple.h); under `none` each row is tested alone.
 #ifndef ESTIMATE_H
 #define ESTIMATE_H
 
@@ -16,10 +16,9 @@
 #include "accumulator.h"
 #include "agg_error.h"
 #include "dictionary.h"
+#include "multiple.h"
 #include "post.h"
 #include "recipe_json.h"
-
-typedef enum agg_multiple { AGG_BONFERRONI = 0, AGG_BH, AGG_NONE } agg_multiple;
 
 typedef struct agg_estimate_options {
     double confidence;     // in (0, 1); 0 means 0.95
@@ -67,12 +66,5 @@ void agg_estimate_release(agg_estimate *estimate);
 
 // SHOAL_OK when the accumulator is of this recipe and its cohort is large enough; else as agg_estimate_run.
 shoal_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc) SHOAL_MUST_CHECK;
-
-// Returns: "bonferroni", "bh" or "none".
-const char *agg_multiple_name(agg_multiple multiple);
-
-// Returns: the chance of a false detection that the row of a rank (0 first) among n_rows may use up, alpha being that of all.
-// A row is detected when it or any row after it passes the test of that level.
-double agg_multiple_share(agg_multiple multiple, double alpha, size_t rank, size_t n_rows);
 
 #endif

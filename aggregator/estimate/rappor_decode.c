@@ -14,7 +14,6 @@
 #define CHOSEN_MAX 1000 // candidates in one model; its factor is then 8 MB
 #define PATH_STEPS 20   // penalties on the way down
 #define PASSES 2        // times that variances and weights are learnt from a fit and used for the next
-#define NULL_CUT 0.75   // p-values above this are taken for candidates that nobody sent
 
 typedef struct decoder {
     const agg_rappor_counts *counts;
@@ -217,27 +216,24 @@ static double skewness_of(const decoder *d, size_t j, double third, double varia
     return third * cubes / (variance * sqrt(variance));
 }
 
-// P(Z >= z) for Z of mean 0, variance 1 and this skewness, by the gamma law that has them (Wilson and Hilferty 1931).
-static double upper_tail(double z, double skewness)
+// The normal deviate that is exceeded as often as z is by a Z of mean 0, variance 1 and this skewness: of the gamma law that
+// has them, by its cube root (Wilson and Hilferty 1931).
+static double normal_deviate(double z, double skewness)
 {
-    if (skewness > 1e-6) {
-        double base = 1 + skewness * z / 2;
-        z = base > 0 ? 6 / skewness * (cbrt(base) - 1) + skewness / 6 : -40;
-    }
-    return 0.5 * erfc(z * sqrt(0.5));
+    if (skewness < 1e-6) return z;
+    double base = 1 + skewness * z / 2;
+    return base > 0 ? 6 / skewness * (cbrt(base) - 1) + skewness / 6 : -HUGE_VAL;
 }
 
 static agg_rappor_row make_row(const decoder *d, size_t j, double count, double variance)
 {
     double error = sqrt(variance);
-    agg_rappor_row row = {count, error, 1, 0, 0};
-    row.p_value = upper_tail(count / error, skewness_of(d, j, d->third, variance));
-    return row;
+    return (agg_rappor_row){count, error, normal_deviate(count / error, skewness_of(d, j, d->third, variance)), 0};
 }
 
 static void make_rows(decoder *d, agg_rappor_row *rows)
 {
-    const agg_rappor_row tied = {0, d->n, 1, 0, 1};
+    const agg_rappor_row tied = {0, d->n, 0, 1};
     size_t next = 0;
     for (size_t j = 0; j < d->design->n_columns; j++) {
         if (next < d->n_chosen && d->chosen[next] == j) {
@@ -255,52 +251,6 @@ static void make_rows(decoder *d, agg_rappor_row *rows)
     }
 }
 
-// The share of the tested candidates that nobody sent: their p-values are uniform, so that those above the cut are about
-// a quarter of them; one is added for safety.
-static double null_share_of(const agg_rappor_row *rows, size_t n, size_t n_tests)
-{
-    size_t above = 1;
-    for (size_t j = 0; j < n; j++) above += !rows[j].is_tied && rows[j].p_value > NULL_CUT;
-    double share = (double)above / ((1 - NULL_CUT) * (double)n_tests);
-    return share < 1 ? share : 1;
-}
-
-static int compare_p(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// Returns: the largest p-value that is detected, or -1.
-static double bound_of(const double *sorted, size_t n_tests, const agg_rappor_options *options, double null_share)
-{
-    double alpha = 1 - options->confidence, tests = (double)n_tests, bound = -1;
-    for (size_t i = 0; i < n_tests; i++) {
-        double share = alpha;
-        if (options->multiple == AGG_BONFERRONI) share = alpha / tests;
-        if (options->multiple == AGG_BH) share = alpha * (double)(i + 1) / (tests * null_share);
-        if (sorted[i] <= share) bound = sorted[i];
-    }
-    return bound;
-}
-
-static shoal_err detect(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error, size_t n,
-                        const agg_rappor_options *options)
-{
-    size_t n_tests = 0;
-    double *sorted = agg_alloc(error, n, sizeof *sorted);
-    if (sorted == NULL) return AGG_ERR_MEMORY;
-    for (size_t j = 0; j < n; j++)
-        if (!rows[j].is_tied) sorted[n_tests++] = rows[j].p_value;
-    qsort(sorted, n_tests, sizeof *sorted, compare_p);
-    summary->n_tied = n - n_tests;
-    summary->null_share = options->multiple == AGG_BH && n_tests > 0 ? null_share_of(rows, n, n_tests) : 1;
-    double bound = bound_of(sorted, n_tests, options, summary->null_share);
-    for (size_t j = 0; j < n; j++) rows[j].detected = !rows[j].is_tied && rows[j].p_value <= bound;
-    free(sorted);
-    return SHOAL_OK;
-}
-
 static shoal_err allocate(decoder *d, agg_error *error)
 {
     d->y = agg_alloc(error, d->design->n_rows, sizeof *d->y);
@@ -312,8 +262,7 @@ static shoal_err allocate(decoder *d, agg_error *error)
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static shoal_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
-                        const agg_rappor_options *options)
+static shoal_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error)
 {
     shoal_err err = check(d, error);
     if (err == SHOAL_OK) err = allocate(d, error);
@@ -327,21 +276,19 @@ static shoal_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *su
         err = choose_and_fit(d, error);
     }
     if (err != SHOAL_OK) return err;
-    summary->n = d->n;
-    summary->n_chosen = d->n_chosen;
-    summary->tau = sqrt(d->tau2);
     d->third = estimate_third(d);
     make_rows(d, rows);
-    return detect(rows, summary, error, d->design->n_columns, options);
+    *summary = (agg_rappor_summary){d->n, sqrt(d->tau2), d->n_chosen, 0};
+    for (size_t j = 0; j < d->design->n_columns; j++) summary->n_tied += rows[j].is_tied != 0;
+    return SHOAL_OK;
 }
 
 shoal_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
-                            const agg_rappor_counts *counts, const agg_bit_design *design,
-                            const agg_rappor_options *options)
+                            const agg_rappor_counts *counts, const agg_bit_design *design)
 {
-    agg_rappor_summary unread = {0, 0, 1, 0, 0};
+    agg_rappor_summary unread;
     decoder d = {.counts = counts, .design = design, .gap = counts->q_star - counts->p_star};
-    shoal_err err = decode(&d, rows, summary == NULL ? &unread : summary, error, options);
+    shoal_err err = decode(&d, rows, summary == NULL ? &unread : summary, error);
     agg_least_squares_release(&d.fit);
     free(d.y);
     free(d.variances);

@@ -15,14 +15,16 @@
 // would have if it joined them. Strings outside the list hash to bits at random and make every bit vary by a tau^2 that is the same for
 // cohorts large and small: weights are 1/(V + tau^2), tau^2 such that the residuals agree.
 //
-// Why p-values are honest although the same reports chose: every candidate, chosen or not, is tested in the same way, against the others
-// that were chosen, and the rule for many tests counts all of them. See docs/mechanisms/rappor-decoding.md for figures.
+// What strings outside the list add is skewed, a few devices' many reports on one bit; z is corrected for the skewness that the
+// residuals show.
+//
+// Why z is honest although the same reports chose: every candidate, chosen or not, is tested in the same way, against the
+// others that were chosen, and a rule for many tests (multiple.h) counts all of them. docs/mechanisms/rappor-decoding.md has figures.
 #ifndef RAPPOR_DECODE_H
 #define RAPPOR_DECODE_H
 
 #include "agg_error.h"
 #include "bit_design.h"
-#include "estimate.h"
 
 typedef struct agg_rappor_counts {
     uint32_t n_cohorts, n_bits;
@@ -34,33 +36,24 @@ typedef struct agg_rappor_counts {
 typedef struct agg_rappor_row {
     double count;   // reports; may be negative
     double stderr_; // reports
-    double p_value; // of "nobody sent this", one-sided, normal
-    int detected;
-    int is_tied; // other candidates explain the same bits: count 0, stderr the number of reports, never detected
+    double z;       // how far the count stands out: standard normal for a candidate that nobody sent
+    int is_tied;    // other candidates explain the same bits: count 0, stderr the number of reports, z 0
 } agg_rappor_row;
 
 typedef struct agg_rappor_summary {
-    double n;          // reports
-    double tau;        // reports: standard deviation that strings outside the list add to a bit
-    double null_share; // share of the candidates that nobody sent, as `bh` estimates it; else 1
-    size_t n_chosen;   // by the LASSO
+    double n;        // reports
+    double tau;      // reports: standard deviation that strings outside the list add to a bit
+    size_t n_chosen; // by the LASSO
     size_t n_tied;
 } agg_rappor_summary;
-
-typedef struct agg_rappor_options {
-    double confidence; // in (0, 1)
-    agg_multiple
-        multiple; // `bh` is adaptive: its level is divided by an estimate of the null share (Storey, Taylor and Siegmund 2004)
-} agg_rappor_options;
 
 // Decodes.
 //   rows: design->n_columns, one for each candidate
 //   summary: may be NULL
 //   design: row c * n_bits + b of column j is 1 where candidate j has bit b in cohort c
 // Returns: SHOAL_ERR_RANGE for counts above their cohort's reports, a design of another size, or p* and q* that say nothing.
-// Cost: demo of google/rappor (64 x 32, 190 candidates, 10^6 reports) 5 ms; 64 x 128, 10,000 candidates about 1 s.
+// Cost: demo of google/rappor (64 x 32, 190 candidates) 4 ms; 64 x 128, two hashes, 10,000 candidates 0.3 s.
 shoal_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
-                            const agg_rappor_counts *counts, const agg_bit_design *design,
-                            const agg_rappor_options *options) SHOAL_MUST_CHECK;
+                            const agg_rappor_counts *counts, const agg_bit_design *design) SHOAL_MUST_CHECK;
 
 #endif

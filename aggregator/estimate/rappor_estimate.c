@@ -11,7 +11,6 @@
 
 #include "agg_size.h"
 #include "estimator.h"
-#include "normal_law.h"
 #include "poly1.h"
 #include "rappor.h"
 #include "rappor_decode.h"
@@ -82,22 +81,19 @@ static void make_columns(size_t *start, uint32_t *rows, const shoal_part *part, 
     }
 }
 
-// The null error is what makes the decoder's p-value out of a normal one.
+// The null error is what makes the decoder's z of the count.
 static agg_count count_of(const agg_rappor_row *row)
 {
-    double z = row->p_value > 0 ? -agg_normal_quantile(row->p_value) : 0;
-    agg_count count = {row->count, row->stderr_, row->stderr_};
-    if (!row->is_tied && row->p_value < 1 && row->count * z > 0) count.null_error = row->count / z;
-    return count;
+    int has_z = row->count * row->z > 0 && isfinite(row->z);
+    return (agg_count){row->count, row->stderr_, has_z ? row->count / row->z : row->stderr_};
 }
 
 static shoal_err count_strings(agg_count *counts, agg_error *error, const agg_rappor_counts *bits,
                                const agg_bit_design *design)
 {
-    const agg_rappor_options options = {0.95, AGG_NONE}; // detection is the caller's
     agg_rappor_row *rows = agg_alloc(error, design->n_columns, sizeof *rows);
     if (rows == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_rappor_decode(rows, NULL, error, bits, design, &options);
+    shoal_err err = agg_rappor_decode(rows, NULL, error, bits, design);
     for (size_t i = 0; err == SHOAL_OK && i < design->n_columns; i++) counts[i] = count_of(&rows[i]);
     free(rows);
     return err;

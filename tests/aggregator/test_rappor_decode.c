@@ -6,6 +6,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "multiple.h"
 #include "normal_law.h"
 #include "rappor_decode.h"
 #include "rng.h"
@@ -126,22 +127,25 @@ typedef struct tally {
 // Decodes, and counts what came out against the truth.
 static void decode(simulation *s, tally *t, agg_rappor_summary *summary, agg_multiple multiple)
 {
+    size_t n = s->design.n_columns;
     agg_error error = {SHOAL_OK, 0, ""};
-    const agg_rappor_options options = {0.95, multiple};
-    agg_rappor_row *rows = calloc(s->design.n_columns, sizeof *rows);
-    shoal_err err = agg_rappor_decode(rows, summary, &error, &s->counts, &s->design, &options);
-    if (err != SHOAL_OK) fail_msg("%s", error.text);
-    for (size_t j = 0; j < s->design.n_columns; j++) {
+    agg_rappor_row *rows = calloc(n, sizeof *rows);
+    double *scores = calloc(n, sizeof *scores), least = 0;
+    if (agg_rappor_decode(rows, summary, &error, &s->counts, &s->design) != SHOAL_OK) fail_msg("%s", error.text);
+    for (size_t j = 0; j < n; j++) scores[j] = rows[j].z;
+    assert_ok(agg_multiple_least(&least, &error, scores, n, multiple, 0.05));
+    for (size_t j = 0; j < n; j++) {
         int is_sent = s->truth[j] > 0;
-        t->found += is_sent && rows[j].detected;
-        t->wrong += !is_sent && rows[j].detected;
+        t->found += is_sent && rows[j].z >= least;
+        t->wrong += !is_sent && rows[j].z >= least;
         t->sent += is_sent;
         t->covered += is_sent && fabs(rows[j].count - s->truth[j]) < 1.959964 * rows[j].stderr_;
         t->nobody += !is_sent;
-        t->low_p += !is_sent && rows[j].p_value < 0.05;
+        t->low_p += !is_sent && rows[j].z > 1.644854;
         t->z += is_sent ? (rows[j].count - s->truth[j]) / rows[j].stderr_ : 0;
     }
     free(rows);
+    free(scores);
 }
 
 // The project's aim: ten collections, at least 45 of 90 true strings and at most 4 false ones on average, each decoded in
@@ -284,7 +288,6 @@ static void names_candidates_that_look_alike(void **state)
     agg_error error;
     agg_rappor_summary summary;
     agg_rappor_row rows[40];
-    const agg_rappor_options options = {0.95, AGG_BONFERRONI};
     size_t list[40];
     double truth[40] = {40000, 0, 30000, 20000};
     (void)state;
@@ -294,11 +297,11 @@ static void names_candidates_that_look_alike(void **state)
     for (size_t j = 0; j < 40; j++) list[j] = j;
     draw_counts(&s, filters, 2, truth, 40);
     make_design(&s, filters, 2, list, 40);
-    assert_ok(agg_rappor_decode(rows, &summary, &error, &s.counts, &s.design, &options));
-    for (int j = 0; j < 2; j++) assert_true(rows[j].is_tied && !rows[j].detected && rows[j].stderr_ >= 89992);
+    assert_ok(agg_rappor_decode(rows, &summary, &error, &s.counts, &s.design));
+    for (int j = 0; j < 2; j++) assert_true(rows[j].is_tied && rows[j].count == 0 && rows[j].stderr_ >= 89992);
     assert_int_equal(summary.n_tied, 2);
     for (int j = 2; j < 4; j++) {
-        assert_true(rows[j].detected && !rows[j].is_tied);
+        assert_true(rows[j].z > 10 && !rows[j].is_tied);
         // 5 sd of a count: 8 bits' y of sd 8 sqrt(11249 * .25 / .0625) = 1,700 each give 1,700 / sqrt(16), more for collisions.
         assert_true(fabs(rows[j].count - truth[j]) < 5 * rows[j].stderr_ && rows[j].stderr_ < 1000);
     }
@@ -313,7 +316,6 @@ static void weighs_cohorts(void **state)
     simulation s;
     agg_error error;
     agg_rappor_row row;
-    const agg_rappor_options options = {0.95, AGG_NONE};
     size_t list[1] = {0};
     double square = 0, claimed = 0;
     (void)state;
@@ -329,8 +331,8 @@ static void weighs_cohorts(void **state)
                 report(&s, c, filters[v * 5 + c]);
             }
         make_design(&s, filters, 1, list, 1);
-        assert_ok(agg_rappor_decode(&row, NULL, &error, &s.counts, &s.design, &options));
-        assert_true(row.detected);
+        assert_ok(agg_rappor_decode(&row, NULL, &error, &s.counts, &s.design));
+        assert_true(row.z > 1.64);
         square += (row.count - truth) * (row.count - truth) / 50;
         claimed += row.stderr_ * row.stderr_ / 50;
         free(filters);
@@ -347,21 +349,20 @@ static void refuses_counts_that_cannot_be(void **state)
     static const size_t start[] = {0, 1};
     static const uint32_t rows[] = {1};
     const agg_bit_design design = {2, 1, start, rows};
-    const agg_rappor_options options = {0.95, AGG_BH};
     uint32_t ones[] = {40, 60}, reports[] = {100};
     agg_rappor_counts counts = {1, 2, ones, reports, 0.25, 0.75};
     agg_rappor_row row;
     agg_error error;
     (void)state;
-    assert_ok(agg_rappor_decode(&row, NULL, &error, &counts, &design, &options));
+    assert_ok(agg_rappor_decode(&row, NULL, &error, &counts, &design));
     ones[1] = 101;
-    assert_err(agg_rappor_decode(&row, NULL, &error, &counts, &design, &options), SHOAL_ERR_RANGE);
+    assert_err(agg_rappor_decode(&row, NULL, &error, &counts, &design), SHOAL_ERR_RANGE);
     ones[1] = 60, counts.q_star = 0.25;
-    assert_err(agg_rappor_decode(&row, NULL, &error, &counts, &design, &options), SHOAL_ERR_RANGE);
+    assert_err(agg_rappor_decode(&row, NULL, &error, &counts, &design), SHOAL_ERR_RANGE);
     counts.q_star = 0.75, counts.n_bits = 1;
-    assert_err(agg_rappor_decode(&row, NULL, &error, &counts, &design, &options), SHOAL_ERR_RANGE);
+    assert_err(agg_rappor_decode(&row, NULL, &error, &counts, &design), SHOAL_ERR_RANGE);
     counts.n_bits = 2, ones[0] = ones[1] = reports[0] = 0;
-    assert_err(agg_rappor_decode(&row, NULL, &error, &counts, &design, &options), SHOAL_ERR_RANGE);
+    assert_err(agg_rappor_decode(&row, NULL, &error, &counts, &design), SHOAL_ERR_RANGE);
 }
 
 int main(void)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules for many tests; see multiple.h.
+#include "multiple.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "normal_law.h"
+
+#define NOTHING_ABOVE 0.75 // p-values above this are taken for rows of nothing
+#define ADAPTIVE_LEAST 20  // rows; of fewer the estimate says little and the one that is added much
+
+const char *agg_multiple_name(agg_multiple multiple)
+{
+    switch (multiple) {
+    case AGG_BH: return "bh";
+    case AGG_NONE: return "none";
+    case AGG_BONFERRONI: break;
+    }
+    return "bonferroni";
+}
+
+double agg_multiple_share(agg_multiple multiple, double alpha, size_t rank, size_t n_rows)
+{
+    switch (multiple) {
+    case AGG_BONFERRONI: return alpha / (double)n_rows;
+    case AGG_BH: return alpha * (double)(rank + 1) / (double)n_rows;
+    case AGG_NONE: break;
+    }
+    return alpha;
+}
+
+static int compare_scores(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+// The estimated share of the rows that are nothing. It may exceed 1: cut there, the level would be above alpha on average.
+static double share_of_nothing(const double *scores, size_t n)
+{
+    double cut = -agg_normal_quantile(NOTHING_ABOVE);
+    size_t below = 1;
+    if (n < ADAPTIVE_LEAST) return 1;
+    for (size_t i = 0; i < n; i++) below += scores[i] < cut;
+    return (double)below / ((1 - NOTHING_ABOVE) * (double)n);
+}
+
+shoal_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
+                             agg_multiple multiple, double alpha)
+{
+    double *sorted = agg_alloc(error, n_scores, sizeof *sorted);
+    if (sorted == NULL) return AGG_ERR_MEMORY;
+    *least = HUGE_VAL;
+    double nothing = multiple == AGG_BH ? share_of_nothing(scores, n_scores) : 1;
+    if (n_scores > 0) memcpy(sorted, scores, n_scores * sizeof *sorted);
+    qsort(sorted, n_scores, sizeof *sorted, compare_scores);
+    for (size_t i = 0; i < n_scores; i++) {
+        double share = fmin(alpha, agg_multiple_share(multiple, alpha / nothing, i, n_scores));
+        if (sorted[i] > -agg_normal_quantile(share)) *least = sorted[i];
+    }
+    free(sorted);
+    return SHOAL_OK;
+}
