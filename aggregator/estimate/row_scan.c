@@ -73,11 +73,20 @@ static void add_signed(int64_t *sums, const uint64_t *points, size_t n, const in
     for (size_t i = 0; i < n; i++) sums[i] += values[column_of(hash, points[i])];
 }
 
+static int is_empty(const int32_t *values, uint32_t m)
+{
+    int32_t any = 0;
+    for (uint32_t l = 0; l < m; l++) any |= values[l];
+    return any == 0;
+}
+
+// Local hashing may have more rows than records: an empty one is not worth its key.
 static void scan_row(const scan *s, int64_t *sums, int32_t *values, uint32_t j, size_t first, size_t n)
 {
     row_hash hash;
-    prepare_hash(&hash, s->part, j);
     s->values(values, s->sketch, j);
+    if (is_empty(values, s->part->m)) return;
+    prepare_hash(&hash, s->part, j);
     (s->is_signed ? add_signed : add_unsigned)(sums + first, s->points + first, n, values, &hash);
 }
 
