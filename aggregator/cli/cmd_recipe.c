@@ -24,7 +24,7 @@ static const char help_text[] =
     "  --values FILE        a list of values, one a line, in order\n"
     "  --size N             a list of N values known by number only; with a range, N equal buckets\n"
     "  --low X, --high Y    the range of a number\n"
-    "  --epsilon E          cost of one report, default 4; of rappor, what the others must come to\n"
+    "  --epsilon E          cost of one report, default 4; of rappor, no more than this\n"
     "  --k K                rows of a sketch, default 65536 (hcms: 1024; olh: enough for its g)\n"
     "  --m M                columns, default 1024 (hcms: 32768); an accumulator takes 4 K M bytes\n"
     "  --g G                answers of olh, a power of two; default the nearest to e^E + 1\n"

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** README.md and every page of docs/, relative to the root. */
-export const pages = ['README.md', ...readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')).sort().map((name) => `docs/${name}`)];
+/** README.md and every page below docs/, relative to the root. */
+export const pages = ['README.md', ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).sort().map((name) => `docs/${name}`)];
 
 /** @param {string} path relative to the root */
 export const read = (path) => readFileSync(join(root, path), 'utf8');
