@@ -3,6 +3,7 @@
 // Node (node.test.mjs).
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
@@ -72,6 +73,30 @@ export function edgeSuite(runtime) {
     await eventually(async () => assert.equal(await edge.metric('forwarded_reports_total'), 60));
     assert.equal(await edge.metric('open_reports'), 0);
     assert.equal(await edge.metric('sealed_batches'), 0);
+  });
+
+  test('recipes of lists, numbers and permanent answers are collected, each for itself', async (t) => {
+    const batch = { minimum: 5, max_age_s: 86_400 };
+    const none = { hash: undefined, seed: undefined };
+    const ofList = { value: 'item', mechanism: 'subset', parameters: { epsilon: 1, values: ['a', 'b', 'c', 'd', 'e'] }, ...none };
+    const ofNumbers = { value: 'number', mechanism: 'one-bit-mean', parameters: { epsilon: 1, low: -40, high: 60.5 }, ...none };
+    const permanent = { mechanism: 'rappor', parameters: { bits: 64, hashes: 2, cohorts: 16, p: 0.25, q: 0.75, f: 0.5 } };
+    const recipes = await Promise.all(
+      Object.entries({ list: ofList, numbers: ofNumbers, permanent }).map(([name, more]) => makeRecipe({ recipe: name, batch, ...more })),
+    );
+    const values = ['c', 21.5, 'fish'];
+    const edge = await startEdge(t, runtime, { recipes, aggregator: 'http://127.0.0.1:1' });
+    for (const [i, recipe] of recipes.entries()) {
+      const report = recipe.report(recipe.randomize(values[i], randomBytes(32), randomBytes(32)));
+      for (const other of recipes.filter((each) => each !== recipe)) {
+        const { key, recipe_hash, parameters } = other.report('');
+        await expectError(await edge.post(reportInit({ key, recipe_hash, parameters, records: report.records })), 400, 'record');
+      }
+      assert.equal((await edge.post(reportInit(report))).status, 202, recipe.id);
+      assert.equal(await edge.metric('open_reports'), i + 1);
+    }
+    const { recipes: published } = await (await fetch(`${edge.url}/v1/recipes`)).json();
+    assert.deepEqual(published.map(({ recipe }) => recipe), recipes.map(({ json }) => json));
   });
 
   test('bad input, each with its status and code; the edge goes on serving', async (t) => {
