@@ -145,11 +145,11 @@ shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part 
 }
 
 // Nanoseconds on one core of the machine in docs/performance.md: what matters is where they cross.
-#define ROW_NS 800.0   // a row's key and tables
-#define LOOK_UP_NS 2.0 // an item in a row
-#define NEAR_NS 1.5    // an addition in the cache, with its share of the row's transform
-#define FAR_NS 9.0     // one outside
-#define DOMAIN_NS 6.0  // an index of the domain: its memory, its transform
+#define ROW_NS 900.0   // a row's key and tables
+#define LOOK_UP_NS 1.2 // an item in a row
+#define NEAR_NS 3.0    // an addition in the cache, with its share of the row's transform
+#define FAR_NS 13.0    // one outside
+#define DOMAIN_NS 10.0 // an index of the domain: its memory, its transform
 #define NEAR_SIZE ((size_t)1 << 19)
 
 static int whole_is_cheaper(const shoal_part *part, size_t n_items)
