@@ -19,9 +19,9 @@
 // s weights the two sides by the inverse of their variance at zero and is clamped to what a share or count can be. Mechanisms that state
 // no V (estimator.h: those that give `counts`) enter with the variance of their own estimate. The test is two-sided.
 // Two means are subtracted in the recipe's unit; their stated variance already has the bits of a crowd that is drawn at random.
-// `detected` holds for all rows together: under `bonferroni` the chance that any value that did not change is called
-// changed is at most 1 - confidence, under `bh` the expected share of such values among the detected, under `none` each
-// row is tested alone.
+// `detected` holds for all rows together: under `bonferroni` the chance that any value that did not change is called changed is
+// at most 1 - confidence, under `bh` the expected share of such values among the detected (Benjamini and Hochberg 1995 as it
+// stands, without the estimate of multiple.h), under `none` each row is tested alone.
 //
 // Assumed: no report is in both accumulators. Identical ones are refused (but a single cell may agree by chance); overlap (a
 // day and its week) cannot be seen. Two things may make the errors go together, and the stated one too large, never too
