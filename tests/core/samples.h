@@ -78,4 +78,20 @@ static inline uint64_t sample_item(const shoal_recipe *recipe, const char *value
     return strcmp(value, "none") == 0 ? SHOAL_ITEM_NONE : strtoull(value, NULL, 10);
 }
 
+// One sample of one mechanism.
+typedef struct sample_at {
+    const char *mechanism;
+    const sample *sample;
+} sample_at;
+
+// Returns: the index-th sample of all; its `sample` is NULL behind the last.
+static inline sample_at sample_number(size_t index)
+{
+    for (size_t i = 0; i < N_SAMPLED; i++) {
+        if (index < all_samples[i].n) return (sample_at){all_samples[i].name, &all_samples[i].samples[index]};
+        index -= all_samples[i].n;
+    }
+    return (sample_at){NULL, NULL};
+}
+
 #endif

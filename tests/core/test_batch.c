@@ -6,19 +6,20 @@
 
 #include "check.h"
 #include "checksum.h"
-#include "test_recipes.h"
+#include "samples.h"
 
 static uint8_t bytes[1 << 16];
 
 static size_t make_batch(const shoal_recipe *recipe, uint32_t count)
 {
+    const shoal_permanent permanent = {{2}};
     uint8_t seed[32] = {8}, id[16] = {1, 2, 3};
     uint64_t item = 1;
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *record = bytes + SHOAL_BATCH_HEADER + (size_t)i * recipe->record_size;
-        CHECK(shoal_record_randomize(record, recipe, &item, 1, NULL, &rng) == SHOAL_OK);
+        CHECK(shoal_record_randomize(record, recipe, &item, 1, &permanent, &rng) == SHOAL_OK);
     }
     size_t len = shoal_batch_size(recipe, count);
     CHECK(shoal_batch_seal(bytes, len, recipe, count, id) == SHOAL_OK);
@@ -49,6 +50,17 @@ static void damage(const shoal_recipe *recipe)
     bytes[8] = 2;
     reseal(len);
     CHECK(shoal_batch_open(&batch, bytes, len, recipe, NULL) == SHOAL_ERR_VERSION);
+}
+
+// The samples of every mechanism whose records are short: every bit of a batch is flipped.
+static void every_sample(void)
+{
+    shoal_recipe recipe;
+    for (size_t i = 0; sample_number(i).sample != NULL; i++) {
+        sample_at at = sample_number(i);
+        CHECK(sample_recipe(&recipe, at.mechanism, at.sample) == SHOAL_OK);
+        if (recipe.record_size <= 40) damage(&recipe);
+    }
 }
 
 static void wrong_recipe(void)
@@ -108,6 +120,7 @@ int main(void)
     damage(&recipe);
     CHECK(onehot_recipe(&recipe, 4000000, 9) == SHOAL_OK);
     damage(&recipe);
+    every_sample();
     wrong_recipe();
     bad_record();
     sizes();

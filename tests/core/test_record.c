@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "check.h"
-#include "test_recipes.h"
+#include "samples.h"
 
 #define BYTES_MAX 16384
+#define MUTATED_MAX 600 // characters of a text whose every mutation is tried
 
 static uint8_t record[BYTES_MAX], other[BYTES_MAX];
 static char text[2 * BYTES_MAX], again[2 * BYTES_MAX];
@@ -25,12 +26,13 @@ static void two_parts(shoal_recipe *recipe)
 
 static void round_trip(const shoal_recipe *recipe, const uint64_t *items)
 {
+    const shoal_permanent permanent = {{2}};
     uint8_t seed[32] = {1};
     size_t position = 0;
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < 200; i++) {
-        CHECK(shoal_record_randomize(record, recipe, items, recipe->n_parts, NULL, &rng) == SHOAL_OK);
+        CHECK(shoal_record_randomize(record, recipe, items, recipe->n_parts, &permanent, &rng) == SHOAL_OK);
         CHECK(shoal_record_check(recipe, record) == SHOAL_OK);
         CHECK(shoal_record_to_text(text, recipe->text_size, recipe, record) == SHOAL_OK);
         CHECK(shoal_record_from_text(other, recipe, text, recipe->text_size, &position) == SHOAL_OK);
@@ -75,6 +77,36 @@ static void whole(const shoal_recipe *recipe, const uint64_t *items)
 {
     round_trip(recipe, items);
     every_mutation(recipe);
+}
+
+// Every mechanism's samples; where a record is long, its text is not mutated at every character.
+static void every_sample(void)
+{
+    shoal_recipe recipe;
+    for (size_t i = 0; sample_number(i).sample != NULL; i++) {
+        sample_at at = sample_number(i);
+        CHECK(sample_recipe(&recipe, at.mechanism, at.sample) == SHOAL_OK);
+        CHECK(recipe.record_size <= BYTES_MAX && recipe.text_size <= 2 * BYTES_MAX);
+        uint64_t item = sample_item(&recipe, at.sample->value);
+        round_trip(&recipe, &item);
+        if (recipe.text_size <= MUTATED_MAX) every_mutation(&recipe);
+    }
+}
+
+// Without the device's own secret a permanent mechanism makes no record.
+static void permanent_needs_its_secret(void)
+{
+    shoal_recipe recipe;
+    uint8_t seed[32] = {1};
+    shoal_rng rng;
+    for (size_t i = 0; sample_number(i).sample != NULL; i++) {
+        sample_at at = sample_number(i);
+        CHECK(sample_recipe(&recipe, at.mechanism, at.sample) == SHOAL_OK);
+        uint64_t item = sample_item(&recipe, at.sample->value);
+        shoal_rng_init(&rng, seed);
+        shoal_err expected = shoal_recipe_is_permanent(&recipe) ? SHOAL_ERR_ARGUMENT : SHOAL_OK;
+        CHECK(shoal_record_randomize(record, &recipe, &item, 1, NULL, &rng) == expected);
+    }
 }
 
 static void known_refusals(void)
@@ -132,6 +164,8 @@ int main(void)
     whole(&recipe, items + 1);
     two_parts(&recipe);
     whole(&recipe, items);
+    every_sample();
+    permanent_needs_its_secret();
     known_refusals();
     unfinished_recipe();
     return check_summary();

@@ -5,6 +5,25 @@
 #include "checksum.h"
 #include "fuzz_recipe.h"
 
+size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
+{
+    uint8_t seed[32] = {2}, id[16] = {7};
+    shoal_recipe recipe;
+    shoal_rng rng;
+    const sample *s = sample_number(index).sample;
+    if (s == NULL) return 0;
+    fuzz_recipe(&recipe, (uint8_t)s->number);
+    size_t len = shoal_batch_size(&recipe, 2);
+    if (len > 280 || len + 2 > cap) return 0; // a wide record is no other case
+    out[0] = (uint8_t)s->number;
+    out[1] = 3;
+    shoal_rng_init(&rng, seed);
+    for (uint32_t i = 0; i < 2; i++)
+        fuzz_randomize(out + 2 + SHOAL_BATCH_HEADER + i * recipe.record_size, &recipe, s->value, &rng);
+    PROPERTY(shoal_batch_seal(out + 2, len, &recipe, 2, id) == SHOAL_OK);
+    return len + 2;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     shoal_recipe recipe;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes for fuzz targets, and how a target says that its property broke.
+// Recipes for fuzz targets, of every mechanism's samples; the seeds that a target makes of them; and how it says that its
+// property broke.
 #ifndef FUZZ_RECIPE_H
 #define FUZZ_RECIPE_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "test_recipes.h"
+#include "samples.h"
 
 // Aborts, so that the fuzzer keeps the input.
 #define PROPERTY(condition)                                                                                            \
@@ -19,17 +20,37 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-// Picks one of four small recipes.
+// A target may define this: writes its index-th good input, of at most cap bytes (longer ones cost time and reach nothing more), made of a sample. The replay runs them like the files
+// of its corpus, so that a new mechanism needs no file.
+// Returns: its length; 0 where that sample makes none.
+size_t fuzz_seed(uint8_t *out, size_t cap, size_t index);
+
+// The sample of a choice: that which has the number, or, where none has, one of all.
+static inline sample_at fuzz_sample(uint8_t choice)
+{
+    sample_at at;
+    size_t n = 0;
+    for (; (at = sample_number(n)).sample != NULL; n++)
+        if (at.sample->number == choice) return at;
+    return sample_number(choice % n);
+}
+
 static inline void fuzz_recipe(shoal_recipe *recipe, uint8_t choice)
 {
-    shoal_err err;
-    switch (choice % 4) {
-    case 0: err = sketch_recipe(recipe, "cms", 2000000, 100, 20); break;
-    case 1: err = sketch_recipe(recipe, "hcms", 2000000, 99, 64); break;
-    case 2: err = onehot_recipe(recipe, 2000000, 13); break;
-    default: err = sketch_recipe(recipe, "cms", 4000000, 65536, 1024); break;
+    static shoal_recipe made[256];
+    if (made[choice].n_parts == 0) {
+        sample_at at = fuzz_sample(choice);
+        PROPERTY(sample_recipe(&made[choice], at.mechanism, at.sample) == SHOAL_OK);
     }
-    PROPERTY(err == SHOAL_OK);
+    *recipe = made[choice];
+}
+
+// Writes a record of the sample's value.
+static inline void fuzz_randomize(uint8_t *record, const shoal_recipe *recipe, const char *value, shoal_rng *rng)
+{
+    static const shoal_permanent permanent = {{3}};
+    uint64_t item = sample_item(recipe, value);
+    PROPERTY(shoal_record_randomize(record, recipe, &item, 1, &permanent, rng) == SHOAL_OK);
 }
 
 #endif

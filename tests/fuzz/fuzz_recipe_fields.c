@@ -1,8 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property: however a host's parser calls the setters, a recipe that finishes has parts, a hash that is that of its canonical
-// bytes, an epsilon as stated, and makes records that it accepts. Input: lines "path=text" or "path:micro" or "+value".
+// bytes, an epsilon of at most what is stated, and makes records that it accepts. Input: lines "path=text" or "path:micro" or "+value".
 #include "fuzz_recipe.h"
 #include "record.h"
+
+static size_t put_line(uint8_t *out, size_t cap, const char *path, const char *text, int64_t micro)
+{
+    int n = text != NULL ? snprintf((char *)out, cap, "%s=%s\n", path, text)
+                         : snprintf((char *)out, cap, "%s:%lld\n", path, (long long)micro);
+    PROPERTY(n > 0 && (size_t)n < cap);
+    return (size_t)n;
+}
+
+static size_t put_field(uint8_t *out, size_t cap, const sample_field *f)
+{
+    if (strcmp(f->path, "parameters.values") != 0) return put_line(out, cap, f->path, f->text, f->micro);
+    PROPERTY(cap > 16);
+    return (size_t)snprintf((char *)out, cap, "+one\n+two\n");
+}
+
+// The first and the last sample of every mechanism, as the setters are called for it.
+size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
+{
+    static const sample_field head[] = {{"recipe", "r", 0},
+                                        {"analysis", "a", 0},
+                                        {"stream", "s", 0},
+                                        {"limit.per_day", NULL, 1000000},
+                                        {"expires", "2030-01-01", 0}};
+    if (index >= 2 * N_SAMPLED) return 0;
+    const sampled *m = &all_samples[index / 2];
+    const sample *s = &m->samples[index % 2 == 0 ? 0 : m->n - 1];
+    size_t len = put_line(out, cap, "mechanism", m->name, 0);
+    len += put_line(out + len, cap - len, "value", s->kind, 0);
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) len += put_field(out + len, cap - len, &head[i]);
+    for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
+        len += put_field(out + len, cap - len, &s->fields[i]);
+    return len;
+}
 
 static shoal_err apply_line(shoal_recipe *recipe, const char *line, size_t len)
 {
@@ -18,6 +52,7 @@ static shoal_err apply_line(shoal_recipe *recipe, const char *line, size_t len)
 
 static void use(const shoal_recipe *recipe)
 {
+    static const shoal_permanent permanent = {{3}};
     static uint8_t record[20000], canonical[SHOAL_CANONICAL_MAX];
     uint8_t seed[32] = {1}, digest[32];
     uint64_t item = 1;
@@ -30,10 +65,11 @@ static void use(const shoal_recipe *recipe)
     shoal_sha256_update(&sha, canonical, len);
     shoal_sha256_final(digest, &sha);
     PROPERTY(memcmp(digest, recipe->recipe_hash, 32) == 0);
-    PROPERTY(shoal_recipe_epsilon(&eps, recipe) == SHOAL_OK && eps == recipe->eps_micro);
+    PROPERTY(shoal_recipe_epsilon(&eps, recipe) == SHOAL_OK && eps <= recipe->cost_micro);
+    PROPERTY(recipe->eps_micro == 0 || recipe->cost_micro <= recipe->eps_micro);
     PROPERTY(recipe->record_size <= sizeof record);
     shoal_rng_init(&rng, seed);
-    PROPERTY(shoal_record_randomize(record, recipe, &item, 1, NULL, &rng) == SHOAL_OK);
+    PROPERTY(shoal_record_randomize(record, recipe, &item, 1, &permanent, &rng) == SHOAL_OK);
     PROPERTY(shoal_record_check(recipe, record) == SHOAL_OK);
 }
 

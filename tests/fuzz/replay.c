@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target over files, for the ordinary tests: every corpus file, every prefix of it, every byte changed in
-// four ways. Prints "N passed, N failed"; a broken property aborts.
+// Runs a fuzz target over files, for the ordinary tests: every corpus file and every seed that the target makes of the
+// mechanisms' samples, every prefix of it, every byte changed in four ways. Prints "N passed, N failed"; a broken property aborts.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SEEDS_MAX 4096
+#define SEED_BYTES 1024
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len);
+size_t fuzz_seed(unsigned char *out, size_t cap, size_t index) __attribute__((weak)); // see fuzz_recipe.h
 
 static unsigned long runs;
 
@@ -32,6 +36,14 @@ static void replay(unsigned char *data, size_t len)
         }
 }
 
+static void replay_seeds(unsigned char *data)
+{
+    for (size_t i = 0; fuzz_seed != NULL && i < SEEDS_MAX; i++) {
+        size_t len = fuzz_seed(data, SEED_BYTES, i);
+        if (len > 0) replay(data, len);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static unsigned char data[1 << 16];
@@ -41,6 +53,7 @@ int main(int argc, char **argv)
         replay(data, fread(data, 1, sizeof data, file));
         fclose(file);
     }
+    replay_seeds(data);
     printf("%lu passed, 0 failed\n", runs);
     return argc < 2;
 }
