@@ -8,6 +8,7 @@
 
 #include "account.h"
 #include "dictionary.h"
+#include "rappor.h"
 #include "report_json.h"
 #include "talk.h"
 
@@ -73,9 +74,20 @@ static void print_report_cost(const shoal_recipe *r)
 {
     uint32_t drawn = 0;
     if (shoal_recipe_epsilon(&drawn, r) != SHOAL_OK) drawn = 0;
-    printf("epsilon per report  %g (as drawn: %g)\n", r->cost_micro / 1e6, drawn / 1e6);
+    printf("epsilon per report  %.8g (as drawn: %.8g)\n", r->cost_micro / 1e6, drawn / 1e6);
     if (is_onehot(r))
         printf("deletion model      %.4g (a listed value against none of the list)\n", deletion_epsilon(&r->parts[0]));
+}
+
+// The permanent answer bounds what any number of reports of one value tell; those of another value cost anew.
+static void print_unlimited(const shoal_recipe *r)
+{
+    uint32_t unlimited = 0;
+    if (!shoal_recipe_is_permanent(r)) return;
+    if (shoal_rappor_unlimited(&unlimited, &r->parts[0]) == SHOAL_OK)
+        printf("epsilon per value   %.8g (however many reports of it a person sends)\n", unlimited / 1e6);
+    else
+        printf("epsilon per value   no bound: the permanent answer keeps next to nothing back\n");
 }
 
 static void print_cost(const shoal_recipe *r, uint32_t today)
@@ -85,6 +97,7 @@ static void print_cost(const shoal_recipe *r, uint32_t today)
     print_report_cost(r);
     printf("epsilon per day     %g (%u report%s)\n", each * r->per_day, r->per_day, r->per_day == 1 ? "" : "s");
     printf("epsilon per person  %g (%u days until it expires, every report sent)\n", each * r->per_day * days, days);
+    print_unlimited(r);
     printf("minimum cohort      %u reports", r->cohort_minimum);
     if (r->cohort_eps_micro > 0)
         printf(", claims central epsilon %g at delta 1e-%u", r->cohort_eps_micro / 1e6, r->cohort_delta_exp);

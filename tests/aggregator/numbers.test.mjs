@@ -137,6 +137,18 @@ test('recipe check tells the buckets, the mean and what one-hot costs in the del
   assert.match(symmetric, /^deletion model {6}1\.5 /m);
 });
 
+test('recipe check tells what unlimited reports of one value cost', () => {
+  fresh('cohorts', '--mechanism', 'rappor', '--bits', '32', '--hashes', '1', '--p', '0.25', '--q', '0.75', '--f', '0.5');
+  const text = good('recipe', 'check', 'cohorts.json');
+  // q* = 0.625, p* = 0.375: ln((0.625/0.375)^2) = 1.021651; 2 ln(0.75/0.25) = 2.197225; both rounded up
+  assert.match(text, /^epsilon per report {2}1\.02165[23]? /m);
+  assert.match(text, /^epsilon per value {3}2\.1972[23]\d* \(however many reports of it a person sends\)/m);
+  fresh('open');
+  assert.doesNotMatch(good('recipe', 'check', 'open.json'), /per value/);
+  fresh('open', '--mechanism', 'rappor', '--f', '0');
+  assert.match(good('recipe', 'check', 'open.json'), /^epsilon per value {3}no bound/m);
+});
+
 test('recipe new writes a recipe for every mechanism, by its defaults, and simulate takes it', () => {
   assert.ok(mechanisms.length >= 4);
   writeFileSync(join(folder, 'some.tsv'), 'red\t3\nblue\t1\n');
