@@ -22,6 +22,13 @@ static const double fold_byte_s = 1.6e-9;    // eight columns of a vector of bit
 static const double look_up_s = 4.8e-9;      // one value in one row
 static const double scatter_s = 2e-9;        // one cell of a sketch, on its way to a transform of the domain
 static const double transform_step_s = 3e-9; // one addition of that transform
+static const double regress_s = 1.5e-6;      // one value in one cohort, where values are found by regression
+
+// Where values are told apart by a regression on the bits of all cohorts, it needs several bits for each that it adjusts the
+// others for, which are 1000 at most (estimate/rappor_decode.c); and cohorts, since values that share their bits in all are one to it.
+#define BITS_A_VALUE 8.0
+#define ADJUSTED_MAX 1000.0
+#define COHORTS_LEAST 8u
 
 typedef struct variants {
     agg_plan_candidate *at;
@@ -97,9 +104,16 @@ static double memory_of(const shoal_part *part)
     return 4 * (sketch_cells(part) + (agg_sketch_kind_of(part->mechanism)->has_rows ? part->k : 0));
 }
 
+static int is_regression(const shoal_part *part)
+{
+    const shoal_takes *own = shoal_mechanism_takes(shoal_mechanism_by_id(part->mechanism), part->domain);
+    return part->domain == SHOAL_DOMAIN_OPEN && own->needs & SHOAL_TAKES_COHORTS;
+}
+
 // Open strings are looked up one by one in every row; of a list the whole domain may be transformed instead.
 static double estimate_time(const shoal_part *part, double asked)
 {
+    if (is_regression(part)) return asked * part->k * part->hashes * regress_s;
     double one_by_one = asked * look_up_s * (part->hash != SHOAL_HASH_NONE ? part->k : 1);
     if (part->hash != SHOAL_HASH_AFFINE1) return one_by_one + sketch_cells(part) * look_up_s;
     double bits = ceil(log2(part->size));
@@ -173,6 +187,9 @@ void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const sh
 static int is_possible(const agg_plan_candidate *c, const agg_plan_wish *wish)
 {
     if (c->part.eps_micro > wish->eps_micro || !isfinite(c->error)) return 0;
+    if (is_regression(&c->part) &&
+        (sketch_cells(&c->part) < BITS_A_VALUE * fmin(wish->asked, ADJUSTED_MAX) || c->part.k < COHORTS_LEAST))
+        return 0;
     return reports_of(wish) <= (double)agg_sketch_kind_of(c->part.mechanism)->n_max;
 }
 
@@ -197,24 +214,44 @@ static agg_wish account_wish(const agg_plan_wish *wish)
     return out;
 }
 
+static shoal_err add_variant(variants *all, agg_error *error, const agg_plan_wish *wish, shoal_part part)
+{
+    const char *field = NULL;
+    if (shoal_part_prepare(&part, &field) != SHOAL_OK) return SHOAL_OK; // not one that the mechanism can make
+    shoal_err err = agg_grow((void **)&all->at, &all->cap, all->n + 1, sizeof *all->at, error);
+    if (err != SHOAL_OK) return err;
+    agg_plan_judge(&all->at[all->n], wish, &part);
+    if (is_possible(&all->at[all->n], wish)) all->n++;
+    return SHOAL_OK;
+}
+
+// A proposal; where reports are limited, also with so few rows that their number has fewer digits.
+static shoal_err add_proposal(variants *all, agg_error *error, const agg_plan_wish *wish, shoal_part part)
+{
+    const shoal_takes *own = shoal_mechanism_takes(shoal_mechanism_by_id(part.mechanism), part.domain);
+    shoal_err err = add_variant(all, error, wish, part);
+    if (wish->report_bytes <= 0 || !(own->needs & SHOAL_TAKES_K)) return err;
+    for (uint32_t k = 9999999; k >= 9 && err == SHOAL_OK; k /= 10) {
+        if (k >= part.k) continue;
+        part.k = k;
+        err = add_variant(all, error, wish, part);
+    }
+    return err;
+}
+
 // Every variant that a mechanism can make, whether it keeps the limits or not.
 static shoal_err gather(variants *all, agg_error *error, const agg_plan_wish *wish)
 {
     const agg_account *account = NULL;
     agg_wish own = account_wish(wish);
+    shoal_err err = SHOAL_OK;
     for (uint32_t i = 0; (account = agg_account_at(i)) != NULL; i++) {
         shoal_part part;
         if (wish->mechanism != 0 && account->id != wish->mechanism) continue;
-        for (uint32_t index = 0; account->propose(&part, &own, index); index++) {
-            const char *field = NULL;
-            if (shoal_part_prepare(&part, &field) != SHOAL_OK) continue;
-            shoal_err err = agg_grow((void **)&all->at, &all->cap, all->n + 1, sizeof *all->at, error);
-            if (err != SHOAL_OK) return err;
-            agg_plan_judge(&all->at[all->n], wish, &part);
-            if (is_possible(&all->at[all->n], wish)) all->n++;
-        }
+        for (uint32_t index = 0; err == SHOAL_OK && account->propose(&part, &own, index); index++)
+            err = add_proposal(all, error, wish, part);
     }
-    return SHOAL_OK;
+    return err;
 }
 
 static int count_parameters(const agg_plan_candidate *c)

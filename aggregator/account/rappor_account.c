@@ -7,34 +7,40 @@
 #include "hash_column.h"
 #include "rappor.h"
 
-#define BITS_LEAST 32u
-#define COHORTS 64u
+#define BITS_LEAST 8u
+#define COHORTS 64.0
+#define WIDTHS 9u // doublings of BITS_LEAST
 
-// p = 1 - q and f such that any number of reports costs twice what one does: f/2 = 1/(e^epsilon + 1). One report's q* follows from
-// epsilon alone, and with it the variance. Rounded so that what is drawn stays below epsilon.
-static void set_probabilities(shoal_part *part)
+// f such that any number of reports costs twice what one does: f/2 = 1/(e^epsilon + 1) = t. One report's odds
+// q*(1 - p*)/(p*(1 - q*)) = e^epsilon are then shared between the two sides of a bit: q* = 1 - p* is the papers' way; q* = 1/2
+// and p* = t gives rare values of a list the least variance that one report can have (as in asymmetric one-hot); what lies between is
+// for strings whose bits meet more often than they lie. Rounded so that what is drawn stays below epsilon.
+static void set_probabilities(shoal_part *part, double q_star)
 {
-    double epsilon = part->eps_micro / 1e6, flip = 1 / (exp(epsilon) + 1), q_star = 1 / (1 + exp(-epsilon / 2));
-    double q = (q_star - flip) / (1 - 2 * flip);
-    part->pqf_micro[SHOAL_RAPPOR_F] = (uint32_t)ceil(2e6 * flip);
+    double e = exp(part->eps_micro / 1e6), t = 1 / (e + 1), p_star = q_star / (q_star + e * (1 - q_star));
+    double gap = (q_star - p_star) / (1 - 2 * t), p = p_star - t * gap, q = q_star + t * gap;
+    part->pqf_micro[SHOAL_RAPPOR_F] = (uint32_t)ceil(2e6 * t);
     part->pqf_micro[SHOAL_RAPPOR_Q] = (uint32_t)floor(1e6 * q);
-    part->pqf_micro[SHOAL_RAPPOR_P] = 1000000 - part->pqf_micro[SHOAL_RAPPOR_Q];
+    part->pqf_micro[SHOAL_RAPPOR_P] = (uint32_t)ceil(1e6 * p);
 }
 
-// A list: one bit for each entry. Open strings: one hash, 32 to 1024 bits.
+// A list: one bit for each entry. Open strings: one hash, 8 to 4096 bits, 64 cohorts or as many as fit (a cohort has a counter
+// besides its bits).
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
-    uint32_t bits = BITS_LEAST << index;
-    if (wish->is_number || index > 5 || (wish->size > 0 && (index > 0 || wish->size > SHOAL_RAPPOR_BITS_MAX))) return 0;
+    const double q_stars[] = {1 / (1 + exp(-(wish->eps_micro / 2e6))), 0.5, 0.65, 0.8};
+    uint32_t way = index % 4, width = index / 4;
+    if (wish->is_number || width > (wish->size > 0 ? 0 : WIDTHS) || wish->size > SHOAL_RAPPOR_BITS_MAX) return 0;
+    uint32_t bits = wish->size > 0 ? wish->size : BITS_LEAST << width;
     *part = (shoal_part){.mechanism = shoal_rappor_id,
                          .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
                          .hash = wish->size > 0 ? SHOAL_HASH_NONE : SHOAL_HASH_POLY1,
                          .eps_micro = wish->eps_micro,
-                         .k = wish->size > 0 ? 1 : COHORTS,
-                         .m = wish->size > 0 ? wish->size : bits,
+                         .k = wish->size > 0 ? 1 : (uint32_t)fmin(COHORTS, wish->cells / (bits + 1.0)),
+                         .m = bits,
                          .size = wish->size,
                          .hashes = 1};
-    set_probabilities(part);
+    set_probabilities(part, q_stars[way]);
     return 1;
 }
 
