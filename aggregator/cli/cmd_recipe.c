@@ -29,7 +29,7 @@ static const char help_text[] =
     "  --m M                columns, default 1024 (hcms: 32768); an accumulator takes 4 K M bytes\n"
     "  --g G                answers of olh, a power of two; default the nearest to e^E + 1\n"
     "  --bits N             rappor: of its Bloom filter, default 128\n"
-    "  --hashes H           rappor: bits that one string sets, default 2\n"
+    "  --hashes H           rappor: bits that one string sets, default 1\n"
     "  --cohorts C          rappor: default 64\n"
     "  --p P, --q Q, --f F  rappor: chance of a 1 where the permanent bit is 0, where it is 1, and share of\n"
     "                       permanent bits that are noise; default 0.25, 0.75, 0.5\n"

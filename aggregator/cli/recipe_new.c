@@ -33,7 +33,7 @@ static const parameter parameters[] = {
     {"size", SHOAL_TAKES_LIST, AT(size), NULL},
     {"g", SHOAL_TAKES_G, AT(g), NULL},
     {"bits", SHOAL_TAKES_BITS, AT(bits), "128"},
-    {"hashes", SHOAL_TAKES_HASHES, AT(hashes), "2"},
+    {"hashes", SHOAL_TAKES_HASHES, AT(hashes), "1"},
     {"cohorts", SHOAL_TAKES_COHORTS, AT(cohorts), "64"},
     {"p", SHOAL_TAKES_PQF, AT(p), "0.25"},
     {"q", SHOAL_TAKES_PQF, AT(q), "0.75"},
