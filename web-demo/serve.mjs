@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
  * @property {string} endpoint base URL of the edge worker
  * @property {any[]} recipes the collections' recipes
  * @property {string[]} links hosts that the page offers to visit
+ * @property {{title: string, stream: string, values: string[]}[]} [choices] rows of buttons, each of which records its value
  * @property {{title: string, recipe: string}[]} crowds histograms, in order
  * @property {(recipe: string) => Promise<{status: number, body: string}>} results asks the aggregator
  * @property {number} [port] 0, the default, takes a free one
@@ -73,13 +74,13 @@ async function answer(target, options) {
   const crowd = options.crowds.find(({ recipe }) => pathname === `/crowd/${recipe}.json`);
   if (crowd) return { type: '.json', ...(await options.results(crowd.recipe)) };
   // Two flat folders of plain names: nothing else of the disk can be named.
-  const [, folder, name] = /^\/(shoal\/)?([a-z_]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
+  const [, folder, name] = /^\/(shoal\/)?([a-z_-]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
   const path = (folder ? FOLDERS.client : FOLDERS.page) + name;
   const body = name === undefined ? null : await readFile(path).catch(() => null);
   return body ? { status: 200, type: extname(path), body } : { status: 404, type: '.txt', body: 'not found' };
 }
 
 /** @param {PageOptions} options */
-function pageConfig({ endpoint, recipes, links, crowds }) {
-  return { endpoint, recipes, links, crowds: crowds.map((crowd) => ({ ...crowd, url: `crowd/${crowd.recipe}.json` })) };
+function pageConfig({ endpoint, recipes, links, choices = [], crowds }) {
+  return { endpoint, recipes, links, choices, crowds: crowds.map((crowd) => ({ ...crowd, url: `crowd/${crowd.recipe}.json` })) };
 }

@@ -10,12 +10,17 @@ const BAR = { height: 22, thickness: 12, cap: 5 };
 /** @param {number} x */
 const whole = (x) => Math.round(x).toLocaleString('en-US');
 
+// Format characters are unsafe but for the two kinds that emoji are made of: joiners between pictures, and the tags of a flag.
+const JOINER = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})/u;
+const TAG = /(?<=\u{1F3F4}[\u{E0030}-\u{E007A}]{0,6})[\u{E0030}-\u{E007A}\u{E007F}]/u;
+const UNSAFE = new RegExp(`(?!${JOINER.source}|${TAG.source})[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Surrogate}]`, 'gu');
+
 /**
  * Text that cannot reorder or break its line: control and bidirectional characters become U+FFFD, long values are cut.
  * @param {string} value
  */
 export function readable(value) {
-  const plain = value.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu, '\uFFFD');
+  const plain = value.replace(UNSAFE, '\uFFFD');
   const points = [...plain];
   return points.length > 40 ? `${points.slice(0, 39).join('')}…` : plain;
 }

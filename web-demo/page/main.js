@@ -11,7 +11,13 @@ import { h, toDom } from './tree.js';
  * @typedef {{state: string, at: string, text: string, report: Report}} Entry
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}}} Balance
  * @typedef {{code: string, text: string, recipe: string | null, count: number}} Reason
- * @typedef {{endpoint: string, recipes: any[], links: string[], crowds: {title: string, recipe: string, url: string}[]}} Config
+ * @typedef {{title: string, stream: string, values: string[]}} Choice buttons, each of which records its value
+ * @typedef {object} Config
+ * @property {string} endpoint
+ * @property {any[]} recipes
+ * @property {string[]} links
+ * @property {Choice[]} choices
+ * @property {{title: string, recipe: string, url: string}[]} crowds
  */
 
 const LOOK_MS = 700;
@@ -30,7 +36,7 @@ let shown = '';
 
 /** The sentences that depend on the recipes. */
 function describe() {
-  const epsilon = Math.max(...config.recipes.map((recipe) => recipe.parameters.epsilon));
+  const epsilon = Math.max(...config.recipes.map((recipe) => recipe.parameters.epsilon ?? 0));
   const perDay = Math.max(...config.recipes.map((recipe) => recipe.limit.per_day));
   $('epsilon').textContent = epsilonInWords(epsilon);
   $('epsilon-number').textContent = String(epsilon);
@@ -38,6 +44,17 @@ function describe() {
     'something happen. A real one would take one or two a day and send them hours later, at a random moment.';
   fill($('links'), config.links.map((host) =>
     h('li', {}, h('a', { href: `https://${host}/`, rel: 'noreferrer nofollow' }, host))));
+  fill($('choices'), config.choices.flatMap(({ title, stream, values }) => [
+    h('p', { class: 'label' }, title),
+    h('ul', { class: 'picks', 'aria-label': title },
+      ...values.map((value) => h('li', {}, h('button', { type: 'button', 'data-stream': stream, value }, value)))),
+  ]));
+  const hasWords = config.recipes.some((recipe) => recipe.value === 'word');
+  for (const id of ['words', 'words-label']) $(id).hidden = !hasWords;
+  $('links-label').hidden = !config.links.length;
+  const does = [hasWords && 'word you finish typing', config.links.length && 'link you follow', config.choices.length && 'choice you make'];
+  const parts = does.filter(Boolean).map((what) => ['each ', h('b', {}, String(what)), ' below']);
+  fill($('what'), parts.flatMap((part, i) => (i ? [i + 1 < parts.length ? ', ' : ' and ', ...part] : part)));
 }
 
 /** @param {'grant' | 'decline' | 'withdraw' | 'erase'} what */
@@ -57,7 +74,7 @@ async function decide(what) {
 /** @type {{[state: string]: string}} */
 const STATES = {
   none: '',
-  granted: 'You take part. Type, or follow a link.',
+  granted: config.choices.length ? 'You take part. Pick something below.' : 'You take part. Type, or follow a link.',
   withdrawn: 'You stopped. Nothing more is sent, and what was waiting has been deleted.',
   gpc: 'Your browser sends Global Privacy Control. That counts as no, so nothing is sent.',
   decline: 'Nothing was loaded, stored or sent. The page works without you.',
@@ -94,6 +111,16 @@ async function follow(event) {
   await look();
 }
 
+/** Records what a button stands for. @param {MouseEvent} event */
+async function choose(event) {
+  const button = /** @type {HTMLButtonElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
+  if (!button) return;
+  const outcomes = await shoal.record(String(button.dataset.stream), button.value);
+  const isQueued = outcomes.some((/** @type {{code: string}} */ outcome) => outcome.code === 'queued');
+  $('event').textContent = isQueued ? 'Your choice became a private record.' : 'Nothing was recorded. The list below says why.';
+  await look();
+}
+
 /** Shows what the client tells about itself. */
 async function look() {
   /** @type {[Entry[], Balance[], Reason[]]} */
@@ -112,8 +139,9 @@ function showRecord(entry) {
   for (const id of ['record', 'raw']) $(id).hidden = !entry;
   $('record-none').hidden = !!entry;
   if (!entry) return;
-  const view = readRecord(entry.report);
-  const { sees, little } = sayings(view, entry.report);
+  const recipe = config.recipes.find(({ recipe: id }) => id === entry.report.key);
+  const view = readRecord(entry.report, recipe);
+  const { sees, little } = sayings(view, entry.report, recipe);
   fill($('grid'), [grid(view)]);
   $('sees').textContent = sees;
   $('little').textContent = little;
@@ -159,6 +187,7 @@ for (const id of /** @type {const} */ (['grant', 'decline', 'withdraw', 'erase']
 $('words').addEventListener('input', () => setTimeout(look, 60));
 $('links').addEventListener('click', follow);
 $('links').addEventListener('auxclick', follow);
+$('choices').addEventListener('click', choose);
 watchCrowd($('crowds'), config.crowds);
 setInterval(look, LOOK_MS);
 await look();

@@ -74,10 +74,10 @@ test('consent, type, visit: the record appears and goes to the edge; withdraw: n
   await takePart(page);
   await page.locator('#words').pressSequentially('Hello wonderful ');
   await until('two reports of words', () => site.edge.reports().length === 2);
-  await page.locator('#grid svg.cms').waitFor();
+  await page.locator('#grid svg.bits').waitFor();
   await page.getByRole('link', { name: 'bbc.co.uk' }).click();
   await until('the report of the visit', () => site.edge.reports().length === 3);
-  await page.locator('#grid svg.hcms').waitFor();
+  await page.locator('#grid svg.sign').waitFor();
 
   const reports = site.edge.reports();
   assert.deepEqual(reports.map((report) => report.key).sort(), ['demo-sites', 'demo-words', 'demo-words']);
@@ -169,7 +169,7 @@ for (const [scheme, width, height] of /** @type {const} */ ([['light', 390, 844]
     await page.screenshot({ path: join(SHOTS, `before-${width}-${scheme}.png`), fullPage: true });
     await takePart(page);
     await page.getByRole('link', { name: 'wikipedia.org' }).click();
-    await page.locator('#grid svg.hcms').waitFor();
+    await page.locator('#grid svg.sign').waitFor();
     if (scheme === 'dark') await page.getByText('The report, exactly').click();
     else await page.locator('#words').pressSequentially('so long and thanks for ');
     await until('everything sent', async () => (await page.locator('#sent-count').innerText()).startsWith(`${scheme === 'dark' ? 1 : 6} sent, 0 waiting`));
