@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal_accuracy: what every mechanism's estimates are worth, measured beside their formula and the optimum.
 //
-//     shoal_accuracy [SEEDS [BASE]]
+//     shoal_accuracy [SEEDS [BASE [MECHANISM]]]
 //
 // 100,000 devices hold one of 1,000 values, Zipf(1.2). Each mechanism proposes its own settings (account.h); the one with the
 // smallest record among those of about the least variance is simulated over all seeds and every value's error is squared: MEASURED is the root of the mean, FORMULA that of
@@ -212,28 +212,38 @@ static int print_row(const shoal_part *part, double eps, const sums *s)
     return is_off;
 }
 
-// PEERS' sketches beside those that the accounts propose.
-static int sketch_rows(uint32_t index, shoal_part *part, uint32_t eps_micro)
+// Settings that are named elsewhere, beside those that the accounts propose: PEERS' sketches, and local hashing with so many rows
+// that its collisions no longer show.
+static int named_setting(uint32_t index, shoal_part *part, uint32_t eps_micro)
 {
-    const uint32_t ids[] = {shoal_cms_id, shoal_hcms_id};
+    const uint32_t ids[] = {shoal_cms_id, shoal_hcms_id, shoal_olh_id};
+    uint32_t g = 2;
     const char *field = NULL;
-    if (index >= 2) return 0;
+    if (index >= 3) return 0;
+    while (1.5 * g < exp(eps_micro / 1e6) + 1) g *= 2;
     *part = (shoal_part){.mechanism = ids[index],
                          .domain = SHOAL_DOMAIN_CLOSED,
                          .hash = SHOAL_HASH_AFFINE1,
                          .eps_micro = eps_micro,
-                         .k = 2048,
-                         .m = 1024,
+                         .k = ids[index] == shoal_olh_id ? (1u << 22) / g : 2048,
+                         .m = ids[index] == shoal_olh_id ? g : 1024,
                          .size = VALUES,
                          .seed = {7}};
-    check(shoal_part_prepare(part, &field), "a sketch is refused");
+    check(shoal_part_prepare(part, &field), "a setting is refused");
     return 1;
+}
+
+static int measure(const shoal_part *part, double eps, int seeds, const char *base, const char *only)
+{
+    if (only != NULL && strcmp(shoal_mechanism_by_id(part->mechanism)->name, only) != 0) return 0;
+    sums s = run(part, seeds, base);
+    return print_row(part, eps, &s);
 }
 
 int main(int argc, char **argv)
 {
     int seeds = argc > 1 ? atoi(argv[1]) : 20, n_off = 0;
-    const char *base = argc > 2 ? argv[2] : "accuracy";
+    const char *base = argc > 2 ? argv[2] : "accuracy", *only = argc > 3 ? argv[3] : NULL;
     const double epsilons[] = {1, 2, 4};
     double weight = 0, squares = 0;
     if (seeds < 1) die("SEEDS is a number of collections");
@@ -251,13 +261,10 @@ int main(int argc, char **argv)
         for (uint32_t i = 0; agg_account_at(i) != NULL; i++) {
             wish.is_number = shoal_mechanism_by_id(agg_account_at(i)->id)->number.needs != 0;
             if (!best(&part, agg_account_at(i), &wish)) continue;
-            sums s = run(&part, seeds, base);
-            n_off += print_row(&part, epsilons[e], &s);
+            n_off += measure(&part, epsilons[e], seeds, base, only);
         }
-        for (uint32_t i = 0; sketch_rows(i, &part, eps_micro); i++) {
-            sums s = run(&part, seeds, base);
-            n_off += print_row(&part, epsilons[e], &s);
-        }
+        for (uint32_t i = 0; named_setting(i, &part, eps_micro); i++)
+            n_off += measure(&part, epsilons[e], seeds, base, only);
     }
     printf(n_off > 0 ? "%d rows are more than 10 %% off their formula\n"
                      : "every variance lies within 10 %% of its formula\n",
