@@ -264,7 +264,7 @@ static void impossible_sketches_are_refused(void **state)
                                        {7, 4, 3},
                                        {7, 1, 1},
                                        {7, 1u << 12, 1u << 13},
-                                       {99, 1, 16}};
+                                       {UINT32_MAX, 1, 16}};
     agg_sketch sketch;
     agg_error error;
     (void)state;

@@ -378,8 +378,9 @@ static void test_limits_that_nothing_meets(void **state)
     wish.report_bytes = plan->least_report;
     free(plan);
     plan = run_plan(&wish);
-    assert_int_equal(plan->n_candidates, 1);
-    assert_true(plan->candidates[0].report_bytes == wish.report_bytes);
+    assert_true(plan->n_candidates >= 1); // any mechanism with a report as short
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        assert_true(plan->candidates[i].report_bytes == wish.report_bytes);
     free(plan);
 }
 

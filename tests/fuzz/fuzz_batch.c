@@ -11,11 +11,11 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     shoal_recipe recipe;
     shoal_rng rng;
     const sample *s = sample_number(index).sample;
-    if (s == NULL) return 0;
-    fuzz_recipe(&recipe, (uint8_t)s->number);
+    if (s == NULL || index > UINT8_MAX) return 0;
+    fuzz_recipe(&recipe, (uint8_t)index);
     size_t len = shoal_batch_size(&recipe, 2);
     if (len > 280 || len + 2 > cap) return 0; // a wide record is no other case
-    out[0] = (uint8_t)s->number;
+    out[0] = (uint8_t)index;
     out[1] = 3;
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < 2; i++)

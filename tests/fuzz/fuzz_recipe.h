@@ -25,13 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 // Returns: its length; 0 where that sample makes none.
 size_t fuzz_seed(uint8_t *out, size_t cap, size_t index);
 
-// The sample of a choice: that which has the number, or, where none has, one of all.
+// The sample of a choice: samples are numbered as they come, and the choices go round.
 static inline sample_at fuzz_sample(uint8_t choice)
 {
-    sample_at at;
     size_t n = 0;
-    for (; (at = sample_number(n)).sample != NULL; n++)
-        if (at.sample->number == choice) return at;
+    while (sample_number(n).sample != NULL) n++;
     return sample_number(choice % n);
 }
 

@@ -12,12 +12,12 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     shoal_recipe recipe;
     shoal_rng rng;
     const sample *s = sample_number(index).sample;
-    if (s == NULL) return 0;
-    fuzz_recipe(&recipe, (uint8_t)s->number);
+    if (s == NULL || index > UINT8_MAX) return 0;
+    fuzz_recipe(&recipe, (uint8_t)index);
     if (1 + recipe.text_size > cap) return 0;
     shoal_rng_init(&rng, seed);
     fuzz_randomize(record, &recipe, s->value, &rng);
-    out[0] = (uint8_t)s->number;
+    out[0] = (uint8_t)index;
     PROPERTY(shoal_record_to_text((char *)out + 1, cap - 1, &recipe, record) == SHOAL_OK);
     return 1 + recipe.text_size;
 }
