@@ -379,8 +379,7 @@ static void test_limits_that_nothing_meets(void **state)
     free(plan);
     plan = run_plan(&wish);
     assert_true(plan->n_candidates >= 1); // any mechanism with a report as short
-    for (size_t i = 0; i < plan->n_candidates; i++)
-        assert_true(plan->candidates[i].report_bytes == wish.report_bytes);
+    for (size_t i = 0; i < plan->n_candidates; i++) assert_true(plan->candidates[i].report_bytes == wish.report_bytes);
     free(plan);
 }
 
