@@ -226,8 +226,8 @@ typedef struct effort {
 // (0.001 over 2 * 18 bounds): the loss is about 4.3 / sqrt(n p_b), p_b = c e^-epsilon. c is 1/10 or more in these recipes, where
 // one-hot's own event, olh's and hadamard's are rarest: at epsilon 4 and 5,000 draws 4.3 / sqrt(9) of 4 in the worst case.
 static const effort efforts[] = {
-    {500000, 10000, 2000000, 0.5, 0.95}, {1000000, 5000, 500000, 0.6, 0.95},  {2000000, 5000, 500000, 0.7, 0.95},
-    {4000000, 5000, 500000, 0.7, 0.95},  {8000000, 5000, 1500000, 0.6, 0.95}, {12000000, 5000, 1500000, 0.4, 0.8},
+    {500000, 10000, 1500000, 0.5, 0.95}, {1000000, 5000, 200000, 0.6, 0.95}, {2000000, 5000, 200000, 0.7, 0.95},
+    {4000000, 5000, 200000, 0.7, 0.95},  {8000000, 5000, 800000, 0.6, 0.95}, {12000000, 5000, 800000, 0.4, 0.8},
 };
 
 static void audit_claim(const agg_account *account, const agg_recipe *recipe, const effort *e)
