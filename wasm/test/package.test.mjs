@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { Core } from '../device.js';
 import { CSP } from '../reasons.js';
 import { WASM, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
 
@@ -42,6 +43,24 @@ test('gzip sizes are within their limits', async (t) => {
   for (const file of ['observe.js', 'reasons.js', 'memory_storage.js', 'site.js']) {
     t.diagnostic(`${file} (loaded when needed): ${gzipSync(await readFile(join(WASM, 'dist', file)), { level: 9 }).length} bytes`);
   }
+});
+
+test('the documentation names the mechanisms that the page\'s module carries', async () => {
+  const core = await Core.create(await WebAssembly.compile(await readFile(join(WASM, 'dist/shoal.wasm'))));
+  const registry = await readFile(join(WASM, '../core/mechanisms.def'), 'utf8');
+  const names = [...registry.matchAll(/^SHOAL_MECHANISM\(.*"(.+)"\)/gm)].map(([, name]) => name);
+  const carried = names.filter((mechanism) => {
+    try {
+      core.recipe({ mechanism });
+    } catch (error) {
+      return /** @type {any} */ (error).code !== 'mechanism'; // the other fields are missing
+    }
+    return assert.fail();
+  });
+  const text = await readFile(join(WASM, '../docs/embed.md'), 'utf8');
+  const sentence = /carries the mechanisms that most recipes name: (.*?)\./.exec(text)?.[1] ?? '';
+  assert.deepEqual([...sentence.matchAll(/`(.+?)`/g)].map(([, name]) => name).sort(), carried.sort());
+  assert.ok(carried.length < names.length, 'some are left to shoal-all.wasm');
 });
 
 test('the package has no dependencies and carries the licences of what is inside', async () => {
