@@ -18,14 +18,14 @@ static void list_recipe(agg_recipe *recipe, unsigned size, double p, double q, d
     read_recipe(recipe, text);
 }
 
-static void bloom_recipe(agg_recipe *recipe, unsigned bits, unsigned hashes, unsigned cohorts)
+static void bloom_recipe(agg_recipe *recipe, unsigned bits, unsigned hashes, unsigned cohorts, double p, double q)
 {
     char text[1024];
     snprintf(text, sizeof text,
              "{\"recipe\":\"strings\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"rappor\","
-             "\"parameters\":{\"bits\":%u,\"hashes\":%u,\"cohorts\":%u,\"p\":0.25,\"q\":0.75,\"f\":0.25},"
+             "\"parameters\":{\"bits\":%u,\"hashes\":%u,\"cohorts\":%u,\"p\":%g,\"q\":%g,\"f\":0.25},"
              "\"hash\":\"poly1\",\"seed\":\"%s\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
-             bits, hashes, cohorts, AGG_TEST_SEED);
+             bits, hashes, cohorts, p, q, AGG_TEST_SEED);
     read_recipe(recipe, text);
 }
 
@@ -125,7 +125,7 @@ typedef struct crowd {
 static void make_crowd(crowd *c, unsigned hashes, uint64_t first)
 {
     uint64_t items[N_SENT];
-    bloom_recipe(&c->recipe, 32, hashes, 16);
+    bloom_recipe(&c->recipe, 32, hashes, 16, 0.25, 0.75);
     for (int i = 0; i < N_SENT; i++) {
         char word[8];
         int len = sprintf(word, "w%d", i);
@@ -182,6 +182,31 @@ static void strings_are_counted(void **state)
     assert_true(wrong <= 4); // 0.5 expected
 }
 
+// Sixteen hashes fill a filter of two bits: every string looks alike, and nothing is said of any, however many sent it.
+static void full_filters_say_nothing(void **state)
+{
+    static const uint32_t counts[2] = {3000, 1000};
+    uint64_t items[2] = {0, 0};
+    agg_recipe recipe;
+    agg_accumulator acc;
+    agg_dictionary dictionary;
+    agg_estimate estimate;
+    agg_error error;
+    const agg_estimate_options options = {.confidence = 0.95, .multiple = AGG_NONE};
+    (void)state;
+    bloom_recipe(&recipe, 2, 16, 4, 0.45, 0.55);
+    assert_true(agg_recipe_item(&items[0], &recipe, "w0", 2) && agg_recipe_item(&items[1], &recipe, "w1", 2));
+    fold(&acc, &recipe, items, counts, 2, 7000000);
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "test", "w0\n", 3, 0, NULL, NULL));
+    assert_ok(agg_estimate_run(&estimate, &error, &recipe, &acc, &dictionary, &options));
+    assert_int_equal(estimate.n_rows, 1);
+    assert_true(estimate.rows[0].count == 0 && estimate.rows[0].stderr_ == 4000 && !estimate.rows[0].detected);
+    agg_estimate_release(&estimate);
+    agg_dictionary_release(&dictionary);
+    agg_accumulator_release(&acc);
+    agg_recipe_release(&recipe);
+}
+
 static const agg_estimate_row *row_of(const agg_estimate *e, agg_text value)
 {
     for (size_t i = 0; i < e->n_rows; i++)
@@ -214,8 +239,8 @@ static void order_of_the_dictionary_changes_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_follow_their_formula),
-                                       cmocka_unit_test(strings_are_counted),
-                                       cmocka_unit_test(order_of_the_dictionary_changes_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_follow_their_formula), cmocka_unit_test(strings_are_counted),
+        cmocka_unit_test(full_filters_say_nothing), cmocka_unit_test(order_of_the_dictionary_changes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
