@@ -40,15 +40,15 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
 {
     (void)permanent;
     uint32_t index = mask_listed_or_size(part, item), is_listed = mask_if_less(index, part->size), shift = 0;
-    while (part->m >> shift > 1) shift++;
+    while (part->k >> shift > 1) shift++;
     uint32_t row = (uint32_t)shoal_rng_below(rng, part->m);
     uint32_t lies = 0 - shoal_rng_bernoulli(rng, part->threshold);
     uint32_t other = (uint32_t)shoal_rng_below(rng, 2 * part->k - 1);
     uint32_t any = (uint32_t)shoal_rng_below(rng, 2 * part->k);
-    uint32_t truth = index >> shift << 1 | (shoal_parity(row & index) ^ 1); // row < b: only the column's bits count
+    uint32_t truth = (index & (part->k - 1)) << 1 | (shoal_parity(row & index >> shift) ^ 1);
     other += 1 & ~mask_if_less(other, truth);
     uint32_t cell = mask_choose(is_listed, mask_choose(lies, other, truth), any);
-    store32_le(record, (cell >> 1 << shift | row) << 1 | (cell & 1));
+    store32_le(record, ((cell >> 1) * part->m + row) << 1 | (cell & 1));
     wipe(&index, sizeof index);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hadamard response, the device's side (Acharya, Sun, Zhang 2019, "Hadamard response", in the form with one sign a row).
 //
-// The list is cut into B blocks of b columns, powers of two: item x is column c = x mod b of block x / b. A device draws a row r
+// The list is dealt out to B blocks of b columns, powers of two: item x is column c = x / B of block x mod B, so that in a list
+// sorted by frequency the common items, which make their block noisier, do not share one. A device draws a row r
 // of the b x b Hadamard matrix and then holds one of 2 B cells: (its block, the sign (-1)^popcount(r & c)). It sends that cell
 // with probability 1 - T/2^64, else one of the 2 B - 1 others, each alike (generalized randomized response):
 // T = ceil(2^64 / (e^epsilon/(2 B - 1) + 1)). "None of the list" holds a uniformly random cell. The matrix is never built.

@@ -25,8 +25,8 @@ static double lie_of(const shoal_part *part)
 // Returns: the chance that two values of a list in random order lie in the same block.
 static double together(const shoal_part *part)
 {
-    double full = part->size / part->m, rest = part->size % part->m, m = part->m, size = part->size;
-    return (full * m * (m - 1) + rest * (rest - 1)) / (size * (size - 1));
+    double each = part->size / part->k, more = part->size % part->k, size = part->size;
+    return (part->k * each * (each - 1) + 2 * more * each) / (size * (size - 1));
 }
 
 static double variance(const shoal_part *part, double n, double f, double squares)
@@ -40,7 +40,7 @@ static double variance(const shoal_part *part, double n, double f, double square
 static uint32_t own_record(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     uint32_t row = load32_le(record) / 2 % part->m, x = (uint32_t)item;
-    return 2 * (x / part->m * part->m + row) + (shoal_parity(row & x) ^ 1);
+    return 2 * (x % part->k * part->m + row) + (shoal_parity(row & x / part->k) ^ 1);
 }
 
 static int is_own(const shoal_part *part, const uint8_t *record, uint64_t item)

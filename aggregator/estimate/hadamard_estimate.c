@@ -48,7 +48,8 @@ static shoal_err counts(agg_count *counts, agg_error *error, const shoal_part *p
     memcpy(b.sums, sketch->cells.sums, (size_t)sketch->n_cells * sizeof *b.sums);
     agg_parallel(n_threads < 1 ? 1 : n_threads > AGG_THREADS_MAX ? AGG_THREADS_MAX : n_threads, transform_some, &b);
     for (size_t i = 0; i < n_items; i++)
-        counts[i] = count_of(b.sums[items[i]], sketch->rows[items[i] / part->m], (double)n, p, q);
+        counts[i] = count_of(b.sums[items[i] % part->k * part->m + items[i] / part->k],
+                             sketch->rows[items[i] % part->k], (double)n, p, q);
     free(b.sums);
     return SHOAL_OK;
 }

@@ -125,7 +125,7 @@ static truth hadamard_truth(const law *l, double n, uint32_t i)
     blocks b = blocks_of(l);
     double e = exp(l->epsilon), in_block = 0, c = b.z / (e - 1), f = devices_of(l, i), least = 2 * n / b.z;
     for (uint32_t j = 0; j < ASKED; j++)
-        if (value_of(l, j) / b.columns == value_of(l, i) / b.columns) in_block += devices_of(l, j);
+        if (value_of(l, j) % b.blocks == value_of(l, i) % b.blocks) in_block += devices_of(l, j);
     double reports = in_block * (e + 1) / b.z + (n - NONE - in_block) * 2 / b.z + (double)NONE / b.blocks;
     double variance = c * c * reports - f, seen = least + mean_positive(reports - least, sqrt(reports));
     return (truth){variance, c * c * seen - mean_positive(f, sqrt(variance))};
@@ -248,7 +248,7 @@ static double planned_hadamard(const law *l, double n, double f)
     blocks b = blocks_of(l);
     double e = exp(l->epsilon), c = b.z / (e - 1), together = 0, pairs = (double)l->size * (l->size - 1);
     for (unsigned x = 0; x < l->size; x++)
-        for (unsigned y = 0; y < l->size; y++) together += x != y && x / b.columns == y / b.columns ? 1 : 0;
+        for (unsigned y = 0; y < l->size; y++) together += x != y && x % b.blocks == y % b.blocks ? 1 : 0;
     return c * c * (2 * n / b.z + (f + (n - f) * together / pairs) * (e - 1) / b.z) - f;
 }
 
@@ -304,8 +304,8 @@ static void hadamard_by_definition(void **state)
         for (uint32_t i = 0; i < ASKED; i++) {
             int64_t sum = 0;
             for (uint32_t r = 0; r < n; r++) {
-                uint32_t index = load32_le(records + 4 * r) >> 1, column = (uint32_t)(items[i] % part->m), odd = 0;
-                if (index / part->m != items[i] / part->m) continue;
+                uint32_t index = load32_le(records + 4 * r) >> 1, column = (uint32_t)(items[i] / part->k), odd = 0;
+                if (index / part->m != items[i] % part->k) continue;
                 for (uint32_t x = index % part->m & column; x != 0; x &= x - 1) odd ^= 1;
                 sum += (records[4 * r] & 1) != odd ? 1 : -1;
             }

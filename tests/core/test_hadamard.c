@@ -42,7 +42,7 @@ static int hadamard(uint32_t n, uint32_t row, uint32_t column)
 // The cell of a listed value in a row, as a record.
 static uint32_t true_output(const shoal_part *part, uint32_t x, uint32_t row)
 {
-    uint32_t block = x / part->m, column = x % part->m;
+    uint32_t block = x % part->k, column = x / part->k;
     return 2 * (block * part->m + row) + (hadamard(part->m, row, column) > 0 ? 1 : 0);
 }
 
