@@ -52,7 +52,7 @@ typedef struct agg_compare_options {
 typedef struct agg_compare_row {
     agg_text value;
     double a, b;                // shares or counts, raw
-    int a_withheld, b_withheld; // the count is below the side's release threshold: show neither a nor b there
+    int a_withheld, b_withheld; // the count is below the side's release threshold: show neither it nor the difference
     double difference, stderr_, low, high;
     double z; // difference over its standard deviation where nothing changed
     int detected;
@@ -74,7 +74,8 @@ typedef struct agg_compare {
 //   compare: its rows point into a->dictionary, which must outlive it
 // Returns: AGG_ERR_COHORT with exit code 3, and nothing else, when either is below its recipe's minimum cohort; RECIPE_HASH;
 //   AGG_ERR_USAGE when the two hold the same reports.
-// Privacy: post-processing. A value that only one side withholds is shown with its difference, from which its count follows.
+// Privacy: post-processing. Of a value that one side withholds, the other side's number and `detected` are shown, no difference:
+// the withheld count would follow from it.
 shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a, const agg_compare_side *b,
                           const agg_compare_options *options) SHOAL_MUST_CHECK;
 void agg_compare_release(agg_compare *compare);

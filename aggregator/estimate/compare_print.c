@@ -17,9 +17,11 @@ static void numbers_of(double out[N_NUMBERS], const agg_compare_row *row)
     memcpy(out, numbers, sizeof numbers);
 }
 
+// Beside the side that may be shown, a difference would tell the one that may not.
 static int is_withheld(const agg_compare_row *row, size_t number)
 {
-    return (number == 0 && row->a_withheld) || (number == 1 && row->b_withheld);
+    if (number == 0) return row->a_withheld;
+    return number == 1 ? row->b_withheld : row->a_withheld || row->b_withheld;
 }
 
 static const char *of_name(agg_compare_of of)
@@ -141,7 +143,7 @@ static void print_table(FILE *stream, const agg_compare *c)
         agg_print_cell(stream, row->value.bytes, row->value.len, width);
         for (size_t j = 0; j < N_SHOWN; j++) {
             if (is_withheld(row, j))
-                fprintf(stream, "  %10s", "withheld");
+                fprintf(stream, "  %10s", j < 2 ? "withheld" : "-");
             else
                 fprintf(stream, "  %10.*f", decimals, unit * numbers[j]);
         }

@@ -134,6 +134,7 @@ test('release thresholds: withheld on both sides is not shown, on one only that 
   assert.ok(json.rows.some((/** @type {any} */ row) => row.b === null) && json.rows.some((/** @type {any} */ row) => row.a === null));
   for (const row of json.rows) {
     assert.ok(row.a !== null || row.b !== null);
+    assert.equal(row.difference === null && row.z === null && row.low === null, row.a === null || row.b === null);
     for (const share of [row.a, row.b]) assert.ok(share === null || share >= 1500 / 60000);
   }
   assert.match(good(...args, '--format', 'csv', 'early.acc', 'late.acc').text, /^value,a,b,difference,stderr,low,high,z,detected\n"fish\d+",(0[.\d]*,,|,0)/);
