@@ -182,10 +182,10 @@ static void strings_are_counted(void **state)
     assert_true(wrong <= 4); // 0.5 expected
 }
 
-// Sixteen hashes fill a filter of two bits: every string looks alike, and nothing is said of any, however many sent it.
-static void full_filters_say_nothing(void **state)
+// 20,000 devices of one string and 10,000 of another, of which the first is asked for.
+static void ask_for_one(agg_estimate_row *row, unsigned bits, unsigned hashes, uint64_t first)
 {
-    static const uint32_t counts[2] = {3000, 1000};
+    static const uint32_t counts[2] = {20000, 10000};
     uint64_t items[2] = {0, 0};
     agg_recipe recipe;
     agg_accumulator acc;
@@ -193,18 +193,38 @@ static void full_filters_say_nothing(void **state)
     agg_estimate estimate;
     agg_error error;
     const agg_estimate_options options = {.confidence = 0.95, .multiple = AGG_NONE};
-    (void)state;
-    bloom_recipe(&recipe, 2, 16, 4, 0.45, 0.55);
+    bloom_recipe(&recipe, bits, hashes, 16, 0.45, 0.55);
     assert_true(agg_recipe_item(&items[0], &recipe, "w0", 2) && agg_recipe_item(&items[1], &recipe, "w1", 2));
-    fold(&acc, &recipe, items, counts, 2, 7000000);
+    fold(&acc, &recipe, items, counts, 2, first);
     assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "test", "w0\n", 3, 0, NULL, NULL));
     assert_ok(agg_estimate_run(&estimate, &error, &recipe, &acc, &dictionary, &options));
     assert_int_equal(estimate.n_rows, 1);
-    assert_true(estimate.rows[0].count == 0 && estimate.rows[0].stderr_ == 4000 && !estimate.rows[0].detected);
+    *row = estimate.rows[0];
     agg_estimate_release(&estimate);
     agg_dictionary_release(&dictionary);
     agg_accumulator_release(&acc);
     agg_recipe_release(&recipe);
+}
+
+// Sixteen hashes fill a filter of two bits: every string looks alike, and nothing is said of any, however many sent it.
+static void full_filters_say_nothing(void **state)
+{
+    agg_estimate_row row;
+    (void)state;
+    ask_for_one(&row, 2, 16, 7000000);
+    assert_true(row.count == 0 && row.stderr_ == 30000 && !row.detected);
+}
+
+// Four hashes on eight bits often meet; a bit counts once. The 128 bits have sd 16 sqrt(1875 / 4) / 0.075 = 4,600 from coins and 10,000
+// sqrt(0.24) = 4,900 from the other string, and 0.41 of them belong to the one that is asked for: its count has an sd of
+// 6,750 / sqrt(128 * 0.24) = 1,210. Counted twice where they meet, it is 1,560.
+static void hashes_that_meet_count_once(void **state)
+{
+    agg_estimate_row row;
+    (void)state;
+    ask_for_one(&row, 8, 4, 8000000);
+    print_message("one of two: %.0f +- %.0f\n", row.count, row.stderr_);
+    assert_true(fabs(row.count - 20000) < 4 * row.stderr_ && fabs(row.stderr_ - 1210) < 200);
 }
 
 static const agg_estimate_row *row_of(const agg_estimate *e, agg_text value)
@@ -241,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_follow_their_formula), cmocka_unit_test(strings_are_counted),
-        cmocka_unit_test(full_filters_say_nothing), cmocka_unit_test(order_of_the_dictionary_changes_nothing)};
+        cmocka_unit_test(full_filters_say_nothing), cmocka_unit_test(hashes_that_meet_count_once),
+        cmocka_unit_test(order_of_the_dictionary_changes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
