@@ -62,10 +62,11 @@ test-native: preset = release
 test-tsan: ctest_options = -E '^(core|fuzz|install)\.$(if $(SHOAL_LONG),,|agg_estimate)'
 test-asan test-tsan test-emscripten test-wasi: preset = $*
 
-# What estimates and intervals promise, through the commands; one setting, or all under SHOAL_LONG.
+# What estimates, intervals and plans promise, through the commands; a few settings, or all under SHOAL_LONG.
 test-accuracy: native
 	$(say)
 	node tests/aggregator/accuracy.mjs $(if $(SHOAL_LONG),--long)
+	node tests/aggregator/plan_accuracy.mjs $(if $(SHOAL_LONG),--long)
 
 test-types: setup
 	$(say)
