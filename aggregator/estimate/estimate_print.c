@@ -29,6 +29,17 @@ static int is_deceptive(int32_t point)
            (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f);
 }
 
+static int is_joiner(int32_t point)
+{
+    return point == 0x200c || point == 0x200d;
+}
+
+// A joiner between characters beyond ASCII is part of their spelling: emoji, Persian, Hindi. One alone hides nothing there.
+static int is_spelling(int32_t point, int32_t before, const char *after, size_t len)
+{
+    return is_joiner(point) && before >= 0x80 && !is_joiner(before) && len > 0 && (after[0] & 0x80) != 0;
+}
+
 void agg_print_json_text(FILE *stream, const char *bytes, size_t len)
 {
     fputc('"', stream);
@@ -53,10 +64,12 @@ void agg_print_json_text(FILE *stream, const char *bytes, size_t len)
 static size_t terminal_text(FILE *stream, const char *bytes, size_t len, int is_csv)
 {
     size_t width = 0;
+    int32_t point = 0, before;
     while (len > 0) {
-        int32_t point;
+        before = point;
         size_t used = next_point(&point, bytes, len);
-        if (point < 0 || is_control(point) || is_deceptive(point)) {
+        int is_kept = is_spelling(point, before, bytes + used, len - used);
+        if (!is_kept && (point < 0 || is_control(point) || is_deceptive(point))) {
             width += 4 * used;
             for (size_t i = 0; stream != NULL && i < used; i++) fprintf(stream, "\\x%02x", (uint8_t)bytes[i]);
         } else {

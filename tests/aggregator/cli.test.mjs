@@ -210,6 +210,21 @@ test('a closed list needs no dictionary', () => {
     ['simulate', '--recipe', 'list.json', '--counts', 'wrong.tsv', '--devices', '5', '--seed', 's', '-o', '-']);
 });
 
+test('joiners that spell a value are printed, those that hide something are escaped', () => {
+  const values = ['\u{1f469}\u{1f3fd}\u200d\u{1f3a8}', '\u0645\u06cc\u200c\u062e', 'a\u200db', '\u00e9\u200d', '\u00e9\u202e\u00e9'];
+  const shown = [values[0], values[1], 'a\\xe2\\x80\\x8db', '\u00e9\\xe2\\x80\\x8d', '\u00e9\\xe2\\x80\\xae\u00e9'];
+  write('join.json', { ...recipe({ mechanism: 'onehot-asymmetric' }), hash: undefined, seed: undefined, parameters: { epsilon: 8, values } });
+  writeFileSync(at('join.tsv'), values.map((value, i) => `${value}\t${16 >> i}\n`).join(''));
+  good(['simulate', '--recipe', 'join.json', '--counts', 'join.tsv', '--devices', '20000', '--seed', 's', '-o', 'j.batches']);
+  good(['ingest', '--recipe', 'join.json', '-o', 'j.acc', 'j.batches']);
+  const csv = good(['estimate', '--recipe', 'join.json', '--format', 'csv', 'j.acc']).text.trim().split('\n').slice(1);
+  assert.deepEqual(csv.map((line) => line.split(',')[0]), shown.map((value) => `"${value}"`));
+  const table = good(['estimate', '--recipe', 'join.json', 'j.acc']).text;
+  for (const value of shown) assert.ok(table.includes(`\n${value} `), value);
+  const json = JSON.parse(good(['estimate', '--recipe', 'join.json', '--format', 'json', 'j.acc']).text);
+  assert.deepEqual(json.rows.map((/** @type {any} */ row) => row.value), values);
+});
+
 test('bad counts files are refused with their line', () => {
   for (const [text, says] of [['a\t1\nb\n', /bad\.tsv: line 2: a tab and a count/], ['a\t1\nb\t-1\n', /line 2: .*negative/],
     ['a\t1\nb\tx\n', /line 2: .*whole number/], ['a\t1\na\t2\n', /line 2: .*came before/]]) {
