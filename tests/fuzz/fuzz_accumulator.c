@@ -4,6 +4,41 @@
 #include "checksum.h"
 #include "fuzz_aggregator.h"
 
+#define CELLS_MAX 200u // of a sketch whose file is short enough
+
+static size_t write_file(uint8_t *out, size_t cap, const agg_accumulator *acc)
+{
+    agg_error error = {0};
+    uint64_t size = agg_accumulator_size(acc);
+    if (size + 1 > cap) return 0;
+    FILE *stream = fmemopen(out, cap, "wb");
+    PROPERTY(stream != NULL && agg_accumulator_write(stream, &error, acc) == SHOAL_OK && fclose(stream) == 0);
+    return (size_t)size;
+}
+
+// The file of three records, checksum put right.
+size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
+{
+    uint8_t seed[32] = {5}, records[3 * 64];
+    shoal_recipe recipe;
+    agg_accumulator acc;
+    agg_error error = {0};
+    shoal_rng rng;
+    const sample *s = sample_number(index).sample;
+    if (s == NULL || index > UINT8_MAX) return 0;
+    fuzz_recipe(&recipe, (uint8_t)index);
+    const shoal_part *part = &recipe.parts[0];
+    if (recipe.record_size > 64 || (uint64_t)part->k * part->m > CELLS_MAX) return 0;
+    shoal_rng_init(&rng, seed);
+    for (uint32_t i = 0; i < 3; i++) fuzz_randomize(records + i * recipe.record_size, &recipe, s->value, &rng);
+    PROPERTY(agg_accumulator_init(&acc, &error, &recipe) == SHOAL_OK);
+    PROPERTY(agg_accumulator_add(&acc, &error, records, 3, 1) == SHOAL_OK);
+    out[0] = 1;
+    size_t len = write_file(out + 1, cap - 1, &acc);
+    agg_accumulator_release(&acc);
+    return len > 0 ? len + 1 : 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     agg_accumulator acc;
