@@ -5,7 +5,7 @@
 #include "hcms.h"
 
 #include "bytes.h"
-#include "sketch.h"
+#include "scattered_adds.h"
 
 static uint32_t record_size(const agg_shape *shape)
 {
@@ -20,19 +20,15 @@ static shoal_err check(const agg_shape *shape)
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-// One scattered add a record: bound by memory, not by the core, so that threads would gain nothing here.
+static uint32_t step_of(const uint8_t *record, uint32_t m)
+{
+    return 2 * m * load32_le(record) + load32_le(record + 4);
+}
+
 static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
                      unsigned n_threads)
 {
-    (void)error;
-    (void)n_threads;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *record = records + i * stride;
-        uint32_t column_sign = load32_le(record + 4);
-        size_t cell = (size_t)load32_le(record) * sketch->shape.m + (column_sign >> 1);
-        sketch->cells.ones[cell] += 2 * (column_sign & 1) - 1; // unsigned: cells of a forged file wrap, and do no worse
-    }
-    return SHOAL_OK;
+    return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of);
 }
 
 const agg_sketch_kind agg_hcms_sketch = {shoal_hcms_id, INT32_MAX, 0, 1, 0, record_size, check, add};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two loops that must be exact: vertical bit counting and the Walsh-Hadamard transform, against their definitions.
+// The loops that must be exact: vertical bit counting, scattered additions and the Walsh-Hadamard transform, against their definitions.
 #include "agg_test.h"
 
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "bit_columns.h"
+#include "bytes.h"
 #include "rng.h"
+#include "scattered_adds.h"
 #include "wht.h"
 
 static void counts_every_bit(void **state)
@@ -52,6 +54,46 @@ static void all_ones_do_not_overflow_lanes(void **state)
     for (int i = 0; i < 1000; i++) vectors[i] = ones;
     agg_bit_columns_add(counts, 64, vectors, 1000);
     for (int l = 0; l < 64; l++) assert_int_equal(counts[l], 1000);
+}
+
+// Large sketches take their records group by group, in runs: the same sums as one by one, on any number of threads.
+static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t size, uint32_t count)
+{
+    static const uint8_t seed[32] = {8};
+    const agg_sketch_kind *kind = agg_sketch_kind_of(mechanism);
+    agg_sketch grouped, direct;
+    agg_error error;
+    shoal_rng rng;
+    size_t stride = size + 4; // another part's bytes lie between
+    uint8_t *records = malloc(count * stride);
+    assert_non_null(records);
+    shoal_rng_init(&rng, seed);
+    assert_ok(agg_sketch_init(&grouped, &error, &(agg_shape){mechanism, k, m}));
+    assert_ok(agg_sketch_init(&direct, &error, &(agg_shape){mechanism, k, m}));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cell = (uint32_t)shoal_rng_below(&rng, (uint64_t)k * m), sign = (uint32_t)shoal_rng_u64(&rng) & 1;
+        if (i < 2) cell = i == 0 ? 0 : k * m - 1;
+        if (size == 8) store32_le(records + i * stride, cell / m);
+        store32_le(records + i * stride + size - 4, size == 8 ? 2 * (cell % m) + sign : cell);
+        direct.cells.ones[cell] += size == 8 && sign == 0 ? UINT32_MAX : 1;
+    }
+    assert_ok(kind->add(&grouped, &error, records, stride, count, 1));
+    assert_memory_equal(grouped.cells.ones, direct.cells.ones, direct.n_cells * sizeof *direct.cells.ones);
+    memset(grouped.cells.ones, 0, grouped.n_cells * sizeof *grouped.cells.ones);
+    assert_ok(kind->add(&grouped, &error, records, stride, count, 3));
+    assert_memory_equal(grouped.cells.ones, direct.cells.ones, direct.n_cells * sizeof *direct.cells.ones);
+    agg_sketch_release(&grouped);
+    agg_sketch_release(&direct);
+    free(records);
+}
+
+static void scattered_adds_are_exact(void **state)
+{
+    (void)state;
+    check_scattered(shoal_hcms_id, 1024, 1024, 8, AGG_FEW_RECORDS + 1);
+    check_scattered(shoal_hcms_id, 777, 2048, 8, AGG_FEW_RECORDS - 1);
+    check_scattered(shoal_olh_id, 70001, 16, 4, AGG_FEW_RECORDS);
+    check_scattered(shoal_olh_id, 1u << 17, 8, 4, AGG_RUN + AGG_FEW_RECORDS);
 }
 
 static int sign_of(uint32_t i, uint32_t j)
@@ -122,9 +164,12 @@ static void sizes_are_checked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_every_bit),         cmocka_unit_test(all_ones_do_not_overflow_lanes),
-        cmocka_unit_test(transforms_by_definition), cmocka_unit_test(transform_keeps_the_largest_sum),
-        cmocka_unit_test(every_part_runs_once),     cmocka_unit_test(sizes_are_checked)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counts_every_bit),
+                                       cmocka_unit_test(all_ones_do_not_overflow_lanes),
+                                       cmocka_unit_test(scattered_adds_are_exact),
+                                       cmocka_unit_test(transforms_by_definition),
+                                       cmocka_unit_test(transform_keeps_the_largest_sum),
+                                       cmocka_unit_test(every_part_runs_once),
+                                       cmocka_unit_test(sizes_are_checked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
