@@ -12,6 +12,7 @@
 #include "normal_law.h"
 #include "probability.h"
 #include "recipe.h"
+#include "row_count.h"
 #include "sketch.h"
 
 // Seconds of one core, as docs/performance.md measures them; what depends on a record's length is taken to grow with it.
@@ -225,14 +226,20 @@ static shoal_err add_variant(variants *all, agg_error *error, const agg_plan_wis
     return SHOAL_OK;
 }
 
-// A proposal; where reports are limited, also with so few rows that their number has fewer digits.
+// A proposal; the same with a half and a quarter of its rows, which may do as well; and, where reports are limited, with so few that
+// their number has fewer digits.
 static shoal_err add_proposal(variants *all, agg_error *error, const agg_plan_wish *wish, shoal_part part)
 {
     const shoal_takes *own = shoal_mechanism_takes(shoal_mechanism_by_id(part.mechanism), part.domain);
+    uint32_t rows = part.k;
     shoal_err err = add_variant(all, error, wish, part);
-    if (wish->report_bytes <= 0 || !(own->needs & SHOAL_TAKES_K)) return err;
-    for (uint32_t k = 9999999; k >= 9 && err == SHOAL_OK; k /= 10) {
-        if (k >= part.k) continue;
+    if (!(own->needs & SHOAL_TAKES_K)) return err;
+    for (uint32_t k = rows / 2; k >= rows / 4 && k >= AGG_ROWS_LEAST && err == SHOAL_OK; k /= 2) {
+        part.k = k;
+        err = add_variant(all, error, wish, part);
+    }
+    for (uint32_t k = 9999999; wish->report_bytes > 0 && k >= 9 && err == SHOAL_OK; k /= 10) {
+        if (k >= rows) continue;
         part.k = k;
         err = add_variant(all, error, wish, part);
     }
