@@ -7,5 +7,8 @@ static const sample hadamard_samples[] = {
     {116, "item", "123456", {SAMPLE_EPSILON(8000000), SAMPLE_NUMBER("size", 300000)}},
     {117, "item", "none", {SAMPLE_EPSILON(12000000), SAMPLE_NUMBER("size", 100)}},
     {118, "item", "2", {SAMPLE_EPSILON(2000000), {"parameters.values", "red,green,blue", 0}}},
-    {119, "number", "7250000", {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 24), SAMPLE_NUMBER("low", 0), SAMPLE_NUMBER("high", 24)}},
+    {119,
+     "number",
+     "7250000",
+     {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 24), SAMPLE_NUMBER("low", 0), SAMPLE_NUMBER("high", 24)}},
 };

@@ -6,5 +6,8 @@ static const sample onehot_asymmetric_samples[] = {
     {13, "word", "777", {SAMPLE_EPSILON(8000000), SAMPLE_NUMBER("size", 1000)}},
     {14, "word", "128", {SAMPLE_EPSILON(16000000), SAMPLE_NUMBER("size", 129)}},
     {48, "item", "2", {SAMPLE_EPSILON(3000000), {"parameters.values", "red,green,blue", 0}}},
-    {49, "number", "-2500000", {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 20), SAMPLE_NUMBER("low", -10), SAMPLE_NUMBER("high", 10)}},
+    {49,
+     "number",
+     "-2500000",
+     {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 20), SAMPLE_NUMBER("low", -10), SAMPLE_NUMBER("high", 10)}},
 };

@@ -6,5 +6,8 @@ static const sample onehot_symmetric_samples[] = {
     {67, "word", "777", {SAMPLE_EPSILON(8000000), SAMPLE_NUMBER("size", 1000)}},
     {68, "word", "128", {SAMPLE_EPSILON(16000000), SAMPLE_NUMBER("size", 129)}},
     {69, "item", "2", {SAMPLE_EPSILON(3000000), {"parameters.values", "red,green,blue", 0}}},
-    {70, "number", "-2500000", {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 20), SAMPLE_NUMBER("low", -10), SAMPLE_NUMBER("high", 10)}},
+    {70,
+     "number",
+     "-2500000",
+     {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 20), SAMPLE_NUMBER("low", -10), SAMPLE_NUMBER("high", 10)}},
 };
