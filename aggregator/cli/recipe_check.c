@@ -38,11 +38,11 @@ static void print_range(const shoal_recipe *r)
         printf("mean                of numbers from %.10g to %.10g; one outside counts as the nearer end\n", low, high);
         return;
     }
-    double width = (high - low) / size;
-    printf(
-        "buckets             %u of %.10g each, from [%.10g, %.10g) to [%.10g, %.10g]; a number outside counts in the "
-        "nearer\n",
-        size, width, low, low + width, high - width, high);
+    char first[AGG_LABEL_MAX], last[AGG_LABEL_MAX];
+    agg_bucket_print(first, r, 0);
+    agg_bucket_print(last, r, size - 1);
+    printf("buckets             %u of %.10g each, from %s to %s; a number outside counts in the nearer\n", size,
+           (high - low) / size, first, last);
 }
 
 // The largest log-ratio between an entry of a list and none of it, over all vectors of a list of two: the other entries' coins are the

@@ -240,24 +240,50 @@ shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_re
     return load(counts, error, recipe, path, 1, talk, talk_context);
 }
 
-#define LABEL_MAX 64
+// Writes millionths as a decimal without spare zeros. Returns: characters, at most 21.
+static int print_micro(char *out, size_t cap, int64_t micro)
+{
+    uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
+    int len = snprintf(out, cap, "%s%llu.%06llu", micro < 0 ? "-" : "", (unsigned long long)(size / 1000000),
+                       (unsigned long long)(size % 1000000));
+    while (out[len - 1] == '0') len--;
+    if (out[len - 1] == '.') len--;
+    out[len] = '\0';
+    return len;
+}
+
+// The least number, in millionths, that lies in bucket i: what shoal_recipe_number_item sends there, exactly.
+static int64_t lower_end(const shoal_recipe *r, uint32_t i)
+{
+    uint64_t width = (uint64_t)r->high_micro - (uint64_t)r->low_micro, size = r->parts[0].size;
+    uint64_t rest = width % size * i; // below 2^48
+    return (int64_t)((uint64_t)r->low_micro + width / size * i + rest / size + (rest % size > 0));
+}
+
+int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32_t i)
+{
+    char low[32], high[32];
+    int is_last = i + 1 == recipe->parts[0].size;
+    print_micro(low, sizeof low, lower_end(recipe, i));
+    print_micro(high, sizeof high, lower_end(recipe, i + 1));
+    return snprintf(out, AGG_LABEL_MAX, "[%s, %s%c", low, high, is_last ? ']' : ')');
+}
 
 // What a row of an unnamed item is called: its index, its bucket of numbers, or "mean".
-static int print_label(char out[LABEL_MAX], const shoal_recipe *r, uint32_t i)
+static int print_label(char out[AGG_LABEL_MAX], const shoal_recipe *r, uint32_t i)
 {
-    double low = (double)r->low_micro / 1e6, width = (double)r->high_micro / 1e6 - low, size = r->parts[0].size;
-    if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) return snprintf(out, LABEL_MAX, "mean");
-    if (r->value != SHOAL_VALUE_NUMBER) return snprintf(out, LABEL_MAX, "%u", i);
-    return snprintf(out, LABEL_MAX, "[%.10g, %.10g)", low + width * i / size, low + width * (i + 1) / size);
+    if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) return snprintf(out, AGG_LABEL_MAX, "mean");
+    if (r->value != SHOAL_VALUE_NUMBER) return snprintf(out, AGG_LABEL_MAX, "%u", i);
+    return agg_bucket_print(out, r, i);
 }
 
 static shoal_err label_items(agg_dictionary *dictionary, agg_error *error, const shoal_recipe *recipe)
 {
     size_t used = 0;
-    dictionary->pool = agg_alloc(error, dictionary->n, recipe->value == SHOAL_VALUE_NUMBER ? LABEL_MAX : 9);
+    dictionary->pool = agg_alloc(error, dictionary->n, recipe->value == SHOAL_VALUE_NUMBER ? AGG_LABEL_MAX : 9);
     if (dictionary->pool == NULL) return AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < dictionary->n; i++) {
-        char label[LABEL_MAX];
+        char label[AGG_LABEL_MAX];
         size_t len = (size_t)print_label(label, recipe, i);
         memcpy(dictionary->pool + used, label, len);
         dictionary->values[i] = (agg_text){dictionary->pool + used, len};

@@ -33,10 +33,16 @@ shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, con
                                const char *bytes, size_t len, int has_counts, agg_talk talk,
                                void *talk_context) SHOAL_MUST_CHECK;
 
-// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a number as "[low, high)", or
+// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a number (agg_bucket_print), or
 // "mean" alone where a mean is all there is. ARGUMENT for an open domain.
 shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
                                    const agg_recipe *recipe) SHOAL_MUST_CHECK;
+
+#define AGG_LABEL_MAX 64
+
+// Writes the label of bucket i of a histogram: "[low, high)" in exact decimals, low being the least number that lies in it; the last one
+// is closed, "[low, high]". Returns: its length.
+int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32_t i);
 
 void agg_dictionary_release(agg_dictionary *dictionary);
 

@@ -70,7 +70,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 test('a histogram counts every number in its bucket, and covers the truth', () => {
   fresh('bars', '--low', '0', '--high', '100', '--size', '5', '--epsilon', '2', '--mechanism', 'onehot-asymmetric');
   const { result, truth } = run('bars', 'a');
-  const labels = ['[0, 20)', '[20, 40)', '[40, 60)', '[60, 80)', '[80, 100)'];
+  const labels = ['[0, 20)', '[20, 40)', '[40, 60)', '[60, 80)', '[80, 100]'];
   const counts = labels.map(() => 0);
   for (const [number, count] of truth) counts[Math.min(4, Math.max(0, Math.floor(number / 20)))] += count;
   assert.equal(counts.reduce((sum, count) => sum + count, 0), DEVICES);
@@ -82,6 +82,31 @@ test('a histogram counts every number in its bucket, and covers the truth', () =
   }
   // 60,000 reports at epsilon 2: 2 e^1 / (e^2 - 1) sqrt(n) = 208 where nobody is; sharp enough to tell bucket 20 from 0.
   assert.ok(Math.abs(result.rows[4].stderr - 208) < 4, result.rows[4].stderr);
+});
+
+test('labels are exact decimals: every number lies where its label says', () => {
+  /** @param {string[]} options */
+  const labels = (...options) => {
+    fresh('ends', '--epsilon', '8', ...options);
+    rmSync(join(folder, 'ends.acc'), { force: true });
+    good('simulate', '--recipe', 'ends.json', '--counts', 'ends.tsv', '--devices', '2000', '--seed', 's', '-o', 'batches');
+    good('ingest', '--recipe', 'ends.json', '-o', 'ends.acc', 'batches');
+    return JSON.parse(good('estimate', '--recipe', 'ends.json', '--format', 'json', 'ends.acc')).rows;
+  };
+  // 0.1 is not a double, and -0.3 + 0.4 * 3/4 not 0.
+  writeFileSync(join(folder, 'ends.tsv'), '-0.3\t1\n');
+  assert.deepEqual(labels('--low', '-0.3', '--high', '0.1', '--size', '4').map((/** @type {any} */ row) => row.value).sort(),
+    ['[-0.1, 0)', '[-0.2, -0.1)', '[-0.3, -0.2)', '[0, 0.1]']);
+  // Thirds are no decimals: 3.333333 is in the first bucket, 3.333334 in the second.
+  for (const [number, label] of [['3.333333', '[0, 3.333334)'], ['3.333334', '[3.333334, 6.666667)'], ['6.666666', '[3.333334, 6.666667)'],
+    ['6.666667', '[6.666667, 10]'], ['10', '[6.666667, 10]']]) {
+    writeFileSync(join(folder, 'ends.tsv'), `${number}\t1\n`);
+    const [first, second] = labels('--low', '0', '--high', '10', '--size', '3');
+    assert.equal(first.value, label, number);
+    assert.ok(first.count > 1800 && second.count < 100, number);
+  }
+  writeFileSync(join(folder, 'ends.tsv'), '123456789012.75\t1\n');
+  assert.equal(labels('--low', '123456789012.5', '--high', '123456789013.5', '--size', '4')[0].value, '[123456789012.75, 123456789013)');
 });
 
 test('a histogram through a sketch says the same', () => {
