@@ -178,11 +178,19 @@ test('neither the value, the seed nor the device\'s secret stays in the module',
   const recipe = core.recipe(wordsRecipe());
   const seed = new Uint8Array(32).fill(0xa7);
   const marker = 'quicksilverherring';
+  const isClean = () => {
+    const memory = Buffer.from(/** @type {WebAssembly.Memory} */ (instance.exports.memory).buffer);
+    assert.equal(memory.indexOf(marker.slice(0, 8)), -1);
+    assert.equal(memory.indexOf(Buffer.alloc(8, 0xa7)), -1);
+  };
   recipe.randomize(marker, seed, seed);
+  isClean();
   assert.throws(() => recipe.randomize(marker + 'é'.repeat(200), seed, seed), { code: 'range' });
-  const memory = Buffer.from(/** @type {WebAssembly.Memory} */ (instance.exports.memory).buffer);
-  assert.equal(memory.indexOf(marker.slice(0, 8)), -1);
-  assert.equal(memory.indexOf(Buffer.alloc(8, 0xa7)), -1);
+  isClean();
+  for (const parameters of [{ epsilon: 1, size: 9 }, { epsilon: 1, size: 9, low: 0, high: 1 }]) {
+    core.recipe(itemsRecipe({ parameters, value: 'low' in parameters ? 'number' : 'item' })).randomize(1, seed, seed);
+    isClean();
+  }
 });
 
 test('the exports refuse every pointer and handle that is not JavaScript\'s own', async () => {
