@@ -206,17 +206,29 @@ static void print_parameter_cell(void *context, const char *name, uint64_t micro
         snprintf(text + len, 64 - len, "%s%s=%.10g", len > 0 ? " " : "", name, (double)micro / 1e6);
 }
 
+static int parameters_width(const agg_plan *plan)
+{
+    size_t width = sizeof "parameters" - 1;
+    for (size_t i = 0; i < plan->n_candidates; i++) {
+        char parameters[64] = "";
+        agg_plan_parameters(&plan->candidates[i].part, print_parameter_cell, parameters);
+        if (strlen(parameters) > width) width = strlen(parameters);
+    }
+    return (int)width;
+}
+
 static void print_all(const printing *p)
 {
     char a[24], b[24], c[24], d[24], e[24], f[24];
-    fprintf(p->stream, "\n%-17s %-40s %8s %9s %9s %10s %7s %6s %8s %9s %9s\n", "mechanism", "parameters", "stderr",
-            "largest", "smallest", "detectable", "JSON", "batch", "sketch", "fold", "estimate");
+    int width = parameters_width(p->plan);
+    fprintf(p->stream, "\n%-17s %-*s %8s %9s %9s %10s %7s %6s %8s %9s %9s\n", "mechanism", width, "parameters",
+            "stderr", "largest", "smallest", "detectable", "JSON", "batch", "sketch", "fold", "estimate");
     for (size_t i = 0; i < p->plan->n_candidates; i++) {
         const agg_plan_candidate *own = &p->plan->candidates[i];
         char parameters[64] = "";
         agg_plan_parameters(&own->part, print_parameter_cell, parameters);
-        fprintf(p->stream, "%-17s %-40s %8s %9s %9s %10.0f %7.0f %6.0f %8s %9s %9s\n", own->mechanism->name, parameters,
-                error_text(a, p, own->error), error_text(b, p, own->error_largest),
+        fprintf(p->stream, "%-17s %-*s %8s %9s %9s %10.0f %7.0f %6.0f %8s %9s %9s\n", own->mechanism->name, width,
+                parameters, error_text(a, p, own->error), error_text(b, p, own->error_largest),
                 p->wish->is_mean ? "-" : percent(c, own->smallest), own->n_detectable, own->report_bytes,
                 own->record_bytes, bytes_text(d, own->memory), time_text(e, own->fold_s),
                 time_text(f, own->estimate_s));

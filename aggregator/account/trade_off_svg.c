@@ -170,8 +170,8 @@ static void draw_line(FILE *stream, const agg_trade_off *s, uint32_t column)
     for (uint32_t row = 0; row < SIDE; row++)
         if (!isnan(s->error[row][column])) fprintf(stream, "%.1f,%.1f ", line_x(row), line_y(s, s->error[row][column]));
     fprintf(stream, "\" stroke=\"#%02x%02x%02x\"/>\n", (unsigned)c.red, (unsigned)c.green, (unsigned)c.blue);
-    snprintf(words, sizeof words, "m = %u", s->parts[0][column].m);
-    text(stream, LINES_X + 14, line_y(s, s->error[0][column]) + 4, 11, "start", ink, words);
+    snprintf(words, sizeof words, column == 0 ? "m = %u" : "%u", s->parts[0][column].m);
+    text(stream, LINES_X + 9, line_y(s, s->error[0][column]) + 2, 11, "start", ink, words);
 }
 
 static void draw_lines(FILE *stream, const agg_trade_off *s)
@@ -188,7 +188,7 @@ static void draw_lines(FILE *stream, const agg_trade_off *s)
     }
     for (uint32_t i = 0; i < SIDE; i += 2) draw_line(stream, s, i);
     text(stream, LINES_X + LINES_W / 2, MAP_Y + MAP_H + 38, 12, "middle", faint, "k, rows");
-    text(stream, LINES_X, MAP_Y - 12, 12, "start", faint, "standard deviation, reports");
+    text(stream, LINES_X, MAP_Y - 12, 12, "start", faint, "standard deviation in reports, a line for each m");
 }
 
 void agg_trade_off_svg(FILE *stream, const agg_trade_off *s)

@@ -151,6 +151,7 @@ test('Figure 4b as table, CSV, JSON and picture', () => {
   assert.equal(svg.match(/<rect /g)?.length, 1 + 13 * 13);
   assert.equal(svg.match(/<polyline /g)?.length, 7);
   assert.doesNotMatch(svg, /nan|inf/i);
+  assert.equal(readFileSync(join(root, 'docs/surface.svg'), 'utf8'), svg, 'the picture of docs/plan.md');
   assert.match(shoal(...args).text, /^ +65536 +25578 /m);
   assert.equal(shoal(...args, '--mechanism', 'grr').code, 2);
 });
