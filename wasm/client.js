@@ -338,9 +338,11 @@ export class Client {
   async #source(source) {
     const { url, hash } = source;
     if (typeof url !== 'string') return { name: source.recipe ?? null, json: source };
-    const response = await this.#deps.fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' }).catch(() => null);
-    const text = response?.ok ? await response.text() : '';
-    return { name: url, json: text.length > RECIPE_MAX ? '' : text, hash };
+    const text = await this.#deps
+      .fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' })
+      .then((response) => (response.ok ? response.text() : ''))
+      .catch(() => '');
+    return { name: url, json: text.length > RECIPE_MAX ? '' : text, hash: String(hash) };
   }
 
   // ---- events ----

@@ -793,7 +793,7 @@ test('without the list of registrable domains no site is recorded', async () => 
 
 test('a pinned recipe is fetched after consent and refused unless its hash is the pinned one', async () => {
   const { hash } = (await load()).recipe(wordsRecipe());
-  for (const [pinned, expected] of [[hash, 'queued'], ['0'.repeat(64), 'unknown-stream']]) {
+  for (const [pinned, expected] of /** @type {any[][]} */ ([[hash, 'queued'], ['0'.repeat(64), 'unknown-stream'], [undefined, 'unknown-stream'], ['', 'unknown-stream']])) {
     /** @type {string[]} */
     const fetched = [];
     const fetcher = async (/** @type {any} */ url) => (fetched.push(String(url)), new Response(JSON.stringify(wordsRecipe())));
@@ -803,6 +803,22 @@ test('a pinned recipe is fetched after consent and refused unless its hash is th
     assert.deepEqual(codes(await client.record('typed-words', 'a')), [expected]);
     assert.equal(fetched[0], 'https://edge.example/r.json');
     if (expected !== 'queued') assert.ok((await why(client)).includes('recipe-refused'));
+  }
+});
+
+test('a pinned recipe that cannot be read is named, the others work', async () => {
+  const { hash } = (await load()).recipe(wordsRecipe());
+  const broken = { ok: true, text: () => Promise.reject(new Error('cut')) };
+  const answers = [new Response('', { status: 404 }), new Response('{'), new Response(' '.repeat((1 << 20) + 1)), broken, new Error('offline')];
+  for (const answer of answers) {
+    const fetcher = async () => {
+      if (answer instanceof Error) throw answer;
+      return /** @type {any} */ (answer);
+    };
+    const { client } = await makeClient({ fetch: fetcher, recipes: [{ url: 'https://edge.example/r.json', hash }, wordsRecipe({ send: { fresh: 'allow', delay_s: 9 } })] });
+    await client.consent.grant();
+    assert.deepEqual(codes(await client.record('typed-words', 'a')), ['queued']);
+    assert.deepEqual((await client.explain()).filter((/** @type {any} */ r) => r.code === 'recipe-refused').map((/** @type {any} */ r) => r.recipe), ['https://edge.example/r.json']);
   }
 });
 
