@@ -8,9 +8,9 @@ import { h } from './tree.js';
  * @typedef {{value?: string, mechanism?: string}} Recipe the part of a recipe that words and one doubtful shape need
  *
  * @typedef {object} View
- * @property {'bits' | 'bloom' | 'list' | 'sign' | 'cell' | 'set' | 'bit'} form
+ * @property {'bits' | 'bloom' | 'list' | 'sign' | 'cell' | 'set' | 'bit' | 'text'} form
  *   bits: a row of a sketch; bloom: a filter of a cohort; list: a bit an entry; sign: one sign of a row; cell: one cell of a
- *   row; set: some entries of a list; bit: one bit
+ *   row; set: some entries of a list; bit: one bit; text: a shape that this page does not know
  * @property {Uint8Array | null} cells what is drawn, lit or dark; null where that is too much, or nothing
  * @property {number} row the row or cohort; -1 where there is none
  * @property {number} [column] of a sign
@@ -27,12 +27,16 @@ export function readRecord({ parameters, records: [text] }, recipe = {}) {
   const numbers = fields.map(Number);
   const [row, second, third] = numbers;
   const isHex = (/** @type {number} */ count) => fields.at(-1)?.length === 2 * Math.ceil(count / 8);
+  /** @type {View} */
+  const unknown = { form: 'text', row: -1, cells: null };
+  if (!/^[0-9a-f,]+$/.test(text)) return unknown;
   if (m !== undefined) {
     return fields.length === 3 ? signOf(row, second, third, m) : { form: 'bits', row, cells: bits(fields[1], m) };
   }
   if (g !== undefined) return { form: 'cell', row, cells: lit(g, [second]) };
   if ('f' in parameters) return { form: 'bloom', row, cells: bits(fields[1], width ?? size) };
   if (low !== undefined && size === undefined) return { form: 'bit', row: -1, cells: lit(1, row ? [0] : []) };
+  if (size === undefined) return unknown;
   if (fields.length === 1 && isHex(size)) return { form: 'list', row: -1, cells: bits(text, size) };
   // "3,1" is a row and its sign or, of a list of less than ten, a set of two: there the recipe's name decides.
   const isSign = /^\d+,[01]$/.test(text) && (fields[0].length > 1 || row >= second || recipe.mechanism !== 'subset');
@@ -137,9 +141,9 @@ export function sayings(view, report, recipe = {}) {
 /** The two sides of one coin with odds e^x. @param {number} x */
 const flipOf = (x) => 1 / (Math.exp(x) + 1);
 
-/** Any mechanism's promise. @param {number} epsilon @param {string} noun */
+/** Any mechanism's promise. @param {number | undefined} epsilon @param {string} noun */
 const promise = (epsilon, noun) =>
-  `Whatever your ${noun} had been, this very record could have come out: with any other it is at most ${times(Math.exp(epsilon))} times less likely.`;
+  `Whatever your ${noun} had been, this very record could have come out${epsilon ? `: with any other it is at most ${times(Math.exp(epsilon))} times less likely` : ''}.`;
 
 /** @type {{[form: string]: (facts: Facts) => Sayings}} */
 const SAYINGS = {
@@ -192,6 +196,7 @@ const SAYINGS = {
         : `The others were drawn at random, and nothing tells yours from them. ${promise(epsilon, noun)}`,
     };
   },
+  text: ({ noun, epsilon }) => ({ sees: 'The text of the record below, scrambled by chance.', little: promise(epsilon, noun) }),
   bit: ({ view, epsilon, low, high }) => ({
     sees: `One bit: ${litIn(view.cells) ? 'lit' : 'dark'}. The nearer your number is to ${whole(high)}, the likelier it was drawn lit; the nearer to ${whole(low)}, the likelier dark. Then it was flipped with a chance of ${percent(flipOf(epsilon))}.`,
     little: `No bit says what a number was. ${promise(epsilon, 'number')}`,

@@ -92,6 +92,16 @@ test('every shape of a record is told apart, drawn and put into words', async ()
     }
     core.release(recipe);
   }
+  // A mechanism that came later is put into words that hold for all.
+  for (const [parameters, text] of /** @type {[any, string][]} */ ([[{ epsilon: 2, length: 5 }, '3;07,1;55'], [{ epsilon: 2, size: 9 }, 'x'], [{ epsilon: 2, k: 4, m: 8 }, '1,ff;0,00'], [{ length: 1 }, '0']])) {
+    const report = { key: 'x', recipe_hash: '', parameters, records: [text] };
+    const view = readRecord(report);
+    assert.equal(view.form, 'text');
+    const { sees, little } = sayings(view, report);
+    assert.doesNotMatch(sees + little, /NaN|undefined|Infinity|null/);
+    assert.match(little, parameters.epsilon ? /7.4 times less likely\.$/ : /could have come out\.$/);
+    assert.equal(toMarkup(grid(view)), '<div class="nothing"></div>');
+  }
   // A row with its sign and a set of two look alike in a list of less than ten.
   const pair = { key: 'x', recipe_hash: '', parameters: { epsilon: 0.5, size: 3 }, records: ['0,1'] };
   assert.deepEqual(readRecord(pair, { mechanism: 'subset' }).members, [0, 1]);
