@@ -245,12 +245,12 @@ static shoal_part random_part(draws *d, const shoal_mechanism *mechanism, const 
     if (all & SHOAL_TAKES_PQF) {
         // One report's epsilon is used up or nearly; f is anything.
         double e = exp(wish->eps_micro / 1e6 / (part.hashes > 0 ? part.hashes : 1)), q_star = uniform(d, 0.2, 0.9);
-        double p_star = q_star / (q_star + e * (1 - q_star)), t = uniform(d, 0, p_star),
+        double p_star = q_star / (q_star + e * (1 - q_star)), t = uniform(d, 0, fmin(p_star, 0.49)),
                gap = (q_star - p_star) / (1 - 2 * t);
         part.eps_micro = 0;
         part.hashes = part.hashes > 0 ? part.hashes : 1;
-        part.pqf_micro[0] = (uint32_t)fmax(0, ceil(1e6 * (p_star - t * gap)));
-        part.pqf_micro[1] = (uint32_t)fmin(1e6, floor(1e6 * (q_star + t * gap)));
+        part.pqf_micro[0] = (uint32_t)fmin(1e6, fmax(0, ceil(1e6 * (p_star - t * gap))));
+        part.pqf_micro[1] = (uint32_t)fmin(1e6, fmax(0, floor(1e6 * (q_star + t * gap))));
         part.pqf_micro[2] = (uint32_t)ceil(2e6 * t);
         if (domain == SHOAL_DOMAIN_CLOSED) part.m = wish->size;
     }

@@ -101,7 +101,8 @@ static void lists_follow_their_formula(void **state)
 
 static double true_count(const agg_text *value, const uint32_t *counts)
 {
-    int number = atoi(value->bytes + 1);
+    int number = 0;
+    for (size_t i = 1; i < value->len; i++) number = 10 * number + (value->bytes[i] - '0');
     return number < N_SENT ? counts[number] : 0;
 }
 
