@@ -136,14 +136,16 @@ static double bound_of(const agg_plan_wish *wish, double rank)
     return -agg_normal_quantile(alpha);
 }
 
-// Benjamini and Hochberg: the largest rank whose own count passes its own bound. No rank passes that fails the bound of them all.
+// How many values of the law are detected. Benjamini and Hochberg: the largest rank whose own count passes its own bound. Going from the
+// weakest bound to that of as many as pass it, and so on, stops there: no step leaves out a rank that passes, and it stops at one.
 static double count_detected(const agg_plan_wish *wish, double error)
 {
-    double n = reports_of(wish);
-    double rank = agg_value_law_above(&wish->law, bound_of(wish, wish->asked) * error / n);
-    if (wish->multiple != AGG_BH) return rank;
-    while (rank > 0 && n * agg_value_law_share(&wish->law, rank - 1) < bound_of(wish, rank) * error) rank--;
-    return rank;
+    double n = reports_of(wish), rank = wish->asked, passing = rank;
+    do {
+        rank = passing;
+        passing = fmin(rank, agg_value_law_above(&wish->law, bound_of(wish, rank) * error / n));
+    } while (wish->multiple == AGG_BH && passing < rank && passing > 0);
+    return passing;
 }
 
 // The share whose estimate passes the bound with a probability of `confidence`: x with x - z s(x) at the bound.

@@ -107,7 +107,8 @@ static shoal_err check_arguments(agg_error *error, const arguments *a)
     if (err != SHOAL_OK) return err;
     if ((a->epsilon != NULL) == (a->budget != NULL)) return usage(error, "--epsilon or --budget is needed, not both");
     if (a->budget != NULL && a->period == NULL) return usage(error, "--budget needs --period: the days it is for");
-    if (a->is_surface && (a->recipe_out != NULL || a->is_all)) return usage(error, "--surface names no mechanism");
+    if (a->is_surface && (a->recipe_out != NULL || a->is_all || a->is_mean))
+        return usage(error, "--recipe-out, --all and --mean do not go with --surface");
     if (!a->is_surface && a->format_number % 2 == 1) return usage(error, "--format is table or json without --surface");
     return SHOAL_OK;
 }

@@ -178,6 +178,7 @@ test('what does not go together is refused', () => {
     [[...base, '--counts', 'fish.tsv', '--zipf', '1'], /--zipf/],
     [[...base, '--size', '4', '--low', '0', '--high', '9', '--counts', 'fish.tsv'], /not a number/],
     [[...base, '--surface', '--all'], /--surface/],
+    [[...base, '--surface', '--mean', '--low', '0', '--high', '1'], /--surface/],
     [[...base, '--size', '5', 'file'], /options only/],
   ];
   for (const [args, says] of refused) {
