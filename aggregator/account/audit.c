@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rappor.h"
+
 AGG_PRINTF(2, 3) static void fail(agg_audit *audit, const char *format, ...)
 {
     va_list arguments;
@@ -43,6 +45,34 @@ static void judge_law(agg_audit *audit)
     else if (is_above(law->epsilon, audit->exact))
         fail(audit, "enumerated: the output law has epsilon %.6f, above the closed form's %.6f", law->epsilon,
              audit->exact);
+}
+
+// A recipe whose every report is the permanent answer itself: what can be known of it after many.
+static shoal_err reveal(shoal_recipe *twin, const shoal_recipe *recipe)
+{
+    shoal_part *part = &twin->parts[0];
+    const char *field = NULL;
+    *twin = *recipe;
+    part->pqf_micro[SHOAL_RAPPOR_P] = 0;
+    part->pqf_micro[SHOAL_RAPPOR_Q] = 1000000;
+    part->eps_micro = 0;
+    return shoal_part_prepare(part, &field);
+}
+
+static shoal_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_threads)
+{
+    const shoal_recipe *recipe = &audit->recipe->recipe;
+    uint32_t micro = 0;
+    shoal_recipe twin;
+    audit->is_permanent = shoal_recipe_is_permanent(recipe);
+    if (!audit->is_permanent) return SHOAL_OK;
+    audit->unlimited = shoal_rappor_unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
+    if (reveal(&twin, recipe) != SHOAL_OK) return SHOAL_OK; // it keeps nothing back
+    shoal_err err = agg_law_enumerate(&audit->answer, error, &twin, n_threads);
+    if (err == SHOAL_OK && audit->answer.is_enumerated && is_above(audit->answer.epsilon, audit->unlimited))
+        fail(audit, "unlimited: the permanent answer has epsilon %.6f, above the closed form's %.6f",
+             audit->answer.epsilon, audit->unlimited);
+    return err;
 }
 
 static void judge_records(agg_audit *audit, const agg_draws *draws)
@@ -82,6 +112,8 @@ shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *re
     shoal_err err = agg_law_enumerate(&audit->law, error, &recipe->recipe, n_threads);
     if (err != SHOAL_OK) return err;
     judge_law(audit);
+    err = judge_answer(audit, error, n_threads);
+    if (err != SHOAL_OK) return err;
     judge_records(audit, draws);
     err = agg_events_choose(&events, error, draws, n_threads);
     if (err == SHOAL_OK) err = agg_events_count(&events, error, draws, confidence, n_threads);

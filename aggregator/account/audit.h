@@ -15,6 +15,9 @@ typedef struct agg_audit {
     double claimed;       // the recipe's cost of one report
     double exact;         // shoal_recipe_epsilon; infinite where the thresholds keep no epsilon up to 16
     agg_law law;          // enumerated
+    int is_permanent;     // devices answer from a permanent answer; the next two are set
+    double unlimited;     // closed form of what any number of reports of one value tell; infinite: no bound
+    agg_law answer;       // enumerated: the law of the permanent answer itself
     double empirical_low; // what draws prove epsilon to be at least; 0 where they prove nothing
     double confidence;
     uint64_t n_draws; // of all items
@@ -29,7 +32,7 @@ typedef struct agg_audit {
 //   draws: of two items at least
 //   confidence: probability that empirical_low is below the real epsilon, in (0, 1)
 // Reasons to fail: the closed form or the enumeration above the claim; the enumeration above the closed form; a law that does
-// not sum to 1; empirical_low above the claim; a record that the randomizer cannot have made.
+// not sum to 1; the permanent answer's law above its closed form; empirical_low above the claim; a record that the randomizer cannot have made.
 shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe, const agg_draws *draws,
                         double confidence, unsigned n_threads) SHOAL_MUST_CHECK;
 

@@ -35,7 +35,8 @@ typedef struct agg_drawn {
 shoal_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
                              agg_text name) SHOAL_MUST_CHECK;
 
-// Names the items that tell most where nobody says which: first and last of a list, the ends of a range, and "none"; two strings.
+// Names the items that tell most where nobody says which: first and last of a list, the ends of a range, and "none"; two strings
+// that share few hash columns.
 shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Sets native draws up, each of a fresh device.

@@ -12,7 +12,7 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 
-#define SAMPLE_STRINGS 64u
+#define SAMPLE_STRINGS 32u
 #define SAMPLE_FRACTIONS 64u
 
 // What one thread finds in its records.

@@ -26,7 +26,7 @@ typedef struct agg_law {
 } agg_law;
 
 // Enumerates the law of a finished recipe. Parts are independent: their epsilons add.
-// Items: all of a closed domain, and "none"; 64 strings of an open domain; 65 fractions of a range, its ends among them (the law
+// Items: all of a closed domain, and "none"; 32 strings of an open domain; 65 fractions of a range, its ends among them (the law
 // of a fraction is linear in it), and "none".
 // Cost: at most AGG_LAW_WORK_MAX probabilities for each part
 shoal_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe,

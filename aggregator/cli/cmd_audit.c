@@ -29,7 +29,7 @@ static const char help_text[] =
 
 #define TRIALS_DEFAULT 1000000u
 #define TRIALS_MAX 1000000000u
-#define TRIAL_CHARACTERS ((uint64_t)1 << 30) // of an item's draws, where nobody says how many
+#define TRIAL_CHARACTERS ((uint64_t)1 << 27) // of an item's draws, where nobody says how many
 
 typedef struct arguments {
     const char *recipe, *trials, *seed, *items, *draws, *confidence, *format, *threads;
@@ -147,6 +147,8 @@ static void print_json(const agg_audit *audit, const agg_draws *draws)
     } else {
         fputs(",\"enumerated\":null", stdout);
     }
+    if (audit->is_permanent) print_field("unlimited", audit->unlimited);
+    if (audit->answer.is_enumerated) print_field("unlimited_enumerated", audit->answer.epsilon);
     print_field("confidence", audit->confidence);
     printf(",\"draws\":%llu,\"refused\":%llu,\"events\":%u", (unsigned long long)audit->n_draws,
            (unsigned long long)audit->n_refused, audit->n_events);
@@ -180,6 +182,14 @@ static void print_table_law(const agg_audit *audit)
         printf("deletion       %-10.6f  of a value against none, in the enumeration\n", law->deletion);
 }
 
+static void print_table_answer(const agg_audit *audit)
+{
+    if (!audit->is_permanent) return;
+    printf("unlimited      %-10.6f  any number of reports of one value", audit->unlimited);
+    if (audit->answer.is_enumerated) printf("; enumerated %.6f", audit->answer.epsilon);
+    putchar('\n');
+}
+
 static void print_table(const agg_audit *audit, const agg_draws *draws)
 {
     const agg_event *event = &audit->event;
@@ -188,6 +198,7 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
     printf("claimed        %-10.6f  the recipe's epsilon of one report\n", audit->claimed);
     printf("exact          %-10.6f  from the integer thresholds, rounded up\n", audit->exact);
     print_table_law(audit);
+    print_table_answer(audit);
     printf("empirical      %-10.6f  at least, with confidence %.10g: %llu draws, %u events\n", audit->empirical_low,
            audit->confidence, (unsigned long long)audit->n_draws, audit->n_events);
     if (audit->empirical_low > 0) {

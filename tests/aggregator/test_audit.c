@@ -266,6 +266,28 @@ static void every_mechanism_keeps_its_claim(void **state)
     }
 }
 
+// One report costs h (p* against q*), any number of them 2h (f/2 against 1 - f/2).
+static void a_permanent_answer_is_judged_on_its_own(void **state)
+{
+    static const char text[] =
+        "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"rappor\","
+        "\"parameters\":{\"bits\":10,\"hashes\":2,\"cohorts\":4,\"p\":0.25,\"q\":0.75,\"f\":0.5},\"hash\":\"poly1\","
+        "\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}";
+    double p_star = 0.25 + 0.25 * 0.5, q_star = 0.75 - 0.25 * 0.5;
+    agg_recipe recipe;
+    agg_audit audit;
+    (void)state;
+    read_recipe(&recipe, text);
+    audit_natively(&audit, &recipe, "answers", 40000, 2);
+    if (audit.n_failures > 0) fail_msg("%s", audit.failures[0]);
+    assert_true(fabs(audit.exact - 2 * log(q_star * (1 - p_star) / (p_star * (1 - q_star)))) < 2e-6);
+    assert_true(fabs(audit.law.epsilon - audit.exact) < 2e-6); // some two of the strings share no bit in some cohort
+    assert_true(audit.is_permanent && fabs(audit.unlimited - 4 * log(3)) < 2e-6);
+    assert_true(audit.answer.is_enumerated && fabs(audit.answer.epsilon - audit.unlimited) < 2e-6);
+    assert_true(audit.empirical_low > 0.8 * audit.exact); // the usual strings are two that are told apart
+    agg_recipe_release(&recipe);
+}
+
 static void threads_change_nothing(void **state)
 {
     agg_recipe recipe;
@@ -276,7 +298,7 @@ static void threads_change_nothing(void **state)
     audit_natively(&three, &recipe, "threads", 3001, 3);
     assert_true(one.empirical_low == three.empirical_low && one.empirical_low > 0 && one.n_events == three.n_events);
     assert_int_equal(one.event.hits[0], three.event.hits[0]);
-    assert_true(one.law.epsilon == three.law.epsilon && !one.law.is_whole && one.law.n_items == 64);
+    assert_true(one.law.epsilon == three.law.epsilon && !one.law.is_whole && one.law.n_items == 32);
     agg_recipe_release(&recipe);
 }
 
@@ -432,6 +454,7 @@ int main(void)
         cmocka_unit_test(marks_are_seen),
         cmocka_unit_test(every_answer_can_fail_alone),
         cmocka_unit_test(every_mechanism_keeps_its_claim),
+        cmocka_unit_test(a_permanent_answer_is_judged_on_its_own),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(a_subset_in_order_of_drawing_is_refused),
         cmocka_unit_test(a_second_hash_that_is_not_paid_for_is_refused),
