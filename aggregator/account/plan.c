@@ -136,6 +136,12 @@ static double bound_of(const agg_plan_wish *wish, double rank)
     return -agg_normal_quantile(alpha);
 }
 
+// The least count that is told from zero where rank values are: never less than one report, however small the error.
+static double least_count(const agg_plan_wish *wish, double rank, double error)
+{
+    return fmax(1, bound_of(wish, rank) * error);
+}
+
 // How many values of the law are detected. Benjamini and Hochberg: the largest rank whose own count passes its own bound. Going from the
 // weakest bound to that of as many as pass it, and so on, stops there: no step leaves out a rank that passes, and it stops at one.
 static double count_detected(const agg_plan_wish *wish, double error)
@@ -143,7 +149,7 @@ static double count_detected(const agg_plan_wish *wish, double error)
     double n = reports_of(wish), rank = wish->asked, passing = rank;
     do {
         rank = passing;
-        passing = fmin(rank, agg_value_law_above(&wish->law, bound_of(wish, rank) * error / n));
+        passing = fmin(rank, agg_value_law_above(&wish->law, least_count(wish, rank, error) / n));
     } while (wish->multiple == AGG_BH && passing < rank && passing > 0);
     return passing;
 }
@@ -161,8 +167,8 @@ static void judge_counts(agg_plan_candidate *out, const agg_plan_wish *wish, con
     double n = reports_of(wish);
     out->error = sqrt(variance_of(wish, part, 0));
     out->error_largest = sqrt(variance_of(wish, part, n * agg_value_law_share(&wish->law, 0)));
-    out->n_detectable = fmin(count_detected(wish, out->error), wish->asked);
-    double bound = bound_of(wish, fmax(out->n_detectable, 1)) * out->error;
+    out->n_detectable = count_detected(wish, out->error);
+    double bound = least_count(wish, fmax(out->n_detectable, 1), out->error);
     out->smallest = bound / n;
     out->sure = sure_share(wish, part, bound);
 }

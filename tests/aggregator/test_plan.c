@@ -415,6 +415,19 @@ static void test_detected_as_often_as_not(void **state)
     free(plan);
 }
 
+// At epsilon 16 hardly a coin lies; a value that nobody holds still cannot be detected.
+static void test_no_share_below_one_report(void **state)
+{
+    agg_plan_wish wish = list_wish(1000, 16, 5000);
+    (void)state;
+    agg_plan *plan = run_plan(&wish);
+    assert_true(plan->candidates[0].error < 0.1);
+    assert_true(plan->candidates[0].smallest == 0.001);
+    assert_true(agg_value_law_share(&wish.law, plan->candidates[0].n_detectable - 1) >= 0.001);
+    assert_true(agg_value_law_share(&wish.law, plan->candidates[0].n_detectable) < 0.001);
+    free(plan);
+}
+
 static void test_budgets_are_split_and_never_exceeded(void **state)
 {
     (void)state;
@@ -485,6 +498,7 @@ int main(void)
         cmocka_unit_test(test_limits_that_nothing_meets),
         cmocka_unit_test(test_bh_counts_what_the_rule_detects),
         cmocka_unit_test(test_detected_as_often_as_not),
+        cmocka_unit_test(test_no_share_below_one_report),
         cmocka_unit_test(test_budgets_are_split_and_never_exceeded),
         cmocka_unit_test(test_section_5),
         cmocka_unit_test(test_figure_4b),
