@@ -14,9 +14,7 @@ typedef struct agg_wish {
     int is_number;      // a mean is wanted
     double n;           // reports
     double squares;     // sum over all values of (devices that hold it)^2
-    double largest;     // devices that hold the commonest value
-    double value_bytes; // bytes of a binary record, at most; 0: no limit
-    double cells;       // cells of a sketch, at most
+    double cells;       // four-byte numbers of a sketch (its cells and its rows' counters), at most
 } agg_wish;
 
 typedef struct agg_account {

@@ -217,8 +217,6 @@ static agg_wish account_wish(const agg_plan_wish *wish)
                     .is_number = wish->is_mean,
                     .n = n,
                     .squares = n * n * wish->law.squares,
-                    .largest = n * agg_value_law_share(&wish->law, 0),
-                    .value_bytes = 0,
                     .cells = wish->memory > 0 ? wish->memory / 4 : (double)(1u << 28)};
     return out;
 }

@@ -187,13 +187,8 @@ static void every_answer_can_fail_alone(void **state)
 // A recipe of the account's first variant for these wishes, or 0.
 static int recipe_of(agg_recipe *recipe, const agg_account *account, uint32_t size, int is_number, uint32_t eps_micro)
 {
-    const agg_wish wish = {.eps_micro = eps_micro,
-                           .size = size,
-                           .is_number = is_number,
-                           .n = 1000,
-                           .squares = 2000,
-                           .largest = 100,
-                           .cells = 64};
+    const agg_wish wish = {
+        .eps_micro = eps_micro, .size = size, .is_number = is_number, .n = 1000, .squares = 2000, .cells = 64};
     const agg_recipe_frame frame = {.id = "audit",
                                     .analysis = "a",
                                     .stream = "s",

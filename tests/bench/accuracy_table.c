@@ -257,7 +257,7 @@ int main(int argc, char **argv)
     for (size_t e = 0; e < 3; e++) {
         shoal_part part;
         uint32_t eps_micro = (uint32_t)(epsilons[e] * 1e6);
-        agg_wish wish = {eps_micro, VALUES, 0, DEVICES, squares, DEVICES / weight, 0, CELLS};
+        agg_wish wish = {eps_micro, VALUES, 0, DEVICES, squares, CELLS};
         for (uint32_t i = 0; agg_account_at(i) != NULL; i++) {
             wish.is_number = shoal_mechanism_by_id(agg_account_at(i)->id)->number.needs != 0;
             if (!best(&part, agg_account_at(i), &wish)) continue;
