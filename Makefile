@@ -59,7 +59,7 @@ test-native test-asan test-tsan test-emscripten test-wasi: test-%: setup
 	ctest --preset $(preset) $(ctest_options)
 test-native: preset = release
 # Threads are in the aggregator and the server; the statistics of estimates take a minute here, so they wait for test-long.
-test-tsan: ctest_options = -E '^(core|fuzz|install)\.$(if $(SHOAL_LONG),,|agg_estimate)'
+test-tsan: ctest_options = -E '^(core|fuzz|install)\.$(if $(SHOAL_LONG),,|agg_.*estimate$$|agg_(compare|audit|rappor_decode|lasso|least_squares|plan)$$)'
 test-asan test-tsan test-emscripten test-wasi: preset = $*
 
 # What estimates, intervals and plans promise, through the commands; a few settings, or all under SHOAL_LONG.
