@@ -266,7 +266,7 @@ static void a_permanent_answer_is_judged_on_its_own(void **state)
 {
     static const char text[] =
         "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"rappor\","
-        "\"parameters\":{\"bits\":10,\"hashes\":2,\"cohorts\":4,\"p\":0.25,\"q\":0.75,\"f\":0.5},\"hash\":\"poly1\","
+        "\"parameters\":{\"bits\":6,\"hashes\":2,\"cohorts\":1,\"p\":0.25,\"q\":0.75,\"f\":0.5},\"hash\":\"poly1\","
         "\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}";
     double p_star = 0.25 + 0.25 * 0.5, q_star = 0.75 - 0.25 * 0.5;
     agg_recipe recipe;
@@ -279,7 +279,8 @@ static void a_permanent_answer_is_judged_on_its_own(void **state)
     assert_true(fabs(audit.law.epsilon - audit.exact) < 2e-6); // some two of the strings share no bit in some cohort
     assert_true(audit.is_permanent && fabs(audit.unlimited - 4 * log(3)) < 2e-6);
     assert_true(audit.answer.is_enumerated && fabs(audit.answer.epsilon - audit.unlimited) < 2e-6);
-    assert_true(audit.empirical_low > 0.8 * audit.exact); // the usual strings are two that are told apart
+    assert_true(audit.empirical_low >
+                0.8 * audit.exact); // the usual strings are two that are told apart: "b" shares a bit with "a"
     agg_recipe_release(&recipe);
 }
 
@@ -300,16 +301,18 @@ static void threads_change_nothing(void **state)
 // Draws as text, by a client that is given: what the auditor sees of a device that it does not know.
 typedef void (*client)(FILE *stream, uint32_t item, shoal_rng *rng);
 
-static void audit_client(agg_audit *audit, const char *recipe_text, client draw, uint32_t other, unsigned trials)
+static uint8_t client_seed[32] = {21};
+
+static void audit_client(agg_audit *audit, const char *recipe_text, client draw, uint32_t other, unsigned trials,
+                         double confidence)
 {
-    static const uint8_t seed[32] = {21};
     char *bytes = NULL;
     size_t len = 0;
     agg_recipe recipe;
     agg_draws draws = {0};
     agg_error error = {SHOAL_OK, 0, ""};
     shoal_rng rng;
-    shoal_rng_init(&rng, seed);
+    shoal_rng_init(&rng, client_seed);
     FILE *stream = open_memstream(&bytes, &len);
     assert_non_null(stream);
     for (unsigned i = 0; i < trials; i++)
@@ -321,12 +324,58 @@ static void audit_client(agg_audit *audit, const char *recipe_text, client draw,
     fclose(stream);
     read_recipe(&recipe, recipe_text);
     shoal_err err = agg_draws_parse(&draws, &error, &recipe, "draws", bytes, len);
-    if (err == SHOAL_OK) err = agg_audit_run(audit, &error, &recipe, &draws, 0.999, 2);
+    if (err == SHOAL_OK) err = agg_audit_run(audit, &error, &recipe, &draws, confidence, 2);
     if (err != SHOAL_OK) fail_msg("%s", error.text);
     audit->recipe = NULL;
     agg_draws_release(&draws);
     agg_recipe_release(&recipe);
     free(bytes);
+}
+
+static void draw_noise(FILE *stream, uint32_t item, shoal_rng *rng)
+{
+    (void)item;
+    fprintf(stream, "%016llx", (unsigned long long)shoal_rng_u64(rng));
+}
+
+// Records that have nothing to do with the item: epsilon is 0, and a bound above it is wrong. At confidence 1/2 each of four bounds is
+// 1.15 sigma of its share away, so that shares 2.3 / sqrt(2) sigma of their difference apart are wrong: 5 % for each of the two directions.
+// 4 sigma of 100 such runs more is 22. Without Bonferroni's division it is about 70, with shares in place of bounds nearly all.
+static void what_is_proved_holds_as_often_as_is_said(void **state)
+{
+    char text[1024];
+    unsigned wrong = 0;
+    (void)state;
+    onehot_text(text, 1, "\"size\":64", "");
+    for (uint8_t run = 0; run < 100; run++) {
+        agg_audit audit;
+        client_seed[0] = run;
+        audit_client(&audit, text, draw_noise, 1, 400, 0.5);
+        assert_int_equal(audit.n_refused, 0);
+        wrong += audit.empirical_low > 0;
+    }
+    client_seed[0] = 21;
+    assert_true(wrong <= 22);
+}
+
+// Every other draw, the first among them, is one that events are learnt from: these tell all, the others nothing.
+static void draw_to_mislead(FILE *stream, uint32_t item, shoal_rng *rng)
+{
+    static unsigned n;
+    unsigned draw = n++ / 2; // of its item
+    (void)rng;
+    fprintf(stream, "%s", draw % 2 == 1 ? "0ff0" : item == 0 ? "0f0f" : "f0f0");
+}
+
+static void what_was_learnt_from_does_not_count(void **state)
+{
+    char text[1024];
+    agg_audit audit;
+    (void)state;
+    onehot_text(text, 1, "\"size\":16", "");
+    audit_client(&audit, text, draw_to_mislead, 1, 2000, 0.999);
+    assert_true(audit.n_events > 2); // more than the mechanism's own, which bits 0 and 1 say nothing to
+    assert_true(audit.n_failures == 0 && audit.empirical_low == 0);
 }
 
 #define SUBSET_S 101u // 100 values and "none"
@@ -356,7 +405,7 @@ static void a_subset_in_order_of_drawing_is_refused(void **state)
         "\"parameters\":{\"epsilon\":2,\"size\":100},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}";
     agg_audit audit;
     (void)state;
-    audit_client(&audit, text, draw_ordered_subset, 57, 40000);
+    audit_client(&audit, text, draw_ordered_subset, 57, 40000, 0.999);
     // Hardly one in 13! is ascending by chance.
     assert_true(failed(&audit, "records:") == 1 && audit.n_refused == 80000);
     // First is the true value with probability p = 0.52; another with (1 - p)/100 + p * 0: ln of the ratio is 4.7, and far above 2.
@@ -382,7 +431,7 @@ static void a_second_hash_that_is_not_paid_for_is_refused(void **state)
     agg_audit audit;
     (void)state;
     onehot_text(text, 2, "\"size\":8", "");
-    audit_client(&audit, text, draw_two_hashes, 2, 100000);
+    audit_client(&audit, text, draw_two_hashes, 2, 100000, 0.999);
     assert_int_equal(audit.n_refused, 0); // each record might be any client's
     assert_true(audit.n_failures == 1 && failed(&audit, "empirical:") == 1);
     // Four bits of odds e: epsilon is really 4, and found by weighing marks.
@@ -451,6 +500,8 @@ int main(void)
         cmocka_unit_test(every_mechanism_keeps_its_claim),
         cmocka_unit_test(a_permanent_answer_is_judged_on_its_own),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(what_is_proved_holds_as_often_as_is_said),
+        cmocka_unit_test(what_was_learnt_from_does_not_count),
         cmocka_unit_test(a_subset_in_order_of_drawing_is_refused),
         cmocka_unit_test(a_second_hash_that_is_not_paid_for_is_refused),
         cmocka_unit_test(draws_that_cannot_be_read_are_refused),
