@@ -97,7 +97,6 @@ static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumula
     e->n_rows = dictionary->n;
     err = detect(e, error);
     if (err == SHOAL_OK && e->post.rule != AGG_POST_NONE) err = post_process(e, error);
-    qsort(e->rows, e->n_rows, sizeof *e->rows, compare_rows);
     return err;
 }
 
@@ -120,7 +119,35 @@ static double released_count(const agg_estimate *e, const agg_estimate_row *row)
     return row->count < row->raw ? row->count : row->raw;
 }
 
-// Drops what may not be released, then what was not asked for.
+static void swap_rows(agg_estimate_row *a, agg_estimate_row *b)
+{
+    agg_estimate_row row = *a;
+    *a = *b;
+    *b = row;
+}
+
+// Brings the `top` first rows to the front, in any order: of a whole domain of millions, few are asked for. Quickselect.
+static void select_rows(agg_estimate_row *rows, size_t n, size_t top)
+{
+    uint64_t state = n;
+    while (n > top) {
+        size_t low = 0;
+        state = state * 6364136223846793005u + 1442695040888963407u; // no order of counts makes all pivots bad
+        swap_rows(&rows[(state >> 33) % n], &rows[n - 1]);
+        for (size_t i = 0; i + 1 < n; i++)
+            if (compare_rows(&rows[i], &rows[n - 1]) < 0) swap_rows(&rows[i], &rows[low++]);
+        swap_rows(&rows[low], &rows[n - 1]);
+        if (low >= top) {
+            n = low;
+        } else {
+            rows += low + 1;
+            n -= low + 1;
+            top -= low + 1;
+        }
+    }
+}
+
+// Drops what may not be released, then what was not asked for, and sorts the rest.
 static void cut_rows(agg_estimate *e, size_t top)
 {
     double threshold = (double)e->recipe->recipe.release_threshold;
@@ -129,6 +156,8 @@ static void cut_rows(agg_estimate *e, size_t top)
         if (threshold <= 0 || released_count(e, &e->rows[i]) >= threshold) e->rows[kept++] = e->rows[i];
     e->n_withheld = e->n_rows - kept;
     e->n_rows = top > 0 && kept > top ? top : kept;
+    select_rows(e->rows, kept, e->n_rows);
+    qsort(e->rows, e->n_rows, sizeof *e->rows, compare_rows);
 }
 
 shoal_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "agg_size.h"
 #include "normal_law.h"
@@ -51,13 +50,20 @@ static double share_of_nothing(const double *scores, size_t n)
 shoal_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
                              agg_multiple multiple, double alpha)
 {
-    double *sorted = agg_alloc(error, n_scores, sizeof *sorted);
+    // No share is above alpha, nor above the last row's: rows below that are not detected, whatever their rank.
+    double nothing = multiple == AGG_BH ? share_of_nothing(scores, n_scores) : 1;
+    double most = n_scores > 0 ? agg_multiple_share(multiple, alpha / nothing, n_scores - 1, n_scores) : alpha;
+    double cut = -agg_normal_quantile(fmin(alpha, most));
+    size_t n_candidates = 0;
+    for (size_t i = 0; i < n_scores; i++) n_candidates += scores[i] > cut;
+    double *sorted = agg_alloc(error, n_candidates, sizeof *sorted);
     if (sorted == NULL) return AGG_ERR_MEMORY;
     *least = HUGE_VAL;
-    double nothing = multiple == AGG_BH ? share_of_nothing(scores, n_scores) : 1;
-    if (n_scores > 0) memcpy(sorted, scores, n_scores * sizeof *sorted);
-    qsort(sorted, n_scores, sizeof *sorted, compare_scores);
-    for (size_t i = 0; i < n_scores; i++) {
+    n_candidates = 0;
+    for (size_t i = 0; i < n_scores; i++)
+        if (scores[i] > cut) sorted[n_candidates++] = scores[i];
+    qsort(sorted, n_candidates, sizeof *sorted, compare_scores);
+    for (size_t i = 0; i < n_candidates; i++) {
         double share = fmin(alpha, agg_multiple_share(multiple, alpha / nothing, i, n_scores));
         if (sorted[i] > -agg_normal_quantile(share)) *least = sorted[i];
     }
