@@ -161,9 +161,8 @@ test('RAPPOR that forgets its second hash: claimed 2, really 4', { skip }, () =>
 });
 
 test('RAPPOR whose f is rounded away: no noise at all', () => {
-  // f = 0.00 of two digits, from 12 up. What 0 of n draws prove is ln(n / 9) or so: n = 40,000 is enough against a claim of 8, and
-  // against one of 12 it takes 3,200,000.
-  const [epsilon, n] = process.env.SHOAL_LONG ? [12, 3_200_000] : [8, 80_000];
+  // f = 0.00 of two digits. What 0 of n draws prove is ln(n / 9) or so: against a claim of 12 it takes n = 1,600,000 that are counted.
+  const [epsilon, n] = [12, 3_200_000];
   write({ ...list([], epsilon), mechanism: 'rappor', seed: sketch().seed, parameters: { size: 8, p: 0, q: 1, f: flips(epsilon / 2) } });
   const caught = json(3, ['--recipe', 'r.json', '--draws', '-'], '1\t0,02\n5\t0,20\n'.repeat(n));
   assert.match(caught.failures[0], /^empirical: /);

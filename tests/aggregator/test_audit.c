@@ -9,7 +9,7 @@
 #include "audit.h"
 #include "part_recipe.h"
 
-#define shoal_onehot_asymmetric_mechanism sound_mechanism
+#define shoal_onehot_asymmetric_mechanism sound_onehot
 #include "onehot_asymmetric.c"
 #undef shoal_onehot_asymmetric_mechanism
 #define agg_onehot_asymmetric_account sound_account
@@ -30,7 +30,7 @@ static shoal_err faulty_prepare(shoal_part *part, const char **field)
 {
     shoal_part other = *part;
     if (fault == LOW_COIN || fault == BLIND_FORMULA) other.eps_micro = part->eps_micro * 3 / 2;
-    shoal_err err = sound_mechanism.prepare(&other, field);
+    shoal_err err = sound_onehot.prepare(&other, field);
     other.eps_micro = part->eps_micro;
     *part = other;
     return err;
@@ -41,29 +41,29 @@ static void faulty_randomize(uint8_t *record, const shoal_part *part, uint64_t i
 {
     shoal_part other = *part;
     if (fault == LESS_NOISE) other.threshold /= 2;
-    sound_mechanism.randomize(record, &other, item, permanent, rng);
+    sound_onehot.randomize(record, &other, item, permanent, rng);
     if (fault == TELLING_ORDER) record[0] = (uint8_t)((record[0] & 0xfe) | (item >= part->m / 2));
 }
 
 static shoal_err sound_check(const shoal_part *part, const uint8_t *record)
 {
-    return sound_mechanism.check(part, record);
+    return sound_onehot.check(part, record);
 }
 
 static void sound_print(char *text, const shoal_part *part, const uint8_t *record)
 {
-    sound_mechanism.print(text, part, record);
+    sound_onehot.print(text, part, record);
 }
 
 static shoal_err sound_parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
 {
-    return sound_mechanism.parse(record, part, text, position);
+    return sound_onehot.parse(record, part, text, position);
 }
 
 static shoal_err faulty_epsilon(uint32_t *eps_micro, const shoal_part *part)
 {
     *eps_micro = part->eps_micro;
-    return fault == BLIND_FORMULA ? SHOAL_OK : sound_mechanism.epsilon(eps_micro, part);
+    return fault == BLIND_FORMULA ? SHOAL_OK : sound_onehot.epsilon(eps_micro, part);
 }
 
 static int sound_propose(shoal_part *part, const agg_wish *wish, uint32_t index)
@@ -438,6 +438,36 @@ static void a_second_hash_that_is_not_paid_for_is_refused(void **state)
     assert_true(audit.empirical_low > 3.6 && audit.empirical_low <= 4 && !audit.event.is_law);
 }
 
+extern int rappor_forgets_hashes; // forgetful_rappor.c
+
+// Two hashes, each bit of odds e^(claim / 2): claimed 2, really 4; claimed 7, really 14.
+static void rappor_that_forgets_its_hashes_is_refused(void **state)
+{
+    static const double claims[] = {2, 7};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char text[1024];
+        agg_recipe recipe;
+        agg_audit audit;
+        snprintf(text, sizeof text,
+                 "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"rappor\","
+                 "\"parameters\":{\"bits\":8,\"hashes\":2,\"cohorts\":1,\"p\":0,\"q\":1,\"f\":%.6f},\"hash\":\"poly1\","
+                 "\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+                 2 / (exp(claims[i] / 2) + 1));
+        rappor_forgets_hashes = 1;
+        read_recipe(&recipe, text);
+        audit_natively(&audit, &recipe, "hashes", 60000, 2);
+        rappor_forgets_hashes = 0;
+        assert_true(fabs(audit.claimed - claims[i]) < 0.01 && audit.exact <= audit.claimed);
+        assert_true(failed(&audit, "exact:") == 0 && failed(&audit, "enumerated:") == 1);
+        assert_true(fabs(audit.law.epsilon - 2 * audit.claimed) < 1e-5);
+        // 60,000 draws prove ln(60,000 / 8) at most, enough against both.
+        assert_int_equal(failed(&audit, "empirical:"), 1);
+        assert_true(audit.empirical_low > 3.5);
+        agg_recipe_release(&recipe);
+    }
+}
+
 static void draws_that_cannot_be_read_are_refused(void **state)
 {
     static const struct {
@@ -504,6 +534,7 @@ int main(void)
         cmocka_unit_test(what_was_learnt_from_does_not_count),
         cmocka_unit_test(a_subset_in_order_of_drawing_is_refused),
         cmocka_unit_test(a_second_hash_that_is_not_paid_for_is_refused),
+        cmocka_unit_test(rappor_that_forgets_its_hashes_is_refused),
         cmocka_unit_test(draws_that_cannot_be_read_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
