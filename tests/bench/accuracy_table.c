@@ -225,7 +225,7 @@ static int named_setting(uint32_t index, shoal_part *part, uint32_t eps_micro)
                          .domain = SHOAL_DOMAIN_CLOSED,
                          .hash = SHOAL_HASH_AFFINE1,
                          .eps_micro = eps_micro,
-                         .k = ids[index] == shoal_olh_id ? (1u << 22) / g : 2048,
+                         .k = ids[index] == shoal_olh_id ? (1u << 23) / g : 2048,
                          .m = ids[index] == shoal_olh_id ? g : 1024,
                          .size = VALUES,
                          .seed = {7}};
