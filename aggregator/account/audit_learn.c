@@ -17,7 +17,7 @@
 #define Z_MARK 5.0                           // standard errors that make a mark worth weighing
 
 typedef struct entry {
-    agg_mark mark; // kind 0: a free slot
+    agg_mark mark;
     uint64_t last; // the draw that was counted last
     uint32_t count[AGG_DRAWS_ITEMS_MAX];
 } entry;
@@ -28,7 +28,8 @@ typedef struct learning {
     size_t text_max;
     agg_text *texts[AGG_DRAWS_ITEMS_MAX];
     char *pools[AGG_DRAWS_ITEMS_MAX]; // of native texts
-    entry *table;
+    uint32_t *slots;                  // open addressing: number of an entry, plus 1; 0: free
+    entry *entries;
     uint32_t n_entries, n_whole;
     uint32_t (*digits)[16]; // [item][character][digit]
     size_t n_characters;
@@ -69,12 +70,13 @@ static shoal_err start(learning *l, agg_error *error, unsigned n_threads)
     }
     l->n_characters = l->text_max < BIT_CHARACTERS_MAX ? l->text_max : BIT_CHARACTERS_MAX;
     l->digits = agg_alloc(error, l->draws->n_items * l->n_characters, sizeof *l->digits);
-    l->table = agg_alloc(error, SLOTS, sizeof *l->table);
+    l->slots = agg_alloc(error, SLOTS, sizeof *l->slots);
+    l->entries = agg_alloc(error, ENTRIES_MAX, sizeof *l->entries);
     l->marked = agg_alloc(error, 1, sizeof *l->marked);
     l->scratch = agg_alloc(error, n_threads, agg_draws_scratch(l->draws));
     for (int side = 0; side < 2; side++) l->scores[side] = agg_alloc(error, (size_t)most, sizeof *l->scores[side]);
-    if (l->digits == NULL || l->table == NULL || l->marked == NULL || l->scratch == NULL || l->scores[0] == NULL ||
-        l->scores[1] == NULL)
+    if (l->digits == NULL || l->slots == NULL || l->entries == NULL || l->marked == NULL || l->scratch == NULL ||
+        l->scores[0] == NULL || l->scores[1] == NULL)
         return AGG_ERR_MEMORY;
     agg_parallel(n_threads, draw_texts, l);
     return SHOAL_OK;
@@ -87,7 +89,8 @@ static void release(learning *l)
         free(l->pools[item]);
     }
     free(l->digits);
-    free(l->table);
+    free(l->slots);
+    free(l->entries);
     free(l->marked);
     free(l->scratch);
     free(l->scores[0]);
@@ -106,14 +109,17 @@ static uint32_t slot_of(const agg_mark *mark)
 static entry *entry_of(learning *l, const agg_mark *mark)
 {
     uint32_t at = slot_of(mark);
-    for (; l->table[at].mark.kind != 0; at = (at + 1) % SLOTS)
-        if (memcmp(&l->table[at].mark, mark, sizeof *mark) == 0) return &l->table[at];
+    for (; l->slots[at] != 0; at = (at + 1) % SLOTS) {
+        entry *known = &l->entries[l->slots[at] - 1];
+        if (memcmp(&known->mark, mark, sizeof *mark) == 0) return known;
+    }
     int is_whole = mark->kind == AGG_MARK_WHOLE;
     if (l->n_entries == ENTRIES_MAX || (is_whole && l->n_whole == WHOLE_MAX)) return NULL;
-    l->n_entries++;
+    entry *new = &l->entries[l->n_entries++];
+    new->mark = *mark;
     l->n_whole += (uint32_t)is_whole;
-    l->table[at].mark = *mark;
-    return &l->table[at];
+    l->slots[at] = l->n_entries;
+    return new;
 }
 
 static void count_text(learning *l, uint32_t item, agg_text text, uint64_t number)
@@ -162,9 +168,9 @@ static uint64_t count_bit(const learning *l, uint32_t item, uint32_t position)
 static void visit_marks(const learning *l, const uint32_t items[2], visit take, void *context)
 {
     candidate c;
-    for (uint32_t at = 0; at < SLOTS; at++) {
-        const entry *e = &l->table[at];
-        if (e->mark.kind == 0 || e->count[items[0]] + e->count[items[1]] == 0) continue;
+    for (uint32_t i = 0; i < l->n_entries; i++) {
+        const entry *e = &l->entries[i];
+        if (e->count[items[0]] + e->count[items[1]] == 0) continue;
         c = (candidate){e->mark, {e->count[items[0]], e->count[items[1]]}};
         take(context, &c);
     }
