@@ -150,11 +150,20 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return prepare_epsilon(part);
 }
 
+// An answer's bits, which of them an item sets, and how often they are flipped: without one of these two recipes of one
+// seed would flip by common coins and show each other's noise.
+static shoal_permanent_key permanent_key(const shoal_part *part, const char *label)
+{
+    uint32_t flip = (uint32_t)(part->pqf_threshold[SHOAL_RAPPOR_F] >> 32); // a multiple of 2^32: all of it
+    return (shoal_permanent_key){part->seed, {part->m, part->hashes, part->k, flip}, label};
+}
+
 // 48 bits of a draw times k: a rejection would branch on the secret, and an uneven cohort tells nothing of the item.
 uint32_t shoal_rappor_cohort(const shoal_part *part, const shoal_permanent *permanent)
 {
     shoal_rng rng;
-    shoal_permanent_rng(&rng, permanent, part->seed, "rappor group", 0);
+    shoal_permanent_key key = permanent_key(part, "rappor group");
+    shoal_permanent_rng(&rng, permanent, &key, 0);
     uint32_t cohort = (uint32_t)((shoal_rng_u64(&rng) >> 16) * part->k >> 48);
     shoal_rng_wipe(&rng);
     return cohort;
@@ -217,8 +226,9 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
                       shoal_rng *rng)
 {
     shoal_rng coins;
+    shoal_permanent_key key = permanent_key(part, "rappor coins");
     uint32_t cohort = shoal_rappor_cohort(part, permanent);
-    shoal_permanent_rng(&coins, permanent, part->seed, "rappor coins", item);
+    shoal_permanent_rng(&coins, permanent, &key, item);
     shoal_rappor_answer(record, part, item, cohort, &coins, rng);
     shoal_rng_wipe(&coins);
 }

@@ -13,6 +13,7 @@
 //     one report            epsilon   = h ln( q* (1 - p*) / (p* (1 - q*)) ), the mechanism's epsilon; a stated one is an upper bound
 //     any number of them    epsilon_u = 2 h ln( (1 - f/2) / (f/2) ), as long as the item does not change: shoal_rappor_unlimited
 // Reports of different items add up. Both are computed from the thresholds really drawn.
+// Recipes share permanent coins and cohorts only if seed, bits, hashes, cohorts and f are all the same: then their answers are.
 // Thresholds: p is rounded up and q down to 2^-64, towards each other; f/2 up to 2^-32. q = 1 is drawn as 1 - 2^-64.
 // Draws, fresh: for every 64 bits, one 64-lane coin of p, then one of q. Permanent: label "rappor group", item 0, one u64 for the cohort;
 // label "rappor coins", the item, for every 64 bits one u64 for each bit of f/2's threshold down to its last one.
