@@ -432,8 +432,9 @@ export class Client {
   async #item(recipe, value) {
     const kind = recipe.valueKind;
     if (recipe.isNumber) return Number.isFinite(value) ? { value } : { value: null, code: 'not-a-number' };
-    if (value === null || typeof value === 'number') {
-      return recipe.isOpen ? { value: null, code: 'text-rule' } : { value };
+    // Whatever a page hands over for a list is counted: a slip (undefined, an object) as none of it, not as silence.
+    if (typeof value !== 'string') {
+      return recipe.isOpen ? { value: null, code: 'text-rule' } : { value: typeof value === 'number' ? value : null };
     }
     /** @type {string | null} */
     let text = value;

@@ -588,6 +588,10 @@ test('lists take values, indices and null, numbers take numbers: same seed, same
     [itemsRecipe({ parameters: sized }), 39, 39],
     [itemsRecipe({ parameters: sized }), 40, null],
     [itemsRecipe({ parameters: sized }), '39', null],
+    [itemsRecipe({ parameters: sized }), undefined, null],
+    [itemsRecipe({ parameters: sized }), {}, null],
+    [itemsRecipe({ parameters: sized }), 7n, null],
+    [itemsRecipe({ value: 'word', parameters: { epsilon: 2, values: ['light', 'dark'] } }), undefined, null],
     [itemsRecipe({ value: 'word', parameters: { epsilon: 2, values: ['light', 'dark'] } }), 'DARK', 1],
     [wordsRecipe({ value: 'item', stream: 'theme', hash: 'affine1', parameters: { epsilon: 2, k: 64, m: 64, values } }), 'Auto', 2],
     [wordsRecipe({ value: 'item', stream: 'theme', hash: 'affine1', parameters: { ...sized, k: 64, m: 64 } }), 7, 7],
@@ -599,11 +603,11 @@ test('lists take values, indices and null, numbers take numbers: same seed, same
   for (const [json, value, same] of cases) {
     const { client, edge } = await makeClient({ random: fixed, recipes: [json] });
     await client.consent.grant();
-    assert.deepEqual(codes(await client.record('theme', value)), ['queued'], JSON.stringify([json.parameters, value]));
+    assert.deepEqual(codes(await client.record('theme', value)), ['queued'], `${JSON.stringify(json.parameters)} ${String(value)}`);
     await client.flush();
     const recipe = core.recipe(json);
     const record = recipe.randomize(same, new Uint8Array(32).fill(32));
-    assert.deepEqual(edge.requests[0].body, recipe.report(record), JSON.stringify([json.parameters, value]));
+    assert.deepEqual(edge.requests[0].body, recipe.report(record), `${JSON.stringify(json.parameters)} ${String(value)}`);
     core.release(recipe);
   }
 });
@@ -686,6 +690,15 @@ test('no budget, no secret; a damaged one sends nothing', async () => {
   await other.storage.transaction((/** @type {any} */ tx) => tx.put('state', 'secret', new Uint8Array(5)));
   assert.deepEqual(codes(await other.client.record('typed-words', 'fish')), ['storage']);
   assert.deepEqual(await other.client.reports(), []);
+});
+
+test('what is no text is none that a rule of open strings counts', async () => {
+  const { client } = await makeClient();
+  await client.consent.grant();
+  for (const value of [5, null, undefined, {}, true, 1n]) {
+    assert.deepEqual(codes(await client.record('typed-words', /** @type {any} */ (value))), ['text-rule'], String(value));
+  }
+  assert.deepEqual(await client.reports(), []);
 });
 
 test('what is not a finite number is no event for a recipe of numbers, and costs nothing', async () => {
