@@ -4,8 +4,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "agg_size.h"
+#include "estimate_print.h"
 #include "json_walk.h"
 #include "result_style.h"
 #include "sha256.h"
@@ -14,6 +17,7 @@
 typedef struct axis {
     double low, high; // low <= 0 <= high, low < high
     double step;      // between ticks: 1, 2 or 5 times a power of ten
+    int decimals;     // of the numbers beside the bars
 } axis;
 
 // Bytes of the UTF-8 sequence at the start of bytes[0..len), or 0 where there is none.
@@ -66,24 +70,44 @@ static void put_string(FILE *out, const char *text)
     put_text(out, text, strlen(text));
 }
 
-// A whole number with thin spaces between thousands and a true minus.
-static void put_count(FILE *out, double x)
+// A number with thin spaces between thousands and a true minus.
+static void put_number(FILE *out, double x, int decimals)
 {
-    double whole = nearbyint(x);
     char digits[400];
-    int len = snprintf(digits, sizeof digits, "%.0f", fabs(whole));
-    if (whole < 0) fputs("\xe2\x88\x92", out);
+    int len = snprintf(digits, sizeof digits, "%.*f", decimals, fabs(x));
+    int n_whole = decimals > 0 ? len - decimals - 1 : len;
+    if (x < 0 && strspn(digits, "0.") < strlen(digits)) fputs("\xe2\x88\x92", out);
     for (int i = 0; i < len && i < (int)sizeof digits - 1; i++) {
-        if (i > 0 && (len - i) % 3 == 0) fputs("\xe2\x80\xaf", out);
+        if (i > 0 && i < n_whole && (n_whole - i) % 3 == 0) fputs("\xe2\x80\xaf", out);
         fputc(digits[i], out);
     }
 }
 
-// At least one, at most five ticks on each side of zero.
+static void put_count(FILE *out, double x)
+{
+    put_number(out, x, 0);
+}
+
+static int is_mean(const agg_estimate *e)
+{
+    return e->recipe->recipe.n_parts > 0 && e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+}
+
+static int is_histogram(const agg_estimate *e)
+{
+    return e->recipe->recipe.value == SHOAL_VALUE_NUMBER && !is_mean(e);
+}
+
+// At least one, at most five ticks on each side of zero. A mean is drawn in the range of its numbers.
 static axis axis_of(const agg_estimate *estimate, size_t n_rows)
 {
-    axis a = {0, 0, 1};
-    for (size_t i = 0; i < n_rows; i++) {
+    axis a = {0, 0, 1, 0};
+    if (is_mean(estimate)) {
+        a.low = (double)estimate->recipe->recipe.low_micro / 1e6;
+        a.high = (double)estimate->recipe->recipe.high_micro / 1e6;
+        a.decimals = n_rows > 0 ? agg_error_decimals(estimate->rows[0].stderr_) : 0;
+    }
+    for (size_t i = 0; i < n_rows && !is_mean(estimate); i++) {
         const agg_estimate_row *row = &estimate->rows[i];
         a.low = fmin(a.low, fmin(row->low, row->count));
         a.high = fmax(a.high, fmax(row->high, row->count));
@@ -112,12 +136,13 @@ static void put_grid(FILE *out, const axis *a)
 
 static void put_axis(FILE *out, const axis *a)
 {
+    int decimals = a->step < 1 ? (int)ceil(-log10(a->step) - 1e-9) : 0;
     fputs("<svg aria-hidden=\"true\">", out);
     for (double tick = ceil(a->low / a->step); tick * a->step <= a->high; tick += 1) {
         double x = percent(a, tick * a->step);
         const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
         fprintf(out, "<text x=\"%.2f%%\" y=\"80%%\" text-anchor=\"%s\">", x, anchor);
-        put_count(out, tick * a->step);
+        put_number(out, tick * a->step, decimals);
         fputs("</text>", out);
     }
     fputs("</svg>", out);
@@ -143,20 +168,20 @@ static void put_bar(FILE *out, const axis *a, const agg_estimate_row *row)
     fputs("</svg>", out);
 }
 
-static void put_row(FILE *out, const axis *a, const agg_estimate_row *row)
+static void put_row(FILE *out, const axis *a, const agg_estimate_row *row, int is_mute)
 {
-    fprintf(out, "<tr%s><td class=\"value\" title=\"", row->detected ? "" : " class=\"mute\"");
+    fprintf(out, "<tr%s><td class=\"value\" title=\"", is_mute ? " class=\"mute\"" : "");
     put_text(out, row->value.bytes, row->value.len);
     fputs("\">", out);
     put_text(out, row->value.bytes, row->value.len);
     fputs("</td><td class=\"chart\">", out);
     put_bar(out, a, row);
     fputs("</td><td class=\"count\">", out);
-    put_count(out, row->count);
+    put_number(out, row->count, a->decimals);
     fputs("</td><td class=\"interval\">", out);
-    put_count(out, row->low);
+    put_number(out, row->low, a->decimals);
     fputs(" to ", out);
-    put_count(out, row->high);
+    put_number(out, row->high, a->decimals);
     fputs("</td></tr>\n", out);
 }
 
@@ -193,22 +218,60 @@ static void put_facts(FILE *out, const agg_page_section *section)
     fputs("</li></ul>\n", out);
 }
 
+// The lower end of a bucket's label, "[low, high)".
+static int compare_buckets(const void *a, const void *b)
+{
+    const agg_estimate_row *x = *(const agg_estimate_row *const *)a, *y = *(const agg_estimate_row *const *)b;
+    char label[64];
+    double low[2];
+    for (int i = 0; i < 2; i++) {
+        const agg_text *text = &(i == 0 ? x : y)->value;
+        snprintf(label, sizeof label, "%.*s", (int)(text->len < sizeof label - 1 ? text->len : sizeof label - 1),
+                 text->bytes);
+        low[i] = strtod(label + strspn(label, "["), NULL);
+    }
+    return (low[0] > low[1]) - (low[0] < low[1]);
+}
+
+// The rows in the order of the page: a histogram that is shown whole goes along its numbers, all else by count.
+static const agg_estimate_row **order_rows(const agg_estimate *e, size_t n_rows)
+{
+    const agg_estimate_row **rows = agg_alloc(NULL, n_rows, sizeof *rows);
+    for (size_t i = 0; rows != NULL && i < n_rows; i++) rows[i] = &e->rows[i];
+    if (rows != NULL && is_histogram(e) && n_rows == e->n_rows) qsort(rows, n_rows, sizeof *rows, compare_buckets);
+    return rows;
+}
+
+static void put_mean_note(FILE *out, const agg_estimate *e)
+{
+    fprintf(out, "<p class=\"note\">Mean of numbers from %.10g to %.10g.</p>\n",
+            (double)e->recipe->recipe.low_micro / 1e6, (double)e->recipe->recipe.high_micro / 1e6);
+}
+
 static void put_table(FILE *out, const agg_page_section *section)
 {
     const agg_estimate *e = section->estimate;
     size_t n_rows = section->top > 0 && section->top < e->n_rows ? section->top : e->n_rows, n_mute = 0;
     axis a = axis_of(e, n_rows);
+    const agg_estimate_row **rows = order_rows(e, n_rows);
     fputs("<table><thead><tr><th class=\"value\" scope=\"col\">value</th><th class=\"axis\" scope=\"col\">", out);
     put_axis(out, &a);
     fputs("</th><th class=\"count\" scope=\"col\">estimate</th><th class=\"interval\" scope=\"col\">interval</th></tr>"
           "</thead><tbody>\n",
           out);
     for (size_t i = 0; i < n_rows; i++) {
-        put_row(out, &a, &e->rows[i]);
-        n_mute += !e->rows[i].detected;
+        const agg_estimate_row *row = rows != NULL ? rows[i] : &e->rows[i]; // without memory: by count
+        int is_mute = !row->detected && !is_mean(e);
+        put_row(out, &a, row, is_mute);
+        n_mute += (size_t)is_mute;
     }
+    free(rows);
     fputs("</tbody></table>\n", out);
     put_key(out, n_mute);
+    if (is_mean(e)) {
+        put_mean_note(out, e);
+        return;
+    }
     fprintf(out, "<p class=\"note\">%zu of %zu values shown", n_rows, e->n_dictionary);
     if (e->n_withheld > 0) fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
     fprintf(out,

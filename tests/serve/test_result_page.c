@@ -12,11 +12,10 @@
 
 #include "result_page.h"
 
-// A page of one section with these rows; free it.
-static char *page_of(agg_estimate_row *rows, size_t n_rows, size_t top, const char *note)
+// A page of one section of this recipe with these rows; free it.
+static char *page_for(const agg_recipe *recipe, agg_estimate_row *rows, size_t n_rows, size_t top, const char *note)
 {
-    static agg_recipe recipe = {.id = "page-test"};
-    const agg_estimate estimate = {.recipe = &recipe,
+    const agg_estimate estimate = {.recipe = recipe,
                                    .n = 1234567,
                                    .epsilon = 0.5,
                                    .confidence = 0.9,
@@ -24,7 +23,7 @@ static char *page_of(agg_estimate_row *rows, size_t n_rows, size_t top, const ch
                                    .n_rows = n_rows,
                                    .rows = rows};
     const agg_page_section section = {
-        .recipe = &recipe, .estimate = rows == NULL ? NULL : &estimate, .note = note, .top = top};
+        .recipe = recipe, .estimate = rows == NULL ? NULL : &estimate, .note = note, .top = top};
     const agg_page page = {.title = "a <title>", .sections = &section, .n_sections = 1};
     char *text = NULL;
     size_t len;
@@ -34,6 +33,12 @@ static char *page_of(agg_estimate_row *rows, size_t n_rows, size_t top, const ch
     fclose(stream);
     assert_int_equal(strlen(text), len); // no NUL inside
     return text;
+}
+
+static char *page_of(agg_estimate_row *rows, size_t n_rows, size_t top, const char *note)
+{
+    static const agg_recipe recipe = {.id = "page-test"};
+    return page_for(&recipe, rows, n_rows, top, note);
 }
 
 static agg_estimate_row row_of(const char *bytes, size_t len, double count, double half)
@@ -141,6 +146,49 @@ static void top_limits_rows_and_a_note_stands_alone(void **state)
     free(text);
 }
 
+// A mean is drawn in the range of its numbers, with the decimals of its error, and is not tested against zero.
+static void a_mean_is_no_count(void **state)
+{
+    (void)state;
+    agg_recipe recipe = {.id = "heights"};
+    recipe.recipe.value = SHOAL_VALUE_NUMBER;
+    recipe.recipe.n_parts = 1;
+    recipe.recipe.parts[0].domain = SHOAL_DOMAIN_NUMBER;
+    recipe.recipe.low_micro = -1500000;
+    recipe.recipe.high_micro = 2500000;
+    agg_estimate_row rows[] = {row_of("mean", 4, 0.5, 0.04)};
+    rows[0].detected = 0;
+    char *text = page_for(&recipe, rows, 1, 20, NULL);
+    assert_non_null(strstr(text, "<td class=\"count\">0.500</td>"));
+    assert_non_null(strstr(text, "<td class=\"interval\">0.460 to 0.540</td>"));
+    assert_non_null(strstr(text, "Mean of numbers from -1.5 to 2.5."));
+    // The bar goes from zero, 37.5 % of the range, to the mean at half of it.
+    assert_non_null(strstr(text, "x=\"37.50%\" y=\"18%\" width=\"12.50%\""));
+    assert_null(strstr(text, "class=\"mute\""));
+    assert_null(strstr(text, "distinguishable"));
+    free(text);
+}
+
+// Buckets go along the number line where all are shown, by count where only the largest are.
+static void histograms_follow_their_numbers(void **state)
+{
+    (void)state;
+    agg_recipe recipe = {.id = "ages"};
+    recipe.recipe.value = SHOAL_VALUE_NUMBER;
+    recipe.recipe.n_parts = 1;
+    recipe.recipe.parts[0].domain = SHOAL_DOMAIN_CLOSED;
+    agg_estimate_row rows[] = {row_of("[9, 10]", 7, 50, 9), row_of("[-9, 0)", 7, 40, 9), row_of("[0, 9)", 6, 30, 9)};
+    char *text = page_for(&recipe, rows, 3, 0, NULL);
+    const char *first = strstr(text, "[-9, 0)"), *second = strstr(text, "[0, 9)"), *third = strstr(text, "[9, 10]");
+    assert_true(first != NULL && second != NULL && third != NULL && first < second && second < third);
+    free(text);
+    text = page_for(&recipe, rows, 3, 2, NULL);
+    first = strstr(text, "[9, 10]");
+    second = strstr(text, "[-9, 0)");
+    assert_true(first != NULL && second != NULL && first < second && strstr(text, "[0, 9)") == NULL);
+    free(text);
+}
+
 static void a_broken_stream_is_an_error(void **state)
 {
     (void)state;
@@ -158,6 +206,8 @@ int main(void)
         cmocka_unit_test(hostile_values_are_harmless),
         cmocka_unit_test(odd_estimates_are_drawn),
         cmocka_unit_test(top_limits_rows_and_a_note_stands_alone),
+        cmocka_unit_test(a_mean_is_no_count),
+        cmocka_unit_test(histograms_follow_their_numbers),
         cmocka_unit_test(a_broken_stream_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
