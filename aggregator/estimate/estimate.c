@@ -23,7 +23,7 @@ static agg_estimate_row make_row(agg_text value, const agg_count *c, double z)
                               .stderr_ = c->stderr_,
                               .low = c->count - half,
                               .high = c->count + half,
-                              .null_error = c->null_error,
+                              .score = c->score,
                               .raw = c->count};
 }
 
@@ -35,20 +35,13 @@ static int compare_rows(const void *a, const void *b)
     return agg_text_compare(x->value, y->value);
 }
 
-// How far a row stands out of the noise of a value that nobody sent, in its standard errors.
-static double score(const agg_estimate_row *row)
-{
-    if (row->null_error > 0) return row->count / row->null_error;
-    return row->count > 0 ? HUGE_VAL : 0;
-}
-
 // Marks the rows that stand out.
 static shoal_err detect(agg_estimate *e, agg_error *error)
 {
     double least = HUGE_VAL;
     double *scores = agg_alloc(error, e->n_rows, sizeof *scores);
     if (scores == NULL) return AGG_ERR_MEMORY;
-    for (size_t i = 0; i < e->n_rows; i++) scores[i] = score(&e->rows[i]);
+    for (size_t i = 0; i < e->n_rows; i++) scores[i] = e->rows[i].score;
     shoal_err err = agg_multiple_least(&least, error, scores, e->n_rows, e->multiple, 1 - e->confidence);
     for (size_t i = 0; i < e->n_rows; i++) e->rows[i].detected = scores[i] >= least;
     free(scores);
@@ -62,6 +55,7 @@ static void scale_mean(agg_count *mean, const shoal_recipe *recipe)
     mean->count = (double)recipe->low_micro / 1e6 + mean->count * width;
     mean->stderr_ *= width;
     mean->null_error = HUGE_VAL;
+    mean->score = 0;
 }
 
 static shoal_err post_process(agg_estimate *e, agg_error *error)

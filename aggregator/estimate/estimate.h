@@ -4,7 +4,8 @@
 //
 // Rows hold what the estimator says: an unbiased count (it may be negative), its standard error, a normal interval, and
 // whether the count is distinguishable from zero. The interval holds for one row at the stated confidence, when n is large
-// enough for the normal law (n q (1-q) well above 10; a recipe's minimum cohort is). `detected` holds for all rows together:
+// enough for the normal law: n q (1-q) well above 10, q being the chance that a report supports a value that its device does not
+// hold. `detected` goes by the binomial law where that is stricter (estimator.h), and holds for all rows together:
 // under `bonferroni` the chance that any value that nobody sent is called detected is at most 1 - confidence; under `bh` the expected share of false ones
 // among the detected is (Benjamini and Hochberg 1995, in the adaptive form of multiple.h); under `none` each row is tested alone.
 #ifndef ESTIMATE_H
@@ -30,10 +31,10 @@ typedef struct agg_estimate_options {
 
 typedef struct agg_estimate_row {
     agg_text value;
-    double count;      // reports; after post-processing
-    double stderr_;    // standard error, reports
-    double low, high;  // normal interval at the confidence
-    double null_error; // standard error if nobody held the value
+    double count;     // reports; after post-processing
+    double stderr_;   // standard error, reports
+    double low, high; // normal interval at the confidence
+    double score;     // how far the count stands out of the noise of a value that nobody sent, in standard errors
     int detected;
     double raw; // the count before post-processing, which stderr_, low, high and detected are about
 } agg_estimate_row;

@@ -26,13 +26,32 @@ static double variance_at(const agg_debias *d, double f)
     return variance > 0 ? variance : 0;
 }
 
+// The signed root for x of n reports where `mean` are expected; 0 < mean < n.
+static double signed_root(double x, double n, double mean)
+{
+    if (x <= 0) return -HUGE_VAL;
+    double half = x * log(x / mean) + (n - x) * log((n - x) / (n - mean));
+    return copysign(sqrt(2 * fmax(half, 0)), x - mean);
+}
+
+double agg_support_score(double support, double n, double mean, double spread)
+{
+    if (!(spread > 0)) return support > mean ? HUGE_VAL : 0;
+    double normal = (support - mean) / spread;
+    if (!(mean > 0 && mean < n && support <= n)) return normal;
+    return fmin(normal, signed_root(support - 0.5, n, mean) * sqrt(mean * (1 - mean / n)) / spread);
+}
+
 static void count_supports(agg_count *counts, const agg_debias *d, const int64_t *support, size_t n_items, double n)
 {
     double null_error = sqrt(variance_at(d, 0));
     for (size_t i = 0; i < n_items; i++) {
         double count = d->scale * (double)support[i] + d->offset;
         double inside = count < 0 ? 0 : count > n ? n : count;
-        counts[i] = (agg_count){count, sqrt(variance_at(d, inside)), null_error};
+        double score = null_error > 0 ? count / null_error : count > 0 ? HUGE_VAL : 0;
+        if (!d->is_signed)
+            score = agg_support_score((double)support[i], n, -d->offset / d->scale, null_error / d->scale);
+        counts[i] = (agg_count){count, sqrt(variance_at(d, inside)), null_error, score};
     }
 }
 
@@ -40,7 +59,7 @@ shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_
                                uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads)
 {
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
-    agg_debias debias = {0, 0, 0, 0, 0};
+    agg_debias debias = {0};
     if (estimator->counts != NULL) return estimator->counts(counts, error, part, sketch, n, items, n_items, n_threads);
     int64_t *support = agg_alloc(error, n_items, sizeof *support);
     if (support == NULL) return AGG_ERR_MEMORY;

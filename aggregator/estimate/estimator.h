@@ -15,6 +15,7 @@
 typedef struct agg_debias {
     double scale, offset;
     double base, slope, curve;
+    int is_signed; // the support is a sum of signs, not a number of reports
 } agg_debias;
 
 // One item's estimate.
@@ -22,6 +23,7 @@ typedef struct agg_count {
     double count;      // reports; unbiased, may be negative (a mean: its fraction of the range)
     double stderr_;    // its standard error
     double null_error; // the standard error that it would have if nobody held the item
+    double score;      // how far it stands out of that noise: no more than standard normal if nobody held the item
 } agg_count;
 
 // A mechanism gives either `support` and `debias`, or `counts`, where items are not estimated one by one alike.
@@ -30,7 +32,7 @@ typedef struct agg_estimator {
     // Writes support[i], the sum of the cells that support items[i].
     shoal_err (*support)(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
                          const uint64_t *items, size_t n_items, unsigned n_threads);
-    // Writes the constants of a sketch of n records. Cost: one pass over the sketch.
+    // Writes the constants of a sketch of n records that are not zero. Cost: one pass over the sketch.
     void (*debias)(agg_debias *debias, const shoal_part *part, const agg_sketch *sketch, uint64_t n);
     // Writes counts[i] of items[i].
     shoal_err (*counts)(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
@@ -48,6 +50,12 @@ const agg_estimator *agg_estimator_of(uint32_t mechanism);
 //   n: reports in the sketch; a part of several variables has all of them
 shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
                                uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Returns: the score of an item that `support` of n reports support, where `mean` would if nobody held it, give or take `spread`.
+// The normal law's, or the binomial one's where that is less: of few reports, three or four are soon more than the normal law
+// would believe. The binomial law's upper tail is taken from its signed root of the likelihood ratio, half a report below, which
+// is not above the true quantile where it matters; a spread beyond the binomial one (of shared rows) divides it.
+double agg_support_score(double support, double n, double mean, double spread);
 
 // Returns: the rare side's probability q = threshold / 2^64, as drawn.
 double agg_rare_probability(const shoal_part *part);

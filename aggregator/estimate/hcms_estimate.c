@@ -48,6 +48,7 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->base = square * (s.n * c * c - s.n * miss + s.spread / s.k * pairs);
     out->slope = square * (s.spread / s.k - 1 + miss);
     out->curve = -square * s.spread / s.k;
+    out->is_signed = 1;
 }
 
 const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias, NULL};

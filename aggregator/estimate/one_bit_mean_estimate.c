@@ -22,7 +22,7 @@ static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part
     double q = agg_rare_probability(part), c = agg_flip_correction(part), reports = n > 0 ? (double)n : 1;
     double v = (double)sketch->cells.ones[0] / reports;
     double inside = v < q ? q : v > 1 - q ? 1 - q : v;
-    agg_count mean = {(v - q) * c, c * sqrt(inside * (1 - inside) / reports), c * sqrt(q * (1 - q) / reports)};
+    agg_count mean = {(v - q) * c, c * sqrt(inside * (1 - inside) / reports), c * sqrt(q * (1 - q) / reports), 0};
     for (size_t i = 0; i < n_items; i++) out[i] = mean;
     return SHOAL_OK;
 }

@@ -34,7 +34,8 @@ static shoal_err count_list(agg_count *counts, agg_error *error, const shoal_par
         double count = (sketch->cells.ones[items[i]] - n * p) / gap;
         double f = count < 0 ? 0 : count > n ? n : count;
         double variance = none + f * (q * (1 - q) - p * (1 - p)) / (gap * gap);
-        counts[i] = (agg_count){count, sqrt(variance), sqrt(none)};
+        double score = agg_support_score(sketch->cells.ones[items[i]], n, n * p, sqrt(none) * gap);
+        counts[i] = (agg_count){count, sqrt(variance), sqrt(none), score};
     }
     return SHOAL_OK;
 }
@@ -85,7 +86,8 @@ static void make_columns(size_t *start, uint32_t *rows, const shoal_part *part, 
 static agg_count count_of(const agg_rappor_row *row)
 {
     int has_z = row->count * row->z > 0 && isfinite(row->z);
-    return (agg_count){row->count, row->stderr_, has_z ? row->count / row->z : row->stderr_};
+    double null_error = has_z ? row->count / row->z : row->stderr_, score = row->count > 0 ? HUGE_VAL : 0;
+    return (agg_count){row->count, row->stderr_, null_error, null_error > 0 ? row->count / null_error : score};
 }
 
 static shoal_err count_strings(agg_count *counts, agg_error *error, const agg_rappor_counts *bits,

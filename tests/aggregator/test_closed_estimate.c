@@ -11,6 +11,7 @@
 #include "account.h"
 #include "bytes.h"
 #include "estimator.h"
+#include "normal_law.h"
 
 #ifndef SEED
 #define SEED 11
@@ -336,6 +337,47 @@ static void no_estimate_is_certain(void **state)
     agg_recipe_release(&recipe);
 }
 
+// log P(X = x) of a binomial X.
+static double log_binomial(double x, double n, double q)
+{
+    return lgamma(n + 1) - lgamma(x + 1) - lgamma(n - x + 1) + x * log(q) + (n - x) * log1p(-q);
+}
+
+// P(X >= x).
+static double upper_tail(uint32_t x, uint32_t n, double q)
+{
+    double sum = 0;
+    for (uint32_t i = x; i <= n; i++) sum += exp(log_binomial(i, n, q));
+    return sum;
+}
+
+// A score is a standard normal's of no smaller tail than the support's own, so that what it calls rare is rare; and it gives little
+// away. Where reports are few the normal law believes in far too much: the last lines say how much.
+static void scores_believe_no_more_than_the_binomial_law(void **state)
+{
+    static const struct {
+        uint32_t n;
+        double q;
+    } cases[] = {{1, 0.15},     {3, 0.02},    {1000, 0.00034}, {1000, 0.0025},
+                 {2000, 0.018}, {1000, 0.25}, {5000, 0.4},     {300, 0.7}};
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        double n = cases[c].n, q = cases[c].q, spread = sqrt(n * q * (1 - q));
+        for (uint32_t x = 1; x <= cases[c].n; x++) {
+            double tail = upper_tail(x, cases[c].n, q), score = agg_support_score(x, n, n * q, spread);
+            if (tail > 0.2 || tail < 1e-12) continue; // no row is tested at such levels
+            double exact = -agg_normal_quantile(tail);
+            assert_true(score <= exact + 0.01);
+            assert_true(score > exact - 0.5 || x == n);
+            assert_true(agg_support_score(x, n, n * q, 2 * spread) <= score / 2 + 1e-12); // shared rows
+        }
+        assert_true(agg_support_score(0, n, n * q, spread) < -1e300);
+    }
+    assert_true(agg_support_score(3, 1000, 0.34, 0.583) < 3.2);        // the normal law says 4.6
+    assert_true(agg_support_score(1e9 + 2e5, 4e9, 1e9, 27386) > 7.29); // and is right here: 7.303
+    assert_true(agg_support_score(0, 0, 0, 0) <= 0);
+}
+
 static void halves_merge_and_strangers_are_refused(void **state)
 {
     static const law settings[] = {
@@ -366,9 +408,11 @@ static void halves_merge_and_strangers_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates_follow_their_law), cmocka_unit_test(accounts_state_the_same_variance),
-        cmocka_unit_test(hadamard_by_definition), cmocka_unit_test(no_estimate_is_certain),
-        cmocka_unit_test(halves_merge_and_strangers_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scores_believe_no_more_than_the_binomial_law),
+                                       cmocka_unit_test(estimates_follow_their_law),
+                                       cmocka_unit_test(accounts_state_the_same_variance),
+                                       cmocka_unit_test(hadamard_by_definition),
+                                       cmocka_unit_test(no_estimate_is_certain),
+                                       cmocka_unit_test(halves_merge_and_strangers_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,7 +236,8 @@ static void nothing_is_detected_where_nothing_is(void **state)
     // At most 5 % of 200 trials: 10, sd 3.1; with 4 sd to spare, 22. Alone, 5 % of 20,000 rows: 1000, sd 31, far from 0.
     assert_true(families[0] <= 22 && families[1] <= 22);
     assert_in_range(rows[2], 800, 1200);
-    assert_true(rows[0] <= rows[1] && rows[1] <= rows[2]);
+    // No rule detects a row that is not detected alone. Of the two rules, either may find one more: bh's level is divided by an estimate.
+    assert_true(rows[0] <= rows[2] && rows[1] <= rows[2]);
 }
 
 // Cells are 32-bit unsigned for CMS, signed for HCMS; sums are wider than either.
