@@ -16,6 +16,7 @@
 #include "probability.h"
 
 #include "bytes.h"
+#include "exponential.h"
 
 #define LIMBS 8
 #define FRACTION_LIMBS 6
@@ -69,6 +70,15 @@ static fixed exponential(uint32_t numerator, uint32_t denominator)
         add(&sum, &term);
     }
     return sum;
+}
+
+// Bits of the lower bound: the top word of the fraction holds 32 of the 40, the next one 8. What is cut off is below one
+// unit, and the bound's own 2^-160 far below another.
+uint64_t shoal_exponential(uint32_t micro)
+{
+    fixed e = exponential(micro, 1000000);
+    const uint32_t *top = e.limb + FRACTION_LIMBS;
+    return (uint64_t)top[0] << SHOAL_EXPONENTIAL_BITS | (uint64_t)top[-1] << 8 | top[-2] >> 24;
 }
 
 // Is t * a >= 2^64 ?
