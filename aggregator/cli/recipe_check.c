@@ -107,6 +107,7 @@ static void print_cost(const shoal_recipe *r, uint32_t today)
 static void warn_of_values(const agg_recipe *recipe)
 {
     char text[160];
+    if (recipe->recipe.value == SHOAL_VALUE_ITEM) return; // the client matches these as they are written
     for (uint32_t i = 0; i < recipe->n_values; i++) {
         if (agg_text_is_kept(&recipe->recipe, recipe->values[i].bytes, recipe->values[i].len)) continue;
         snprintf(text, sizeof text, "entry %u of parameters.values: the text rule changes it, so no device reports it",

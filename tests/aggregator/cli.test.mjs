@@ -242,6 +242,14 @@ test('lines that the text rule would change are told, by number only', () => {
   assert.doesNotMatch(run.err, /Fish2/);
 });
 
+test('listed values that the text rule changes are told, but items, which are matched as they are written', () => {
+  writeFileSync(at('list.txt'), 'light\nAuto\n');
+  for (const [kind, says] of /** @type {[string, RegExp][]} */ ([['word', /entry 2 of parameters\.values/], ['item', /^$/]])) {
+    good(['recipe', 'new', '--id', 'l', '--value', kind, '--values', 'list.txt', '--expires', '2099-12-31', '-o', 'list.json']);
+    assert.match(good(['recipe', 'check', 'list.json']).err, says, kind);
+  }
+});
+
 test('bad recipes name file and field', () => {
   for (const [epsilon, says] of [[0, /epsilon/], [-1, /epsilon/], [17, /epsilon/], ['NaN', /line 1: is not JSON/]]) {
     writeFileSync(at('bad.json'), JSON.stringify(recipe({ parameters: { epsilon: 0, k: 64, m: 256 } }))
