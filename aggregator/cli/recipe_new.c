@@ -13,6 +13,7 @@
 
 #include "agg_file.h"
 #include "estimate_print.h"
+#include "json_walk.h"
 #include "options.h"
 #include "recipe_json.h"
 
@@ -119,23 +120,72 @@ static void print_text(FILE *stream, const char *name, const char *text)
     fputs(",\n", stream);
 }
 
+// What is wrong with a value, or NULL. Bytes that are not UTF-8 would be written as another character.
+static const char *fault_of(const char *text, size_t len)
+{
+    if (len == 0) return "is empty";
+    if (len > SHOAL_VALUE_MAX) return "is over 256 bytes";
+    if (memchr(text, 0, len) != NULL) return "holds a NUL character";
+    return agg_utf8_is_valid(text, len) ? NULL : "is not UTF-8";
+}
+
+static shoal_err print_lines(FILE *stream, agg_error *error, const char *path, const char *at, const char *end)
+{
+    unsigned n = 0;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline != NULL ? newline : end;
+        size_t len = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
+        const char *fault = fault_of(at, len);
+        if (n++ > 0) fputs(", ", stream);
+        if (fault != NULL)
+            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: line %u: the value %s", path, n, fault);
+        agg_print_json_text(stream, at, len);
+        at = stop + 1;
+    }
+    if (n >= 2) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: holds %s: a list has 2 at least", path,
+                    n == 0 ? "no value" : "one value");
+}
+
 static shoal_err print_values(FILE *stream, agg_error *error, const char *path)
 {
     agg_bytes bytes;
     shoal_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return err;
-    char *at = (char *)bytes.data, *end = at + bytes.len;
     fputs("\"values\": [", stream);
-    for (int i = 0; at < end; i++) {
-        char *newline = memchr(at, '\n', (size_t)(end - at));
-        size_t len = newline != NULL ? (size_t)(newline - at) : (size_t)(end - at);
-        if (i > 0) fputs(", ", stream);
-        agg_print_json_text(stream, at, len > 0 && at[len - 1] == '\r' ? len - 1 : len);
-        at += len + 1;
-    }
+    err = print_lines(stream, error, path, (const char *)bytes.data, (const char *)bytes.data + bytes.len);
     fputs("]", stream);
     free(bytes.data);
-    return SHOAL_OK;
+    return err;
+}
+
+static size_t count_digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+// Is it a number as JSON writes one?
+static int is_number(const char *text)
+{
+    size_t n = count_digits(text += *text == '-');
+    if (n == 0 || (n > 1 && *text == '0')) return 0;
+    text += n;
+    if (*text == '.') {
+        if ((n = count_digits(++text)) == 0) return 0;
+        text += n;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text += 1 + (text[1] == '-' || text[1] == '+');
+        if ((n = count_digits(text)) == 0) return 0;
+        text += n;
+    }
+    return *text == '\0';
+}
+
+static shoal_err need_number(agg_error *error, const char *name, const char *text)
+{
+    if (is_number(text)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a number, such as 4 or 0.5", name);
 }
 
 static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d)
@@ -147,10 +197,11 @@ static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d
         const char *text = given(d->options, &parameters[i]);
         if (text == NULL && d->takes.needs & parameters[i].takes) text = initial_of(d, &parameters[i]);
         if (text == NULL) continue;
+        if (err == SHOAL_OK) err = need_number(error, parameters[i].name, text);
         fprintf(stream, "%s\"%s\": %s", separator, parameters[i].name, text);
         separator = ", ";
     }
-    if (d->options->values != NULL) {
+    if (err == SHOAL_OK && d->options->values != NULL) {
         fputs(separator, stream);
         err = print_values(stream, error, d->options->values);
     }
@@ -169,6 +220,7 @@ static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, co
     print_text(stream, "value", d->value);
     print_text(stream, "mechanism", d->mechanism);
     shoal_err err = print_parameters(stream, error, d);
+    if (err == SHOAL_OK && o->per_day != NULL) err = need_number(error, "per-day", o->per_day);
     if (d->takes.needs & SHOAL_TAKES_POLY1) print_text(stream, "hash", "poly1");
     if (d->takes.needs & SHOAL_TAKES_AFFINE1) print_text(stream, "hash", "affine1");
     if (d->takes.needs & SHOAL_TAKES_SEED) print_text(stream, "seed", seed_hex);

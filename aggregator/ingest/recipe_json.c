@@ -31,11 +31,20 @@ static shoal_err refuse(agg_error *error, shoal_err code, const char *path, cons
     return agg_fail(error, code, AGG_EXIT_USAGE, "%s %s", path, why);
 }
 
+// Is epsilon, in range by itself, a claim about coins that other fields describe?
+static int is_claim(const shoal_recipe *recipe)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
+    return mechanism != NULL && mechanism->is_permanent && recipe->eps_micro != 0;
+}
+
 // What the core says of its last error, under the path that it was given.
 static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *recipe, const char *path)
 {
     if (err == SHOAL_OK) return SHOAL_OK;
     const char *field = recipe->error_field != NULL ? recipe->error_field : path;
+    if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 && is_claim(recipe))
+        return refuse(error, err, field, "is below what one report of these p, q, f and hashes costs");
     return refuse(error, err, field, recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));
 }
 
@@ -116,7 +125,7 @@ static shoal_err take_scalar(agg_recipe *own, agg_error *error, const char *path
                          recipe, path);
     if (cJSON_IsNumber(item)) {
         if (!agg_json_micro(&micro, item->valuedouble))
-            return refuse(error, SHOAL_ERR_RANGE, path, "must have at most six decimals");
+            return refuse(error, SHOAL_ERR_RANGE, path, "must have at most six decimals and 15 digits");
         return core_said(error, shoal_recipe_set_number(recipe, path, len, micro), recipe, path);
     }
     if (cJSON_IsArray(item) && strcmp(path, values_path) == 0) return take_values(own, error, item);

@@ -265,6 +265,23 @@ test('bad recipes name file and field', () => {
   bad(5, /none\.json: cannot open/, ['recipe', 'check', 'none.json']);
 });
 
+test('recipe new names the option that is no number, and the line of a list that is no value', () => {
+  const last = ['--id', 'x', '--expires', '2099-01-01'];
+  for (const number of ['', 'abc', '.5', '5.', '0x10', '01', '1e', '-', '1,"k":3'])
+    bad(2, /--epsilon must be a number/, ['recipe', 'new', '--size', '3', `--epsilon=${number}`, ...last]);
+  bad(2, /--per-day must be a number/, ['recipe', 'new', '--per-day', '1},"send":{"sample":0.5', ...last]);
+  good(['recipe', 'new', '--size', '3', '--epsilon', '1e-1', ...last]);
+  for (const [bytes, says] of /** @type {[string, RegExp][]} */ ([['', /holds no value/], ['a\n', /holds one value/],
+    ['a\n\r\nb\n', /line 2: the value is empty/], ['a\xff\nb\n', /line 1: the value is not UTF-8/],
+    [`a\n${'x'.repeat(257)}\n`, /line 2: the value is over 256 bytes/], ['a\nb\0\n', /line 2: .*NUL/]])) {
+    writeFileSync(at('odd.txt'), bytes, 'latin1');
+    bad(2, new RegExp(`odd\\.txt: ${says.source}`), ['recipe', 'new', '--values', 'odd.txt', ...last]);
+  }
+  writeFileSync(at('odd.txt'), `a\r\n${'x'.repeat(256)}`);
+  assert.match(good(['recipe', 'new', '--values', 'odd.txt', ...last]).text, /"values": \["a", "x{256}"\]/);
+  bad(2, /epsilon is below what one report of these/, ['recipe', 'new', '--mechanism', 'rappor', '--epsilon', '1', ...last]);
+});
+
 test('recipe new and check say which option goes with which', () => {
   writeFileSync(at('list.txt'), 'a\nb\n');
   const last = ['--expires', '2099-01-01'];
@@ -287,6 +304,25 @@ test('recipe check prints the cost per report, day and person', () => {
   assert.match(text, /epsilon per report {2}4 /);
   assert.match(text, /epsilon per day {5}8 \(2 reports\)/);
   assert.match(text, /epsilon per person/);
+});
+
+test('recipe check says whether the central claim follows from the minimum cohort, and from which cohort on', () => {
+  /** @param {object} cohort @returns {string} the lines that speak of the cohort */
+  const check = (cohort) => {
+    write('claim.json', recipe({ cohort }));
+    return good(['recipe', 'check', 'claim.json']).text.replace(/^[^]*\nminimum cohort +/, '');
+  };
+  /** @param {number} minimum @param {number} [epsilon] */
+  const claim = (minimum, epsilon = 1) => check({ minimum, epsilon, delta: '1e-6' }).split('\n')[1]?.replace(/^closed form +/, '');
+  assert.equal(check({ minimum: 8762 }), '8762 reports\n', 'without a claim there is nothing to follow');
+  assert.equal(check({ minimum: 8762, epsilon: 1, delta: '1e-6' }),
+    '8762 reports, claims central epsilon 1 at delta 1e-6\n' +
+    'closed form         central epsilon 0.999965: the claim follows (it does from 8762 reports on)\n');
+  assert.equal(claim(8761), 'central epsilon 1.000001: the claim does not follow (it does from 8762 reports on)');
+  // Below 8 ln(2/delta) (e^4 + 1) = 6453.2 reports the theorem says nothing, and a report's own epsilon is what is left.
+  assert.equal(claim(6453), 'central epsilon 4: the claim does not follow (it does from 8762 reports on)');
+  assert.equal(claim(1, 4), 'central epsilon 4: the claim follows (it does from 1 report on)');
+  assert.equal(claim(1000000000, 0.000001), 'central epsilon 0.005002: the claim does not follow (nor does it with 10^12 reports)');
 });
 
 test('recipe new writes a recipe that checks, with a fresh seed each time', () => {
