@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "account.h"
+#include "central.h"
 #include "dictionary.h"
 #include "rappor.h"
 #include "report_json.h"
@@ -90,6 +91,22 @@ static void print_unlimited(const shoal_recipe *r)
         printf("epsilon per value   no bound: the permanent answer keeps next to nothing back\n");
 }
 
+// Whether the central claim follows from the minimum cohort as devices compute it, and from which cohort on it does. Both calls take
+// any recipe that was read: its cost, cohort and delta lie in their ranges.
+static void print_claim(const shoal_recipe *r)
+{
+    uint32_t eps = 0;
+    uint64_t n = 0;
+    if (r->cohort_eps_micro == 0) return;
+    if (shoal_central_epsilon(&eps, r->cost_micro, r->cohort_minimum, r->cohort_delta_exp) != SHOAL_OK) return;
+    printf("closed form         central epsilon %.8g: the claim %s", eps / 1e6,
+           eps <= r->cohort_eps_micro ? "follows" : "does not follow");
+    if (shoal_central_cohort(&n, r->cost_micro, r->cohort_eps_micro, r->cohort_delta_exp) == SHOAL_OK)
+        printf(" (it does from %llu report%s on)\n", (unsigned long long)n, n == 1 ? "" : "s");
+    else
+        printf(" (nor does it with 10^12 reports)\n");
+}
+
 static void print_cost(const shoal_recipe *r, uint32_t today)
 {
     double each = r->cost_micro / 1e6;
@@ -100,8 +117,9 @@ static void print_cost(const shoal_recipe *r, uint32_t today)
     print_unlimited(r);
     printf("minimum cohort      %u reports", r->cohort_minimum);
     if (r->cohort_eps_micro > 0)
-        printf(", claims central epsilon %g at delta 1e-%u", r->cohort_eps_micro / 1e6, r->cohort_delta_exp);
+        printf(", claims central epsilon %.8g at delta 1e-%u", r->cohort_eps_micro / 1e6, r->cohort_delta_exp);
     printf("\n");
+    print_claim(r);
 }
 
 static void warn_of_values(const agg_recipe *recipe)
