@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Closed form and exact sums over the number of clones; see amplification.h for the bounds and why they are bounds.
+#include "amplification.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "agg_size.h"
+#include "binomial.h"
+
+#define FINE_BLOCKS 8192
+#define COARSE_BLOCKS 768
+#define ROUNDING 1e-8         // relative: more than all roundings of a sum together, at 10^12 reports too
+#define OUTSIDE 1e-10         // of delta: what the window may leave to its bounds
+#define STEPS_MAX 200         // of a search; one step in two halves the bracket
+#define GROUP_DELTA_MIN 1e-40 // of one report, where a person's many are protected together
+
+const char *const agg_bound_names[AGG_BOUNDS] = {"closed_form", "clones", "stronger"};
+
+// The law of C, cut into blocks of neighbours. Outside the blocks lie at most `below` and `above`.
+typedef struct clones {
+    double local_epsilon, below, above, last;
+    size_t n_blocks;
+    double *first, *mass; // [n_blocks]: the block's smallest C, and its probability
+    int is_exact;         // every block is one C
+} clones;
+
+static agg_binomial law_of_clones(const agg_crowd *crowd, agg_bound bound)
+{
+    double e0 = crowd->local_epsilon;
+    agg_binomial law = {crowd->n - 1, exp(-e0), -expm1(-e0)};
+    if (bound == AGG_BOUND_STRONGER) {
+        law.p = 2 / (exp(e0) + 1);
+        law.q = tanh(e0 / 2);
+    }
+    return law;
+}
+
+// The first C that is not left out: those below it have probability `tiny` at most.
+static double window_start(const agg_binomial *law, double tiny)
+{
+    double mean = law->n * law->p, sigma = sqrt(mean * law->q);
+    for (double reach = 4; reach < 60; reach += 0.5) {
+        double start = floor(mean - reach * sigma);
+        if (start <= 0) return 0;
+        if (agg_binomial_lower(start - 1, law) <= tiny) return start;
+    }
+    return 0;
+}
+
+static double window_end(const agg_binomial *law, double tiny)
+{
+    double mean = law->n * law->p, sigma = sqrt(mean * law->q);
+    for (double reach = 4; reach < 1000; reach += 0.5) {
+        double end = ceil(mean + reach * sigma + reach);
+        if (end >= law->n) return law->n;
+        if (agg_binomial_upper(end + 1, law) <= tiny) return end;
+    }
+    return law->n;
+}
+
+// P(first <= C < first + width), by the ratio of neighbours from the block's first.
+static double block_mass(const agg_binomial *law, double first, double width)
+{
+    double term = exp(agg_binomial_log(first, law)), sum = term, odds = law->p / law->q;
+    for (double c = first; c + 1 < first + width; c++) {
+        term *= (law->n - c) / (c + 1) * odds;
+        sum += term;
+    }
+    return sum;
+}
+
+static void release(clones *c)
+{
+    free(c->first);
+    free(c->mass);
+}
+
+static shoal_err make_clones(clones *c, agg_error *error, const agg_crowd *crowd, agg_bound bound, size_t blocks_max)
+{
+    const agg_binomial law = law_of_clones(crowd, bound);
+    double delta = crowd->contributions > 1 ? GROUP_DELTA_MIN : crowd->delta;
+    double start = window_start(&law, OUTSIDE * delta), end = window_end(&law, OUTSIDE);
+    double width = ceil((end - start + 1) / (double)blocks_max), blocks = ceil((end - start + 1) / width);
+    *c = (clones){.local_epsilon = crowd->local_epsilon, .last = end, .is_exact = width <= 1};
+    c->first = agg_alloc(error, (size_t)blocks, sizeof *c->first);
+    c->mass = c->first != NULL ? agg_alloc(error, (size_t)blocks, sizeof *c->mass) : NULL;
+    if (c->mass == NULL) {
+        release(c);
+        return AGG_ERR_MEMORY;
+    }
+    c->n_blocks = (size_t)blocks;
+    c->below = start > 0 ? agg_binomial_lower(start - 1, &law) : 0;
+    c->above = agg_binomial_upper(end + 1, &law);
+    for (size_t i = 0; i < c->n_blocks; i++) {
+        c->first[i] = start + (double)i * width;
+        c->mass[i] = block_mass(&law, c->first[i], fmin(width, end + 1 - c->first[i]));
+    }
+    return SHOAL_OK;
+}
+
+// delta(epsilon) given C. P exceeds e^epsilon Q from k on, k the first whole number above
+// (C + 1)(1 + tanh(eps/2)/tanh(eps0/2))/2, and with T = P(Bin(C, 1/2) >= k), b = P(Bin(C, 1/2) = k - 1)
+//   P(>= k) - e^eps Q(>= k) = (e^eps0 - e^eps)/(e^eps0 + 1) b - (e^eps - 1) T.
+// T = b (C - k + 1) times an integral, so that b is a common factor and nothing else is small.
+static double delta_given(double c, double e0, double epsilon)
+{
+    const agg_binomial fair = {c, 0.5, 0.5};
+    double all = c + 1, k = floor(all / 2 + all / 2 * (tanh(epsilon / 2) / tanh(e0 / 2))) + 1;
+    double gain = exp(epsilon - e0) * expm1(e0 - epsilon) / (1 + exp(-e0));
+    if (epsilon >= e0) return 0;
+    if (k > all) k = all;
+    double tail = k <= c ? expm1(epsilon) * (all - k) * agg_binomial_fair_ratio(k, c) : 0;
+    return gain > tail ? exp(agg_binomial_log(k - 1, &fair)) * (gain - tail) : 0;
+}
+
+static agg_central delta_of(const clones *c, double epsilon)
+{
+    agg_central sum = {0, 0};
+    double e0 = c->local_epsilon, next = delta_given(c->last, e0, epsilon);
+    sum.upper = c->above * next;
+    for (size_t i = c->n_blocks; i-- > 0;) {
+        double here = delta_given(c->first[i], e0, epsilon);
+        sum.upper += c->mass[i] * here;
+        sum.lower += c->mass[i] * (c->is_exact ? here : next);
+        next = here;
+    }
+    sum.upper += c->below * delta_given(0, e0, epsilon);
+    sum.upper *= 1 + ROUNDING;
+    sum.lower *= 1 - ROUNDING;
+    return sum;
+}
+
+// ln of what B reports make of the delta of one.
+static double group_log(double epsilon, double contributions)
+{
+    double all = contributions * epsilon;
+    if (contributions <= 1) return 0;
+    if (epsilon <= 0) return log(contributions);
+    return all + log(-expm1(-all)) - epsilon - log(-expm1(-epsilon));
+}
+
+typedef struct question {
+    const clones *c;
+    double delta, contributions;
+    int is_lower;
+} question;
+
+// Above 0: delta is passed at this epsilon of one report.
+static double excess(const question *q, double epsilon)
+{
+    agg_central delta = delta_of(q->c, epsilon);
+    double log_delta = log((q->is_lower ? delta.lower : delta.upper) + 1e-300);
+    return log_delta + group_log(epsilon, q->contributions) - log(q->delta);
+}
+
+// Narrows low (delta passed) and high (delta kept) down, by false position (Illinois) and, every third step, by halving. What
+// it leaves in *high was itself tried, so that the bound needs nothing of the curve's shape.
+static void search(double *low, double *high, const question *q)
+{
+    double at_low = excess(q, *low), at_high = log(1e-300), tight = 1e-12 * *high;
+    int last = 0;
+    for (int i = 0; i<STEPS_MAX && * high - *low> fmin(tight, 1e-9 * *high); i++) {
+        double share = i % 3 == 2 ? 0.5 : fmin(fmax(at_low / (at_low - at_high), 1e-6), 1 - 1e-6);
+        double middle = *low + (*high - *low) * share;
+        if (middle <= *low || middle >= *high) break;
+        double at = excess(q, middle);
+        int side = at > 0 ? 1 : -1;
+        if (side > 0) {
+            *low = middle;
+            at_low = at;
+            if (last == side) at_high /= 2;
+        } else {
+            *high = middle;
+            at_high = at;
+            if (last == side) at_low /= 2;
+        }
+        last = side;
+    }
+}
+
+static agg_central search_both(const clones *c, const agg_crowd *crowd)
+{
+    question q = {c, crowd->delta, crowd->contributions, 0};
+    double low = 0, high = crowd->local_epsilon, least = 0, most = 0;
+    agg_central nothing = {NAN, NAN};
+    if (excess(&q, 0) <= 0) return (agg_central){0, 0};
+    search(&low, &high, &q);
+    if (high >= crowd->local_epsilon) return nothing;
+    most = high;
+    q.is_lower = 1;
+    if (excess(&q, 0) > 0) search(&least, &most, &q);
+    return (agg_central){least * crowd->contributions, high * crowd->contributions};
+}
+
+// Theorem 3.1's epsilon; INFINITY where its condition fails.
+static double closed_form(double e0, double n, double delta)
+{
+    double odds = n / (8 * log(2 / delta)) - 1;
+    if (!(odds > 0 && e0 <= log(odds))) return INFINITY;
+    return log1p(expm1(e0) * (4 * sqrt(2 * log(4 / delta) / ((exp(e0) + 1) * n)) + 4 / n));
+}
+
+// The same of many reports: the largest delta of one report whose group keeps the delta that is asked.
+static double closed_form_group(const agg_crowd *crowd)
+{
+    double b = crowd->contributions, low = log(crowd->delta) - 500, high = log(crowd->delta);
+    if (b <= 1) return closed_form(crowd->local_epsilon, crowd->n, crowd->delta);
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2, epsilon = closed_form(crowd->local_epsilon, crowd->n, exp(middle));
+        if (middle + group_log(epsilon, b) <= log(crowd->delta))
+            low = middle;
+        else
+            high = middle;
+    }
+    double epsilon = closed_form(crowd->local_epsilon, crowd->n, exp(low));
+    return low + group_log(epsilon, b) <= log(crowd->delta) ? b * epsilon : INFINITY;
+}
+
+shoal_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd, agg_bound bound, int fine)
+{
+    clones c;
+    if (bound == AGG_BOUND_CLOSED_FORM) {
+        double epsilon = closed_form_group(crowd);
+        if (!(epsilon < crowd->contributions * crowd->local_epsilon)) epsilon = NAN;
+        *central = (agg_central){epsilon, epsilon};
+        return SHOAL_OK;
+    }
+    shoal_err err = make_clones(&c, error, crowd, bound, fine ? FINE_BLOCKS : COARSE_BLOCKS);
+    if (err != SHOAL_OK) return err;
+    *central = search_both(&c, crowd);
+    release(&c);
+    return SHOAL_OK;
+}
+
+shoal_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *crowd, agg_bound bound, double epsilon)
+{
+    clones c;
+    shoal_err err = make_clones(&c, error, crowd, bound, FINE_BLOCKS);
+    if (err != SHOAL_OK) return err;
+    *delta = delta_of(&c, epsilon);
+    release(&c);
+    return SHOAL_OK;
+}
+
+// Does the bound promise `epsilon` for all contributions together?
+static shoal_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound, double epsilon, int fine)
+{
+    clones c;
+    double one = epsilon / crowd->contributions;
+    *kept = 1;
+    if (one >= crowd->local_epsilon) return SHOAL_OK;
+    if (bound == AGG_BOUND_CLOSED_FORM) {
+        *kept = closed_form_group(crowd) <= epsilon;
+        return SHOAL_OK;
+    }
+    shoal_err err = make_clones(&c, error, crowd, bound, fine ? FINE_BLOCKS : COARSE_BLOCKS);
+    if (err != SHOAL_OK) return err;
+    const question q = {&c, crowd->delta, crowd->contributions, 0};
+    *kept = excess(&q, one) <= 0;
+    release(&c);
+    return SHOAL_OK;
+}
+
+// Whole numbers in (low, high]; high is kept, and stays so.
+static shoal_err narrow_reports(double low, double *high, agg_error *error, agg_crowd *crowd, agg_bound bound,
+                                double epsilon, int fine)
+{
+    shoal_err err = SHOAL_OK;
+    while (err == SHOAL_OK && *high - low > 1) {
+        int kept = 0;
+        crowd->n = low > 0 && *high > 4 * low ? floor(sqrt(low * *high)) : low + floor((*high - low) / 2);
+        err = is_kept(&kept, error, crowd, bound, epsilon, fine);
+        if (kept)
+            *high = crowd->n;
+        else
+            low = crowd->n;
+    }
+    return err;
+}
+
+shoal_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *crowd, agg_bound bound, double epsilon)
+{
+    agg_crowd tried = *crowd;
+    double high = AGG_CROWD_REPORTS_MAX, low = 0;
+    int kept = 0;
+    tried.n = high;
+    shoal_err err = is_kept(&kept, error, &tried, bound, epsilon, 0);
+    if (err != SHOAL_OK || !kept) {
+        *n = NAN;
+        return err;
+    }
+    err = narrow_reports(0, &high, error, &tried, bound, epsilon, 0);
+    // A fine sum promises no less than a coarse one, and little more.
+    low = floor(high * 0.998);
+    tried.n = low;
+    if (err == SHOAL_OK && low > 0) err = is_kept(&kept, error, &tried, bound, epsilon, 1);
+    if (err == SHOAL_OK && bound != AGG_BOUND_CLOSED_FORM && low > 0 && !kept)
+        err = narrow_reports(low, &high, error, &tried, bound, epsilon, 1);
+    *n = high;
+    return err;
+}
+
+shoal_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                                       double epsilon)
+{
+    agg_crowd tried = *crowd;
+    double low = fmin(epsilon / crowd->contributions, AGG_CROWD_EPSILON_MAX), high = AGG_CROWD_EPSILON_MAX;
+    shoal_err err = SHOAL_OK;
+    for (int i = 0; i < 60 && err == SHOAL_OK && high - low > 1e-7 * high; i++) {
+        int kept = 0;
+        tried.local_epsilon = low + (high - low) / 2;
+        err = is_kept(&kept, error, &tried, bound, epsilon, i >= 12);
+        if (kept)
+            low = tried.local_epsilon;
+        else if (i >= 12 || bound == AGG_BOUND_CLOSED_FORM)
+            high = tried.local_epsilon;
+        else // a coarse sum may refuse a little too much
+            high = tried.local_epsilon * (1 + 1e-3);
+    }
+    *local_epsilon = low;
+    return err;
+}
