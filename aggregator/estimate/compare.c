@@ -49,14 +49,35 @@ static double pooled(const side *a, const side *b, size_t i, double x, double y,
     return clamp(weight * x + (1 - weight) * y, 0, high);
 }
 
-// The variance of the difference if nothing changed: of the coins and of who happened to report.
-static double null_variance(agg_compare_of of, const side *a, const side *b, size_t i, double x, double y)
+// The variance of one side if nothing changed: of the coins and of who happened to report.
+static double null_variance(agg_compare_of of, const side *s, size_t i, double same)
 {
-    if (of == AGG_COMPARE_MEANS) return variance_of(a, i) + variance_of(b, i);
-    int is_share = of == AGG_COMPARE_SHARES;
-    double same = pooled(a, b, i, x, y, is_share ? 1 : fmax(a->n, b->n));
-    double crowd = is_share ? same * (1 - same) * (1 / a->n + 1 / b->n) : 2 * same;
-    return variance_at(a, i, same) + variance_at(b, i, same) + crowd;
+    if (of == AGG_COMPARE_MEANS) return variance_of(s, i);
+    return variance_at(s, i, same) + (of == AGG_COMPARE_SHARES ? same * (1 - same) / s->n : same);
+}
+
+// How far x is from what it would be if nothing changed, as a standard normal's; above it no more than the binomial law believes.
+static double deviation(const side *s, double x, double same, double sd)
+{
+    const agg_debias *d = &s->debias;
+    double z = sd > 0 ? (x - same) / sd : 0;
+    if (z <= 0 || !s->has_law || d->is_signed) return z;
+    double support = (x / s->unit - d->offset) / d->scale, mean = (same / s->unit - d->offset) / d->scale;
+    return clamp(agg_support_score(support, s->n, mean, sd / (s->unit * d->scale)), 0, z);
+}
+
+// Sets z, and the score that is never further out: each side's own deviation, weighted as they are in z.
+static void judge(agg_compare_row *row, agg_compare_of of, const side *a, const side *b, size_t i)
+{
+    double same = pooled(a, b, i, row->a, row->b, of == AGG_COMPARE_SHARES ? 1 : fmax(a->n, b->n));
+    double of_a = null_variance(of, a, i, same), of_b = null_variance(of, b, i, same), all = of_a + of_b;
+    if (!(all > 0)) return;
+    row->z = row->score = row->difference / sqrt(all);
+    if (of == AGG_COMPARE_MEANS) return;
+    of_a = sqrt(of_a);
+    of_b = sqrt(of_b);
+    double score = (deviation(b, row->b, same, of_b) * of_b - deviation(a, row->a, same, of_a) * of_a) / sqrt(all);
+    row->score = score * row->z > 0 ? copysign(fmin(fabs(score), fabs(row->z)), row->z) : 0;
 }
 
 // A mean has all reports behind it.
@@ -71,12 +92,11 @@ static agg_compare_row make_row(const agg_compare *c, const side *a, const side 
 {
     agg_compare_row row = {
         .value = value, .a = a->origin + a->counts[i].count * a->unit, .b = b->origin + b->counts[i].count * b->unit};
-    double null = null_variance(c->of, a, b, i, row.a, row.b);
     row.difference = row.b - row.a;
     row.stderr_ = sqrt(variance_of(a, i) + variance_of(b, i));
     row.low = row.difference - quantile * row.stderr_;
     row.high = row.difference + quantile * row.stderr_;
-    row.z = null > 0 ? row.difference / sqrt(null) : 0;
+    judge(&row, c->of, a, b, i);
     row.a_withheld = is_withheld(c, a, i);
     row.b_withheld = is_withheld(c, b, i);
     return row;
@@ -89,13 +109,20 @@ static int compare_rows(const void *x, const void *y)
     return agg_text_compare(a->value, b->value);
 }
 
-// Marks the rows (sorted) whose difference stands out of what two reports of one crowd would show; as estimate.c, two-sided.
+static int compare_scores(const void *x, const void *y)
+{
+    double a = fabs(((const agg_compare_row *)x)->score), b = fabs(((const agg_compare_row *)y)->score);
+    return (a < b) - (a > b);
+}
+
+// Marks the rows whose difference stands out of what two reports of one crowd would show; as estimate.c, two-sided. Sorts them.
 static void detect(agg_compare *c)
 {
     size_t n_detected = 0;
+    qsort(c->rows, c->n_rows, sizeof *c->rows, compare_scores);
     for (size_t i = 0; i < c->n_rows; i++) {
         double share = agg_multiple_share(c->multiple, 1 - c->confidence, i, c->n_rows);
-        if (fabs(c->rows[i].z) > -agg_normal_quantile(share / 2)) n_detected = i + 1;
+        if (fabs(c->rows[i].score) > -agg_normal_quantile(share / 2)) n_detected = i + 1;
     }
     for (size_t i = 0; i < n_detected; i++) c->rows[i].detected = 1;
 }
@@ -178,8 +205,8 @@ static shoal_err make_rows(agg_compare *c, agg_error *error, const agg_compare_s
         c->n_rows = c->n_dictionary;
         for (size_t i = 0; i < c->n_rows; i++)
             c->rows[i] = make_row(c, &a, &b, i, in_a->dictionary->values[i], quantile);
-        qsort(c->rows, c->n_rows, sizeof *c->rows, compare_rows);
         detect(c);
+        qsort(c->rows, c->n_rows, sizeof *c->rows, compare_rows);
     }
     free(a.counts);
     free(b.counts);

@@ -19,6 +19,8 @@
 // s weights the two sides by the inverse of their variance at zero and is clamped to what a share or count can be. Mechanisms that state
 // no V (estimator.h: those that give `counts`) enter with the variance of their own estimate. The test is two-sided.
 // Two means are subtracted in the recipe's unit; their stated variance already has the bits of a crowd that is drawn at random.
+// Where a side has few reports that support a value by accident, more of them than expected count for no more than the binomial law's
+// upper tail says (estimator.h), in its part of z.
 // `detected` holds for all rows together: under `bonferroni` the chance that any value that did not change is called changed is
 // at most 1 - confidence, under `bh` the expected share of such values among the detected (Benjamini and Hochberg 1995 as it
 // stands, without the estimate of multiple.h), under `none` each row is tested alone.
@@ -56,6 +58,7 @@ typedef struct agg_compare_row {
     double difference, stderr_, low, high;
     double z; // difference over its standard deviation where nothing changed
     int detected;
+    double score; // what `detected` goes by: z, or less where few reports make the normal law too ready to believe
 } agg_compare_row;
 
 typedef struct agg_compare {

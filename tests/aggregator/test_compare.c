@@ -294,6 +294,39 @@ static void z_is_pooled_by_precision(void **state)
     close_collection(&b);
 }
 
+// Lists at epsilon 8, where one report in 2,982 supports a value by accident: of 1,000 reports 3 do for one value in 200, which the
+// normal law takes for one in 100,000. Counts and n are set by hand.
+static void few_reports_are_no_change(void **state)
+{
+    static const setting s[2] = {{"onehot", 8, 1000}, {"onehot", 8, 100000}};
+    collection a, b;
+    shoal_rng rng;
+    (void)state;
+    make_trial(&a, &b, s, 0, 9, &rng);
+    fold_truth(&a, &rng);
+    fold_truth(&b, &rng);
+    a.acc.n = 1000;
+    b.acc.n = 100000;
+    for (size_t i = 0; i < N_VALUES; i++) b.acc.parts[0].cells.ones[i] = 34; // 33.5 by accident
+    a.acc.parts[0].cells.ones[3] = 3;
+    a.acc.parts[0].cells.ones[7] = 20; // no accident
+    for (int side = 0; side < 2; side++)
+        for (int rule = AGG_BONFERRONI; rule <= AGG_BH; rule++) {
+            agg_compare result;
+            run(&result, side ? &b : &a, side ? &a : &b, AGG_COMPARE_SHARES, (agg_multiple)rule);
+            for (size_t i = 0; i < result.n_rows; i++) {
+                const agg_compare_row *row = &result.rows[i];
+                uint32_t value = number_of(row->value);
+                assert_int_equal(row->detected, value == 7);
+                assert_true(fabs(row->score) <= fabs(row->z) && row->score * row->z >= 0);
+                if (value == 3) assert_true(fabs(row->z) > 4 && fabs(row->score) < 2.8); // a tail of 1 in 200: 2.6
+            }
+            agg_compare_release(&result);
+        }
+    close_collection(&a);
+    close_collection(&b);
+}
+
 static void open_mean(collection *c, double epsilon, double low, double high)
 {
     char text[1024];
@@ -527,8 +560,9 @@ static char *print_as(agg_format format)
     static const agg_recipe recipe_a = {.id = "r", .hash_hex = "abc", .recipe = {.cost_micro = 500000}};
     static const agg_recipe recipe_b = {
         .id = "s", .hash_hex = "def", .recipe = {.cost_micro = 4000000, .release_threshold = 10}};
-    agg_compare_row rows[] = {{{hostile, sizeof hostile - 1}, 0.25, 0.125, 0, 1, -0.125, 0.015625, -0.25, 0.5, -8, 1},
-                              {{"fig", 3}, -0.5, 0.5, 0, 0, 1, 2, -3, 4, 0.5, 0}};
+    agg_compare_row rows[] = {
+        {{hostile, sizeof hostile - 1}, 0.25, 0.125, 0, 1, -0.125, 0.015625, -0.25, 0.5, -8, 1, -8},
+        {{"fig", 3}, -0.5, 0.5, 0, 0, 1, 2, -3, 4, 0.5, 0, 0.5}};
     const agg_compare compare = {.recipe_a = &recipe_a,
                                  .recipe_b = &recipe_b,
                                  .n_a = 2000,
@@ -587,6 +621,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(differences_follow_their_law),
                                        cmocka_unit_test(nothing_is_detected_where_nothing_changed),
                                        cmocka_unit_test(z_is_pooled_by_precision),
+                                       cmocka_unit_test(few_reports_are_no_change),
                                        cmocka_unit_test(means_are_compared_in_their_unit),
                                        cmocka_unit_test(a_mean_is_not_compared_with_counts),
                                        cmocka_unit_test(large_changes_are_detected_with_their_sign),
