@@ -25,7 +25,7 @@
 #define SHOAL_DELTA_EXP_MIN 3u
 #define SHOAL_DELTA_EXP_MAX 15u
 
-// The guarantee of n reports: an upper bound of the true figure in micro-units, above it by less than 1 + 2^-17 of them, at most
+// The guarantee of n reports: an upper bound of the true figure in micro-units, above it by less than 1 + 2^-16 of them, at most
 // eps0_micro. It never rises with n, and never falls as eps0_micro or delta_exp rise.
 //   eps_micro: 1 .. eps0_micro, written on OK
 // Returns: SHOAL_ERR_RANGE outside the ranges.

@@ -120,7 +120,7 @@ static const struct {
     {16000000, 1000000000000, 15, 96317},
 };
 
-// Exact figures less than 6 * 10^-8 above a whole micro-unit: where e^eps0 - 1 or e^epsilon - 1 rounds the other way, so do some of these.
+// Exact figures less than 6 * 10^-8 above a whole micro-unit: where e^epsilon - 1 or 4 (e^eps0 - 1)/n rounds the other way, so do some.
 static const struct {
     uint32_t eps0_micro;
     uint64_t n;
