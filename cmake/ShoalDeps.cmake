@@ -2,6 +2,7 @@
 # The aggregator's libraries, as targets that mean the same on every build:
 #   shoal_cjson      <cjson/cJSON.h>
 #   shoal_utf8proc   <utf8proc.h>
+#   shoal_libcrypto  <openssl/evp.h>, native only
 # Native: the system's, by pkg-config. WASI: static, from the sources that scripts/fetch-sources.sh laid into SHOAL_DEPS_DIR.
 add_library(shoal_cjson INTERFACE)
 add_library(shoal_utf8proc INTERFACE)
@@ -10,6 +11,9 @@ if(SHOAL_NATIVE)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(libcjson REQUIRED IMPORTED_TARGET libcjson)
     pkg_check_modules(libutf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+    pkg_check_modules(libcrypto REQUIRED IMPORTED_TARGET libcrypto>=3)
+    add_library(shoal_libcrypto INTERFACE)
+    target_link_libraries(shoal_libcrypto INTERFACE PkgConfig::libcrypto)
     target_link_libraries(shoal_cjson INTERFACE PkgConfig::libcjson)
     target_link_libraries(shoal_utf8proc INTERFACE PkgConfig::libutf8proc)
     return()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal recipe: check, hash and write recipes.
+// shoal recipe: check, hash, write, sign and compare recipes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,24 @@
 #include "commands.h"
 #include "options.h"
 #include "recipe_check.h"
+#include "recipe_diff.h"
 #include "recipe_new.h"
+#include "recipe_sign.h"
 #include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal recipe check FILE...\n"
     "       shoal recipe hash FILE...\n"
-    "       shoal recipe new --id ID --expires DATE [OPTION]...\n\n"
+    "       shoal recipe new --id ID --expires DATE [OPTION]...\n"
+    "       shoal recipe sign --key FILE [-o FILE] FILE\n"
+    "       shoal recipe verify [--key KEY] FILE...\n"
+    "       shoal recipe diff FILE FILE\n\n"
     "check prints what a recipe costs a person; hash prints the hash that reports, batches and\n"
-    "accumulators carry; new writes a recipe, with a fresh random seed where it needs one.\n\n"
+    "accumulators carry; new writes a recipe, with a fresh random seed where it needs one; sign puts\n"
+    "an Ed25519 signature into a recipe, verify exits with 3 where it is missing, bad or of another\n"
+    "key; diff prints the fields in which two recipes differ, and exits with 1 where they do.\n\n"
+    "  --key KEY            sign: a private key, the PEM file that openssl genpkey -algorithm ed25519\n"
+    "                       writes; verify: the public key, 64 hex digits or a PEM file\n"
     "  --id ID              the collection's id: a-z, 0-9, and . _ - after the first\n"
     "  --expires DATE       last day, YYYY-MM-DD\n"
     "  --mechanism NAME     default cms; with a list onehot-asymmetric, with a range alone one-bit-mean\n"
@@ -44,17 +53,22 @@ static uint32_t today(void)
     return (uint32_t)((uint64_t)time(NULL) / 86400);
 }
 
-static int show_file(const char *path, int is_check)
+// What an action takes besides its name.
+typedef struct action {
+    const char *name;
+    int n_files;    // that many; -1: one or more
+    int takes_key;  // --key
+    int takes_more; // 1: --output, 2: that and what a new recipe holds
+} action;
+
+static const action actions[] = {{"check", -1, 0, 0}, {"hash", -1, 0, 0},   {"new", 0, 0, 2},
+                                 {"sign", 1, 1, 1},   {"verify", -1, 1, 0}, {"diff", 2, 0, 0}};
+
+static const action *find_action(const char *name)
 {
-    agg_error error;
-    agg_recipe recipe;
-    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK) return cli_failed("recipe", &error);
-    if (is_check)
-        recipe_check_print(&recipe, today());
-    else
-        printf("%s\n", recipe.hash_hex);
-    agg_recipe_release(&recipe);
-    return AGG_EXIT_OK;
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        if (strcmp(actions[i].name, name) == 0) return &actions[i];
+    return NULL;
 }
 
 static int has_options(const recipe_options *o)
@@ -63,32 +77,73 @@ static int has_options(const recipe_options *o)
     return memcmp(o, &none, sizeof none) != 0;
 }
 
-static shoal_err check_action(agg_error *error, const char *action, const recipe_options *o, int n_files)
+static shoal_err check_action(agg_error *error, const action *a, const recipe_options *o, const char *key, int n_files)
 {
-    int is_new = strcmp(action, "new") == 0;
-    if (!is_new && strcmp(action, "check") != 0 && strcmp(action, "hash") != 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the actions are check, hash and new");
-    if (is_new && n_files > 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "new takes options only");
-    if (!is_new && has_options(o)) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s takes files only", action);
-    if (!is_new && n_files == 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no recipe to %s", action);
+    recipe_options others = *o;
+    if (a == NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "the actions are check, hash, new, sign, verify and diff");
+    if (a->takes_more) others.output = NULL;
+    if (a->takes_more < 2 && has_options(&others))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s takes %s", a->name,
+                        a->takes_more  ? "--key, --output and a file only"
+                        : a->takes_key ? "--key and files only"
+                                       : "files only");
+    if (key != NULL && !a->takes_key)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--key goes with sign and verify");
+    if (a->n_files == 0 && n_files > 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s takes options only", a->name);
+    if (a->n_files < 0 && n_files == 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no recipe to %s", a->name);
+    if (a->n_files > 0 && n_files != a->n_files)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s takes %s", a->name,
+                        a->n_files == 1 ? "one recipe" : "two recipes");
     return SHOAL_OK;
 }
 
-static int run(const char *action, const recipe_options *o, const char *const *files, int n_files, agg_error *error)
+static int show_file(const char *path, int is_check)
+{
+    agg_error error;
+    agg_recipe recipe;
+    int code = AGG_EXIT_OK;
+    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK) return cli_failed("recipe", &error);
+    if (is_check) {
+        recipe_check_print(&recipe, today());
+        code = recipe_signer_print(&recipe);
+    } else {
+        printf("%s\n", recipe.hash_hex);
+    }
+    agg_recipe_release(&recipe);
+    return code;
+}
+
+static int run_files(const action *a, const char *key, const char *const *files, int n_files)
 {
     int worst = AGG_EXIT_OK;
-    if (check_action(error, action, o, n_files) != SHOAL_OK) return cli_failed("recipe", error);
-    if (strcmp(action, "new") == 0) return recipe_new(error, o) == SHOAL_OK ? AGG_EXIT_OK : cli_failed("recipe", error);
     for (int i = 0; i < n_files; i++) {
-        int code = show_file(files[i], strcmp(action, "check") == 0);
+        int code = strcmp(a->name, "verify") == 0 ? recipe_verify(files[i], key)
+                                                  : show_file(files[i], strcmp(a->name, "check") == 0);
         if (code != AGG_EXIT_OK) worst = code;
     }
     return worst;
 }
 
+static int run(const char *name, const recipe_options *o, const char *key, const char *const *files, int n_files,
+               agg_error *error)
+{
+    const action *a = find_action(name);
+    shoal_err err = check_action(error, a, o, key, n_files);
+    if (err != SHOAL_OK) return cli_failed("recipe", error);
+    if (strcmp(name, "diff") == 0) return recipe_diff(files[0], files[1]);
+    if (strcmp(name, "new") != 0 && strcmp(name, "sign") != 0) return run_files(a, key, files, n_files);
+    err = strcmp(name, "new") == 0 ? recipe_new(error, o) : recipe_sign(error, files[0], key, o->output);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("recipe", error);
+}
+
 int cmd_recipe(int argc, char **argv)
 {
     recipe_options o = {0};
+    const char *key = NULL;
     const cli_option options[] = {{"id", 0, &o.id, NULL},
                                   {"expires", 0, &o.expires, NULL},
                                   {"mechanism", 0, &o.mechanism, NULL},
@@ -111,6 +166,7 @@ int cmd_recipe(int argc, char **argv)
                                   {"value", 0, &o.value, NULL},
                                   {"per-day", 0, &o.per_day, NULL},
                                   {"output", 'o', &o.output, NULL},
+                                  {"key", 0, &key, NULL},
                                   {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0, n_rest = 0, code = AGG_EXIT_OK;
@@ -120,7 +176,7 @@ int cmd_recipe(int argc, char **argv)
     else if (help)
         fputs(help_text, stdout);
     else
-        code = run(n_rest > 0 ? rest[0] : "", &o, rest + 1, n_rest - 1, &error);
+        code = run(n_rest > 0 ? rest[0] : "", &o, key, rest + 1, n_rest - 1, &error);
     free(rest);
     return code;
 }

@@ -231,7 +231,7 @@ static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, co
     return err;
 }
 
-static shoal_err write_text(agg_error *error, const char *path, const char *text, size_t len)
+shoal_err recipe_write(agg_error *error, const char *path, const char *text, size_t len)
 {
     agg_file file;
     if (path == NULL || strcmp(path, "-") == 0) {
@@ -259,7 +259,7 @@ static shoal_err check_and_write(agg_error *error, const char *path, const char 
     shoal_err err = agg_recipe_from_bytes(&recipe, error, "the new recipe", text, len);
     if (err != SHOAL_OK) return err;
     agg_recipe_release(&recipe);
-    return write_text(error, path, text, len);
+    return recipe_write(error, path, text, len);
 }
 
 shoal_err recipe_new(agg_error *error, const recipe_options *options)

@@ -4,6 +4,8 @@
 #ifndef RECIPE_NEW_H
 #define RECIPE_NEW_H
 
+#include <stddef.h>
+
 #include "agg_error.h"
 
 // Options as they stand on the command line; NULL where not given.
@@ -15,5 +17,8 @@ typedef struct recipe_options {
 // Writes the recipe to options->output (NULL or "-": standard output), with a fresh random seed where the mechanism needs one. It is
 // read back first, and refused as a recipe file would be.
 shoal_err recipe_new(agg_error *error, const recipe_options *options) SHOAL_MUST_CHECK;
+
+// Writes a recipe's text to a file; NULL or "-" is standard output.
+shoal_err recipe_write(agg_error *error, const char *path, const char *text, size_t len) SHOAL_MUST_CHECK;
 
 #endif

@@ -9,12 +9,13 @@
 
 #include "shoal_err.h"
 
-#define AGG_ERR_IO ((shoal_err)100)       // a file could not be read or written
-#define AGG_ERR_MEMORY ((shoal_err)101)   // out of memory, or a size that no machine holds
-#define AGG_ERR_JSON ((shoal_err)102)     // not JSON
-#define AGG_ERR_COHORT ((shoal_err)103)   // fewer reports than the recipe's minimum cohort
-#define AGG_ERR_REJECTED ((shoal_err)104) // too many rejected reports
-#define AGG_ERR_USAGE ((shoal_err)105)    // the command line is wrong
+#define AGG_ERR_IO ((shoal_err)100)        // a file could not be read or written
+#define AGG_ERR_MEMORY ((shoal_err)101)    // out of memory, or a size that no machine holds
+#define AGG_ERR_JSON ((shoal_err)102)      // not JSON
+#define AGG_ERR_COHORT ((shoal_err)103)    // fewer reports than the recipe's minimum cohort
+#define AGG_ERR_REJECTED ((shoal_err)104)  // too many rejected reports
+#define AGG_ERR_USAGE ((shoal_err)105)     // the command line is wrong
+#define AGG_ERR_SIGNATURE ((shoal_err)106) // a recipe's signature is missing, bad, or of another key
 
 // Exit codes of every command.
 enum {
@@ -50,7 +51,7 @@ shoal_err agg_fail_core(agg_error *error, shoal_err code, int exit_code);
 // Puts "PREFIX: " in front of the text, the way from the inside out: "FILE: line 3: ...".
 void agg_error_prefix(agg_error *error, const char *format, ...) AGG_PRINTF(2, 3);
 
-// Returns: a short name, the core's or "io", "memory", "json", "cohort", "rejected", "usage".
+// Returns: a short name, the core's or "io", "memory", "json", "cohort", "rejected", "usage", "signature".
 const char *agg_err_name(shoal_err code);
 
 #endif

@@ -26,6 +26,23 @@ void agg_hex(char *out, const uint8_t *bytes, size_t len)
     out[2 * len] = '\0';
 }
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int agg_unhex(uint8_t *bytes, size_t len, const char *text)
+{
+    if (strlen(text) != 2 * len) return 0;
+    for (size_t i = 0; i < len; i++) {
+        int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (high < 0 || low < 0) return 0;
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return 1;
+}
+
 static shoal_err refuse(agg_error *error, shoal_err code, const char *path, const char *why)
 {
     return agg_fail(error, code, AGG_EXIT_USAGE, "%s %s", path, why);
@@ -140,6 +157,36 @@ static int came_before(const cJSON *object, const cJSON *item)
     return 0;
 }
 
+// One member of `signature`: hex digits for `len` bytes.
+static shoal_err take_hex(uint8_t *bytes, size_t len, agg_error *error, const char *path, const cJSON *item)
+{
+    if (cJSON_IsString(item) && agg_unhex(bytes, len, item->valuestring)) return SHOAL_OK;
+    return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s must be %zu lower-case hex digits", path, 2 * len);
+}
+
+static shoal_err take_signature(agg_recipe *own, agg_error *error, const cJSON *object)
+{
+    int has_key = 0, has_signature = 0;
+    if (!cJSON_IsObject(object)) return refuse(error, SHOAL_ERR_TYPE, "signature", "must hold key and ed25519");
+    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+        shoal_err err;
+        if (strcmp(item->string, "key") == 0 && !has_key++)
+            err = take_hex(own->key, sizeof own->key, error, "signature.key", item);
+        else if (strcmp(item->string, "ed25519") == 0 && !has_signature++)
+            err = take_hex(own->signature, sizeof own->signature, error, "signature.ed25519", item);
+        else if (came_before(object, item))
+            err = agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "signature.%.64s is given twice", item->string);
+        else
+            err = agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "signature.%.64s is not part of a signature",
+                           item->string);
+        if (err != SHOAL_OK) return err;
+    }
+    if (!has_key) return refuse(error, SHOAL_ERR_MISSING_FIELD, "signature.key", "is missing");
+    if (!has_signature) return refuse(error, SHOAL_ERR_MISSING_FIELD, "signature.ed25519", "is missing");
+    own->has_signature = 1;
+    return SHOAL_OK;
+}
+
 static shoal_err walk(agg_recipe *own, agg_error *error, const char *parent, const cJSON *object, int depth)
 {
     char path[PATH_MAX_LEN];
@@ -150,7 +197,9 @@ static shoal_err walk(agg_recipe *own, agg_error *error, const char *parent, con
             return refuse(error, SHOAL_ERR_UNKNOWN_FIELD, path, "is not a field of a recipe");
         if (came_before(object, item)) return refuse(error, SHOAL_ERR_DUPLICATE, path, "is given twice");
         shoal_err err = SHOAL_OK;
-        if (!cJSON_IsObject(item))
+        if (depth == 0 && strcmp(path, "signature") == 0)
+            err = take_signature(own, error, item);
+        else if (!cJSON_IsObject(item))
             err = take_scalar(own, error, path, item);
         else if (depth < DEPTH_MAX && item->child != NULL) // an empty object of any name would pass unseen
             err = walk(own, error, path, item, depth + 1);

@@ -3,7 +3,8 @@
 //
 // The JSON is walked once: nested objects make dotted paths, every scalar goes to shoal_recipe_set_*. Unknown, doubled and
 // wrongly typed fields are refused with the file's and the field's name. `parameters.values` is kept here, in order, with an
-// index for look-ups; a value given twice is refused.
+// index for look-ups; a value given twice is refused. `signature` at the top is no field: it is taken off here, in no hash, and
+// kept unchecked for recipe_signature.h; one that is malformed is refused.
 #ifndef RECIPE_JSON_H
 #define RECIPE_JSON_H
 
@@ -33,6 +34,9 @@ typedef struct agg_recipe {
     agg_text *values;  // in recipe order
     uint32_t *sorted;  // indices of values by their bytes
     char *pool;        // the values' bytes
+    int has_signature;
+    uint8_t key[32];       // where it has one: the Ed25519 key that it names
+    uint8_t signature[64]; // as it was read, good or bad
 } agg_recipe;
 
 // Reads a recipe. On error nothing is left to release; the text starts with `name` or the path.
@@ -56,5 +60,9 @@ int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len);
 
 // Writes 2 * len lower-case hex digits and a NUL.
 void agg_hex(char *out, const uint8_t *bytes, size_t len);
+
+// Reads 2 * len lower-case hex digits and nothing else.
+// Returns: 0 when the NUL-terminated text is none.
+int agg_unhex(uint8_t *bytes, size_t len, const char *text);
 
 #endif

@@ -2,7 +2,7 @@
 // A folder of its own for tests of the commands, and calls of the command in it: $SHOAL_BIN or build/release/shoal.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +39,10 @@ export function makeCli(name) {
       assert.equal(run.text, '', 'nothing on standard output');
       return run;
     },
+    /** @param {...string} args */
+    run: (...args) => shoal(args),
+    /** @param {string} file @param {number} mode */
+    chmod: (file, mode) => chmodSync(join(folder, file), mode),
     release: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

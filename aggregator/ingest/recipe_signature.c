@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signatures of recipes; see recipe_signature.h.
+#include "recipe_signature.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+
+#ifdef SHOAL_WITH_SIGNATURES
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+int agg_signature_is_built(void)
+{
+    return 1;
+}
+
+static shoal_err no_key(agg_error *error, const char *what)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "holds no Ed25519 %s key in PEM%s", what,
+                    strcmp(what, "private") == 0 ? " without a passphrase" : "");
+}
+
+// A library that fails for any other reason than the signature is out of memory, or broken.
+static shoal_err broken(agg_error *error)
+{
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of signatures fails");
+}
+
+shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64], const uint8_t *bytes,
+                             size_t len)
+{
+    EVP_PKEY *pkey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, 32);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int is_ready = pkey != NULL && context != NULL && EVP_DigestVerifyInit(context, NULL, NULL, NULL, pkey) == 1;
+    int is_good = is_ready && EVP_DigestVerify(context, signature, 64, bytes, len) == 1;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(pkey);
+    if (is_good) return SHOAL_OK;
+    if (!is_ready) return broken(error);
+    return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "the signature is bad");
+}
+
+// A key file with a passphrase is refused rather than asked about.
+static int no_passphrase(char *out, int cap, int is_writing, void *context)
+{
+    (void)out, (void)cap, (void)is_writing, (void)context;
+    return -1;
+}
+
+static EVP_PKEY *read_pem(const char *pem, size_t len, int is_private)
+{
+    BIO *bio = len <= 65536 ? BIO_new_mem_buf(pem, (int)len) : NULL;
+    EVP_PKEY *pkey = NULL;
+    if (bio == NULL) return NULL;
+    if (is_private)
+        pkey = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+    else
+        pkey = PEM_read_bio_PUBKEY(bio, NULL, no_passphrase, NULL);
+    BIO_free(bio);
+    if (pkey == NULL || EVP_PKEY_get_id(pkey) == EVP_PKEY_ED25519) return pkey;
+    EVP_PKEY_free(pkey);
+    return NULL;
+}
+
+static int raw_public(uint8_t key[32], const EVP_PKEY *pkey)
+{
+    size_t len = 32;
+    return EVP_PKEY_get_raw_public_key(pkey, key, &len) == 1 && len == 32;
+}
+
+shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error, const char *pem, size_t pem_len,
+                           const uint8_t *bytes, size_t len)
+{
+    size_t signature_len = 64;
+    EVP_PKEY *pkey = read_pem(pem, pem_len, 1);
+    if (pkey == NULL) return no_key(error, "private");
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int is_done = context != NULL && raw_public(key, pkey) &&
+                  EVP_DigestSignInit(context, NULL, NULL, NULL, pkey) == 1 &&
+                  EVP_DigestSign(context, signature, &signature_len, bytes, len) == 1 && signature_len == 64;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(pkey);
+    return is_done ? SHOAL_OK : broken(error);
+}
+
+static shoal_err public_pem(uint8_t key[32], agg_error *error, const char *pem, size_t len)
+{
+    EVP_PKEY *pkey = read_pem(pem, len, 0);
+    int is_read = pkey != NULL && raw_public(key, pkey);
+    EVP_PKEY_free(pkey);
+    return is_read ? SHOAL_OK : no_key(error, "public");
+}
+
+#else // without a library
+
+int agg_signature_is_built(void)
+{
+    return 0;
+}
+
+static shoal_err not_built(agg_error *error)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "signatures are not part of this build");
+}
+
+shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64], const uint8_t *bytes,
+                             size_t len)
+{
+    (void)key, (void)signature, (void)bytes, (void)len;
+    return not_built(error);
+}
+
+shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error, const char *pem, size_t pem_len,
+                           const uint8_t *bytes, size_t len)
+{
+    (void)key, (void)signature, (void)pem, (void)pem_len, (void)bytes, (void)len;
+    return not_built(error);
+}
+
+static shoal_err public_pem(uint8_t key[32], agg_error *error, const char *pem, size_t len)
+{
+    (void)key, (void)pem, (void)len;
+    return not_built(error);
+}
+
+#endif
+
+shoal_err agg_ed25519_public(uint8_t key[32], agg_error *error, const char *text, size_t len)
+{
+    char hex[65] = "";
+    if (len == 64 || (len == 65 && text[64] == '\n')) memcpy(hex, text, 64);
+    return agg_unhex(key, 32, hex) ? SHOAL_OK : public_pem(key, error, text, len);
+}
+
+// ---- recipes ----
+
+static const char title[] = "shoal recipe signature 1\n";
+#define SIGNED_MAX (sizeof title - 1 + SHOAL_CANONICAL_MAX)
+
+static shoal_err signed_bytes(uint8_t out[SIGNED_MAX], size_t *len, agg_error *error, const agg_recipe *recipe)
+{
+    memcpy(out, title, sizeof title - 1);
+    shoal_err err = shoal_recipe_canonical(out + sizeof title - 1, SHOAL_CANONICAL_MAX, len, &recipe->recipe);
+    if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
+    *len += sizeof title - 1;
+    return SHOAL_OK;
+}
+
+shoal_err agg_recipe_verify(agg_error *error, const agg_recipe *recipe)
+{
+    uint8_t bytes[SIGNED_MAX];
+    size_t len = 0;
+    if (!recipe->has_signature) return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "is not signed");
+    shoal_err err = signed_bytes(bytes, &len, error, recipe);
+    return err != SHOAL_OK ? err : agg_ed25519_verify(error, recipe->key, recipe->signature, bytes, len);
+}
+
+shoal_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem, size_t pem_len)
+{
+    uint8_t bytes[SIGNED_MAX];
+    size_t len = 0;
+    shoal_err err = signed_bytes(bytes, &len, error, recipe);
+    if (err == SHOAL_OK) err = agg_ed25519_sign(recipe->key, recipe->signature, error, pem, pem_len, bytes, len);
+    if (err == SHOAL_OK) recipe->has_signature = 1;
+    return err;
+}
+
+// The steps below read a text that was parsed before, so that it is JSON: they never look for what may not be there.
+
+static const char *after_string(const char *at)
+{
+    for (at++; *at != '"'; at++) at += *at == '\\';
+    return at + 1;
+}
+
+// Behind a value: what follows it on its own level, a comma or the end of the object.
+static const char *after_value(const char *at)
+{
+    int depth = 0;
+    for (; depth > 0 || (*at != ',' && *at != '}'); at++) {
+        if (*at == '"') {
+            at = after_string(at) - 1;
+            continue;
+        }
+        depth += *at == '{' || *at == '[';
+        depth -= *at == '}' || *at == ']';
+    }
+    return at;
+}
+
+// As the parser sees it, to whom every control character is white space.
+static int is_space(char c)
+{
+    return c > 0 && c <= ' ';
+}
+
+static const char *skip_space(const char *at)
+{
+    while (is_space(*at)) at++;
+    return at;
+}
+
+typedef struct place {
+    const char *from, *to; // what the signature replaces
+    int is_new;
+} place;
+
+// Where the value of `signature` lies, or where the last member ends.
+static place signature_place(const char *json)
+{
+    static const char name[] = "\"signature\"";
+    const char *at = strchr(json, '{');
+    do {
+        const char *key = skip_space(at + 1), *behind = after_string(key);
+        const char *value = skip_space(skip_space(behind) + 1), *end;
+        at = end = after_value(value);
+        while (is_space(end[-1])) end--;
+        if ((size_t)(behind - key) == sizeof name - 1 && memcmp(key, name, sizeof name - 1) == 0)
+            return (place){value, end, 0};
+        if (*at == '}') return (place){end, end, 1};
+    } while (1);
+}
+
+char *agg_recipe_signed_text(agg_error *error, const agg_recipe *recipe)
+{
+    char key[65], signature[129], *text = agg_alloc(error, recipe->json_len + 512, 1);
+    if (text == NULL) return NULL;
+    place p = signature_place(recipe->json);
+    const char *last = recipe->json + recipe->json_len;
+    agg_hex(key, recipe->key, sizeof recipe->key);
+    agg_hex(signature, recipe->signature, sizeof recipe->signature);
+    snprintf(text, recipe->json_len + 512, "%.*s%s{\"key\": \"%s\", \"ed25519\": \"%s\"}%.*s",
+             (int)(p.from - recipe->json), recipe->json, p.is_new ? ",\n  \"signature\": " : "", key, signature,
+             (int)(last - p.to), p.to);
+    return text;
+}
