@@ -216,13 +216,23 @@ static double skewness_of(const decoder *d, size_t j, double third, double varia
     return third * cubes / (variance * sqrt(variance));
 }
 
+// By Newton's method on additions and divisions alone, so that every build gives the same digits; libraries' cbrt differ in the last.
+static double cube_root(double x)
+{
+    int exponent;
+    double part = frexp(x, &exponent), root = 1;
+    for (; exponent % 3 != 0; exponent++) part /= 2; // to [1/8, 1)
+    for (int i = 0; i < 9; i++) root -= (root - part / (root * root)) / 3;
+    return ldexp(root, exponent / 3);
+}
+
 // The normal deviate that is exceeded as often as z is by a Z of mean 0, variance 1 and this skewness: of the gamma law that
 // has them, by its cube root (Wilson and Hilferty 1931).
 static double normal_deviate(double z, double skewness)
 {
     if (skewness < 1e-6) return z;
     double base = 1 + skewness * z / 2;
-    return base > 0 ? 6 / skewness * (cbrt(base) - 1) + skewness / 6 : -HUGE_VAL;
+    return base > 0 ? 6 / skewness * (cube_root(base) - 1) + skewness / 6 : -HUGE_VAL;
 }
 
 static agg_rappor_row make_row(const decoder *d, size_t j, double count, double variance)
