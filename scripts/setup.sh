@@ -13,7 +13,7 @@ packages=(
     libcmocka-dev                                                          # its tests
     lld-14 wasi-libc libclang-rt-14-dev-wasm32 dpkg-dev patch              # the WASI build
     emscripten binaryen                                                    # the page's module
-    chromium curl                                                          # browser tests, the demo
+    chromium curl openssl                                                  # browser tests, the demo
     groff-base                                                             # checks that the man pages render
 )
 # The same need as commands, for systems whose packages have other names.

@@ -43,6 +43,7 @@ export { ShoalError };
  * @typedef {object} Options
  * @property {string} endpoint base URL of the edge worker; https, or loopback
  * @property {(RecipeJson | PinnedRecipe)[]} recipes
+ * @property {string[]} [keys] Ed25519 public keys, hex: recipes that none of them signed are refused
  * @property {typeof fetch} [fetch]
  * @property {() => number} [now] milliseconds since 1970
  * @property {Storage} [storage]
@@ -65,7 +66,7 @@ const RECIPE_MAX = 1 << 20;
 const DONE_MAX = 200; // finished reports kept for the person to see
 const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
 
-/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'wasm'>>} Dependencies */
+/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'keys' | 'wasm'>>} Dependencies */
 
 /** What the platform offers for each dependency that is not given. @param {Options} given @returns {Promise<Dependencies>} */
 async function dependencies(given) {
@@ -313,7 +314,7 @@ export class Client {
   }
 
   async #load() {
-    const { wasm, recipes } = this.#options;
+    const { wasm, recipes, keys } = this.#options;
     /** @param {string | URL} url */
     const coreAt = async (url) => Core.create(await loadModule(url, this.#deps.fetch));
     try {
@@ -326,6 +327,7 @@ export class Client {
         ready = await coreAt(new URL('./shoal-all.wasm', import.meta.url)).then((all) => accept(all, sources), () => ready);
       }
       for (const name of ready.refused) this.#note('recipe-refused', name);
+      if (keys) await (await import('./signature.js')).keepSigned(ready, keys, (code, name) => this.#note(code, name));
       return ready;
     } catch (error) {
       // Chromium and WebKit name 'unsafe-eval', Firefox says "blocked by CSP".

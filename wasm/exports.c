@@ -24,6 +24,7 @@ typedef struct slot {
     shoal_recipe recipe;
     uint32_t generation; // of the recipe that lives here, from 1
     uint32_t state;      // enum slot_state
+    uint32_t signature;  // members of `signature` that were given, see signature_bit
 } slot;
 
 static slot slots[SLOTS];
@@ -85,6 +86,7 @@ EXPORT(recipe_open) int32_t export_recipe_open(void)
         if (s->state != SLOT_FREE) continue;
         s->generation = s->generation % GENERATION_MAX + 1;
         s->state = SLOT_BUILDING;
+        s->signature = 0;
         shoal_recipe_init(&s->recipe);
         return (int32_t)(s->generation * SLOTS + i);
     }
@@ -99,11 +101,34 @@ uint32_t export_recipe_set_number(uint32_t handle, uint32_t path, uint32_t path_
     return shoal_recipe_set_number(&s->recipe, (const char *)at(path), path_len, micro);
 }
 
+// A member of the recipe's signature. It is no field: taken off here, in no hash; JavaScript, which keeps it, verifies it.
+static shoal_err take_signature(slot *s, uint32_t bit, uint32_t text, uint32_t len)
+{
+    uint32_t n_hex = 0;
+    while (n_hex < len) {
+        uint8_t c = at(text)[n_hex];
+        if ((c < '0' || c > '9') && (c < 'a' || c > 'f')) break;
+        n_hex++;
+    }
+    s->signature |= bit;
+    return len == 64 * bit && n_hex == len ? SHOAL_OK : SHOAL_ERR_TYPE;
+}
+
+// Which member of the signature a path names: 1 key, 2 ed25519, 0 none.
+static uint32_t signature_bit(uint32_t path, uint32_t len)
+{
+    static const char *const names = "signature.key|signature.ed25519";
+    if (len == 13) return memcmp(at(path), names, 13) == 0;
+    return len == 17 && memcmp(at(path), names + 14, 17) == 0 ? 2 : 0;
+}
+
 EXPORT(recipe_set_string)
 uint32_t export_recipe_set_string(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text, uint32_t len)
 {
     slot *s = find(handle, SLOT_BUILDING);
     if (!s || !inside(path, path_len) || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
+    uint32_t bit = signature_bit(path, path_len);
+    if (bit) return take_signature(s, bit, text, len);
     return shoal_recipe_set_string(&s->recipe, (const char *)at(path), path_len, (const char *)at(text), len);
 }
 
@@ -118,6 +143,10 @@ EXPORT(recipe_finish) uint32_t export_recipe_finish(uint32_t handle)
 {
     slot *s = find(handle, SLOT_BUILDING);
     if (!s) return SHOAL_ERR_ARGUMENT;
+    if (s->signature % 3 != 0) {
+        s->recipe.error_field = "signature";
+        return SHOAL_ERR_MISSING_FIELD;
+    }
     shoal_err err = shoal_recipe_finish(&s->recipe);
     if (!err) s->state = SLOT_READY;
     return err;
@@ -162,6 +191,16 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
     for (uint32_t i = 0; i < INFO_WORDS; i++) store32_le(at(out) + 4 * i, words[i]);
     memcpy(at(out) + INFO_WORDS * 4, r->recipe_hash, 32);
     return SHOAL_OK;
+}
+
+// Writes the recipe's canonical bytes, at most SHOAL_CANONICAL_MAX. Returns: length.
+EXPORT(recipe_canonical) int32_t export_recipe_canonical(uint32_t handle, uint32_t out)
+{
+    size_t len = 0;
+    const shoal_recipe *r = ready(handle);
+    if (!r || !inside(out, SHOAL_CANONICAL_MAX)) return failed(SHOAL_ERR_ARGUMENT);
+    shoal_err err = shoal_recipe_canonical(at(out), SHOAL_CANONICAL_MAX, &len, r);
+    return err ? failed(err) : (int32_t)len;
 }
 
 // ---- records ----
