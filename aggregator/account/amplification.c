@@ -8,7 +8,7 @@
 #include "agg_size.h"
 #include "binomial.h"
 
-#define FINE_BLOCKS 8192
+#define FINE_BLOCKS 4096
 #define COARSE_BLOCKS 768
 #define ROUNDING 1e-8         // relative: more than all roundings of a sum together, at 10^12 reports too
 #define OUTSIDE 1e-10         // of delta: what the window may leave to its bounds
@@ -186,10 +186,12 @@ static agg_central search_both(const clones *c, const agg_crowd *crowd)
     agg_central nothing = {NAN, NAN};
     if (excess(&q, 0) <= 0) return (agg_central){0, 0};
     search(&low, &high, &q);
-    if (high >= crowd->local_epsilon) return nothing;
+    if (high >= crowd->local_epsilon * (1 - 2e-12)) return nothing; // no better, as far as 12 digits show
     most = high;
     q.is_lower = 1;
-    if (excess(&q, 0) > 0) search(&least, &most, &q);
+    // It mostly lies near by.
+    if (excess(&q, high * (1 - 1e-4)) > 0) least = high * (1 - 1e-4);
+    if (least > 0 || excess(&q, 0) > 0) search(&least, &most, &q);
     return (agg_central){least * crowd->contributions, high * crowd->contributions};
 }
 
@@ -201,20 +203,22 @@ static double closed_form(double e0, double n, double delta)
     return log1p(expm1(e0) * (4 * sqrt(2 * log(4 / delta) / ((exp(e0) + 1) * n)) + 4 / n));
 }
 
-// The same of many reports: the largest delta of one report whose group keeps the delta that is asked.
+// The same of many reports: the largest delta of one report whose group keeps the delta that is asked. The smaller it is, the
+// sooner the condition fails, so that a failure asks for a larger one.
 static double closed_form_group(const agg_crowd *crowd)
 {
-    double b = crowd->contributions, low = log(crowd->delta) - 500, high = log(crowd->delta);
+    double b = crowd->contributions, low = log(crowd->delta) - 500, high = log(crowd->delta), best = INFINITY;
     if (b <= 1) return closed_form(crowd->local_epsilon, crowd->n, crowd->delta);
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2, epsilon = closed_form(crowd->local_epsilon, crowd->n, exp(middle));
-        if (middle + group_log(epsilon, b) <= log(crowd->delta))
+        int is_kept = !isinf(epsilon) && middle + group_log(epsilon, b) <= log(crowd->delta);
+        if (is_kept) best = b * epsilon;
+        if (is_kept || isinf(epsilon))
             low = middle;
         else
             high = middle;
     }
-    double epsilon = closed_form(crowd->local_epsilon, crowd->n, exp(low));
-    return low + group_log(epsilon, b) <= log(crowd->delta) ? b * epsilon : INFINITY;
+    return best;
 }
 
 shoal_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd, agg_bound bound, int fine)

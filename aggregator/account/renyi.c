@@ -8,7 +8,7 @@
 
 #define PER_SIGMA 3.0 // points a standard deviation
 #define REACH 10.0    // standard deviations
-#define CELLS 200
+#define CELLS 128
 #define ROUNDING 1e-9 // of the exponent (order - 1) rho
 
 // The sum of the others' bits, as a part with few terms and one with many.
@@ -42,7 +42,7 @@ static point point_at(const crowd_sum *sum, double s)
     const agg_binomial *few = &sum->few, *many = &sum->many;
     double gap = s - few->n * few->p - many->n * many->p, top = -INFINITY, weight = 0, less = 0;
     double centre = few->n * few->p + gap * sum->share;
-    double reach = REACH * sum->sigma + fabs(gap) * fmin(1, fabs(gap) / (sum->variance + 1)) + 40;
+    double reach = REACH * sum->sigma + fabs(gap) * fmin(1, fabs(gap) / (sum->variance + 1)) + 20;
     double first = fmax(fmax(0, s - many->n), floor(centre - reach)), last = fmin(fmin(few->n, s), centre + reach);
     for (double j = first; j <= last; j += sum->stride) {
         double y = s - j, term = agg_binomial_log(j, few) + agg_binomial_log(y, many);
@@ -102,8 +102,8 @@ void agg_renyi_bit(double *out, const double *orders, size_t n_orders, double bi
         rest[i] = 0;
     }
     // R^order moves the weight up by order tanh(c/2) at most.
-    double first = fmax(0, floor(mean - REACH * sigma - 60));
-    double last = fmin(ones + zeros + 1, ceil(mean + REACH * sigma + 60 + most * tanh(bit_epsilon / 2)));
+    double first = fmax(0, floor(mean - REACH * sigma - 30));
+    double last = fmin(ones + zeros + 1, ceil(mean + REACH * sigma + 30 + most * tanh(bit_epsilon / 2)));
     for (double s = first; s <= last; s += stride) {
         double log_q = 0, log_ratio = 0;
         ratio_at(&log_q, &log_ratio, &sum, bit_epsilon, s);

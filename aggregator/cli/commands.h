@@ -3,6 +3,7 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
+int cmd_account(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_demo(int argc, char **argv);

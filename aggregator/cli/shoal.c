@@ -21,6 +21,7 @@ static const command commands[] = {
     {"estimate", cmd_estimate, "counts of known values, with standard errors"},
     {"plan", cmd_plan, "which mechanism, and what it will see"},
     {"audit", cmd_audit, "is a recipe's epsilon what it claims to be?"},
+    {"account", cmd_account, "what the crowd adds: central epsilon"},
     {"compare", cmd_compare, "what changed between two collections or periods"},
 #ifdef SHOAL_WITH_SERVE
     {"serve", cmd_serve, "HTTP: batches in, results out"},

@@ -74,7 +74,7 @@ static void bounds_both_directions_whatever_the_others_hold(void **state)
         }
 }
 
-// More devices than cells: the bound holds everywhere and costs a hundredth at most.
+// More devices than cells: the bound holds everywhere and costs a fiftieth at most.
 static void cells_bound_what_lies_between(void **state)
 {
     agg_renyi_curve curve;
@@ -88,7 +88,7 @@ static void cells_bound_what_lies_between(void **state)
     }
     for (int i = 0; i < AGG_RENYI_ORDERS; i++) {
         assert_true(curve.rho[i] >= most[i]);
-        assert_true(curve.rho[i] <= 1.01 * most[i]);
+        assert_true(curve.rho[i] <= 1.02 * most[i]);
     }
 }
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cohort's guarantee against its size, as numbers and as plain SVG 1.1; see central_figure.h.
+#include "central_figure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define WIDTH 720.0
+#define HEIGHT 470.0
+#define LEFT 70.0
+#define TOP 84.0
+#define PLOT_W 440.0
+#define PLOT_H 310.0
+#define LEAST 0.01 // of the epsilon axis, which is logarithmic
+#define MOST 10.0
+
+static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3";
+static const char *const colours[AGG_CENTRAL_LINES] = {"#0f5fa6", "#c2410c"};
+static const char *const dashes[AGG_BOUNDS] = {"2 4", "8 4", "none"};
+static const char *const labels[AGG_BOUNDS] = {"closed form", "clones", "stronger"};
+
+shoal_err agg_central_figure_run(agg_central_figure *figure, agg_error *error, double delta)
+{
+    static const double local[AGG_CENTRAL_LINES] = {3, 6};
+    figure->delta = delta;
+    for (int i = 0; i < AGG_CENTRAL_SIZES; i++) figure->n[i] = round(pow(10, 2 + i / 4.0));
+    for (int line = 0; line < AGG_CENTRAL_LINES; line++) {
+        figure->local_epsilon[line] = local[line];
+        for (int i = 0; i < AGG_CENTRAL_SIZES; i++)
+            for (int bound = 0; bound < AGG_BOUNDS; bound++) {
+                const agg_crowd crowd = {local[line], figure->n[i], delta, 1};
+                agg_central central;
+                shoal_err err = agg_crowd_epsilon(&central, error, &crowd, (agg_bound)bound, 0);
+                if (err != SHOAL_OK) return err;
+                figure->epsilon[line][bound][i] = central.upper;
+            }
+    }
+    return SHOAL_OK;
+}
+
+static double x_of(double n)
+{
+    return LEFT + PLOT_W * (log10(n) - 2) / 4;
+}
+
+static double y_of(double epsilon)
+{
+    double at = log(fmin(fmax(epsilon, LEAST), MOST) / LEAST) / log(MOST / LEAST);
+    return TOP + PLOT_H * (1 - at);
+}
+
+static void text(FILE *stream, double x, double y, int size, const char *anchor, const char *fill, const char *words)
+{
+    fprintf(stream, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\">%s</text>\n", x, y,
+            size, anchor, fill, words);
+}
+
+static void rule(FILE *stream, double x1, double y1, double x2, double y2, const char *stroke, const char *dash)
+{
+    fprintf(stream,
+            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%s\" "
+            "stroke-dasharray=\"%s\"/>\n",
+            x1, y1, x2, y2, stroke, stroke == hairline ? "1" : "2", dash);
+}
+
+static void draw_axes(FILE *stream)
+{
+    static const double ticks[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10};
+    static const char *const sizes[] = {"100", "1,000", "10,000", "100,000", "1,000,000"};
+    char words[16];
+    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
+        rule(stream, LEFT, y_of(ticks[i]), LEFT + PLOT_W, y_of(ticks[i]), hairline, "none");
+        snprintf(words, sizeof words, "%g", ticks[i]);
+        text(stream, LEFT - 8, y_of(ticks[i]) + 4, 11, "end", ink, words);
+    }
+    for (int i = 0; i < 5; i++) {
+        double x = x_of(pow(10, 2 + i));
+        rule(stream, x, TOP, x, TOP + PLOT_H, hairline, "none");
+        text(stream, x, TOP + PLOT_H + 18, 11, "middle", ink, sizes[i]);
+    }
+    text(stream, LEFT + PLOT_W / 2, TOP + PLOT_H + 40, 12, "middle", faint, "cohort size n");
+    text(stream, LEFT - 8, TOP - 12, 12, "start", faint, "central epsilon of the cohort's sum");
+}
+
+static void draw_line(FILE *stream, const agg_central_figure *f, int line, int bound)
+{
+    fprintf(stream, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
+            colours[line], dashes[bound]);
+    for (int i = 0; i < AGG_CENTRAL_SIZES; i++)
+        if (!isnan(f->epsilon[line][bound][i]))
+            fprintf(stream, "%.1f,%.1f ", x_of(f->n[i]), y_of(f->epsilon[line][bound][i]));
+    fputs("\"/>\n", stream);
+}
+
+static void print_svg(FILE *stream, const agg_central_figure *f)
+{
+    char words[96];
+    fprintf(stream,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>What the crowd adds</title>\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+            WIDTH, HEIGHT, WIDTH, HEIGHT);
+    text(stream, 24, 34, 18, "start", ink, "What the crowd adds: central epsilon against cohort size");
+    snprintf(words, sizeof words, "replacement model, delta %g; a line begins where its bound says anything", f->delta);
+    text(stream, 24, 54, 13, "start", faint, words);
+    draw_axes(stream);
+    for (int line = 0; line < AGG_CENTRAL_LINES; line++)
+        for (int bound = 0; bound < AGG_BOUNDS; bound++) {
+            double y = TOP + 20 + 100 * line + 24 * bound, x = LEFT + PLOT_W + 24;
+            draw_line(stream, f, line, bound);
+            rule(stream, x, y, x + 30, y, colours[line], dashes[bound]);
+            snprintf(words, sizeof words, "epsilon0 %g, %s", f->local_epsilon[line], labels[bound]);
+            text(stream, x + 38, y + 4, 12, "start", ink, words);
+        }
+    fputs("</svg>\n", stream);
+}
+
+// `none` stands for what a bound does not say.
+static void number(FILE *stream, const char *format, double x, const char *none)
+{
+    if (isnan(x))
+        fputs(none, stream);
+    else
+        fprintf(stream, format, x);
+}
+
+static void print_rows(FILE *stream, const agg_central_figure *f, agg_figure_format format)
+{
+    for (int line = 0; line < AGG_CENTRAL_LINES; line++)
+        for (int i = 0; i < AGG_CENTRAL_SIZES; i++) {
+            if (format == AGG_FIGURE_TABLE) {
+                fprintf(stream, "%8g %9.0f", f->local_epsilon[line], f->n[i]);
+                for (int b = 0; b < AGG_BOUNDS; b++) {
+                    char words[32] = "-";
+                    if (!isnan(f->epsilon[line][b][i])) snprintf(words, sizeof words, "%.4f", f->epsilon[line][b][i]);
+                    fprintf(stream, " %12s", words);
+                }
+            } else if (format == AGG_FIGURE_CSV) {
+                fprintf(stream, "%g,%.0f", f->local_epsilon[line], f->n[i]);
+                for (int b = 0; b < AGG_BOUNDS; b++) {
+                    fputc(',', stream);
+                    number(stream, "%.9g", f->epsilon[line][b][i], "");
+                }
+            } else {
+                fprintf(stream, "%s\n    {\"local_epsilon\": %g, \"reports\": %.0f", line + i > 0 ? "," : "",
+                        f->local_epsilon[line], f->n[i]);
+                for (int b = 0; b < AGG_BOUNDS; b++) {
+                    fprintf(stream, ", \"%s\": ", agg_bound_names[b]);
+                    number(stream, "%.9g", f->epsilon[line][b][i], "null");
+                }
+                fputc('}', stream);
+            }
+            if (format != AGG_FIGURE_JSON) fputc('\n', stream);
+        }
+}
+
+shoal_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_central_figure *f,
+                                   agg_figure_format format)
+{
+    if (format == AGG_FIGURE_SVG)
+        print_svg(stream, f);
+    else if (format == AGG_FIGURE_JSON) {
+        fprintf(stream, "{\n  \"delta\": %g,\n  \"model\": \"replacement\",\n  \"rows\": [", f->delta);
+        print_rows(stream, f, format);
+        fputs("\n  ]\n}\n", stream);
+    } else {
+        if (format == AGG_FIGURE_TABLE)
+            fprintf(stream,
+                    "central epsilon at delta %g, replacement model\nepsilon0         n  closed_form       clones     "
+                    "stronger\n",
+                    f->delta);
+        else
+            fputs("local_epsilon,reports,closed_form,clones,stronger\n", stream);
+        print_rows(stream, f, format);
+    }
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the figure: %s", strerror(errno));
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several queries to the same crowd cost a person together: basic, advanced and Renyi composition of central guarantees.
+//
+// Queries may be chosen after seeing earlier answers; each costs the cohort's guarantee, or its local epsilon where that is less.
+// The total delta is shared: basic gives each of K queries delta/K; advanced keeps half for itself and gives each delta/(2K); Renyi
+// spends none before the end. The three are told apart in what is printed and are never mixed.
+#ifndef COMPOSITION_H
+#define COMPOSITION_H
+
+#include <stddef.h>
+
+#include "amplification.h"
+#include "renyi.h"
+
+#define AGG_SCHEDULE_MAX 64 // kinds of queries
+
+// Queries of one kind.
+typedef struct agg_query {
+    double local_epsilon; // of one report, replacement model
+    double n;             // honest reports
+    double count;         // how many such queries: whole, at least 1
+    double bit_epsilon;   // of a bit of the symmetric one-hot encoding; 0 for other mechanisms
+} agg_query;
+
+typedef struct agg_composition {
+    double queries;
+    double local;           // basic composition of local epsilons: what holds without any crowd
+    double basic, advanced; // of the stronger bound
+    double renyi;           // NAN unless every query is of the symmetric encoding
+} agg_composition;
+
+// Total central epsilon of a schedule at `delta`. A figure that is no better than `local` is NAN.
+//   delta: for all queries together, AGG_CROWD_DELTA_MIN .. _MAX
+// Returns: AGG_ERR_MEMORY. Cost: as two bounds of every kind.
+shoal_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries, size_t n_queries,
+                      double delta) SHOAL_MUST_CHECK;
+
+// Returns: epsilon of the composition of (epsilon[i], .)-private queries, count[i] times each, at an additional `slack`.
+// Source: P. Kairouz, S. Oh, P. Viswanath, "The composition theorem for differential privacy" (2015), Theorem 3.5.
+double agg_advanced_composition(const double *epsilon, const double *count, size_t n, double slack);
+
+#endif

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal account: what the crowd adds. Central epsilon of local reports that are summed, and its inverses.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "central_figure.h"
+#include "commands.h"
+#include "composition.h"
+#include "options.h"
+#include "result_options.h"
+#include "talk.h"
+
+#define LOCAL_MIN 0.01
+#define LOCAL_MAX 16.0
+#define SCHEDULE_BYTES_MAX 65536
+#define DIGITS_JSON 12
+#define DIGITS_TABLE 6
+
+static const char help_text[] =
+    "Usage: shoal account --local-epsilon E --reports N --delta D [OPTION]...\n"
+    "       shoal account --local-epsilon E --delta D --central-epsilon C --find reports\n"
+    "       shoal account --reports N --delta D --central-epsilon C --find local-epsilon\n"
+    "       shoal account --schedule FILE --delta D [OPTION]...\n"
+    "       shoal account --figure 1 [--delta D] [--format table|json|csv|svg]\n\n"
+    "Prints the central epsilon of N reports that are shuffled or summed, by every bound that says anything.\n"
+    "All figures are of the replacement model and are upper bounds.\n\n"
+    "  --local-epsilon E    of one report, 0.01 to 16\n"
+    "  --reports N          2 to 1000000000000\n"
+    "  --delta D            1e-15 to 1e-3; for all queries together\n"
+    "  --model MODEL        what E is stated in: replacement (default) or deletion (twice E in replacement)\n"
+    "  --honest SHARE       of the reports, 0.01 to 1; the others add nothing. Default 1\n"
+    "  --mechanism NAME     onehot-symmetric: the Renyi route too\n"
+    "  --contributions B    reports of one person among N, protected together. Default 1\n"
+    "  --per-day R          with --period DAYS: the same, R a day\n"
+    "  --period DAYS\n"
+    "  --queries K          K such queries to the same people, one report each: composition\n"
+    "  --schedule FILE      queries of several kinds: lines of local epsilon, reports and, if not 1, how many\n"
+    "  --central-epsilon C  asked for, with --find\n"
+    "  --find WHAT          reports: the fewest; local-epsilon: the largest\n"
+    "  --figure 1           guarantee against cohort size for local epsilon 3 and 6 (delta 1e-6)\n"
+    "  --format FORMAT      table (default) or json; of a figure also csv or svg\n"
+    "  -o, --output FILE    default: standard output\n";
+
+typedef struct arguments {
+    const char *local_epsilon, *reports, *delta, *model, *honest, *mechanism, *contributions, *per_day, *period,
+        *queries, *schedule, *central_epsilon, *find, *figure, *format, *output;
+    size_t format_number; // in the order of agg_figure_format
+} arguments;
+
+// What is asked, read; then what is answered.
+typedef struct account {
+    arguments a;
+    int is_deletion, is_one_hot;
+    double local_epsilon, reports, honest, delta, contributions, central_epsilon;
+    agg_crowd crowd; // replacement model, honest reports
+    agg_query schedule[AGG_SCHEDULE_MAX];
+    size_t n_schedule;
+    agg_central item[AGG_BOUNDS], user[AGG_BOUNDS];
+    double item_renyi, user_renyi, found[AGG_BOUNDS];
+    agg_composition composition;
+} account;
+
+static shoal_err usage(agg_error *error, const char *text)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
+}
+
+static double replacement_of(const account *t, double epsilon)
+{
+    return t->is_deletion ? 2 * epsilon : epsilon;
+}
+
+// Two inputs differ in two bits: half the replacement epsilon each.
+static double bit_epsilon_of(const account *t, double replacement)
+{
+    return t->is_one_hot ? replacement / 2 : 0;
+}
+
+static double honest_of(const account *t, double reports)
+{
+    return fmax(1, floor(reports * t->honest * (1 + 1e-15)));
+}
+
+static shoal_err check_arguments(agg_error *error, const arguments *a)
+{
+    int is_inverse = a->find != NULL, many = a->queries != NULL || a->schedule != NULL;
+    if ((a->find != NULL) != (a->central_epsilon != NULL))
+        return usage(error, "--find and --central-epsilon go together");
+    if (is_inverse && many) return usage(error, "--find is for one query");
+    if (a->queries != NULL && a->schedule != NULL) return usage(error, "--queries or --schedule, not both");
+    if (a->contributions != NULL && a->per_day != NULL) return usage(error, "--contributions or --per-day, not both");
+    if ((a->per_day != NULL) != (a->period != NULL)) return usage(error, "--per-day and --period go together");
+    if (many && (a->contributions != NULL || a->per_day != NULL))
+        return usage(error, "--queries and --schedule take one report of a person for each query");
+    if (a->schedule != NULL && (a->local_epsilon != NULL || a->reports != NULL))
+        return usage(error, "a schedule says its own local epsilon and reports");
+    if (a->figure == NULL && a->format_number > AGG_FIGURE_JSON)
+        return usage(error, "--format is table or json without --figure");
+    return SHOAL_OK;
+}
+
+static shoal_err check_needed(agg_error *error, const account *t)
+{
+    const arguments *a = &t->a;
+    int finds_reports = a->find != NULL && strcmp(a->find, "reports") == 0,
+        finds_epsilon = a->find != NULL && !finds_reports;
+    shoal_err err = cli_need(error, "delta", a->delta);
+    if (err == SHOAL_OK && a->schedule == NULL && !finds_epsilon)
+        err = cli_need(error, "local-epsilon", a->local_epsilon);
+    if (err == SHOAL_OK && a->schedule == NULL && !finds_reports) err = cli_need(error, "reports", a->reports);
+    if (err == SHOAL_OK && finds_reports && a->reports != NULL) err = usage(error, "--reports is what is to be found");
+    if (err == SHOAL_OK && finds_epsilon && a->local_epsilon != NULL)
+        err = usage(error, "--local-epsilon is what is to be found");
+    return err;
+}
+
+static shoal_err read_whole(double *number, agg_error *error, const char *name, const char *text, uint64_t low,
+                            uint64_t high)
+{
+    uint64_t whole = 0;
+    shoal_err err = text != NULL ? cli_read_whole(&whole, error, name, text, low, high) : SHOAL_OK;
+    if (err == SHOAL_OK && text != NULL) *number = (double)whole;
+    return err;
+}
+
+static shoal_err read_decimal(double *number, agg_error *error, const char *name, const char *text, double low,
+                              double high)
+{
+    return text != NULL ? cli_read_decimal(number, error, name, text, low, high) : SHOAL_OK;
+}
+
+static shoal_err read_names(account *t, agg_error *error)
+{
+    static const char *const models[] = {"replacement", "deletion", NULL},
+                             *const mechanisms[] = {"onehot-symmetric", NULL},
+                             *const finds[] = {"reports", "local-epsilon", NULL}, *const figures[] = {"1", NULL};
+    size_t model = 0, other = 0;
+    shoal_err err = cli_read_name(&model, error, models, t->a.model, "--model is replacement or deletion");
+    if (err == SHOAL_OK)
+        err = cli_read_name(&other, error, mechanisms, t->a.mechanism,
+                            "--mechanism is onehot-symmetric: the Renyi route is known for that one");
+    if (err == SHOAL_OK) err = cli_read_name(&other, error, finds, t->a.find, "--find is reports or local-epsilon");
+    if (err == SHOAL_OK) err = cli_read_name(&other, error, figures, t->a.figure, "--figure is 1");
+    t->is_deletion = model == 1;
+    t->is_one_hot = t->a.mechanism != NULL;
+    return err;
+}
+
+static shoal_err read_numbers(account *t, agg_error *error)
+{
+    const arguments *a = &t->a;
+    double per_day = 1, period = 1;
+    t->honest = t->contributions = 1;
+    shoal_err err = read_decimal(&t->local_epsilon, error, "local-epsilon", a->local_epsilon, LOCAL_MIN, LOCAL_MAX);
+    if (err == SHOAL_OK)
+        err = read_whole(&t->reports, error, "reports", a->reports, 2, (uint64_t)AGG_CROWD_REPORTS_MAX);
+    if (err == SHOAL_OK)
+        err = read_decimal(&t->delta, error, "delta", a->delta, AGG_CROWD_DELTA_MIN, AGG_CROWD_DELTA_MAX);
+    if (err == SHOAL_OK) err = read_decimal(&t->honest, error, "honest", a->honest, 0.01, 1);
+    if (err == SHOAL_OK) err = read_whole(&t->contributions, error, "contributions", a->contributions, 1, 1000000);
+    if (err == SHOAL_OK) err = read_whole(&per_day, error, "per-day", a->per_day, 1, 1000);
+    if (err == SHOAL_OK) err = read_whole(&period, error, "period", a->period, 1, 1000);
+    if (err == SHOAL_OK)
+        err = read_decimal(&t->central_epsilon, error, "central-epsilon", a->central_epsilon, 1e-6, 16);
+    if (err != SHOAL_OK) return err;
+    t->contributions *= per_day * period;
+    t->crowd = (agg_crowd){replacement_of(t, t->local_epsilon), honest_of(t, t->reports), t->delta, t->contributions};
+    if (t->reports > 0 && t->contributions > t->crowd.n)
+        return usage(error, "one person's contributions are more than all honest reports");
+    return SHOAL_OK;
+}
+
+// "LOCAL_EPSILON REPORTS [QUERIES]"; what follows a # is a remark.
+static shoal_err read_query(account *t, agg_error *error, char *line)
+{
+    char *rest = NULL, *words[4];
+    double epsilon = 0, reports = 0, count = 1;
+    size_t n = 0;
+    line[strcspn(line, "#")] = '\0';
+    for (char *word = strtok_r(line, " \t\r", &rest); word != NULL; word = strtok_r(NULL, " \t\r", &rest))
+        if (n < 4) words[n++] = word;
+    if (n == 0) return SHOAL_OK;
+    if (n < 2 || n > 3) return usage(error, "a line is local epsilon, reports and, if not 1, how many queries");
+    if (t->n_schedule == AGG_SCHEDULE_MAX) return usage(error, "more than 64 kinds of queries");
+    shoal_err err = read_decimal(&epsilon, error, "local-epsilon", words[0], LOCAL_MIN, LOCAL_MAX);
+    if (err == SHOAL_OK) err = read_whole(&reports, error, "reports", words[1], 2, (uint64_t)AGG_CROWD_REPORTS_MAX);
+    if (err == SHOAL_OK && n == 3) err = read_whole(&count, error, "queries", words[2], 1, 1000000);
+    epsilon = replacement_of(t, epsilon);
+    t->schedule[t->n_schedule++] = (agg_query){epsilon, honest_of(t, reports), count, bit_epsilon_of(t, epsilon)};
+    return err;
+}
+
+static shoal_err read_schedule(account *t, agg_error *error)
+{
+    agg_bytes bytes;
+    char *line = NULL;
+    size_t number = 0;
+    shoal_err err = agg_file_read(&bytes, error, t->a.schedule, SCHEDULE_BYTES_MAX);
+    if (err != SHOAL_OK) return err;
+    for (char *next = (char *)bytes.data; err == SHOAL_OK && (line = strsep(&next, "\n")) != NULL;) {
+        number++;
+        err = read_query(t, error, line);
+        if (err != SHOAL_OK) agg_error_prefix(error, "%s: line %zu", t->a.schedule, number);
+    }
+    free(bytes.data);
+    if (err == SHOAL_OK && t->n_schedule == 0)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: no queries", t->a.schedule);
+    return err;
+}
+
+static shoal_err read_queries(account *t, agg_error *error)
+{
+    double count = 1;
+    if (t->a.schedule != NULL) return read_schedule(t, error);
+    if (t->a.queries == NULL) return SHOAL_OK;
+    shoal_err err = read_whole(&count, error, "queries", t->a.queries, 1, 1000000);
+    double epsilon = t->crowd.local_epsilon;
+    t->schedule[t->n_schedule++] = (agg_query){epsilon, t->crowd.n, count, bit_epsilon_of(t, epsilon)};
+    return err;
+}
+
+static double better(double epsilon, double local)
+{
+    return epsilon < local ? epsilon : NAN;
+}
+
+static shoal_err answer_one(account *t, agg_error *error)
+{
+    agg_crowd item = t->crowd;
+    shoal_err err = SHOAL_OK;
+    item.contributions = 1;
+    for (int b = 0; b < AGG_BOUNDS && err == SHOAL_OK; b++) {
+        err = agg_crowd_epsilon(&t->item[b], error, &item, (agg_bound)b, 1);
+        t->user[b] = t->item[b];
+        if (err == SHOAL_OK && t->contributions > 1)
+            err = agg_crowd_epsilon(&t->user[b], error, &t->crowd, (agg_bound)b, 0);
+    }
+    t->item_renyi = t->user_renyi = NAN;
+    if (t->is_one_hot) {
+        agg_renyi_curve curve;
+        double bit = bit_epsilon_of(t, item.local_epsilon), local = item.local_epsilon;
+        agg_renyi_orders(&curve, bit, item.n);
+        agg_renyi_one_hot(&curve, bit, item.n);
+        t->item_renyi = better(agg_renyi_epsilon(&curve, t->delta), local);
+        t->user_renyi = better(agg_renyi_group_epsilon(&curve, t->delta, t->contributions), local * t->contributions);
+    }
+    return err;
+}
+
+static shoal_err answer_inverse(account *t, agg_error *error)
+{
+    shoal_err err = SHOAL_OK;
+    for (int b = 0; b < AGG_BOUNDS && err == SHOAL_OK; b++) {
+        if (strcmp(t->a.find, "reports") == 0) {
+            err = agg_crowd_find_reports(&t->found[b], error, &t->crowd, (agg_bound)b, t->central_epsilon);
+            t->found[b] = ceil(t->found[b] / t->honest * (1 - 1e-15));
+        } else {
+            err = agg_crowd_find_local_epsilon(&t->found[b], error, &t->crowd, (agg_bound)b, t->central_epsilon);
+            t->found[b] = fmin(t->is_deletion ? t->found[b] / 2 : t->found[b], LOCAL_MAX);
+        }
+    }
+    return err;
+}
+
+// Decimal digits, never below x.
+static const char *upper_text(char out[32], double x, int digits, const char *none)
+{
+    if (isnan(x)) return none;
+    snprintf(out, 32, "%.*g", digits, x);
+    if (strtod(out, NULL) < x) snprintf(out, 32, "%.*g", digits, x + 0.5 * pow(10, floor(log10(x)) + 1 - digits));
+    return out;
+}
+
+static const char *lower_text(char out[32], double x, int digits, const char *none)
+{
+    if (isnan(x)) return none;
+    snprintf(out, 32, "%.*g", digits, x);
+    if (strtod(out, NULL) > x && x > 0)
+        snprintf(out, 32, "%.*g", digits, x - 0.5 * pow(10, floor(log10(x)) + 1 - digits));
+    return out;
+}
+
+static void json_bounds(FILE *stream, const agg_central *bounds, double renyi)
+{
+    char text[32];
+    for (int b = 0; b < AGG_BOUNDS; b++)
+        fprintf(stream, "\"%s\": %s, ", agg_bound_names[b], upper_text(text, bounds[b].upper, DIGITS_JSON, "null"));
+    fprintf(stream, "\"renyi\": %s", upper_text(text, renyi, DIGITS_JSON, "null"));
+}
+
+// The least of the bounds, or -1: AGG_BOUNDS stands for Renyi.
+static int best_of(double *epsilon, const agg_central *bounds, double renyi)
+{
+    int best = -1;
+    *epsilon = INFINITY;
+    for (int b = 0; b <= AGG_BOUNDS; b++) {
+        double x = b < AGG_BOUNDS ? bounds[b].upper : renyi;
+        if (x < *epsilon) {
+            *epsilon = x;
+            best = b;
+        }
+    }
+    return best;
+}
+
+static const char *bound_name(int bound)
+{
+    return bound < AGG_BOUNDS ? agg_bound_names[bound] : "renyi";
+}
+
+static void json_asked(FILE *stream, const account *t)
+{
+    fprintf(stream, "{\n  \"model\": \"%s\",\n", t->is_deletion ? "deletion" : "replacement");
+    if (t->local_epsilon > 0)
+        fprintf(stream, "  \"local_epsilon\": %.12g,\n  \"local_epsilon_replacement\": %.12g,\n", t->local_epsilon,
+                t->crowd.local_epsilon);
+    if (t->reports > 0) fprintf(stream, "  \"reports\": %.0f,\n  \"honest_reports\": %.0f,\n", t->reports, t->crowd.n);
+    fprintf(stream, "  \"honest\": %.12g,\n  \"delta\": %g,\n", t->honest, t->delta);
+}
+
+static void json_one(FILE *stream, const account *t)
+{
+    char low[32], high[32];
+    double epsilon = 0;
+    int best = best_of(&epsilon, t->item, t->item_renyi);
+    fputs("  ", stream);
+    json_bounds(stream, t->item, t->item_renyi);
+    fputs(",\n  \"brackets\": {", stream);
+    for (int b = AGG_BOUND_CLONES; b < AGG_BOUNDS; b++)
+        fprintf(stream, "%s\"%s\": [%s, %s]", b > AGG_BOUND_CLONES ? ", " : "", agg_bound_names[b],
+                lower_text(low, t->item[b].lower, DIGITS_JSON, "null"),
+                upper_text(high, t->item[b].upper, DIGITS_JSON, "null"));
+    fprintf(stream, "},\n  \"best\": ");
+    if (best >= 0)
+        fprintf(stream, "{\"bound\": \"%s\", \"epsilon\": %s}", bound_name(best),
+                upper_text(high, epsilon, DIGITS_JSON, "null"));
+    else
+        fputs("null", stream);
+    fprintf(stream, ",\n  \"user\": {\"contributions\": %.0f, \"local_epsilon_replacement\": %.12g, ", t->contributions,
+            t->contributions * t->crowd.local_epsilon);
+    json_bounds(stream, t->user, t->user_renyi);
+    fputs("},\n", stream);
+}
+
+static void json_composition(FILE *stream, const account *t)
+{
+    char basic[32], advanced[32], renyi[32];
+    const agg_composition *c = &t->composition;
+    if (t->n_schedule == 0) {
+        fputs("  \"composition\": null\n}\n", stream);
+        return;
+    }
+    fprintf(stream,
+            "  \"composition\": {\"queries\": %.0f, \"local_epsilon_replacement\": %.12g, \"basic\": %s, "
+            "\"advanced\": %s, \"renyi\": %s}\n}\n",
+            c->queries, c->local, upper_text(basic, c->basic, DIGITS_JSON, "null"),
+            upper_text(advanced, c->advanced, DIGITS_JSON, "null"), upper_text(renyi, c->renyi, DIGITS_JSON, "null"));
+}
+
+static void json_inverse(FILE *stream, const account *t)
+{
+    char text[32];
+    int is_reports = strcmp(t->a.find, "reports") == 0;
+    fprintf(stream, "  \"contributions\": %.0f,\n  \"central_epsilon\": %.12g,\n  \"find\": \"%s\"", t->contributions,
+            t->central_epsilon, t->a.find);
+    for (int b = 0; b < AGG_BOUNDS; b++)
+        fprintf(stream, ",\n  \"%s\": %s", agg_bound_names[b],
+                lower_text(text, t->found[b], is_reports ? 17 : DIGITS_JSON, "null"));
+    fputs("\n}\n", stream);
+}
+
+static void table_asked(FILE *stream, const account *t)
+{
+    if (t->local_epsilon > 0) {
+        fprintf(stream, "local epsilon   %g of one report, %s model", t->local_epsilon,
+                t->is_deletion ? "deletion" : "replacement");
+        if (t->is_deletion) fprintf(stream, ": %g in the replacement model", t->crowd.local_epsilon);
+        fputc('\n', stream);
+    }
+    if (t->reports > 0) fprintf(stream, "reports         %.0f, %.0f of them honest\n", t->reports, t->crowd.n);
+    fprintf(stream, "delta           %g\n", t->delta);
+}
+
+static void table_bound(FILE *stream, const char *name, double item, double user)
+{
+    char one[32], all[32];
+    fprintf(stream, "%-15s %-12s %s\n", name, upper_text(one, item, DIGITS_TABLE, "-"),
+            upper_text(all, user, DIGITS_TABLE, "-"));
+}
+
+static void table_one(FILE *stream, const account *t)
+{
+    fprintf(stream, "\ncentral epsilon per report   per person (%.0f)\n", t->contributions);
+    for (int b = 0; b < AGG_BOUNDS; b++)
+        table_bound(stream, b == AGG_BOUND_CLOSED_FORM ? "closed form" : agg_bound_names[b], t->item[b].upper,
+                    t->user[b].upper);
+    if (t->is_one_hot) table_bound(stream, "renyi", t->item_renyi, t->user_renyi);
+    table_bound(stream, "no crowd", t->crowd.local_epsilon, t->crowd.local_epsilon * t->contributions);
+}
+
+static void table_composition(FILE *stream, const account *t)
+{
+    char text[32];
+    const agg_composition *c = &t->composition;
+    fprintf(stream, "\ncomposition     %.0f queries, one report of a person each\n", c->queries);
+    fprintf(stream, "basic           %s\n", upper_text(text, c->basic, DIGITS_TABLE, "-"));
+    fprintf(stream, "advanced        %s\n", upper_text(text, c->advanced, DIGITS_TABLE, "-"));
+    if (t->is_one_hot) fprintf(stream, "renyi           %s\n", upper_text(text, c->renyi, DIGITS_TABLE, "-"));
+    fprintf(stream, "no crowd        %s\n", upper_text(text, c->local, DIGITS_TABLE, "-"));
+}
+
+static void table_inverse(FILE *stream, const account *t)
+{
+    char text[32];
+    int is_reports = strcmp(t->a.find, "reports") == 0;
+    fprintf(stream, "asked           central epsilon %g for %.0f contribution%s of a person\n\n%s\n",
+            t->central_epsilon, t->contributions, t->contributions > 1 ? "s" : "",
+            is_reports ? "fewest reports" : "largest local epsilon, in the model above");
+    for (int b = 0; b < AGG_BOUNDS; b++)
+        fprintf(stream, "%-15s %s\n", b == AGG_BOUND_CLOSED_FORM ? "closed form" : agg_bound_names[b],
+                lower_text(text, t->found[b], is_reports ? 17 : DIGITS_TABLE, "-"));
+}
+
+static shoal_err print_account(FILE *stream, agg_error *error, const void *result, agg_format format)
+{
+    const account *t = result;
+    int is_json = t->a.format_number == AGG_FIGURE_JSON;
+    (void)format;
+    (is_json ? json_asked : table_asked)(stream, t);
+    if (t->a.find != NULL)
+        (is_json ? json_inverse : table_inverse)(stream, t);
+    else {
+        if (t->a.schedule == NULL) (is_json ? json_one : table_one)(stream, t);
+        if (is_json)
+            json_composition(stream, t);
+        else if (t->n_schedule > 0)
+            table_composition(stream, t);
+    }
+    if (!is_json)
+        fputs("\nUpper bounds, replacement model, if the sum alone is seen and the honest reports are as many.\n"
+              "-: the bound says nothing better than no crowd.\n",
+              stream);
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+}
+
+typedef struct figure_printing {
+    const agg_central_figure *figure;
+    agg_figure_format format;
+} figure_printing;
+
+static shoal_err print_figure(FILE *stream, agg_error *error, const void *result, agg_format format)
+{
+    const figure_printing *p = result;
+    (void)format;
+    return agg_central_figure_print(stream, error, p->figure, p->format);
+}
+
+static shoal_err show_figure(account *t, agg_error *error)
+{
+    agg_central_figure figure;
+    const figure_printing printed = {&figure, (agg_figure_format)t->a.format_number};
+    double delta = 1e-6;
+    if (t->a.local_epsilon != NULL || t->a.reports != NULL || t->a.find != NULL || t->a.queries != NULL ||
+        t->a.schedule != NULL || t->a.model != NULL || t->a.honest != NULL || t->a.mechanism != NULL)
+        return usage(error, "--figure takes --delta, --format and --output only");
+    shoal_err err = read_decimal(&delta, error, "delta", t->a.delta, AGG_CROWD_DELTA_MIN, AGG_CROWD_DELTA_MAX);
+    if (err == SHOAL_OK) err = agg_central_figure_run(&figure, error, delta);
+    return err == SHOAL_OK ? cli_result_write(error, t->a.output, print_figure, &printed, AGG_TABLE) : err;
+}
+
+static shoal_err show_account(account *t, agg_error *error)
+{
+    char command[] = "account",
+         loose[] = "delta is above 1 / reports: so large a delta lets one report out in the clear";
+    shoal_err err = SHOAL_OK;
+    if (t->a.find != NULL)
+        err = answer_inverse(t, error);
+    else if (t->a.schedule == NULL)
+        err = answer_one(t, error);
+    if (err == SHOAL_OK && t->n_schedule > 0)
+        err = agg_compose(&t->composition, error, t->schedule, t->n_schedule, t->delta);
+    if (err == SHOAL_OK) err = cli_result_write(error, t->a.output, print_account, t, AGG_TABLE);
+    if (err == SHOAL_OK && t->reports > 0 && t->delta * t->reports > 1) cli_talk(command, loose);
+    return err;
+}
+
+static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    static const char *const formats[] = {"table", "json", "csv", "svg", NULL};
+    const cli_option options[] = {{"local-epsilon", 0, &a->local_epsilon, NULL},
+                                  {"reports", 0, &a->reports, NULL},
+                                  {"delta", 0, &a->delta, NULL},
+                                  {"model", 0, &a->model, NULL},
+                                  {"honest", 0, &a->honest, NULL},
+                                  {"mechanism", 0, &a->mechanism, NULL},
+                                  {"contributions", 0, &a->contributions, NULL},
+                                  {"per-day", 0, &a->per_day, NULL},
+                                  {"period", 0, &a->period, NULL},
+                                  {"queries", 0, &a->queries, NULL},
+                                  {"schedule", 0, &a->schedule, NULL},
+                                  {"central-epsilon", 0, &a->central_epsilon, NULL},
+                                  {"find", 0, &a->find, NULL},
+                                  {"figure", 0, &a->figure, NULL},
+                                  {"format", 0, &a->format, NULL},
+                                  {"output", 'o', &a->output, NULL},
+                                  {NULL, 0, NULL, NULL}};
+    int n_rest = 0;
+    const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
+    if (rest == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = cli_options_read(options, error, argc, argv, rest, &n_rest, help);
+    free(rest);
+    if (err != SHOAL_OK || *help) return err;
+    if (n_rest > 0) return usage(error, "takes options only");
+    err = cli_read_name(&a->format_number, error, formats, a->format, "--format is table, json, csv or svg");
+    return err == SHOAL_OK ? check_arguments(error, a) : err;
+}
+
+static shoal_err run(account *t, agg_error *error)
+{
+    shoal_err err = read_names(t, error);
+    if (err == SHOAL_OK && t->a.figure != NULL) return show_figure(t, error);
+    if (err == SHOAL_OK) err = check_needed(error, t);
+    if (err == SHOAL_OK) err = read_numbers(t, error);
+    if (err == SHOAL_OK) err = read_queries(t, error);
+    return err == SHOAL_OK ? show_account(t, error) : err;
+}
+
+int cmd_account(int argc, char **argv)
+{
+    account t = {0};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    int help = 0;
+    shoal_err err = read_arguments(&t.a, &error, argc, argv, &help);
+    if (err == SHOAL_OK && help)
+        fputs(help_text, stdout);
+    else if (err == SHOAL_OK)
+        err = run(&t, &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("account", &error);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// `shoal account` from outside: its JSON, its inverses, its models, what it refuses and how long it takes. What its numbers are
+// worth is tested in test_amplification.c, test_renyi.c and test_composition.c; here every row of golden/amplification.csv is asked
+// for through the command where SHOAL_SHARED names a folder that has it. The command is $SHOAL_BIN or build/release/shoal.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { makeCli } from './cli_helpers.mjs';
+
+const cli = makeCli('account');
+after(() => cli.release());
+
+/** @param {...(string | number)} args */
+const account = (...args) => JSON.parse(cli.good('account', ...args.map(String), '--format', 'json').text);
+
+/** @param {number} epsilon @param {number} reports @param {number | string} delta @param {...(string | number)} more */
+const ask = (epsilon, reports, delta, ...more) =>
+  account('--local-epsilon', epsilon, '--reports', reports, '--delta', delta, ...more);
+
+/** Equal to 4 digits. @param {number} found @param {number} expected @param {string} [what] */
+function near(found, expected, what) {
+  assert.ok(Math.abs(found - expected) <= 5e-5 * Math.abs(expected), `${what ?? ''}: ${found}, not ${expected}`);
+}
+
+test('every row of the shared table, to 4 digits', (t) => {
+  const path = join(process.env.SHOAL_SHARED ?? '/nowhere', 'golden/amplification.csv');
+  if (!existsSync(path)) {
+    assert.notEqual(process.env.SHOAL_REQUIRE_SHARED, '1', 'no golden/amplification.csv in SHOAL_SHARED');
+    t.skip('SKIPPED: golden/amplification.csv is not there; SHOAL_SHARED names its folder');
+    return;
+  }
+  const rows = readFileSync(path, 'utf8').trim().split('\n').slice(1).map((line) => line.split(','));
+  assert.equal(rows.length, 72);
+  for (const [eps0, n, delta, closed, valid, clones, stronger] of rows) {
+    const found = ask(Number(eps0), Number(n), Number(delta));
+    near(found.clones, Number(clones), `${eps0} ${n} ${delta} clones`);
+    near(found.stronger, Number(stronger), `${eps0} ${n} ${delta} stronger`);
+    if (valid === 'True') near(found.closed_form, Number(closed), `${eps0} ${n} ${delta} closed form`);
+    else assert.equal(found.closed_form, null);
+  }
+});
+
+test('the Gboard figure, per report and per device', () => {
+  const found = ask(10, 30000000, '1e-10', '--per-day', 1, '--period', 60);
+  near(found.clones, 0.30747);
+  near(found.closed_form, 0.56544);
+  assert.deepEqual(found.best, { bound: 'stronger', epsilon: found.stronger });
+  assert.equal(found.user.contributions, 60);
+  assert.equal(found.user.local_epsilon_replacement, 600);
+  // Sixty reports cost more than sixty times one: their delta is shared.
+  for (const bound of ['closed_form', 'clones', 'stronger'])
+    assert.ok(found.user[bound] > 60 * found[bound] && found.user[bound] < 150 * found[bound], bound);
+  const half = account('--local-epsilon', 10, '--delta', '1e-10', '--central-epsilon', found.clones, '--find', 'reports');
+  assert.ok(half.stronger > 0.49 * 3e7 && half.stronger < 0.51 * 3e7, 'the stronger bound needs half the reports');
+});
+
+test('at 10^9 reports a call takes less than a second, and the bracket is narrow', () => {
+  const clock = process.hrtime.bigint();
+  const found = ask(1, 1e9, '1e-10');
+  const seconds = Number(process.hrtime.bigint() - clock) / 1e9;
+  if (process.env.SHOAL_LONG === undefined) assert.ok(seconds < 3, `${seconds} s`); // on a busy machine
+  for (const bound of ['clones', 'stronger']) {
+    const [low, high] = found.brackets[bound];
+    assert.ok(low < high && high - low < 1e-4);
+    assert.equal(high, found[bound]);
+  }
+});
+
+test('models are told apart', () => {
+  const deletion = ask(2, 100000, '1e-8', '--model', 'deletion');
+  const replacement = ask(4, 100000, '1e-8');
+  assert.equal(deletion.local_epsilon_replacement, 4);
+  for (const bound of ['closed_form', 'clones', 'stronger']) assert.equal(deletion[bound], replacement[bound]);
+  assert.equal(deletion.model, 'deletion');
+  assert.match(cli.good('account', '--local-epsilon', '2', '--reports', '1000', '--delta', '1e-6', '--model', 'deletion').text,
+    /deletion model: 4 in the replacement model/);
+  const one = account('--reports', 100000, '--delta', '1e-8', '--central-epsilon', 0.5, '--find', 'local-epsilon');
+  const two = account('--reports', 100000, '--delta', '1e-8', '--central-epsilon', 0.5, '--find', 'local-epsilon', '--model', 'deletion');
+  near(two.stronger * 2, one.stronger);
+});
+
+test('only honest reports count', () => {
+  const found = ask(3, 100000, '1e-7', '--honest', 0.25);
+  assert.equal(found.reports, 100000);
+  assert.equal(found.honest_reports, 25000);
+  assert.equal(found.stronger, ask(3, 25000, '1e-7').stronger);
+  const all = account('--local-epsilon', 3, '--delta', '1e-7', '--central-epsilon', 0.3, '--find', 'reports');
+  const quarter = account('--local-epsilon', 3, '--delta', '1e-7', '--central-epsilon', 0.3, '--find', 'reports', '--honest', 0.25);
+  for (const bound of ['closed_form', 'clones', 'stronger']) assert.equal(quarter[bound], 4 * all[bound]);
+});
+
+test('the Renyi route is of the symmetric encoding only, and least for many queries', () => {
+  assert.equal(ask(4, 100000, '1e-6').renyi, null);
+  const found = ask(4, 100000, '1e-6', '--mechanism', 'onehot-symmetric', '--queries', 50);
+  assert.ok(found.renyi < found.stronger);
+  assert.equal(found.best.bound, 'renyi');
+  const { composition } = found;
+  assert.equal(composition.queries, 50);
+  assert.equal(composition.local_epsilon_replacement, 200);
+  assert.ok(composition.renyi < composition.advanced && composition.renyi < composition.basic);
+  assert.ok(composition.basic > 50 * found.stronger, 'each query has a fiftieth of delta');
+});
+
+test('a schedule of several kinds', () => {
+  cli.write('schedule', '# epsilon reports queries\n4 100000 30\n 4\t100000 20 # the same\n\n');
+  const found = account('--schedule', 'schedule', '--delta', '1e-6', '--mechanism', 'onehot-symmetric');
+  const flat = ask(4, 100000, '1e-6', '--mechanism', 'onehot-symmetric', '--queries', 50);
+  for (const rule of ['basic', 'advanced', 'renyi']) near(found.composition[rule], flat.composition[rule], rule);
+  cli.write('bad', '4 100000\n4 many\n');
+  cli.bad(2, /bad: line 2: --reports must be/, 'account', '--schedule', 'bad', '--delta', '1e-6');
+  cli.write('empty', '# nothing\n');
+  cli.bad(2, /no queries/, 'account', '--schedule', 'empty', '--delta', '1e-6');
+  cli.write('long', '4 100000 1 7\n');
+  cli.bad(2, /line 1: a line is local epsilon/, 'account', '--schedule', 'long', '--delta', '1e-6');
+});
+
+test('a bound that says nothing is null', () => {
+  const few = ask(0.01, 2, '1e-15');
+  assert.equal(few.closed_form, null);
+  assert.ok(few.stronger === null || few.stronger < 0.01);
+  assert.match(cli.good('account', '--local-epsilon', '4', '--reports', '100', '--delta', '1e-6').text, /^closed form {5}- +-$/m);
+  const out = account('--local-epsilon', 16, '--delta', '1e-15', '--central-epsilon', 0.00001, '--find', 'reports');
+  assert.equal(out.stronger, null, 'more than 10^12');
+});
+
+test('extremes are finite and ordered', () => {
+  for (const epsilon of [0.01, 16])
+    for (const reports of [2, 1e12])
+      for (const delta of ['1e-3', '1e-15']) {
+        const found = ask(epsilon, reports, delta, '--mechanism', 'onehot-symmetric');
+        for (const bound of ['closed_form', 'clones', 'stronger', 'renyi']) {
+          assert.ok(found[bound] === null || (found[bound] >= 0 && found[bound] <= epsilon), `${epsilon} ${reports} ${delta} ${bound}`);
+        }
+        if (found.clones !== null && found.stronger !== null) assert.ok(found.stronger <= found.clones * (1 + 1e-6));
+      }
+});
+
+test('Figure 1', () => {
+  const figure = account('--figure', 1);
+  assert.equal(figure.rows.length, 34);
+  const row = figure.rows.find((/** @type {any} */ r) => r.local_epsilon === 3 && r.reports === 10000);
+  const alone = ask(3, 10000, '1e-6');
+  for (const bound of ['closed_form', 'clones', 'stronger']) near(row[bound], alone[bound], bound);
+  // The paper: at most (1, 1e-6) for epsilon0 = 3 once n > 1,000, by a numerical bound.
+  assert.ok(figure.rows.find((/** @type {any} */ r) => r.local_epsilon === 3 && r.reports === 1000).stronger < 1);
+  const svg = cli.good('account', '--figure', '1', '--format', 'svg', '-o', 'figure.svg');
+  assert.equal(svg.text, '');
+  const text = cli.read('figure.svg');
+  assert.match(text, /^<svg [^]*<\/svg>\n$/);
+  assert.equal([...text.matchAll(/<polyline/g)].length, 6);
+  assert.doesNotMatch(text, /nan|inf/i);
+  assert.equal(cli.good('account', '--figure', '1', '--format', 'csv').text.trim().split('\n').length, 35);
+});
+
+test('refusals', () => {
+  const full = ['--local-epsilon', '1', '--reports', '1000', '--delta', '1e-6'];
+  /** @type {[RegExp, ...string[]][]} */
+  const refused = [
+    [/--delta is needed/, '--local-epsilon', '1', '--reports', '1000'],
+    [/--reports is needed/, '--local-epsilon', '1', '--delta', '1e-6'],
+    [/--local-epsilon is needed/, '--reports', '1000', '--delta', '1e-6'],
+    [/--local-epsilon must be/, '--local-epsilon', 'nan', '--reports', '1000', '--delta', '1e-6'],
+    [/--local-epsilon must be/, '--local-epsilon', '16.1', '--reports', '1000', '--delta', '1e-6'],
+    [/--reports must be/, '--local-epsilon', '1', '--reports', '1', '--delta', '1e-6'],
+    [/--reports must be/, '--local-epsilon', '1', '--reports', '1000000000001', '--delta', '1e-6'],
+    [/--delta must be/, '--local-epsilon', '1', '--reports', '1000', '--delta', '0'],
+    [/--delta must be/, '--local-epsilon', '1', '--reports', '1000', '--delta', '0.01'],
+    [/--model is/, ...full, '--model', 'removal'],
+    [/--mechanism is/, ...full, '--mechanism', 'grr'],
+    [/--honest must be/, ...full, '--honest', '0'],
+    [/go together/, ...full, '--per-day', '2'],
+    [/go together/, ...full, '--find', 'reports'],
+    [/what is to be found/, ...full, '--find', 'reports', '--central-epsilon', '1'],
+    [/what is to be found/, ...full, '--find', 'local-epsilon', '--central-epsilon', '1'],
+    [/more than all honest/, ...full, '--contributions', '900', '--honest', '0.5'],
+    [/one report of a person/, ...full, '--contributions', '2', '--queries', '3'],
+    [/--format is table or json/, ...full, '--format', 'svg'],
+    [/--figure is 1/, '--figure', '2'],
+    [/--figure takes/, '--figure', '1', '--local-epsilon', '3'],
+    [/takes options only/, ...full, 'file'],
+    [/did you mean --reports/, '--report', '3'],
+  ];
+  for (const [says, ...args] of refused) cli.bad(2, says, 'account', ...args);
+  assert.match(cli.good('account', '--help').text, /^Usage: shoal account/);
+  const loose = cli.good('account', '--local-epsilon', '1', '--reports', '2000', '--delta', '1e-3');
+  assert.match(loose.err, /delta is above 1 \/ reports/);
+});
