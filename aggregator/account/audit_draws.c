@@ -178,7 +178,9 @@ static shoal_err count_lines(agg_draws *draws, agg_error *error, const agg_recip
     }
     if (draws->n_items < 2) return refuse(error, "draws of two items at least are needed");
     for (uint32_t i = 0; i < draws->n_items; i++)
-        if (draws->count[i] < 2) return refuse(error, "an item has fewer than two draws");
+        if (draws->count[i] < 2)
+            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "item \"%.*s\" has fewer than two draws",
+                            draws->names[i].len < 64 ? (int)draws->names[i].len : 64, draws->names[i].bytes);
     return SHOAL_OK;
 }
 

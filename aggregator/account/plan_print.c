@@ -89,7 +89,8 @@ static void print_wish(const printing *p)
     if (each > 1) {
         fputs(" (", p->stream);
         print_whole(p->stream, w->devices);
-        fprintf(p->stream, " devices, %g a day for %g day%s)", w->per_day, w->days, w->days == 1 ? "" : "s");
+        fprintf(p->stream, " device%s, %g a day for %g day%s)", w->devices == 1 ? "" : "s", w->per_day, w->days,
+                w->days == 1 ? "" : "s");
     }
     fprintf(p->stream, "\n" LABEL "%g a report", "epsilon", p->plan->epsilon);
     if (w->budget > 0)
@@ -177,7 +178,7 @@ static void print_needs(const printing *p)
     fprintf(p->stream, LABEL "to see %s: ", "needed", percent(a, plan->target));
     if (plan->needed_devices > 0) {
         print_whole(p->stream, plan->needed_devices);
-        fprintf(p->stream, " devices at epsilon %g", plan->epsilon);
+        fprintf(p->stream, " device%s at epsilon %g", plan->needed_devices == 1 ? "" : "s", plan->epsilon);
     } else {
         fprintf(p->stream, "no number of devices at epsilon %g does", plan->epsilon);
     }
@@ -186,7 +187,7 @@ static void print_needs(const printing *p)
     else
         fprintf(p->stream, "; no epsilon up to %g does with ", AGG_PLAN_EPS_MAX);
     print_whole(p->stream, p->wish->devices);
-    fputs(" devices\n", p->stream);
+    fputs(p->wish->devices == 1 ? " device\n" : " devices\n", p->stream);
 }
 
 static void print_once(const printing *p)
