@@ -203,7 +203,7 @@ function checkField(module, handle, err, path) {
 
 /** Sets one field from a JSON scalar or the value list. @param {Module} module @param {number} handle @param {string} path @param {any} value */
 function setField(module, handle, path, value) {
-  if (path === 'parameters.values' && Array.isArray(value)) {
+  if (path === 'parameters.values' && Array.isArray(value) && value.length) {
     setValues(module, handle, value);
     return;
   }

@@ -77,6 +77,8 @@ int agg_text_compare(agg_text a, agg_text b)
 static shoal_err take_values(agg_recipe *own, agg_error *error, const cJSON *list)
 {
     size_t bytes = 0, n = 0;
+    // The core would not see an empty list, and take it in any recipe.
+    if (list->child == NULL) return refuse(error, SHOAL_ERR_MISSING_FIELD, values_path, "holds no value");
     for (const cJSON *item = list->child; item != NULL; item = item->next, n++) {
         if (!cJSON_IsString(item)) return refuse(error, SHOAL_ERR_TYPE, values_path, "must hold strings only");
         bytes += strlen(item->valuestring);

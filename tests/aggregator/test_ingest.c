@@ -58,6 +58,7 @@ static void bad_recipes_are_refused(void **state)
         {LIST P("\"epsilon\":4,\"values\":[\"a\",3]") "}", SHOAL_ERR_TYPE, "parameters.values"},
         {LIST P("\"epsilon\":4,\"values\":[\"a\",\"\"]") "}", SHOAL_ERR_RANGE, "parameters.values"},
         {LIST P("\"epsilon\":4,\"values\":[]") "}", SHOAL_ERR_MISSING_FIELD, "parameters.values"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"values\":[]") "}", SHOAL_ERR_MISSING_FIELD, "parameters.values"},
         {LIST P("\"epsilon\":4,\"values\":[\"a\"]") "}", SHOAL_ERR_RANGE, "parameters.size"},
         {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\"],\"values\":[\"c\"]") "}", SHOAL_ERR_DUPLICATE, "values"},
         {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\"],\"size\":2") "}", SHOAL_ERR_DUPLICATE, "parameters.size"},
