@@ -252,6 +252,13 @@ static shoal_err add_proposal(variants *all, agg_error *error, const agg_plan_wi
     return err;
 }
 
+// A permanent answer is the same noise in all reports of one device: the variances here, which add up over reports, are then too
+// small, and a plan does not pick what it cannot promise.
+static int is_repeated(const agg_plan_wish *wish, const agg_account *account)
+{
+    return wish->per_day * wish->days > 1 && shoal_mechanism_by_id(account->id)->is_permanent;
+}
+
 // Every variant that a mechanism can make, whether it keeps the limits or not.
 static shoal_err gather(variants *all, agg_error *error, const agg_plan_wish *wish)
 {
@@ -260,7 +267,7 @@ static shoal_err gather(variants *all, agg_error *error, const agg_plan_wish *wi
     shoal_err err = SHOAL_OK;
     for (uint32_t i = 0; (account = agg_account_at(i)) != NULL; i++) {
         shoal_part part;
-        if (wish->mechanism != 0 && account->id != wish->mechanism) continue;
+        if (wish->mechanism != 0 ? account->id != wish->mechanism : is_repeated(wish, account)) continue;
         for (uint32_t index = 0; err == SHOAL_OK && account->propose(&part, &own, index); index++)
             err = add_proposal(all, error, wish, part);
     }

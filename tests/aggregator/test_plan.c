@@ -206,6 +206,26 @@ static void test_every_mechanism_is_a_candidate_somewhere(void **state)
     free(of_mean);
 }
 
+// Several reports of one device carry the same permanent noise, which no variance here knows: such mechanisms are left out,
+// unless one is asked for by name.
+static void test_permanent_noise_is_not_planned_twice(void **state)
+{
+    agg_plan_wish wish = list_wish(100000, 2, 100);
+    (void)state;
+    agg_plan *once = run_plan(&wish);
+    wish.days = 2;
+    agg_plan *twice = run_plan(&wish);
+    wish.mechanism = shoal_rappor_id;
+    agg_plan *named = run_plan(&wish);
+    assert_non_null(candidate_of(once, "rappor"));
+    assert_null(candidate_of(twice, "rappor"));
+    assert_non_null(candidate_of(twice, "grr"));
+    assert_non_null(candidate_of(named, "rappor"));
+    free(once);
+    free(twice);
+    free(named);
+}
+
 typedef struct draws {
     shoal_rng rng;
 } draws;
@@ -492,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_errors_are_those_of_the_papers),
         cmocka_unit_test(test_sizes_are_those_of_recipes),
         cmocka_unit_test(test_every_mechanism_is_a_candidate_somewhere),
+        cmocka_unit_test(test_permanent_noise_is_not_planned_twice),
         cmocka_unit_test(test_no_other_setting_beats_the_answer),
         cmocka_unit_test(test_ties_go_to_the_smaller_report),
         cmocka_unit_test(test_nothing_says_what_it_would_take),
