@@ -10,6 +10,7 @@ import { dirname, resolve } from 'node:path';
  * @property {number} port
  * @property {string} spool  folder
  * @property {{recipe: any, hash: string}[]} recipes  pinned
+ * @property {string[]} [recipeKeys]  one of which must have signed each recipe
  * @property {string[]} origins
  * @property {string} aggregator  base URL
  * @property {string} secret
@@ -23,6 +24,7 @@ const FIELDS = {
   listen: true,
   spool: true,
   recipes: true,
+  recipe_keys: false,
   origins: false,
   aggregator: true,
   batch_secret_file: true,
@@ -47,6 +49,7 @@ export async function readConfig(path) {
     port,
     spool: at('spool'),
     recipes: await readRecipes(json.recipes, dirname(path)),
+    ...(json.recipe_keys === undefined ? {} : { recipeKeys: json.recipe_keys }),
     origins: origins(json.origins ?? []),
     aggregator: baseUrl(text(json.aggregator, 'aggregator')),
     secret: await readSecret(at('batch_secret_file')),

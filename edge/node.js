@@ -39,7 +39,7 @@ export async function startEdge(config, { createCore, now = Date.now, fetch = gl
     await unlock();
   };
   try {
-    const recipes = await pinRecipes(config.recipes, createCore);
+    const recipes = await pinRecipes(config.recipes, createCore, config.recipeKeys);
     const send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
     const pinned = new Map();
     for (const [hash, recipe] of await withKept(recipes, spool, createCore)) {

@@ -3,7 +3,7 @@
 // A batch is never sent while a request is served: subrequests may carry headers of the request that caused them.
 //
 // Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR, BATCH_SECRET, and optionally
-// ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S.
+// ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS.
 
 import { DurableObject } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
@@ -18,6 +18,7 @@ import { SqliteStore } from './sqlite_store.js';
  * @typedef {object} Env
  * @property {import('cloudflare:workers').DurableObjectNamespace<ShoalCollection>} COLLECTIONS
  * @property {string | {hash: string, recipe: any}[]} RECIPES
+ * @property {string | string[]} [RECIPE_KEYS]
  * @property {string | string[]} [ORIGINS]
  * @property {string} AGGREGATOR
  * @property {string} BATCH_SECRET
@@ -40,7 +41,7 @@ let pinned = null;
 
 /** @param {Env} env */
 async function pinnedRecipes(env) {
-  return (pinned ??= await pinRecipes(list(env.RECIPES), createCore));
+  return (pinned ??= await pinRecipes(list(env.RECIPES), createCore, env.RECIPE_KEYS === undefined ? undefined : list(env.RECIPE_KEYS)));
 }
 
 export default {

@@ -3,12 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { load } from 'shoal-client/node';
+import { signedBytes } from 'shoal-client/signature';
+import { pinRecipes } from '../recipes.js';
 import { startEdge } from './runtimes.mjs';
 import { makeRecipe } from './support.mjs';
 
@@ -62,6 +66,9 @@ const refusals = [
   ['an aggregator that is no URL', { aggregator: 'aggregator:8080' }, /aggregator/],
   ['a short secret', { batch_secret_file: 'short' }, /16 printable/],
   ['a negative number', { key_grace_s: -1 }, /key_grace_s/],
+  ['keys that are none', { recipe_keys: ['x'] }, /recipe_keys: a list of keys/],
+  ['no keys', { recipe_keys: [] }, /recipe_keys: a list of keys/],
+  ['an unsigned recipe where keys are given', { recipe_keys: ['ab'.repeat(32)] }, /recipe edge-test is refused: no-signature/],
   ['a listen without a port', { listen: 'localhost' }, /listen/],
 ];
 for (const [what, change, message] of refusals) {
@@ -72,6 +79,19 @@ for (const [what, change, message] of refusals) {
     assert.equal(stderr.split('\n').length, 2, 'one line');
   });
 }
+
+test('with keys, only recipes that one of them signed are collected', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const key = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex');
+  const other = 'ab'.repeat(32);
+  const signature = { key, ed25519: sign(null, signedBytes(recipe), privateKey).toString('hex') };
+  const pin = (change, keys) => pinRecipes([{ recipe: JSON.parse(JSON.stringify({ ...recipe.json, signature, ...change })), hash: recipe.hash }], () => load(), keys);
+  assert.deepEqual([...(await pin({}, [other, key])).keys()], [recipe.hash]);
+  assert.deepEqual((await pin({}, [key])).get(recipe.hash).json.signature, signature, 'it is published as it was signed');
+  assert.equal((await pin({ signature: undefined })).size, 1, 'without keys, as ever');
+  await assert.rejects(pin({}, [other]), /unknown-key/);
+  await assert.rejects(pin({ signature: { key, ed25519: '00'.repeat(64) } }, [key]), /bad-signature/);
+});
 
 test('refused: a port that is taken', async (t) => {
   const server = createServer();
