@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built files in a real Chromium, served from a plain folder under the policy that the documentation prints.
 import assert from 'node:assert/strict';
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { expectedRecords, makeRecords, readVectors } from './vectors.mjs';
 import { load } from '../node.js';
 import { CSP } from '../reasons.js';
+import { signedBytes } from '../signature.js';
 import { WASM, itemsRecipe, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -392,5 +394,27 @@ test('a hidden page sends what is due', async () => {
     document.dispatchEvent(new Event('visibilitychange'));
   });
   await until(() => edge.reports().length === 1, 'the report');
+  await context.close();
+});
+
+test('with keys, the browser verifies signatures in a chunk of its own', async () => {
+  const core = await load();
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const key = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex');
+  const good = itemsRecipe({ recipe: 'good' });
+  const signature = { key, ed25519: sign(null, signedBytes(core.recipe(good)), privateKey).toString('hex') };
+  const recipes = [{ ...good, signature }, itemsRecipe({ recipe: 'forged', signature }), itemsRecipe({ recipe: 'unsigned' })];
+  const { context, page } = await freshPage();
+  const before = site.requests.length;
+  const told = await page.evaluate(async ([endpoint, list, keys]) => {
+    const { start } = await import(/** @type {any} */ ('/loader.js'));
+    const shoal = start({ endpoint, recipes: list, keys });
+    await shoal.consent.grant();
+    const outcomes = await shoal.record('theme', 'dark');
+    return { outcomes, reasons: (await shoal.explain()).map((/** @type {any} */ { code, recipe }) => [code, recipe]) };
+  }, /** @type {const} */ ([edge.origin, recipes, [key]]));
+  assert.deepEqual(told.outcomes, [{ recipe: 'good', code: 'queued' }]);
+  assert.deepEqual(told.reasons.sort(), [['bad-signature', 'forged'], ['no-signature', 'unsigned']]);
+  assert.ok(site.requests.slice(before).some(({ url }) => url === '/signature.js'));
   await context.close();
 });
