@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property: a recipe file either is refused with a text, leaving nothing behind, or gives a recipe whose values are all found
-// again under their own index.
+// again under their own index. Put into its text, a signature is read back, beside the same recipe.
 #include "fuzz_aggregator.h"
+
+#include "recipe_signature.h"
+
+static void put_signature(const agg_recipe *recipe)
+{
+    agg_recipe again;
+    agg_error error = {0};
+    char *text = agg_recipe_signed_text(&error, recipe);
+    PROPERTY(text != NULL);
+    shoal_err err = agg_recipe_from_bytes(&again, &error, "signed", text, strlen(text));
+    free(text);
+    // Where the input names the member with an escape, or all but fills a file, there is no such text.
+    PROPERTY(err == SHOAL_OK || err == SHOAL_ERR_DUPLICATE || recipe->json_len + 512 > AGG_RECIPE_FILE_MAX);
+    if (err != SHOAL_OK) return;
+    PROPERTY(again.has_signature && memcmp(again.key, recipe->key, sizeof again.key) == 0);
+    PROPERTY(memcmp(again.recipe.recipe_hash, recipe->recipe.recipe_hash, 32) == 0);
+    agg_recipe_release(&again);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -16,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         PROPERTY(agg_recipe_item(&item, &recipe, recipe.values[i].bytes, recipe.values[i].len) && item == i);
     }
     PROPERTY(recipe.json_len == len && recipe.recipe.n_parts == 1);
+    put_signature(&recipe);
     agg_recipe_release(&recipe);
     return 0;
 }
