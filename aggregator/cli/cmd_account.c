@@ -202,6 +202,8 @@ static shoal_err read_schedule(account *t, agg_error *error)
     size_t number = 0;
     shoal_err err = agg_file_read(&bytes, error, t->a.schedule, SCHEDULE_BYTES_MAX);
     if (err != SHOAL_OK) return err;
+    if (memchr(bytes.data, 0, bytes.len) != NULL)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: not a text", t->a.schedule);
     for (char *next = (char *)bytes.data; err == SHOAL_OK && (line = strsep(&next, "\n")) != NULL;) {
         number++;
         err = read_query(t, error, line);

@@ -111,6 +111,9 @@ test('a schedule of several kinds', () => {
   cli.bad(2, /bad: line 2: --reports must be/, 'account', '--schedule', 'bad', '--delta', '1e-6');
   cli.write('empty', '# nothing\n');
   cli.bad(2, /no queries/, 'account', '--schedule', 'empty', '--delta', '1e-6');
+  cli.write('binary', '4 100000\n\0\n4 100000\n');
+  cli.bad(2, /not a text/, 'account', '--schedule', 'binary', '--delta', '1e-6');
+  cli.bad(5, /absent/, 'account', '--schedule', 'absent', '--delta', '1e-6');
   cli.write('long', '4 100000 1 7\n');
   cli.bad(2, /line 1: a line is local epsilon/, 'account', '--schedule', 'long', '--delta', '1e-6');
 });
