@@ -1,72 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMS: the whole output law by enumeration, the real thresholds' ratios, and the draws of the real generator.
+// CMS: the whole output law by enumeration over both hash families, "none" included, the real thresholds' ratios, and the draws of the real generator.
 #include "cms.h"
 
 #include <math.h>
 
 #include "check.h"
 #include "law.h"
-#include "poly1.h"
 #include "probability.h"
 #include "record.h"
 #include "scripted_rng.h"
+#include "sketch_part.h"
 #include "test_recipes.h"
 
-static shoal_part make_part(uint32_t k, uint32_t m, uint32_t eps_micro)
-{
-    shoal_part part = {.mechanism = shoal_cms_id, .eps_micro = eps_micro, .k = k, .m = m, .seed = {5}};
-    const char *field;
-    CHECK(shoal_part_prepare(&part, &field) == SHOAL_OK);
-    return part;
-}
+// Everything that is drawn.
+typedef struct draws {
+    uint32_t j, column;
+    uint64_t flips;
+} draws;
 
-// Runs the randomizer with row j and the coins `flips` forced. Returns: the output as a number, row * 2^m + bits.
-static uint32_t forced_output(const shoal_part *part, uint64_t item, uint32_t j, uint64_t flips)
+// Runs the randomizer with all draws forced. Returns: the output as a number, row * 2^m + bits.
+static uint32_t forced_output(const shoal_part *part, uint64_t item, const draws *d)
 {
     uint8_t record[64];
     shoal_rng rng;
-    script(&rng, 0, ~flips);                  // a lane of zeros is below the threshold, a lane of ones is not
-    if (part->k > 1) script_word(&rng, 0, j); // one row is drawn from nothing
+    uint32_t at = 0;
+    script(&rng, 0, ~d->flips);                     // a lane of zeros is below the threshold, a lane of ones is not
+    if (part->k > 1) script_word(&rng, at++, d->j); // one row is drawn from nothing
+    if (part->size > 0) script_word(&rng, at, d->column);
     shoal_cms_mechanism.randomize(record, part, item, NULL, &rng);
     CHECK(shoal_cms_mechanism.check(part, record) == SHOAL_OK);
-    CHECK(record[0] == j);
-    return (j << part->m) + record[4];
+    CHECK(record[0] == d->j);
+    return (d->j << part->m) + record[4];
 }
 
+// Of the coins that flip the bits set in `flips`, of m.
+static uint64_t coins_weight(uint64_t flips, uint32_t m, uint64_t t)
+{
+    uint32_t n = count_bits(flips);
+    return power(t, n) * power(16 - t, m - n);
+}
+
+// Weights count m: column of "none", which is drawn whatever the item.
 static void enumerate(law *a, const shoal_part *part, uint64_t item, uint64_t t)
 {
     memset(a, 0, sizeof *a);
     for (uint32_t j = 0; j < part->k; j++)
-        for (uint64_t flips = 0; flips < (uint64_t)1 << part->m; flips++) {
-            uint32_t n = count_bits(flips);
-            a->weight[forced_output(part, item, j, flips)] += power(t, n) * power(16 - t, part->m - n);
-        }
+        for (uint32_t column = 0; column < part->m; column++)
+            for (uint64_t flips = 0; flips < (uint64_t)1 << part->m; flips++)
+                a->weight[forced_output(part, item, &(draws){j, column, flips})] += coins_weight(flips, part->m, t);
 }
 
-// Every pair of 12 items, with collisions and without: the ratio is at most the square of the odds, and reaches it.
-static void whole_law(uint32_t k, uint32_t m)
+// The weight of an output by the header: the coins that make it of the item's column, or of every column for "none".
+static uint64_t expected_weight(const shoal_part *part, uint64_t item, uint32_t output, uint64_t t)
 {
-    static law laws[12];
+    uint64_t sum = 0, bits = output & (((uint64_t)1 << part->m) - 1);
+    for (uint32_t drawn = 0; drawn < part->m; drawn++) {
+        uint32_t column = sketch_column(part, output >> part->m, item, drawn);
+        sum += coins_weight(bits ^ (uint64_t)1 << column, part->m, t);
+    }
+    return sum;
+}
+
+// Every output has exactly its weight. Every pair of items, with collisions and without, "none" included: the ratio is at
+// most the square of the odds, and reaches it.
+static void whole_law(uint32_t k, uint32_t m, int is_closed)
+{
+    static law laws[SKETCH_ITEMS + 1];
     for (uint64_t t = 1; t <= 8; t += 3) {
-        shoal_part part = make_part(k, m, 4000000);
-        part.threshold = t << 60;
+        shoal_part part = sketch_part(shoal_cms_id, k, m, 4000000, is_closed);
+        uint32_t n = sketch_laws(&part);
         int is_reached = 0;
-        for (uint64_t item = 0; item < 12; item++) {
-            enumerate(&laws[item], &part, item * 1000003, t);
-            CHECK(law_total(&laws[item], k << m) == k * power(16, m));
+        part.threshold = t << 60;
+        for (uint32_t x = 0; x < n; x++) {
+            uint64_t item = sketch_item(&part, x);
+            enumerate(&laws[x], &part, item, t);
+            CHECK(law_total(&laws[x], k << m) == k * m * power(16, m));
+            for (uint32_t o = 0; o < k << m; o++) CHECK(laws[x].weight[o] == expected_weight(&part, item, o, t));
         }
-        for (int x = 0; x < 12; x++)
-            for (int y = 0; y < 12; y++) CHECK(law_within(&laws[x], &laws[y], k << m, t, 2, &is_reached));
+        for (uint32_t x = 0; x < n; x++)
+            for (uint32_t y = 0; y < n; y++) CHECK(law_within(&laws[x], &laws[y], k << m, t, 2, &is_reached));
         CHECK(is_reached);
     }
 }
 
 // With the real thresholds: the largest ratio is (odds)^2, at most e^eps and at least 0.999999 e^eps.
-static void real_epsilon(void)
+static void real_epsilon(int is_closed)
 {
     const uint32_t eps[] = {10000, 500000, 1000000, 2000000, 4000000, 8000000, 12000000, 16000000};
     for (uint32_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
-        shoal_part part = make_part(2, 3, eps[i]);
+        shoal_part part = sketch_part(shoal_cms_id, 2, 4, eps[i], is_closed);
         uint32_t claimed = 0;
         CHECK(shoal_cms_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == eps[i]);
         double t = (double)part.threshold, odds = (18446744073709551616.0 - t) / t, e = exp(eps[i] / 1e6);
@@ -79,7 +101,7 @@ static void real_epsilon(void)
 // its coin says, 5 sd two-sided; rows are uniform.
 static void real_draws(void)
 {
-    shoal_part part = make_part(5, 70, 3000000);
+    shoal_part part = sketch_part(shoal_cms_id, 5, 70, 3000000, 0);
     uint64_t item = shoal_part_item(&part, (const uint8_t *)"hello", 5);
     uint32_t ones[5][70] = {{0}}, rows[5] = {0};
     uint8_t seed[32] = {6}, record[64];
@@ -93,9 +115,7 @@ static void real_draws(void)
         for (uint32_t l = 0; l < 70; l++) ones[record[0]][l] += record[4 + l / 8] >> l % 8 & 1;
     }
     for (uint32_t j = 0; j < 5; j++) {
-        shoal_poly1 row;
-        shoal_poly1_row(&row, part.seed, j);
-        uint32_t column = shoal_poly1_hash(&row, shoal_poly1_point(item), 70);
+        uint32_t column = sketch_column(&part, j, item, 0);
         CHECK(fabs(rows[j] - 8000.0) < 5 * sqrt(40000 * 0.16));
         for (uint32_t l = 0; l < 70; l++) {
             double p = l == column ? 1 - q : q;
@@ -122,10 +142,14 @@ static void ranges(void)
 
 int main(void)
 {
-    whole_law(1, 2);
-    whole_law(2, 3);
-    whole_law(3, 6);
-    real_epsilon();
+    whole_law(1, 2, 0);
+    whole_law(2, 3, 0);
+    whole_law(3, 6, 0);
+    whole_law(1, 2, 1);
+    whole_law(3, 4, 1);
+    whole_law(2, 8, 1);
+    real_epsilon(0);
+    real_epsilon(1);
     real_draws();
     ranges();
     return check_summary();

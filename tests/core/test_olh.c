@@ -5,42 +5,15 @@
 
 #include <math.h>
 
-#include "affine1.h"
 #include "bytes.h"
 #include "check.h"
 #include "law.h"
-#include "poly1.h"
 #include "record.h"
 #include "scripted_rng.h"
+#include "sketch_part.h"
 #include "test_recipes.h"
 
 #define TWO_64 18446744073709551616.0
-#define SIZE 12u // of the closed lists here
-
-static shoal_part make_part(uint32_t k, uint32_t g, uint32_t eps_micro, int is_closed)
-{
-    shoal_part part = {.mechanism = shoal_olh_id,
-                       .domain = is_closed ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
-                       .hash = is_closed ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
-                       .eps_micro = eps_micro,
-                       .k = k,
-                       .m = g,
-                       .size = is_closed ? SIZE : 0,
-                       .seed = {5}};
-    const char *field;
-    CHECK(shoal_part_prepare(&part, &field) == SHOAL_OK);
-    return part;
-}
-
-static uint32_t hash_of(const shoal_part *part, uint32_t j, uint64_t item)
-{
-    shoal_poly1 poly;
-    shoal_affine1 affine;
-    shoal_poly1_row(&poly, part->seed, j);
-    shoal_affine1_row(&affine, part->seed, j, part->m);
-    return part->size > 0 ? shoal_affine1_hash(&affine, (uint32_t)item)
-                          : shoal_poly1_hash(&poly, shoal_poly1_point(item), part->m);
-}
 
 // Everything that is drawn.
 typedef struct draws {
@@ -71,7 +44,7 @@ static void enumerate(law *a, const shoal_part *part, uint64_t item, uint64_t t)
     for (uint32_t j = 0; j < part->k; j++)
         for (uint32_t column = 0; column < part->m; column++)
             for (uint32_t other = 0; other < part->m - 1; other++) {
-                uint32_t truth = item == SHOAL_ITEM_NONE ? column : hash_of(part, j, item);
+                uint32_t truth = sketch_column(part, j, item, column);
                 uint32_t told = forced_output(part, item, &(draws){j, column, other, 0});
                 uint32_t lied = forced_output(part, item, &(draws){j, column, other, 1});
                 CHECK(told == j * part->m + truth);
@@ -84,22 +57,23 @@ static void enumerate(law *a, const shoal_part *part, uint64_t item, uint64_t t)
 // Every answer has exactly the weight that the header says, and so every ratio its bound.
 static void whole_law(uint32_t k, uint32_t g, int is_closed)
 {
-    static law laws[SIZE + 1];
-    uint32_t n_items = is_closed ? SIZE + 1 : SIZE;
+    static law laws[SKETCH_ITEMS + 1];
     for (uint64_t t = 1; t <= 15 && t <= (16 - t) * (g - 1); t += 2) {
-        shoal_part part = make_part(k, g, 4000000, is_closed);
+        shoal_part part = sketch_part(shoal_olh_id, k, g, 4000000, is_closed);
+        uint32_t n = sketch_laws(&part);
         int is_reached = 0;
         part.threshold = t << 60;
-        for (uint32_t x = 0; x < n_items; x++) {
-            uint64_t item = x == SIZE ? SHOAL_ITEM_NONE : is_closed ? x : x * 1000003;
+        for (uint32_t x = 0; x < n; x++) {
+            uint64_t item = sketch_item(&part, x);
             enumerate(&laws[x], &part, item, t);
             for (uint32_t cell = 0; cell < k * g; cell++) {
-                uint64_t expected = cell % g == hash_of(&part, cell / g, item) ? (16 - t) * g * (g - 1) : t * g;
-                CHECK(laws[x].weight[cell] == (x == SIZE ? 16 * (uint64_t)(g - 1) : expected));
+                uint64_t expected =
+                    cell % g == sketch_column(&part, cell / g, item, 0) ? (16 - t) * g * (g - 1) : t * g;
+                CHECK(laws[x].weight[cell] == (item == SHOAL_ITEM_NONE ? 16 * (uint64_t)(g - 1) : expected));
             }
         }
-        for (uint32_t x = 0; x < n_items; x++)
-            for (uint32_t y = 0; y < n_items; y++)
+        for (uint32_t x = 0; x < n; x++)
+            for (uint32_t y = 0; y < n; y++)
                 CHECK(law_within_odds(&laws[x], &laws[y], k * g, (16 - t) * (g - 1), t, &is_reached));
         CHECK(is_reached);
     }
@@ -111,7 +85,7 @@ static void real_epsilon(void)
     const uint32_t g[] = {2, 4, 64, 4096, SHOAL_OLH_G_MAX};
     for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++)
         for (size_t l = 0; l < sizeof g / sizeof g[0]; l++) {
-            shoal_part part = make_part(2, g[l], eps[i], 0);
+            shoal_part part = sketch_part(shoal_olh_id, 2, g[l], eps[i], 0);
             uint32_t claimed = 0;
             CHECK(shoal_olh_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == eps[i]);
             double odds = (double)(0 - part.threshold) / ((double)part.threshold / (g[l] - 1)), e = exp(eps[i] / 1e6);
@@ -122,7 +96,7 @@ static void real_epsilon(void)
 // 64,000 records of a listed value and of "none" over 2 rows of 8: each cell as often as its probability says, 5 sd.
 static void real_draws(void)
 {
-    shoal_part part = make_part(2, 8, 1000000, 1);
+    shoal_part part = sketch_part(shoal_olh_id, 2, 8, 1000000, 1);
     uint8_t seed[32] = {6}, record[4];
     double n = 64000, lie = (double)part.threshold / TWO_64;
     shoal_rng rng;
@@ -134,7 +108,7 @@ static void real_draws(void)
             if (CHECK(shoal_olh_mechanism.check(&part, record) == SHOAL_OK)) seen[load32_le(record)]++;
         }
         for (uint32_t cell = 0; cell < 16; cell++) {
-            double p = cell % 8 == hash_of(&part, cell / 8, 7) ? (1 - lie) / 2 : lie / 14;
+            double p = cell % 8 == sketch_column(&part, cell / 8, 7, 0) ? (1 - lie) / 2 : lie / 14;
             if (is_none) p = 1.0 / 16;
             CHECK(fabs(seen[cell] - n * p) < 5 * sqrt(n * p * (1 - p)));
         }
