@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "number_item.h"
+#include "recipe_query.h"
 
 typedef enum kind {
     KIND_NAME,      // shoal_name
@@ -12,7 +13,7 @@ typedef enum kind {
     KIND_INTEGER64, // uint64_t, a whole number
     KIND_MICRO,     // uint32_t, micro-units
     KIND_SIGNED,    // int64_t, micro-units, may be negative
-    KIND_SEED,      // 32 bytes, 64 hex digits
+    KIND_SEED,      // 32 bytes, 64 hex digits, not all zero
     KIND_DAY,       // uint32_t, "YYYY-MM-DD"
     KIND_DELTA,     // uint32_t K of "1e-K"
     KIND_MECHANISM, // uint32_t, a name of mechanisms.def
@@ -35,12 +36,21 @@ typedef struct field {
     const choice *choices;
 } field;
 
-static const choice value_kinds[] = {{"word", SHOAL_VALUE_WORD},     {"host", SHOAL_VALUE_HOST},
-                                     {"site", SHOAL_VALUE_SITE},     {"item", SHOAL_VALUE_ITEM},
-                                     {"number", SHOAL_VALUE_NUMBER}, {NULL, 0}};
+static const choice value_kinds[] = {{"word", SHOAL_VALUE_WORD},
+                                     {"host", SHOAL_VALUE_HOST},
+                                     {"site", SHOAL_VALUE_SITE},
+                                     {"item", SHOAL_VALUE_ITEM},
+                                     {"number", SHOAL_VALUE_NUMBER},
+#ifndef SHOAL_WITHOUT_QUERIES
+                                     {"fields", SHOAL_VALUE_FIELDS},
+#endif
+                                     {NULL, 0}};
 static const choice forms[] = {{"none", SHOAL_FORM_NONE}, {"NFC", SHOAL_FORM_NFC}, {NULL, 0}};
 static const choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
 static const choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {"affine1", SHOAL_HASH_AFFINE1}, {NULL, 0}};
+#ifndef SHOAL_WITHOUT_QUERIES
+static const choice protocols[] = {{"reports", SHOAL_AGGREGATION_REPORTS}, {"sum", SHOAL_AGGREGATION_SUM}, {NULL, 0}};
+#endif
 static const choice freshness[] = {{"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
 
 #define AT(member) offsetof(shoal_recipe, member)
@@ -84,23 +94,15 @@ static const field fields[] = {
     {"parameters.f", 34, 0, SHOAL_TAKES_PQF, KIND_MICRO, AT(pqf_micro[2]), 0, 1000000, 0, NULL},
     {"parameters.low", 35, 0, SHOAL_TAKES_RANGE, KIND_SIGNED, AT(low_micro), 0, 0, 0, NULL},
     {"parameters.high", 36, 0, SHOAL_TAKES_RANGE, KIND_SIGNED, AT(high_micro), 0, 0, 0, NULL},
+#ifndef SHOAL_WITHOUT_QUERIES
+    {"policy", 37, 0, 0, KIND_SEED, AT(policy), 0, 0, 0, NULL},
+    {"version", 38, 0, 0, KIND_INTEGER, AT(version), 1, 1000000, 0, NULL},
+    {"round.index", 39, 0, 0, KIND_INTEGER, AT(round_index), 1, 1000, 0, NULL},
+    {"round.previous", 40, 0, 0, KIND_SEED, AT(round_previous), 0, 0, 0, NULL},
+    {"aggregation.protocol", 41, 0, 0, KIND_CHOICE, AT(aggregation), 0, 0, SHOAL_AGGREGATION_REPORTS, protocols},
+#endif
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
-
-static shoal_err refuse(shoal_recipe *recipe, const char *path, shoal_err err, const char *text)
-{
-    recipe->error_field = path;
-    recipe->error_text = text;
-    recipe->n_parts = 0;
-    return err;
-}
-
-static int same_text(const char *own, const char *text, size_t len)
-{
-    size_t n = 0;
-    while (n < len && own[n] != '\0' && own[n] == text[n]) n++;
-    return n == len && own[n] == '\0';
-}
 
 static int is_wide(const field *f)
 {
@@ -147,15 +149,15 @@ void shoal_recipe_init(shoal_recipe *recipe)
 static const field *take_field(shoal_recipe *recipe, const char *path, size_t path_len, shoal_err *err)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
-        if (!same_text(fields[i].path, path, path_len)) continue;
+        if (!shoal_text_equal(fields[i].path, path, path_len)) continue;
         if (recipe->seen >> i & 1) {
-            *err = refuse(recipe, fields[i].path, SHOAL_ERR_DUPLICATE, "is given twice");
+            *err = shoal_recipe_refuse(recipe, fields[i].path, SHOAL_ERR_DUPLICATE, "is given twice");
             return NULL;
         }
         recipe->seen |= (uint64_t)1 << i;
         return &fields[i];
     }
-    *err = refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a recipe");
+    *err = shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a recipe");
     return NULL;
 }
 
@@ -164,39 +166,33 @@ shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t
     shoal_err err = SHOAL_OK;
     const field *f = take_field(recipe, path, path_len, &err);
     if (f == NULL) return err;
-    if (f->kind == KIND_VALUES) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
+    if (f->kind == KIND_VALUES)
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
     if (f->kind != KIND_MICRO && f->kind != KIND_INTEGER && !is_wide(f))
-        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a string");
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a string");
     if (f->kind == KIND_SIGNED) {
         put_number(recipe, f, (uint64_t)micro);
         return SHOAL_OK;
     }
-    if (micro < 0) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be negative");
+    if (micro < 0) return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be negative");
     uint64_t number = (uint64_t)micro;
     if (f->kind != KIND_MICRO) {
-        if (number % 1000000 != 0) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a whole number");
+        if (number % 1000000 != 0)
+            return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a whole number");
         number /= 1000000;
     }
-    if (number < f->min || number > f->max) return refuse(recipe, f->path, SHOAL_ERR_RANGE, "is outside its range");
+    if (number < f->min || number > f->max)
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "is outside its range");
     put_number(recipe, f, number);
     return SHOAL_OK;
 }
 
-static int is_name_char(char c, int is_first)
-{
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) return 1;
-    return !is_first && (c == '.' || c == '_' || c == '-');
-}
-
 static shoal_err set_name(shoal_recipe *recipe, const field *f, const char *text, size_t len)
 {
-    if (len < 1 || len > SHOAL_NAME_MAX)
-        return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must have 1 to 64 characters");
-    for (size_t i = 0; i < len; i++)
-        if (!is_name_char(text[i], i == 0))
-            return refuse(recipe, f->path, SHOAL_ERR_TYPE, "may hold a-z, 0-9 and, after the first, . _ -");
-    shoal_name name = {(uint8_t)len, {0}};
-    memcpy(name.bytes, text, len);
+    shoal_name name;
+    const char *why;
+    shoal_err err = shoal_name_set(&name, text, len, &why);
+    if (err != SHOAL_OK) return shoal_recipe_refuse(recipe, f->path, err, why);
     memcpy((uint8_t *)recipe + f->offset, &name, sizeof name);
     return SHOAL_OK;
 }
@@ -209,15 +205,16 @@ static int hex_value(char c)
 
 static shoal_err set_seed(shoal_recipe *recipe, const field *f, const char *text, size_t len)
 {
-    uint8_t any = 0;
-    if (len != 64) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
+    uint8_t any = 0, *bytes = (uint8_t *)recipe + f->offset;
+    if (len != 64) return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
     for (size_t i = 0; i < 32; i++) {
         int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
-        if (high < 0 || low < 0) return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
-        recipe->seed[i] = (uint8_t)(high << 4 | low);
-        any |= recipe->seed[i];
+        if (high < 0 || low < 0)
+            return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
+        bytes[i] = (uint8_t)(high << 4 | low);
+        any |= bytes[i];
     }
-    return any ? SHOAL_OK : refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be all zeros");
+    return any ? SHOAL_OK : shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be all zeros");
 }
 
 // Reads n digits; UINT32_MAX when one is not a digit.
@@ -245,12 +242,12 @@ static uint32_t month_days(uint32_t year, uint32_t month)
 static shoal_err set_day(shoal_recipe *recipe, const field *f, const char *text, size_t len)
 {
     if (len != 10 || text[4] != '-' || text[7] != '-')
-        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a date YYYY-MM-DD");
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a date YYYY-MM-DD");
     uint32_t year = digits(text, 4), month = digits(text + 5, 2), day = digits(text + 8, 2);
     if (year == UINT32_MAX || month == UINT32_MAX || day == UINT32_MAX)
-        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a date YYYY-MM-DD");
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a date YYYY-MM-DD");
     if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days(year, month))
-        return refuse(recipe, f->path, SHOAL_ERR_RANGE, "is not a date");
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "is not a date");
     uint32_t days = day - 1;
     for (uint32_t y = 1970; y < year; y++) days += is_leap(y) ? 366 : 365;
     for (uint32_t m = 1; m < month; m++) days += month_days(year, m);
@@ -261,12 +258,12 @@ static shoal_err set_day(shoal_recipe *recipe, const field *f, const char *text,
 static shoal_err set_delta(shoal_recipe *recipe, const field *f, const char *text, size_t len)
 {
     if (len < 4 || len > 5 || memcmp(text, "1e-", 3) != 0)
-        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
     uint32_t exponent = digits(text + 3, len - 3);
     if (exponent == UINT32_MAX || text[3] == '0')
-        return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
     if (exponent < f->min || exponent > f->max)
-        return refuse(recipe, f->path, SHOAL_ERR_RANGE, "must be 1e-3 to 1e-15");
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "must be 1e-3 to 1e-15");
     put_number(recipe, f, exponent);
     return SHOAL_OK;
 }
@@ -274,17 +271,18 @@ static shoal_err set_delta(shoal_recipe *recipe, const field *f, const char *tex
 static shoal_err set_choice(shoal_recipe *recipe, const field *f, const char *text, size_t len)
 {
     for (const choice *c = f->choices; c->name != NULL; c++) {
-        if (!same_text(c->name, text, len)) continue;
+        if (!shoal_text_equal(c->name, text, len)) continue;
         put_number(recipe, f, c->number);
         return SHOAL_OK;
     }
-    return refuse(recipe, f->path, SHOAL_ERR_TYPE, "is none of the known names");
+    return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "is none of the known names");
 }
 
 static shoal_err set_mechanism(shoal_recipe *recipe, const field *f, const char *text, size_t len)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(text, len);
-    if (mechanism == NULL) return refuse(recipe, f->path, SHOAL_ERR_MECHANISM, "is unknown or not part of this build");
+    if (mechanism == NULL)
+        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_MECHANISM, "is unknown or not part of this build");
     put_number(recipe, f, mechanism->id);
     return SHOAL_OK;
 }
@@ -292,6 +290,9 @@ static shoal_err set_mechanism(shoal_recipe *recipe, const field *f, const char 
 shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len)
 {
     shoal_err err = SHOAL_OK;
+#ifndef SHOAL_WITHOUT_QUERIES
+    if (shoal_query_set_string(recipe, path, path_len, text, len, &err)) return err;
+#endif
     const field *f = take_field(recipe, path, path_len, &err);
     if (f == NULL) return err;
     switch (f->kind) {
@@ -301,13 +302,13 @@ shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t
     case KIND_DAY: return set_day(recipe, f, text, len);
     case KIND_DELTA: return set_delta(recipe, f, text, len);
     case KIND_MECHANISM: return set_mechanism(recipe, f, text, len);
-    case KIND_VALUES: return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
+    case KIND_VALUES: return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
     case KIND_INTEGER:
     case KIND_INTEGER64:
     case KIND_SIGNED:
     case KIND_MICRO: break;
     }
-    return refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a number");
+    return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a number");
 }
 
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len)
@@ -319,8 +320,9 @@ shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t 
         if (take_field(recipe, path, sizeof path - 1, &err) == NULL) return err;
     }
     if (len < 1 || len > SHOAL_VALUE_MAX)
-        return refuse(recipe, path, SHOAL_ERR_RANGE, "holds a value that is empty or over 256 bytes");
-    if (recipe->n_values == (1u << 24)) return refuse(recipe, path, SHOAL_ERR_RANGE, "has too many values");
+        return shoal_recipe_refuse(recipe, path, SHOAL_ERR_RANGE, "holds a value that is empty or over 256 bytes");
+    if (recipe->n_values == (1u << 24))
+        return shoal_recipe_refuse(recipe, path, SHOAL_ERR_RANGE, "has too many values");
     store32_be(prefix, (uint32_t)len);
     shoal_sha256_update(&recipe->values_sha, prefix, sizeof prefix);
     shoal_sha256_update(&recipe->values_sha, (const uint8_t *)text, len);
@@ -330,6 +332,7 @@ shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t 
 
 static uint32_t domain_of(const shoal_recipe *recipe, const shoal_mechanism *mechanism)
 {
+    if (recipe->value == SHOAL_VALUE_FIELDS) return SHOAL_DOMAIN_CLOSED;
     int has_list = recipe->size != 0 || recipe->n_values != 0 || recipe->hash == SHOAL_HASH_AFFINE1;
     if (mechanism->number.needs != 0) return SHOAL_DOMAIN_NUMBER;
     if (recipe->value == SHOAL_VALUE_NUMBER || mechanism->open.needs == 0) return SHOAL_DOMAIN_CLOSED;
@@ -338,13 +341,18 @@ static uint32_t domain_of(const shoal_recipe *recipe, const shoal_mechanism *mec
 
 static shoal_err check_list(shoal_recipe *recipe)
 {
+    if (recipe->value == SHOAL_VALUE_FIELDS) {
+        if (recipe->size == 0 && recipe->n_values == 0) return SHOAL_OK;
+        return shoal_recipe_refuse(recipe, recipe->size != 0 ? "parameters.size" : "parameters.values",
+                                   SHOAL_ERR_UNKNOWN_FIELD, "is not for fields: encoding says what is counted");
+    }
     if (recipe->size != 0 && recipe->n_values != 0)
-        return refuse(recipe, "parameters.size", SHOAL_ERR_DUPLICATE, "and values exclude each other");
+        return shoal_recipe_refuse(recipe, "parameters.size", SHOAL_ERR_DUPLICATE, "and values exclude each other");
     if (recipe->size == 0 && recipe->n_values == 0)
-        return refuse(recipe, "parameters.values", SHOAL_ERR_MISSING_FIELD, "or size is needed");
+        return shoal_recipe_refuse(recipe, "parameters.values", SHOAL_ERR_MISSING_FIELD, "or size is needed");
     if (recipe->value == SHOAL_VALUE_NUMBER && recipe->n_values != 0)
-        return refuse(recipe, "parameters.values", SHOAL_ERR_UNKNOWN_FIELD,
-                      "is not for numbers: their buckets are size, low and high");
+        return shoal_recipe_refuse(recipe, "parameters.values", SHOAL_ERR_UNKNOWN_FIELD,
+                                   "is not for numbers: their buckets are size, low and high");
     return SHOAL_OK;
 }
 
@@ -357,35 +365,36 @@ static shoal_err check_takes(shoal_recipe *recipe, const shoal_takes *takes)
         int is_stated = recipe->seen >> i & 1;
         if (f->takes == 0) continue;
         if (is_stated && !(f->takes & (needs | takes->may)))
-            return refuse(recipe, f->path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
+            return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
         if (!is_stated && f->takes & needs && f->takes != SHOAL_TAKES_LIST)
-            return refuse(recipe, f->path, SHOAL_ERR_MISSING_FIELD, "is missing");
+            return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_MISSING_FIELD, "is missing");
     }
     if (needs & SHOAL_TAKES_POLY1 && recipe->hash != SHOAL_HASH_POLY1)
-        return refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be poly1 for open strings");
+        return shoal_recipe_refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be poly1 for open strings");
     if (needs & SHOAL_TAKES_AFFINE1 && recipe->hash != SHOAL_HASH_AFFINE1)
-        return refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be affine1 for a list");
+        return shoal_recipe_refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be affine1 for a list");
     return needs & SHOAL_TAKES_LIST ? check_list(recipe) : SHOAL_OK;
 }
 
 static shoal_err check_domain(shoal_recipe *recipe, const shoal_mechanism *mechanism, uint32_t domain)
 {
     const shoal_takes *takes = shoal_mechanism_takes(mechanism, domain);
-    if (takes->needs == 0) return refuse(recipe, "mechanism", SHOAL_ERR_RANGE, "does not take a list");
+    if (takes->needs == 0) return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_RANGE, "does not take a list");
     shoal_err err = check_takes(recipe, takes);
     if (err != SHOAL_OK) return err;
     if (domain == SHOAL_DOMAIN_NUMBER && recipe->value != SHOAL_VALUE_NUMBER)
-        return refuse(recipe, "value", SHOAL_ERR_RANGE, "must be number for this mechanism");
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "must be number for this mechanism");
     if (recipe->value == SHOAL_VALUE_NUMBER && recipe->low_micro >= recipe->high_micro)
-        return refuse(recipe, "parameters.low", SHOAL_ERR_RANGE, "must be below high");
+        return shoal_recipe_refuse(recipe, "parameters.low", SHOAL_ERR_RANGE, "must be below high");
     return SHOAL_OK;
 }
 
 static shoal_err check_pairs(shoal_recipe *recipe)
 {
-    if (recipe->text_min > recipe->text_max) return refuse(recipe, "text.min", SHOAL_ERR_RANGE, "is above text.max");
+    if (recipe->text_min > recipe->text_max)
+        return shoal_recipe_refuse(recipe, "text.min", SHOAL_ERR_RANGE, "is above text.max");
     if ((recipe->cohort_eps_micro == 0) != (recipe->cohort_delta_exp == 0))
-        return refuse(recipe, "cohort.delta", SHOAL_ERR_MISSING_FIELD, "and cohort.epsilon go together");
+        return shoal_recipe_refuse(recipe, "cohort.delta", SHOAL_ERR_MISSING_FIELD, "and cohort.epsilon go together");
     return SHOAL_OK;
 }
 
@@ -402,12 +411,12 @@ static const char *path_of(const char *name)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
         const char *own = parameter_name(&fields[i]);
-        if (own != NULL && same_text(own, name, text_len(name))) return fields[i].path;
+        if (own != NULL && shoal_text_equal(own, name, text_len(name))) return fields[i].path;
     }
     return "mechanism";
 }
 
-static shoal_err prepare_parts(shoal_recipe *recipe, uint32_t domain)
+static shoal_err prepare_parts(shoal_recipe *recipe, uint32_t domain, uint32_t cells)
 {
     shoal_part *part = &recipe->parts[0];
     const char *name = "mechanism";
@@ -417,12 +426,12 @@ static shoal_err prepare_parts(shoal_recipe *recipe, uint32_t domain)
     part->eps_micro = recipe->eps_micro;
     part->k = recipe->k != 0 ? recipe->k : recipe->cohorts != 0 ? recipe->cohorts : 1;
     part->m = recipe->m != 0 ? recipe->m : recipe->g != 0 ? recipe->g : recipe->bits;
-    part->size = recipe->size != 0 ? recipe->size : recipe->n_values;
+    part->size = recipe->encoding.n_fields > 0 ? cells : recipe->size != 0 ? recipe->size : recipe->n_values;
     part->hashes = recipe->hashes;
     memcpy(part->pqf_micro, recipe->pqf_micro, sizeof part->pqf_micro);
     memcpy(part->seed, recipe->seed, sizeof part->seed);
     shoal_err err = shoal_part_prepare(part, &name);
-    if (err != SHOAL_OK) return refuse(recipe, path_of(name), err, "is outside what the mechanism takes");
+    if (err != SHOAL_OK) return shoal_recipe_refuse(recipe, path_of(name), err, "is outside what the mechanism takes");
     recipe->record_size = part->record_size;
     recipe->text_size = part->text_size;
     recipe->cost_micro = part->eps_micro;
@@ -430,16 +439,18 @@ static shoal_err prepare_parts(shoal_recipe *recipe, uint32_t domain)
     return SHOAL_OK;
 }
 
-static shoal_err hash_recipe(shoal_recipe *recipe)
+static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe, int with_part);
+
+static shoal_err hash_recipe(uint8_t hash[32], const shoal_recipe *recipe, int with_part)
 {
     uint8_t canonical[SHOAL_CANONICAL_MAX];
     size_t len = 0;
     shoal_sha256 sha;
-    shoal_err err = shoal_recipe_canonical(canonical, sizeof canonical, &len, recipe);
+    shoal_err err = write_canonical(canonical, sizeof canonical, &len, recipe, with_part);
     if (err != SHOAL_OK) return err;
     shoal_sha256_init(&sha);
     shoal_sha256_update(&sha, canonical, len);
-    shoal_sha256_final(recipe->recipe_hash, &sha);
+    shoal_sha256_final(hash, &sha);
     return SHOAL_OK;
 }
 
@@ -448,55 +459,36 @@ shoal_err shoal_recipe_finish(shoal_recipe *recipe)
     if (recipe->error_text != NULL) return SHOAL_ERR_ARGUMENT;
     for (size_t i = 0; i < N_FIELDS; i++)
         if (fields[i].is_always && !(recipe->seen >> i & 1))
-            return refuse(recipe, fields[i].path, SHOAL_ERR_MISSING_FIELD, "is missing");
+            return shoal_recipe_refuse(recipe, fields[i].path, SHOAL_ERR_MISSING_FIELD, "is missing");
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
     uint32_t domain = domain_of(recipe, mechanism);
+    uint32_t cells = 0;
     shoal_err err = check_domain(recipe, mechanism, domain);
     if (err == SHOAL_OK) err = check_pairs(recipe);
-    if (err == SHOAL_OK) err = prepare_parts(recipe, domain);
+#ifndef SHOAL_WITHOUT_QUERIES
+    if (err == SHOAL_OK) err = shoal_query_finish(recipe, &cells);
+#endif
+    if (err == SHOAL_OK) err = prepare_parts(recipe, domain, cells);
     if (err != SHOAL_OK) return err;
     if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
-    return hash_recipe(recipe);
+    err = hash_recipe(recipe->query_hash, recipe, 0);
+    return err == SHOAL_OK ? hash_recipe(recipe->recipe_hash, recipe, 1) : err;
 }
 
-typedef struct writer {
-    uint8_t *out;
-    size_t cap, len;
-    int is_full;
-} writer;
-
-static void put(writer *w, const void *bytes, size_t len)
-{
-    if (len > w->cap - w->len) {
-        w->is_full = 1;
-        return;
-    }
-    memcpy(w->out + w->len, bytes, len);
-    w->len += len;
-}
-
-static void put_field(writer *w, uint16_t tag, const void *bytes, size_t len)
-{
-    uint8_t head[6] = {(uint8_t)(tag >> 8), (uint8_t)tag};
-    store32_be(head + 2, (uint32_t)len);
-    put(w, head, sizeof head);
-    put(w, bytes, len);
-}
-
-static void put_values(writer *w, uint16_t tag, const shoal_recipe *recipe)
+static void put_values(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe)
 {
     uint8_t bytes[40];
     store64_be(bytes, recipe->n_values);
     memcpy(bytes + 8, recipe->values_digest, 32);
-    if (recipe->n_values > 0) put_field(w, tag, bytes, sizeof bytes);
+    if (recipe->n_values > 0) shoal_canonical_field(w, tag, bytes, sizeof bytes);
 }
 
-shoal_err shoal_recipe_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe)
+static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe, int with_part)
 {
     static const char title[] = "shoal recipe 1\n";
-    writer w = {out, cap, 0, 0};
+    shoal_canonical w = {out, cap, 0, 0};
     if (recipe->n_parts == 0) return SHOAL_ERR_ARGUMENT;
-    put(&w, title, sizeof title - 1);
+    shoal_canonical_put(&w, title, sizeof title - 1);
     for (size_t i = 0; i < N_FIELDS; i++) {
         const field *f = &fields[i];
         uint8_t eight[8];
@@ -505,17 +497,32 @@ shoal_err shoal_recipe_canonical(uint8_t *out, size_t cap, size_t *len, const sh
         } else if (f->kind == KIND_NAME) {
             shoal_name name;
             memcpy(&name, (const uint8_t *)recipe + f->offset, sizeof name);
-            put_field(&w, f->tag, name.bytes, name.len);
+            shoal_canonical_field(&w, f->tag, name.bytes, name.len);
         } else if (f->kind == KIND_SEED) {
-            if (recipe->seen >> i & 1) put_field(&w, f->tag, recipe->seed, sizeof recipe->seed);
+            if (recipe->seen >> i & 1) shoal_canonical_field(&w, f->tag, (const uint8_t *)recipe + f->offset, 32);
         } else if (get_number(recipe, f) != f->initial) {
             store64_be(eight, get_number(recipe, f));
-            put_field(&w, f->tag, eight, sizeof eight);
+            shoal_canonical_field(&w, f->tag, eight, sizeof eight);
         }
     }
+#ifndef SHOAL_WITHOUT_QUERIES
+    shoal_query_put(&w, recipe, with_part);
+#else
+    (void)with_part;
+#endif
     if (w.is_full) return SHOAL_ERR_SPACE;
     *len = w.len;
     return SHOAL_OK;
+}
+
+shoal_err shoal_recipe_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe)
+{
+    return write_canonical(out, cap, len, recipe, 1);
+}
+
+shoal_err shoal_recipe_signed(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe)
+{
+    return write_canonical(out, cap, len, recipe, 0);
 }
 
 shoal_err shoal_recipe_check_day(const shoal_recipe *recipe, uint32_t day)

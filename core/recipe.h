@@ -10,36 +10,50 @@
 // length (u32), value; all integers big-endian, numbers as 8 bytes two's complement. A field at its default is left
 // out, so a field added later changes no hash of today. Value lists enter as their count and the
 // SHA-256 of the values, each prefixed by its length (u32).
+//
+// A query is a recipe with `policy`, `version`, `round`, `split_by`, `aggregation` and, for `value: "fields"`, an `encoding`
+// (encoding.h). `split_by` makes a collection of each of its parts: the same recipe with the field `part`, one entry a split field,
+// has the same signed bytes (they leave `part` out), a hash of its own and the key "id/entry/...".
 #ifndef SHOAL_RECIPE_H
 #define SHOAL_RECIPE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "encoding.h"
 #include "mechanism.h"
+#include "name.h"
 #include "sha256.h"
 #include "shoal_err.h"
 
-#define SHOAL_NAME_MAX 64        // bytes of an id; [a-z0-9] first, then [a-z0-9._-]
 #define SHOAL_PARTS_MAX 8        // parts of one record
 #define SHOAL_VALUE_MAX 256      // bytes of one value or string
 #define SHOAL_CANONICAL_MAX 4096 // bytes of a recipe's canonical form
 
-typedef struct shoal_name {
-    uint8_t len;
-    char bytes[SHOAL_NAME_MAX];
-} shoal_name;
+#define SHOAL_SPLIT_MAX 2         // fields that a collection is split by
+#define SHOAL_SPLIT_VALUES_MAX 31 // listed values of one of them
 
 enum shoal_value_kind {
     SHOAL_VALUE_WORD = 1,
     SHOAL_VALUE_HOST,
     SHOAL_VALUE_SITE,
     SHOAL_VALUE_ITEM,
-    SHOAL_VALUE_NUMBER
+    SHOAL_VALUE_NUMBER,
+    SHOAL_VALUE_FIELDS // fields of an event, by `encoding`
 };
 enum shoal_text_form { SHOAL_FORM_NONE = 0, SHOAL_FORM_NFC = 1 };
 enum shoal_text_case { SHOAL_CASE_KEEP = 0, SHOAL_CASE_LOWER = 1 };
 enum shoal_fresh { SHOAL_FRESH_WAIT = 0, SHOAL_FRESH_ALLOW = 1 };
+enum shoal_aggregation {
+    SHOAL_AGGREGATION_REPORTS = 0, // records are kept until they are folded
+    SHOAL_AGGREGATION_SUM = 1      // only sums reach the aggregator's disk
+};
+
+// A field whose value, approved as not sensitive, names the part of the collection that a report goes to.
+typedef struct shoal_split {
+    shoal_name field;
+    shoal_list values; // of what other values are there is one more part, "other"
+} shoal_split;
 
 typedef struct shoal_recipe {
     shoal_name recipe, analysis, stream;
@@ -64,6 +78,16 @@ typedef struct shoal_recipe {
     uint32_t cohort_delta_exp;  // K of 1e-K; 0 (absent) or 3 .. 15
     uint64_t release_threshold; // reports; 0 .. 10^12; default 0
     uint32_t expires_day;       // last valid day, days since 1970-01-01 UTC
+    shoal_encoding encoding;    // n_fields 0 where there is none
+    uint8_t policy[32];         // hash of the policy that a query is under; zeros where there is none
+    uint32_t version;           // of a query: the analysis counts it up; 0 (absent) or 1 .. 1,000,000
+    uint32_t round_index;       // 0 (absent) or 1 .. 1000
+    uint8_t round_previous[32]; // query_hash of the round before; from round 2 on
+    uint32_t n_splits;
+    shoal_split splits[SHOAL_SPLIT_MAX];
+    uint32_t n_part; // entries of `part`: 0, or n_splits
+    shoal_name part[SHOAL_SPLIT_MAX];
+    uint32_t aggregation; // enum shoal_aggregation; default reports
     // below: written by shoal_recipe_finish
     uint32_t n_parts;
     shoal_part parts[SHOAL_PARTS_MAX];
@@ -71,6 +95,8 @@ typedef struct shoal_recipe {
     uint32_t record_size; // bytes of a binary record
     uint32_t text_size;   // characters of a text record
     uint8_t recipe_hash[32];
+    uint8_t query_hash[32]; // the same without `part`: of the bytes that are signed
+    shoal_name key; // what reports and accumulators call the collection: recipe, then "/" and each entry of part
     // below: private to recipe.c
     uint64_t seen; // one bit a field
     uint32_t n_values;
@@ -95,6 +121,14 @@ shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t
 // Adds the next entry of the list `parameters.values`, in order. The host refuses doubles (it has the memory to see them).
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len) SHOAL_MUST_CHECK;
 
+// Adds the next entry of any list but `parameters.values`: encoding.N.boundaries (numbers); encoding.N.values, encoding.N.prefixes,
+// encoding.N.tokens, split_by.N.values, part (texts). N counts from 0 in order. The host refuses doubles, and a `part` that
+// split_by.N.values does not hold and that is not "other".
+shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t path_len, const char *text,
+                                size_t len) SHOAL_MUST_CHECK;
+shoal_err shoal_recipe_add_number(shoal_recipe *recipe, const char *path, size_t path_len,
+                                  int64_t micro) SHOAL_MUST_CHECK;
+
 // What a report says about the mechanism: the recipe's stated numbers under "parameters.", a list of values by its length as "size".
 //   index: 0, 1, ... in the field table's order
 //   name: static, without "parameters."
@@ -113,8 +147,9 @@ uint64_t shoal_recipe_number_item(const shoal_recipe *recipe, int64_t micro);
 // Checks the whole recipe, prepares its parts and computes its hash. Must succeed before any other use.
 shoal_err shoal_recipe_finish(shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
-// Writes the canonical bytes of a finished recipe.
+// Writes the canonical bytes of a finished recipe, or those that are signed: without `part`.
 shoal_err shoal_recipe_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+shoal_err shoal_recipe_signed(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Returns: SHOAL_ERR_EXPIRED when day is after the recipe's last, else SHOAL_OK.
 //   day: days since 1970-01-01 UTC

@@ -193,13 +193,13 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
     return SHOAL_OK;
 }
 
-// Writes the recipe's canonical bytes, at most SHOAL_CANONICAL_MAX. Returns: length.
+// Writes the recipe's canonical bytes that are signed, at most SHOAL_CANONICAL_MAX. Returns: length.
 EXPORT(recipe_canonical) int32_t export_recipe_canonical(uint32_t handle, uint32_t out)
 {
     size_t len = 0;
     const shoal_recipe *r = ready(handle);
     if (!r || !inside(out, SHOAL_CANONICAL_MAX)) return failed(SHOAL_ERR_ARGUMENT);
-    shoal_err err = shoal_recipe_canonical(at(out), SHOAL_CANONICAL_MAX, &len, r);
+    shoal_err err = shoal_recipe_signed(at(out), SHOAL_CANONICAL_MAX, &len, r);
     return err ? failed(err) : (int32_t)len;
 }
 

@@ -220,7 +220,7 @@ static shoal_err read_fields(agg_recipe *own, agg_error *error, const cJSON *jso
     if (err == SHOAL_OK) err = core_said(error, shoal_recipe_finish(&own->recipe), &own->recipe, "the recipe");
     if (err == SHOAL_OK) err = sort_values(own, error);
     if (err != SHOAL_OK) return err;
-    memcpy(own->id, own->recipe.recipe.bytes, own->recipe.recipe.len);
+    memcpy(own->id, own->recipe.key.bytes, own->recipe.key.len);
     agg_hex(own->hash_hex, own->recipe.recipe_hash, 32);
     return SHOAL_OK;
 }

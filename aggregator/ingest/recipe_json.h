@@ -26,7 +26,7 @@ int agg_text_compare(agg_text a, agg_text b);
 
 typedef struct agg_recipe {
     shoal_recipe recipe;
-    char id[SHOAL_NAME_MAX + 1]; // recipe.recipe, NUL-terminated
+    char id[SHOAL_NAME_MAX + 1]; // recipe.key, NUL-terminated
     char hash_hex[65];           // recipe.recipe_hash, NUL-terminated
     char *json;                  // the file as it was read, json_len bytes and a NUL
     size_t json_len;

@@ -143,7 +143,7 @@ static const char title[] = "shoal recipe signature 1\n";
 static shoal_err signed_bytes(uint8_t out[SIGNED_MAX], size_t *len, agg_error *error, const agg_recipe *recipe)
 {
     memcpy(out, title, sizeof title - 1);
-    shoal_err err = shoal_recipe_canonical(out + sizeof title - 1, SHOAL_CANONICAL_MAX, len, &recipe->recipe);
+    shoal_err err = shoal_recipe_signed(out + sizeof title - 1, SHOAL_CANONICAL_MAX, len, &recipe->recipe);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
     *len += sizeof title - 1;
     return SHOAL_OK;

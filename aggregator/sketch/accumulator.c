@@ -36,7 +36,7 @@ shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const sho
     agg_shape shapes[SHOAL_PARTS_MAX];
     memset(acc, 0, sizeof *acc);
     memcpy(acc->recipe_hash, recipe->recipe_hash, 32);
-    memcpy(acc->recipe_id, recipe->recipe.bytes, recipe->recipe.len);
+    memcpy(acc->recipe_id, recipe->key.bytes, recipe->key.len);
     for (uint32_t i = 0; i < recipe->n_parts; i++)
         shapes[i] = (agg_shape){recipe->parts[i].mechanism, recipe->parts[i].k, recipe->parts[i].m};
     return init_parts(acc, error, shapes, recipe->n_parts);
@@ -111,7 +111,7 @@ shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *er
 {
     char ours[SHOAL_NAME_MAX + 1] = {0};
     if (memcmp(acc->recipe_hash, recipe->recipe_hash, 32) == 0) return SHOAL_OK;
-    memcpy(ours, recipe->recipe.bytes, recipe->recipe.len);
+    memcpy(ours, recipe->key.bytes, recipe->key.len);
     return refuse_recipe(error, acc->recipe_id, acc->recipe_hash, ours, recipe->recipe_hash);
 }
 
