@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device's accountant of queries: what each analysis and each of its fields was charged, which queries were answered, as bytes that the
+// host persists. And the checks that every query must pass before a report exists (query_check).
+//
+// The host loads the bytes, debits, stores them durably, and only then randomizes. A debit is never taken back; a charge is kept for ever
+// (a policy's budget is for its analyses' life, whatever later policies call themselves); an answered query is remembered until it expires.
+//
+// Layout, little-endian: magic "shoalacq" (8), version 1 (4), analyses and fields charged (4), answered queries (4), created day (4), newest day (4), zero (4);
+// then 96 bytes a charge: key (16, the start of SHA-256 over length-prefixed analysis and field, field empty for the analysis itself), reports (4),
+// round (4: index of the last answered), version (4: highest answered), zero (4), sum of epsilon (8, micro), sum of local epsilon (8, micro), sum of squares of epsilon (8, micro^2),
+// sum of epsilon * min(epsilon/2, 1) rounded up (8, micro: the advanced theorem's first term, bounded), sum of delta (8, units of 1e-15), last answered query hash (16), zero (8);
+// then 24 bytes an answered query: start of its hash (16), expiry day (4), zero (4); then the checksum (8, checksum.h).
+//
+// Time only goes forward: the day that counts is the later of the host's and the newest ever debited, so a clock set back brings nothing back.
+//
+// Composition, of queries (eps_i, delta_i), i = 1 .. n, each epsilon what the query claims for its cohort (check 3 made it true):
+//     basic      sum eps_i, at delta = sum delta_i (apple-2022 section 4.3)
+//     advanced   the smaller of that and sum eps_i min(eps_i/2, 1) + sqrt(2 ln(1/slack) sum eps_i^2), at delta = slack + sum delta_i
+//                (Kairouz, Oh, Viswanath 2015, Theorem 3.4's form with (e^x-1)/(e^x+1) <= min(x/2, 1))
+//     renyi      the smaller of basic and min over orders a of rho a + (ln(1/slack))/(a-1) + ln(1-1/a) - ln(a)/(a-1), rho = sum eps_i^2/2, at
+//                delta = slack + sum delta_i (Bun, Steinke 2016: (eps, delta)-DP is delta-approximately eps^2/2-zCDP; conversion of Canonne, Kamath, Steinke 2020)
+// All in integers, every rounding upwards. One policy selects one; the other sums are kept so that a later policy may select another.
+#ifndef SHOAL_ACCOUNTANT_H
+#define SHOAL_ACCOUNTANT_H
+
+#include "policy.h"
+
+#define SHOAL_ACCOUNTANT_CHARGES_MAX 256u
+#define SHOAL_ACCOUNTANT_ANSWERS_MAX 512u
+#define SHOAL_ACCOUNTANT_HEADER 32u
+#define SHOAL_ACCOUNTANT_CHARGE 96u
+#define SHOAL_ACCOUNTANT_ANSWER 24u
+#define SHOAL_ACCOUNTANT_SIZE_MAX                                                                                      \
+    (SHOAL_ACCOUNTANT_HEADER + SHOAL_ACCOUNTANT_CHARGE * SHOAL_ACCOUNTANT_CHARGES_MAX +                                \
+     SHOAL_ACCOUNTANT_ANSWER * SHOAL_ACCOUNTANT_ANSWERS_MAX + 8u)
+
+// Why a query is refused. The numbers never change: logs carry them. In the order in which they are looked for.
+typedef enum shoal_refusal {
+    SHOAL_ACCEPTED = 0,
+    SHOAL_REFUSED_STORAGE = 1,   // the accountant's bytes are damaged, or full
+    SHOAL_REFUSED_NOT_QUERY = 2, // the recipe names no policy
+    SHOAL_REFUSED_POLICY = 3,    // it names another policy than this device's
+    SHOAL_REFUSED_ANALYSIS = 4,  // the policy has no such analysis
+    SHOAL_REFUSED_EXPIRED = 5,
+    SHOAL_REFUSED_FRESH = 6,          // storage is younger than the policy's fresh_days
+    SHOAL_REFUSED_REPLAYED = 7,       // this query was answered already
+    SHOAL_REFUSED_DOWNGRADED = 8,     // its version is below the policy's, or below one that was answered
+    SHOAL_REFUSED_REORDERED = 9,      // its round is not after the last answered, or follows another than that
+    SHOAL_REFUSED_STREAM = 10,        // it reads another stream
+    SHOAL_REFUSED_FIELD = 11,         // it reads a field outside the query class
+    SHOAL_REFUSED_SCHEME = 12,        // it encodes a field by a scheme that is not its type's
+    SHOAL_REFUSED_COMBINATION = 13,   // it joins more fields than allowed
+    SHOAL_REFUSED_SIZE = 14,          // its domain is too large
+    SHOAL_REFUSED_MECHANISM = 15,     // its mechanism is not allowed
+    SHOAL_REFUSED_SPLIT = 16,         // it splits by a field that is not approved
+    SHOAL_REFUSED_REPORTS = 17,       // check 1: the analysis's reports are spent
+    SHOAL_REFUSED_EPSILON = 18,       // check 1: the analysis's epsilon does not suffice
+    SHOAL_REFUSED_DELTA = 19,         // check 1: nor its delta
+    SHOAL_REFUSED_LOCAL = 20,         // check 2: one report costs more than a field allows
+    SHOAL_REFUSED_FIELD_REPORTS = 21, // check 2
+    SHOAL_REFUSED_FIELD_EPSILON = 22, // check 2
+    SHOAL_REFUSED_COHORT = 23,        // check 3: the cohort is below the policy's minimum
+    SHOAL_REFUSED_AMPLIFICATION = 24, // check 3: that cohort does not give the epsilon claimed
+    SHOAL_REFUSALS                    // how many there are; not a refusal
+} shoal_refusal;
+
+// Returns: a short static name in lower case with hyphens ("field-epsilon"), one static sentence.
+const char *shoal_refusal_name(shoal_refusal refusal);
+const char *shoal_refusal_text(shoal_refusal refusal);
+
+// The answer to "may this device answer that query?"
+typedef struct shoal_verdict {
+    shoal_refusal refusal;
+    uint32_t field;    // index in the recipe's encoding (or split_by, for SPLIT) that it is about; UINT32_MAX: none
+    uint32_t analysis; // index in the policy; UINT32_MAX before it is known
+    uint32_t local_eps_micro;   // of one report, recomputed from its thresholds
+    uint32_t central_eps_micro; // what the cohort really gives, at most cohort.epsilon when accepted
+} shoal_verdict;
+
+// What was charged, and what the composed figure is under the policy.
+typedef struct shoal_charge {
+    uint32_t reports;
+    uint64_t eps_micro;       // composed as the policy says: never above the allowance
+    uint64_t delta_e15;       // sum of the queries' delta and the slack, in units of 1e-15
+    uint64_t local_eps_micro; // of all reports together: user-level, basic
+} shoal_charge;
+
+shoal_err shoal_accountant_init(uint8_t *accountant, size_t cap, size_t *len, uint32_t day) SHOAL_MUST_CHECK;
+
+// Checks everything of the query against the policy and the books: nothing is written. The host has verified the signature over the recipe's
+// signed bytes by one of the policy's keys before.
+//   recipe: finished; with or without `part`
+//   day: days since 1970-01-01 UTC
+void shoal_query_check(shoal_verdict *verdict, const uint8_t *accountant, size_t len, const shoal_policy *policy,
+                       const shoal_recipe *recipe, uint32_t day);
+
+// The same, and charges what is accepted.
+//   accountant: *len bytes in, *len bytes out, room for cap; unchanged unless accepted
+void shoal_query_debit(shoal_verdict *verdict, uint8_t *accountant, size_t *len, size_t cap, const shoal_policy *policy,
+                       const shoal_recipe *recipe, uint32_t day);
+
+// What an analysis was charged, or (field not UINT32_MAX) one of its fields. Zeros where nothing was.
+// Returns: LEDGER where the bytes are damaged.
+shoal_err shoal_accountant_charge(shoal_charge *charge, const uint8_t *accountant, size_t len,
+                                  const shoal_policy *policy, uint32_t analysis, uint32_t field) SHOAL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policy: what a site promises, once and for all, about the queries its pages answer. Devices hold it; no server changes it.
+//
+// A host hands over the JSON as it does a recipe's (recipe.h): every scalar under its dotted path, numbers in micro-units, entries of lists
+// by add_text. N and M count from 0, in order.
+//
+//     policy                            name
+//     keys (list)                       Ed25519 public keys that may sign queries, 64 lower-case hex digits each; 1 to 4
+//     fresh_days                        storage younger than this answers nothing; 1 .. 365, default 1
+//     streams.N.stream                  name; 1 to 4 streams
+//     streams.N.retention_days          an event older than this is erased; 1 .. 400
+//     streams.N.fields.M.field          name; 1 to 8 fields
+//     streams.N.fields.M.type           "number", "text", "tokens": the scheme it may be encoded by (boundaries, values, prefixes)
+//     analyses.N.analysis               name; 1 to 8 analyses
+//     analyses.N.stream                 the one stream that it reads
+//     analyses.N.version                queries of a lower version are refused; default 1
+//     analyses.N.mechanisms (list)      names of mechanisms.def; 1 or more
+//     analyses.N.query.fields           at most so many fields of one query; 1 .. 4, default 1
+//     analyses.N.query.size             at most so many cells; default 65,536
+//     analyses.N.budget.epsilon         Table 1a: cohort-aggregate epsilon of all its queries together
+//     analyses.N.budget.delta           "1e-K": and their delta
+//     analyses.N.budget.reports         Table 1a: reports of one device; 1 .. 65,535
+//     analyses.N.budget.composition     "basic" (default), "advanced", "renyi"; see accountant.h
+//     analyses.N.budget.slack           "1e-K", delta of the composition itself, part of budget.delta; needed by the last two
+//     analyses.N.cohort.minimum         a query must ask for at least this cohort; 1 .. 10^9, default 1000
+//     analyses.N.cohort.honest          share of a cohort that is taken to be honest; 0.000001 .. 1, default 1
+//     analyses.N.split_by (list)        fields of the stream, of type "text", approved as not sensitive: 0 to 2
+//     analyses.N.fields.M.field         Table 1b: a field of the stream that queries may read; 1 to 8
+//     analyses.N.fields.M.local_epsilon   largest epsilon of one report
+//     analyses.N.fields.M.epsilon         cohort-aggregate epsilon of all queries that read it
+//     analyses.N.fields.M.reports         reports that read it; 1 .. 65,535
+//
+// Canonical bytes: "shoal policy 1\n" and, in this order, every member with its value or default; the hash is their SHA-256, and a query
+// names it in `policy`. Source: apple-2022 sections 4 to 4.3, Tables 1a and 1b.
+#ifndef SHOAL_POLICY_H
+#define SHOAL_POLICY_H
+
+#include "recipe.h"
+
+#define SHOAL_POLICY_KEYS_MAX 4u
+#define SHOAL_POLICY_STREAMS_MAX 4u
+#define SHOAL_POLICY_ANALYSES_MAX 8u
+#define SHOAL_POLICY_FIELDS_MAX 8u
+#define SHOAL_POLICY_CANONICAL_MAX 16384 // bytes
+#define SHOAL_POLICY_REPORTS_MAX 65535u
+
+enum shoal_composition { SHOAL_COMPOSE_BASIC = 0, SHOAL_COMPOSE_ADVANCED = 1, SHOAL_COMPOSE_RENYI = 2 };
+
+typedef struct shoal_policy_field {
+    shoal_name field;
+    uint32_t scheme; // enum shoal_scheme, of its type
+} shoal_policy_field;
+
+typedef struct shoal_policy_stream {
+    shoal_name stream;
+    uint32_t retention_days;
+    uint32_t n_fields;
+    shoal_policy_field fields[SHOAL_POLICY_FIELDS_MAX];
+} shoal_policy_stream;
+
+typedef struct shoal_policy_budget {
+    shoal_name field;         // unused in the analysis's own
+    uint32_t local_eps_micro; // unused in the analysis's own
+    uint32_t eps_micro;
+    uint32_t reports;
+} shoal_policy_budget;
+
+typedef struct shoal_policy_analysis {
+    shoal_name analysis, stream;
+    uint32_t stream_index; // written by finish
+    uint32_t version;
+    uint32_t mechanisms; // bit id of each
+    uint32_t query_fields, query_size;
+    shoal_policy_budget budget;
+    uint32_t delta_exp, slack_exp; // K of 1e-K; slack 0: none
+    uint32_t composition;          // enum shoal_composition
+    uint32_t cohort_minimum, honest_micro;
+    uint32_t n_splits;
+    shoal_name splits[SHOAL_SPLIT_MAX];
+    uint32_t n_fields;
+    shoal_policy_budget fields[SHOAL_POLICY_FIELDS_MAX];
+} shoal_policy_analysis;
+
+typedef struct shoal_policy {
+    shoal_name policy;
+    uint32_t n_keys;
+    uint8_t keys[SHOAL_POLICY_KEYS_MAX][32];
+    uint32_t fresh_days;
+    uint32_t n_streams;
+    shoal_policy_stream streams[SHOAL_POLICY_STREAMS_MAX];
+    uint32_t n_analyses;
+    shoal_policy_analysis analyses[SHOAL_POLICY_ANALYSES_MAX];
+    uint8_t policy_hash[32]; // written by shoal_policy_finish
+    // below: private to policy.c
+    int is_finished;
+    // what was given, for duplicates and missing members: policy.c adds what it needs
+    uint64_t seen[1 + SHOAL_POLICY_STREAMS_MAX * (1 + SHOAL_POLICY_FIELDS_MAX) +
+                  SHOAL_POLICY_ANALYSES_MAX * (1 + SHOAL_POLICY_FIELDS_MAX)];
+    const char *error_field; // static path with N and M, or NULL
+    const char *error_text;
+} shoal_policy;
+
+void shoal_policy_init(shoal_policy *policy);
+
+// As their kin of recipe.h.
+shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t path_len,
+                                  int64_t micro) SHOAL_MUST_CHECK;
+shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t path_len, const char *text,
+                                  size_t len) SHOAL_MUST_CHECK;
+shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t path_len, const char *text,
+                                size_t len) SHOAL_MUST_CHECK;
+
+// Checks the whole (names distinct, analyses name streams and fields that there are, no split field among the budgeted ones) and
+// computes the hash.
+shoal_err shoal_policy_finish(shoal_policy *policy) SHOAL_MUST_CHECK;
+shoal_err shoal_policy_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_policy *policy) SHOAL_MUST_CHECK;
+
+// Returns: the index of an analysis or of its budgeted field, or UINT32_MAX.
+uint32_t shoal_policy_find_analysis(const shoal_policy *policy, const shoal_name *analysis);
+uint32_t shoal_policy_find_field(const shoal_policy_analysis *analysis, const shoal_name *field);
+
+#endif
