@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "agg_file.h"
-#include "agg_size.h"
 #include "central_figure.h"
 #include "commands.h"
 #include "composition.h"
@@ -512,13 +511,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {"format", 0, &a->format, NULL},
                                   {"output", 'o', &a->output, NULL},
                                   {NULL, 0, NULL, NULL}};
-    int n_rest = 0;
-    const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    if (rest == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, rest, &n_rest, help);
-    free(rest);
+    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
-    if (n_rest > 0) return usage(error, "takes options only");
     err = cli_read_name(&a->format_number, error, formats, a->format, "--format is table, json, csv or svg");
     return err == SHOAL_OK ? check_arguments(error, a) : err;
 }

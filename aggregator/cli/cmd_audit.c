@@ -2,10 +2,8 @@
 // shoal audit: is a recipe's epsilon what it claims to be?
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "agg_size.h"
 #include "audit.h"
 #include "commands.h"
 #include "estimate_print.h"
@@ -55,14 +53,9 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
         {"recipe", 0, &a->recipe, NULL}, {"trials", 0, &a->trials, NULL},   {"seed", 0, &a->seed, NULL},
         {"items", 0, &a->items, NULL},   {"draws", 0, &a->draws, NULL},     {"confidence", 0, &a->confidence, NULL},
         {"format", 0, &a->format, NULL}, {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
-    int n_rest = 0;
-    const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    if (rest == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, rest, &n_rest, help);
-    free(rest);
+    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK && n_rest > 0) err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes options only");
     if (err == SHOAL_OK && a->draws != NULL && (a->trials != NULL || a->seed != NULL))
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                        "--trials and --seed are of draws made here, not of --draws");

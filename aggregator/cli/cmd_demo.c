@@ -156,13 +156,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     const cli_option options[] = {{"counts", 0, &a->counts, NULL},   {"devices", 0, &a->devices, NULL},
                                   {"seed", 0, &a->seed, NULL},       {"top", 0, &a->top, NULL},
                                   {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
-    int n_rest = 0;
-    const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    if (rest == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, rest, &n_rest, help);
-    free(rest);
+    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
-    if (n_rest > 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes options only");
     if (a->devices != NULL) err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1000, 1000000000);
     if (err == SHOAL_OK && a->top != NULL) err = cli_read_whole(&a->n_top, error, "top", a->top, 1, UINT32_MAX);
     return err == SHOAL_OK ? cli_read_threads(&a->n_threads, error, a->threads) : err;

@@ -40,13 +40,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
         {"recipe", 0, &a->recipe, NULL}, {"counts", 0, &a->counts, NULL},   {"devices", 0, &a->devices, NULL},
         {"seed", 0, &a->seed, NULL},     {"output", 'o', &a->output, NULL}, {"truth", 0, &a->truth, NULL},
         {"format", 0, &a->format, NULL}, {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
-    const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    int n_rest = 0;
-    if (rest == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, rest, &n_rest, help);
-    free(rest);
+    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
-    if (n_rest > 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes options only");
     const char *const needed[] = {"recipe", "counts", "devices", "seed", "output"};
     const char *const given[] = {a->recipe, a->counts, a->devices, a->seed, a->output};
     for (int i = 0; i < 5 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], given[i]);

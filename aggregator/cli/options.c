@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg_parallel.h"
+#include "agg_size.h"
 
 static shoal_err usage(agg_error *error, const char *what, const char *name)
 {
@@ -90,6 +91,17 @@ shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc
         }
     }
     return SHOAL_OK;
+}
+
+shoal_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv, int *help)
+{
+    int n_arguments = 0;
+    const char **arguments = agg_alloc(error, (size_t)argc, sizeof *arguments);
+    if (arguments == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = cli_options_read(options, error, argc, argv, arguments, &n_arguments, help);
+    free(arguments);
+    if (err != SHOAL_OK || *help || n_arguments == 0) return err;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes options only");
 }
 
 shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text, uint64_t low,

@@ -22,6 +22,10 @@ typedef struct cli_option {
 shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv, const char **arguments,
                            int *n_arguments, int *help) SHOAL_MUST_CHECK;
 
+// The same for a command that takes no arguments: AGG_ERR_USAGE where there is one, unless help was asked for.
+shoal_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv,
+                                int *help) SHOAL_MUST_CHECK;
+
 // Whole numbers and decimals of option values; AGG_ERR_USAGE naming the option outside [low, high].
 shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text, uint64_t low,
                          uint64_t high) SHOAL_MUST_CHECK;

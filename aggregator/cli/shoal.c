@@ -14,7 +14,7 @@ typedef struct command {
 
 static const command commands[] = {
     {"demo", cmd_demo, "simulate, ingest and estimate in one process"},
-    {"recipe", cmd_recipe, "write and check recipes"},
+    {"recipe", cmd_recipe, "write, check, diff, sign and verify recipes"},
     {"simulate", cmd_simulate, "draw devices from value<TAB>count lines and privatize them"},
     {"ingest", cmd_ingest, "fold batches or NDJSON reports into an accumulator"},
     {"merge", cmd_merge, "add accumulators of one recipe"},
