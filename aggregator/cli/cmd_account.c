@@ -12,10 +12,9 @@
 #include "composition.h"
 #include "options.h"
 #include "result_options.h"
+#include "schedule.h"
 #include "talk.h"
 
-#define LOCAL_MIN 0.01
-#define LOCAL_MAX 16.0
 #define SCHEDULE_BYTES_MAX 65536
 #define DIGITS_JSON 12
 #define DIGITS_TABLE 6
@@ -155,7 +154,8 @@ static shoal_err read_numbers(account *t, agg_error *error)
     const arguments *a = &t->a;
     double per_day = 1, period = 1;
     t->honest = t->contributions = 1;
-    shoal_err err = read_decimal(&t->local_epsilon, error, "local-epsilon", a->local_epsilon, LOCAL_MIN, LOCAL_MAX);
+    shoal_err err = read_decimal(&t->local_epsilon, error, "local-epsilon", a->local_epsilon, CLI_LOCAL_EPSILON_MIN,
+                                 CLI_LOCAL_EPSILON_MAX);
     if (err == SHOAL_OK)
         err = read_whole(&t->reports, error, "reports", a->reports, 2, (uint64_t)AGG_CROWD_REPORTS_MAX);
     if (err == SHOAL_OK)
@@ -174,43 +174,18 @@ static shoal_err read_numbers(account *t, agg_error *error)
     return SHOAL_OK;
 }
 
-// "LOCAL_EPSILON REPORTS [QUERIES]"; what follows a # is a remark.
-static shoal_err read_query(account *t, agg_error *error, char *line)
-{
-    char *rest = NULL, *words[4];
-    double epsilon = 0, reports = 0, count = 1;
-    size_t n = 0;
-    line[strcspn(line, "#")] = '\0';
-    for (char *word = strtok_r(line, " \t\r", &rest); word != NULL; word = strtok_r(NULL, " \t\r", &rest))
-        if (n < 4) words[n++] = word;
-    if (n == 0) return SHOAL_OK;
-    if (n < 2 || n > 3) return usage(error, "a line is local epsilon, reports and, if not 1, how many queries");
-    if (t->n_schedule == AGG_SCHEDULE_MAX) return usage(error, "more than 64 kinds of queries");
-    shoal_err err = read_decimal(&epsilon, error, "local-epsilon", words[0], LOCAL_MIN, LOCAL_MAX);
-    if (err == SHOAL_OK) err = read_whole(&reports, error, "reports", words[1], 2, (uint64_t)AGG_CROWD_REPORTS_MAX);
-    if (err == SHOAL_OK && n == 3) err = read_whole(&count, error, "queries", words[2], 1, 1000000);
-    epsilon = replacement_of(t, epsilon);
-    t->schedule[t->n_schedule++] = (agg_query){epsilon, honest_of(t, reports), count, bit_epsilon_of(t, epsilon)};
-    return err;
-}
-
 static shoal_err read_schedule(account *t, agg_error *error)
 {
     agg_bytes bytes;
-    char *line = NULL;
-    size_t number = 0;
     shoal_err err = agg_file_read(&bytes, error, t->a.schedule, SCHEDULE_BYTES_MAX);
     if (err != SHOAL_OK) return err;
-    if (memchr(bytes.data, 0, bytes.len) != NULL)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: not a text", t->a.schedule);
-    for (char *next = (char *)bytes.data; err == SHOAL_OK && (line = strsep(&next, "\n")) != NULL;) {
-        number++;
-        err = read_query(t, error, line);
-        if (err != SHOAL_OK) agg_error_prefix(error, "%s: line %zu", t->a.schedule, number);
-    }
+    err = cli_schedule_parse(t->schedule, &t->n_schedule, error, t->a.schedule, (char *)bytes.data, bytes.len);
     free(bytes.data);
-    if (err == SHOAL_OK && t->n_schedule == 0)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: no queries", t->a.schedule);
+    for (agg_query *q = t->schedule; q < t->schedule + t->n_schedule; q++) {
+        q->local_epsilon = replacement_of(t, q->local_epsilon);
+        q->n = honest_of(t, q->n);
+        q->bit_epsilon = bit_epsilon_of(t, q->local_epsilon);
+    }
     return err;
 }
 
@@ -262,7 +237,7 @@ static shoal_err answer_inverse(account *t, agg_error *error)
             t->found[b] = ceil(t->found[b] / t->honest * (1 - 1e-15));
         } else {
             err = agg_crowd_find_local_epsilon(&t->found[b], error, &t->crowd, (agg_bound)b, t->central_epsilon);
-            t->found[b] = fmin(t->is_deletion ? t->found[b] / 2 : t->found[b], LOCAL_MAX);
+            t->found[b] = fmin(t->is_deletion ? t->found[b] / 2 : t->found[b], CLI_LOCAL_EPSILON_MAX);
         }
     }
     return err;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of shoal account --schedule: one kind of queries a line.
+//
+//   LOCAL_EPSILON REPORTS [QUERIES]   # what follows is a remark
+//
+// Figures are those that are stated: the model and the share of honest reports are the caller's to apply.
+#ifndef SCHEDULE_H
+#define SCHEDULE_H
+
+#include "composition.h"
+#include "options.h"
+
+#define CLI_LOCAL_EPSILON_MIN 0.01
+#define CLI_LOCAL_EPSILON_MAX 16.0
+#define CLI_SCHEDULE_QUERIES_MAX 1000000 // of one kind
+
+// Reads a schedule of at least one kind.
+//   schedule, n_queries: local_epsilon, n and count as stated, each in its range; bit_epsilon 0
+//   name: of the file, for messages
+//   text: changed; text[len] is a NUL
+// Returns: AGG_ERR_USAGE naming the line.
+shoal_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries, agg_error *error,
+                             const char *name, char *text, size_t len) SHOAL_MUST_CHECK;
+
+#endif
