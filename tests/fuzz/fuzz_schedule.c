@@ -54,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         PROPERTY(strncmp(error.text, "input: ", 7) == 0 && error.exit_code == AGG_EXIT_USAGE);
         return 0;
     }
+    PROPERTY(len == 0 || memchr(data, 0, len) == NULL); // nothing after a NUL is left unread
     check_ranges(schedule, n);
     check_round_trip(schedule, n);
     return 0;
