@@ -24,6 +24,7 @@ static const char help_text[] =
     "  --top N             print the N surest changes only\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh or none\n"
+    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n";
@@ -122,6 +123,13 @@ static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_f
     return agg_compare_print(stream, error, result, format);
 }
 
+static shoal_err find_guarantees(agg_guarantee guarantees[2], agg_error *error, const loaded *of_a, const loaded *of_b,
+                                 double honest)
+{
+    shoal_err err = agg_guarantee_run(&guarantees[0], error, &of_a->recipe.recipe, of_a->acc.n, honest);
+    return err == SHOAL_OK ? agg_guarantee_run(&guarantees[1], error, &of_b->recipe.recipe, of_b->acc.n, honest) : err;
+}
+
 static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_a, const loaded *of_b)
 {
     char command[] = "compare", text[160];
@@ -130,9 +138,16 @@ static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_
     const agg_compare_options options = {a->what, a->result.confidence, a->result.multiple, a->result.top,
                                          a->result.n_threads};
     agg_compare result;
+    agg_guarantee guarantees[2];
     shoal_err err = agg_compare_run(&result, error, &side_a, &side_b, &options);
     if (err != SHOAL_OK) return err;
-    err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
+    err = find_guarantees(guarantees, error, of_a, of_b, a->result.honest);
+    if (err == SHOAL_OK) {
+        result.guarantee_a = &guarantees[0];
+        result.guarantee_b = &guarantees[1];
+        err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
+        cli_say_guarantee(command, &guarantees[0], &guarantees[1], a->result.format);
+    }
     if (result.n_withheld > 0) {
         snprintf(text, sizeof text, "%zu of %zu values are below the release threshold on both sides and were withheld",
                  result.n_withheld, result.n_dictionary);

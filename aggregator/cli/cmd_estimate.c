@@ -24,6 +24,7 @@ static const char help_text[] =
     "  --top N             print the N largest only\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh or none\n"
+    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n";
@@ -88,10 +89,29 @@ static void say_post(const agg_post *post, agg_format format, char *command)
     cli_talk(command, text);
 }
 
+static shoal_err show(agg_error *error, const arguments *a, agg_estimate *estimate)
+{
+    char command[] = "estimate", text[160];
+    agg_guarantee guarantee;
+    shoal_err err = agg_guarantee_run(&guarantee, error, &estimate->recipe->recipe, estimate->n, a->result.honest);
+    if (err != SHOAL_OK) return err;
+    estimate->guarantee = &guarantee;
+    err = cli_result_write(error, a->texts.output, print, estimate, a->result.format);
+    say_post(&estimate->post, a->result.format, command);
+    if (estimate->n_withheld > 0) {
+        snprintf(text, sizeof text, "%zu of %zu values are below the release threshold and were withheld",
+                 estimate->n_withheld, estimate->n_dictionary);
+        cli_talk(command, text);
+    }
+    cli_say_guarantee(command, &guarantee, NULL, a->result.format);
+    estimate->guarantee = NULL;
+    return err;
+}
+
 static shoal_err estimate_with(agg_error *error, const arguments *a, const agg_recipe *recipe,
                                const agg_accumulator *acc)
 {
-    char command[] = "estimate", text[160];
+    char command[] = "estimate";
     agg_dictionary dictionary = {0};
     agg_estimate estimate;
     const agg_estimate_options options = {.confidence = a->result.confidence,
@@ -105,13 +125,7 @@ static shoal_err estimate_with(agg_error *error, const arguments *a, const agg_r
     if (err == SHOAL_OK) {
         err = agg_estimate_run(&estimate, error, recipe, acc, &dictionary, &options);
         if (err == SHOAL_OK) {
-            err = cli_result_write(error, a->texts.output, print, &estimate, a->result.format);
-            say_post(&estimate.post, a->result.format, command);
-            if (estimate.n_withheld > 0) {
-                snprintf(text, sizeof text, "%zu of %zu values are below the release threshold and were withheld",
-                         estimate.n_withheld, estimate.n_dictionary);
-                cli_talk(command, text);
-            }
+            err = show(error, a, &estimate);
             agg_estimate_release(&estimate);
         }
     }

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "guarantee.h"
+#include "round_text.h"
+
 #define N_NUMBERS 7u // of a row
 #define N_SHOWN 6u   // of these in a table, which leaves out z
 
@@ -58,6 +61,19 @@ static void print_json_side(FILE *stream, const char *name, const agg_recipe *re
     fputs("},", stream);
 }
 
+static void print_json_guarantees(FILE *stream, const agg_compare *c)
+{
+    char epsilon_text[AGG_ROUND_TEXT_MAX], delta_text[AGG_ROUND_TEXT_MAX];
+    double epsilon = 0, delta = 0;
+    agg_guarantee_both(&epsilon, &delta, c->guarantee_a, c->guarantee_b);
+    fputs("\"guarantees\":{\"a\":", stream);
+    agg_guarantee_print_json(stream, c->guarantee_a);
+    fputs(",\"b\":", stream);
+    agg_guarantee_print_json(stream, c->guarantee_b);
+    fprintf(stream, ",\"both\":{\"epsilon\":%s,\"delta\":%s}},",
+            agg_upper_text(epsilon_text, epsilon, AGG_DIGITS_JSON, "null"), agg_delta_text(delta_text, delta));
+}
+
 static void print_json(FILE *stream, const agg_compare *c)
 {
     fputs("{\"schema\":1,", stream);
@@ -68,6 +84,7 @@ static void print_json(FILE *stream, const agg_compare *c)
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(c->multiple));
     if (c->recipe_a->recipe.release_threshold > 0 || c->recipe_b->recipe.release_threshold > 0)
         fprintf(stream, "\"withheld\":%zu,", c->n_withheld);
+    if (c->guarantee_a != NULL) print_json_guarantees(stream, c);
     fputs("\"rows\":[", stream);
     for (size_t i = 0; i < c->n_rows; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
@@ -115,6 +132,14 @@ static const char *verdict(const agg_compare_row *row)
     return row->difference > 0 ? "up" : "down";
 }
 
+static void print_guarantees(FILE *stream, const agg_compare *c)
+{
+    char line[AGG_GUARANTEE_LINE_MAX];
+    fputc('\n', stream);
+    for (size_t i = 0; agg_guarantee_line_of_two(line, c->guarantee_a, c->guarantee_b, i); i++)
+        fprintf(stream, "%s\n", line);
+}
+
 static void print_table(FILE *stream, const agg_compare *c)
 {
     double unit = c->of == AGG_COMPARE_SHARES ? 100 : 1;
@@ -152,6 +177,7 @@ static void print_table(FILE *stream, const agg_compare *c)
     if (c->n_withheld > 0)
         fprintf(stream, "\n%zu value%s below the release threshold on both sides withheld\n", c->n_withheld,
                 c->n_withheld == 1 ? "" : "s");
+    if (c->guarantee_a != NULL) print_guarantees(stream, c);
 }
 
 shoal_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare, agg_format format)

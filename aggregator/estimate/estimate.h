@@ -51,10 +51,11 @@ typedef struct agg_estimate {
     size_t n_withheld;   // rows below release.threshold, not in `rows`
     size_t n_rows;
     agg_estimate_row *rows; // by falling count, then raw count, then value
+    const struct agg_guarantee *guarantee; // what the result promises (guarantee.h), printed with it; NULL: nothing is said
 } agg_estimate;
 
 // Estimates the count of every dictionary value.
-//   estimate: its rows point into `dictionary`, which must outlive it
+//   estimate: its rows point into `dictionary`, which must outlive it; guarantee is NULL, for the caller to set
 // Returns: AGG_ERR_COHORT with exit code 3, and nothing else, when n is below recipe.cohort_minimum; RECIPE_HASH;
 //   AGG_ERR_USAGE for post-processing of a mean and for a total above n.
 // Cost: k hashes per value; memory 16 bytes a value and a block.

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "guarantee.h"
+
 // Takes one character off the front. Returns its bytes; *point is -1 for a byte that is not UTF-8.
 static size_t next_point(int32_t *point, const char *bytes, size_t len)
 {
@@ -183,6 +185,11 @@ static void print_json(FILE *stream, const agg_estimate *e)
     if (e->post.rule != AGG_POST_NONE) print_json_post(stream, &e->post);
     if (e->recipe->recipe.release_threshold > 0) fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
     if (is_mean(e)) fputs("\"statistic\":\"mean\",", stream);
+    if (e->guarantee != NULL) {
+        fputs("\"guarantees\":", stream);
+        agg_guarantee_print_json(stream, e->guarantee);
+        fputc(',', stream);
+    }
     fputs("\"rows\":[", stream);
     for (size_t i = 0; i < e->n_rows; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
@@ -251,6 +258,13 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     fputc('\n', stream);
 }
 
+static void print_guarantee(FILE *stream, const agg_guarantee *guarantee)
+{
+    char line[AGG_GUARANTEE_LINE_MAX];
+    fputc('\n', stream);
+    for (size_t i = 0; agg_guarantee_line(line, guarantee, i); i++) fprintf(stream, "%s\n", line);
+}
+
 static void print_table(FILE *stream, const agg_estimate *e)
 {
     size_t width = widest(e);
@@ -272,6 +286,7 @@ static void print_table(FILE *stream, const agg_estimate *e)
     if (e->n_withheld > 0)
         fprintf(stream, "\n%zu value%s below the release threshold of %llu withheld\n", e->n_withheld,
                 e->n_withheld == 1 ? "" : "s", (unsigned long long)e->recipe->recipe.release_threshold);
+    if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
 }
 
 shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate, agg_format format)

@@ -9,6 +9,7 @@
 
 #include "agg_size.h"
 #include "estimate_print.h"
+#include "guarantee.h"
 #include "json_walk.h"
 #include "result_style.h"
 #include "sha256.h"
@@ -282,6 +283,18 @@ static void put_table(FILE *out, const agg_page_section *section)
                                           : "each value alone");
 }
 
+// The lines are columns for a terminal; here blanks fall together.
+static void put_guarantee(FILE *out, const agg_guarantee *guarantee)
+{
+    char line[AGG_GUARANTEE_LINE_MAX];
+    fputs("<p class=\"note\">", out);
+    for (size_t i = 0; agg_guarantee_line(line, guarantee, i); i++) {
+        if (i > 0) fputs("<br>", out);
+        put_string(out, line);
+    }
+    fputs("</p>\n", out);
+}
+
 static void put_section(FILE *out, const agg_page_section *section)
 {
     fputs("<section><h2>", out);
@@ -298,7 +311,12 @@ static void put_section(FILE *out, const agg_page_section *section)
         put_string(out, section->note);
         fputs("</p>\n", out);
     }
-    if (section->estimate != NULL) put_table(out, section);
+    if (section->estimate == NULL) {
+        fputs("</section>\n", out);
+        return;
+    }
+    put_table(out, section);
+    if (section->estimate->guarantee != NULL) put_guarantee(out, section->estimate->guarantee);
     fputs("</section>\n", out);
 }
 

@@ -18,7 +18,7 @@ typedef struct agg_page_section {
     const char *note;             // why there is no estimate; UTF-8, escaped here; may be NULL with an estimate
     const char *period;           // the days it covers, as "2026-11-21"; NULL: all
     const char *link;             // path of the collection's own page; NULL: none
-    size_t top;                   // rows shown; 0: all
+    size_t top;                   // rows shown; 0: all; the estimate's guarantee, where it has one, is shown with it
 } agg_page_section;
 
 typedef struct agg_page {

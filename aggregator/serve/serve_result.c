@@ -10,6 +10,7 @@
 #include "agg_size.h"
 #include "estimate.h"
 #include "estimate_print.h"
+#include "guarantee.h"
 #include "result_page.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
@@ -23,6 +24,7 @@ typedef struct kept {
     uint64_t used;   // when, in questions
     agg_error error; // code SHOAL_OK where there is an estimate
     agg_estimate estimate;
+    agg_guarantee guarantee; // the estimate's
 } kept;
 
 struct serve_results {
@@ -53,6 +55,16 @@ static void hide_count(agg_error *error, const serve_collection *collection)
              collection->recipe.recipe.cohort_minimum);
 }
 
+static shoal_err promise(kept *k)
+{
+    shoal_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe, k->estimate.n, 1);
+    if (err != SHOAL_OK)
+        agg_estimate_release(&k->estimate);
+    else
+        k->estimate.guarantee = &k->guarantee;
+    return err;
+}
+
 static void estimate(serve_results *results, kept *k)
 {
     agg_accumulator acc;
@@ -65,6 +77,7 @@ static void estimate(serve_results *results, kept *k)
     const agg_estimate_options options = {.n_threads = results->n_threads};
     err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc, &k->dictionary->dictionary, &options);
     agg_accumulator_release(&acc);
+    if (err == SHOAL_OK) err = promise(k);
     k->error.code = err;
     if (err != SHOAL_OK) hide_count(&k->error, k->collection);
 }
@@ -144,6 +157,7 @@ static void answer_json(serve_results *results, serve_job *job)
 typedef struct section {
     agg_page_section page;
     agg_estimate estimate;
+    agg_guarantee guarantee;
     agg_estimate_row *rows;
     char note[512];
     char link[SHOAL_NAME_MAX + 16];
@@ -180,6 +194,8 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     s->estimate = k->estimate;
     s->estimate.rows = s->rows;
     s->estimate.n_rows = n_rows;
+    s->guarantee = k->guarantee;
+    s->estimate.guarantee = &s->guarantee;
     s->page.estimate = &s->estimate;
     s->page.note = NULL;
 }

@@ -157,7 +157,7 @@ test('merge refuses another recipe by name, and a damaged accumulator', () => {
 test('estimate: JSON of the agreed form, near the truth, in every format', () => {
   const args = ['estimate', '--recipe', 'r.json', '--dictionary', 'c.tsv'];
   const json = JSON.parse(good([...args, '--format', 'json', 'acc']).text);
-  assert.deepEqual(Object.keys(json), ['schema', 'recipe', 'recipe_hash', 'n', 'epsilon', 'confidence', 'multiple', 'rows']);
+  assert.deepEqual(Object.keys(json), ['schema', 'recipe', 'recipe_hash', 'n', 'epsilon', 'confidence', 'multiple', 'guarantees', 'rows']);
   assert.deepEqual([json.schema, json.recipe, json.n, json.epsilon, json.confidence, json.multiple],
     [1, 'fish', 70000, 4, 0.95, 'bonferroni']);
   assert.equal(json.recipe_hash, good(['recipe', 'hash', 'r.json']).text.trim());

@@ -30,7 +30,7 @@ before(() => {
 
 test('what changed is found, with its sign, its interval and nothing else', () => {
   const json = JSON.parse(good('compare', '--recipe', 'r.json', '--dictionary', 'c.tsv', '--format', 'json', 'may.acc', 'july.acc').text);
-  assert.deepEqual(Object.keys(json), ['schema', 'a', 'b', 'of', 'confidence', 'multiple', 'rows']);
+  assert.deepEqual(Object.keys(json), ['schema', 'a', 'b', 'of', 'confidence', 'multiple', 'guarantees', 'rows']);
   assert.deepEqual([json.schema, json.of, json.confidence, json.multiple], [1, 'share', 0.95, 'bonferroni']);
   const hash = good('recipe', 'hash', 'r.json').text.trim();
   assert.deepEqual(json.a, { recipe: 'fish', recipe_hash: hash, n: 60000, epsilon: 4 });
@@ -103,7 +103,7 @@ test('means are compared in their unit', () => {
   const [row] = json.rows;
   assert.deepEqual([json.of, json.rows.length, row.value, row.detected], ['mean', 1, 'mean', true]);
   assert.ok(Math.abs(row.difference - 2400) < 4 * row.stderr && row.stderr < 200, `${row.difference} +- ${row.stderr}`);
-  assert.match(good('compare', '--recipe', 'steps.json', '--recipe-b', 'wide.json', 'spring.acc', 'summer.acc').text, /b less a, means, .*\n\n.*\nmean +\d+ +\d+ .* up\n$/);
+  assert.match(good('compare', '--recipe', 'steps.json', '--recipe-b', 'wide.json', 'spring.acc', 'summer.acc').text, /b less a, means, .*\n\n.*\nmean +\d+ +\d+ .* up\n\na: epsilon per/);
   bad(2, /recipes steps and fish do not estimate the same/, 'compare', '--recipe', 'steps.json', '--recipe-b', 'r.json', 'spring.acc', 'may.acc');
 });
 

@@ -108,7 +108,7 @@ test('a table and other formats say what was done', () => {
   const args = ['estimate', '--recipe', 'r.json', '--dictionary', 'c.tsv', '--post', 'clip', '--top', '2'];
   const table = good(...args, 'acc').text;
   assert.match(table, /^value +count +raw +stderr +low +high$/m);
-  assert.match(table, /\n\nclip: counts below 0 are set to 0: .*those of the raw count\n$/);
+  assert.match(table, /\n\nclip: counts below 0 are set to 0: .*those of the raw count\n\nepsilon per report /);
   const csv = good(...args, '--format', 'csv', 'acc');
   assert.match(csv.text, /^value,count,raw,stderr,low,high,detected\n/);
   assert.match(csv.err, /shoal: estimate: clip: counts below 0/);
@@ -146,6 +146,6 @@ test('a mean prints as a mean, in its unit, without a test against zero; it has 
   assert.match(good('estimate', '--recipe', 'm.json', '--format', 'csv', 'm.acc').text, /^value,mean,stderr,low,high\n"mean",[\d.,]+\n$/);
   // The table has two digits of the error: about 0.065.
   assert.match(good('estimate', '--recipe', 'm.json', 'm.acc').text,
-    /^steps: 40000 reports, epsilon 2, 95 % intervals\nmean of numbers from 0 to 20\n\nvalue +mean +stderr +low +high\nmean +\d\.\d{3} +0\.0\d\d +\d\.\d{3} +\d\.\d{3}\n$/);
+    /^steps: 40000 reports, epsilon 2, 95 % intervals\nmean of numbers from 0 to 20\n\nvalue +mean +stderr +low +high\nmean +\d\.\d{3} +0\.0\d\d +\d\.\d{3} +\d\.\d{3}\n\nepsilon per report /);
   bad(2, /a mean has no post-processing/, 'estimate', '--recipe', 'm.json', '--post', 'clip', 'm.acc');
 });

@@ -134,6 +134,8 @@ test('results of every kind', { skip }, () => {
   const list = { ...base, recipe: 'list', mechanism: 'grr', parameters: { epsilon: 4, values: ['cod', 'eel', 'pike'] } };
   const recipes = {
     list, strict: { ...list, release: { threshold: 4000 } },
+    claim: { ...list, mechanism: 'onehot-symmetric', cohort: { epsilon: 1, delta: '1e-6' } },
+    bare: { ...list, parameters: { ...list.parameters, epsilon: 16 }, cohort: { epsilon: 1, delta: '1e-15' } },
     mean: { ...base, recipe: 'mean', value: 'number', mechanism: 'one-bit-mean', parameters: { epsilon: 2, low: 0, high: 10 } },
   };
   writeFileSync(join(folder, 'list.tsv'), 'cod\t50\neel\t30\npike\t20\n');
@@ -155,7 +157,17 @@ test('results of every kind', { skip }, () => {
   const mean = estimate('--recipe', 'mean.json', 'mean.acc');
   takes(isResult, mean, 'mean');
   assert.ok('withheld' in strict && mean.statistic === 'mean');
+  const claim = estimate('--recipe', 'claim.json', '--honest', '0.5', 'claim.acc');
+  takes(isResult, claim, 'claim');
+  assert.ok(claim.guarantees.claim.kept && claim.guarantees.central.bound === 'renyi' && claim.guarantees.central.honest === 0.5);
+  const bare = estimate('--recipe', 'bare.json', 'bare.acc');
+  takes(isResult, bare, 'bare');
+  assert.ok(bare.guarantees.central === null && !bare.guarantees.claim.kept);
+  const { local, central } = claim.guarantees;
   for (const [from, change] of /** @type {[any, any][]} */ ([[plain, { schema: 2 }], [plain, { n: -1 }], [plain, { rows: undefined }], [plain, { rows: mean.rows }], [mean, { rows: plain.rows }],
+    [plain, { guarantees: undefined }], [plain, { guarantees: { local } }], [plain, { guarantees: { local: {}, central } }],
+    [plain, { guarantees: { local, central: { ...central, bound: 'guess' } } }], [plain, { guarantees: { local, central: { ...central, delta: 0.1 } } }],
+    [plain, { guarantees: { local, central, claim: { epsilon: 1, delta: 1e-6 } } }], [plain, { guarantees: { local: { ...local, model: 'deletion' }, central } }],
     [plain, { statistic: 'mean' }], [plain, { more: 1 }], [plain, { multiple: 'holm' }], [plain, { rows: [{ ...plain.rows[0], detected: 1 }] }]])) {
     assert.ok(!isResult(JSON.parse(JSON.stringify({ ...from, ...change }))), JSON.stringify(change));
   }
