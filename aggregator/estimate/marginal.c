@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over cells and their errors; see marginal.h.
+//
+// A bucket has c cells, and F devices lie in them. Of n reports the cells are supported A times together. One report supports N of
+// them, with mean M1 and variance V1 if its device lies in the bucket, M0 and V0 if not; M1 - M0 = p - q whatever c is, as each other cell is
+// supported alike. So
+//
+//     F = (A - n M0)/(p - q),     Var = ( F V1 + (n - F) V0 )/(p - q)^2
+//
+// One-hot: independent bits, N is the sum of c of them: M0 = c q, V0 = c q (1-q), V1 = V0 - q (1-q) + p (1-p).
+// Randomized response: a report is one cell, N is 0 or 1: M0 = c q, V = M (1 - M).
+// Subset selection: a set of d of s indices that holds the own one with probability p, the others of it any of the s - 1 others alike: N is
+// hypergeometric, once for each side of the coin.
+// Hadamard response (hadamard_estimate.c): a report adds s times the sum of the matrix's column over the bucket's rows of its block. Over the
+// column that has the mean square c_b, the bucket's cells in the report's block b (the rows are orthogonal), so that with R_b reports in block b
+//
+//     Var = sum_b E R_b c_b/(p - q)^2 - F,     E R_b >= 2 n q
+#include "marginal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "agg_size.h"
+
+// Mean and variance of a number of cells.
+typedef struct moments {
+    double mean, variance;
+} moments;
+
+// What one report says of c cells.
+typedef struct report_law {
+    moments in, out; // its device lies in one of them, or does not
+    double most;     // cells that it can support
+} report_law;
+
+typedef void (*law_of)(report_law *law, const shoal_part *part, double c);
+
+static moments coin(double p)
+{
+    return (moments){p, p * (1 - p)};
+}
+
+static double common_side(const shoal_part *part)
+{
+    return (double)(0 - part->threshold) * 0x1p-64; // 2^64 - T is exact before it is rounded
+}
+
+static void bits_law(report_law *law, double p, double q, double c)
+{
+    moments own = coin(p), other = coin(q);
+    law->out = (moments){c * other.mean, c * other.variance};
+    law->in = (moments){law->out.mean + own.mean - other.mean, law->out.variance + own.variance - other.variance};
+    law->most = c;
+}
+
+static void asymmetric_law(report_law *law, const shoal_part *part, double c)
+{
+    bits_law(law, 0.5, agg_rare_probability(part), c);
+}
+
+static void symmetric_law(report_law *law, const shoal_part *part, double c)
+{
+    bits_law(law, common_side(part), agg_rare_probability(part), c);
+}
+
+static void grr_law(report_law *law, const shoal_part *part, double c)
+{
+    double p = common_side(part), q = agg_rare_probability(part) / (part->m - 1);
+    law->in = coin(p + (c - 1) * q);
+    law->out = coin(c * q);
+    law->most = 1;
+}
+
+// How many of `marked` of `all` are among `drawn` of them.
+static moments hypergeometric(double all, double marked, double drawn)
+{
+    double share = marked / all;
+    return (moments){drawn * share, drawn * share * (1 - share) * (all - drawn) / (all - 1)};
+}
+
+// Either of two laws, the first with probability p.
+static moments either(double p, moments a, moments b)
+{
+    double gap = a.mean - b.mean;
+    return (moments){p * a.mean + (1 - p) * b.mean, p * a.variance + (1 - p) * b.variance + p * (1 - p) * gap * gap};
+}
+
+static void subset_law(report_law *law, const shoal_part *part, double c)
+{
+    double p = common_side(part), d = part->k, others = part->m - 1;
+    moments with_own = hypergeometric(others, c - 1, d - 1);
+    with_own.mean += 1;
+    law->in = either(p, with_own, hypergeometric(others, c - 1, d));
+    law->out = either(p, hypergeometric(others, c, d - 1), hypergeometric(others, c, d));
+    law->most = fmin(c, d);
+}
+
+static const struct {
+    uint32_t mechanism;
+    law_of law;
+} laws[] = {{shoal_onehot_asymmetric_id, asymmetric_law},
+            {shoal_onehot_symmetric_id, symmetric_law},
+            {shoal_grr_id, grr_law},
+            {shoal_subset_id, subset_law}};
+
+static law_of find_law(uint32_t mechanism)
+{
+    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++)
+        if (laws[i].mechanism == mechanism) return laws[i].law;
+    return NULL;
+}
+
+// Which bucket of the field an item lies in: (item / stride) mod size.
+typedef struct digit {
+    uint64_t stride;
+    uint32_t size, cells; // buckets; cells of each
+} digit;
+
+static digit digit_of(const shoal_recipe *recipe, uint32_t field)
+{
+    digit d = {1, recipe->encoding.fields[field].size, 0};
+    for (uint32_t i = field + 1; i < recipe->encoding.n_fields; i++) d.stride *= recipe->encoding.fields[i].size;
+    d.cells = recipe->parts[0].size / d.size;
+    return d;
+}
+
+static agg_count count_of(double support, const report_law *law, double n)
+{
+    double gap = law->in.mean - law->out.mean, mean = n * law->out.mean;
+    double count = (support - mean) / gap, inside = fmin(fmax(count, 0), n);
+    double null_error = sqrt(n * law->out.variance);
+    double variance = inside * law->in.variance + (n - inside) * law->out.variance;
+    return (agg_count){count, sqrt(variance) / gap, null_error / gap,
+                       agg_support_score(support, n * law->most, mean, null_error)};
+}
+
+static shoal_err sum_supports(agg_count *counts, agg_error *error, const shoal_part *part, const agg_accumulator *acc,
+                              const digit *d, law_of law)
+{
+    report_law one;
+    const uint32_t *ones = acc->parts[0].cells.ones;
+    int64_t *support = agg_alloc(error, d->size, sizeof *support);
+    if (support == NULL) return AGG_ERR_MEMORY;
+    for (uint64_t item = 0; item < part->size; item++) support[item / d->stride % d->size] += ones[item];
+    law(&one, part, d->cells);
+    for (uint32_t b = 0; b < d->size; b++) counts[b] = count_of((double)support[b], &one, (double)acc->n);
+    free(support);
+    return SHOAL_OK;
+}
+
+static void sum_hadamard(agg_count *counts, const shoal_part *part, const agg_accumulator *acc, const digit *d,
+                         const agg_count *cells)
+{
+    double p = common_side(part), q = agg_rare_probability(part) / (2 * part->k - 1), gap = p - q;
+    double least = 2 * (double)acc->n * q * d->cells;
+    for (uint32_t b = 0; b < d->size; b++) counts[b] = (agg_count){0};
+    for (uint64_t item = 0; item < part->size; item++) {
+        agg_count *sum = &counts[item / d->stride % d->size];
+        sum->count += cells[item].count;
+        sum->null_error += acc->parts[0].rows[item % part->k];
+    }
+    for (uint32_t b = 0; b < d->size; b++) {
+        agg_count *sum = &counts[b];
+        double null = fmax(sum->null_error, least) / (gap * gap);
+        *sum = (agg_count){sum->count, sqrt(null - fmin(fmax(sum->count, 0), null)), sqrt(null),
+                           null > 0 ? sum->count / sqrt(null) : 0};
+    }
+}
+
+// Of every item, in order.
+static shoal_err count_cells(agg_count *cells, agg_error *error, const shoal_part *part, const agg_accumulator *acc,
+                             unsigned n_threads)
+{
+    uint64_t *items = agg_alloc(error, part->size, sizeof *items);
+    if (items == NULL) return AGG_ERR_MEMORY;
+    for (uint32_t i = 0; i < part->size; i++) items[i] = i;
+    shoal_err err = agg_estimator_counts(cells, error, part, &acc->parts[0], acc->n, items, part->size, n_threads);
+    free(items);
+    return err;
+}
+
+shoal_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe, uint32_t field)
+{
+    uint32_t mechanism = recipe->parts[0].mechanism;
+    if (field >= recipe->encoding.n_fields)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the recipe has no such field");
+    if (recipe->encoding.n_fields == 1 || find_law(mechanism) != NULL || mechanism == shoal_hadamard_id)
+        return SHOAL_OK;
+    return agg_fail(
+        error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+        "%s: its hashes make the errors of cells depend on one another, so that the error of their sum over "
+        "one field is not known; onehot, grr, subset and hadamard have one",
+        shoal_mechanism_by_id(mechanism)->name);
+}
+
+shoal_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe, const agg_accumulator *acc,
+                       uint32_t field, unsigned n_threads)
+{
+    const shoal_part *part = &recipe->parts[0];
+    shoal_err err = agg_marginal_check(error, recipe, field);
+    if (err == SHOAL_OK) err = agg_accumulator_check_recipe(acc, error, recipe);
+    if (err != SHOAL_OK) return err;
+    digit d = digit_of(recipe, field);
+    law_of law = find_law(part->mechanism);
+    if (recipe->encoding.n_fields == 1) return count_cells(counts, error, part, acc, n_threads);
+    if (law != NULL) return sum_supports(counts, error, part, acc, &d, law);
+    agg_count *cells = agg_alloc(error, part->size, sizeof *cells);
+    if (cells == NULL) return AGG_ERR_MEMORY;
+    err = count_cells(cells, error, part, acc, n_threads);
+    if (err == SHOAL_OK) sum_hadamard(counts, part, acc, &d, cells);
+    free(cells);
+    return err;
+}
