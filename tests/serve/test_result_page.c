@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "guarantee.h"
 #include "result_page.h"
 
 // A page of one section of this recipe with these rows; free it.
@@ -189,6 +190,30 @@ static void histograms_follow_their_numbers(void **state)
     free(text);
 }
 
+static void what_a_result_promises_stands_below_it(void **state)
+{
+    static const agg_recipe recipe = {.id = "page-test"};
+    agg_estimate_row rows[] = {row_of("a", 1, 50, 9)};
+    const agg_guarantee guarantee = {2, 2, 1, 1000, 1, 1e-9, 1, 0.25, "stronger", 0, 0};
+    const agg_estimate estimate = {
+        .recipe = &recipe, .n = 1000, .n_dictionary = 1, .n_rows = 1, .rows = rows, .guarantee = &guarantee};
+    const agg_page_section section = {.recipe = &recipe, .estimate = &estimate};
+    const agg_page page = {.title = "t", .sections = &section, .n_sections = 1};
+    char *text = NULL;
+    size_t len;
+    agg_error error;
+    FILE *stream = open_memstream(&text, &len);
+    (void)state;
+    assert_int_equal(agg_page_write(stream, &error, &page), SHOAL_OK);
+    fclose(stream);
+    const char *table_end = strstr(text, "</table>");
+    assert_non_null(table_end);
+    assert_non_null(strstr(table_end, "<p class=\"note\">epsilon per report  2 (as drawn: 2)<br>"));
+    assert_non_null(
+        strstr(table_end, "<br>central epsilon     0.25 (stronger bound, 1000 reports, delta 1e-9)<br>The central"));
+    free(text);
+}
+
 static void a_broken_stream_is_an_error(void **state)
 {
     (void)state;
@@ -208,6 +233,7 @@ int main(void)
         cmocka_unit_test(top_limits_rows_and_a_note_stands_alone),
         cmocka_unit_test(a_mean_is_no_count),
         cmocka_unit_test(histograms_follow_their_numbers),
+        cmocka_unit_test(what_a_result_promises_stands_below_it),
         cmocka_unit_test(a_broken_stream_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
