@@ -4,6 +4,7 @@
 
 #include "affine1.h"
 #include "bytes.h"
+#include "cms.h"
 #include "poly1.h"
 
 // All ones for SHOAL_ITEM_NONE, else zero, without a branch.
@@ -26,12 +27,16 @@ uint32_t shoal_column(const shoal_part *part, uint32_t j, uint64_t item, shoal_r
     return shoal_poly1_hash(&row, shoal_poly1_point(item), part->m);
 }
 
-shoal_err shoal_column_check(const shoal_part *part, const char **field, const char *columns)
+shoal_err shoal_column_check(const shoal_part *part, const char **field, const char *columns, uint32_t k_max,
+                             uint32_t m_max)
 {
-    if (part->hash != SHOAL_HASH_AFFINE1) return SHOAL_OK;
+    *field = "k";
+    if (part->k < 1 || part->k > k_max) return SHOAL_ERR_RANGE;
     *field = columns;
-    if (part->m < 2 || (part->m & (part->m - 1)) != 0) return SHOAL_ERR_RANGE;
-    if (part->m > (uint32_t)1 << SHOAL_AFFINE1_OUT_BITS) return SHOAL_ERR_RANGE;
+    if (part->m < 2 || part->m > m_max) return SHOAL_ERR_RANGE;
+    if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
+    if (part->hash != SHOAL_HASH_AFFINE1) return SHOAL_OK;
+    if ((part->m & (part->m - 1)) != 0 || part->m > (uint32_t)1 << SHOAL_AFFINE1_OUT_BITS) return SHOAL_ERR_RANGE;
     *field = "size";
     return part->size > (uint32_t)1 << SHOAL_AFFINE1_BITS ? SHOAL_ERR_RANGE : SHOAL_OK;
 }

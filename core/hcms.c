@@ -4,20 +4,16 @@
 
 #include "affine1.h"
 #include "bytes.h"
-#include "cms.h"
 #include "column.h"
 #include "field_text.h"
 #include "probability.h"
 
 static shoal_err prepare(shoal_part *part, const char **field)
 {
-    *field = "k";
-    if (part->k < 1 || part->k > SHOAL_HCMS_K_MAX) return SHOAL_ERR_RANGE;
-    *field = "m";
-    if (part->m < 2 || part->m > SHOAL_HCMS_M_MAX || (part->m & (part->m - 1)) != 0) return SHOAL_ERR_RANGE;
-    if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
-    shoal_err err = shoal_column_check(part, field, "m");
+    shoal_err err = shoal_column_check(part, field, "m", SHOAL_HCMS_K_MAX, SHOAL_HCMS_M_MAX);
     if (err != SHOAL_OK) return err;
+    *field = "m";
+    if ((part->m & (part->m - 1)) != 0) return SHOAL_ERR_RANGE;
     part->record_size = 8;
     part->text_size = shoal_decimal_width(part->k) + 1 + shoal_decimal_width(part->m) + 2;
     *field = "epsilon";
@@ -72,13 +68,11 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
     return shoal_threshold_epsilon(eps_micro, part->threshold, 1);
 }
 
-#define SKETCH (SHOAL_TAKES_EPSILON | SHOAL_TAKES_K | SHOAL_TAKES_M | SHOAL_TAKES_SEED)
-
 const shoal_mechanism shoal_hcms_mechanism = {
     shoal_hcms_id,
     "hcms",
-    {SKETCH | SHOAL_TAKES_POLY1, 0},
-    {SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1, 0},
+    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
     {0, 0},
     0,
     prepare,

@@ -3,7 +3,6 @@
 #include "olh.h"
 
 #include "bytes.h"
-#include "cms.h"
 #include "column.h"
 #include "field_text.h"
 #include "mask.h"
@@ -11,13 +10,10 @@
 
 static shoal_err prepare(shoal_part *part, const char **field)
 {
-    *field = "k";
-    if (part->k < 1 || part->k > SHOAL_OLH_K_MAX) return SHOAL_ERR_RANGE;
-    *field = "g";
-    if (part->m < 2 || part->m > SHOAL_OLH_G_MAX || (part->m & (part->m - 1)) != 0) return SHOAL_ERR_RANGE;
-    if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
-    shoal_err err = shoal_column_check(part, field, "g");
+    shoal_err err = shoal_column_check(part, field, "g", SHOAL_OLH_K_MAX, SHOAL_OLH_G_MAX);
     if (err != SHOAL_OK) return err;
+    *field = "g";
+    if ((part->m & (part->m - 1)) != 0) return SHOAL_ERR_RANGE;
     part->record_size = 4;
     part->text_size = shoal_decimal_width(part->k) + 1 + shoal_decimal_width(part->m);
     *field = "epsilon";

@@ -2,12 +2,10 @@
 // RAPPOR records; see rappor.h.
 #include "rappor.h"
 
-#include "bits.h"
-#include "bytes.h"
 #include "cms.h"
-#include "field_text.h"
 #include "poly1.h"
 #include "probability.h"
+#include "row_record.h"
 
 #define MILLION 1000000u
 
@@ -128,8 +126,7 @@ static shoal_err prepare_sizes(shoal_part *part, const char **field)
     *field = "cohorts";
     if (part->k < 1 || part->k > SHOAL_RAPPOR_COHORTS_MAX) return SHOAL_ERR_RANGE;
     if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
-    part->record_size = 4 + bits_size(part->m);
-    part->text_size = shoal_decimal_width(part->k) + 1 + 2 * bits_size(part->m);
+    row_record_sizes(part);
     return SHOAL_OK;
 }
 
@@ -233,31 +230,6 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
     shoal_rng_wipe(&coins);
 }
 
-static shoal_err check(const shoal_part *part, const uint8_t *record)
-{
-    if (load32_le(record) >= part->k) return SHOAL_ERR_RECORD;
-    return shoal_bits_check(record + 4, part->m);
-}
-
-static void print(char *text, const shoal_part *part, const uint8_t *record)
-{
-    text = shoal_print_decimal(text, load32_le(record), shoal_decimal_width(part->k));
-    *text++ = ',';
-    shoal_print_hex(text, record + 4, bits_size(part->m));
-}
-
-static shoal_err parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
-{
-    const char *at = text;
-    uint32_t cohort = 0;
-    shoal_err err = shoal_parse_decimal(&cohort, &at, shoal_decimal_width(part->k), part->k);
-    if (err == SHOAL_OK) err = shoal_parse_char(',', &at);
-    if (err == SHOAL_OK) err = shoal_parse_hex(record + 4, bits_size(part->m), &at);
-    store32_le(record, cohort);
-    *position = (size_t)(at - text);
-    return err;
-}
-
 const shoal_mechanism shoal_rappor_mechanism = {
     shoal_rappor_id,
     "rappor",
@@ -269,8 +241,8 @@ const shoal_mechanism shoal_rappor_mechanism = {
     1,
     prepare,
     randomize,
-    check,
-    print,
-    parse,
+    row_record_check,
+    row_record_print,
+    row_record_parse,
     epsilon,
 };
