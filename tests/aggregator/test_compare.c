@@ -10,6 +10,7 @@
 
 #include "compare.h"
 #include "compare_print.h"
+#include "printed.h"
 
 #define N_VALUES 20u
 #define DEVICES_MAX 8192u
@@ -553,8 +554,13 @@ static void values_that_both_withhold_are_left_out(void **state)
     close_collection(&b);
 }
 
+static shoal_err print_compare(FILE *stream, agg_error *error, const void *result, agg_format format)
+{
+    return agg_compare_print(stream, error, result, format);
+}
+
 // What is printed for two rows, one of which tries everything and is withheld on one side.
-static char *print_as(agg_format format)
+static void print_two_rows(printed *p)
 {
     static const char hostile[] = "=1\"<b>\x1b[31m";
     static const agg_recipe recipe_a = {.id = "r", .hash_hex = "abc", .recipe = {.cost_micro = 500000}};
@@ -573,47 +579,32 @@ static char *print_as(agg_format format)
                                  .n_withheld = 3,
                                  .n_rows = 2,
                                  .rows = rows};
-    char *text = NULL;
-    size_t len = 0;
-    agg_error error;
-    FILE *stream = open_memstream(&text, &len);
-    assert_non_null(stream);
-    assert_ok(agg_compare_print(stream, &error, &compare, format));
-    fclose(stream);
-    return text;
+    print_all(p, print_compare, &compare);
 }
 
 static void comparisons_are_printed_and_escaped(void **state)
 {
     (void)state;
-    char *json = print_as(AGG_JSON), *ndjson = print_as(AGG_NDJSON), *csv = print_as(AGG_CSV);
-    char *table = print_as(AGG_TABLE);
+    printed p;
+    print_two_rows(&p);
     const char *row = "{\"value\":\"=1\\\"\\u003cb\\u003e\\u001b[31m\",\"a\":0.25,\"b\":null,\"difference\":null,"
                       "\"stderr\":null,\"low\":null,\"high\":null,\"z\":null,\"detected\":true}";
     const char *fig = "{\"value\":\"fig\",\"a\":-0.5,\"b\":0.5,\"difference\":1,\"stderr\":2,\"low\":-3,\"high\":4,"
                       "\"z\":0.5,\"detected\":false}";
-    char expected[1024];
-    snprintf(expected, sizeof expected,
-             "{\"schema\":1,\"a\":{\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5},"
-             "\"b\":{\"recipe\":\"s\",\"recipe_hash\":\"def\",\"n\":3000,\"epsilon\":4},\"of\":\"share\","
-             "\"confidence\":0.95,\"multiple\":\"bh\",\"withheld\":3,\"rows\":[\n%s,\n%s\n]}\n",
-             row, fig);
-    assert_string_equal(json, expected);
-    snprintf(expected, sizeof expected, "%s\n%s\n", row, fig);
-    assert_string_equal(ndjson, expected);
-    assert_string_equal(csv, "value,a,b,difference,stderr,low,high,z,detected\n"
-                             "\"'=1\"\"<b>\\x1b[31m\",0.25,,,,,,,true\n"
-                             "\"fig\",-0.5,0.5,1,2,-3,4,0.5,false\n");
-    assert_null(strchr(table, '\x1b'));
+    const char *head = "\"schema\":1,\"a\":{\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5},"
+                       "\"b\":{\"recipe\":\"s\",\"recipe_hash\":\"def\",\"n\":3000,\"epsilon\":4},\"of\":\"share\","
+                       "\"confidence\":0.95,\"multiple\":\"bh\",\"withheld\":3";
+    const char *csv = "value,a,b,difference,stderr,low,high,z,detected\n"
+                      "\"'=1\"\"<b>\\x1b[31m\",0.25,,,,,,,true\n"
+                      "\"fig\",-0.5,0.5,1,2,-3,4,0.5,false\n";
+    const char *table = p.text[AGG_TABLE];
+    assert_printed(&p, head, row, fig, csv);
     // Shares in %, two digits of the smallest error (1.5625 %).
     assert_non_null(strstr(table, "=1\"<b>\\x1b[31m        25.0    withheld           -           -           -        "
                                   "   -  down\n"));
     assert_non_null(strstr(table, "  cannot tell\n"));
     assert_non_null(strstr(table, "\n3 values below the release threshold on both sides withheld\n"));
-    free(json);
-    free(ndjson);
-    free(csv);
-    free(table);
+    printed_release(&p);
 }
 
 int main(void)

@@ -12,6 +12,7 @@
 #include "estimate.h"
 #include "estimate_print.h"
 #include "estimator.h"
+#include "printed.h"
 
 #define N_VALUES 20u
 
@@ -378,8 +379,13 @@ static void wider_confidence_gives_wider_intervals(void **state)
     release_fixture(&f);
 }
 
+static shoal_err print_estimate(FILE *stream, agg_error *error, const void *result, agg_format format)
+{
+    return agg_estimate_print(stream, error, result, format);
+}
+
 // What is printed for two rows, one of which tries everything.
-static char *print_as(agg_format format)
+static void print_two_rows(printed *p)
 {
     static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
     static const agg_recipe recipe = {.id = "r", .hash_hex = "abc"};
@@ -394,43 +400,28 @@ static char *print_as(agg_format format)
                              .n_dictionary = 2,
                              .n_rows = 2,
                              .rows = rows};
-    char *text = NULL;
-    size_t len = 0;
-    agg_error error;
-    FILE *stream = open_memstream(&text, &len);
-    assert_non_null(stream);
-    assert_ok(agg_estimate_print(stream, &error, &estimate, format));
-    fclose(stream);
-    return text;
+    print_all(p, print_estimate, &estimate);
 }
 
 static void results_are_printed_and_escaped(void **state)
 {
     (void)state;
-    char *json = print_as(AGG_JSON), *ndjson = print_as(AGG_NDJSON), *csv = print_as(AGG_CSV);
-    char *table = print_as(AGG_TABLE);
+    printed p;
+    print_two_rows(&p);
     const char *row = "{\"value\":\"=1+\\\"\\u003cb\\u003e\\u001b[31m\\u000a\\u202e\\ufffd,\",\"count\":0.1,"
                       "\"stderr\":0.3333333333333333,\"low\":-1e+300,\"high\":12345678,\"detected\":true}";
     const char *fig = "{\"value\":\"fig\",\"count\":-2,\"stderr\":3,\"low\":-8,\"high\":4,\"detected\":false}";
-    char expected[1024];
-    snprintf(expected, sizeof expected,
-             "{\"schema\":1,\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5,"
-             "\"confidence\":0.95,\"multiple\":\"bh\",\"rows\":[\n%s,\n%s\n]}\n",
-             row, fig);
-    assert_string_equal(json, expected);
-    snprintf(expected, sizeof expected, "%s\n%s\n", row, fig);
-    assert_string_equal(ndjson, expected);
-    assert_string_equal(csv, "value,count,stderr,low,high,detected\n"
-                             "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.1,0.3333333333333333,-1e+300,"
-                             "12345678,true\n\"fig\",-2,3,-8,4,false\n");
-    assert_null(strchr(table, '\x1b'));
+    const char *head = "\"schema\":1,\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5,"
+                       "\"confidence\":0.95,\"multiple\":\"bh\"";
+    const char *csv = "value,count,stderr,low,high,detected\n"
+                      "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.1,0.3333333333333333,-1e+300,"
+                      "12345678,true\n\"fig\",-2,3,-8,4,false\n";
+    const char *table = p.text[AGG_TABLE];
+    assert_printed(&p, head, row, fig, csv);
     assert_null(strchr(table, '\xff'));
     assert_non_null(strstr(table, "\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,"));
     assert_non_null(strstr(table, "not distinguishable from zero"));
-    free(json);
-    free(ndjson);
-    free(csv);
-    free(table);
+    printed_release(&p);
 }
 
 int main(void)
