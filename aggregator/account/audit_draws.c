@@ -100,9 +100,9 @@ shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_reci
     agg_text first = text_of("a"), last;
     if (!agg_recipe_is_closed(recipe)) {
         last = text_of(choose_string(recipe));
-    } else if (recipe->n_values > 0) {
-        first = recipe->values[0];
-        last = recipe->values[recipe->n_values - 1];
+    } else if (recipe->values.n > 0) {
+        first = recipe->values.texts[0];
+        last = recipe->values.texts[recipe->values.n - 1];
     } else {
         int is_number = r->value == SHOAL_VALUE_NUMBER;
         if (is_number) write_micro(draws->own_names[0], r->low_micro);

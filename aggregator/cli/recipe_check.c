@@ -126,8 +126,8 @@ static void warn_of_values(const agg_recipe *recipe)
 {
     char text[160];
     if (recipe->recipe.value == SHOAL_VALUE_ITEM) return; // the client matches these as they are written
-    for (uint32_t i = 0; i < recipe->n_values; i++) {
-        if (agg_text_is_kept(&recipe->recipe, recipe->values[i].bytes, recipe->values[i].len)) continue;
+    for (uint32_t i = 0; i < recipe->values.n; i++) {
+        if (agg_text_is_kept(&recipe->recipe, recipe->values.texts[i].bytes, recipe->values.texts[i].len)) continue;
         snprintf(text, sizeof text, "entry %u of parameters.values: the text rule changes it, so no device reports it",
                  i + 1);
         cli_talk("recipe", text);

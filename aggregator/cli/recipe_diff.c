@@ -49,8 +49,8 @@ static void print_scalars(diff *d, const char *path, const cJSON *before, const 
 static uint32_t count_shared(const agg_recipe *a, const agg_recipe *b)
 {
     uint32_t shared = 0;
-    for (uint32_t i = 0, j = 0; i < a->n_values && j < b->n_values;) {
-        int order = agg_text_compare(a->values[a->sorted[i]], b->values[b->sorted[j]]);
+    for (uint32_t i = 0, j = 0; i < a->values.n && j < b->values.n;) {
+        int order = agg_text_compare(a->values.texts[a->values.sorted[i]], b->values.texts[b->values.sorted[j]]);
         shared += order == 0;
         i += order <= 0;
         j += order >= 0;
@@ -60,11 +60,11 @@ static uint32_t count_shared(const agg_recipe *a, const agg_recipe *b)
 
 static void print_values(diff *d)
 {
-    uint32_t before = d->before->n_values, after = d->after->n_values;
+    uint32_t before = d->before->values.n, after = d->after->values.n;
     uint32_t shared = count_shared(d->before, d->after);
     int is_same = before == after && shared == before;
     for (uint32_t i = 0; is_same && i < before; i++)
-        is_same = agg_text_compare(d->before->values[i], d->after->values[i]) == 0;
+        is_same = agg_text_compare(d->before->values.texts[i], d->after->values.texts[i]) == 0;
     if (is_same) return;
     d->n++;
     printf("%-19s %u -> %u: %u added, %u removed%s\n", values_path, before, after, after - shared, before - shared,

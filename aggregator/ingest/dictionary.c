@@ -304,13 +304,13 @@ shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
     dictionary->values = agg_alloc(error, dictionary->n, sizeof *dictionary->values);
     dictionary->items = agg_alloc(error, dictionary->n, sizeof *dictionary->items);
     if (dictionary->values == NULL || dictionary->items == NULL) err = AGG_ERR_MEMORY;
-    if (err == SHOAL_OK && recipe->n_values == 0) err = label_items(dictionary, error, &recipe->recipe);
+    if (err == SHOAL_OK && recipe->values.n == 0) err = label_items(dictionary, error, &recipe->recipe);
     if (err != SHOAL_OK) {
         agg_dictionary_release(dictionary);
         return err;
     }
-    for (uint32_t i = 0; i < recipe->n_values; i++)
-        dictionary->values[i] = recipe->values[i]; // the recipe outlives its results
+    for (uint32_t i = 0; i < recipe->values.n; i++)
+        dictionary->values[i] = recipe->values.texts[i]; // the recipe outlives its results
     for (uint32_t i = 0; i < dictionary->n; i++) dictionary->items[i] = i;
     return SHOAL_OK;
 }

@@ -3,6 +3,7 @@
 #include "json_walk.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <utf8proc.h>
 
@@ -71,4 +72,120 @@ int agg_json_micro(int64_t *micro, double x)
     if (v / 1e6 != x) return 0;
     *micro = (int64_t)v;
     return 1;
+}
+
+#define MEMBERS_MAX 64 // of one object; a recipe's largest has 19
+#define DEPTH_MAX 4
+#define OBJECTS_MAX 10 // of one array, so that an index has one digit
+
+int agg_json_came_before(const cJSON *object, const cJSON *item)
+{
+    for (const cJSON *other = object->child; other != item; other = other->next)
+        if (strcmp(other->string, item->string) == 0) return 1;
+    return 0;
+}
+
+static shoal_err refuse(agg_error *error, shoal_err code, const agg_path *path, const char *why)
+{
+    return agg_fail(error, code, AGG_EXIT_USAGE, "%s %s", path->shown, why);
+}
+
+static shoal_err no_field(agg_error *error, const agg_json_sink *sink, const agg_path *path)
+{
+    return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s is not a field of %s", path->shown, sink->what);
+}
+
+// Writes the path of a member. Returns: whether there can be such a field; the path is cut short where it is too long.
+static int step_into(agg_path *path, const agg_path *parent, const char *name)
+{
+    const char *point = parent->dotted[0] != '\0' ? "." : "";
+    int shown = snprintf(path->shown, sizeof path->shown, "%s%s%s", parent->shown, point, name);
+    int dotted = snprintf(path->dotted, sizeof path->dotted, "%s%s%s", parent->dotted, point, name);
+    int fits = shown >= 0 && shown < AGG_PATH_MAX && dotted >= 0 && dotted < AGG_PATH_MAX;
+    return fits && strchr(name, '.') == NULL && !(name[0] >= '0' && name[0] <= '9');
+}
+
+static int step_to_entry(agg_path *path, const agg_path *parent, unsigned index)
+{
+    int shown = snprintf(path->shown, sizeof path->shown, "%s[%u]", parent->shown, index);
+    int dotted = snprintf(path->dotted, sizeof path->dotted, "%s.%u", parent->dotted, index);
+    return shown >= 0 && shown < AGG_PATH_MAX && dotted >= 0 && dotted < AGG_PATH_MAX;
+}
+
+static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent, const cJSON *object,
+                      int depth);
+
+static shoal_err walk_entries(agg_error *error, const agg_json_sink *sink, const agg_path *parent, const cJSON *array,
+                              int depth)
+{
+    unsigned index = 0;
+    agg_path path;
+    for (const cJSON *item = array->child; item != NULL; item = item->next, index++) {
+        if (!cJSON_IsObject(item)) return refuse(error, SHOAL_ERR_TYPE, parent, "must hold objects only");
+        if (index == OBJECTS_MAX) return refuse(error, SHOAL_ERR_RANGE, parent, "has too many entries");
+        if (!step_to_entry(&path, parent, index) || item->child == NULL || depth == DEPTH_MAX)
+            return no_field(error, sink, &path);
+        shoal_err err = walk(error, sink, &path, item, depth + 1);
+        if (err != SHOAL_OK) return err;
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err take_array(agg_error *error, const agg_json_sink *sink, const agg_path *path, const cJSON *array,
+                            int depth)
+{
+    const cJSON *first = array->child;
+    // The core would not see an empty list, and take it in any file.
+    if (first == NULL) return refuse(error, SHOAL_ERR_MISSING_FIELD, path, "holds no value");
+    if (cJSON_IsObject(first)) return walk_entries(error, sink, path, array, depth);
+    if (!cJSON_IsString(first) && !cJSON_IsNumber(first))
+        return refuse(error, SHOAL_ERR_TYPE, path, "must hold strings or numbers");
+    for (const cJSON *item = first; item != NULL; item = item->next) {
+        if (cJSON_IsString(first) && !cJSON_IsString(item))
+            return refuse(error, SHOAL_ERR_TYPE, path, "must hold strings only");
+        if (cJSON_IsNumber(first) && !cJSON_IsNumber(item))
+            return refuse(error, SHOAL_ERR_TYPE, path, "must hold numbers only");
+    }
+    return sink->list(sink->context, error, path, array);
+}
+
+static shoal_err take_number(agg_error *error, const agg_json_sink *sink, const agg_path *path, const cJSON *item)
+{
+    int64_t micro = 0;
+    if (!agg_json_micro(&micro, item->valuedouble))
+        return refuse(error, SHOAL_ERR_RANGE, path, "must have at most six decimals and 15 digits");
+    return sink->number(sink->context, error, path, micro);
+}
+
+static shoal_err take_member(agg_error *error, const agg_json_sink *sink, const agg_path *path, const cJSON *item,
+                             int depth)
+{
+    if (cJSON_IsString(item)) return sink->string(sink->context, error, path, item->valuestring);
+    if (cJSON_IsNumber(item)) return take_number(error, sink, path, item);
+    if (cJSON_IsArray(item)) return take_array(error, sink, path, item, depth);
+    if (!cJSON_IsObject(item)) return refuse(error, SHOAL_ERR_TYPE, path, "must be a string or a number");
+    // An empty object of any name would pass unseen.
+    return depth < DEPTH_MAX && item->child != NULL ? walk(error, sink, path, item, depth + 1)
+                                                    : no_field(error, sink, path);
+}
+
+static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent, const cJSON *object,
+                      int depth)
+{
+    agg_path path;
+    int n_members = 0;
+    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+        if (!step_into(&path, parent, item->string) || ++n_members > MEMBERS_MAX) return no_field(error, sink, &path);
+        if (agg_json_came_before(object, item)) return refuse(error, SHOAL_ERR_DUPLICATE, &path, "is given twice");
+        if (depth == 0 && sink->skip != NULL && strcmp(path.dotted, sink->skip) == 0) continue;
+        shoal_err err = take_member(error, sink, &path, item, depth);
+        if (err != SHOAL_OK) return err;
+    }
+    return SHOAL_OK;
+}
+
+shoal_err agg_json_walk(agg_error *error, const agg_json_sink *sink, const cJSON *object)
+{
+    agg_path root = {"", ""};
+    return walk(error, sink, &root, object, 0);
 }

@@ -10,10 +10,6 @@
 #include "agg_size.h"
 #include "json_walk.h"
 
-#define PATH_MAX_LEN 96 // bytes of a dotted path; the longest known one has 17
-#define KEYS_MAX 64     // keys of one object; a recipe's largest has 13
-#define DEPTH_MAX 4
-
 static const char values_path[] = "parameters.values";
 
 void agg_hex(char *out, const uint8_t *bytes, size_t len)
@@ -55,108 +51,84 @@ static int is_claim(const shoal_recipe *recipe)
     return mechanism != NULL && mechanism->is_permanent && recipe->eps_micro != 0;
 }
 
-// What the core says of its last error, under the path that it was given.
+// What the core says of its last error. Its own path may leave an entry's number open ("encoding.N.field"): that of the file is said then.
 static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *recipe, const char *path)
 {
     if (err == SHOAL_OK) return SHOAL_OK;
-    const char *field = recipe->error_field != NULL ? recipe->error_field : path;
+    const char *field = recipe->error_field;
+    if (field == NULL || strstr(field, ".N") != NULL) field = path;
     if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 && is_claim(recipe))
         return refuse(error, err, field, "is below what one report of these p, q, f and hashes costs");
     return refuse(error, err, field, recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));
 }
 
-int agg_text_compare(agg_text a, agg_text b)
+static shoal_err take_string(void *context, agg_error *error, const agg_path *path, const char *text)
 {
-    size_t shorter = a.len < b.len ? a.len : b.len;
-    int order = shorter > 0 ? memcmp(a.bytes, b.bytes, shorter) : 0;
-    if (order != 0) return order;
-    return (a.len > b.len) - (a.len < b.len);
+    agg_recipe *own = context;
+    shoal_err err = shoal_recipe_set_string(&own->recipe, path->dotted, strlen(path->dotted), text, strlen(text));
+    return core_said(error, err, &own->recipe, path->shown);
 }
 
-// Copies the list's strings behind one another and gives each to the core.
-static shoal_err take_values(agg_recipe *own, agg_error *error, const cJSON *list)
+static shoal_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
 {
-    size_t bytes = 0, n = 0;
-    // The core would not see an empty list, and take it in any recipe.
-    if (list->child == NULL) return refuse(error, SHOAL_ERR_MISSING_FIELD, values_path, "holds no value");
-    for (const cJSON *item = list->child; item != NULL; item = item->next, n++) {
-        if (!cJSON_IsString(item)) return refuse(error, SHOAL_ERR_TYPE, values_path, "must hold strings only");
-        bytes += strlen(item->valuestring);
-    }
-    free(own->pool);
-    free(own->values);
-    own->pool = agg_alloc(error, bytes, 1);
-    own->values = agg_alloc(error, n, sizeof *own->values);
-    if (own->pool == NULL || own->values == NULL) return AGG_ERR_MEMORY;
-    own->n_values = 0;
-    char *at = own->pool;
-    for (const cJSON *item = list->child; item != NULL; item = item->next) {
-        size_t len = strlen(item->valuestring);
-        shoal_err err = shoal_recipe_add_value(&own->recipe, item->valuestring, len);
-        if (err != SHOAL_OK) return core_said(error, err, &own->recipe, values_path);
-        memcpy(at, item->valuestring, len);
-        own->values[own->n_values++] = (agg_text){at, len};
-        at += len;
-    }
-    return SHOAL_OK;
+    agg_recipe *own = context;
+    shoal_err err = shoal_recipe_set_number(&own->recipe, path->dotted, strlen(path->dotted), micro);
+    return core_said(error, err, &own->recipe, path->shown);
 }
 
-typedef struct sorted_value {
-    agg_text text;
-    uint32_t index;
-} sorted_value;
-
-static int compare_sorted(const void *a, const void *b)
+// Reads "HEAD.N.NAME". Returns: N below `n`, or n where the path is another.
+static unsigned entry_of(const char *head, unsigned n, const char *name, const char *path)
 {
-    return agg_text_compare(((const sorted_value *)a)->text, ((const sorted_value *)b)->text);
+    size_t len = strlen(head);
+    for (unsigned i = 0; i < n; i++)
+        if (strncmp(path, head, len) == 0 && path[len] == '.' && path[len + 1] == (char)('0' + i) &&
+            path[len + 2] == '.' && strcmp(path + len + 3, name) == 0)
+            return i;
+    return n;
 }
 
-static shoal_err sort_values(agg_recipe *own, agg_error *error)
+// Where a list of strings is kept. NULL: nowhere, the core will refuse it; `part` it keeps itself.
+static agg_list *place_of(agg_recipe *own, const char *path)
 {
-    shoal_err err = SHOAL_OK;
-    sorted_value *pairs = agg_alloc(error, own->n_values, sizeof *pairs);
-    own->sorted = agg_alloc(error, own->n_values, sizeof *own->sorted);
-    if (pairs == NULL || own->sorted == NULL) {
-        free(pairs);
-        return AGG_ERR_MEMORY;
+    static const char *const names[] = {"values", "prefixes", "tokens"};
+    if (strcmp(path, values_path) == 0) return &own->values;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned field = entry_of("encoding", SHOAL_ENCODED_MAX, names[i], path);
+        if (field < SHOAL_ENCODED_MAX) return &own->lists[field][i];
     }
-    for (uint32_t i = 0; i < own->n_values; i++) pairs[i] = (sorted_value){own->values[i], i};
-    qsort(pairs, own->n_values, sizeof *pairs, compare_sorted);
-    for (uint32_t i = 0; i < own->n_values; i++) {
-        own->sorted[i] = pairs[i].index;
-        if (i == 0 || agg_text_compare(pairs[i].text, pairs[i - 1].text) != 0) continue;
-        err = agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s holds one value twice (entries %u and %u)",
-                       values_path, pairs[i - 1].index + 1, pairs[i].index + 1);
-        break;
-    }
-    free(pairs);
-    return err;
+    unsigned split = entry_of("split_by", SHOAL_SPLIT_MAX, "values", path);
+    return split < SHOAL_SPLIT_MAX ? &own->splits[split] : NULL;
 }
 
-static shoal_err take_scalar(agg_recipe *own, agg_error *error, const char *path, const cJSON *item)
+static shoal_err add_text(shoal_recipe *recipe, const char *path, const char *text)
 {
-    shoal_recipe *recipe = &own->recipe;
-    size_t len = strlen(path);
+    if (strcmp(path, values_path) == 0) return shoal_recipe_add_value(recipe, text, strlen(text));
+    return shoal_recipe_add_text(recipe, path, strlen(path), text, strlen(text));
+}
+
+static shoal_err add_number(shoal_recipe *recipe, const agg_path *path, agg_error *error, double x)
+{
     int64_t micro = 0;
-    if (cJSON_IsString(item))
-        return core_said(error,
-                         shoal_recipe_set_string(recipe, path, len, item->valuestring, strlen(item->valuestring)),
-                         recipe, path);
-    if (cJSON_IsNumber(item)) {
-        if (!agg_json_micro(&micro, item->valuedouble))
-            return refuse(error, SHOAL_ERR_RANGE, path, "must have at most six decimals and 15 digits");
-        return core_said(error, shoal_recipe_set_number(recipe, path, len, micro), recipe, path);
-    }
-    if (cJSON_IsArray(item) && strcmp(path, values_path) == 0) return take_values(own, error, item);
-    return refuse(error, SHOAL_ERR_TYPE, path, "must be a string or a number");
+    if (!agg_json_micro(&micro, x))
+        return refuse(error, SHOAL_ERR_RANGE, path->shown, "must hold numbers of at most six decimals and 15 digits");
+    return core_said(error, shoal_recipe_add_number(recipe, path->dotted, strlen(path->dotted), micro), recipe,
+                     path->shown);
 }
 
-// Both of two equal keys would be seen here and only the last one in JavaScript: refused, so that both read the same recipe.
-static int came_before(const cJSON *object, const cJSON *item)
+static shoal_err take_list(void *context, agg_error *error, const agg_path *path, const cJSON *array)
 {
-    for (const cJSON *other = object->child; other != item; other = other->next)
-        if (strcmp(other->string, item->string) == 0) return 1;
-    return 0;
+    agg_recipe *own = context;
+    agg_list *kept = place_of(own, path->dotted);
+    shoal_err err = SHOAL_OK;
+    if (kept != NULL && cJSON_IsNumber(array->child))
+        return refuse(error, SHOAL_ERR_TYPE, path->shown, "must hold strings only");
+    for (const cJSON *item = array->child; item != NULL && err == SHOAL_OK; item = item->next) {
+        if (cJSON_IsNumber(item))
+            err = add_number(&own->recipe, path, error, item->valuedouble);
+        else
+            err = core_said(error, add_text(&own->recipe, path->dotted, item->valuestring), &own->recipe, path->shown);
+    }
+    return err == SHOAL_OK && kept != NULL ? agg_list_take(kept, error, path->shown, array) : err;
 }
 
 // One member of `signature`: hex digits for `len` bytes.
@@ -176,7 +148,7 @@ static shoal_err take_signature(agg_recipe *own, agg_error *error, const cJSON *
             err = take_hex(own->key, sizeof own->key, error, "signature.key", item);
         else if (strcmp(item->string, "ed25519") == 0 && !has_signature++)
             err = take_hex(own->signature, sizeof own->signature, error, "signature.ed25519", item);
-        else if (came_before(object, item))
+        else if (agg_json_came_before(object, item))
             err = agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "signature.%.64s is given twice", item->string);
         else
             err = agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "signature.%.64s is not part of a signature",
@@ -189,36 +161,30 @@ static shoal_err take_signature(agg_recipe *own, agg_error *error, const cJSON *
     return SHOAL_OK;
 }
 
-static shoal_err walk(agg_recipe *own, agg_error *error, const char *parent, const cJSON *object, int depth)
+// Every part of a split collection is one that devices send to.
+static shoal_err check_part(const agg_recipe *own, agg_error *error)
 {
-    char path[PATH_MAX_LEN];
-    int n_keys = 0;
-    for (const cJSON *item = object->child; item != NULL; item = item->next) {
-        int len = snprintf(path, sizeof path, "%s%s%s", parent, *parent != '\0' ? "." : "", item->string);
-        if (len < 0 || len >= PATH_MAX_LEN || strchr(item->string, '.') != NULL || ++n_keys > KEYS_MAX)
-            return refuse(error, SHOAL_ERR_UNKNOWN_FIELD, path, "is not a field of a recipe");
-        if (came_before(object, item)) return refuse(error, SHOAL_ERR_DUPLICATE, path, "is given twice");
-        shoal_err err = SHOAL_OK;
-        if (depth == 0 && strcmp(path, "signature") == 0)
-            err = take_signature(own, error, item);
-        else if (!cJSON_IsObject(item))
-            err = take_scalar(own, error, path, item);
-        else if (depth < DEPTH_MAX && item->child != NULL) // an empty object of any name would pass unseen
-            err = walk(own, error, path, item, depth + 1);
-        else
-            err = refuse(error, SHOAL_ERR_UNKNOWN_FIELD, path, "is not a field of a recipe");
-        if (err != SHOAL_OK) return err;
+    const shoal_recipe *r = &own->recipe;
+    for (uint32_t i = 0; i < r->n_part; i++) {
+        agg_text entry = {r->part[i].bytes, r->part[i].len};
+        if (agg_list_find(&own->splits[i], entry) != AGG_NOT_LISTED) continue;
+        if (entry.len == 5 && memcmp(entry.bytes, "other", 5) == 0) continue;
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "part[%u] is neither a value that split_by[%u] lists nor \"other\"", i, i);
     }
     return SHOAL_OK;
 }
 
 static shoal_err read_fields(agg_recipe *own, agg_error *error, const cJSON *json)
 {
+    const agg_json_sink sink = {"a recipe", "signature", own, take_string, take_number, take_list};
     shoal_recipe_init(&own->recipe);
     if (!cJSON_IsObject(json)) return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "a recipe is a JSON object");
-    shoal_err err = walk(own, error, "", json, 0);
+    const cJSON *signature = cJSON_GetObjectItemCaseSensitive(json, "signature");
+    shoal_err err = agg_json_walk(error, &sink, json);
+    if (err == SHOAL_OK && signature != NULL) err = take_signature(own, error, signature);
     if (err == SHOAL_OK) err = core_said(error, shoal_recipe_finish(&own->recipe), &own->recipe, "the recipe");
-    if (err == SHOAL_OK) err = sort_values(own, error);
+    if (err == SHOAL_OK) err = check_part(own, error);
     if (err != SHOAL_OK) return err;
     memcpy(own->id, own->recipe.key.bytes, own->recipe.key.len);
     agg_hex(own->hash_hex, own->recipe.recipe_hash, 32);
@@ -257,9 +223,10 @@ shoal_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error, const char 
 void agg_recipe_release(agg_recipe *recipe)
 {
     free(recipe->json);
-    free(recipe->values);
-    free(recipe->sorted);
-    free(recipe->pool);
+    agg_list_release(&recipe->values);
+    for (size_t i = 0; i < SHOAL_ENCODED_MAX; i++)
+        for (size_t j = 0; j < 3; j++) agg_list_release(&recipe->lists[i][j]);
+    for (size_t i = 0; i < SHOAL_SPLIT_MAX; i++) agg_list_release(&recipe->splits[i]);
     memset(recipe, 0, sizeof *recipe);
 }
 
@@ -270,20 +237,9 @@ int agg_recipe_is_closed(const agg_recipe *recipe)
 
 static int find_value(uint64_t *item, const agg_recipe *recipe, agg_text text)
 {
-    uint32_t low = 0, high = recipe->n_values;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = agg_text_compare(recipe->values[recipe->sorted[middle]], text);
-        if (order == 0) {
-            *item = recipe->sorted[middle];
-            return 1;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return 0;
+    uint32_t index = agg_list_find(&recipe->values, text);
+    *item = index;
+    return index != AGG_NOT_LISTED;
 }
 
 static int find_index(uint64_t *item, uint32_t size, const char *bytes, size_t len)
@@ -326,6 +282,6 @@ int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes,
         *item = shoal_part_item(part, (const uint8_t *)bytes, len);
         return 1;
     }
-    if (recipe->n_values > 0) return find_value(item, recipe, (agg_text){bytes, len});
+    if (recipe->values.n > 0) return find_value(item, recipe, (agg_text){bytes, len});
     return find_index(item, part->size, bytes, len);
 }

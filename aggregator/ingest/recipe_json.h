@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipe file (JSON) as the core's recipe, with the list of values that the core does not keep.
 //
-// The JSON is walked once: nested objects make dotted paths, every scalar goes to shoal_recipe_set_*. Unknown, doubled and
-// wrongly typed fields are refused with the file's and the field's name. `parameters.values` is kept here, in order, with an
-// index for look-ups; a value given twice is refused. `signature` at the top is no field: it is taken off here, in no hash, and
-// kept unchecked for recipe_signature.h; one that is malformed is refused.
+// The JSON is walked once (json_walk.h): every scalar goes to shoal_recipe_set_*, every entry of a list to shoal_recipe_add_*. Unknown,
+// doubled and wrongly typed fields are refused with the file's and the field's name. Lists of strings are kept here, in order, with an
+// index for look-ups; an entry given twice is refused, and a `part` that its split field does not list. `signature` at the top is no field: it
+// is taken off here, in no hash, and kept unchecked for recipe_signature.h; one that is malformed is refused.
 #ifndef RECIPE_JSON_H
 #define RECIPE_JSON_H
 
@@ -13,16 +13,9 @@
 
 #include "agg_error.h"
 #include "recipe.h"
+#include "text_list.h"
 
 #define AGG_RECIPE_FILE_MAX ((size_t)1 << 20) // bytes of a recipe file
-
-typedef struct agg_text {
-    const char *bytes; // not NUL-terminated
-    size_t len;
-} agg_text;
-
-// Returns: below, at or above 0, by bytes; a text comes before those it begins.
-int agg_text_compare(agg_text a, agg_text b);
 
 typedef struct agg_recipe {
     shoal_recipe recipe;
@@ -30,10 +23,9 @@ typedef struct agg_recipe {
     char hash_hex[65];           // recipe.recipe_hash, NUL-terminated
     char *json;                  // the file as it was read, json_len bytes and a NUL
     size_t json_len;
-    uint32_t n_values; // parameters.values; 0 when the recipe has none
-    agg_text *values;  // in recipe order
-    uint32_t *sorted;  // indices of values by their bytes
-    char *pool;        // the values' bytes
+    agg_list values;                      // parameters.values; empty when the recipe has none, as are those below
+    agg_list lists[SHOAL_ENCODED_MAX][3]; // of each field of the encoding, by enum shoal_encoded_list
+    agg_list splits[SHOAL_SPLIT_MAX];     // split_by's values
     int has_signature;
     uint8_t key[32];       // where it has one: the Ed25519 key that it names
     uint8_t signature[64]; // as it was read, good or bad

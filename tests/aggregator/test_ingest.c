@@ -38,7 +38,7 @@ static void bad_recipes_are_refused(void **state)
         {HEAD P("\"epsilon\":\"4\",\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":true,\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":null,\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
-        {HEAD P("\"epsilon\":[4],\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
+        {HEAD P("\"epsilon\":[4],\"k\":8,\"m\":16") "}", SHOAL_ERR_UNKNOWN_FIELD, "parameters.epsilon is not a list"},
         {HEAD P("\"epsilon\":0,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":-1,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":17,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},

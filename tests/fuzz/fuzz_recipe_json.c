@@ -29,9 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         PROPERTY(error.text[0] != '\0' && memchr(error.text, '\0', sizeof error.text) != NULL);
         return 0;
     }
-    for (uint32_t i = 0; i < recipe.n_values; i++) {
+    for (uint32_t i = 0; i < recipe.values.n; i++) {
         uint64_t item = 0;
-        PROPERTY(agg_recipe_item(&item, &recipe, recipe.values[i].bytes, recipe.values[i].len) && item == i);
+        PROPERTY(agg_recipe_item(&item, &recipe, recipe.values.texts[i].bytes, recipe.values.texts[i].len) &&
+                 item == i);
     }
     PROPERTY(recipe.json_len == len && recipe.recipe.n_parts == 1);
     put_signature(&recipe);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of strings; see text_list.h.
+#include "text_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "json_walk.h"
+
+int agg_text_compare(agg_text a, agg_text b)
+{
+    size_t shorter = a.len < b.len ? a.len : b.len;
+    int order = shorter > 0 ? memcmp(a.bytes, b.bytes, shorter) : 0;
+    if (order != 0) return order;
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+typedef struct sorted_text {
+    agg_text text;
+    uint32_t index;
+} sorted_text;
+
+// Of equal texts the first one first, so that an error names them in order.
+static int compare_sorted(const void *a, const void *b)
+{
+    const sorted_text *x = a, *y = b;
+    int order = agg_text_compare(x->text, y->text);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static shoal_err sort(agg_list *list, agg_error *error, const char *path, sorted_text *pairs)
+{
+    for (uint32_t i = 0; i < list->n; i++) pairs[i] = (sorted_text){list->texts[i], i};
+    qsort(pairs, list->n, sizeof *pairs, compare_sorted);
+    for (uint32_t i = 0; i < list->n; i++) {
+        list->sorted[i] = pairs[i].index;
+        if (i == 0 || agg_text_compare(pairs[i].text, pairs[i - 1].text) != 0) continue;
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s holds one value twice (entries %u and %u)",
+                        path, pairs[i - 1].index + 1, pairs[i].index + 1);
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err copy(agg_list *list, agg_error *error, const cJSON *array)
+{
+    size_t bytes = 0, n = 0;
+    for (const cJSON *item = array->child; item != NULL; item = item->next, n++) bytes += strlen(item->valuestring);
+    list->pool = agg_alloc(error, bytes, 1);
+    list->texts = agg_alloc(error, n, sizeof *list->texts);
+    list->sorted = agg_alloc(error, n, sizeof *list->sorted);
+    if (list->pool == NULL || list->texts == NULL || list->sorted == NULL) return AGG_ERR_MEMORY;
+    char *at = list->pool;
+    for (const cJSON *item = array->child; item != NULL; item = item->next) {
+        size_t len = strlen(item->valuestring);
+        if (len > 0) memcpy(at, item->valuestring, len);
+        list->texts[list->n++] = (agg_text){at, len};
+        at += len;
+    }
+    return SHOAL_OK;
+}
+
+shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path, const cJSON *array)
+{
+    sorted_text *pairs = NULL;
+    shoal_err err = copy(list, error, array);
+    if (err == SHOAL_OK && (pairs = agg_alloc(error, list->n, sizeof *pairs)) == NULL) err = AGG_ERR_MEMORY;
+    if (err == SHOAL_OK) err = sort(list, error, path, pairs);
+    free(pairs);
+    if (err != SHOAL_OK) agg_list_release(list);
+    return err;
+}
+
+void agg_list_release(agg_list *list)
+{
+    free(list->texts);
+    free(list->sorted);
+    free(list->pool);
+    memset(list, 0, sizeof *list);
+}
+
+uint32_t agg_list_find(const agg_list *list, agg_text text)
+{
+    uint32_t low = 0, high = list->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = agg_text_compare(list->texts[list->sorted[middle]], text);
+        if (order == 0) return list->sorted[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return AGG_NOT_LISTED;
+}
