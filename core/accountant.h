@@ -5,21 +5,27 @@
 // The host loads the bytes, debits, stores them durably, and only then randomizes. A debit is never taken back; a charge is kept for ever
 // (a policy's budget is for its analyses' life, whatever later policies call themselves); an answered query is remembered until it expires.
 //
-// Layout, little-endian: magic "shoalacq" (8), version 1 (4), analyses and fields charged (4), answered queries (4), created day (4), newest day (4), zero (4);
-// then 96 bytes a charge: key (16, the start of SHA-256 over length-prefixed analysis and field, field empty for the analysis itself), reports (4),
-// round (4: index of the last answered), version (4: highest answered), zero (4), sum of epsilon (8, micro), sum of local epsilon (8, micro), sum of squares of epsilon (8, micro^2),
-// sum of epsilon * min(epsilon/2, 1) rounded up (8, micro: the advanced theorem's first term, bounded), sum of delta (8, units of 1e-15), last answered query hash (16), zero (8);
-// then 24 bytes an answered query: start of its hash (16), expiry day (4), zero (4); then the checksum (8, checksum.h).
+// Layout, little-endian: magic "shoalacq" (8), version 1 (4), charges (4), answered queries (4), created day (4), newest day (4), zero (4);
+// then 80 bytes a charge, of an analysis or of one of its fields: key (16, the start of SHA-256 over length-prefixed analysis and field,
+// field empty for the analysis itself), reports (4), round (4: index of the last answered), version (4: highest answered), zero (4), sum
+// of epsilon (8, micro), sum of local epsilon (8, micro), sum of squares of epsilon (8, micro^2), sum of delta (8, units of 1e-15), last
+// answered query hash (16, its start); round, version and hash are the analysis's, zero for a field; then 24 bytes an answered query:
+// start of its hash (16), expiry day (4), index of its analysis among the charges (4); then the checksum (8, checksum.h).
+//
+// No analysis can fill the answers: each may have SHOAL_ACCOUNTANT_SHARE of them that have not expired.
 //
 // Time only goes forward: the day that counts is the later of the host's and the newest ever debited, so a clock set back brings nothing back.
 //
-// Composition, of queries (eps_i, delta_i), i = 1 .. n, each epsilon what the query claims for its cohort (check 3 made it true):
+// Composition, of queries (eps_i, delta_i), i = 1 .. n, each epsilon what the query claims for its cohort (check 3 made it true). Queries
+// are chosen after answers are seen, their epsilons as well, so that each is a privacy filter: the composed figure before every query.
 //     basic      sum eps_i, at delta = sum delta_i (apple-2022 section 4.3)
-//     advanced   the smaller of that and sum eps_i min(eps_i/2, 1) + sqrt(2 ln(1/slack) sum eps_i^2), at delta = slack + sum delta_i
-//                (Kairouz, Oh, Viswanath 2015, Theorem 3.4's form with (e^x-1)/(e^x+1) <= min(x/2, 1))
-//     renyi      the smaller of basic and min over orders a of rho a + (ln(1/slack))/(a-1) + ln(1-1/a) - ln(a)/(a-1), rho = sum eps_i^2/2, at
-//                delta = slack + sum delta_i (Bun, Steinke 2016: (eps, delta)-DP is delta-approximately eps^2/2-zCDP; conversion of Canonne, Kamath, Steinke 2020)
-// All in integers, every rounding upwards. One policy selects one; the other sums are kept so that a later policy may select another.
+//     advanced   the smaller of that and rho + sqrt(4 rho ln(1/slack)), rho = sum eps_i^2/2, at delta = slack + sum delta_i
+//                (Whitehouse, Ramdas, Rogers, Wu, "Fully adaptive composition in differential privacy", 2023, Theorem 1)
+//     renyi      the smaller of both and min over orders a of rho a + ln(1/slack)/(a-1) + ln(1-1/a) - ln(a)/(a-1), at the same delta:
+//                each query is delta_i-approximately eps_i^2/2-zCDP (Bun, Steinke 2016), rho a filter (Feldman, Zrnic 2021), converted
+//                as Canonne, Kamath, Steinke 2020
+// A field composes as its analysis does, with the same slack. All in integers, every rounding upwards. One policy selects one; the sums
+// serve all three, so that a later policy may select another.
 #ifndef SHOAL_ACCOUNTANT_H
 #define SHOAL_ACCOUNTANT_H
 
@@ -27,8 +33,9 @@
 
 #define SHOAL_ACCOUNTANT_CHARGES_MAX 256u
 #define SHOAL_ACCOUNTANT_ANSWERS_MAX 512u
+#define SHOAL_ACCOUNTANT_SHARE (SHOAL_ACCOUNTANT_ANSWERS_MAX / SHOAL_POLICY_ANALYSES_MAX)
 #define SHOAL_ACCOUNTANT_HEADER 32u
-#define SHOAL_ACCOUNTANT_CHARGE 96u
+#define SHOAL_ACCOUNTANT_CHARGE 80u
 #define SHOAL_ACCOUNTANT_ANSWER 24u
 #define SHOAL_ACCOUNTANT_SIZE_MAX                                                                                      \
     (SHOAL_ACCOUNTANT_HEADER + SHOAL_ACCOUNTANT_CHARGE * SHOAL_ACCOUNTANT_CHARGES_MAX +                                \
@@ -37,7 +44,7 @@
 // Why a query is refused. The numbers never change: logs carry them. In the order in which they are looked for.
 typedef enum shoal_refusal {
     SHOAL_ACCEPTED = 0,
-    SHOAL_REFUSED_STORAGE = 1,   // the accountant's bytes are damaged, or full
+    SHOAL_REFUSED_STORAGE = 1,   // the accountant's bytes are damaged (looked for first), or have no room (last)
     SHOAL_REFUSED_NOT_QUERY = 2, // the recipe names no policy
     SHOAL_REFUSED_POLICY = 3,    // it names another policy than this device's
     SHOAL_REFUSED_ANALYSIS = 4,  // the policy has no such analysis

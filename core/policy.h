@@ -13,15 +13,15 @@
 //     streams.N.fields.M.type           "number", "text", "tokens": the scheme it may be encoded by (boundaries, values, prefixes)
 //     analyses.N.analysis               name; 1 to 8 analyses
 //     analyses.N.stream                 the one stream that it reads
-//     analyses.N.version                queries of a lower version are refused; default 1
+//     analyses.N.version                queries of a lower version are refused; 1 .. 1,000,000, default 1
 //     analyses.N.mechanisms (list)      names of mechanisms.def; 1 or more
 //     analyses.N.query.fields           at most so many fields of one query; 1 .. 4, default 1
-//     analyses.N.query.size             at most so many cells; default 65,536
-//     analyses.N.budget.epsilon         Table 1a: cohort-aggregate epsilon of all its queries together
+//     analyses.N.query.size             at most so many cells; 2 .. 2^24, default 65,536
+//     analyses.N.budget.epsilon         Table 1a: cohort-aggregate epsilon of all its queries together; every epsilon: 0.000001 .. 16
 //     analyses.N.budget.delta           "1e-K": and their delta
 //     analyses.N.budget.reports         Table 1a: reports of one device; 1 .. 65,535
 //     analyses.N.budget.composition     "basic" (default), "advanced", "renyi"; see accountant.h
-//     analyses.N.budget.slack           "1e-K", delta of the composition itself, part of budget.delta; needed by the last two
+//     analyses.N.budget.slack           "1e-K", delta of the composition itself, part of budget.delta and below it; needed by the last two
 //     analyses.N.cohort.minimum         a query must ask for at least this cohort; 1 .. 10^9, default 1000
 //     analyses.N.cohort.honest          share of a cohort that is taken to be honest; 0.000001 .. 1, default 1
 //     analyses.N.split_by (list)        fields of the stream, of type "text", approved as not sensitive: 0 to 2
@@ -30,8 +30,14 @@
 //     analyses.N.fields.M.epsilon         cohort-aggregate epsilon of all queries that read it
 //     analyses.N.fields.M.reports         reports that read it; 1 .. 65,535
 //
-// Canonical bytes: "shoal policy 1\n" and, in this order, every member with its value or default; the hash is their SHA-256, and a query
-// names it in `policy`. Source: apple-2022 sections 4 to 4.3, Tables 1a and 1b.
+// Every path without "default" is needed, but for slack and split_by. Mechanisms are known by name, carried by the build or not.
+//
+// Canonical bytes: "shoal policy 1\n", then fields of a tag (u16), a length (u32) and a value, integers big-endian: every member with its
+// value or default, in the order above. The tag of a path is its number in the list above, from 1 (policy) to 25; an entry of a list of
+// objects is a field of tag 64 (the policy itself), 65 (stream), 66 (its field), 67 (analysis), 68 (its budgeted field) around its
+// members. Numbers are 4 bytes (micro-units for epsilon and honest, K for 1e-K), mechanisms a mask of bit id, keys their 32 bytes each,
+// names of split_by prefixed by their length (1 byte). The hash is their SHA-256, and a query names it in `policy`.
+// Source: apple-2022 sections 4 to 4.3, Tables 1a and 1b.
 #ifndef SHOAL_POLICY_H
 #define SHOAL_POLICY_H
 
