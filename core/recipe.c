@@ -187,6 +187,19 @@ shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t
     return SHOAL_OK;
 }
 
+int shoal_recipe_range(int64_t *min_micro, int64_t *max_micro, const char *path, size_t path_len)
+{
+    for (const field *f = fields; f < fields + N_FIELDS; f++) {
+        if (f->kind != KIND_MICRO && f->kind != KIND_INTEGER && f->kind != KIND_INTEGER64) continue;
+        if (!shoal_text_equal(f->path, path, path_len)) continue;
+        uint64_t unit = f->kind == KIND_MICRO ? 1 : 1000000;
+        *min_micro = (int64_t)(f->min * unit);
+        *max_micro = (int64_t)(f->max * unit);
+        return 1;
+    }
+    return 0;
+}
+
 static shoal_err set_name(shoal_recipe *recipe, const field *f, const char *text, size_t len)
 {
     shoal_name name;

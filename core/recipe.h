@@ -118,6 +118,11 @@ shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t
 shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text,
                                   size_t len) SHOAL_MUST_CHECK;
 
+// The range of a field that shoal_recipe_set_number sets, for a host that says what was refused. Mechanisms may take less.
+//   min_micro, max_micro: both ends, in micro-units; written where there is a range
+// Returns: whether `path` is such a field and its range is its own, which it is not of parameters.low and .high.
+int shoal_recipe_range(int64_t *min_micro, int64_t *max_micro, const char *path, size_t path_len);
+
 // Adds the next entry of the list `parameters.values`, in order. The host refuses doubles (it has the memory to see them).
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len) SHOAL_MUST_CHECK;
 

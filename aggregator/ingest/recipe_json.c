@@ -72,7 +72,12 @@ static shoal_err take_string(void *context, agg_error *error, const agg_path *pa
 static shoal_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
 {
     agg_recipe *own = context;
-    shoal_err err = shoal_recipe_set_number(&own->recipe, path->dotted, strlen(path->dotted), micro);
+    size_t len = strlen(path->dotted);
+    int64_t low = 0, high = 0;
+    shoal_err err = shoal_recipe_set_number(&own->recipe, path->dotted, len, micro);
+    if (err == SHOAL_ERR_RANGE && shoal_recipe_range(&low, &high, path->dotted, len))
+        return agg_fail(error, err, AGG_EXIT_USAGE, "%s must be from %.15g to %.15g", path->shown, (double)low / 1e6,
+                        (double)high / 1e6);
     return core_said(error, err, &own->recipe, path->shown);
 }
 

@@ -251,11 +251,14 @@ test('listed values that the text rule changes are told, but items, which are ma
 });
 
 test('bad recipes name file and field', () => {
-  for (const [epsilon, says] of [[0, /epsilon/], [-1, /epsilon/], [17, /epsilon/], ['NaN', /line 1: is not JSON/]]) {
+  for (const [epsilon, says] of [[0, /epsilon must be from 0\.01 to 16/],
+    [-1, /epsilon must be from/], [17, /epsilon must be from/], ['NaN', /line 1: is not JSON/]]) {
     writeFileSync(at('bad.json'), JSON.stringify(recipe({ parameters: { epsilon: 0, k: 64, m: 256 } }))
       .replace('"epsilon":0', `"epsilon":${epsilon}`));
     bad(2, /** @type {RegExp} */ (says), ['recipe', 'check', 'bad.json']);
   }
+  write('bad.json', recipe({ release: { threshold: -1 } }));
+  bad(2, /bad\.json: release\.threshold must be from 0 to 1000000000000\n/, ['recipe', 'check', 'bad.json']);
   write('bad.json', recipe({ nope: 1 }));
   bad(2, /bad\.json: nope is not a field of a recipe/, ['recipe', 'hash', 'bad.json']);
   write('bad.json', recipe({ nothing: {} }));

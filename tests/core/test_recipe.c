@@ -213,6 +213,36 @@ static void days(void)
     }
 }
 
+// Both ends are taken, what is next to them is not.
+static void ranges_are_told(void)
+{
+    static const struct {
+        const char *path;
+        int64_t step;
+    } ranged[] = {{"parameters.epsilon", 1},
+                  {"send.sample", 1},
+                  {"limit.per_day", 1000000},
+                  {"release.threshold", 1000000},
+                  {"parameters.k", 1000000}};
+    static const char *const others[] = {"recipe",         "seed",  "expires", "cohort.delta",
+                                         "parameters.low", "limit", "nope"};
+    for (size_t i = 0; i < sizeof ranged / sizeof ranged[0]; i++) {
+        int64_t low = -1, high = -1;
+        const char *path = ranged[i].path;
+        CHECK(shoal_recipe_range(&low, &high, path, strlen(path)));
+        const int64_t tries[] = {low, high, low - ranged[i].step, high + ranged[i].step};
+        for (int t = 0; t < 4; t++) {
+            shoal_recipe recipe;
+            shoal_recipe_init(&recipe);
+            CHECK(set_micro(&recipe, path, tries[t]) == (t < 2 ? SHOAL_OK : SHOAL_ERR_RANGE));
+        }
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        int64_t low = 0, high = 0;
+        CHECK(!shoal_recipe_range(&low, &high, others[i], strlen(others[i])));
+    }
+}
+
 int main(void)
 {
     canonical_bytes();
@@ -222,5 +252,6 @@ int main(void)
     refused_settings();
     refused_wholes();
     days();
+    ranges_are_told();
     return check_summary();
 }
