@@ -17,34 +17,36 @@ double agg_advanced_composition(const double *epsilon, const double *count, size
     return fmin(plain, fmin(first, second));
 }
 
-// Each kind's epsilon at `delta`, the local one where the crowd adds nothing.
-static shoal_err each_epsilon(double *epsilon, agg_error *error, const agg_query *queries, size_t n, double delta)
+// Each kind's epsilon of a person's contributions at `delta`, the local one where the crowd adds nothing.
+static shoal_err each_epsilon(double *epsilon, agg_error *error, const agg_query *queries, size_t n, double delta,
+                              double contributions)
 {
     for (size_t i = 0; i < n; i++) {
-        const agg_crowd crowd = {queries[i].local_epsilon, queries[i].n, delta, 1};
+        const agg_crowd crowd = {queries[i].local_epsilon, queries[i].n, delta, contributions};
         agg_central central;
         shoal_err err = agg_crowd_epsilon(&central, error, &crowd, AGG_BOUND_STRONGER, 0);
         if (err != SHOAL_OK) return err;
-        epsilon[i] = isnan(central.upper) ? crowd.local_epsilon : central.upper;
+        epsilon[i] = isnan(central.upper) ? contributions * crowd.local_epsilon : central.upper;
     }
     return SHOAL_OK;
 }
 
-static double compose_renyi(const agg_query *queries, size_t n, double delta)
+// Returns: whether all queries are of the symmetric encoding; the curve of one report in each of them.
+static int compose_renyi(agg_renyi_curve *sum, const agg_query *queries, size_t n)
 {
-    agg_renyi_curve sum = {{0}, {0}}, one;
     const agg_query *fewest = queries;
     for (size_t i = 0; i < n; i++) {
-        if (!(queries[i].bit_epsilon > 0)) return NAN;
+        if (!(queries[i].bit_epsilon > 0)) return 0;
         if (queries[i].n < fewest->n) fewest = &queries[i];
     }
-    agg_renyi_orders(&sum, fewest->bit_epsilon, fewest->n);
+    *sum = (agg_renyi_curve){{0}, {0}};
+    agg_renyi_orders(sum, fewest->bit_epsilon, fewest->n);
     for (size_t i = 0; i < n; i++) {
-        one = sum;
+        agg_renyi_curve one = *sum;
         agg_renyi_one_hot(&one, queries[i].bit_epsilon, queries[i].n);
-        for (int j = 0; j < AGG_RENYI_ORDERS; j++) sum.rho[j] += queries[i].count * one.rho[j];
+        for (int j = 0; j < AGG_RENYI_ORDERS; j++) sum->rho[j] += queries[i].count * one.rho[j];
     }
-    return agg_renyi_epsilon(&sum, delta);
+    return 1;
 }
 
 static double better(double epsilon, double local)
@@ -52,24 +54,42 @@ static double better(double epsilon, double local)
     return epsilon < local ? epsilon : NAN;
 }
 
-shoal_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries, size_t n_queries,
-                      double delta)
+// All but `renyi`.
+static shoal_err compose(agg_totals *totals, agg_error *error, const agg_query *queries, size_t n, double delta,
+                         double contributions)
 {
-    double epsilon[AGG_SCHEDULE_MAX], count[AGG_SCHEDULE_MAX], basic = 0;
-    agg_composition t = {0, 0, 0, 0, 0};
-    for (size_t i = 0; i < n_queries; i++) {
+    double epsilon[AGG_SCHEDULE_MAX], count[AGG_SCHEDULE_MAX], all = 0, basic = 0;
+    agg_totals t = {0, 0, 0, NAN};
+    for (size_t i = 0; i < n; i++) {
         count[i] = queries[i].count;
-        t.queries += count[i];
-        t.local += count[i] * queries[i].local_epsilon;
+        all += count[i];
+        t.local += contributions * count[i] * queries[i].local_epsilon;
     }
-    shoal_err err = each_epsilon(epsilon, error, queries, n_queries, delta / t.queries);
+    shoal_err err = each_epsilon(epsilon, error, queries, n, delta / all, contributions);
     if (err != SHOAL_OK) return err;
-    for (size_t i = 0; i < n_queries; i++) basic += count[i] * epsilon[i];
-    err = each_epsilon(epsilon, error, queries, n_queries, delta / (2 * t.queries));
+    for (size_t i = 0; i < n; i++) basic += count[i] * epsilon[i];
+    err = each_epsilon(epsilon, error, queries, n, delta / (2 * all), contributions);
     if (err != SHOAL_OK) return err;
     t.basic = better(basic, t.local);
-    t.advanced = better(agg_advanced_composition(epsilon, count, n_queries, delta / 2), t.local);
-    t.renyi = better(compose_renyi(queries, n_queries, delta), t.local);
+    t.advanced = better(agg_advanced_composition(epsilon, count, n, delta / 2), t.local);
+    *totals = t;
+    return SHOAL_OK;
+}
+
+shoal_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries, size_t n_queries,
+                      double delta, double contributions)
+{
+    agg_composition t = {.contributions = contributions};
+    agg_renyi_curve curve;
+    for (size_t i = 0; i < n_queries; i++) t.queries += queries[i].count;
+    shoal_err err = compose(&t.item, error, queries, n_queries, delta, 1);
+    t.user = t.item;
+    if (err == SHOAL_OK && contributions > 1) err = compose(&t.user, error, queries, n_queries, delta, contributions);
+    if (err != SHOAL_OK) return err;
+    if (compose_renyi(&curve, queries, n_queries)) {
+        t.item.renyi = better(agg_renyi_epsilon(&curve, delta), t.item.local);
+        t.user.renyi = better(agg_renyi_group_epsilon(&curve, delta, contributions), t.user.local);
+    }
     *total = t;
     return SHOAL_OK;
 }

@@ -121,17 +121,6 @@ void agg_renyi_orders(agg_renyi_curve *curve, double bit_epsilon, double n)
         curve->order[i] = 1 + 0.05 * pow(600, (double)i / (AGG_RENYI_ORDERS - 1)) / step;
 }
 
-void agg_renyi_one_hot(agg_renyi_curve *curve, double bit_epsilon, double n)
-{
-    double others = n - 1, cells = fmin(CELLS, others + 1), rho[AGG_RENYI_ORDERS];
-    for (int i = 0; i < AGG_RENYI_ORDERS; i++) curve->rho[i] = 0;
-    for (double cell = 0; cell < cells; cell++) {
-        double w1 = floor(cell * (others + 1) / cells), w2 = floor((cell + 1) * (others + 1) / cells) - 1;
-        agg_renyi_bit(rho, curve->order, AGG_RENYI_ORDERS, bit_epsilon, w1, others - w2);
-        for (int i = 0; i < AGG_RENYI_ORDERS; i++) curve->rho[i] = fmax(curve->rho[i], 2 * rho[i]);
-    }
-}
-
 static double epsilon_at(const agg_renyi_curve *curve, double log_delta)
 {
     double least = INFINITY;
@@ -140,6 +129,40 @@ static double epsilon_at(const agg_renyi_curve *curve, double log_delta)
         least = fmin(least, fmax(epsilon, 0));
     }
     return least;
+}
+
+static double cells_of(double n)
+{
+    return fmin(CELLS, n);
+}
+
+// The bound of one cell alone.
+static void one_cell(agg_renyi_curve *curve, double bit_epsilon, double n, double cell)
+{
+    double w1 = floor(cell * n / cells_of(n)), w2 = floor((cell + 1) * n / cells_of(n)) - 1;
+    agg_renyi_bit(curve->rho, curve->order, AGG_RENYI_ORDERS, bit_epsilon, w1, n - 1 - w2);
+    for (int i = 0; i < AGG_RENYI_ORDERS; i++) curve->rho[i] *= 2;
+}
+
+// Returns: the cell that costs most at that delta.
+static double all_cells(agg_renyi_curve *curve, double bit_epsilon, double n, double log_delta)
+{
+    agg_renyi_curve one = *curve;
+    double worst = 0, most = -1;
+    for (int i = 0; i < AGG_RENYI_ORDERS; i++) curve->rho[i] = 0;
+    for (double cell = 0; cell < cells_of(n); cell++) {
+        one_cell(&one, bit_epsilon, n, cell);
+        for (int i = 0; i < AGG_RENYI_ORDERS; i++) curve->rho[i] = fmax(curve->rho[i], one.rho[i]);
+        double epsilon = epsilon_at(&one, log_delta);
+        if (epsilon > most) worst = cell;
+        most = fmax(most, epsilon);
+    }
+    return worst;
+}
+
+void agg_renyi_one_hot(agg_renyi_curve *curve, double bit_epsilon, double n)
+{
+    (void)all_cells(curve, bit_epsilon, n, log(1e-9));
 }
 
 double agg_renyi_epsilon(const agg_renyi_curve *curve, double delta)
@@ -166,4 +189,107 @@ double agg_renyi_group_epsilon(const agg_renyi_curve *curve, double delta, doubl
     }
     double epsilon = epsilon_at(curve, low);
     return low + group_log(epsilon, contributions) <= asked ? contributions * epsilon : INFINITY;
+}
+
+// A search over n or over bit_epsilon, the other one fixed. Steps look at one cell, which is a hundredth of the work; what is
+// returned has passed all of them, and where it does not, the cell that refused it is looked at from there on.
+typedef struct hunt {
+    const agg_renyi_question *question;
+    double n, bit_epsilon;
+    int is_over_n;
+    double place; // of the cell, as a share of all
+} hunt;
+
+static void set(hunt *h, double x)
+{
+    if (h->is_over_n)
+        h->n = x;
+    else
+        h->bit_epsilon = x;
+}
+
+static int is_kept_alone(const hunt *h)
+{
+    return 2 * h->bit_epsilon * h->question->contributions <= h->question->epsilon;
+}
+
+static int is_kept(const agg_renyi_curve *curve, const agg_renyi_question *q)
+{
+    return agg_renyi_group_epsilon(curve, q->delta, q->contributions) <= q->epsilon;
+}
+
+static int passes_one_cell(hunt *h, double x)
+{
+    agg_renyi_curve curve;
+    set(h, x);
+    if (is_kept_alone(h)) return 1;
+    agg_renyi_orders(&curve, h->bit_epsilon, h->n);
+    one_cell(&curve, h->bit_epsilon, h->n, floor(h->place * cells_of(h->n)));
+    return is_kept(&curve, h->question);
+}
+
+static int passes_all(hunt *h, double x)
+{
+    agg_renyi_curve curve;
+    set(h, x);
+    if (is_kept_alone(h)) return 1;
+    agg_renyi_orders(&curve, h->bit_epsilon, h->n);
+    double worst = all_cells(&curve, h->bit_epsilon, h->n, log(h->question->delta));
+    if (is_kept(&curve, h->question)) return 1;
+    h->place = (worst + 0.5) / cells_of(h->n);
+    return 0;
+}
+
+static double between(const hunt *h, double x, double y)
+{
+    double middle = sqrt(x) * sqrt(y);
+    return h->is_over_n ? floor(middle) : middle;
+}
+
+static int is_apart(const hunt *h, double x, double y)
+{
+    return h->is_over_n ? fabs(x - y) > 1 : fabs(x - y) > 1e-7 * fmin(x, y);
+}
+
+// From bad, which all cells refuse, to good, which they pass: both are above 0.
+static double narrow(hunt *h, double bad, double good)
+{
+    for (int tries = 0; tries < 8 && is_apart(h, bad, good); tries++) {
+        double low = bad, high = good; // in the order of being kept
+        while (is_apart(h, low, high)) {
+            double middle = between(h, low, high);
+            if (middle == low) middle++; // of whole numbers, the geometric mean may be the smaller one
+            if (passes_one_cell(h, middle))
+                high = middle;
+            else
+                low = middle;
+        }
+        if (passes_all(h, high)) return high;
+        bad = high;
+    }
+    while (is_apart(h, bad, good)) {
+        double middle = between(h, bad, good);
+        if (middle == bad) middle++;
+        if (passes_all(h, middle))
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
+double agg_renyi_find_reports(const agg_renyi_question *question, double bit_epsilon)
+{
+    hunt h = {question, 1, bit_epsilon, 1, 0.5};
+    double most = 1e12;
+    if (!passes_all(&h, most)) return NAN;
+    return passes_all(&h, 1) ? 1 : narrow(&h, 1, most);
+}
+
+double agg_renyi_find_bit_epsilon(const agg_renyi_question *question, double n, double most)
+{
+    hunt h = {question, n, 0, 0, 0.5};
+    double least = question->epsilon / (2 * question->contributions);
+    if (least >= most || passes_all(&h, most)) return most;
+    return narrow(&h, most, least);
 }

@@ -10,14 +10,14 @@
 #include "central_figure.h"
 #include "commands.h"
 #include "composition.h"
+#include "guarantee.h"
 #include "options.h"
 #include "result_options.h"
+#include "round_text.h"
 #include "schedule.h"
 #include "talk.h"
 
 #define SCHEDULE_BYTES_MAX 65536
-#define DIGITS_JSON 12
-#define DIGITS_TABLE 6
 
 static const char help_text[] =
     "Usage: shoal account --local-epsilon E --reports N --delta D [OPTION]...\n"
@@ -33,10 +33,10 @@ static const char help_text[] =
     "  --model MODEL        what E is stated in: replacement (default) or deletion (twice E in replacement)\n"
     "  --honest SHARE       of the reports, 0.01 to 1; the others add nothing. Default 1\n"
     "  --mechanism NAME     onehot-symmetric: the Renyi route too\n"
-    "  --contributions B    reports of one person among N, protected together. Default 1\n"
+    "  --contributions B    reports of one person among N (of each query), protected together. Default 1\n"
     "  --per-day R          with --period DAYS: the same, R a day\n"
     "  --period DAYS\n"
-    "  --queries K          K such queries to the same people, one report each: composition\n"
+    "  --queries K          K such queries to the same people: composition\n"
     "  --schedule FILE      queries of several kinds: lines of local epsilon, reports and, if not 1, how many\n"
     "  --central-epsilon C  asked for, with --find\n"
     "  --find WHAT          reports: the fewest; local-epsilon: the largest\n"
@@ -59,7 +59,7 @@ typedef struct account {
     agg_query schedule[AGG_SCHEDULE_MAX];
     size_t n_schedule;
     agg_central item[AGG_BOUNDS], user[AGG_BOUNDS];
-    double item_renyi, user_renyi, found[AGG_BOUNDS];
+    double item_renyi, user_renyi, found[AGG_BOUNDS], found_renyi;
     agg_composition composition;
 } account;
 
@@ -79,11 +79,6 @@ static double bit_epsilon_of(const account *t, double replacement)
     return t->is_one_hot ? replacement / 2 : 0;
 }
 
-static double honest_of(const account *t, double reports)
-{
-    return fmax(1, floor(reports * t->honest * (1 + 1e-15)));
-}
-
 static shoal_err check_arguments(agg_error *error, const arguments *a)
 {
     int is_inverse = a->find != NULL, many = a->queries != NULL || a->schedule != NULL;
@@ -93,8 +88,6 @@ static shoal_err check_arguments(agg_error *error, const arguments *a)
     if (a->queries != NULL && a->schedule != NULL) return usage(error, "--queries or --schedule, not both");
     if (a->contributions != NULL && a->per_day != NULL) return usage(error, "--contributions or --per-day, not both");
     if ((a->per_day != NULL) != (a->period != NULL)) return usage(error, "--per-day and --period go together");
-    if (many && (a->contributions != NULL || a->per_day != NULL))
-        return usage(error, "--queries and --schedule take one report of a person for each query");
     if (a->schedule != NULL && (a->local_epsilon != NULL || a->reports != NULL))
         return usage(error, "a schedule says its own local epsilon and reports");
     if (a->figure == NULL && a->format_number > AGG_FIGURE_JSON)
@@ -149,6 +142,12 @@ static shoal_err read_names(account *t, agg_error *error)
     return err;
 }
 
+static shoal_err check_contributions(const account *t, agg_error *error, double n)
+{
+    if (t->contributions <= n) return SHOAL_OK;
+    return usage(error, "one person's contributions are more than all honest reports");
+}
+
 static shoal_err read_numbers(account *t, agg_error *error)
 {
     const arguments *a = &t->a;
@@ -160,7 +159,7 @@ static shoal_err read_numbers(account *t, agg_error *error)
         err = read_whole(&t->reports, error, "reports", a->reports, 2, (uint64_t)AGG_CROWD_REPORTS_MAX);
     if (err == SHOAL_OK)
         err = read_decimal(&t->delta, error, "delta", a->delta, AGG_CROWD_DELTA_MIN, AGG_CROWD_DELTA_MAX);
-    if (err == SHOAL_OK) err = read_decimal(&t->honest, error, "honest", a->honest, 0.01, 1);
+    if (err == SHOAL_OK) err = read_decimal(&t->honest, error, "honest", a->honest, AGG_HONEST_MIN, 1);
     if (err == SHOAL_OK) err = read_whole(&t->contributions, error, "contributions", a->contributions, 1, 1000000);
     if (err == SHOAL_OK) err = read_whole(&per_day, error, "per-day", a->per_day, 1, 1000);
     if (err == SHOAL_OK) err = read_whole(&period, error, "period", a->period, 1, 1000);
@@ -168,25 +167,26 @@ static shoal_err read_numbers(account *t, agg_error *error)
         err = read_decimal(&t->central_epsilon, error, "central-epsilon", a->central_epsilon, 1e-6, 16);
     if (err != SHOAL_OK) return err;
     t->contributions *= per_day * period;
-    t->crowd = (agg_crowd){replacement_of(t, t->local_epsilon), honest_of(t, t->reports), t->delta, t->contributions};
-    if (t->reports > 0 && t->contributions > t->crowd.n)
-        return usage(error, "one person's contributions are more than all honest reports");
-    return SHOAL_OK;
+    t->crowd = (agg_crowd){replacement_of(t, t->local_epsilon), agg_honest_reports(t->reports, t->honest), t->delta,
+                           t->contributions};
+    return t->reports > 0 ? check_contributions(t, error, t->crowd.n) : SHOAL_OK;
 }
 
 static shoal_err read_schedule(account *t, agg_error *error)
 {
     agg_bytes bytes;
+    double fewest = INFINITY;
     shoal_err err = agg_file_read(&bytes, error, t->a.schedule, SCHEDULE_BYTES_MAX);
     if (err != SHOAL_OK) return err;
     err = cli_schedule_parse(t->schedule, &t->n_schedule, error, t->a.schedule, (char *)bytes.data, bytes.len);
     free(bytes.data);
     for (agg_query *q = t->schedule; q < t->schedule + t->n_schedule; q++) {
         q->local_epsilon = replacement_of(t, q->local_epsilon);
-        q->n = honest_of(t, q->n);
+        q->n = agg_honest_reports(q->n, t->honest);
         q->bit_epsilon = bit_epsilon_of(t, q->local_epsilon);
+        fewest = fmin(fewest, q->n);
     }
-    return err;
+    return err == SHOAL_OK ? check_contributions(t, error, fewest) : err;
 }
 
 static shoal_err read_queries(account *t, agg_error *error)
@@ -228,45 +228,53 @@ static shoal_err answer_one(account *t, agg_error *error)
     return err;
 }
 
+// As they are asked for: reports with those that are not honest among them, epsilon in the model of --model.
+static double reports_asked(const account *t, double honest)
+{
+    return ceil(honest / t->honest * (1 - 1e-15));
+}
+
+static double epsilon_asked(const account *t, double replacement)
+{
+    return fmin(t->is_deletion ? replacement / 2 : replacement, CLI_LOCAL_EPSILON_MAX);
+}
+
+static void find_by_renyi(account *t, int is_reports)
+{
+    const agg_renyi_question question = {t->central_epsilon, t->delta, t->contributions};
+    double most = replacement_of(t, CLI_LOCAL_EPSILON_MAX);
+    if (!t->is_one_hot)
+        t->found_renyi = NAN;
+    else if (is_reports)
+        t->found_renyi = reports_asked(t, agg_renyi_find_reports(&question, bit_epsilon_of(t, t->crowd.local_epsilon)));
+    else
+        t->found_renyi = epsilon_asked(t, 2 * agg_renyi_find_bit_epsilon(&question, t->crowd.n, most / 2));
+}
+
 static shoal_err answer_inverse(account *t, agg_error *error)
 {
+    int is_reports = strcmp(t->a.find, "reports") == 0;
     shoal_err err = SHOAL_OK;
     for (int b = 0; b < AGG_BOUNDS && err == SHOAL_OK; b++) {
-        if (strcmp(t->a.find, "reports") == 0) {
+        if (is_reports) {
             err = agg_crowd_find_reports(&t->found[b], error, &t->crowd, (agg_bound)b, t->central_epsilon);
-            t->found[b] = ceil(t->found[b] / t->honest * (1 - 1e-15));
+            t->found[b] = reports_asked(t, t->found[b]);
         } else {
             err = agg_crowd_find_local_epsilon(&t->found[b], error, &t->crowd, (agg_bound)b, t->central_epsilon);
-            t->found[b] = fmin(t->is_deletion ? t->found[b] / 2 : t->found[b], CLI_LOCAL_EPSILON_MAX);
+            t->found[b] = epsilon_asked(t, t->found[b]);
         }
     }
+    find_by_renyi(t, is_reports);
     return err;
-}
-
-// Decimal digits, never below x.
-static const char *upper_text(char out[32], double x, int digits, const char *none)
-{
-    if (isnan(x)) return none;
-    snprintf(out, 32, "%.*g", digits, x);
-    if (strtod(out, NULL) < x) snprintf(out, 32, "%.*g", digits, x + 0.5 * pow(10, floor(log10(x)) + 1 - digits));
-    return out;
-}
-
-static const char *lower_text(char out[32], double x, int digits, const char *none)
-{
-    if (isnan(x)) return none;
-    snprintf(out, 32, "%.*g", digits, x);
-    if (strtod(out, NULL) > x && x > 0)
-        snprintf(out, 32, "%.*g", digits, x - 0.5 * pow(10, floor(log10(x)) + 1 - digits));
-    return out;
 }
 
 static void json_bounds(FILE *stream, const agg_central *bounds, double renyi)
 {
-    char text[32];
+    char text[AGG_ROUND_TEXT_MAX];
     for (int b = 0; b < AGG_BOUNDS; b++)
-        fprintf(stream, "\"%s\": %s, ", agg_bound_names[b], upper_text(text, bounds[b].upper, DIGITS_JSON, "null"));
-    fprintf(stream, "\"renyi\": %s", upper_text(text, renyi, DIGITS_JSON, "null"));
+        fprintf(stream, "\"%s\": %s, ", agg_bound_names[b],
+                agg_upper_text(text, bounds[b].upper, AGG_DIGITS_JSON, "null"));
+    fprintf(stream, "\"renyi\": %s", agg_upper_text(text, renyi, AGG_DIGITS_JSON, "null"));
 }
 
 // The least of the bounds, or -1: AGG_BOUNDS stands for Renyi.
@@ -301,7 +309,7 @@ static void json_asked(FILE *stream, const account *t)
 
 static void json_one(FILE *stream, const account *t)
 {
-    char low[32], high[32];
+    char low[AGG_ROUND_TEXT_MAX], high[AGG_ROUND_TEXT_MAX];
     double epsilon = 0;
     int best = best_of(&epsilon, t->item, t->item_renyi);
     fputs("  ", stream);
@@ -309,12 +317,12 @@ static void json_one(FILE *stream, const account *t)
     fputs(",\n  \"brackets\": {", stream);
     for (int b = AGG_BOUND_CLONES; b < AGG_BOUNDS; b++)
         fprintf(stream, "%s\"%s\": [%s, %s]", b > AGG_BOUND_CLONES ? ", " : "", agg_bound_names[b],
-                lower_text(low, t->item[b].lower, DIGITS_JSON, "null"),
-                upper_text(high, t->item[b].upper, DIGITS_JSON, "null"));
+                agg_lower_text(low, t->item[b].lower, AGG_DIGITS_JSON, "null"),
+                agg_upper_text(high, t->item[b].upper, AGG_DIGITS_JSON, "null"));
     fprintf(stream, "},\n  \"best\": ");
     if (best >= 0)
         fprintf(stream, "{\"bound\": \"%s\", \"epsilon\": %s}", bound_name(best),
-                upper_text(high, epsilon, DIGITS_JSON, "null"));
+                agg_upper_text(high, epsilon, AGG_DIGITS_JSON, "null"));
     else
         fputs("null", stream);
     fprintf(stream, ",\n  \"user\": {\"contributions\": %.0f, \"local_epsilon_replacement\": %.12g, ", t->contributions,
@@ -323,31 +331,40 @@ static void json_one(FILE *stream, const account *t)
     fputs("},\n", stream);
 }
 
+static void json_totals(FILE *stream, const agg_totals *c)
+{
+    char basic[AGG_ROUND_TEXT_MAX], advanced[AGG_ROUND_TEXT_MAX], renyi[AGG_ROUND_TEXT_MAX];
+    fprintf(stream, "\"local_epsilon_replacement\": %.12g, \"basic\": %s, \"advanced\": %s, \"renyi\": %s", c->local,
+            agg_upper_text(basic, c->basic, AGG_DIGITS_JSON, "null"),
+            agg_upper_text(advanced, c->advanced, AGG_DIGITS_JSON, "null"),
+            agg_upper_text(renyi, c->renyi, AGG_DIGITS_JSON, "null"));
+}
+
 static void json_composition(FILE *stream, const account *t)
 {
-    char basic[32], advanced[32], renyi[32];
     const agg_composition *c = &t->composition;
     if (t->n_schedule == 0) {
         fputs("  \"composition\": null\n}\n", stream);
         return;
     }
-    fprintf(stream,
-            "  \"composition\": {\"queries\": %.0f, \"local_epsilon_replacement\": %.12g, \"basic\": %s, "
-            "\"advanced\": %s, \"renyi\": %s}\n}\n",
-            c->queries, c->local, upper_text(basic, c->basic, DIGITS_JSON, "null"),
-            upper_text(advanced, c->advanced, DIGITS_JSON, "null"), upper_text(renyi, c->renyi, DIGITS_JSON, "null"));
+    fprintf(stream, "  \"composition\": {\"queries\": %.0f, ", c->queries);
+    json_totals(stream, &c->item);
+    fprintf(stream, ", \"user\": {\"contributions\": %.0f, ", c->contributions);
+    json_totals(stream, &c->user);
+    fputs("}}\n}\n", stream);
 }
 
 static void json_inverse(FILE *stream, const account *t)
 {
-    char text[32];
+    char text[AGG_ROUND_TEXT_MAX];
     int is_reports = strcmp(t->a.find, "reports") == 0;
     fprintf(stream, "  \"contributions\": %.0f,\n  \"central_epsilon\": %.12g,\n  \"find\": \"%s\"", t->contributions,
             t->central_epsilon, t->a.find);
     for (int b = 0; b < AGG_BOUNDS; b++)
         fprintf(stream, ",\n  \"%s\": %s", agg_bound_names[b],
-                lower_text(text, t->found[b], is_reports ? 17 : DIGITS_JSON, "null"));
-    fputs("\n}\n", stream);
+                agg_lower_text(text, t->found[b], is_reports ? 17 : AGG_DIGITS_JSON, "null"));
+    fprintf(stream, ",\n  \"renyi\": %s\n}\n",
+            agg_lower_text(text, t->found_renyi, is_reports ? 17 : AGG_DIGITS_JSON, "null"));
 }
 
 static void table_asked(FILE *stream, const account *t)
@@ -364,9 +381,9 @@ static void table_asked(FILE *stream, const account *t)
 
 static void table_bound(FILE *stream, const char *name, double item, double user)
 {
-    char one[32], all[32];
-    fprintf(stream, "%-15s %-12s %s\n", name, upper_text(one, item, DIGITS_TABLE, "-"),
-            upper_text(all, user, DIGITS_TABLE, "-"));
+    char one[AGG_ROUND_TEXT_MAX], all[AGG_ROUND_TEXT_MAX];
+    fprintf(stream, "%-15s %-12s %s\n", name, agg_upper_text(one, item, AGG_DIGITS_TABLE, "-"),
+            agg_upper_text(all, user, AGG_DIGITS_TABLE, "-"));
 }
 
 static void table_one(FILE *stream, const account *t)
@@ -381,25 +398,28 @@ static void table_one(FILE *stream, const account *t)
 
 static void table_composition(FILE *stream, const account *t)
 {
-    char text[32];
     const agg_composition *c = &t->composition;
-    fprintf(stream, "\ncomposition     %.0f queries, one report of a person each\n", c->queries);
-    fprintf(stream, "basic           %s\n", upper_text(text, c->basic, DIGITS_TABLE, "-"));
-    fprintf(stream, "advanced        %s\n", upper_text(text, c->advanced, DIGITS_TABLE, "-"));
-    if (t->is_one_hot) fprintf(stream, "renyi           %s\n", upper_text(text, c->renyi, DIGITS_TABLE, "-"));
-    fprintf(stream, "no crowd        %s\n", upper_text(text, c->local, DIGITS_TABLE, "-"));
+    fprintf(stream, "\n%.0f queries\ncomposition     per report   per person (%.0f in each)\n", c->queries,
+            c->contributions);
+    table_bound(stream, "basic", c->item.basic, c->user.basic);
+    table_bound(stream, "advanced", c->item.advanced, c->user.advanced);
+    if (t->is_one_hot) table_bound(stream, "renyi", c->item.renyi, c->user.renyi);
+    table_bound(stream, "no crowd", c->item.local, c->user.local);
 }
 
 static void table_inverse(FILE *stream, const account *t)
 {
-    char text[32];
+    char text[AGG_ROUND_TEXT_MAX];
     int is_reports = strcmp(t->a.find, "reports") == 0;
     fprintf(stream, "asked           central epsilon %g for %.0f contribution%s of a person\n\n%s\n",
             t->central_epsilon, t->contributions, t->contributions > 1 ? "s" : "",
             is_reports ? "fewest reports" : "largest local epsilon, in the model above");
     for (int b = 0; b < AGG_BOUNDS; b++)
         fprintf(stream, "%-15s %s\n", b == AGG_BOUND_CLOSED_FORM ? "closed form" : agg_bound_names[b],
-                lower_text(text, t->found[b], is_reports ? 17 : DIGITS_TABLE, "-"));
+                agg_lower_text(text, t->found[b], is_reports ? 17 : AGG_DIGITS_TABLE, "-"));
+    if (t->is_one_hot)
+        fprintf(stream, "%-15s %s\n", "renyi",
+                agg_lower_text(text, t->found_renyi, is_reports ? 17 : AGG_DIGITS_TABLE, "-"));
 }
 
 static shoal_err print_account(FILE *stream, agg_error *error, const void *result, agg_format format)
@@ -460,7 +480,7 @@ static shoal_err show_account(account *t, agg_error *error)
     else if (t->a.schedule == NULL)
         err = answer_one(t, error);
     if (err == SHOAL_OK && t->n_schedule > 0)
-        err = agg_compose(&t->composition, error, t->schedule, t->n_schedule, t->delta);
+        err = agg_compose(&t->composition, error, t->schedule, t->n_schedule, t->delta, t->contributions);
     if (err == SHOAL_OK) err = cli_result_write(error, t->a.output, print_account, t, AGG_TABLE);
     if (err == SHOAL_OK && t->reports > 0 && t->delta * t->reports > 1) cli_talk(command, loose);
     return err;

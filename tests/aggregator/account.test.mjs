@@ -102,6 +102,44 @@ test('the Renyi route is of the symmetric encoding only, and least for many quer
   assert.ok(composition.basic > 50 * found.stronger, 'each query has a fiftieth of delta');
 });
 
+test('several reports of a person in each query', () => {
+  const args = [3.5, 60000, '1e-6', '--mechanism', 'onehot-symmetric', '--queries', 20];
+  const found = ask(.../** @type {[number, number, string]} */ (args), '--contributions', 3).composition;
+  const { user, ...item } = found;
+  const alone = ask(.../** @type {[number, number, string]} */ (args)).composition;
+  assert.deepEqual({ ...alone.user, queries: 20 }, { ...item, contributions: 1 });
+  assert.deepEqual([user.contributions, user.local_epsilon_replacement], [3, 20 * 3 * 3.5]);
+  // Basic: the user's figure of one query at its share of delta, twenty times; account takes the coarse sum here.
+  const one = ask(3.5, 60000, '5e-8', '--contributions', 3);
+  assert.ok(Math.abs(user.basic - 20 * one.user.stronger) < 1e-3 * user.basic);
+  for (const rule of ['basic', 'advanced', 'renyi']) assert.ok(user[rule] > 3 * item[rule] && user[rule] < 5 * item[rule], rule);
+  const month = ask(.../** @type {[number, number, string]} */ (args), '--per-day', 1, '--period', 3).composition;
+  assert.deepEqual(month, found);
+  cli.write('few', '3.5 60000 20\n1 4\n');
+  const schedule = account('--schedule', 'few', '--delta', '1e-6', '--contributions', 4).composition;
+  assert.equal(schedule.user.local_epsilon_replacement, 4 * (20 * 3.5 + 1));
+  cli.bad(2, /more than all honest/, 'account', '--schedule', 'few', '--delta', '1e-6', '--contributions', '5');
+  assert.match(cli.good('account', '--local-epsilon', '3.5', '--reports', '60000', '--delta', '1e-6', '--queries', '20', '--contributions', '3').text,
+    /\n\n20 queries\ncomposition {5}per report {3}per person \(3 in each\)\nbasic .*\nadvanced .*\nno crowd {8}70 {11}210\n/);
+});
+
+test('inverse questions by the Renyi route', () => {
+  const renyi = ['--mechanism', 'onehot-symmetric'];
+  const asked = ['--delta', '1e-7', '--central-epsilon', 0.25];
+  const { renyi: reports, stronger } = account('--local-epsilon', 3, ...asked, '--find', 'reports', ...renyi);
+  assert.ok(reports < stronger / 3);
+  assert.ok(ask(3, reports, '1e-7', ...renyi).renyi <= 0.25);
+  assert.ok(ask(3, Math.floor(reports * 0.998), '1e-7', ...renyi).renyi > 0.25);
+  const largest = account('--reports', reports, ...asked, '--find', 'local-epsilon', ...renyi);
+  assert.ok(largest.renyi >= 3 * (1 - 1e-6) && largest.renyi < 3.02 && largest.stronger < 3);
+  assert.equal(account('--local-epsilon', 3, ...asked, '--find', 'reports', '--honest', 0.5, ...renyi).renyi, 2 * reports);
+  near(account('--reports', reports, ...asked, '--find', 'local-epsilon', '--model', 'deletion', ...renyi).renyi, largest.renyi / 2);
+  const group = account('--local-epsilon', 3, ...asked, '--find', 'reports', '--contributions', 4, ...renyi).renyi;
+  assert.ok(ask(3, group, '1e-7', '--contributions', 4, ...renyi).user.renyi <= 0.25 && group > 12 * reports);
+  assert.equal(account('--local-epsilon', 3, ...asked, '--find', 'reports').renyi, null);
+  assert.match(cli.good('account', '--local-epsilon', '3', ...asked.map(String), '--find', 'reports', ...renyi).text, new RegExp(`^renyi {11}${reports}$`, 'm'));
+});
+
 test('a schedule of several kinds', () => {
   cli.write('schedule', '# epsilon reports queries\n4 100000 30\n 4\t100000 20 # the same\n\n');
   const found = account('--schedule', 'schedule', '--delta', '1e-6', '--mechanism', 'onehot-symmetric');
@@ -177,7 +215,6 @@ test('refusals', () => {
     [/what is to be found/, ...full, '--find', 'reports', '--central-epsilon', '1'],
     [/what is to be found/, ...full, '--find', 'local-epsilon', '--central-epsilon', '1'],
     [/more than all honest/, ...full, '--contributions', '900', '--honest', '0.5'],
-    [/one report of a person/, ...full, '--contributions', '2', '--queries', '3'],
     [/--format is table or json/, ...full, '--format', 'svg'],
     [/--figure is 1/, '--figure', '2'],
     [/--figure takes/, '--figure', '1', '--local-epsilon', '3'],

@@ -130,6 +130,47 @@ static void epsilon_is_the_least_over_orders(void **state)
     assert_true(fabs(agg_renyi_epsilon(&curve, 1e-9 / sum) - each) < 1e-6 * each);
 }
 
+static double epsilon_of(double bit_epsilon, double n, double delta, double contributions)
+{
+    agg_renyi_curve curve;
+    agg_renyi_orders(&curve, bit_epsilon, n);
+    agg_renyi_one_hot(&curve, bit_epsilon, n);
+    return agg_renyi_group_epsilon(&curve, delta, contributions);
+}
+
+// What is found keeps what was asked, and little less does not. Cells begin and end at whole reports: of n reports, a step of one
+// may move the figure by a few parts in n.
+static void inverses_invert(void **state)
+{
+    static const struct {
+        double bit_epsilon, epsilon, delta, contributions;
+    } asked[] = {{2, 0.1, 1e-9, 1}, {3, 1, 1e-6, 5}};
+    (void)state;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        const agg_renyi_question q = {asked[i].epsilon, asked[i].delta, asked[i].contributions};
+        double n = agg_renyi_find_reports(&q, asked[i].bit_epsilon);
+        assert_true(n == floor(n) && epsilon_of(asked[i].bit_epsilon, n, q.delta, q.contributions) <= q.epsilon);
+        double fewer = floor(n * (1 - 2e-3)) - 1;
+        assert_true(epsilon_of(asked[i].bit_epsilon, fewer, q.delta, q.contributions) > q.epsilon);
+        double bit = agg_renyi_find_bit_epsilon(&q, n, 8);
+        assert_true(bit >= asked[i].bit_epsilon * (1 - 1e-6) && bit < asked[i].bit_epsilon * 1.02);
+        assert_true(epsilon_of(bit, n, q.delta, q.contributions) <= q.epsilon);
+        assert_true(epsilon_of(bit * (1 + 1e-4), n, q.delta, q.contributions) > q.epsilon);
+    }
+}
+
+static void inverses_at_their_ends(void **state)
+{
+    const agg_renyi_question tight = {1e-7, 1e-12, 1}, loose = {5, 1e-6, 1}, shared = {5, 1e-6, 4};
+    (void)state;
+    assert_true(isnan(agg_renyi_find_reports(&tight, 4))); // 10^12 are too few
+    assert_true(agg_renyi_find_reports(&loose, 2.5) == 1); // a report keeps it by itself
+    assert_true(agg_renyi_find_reports(&shared, 2.5) > 1); // four of a person do not
+    assert_true(agg_renyi_find_bit_epsilon(&loose, 1e9, 8) == 8);
+    double alone = agg_renyi_find_bit_epsilon(&shared, 4, 8); // no crowd to speak of: 4 * 2 * 0.625
+    assert_true(alone >= 0.625 && alone < 0.7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +179,8 @@ int main(void)
         cmocka_unit_test(cells_bound_what_lies_between),
         cmocka_unit_test(nears_the_normal_law),
         cmocka_unit_test(epsilon_is_the_least_over_orders),
+        cmocka_unit_test(inverses_invert),
+        cmocka_unit_test(inverses_at_their_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
