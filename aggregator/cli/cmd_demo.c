@@ -69,11 +69,17 @@ static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *erro
 {
     agg_folder folder = {NULL, NULL, 0, 0, 1};
     cli_progress progress;
-    agg_simulation s = {recipe, counts, {0}, a->n_devices, a->n_threads, cli_progress_show, &progress};
+    agg_drawn out = {drawn, 0, 0};
+    agg_simulation s = {.recipe = recipe,
+                        .counts = counts,
+                        .n_devices = a->n_devices,
+                        .n_threads = a->n_threads,
+                        .progress = cli_progress_show,
+                        .progress_context = &progress};
     agg_simulation_seed(s.seed, a->seed != NULL ? a->seed : "demo");
     shoal_err err = agg_folder_init(&folder, error, acc, 0, a->n_threads);
     cli_progress_start(&progress, "demo", "devices", a->n_devices);
-    if (err == SHOAL_OK) err = agg_simulation_run(drawn, error, &s, fold_batch, &folder);
+    if (err == SHOAL_OK) err = agg_simulation_run(&out, error, &s, fold_batch, &folder);
     cli_progress_end(&progress);
     if (err == SHOAL_OK) err = agg_folder_flush(&folder, error);
     agg_folder_release(&folder);

@@ -18,6 +18,7 @@ static const char help_text[] =
     "accumulator holds fewer reports than the recipe's minimum cohort.\n\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
     "  --dictionary FILE   the values to count, one a line; default: the recipe's own list, if it has one\n"
+    "  --by FIELD          of a recipe with an encoding: the buckets of one field, over all the others\n"
     "  --post NAME         post-processing: none (default), clip, norm-sub or base-cut; said with the result\n"
     "  --total N           counts add up to N, known from elsewhere; alone, or with norm-sub (its default:\n"
     "                      all reports)\n"
@@ -30,7 +31,7 @@ static const char help_text[] =
     "  --threads T         default: all cores\n";
 
 typedef struct arguments {
-    const char *recipe, *dictionary, *post, *total, *accumulator;
+    const char *recipe, *dictionary, *by, *post, *total, *accumulator;
     cli_result_texts texts;
     cli_result_options result;
     agg_post rule;
@@ -57,9 +58,13 @@ static shoal_err read_post(agg_post *post, agg_error *error, const char *name, c
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL}, {"dictionary", 0, &a->dictionary, NULL},
-                                  {"post", 0, &a->post, NULL},     {"total", 0, &a->total, NULL},
-                                  CLI_RESULT_OPTIONS(&a->texts),   {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"dictionary", 0, &a->dictionary, NULL},
+                                  {"by", 0, &a->by, NULL},
+                                  {"post", 0, &a->post, NULL},
+                                  {"total", 0, &a->total, NULL},
+                                  CLI_RESULT_OPTIONS(&a->texts),
+                                  {NULL, 0, NULL, NULL}};
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
@@ -70,6 +75,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     err = cli_need(error, "recipe", a->recipe);
     if (err == SHOAL_OK && n_files != 1)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes one accumulator; shoal merge adds several");
+    if (err == SHOAL_OK && a->by != NULL && a->dictionary != NULL)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--by and --dictionary exclude each other");
     if (err == SHOAL_OK) err = read_post(&a->rule, error, a->post, a->total);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
@@ -108,20 +115,39 @@ static shoal_err show(agg_error *error, const arguments *a, agg_estimate *estima
     return err;
 }
 
+// Writes 1 + the field of --by, 0 without it.
+static shoal_err find_field(uint32_t *by, agg_error *error, const agg_recipe *recipe, const char *name)
+{
+    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    *by = 0;
+    if (name == NULL) return SHOAL_OK;
+    for (uint32_t i = 0; i < encoding->n_fields; i++)
+        if (shoal_text_equal(name, encoding->fields[i].field.bytes, encoding->fields[i].field.len)) *by = i + 1;
+    if (*by > 0) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--by: recipe %s encodes no such field", recipe->id);
+}
+
+static shoal_err make_dictionary(agg_dictionary *dictionary, agg_error *error, const arguments *a,
+                                 const agg_recipe *recipe, uint32_t by)
+{
+    char command[] = "estimate";
+    if (by > 0) return agg_dictionary_of_field(dictionary, error, recipe, by - 1);
+    if (a->dictionary == NULL) return agg_dictionary_of_recipe(dictionary, error, recipe);
+    return agg_dictionary_load(dictionary, error, recipe, a->dictionary, cli_talk, command);
+}
+
 static shoal_err estimate_with(agg_error *error, const arguments *a, const agg_recipe *recipe,
                                const agg_accumulator *acc)
 {
-    char command[] = "estimate";
     agg_dictionary dictionary = {0};
     agg_estimate estimate;
-    const agg_estimate_options options = {.confidence = a->result.confidence,
-                                          .multiple = a->result.multiple,
-                                          .top = a->result.top,
-                                          .n_threads = a->result.n_threads,
-                                          .post = a->rule};
-    shoal_err err = a->dictionary != NULL
-                        ? agg_dictionary_load(&dictionary, error, recipe, a->dictionary, cli_talk, command)
-                        : agg_dictionary_of_recipe(&dictionary, error, recipe);
+    agg_estimate_options options = {.confidence = a->result.confidence,
+                                    .multiple = a->result.multiple,
+                                    .top = a->result.top,
+                                    .n_threads = a->result.n_threads,
+                                    .post = a->rule};
+    shoal_err err = find_field(&options.by, error, recipe, a->by);
+    if (err == SHOAL_OK) err = make_dictionary(&dictionary, error, a, recipe, options.by);
     if (err == SHOAL_OK) {
         err = agg_estimate_run(&estimate, error, recipe, acc, &dictionary, &options);
         if (err == SHOAL_OK) {

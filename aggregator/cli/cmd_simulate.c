@@ -9,6 +9,7 @@
 #include "agg_size.h"
 #include "batch.h"
 #include "commands.h"
+#include "event.h"
 #include "options.h"
 #include "report_json.h"
 #include "simulation.h"
@@ -19,33 +20,48 @@ static const char help_text[] =
     "Draws N devices with replacement from a counts file and privatizes each as a real device would.\n"
     "The same recipe, counts, N and seed give the same bytes, whatever the number of threads.\n\n"
     "  --recipe FILE      the collection's recipe (JSON)\n"
-    "  --counts FILE      value<TAB>count lines\n"
+    "  --counts FILE      value<TAB>count lines; of a recipe with an encoding the value is an event,\n"
+    "                     a JSON object: {\"phrase\":\"i went home\",\"age\":34}<TAB>count\n"
     "  --devices N        how many devices, 1 to 10^12\n"
-    "  --seed TEXT        any text\n"
+    "  --seed TEXT        any text; rounds of queries with one seed meet the same people with the same events\n"
+    "  --first I          number of the first device, default 0: devices I to I+N-1\n"
+    "  --events K         events of one device, of a recipe with an encoding; default 1\n"
     "  -o, --output FILE  where the reports go; - is standard output\n"
-    "  --truth FILE       writes value<TAB>count of what was really drawn\n"
+    "  --truth FILE       writes value<TAB>count of what was really drawn; with an encoding the cells' labels\n"
     "  --format FORMAT    batch (default) or ndjson\n"
     "  --threads T        default: all cores\n";
 
 typedef struct arguments {
-    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads;
-    uint64_t n_devices;
+    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first, *events;
+    uint64_t n_devices, n_first, n_events;
     unsigned n_threads;
     int is_ndjson;
 } arguments;
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {
-        {"recipe", 0, &a->recipe, NULL}, {"counts", 0, &a->counts, NULL},   {"devices", 0, &a->devices, NULL},
-        {"seed", 0, &a->seed, NULL},     {"output", 'o', &a->output, NULL}, {"truth", 0, &a->truth, NULL},
-        {"format", 0, &a->format, NULL}, {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"counts", 0, &a->counts, NULL},
+                                  {"devices", 0, &a->devices, NULL},
+                                  {"seed", 0, &a->seed, NULL},
+                                  {"output", 'o', &a->output, NULL},
+                                  {"truth", 0, &a->truth, NULL},
+                                  {"format", 0, &a->format, NULL},
+                                  {"threads", 0, &a->threads, NULL},
+                                  {"first", 0, &a->first, NULL},
+                                  {"events", 0, &a->events, NULL},
+                                  {NULL, 0, NULL, NULL}};
     shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     const char *const needed[] = {"recipe", "counts", "devices", "seed", "output"};
     const char *const given[] = {a->recipe, a->counts, a->devices, a->seed, a->output};
     for (int i = 0; i < 5 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], given[i]);
     if (err == SHOAL_OK) err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1, 1000000000000u);
+    if (err == SHOAL_OK && a->first != NULL)
+        err = cli_read_whole(&a->n_first, error, "first", a->first, 0, 1000000000000u);
+    a->n_events = 1;
+    if (err == SHOAL_OK && a->events != NULL)
+        err = cli_read_whole(&a->n_events, error, "events", a->events, 1, AGG_EVENTS_MAX);
     if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
     if (err != SHOAL_OK) return err;
     a->is_ndjson = a->format != NULL && strcmp(a->format, "ndjson") == 0;
@@ -86,16 +102,42 @@ static shoal_err write_reports(void *context, agg_error *error, const uint8_t *b
     return SHOAL_OK;
 }
 
-static shoal_err write_truth(const char *path, agg_error *error, const agg_dictionary *counts, const uint64_t *drawn)
+static void print_truth(FILE *stream, const char *bytes, size_t len, uint64_t count)
+{
+    fwrite(bytes, 1, len, stream);
+    fprintf(stream, "\t%llu\n", (unsigned long long)count);
+}
+
+// Every value of the file; of a domain of cells those that anyone is in.
+static shoal_err write_truth(const char *path, agg_error *error, const agg_simulation *s, const agg_drawn *drawn)
 {
     agg_file file;
+    char label[AGG_CELL_LABEL_MAX];
+    size_t n = agg_drawn_size(s);
     shoal_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
-    for (size_t i = 0; i < counts->n; i++) {
-        fwrite(counts->values[i].bytes, 1, counts->values[i].len, file.stream);
-        fprintf(file.stream, "\t%llu\n", (unsigned long long)drawn[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (s->counts->kinds == NULL)
+            print_truth(file.stream, s->counts->values[i].bytes, s->counts->values[i].len, drawn->counts[i]);
+        else if (drawn->counts[i] > 0)
+            print_truth(file.stream, label, agg_recipe_label(label, sizeof label, s->recipe, i), drawn->counts[i]);
     }
     return agg_file_commit(&file, error);
+}
+
+static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
+{
+    char command[] = "simulate", text[160];
+    if (drawn->n_outside > 0) {
+        snprintf(text, sizeof text, "%llu of %llu devices are of another part and send nothing here",
+                 (unsigned long long)drawn->n_outside, (unsigned long long)s->n_devices);
+        cli_talk(command, text);
+    }
+    if (drawn->n_random > 0) {
+        snprintf(text, sizeof text, "%llu devices have no event that the query is about and answer at random",
+                 (unsigned long long)drawn->n_random);
+        cli_talk(command, text);
+    }
 }
 
 static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a, const agg_recipe *recipe,
@@ -103,20 +145,28 @@ static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
 {
     output out = {recipe, stream, NULL, agg_report_size(recipe) + 1};
     cli_progress progress;
-    uint64_t *drawn = agg_alloc(error, counts->n, sizeof *drawn);
+    agg_simulation s = {.recipe = recipe,
+                        .counts = counts,
+                        .first = a->n_first,
+                        .n_devices = a->n_devices,
+                        .n_events = (uint32_t)a->n_events,
+                        .n_threads = a->n_threads,
+                        .progress = cli_progress_show,
+                        .progress_context = &progress};
+    agg_drawn drawn = {agg_alloc(error, agg_drawn_size(&s), sizeof *drawn.counts), 0, 0};
     out.line = agg_alloc(error, out.line_len, 1);
-    shoal_err err = drawn == NULL || out.line == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    shoal_err err = drawn.counts == NULL || out.line == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     cli_progress_start(&progress, "simulate", "devices", a->n_devices);
     if (err == SHOAL_OK) {
-        agg_simulation s = {recipe, counts, {0}, a->n_devices, a->n_threads, cli_progress_show, &progress};
         out.line[out.line_len - 1] = '\n';
         agg_simulation_seed(s.seed, a->seed);
-        err = agg_simulation_run(drawn, error, &s, a->is_ndjson ? write_reports : write_batch, &out);
+        err = agg_simulation_run(&drawn, error, &s, a->is_ndjson ? write_reports : write_batch, &out);
     }
     cli_progress_end(&progress);
+    if (err == SHOAL_OK) say_drawn(&s, &drawn);
     if (err == SHOAL_OK && fflush(stream) != 0) err = fail_write(error);
-    if (err == SHOAL_OK && a->truth != NULL) err = write_truth(a->truth, error, counts, drawn);
-    free(drawn);
+    if (err == SHOAL_OK && a->truth != NULL) err = write_truth(a->truth, error, &s, &drawn);
+    free(drawn.counts);
     free(out.line);
     return err;
 }
@@ -136,7 +186,7 @@ static shoal_err simulate_file(agg_error *error, const arguments *a, const agg_r
 
 int cmd_simulate(int argc, char **argv)
 {
-    arguments a = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1, 0};
+    arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_recipe recipe = {0};
     agg_dictionary counts = {0};
@@ -147,6 +197,8 @@ int cmd_simulate(int argc, char **argv)
         return AGG_EXIT_OK;
     }
     if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, &error, a.recipe);
+    if (err == SHOAL_OK && a.events != NULL && recipe.recipe.encoding.n_fields == 0)
+        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--events goes with recipes that have an encoding");
     if (err == SHOAL_OK) err = agg_counts_load(&counts, &error, &recipe, a.counts, cli_talk, argv[0]);
     if (err == SHOAL_OK) err = simulate_file(&error, &a, &recipe, &counts);
     agg_dictionary_release(&counts);

@@ -23,14 +23,14 @@ void agg_simulation_seed(uint8_t seed[32], const char *text)
     shoal_sha256_final(seed, &sha);
 }
 
-// Streams of this seed hold the devices' permanent secrets.
-static void secret_seed(uint8_t seed[32], const agg_simulation *s)
+// A seed of its own for one purpose: SHA-256 of the label, the simulation's seed and, where there is one, a hash.
+static void derive_seed(uint8_t seed[32], const agg_simulation *s, const char *label, const uint8_t hash[32])
 {
-    static const char label[] = "shoal simulate secret";
     shoal_sha256 sha;
     shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, (const uint8_t *)label, sizeof label - 1);
+    shoal_sha256_update(&sha, (const uint8_t *)label, strlen(label));
     shoal_sha256_update(&sha, s->seed, sizeof s->seed);
+    if (hash != NULL) shoal_sha256_update(&sha, hash, 32);
     shoal_sha256_final(seed, &sha);
 }
 
@@ -45,19 +45,35 @@ static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
     shoal_sha256_update(&sha, s->seed, sizeof s->seed);
     shoal_sha256_update(&sha, s->recipe->recipe.recipe_hash, 32);
     shoal_sha256_update(&sha, eight, sizeof eight);
+    store64_le(eight, s->first);
+    if (s->first > 0) shoal_sha256_update(&sha, eight, sizeof eight);
     shoal_sha256_final(digest, &sha);
     memcpy(id, digest, 16);
 }
 
+#define AT_RANDOM (UINT32_MAX - 1) // in place of what a device drew: it had nothing to say
+#define OUTSIDE UINT32_MAX         // it sends nothing here
+
 typedef struct device_round {
     const agg_simulation *simulation;
-    const uint64_t *upto; // running sums of the counts
-    uint64_t first;       // number of the round's first device
+    const uint64_t *upto;           // running sums of the counts
+    uint8_t secrets[32], coins[32]; // seeds
+    uint64_t first;                 // number of the round's first device
     uint32_t count;
     uint8_t *records;
-    uint32_t *drawn; // the value's index of each device of the round
+    uint32_t *drawn; // the index in drawn.counts of each device of the round, or one of the above
     shoal_err err[AGG_THREADS_MAX];
 } device_round;
+
+static int has_events(const agg_simulation *s)
+{
+    return s->counts->kinds != NULL;
+}
+
+size_t agg_drawn_size(const agg_simulation *simulation)
+{
+    return has_events(simulation) ? simulation->recipe->recipe.parts[0].size : simulation->counts->n;
+}
 
 // The first value whose running sum is above the draw.
 static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
@@ -73,6 +89,53 @@ static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
     return (uint32_t)low;
 }
 
+static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
+{
+    const agg_simulation *s = r->simulation;
+    int is_permanent = shoal_recipe_is_permanent(&s->recipe->recipe);
+    shoal_permanent permanent;
+    shoal_rng rng;
+    if (is_permanent) {
+        shoal_rng_init_stream(&rng, r->secrets, device);
+        shoal_rng_bytes(&rng, permanent.secret, sizeof permanent.secret);
+    }
+    shoal_rng_init_stream(&rng, s->seed, device);
+    *drawn = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
+    return shoal_record_randomize(record, &s->recipe->recipe, &s->counts->items[*drawn], 1,
+                                  is_permanent ? &permanent : NULL, &rng);
+}
+
+// Draws the device's events. Returns: the one that it answers with; *n_matching is how many there were to choose from.
+static uint32_t choose_event(uint32_t *n_matching, const device_round *r, uint64_t device, shoal_rng *coins)
+{
+    const agg_simulation *s = r->simulation;
+    uint32_t events[AGG_EVENTS_MAX], matching[AGG_EVENTS_MAX];
+    shoal_rng rng;
+    shoal_rng_init_stream(&rng, s->seed, device);
+    *n_matching = 0;
+    for (uint32_t i = 0; i < s->n_events; i++) {
+        events[i] = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
+        if (s->counts->kinds[events[i]] & AGG_EVENT_MATCHES) matching[(*n_matching)++] = events[i];
+    }
+    return *n_matching > 0 ? matching[shoal_rng_below(coins, *n_matching)] : events[0];
+}
+
+static shoal_err run_device_with_events(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
+{
+    const agg_simulation *s = r->simulation;
+    const shoal_recipe *recipe = &s->recipe->recipe;
+    uint32_t n_matching = 0;
+    shoal_rng coins;
+    shoal_rng_init_stream(&coins, r->coins, device);
+    uint32_t event = choose_event(&n_matching, r, device, &coins);
+    uint64_t item = s->counts->items[event];
+    *drawn = OUTSIDE;
+    if (!(s->counts->kinds[event] & AGG_EVENT_IN_PART)) return SHOAL_OK;
+    *drawn = n_matching > 0 ? (uint32_t)item : AT_RANDOM;
+    if (n_matching == 0) item = shoal_rng_below(&coins, recipe->parts[0].size);
+    return shoal_record_randomize(record, recipe, &item, 1, NULL, &coins);
+}
+
 static void run_devices(void *context, unsigned part, unsigned n_parts)
 {
     device_round *r = context;
@@ -80,21 +143,25 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
     uint32_t start = (uint32_t)((uint64_t)r->count * part / n_parts);
     uint32_t stop = (uint32_t)((uint64_t)r->count * (part + 1) / n_parts);
     size_t size = s->recipe->recipe.record_size;
-    int is_permanent = shoal_recipe_is_permanent(&s->recipe->recipe);
-    uint8_t secrets[32];
-    shoal_permanent permanent;
-    shoal_rng rng;
-    secret_seed(secrets, s);
-    for (uint32_t i = start; i < stop && r->err[part] == SHOAL_OK; i++) {
-        if (is_permanent) {
-            shoal_rng_init_stream(&rng, secrets, r->first + i);
-            shoal_rng_bytes(&rng, permanent.secret, sizeof permanent.secret);
-        }
-        shoal_rng_init_stream(&rng, s->seed, r->first + i);
-        r->drawn[i] = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
-        r->err[part] = shoal_record_randomize(r->records + i * size, &s->recipe->recipe, &s->counts->items[r->drawn[i]],
-                                              1, is_permanent ? &permanent : NULL, &rng);
+    for (uint32_t i = start; i < stop && r->err[part] == SHOAL_OK; i++)
+        r->err[part] = has_events(s) ? run_device_with_events(r->records + i * size, &r->drawn[i], r, r->first + i)
+                                     : run_device(r->records + i * size, &r->drawn[i], r, r->first + i);
+}
+
+// Counts what the round's devices drew, and closes the gaps of those outside. Returns: the records that are left.
+static uint32_t settle(agg_drawn *drawn, device_round *r)
+{
+    size_t size = r->simulation->recipe->recipe.record_size;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        drawn->n_outside += r->drawn[i] == OUTSIDE;
+        drawn->n_random += r->drawn[i] == AT_RANDOM;
+        if (r->drawn[i] == OUTSIDE) continue;
+        if (r->drawn[i] != AT_RANDOM) drawn->counts[r->drawn[i]]++;
+        if (kept != i) memcpy(r->records + kept * size, r->records + i * size, size);
+        kept++;
     }
+    return kept;
 }
 
 static uint32_t batch_records(const agg_simulation *s)
@@ -103,39 +170,57 @@ static uint32_t batch_records(const agg_simulation *s)
     return fit < BATCH_RECORDS ? (uint32_t)fit : BATCH_RECORDS;
 }
 
-static shoal_err run_round(uint64_t *drawn, agg_error *error, device_round *r, uint8_t *batch, uint64_t number,
+static shoal_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch, uint64_t number,
                            agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = r->simulation;
     uint8_t id[16];
-    size_t len = shoal_batch_size(&s->recipe->recipe, r->count);
     memset(r->err, 0, sizeof r->err);
     agg_parallel(s->n_threads, run_devices, r);
     for (unsigned t = 0; t < AGG_THREADS_MAX; t++)
         if (r->err[t] != SHOAL_OK) return agg_fail_core(error, r->err[t], AGG_EXIT_RUNTIME);
-    for (uint32_t i = 0; i < r->count; i++) drawn[r->drawn[i]]++;
+    uint32_t count = settle(drawn, r);
+    if (count == 0) return SHOAL_OK;
+    size_t len = shoal_batch_size(&s->recipe->recipe, count);
     batch_id(id, s, number);
-    shoal_err err = shoal_batch_seal(batch, len, &s->recipe->recipe, r->count, id);
+    shoal_err err = shoal_batch_seal(batch, len, &s->recipe->recipe, count, id);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
-    return sink(sink_context, error, batch, len, r->count);
+    return sink(sink_context, error, batch, len, count);
 }
 
-static shoal_err run_rounds(uint64_t *drawn, agg_error *error, device_round *r, uint8_t *batch, agg_batch_sink sink,
+static shoal_err run_rounds(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch, agg_batch_sink sink,
                             void *sink_context)
 {
     const agg_simulation *s = r->simulation;
     uint32_t most = batch_records(s);
-    for (uint64_t number = 0; r->first < s->n_devices; number++, r->first += r->count) {
-        uint64_t left = s->n_devices - r->first;
+    uint64_t done = 0;
+    for (uint64_t number = 0; done < s->n_devices; number++, done += r->count) {
+        uint64_t left = s->n_devices - done;
+        r->first = s->first + done;
         r->count = left < most ? (uint32_t)left : most;
         shoal_err err = run_round(drawn, error, r, batch, number, sink, sink_context);
         if (err != SHOAL_OK) return err;
-        if (s->progress != NULL) s->progress(s->progress_context, r->first + r->count);
+        if (s->progress != NULL) s->progress(s->progress_context, done + r->count);
     }
     return SHOAL_OK;
 }
 
-shoal_err agg_simulation_run(uint64_t *drawn, agg_error *error, const agg_simulation *simulation, agg_batch_sink sink,
+static void start_round(device_round *r, agg_drawn *drawn, const agg_simulation *s, uint64_t *upto)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < s->counts->n; i++) {
+        sum += s->counts->counts[i];
+        upto[i] = sum;
+    }
+    memset(drawn->counts, 0, agg_drawn_size(s) * sizeof *drawn->counts);
+    drawn->n_random = drawn->n_outside = 0;
+    r->simulation = s;
+    r->upto = upto;
+    derive_seed(r->secrets, s, "shoal simulate secret", NULL);
+    derive_seed(r->coins, s, "shoal simulate coins", s->recipe->recipe.query_hash);
+}
+
+shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation, agg_batch_sink sink,
                              void *sink_context)
 {
     const agg_simulation *s = simulation;
@@ -147,13 +232,8 @@ shoal_err agg_simulation_run(uint64_t *drawn, agg_error *error, const agg_simula
     uint32_t *index = agg_alloc(error, most, sizeof *index);
     shoal_err err = upto == NULL || batch == NULL || index == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
-        uint64_t sum = 0;
-        for (size_t i = 0; i < s->counts->n; i++) {
-            sum += s->counts->counts[i];
-            upto[i] = sum;
-            drawn[i] = 0;
-        }
-        device_round r = {s, upto, 0, 0, batch + SHOAL_BATCH_HEADER, index, {SHOAL_OK}};
+        device_round r = {.records = batch + SHOAL_BATCH_HEADER, .drawn = index};
+        start_round(&r, drawn, s, upto);
         err = run_rounds(drawn, error, &r, batch, sink, sink_context);
     }
     free(upto);

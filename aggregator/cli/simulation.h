@@ -4,6 +4,11 @@
 // Device i uses stream i of the seed: first below(total of counts) picks its value, then the core randomizes it. So neither the number
 // of threads nor the size of a batch changes what a device sends. Where the mechanism needs a permanent secret, device i's is the
 // first 32 bytes of stream i of SHA-256("shoal simulate secret" and the seed).
+//
+// Of a recipe with an encoding, device i has n_events events, each by below(total) of stream i of the seed: whatever is asked, the same seed
+// means the same people. What follows comes from stream i of SHA-256("shoal simulate coins", the seed and the query's hash), so that
+// rounds are independent: below(matching events) picks the event, or, where none matches, below(cells) an answer at random; then the core
+// randomizes. A device whose event (without a match: the first one) is not of the recipe's part sends nothing to it.
 #ifndef SIMULATION_H
 #define SIMULATION_H
 
@@ -17,11 +22,24 @@ typedef struct agg_simulation {
     const agg_recipe *recipe;
     const agg_dictionary *counts; // of agg_counts_load
     uint8_t seed[32];
-    uint64_t n_devices;
+    uint64_t first, n_devices; // devices first .. first + n_devices - 1
+    uint32_t n_events;         // of one device, 1 .. AGG_EVENTS_MAX; 1 but for recipes with an encoding
     unsigned n_threads;
     void (*progress)(void *context, uint64_t devices); // may be NULL
     void *progress_context;
 } agg_simulation;
+
+#define AGG_EVENTS_MAX 1000u
+
+// What was really drawn.
+typedef struct agg_drawn {
+    uint64_t *counts;   // devices by value, counts->n of them; of a recipe with an encoding by cell
+    uint64_t n_random;  // devices without a matching event, in no cell: they answered at random
+    uint64_t n_outside; // devices that send to another part
+} agg_drawn;
+
+// Returns: how many counts there are.
+size_t agg_drawn_size(const agg_simulation *simulation);
 
 // Takes one sealed batch of `count` records.
 typedef shoal_err (*agg_batch_sink)(void *context, agg_error *error, const uint8_t *batch, size_t len, uint32_t count);
@@ -30,8 +48,8 @@ typedef shoal_err (*agg_batch_sink)(void *context, agg_error *error, const uint8
 void agg_simulation_seed(uint8_t seed[32], const char *text);
 
 // Draws and privatizes every device, in order, in batches of at most 65536 records and 16 MiB.
-//   drawn: counts->n numbers, how many devices drew each value; written
-shoal_err agg_simulation_run(uint64_t *drawn, agg_error *error, const agg_simulation *simulation, agg_batch_sink sink,
+//   drawn: counts is room for agg_drawn_size; written
+shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation, agg_batch_sink sink,
                              void *sink_context) SHOAL_MUST_CHECK;
 
 #endif

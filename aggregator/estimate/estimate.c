@@ -8,6 +8,7 @@
 
 #include "agg_size.h"
 #include "estimator.h"
+#include "marginal.h"
 #include "normal_law.h"
 
 static int is_mean(const agg_estimate *e)
@@ -15,10 +16,11 @@ static int is_mean(const agg_estimate *e)
     return e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
-static agg_estimate_row make_row(agg_text value, const agg_count *c, double z)
+static agg_estimate_row make_row(agg_text value, uint64_t item, const agg_count *c, double z)
 {
     double half = z * c->stderr_;
     return (agg_estimate_row){.value = value,
+                              .item = item,
                               .count = c->count,
                               .stderr_ = c->stderr_,
                               .low = c->count - half,
@@ -78,16 +80,24 @@ static shoal_err post_process(agg_estimate *e, agg_error *error)
     return err;
 }
 
+static shoal_err count_items(agg_count *counts, agg_error *error, const agg_estimate *e, const agg_accumulator *acc,
+                             const agg_dictionary *dictionary, unsigned n_threads)
+{
+    const shoal_recipe *recipe = &e->recipe->recipe;
+    if (e->by > 0) return agg_marginal(counts, error, recipe, acc, e->by - 1, n_threads);
+    return agg_estimator_counts(counts, error, &recipe->parts[0], &acc->parts[0], acc->n, dictionary->items,
+                                dictionary->n, n_threads);
+}
+
 static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
                            const agg_dictionary *dictionary, agg_count *counts, unsigned n_threads)
 {
-    const shoal_part *part = &e->recipe->recipe.parts[0];
     double z = -agg_normal_quantile((1 - e->confidence) / 2);
-    shoal_err err =
-        agg_estimator_counts(counts, error, part, &acc->parts[0], acc->n, dictionary->items, dictionary->n, n_threads);
+    shoal_err err = count_items(counts, error, e, acc, dictionary, n_threads);
     if (err != SHOAL_OK) return err;
     if (is_mean(e)) scale_mean(counts, &e->recipe->recipe);
-    for (size_t i = 0; i < dictionary->n; i++) e->rows[i] = make_row(dictionary->values[i], &counts[i], z);
+    for (size_t i = 0; i < dictionary->n; i++)
+        e->rows[i] = make_row(dictionary->values[i], dictionary->items[i], &counts[i], z);
     e->n_rows = dictionary->n;
     err = detect(e, error);
     if (err == SHOAL_OK && e->post.rule != AGG_POST_NONE) err = post_process(e, error);
@@ -186,6 +196,7 @@ shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_r
     estimate->epsilon = recipe->recipe.cost_micro / 1e6;
     estimate->confidence = options->confidence > 0 ? options->confidence : 0.95;
     estimate->multiple = options->multiple;
+    estimate->by = options->by;
     estimate->n_dictionary = dictionary->n;
     if (!(estimate->confidence > 0 && estimate->confidence < 1))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");

@@ -27,10 +27,13 @@ typedef struct agg_estimate_options {
     size_t top;            // rows to keep; 0 keeps all
     unsigned n_threads;    // 0 means 1
     agg_post post;         // a total of 0 means all reports
+    uint32_t
+        by; // 0: a row for each dictionary value; else 1 + the field of the encoding whose buckets are the rows (marginal.h)
 } agg_estimate_options;
 
 typedef struct agg_estimate_row {
     agg_text value;
+    uint64_t item;    // the value's; a bucket where rows are of one field
     double count;     // reports; after post-processing
     double stderr_;   // standard error, reports
     double low, high; // normal interval at the confidence
@@ -47,17 +50,19 @@ typedef struct agg_estimate {
     double confidence;
     agg_multiple multiple;
     agg_post post;
+    uint32_t by;         // as in the options
     size_t n_dictionary; // values asked for
     size_t n_withheld;   // rows below release.threshold, not in `rows`
     size_t n_rows;
     agg_estimate_row *rows; // by falling count, then raw count, then value
-    const struct agg_guarantee *guarantee; // what the result promises (guarantee.h), printed with it; NULL: nothing is said
+    const struct agg_guarantee
+        *guarantee; // what the result promises (guarantee.h), printed with it; NULL: nothing is said
 } agg_estimate;
 
-// Estimates the count of every dictionary value.
+// Estimates the count of every dictionary value, or of every bucket of one field: the dictionary is then agg_dictionary_of_field's.
 //   estimate: its rows point into `dictionary`, which must outlive it; guarantee is NULL, for the caller to set
 // Returns: AGG_ERR_COHORT with exit code 3, and nothing else, when n is below recipe.cohort_minimum; RECIPE_HASH;
-//   AGG_ERR_USAGE for post-processing of a mean and for a total above n.
+//   AGG_ERR_USAGE for post-processing of a mean, for a total above n, and where agg_marginal refuses.
 // Cost: k hashes per value; memory 16 bytes a value and a block.
 // Privacy: post-processing of private records; the release threshold and minimum cohort are enforced here. A row needs both its
 // counts, raw and post-processed, at the threshold; a mean needs that many reports.

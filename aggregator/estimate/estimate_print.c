@@ -8,6 +8,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "event.h"
 #include "guarantee.h"
 
 // Takes one character off the front. Returns its bytes; *point is -1 for a byte that is not UTF-8.
@@ -152,11 +153,40 @@ static columns columns_of(const agg_estimate *e, const agg_estimate_row *row)
     return (columns){5, {"count", "raw", "stderr", "low", "high"}, {r->count, r->raw, r->stderr_, r->low, r->high}};
 }
 
+static void print_bucket(FILE *stream, const agg_recipe *recipe, uint32_t field, uint32_t bucket)
+{
+    char label[AGG_BUCKET_LABEL_MAX];
+    const shoal_name *name = &recipe->recipe.encoding.fields[field].field;
+    size_t len = agg_recipe_bucket_label(label, sizeof label, recipe, field, bucket);
+    agg_print_json_text(stream, name->bytes, name->len);
+    fputc(':', stream);
+    agg_print_json_text(stream, label, len);
+}
+
+static void print_cell(FILE *stream, const agg_estimate *e, uint64_t item)
+{
+    const shoal_encoding *encoding = &e->recipe->recipe.encoding;
+    uint32_t buckets[SHOAL_ENCODED_MAX];
+    if (encoding->n_fields == 0) return;
+    fputs(",\"cell\":{", stream);
+    if (e->by > 0) {
+        print_bucket(stream, e->recipe, e->by - 1, (uint32_t)item);
+    } else {
+        shoal_encoding_buckets(buckets, encoding, item);
+        for (uint32_t i = 0; i < encoding->n_fields; i++) {
+            if (i > 0) fputc(',', stream);
+            print_bucket(stream, e->recipe, i, buckets[i]);
+        }
+    }
+    fputc('}', stream);
+}
+
 static void print_json_row(FILE *stream, const agg_estimate *e, const agg_estimate_row *row)
 {
     columns c = columns_of(e, row);
     fputs("{\"value\":", stream);
     agg_print_json_text(stream, row->value.bytes, row->value.len);
+    print_cell(stream, e, row->item);
     for (size_t i = 0; i < c.n; i++) {
         fputc(',', stream);
         print_field(stream, c.names[i], c.numbers[i]);
@@ -184,6 +214,10 @@ static void print_json(FILE *stream, const agg_estimate *e)
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(e->multiple));
     if (e->post.rule != AGG_POST_NONE) print_json_post(stream, &e->post);
     if (e->recipe->recipe.release_threshold > 0) fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
+    if (e->by > 0) {
+        const shoal_name *name = &e->recipe->recipe.encoding.fields[e->by - 1].field;
+        fprintf(stream, "\"by\":\"%.*s\",", (int)name->len, name->bytes);
+    }
     if (is_mean(e)) fputs("\"statistic\":\"mean\",", stream);
     if (e->guarantee != NULL) {
         fputs("\"guarantees\":", stream);
@@ -248,6 +282,9 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     const shoal_recipe *r = &e->recipe->recipe;
     fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id, (unsigned long long)e->n,
             e->epsilon, 100 * e->confidence);
+    if (e->by > 0)
+        fprintf(stream, "\nby %.*s, over all else", (int)r->encoding.fields[e->by - 1].field.len,
+                r->encoding.fields[e->by - 1].field.bytes);
     if (is_mean(e))
         fprintf(stream, "\nmean of numbers from %.10g to %.10g", (double)r->low_micro / 1e6,
                 (double)r->high_micro / 1e6);

@@ -8,6 +8,7 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
+#include "event.h"
 #include "fingerprint.h"
 #include "json_walk.h"
 
@@ -115,11 +116,16 @@ static shoal_err add_count(parsing *p, const char *text, size_t len)
     return SHOAL_OK;
 }
 
+static void warn_of_rule(parsing *p, const char *name, size_t line)
+{
+    if (++p->out->n_changed <= AGG_TALK_MAX)
+        say(p, name, line, "the recipe's text rule would change this value, so no device sends it as it stands");
+}
+
 static void warn_if_changed(parsing *p, const char *name, size_t line, agg_text value)
 {
     if (agg_recipe_is_closed(p->recipe) || agg_text_is_kept(&p->recipe->recipe, value.bytes, value.len)) return;
-    if (++p->out->n_changed <= AGG_TALK_MAX)
-        say(p, name, line, "the recipe's text rule would change this value, so no device sends it as it stands");
+    warn_of_rule(p, name, line);
 }
 
 static const char *why_no_item(const agg_recipe *recipe)
@@ -128,24 +134,57 @@ static const char *why_no_item(const agg_recipe *recipe)
     return "the value is not a number of at most 12 digits and six decimals";
 }
 
+static int has_field_twice(const cJSON *event)
+{
+    for (const cJSON *item = event->child; item != NULL; item = item->next)
+        if (agg_json_came_before(event, item)) return 1;
+    return 0;
+}
+
+static shoal_err take_event(parsing *p, const char *name, size_t line, agg_text value)
+{
+    agg_dictionary *out = p->out;
+    cJSON *event = agg_json_parse(NULL, value.bytes, value.len);
+    shoal_err err = SHOAL_OK;
+    if (!cJSON_IsObject(event)) {
+        err = refuse(p->error, SHOAL_ERR_TYPE, "the event is not a JSON object");
+    } else if (has_field_twice(event)) {
+        err = refuse(p->error, SHOAL_ERR_DUPLICATE, "the event has a field twice");
+    } else {
+        int matches = agg_recipe_event_item(&out->items[out->n], p->recipe, event);
+        out->kinds[out->n] = (uint8_t)((matches ? AGG_EVENT_MATCHES : 0) |
+                                       (agg_recipe_event_is_part(p->recipe, event) ? AGG_EVENT_IN_PART : 0));
+        if (!agg_event_is_kept(p->recipe, event)) warn_of_rule(p, name, line);
+    }
+    cJSON_Delete(event);
+    return err;
+}
+
+static shoal_err take_value(parsing *p, const char *name, size_t line, agg_text value)
+{
+    if (p->out->kinds != NULL) return take_event(p, name, line, value);
+    if (!agg_recipe_item(&p->out->items[p->out->n], p->recipe, value.bytes, value.len))
+        return refuse(p->error, SHOAL_ERR_RANGE, why_no_item(p->recipe));
+    warn_if_changed(p, name, line, value);
+    return SHOAL_OK;
+}
+
 static shoal_err take_line(parsing *p, const char *name, size_t number, char *line, size_t len)
 {
     agg_dictionary *out = p->out;
-    char *tab = memchr(line, '\t', len);
+    char *tab = out->kinds != NULL ? memrchr(line, '\t', len) : memchr(line, '\t', len);
     agg_text value = {line, tab != NULL ? (size_t)(tab - line) : len};
     if (value.len == 0) return refuse(p->error, SHOAL_ERR_RANGE, "the value is empty");
     if (memchr(line, 0, len) != NULL) return refuse(p->error, SHOAL_ERR_TYPE, "holds a NUL byte");
     if (p->has_counts && tab == NULL) return refuse(p->error, SHOAL_ERR_TYPE, "a tab and a count are missing");
-    if (!agg_recipe_item(&out->items[out->n], p->recipe, value.bytes, value.len))
-        return refuse(p->error, SHOAL_ERR_RANGE, why_no_item(p->recipe));
     if (was_seen(&p->seen, out->values, value, (uint32_t)out->n)) {
         if (p->has_counts) return refuse(p->error, SHOAL_ERR_DUPLICATE, "the value came before");
         if (++out->n_repeated <= AGG_TALK_MAX) say(p, name, number, "the value came before; it is counted once");
         return SHOAL_OK;
     }
     shoal_err err = p->has_counts ? add_count(p, tab + 1, len - value.len - 1) : SHOAL_OK;
+    if (err == SHOAL_OK) err = take_value(p, name, number, value);
     if (err != SHOAL_OK) return err;
-    warn_if_changed(p, name, number, value);
     out->values[out->n++] = value;
     return SHOAL_OK;
 }
@@ -159,11 +198,13 @@ static shoal_err reserve(parsing *p, size_t lines, const char *bytes, size_t len
     out->pool = agg_alloc(p->error, len, 1);
     out->values = agg_alloc(p->error, lines, sizeof *out->values);
     out->items = agg_alloc(p->error, lines, sizeof *out->items);
+    int has_events = p->has_counts && p->recipe->recipe.encoding.n_fields > 0;
     if (p->has_counts) out->counts = agg_alloc(p->error, lines, sizeof *out->counts);
+    if (has_events) out->kinds = agg_alloc(p->error, lines, 1);
     p->seen.slots = agg_alloc(p->error, slots, sizeof *p->seen.slots);
     p->seen.mask = slots - 1;
     if (out->pool == NULL || out->values == NULL || out->items == NULL || p->seen.slots == NULL ||
-        (p->has_counts && out->counts == NULL))
+        (p->has_counts && out->counts == NULL) || (has_events && out->kinds == NULL))
         return AGG_ERR_MEMORY;
     if (len > 0) memcpy(out->pool, bytes, len);
     return SHOAL_OK;
@@ -240,18 +281,6 @@ shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_re
     return load(counts, error, recipe, path, 1, talk, talk_context);
 }
 
-// Writes millionths as a decimal without spare zeros. Returns: characters, at most 21.
-static int print_micro(char *out, size_t cap, int64_t micro)
-{
-    uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
-    int len = snprintf(out, cap, "%s%llu.%06llu", micro < 0 ? "-" : "", (unsigned long long)(size / 1000000),
-                       (unsigned long long)(size % 1000000));
-    while (out[len - 1] == '0') len--;
-    if (out[len - 1] == '.') len--;
-    out[len] = '\0';
-    return len;
-}
-
 // The least number, in millionths, that lies in bucket i: what shoal_recipe_number_item sends there, exactly.
 static int64_t lower_end(const shoal_recipe *r, uint32_t i)
 {
@@ -262,10 +291,10 @@ static int64_t lower_end(const shoal_recipe *r, uint32_t i)
 
 int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32_t i)
 {
-    char low[32], high[32];
+    char low[AGG_MICRO_MAX], high[AGG_MICRO_MAX];
     int is_last = i + 1 == recipe->parts[0].size;
-    print_micro(low, sizeof low, lower_end(recipe, i));
-    print_micro(high, sizeof high, lower_end(recipe, i + 1));
+    agg_micro_print(low, lower_end(recipe, i));
+    agg_micro_print(high, lower_end(recipe, i + 1));
     return snprintf(out, AGG_LABEL_MAX, "[%s, %s%c", low, high, is_last ? ']' : ')');
 }
 
@@ -292,26 +321,122 @@ static shoal_err label_items(agg_dictionary *dictionary, agg_error *error, const
     return SHOAL_OK;
 }
 
+// The labels of all buckets of one field, behind one another.
+typedef struct bucket_labels {
+    agg_text *texts;
+    char *pool;
+    size_t len; // of all of them together
+} bucket_labels;
+
+static void release_buckets(bucket_labels *labels)
+{
+    free(labels->texts);
+    free(labels->pool);
+}
+
+static shoal_err label_buckets(bucket_labels *out, agg_error *error, const agg_recipe *recipe, uint32_t field)
+{
+    uint32_t size = recipe->recipe.encoding.fields[field].size;
+    *out = (bucket_labels){0};
+    for (uint32_t b = 0; b < size; b++) out->len += agg_recipe_bucket_label(NULL, 0, recipe, field, b);
+    out->texts = agg_alloc(error, size, sizeof *out->texts);
+    out->pool = agg_alloc(error, out->len + 1, 1);
+    if (out->texts == NULL || out->pool == NULL) {
+        release_buckets(out);
+        return AGG_ERR_MEMORY;
+    }
+    char *at = out->pool;
+    for (uint32_t b = 0; b < size; b++) {
+        size_t len = agg_recipe_bucket_label(at, AGG_BUCKET_LABEL_MAX, recipe, field, b);
+        out->texts[b] = (agg_text){at, len};
+        at += len;
+    }
+    return SHOAL_OK;
+}
+
+static void join_labels(agg_dictionary *dictionary, const shoal_encoding *encoding, const bucket_labels *fields)
+{
+    char *at = dictionary->pool;
+    uint32_t buckets[SHOAL_ENCODED_MAX];
+    for (size_t item = 0; item < dictionary->n; item++) {
+        char *start = at;
+        shoal_encoding_buckets(buckets, encoding, item);
+        for (uint32_t i = 0; i < encoding->n_fields; i++) {
+            agg_text label = fields[i].texts[buckets[i]];
+            if (i > 0) at = mempcpy(at, " | ", 3);
+            at = mempcpy(at, label.bytes, label.len);
+        }
+        dictionary->values[item] = (agg_text){start, (size_t)(at - start)};
+    }
+}
+
+// Every cell of the domain by agg_recipe_label. A bucket's label is made once, however many cells it is part of.
+static shoal_err label_cells(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
+{
+    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    bucket_labels fields[SHOAL_ENCODED_MAX] = {{0}};
+    size_t bytes = dictionary->n * 3 * (encoding->n_fields - 1);
+    shoal_err err = SHOAL_OK;
+    for (uint32_t i = 0; i < encoding->n_fields && err == SHOAL_OK; i++) {
+        err = label_buckets(&fields[i], error, recipe, i);
+        bytes += dictionary->n / encoding->fields[i].size * fields[i].len;
+    }
+    if (err == SHOAL_OK && (dictionary->pool = agg_alloc(error, bytes, 1)) == NULL) err = AGG_ERR_MEMORY;
+    if (err == SHOAL_OK) join_labels(dictionary, encoding, fields);
+    for (uint32_t i = 0; i < SHOAL_ENCODED_MAX; i++) release_buckets(&fields[i]);
+    return err;
+}
+
+static void take_values(agg_dictionary *dictionary, const agg_list *values)
+{
+    for (uint32_t i = 0; i < values->n; i++)
+        dictionary->values[i] = values->texts[i]; // the recipe outlives its results
+}
+
+// Room for n items, 0 to n - 1.
+static shoal_err reserve_items(agg_dictionary *dictionary, agg_error *error, size_t n)
+{
+    memset(dictionary, 0, sizeof *dictionary);
+    dictionary->n = n;
+    dictionary->values = agg_alloc(error, n, sizeof *dictionary->values);
+    dictionary->items = agg_alloc(error, n, sizeof *dictionary->items);
+    if (dictionary->values == NULL || dictionary->items == NULL) return AGG_ERR_MEMORY;
+    for (size_t i = 0; i < n; i++) dictionary->items[i] = i;
+    return SHOAL_OK;
+}
+
 shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
 {
     const shoal_part *part = &recipe->recipe.parts[0];
-    shoal_err err = SHOAL_OK;
     if (!agg_recipe_is_closed(recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
                         "the recipe takes any string: a dictionary is needed");
-    memset(dictionary, 0, sizeof *dictionary);
-    dictionary->n = part->domain == SHOAL_DOMAIN_NUMBER ? 1 : part->size;
-    dictionary->values = agg_alloc(error, dictionary->n, sizeof *dictionary->values);
-    dictionary->items = agg_alloc(error, dictionary->n, sizeof *dictionary->items);
-    if (dictionary->values == NULL || dictionary->items == NULL) err = AGG_ERR_MEMORY;
-    if (err == SHOAL_OK && recipe->values.n == 0) err = label_items(dictionary, error, &recipe->recipe);
+    shoal_err err = reserve_items(dictionary, error, part->domain == SHOAL_DOMAIN_NUMBER ? 1 : part->size);
+    if (err == SHOAL_OK) {
+        if (recipe->values.n > 0)
+            take_values(dictionary, &recipe->values);
+        else if (recipe->recipe.encoding.n_fields > 0)
+            err = label_cells(dictionary, error, recipe);
+        else
+            err = label_items(dictionary, error, &recipe->recipe);
+    }
+    if (err != SHOAL_OK) agg_dictionary_release(dictionary);
+    return err;
+}
+
+shoal_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                                  uint32_t field)
+{
+    bucket_labels labels;
+    shoal_err err = reserve_items(dictionary, error, recipe->recipe.encoding.fields[field].size);
+    if (err == SHOAL_OK) err = label_buckets(&labels, error, recipe, field);
     if (err != SHOAL_OK) {
         agg_dictionary_release(dictionary);
         return err;
     }
-    for (uint32_t i = 0; i < recipe->values.n; i++)
-        dictionary->values[i] = recipe->values.texts[i]; // the recipe outlives its results
-    for (uint32_t i = 0; i < dictionary->n; i++) dictionary->items[i] = i;
+    memcpy(dictionary->values, labels.texts, dictionary->n * sizeof *labels.texts);
+    dictionary->pool = labels.pool;
+    free(labels.texts);
     return SHOAL_OK;
 }
 
@@ -320,6 +445,7 @@ void agg_dictionary_release(agg_dictionary *dictionary)
     free(dictionary->values);
     free(dictionary->items);
     free(dictionary->counts);
+    free(dictionary->kinds);
     free(dictionary->pool);
     memset(dictionary, 0, sizeof *dictionary);
 }

@@ -6,12 +6,16 @@
 #include "reader.h"
 #include "recipe_json.h"
 
+#define AGG_EVENT_MATCHES 1u // the recipe's query is about such an event
+#define AGG_EVENT_IN_PART 2u // it belongs to the recipe's part of a split collection
+
 typedef struct agg_dictionary {
     size_t n;
     agg_text *values; // in file order, each once
     uint64_t *items;  // the values' items under the recipe
     uint64_t *counts; // of a counts file; NULL for a dictionary
     uint64_t total;   // sum of counts, at most 2^53
+    uint8_t *kinds;   // of events: AGG_EVENT_*; NULL for other values
     char *pool;
     size_t n_changed;  // lines that the recipe's text rule would change: no device sends them as they stand
     size_t n_repeated; // lines of a dictionary whose value came before; counted once
@@ -24,7 +28,7 @@ shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, cons
                               agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 
 // Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum over 2^53, a repeated or
-// empty value; and a file whose sum is zero.
+// empty value; and a file whose sum is zero. Of a recipe with an encoding the values are events, JSON objects (event.h), up to the line's last tab.
 shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe, const char *path,
                           agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 
@@ -33,10 +37,14 @@ shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, con
                                const char *bytes, size_t len, int has_counts, agg_talk talk,
                                void *talk_context) SHOAL_MUST_CHECK;
 
-// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a number (agg_bucket_print), or
-// "mean" alone where a mean is all there is. ARGUMENT for an open domain.
+// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a number (agg_bucket_print), the cells of its
+// encoding (agg_recipe_label), or "mean" alone where a mean is all there is. ARGUMENT for an open domain.
 shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
                                    const agg_recipe *recipe) SHOAL_MUST_CHECK;
+
+// The buckets of one field of an encoding.
+shoal_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                                  uint32_t field) SHOAL_MUST_CHECK;
 
 #define AGG_LABEL_MAX 64
 

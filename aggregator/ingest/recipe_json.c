@@ -274,6 +274,17 @@ int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len)
     return 1;
 }
 
+int agg_micro_print(char out[AGG_MICRO_MAX], int64_t micro)
+{
+    uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
+    int len = snprintf(out, AGG_MICRO_MAX, "%s%llu.%06llu", micro < 0 ? "-" : "", (unsigned long long)(size / 1000000),
+                       (unsigned long long)(size % 1000000));
+    while (out[len - 1] == '0') len--;
+    if (out[len - 1] == '.') len--;
+    out[len] = '\0';
+    return len;
+}
+
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len)
 {
     const shoal_part *part = &recipe->recipe.parts[0];

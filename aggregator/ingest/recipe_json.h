@@ -50,6 +50,11 @@ int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes,
 // Returns: 0 when it is none.
 int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len);
 
+#define AGG_MICRO_MAX 32 // bytes of a number in print, with its NUL
+
+// Writes millionths as a decimal without spare zeros. Returns: its length.
+int agg_micro_print(char out[AGG_MICRO_MAX], int64_t micro);
+
 // Writes 2 * len lower-case hex digits and a NUL.
 void agg_hex(char *out, const uint8_t *bytes, size_t len);
 

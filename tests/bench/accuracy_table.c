@@ -91,14 +91,15 @@ static void collect(sums *s, const agg_recipe *recipe, const agg_dictionary *cou
 {
     const shoal_part *part = &recipe->recipe.parts[0];
     const agg_account *account = agg_account_of(part->mechanism);
-    agg_simulation simulation = {recipe, counts, {0}, devices, 2, NULL, NULL};
+    agg_simulation simulation = {.recipe = recipe, .counts = counts, .n_devices = devices, .n_threads = 2};
     agg_accumulator acc;
     agg_error error;
     static uint64_t drawn[VALUES];
+    agg_drawn out = {drawn, 0, 0};
     static agg_count estimated[VALUES];
     agg_simulation_seed(simulation.seed, name);
     check(agg_accumulator_init(&acc, &error, &recipe->recipe), "no memory");
-    check(agg_simulation_run(drawn, &error, &simulation, fold, &acc), "the simulation failed");
+    check(agg_simulation_run(&out, &error, &simulation, fold, &acc), "the simulation failed");
     int is_mean = part->domain == SHOAL_DOMAIN_NUMBER;
     size_t rows = is_mean ? 1 : VALUES;
     check(agg_estimator_counts(estimated, &error, part, &acc.parts[0], acc.n, counts->items, rows, 2),
