@@ -389,8 +389,8 @@ static void print_two_rows(printed *p)
 {
     static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
     static const agg_recipe recipe = {.id = "r", .hash_hex = "abc"};
-    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1}, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1, 0.1},
-                               {{"fig", 3}, -2, 3, -8, 4, 3, 0, -2}};
+    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1}, 0, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1, 0.1},
+                               {{"fig", 3}, 1, -2, 3, -8, 4, 3, 0, -2}};
     agg_estimate estimate = {.recipe = &recipe,
                              .statistic = "count",
                              .n = 2000,

@@ -44,7 +44,8 @@ static char *page_of(agg_estimate_row *rows, size_t n_rows, size_t top, const ch
 
 static agg_estimate_row row_of(const char *bytes, size_t len, double count, double half)
 {
-    return (agg_estimate_row){{bytes, len}, count, half / 2, count - half, count + half, half / 2, count > half, count};
+    return (agg_estimate_row){{bytes, len}, 0,        count,        half / 2, count - half,
+                              count + half, half / 2, count > half, count};
 }
 
 static size_t count_of(const char *text, const char *part)
