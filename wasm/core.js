@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole core as JavaScript: what a device needs (device.js) and what an edge worker needs besides, records and
-// batches as bytes. Never fetches; takes a module or an instance. Depends on device.js only.
-import { ARGUMENT, Core as DeviceCore, Recipe as DeviceRecipe } from './device.js';
+// batches as bytes; queries as recipes. Never fetches; takes a module or an instance. Depends on device.js and query_core.js.
+import { ARGUMENT, Core as DeviceCore } from './device.js';
+import { KeyedRecipe, setRecipe } from './query_core.js';
 
 export { Ledger, Module, ShoalError, toHex } from './device.js';
 
@@ -15,7 +16,7 @@ const BATCH_HEADER = 72;
 const BATCH_TRAILER = 8;
 const BATCH_ID = 56; // where the id lies in the header
 
-/** One module instance. At most 16 recipes live in it at a time. */
+/** One module instance. At most 64 recipes live in it at a time. */
 export class Core extends DeviceCore {
   /**
    * Checks a recipe and prepares it. Release it when it is no longer needed.
@@ -23,12 +24,12 @@ export class Core extends DeviceCore {
    * @returns {Recipe}
    */
   recipe(json) {
-    return new Recipe(...this.prepare(json));
+    return new Recipe(...this.prepare(json, setRecipe));
   }
 }
 
 /** A checked recipe. Made by Core.recipe. */
-export class Recipe extends DeviceRecipe {
+export class Recipe extends KeyedRecipe {
   /**
    * As randomize, to a binary record.
    * @param {string | number | null} value @param {Uint8Array} seed @param {Uint8Array} [secret] @returns {Uint8Array}

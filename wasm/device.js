@@ -23,10 +23,10 @@ export class ShoalError extends Error {
 
 // Numbers of core/shoal_err.h that are also raised here.
 export const ARGUMENT = 1;
-const RANGE = 2;
-const UNKNOWN_FIELD = 3;
-const TYPE = 5;
-const DUPLICATE = 6;
+export const RANGE = 2;
+export const UNKNOWN_FIELD = 3;
+export const TYPE = 5;
+export const DUPLICATE = 6;
 
 const VALUE_MAX = 256; // bytes of one string
 const INFO_WORDS = 18; // of the export recipe_info
@@ -43,7 +43,7 @@ export const toHex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart
  * @param {RecipeJson} json @param {string} prefix
  * @returns {Generator<[string, any]>}
  */
-function* walk(json, prefix) {
+export function* walk(json, prefix) {
   for (const [key, value] of Object.entries(json)) {
     const path = prefix + key;
     // A dot inside a key would name another field than the one it stands in.
@@ -55,13 +55,13 @@ function* walk(json, prefix) {
   }
 }
 
-const LARGEST = 9e12; // a number whose micro-units fit an i64
+export const LARGEST = 9e12; // a number whose micro-units fit an i64
 
 /**
  * A JSON number in micro-units, or null where that is not exact.
  * @param {number} x
  */
-function micro(x) {
+export function micro(x) {
   const v = Math.round(x * 1e6);
   return Math.abs(x) <= LARGEST && v / 1e6 === x ? BigInt(v) : null;
 }
@@ -169,9 +169,10 @@ export class Core {
   /**
    * @protected
    * @param {RecipeJson | string} json
+   * @param {(module: Module, handle: number, json: RecipeJson) => void} fill hands the fields to the module
    * @returns {[Module, number, RecipeJson]}
    */
-  prepare(json) {
+  prepare(json, fill = setFields) {
     const module = this.#module;
     const parsed = typeof json === 'string' ? JSON.parse(json) : structuredClone(json);
     if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
@@ -179,7 +180,7 @@ export class Core {
     }
     const handle = module.length(module.x.recipe_open());
     try {
-      for (const [path, value] of walk(parsed, '')) setField(module, handle, path, value);
+      fill(module, handle, parsed);
       checkField(module, handle, module.x.recipe_finish(handle));
     } catch (error) {
       module.x.recipe_release(handle);
@@ -199,6 +200,11 @@ function checkField(module, handle, err, path) {
   if (!err) return;
   const text = module.text(module.x.recipe_error_text(handle));
   throw module.error(err, path ?? (module.text(module.x.recipe_error_field(handle)) || undefined), text);
+}
+
+/** @param {Module} module @param {number} handle @param {RecipeJson} json */
+function setFields(module, handle, json) {
+  for (const [path, value] of walk(json, '')) setField(module, handle, path, value);
 }
 
 /** Sets one field from a JSON scalar or the value list. @param {Module} module @param {number} handle @param {string} path @param {any} value */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is deployed to workerd: two files, with every mechanism inside, and no larger than stated.
+// What is deployed to workerd: two files, with every mechanism and queries inside, and no larger than stated.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { bundleWorker } from '../bundle.js';
 
 // [file, most bytes after gzip]
 const LIMITS = [
-  ['shoal.wasm', 20_480],
+  ['shoal.wasm', 28_672],
   ['worker.js', 16_384],
 ];
 

@@ -88,7 +88,8 @@ test('a recipe is refused with a code, a number, a field and words', async () =>
     [wordsRecipe({ parameters: { epsilon: 4, k: 2048 } }), 'missing-field', 4, 'parameters.m'],
     [wordsRecipe({ stream: 7 }), 'type', 5, 'stream'],
     [wordsRecipe({ expires: null }), 'type', 5, 'expires'],
-    [wordsRecipe({ value: ['word'] }), 'type', 5, 'value'],
+    [wordsRecipe({ value: ['word'] }), 'unknown-field', 3, 'value'], // no list of that name
+    [wordsRecipe({ value: [] }), 'type', 5, 'value'],
     [itemsRecipe({ parameters: { epsilon: 2, values: ['a', 'a'] } }), 'duplicate', 6, 'parameters.values'],
     [itemsRecipe({ parameters: { epsilon: 2, values: ['a', 1] } }), 'type', 5, 'parameters.values'],
     [[], 'type', 5, undefined],
@@ -99,7 +100,7 @@ test('a recipe is refused with a code, a number, a field and words', async () =>
   }
   assert.throws(() => core.recipe('{'), SyntaxError);
   // None of the refused ones holds a slot.
-  const all = Array.from({ length: 16 }, () => core.recipe(wordsRecipe()));
+  const all = Array.from({ length: 64 }, () => core.recipe(wordsRecipe()));
   assert.throws(() => core.recipe(wordsRecipe()), { code: 'space' });
   core.release(all[3]);
   assert.equal(core.recipe(wordsRecipe()).hash, all[0].hash);
@@ -219,7 +220,7 @@ test('the exports refuse every pointer and handle that is not JavaScript\'s own'
     assert.equal(x.ledger_spent(bad, base, 32, handle, 1, 1), 1);
   }
   assert.equal(x.randomize_text(base + 512, handle, base, 0xffffffff, base + 300, 0), 1, 'a length that wraps');
-  for (const bad of [0, 1, 15, handle + 1, handle + 16, -1, 0x7fffffff]) {
+  for (const bad of [0, 1, 63, handle + 1, handle + 64, -1, 0x7fffffff]) {
     assert.equal(x.recipe_info(bad, base), 1);
     assert.equal(x.randomize_index(base + 64, bad, 0, base, 0), 1);
     assert.equal(x.randomize_number(base + 64, bad, 0n, base, 0), 1);

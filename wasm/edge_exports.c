@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports for an edge worker: reading records, making and reading batches. See exports.h.
+#include "batch.h"
+#include "exports.h"
+
+static uint32_t error_position;
+
+// Where record_from_text stopped reading when it last failed.
+EXPORT(err_position) uint32_t export_err_position(void)
+{
+    return error_position;
+}
+
+EXPORT(record_from_text) uint32_t export_record_from_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len)
+{
+    const shoal_recipe *r = ready_recipe(handle);
+    if (!r || !inside(text, len) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
+    size_t position = 0;
+    shoal_err err = shoal_record_from_text(at(record), r, (const char *)at(text), len, &position);
+    error_position = (uint32_t)position;
+    return err;
+}
+
+EXPORT(record_check) uint32_t export_record_check(uint32_t handle, uint32_t record)
+{
+    const shoal_recipe *r = ready_recipe(handle);
+    if (!r || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
+    return shoal_record_check(r, at(record));
+}
+
+// Returns: length of a batch of `count` records.
+EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count)
+{
+    const shoal_recipe *r = ready_recipe(handle);
+    if (!r) return failed(SHOAL_ERR_ARGUMENT);
+    size_t size = shoal_batch_size(r, count);
+    return size ? (int32_t)size : failed(SHOAL_ERR_RANGE);
+}
+
+// Seals the records that lie at bytes + SHOAL_BATCH_HEADER.
+EXPORT(batch_seal)
+uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count, uint32_t id)
+{
+    const shoal_recipe *r = ready_recipe(handle);
+    if (!r || !inside(bytes, len) || !inside(id, 16)) return SHOAL_ERR_ARGUMENT;
+    return shoal_batch_seal(at(bytes), len, r, count, at(id));
+}
+
+// Checks a batch. Returns: its number of records.
+EXPORT(batch_open) int32_t export_batch_open(uint32_t bytes, uint32_t len, uint32_t handle)
+{
+    const shoal_recipe *r = ready_recipe(handle);
+    if (!r || !inside(bytes, len)) return failed(SHOAL_ERR_ARGUMENT);
+    shoal_batch batch;
+    shoal_err err = shoal_batch_open(&batch, at(bytes), len, r, NULL);
+    return err ? failed(err) : (int32_t)batch.count;
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries as JavaScript sees them: recipes with lists, the item of an event, the policy, the accountant. What the device knows of
+// queries beyond other recipes, and nothing else: no storage, no clock, no randomness. Needs shoal-query.wasm or shoal-all.wasm.
+// Depends on device.js and text.js.
+import { ARGUMENT, Core, DUPLICATE, LARGEST, Module, RANGE, Recipe, ShoalError, TYPE, UNKNOWN_FIELD, micro, toHex, walk } from './device.js';
+import { applyTextRule } from './text.js';
+
+/**
+ * @typedef {import('./device.js').RecipeJson} RecipeJson
+ * @typedef {import('./device.js').ReportJson} ReportJson
+ * @typedef {{[field: string]: unknown}} Event what happened, field by field: numbers and strings; anything else counts as absent
+ * @typedef {{[key: string]: any}} PolicyJson a policy file, parsed
+ * @typedef {object} Verdict what the device answers to "may this query be answered?"
+ * @property {string | null} refusal null where it may: else why not, "field-epsilon"
+ * @property {number} number of core/accountant.h; 0 where it may
+ * @property {string} text a sentence
+ * @property {string | null} field that it is about
+ * @property {number} localEpsilon of one report, as really drawn; 0 before it was looked at
+ * @property {number} centralEpsilon what the cohort gives; 0 before it was looked at
+ * @typedef {object} Charge
+ * @property {number} reports
+ * @property {number} epsilon of the cohort, composed as the policy says
+ * @property {number} delta
+ * @property {number} localEpsilon of all reports together
+ */
+
+const NONE = 0xffffffff; // an index where there is none
+const NEXT_END = 0xfffffffe;
+const FIELDS_MAX = 4;
+const INFO_WORDS = 5 + 2 * FIELDS_MAX; // of the export recipe_query_info
+const VERDICT_WORDS = 5;
+
+// ---- JSON to the core ----
+
+/** Throws the core's own words about a field. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {number} err @param {string} [path] */
+function tell(module, kind, handle, err, path) {
+  if (!err) return;
+  const { x } = module;
+  const text = module.text(x[`${kind}_error_text`](handle));
+  throw module.error(err, path ?? (module.text(x[`${kind}_error_field`](handle)) || undefined), text);
+}
+
+/** @param {Module} module @param {string} path @param {number} value */
+function exactly(module, path, value) {
+  const v = micro(value);
+  if (v === null) throw module.error(RANGE, path);
+  return v;
+}
+
+/** An entry of `part` names a listed value of its split field, or "other". @param {any[]} part @param {RecipeJson} json */
+const arePartsListed = (part, json) =>
+  part.every((entry, i) => {
+    const values = json.split_by?.[i]?.values;
+    return entry === 'other' || (Array.isArray(values) && values.includes(entry));
+  });
+
+/** A list: entries of one kind, none of them twice. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} path @param {any[]} list @param {RecipeJson} json */
+function setList(module, kind, handle, path, list, json) {
+  const { x } = module;
+  if (path === 'part') {
+    if (!arePartsListed(list, json)) throw module.error(RANGE, path, 'names neither a value of split_by nor other');
+  } else if (new Set(list).size !== list.length) {
+    throw module.error(DUPLICATE, path);
+  }
+  const isValues = path === 'parameters.values' && kind === 'recipe';
+  for (const entry of list) {
+    if (typeof entry !== typeof list[0]) throw module.error(TYPE, path);
+    const [at, atLen] = module.place(path);
+    if (typeof entry === 'number' && kind === 'recipe') {
+      tell(module, kind, handle, x.recipe_add_number(handle, at, atLen, exactly(module, path, entry)), path);
+    } else if (typeof entry === 'string') {
+      const [text, len] = module.place(entry, atLen);
+      const err = isValues ? x.recipe_add_value(handle, text, len) : x[`${kind}_add_text`](handle, at, atLen, text, len);
+      tell(module, kind, handle, err, path);
+    } else {
+      throw module.error(TYPE, path);
+    }
+  }
+}
+
+/** The fields of a JSON object under a prefix. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} prefix @param {any} object @param {RecipeJson} json */
+function setAll(module, kind, handle, prefix, object, json) {
+  for (const [path, value] of walk(object, prefix)) {
+    // A number for a key would make an object look like a list.
+    if (/(^|\.)\d/.test(path.slice(prefix.length))) throw module.error(UNKNOWN_FIELD, path);
+    setOne(module, kind, handle, path, value, json);
+  }
+}
+
+/** @param {unknown} value */
+const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** One field, or what is in it. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} path @param {any} value @param {RecipeJson} json */
+function setOne(module, kind, handle, path, value, json) {
+  if (Array.isArray(value) && isObject(value[0])) {
+    value.forEach((entry, i) => {
+      if (!isObject(entry) || !Object.keys(entry).length) throw module.error(TYPE, path);
+      setAll(module, kind, handle, `${path}.${i}.`, entry, json);
+    });
+    return;
+  }
+  if (Array.isArray(value) && value.length) {
+    setList(module, kind, handle, path, value, json);
+    return;
+  }
+  const { x } = module;
+  const [at, atLen] = module.place(path);
+  if (typeof value === 'number') {
+    tell(module, kind, handle, x[`${kind}_set_number`](handle, at, atLen, exactly(module, path, value)), path);
+  } else if (typeof value === 'string') {
+    const [text, len] = module.place(value, atLen);
+    tell(module, kind, handle, x[`${kind}_set_string`](handle, at, atLen, text, len), path);
+  } else {
+    throw module.error(TYPE, path);
+  }
+}
+
+/**
+ * Hands a recipe that may have lists to the module. For Core.prepare.
+ * @param {Module} module @param {number} handle @param {RecipeJson} json
+ */
+export const setRecipe = (module, handle, json) => setAll(module, 'recipe', handle, '', json, json);
+
+// ---- recipes ----
+
+/** A recipe that may be of one part of a collection: that part has a key of its own. */
+export class KeyedRecipe extends Recipe {
+  /** What reports and accumulators call the collection: the recipe's name, and its part. @returns {string} */
+  get key() {
+    return [this.id, ...(this.json.part ?? [])].join('/');
+  }
+
+  /** The report that carries one record. @param {string} record @returns {ReportJson} */
+  report(record) {
+    return { ...super.report(record), key: this.key };
+  }
+}
+
+/** @param {any[]} [list] @returns {Map<any, number>} */
+const indexed = (list = []) => new Map(list.map((entry, i) => [entry, i]));
+
+/**
+ * A query, checked by itself: whether it may be answered is the accountant's to say. Made by QueryCore.query.
+ *
+ * A phrase is split at white space, and each of its tokens obeys the recipe's text rule as a word does elsewhere: one that the rule
+ * does not count is a token that is not listed.
+ */
+export class Query extends KeyedRecipe {
+  /** @param {Module} module @param {number} handle @param {RecipeJson} json */
+  constructor(module, handle, json) {
+    super(module, handle, json);
+    module.reserve(INFO_WORDS * 4 + 64);
+    module.check(module.x.recipe_query_info(handle, module.base));
+    const view = module.view();
+    const w = Array.from({ length: INFO_WORDS }, (_, i) => view.getUint32(4 * i, true));
+    /** @readonly @type {string} */ this.analysis = json.analysis;
+    /** The same for all parts: of the bytes that are signed. @readonly */ this.queryHash = toHex(module.take(INFO_WORDS * 4, 32));
+    /** Of the policy that it is under; null where it is no query. @readonly @type {string | null} */ this.policyHash = json.policy ?? null;
+    /** What it claims for its cohort; delta 1 where it claims nothing. @readonly */ this.claim = { epsilon: w[0] / 1e6, delta: w[1] ? Number(`1e-${w[1]}`) : 1 };
+    /** 0: not one of several. @readonly */ this.round = w[2];
+    /** @readonly */ this.version = w[3];
+    /** @readonly */ this.aggregation = w[4] ? 'sum' : 'reports';
+    /** What it asks, field by field, with the number of buckets. @readonly @type {{field: string, scheme: 'number' | 'list' | 'tokens', depth: number, size: number}[]} */
+    this.fields = (json.encoding ?? []).map((/** @type {any} */ { field, boundaries, values }, /** @type {number} */ i) => ({
+      field, scheme: boundaries ? 'number' : values ? 'list' : 'tokens', depth: w[5 + 2 * i], size: w[6 + 2 * i],
+    }));
+    /** Names of the fields that a collection is split by. @readonly @type {string[]} */
+    this.splits = (json.split_by ?? []).map((/** @type {any} */ split) => split.field);
+    /** @type {{values: Map<string, number>, prefixes: Map<string, number>, tokens: Map<string, number>}[]} */
+    this.lists = (json.encoding ?? []).map((/** @type {any} */ { values, prefixes, tokens }) => ({
+      values: indexed(values), prefixes: indexed(prefixes), tokens: indexed(tokens),
+    }));
+    Object.defineProperty(this, 'lists', { enumerable: false });
+  }
+
+  /** The bucket of one field. @param {Event} event @param {number} i */
+  #bucket(event, i) {
+    const { module, handle } = this;
+    const { x } = module;
+    const { field, scheme, depth } = this.fields[i];
+    const value = Object.hasOwn(event, field) ? event[field] : undefined;
+    if (scheme === 'number') return Number.isFinite(value) ? x.encoded_number(handle, i, nearest(/** @type {number} */ (value))) : 0;
+    if (typeof value !== 'string') return 0;
+    const { values, prefixes, tokens } = this.lists[i];
+    if (scheme === 'list') return x.encoded_value(handle, i, values.get(this.#ruled(value)) ?? NONE);
+    const words = (value.match(/\S+/g) ?? []).map((word) => this.#ruled(word));
+    if (words.length < depth) return 0;
+    const prefix = prefixes.get(words.slice(0, depth).join(' ')) ?? NONE;
+    return x.encoded_next(handle, i, prefix, words.length === depth ? NEXT_END : (tokens.get(words[depth]) ?? NONE));
+  }
+
+  /** A text by the recipe's rule; what it does not count becomes what no list holds. @param {string} text */
+  #ruled(text) {
+    return applyTextRule(text, this.text) ?? '\0';
+  }
+
+  /**
+   * The index that stands for an event, or null where the query is not about such an event: one whose phrases begin with none of
+   * the prefixes. A field that is missing or of another type is in bucket 0, as is what is not listed.
+   * @param {Event} event @returns {number | null}
+   */
+  item(event) {
+    const { module, handle, fields } = this;
+    const buckets = fields.map((_, i) => module.length(this.#bucket(event, i)));
+    if (fields.some(({ scheme }, i) => scheme === 'tokens' && buckets[i] === 0)) return null;
+    const bytes = module.reserve(4 * FIELDS_MAX);
+    const view = module.view();
+    buckets.forEach((bucket, i) => view.setUint32(4 * i, bucket, true));
+    const item = module.x.encoding_item(handle, module.base);
+    bytes.fill(0, module.base, module.base + 4 * FIELDS_MAX);
+    return module.length(item);
+  }
+
+  /**
+   * A uniformly random item: the answer of a device without an event that the query is about.
+   * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
+   */
+  randomItem(seed) {
+    const { module, handle } = this;
+    if (seed.length !== 32) throw module.error(ARGUMENT);
+    module.put(seed);
+    return module.length(module.x.random_item(handle, module.base));
+  }
+
+  /**
+   * The part of the collection that an event belongs to: for each split field its value, or "other". As `part` in the query's
+   * JSON it makes that part's recipe. Empty where the collection is not split.
+   * @param {Event} event @returns {string[]}
+   */
+  part(event) {
+    return (this.json.split_by ?? []).map((/** @type {{field: string, values: string[]}} */ { field, values }) => {
+      const value = Object.hasOwn(event, field) ? event[field] : undefined;
+      const text = typeof value === 'string' ? this.#ruled(value) : '';
+      return values.includes(text) ? text : 'other';
+    });
+  }
+
+  /** What an item says of each field, in words. @param {number} item @returns {{[field: string]: string}} */
+  cells(item) {
+    const { module, handle, fields } = this;
+    module.reserve(4 * FIELDS_MAX);
+    module.check(module.x.encoding_buckets(module.base, handle, item));
+    const view = module.view();
+    return Object.fromEntries(fields.map(({ field }, i) => [field, this.#cell(i, view.getUint32(4 * i, true))]));
+  }
+
+  /** An item in words, as results print it: "[20,30) | hello world a". @param {number} item */
+  label(item) {
+    return Object.values(this.cells(item)).join(' | ');
+  }
+
+  /** @param {number} i @param {number} bucket */
+  #cell(i, bucket) {
+    const { boundaries, values, prefixes, tokens } = this.json.encoding[i];
+    if (bucket === 0) return '<oov>';
+    if (boundaries) return bucket < boundaries.length ? `[${boundaries[bucket - 1]},${boundaries[bucket]})` : `[${boundaries[bucket - 1]},inf)`;
+    if (values) return values[bucket - 1];
+    const next = ['<end>', '<oov>', ...tokens];
+    const prefix = prefixes[Math.floor((bucket - 1) / next.length)];
+    return `${prefix}${prefix && ' '}${next[(bucket - 1) % next.length]}`;
+  }
+}
+
+/** The nearest micro-unit of a number; beyond what fits, the end. @param {number} value */
+const nearest = (value) => BigInt(Math.round(Math.max(-LARGEST, Math.min(value, LARGEST)) * 1e6));
+
+// ---- the policy and the accountant ----
+
+/** What a site promised about queries. Made by QueryCore.policy. */
+export class Policy {
+  /** @param {Module} module @param {number} handle @param {PolicyJson} json */
+  constructor(module, handle, json) {
+    module.reserve(32);
+    module.check(module.x.policy_hash(handle, module.base));
+    /** @readonly */ this.handle = handle;
+    /** @readonly */ this.json = json;
+    /** @readonly @type {string} */ this.id = json.policy;
+    /** SHA-256 of the canonical bytes, hex: what queries name. @readonly */ this.hash = toHex(module.take(0, 32));
+    /** Who may sign queries. @readonly @type {string[]} */ this.keys = json.keys;
+  }
+}
+
+/**
+ * The books of what queries were charged: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably before a report
+ * exists. The query's signature is the caller's to verify, by one of the policy's keys.
+ */
+export class Accountant {
+  #module;
+
+  /** @param {Module} module */
+  constructor(module) {
+    this.#module = module;
+  }
+
+  /** Empty books, opened on `day`. @param {number} day @returns {Uint8Array} */
+  init(day) {
+    const module = this.#module;
+    const cap = module.x.accountant_size_max();
+    module.reserve(cap);
+    return module.take(0, module.length(module.x.accountant_init(module.base, cap, day)));
+  }
+
+  /**
+   * May the query be answered? Nothing is charged.
+   * @param {Uint8Array} books @param {Policy} policy @param {Query} query @param {number} day @returns {Verdict}
+   */
+  check(books, policy, query, day) {
+    const module = this.#module;
+    module.put(books, VERDICT_WORDS * 4);
+    const at = module.base + VERDICT_WORDS * 4;
+    module.check(module.x.query_check(module.base, at, books.length, policy.handle, query.handle, day));
+    return this.#verdict(query);
+  }
+
+  /**
+   * The same, and charges what is accepted.
+   * @param {Uint8Array} books @param {Policy} policy @param {Query} query @param {number} day
+   * @returns {{verdict: Verdict, bytes: Uint8Array}} the new books; the old ones where it is refused
+   */
+  debit(books, policy, query, day) {
+    const module = this.#module;
+    const { x } = module;
+    const cap = Math.max(x.accountant_size_max(), books.length);
+    const head = VERDICT_WORDS * 4;
+    module.reserve(head + cap);
+    module.put(books, head);
+    const at = module.base + head;
+    const len = module.length(x.query_debit(module.base, at, books.length, cap, policy.handle, query.handle, day));
+    return { verdict: this.#verdict(query), bytes: module.take(head, len) };
+  }
+
+  /**
+   * What an analysis was charged, or one of its fields.
+   * @param {Uint8Array} books @param {Policy} policy @param {number} analysis index in the policy
+   * @param {number} [field] index in the analysis's fields; none: the analysis itself
+   * @returns {Charge}
+   */
+  charge(books, policy, analysis, field = -1) {
+    const module = this.#module;
+    module.put(books, 32);
+    module.check(module.x.accountant_charge(module.base, module.base + 32, books.length, policy.handle, analysis, field));
+    const view = module.view();
+    const wide = (/** @type {number} */ at) => Number(view.getBigUint64(at, true));
+    return { reports: view.getUint32(0, true), epsilon: wide(8) / 1e6, delta: wide(16) / 1e15, localEpsilon: wide(24) / 1e6 };
+  }
+
+  /** The verdict at the base. @param {Query} query @returns {Verdict} */
+  #verdict(query) {
+    const module = this.#module;
+    const view = module.view();
+    const [number, field, , local, central] = Array.from({ length: VERDICT_WORDS }, (_, i) => view.getUint32(4 * i, true));
+    const { refusal_name: name, refusal_text: text } = module.x;
+    const named = module.text(name(number));
+    return {
+      refusal: number ? named : null,
+      number,
+      text: module.text(text(number)),
+      field: (named === 'split' ? query.splits[field] : query.fields[field]?.field) ?? null,
+      localEpsilon: local / 1e6,
+      centralEpsilon: central / 1e6,
+    };
+  }
+}
+
+/** One module instance that knows queries. At most 16 of them and 2 policies live in shoal-query.wasm at a time. */
+export class QueryCore extends Core {
+  #module;
+
+  /** @param {WebAssembly.Instance} instance */
+  constructor(instance) {
+    super(instance);
+    this.#module = new Module(instance);
+    this.accountant = new Accountant(this.#module);
+  }
+
+  /**
+   * Checks a query by itself. Release it when it is no longer needed.
+   * @param {RecipeJson | string} json a parsed recipe, or its text
+   */
+  query(json) {
+    return new Query(...this.prepare(json, setRecipe));
+  }
+
+  /**
+   * Checks a policy. Release it when it is no longer needed.
+   * @param {PolicyJson | string} json a parsed policy, or its text
+   */
+  policy(json) {
+    const module = this.#module;
+    const { x } = module;
+    const parsed = typeof json === 'string' ? JSON.parse(json) : structuredClone(json);
+    if (!isObject(parsed)) throw new ShoalError('type', TYPE, 'a policy is a JSON object');
+    const handle = module.length(x.policy_open());
+    try {
+      setAll(module, 'policy', handle, '', parsed, parsed);
+      tell(module, 'policy', handle, x.policy_finish(handle));
+    } catch (error) {
+      x.policy_release(handle);
+      throw error;
+    }
+    return new Policy(module, handle, parsed);
+  }
+
+  /** Releases a policy; it must not be used again. @param {Policy} policy */
+  releasePolicy(policy) {
+    this.#module.check(this.#module.x.policy_release(policy.handle));
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports for recipes that a page has from the start: strings, numbers, the budget ledger. See exports.h.
+#include "exports.h"
+#include "ledger.h"
+
+// Randomizes a string of an open domain.
+//   text: len bytes, wiped
+//   seed, permanent: see coins in exports.h; wiped
+EXPORT(randomize_text)
+uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len, uint32_t seed,
+                               uint32_t permanent)
+{
+    const coins c = {seed, permanent};
+    if (!inside(text, len) || !coins_are_inside(c)) return SHOAL_ERR_ARGUMENT;
+    const shoal_recipe *r = recipe_for_record(handle, record);
+    shoal_err err = SHOAL_ERR_ARGUMENT;
+    if (r && r->parts[0].domain == SHOAL_DOMAIN_OPEN) {
+        err = len > SHOAL_VALUE_MAX ? SHOAL_ERR_RANGE
+                                    : randomize_item(record, r, shoal_part_item(&r->parts[0], at(text), len), c);
+    }
+    wipe(at(text), len);
+    coins_wipe(c);
+    return err;
+}
+
+// Randomizes a number, in micro-units, of a recipe whose `value` is "number": the bucket or the fraction that it is.
+EXPORT(randomize_number)
+uint32_t export_randomize_number(uint32_t record, uint32_t handle, int64_t micro, uint32_t seed, uint32_t permanent)
+{
+    const coins c = {seed, permanent};
+    if (!coins_are_inside(c)) return SHOAL_ERR_ARGUMENT;
+    const shoal_recipe *r = recipe_for_record(handle, record);
+    shoal_err err = SHOAL_ERR_ARGUMENT;
+    if (r && r->value == SHOAL_VALUE_NUMBER) err = randomize_item(record, r, shoal_recipe_number_item(r, micro), c);
+    coins_wipe(c);
+    return err;
+}
+
+// ---- the budget ledger ----
+
+EXPORT(ledger_size_max) uint32_t export_ledger_size_max(void)
+{
+    return SHOAL_LEDGER_SIZE_MAX;
+}
+
+// Returns: length of the ledger written.
+EXPORT(ledger_init) int32_t export_ledger_init(uint32_t ledger, uint32_t cap, uint32_t day)
+{
+    if (!inside(ledger, cap)) return failed(SHOAL_ERR_ARGUMENT);
+    size_t len = 0;
+    shoal_err err = shoal_ledger_init(at(ledger), cap, &len, day);
+    return length_or(err, len);
+}
+
+// Returns: length of the ledger after the debit.
+EXPORT(ledger_debit)
+int32_t export_ledger_debit(uint32_t ledger, uint32_t len, uint32_t cap, uint32_t handle, uint32_t day)
+{
+    const shoal_recipe *r = ready_recipe(handle);
+    if (!r || len > cap || !inside(ledger, cap)) return failed(SHOAL_ERR_ARGUMENT);
+    size_t size = len;
+    shoal_err err = shoal_ledger_debit(at(ledger), &size, cap, r, day);
+    return length_or(err, size);
+}
+
+EXPORT(ledger_allows) uint32_t export_ledger_allows(uint32_t ledger, uint32_t len, uint32_t handle, uint32_t day)
+{
+    const shoal_recipe *r = ready_recipe(handle);
+    if (!r || !inside(ledger, len)) return SHOAL_ERR_ARGUMENT;
+    return shoal_ledger_allows(at(ledger), len, r, day);
+}
+
+// Writes count (u32), zero (u32), epsilon in micro-units (u64), little-endian, at out.
+EXPORT(ledger_spent)
+uint32_t export_ledger_spent(uint32_t out, uint32_t ledger, uint32_t len, uint32_t handle, uint32_t first,
+                             uint32_t last)
+{
+    const shoal_recipe *r = ready_recipe(handle);
+    if (!r || !inside(out, 16) || !inside(ledger, len)) return SHOAL_ERR_ARGUMENT;
+    shoal_ledger_sum sum;
+    shoal_err err = shoal_ledger_spent(&sum, at(ledger), len, r, first, last);
+    if (err) return err;
+    store32_le(at(out), sum.count);
+    store32_le(at(out) + 4, 0);
+    store64_le(at(out) + 8, sum.eps_micro);
+    return SHOAL_OK;
+}
