@@ -432,7 +432,7 @@ static shoal_refusal check_room(const inquiry *q)
         live += (uint32_t)is_live(q, answer);
         own += (uint32_t)(is_live(q, answer) && load32_le(answer + KEY_SIZE + 4) == q->at[0]);
     }
-    return charges > SHOAL_ACCOUNTANT_CHARGES_MAX || own >= SHOAL_ACCOUNTANT_SHARE ||
+    return charges > SHOAL_ACCOUNTANT_CHARGES_MAX || own >= SHOAL_ACCOUNTANT_ANSWERS_MAX / q->policy->n_analyses ||
                    live >= SHOAL_ACCOUNTANT_ANSWERS_MAX
                ? SHOAL_REFUSED_STORAGE
                : SHOAL_ACCEPTED;
@@ -545,4 +545,11 @@ shoal_err shoal_accountant_charge(shoal_charge *charge, const uint8_t *accountan
     sums s = get_charge(accountant, at);
     *charge = (shoal_charge){s.reports, compose(&s, a), compose_delta(&s, a), s.local};
     return SHOAL_OK;
+}
+
+uint64_t shoal_composed_epsilon(const shoal_policy_analysis *analysis, uint32_t reports, uint32_t eps_micro)
+{
+    uint64_t eps = eps_micro;
+    sums s = {.reports = reports, .eps = reports * eps, .squares = reports * (eps * eps)};
+    return compose(&s, analysis);
 }

@@ -12,7 +12,7 @@
 // answered query hash (16, its start); round, version and hash are the analysis's, zero for a field; then 24 bytes an answered query:
 // start of its hash (16), expiry day (4), index of its analysis among the charges (4); then the checksum (8, checksum.h).
 //
-// No analysis can fill the answers: each may have SHOAL_ACCOUNTANT_SHARE of them that have not expired.
+// No analysis can fill the answers: each of a policy's n analyses may have an n-th of them that has not expired.
 //
 // Time only goes forward: the day that counts is the later of the host's and the newest ever debited, so a clock set back brings nothing back.
 //
@@ -33,7 +33,6 @@
 
 #define SHOAL_ACCOUNTANT_CHARGES_MAX 256u
 #define SHOAL_ACCOUNTANT_ANSWERS_MAX 512u
-#define SHOAL_ACCOUNTANT_SHARE (SHOAL_ACCOUNTANT_ANSWERS_MAX / SHOAL_POLICY_ANALYSES_MAX)
 #define SHOAL_ACCOUNTANT_HEADER 32u
 #define SHOAL_ACCOUNTANT_CHARGE 80u
 #define SHOAL_ACCOUNTANT_ANSWER 24u
@@ -110,5 +109,9 @@ void shoal_query_debit(shoal_verdict *verdict, uint8_t *accountant, size_t *len,
 // Returns: LEDGER where the bytes are damaged.
 shoal_err shoal_accountant_charge(shoal_charge *charge, const uint8_t *accountant, size_t len,
                                   const shoal_policy *policy, uint32_t analysis, uint32_t field) SHOAL_MUST_CHECK;
+
+// What so many queries that claim eps_micro each come to under the analysis's composition: for hosts that explain a policy.
+//   reports: at most SHOAL_POLICY_REPORTS_MAX; eps_micro: at most SHOAL_EPS_MICRO_MAX
+uint64_t shoal_composed_epsilon(const shoal_policy_analysis *analysis, uint32_t reports, uint32_t eps_micro);
 
 #endif

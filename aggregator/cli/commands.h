@@ -11,7 +11,9 @@ int cmd_estimate(int argc, char **argv);
 int cmd_ingest(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_policy(int argc, char **argv);
 int cmd_recipe(int argc, char **argv);
+int cmd_round(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 #ifdef SHOAL_WITH_SERVE
 int cmd_serve(int argc, char **argv);

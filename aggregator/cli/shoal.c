@@ -15,10 +15,12 @@ typedef struct command {
 static const command commands[] = {
     {"demo", cmd_demo, "simulate, ingest and estimate in one process"},
     {"recipe", cmd_recipe, "write, check, diff, sign and verify recipes"},
+    {"policy", cmd_policy, "what a site promises about queries: check, hash"},
     {"simulate", cmd_simulate, "draw devices from value<TAB>count lines and privatize them"},
     {"ingest", cmd_ingest, "fold batches or NDJSON reports into an accumulator"},
     {"merge", cmd_merge, "add accumulators of one recipe"},
     {"estimate", cmd_estimate, "counts of known values, with standard errors"},
+    {"round", cmd_round, "the recipe of the next round, from what this one learnt"},
     {"plan", cmd_plan, "which mechanism, and what it will see"},
     {"audit", cmd_audit, "is a recipe's epsilon what it claims to be?"},
     {"account", cmd_account, "what the crowd adds: central epsilon"},

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A policy file (JSON) as the core's policy. Walked as a recipe is (json_walk.h): every scalar goes to shoal_policy_set_*, every entry of
+// a list to shoal_policy_add_text; an entry given twice is refused.
+#ifndef POLICY_JSON_H
+#define POLICY_JSON_H
+
+#include <stddef.h>
+
+#include "agg_error.h"
+#include "policy.h"
+
+#define AGG_POLICY_FILE_MAX ((size_t)1 << 18) // bytes of a policy file
+
+typedef struct agg_policy {
+    shoal_policy policy;
+    char id[SHOAL_NAME_MAX + 1]; // NUL-terminated
+    char hash_hex[65];           // policy.policy_hash, NUL-terminated: what queries name
+} agg_policy;
+
+// Reads a policy; there is nothing to release. Errors start with `name` or the path.
+shoal_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char *name, const char *bytes,
+                                size_t len) SHOAL_MUST_CHECK;
+shoal_err agg_policy_from_file(agg_policy *policy, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+
+#endif
