@@ -244,7 +244,7 @@ shoal_err recipe_write(agg_error *error, const char *path, const char *text, siz
     return agg_file_commit(&file, error);
 }
 
-static shoal_err fresh_seed(char seed_hex[65], agg_error *error)
+shoal_err recipe_fresh_seed(char seed_hex[65], agg_error *error)
 {
     uint8_t seed[32];
     if (getentropy(seed, sizeof seed) != 0)
@@ -270,7 +270,7 @@ shoal_err recipe_new(agg_error *error, const recipe_options *options)
     shoal_err err = cli_need(error, "id", options->id);
     if (err == SHOAL_OK) err = cli_need(error, "expires", options->expires);
     if (err == SHOAL_OK) err = draft_of(&d, error, options);
-    if (err == SHOAL_OK) err = fresh_seed(seed_hex, error);
+    if (err == SHOAL_OK) err = recipe_fresh_seed(seed_hex, error);
     if (err != SHOAL_OK) return err;
     FILE *stream = open_memstream(&text, &len);
     if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");

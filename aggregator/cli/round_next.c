@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// The next round; see round_next.h.
+#include "round_next.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "dictionary.h"
+#include "estimate.h"
+#include "marginal.h"
+#include "next_prefixes.h"
+#include "next_recipe.h"
+#include "recipe_new.h"
+#include "refine.h"
+#include "talk.h"
+
+#define LARGE_RECORD 8192u // bytes, from where one bit a cell is worth a word of advice
+
+// One call's state.
+typedef struct work {
+    const round_options *options;
+    agg_recipe recipe;
+    agg_accumulator acc;
+    uint32_t field;
+    agg_count *counts; // of the field's buckets
+    agg_bytes token_bytes;
+    agg_text *tokens; // of --tokens; NULL where it is not given
+    size_t n_tokens;
+    agg_next_prefixes prefixes;
+    agg_refined refined;
+} work;
+
+AGG_PRINTF(1, 2) static void say(const char *format, ...)
+{
+    char command[] = "round", text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cli_talk(command, text);
+}
+
+static int is_name(const shoal_name *name, const char *text)
+{
+    return strlen(text) == name->len && memcmp(name->bytes, text, name->len) == 0;
+}
+
+// The field that changes: the one that is named, or the only one of its scheme.
+static shoal_err find_field(work *w, agg_error *error)
+{
+    const shoal_encoding *encoding = &w->recipe.recipe.encoding;
+    const round_options *o = w->options;
+    uint32_t scheme = o->refine > 0 ? SHOAL_SCHEME_NUMBER : SHOAL_SCHEME_TOKENS, n = 0, i;
+    const char *what = o->refine > 0 ? "boundaries" : "tokens";
+    for (i = 0; i < encoding->n_fields; i++) {
+        const shoal_encoded *field = &encoding->fields[i];
+        if (field->scheme != scheme || (o->field != NULL && !is_name(&field->field, o->field))) continue;
+        w->field = i;
+        n++;
+    }
+    if (n == 1) return SHOAL_OK;
+    if (n > 1)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has several fields with %s: name one with --field",
+                        o->recipe, what);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has no field%s%s with %s in an encoding", o->recipe,
+                    o->field != NULL ? " " : "", o->field != NULL ? o->field : "", what);
+}
+
+// ---- --tokens ----
+
+static shoal_err add_token(work *w, agg_error *error, size_t *cap, agg_text token, size_t *n_changed)
+{
+    if (token.len == 0 || token.len > SHOAL_TOKEN_TEXT_MAX || memchr(token.bytes, 0, token.len) != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: line %zu: a token has 1 to %u bytes, none of them 0",
+                        w->options->tokens, w->n_tokens + 1, SHOAL_TOKEN_TEXT_MAX);
+    shoal_err err = agg_grow((void **)&w->tokens, cap, w->n_tokens + 1, sizeof *w->tokens, error);
+    if (err != SHOAL_OK) return err;
+    w->tokens[w->n_tokens++] = token;
+    *n_changed += !agg_text_is_kept(&w->recipe.recipe, token.bytes, token.len);
+    return SHOAL_OK;
+}
+
+static shoal_err read_tokens(work *w, agg_error *error)
+{
+    size_t cap = 0, n_changed = 0;
+    const char *path = w->options->tokens;
+    shoal_err err = agg_file_read(&w->token_bytes, error, path, AGG_RECIPE_FILE_MAX);
+    if (err != SHOAL_OK) return err;
+    const char *at = (const char *)w->token_bytes.data, *end = at + w->token_bytes.len;
+    while (at < end && err == SHOAL_OK) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline != NULL ? newline : end;
+        size_t len = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
+        err = add_token(w, error, &cap, (agg_text){at, len}, &n_changed);
+        at = stop + 1;
+    }
+    if (err == SHOAL_OK && w->n_tokens == 0)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: holds no token", path);
+    if (err == SHOAL_OK && n_changed > 0)
+        say("%s: %zu of %zu tokens are not as the recipe's text rule leaves them: no device has them", path, n_changed,
+            w->n_tokens);
+    return err;
+}
+
+// ---- what the counts say ----
+
+static shoal_err count(work *w, agg_error *error)
+{
+    const shoal_recipe *recipe = &w->recipe.recipe;
+    shoal_err err = agg_estimate_check(error, &w->recipe, &w->acc);
+    if (err != SHOAL_OK) {
+        agg_error_prefix(error, "%s", w->options->accumulator);
+        return err;
+    }
+    w->counts = agg_alloc(error, recipe->encoding.fields[w->field].size, sizeof *w->counts);
+    if (w->counts == NULL) return AGG_ERR_MEMORY;
+    return agg_marginal(w->counts, error, recipe, &w->acc, w->field, w->options->n_threads);
+}
+
+static void say_prefixes(const work *w, double fdr)
+{
+    const agg_next_prefixes *next = &w->prefixes;
+    const shoal_name *name = &w->recipe.recipe.encoding.fields[w->field].field;
+    say("%.*s: %zu of %zu sequences are frequent, the least of them %.2f standard errors out of the noise; "
+        "false-discovery rate %g",
+        name->len, name->bytes, next->n_frequent, next->n_asked, next->least, fdr);
+    if (next->n_withheld > 0)
+        say("%zu of them are below the release threshold, or over %u bytes, and not kept", next->n_withheld,
+            SHOAL_TOKEN_TEXT_MAX);
+    if (next->n + next->n_withheld < next->n_frequent)
+        say("the %zu strongest are kept: %s", next->n,
+            next->n == w->options->max_prefixes ? "--max-prefixes" : "more cells than the largest domain has");
+    say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f", next->n, next->least_count,
+        (unsigned long long)w->acc.n, next->kept_count);
+}
+
+static shoal_err choose_prefixes(work *w, agg_error *error, agg_next_recipe *next)
+{
+    const round_options *o = w->options;
+    const shoal_recipe *recipe = &w->recipe.recipe;
+    size_t n_tokens = w->tokens != NULL ? w->n_tokens : recipe->encoding.fields[w->field].tokens.count;
+    size_t most = agg_next_prefixes_fit(recipe, w->field, n_tokens);
+    if (most == 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has too many tokens", o->tokens);
+    if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
+    shoal_err err = agg_next_prefixes_choose(&w->prefixes, error, &w->recipe, w->field, w->counts, o->fdr, most);
+    if (err != SHOAL_OK) return err;
+    if (w->prefixes.n == 0)
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                        "of %zu sequences of prefix and token %s stands out of the noise of %llu reports: there is no "
+                        "next round to write",
+                        w->prefixes.n_asked, w->prefixes.n_frequent > 0 ? "none that may be shown" : "none",
+                        (unsigned long long)w->acc.n);
+    say_prefixes(w, o->fdr);
+    next->prefixes = w->prefixes.texts;
+    next->n_prefixes = w->prefixes.n;
+    next->tokens = w->tokens;
+    next->n_tokens = w->n_tokens;
+    return SHOAL_OK;
+}
+
+static shoal_err choose_boundaries(work *w, agg_error *error, agg_next_recipe *next)
+{
+    const shoal_encoded *field = &w->recipe.recipe.encoding.fields[w->field];
+    agg_refined *refined = &w->refined;
+    shoal_err err = agg_refine(refined, error, field->boundaries, field->n_boundaries, w->counts, w->options->fdr,
+                               (uint32_t)w->options->refine);
+    if (err != SHOAL_OK) return err;
+    say("%.*s: %u buckets become %u, of an estimated %.0f reports each where there are enough; %zu of the %u between "
+        "the ends cannot be told from zero",
+        field->field.len, field->field.bytes, field->size, refined->n + 1, refined->share, refined->n_zero,
+        field->n_boundaries - 1);
+    next->boundaries = refined->boundaries;
+    next->n_boundaries = refined->n;
+    return SHOAL_OK;
+}
+
+// ---- the recipe ----
+
+// Reads a text back; what came is what went, or it is not written.
+static shoal_err read_back(agg_recipe *again, agg_error *error, const char *text, const agg_next_recipe *next)
+{
+    shoal_err err = agg_recipe_from_bytes(again, error, "the next recipe", text, strlen(text));
+    if (err != SHOAL_OK) return err;
+    const shoal_encoded *field = &again->recipe.encoding.fields[next->field];
+    int is_same = (next->n_prefixes == 0 || field->prefixes.count == next->n_prefixes) &&
+                  (next->n_boundaries == 0 ||
+                   (field->n_boundaries == next->n_boundaries &&
+                    memcmp(field->boundaries, next->boundaries, sizeof(int64_t) * next->n_boundaries) == 0));
+    if (is_same) return SHOAL_OK;
+    agg_recipe_release(again);
+    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "the next recipe does not read back as it was written");
+}
+
+// Bytes of a record of another mechanism; 0 where it cannot follow.
+static uint32_t record_with(const work *w, const agg_next_recipe *next, const char *mechanism)
+{
+    agg_error error;
+    agg_recipe other;
+    agg_next_recipe asked = *next;
+    char *text = NULL;
+    uint32_t size = 0;
+    asked.mechanism = mechanism;
+    if (agg_next_recipe_text(&text, &error, &w->recipe, &asked) != SHOAL_OK) return 0;
+    if (read_back(&other, &error, text, &asked) == SHOAL_OK) {
+        size = other.recipe.record_size;
+        agg_recipe_release(&other);
+    }
+    free(text);
+    return size;
+}
+
+static void say_next(const work *w, const agg_recipe *again, const agg_next_recipe *next)
+{
+    const shoal_recipe *old = &w->recipe.recipe, *new = &again->recipe;
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(new->parts[0].mechanism);
+    say("%s: %u cells where %s had %u; a record has %u bytes (%u before)", again->id, new->parts[0].size, w->recipe.id,
+        old->parts[0].size, new->record_size, old->record_size);
+    if (strncmp(mechanism->name, "onehot", 6) == 0 && new->record_size > LARGE_RECORD) {
+        uint32_t subset = record_with(w, next, "subset"), hadamard = record_with(w, next, "hadamard");
+        if (subset > 0 && hadamard > 0)
+            say("one bit a cell is much to send: --mechanism subset has %u bytes and the same error, --mechanism "
+                "hadamard %u and a larger one",
+                subset, hadamard);
+    }
+    if (old->n_part > 0) say("learnt from %s alone; the next round is asked of every part", w->recipe.id);
+    if (old->round_index == 0) say("%s states no round: what follows it is round 1", w->recipe.id);
+    say("%s is not signed: shoal recipe sign, after you have read it (shoal recipe diff)", again->id);
+}
+
+static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recipe *next)
+{
+    agg_recipe again;
+    char *text = NULL;
+    shoal_err err = agg_next_recipe_text(&text, error, &w->recipe, next);
+    if (err != SHOAL_OK) return err;
+    if (strlen(text) > AGG_RECIPE_FILE_MAX)
+        err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                       "the next recipe would have %zu bytes, and a recipe has at most %zu: ask for fewer prefixes "
+                       "(--max-prefixes)",
+                       strlen(text), AGG_RECIPE_FILE_MAX);
+    if (err == SHOAL_OK) err = read_back(&again, error, text, next);
+    if (err == SHOAL_OK) {
+        say_next(w, &again, next);
+        agg_recipe_release(&again);
+        err = recipe_write(error, w->options->output, text, strlen(text));
+    }
+    free(text);
+    return err;
+}
+
+static shoal_err run(work *w, agg_error *error)
+{
+    const round_options *o = w->options;
+    char seed_hex[65];
+    agg_next_recipe next = {.id = o->id,
+                            .mechanism = o->mechanism,
+                            .expires = o->expires,
+                            .seed_hex = o->seed_hex,
+                            .version = (uint32_t)o->version,
+                            .cohort_epsilon = o->cohort_epsilon};
+    shoal_err err = find_field(w, error);
+    if (err == SHOAL_OK && o->tokens != NULL) err = read_tokens(w, error);
+    if (err == SHOAL_OK) err = count(w, error);
+    if (err != SHOAL_OK) return err;
+    next.field = w->field;
+    err = o->refine > 0 ? choose_boundaries(w, error, &next) : choose_prefixes(w, error, &next);
+    if (err == SHOAL_OK && o->seed_hex == NULL) {
+        err = recipe_fresh_seed(seed_hex, error);
+        next.seed_hex = seed_hex;
+    }
+    return err == SHOAL_OK ? check_and_write(w, error, &next) : err;
+}
+
+shoal_err round_next(agg_error *error, const round_options *options)
+{
+    work w = {.options = options};
+    shoal_err err = agg_recipe_from_file(&w.recipe, error, options->recipe);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_load(&w.acc, error, options->accumulator);
+    if (err == SHOAL_OK) {
+        err = run(&w, error);
+        agg_accumulator_release(&w.acc);
+    }
+    agg_next_prefixes_release(&w.prefixes);
+    free(w.counts);
+    free(w.tokens);
+    free(w.token_bytes.data);
+    agg_recipe_release(&w.recipe);
+    return err;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing the next round's prefixes; see next_prefixes.h.
+#include "next_prefixes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "event.h"
+#include "multiple.h"
+
+// A bucket of a prefix and a listed token.
+typedef struct sequence {
+    uint32_t bucket;
+    double score, count;
+} sequence;
+
+static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error, const shoal_encoded *field,
+                                const agg_count *counts)
+{
+    uint32_t prefix = 0, token = 0;
+    sequence *list = agg_alloc(error, field->size, sizeof *list);
+    *n = 0;
+    if (list == NULL) return AGG_ERR_MEMORY;
+    for (uint32_t b = 0; b < field->size; b++)
+        if (shoal_encoded_next_of(&prefix, &token, field, b) && token < field->tokens.count)
+            list[(*n)++] = (sequence){b, counts[b].score, counts[b].count};
+    *all = list;
+    return SHOAL_OK;
+}
+
+static shoal_err find_least(double *least, agg_error *error, const sequence *all, size_t n, double fdr)
+{
+    double *scores = agg_alloc(error, n, sizeof *scores);
+    if (scores == NULL) return AGG_ERR_MEMORY;
+    for (size_t i = 0; i < n; i++) scores[i] = all[i].score;
+    shoal_err err = agg_multiple_least(least, error, scores, n, AGG_BH, fdr);
+    free(scores);
+    return err;
+}
+
+static int by_strength(const void *a, const void *b)
+{
+    const sequence *x = a, *y = b;
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return (x->bucket > y->bucket) - (x->bucket < y->bucket);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return agg_text_compare(*(const agg_text *)a, *(const agg_text *)b);
+}
+
+// Moves those that may be kept to the front. Returns: their number.
+static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_recipe *recipe, uint32_t field)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < next->n_asked; i++) {
+        if (!(all[i].score >= next->least)) continue;
+        next->n_frequent++;
+        int is_shown = all[i].count >= (double)recipe->recipe.release_threshold;
+        if (is_shown && agg_recipe_bucket_label(NULL, 0, recipe, field, all[i].bucket) <= SHOAL_TOKEN_TEXT_MAX)
+            all[n++] = all[i];
+    }
+    next->n_withheld = next->n_frequent - n;
+    return n;
+}
+
+static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe, uint32_t field,
+                             const sequence *kept)
+{
+    const size_t room = SHOAL_TOKEN_TEXT_MAX + 1;
+    next->texts = agg_alloc(error, next->n, sizeof *next->texts);
+    next->pool = agg_alloc(error, next->n, room);
+    if (next->texts == NULL || next->pool == NULL) {
+        agg_next_prefixes_release(next);
+        return AGG_ERR_MEMORY;
+    }
+    next->least_count = next->n > 0 ? HUGE_VAL : 0;
+    for (size_t i = 0; i < next->n; i++) {
+        char *text = next->pool + i * room;
+        next->texts[i] = (agg_text){text, agg_recipe_bucket_label(text, room, recipe, field, kept[i].bucket)};
+        next->least_count = fmin(next->least_count, kept[i].count);
+        next->kept_count += kept[i].count;
+    }
+    qsort(next->texts, next->n, sizeof *next->texts, by_text);
+    return SHOAL_OK;
+}
+
+shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe, uint32_t field,
+                                   const agg_count *counts, double fdr, size_t most)
+{
+    sequence *all = NULL;
+    *next = (agg_next_prefixes){.least = HUGE_VAL};
+    shoal_err err = list_sequences(&all, &next->n_asked, error, &recipe->recipe.encoding.fields[field], counts);
+    if (err != SHOAL_OK) return err;
+    err = find_least(&next->least, error, all, next->n_asked, fdr);
+    if (err == SHOAL_OK) {
+        size_t n = take_frequent(next, all, recipe, field);
+        qsort(all, n, sizeof *all, by_strength);
+        next->n = n < most ? n : most;
+        err = write_texts(next, error, recipe, field, all);
+    }
+    free(all);
+    return err;
+}
+
+void agg_next_prefixes_release(agg_next_prefixes *next)
+{
+    free(next->texts);
+    free(next->pool);
+    next->texts = NULL;
+    next->pool = NULL;
+}
+
+size_t agg_next_prefixes_fit(const shoal_recipe *recipe, uint32_t field, size_t n_tokens)
+{
+    size_t others = 1;
+    for (uint32_t i = 0; i < recipe->encoding.n_fields; i++)
+        if (i != field) others *= recipe->encoding.fields[i].size;
+    return (SHOAL_DOMAIN_SIZE_MAX / others - 1) /
+           (n_tokens + 2); // each: ends, not listed, each token; one bucket for the rest
+}
