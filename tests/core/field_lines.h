@@ -69,6 +69,12 @@ static inline int is_changed(const field_line *line, const char *changes)
     return 0;
 }
 
+// Of several changes of one value the last counts.
+static inline int is_again(const field_line *line, const char *rest)
+{
+    return (line->kind == '=' || line->kind == ':') && is_changed(line, rest);
+}
+
 // Returns: the first error, of a setter or of finish.
 static inline shoal_err policy_of(shoal_policy *policy, const char *lines, const char *changes)
 {
@@ -79,7 +85,8 @@ static inline shoal_err policy_of(shoal_policy *policy, const char *lines, const
     shoal_policy_init(policy);
     while (err == SHOAL_OK && next_line(&l, &lines, &left))
         if (!is_changed(&l, changes)) err = policy_line(policy, &l);
-    while (err == SHOAL_OK && next_line(&l, &added, &more)) err = policy_line(policy, &l);
+    while (err == SHOAL_OK && next_line(&l, &added, &more))
+        if (!is_again(&l, added)) err = policy_line(policy, &l);
     return err == SHOAL_OK ? shoal_policy_finish(policy) : err;
 }
 
@@ -95,7 +102,8 @@ static inline shoal_err recipe_of(shoal_recipe *recipe, const char *lines, const
     shoal_recipe_init(recipe);
     while (err == SHOAL_OK && next_line(&l, &lines, &left))
         if (!is_changed(&l, changes)) err = recipe_line(recipe, &l);
-    while (err == SHOAL_OK && next_line(&l, &added, &more)) err = recipe_line(recipe, &l);
+    while (err == SHOAL_OK && next_line(&l, &added, &more))
+        if (!is_again(&l, added)) err = recipe_line(recipe, &l);
     if (err == SHOAL_OK && policy != NULL && !is_changed(&own, changes)) {
         for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", policy->policy_hash[i]);
         err = shoal_recipe_set_string(recipe, "policy", 6, hex, 64);
