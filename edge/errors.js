@@ -11,7 +11,7 @@ const KINDS = {
   record: [400, 8, "the record is not one that the recipe's randomizer makes"],
   'recipe-hash': [404, 13, 'no recipe with this hash is collected here'],
   expired: [400, 17, "the recipe's last day has passed"],
-  recipe: [400, 100, "the report's key is not the id of the recipe with its hash"],
+  recipe: [400, 100, "the report's key is not that of the recipe with its hash"],
   'content-type': [415, 101, 'the body must be application/json'],
   'body-size': [413, 102, 'the body is longer than any report'],
   'body-slow': [408, 103, 'the body took too long'],

@@ -4,17 +4,20 @@
 // Must not depend on a runtime: only on Request, Response, URL, streams, timers and SubtleCrypto.
 
 import { EdgeError } from './errors.js';
+import { isQuery } from './recipes.js';
 
 /**
  * @typedef {object} Recipe  the part of core.js's recipe that routes need
- * @property {string} id
+ * @property {string} key  what reports call the collection: the recipe's id, then "/" and each entry of its part
  * @property {string} hash
  * @property {number} textSize
  * @property {number} expiresDay
- * @property {unknown} json
+ * @property {any} json
  * @property {Record<string, number>} parameters
  * @property {(text: string) => Uint8Array} recordFromText
  */
+
+/** @typedef {Pick<Recipe, 'hash' | 'json' | 'expiresDay'>} Published */
 
 /**
  * @typedef {'accepted' | 'expired' | 'full'} Outcome
@@ -28,6 +31,7 @@ import { EdgeError } from './errors.js';
 /**
  * @typedef {object} HandlerDeps
  * @property {Map<string, Collection>} collections  by recipe hash
+ * @property {Published[]} recipes  what is published: of a recipe that is split into parts, the recipe itself
  * @property {string[]} origins  origins whose pages may report; "*" is any
  * @property {() => number} now  milliseconds since 1970
  * @property {number} [bodyTimeoutMs]  how long a body may take
@@ -39,6 +43,7 @@ const BODY_TIMEOUT_MS = 10_000;
 const BODY_SLACK = 1024; // everything of a report but the record's text
 const RETRY_AFTER_S = 300;
 const DAY_MS = 86_400_000;
+const PUBLIC = { 'Cache-Control': 'public, max-age=300' };
 
 /**
  * Answers one request. Never throws.
@@ -79,6 +84,10 @@ async function route(request, url, deps, originAllowed) {
   if (path === '/v1/recipes' || path.startsWith('/v1/recipes/')) {
     allow(method, 'GET', 'HEAD');
     return getRecipes(path.slice('/v1/recipes/'.length), deps);
+  }
+  if (path === '/v1/queries') {
+    allow(method, 'GET', 'HEAD');
+    return getQueries(deps);
   }
   if (deps.adminToken !== undefined) {
     if (path === '/metrics') {
@@ -183,7 +192,7 @@ function readReport(report, deps) {
   const collection = deps.collections.get(hash);
   if (collection === undefined) throw new EdgeError('recipe-hash');
   const { recipe } = collection;
-  if (key !== recipe.id) throw new EdgeError('recipe');
+  if (key !== recipe.key) throw new EdgeError('recipe');
   if (!sameParameters(parameters, recipe.parameters)) throw new EdgeError('parameters');
   if (isExpired(recipe, deps.now())) throw new EdgeError('expired');
   return { collection, record: readRecord(recipe, records[0]) };
@@ -233,16 +242,22 @@ function isExpired(recipe, now) {
  */
 function getRecipes(hash, deps) {
   const now = deps.now();
-  const headers = { 'Cache-Control': 'public, max-age=300' };
   if (hash !== '') {
-    const collection = deps.collections.get(hash);
-    if (collection === undefined || isExpired(collection.recipe, now)) throw new EdgeError('recipe-hash');
-    return json(collection.recipe.json, 200, headers);
+    const recipe = deps.collections.get(hash)?.recipe ?? deps.recipes.find((each) => each.hash === hash);
+    if (recipe === undefined || isExpired(recipe, now)) throw new EdgeError('recipe-hash');
+    return json(recipe.json, 200, PUBLIC);
   }
-  const recipes = [...deps.collections.values()]
-    .filter(({ recipe }) => !isExpired(recipe, now))
-    .map(({ recipe }) => ({ hash: recipe.hash, url: `/v1/recipes/${recipe.hash}`, recipe: recipe.json }));
-  return json({ recipes }, 200, headers);
+  const recipes = deps.recipes
+    .filter((recipe) => !isExpired(recipe, now))
+    .map((recipe) => ({ hash: recipe.hash, url: `/v1/recipes/${recipe.hash}`, recipe: recipe.json }));
+  return json({ recipes }, 200, PUBLIC);
+}
+
+/** What devices are asked. The same answer to everyone: nothing of who asks is looked at. @param {HandlerDeps} deps */
+function getQueries(deps) {
+  const now = deps.now();
+  const queries = deps.recipes.filter((recipe) => isQuery(recipe) && !isExpired(recipe, now));
+  return json({ queries: queries.map((query) => query.json) }, 200, PUBLIC);
 }
 
 /** Counts per collection as Prometheus text. @param {HandlerDeps} deps */
@@ -250,7 +265,7 @@ async function getMetrics(deps) {
   const lines = [];
   for (const { recipe, stats } of deps.collections.values()) {
     for (const [name, value] of Object.entries(await stats())) {
-      lines.push(`shoal_edge_${name}{recipe="${recipe.id}",recipe_hash="${recipe.hash}"} ${value}\n`);
+      lines.push(`shoal_edge_${name}{recipe="${recipe.key}",recipe_hash="${recipe.hash}"} ${value}\n`);
     }
   }
   return new Response(lines.sort().join(''), {

@@ -39,17 +39,18 @@ export async function startEdge(config, { createCore, now = Date.now, fetch = gl
     await unlock();
   };
   try {
-    const recipes = await pinRecipes(config.recipes, createCore, config.recipeKeys);
+    const { collections, recipes } = await pinRecipes(config.recipes, createCore, config.recipeKeys);
     const send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
     const pinned = new Map();
-    for (const [hash, recipe] of await withKept(recipes, spool, createCore)) {
+    for (const [hash, recipe] of await withKept(collections, spool, createCore)) {
       const host = await CollectionHost.open(join(spool, hash), recipe, { config, send, now });
       hosts.push(host);
-      if (recipes.has(hash)) pinned.set(hash, host);
+      if (collections.has(hash)) pinned.set(hash, host);
     }
     await flushDir(spool);
     const deps = {
       collections: pinned,
+      recipes,
       origins: config.origins,
       now,
       bodyTimeoutMs: config.bodyTimeoutMs,

@@ -1,27 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pinned recipes: those whose JSON has the hash that the operator wrote beside it. No other is collected or published, nor,
-// where keys are given, one that none of them signed.
+// where keys are given, one that none of them signed. A recipe with `split_by` is a collection for each of its parts.
 import { verifySignature } from 'shoal-client/signature';
 
 /** @typedef {import('shoal-client/core').Core} Core @typedef {import('shoal-client/core').Recipe} Recipe */
 
 /**
+ * @typedef {object} Pinned
+ * @property {Map<string, Recipe>} collections  by hash: of a split recipe its parts, and not the recipe itself
+ * @property {Recipe[]} recipes  as configured, each once: what is published
+ */
+
+const PARTS_MAX = 64; // collections that splitting makes, of one edge
+const QUERIES_MAX = 64; // what a device takes of one answer
+const QUERIES_BYTES_MAX = 1 << 20;
+
+/**
  * @param {{recipe: any, hash: string}[]} pins
- * @param {() => Promise<Core>} createCore  one core a recipe: a core holds 16 at most
+ * @param {() => Promise<Core>} createCore  one core a pin: a core holds 64 recipes at most
  * @param {unknown} [keys]  Ed25519 public keys, 64 lower-case hex digits each
- * @returns {Promise<Map<string, Recipe>>} by hash
+ * @returns {Promise<Pinned>}
  */
 export async function pinRecipes(pins, createCore, keys) {
   if (keys !== undefined) checkKeys(keys);
+  const collections = new Map();
   const recipes = new Map();
+  let parts = 0;
   for (const { recipe: json, hash } of pins) {
-    const recipe = (await createCore()).recipe(json);
+    if (json?.part !== undefined) throw new Error(`recipe ${json.recipe}: part is not configured, the edge opens every part of split_by`);
+    const core = await createCore();
+    const recipe = core.recipe(json);
     if (recipe.hash !== hash) throw new Error(`recipe ${recipe.id} has the hash ${recipe.hash}, but ${hash} is pinned`);
     const code = keys === undefined ? null : await verifySignature(recipe, keys);
     if (code) throw new Error(`recipe ${recipe.id} is refused: ${code}`);
     recipes.set(hash, recipe);
+    if (recipe.json.split_by === undefined) {
+      collections.set(hash, recipe);
+      continue;
+    }
+    const choices = partsOf(recipe.json.split_by);
+    parts += choices.length;
+    if (parts > PARTS_MAX) throw new Error(`recipe ${recipe.id}: split_by makes ${parts} collections, ${PARTS_MAX} at most on one edge`);
+    core.release(recipe); // makes room for its last part
+    for (const part of choices) {
+      const one = core.recipe({ ...recipe.json, part });
+      collections.set(one.hash, one);
+    }
   }
-  return recipes;
+  checkQueries([...recipes.values()]);
+  return { collections, recipes: [...recipes.values()] };
+}
+
+/**
+ * Every choice of a listed value, or "other", for each field.
+ * @param {{values: string[]}[]} splits
+ * @returns {string[][]}
+ */
+function partsOf(splits) {
+  /** @type {string[][]} */
+  const none = [[]];
+  return splits.reduce((parts, { values }) => parts.flatMap((part) => [...values, 'other'].map((value) => [...part, value])), none);
+}
+
+/** A longer list than devices take would reach none of them. @param {Recipe[]} recipes */
+function checkQueries(recipes) {
+  const queries = recipes.filter(isQuery);
+  const bytes = new TextEncoder().encode(JSON.stringify({ queries: queries.map(({ json }) => json) })).length;
+  if (queries.length > QUERIES_MAX || bytes > QUERIES_BYTES_MAX) {
+    throw new Error(`recipes: devices take ${QUERIES_MAX} queries of ${QUERIES_BYTES_MAX} bytes, but these are ${queries.length} of ${bytes}`);
+  }
+}
+
+/** Is it what devices with the policy that it names are asked? @param {Pick<Recipe, 'json'>} recipe */
+export function isQuery({ json }) {
+  return json.policy !== undefined;
 }
 
 /** @param {unknown} keys */

@@ -36,7 +36,7 @@ const RETRY_RUN_MS = 30_000;
 const createCore = () => Core.create(wasm);
 
 /** Kept for the isolate's life; a value, because a promise belongs to the request that made it. */
-/** @type {Map<string, import('shoal-client/core').Recipe> | null} */
+/** @type {import('./recipes.js').Pinned | null} */
 let pinned = null;
 
 /** @param {Env} env */
@@ -48,9 +48,11 @@ export default {
   /** @param {Request} request @param {Env} env */
   async fetch(request, env) {
     const collections = new Map();
-    for (const [hash, recipe] of await pinnedRecipes(env)) collections.set(hash, collection(recipe, env));
+    const { collections: parts, recipes } = await pinnedRecipes(env);
+    for (const [hash, recipe] of parts) collections.set(hash, collection(recipe, env));
     return handle(request, {
       collections,
+      recipes,
       origins: list(env.ORIGINS ?? []),
       now: Date.now,
       adminToken: env.ADMIN_TOKEN || undefined,
@@ -111,7 +113,7 @@ export class ShoalCollection extends DurableObject {
 
   /** @param {string} hash */
   async #adopt(hash) {
-    const recipe = (await pinnedRecipes(this.#env)).get(hash);
+    const recipe = (await pinnedRecipes(this.#env)).collections.get(hash);
     if (recipe === undefined) throw new Error('not a pinned recipe');
     this.#store.setMeta('recipe', JSON.stringify(recipe.json));
     await this.ctx.blockConcurrencyWhile(async () => {

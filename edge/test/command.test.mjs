@@ -86,9 +86,9 @@ test('with keys, only recipes that one of them signed are collected', async () =
   const other = 'ab'.repeat(32);
   const signature = { key, ed25519: sign(null, signedBytes(recipe), privateKey).toString('hex') };
   const pin = (change, keys) => pinRecipes([{ recipe: JSON.parse(JSON.stringify({ ...recipe.json, signature, ...change })), hash: recipe.hash }], () => load(), keys);
-  assert.deepEqual([...(await pin({}, [other, key])).keys()], [recipe.hash]);
-  assert.deepEqual((await pin({}, [key])).get(recipe.hash).json.signature, signature, 'it is published as it was signed');
-  assert.equal((await pin({ signature: undefined })).size, 1, 'without keys, as ever');
+  assert.deepEqual([...(await pin({}, [other, key])).collections.keys()], [recipe.hash]);
+  assert.deepEqual((await pin({}, [key])).recipes[0].json.signature, signature, 'it is published as it was signed');
+  assert.equal((await pin({ signature: undefined })).recipes.length, 1, 'without keys, as ever');
   await assert.rejects(pin({}, [other]), /unknown-key/);
   await assert.rejects(pin({ signature: { key, ed25519: '00'.repeat(64) } }, [key]), /bad-signature/);
 });

@@ -31,7 +31,7 @@ function setUp({ outcome = 'accepted', ...more } = {}) {
     retryQuarantined: async () => 1,
   });
   const collections = new Map([recipe, listed, old].map((of) => [of.hash, collection(of)]));
-  const deps = { collections, origins: ['https://site.example'], now: () => Date.UTC(2030, 0, 1), bodyTimeoutMs: 100, ...more };
+  const deps = { collections, recipes: [recipe, listed, old], origins: ['https://site.example'], now: () => Date.UTC(2030, 0, 1), bodyTimeoutMs: 100, ...more };
   const call = (path, init) => handle(new Request(`https://edge.example${path}`, init), deps);
   return { taken, call };
 }

@@ -93,15 +93,16 @@ export async function freePort() {
 }
 
 export class FakeAggregator {
-  /** Batch id to record texts. */ batches = new Map();
+  /** Batch id to its recipe and record texts. */ batches = new Map();
   /** Every request as it came: method, url, headers, body. */ requests = [];
   /** Answers to give instead, first come first served: a status, or 'hang-up' after storing. */ script = [];
   port = 0;
-  #recipe;
+  #recipes;
   #server;
 
-  constructor(recipe) {
-    this.#recipe = recipe;
+  /** @param {any} recipes  what it collects: one, or a list */
+  constructor(recipes) {
+    this.#recipes = [recipes].flat();
   }
 
   get url() {
@@ -109,7 +110,11 @@ export class FakeAggregator {
   }
 
   get records() {
-    return [...this.batches.values()].flat();
+    return [...this.batches.values()].flatMap(({ texts }) => texts);
+  }
+
+  recordsOf(recipe) {
+    return [...this.batches.values()].flatMap((batch) => (batch.recipe === recipe ? batch.texts : []));
   }
 
   async start() {
@@ -152,15 +157,16 @@ export class FakeAggregator {
     if (typeof scripted === 'number') return this.#answer(response, scripted, { error: { code: 'scripted', number: 1, message: '' } });
     assert.equal(request.url, '/v1/batches');
     if (request.headers.authorization !== `Bearer ${SECRET}`) return this.#answer(response, 401, {});
-    const { id, records } = this.#recipe.openBatch(body); // throws on any damage
+    const recipe = this.#recipes.find(({ hash }) => hash === Buffer.from(body.subarray(24, 56)).toString('hex'));
+    const { id, records } = recipe.openBatch(body); // throws on any damage
     const name = Buffer.from(id).toString('hex');
     const known = this.batches.has(name);
-    const size = this.#recipe.recordSize;
+    const size = recipe.recordSize;
     const texts = Array.from({ length: records.length / size }, (_, i) =>
-      this.#recipe.recordToText(records.subarray(i * size, (i + 1) * size)),
+      recipe.recordToText(records.subarray(i * size, (i + 1) * size)),
     );
-    if (known) assert.deepEqual(this.batches.get(name), texts, 'a repeated id has the same records in the same order');
-    this.batches.set(name, texts);
+    if (known) assert.deepEqual(this.batches.get(name).texts, texts, 'a repeated id has the same records in the same order');
+    this.batches.set(name, { recipe, texts });
     if (scripted === 'hang-up') return request.socket.destroy();
     this.#answer(response, known ? 200 : 201, { status: known ? 'known' : 'stored' });
   }
