@@ -369,7 +369,7 @@ static void largest(void)
 #define PUT(...) len += (size_t)snprintf(lines + len, sizeof lines - len, __VA_ARGS__)
 #define NAMED(i, j) (name[0] = (char)('a' + (i)), name[1] = (char)('a' + (j)), name)
     PUT("policy=%s\n", NAMED(0, 0));
-    for (int i = 0; i < 4; i++) PUT("keys+%c%s\n", '1' + i, KEY_A + 1);
+    for (int i = 0; i < 4; i++) PUT("keys+%c%s\n", '1' + i, &KEY_A[1]);
     for (int n = 0; n < 4; n++) {
         PUT("streams.%d.stream=%s\nstreams.%d.retention_days:1000000\n", n, NAMED(n, 0), n);
         for (int m = 0; m < 8; m++) {
