@@ -11,20 +11,27 @@
 #include "recipe_check.h"
 #include "recipe_diff.h"
 #include "recipe_new.h"
+#include "recipe_part.h"
+#include "recipe_policy.h"
 #include "recipe_sign.h"
 #include "talk.h"
 
 static const char help_text[] =
-    "Usage: shoal recipe check FILE...\n"
-    "       shoal recipe hash FILE...\n"
+    "Usage: shoal recipe check [--policy FILE] FILE...\n"
+    "       shoal recipe hash [--query] FILE...\n"
     "       shoal recipe new --id ID --expires DATE [OPTION]...\n"
     "       shoal recipe sign --key FILE [-o FILE] FILE\n"
     "       shoal recipe verify [--key KEY] FILE...\n"
-    "       shoal recipe diff FILE FILE\n\n"
-    "check prints what a recipe costs a person; hash prints the hash that reports, batches and\n"
-    "accumulators carry; new writes a recipe, with a fresh random seed where it needs one; sign puts\n"
+    "       shoal recipe diff FILE FILE\n"
+    "       shoal recipe part [-o FILE] FILE VALUE...\n\n"
+    "check prints what a recipe costs a person, and with --policy whether a device would answer it, and\n"
+    "exits with 3 where not; hash prints the hash that reports, batches and accumulators carry; new writes a recipe, "
+    "with a fresh random seed where it needs one; sign puts\n"
     "an Ed25519 signature into a recipe, verify exits with 3 where it is missing, bad or of another\n"
-    "key; diff prints the fields in which two recipes differ, and exits with 1 where they do.\n\n"
+    "key; diff prints the fields in which two recipes differ, and exits with 1 where they do; part writes the\n"
+    "recipe of one part of a split collection, under the same signature.\n\n"
+    "  --policy FILE        check: the site's policy, for a query\n"
+    "  --query              hash: that of the query, which all parts share and the next round names\n"
     "  --key KEY            sign: a private key, the PEM file that openssl genpkey -algorithm ed25519\n"
     "                       writes; verify: the public key, 64 hex digits or a PEM file\n"
     "  --id ID              the collection's id: a-z, 0-9, and . _ - after the first\n"
@@ -61,8 +68,14 @@ typedef struct action {
     int takes_more; // 1: --output, 2: that and what a new recipe holds
 } action;
 
-static const action actions[] = {{"check", -1, 0, 0}, {"hash", -1, 0, 0},   {"new", 0, 0, 2},
-                                 {"sign", 1, 1, 1},   {"verify", -1, 1, 0}, {"diff", 2, 0, 0}};
+static const action actions[] = {{"check", -1, 0, 0},  {"hash", -1, 0, 0}, {"new", 0, 0, 2},  {"sign", 1, 1, 1},
+                                 {"verify", -1, 1, 0}, {"diff", 2, 0, 0},  {"part", -1, 0, 1}};
+
+// What goes with some actions only, besides the options of a new recipe.
+typedef struct extras {
+    const char *key, *policy;
+    int is_query;
+} extras;
 
 static const action *find_action(const char *name)
 {
@@ -77,20 +90,30 @@ static int has_options(const recipe_options *o)
     return memcmp(o, &none, sizeof none) != 0;
 }
 
-static shoal_err check_action(agg_error *error, const action *a, const recipe_options *o, const char *key, int n_files)
+static shoal_err check_extras(agg_error *error, const action *a, const extras *e)
+{
+    const char *wrong = NULL;
+    if (e->key != NULL && !a->takes_key) wrong = "--key goes with sign and verify";
+    if (e->policy != NULL && strcmp(a->name, "check") != 0) wrong = "--policy goes with check";
+    if (e->is_query && strcmp(a->name, "hash") != 0) wrong = "--query goes with hash";
+    return wrong == NULL ? SHOAL_OK : agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", wrong);
+}
+
+static shoal_err check_action(agg_error *error, const action *a, const recipe_options *o, const extras *e, int n_files)
 {
     recipe_options others = *o;
     if (a == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "the actions are check, hash, new, sign, verify and diff");
+                        "the actions are check, hash, new, sign, verify, diff and part");
     if (a->takes_more) others.output = NULL;
     if (a->takes_more < 2 && has_options(&others))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s takes %s", a->name,
-                        a->takes_more  ? "--key, --output and a file only"
-                        : a->takes_key ? "--key and files only"
-                                       : "files only");
-    if (key != NULL && !a->takes_key)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--key goes with sign and verify");
+                        a->takes_more && !a->takes_key ? "--output, a file and values only"
+                        : a->takes_more                ? "--key, --output and a file only"
+                        : a->takes_key                 ? "--key and files only"
+                                                       : "files only");
+    shoal_err err = check_extras(error, a, e);
+    if (err != SHOAL_OK) return err;
     if (a->n_files == 0 && n_files > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s takes options only", a->name);
     if (a->n_files < 0 && n_files == 0)
@@ -101,49 +124,65 @@ static shoal_err check_action(agg_error *error, const action *a, const recipe_op
     return SHOAL_OK;
 }
 
-static int show_file(const char *path, int is_check)
+static int show_check(const agg_recipe *recipe, const agg_policy *policy)
+{
+    recipe_check_print(recipe, today());
+    return policy != NULL ? recipe_policy_print(recipe, policy, today()) : recipe_signer_print(recipe);
+}
+
+static int show_hash(const agg_recipe *recipe, int is_query)
+{
+    char hex[65];
+    agg_hex(hex, is_query ? recipe->recipe.query_hash : recipe->recipe.recipe_hash, 32);
+    printf("%s\n", hex);
+    return AGG_EXIT_OK;
+}
+
+static int show_file(const char *path, int is_check, const agg_policy *policy, int is_query)
 {
     agg_error error;
     agg_recipe recipe;
-    int code = AGG_EXIT_OK;
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK) return cli_failed("recipe", &error);
-    if (is_check) {
-        recipe_check_print(&recipe, today());
-        code = recipe_signer_print(&recipe);
-    } else {
-        printf("%s\n", recipe.hash_hex);
-    }
+    int code = is_check ? show_check(&recipe, policy) : show_hash(&recipe, is_query);
     agg_recipe_release(&recipe);
     return code;
 }
 
-static int run_files(const action *a, const char *key, const char *const *files, int n_files)
+static int run_files(const action *a, const extras *e, const char *const *files, int n_files, agg_error *error)
 {
-    int worst = AGG_EXIT_OK;
+    int worst = AGG_EXIT_OK, is_verify = strcmp(a->name, "verify") == 0, is_check = strcmp(a->name, "check") == 0;
+    agg_policy policy;
+    if (e->policy != NULL && agg_policy_from_file(&policy, error, e->policy) != SHOAL_OK)
+        return cli_failed("recipe", error);
     for (int i = 0; i < n_files; i++) {
-        int code = strcmp(a->name, "verify") == 0 ? recipe_verify(files[i], key)
-                                                  : show_file(files[i], strcmp(a->name, "check") == 0);
+        int code = is_verify ? recipe_verify(files[i], e->key)
+                             : show_file(files[i], is_check, e->policy != NULL ? &policy : NULL, e->is_query);
         if (code != AGG_EXIT_OK) worst = code;
     }
     return worst;
 }
 
-static int run(const char *name, const recipe_options *o, const char *key, const char *const *files, int n_files,
+static int run(const char *name, const recipe_options *o, const extras *e, const char *const *files, int n_files,
                agg_error *error)
 {
     const action *a = find_action(name);
-    shoal_err err = check_action(error, a, o, key, n_files);
+    shoal_err err = check_action(error, a, o, e, n_files);
     if (err != SHOAL_OK) return cli_failed("recipe", error);
     if (strcmp(name, "diff") == 0) return recipe_diff(files[0], files[1]);
-    if (strcmp(name, "new") != 0 && strcmp(name, "sign") != 0) return run_files(a, key, files, n_files);
-    err = strcmp(name, "new") == 0 ? recipe_new(error, o) : recipe_sign(error, files[0], key, o->output);
+    if (a->takes_more == 0) return run_files(a, e, files, n_files, error);
+    if (strcmp(name, "new") == 0)
+        err = recipe_new(error, o);
+    else if (strcmp(name, "sign") == 0)
+        err = recipe_sign(error, files[0], e->key, o->output);
+    else
+        err = recipe_part(error, files[0], files + 1, n_files - 1, o->output);
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("recipe", error);
 }
 
 int cmd_recipe(int argc, char **argv)
 {
     recipe_options o = {0};
-    const char *key = NULL;
+    extras e = {NULL, NULL, 0};
     const cli_option options[] = {{"id", 0, &o.id, NULL},
                                   {"expires", 0, &o.expires, NULL},
                                   {"mechanism", 0, &o.mechanism, NULL},
@@ -166,7 +205,9 @@ int cmd_recipe(int argc, char **argv)
                                   {"value", 0, &o.value, NULL},
                                   {"per-day", 0, &o.per_day, NULL},
                                   {"output", 'o', &o.output, NULL},
-                                  {"key", 0, &key, NULL},
+                                  {"key", 0, &e.key, NULL},
+                                  {"policy", 0, &e.policy, NULL},
+                                  {"query", 0, NULL, &e.is_query},
                                   {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0, n_rest = 0, code = AGG_EXIT_OK;
@@ -176,7 +217,7 @@ int cmd_recipe(int argc, char **argv)
     else if (help)
         fputs(help_text, stdout);
     else
-        code = run(n_rest > 0 ? rest[0] : "", &o, key, rest + 1, n_rest - 1, &error);
+        code = run(n_rest > 0 ? rest[0] : "", &o, &e, rest + 1, n_rest - 1, &error);
     free(rest);
     return code;
 }

@@ -9,6 +9,8 @@
 #include "account.h"
 #include "central.h"
 #include "dictionary.h"
+#include "estimate_print.h"
+#include "event.h"
 #include "rappor.h"
 #include "report_json.h"
 #include "talk.h"
@@ -107,19 +109,75 @@ static void print_claim(const shoal_recipe *r)
         printf(" (nor does it with 10^12 reports)\n");
 }
 
-static void print_cost(const shoal_recipe *r, uint32_t today)
+static void print_cohort(const shoal_recipe *r)
 {
-    double each = r->cost_micro / 1e6;
-    unsigned days = r->expires_day >= today ? r->expires_day - today + 1 : 0;
-    print_report_cost(r);
-    printf("epsilon per day     %g (%u report%s)\n", each * r->per_day, r->per_day, r->per_day == 1 ? "" : "s");
-    printf("epsilon per person  %g (%u days until it expires, every report sent)\n", each * r->per_day * days, days);
-    print_unlimited(r);
     printf("minimum cohort      %u reports", r->cohort_minimum);
     if (r->cohort_eps_micro > 0)
         printf(", claims central epsilon %.8g at delta 1e-%u", r->cohort_eps_micro / 1e6, r->cohort_delta_exp);
     printf("\n");
     print_claim(r);
+}
+
+static void print_cost(const shoal_recipe *r, uint32_t today)
+{
+    double each = r->cost_micro / 1e6;
+    unsigned days = r->expires_day >= today ? r->expires_day - today + 1 : 0;
+    print_report_cost(r);
+    if (r->version != 0) {
+        printf("epsilon per person  %g (a query is answered once)\n", each);
+        print_cohort(r);
+        return;
+    }
+    printf("epsilon per day     %g (%u report%s)\n", each * r->per_day, r->per_day, r->per_day == 1 ? "" : "s");
+    printf("epsilon per person  %g (%u days until it expires, every report sent)\n", each * r->per_day * days, days);
+    print_unlimited(r);
+    print_cohort(r);
+}
+
+static void print_field(const agg_recipe *recipe, uint32_t i)
+{
+    char first[AGG_BUCKET_LABEL_MAX], last[AGG_BUCKET_LABEL_MAX];
+    const shoal_encoded *field = &recipe->recipe.encoding.fields[i];
+    agg_recipe_bucket_label(first, sizeof first, recipe, i, 1);
+    agg_recipe_bucket_label(last, sizeof last, recipe, i, field->size - 1);
+    printf("field %-13.*s %u buckets: <oov>", (int)field->field.len, field->field.bytes, field->size);
+    if (field->scheme == SHOAL_SCHEME_TOKENS) {
+        printf(" and %u prefix%s of %u token%s, each before %u tokens, <end> or <oov>\n", field->prefixes.count,
+               field->prefixes.count == 1 ? "" : "es", field->depth, field->depth == 1 ? "" : "s", field->tokens.count);
+        return;
+    }
+    fputs(", from ", stdout);
+    agg_print_terminal_text(stdout, first, strlen(first));
+    fputs(" to ", stdout);
+    agg_print_terminal_text(stdout, last, strlen(last));
+    putchar('\n');
+}
+
+static void print_split(const agg_recipe *recipe, uint32_t i)
+{
+    const shoal_split *split = &recipe->recipe.splits[i];
+    printf("split by            %.*s:", (int)split->field.len, split->field.bytes);
+    for (uint32_t j = 0; j < recipe->splits[i].n; j++)
+        printf(" %.*s,", (int)recipe->splits[i].texts[j].len, recipe->splits[i].texts[j].bytes);
+    printf(" other; each a collection with its own minimum\n");
+}
+
+// What only queries have.
+static void print_query(const agg_recipe *recipe)
+{
+    const shoal_recipe *r = &recipe->recipe;
+    char hex[65];
+    if (r->encoding.n_fields == 0) return;
+    for (uint32_t i = 0; i < r->encoding.n_fields; i++) print_field(recipe, i);
+    printf("cells               %u\n", r->parts[0].size);
+    for (uint32_t i = 0; i < r->n_splits; i++) print_split(recipe, i);
+    if (r->aggregation == SHOAL_AGGREGATION_SUM) printf("aggregation         only sums are stored\n");
+    if (r->version == 0) return;
+    agg_hex(hex, r->policy, sizeof r->policy);
+    printf("query               version %u, under the policy %.8s...", r->version, hex);
+    if (r->round_index > 0) printf(", round %u", r->round_index);
+    agg_hex(hex, r->query_hash, sizeof r->query_hash);
+    printf("\nquery hash          %s\n", hex);
 }
 
 static void warn_of_values(const agg_recipe *recipe)
@@ -134,13 +192,34 @@ static void warn_of_values(const agg_recipe *recipe)
     }
 }
 
+// Entries of an encoding that the text rule changes: no device has them. Of a prefix each token counts.
+static void warn_of_list(const agg_recipe *recipe, uint32_t field, const char *name, const agg_list *list)
+{
+    char text[160];
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (agg_tokens_are_kept(&recipe->recipe, list->texts[i], strcmp(name, "values") != 0)) continue;
+        snprintf(text, sizeof text, "entry %u of encoding[%u].%s: the text rule changes it, so no device reports it",
+                 i + 1, field, name);
+        cli_talk("recipe", text);
+    }
+}
+
+static void warn_of_encoding(const agg_recipe *recipe)
+{
+    static const char *const names[] = {"values", "prefixes", "tokens"};
+    for (uint32_t i = 0; i < recipe->recipe.encoding.n_fields; i++)
+        for (uint32_t j = 0; j < 3; j++) warn_of_list(recipe, i, names[j], &recipe->lists[i][j]);
+}
+
 void recipe_check_print(const agg_recipe *recipe, uint32_t today)
 {
     printf("recipe              %s\nhash                %s\n", recipe->id, recipe->hash_hex);
     print_parameters(recipe);
     print_range(&recipe->recipe);
+    print_query(recipe);
     print_cost(&recipe->recipe, today);
     warn_of_values(recipe);
+    warn_of_encoding(recipe);
     if (shoal_recipe_check_day(&recipe->recipe, today) != SHOAL_OK)
         cli_talk("recipe", "the recipe has expired: devices send nothing");
 }

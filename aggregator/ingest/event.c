@@ -120,6 +120,15 @@ int agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
     return 1;
 }
 
+int agg_tokens_are_kept(const shoal_recipe *recipe, agg_text text, int is_tokens)
+{
+    agg_text token;
+    if (!is_tokens) return agg_text_is_kept(recipe, text.bytes, text.len);
+    while (take_token(&token, &text))
+        if (!agg_text_is_kept(recipe, token.bytes, token.len)) return 0;
+    return 1;
+}
+
 int agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
@@ -127,10 +136,7 @@ int agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
         const shoal_encoded *field = &encoding->fields[i];
         const cJSON *value = member(event, &field->field);
         if (field->scheme == SHOAL_SCHEME_NUMBER || !cJSON_IsString(value)) continue;
-        agg_text text = text_of(value), token;
-        if (field->scheme == SHOAL_SCHEME_LIST && !agg_text_is_kept(&recipe->recipe, text.bytes, text.len)) return 0;
-        while (field->scheme == SHOAL_SCHEME_TOKENS && take_token(&token, &text))
-            if (!agg_text_is_kept(&recipe->recipe, token.bytes, token.len)) return 0;
+        if (!agg_tokens_are_kept(&recipe->recipe, text_of(value), field->scheme == SHOAL_SCHEME_TOKENS)) return 0;
     }
     return 1;
 }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal recipe part: the recipe of one part of a split collection.
+#ifndef RECIPE_PART_H
+#define RECIPE_PART_H
+
+#include "agg_error.h"
+
+// Writes the recipe of `path` with `part` as its last member, all else as it was, byte for byte, so that its signature stays good.
+//   values: one for each field of split_by, listed there or "other"
+//   output: a file; NULL or "-" is standard output
+shoal_err recipe_part(agg_error *error, const char *path, const char *const *values, int n_values,
+                      const char *output) SHOAL_MUST_CHECK;
+
+#endif
