@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON Schemas of queries and policies, held against the core as schema.test.mjs does with recipes: thousands of files with one thing
-// changed. What the core takes, the schema takes; what it refuses, the schema refuses, except for what no schema can tell.
+// changed. What the core takes, the schema takes; what it refuses, the schema refuses, except for what no schema can tell. And every
+// eleventh of them is read natively too, by its own JSON reader, which must take the same ones, with the same hash.
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,28 +40,62 @@ function withMember(json, path, value) {
   return copy;
 }
 
+const shoal = process.env.SHOAL_BINARY ?? join(root, 'build/release/shoal');
+const skip = !existsSync(shoal) && `${shoal} is not built`;
+const folder = mkdtempSync(join(tmpdir(), 'shoal-schema-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** @typedef {{what: string, json: any, hash: string | null}} Sample hash: the core's, null where it refuses */
+const EVERY = 11;
+/** @type {Sample[]} */ const recipes = [];
+/** @type {Sample[]} */ const policies = [];
+
+/**
+ * What the command says of files: it names those that it refuses on standard error, and prints the hashes of the others in order.
+ * @param {'recipe' | 'policy'} kind @param {Sample[]} samples
+ */
+function compareNatively(kind, samples) {
+  assert.ok(samples.length > 500, String(samples.length));
+  for (let first = 0; first < samples.length; first += 500) {
+    const some = samples.slice(first, first + 500);
+    const names = some.map(({ json }, i) => {
+      writeFileSync(join(folder, `${i}.json`), JSON.stringify(json));
+      return `${i}.json`;
+    });
+    const { stdout, stderr } = spawnSync(shoal, [kind, 'hash', ...names], { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26 });
+    const refused = new Set([...stderr.matchAll(/\b(\d+\.json):/g)].map(([, name]) => name));
+    const hashes = stdout.split('\n').slice(0, -1).map((line) => line.slice(0, 64));
+    assert.equal(hashes.length + refused.size, some.length, stderr.slice(0, 1000));
+    for (const [i, { what, hash }] of some.entries()) assert.equal(refused.has(names[i]) ? null : hashes.shift(), hash, what);
+  }
+}
+
 /**
  * Asks core and schema about every base with every path at every value.
- * @param {{bases: any[], paths: string[], values: any[], isValid: any, refusal: (json: any) => any, beyond: RegExp}} cases
+ * @param {{bases: any[], paths: string[], values: any[], isValid: any, ask: (json: any) => {error?: any, hash: string | null}, beyond: RegExp}} cases
  */
-function compare({ bases, paths, values, isValid, refusal, beyond }) {
+function compare({ bases, paths, values, isValid, ask, beyond }) {
   const said = { taken: 0, refused: 0, beyond: 0 };
+  /** @type {Sample[]} */
+  const samples = [];
+  let n = 0;
   for (const base of bases) {
-    assert.equal(refusal(base), null);
+    assert.equal(ask(base).error, undefined);
     assert.ok(isValid(base), JSON.stringify(isValid.errors));
     for (const path of paths) {
       for (const value of [undefined, ...values]) {
         const json = withMember(base, path, value);
-        const error = refusal(json);
+        const { error, hash } = ask(json);
         const is = isValid(json);
         const what = `${base.mechanism}: ${path} = ${JSON.stringify(value)?.slice(0, 80)}: ${error}`;
-        if (error === null) assert.ok(is, `${what} ${JSON.stringify(isValid.errors)}`);
+        if (n++ % EVERY === 0) samples.push({ what, json, hash });
+        if (error === undefined) assert.ok(is, `${what} ${JSON.stringify(isValid.errors)}`);
         else if (!beyond.test(error.message)) assert.ok(!is, what);
-        said[error === null ? 'taken' : beyond.test(error.message) ? 'beyond' : 'refused']++;
+        said[error === undefined ? 'taken' : beyond.test(error.message) ? 'beyond' : 'refused']++;
       }
     }
   }
-  return said;
+  return { said, samples };
 }
 
 /** @param {any} change */
@@ -79,13 +114,14 @@ const query = (change = {}) => JSON.parse(JSON.stringify({
 }));
 const sketch = { hash: 'affine1', seed: '5a'.repeat(32) };
 
-/** @param {any} json @returns {any} null, or the core's refusal */
-function refusalOfRecipe(json) {
+/** @param {any} json */
+function askOfRecipe(json) {
   try {
-    core.release(core.query(json));
-    return null;
+    const made = core.query(json);
+    core.release(made);
+    return { hash: made.hash };
   } catch (error) {
-    return error;
+    return { error, hash: null };
   }
 }
 
@@ -108,10 +144,13 @@ test('a query with one thing changed: the core and the schema say the same', (t)
     { protocol: 'reports' }, { epsilon: 1, delta: '1e-6' }, { field: 'age', boundaries: [1] }, { field: 'y', values: ['a'] }, { field: 'y', prefixes: [''], tokens: ['a'] }, { field: 'y' }, { values: ['a'] },
     [{ field: 'y', values: ['a'] }], [{ field: 'y', boundaries: [0, 1] }], [{ field: 'y', values: ['a'] }, 'x'], [{ field: 'y', values: ['a'] }, { field: 'z', values: ['a'] }]];
   const beyond = /must rise|different numbers of tokens|holds one field twice|names neither a value of split_by|makes a key of more|over 256 bytes|is outside what the mechanism takes|more than 2\^24/;
-  const said = compare({ bases, paths, values, isValid: isRecipe, refusal: refusalOfRecipe, beyond });
+  const { said, samples } = compare({ bases, paths, values, isValid: isRecipe, ask: askOfRecipe, beyond });
   t.diagnostic(JSON.stringify(said));
   assert.ok(said.taken > 500 && said.refused > 10 * said.beyond, JSON.stringify(said));
+  recipes.push(...samples);
 });
+
+test('the command takes the same queries', { skip }, () => compareNatively('recipe', recipes));
 
 /** @param {any} change */
 const policy = (change = {}) => JSON.parse(JSON.stringify({
@@ -129,13 +168,14 @@ const policy = (change = {}) => JSON.parse(JSON.stringify({
   ], ...change,
 }));
 
-/** @param {any} json @returns {any} null, or the core's refusal */
-function refusalOfPolicy(json) {
+/** @param {any} json */
+function askOfPolicy(json) {
   try {
-    core.releasePolicy(core.policy(json));
-    return null;
+    const made = core.policy(json);
+    core.releasePolicy(made);
+    return { hash: made.hash };
   } catch (error) {
-    return error;
+    return { error, hash: null };
   }
 }
 
@@ -151,7 +191,10 @@ test('a policy with one thing changed: the core and the schema say the same', (t
     ['ab'.repeat(32), 'cd'.repeat(32)], ['AB'.repeat(32)], ['0'.repeat(64)], ['1', '2', '3', '4', '5'].map((digit) => digit.repeat(64)), streams[1], analyses[1], analyses[0].fields[0], { field: 'y', type: 'text' },
     [streams[0]], [analyses[0]], [...streams, streams[0]], analyses[0].budget, analyses[1].budget, { fields: 4 }, { minimum: 1 }, [{ field: 'x', type: 'number' }]];
   const beyond = /is given twice|is not a stream|is not a field of the stream|must be of type text|exclude each other|must be below delta/;
-  const said = compare({ bases: [policy()], paths: POLICY_PATHS, values, isValid: isPolicy, refusal: refusalOfPolicy, beyond });
+  const { said, samples } = compare({ bases: [policy()], paths: POLICY_PATHS, values, isValid: isPolicy, ask: askOfPolicy, beyond });
   t.diagnostic(JSON.stringify(said));
   assert.ok(said.taken > 200 && said.refused > 10 * said.beyond, JSON.stringify(said));
+  policies.push(...samples);
 });
+
+test('the command takes the same policies', { skip }, () => compareNatively('policy', policies));
