@@ -10,8 +10,7 @@
 #include "recipe_json.h"
 #include "talk.h"
 
-#define PATH_SIZE 96 // recipe_json.c takes no longer path
-static const char values_path[] = "parameters.values";
+#define PATH_SIZE 256 // a path of json_walk.h and names of fields in it
 
 typedef struct diff {
     const agg_recipe *before, *after;
@@ -45,43 +44,105 @@ static void print_scalars(diff *d, const char *path, const cJSON *before, const 
     putchar('\n');
 }
 
-// How many values of both; the values are sorted, and none comes twice.
-static uint32_t count_shared(const agg_recipe *a, const agg_recipe *b)
+// How many texts of both.
+static uint32_t count_shared(const agg_list *a, const agg_list *b)
 {
     uint32_t shared = 0;
-    for (uint32_t i = 0, j = 0; i < a->values.n && j < b->values.n;) {
-        int order = agg_text_compare(a->values.texts[a->values.sorted[i]], b->values.texts[b->values.sorted[j]]);
-        shared += order == 0;
-        i += order <= 0;
-        j += order >= 0;
-    }
+    for (uint32_t i = 0; i < a->n; i++) shared += agg_list_find(b, a->texts[i]) != AGG_NOT_LISTED;
     return shared;
 }
 
-static void print_values(diff *d)
+static int is_same_list(const agg_list *a, const agg_list *b)
 {
-    uint32_t before = d->before->values.n, after = d->after->values.n;
-    uint32_t shared = count_shared(d->before, d->after);
-    int is_same = before == after && shared == before;
-    for (uint32_t i = 0; is_same && i < before; i++)
-        is_same = agg_text_compare(d->before->values.texts[i], d->after->values.texts[i]) == 0;
-    if (is_same) return;
+    int is_same = a->n == b->n;
+    for (uint32_t i = 0; is_same && i < a->n; i++) is_same = agg_text_compare(a->texts[i], b->texts[i]) == 0;
+    return is_same;
+}
+
+static void print_lists(diff *d, const char *path, const agg_list *before, const agg_list *after)
+{
+    uint32_t shared = count_shared(before, after);
+    if (is_same_list(before, after)) return;
     d->n++;
-    printf("%-19s %u -> %u: %u added, %u removed%s\n", values_path, before, after, after - shared, before - shared,
-           after == before && shared == before ? ", another order" : "");
+    printf("%-19s %u -> %u: %u added, %u removed%s\n", path, before->n, after->n, after->n - shared, before->n - shared,
+           after->n == before->n && shared == before->n ? ", another order" : "");
+}
+
+static int is_text_list(const cJSON *item)
+{
+    return cJSON_IsArray(item) && cJSON_IsString(item->child);
+}
+
+// Long lists by what came and went. Returns: 0 where there is no memory, and nothing was printed.
+static int print_text_lists(diff *d, const char *path, const cJSON *before, const cJSON *after)
+{
+    agg_list a = {0}, b = {0};
+    int is_read = (before == NULL || agg_list_take(&a, NULL, path, before) == SHOAL_OK) &&
+                  (after == NULL || agg_list_take(&b, NULL, path, after) == SHOAL_OK);
+    if (is_read) print_lists(d, path, &a, &b);
+    agg_list_release(&a);
+    agg_list_release(&b);
+    return is_read;
 }
 
 static void walk(diff *d, const char *parent, const cJSON *before, const cJSON *after);
+
+// Objects of an array are told apart by their `field`.
+static const cJSON *entry_of(const cJSON *array, const cJSON *like)
+{
+    const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(like, "field");
+    for (const cJSON *item = array != NULL ? array->child : NULL; item != NULL; item = item->next)
+        if (cJSON_Compare(cJSON_GetObjectItemCaseSensitive(item, "field"), wanted, 1)) return item;
+    return NULL;
+}
+
+static void walk_entry(diff *d, const char *parent, const cJSON *before, const cJSON *after)
+{
+    char path[PATH_SIZE];
+    const cJSON *field = cJSON_GetObjectItemCaseSensitive(before != NULL ? before : after, "field");
+    if (snprintf(path, sizeof path, "%s[%s]", parent, cJSON_IsString(field) ? field->valuestring : "") < 0) return;
+    walk(d, path, before, after);
+}
+
+// Do the same fields come in another order?
+static int are_moved(const cJSON *before, const cJSON *after)
+{
+    int is_moved = 0;
+    const cJSON *a = before != NULL ? before->child : NULL, *b = after != NULL ? after->child : NULL;
+    for (; a != NULL && b != NULL; a = a->next, b = b->next) {
+        if (entry_of(after, a) == NULL || entry_of(before, b) == NULL) return 0;
+        is_moved |= entry_of(after, a) != b;
+    }
+    return is_moved && a == NULL && b == NULL;
+}
+
+static void walk_entries(diff *d, const char *path, const cJSON *before, const cJSON *after)
+{
+    if (are_moved(before, after)) {
+        d->n++;
+        printf("%-19s another order\n", path);
+    }
+    for (const cJSON *item = before != NULL ? before->child : NULL; item != NULL; item = item->next)
+        walk_entry(d, path, item, entry_of(after, item));
+    for (const cJSON *item = after != NULL ? after->child : NULL; item != NULL; item = item->next)
+        if (entry_of(before, item) == NULL) walk_entry(d, path, NULL, item);
+}
+
+static int has_objects(const cJSON *item)
+{
+    return cJSON_IsArray(item) && cJSON_IsObject(item->child);
+}
 
 static void print_pair(diff *d, const char *parent, const char *name, const cJSON *before, const cJSON *after)
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s%s%s", parent, *parent != '\0' ? "." : "", name);
-    if (strcmp(path, values_path) == 0)
-        print_values(d);
+    if (has_objects(before) || has_objects(after))
+        walk_entries(d, path, before, after);
     else if (cJSON_IsObject(before) || cJSON_IsObject(after))
         walk(d, path, before, after);
-    else
+    else if (strcmp(path, "part") == 0 || !(is_text_list(before) || is_text_list(after)) ||
+             !print_text_lists(d, path, before, after))
         print_scalars(d, path, before, after);
 }
 
@@ -93,6 +154,39 @@ static void walk(diff *d, const char *parent, const cJSON *before, const cJSON *
     for (const cJSON *item = after != NULL ? after->child : NULL; item != NULL; item = item->next)
         if (cJSON_GetObjectItemCaseSensitive(before, item->string) == NULL)
             print_pair(d, parent, item->string, NULL, item);
+}
+
+static void note(const char *what, double before, double after)
+{
+    printf("%-19s %s: %.10g -> %.10g\n", "note", what, before, after);
+}
+
+static int has_encoded(const shoal_encoding *encoding, const shoal_name *field)
+{
+    for (uint32_t i = 0; i < encoding->n_fields; i++)
+        if (shoal_name_equal(&encoding->fields[i].field, field)) return 1;
+    return 0;
+}
+
+// What a person or a reviewer should not overlook: it asks for more, costs more, or hides less.
+static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
+{
+    uint32_t cells = before->parts[0].size, cells_after = after->parts[0].size;
+    for (uint32_t i = 0; i < after->encoding.n_fields; i++)
+        if (!has_encoded(&before->encoding, &after->encoding.fields[i].field))
+            printf("%-19s broader: reads the field %.*s\n", "note", (int)after->encoding.fields[i].field.len,
+                   after->encoding.fields[i].field.bytes);
+    if (after->encoding.n_fields > 0 && cells_after > cells) note("broader: more cells", cells, cells_after);
+    if (after->cost_micro > before->cost_micro)
+        note("looser: epsilon of one report rises", before->cost_micro / 1e6, after->cost_micro / 1e6);
+    if (after->cohort_eps_micro > before->cohort_eps_micro && before->cohort_eps_micro > 0)
+        note("looser: central epsilon rises", before->cohort_eps_micro / 1e6, after->cohort_eps_micro / 1e6);
+    if (after->cohort_delta_exp < before->cohort_delta_exp && after->cohort_delta_exp > 0)
+        printf("%-19s looser: delta rises: 1e-%u -> 1e-%u\n", "note", before->cohort_delta_exp,
+               after->cohort_delta_exp);
+    if (after->cohort_minimum < before->cohort_minimum)
+        note("looser: a smaller cohort is shown", before->cohort_minimum, after->cohort_minimum);
+    if (after->per_day > before->per_day) note("looser: more reports a day", before->per_day, after->per_day);
 }
 
 static int compare(const agg_recipe *before, const agg_recipe *after, agg_error *error)
@@ -107,6 +201,7 @@ static int compare(const agg_recipe *before, const agg_recipe *after, agg_error 
             printf("%-19s the same, %s\n", "hash", before->hash_hex);
         else
             printf("%-19s %s -> %s\n", "hash", before->hash_hex, after->hash_hex);
+        print_notes(&before->recipe, &after->recipe);
         code = d.n > 0 ? 1 : AGG_EXIT_OK;
     } else {
         code = cli_failed("recipe", error);
