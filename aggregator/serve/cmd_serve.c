@@ -31,6 +31,8 @@ static const char help_text[] =
     "  max_body            bytes of the largest batch; default 16777216\n"
     "  body_timeout_s      seconds for a batch to arrive; default 30\n"
     "  threads             of the HTTP pool; default 4\n\n"
+    "Recipes with aggregation \"sum\": no record is stored, only sums; results hold closed periods, and grow by the\n"
+    "minimum cohort at least.\n\n"
     "Routes: POST /v1/batches; GET /v1/recipes, /v1/results/ID?dictionary=&period=&from=&to=&top=,\n"
     "/, /recipes/ID, /metrics, /healthz. Put a TLS proxy in front of anything but loopback.\n";
 

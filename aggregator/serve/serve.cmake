@@ -12,7 +12,8 @@ if(SHOAL_NATIVE)
     add_library(shoal_store STATIC
         store/period.c
         store/store.c
-        store/store_fold.c)
+        store/store_fold.c
+        store/store_sum.c)
     target_include_directories(shoal_store PUBLIC store)
     target_link_libraries(shoal_store PUBLIC shoal_aggregator PkgConfig::sqlite3 PRIVATE shoal_warnings)
 

@@ -11,6 +11,7 @@
 #include "agg_size.h"
 
 #define REST_FACTOR 10
+#define CLOSE_AFTER_S 60 // a day ends this long after midnight: by then no batch is on its way into it any more
 
 struct serve_folder {
     agg_store *store;
@@ -33,9 +34,13 @@ static double now_s(void)
 
 static shoal_err fold_one(serve_folder *folder, serve_collection *collection, agg_error *error)
 {
-    uint64_t n_batches = 0;
+    uint64_t n_batches = 0, n_released;
     shoal_err err = agg_store_fold(folder->store, &n_batches, error, collection->number, &collection->recipe.recipe,
                                    folder->n_threads);
+    if (err == SHOAL_OK) {
+        err = agg_store_release(folder->store, &n_released, error, collection->number, &collection->recipe.recipe,
+                                (int32_t)((time(NULL) - CLOSE_AFTER_S) / 86400));
+    }
     if (err != SHOAL_OK) {
         atomic_fetch_add(&collection->counters[COUNT_FOLD_FAILURES], 1);
         fprintf(stderr, "shoal: serve: fold of %s: %s\n", collection->recipe.id, error->text);

@@ -101,18 +101,29 @@ static shoal_err check_damage(const shoal_batch *batch, const uint8_t *bytes, si
     return load64_le(bytes + body) == shoal_checksum_of(bytes, body) ? SHOAL_OK : SHOAL_ERR_CHECKSUM;
 }
 
+// A batch that could not be kept. What is not the sender's fault is for the server's own log.
+static void refuse_put(request *r, const agg_error *error)
+{
+    if (error->code == SHOAL_ERR_RANGE) {
+        serve_answer_fail(&r->answer, 400, error);
+        return;
+    }
+    fprintf(stderr, "shoal: serve: %s\n", error->text);
+    serve_answer_error(&r->answer, 503, agg_err_name(error->code), (int)error->code,
+                       "the batch could not be kept; send it again");
+    r->answer.retry_after_s = 10;
+}
+
 // Durable, then answered: 201 promises that the batch survives anything but the disk's loss.
 static void keep_batch(request *r, serve_collection *collection, const shoal_batch *batch)
 {
     agg_put put;
     agg_error error;
     agg_period period = agg_period_of_day(r->http->rooms.config->period, (int32_t)(time(NULL) / 86400));
-    shoal_err err =
-        agg_store_put(r->http->rooms.store, &put, &error, collection->number, period, batch->id, r->body, r->len);
+    shoal_err err = agg_store_put(r->http->rooms.store, &put, &error, collection->number, &collection->recipe.recipe,
+                                  period, batch->id, r->body, r->len);
     if (err != SHOAL_OK) {
-        fprintf(stderr, "shoal: serve: %s\n", error.text);
-        serve_answer_error(&r->answer, 503, agg_err_name(err), (int)err, "the batch could not be kept; send it again");
-        r->answer.retry_after_s = 10;
+        refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
         atomic_fetch_add(&collection->counters[COUNT_BATCHES_KNOWN], 1);
         answer_text(r, 200, SERVE_TYPE_JSON, "{\"status\":\"known\"}\n");
@@ -304,6 +315,8 @@ static void put_state(FILE *stream, const serve_http *http, const agg_store_stat
     put_gauge(stream, c, stats, "store_waiting_bytes", "Bytes of batches that are not folded yet.",
               offsetof(agg_store_stats, waiting_bytes));
     put_gauge(stream, c, stats, "store_records", "Records folded.", offsetof(agg_store_stats, records));
+    put_gauge(stream, c, stats, "store_released_records", "Records that results may be made of.",
+              offsetof(agg_store_stats, released));
     put_gauge(stream, c, stats, "store_periods", "Accumulators kept.", offsetof(agg_store_stats, periods));
 }
 

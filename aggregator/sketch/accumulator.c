@@ -122,6 +122,20 @@ uint64_t agg_accumulator_size(const agg_accumulator *acc)
     return size;
 }
 
+shoal_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_recipe *recipe)
+{
+    uint64_t sum = HEADER + SHAPE * (uint64_t)recipe->n_parts + 8;
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        const agg_sketch_kind *kind = agg_sketch_kind_of(part->mechanism);
+        if (kind == NULL) return agg_fail_core(error, SHOAL_ERR_MECHANISM, AGG_EXIT_RUNTIME);
+        uint64_t n_rows = kind->has_rows ? part->k : 0;
+        sum += 4 * (n_rows + (uint64_t)(kind->is_one_row ? 1 : part->k) * part->m);
+    }
+    *size = sum;
+    return SHOAL_OK;
+}
+
 // A stream with a running checksum.
 typedef struct summed {
     FILE *stream;

@@ -54,6 +54,9 @@ shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const a
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);
 
+// Finds the same for a finished recipe, without making one.
+shoal_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+
 // Writes to a stream; the caller flushes and syncs.
 shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumulator *acc) SHOAL_MUST_CHECK;
 

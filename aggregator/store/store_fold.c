@@ -57,7 +57,7 @@ static int read_integer(sqlite3_stmt *statement, int64_t *value)
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? found : -1;
 }
 
-static int is_kind(int64_t kind)
+int agg_store_is_kind(int64_t kind)
 {
     return kind == AGG_PERIOD_ALL || kind == AGG_PERIOD_DAY || kind == AGG_PERIOD_WEEK;
 }
@@ -70,7 +70,7 @@ static int find_period(fold *f)
     int rc = sqlite3_step(statement), found = rc == SQLITE_ROW;
     if (found) {
         int64_t kind = sqlite3_column_int64(statement, 0);
-        if (!is_kind(kind)) found = -1;
+        if (!agg_store_is_kind(kind)) found = -1;
         f->period = (agg_period){(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 1)};
     }
     sqlite3_reset(statement);
@@ -279,7 +279,8 @@ static shoal_err list_stored(agg_store *store, stored **list, size_t *n, agg_err
     int rc = SQLITE_ROW;
     while (err == SHOAL_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t kind = sqlite3_column_int64(statement, 0);
-        if (!is_kind(kind)) err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
+        if (!agg_store_is_kind(kind))
+            err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
         if (err == SHOAL_OK) err = agg_grow((void **)list, &cap, *n + 1, sizeof **list, error);
         if (err != SHOAL_OK) break;
         agg_period period = {(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 1)};
@@ -291,16 +292,15 @@ static shoal_err list_stored(agg_store *store, stored **list, size_t *n, agg_err
     return err;
 }
 
-static shoal_err fail_across(agg_error *error, agg_period period)
+shoal_err agg_store_fail_across(agg_error *error, agg_span kept)
 {
-    if (period.kind == AGG_PERIOD_ALL) {
+    if (kept.first == AGG_SPAN_ALL.first) {
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                         "this store keeps everything in one: it cannot answer for a part of the time");
     }
     char first[11], last[11];
-    agg_span span = agg_period_span(period);
-    agg_day_print(first, span.first);
-    agg_day_print(last, span.last);
+    agg_day_print(first, kept.first);
+    agg_day_print(last, kept.last);
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                     "%s to %s is kept in one and lies across the edge: ask for whole periods", first, last);
 }
@@ -324,7 +324,7 @@ static shoal_err load_within(agg_store *store, agg_accumulator *acc, agg_error *
     shoal_err err = list_stored(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
         agg_overlap overlap = agg_period_overlap(list[i].period, span);
-        if (overlap == AGG_ACROSS) err = fail_across(error, list[i].period);
+        if (overlap == AGG_ACROSS) err = agg_store_fail_across(error, agg_period_span(list[i].period));
         if (overlap == AGG_WITHIN) list[within++] = list[i];
     }
     if (err == SHOAL_OK && within > 0) {
@@ -343,6 +343,8 @@ static shoal_err load_within(agg_store *store, agg_accumulator *acc, agg_error *
 shoal_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
                          const shoal_recipe *recipe, agg_span span)
 {
+    if (recipe->aggregation == SHOAL_AGGREGATION_SUM)
+        return agg_store_load_sum(store, acc, error, collection, recipe, span);
     pthread_mutex_lock(&store->files_mutex);
     shoal_err err = load_within(store, acc, error, collection, recipe, span);
     pthread_mutex_unlock(&store->files_mutex);
@@ -356,7 +358,7 @@ static int is_named(agg_store *store, const char *name)
     int rc = SQLITE_ROW, found = 0;
     while (!found && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t kind = sqlite3_column_int64(statement, 1);
-        if (!is_kind(kind)) continue;
+        if (!agg_store_is_kind(kind)) continue;
         char named[80];
         agg_period period = {(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 2)};
         file_name(named, sizeof named, sqlite3_column_int64(statement, 0), period, sqlite3_column_int64(statement, 3));
@@ -385,7 +387,7 @@ static shoal_err check_files(agg_store *store, agg_error *error)
     shoal_err err = SHOAL_OK;
     while (err == SHOAL_OK && sqlite3_step(statement) == SQLITE_ROW) {
         int64_t kind = sqlite3_column_int64(statement, 1);
-        if (!is_kind(kind)) {
+        if (!agg_store_is_kind(kind)) {
             err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
             break;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store's tests share: a recipe, batches made by the core's own randomizer, and the accumulator they must sum to.
+// What the store's tests share: recipes of both protocols, batches made by the core's own randomizer, and the accumulator they must sum to.
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H
 
@@ -24,6 +24,14 @@ static const char fixture_json[] =
     "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"limit\":{\"per_day\":1},"
     "\"expires\":\"2030-01-31\"}";
 
+// The same collection as sums only: a batch holds 100 records at least, a result 250.
+static const char fixture_sum_json[] =
+    "{\"recipe\":\"store-sum\",\"analysis\":\"tests\",\"stream\":\"words\",\"value\":\"word\",\"mechanism\":\"cms\","
+    "\"parameters\":{\"epsilon\":4,\"k\":16,\"m\":64},\"hash\":\"poly1\","
+    "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"limit\":{\"per_day\":1},"
+    "\"batch\":{\"minimum\":100},\"cohort\":{\"minimum\":250},\"aggregation\":{\"protocol\":\"sum\"},"
+    "\"expires\":\"2030-01-31\"}";
+
 typedef struct fixture_batch {
     uint8_t id[16];
     uint8_t *bytes;
@@ -40,6 +48,12 @@ static inline void fixture_recipe(agg_recipe *recipe)
 {
     agg_error error;
     must(agg_recipe_from_bytes(recipe, &error, "fixture", fixture_json, sizeof fixture_json - 1), &error);
+}
+
+static inline void fixture_sum_recipe(agg_recipe *recipe)
+{
+    agg_error error;
+    must(agg_recipe_from_bytes(recipe, &error, "fixture", fixture_sum_json, sizeof fixture_sum_json - 1), &error);
 }
 
 // Batch number i: 100 + i records of its own random stream.
@@ -61,6 +75,12 @@ static inline fixture_batch fixture_batch_make(const shoal_recipe *recipe, uint3
     shoal_rng_bytes(&rng, batch.id, 16);
     assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id), SHOAL_OK);
     return batch;
+}
+
+static inline shoal_err fixture_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
+                                    const shoal_recipe *recipe, agg_period period, const fixture_batch *batch)
+{
+    return agg_store_put(store, put, error, collection, recipe, period, batch->id, batch->bytes, batch->len);
 }
 
 // The accumulator's file as bytes; free it.

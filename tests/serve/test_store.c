@@ -56,8 +56,7 @@ static agg_put put(bench *b, int i, agg_period period)
 {
     agg_error error;
     agg_put result;
-    const fixture_batch *batch = &b->batches[i];
-    must(agg_store_put(b->store, &result, &error, b->collection, period, batch->id, batch->bytes, batch->len), &error);
+    must(fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe, period, &b->batches[i]), &error);
     return result;
 }
 
@@ -175,6 +174,7 @@ static void folded_bytes_are_gone(void **state)
     assert_int_equal(stats.waiting_batches, 0);
     assert_int_equal(stats.waiting_bytes, 0);
     assert_int_equal(stats.records, 6 * 100 + 15);
+    assert_int_equal(stats.released, stats.records);
     assert_int_equal(stats.periods, 1);
     assert_int_equal(count_files(b), 1);
     char command[160];
@@ -265,7 +265,7 @@ static void a_newer_store_is_refused(void **state)
     bench *b = *state;
     agg_store_close(b->store);
     b->store = NULL;
-    exec_sql(b, "PRAGMA user_version = 2");
+    exec_sql(b, "PRAGMA user_version = 3");
     agg_error error;
     assert_int_equal(try_open(b, &error), SHOAL_ERR_VERSION);
     assert_non_null(strstr(error.text, "newer"));
@@ -310,7 +310,6 @@ static void a_full_disk_refuses_and_recovers(void **state)
 {
     bench *b = *state;
     put(b, 0, today);
-    const fixture_batch *batch = &b->batches[1];
     struct rlimit before, full;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     full = before;
@@ -320,8 +319,7 @@ static void a_full_disk_refuses_and_recovers(void **state)
     agg_error error;
     agg_put result;
     uint64_t n_batches;
-    shoal_err put_err =
-        agg_store_put(b->store, &result, &error, b->collection, today, batch->id, batch->bytes, batch->len);
+    shoal_err put_err = fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe, today, &b->batches[1]);
     shoal_err fold_err = agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(put_err, AGG_ERR_IO);
@@ -358,9 +356,8 @@ static void *post_all(void *context)
     for (int i = 0; i < N; i++) {
         agg_error error;
         agg_put result;
-        const fixture_batch *batch = &p->b->batches[i];
-        if (agg_store_put(p->b->store, &result, &error, p->b->collection, today, batch->id, batch->bytes, batch->len) ==
-            SHOAL_OK) {
+        if (fixture_put(p->b->store, &result, &error, p->b->collection, &p->b->recipe.recipe, today,
+                        &p->b->batches[i]) == SHOAL_OK) {
             p->stored[i] = result == AGG_PUT_STORED;
         }
     }

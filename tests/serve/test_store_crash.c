@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store, killed (SIGKILL) before its system calls, one run a call: whatever was acknowledged by then counts,
-// once, and delivering everything again gives exactly the whole. A tracer stops the child at the calls.
+// once, and delivering everything again gives exactly the whole; with records on the disk, and with sums only. A tracer
+// stops the child at the calls.
 #include "store_fixture.h"
 
 #include <errno.h>
@@ -20,6 +21,14 @@ typedef struct bench {
 
 static const agg_period today = {AGG_PERIOD_DAY, DAY};
 
+// What the server's other thread does now and then: folds what waits, releases what is closed on `day`.
+static shoal_err fold(agg_store *store, agg_error *error, int64_t collection, const shoal_recipe *recipe, int32_t day)
+{
+    uint64_t n_batches, n_records;
+    shoal_err err = agg_store_fold(store, &n_batches, error, collection, recipe, 1);
+    return err == SHOAL_OK ? agg_store_release(store, &n_records, error, collection, recipe, day) : err;
+}
+
 // What the child does: two batches, a fold, two more, a fold, an end in order. No cmocka here: it is another process.
 static int run_child(bench *b)
 {
@@ -32,15 +41,10 @@ static int run_child(bench *b)
     }
     for (uint32_t i = 0; i < N; i++) {
         agg_put put;
-        uint64_t n_batches;
-        const fixture_batch *batch = &b->batches[i];
-        if (agg_store_put(store, &put, &error, collection, today, batch->id, batch->bytes, batch->len) != SHOAL_OK) {
-            return 2;
-        }
+        const shoal_recipe *recipe = &b->recipe.recipe;
+        if (fixture_put(store, &put, &error, collection, recipe, today, &b->batches[i]) != SHOAL_OK) return 2;
         *b->acknowledged = i + 1;
-        if (i % 2 == 1 && agg_store_fold(store, &n_batches, &error, collection, &b->recipe.recipe, 1) != SHOAL_OK) {
-            return 3;
-        }
+        if (i % 2 == 1 && fold(store, &error, collection, recipe, DAY + (int32_t)i / 2) != SHOAL_OK) return 3;
     }
     agg_store_close(store);
     return 0;
@@ -83,13 +87,11 @@ static int run_until(bench *b, unsigned kill_at)
 static uint64_t count_records(agg_store *store, int64_t collection, const shoal_recipe *recipe)
 {
     agg_error error;
-    agg_accumulator acc;
-    uint64_t n_batches;
-    must(agg_store_fold(store, &n_batches, &error, collection, recipe, 1), &error);
-    must(agg_store_load(store, &acc, &error, collection, recipe, AGG_SPAN_ALL), &error);
-    uint64_t n = acc.n;
-    agg_accumulator_release(&acc);
-    return n;
+    agg_store_stats stats;
+    must(fold(store, &error, collection, recipe, DAY), &error);
+    must(agg_store_statistics(store, &stats, &error, collection), &error);
+    assert_int_equal(stats.waiting_batches, 0);
+    return stats.records;
 }
 
 static uint64_t records_of(const bench *b, uint32_t n_batches)
@@ -116,23 +118,23 @@ static void check_store(bench *b, unsigned kill_at)
     }
     for (uint32_t i = 0; i < N; i++) {
         agg_put put;
-        const fixture_batch *batch = &b->batches[i];
-        must(agg_store_put(store, &put, &error, collection, today, batch->id, batch->bytes, batch->len), &error);
+        must(fixture_put(store, &put, &error, collection, recipe, today, &b->batches[i]), &error);
         if (i < acknowledged) assert_int_equal(put, AGG_PUT_KNOWN);
     }
     assert_int_equal(count_records(store, collection, recipe), records_of(b, N));
+    // A sum shows once its day is closed; the child closes it when all is put, so nothing was released before that.
     agg_accumulator acc;
+    must(fold(store, &error, collection, recipe, DAY + 1), &error);
     must(agg_store_load(store, &acc, &error, collection, recipe, AGG_SPAN_ALL), &error);
     fixture_expect(&acc, recipe, b->batches, N);
     agg_accumulator_release(&acc);
     agg_store_close(store);
 }
 
-static void killed_at_every_call(void **state)
+static void kill_at_every_call(void (*make_recipe)(agg_recipe *))
 {
-    (void)state;
     bench b = {0};
-    fixture_recipe(&b.recipe);
+    make_recipe(&b.recipe);
     for (uint32_t i = 0; i < N; i++) b.batches[i] = fixture_batch_make(&b.recipe.recipe, i);
     b.acknowledged = mmap(NULL, sizeof *b.acknowledged, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(b.acknowledged, MAP_FAILED);
@@ -154,8 +156,21 @@ static void killed_at_every_call(void **state)
     assert_true(runs > 300 / step); // fewer would mean that the tracer saw nothing
 }
 
+static void killed_at_every_call(void **state)
+{
+    (void)state;
+    kill_at_every_call(fixture_recipe);
+}
+
+static void killed_at_every_call_of_sums(void **state)
+{
+    (void)state;
+    kill_at_every_call(fixture_sum_recipe);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_every_call)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_every_call),
+                                       cmocka_unit_test(killed_at_every_call_of_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
