@@ -184,7 +184,6 @@ export class Query extends KeyedRecipe {
     const { values, prefixes, tokens } = this.lists[i];
     if (scheme === 'list') return x.encoded_value(handle, i, values.get(this.#ruled(value)) ?? NONE);
     const words = (value.match(/\S+/g) ?? []).map((word) => this.#ruled(word));
-    if (words.length < depth) return 0;
     const prefix = prefixes.get(words.slice(0, depth).join(' ')) ?? NONE;
     return x.encoded_next(handle, i, prefix, words.length === depth ? NEXT_END : (tokens.get(words[depth]) ?? NONE));
   }
