@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
-for (const name of ['shoal.wasm', 'shoal-all.wasm']) {
+for (const name of ['shoal.wasm', 'shoal-query.wasm', 'shoal-all.wasm']) {
   if (existsSync(join(here, 'dist', name))) continue;
   console.error(`wasm/dist/${name} is missing: build the emscripten preset first`);
   process.exit(1);
@@ -18,7 +18,7 @@ for (const name of ['shoal.wasm', 'shoal-all.wasm']) {
 
 await build({
   absWorkingDir: here,
-  entryPoints: ['client.js', 'loader.js', 'web.js', 'site.js', 'reasons.js', 'memory_storage.js', 'observe.js', 'signature.js'],
+  entryPoints: ['client.js', 'loader.js', 'web.js', 'site.js', 'address.js', 'reasons.js', 'memory_storage.js', 'observe.js', 'signature.js', 'queries.js'],
   outdir: 'dist',
   bundle: true,
   minify: true,
@@ -27,7 +27,7 @@ await build({
   // Chunks that are fetched when they are needed, each under its own name.
   plugins: [{
     name: 'lazy',
-    setup: (b) => b.onResolve({ filter: /^\.\/(client|site|reasons|memory_storage|observe|signature)\.js$/ }, (args) =>
+    setup: (b) => b.onResolve({ filter: /^\.\/(client|site|address|reasons|memory_storage|observe|signature|queries)\.js$/ }, (args) =>
       args.kind === 'dynamic-import' ? { path: args.path, external: true } : undefined),
   }],
   logLevel: 'warning',

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The browser client. The way of an event: consent? -> sample coin -> ledger debit made durable -> randomize in the
 // core -> record queue -> random delay -> POST. Whatever is missing on that way, nothing is sent and explain() says why.
-// A raw value lives in memory while it is randomized and is never stored, logged or put into an error.
+// A raw value lives in memory while it is randomized and is never stored, logged or put into an error; events that a person
+// lets queries read are the one exception, and queries.js keeps them.
 // Importing this touches no global; init() takes what it needs from its options, else from the platform.
 import { Core, ShoalError, toHex } from './device.js';
 import { indexedDbStorage } from './storage.js';
-import { applyTextRule, hostOf } from './text.js';
+import { applyTextRule } from './text.js';
 import { loadModule } from './web.js';
 
 export { ShoalError };
@@ -20,7 +21,7 @@ export { ShoalError };
  * @typedef {'none' | 'granted' | 'withdrawn' | 'gpc'} ConsentState
  * @typedef {{url: string, hash: string}} PinnedRecipe fetched after consent, refused unless its hash is this
  * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
- * @typedef {{code: string, recipe: string | null, count: number}} Note
+ * @typedef {{code: string, recipe: string | null, count: number, text?: string}} Note
  * @typedef {Note & {text: string}} Reason a machine code and its sentence
  * @typedef {object} Entry what became of one record
  * @property {'queued' | 'sent' | 'refused'} state
@@ -28,6 +29,8 @@ export { ShoalError };
  * @property {string} text a sentence
  * @property {ReportJson} report exactly what is sent
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year: {count: number, epsilon: number}}} Balance
+ * @typedef {Balance & Partial<import('./queries.js').Charge>} LedgerEntry a recipe's balance; or, where `analysis` is there, what
+ *   that analysis was charged for queries, and then nothing of a balance
  * @typedef {object} Locks the part of navigator.locks that is used
  * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T | Promise<T>) => Promise<T>} request
  * @typedef {object} Row a record in the queue; its key is the Idempotency-Key
@@ -35,14 +38,34 @@ export { ShoalError };
  * @property {string} endpoint
  * @property {number} due
  * @property {number} tries
+ * @property {number} [expires] last day on which it may be sent, where no recipe of the page says so
+ * @property {string} [query] the analysis, where a query asked for it
  *
  * @typedef {{status: number, retryAfter: string | null}} Answer
  * @typedef {{name: string | null, json: RecipeJson | string, hash?: string}} Source a recipe, and its hash where that is pinned
  * @typedef {{core: Core, recipes: Recipe[], refused: (string | null)[], isLacking: boolean}} Ready
  *
+ * @typedef {object} View what a client shows of itself to its chunks
+ * @property {Dependencies} deps
+ * @property {Options} options
+ * @property {string} url where reports go
+ * @property {number} era of the consent under which the call began
+ * @property {Map<string, Note>} notes what befell events, by code and recipe
+ * @property {ConsentState} state
+ * @property {() => Promise<Ready | null>} core
+ * @property {(source: any) => Promise<Source>} source
+ * @property {<T>(task: (tx: Transaction) => Promise<T>) => Promise<T | undefined>} exclusive under the lock of all tabs and
+ *   consent; undefined where there is none
+ * @property {(tx: Transaction, core: Core) => Promise<Uint8Array>} ledgerOf
+ * @property {(tx: Transaction, core: Core, recipe: Recipe) => Promise<string | null>} refusal
+ * @property {(code: string, recipe?: string | null, text?: string) => Outcome} note
+ * @property {(recipe: Pick<Recipe, 'send'>, report: ReportJson, era: number,
+ *   more?: (tx: Transaction, id: string) => Promise<object | null>) => Promise<string>} enqueue
+ *
  * @typedef {object} Options
  * @property {string} endpoint base URL of the edge worker; https, or loopback
  * @property {(RecipeJson | PinnedRecipe)[]} recipes
+ * @property {import('./queries.js').PolicyJson | PinnedRecipe} [policy] what queries may ask of this page's people
  * @property {string[]} [keys] Ed25519 public keys, hex: recipes that none of them signed are refused
  * @property {typeof fetch} [fetch]
  * @property {() => number} [now] milliseconds since 1970
@@ -51,6 +74,7 @@ export { ShoalError };
  * @property {Locks} [locks]
  * @property {string | URL | (() => Promise<Core>)} [wasm] where the module lies, or how to get a core; by default shoal.wasm
  *   beside this file, and shoal-all.wasm where a recipe needs it
+ * @property {string | URL | (() => Promise<import('./query_core.js').QueryCore>)} [queryWasm] the same for queries: shoal-query.wasm
  * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the registrable-domain list
  * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
  * @property {(task: () => void, ms: number) => any} [setTimer]
@@ -66,7 +90,7 @@ const RECIPE_MAX = 1 << 20;
 const DONE_MAX = 200; // finished reports kept for the person to see
 const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
 
-/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'keys' | 'wasm'>>} Dependencies */
+/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'keys' | 'policy' | 'wasm' | 'queryWasm'>>} Dependencies */
 
 /** What the platform offers for each dependency that is not given. @param {Options} given @returns {Promise<Dependencies>} */
 async function dependencies(given) {
@@ -109,8 +133,9 @@ function reportsUrl(endpoint) {
  * @returns {Promise<Client>}
  */
 export async function init(options) {
-  if (typeof options?.endpoint !== 'string') throw new ShoalError('argument', 1, 'endpoint is missing');
-  if (!Array.isArray(options.recipes)) throw new ShoalError('argument', 1, 'recipes must be a list');
+  if (typeof options?.endpoint !== 'string' || !Array.isArray(options.recipes)) {
+    throw new ShoalError('argument', 1, 'endpoint and a list of recipes are needed');
+  }
   const client = new Client(options, await dependencies(options));
   await client.start();
   return client;
@@ -130,8 +155,8 @@ export class Client {
   #notes = new Map();
   /** @type {Map<string, {day: number, code: string}>} recipes that refuse until a day has passed */
   #spent = new Map();
-  /** @type {Set<AbortController>} */
-  #posts = new Set();
+  /** Stops the request that runs: there is one at a time. @type {AbortController | undefined} */
+  #posting;
   /** The flush that runs, and the one after it. @type {Promise<void> | null} */
   #flushing = null;
   /** @type {Promise<void> | null} */
@@ -139,8 +164,7 @@ export class Client {
   /** @type {any} */
   #timer;
   #wakeAt = Infinity;
-  /** @type {(() => void)[]} */
-  #closers = [];
+  #closed = new AbortController();
 
   /** @param {Options} options @param {Dependencies} deps see init */
   constructor(options, deps) {
@@ -176,16 +200,14 @@ export class Client {
 
   /** @param {string} event @param {any} target */
   #listen(event, target) {
-    const listener = () => void this.flush();
-    target?.addEventListener?.(event, listener);
-    this.#closers.push(() => target?.removeEventListener?.(event, listener));
+    target?.addEventListener?.(event, () => void this.flush(), { signal: this.#closed.signal });
   }
 
   /** Stops timers, listeners and requests; consent stays as it is. */
   close() {
     this.#era++;
     this.#abort();
-    for (const close of this.#closers.splice(0)) close();
+    this.#closed.abort();
     this.#deps.storage.close();
   }
 
@@ -195,10 +217,10 @@ export class Client {
     return this.consent.state === 'granted';
   }
 
-  /** @param {string} code @param {string | null} [recipe] @returns {Outcome} */
-  #note(code, recipe = null) {
+  /** @param {string} code @param {string | null} [recipe] @param {string} [text] where reasons.js has none @returns {Outcome} */
+  #note(code, recipe = null, text) {
     const key = `${code} ${recipe}`;
-    this.#notes.set(key, { code, recipe, count: (this.#notes.get(key)?.count ?? 0) + 1 });
+    this.#notes.set(key, { code, recipe, text, count: (this.#notes.get(key)?.count ?? 0) + 1 });
     return { recipe, code };
   }
 
@@ -213,8 +235,8 @@ export class Client {
       await this.#deps.storage.transaction((tx) => tx.put('state', 'consent', 'granted'));
       this.#state = 'granted';
       // The ledger is made now, so that a recipe that waits for a day waits from today on.
-      await this.#core();
-      await this.#exclusive((tx, core) => this.#ledgerOf(tx, core));
+      const ready = await this.#core();
+      if (ready) await this.#exclusive((tx) => this.#ledgerOf(tx, ready.core));
     } catch {
       this.#note('storage');
     }
@@ -234,30 +256,32 @@ export class Client {
     try {
       if (await this.#deps.storage.open(false)) {
         await this.#locked((tx) =>
-          Promise.all([tx.put('state', 'consent', state), tx.delete('state', 'secret'), tx.clear('queue'), more?.(tx)]));
+          Promise.all([tx.put('state', 'consent', state), tx.delete('state', 'secret'), tx.delete('state', 'analyses'),
+            tx.clear('queue'), tx.clear('events'), more?.(tx)]));
       }
     } catch (error) {
       this.#note('storage');
-      throw new ShoalError('storage', 18, 'the decision holds in this page, but could not be stored');
+      throw new ShoalError('storage', 18, 'the decision could not be stored');
     }
     return this.consent.state;
   }
 
   #abort() {
     this.#sleep();
-    for (const post of this.#posts) post.abort();
+    this.#posting?.abort();
   }
 
   /**
    * Erases consent, records and the list of reports. The ledger cannot simply go: fresh storage would forget what was
    * spent, and erasing would refill the budget. It cannot simply stay either: it lists the days on which something was
    * reported. So it is replaced by a mark that today is spent, whatever the recipe; the next ledger starts empty.
+   * The accountant of queries stays: what it lists was asked of everybody, and it lists no days but its first and its last.
    */
   async erase() {
     const day = this.#day();
     await this.#stop('none', async (tx) => {
-      await Promise.all([tx.clear('done'), tx.clear('state')]);
-      await tx.put('state', 'erased', day);
+      await Promise.all([tx.clear('done'), tx.clear('log'), tx.delete('state', 'consent'), tx.delete('state', 'ledger'),
+        tx.put('state', 'erased', day)]);
     });
     this.#notes.clear();
   }
@@ -270,13 +294,11 @@ export class Client {
   }
 
   /**
-   * The same with the core, while consent stands in storage too; undefined where it does not.
-   * @template T @param {(tx: Transaction, core: Core) => Promise<T>} task @returns {Promise<T | undefined>}
+   * The same while consent stands in storage too; undefined where it does not.
+   * @template T @param {(tx: Transaction) => Promise<T>} task @returns {Promise<T | undefined>}
    */
   async #exclusive(task) {
-    const ready = await this.#core();
-    if (!ready) return undefined;
-    return this.#locked(async (tx) => ((await this.#stands(tx)) ? task(tx, ready.core) : undefined));
+    return this.#isOn() ? this.#locked(async (tx) => ((await this.#stands(tx)) ? task(tx) : undefined)) : undefined;
   }
 
   /** Is consent given, here and by what all tabs share? @param {Transaction} tx */
@@ -308,9 +330,8 @@ export class Client {
   // ---- core and recipes ----
 
   /** The core and the accepted recipes, loaded once and only under consent. */
-  #core() {
-    if (!this.#isOn()) return Promise.resolve(null);
-    return (this.#ready ??= this.#load());
+  async #core() {
+    return this.#isOn() ? (this.#ready ??= this.#load()) : null;
   }
 
   async #load() {
@@ -360,18 +381,14 @@ export class Client {
 
   /** Reports the host or site of an address to the recipes that take one. @param {string | URL} url */
   visit(url) {
-    return this.#event((recipe) => recipe.valueKind === 'host' || recipe.valueKind === 'site', String(url));
+    return this.#event((recipe) => isAddress(recipe), String(url));
   }
 
   /** Reports each word of a text to the recipes that take words. @param {string} text */
   async type(text) {
     if (!this.#isOn()) return [this.#off()];
-    if (!Intl.Segmenter) return [this.#note('segmenter-missing')];
-    try {
-      return await this.#words((await import('./observe.js')).words(text));
-    } catch {
-      return [this.#note('core-missing')];
-    }
+    const list = await import('./observe.js').then(({ words }) => words(text), () => 'core-missing');
+    return typeof list === 'string' ? [this.#note(list)] : this.#words(list);
   }
 
   /** @param {string[]} list */
@@ -381,12 +398,8 @@ export class Client {
     return outcomes;
   }
 
-  #offCode() {
-    return this.#deps.gpc() ? 'gpc' : 'no-consent';
-  }
-
   #off() {
-    return this.#note(this.#offCode());
+    return this.#note(this.#deps.gpc() ? 'gpc' : 'no-consent');
   }
 
   /** @param {(recipe: Recipe) => boolean} wants @param {string | number | null} value */
@@ -418,10 +431,10 @@ export class Client {
     const item = await this.#item(recipe, value);
     if (item.code) return item.code;
     if (this.#uniform() >= recipe.send.sample) return 'sampled-out';
-    const { code, secret } = await this.#debit(recipe);
+    const { code, secret } = await this.#debit(core, recipe);
     if (code) return code;
     const seed = this.#random(32);
-    const report = recipe.report(recipe.randomize(item.value, seed, secret));
+    const report = recipe.report(recipe.randomize(item.value ?? null, seed, secret));
     seed.fill(0);
     return this.#enqueue(recipe, report, era);
   }
@@ -429,32 +442,25 @@ export class Client {
   /**
    * The value as the recipe counts it, or the code that says why not.
    * @param {Recipe} recipe @param {string | number | null} value
-   * @returns {Promise<{value: string | number | null, code?: string}>}
+   * @returns {Promise<{value?: string | number | null, code?: string}>}
    */
   async #item(recipe, value) {
-    const kind = recipe.valueKind;
-    if (recipe.isNumber) return Number.isFinite(value) ? { value } : { value: null, code: 'not-a-number' };
+    if (recipe.isNumber) return Number.isFinite(value) ? { value } : { code: 'not-a-number' };
     // Whatever a page hands over for a list is counted: a slip (undefined, an object) as none of it, not as silence.
     if (typeof value !== 'string') {
-      return recipe.isOpen ? { value: null, code: 'text-rule' } : { value: typeof value === 'number' ? value : null };
+      return recipe.isOpen ? { code: 'text-rule' } : { value: typeof value === 'number' ? value : null };
     }
-    /** @type {string | null} */
     let text = value;
-    if (kind === 'host' || kind === 'site') {
-      const host = hostOf(value);
-      if (host === null) return { value: null, code: 'not-a-site' };
-      text = host;
-      if (kind === 'site') {
-        const sites = await this.#deps.sites().catch(() => null);
-        if (!sites) return { value: null, code: 'private-list-missing' };
-        text = sites.siteOf(host);
-        if (text === null) return { value: null, code: 'not-a-site' };
-      }
+    if (isAddress(recipe)) {
+      const name = await import('./address.js').then(
+        ({ nameOf }) => nameOf(recipe.valueKind, value, this.#deps.sites), () => ({ code: 'core-missing', value }));
+      if (name.code) return name;
+      text = name.value;
     }
     // Listed items are matched as the recipe writes them, words and strings as its text rule forms them.
-    if (!(kind === 'item' && recipe.values)) text = applyTextRule(text, recipe.text);
-    if (!recipe.isOpen) return { value: recipe.values && text };
-    return text === null ? { value: null, code: 'text-rule' } : { value: text };
+    const ruled = recipe.valueKind === 'item' && recipe.values ? text : applyTextRule(text, recipe.text);
+    if (!recipe.isOpen) return { value: recipe.values && ruled };
+    return ruled === null ? { code: 'text-rule' } : { value: ruled };
   }
 
   /** Secret random bytes. @param {number} n */
@@ -472,13 +478,13 @@ export class Client {
   /**
    * Pays for one report, durably. Returns why not, or the device's own secret where the recipe needs one. Never taken
    * back: a page that dies before the record is in the queue has spent the budget for nothing, which is the safe side.
-   * @param {Recipe} recipe @returns {Promise<{code?: string, secret?: Uint8Array}>}
+   * @param {Core} core @param {Recipe} recipe @returns {Promise<{code?: string, secret?: Uint8Array}>}
    */
-  async #debit(recipe) {
+  async #debit(core, recipe) {
     const day = this.#day();
     const known = this.#spent.get(recipe.hash);
     if (known?.day === day) return known;
-    const paid = await this.#exclusive(async (tx, core) => {
+    const paid = await this.#exclusive(async (tx) => {
       const code = await this.#refusal(tx, core, recipe);
       if (code) return { code };
       await tx.put('state', 'ledger', core.ledger.debit(await this.#ledgerOf(tx, core), recipe, day));
@@ -500,14 +506,17 @@ export class Client {
     return secret;
   }
 
-  /** Puts a private record into the queue, if the consent it was made under stands. @param {Recipe} recipe @param {ReportJson} report @param {number} era */
-  async #enqueue(recipe, report, era) {
+  /**
+   * Puts a private record into the queue, if the consent it was made under stands. Returns a code.
+   * @type {View['enqueue']}
+   */
+  async #enqueue(recipe, report, era, more) {
     const id = toHex(this.#random(16));
     const due = this.#deps.now() + Math.floor(this.#uniform() * recipe.send.delayS * 1000);
     const isQueued = await this.#exclusive(async (tx) => {
-      if (era !== this.#era) return false;
-      await tx.put('queue', id, { report, endpoint: this.#url, due, tries: 0 });
-      return true;
+      const extra = era === this.#era && (more ? await more(tx, id) : {});
+      if (extra) await tx.put('queue', id, { report, endpoint: this.#url, due, tries: 0, ...extra });
+      return extra;
     });
     if (!isQueued) return 'no-consent';
     this.#wake(due);
@@ -524,7 +533,7 @@ export class Client {
   observe(element) {
     const stop = new AbortController();
     const close = () => stop.abort();
-    this.#closers.push(close);
+    this.#closed.signal.addEventListener('abort', close);
     import('./observe.js').then(
       ({ observe }) => observe(element, stop.signal, (list) => void this.#words(list), (code) => void this.#note(code)),
       () => this.#note('core-missing'));
@@ -564,13 +573,14 @@ export class Client {
   }
 
   async #flushAll() {
+    // Events that are too old go, and the first day of the queries' books begins.
+    if (this.#options.policy) await this.#tell(import('./queries.js'), 'tidy');
     const ready = await this.#core();
     if (!ready) return;
     const era = this.#era;
     this.#sleep();
     // Keys are random, so their order says nothing about the order of events.
-    const keys = (await this.#queue()).map(([key]) => key);
-    for (const key of keys) {
+    for (const [key] of await this.#queue()) {
       if (era !== this.#era) return;
       await this.#send(key, ready.recipes);
     }
@@ -593,26 +603,26 @@ export class Client {
     const started = await this.#deps.locks.request('shoal', {}, async () => {
       const row = /** @type {Row | undefined} */ (
         await this.#deps.storage.transaction(async (tx) => ((await this.#stands(tx)) ? tx.get('queue', key) : undefined)));
-      const recipe = recipes.find((r) => r.hash === row?.report.recipe_hash);
-      if (!row || !recipe || row.due > this.#deps.now() || !this.#isOn()) return null;
-      if (this.#day() > recipe.expiresDay) return { row, answer: null, expired: true };
-      return { row, answer: this.#post(key, row.report) };
+      const expires = row?.expires ?? recipes.find((r) => r.hash === row?.report.recipe_hash)?.expiresDay;
+      if (!row || expires === undefined || row.due > this.#deps.now() || !this.#isOn()) return null;
+      /** @type {Promise<Answer | null> | 'expired'} */
+      const answer = this.#day() > expires ? 'expired' : this.#post(key, row.report);
+      return { row, answer };
     });
     if (!started) return;
     const { row } = started;
     const answer = await started.answer;
-    if (started.expired) await this.#finish(key, row, 'refused', 'expired');
+    if (answer === 'expired') await this.#finish(key, row, 'refused', answer);
     else if (answer?.status === 202) await this.#finish(key, row, 'sent');
-    else if (answer && PERMANENT.includes(answer.status)) await this.#finish(key, row, 'refused', 'edge-refused');
+    else if (PERMANENT.includes(/** @type {any} */ (answer?.status))) await this.#finish(key, row, 'refused', 'edge-refused');
     else await this.#keep(key, row, answer);
   }
 
   /** @param {string} key @param {ReportJson} report @returns {Promise<Answer | null>} null where nothing answered */
   async #post(key, report) {
     const body = JSON.stringify(report);
-    const stop = new AbortController();
+    const stop = (this.#posting = new AbortController());
     const timer = this.#deps.setTimer(() => stop.abort(), TIMEOUT_MS);
-    this.#posts.add(stop);
     try {
       const response = await this.#deps.fetch(this.#url, {
         method: 'POST',
@@ -632,7 +642,6 @@ export class Client {
       return null;
     } finally {
       this.#deps.clearTimer(timer);
-      this.#posts.delete(stop);
     }
   }
 
@@ -656,7 +665,7 @@ export class Client {
     if (!this.#isOn()) return;
     this.#note(answer ? 'edge-busy' : 'offline', row.report.key);
     const backoff = Math.min(FIRST_RETRY_MS * 2 ** row.tries, HOUR_MS);
-    const asked = Math.min(retryAfterMs(answer?.retryAfter ?? null, this.#deps.now()), DAY_MS);
+    const asked = Math.min(retryAfterMs(answer?.retryAfter, this.#deps.now()), DAY_MS);
     // Jitter spreads the devices that failed together.
     const due = this.#deps.now() + Math.floor(Math.max(backoff, asked) * (1 + this.#uniform()));
     await this.#locked(async (tx) => {
@@ -664,39 +673,80 @@ export class Client {
     });
   }
 
-  // ---- for the person: a chunk of its own ----
+  // ---- queries, and what the person is told: chunks of their own ----
+
+  /**
+   * Keeps an event for queries to read, if the person opted in to an analysis that reads the stream: fields by name.
+   * @param {string} stream @param {import('./queries.js').Event} event @returns {Promise<Outcome[]>} `stored`, or why not
+   */
+  donate(stream, event) {
+    return this.#query('donate', stream, event);
+  }
+
+  /**
+   * Opts in to an analysis of the policy, or out of it: then what only it could read is erased.
+   * @param {string} analysis @param {boolean} [yes] @returns {Promise<Outcome[]>} `opted-in` or `opted-out`, or why not
+   */
+  optIn(analysis, yes = true) {
+    return this.#query('optIn', analysis, yes);
+  }
+
+  /**
+   * Answers queries, each at most once and within the policy: by default those that the endpoint serves.
+   * @param {RecipeJson[]} [queries] @returns {Promise<Outcome[]>} one for each query
+   */
+  ask(queries) {
+    return this.#query('ask', queries);
+  }
+
+  /** What was asked, and what became of it, newest first. @returns {Promise<import('./queries.js').LogEntry[]>} */
+  log() {
+    return this.#tell(import('./queries.js'), 'log');
+  }
+
+  /** @param {'donate' | 'optIn' | 'ask'} what @param {any[]} args @returns {Promise<any[]>} */
+  async #query(what, ...args) {
+    return this.#isOn() ? this.#tell(import('./queries.js'), what, ...args) : [this.#off()];
+  }
 
   /** What was sent, waits or was refused, newest first. Empty where storage cannot be read. @returns {Promise<Entry[]>} */
   reports() {
-    return this.#tell('reports');
+    return this.#tell(import('./reasons.js'), 'reports');
   }
 
-  /** What each recipe has spent, by basic composition. Empty without consent. @returns {Promise<Balance[]>} */
+  /**
+   * What each recipe has spent, by basic composition, and what each analysis was charged for queries. Empty without consent.
+   * @returns {Promise<LedgerEntry[]>}
+   */
   ledger() {
-    return this.#tell('ledger');
+    return this.#tell(import('./reasons.js'), 'ledger');
   }
 
   /** Why nothing was sent, or not everything: what holds now, and what befell events since the page was loaded. @returns {Promise<Reason[]>} */
   explain() {
-    return this.#tell('explain');
+    return this.#tell(import('./reasons.js'), 'explain');
   }
 
-  /** @param {'reports' | 'ledger' | 'explain'} what @returns {Promise<any[]>} */
-  async #tell(what) {
+  /** @param {Promise<any>} chunk @param {string} what @param {any[]} args @returns {Promise<any[]>} */
+  async #tell(chunk, what, ...args) {
+    /** @type {View} */
+    const view = {
+      deps: this.#deps,
+      options: this.#options,
+      url: this.#url,
+      era: this.#era,
+      notes: this.#notes,
+      state: this.consent.state,
+      core: () => this.#core(),
+      source: (source) => this.#source(source),
+      exclusive: (task) => this.#exclusive(task),
+      ledgerOf: (tx, core) => this.#ledgerOf(tx, core),
+      refusal: (tx, core, recipe) => this.#refusal(tx, core, recipe),
+      note: (...note) => this.#note(...note),
+      enqueue: (...record) => this.#enqueue(...record),
+    };
     try {
-      return await (await import('./reasons.js'))[what]({
-        storage: this.#deps.storage,
-        notes: this.#notes,
-        day: this.#day(),
-        now: this.#deps.now(),
-        off: this.#isOn() ? null : this.#offCode(),
-        recipes: async () => (await this.#core())?.recipes ?? [],
-        exclusive: (task) => this.#exclusive(task),
-        ledgerOf: (tx, core) => this.#ledgerOf(tx, core),
-        refusal: (tx, core, recipe) => this.#refusal(tx, core, recipe),
-        queue: () => this.#queue(),
-        failed: () => void this.#note('storage'),
-      });
+      return await (await chunk)[what](view, ...args);
     } catch {
       this.#note('storage');
       return [];
@@ -725,8 +775,8 @@ function accept(core, sources) {
   return { core, recipes: [...recipes.values()], refused, isLacking };
 }
 
-/** @param {string | null} header seconds, or a date @param {number} now */
-function retryAfterMs(header, now) {
-  const ms = header === null ? 0 : /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
-  return ms > 0 ? ms : 0;
-}
+/** Does the recipe count hosts or sites? @param {Recipe} recipe */
+const isAddress = (recipe) => /host|site/.test(recipe.valueKind);
+
+/** @param {any} header seconds, or a date; anything else asks for nothing @param {number} now */
+const retryAfterMs = (header, now) => Math.max(0, /^\d+$/.test(header) ? header * 1000 : Date.parse(header) - now || 0);

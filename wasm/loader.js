@@ -84,6 +84,9 @@ export function start({ client: importClient = () => import('./client.js'), ...o
     /** @type {Client['record']} */ record: hand('record'),
     /** @type {Client['visit']} */ visit: hand('visit'),
     /** @type {Client['type']} */ type: hand('type'),
+    /** @type {Client['donate']} */ donate: hand('donate'),
+    /** @type {Client['optIn']} */ optIn: hand('optIn'),
+    /** @type {Client['ask']} */ ask: hand('ask'),
     /** @param {Element} element @returns {() => void} stops reading */
     observe(element) {
       observed.set(element, client ? client.observe(element) : () => {});
@@ -95,6 +98,7 @@ export function start({ client: importClient = () => import('./client.js'), ...o
     /** @type {Client['flush']} */ flush: ask('flush'),
     /** @type {Client['reports']} */ reports: ask('reports', none),
     /** @type {Client['ledger']} */ ledger: ask('ledger', none),
+    /** @type {Client['log']} */ log: ask('log', none),
     /** @type {Client['explain']} */ explain: ask('explain', why),
     erase: async () => {
       await ask('erase')();

@@ -36,9 +36,11 @@ export function memoryStorage() {
         const at = (store, key) => `${store}/${key}`;
         /** @type {Transaction} */
         const tx = {
-          get: async (store, key) => draft.get(at(store, key)),
+          get: async (store, key) => structuredClone(draft.get(at(store, key))),
+          keys: async (store) => (await tx.entries(store)).map(([key]) => key),
           entries: async (store) =>
-            [...draft].filter(([k]) => k.startsWith(store + '/')).map(([k, value]) => [k.slice(store.length + 1), value]),
+            [...draft].filter(([k]) => k.startsWith(store + '/')).sort(([a], [b]) => (a < b ? -1 : 1))
+              .map(([k, value]) => [k.slice(store.length + 1), structuredClone(value)]),
           put: async (store, key, value) => void draft.set(at(store, key), structuredClone(value)),
           delete: async (store, key) => void draft.delete(at(store, key)),
           clear: async (store) => {

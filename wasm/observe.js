@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words: those of a text, and completed ones out of the fields that a page opens for it, while they are typed. A chunk of
 // its own, loaded by the first observe() or type(). Keeps no text: a field's own content is looked at when an event completes a word. Depends on the DOM.
-import { isWord, segments } from './text.js';
+import { isWord, segments, words as wordsOf } from './text.js';
 
-export { words } from './text.js';
+/** The words of a text, in order, or the code that says why there are none. @param {string} text */
+export const words = (text) => (Intl.Segmenter ? wordsOf(text) : 'segmenter-missing');
 
 const TYPED = /^insert(Text|LineBreak|Paragraph|CompositionText)$/;
 const IN_WORD = /[\p{L}\p{M}\p{N}'\u2019-]$/u;

@@ -38,23 +38,8 @@ export const REASONS = {
 
 /**
  * @typedef {import('./client.js').Recipe} Recipe
- * @typedef {import('./client.js').Row} Row
- * @typedef {import('./client.js').Transaction} Transaction
- * @typedef {import('./device.js').Core} Core
+ * @typedef {import('./client.js').View} View
  * @typedef {{state: string, at: number, report: import('./device.js').ReportJson, code?: string}} Told
- *
- * @typedef {object} View what a client shows of itself to this chunk
- * @property {import('./storage.js').Storage} storage
- * @property {Map<string, import('./client.js').Note>} notes what befell events, by code and recipe
- * @property {number} day
- * @property {number} now
- * @property {string | null} off the code that says why nothing is sent at all
- * @property {() => Promise<Recipe[]>} recipes
- * @property {<T>(task: (tx: Transaction, core: Core) => Promise<T>) => Promise<T | undefined>} exclusive
- * @property {(tx: Transaction, core: Core) => Promise<Uint8Array>} ledgerOf
- * @property {(tx: Transaction, core: Core, recipe: Recipe) => Promise<string | null>} refusal
- * @property {() => Promise<[string, Row][]>} queue
- * @property {() => void} failed notes that storage failed
  */
 
 /** @param {Told} told @returns {import('./client.js').Entry} */
@@ -72,24 +57,39 @@ function entry({ state, at, report, code }) {
 }
 
 /** @param {View} view */
-export async function reports({ storage }) {
+export async function reports({ deps: { storage } }) {
   if (!(await storage.open(false))) return [];
   const [done, queue] = await storage.transaction((tx) => Promise.all([tx.entries('done'), tx.entries('queue')]));
   const rows = [...queue.map(([, row]) => ({ ...row, state: 'queued', at: row.due })), ...done.map(([, row]) => row)];
   return rows.sort((a, b) => b.at - a.at).map(entry);
 }
 
+/** @param {View} view */
+const today = ({ deps }) => Math.floor(deps.now() / 86_400_000);
+
+/** @param {View} view @returns {Promise<any[]>} */
+export async function ledger(view) {
+  const [balances, charges] = await Promise.all([
+    balancesOf(view),
+    view.options.policy && view.state === 'granted' ? import('./queries.js').then((queries) => queries.charges(view)) : [],
+  ]);
+  return [...balances, ...charges];
+}
+
 /** @param {View} view @returns {Promise<import('./client.js').Balance[]>} */
-export async function ledger({ day, recipes, exclusive, ledgerOf }) {
-  const list = await recipes();
-  const balances = await exclusive(async (tx, core) => {
-    const bytes = await ledgerOf(tx, core);
+async function balancesOf(view) {
+  const ready = await view.core();
+  if (!ready) return [];
+  const { core, recipes } = ready;
+  const day = today(view);
+  const balances = await view.exclusive(async (tx) => {
+    const bytes = await view.ledgerOf(tx, core);
     /** @param {Recipe} recipe @param {number} first */
     const spent = (recipe, first) => {
       const { count, epsMicro } = core.ledger.spent(bytes, recipe, first, day);
       return { count, epsilon: epsMicro / 1e6 };
     };
-    return list.map((recipe) => ({
+    return recipes.map((recipe) => ({
       recipe: recipe.id,
       perDay: recipe.limit.perDay,
       today: spent(recipe, day),
@@ -105,26 +105,29 @@ export async function explain(view) {
   const reasons = new Map();
   /** @param {string} code @param {string | null} recipe @param {number} count */
   const add = (code, recipe, count) => reasons.set(`${code} ${recipe}`, { code, recipe, count });
-  if (view.off) add(view.off, null, 0);
+  if (view.state !== 'granted') add(view.state === 'gpc' ? 'gpc' : 'no-consent', null, 0);
   try {
     await explainState(view, add);
   } catch {
-    view.failed();
+    view.note('storage');
   }
   for (const [key, note] of view.notes) if (!reasons.get(key)?.count) reasons.set(key, note);
-  return [...reasons.values()].map((note) => ({ ...note, text: REASONS[note.code] }));
+  return [...reasons.values()].map((note) => ({ ...note, text: note.text ?? REASONS[note.code] }));
 }
 
 /** @param {View} view @param {(code: string, recipe: string | null, count: number) => void} add */
-async function explainState({ storage, notes, now, recipes, exclusive, refusal, queue }, add) {
-  const list = await recipes();
-  await exclusive(async (tx, core) => {
-    for (const recipe of list) {
-      const code = await refusal(tx, core, recipe);
-      if (code) add(code, recipe.id, notes.get(`${code} ${recipe.id}`)?.count ?? 0);
-    }
-  });
-  if (!(await storage.open(false))) return;
-  const waiting = (await queue()).filter(([, row]) => row.due > now);
+async function explainState({ deps, notes, url, core, exclusive, refusal }, add) {
+  const ready = await core();
+  if (ready) {
+    await exclusive(async (tx) => {
+      for (const recipe of ready.recipes) {
+        const code = await refusal(tx, ready.core, recipe);
+        if (code) add(code, recipe.id, notes.get(`${code} ${recipe.id}`)?.count ?? 0);
+      }
+    });
+  }
+  if (!(await deps.storage.open(false))) return;
+  const rows = await deps.storage.transaction((tx) => tx.entries('queue'));
+  const waiting = rows.filter(([, row]) => row.endpoint === url && row.due > deps.now());
   if (waiting.length) add('not-yet-due', null, waiting.length);
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client keeps on the device, in IndexedDB: consent, ledger, private records. Never a raw value.
+// What the client keeps on the device, in IndexedDB: consent, ledger, private records. Never a raw value, but in `events`:
+// there until retention or consent ends, and only for analyses that the person opted in to (queries.js).
 // A transaction is atomic over all tabs of the origin and on disk before it resolves. Depends on the idb library.
 import { openDB } from 'idb';
 
 /**
- * @typedef {'state' | 'queue' | 'done'} StoreName state: consent and ledger; queue: records to send; done: what became of them
+ * @typedef {'state' | 'queue' | 'done' | 'events' | 'log'} StoreName state: consent, ledger and accountant; queue: records to send;
+ *   done: what became of them; events: what queries may read; log: the queries that came
  * @typedef {object} Transaction
  * @property {(store: StoreName, key: string) => Promise<any>} get
+ * @property {(store: StoreName) => Promise<string[]>} keys in order
  * @property {(store: StoreName) => Promise<[string, any][]>} entries
- * @property {(store: StoreName, key: string, value: any) => Promise<void>} put
+ * @property {(store: StoreName, key: string, value: any) => Promise<any>} put
  * @property {(store: StoreName, key: string) => Promise<void>} delete
  * @property {(store: StoreName) => Promise<void>} clear
  *
@@ -20,7 +23,7 @@ import { openDB } from 'idb';
  */
 
 /** @type {StoreName[]} */
-const STORES = ['state', 'queue', 'done'];
+const STORES = ['state', 'queue', 'done', 'events', 'log'];
 
 /** @param {string} [name] of the database @returns {Storage} */
 export function indexedDbStorage(name = 'shoal') {
@@ -35,11 +38,12 @@ export function indexedDbStorage(name = 'shoal') {
     if (db) return true;
     let isAbsent = false;
     try {
-      db = await openDB(name, 1, {
-        upgrade(fresh, _old, _new, tx) {
-          isAbsent = !create;
+      db = await openDB(name, 2, {
+        upgrade(fresh, old, _new, tx) {
+          isAbsent = !create && !old;
           // Aborting the first upgrade leaves no database behind: before consent nothing is stored, not even an empty one.
-          if (!isAbsent) for (const store of STORES) fresh.createObjectStore(store);
+          // Version 1 had the first three stores.
+          if (!isAbsent) for (const store of STORES.slice(old * 3)) fresh.createObjectStore(store);
           else tx.done.catch(() => {}), tx.abort();
         },
         blocking: close,
@@ -57,16 +61,18 @@ export function indexedDbStorage(name = 'shoal') {
       await open(true);
       const tx = /** @type {import('idb').IDBPDatabase} */ (db).transaction(STORES, 'readwrite', { durability: 'strict' });
       try {
+        /** @param {StoreName} store @returns {any} */
+        const at = (store) => tx.objectStore(store);
         const result = await task({
-          get: (store, key) => tx.objectStore(store).get(key),
+          get: (store, key) => at(store).get(key),
+          keys: (store) => at(store).getAllKeys(),
           async entries(store) {
-            const all = tx.objectStore(store);
-            const [keys, values] = await Promise.all([all.getAllKeys(), all.getAll()]);
-            return keys.map((key, i) => [String(key), values[i]]);
+            const [keys, values] = await Promise.all([at(store).getAllKeys(), at(store).getAll()]);
+            return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [key, values[i]]);
           },
-          put: async (store, key, value) => void (await tx.objectStore(store).put(value, key)),
-          delete: (store, key) => tx.objectStore(store).delete(key),
-          clear: (store) => tx.objectStore(store).clear(),
+          put: (store, key, value) => at(store).put(value, key),
+          delete: (store, key) => at(store).delete(key),
+          clear: (store) => at(store).clear(),
         });
         await tx.done;
         return result;

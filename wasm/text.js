@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a page sees to values: the recipe's text rule, words of a text, hosts of a URL. Pure functions; nothing is
-// kept. Depends on nothing but the language.
+// From what a page sees to values: the recipe's text rule, words of a text. Pure functions; nothing is kept. Depends on nothing but the language.
 
 /** @typedef {{form: string, case: string, min: number, max: number}} TextRule */
 
@@ -26,13 +25,3 @@ export const isWord = (part) => !!part.isWordLike && /^[^\p{N}]*\p{L}[^\p{N}]*$/
 
 /** The words of a text, in order. @param {string} text */
 export const words = (text) => segments(text).filter(isWord).map((part) => part.segment);
-
-/** The host of a web address, or of a bare host name; null for anything else. @param {string} address */
-export function hostOf(address) {
-  try {
-    const url = new URL(/^[^\s:/@?#\\]+$/.test(address) ? `https://${address}` : address);
-    return /^https?:$/.test(url.protocol) ? url.hostname.replace(/\.$/, '') : null;
-  } catch {
-    return null;
-  }
-}

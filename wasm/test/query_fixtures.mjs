@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of queries share: a policy, queries that its key signed, a client that a person opted in with.
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { loadModule } from '../node.js';
+import { QueryCore } from '../query_core.js';
+import { signedBytes } from '../signature.js';
+import { makeClient, wordsRecipe } from './fixtures.mjs';
+
+export const DAY_MS = 86_400_000;
+
+/** Someone who signs. */
+export function signer() {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const key = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex');
+  return { key, sign: (/** @type {Uint8Array} */ bytes) => sign(null, bytes, privateKey).toString('hex') };
+}
+export const analyst = signer();
+
+export const loadQueryCore = async () => QueryCore.create(await loadModule());
+const core = await loadQueryCore();
+
+/** @param {any} [more] of the policy @param {any} [analysis] of its analysis "keyboard" */
+export const makePolicy = (more = {}, analysis = {}) => ({
+  policy: 'keyboard-2026', keys: [analyst.key], fresh_days: 1,
+  streams: [
+    { stream: 'typed-phrases', retention_days: 14, fields: [
+      { field: 'phrase', type: 'tokens' }, { field: 'age', type: 'number' }, { field: 'locale', type: 'text' }, { field: 'note', type: 'text' }] },
+    { stream: 'visits', retention_days: 3, fields: [{ field: 'topic', type: 'text' }] },
+  ],
+  analyses: [
+    { analysis: 'keyboard', stream: 'typed-phrases', version: 2, mechanisms: ['onehot-symmetric', 'grr'],
+      query: { fields: 2, size: 65536 },
+      budget: { epsilon: 1, delta: '1e-7', reports: 4, composition: 'basic' },
+      cohort: { minimum: 5000, honest: 0.9 }, split_by: ['locale'],
+      fields: [
+        { field: 'phrase', local_epsilon: 5, epsilon: 1, reports: 4 },
+        { field: 'age', local_epsilon: 4, epsilon: 0.5, reports: 2 }], ...analysis },
+    { analysis: 'reading', stream: 'visits', mechanisms: ['onehot-symmetric'],
+      budget: { epsilon: 1, delta: '1e-7', reports: 5, composition: 'basic' }, cohort: { minimum: 5000 },
+      fields: [{ field: 'topic', local_epsilon: 4, epsilon: 1, reports: 5 }] },
+  ], ...more,
+});
+
+/** A policy's hash. @param {any} json */
+export function policyHash(json) {
+  const policy = core.policy(json);
+  core.releasePolicy(policy);
+  return policy.hash;
+}
+
+/** A query of phrases, unsigned. @param {any} [more] */
+export const phrases = (more = {}) => ({
+  recipe: 'ngrams', analysis: 'keyboard', stream: 'typed-phrases', value: 'fields',
+  encoding: [{ field: 'phrase', prefixes: ['hello world', 'i went'], tokens: ['a', 'and', 'got'] }],
+  mechanism: 'onehot-symmetric', parameters: { epsilon: 4 }, limit: { per_day: 1 }, send: { delay_s: 0 },
+  cohort: { minimum: 1000000, epsilon: 0.25, delta: '1e-9' }, policy: policyHash(makePolicy()), version: 2,
+  expires: '2027-06-30', ...more,
+});
+
+/** A query of the other analysis, unsigned. @param {any} [more] */
+export const topics = (more = {}) => {
+  const { text: _, version: __, ...base } = /** @type {any} */ (phrases());
+  return { ...base, recipe: 'topics', analysis: 'reading', stream: 'visits', version: 1,
+    encoding: [{ field: 'topic', values: ['sport', 'news'] }], ...more };
+};
+
+/** The same, signed. @param {any} json @param {{key: string, sign: (bytes: Uint8Array) => string}} [by] */
+export function signed(json, by = analyst) {
+  const query = core.query(json);
+  const signature = { key: by.key, ed25519: by.sign(signedBytes(query)) };
+  core.release(query);
+  return { ...json, signature };
+}
+
+/** What the core makes of a query's part. @param {any} json @param {(query: import('../query_core.js').Query) => any} task */
+export function withQuery(json, task) {
+  const query = core.query(json);
+  try {
+    return task(query);
+  } finally {
+    core.release(query);
+  }
+}
+
+/**
+ * A client under consent, opted in to the analyses, past the days in which fresh storage waits.
+ * @param {any} [more] options @param {string[]} [analyses]
+ */
+export async function askedClient(more = {}, analyses = ['keyboard']) {
+  const made = await makeClient({ policy: makePolicy(), queryWasm: loadQueryCore, recipes: [wordsRecipe()], ...more });
+  await made.client.consent.grant();
+  for (const analysis of analyses) await made.client.optIn(analysis);
+  await made.clock.advance(DAY_MS);
+  return { ...made, storage: /** @type {import('../storage.js').Storage} */ (made.storage) };
+}
+
+/** Lets a module be compiled, which no timer of a test moves. */
+export const compiled = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+/** Everything that a storage holds, store by store, bytes as text. @param {any} storage @returns {Promise<{[store: string]: string}>} */
+export const stored = (storage) =>
+  storage.transaction(async (/** @type {any} */ tx) => {
+    /** @type {{[store: string]: string}} */
+    const out = {};
+    for (const store of ['state', 'queue', 'done', 'events', 'log']) {
+      out[store] = JSON.stringify(await tx.entries(store), (_, v) => (v instanceof Uint8Array ? Buffer.from(v).toString('latin1') : v));
+    }
+    return out;
+  });
