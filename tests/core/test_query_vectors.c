@@ -352,6 +352,29 @@ static void put_cell(const shoal_recipe *recipe, uint64_t item)
     put_text("]]", "");
 }
 
+// One look-up of a field: its arguments and its bucket.
+static void put_probe(uint32_t field, long long first, long long second, uint32_t bucket)
+{
+    size_t n = strlen(line);
+    CHECK(snprintf(line + n, LINE - n, "%s[%u, %lld, %lld, %u]", line[n - 1] == '[' ? "" : ", ", field, first, second,
+                   bucket) < (int)(LINE - n));
+}
+
+static void put_field_probes(uint32_t field, const shoal_encoded *e)
+{
+    const uint32_t nexts[] = {0, e->tokens.count - 1, e->tokens.count, SHOAL_NEXT_END, SHOAL_NOT_LISTED};
+    for (uint32_t i = 0; i < e->n_boundaries; i++) {
+        int64_t at = e->boundaries[i];
+        put_probe(field, at - 1, 0, shoal_encoded_number(e, at - 1));
+        put_probe(field, at, 0, shoal_encoded_number(e, at));
+    }
+    for (uint32_t i = 0; e->values.count > 0 && i <= e->values.count; i++)
+        put_probe(field, i, 0, shoal_encoded_value(e, i));
+    for (uint32_t i = 0; e->prefixes.count > 0 && i <= e->prefixes.count; i++)
+        for (uint32_t j = 0; j < sizeof nexts / sizeof nexts[0]; j++)
+            put_probe(field, i, nexts[j], shoal_encoded_next(e, i, nexts[j]));
+}
+
 // What a device draws from seed bytes 0, 1, ... 31 for the item, and for "no event matches".
 static void put_draws(const shoal_recipe *recipe, uint64_t item)
 {
@@ -368,6 +391,7 @@ static void put_draws(const shoal_recipe *recipe, uint64_t item)
     put_text(", \"record\": \"%s\"", text);
 }
 
+// Look-ups are written of the first queries only: the later ones ask the same.
 static void put_query(int index)
 {
     const shoal_recipe *recipe = &recipes[index];
@@ -384,6 +408,9 @@ static void put_query(int index)
     put_cell(recipe, size * 2 / 3);
     put_text(", ", "");
     put_cell(recipe, size - 1);
+    put_text("], \"probes\": [", "");
+    for (uint32_t i = 0; index < 40 && i < recipe->encoding.n_fields; i++)
+        put_field_probes(i, &recipe->encoding.fields[i]);
     put_text("]", "");
     put_draws(recipe, size * 2 / 3);
     end_line(index + 1 == n_queries);

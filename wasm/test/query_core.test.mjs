@@ -42,6 +42,7 @@ for (const [name, module] of Object.entries(modules)) {
       assert.equal(sha256(Buffer.from(v.canonical, 'hex')), v.hash);
       core.releasePolicy(policy);
     }
+    assert.ok(vectors.queries.filter((/** @type {any} */ { probes }) => probes.length).length >= 40);
     for (const v of vectors.queries) {
       const query = core.query(v.recipe);
       assert.deepEqual([query.hash, query.queryHash, query.key, query.policyHash], [v.recipe_hash, v.query_hash, v.key, v.recipe.policy ?? null]);
@@ -52,6 +53,12 @@ for (const [name, module] of Object.entries(modules)) {
         const at = x.heap_base() + 64 - view.byteOffset;
         assert.deepEqual(buckets.map((/** @type {any} */ _, /** @type {number} */ i) => view.getUint32(at + 4 * i, true)), buckets);
         assert.equal(x.encoding_item(query.handle, x.heap_base() + 64), item);
+      }
+      for (const [field, first, second, bucket] of v.probes) {
+        const { scheme } = query.fields[field];
+        const found = scheme === 'number' ? x.encoded_number(query.handle, field, BigInt(first))
+          : scheme === 'list' ? x.encoded_value(query.handle, field, first) : x.encoded_next(query.handle, field, first, second);
+        assert.equal(found, bucket);
       }
       assert.equal(query.randomItem(counting()), v.random_item);
       assert.equal(query.randomize(v.cells[1][0], counting()), v.record);
