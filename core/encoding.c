@@ -63,6 +63,8 @@ static uint32_t count_tokens(const char *text, size_t len)
     return n;
 }
 
+static const char marks[] = "holds what stands for something else in labels: | or <end> or <oov>";
+
 // What labels of cells are made with may not be a token itself.
 static int is_mark(const char *text, size_t len)
 {
@@ -70,11 +72,24 @@ static int is_mark(const char *text, size_t len)
            shoal_text_equal("<oov>", text, len);
 }
 
+// Is one of the words of a text a mark?
+static int has_mark(const char *text, size_t len)
+{
+    for (size_t start = 0, end = 0; start < len; start = end + 1) {
+        end = start;
+        while (end < len && text[end] != ' ') end++;
+        if (is_mark(text + start, end - start)) return 1;
+    }
+    return 0;
+}
+
 static shoal_err add_prefix(shoal_encoded *field, const char *text, size_t len, const char **why)
 {
     uint32_t depth = count_tokens(text, len);
     *why = "holds a prefix that is not tokens with one space between them";
     if (depth == SHOAL_NOT_LISTED) return SHOAL_ERR_TYPE;
+    *why = marks;
+    if (has_mark(text, len)) return SHOAL_ERR_TYPE;
     *why = "holds prefixes of different numbers of tokens";
     if (field->prefixes.count > 0 && depth != field->depth) return SHOAL_ERR_RANGE;
     *why = "holds the empty prefix twice";
@@ -88,7 +103,7 @@ static shoal_err add_token(shoal_encoded *field, const char *text, size_t len, c
 {
     *why = "holds what is not one token";
     if (count_tokens(text, len) != 1) return SHOAL_ERR_TYPE;
-    *why = "holds a token that stands for something else in labels: | or <end> or <oov>";
+    *why = marks;
     if (is_mark(text, len)) return SHOAL_ERR_TYPE;
     shoal_list_add(&field->tokens, text, len);
     return SHOAL_OK;
@@ -100,8 +115,8 @@ static shoal_err add_value(shoal_encoded *field, const char *text, size_t len, c
     if (len == 0) return SHOAL_ERR_RANGE;
     for (size_t i = 0; i < len; i++)
         if ((uint8_t)text[i] < ' ' || text[i] == 0x7f) return SHOAL_ERR_TYPE;
-    *why = "holds a value that stands for something else in labels: | or <end> or <oov>";
-    if (is_mark(text, len)) return SHOAL_ERR_TYPE;
+    *why = marks;
+    if (has_mark(text, len)) return SHOAL_ERR_TYPE;
     shoal_list_add(&field->values, text, len);
     return SHOAL_OK;
 }

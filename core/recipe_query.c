@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes a recipe a query: its encoding, rounds, split and place under a policy; see recipe_query.h and recipe.h.
+//
+// In the canonical bytes: field 42 holds, for each entry of the encoding, its name (length in 1 byte), scheme (1), number of boundaries
+// (u32), each boundary as 8 bytes, and its lists of values, prefixes and tokens, each as number (u32) and digest (32); field 43, for each
+// entry of split_by, its name and list of values; field 44 the entries of `part`, each prefixed by its length (1). An absent one is left
+// out.
 #include "recipe_query.h"
 
 #include "bytes.h"
@@ -111,6 +116,7 @@ shoal_err shoal_recipe_add_number(shoal_recipe *recipe, const char *path, size_t
     shoal_err err = shoal_encoding_add_boundary(&recipe->encoding, index, micro, &why);
     return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, "encoding.N.boundaries", err, why);
 }
+
 // ---- checks ----
 
 static int is_any(const uint8_t *bytes, size_t len)

@@ -116,6 +116,16 @@ static inline shoal_err recipe_of(shoal_recipe *recipe, const char *lines, const
 #define KEY_A "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define KEY_B "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
 
+// The least that a policy can have, and a split.
+static const char small_policy[] = "policy=p\nkeys+" KEY_A "\nstreams.0.stream=s\nstreams.0.retention_days:14000000\n"
+                                   "streams.0.fields.0.field=f\nstreams.0.fields.0.type=tokens\n"
+                                   "streams.0.fields.1.field=l\nstreams.0.fields.1.type=text\n"
+                                   "analyses.0.analysis=a\nanalyses.0.stream=s\nanalyses.0.mechanisms+grr\n"
+                                   "analyses.0.budget.epsilon:1500000\nanalyses.0.budget.delta=1e-7\n"
+                                   "analyses.0.budget.reports:3000000\nanalyses.0.split_by+l\n"
+                                   "analyses.0.fields.0.field=f\nanalyses.0.fields.0.local_epsilon:4000000\n"
+                                   "analyses.0.fields.0.epsilon:500000\nanalyses.0.fields.0.reports:1000000\n";
+
 static const char keyboard_policy[] = "policy=keyboard-2026\n"
                                       "keys+" KEY_A "\n"
                                       "streams.0.stream=typed-phrases\n"

@@ -239,15 +239,6 @@ static void hash_of(uint8_t digest[32], size_t len)
     shoal_sha256_final(digest, &sha);
 }
 
-static const char small_policy[] = "policy=p\nkeys+" KEY_A "\nstreams.0.stream=s\nstreams.0.retention_days:14000000\n"
-                                   "streams.0.fields.0.field=f\nstreams.0.fields.0.type=tokens\n"
-                                   "streams.0.fields.1.field=l\nstreams.0.fields.1.type=text\n"
-                                   "analyses.0.analysis=a\nanalyses.0.stream=s\nanalyses.0.mechanisms+grr\n"
-                                   "analyses.0.budget.epsilon:1500000\nanalyses.0.budget.delta=1e-7\n"
-                                   "analyses.0.budget.reports:3000000\nanalyses.0.split_by+l\n"
-                                   "analyses.0.fields.0.field=f\nanalyses.0.fields.0.local_epsilon:4000000\n"
-                                   "analyses.0.fields.0.epsilon:500000\nanalyses.0.fields.0.reports:1000000\n";
-
 // Written by hand from the header's words.
 static const char small_canonical[] =
     "73686f616c20706f6c69637920310a"                                               // shoal policy 1\n

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe: every field's range, what a mechanism needs and refuses, canonical bytes and hash.
+// The recipe: every field's range, what a mechanism needs and refuses, canonical bytes and hash; and the same of queries.
 #include "recipe.h"
 
 #include <string.h>
 
 #include "check.h"
+#include "field_lines.h"
 #include "test_recipes.h"
 
 static void canonical_bytes(void)
@@ -243,6 +244,238 @@ static void ranges_are_told(void)
     }
 }
 
+// ---- queries ----
+
+#define FULL_QUERY                                                                                                     \
+    "policy=" KEY_A "\nencoding.2.field=lang\nencoding.2.values+de\nsplit_by.0.field=locale\nsplit_by.0.values+de\n"   \
+    "split_by.0.values+en\nround.index:2000000\nround.previous=" KEY_B "\naggregation.protocol=sum\n"
+
+// Made from the words of recipe.h by another program: names, numbers, lists, 42 the encoding, 43 the split.
+static const char query_canonical[] =
+    "73686f616c2072656369706520310a0001000000086e6772616d732d320002000000086b6579626f61726400030000000d74797065642d70"
+    "68726173657300040000000800000000000000060009000000080000000000000004000a0000000800000000003d09000011000000080000"
+    "00000000000100170000000800000000000186a0001800000008000000000007a1200019000000080000000000000009001b000000080000"
+    "00000000517100250000002000112233445566778899aabbccddeeff00112233445566778899aabbccddeeff002600000008000000000000"
+    "00030027000000080000000000000002002800000020ffeeddccbbaa99887766554433221100ffeeddccbbaa998877665544332211000029"
+    "000000080000000000000001002a0000017b0361676501000000030000000001312d000000000001c9c3800000000002625a000000000000"
+    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000067068726173650300"
+    "00000000000000000000000000000000000000000000000000000000000000000000000000000000000002aa114d63a03b41fcee90a03eb1"
+    "43252113f42f04dc9159dbf3cb4d2195b1ae2300000003a16b19ae7bf31684b59fd00d6d094a9bac01ae8e7037fa81893b608ce6b6c80404"
+    "6c616e67020000000000000001a11f36644d20a3956a7194814ce7c0a7e569202da5ada7f0a979216f4c0356f40000000000000000000000"
+    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+    "0000000000002b0000002b066c6f63616c6500000002bdd684a5e5e042fcca80474eb9d9f471110e81162efdfcdafe2b59b1cda66b1d";
+
+static void to_hex(char *hex, const uint8_t *bytes, size_t len)
+{
+    hex[0] = '\0';
+    for (size_t i = 0; i < len; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+}
+
+// What is signed leaves `part` out; the hash of the part does not.
+static void query_bytes(void)
+{
+    static const char whole_hash[] = "f966a26f9ad778e131cefc6106f61c60bd41f0a2ab2752ac275b6e5a5a39dae5";
+    static const char part_hash[] = "9d7e372ae2b8ac01984c35dff0ca01cc38ad672476aa08f4907fdf51dadeadb2";
+    static uint8_t bytes[SHOAL_CANONICAL_MAX];
+    static char hex[2 * SHOAL_CANONICAL_MAX + 1];
+    shoal_recipe recipe;
+    size_t len = 0;
+    CHECK(recipe_of(&recipe, keyboard_query, FULL_QUERY, NULL) == SHOAL_OK);
+    CHECK(recipe.parts[0].size == 4 * 11 * 2 && recipe.parts[0].domain == SHOAL_DOMAIN_CLOSED);
+    CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
+    to_hex(hex, bytes, len);
+    if (!CHECK(strcmp(hex, query_canonical) == 0)) printf("  %s\n", hex);
+    to_hex(hex, recipe.recipe_hash, 32);
+    CHECK(strcmp(hex, whole_hash) == 0 && memcmp(recipe.recipe_hash, recipe.query_hash, 32) == 0);
+    CHECK(recipe.key.len == 8 && memcmp(recipe.key.bytes, "ngrams-2", 8) == 0);
+
+    CHECK(recipe_of(&recipe, keyboard_query, FULL_QUERY "part+de\n", NULL) == SHOAL_OK);
+    CHECK(shoal_recipe_signed(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
+    to_hex(hex, bytes, len);
+    CHECK(strcmp(hex, query_canonical) == 0);
+    CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK && len == 726 + 9);
+    to_hex(hex, bytes + 726, 9);
+    CHECK(strcmp(hex, "002c00000003026465") == 0);
+    to_hex(hex, recipe.recipe_hash, 32);
+    CHECK(strcmp(hex, part_hash) == 0);
+    to_hex(hex, recipe.query_hash, 32);
+    CHECK(strcmp(hex, whole_hash) == 0);
+    CHECK(recipe.key.len == 11 && memcmp(recipe.key.bytes, "ngrams-2/de", 11) == 0);
+}
+
+// Every member of a query changes the hash that is signed; `part` changes the other only.
+static void every_query_field_is_hashed(void)
+{
+    static const char *const changes[] = {
+        "",
+        "policy=" KEY_B,
+        "version:4000000",
+        "round.index:3000000",
+        "round.previous=" KEY_A,
+        "aggregation.protocol=reports",
+        "split_by.0.field=country",
+        "split_by.0.values+de",
+        "split_by.0.values+en\nsplit_by.0.values+de",
+        "split_by.1.field=country\nsplit_by.1.values+de",
+        "encoding.0.field=years",
+        "encoding.0.boundaries#20000000",
+        "encoding.0.boundaries#20000000\nencoding.0.boundaries#30000000\nencoding.0.boundaries#40000001",
+        "encoding.2.values+en",
+        "encoding.2.values-\nencoding.2.boundaries#1",
+        "encoding.1.prefixes+i went\nencoding.1.prefixes+hello world",
+        "encoding.1.tokens+a\nencoding.1.tokens+and",
+        "encoding.1.tokens+a\nencoding.1.tokens+and\nencoding.1.tokens+gott",
+    };
+    enum { N = sizeof changes / sizeof changes[0] };
+    uint8_t seen[N][32];
+    char text[1024];
+    for (size_t i = 0; i < N; i++) {
+        shoal_recipe recipe;
+        const char *split =
+            strstr(changes[i], "split_by.0.values") != NULL ? "" : "split_by.0.values+de\nsplit_by.0.values+en\n";
+        const char *lang = strstr(changes[i], "encoding.2") != NULL ? "" : "encoding.2.values+de\n";
+        snprintf(text, sizeof text,
+                 "policy=" KEY_A "\nencoding.2.field=lang\n%ssplit_by.0.field=locale\n%sround.index:2000000\n"
+                 "round.previous=" KEY_B "\naggregation.protocol=sum\n%s",
+                 lang, split, changes[i]);
+        if (!CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_OK)) printf("  %s\n", changes[i]);
+        memcpy(seen[i], recipe.query_hash, 32);
+        for (size_t j = 0; j < i; j++)
+            if (!CHECK(memcmp(seen[i], seen[j], 32) != 0)) printf("  %s\n", changes[i]);
+    }
+}
+
+// One wrong member each.
+static void refused_queries(void)
+{
+    static const struct {
+        const char *change;
+        shoal_err err;
+        const char *path;
+    } bad[] = {
+        {"", SHOAL_OK, NULL},
+        {"version-", SHOAL_ERR_MISSING_FIELD, "version"},
+        {"policy-", SHOAL_ERR_MISSING_FIELD, "version"},
+        {"policy=00", SHOAL_ERR_TYPE, "policy"},
+        {"version:0", SHOAL_ERR_RANGE, "version"},
+        {"version:1000001000000", SHOAL_ERR_RANGE, "version"},
+        {"version:1000000000000", SHOAL_OK, NULL},
+        {"cohort.epsilon-\ncohort.delta-", SHOAL_ERR_MISSING_FIELD, "cohort.epsilon"},
+        {"round.index:0", SHOAL_ERR_RANGE, "round.index"},
+        {"round.index:1001000000", SHOAL_ERR_RANGE, "round.index"},
+        {"round.index:1000000000", SHOAL_OK, NULL},
+        {"round.index:1000000", SHOAL_ERR_MISSING_FIELD, "round.previous"},
+        {"round.index:1000000\nround.previous-", SHOAL_OK, NULL},
+        {"round.index-", SHOAL_ERR_MISSING_FIELD, "round.previous"},
+        {"round.index-\nround.previous-", SHOAL_OK, NULL},
+        {"round.previous-", SHOAL_ERR_MISSING_FIELD, "round.previous"},
+        {"aggregation.protocol=prio", SHOAL_ERR_TYPE, "aggregation.protocol"},
+        {"aggregation.protocol=reports", SHOAL_OK, NULL},
+        {"value=word", SHOAL_ERR_MISSING_FIELD, "parameters.values"},
+        {"value=word\nparameters.size:44000000", SHOAL_ERR_MISSING_FIELD, "encoding"},
+        {"parameters.size:44000000", SHOAL_ERR_UNKNOWN_FIELD, "parameters.size"},
+        {"+a\n+b", SHOAL_ERR_UNKNOWN_FIELD, "parameters.values"},
+        {"mechanism=hcms", SHOAL_ERR_MISSING_FIELD, "parameters.k"},
+        {"mechanism=rappor", SHOAL_ERR_MISSING_FIELD, "seed"},
+        {"mechanism=one-bit-mean", SHOAL_ERR_RANGE, "mechanism"},
+        {"encoding.0.field=Age", SHOAL_ERR_TYPE, "encoding.N.field"},
+        {"encoding.0.boundaries#2\nencoding.0.boundaries#2", SHOAL_ERR_RANGE, "encoding.N.boundaries"},
+        {"encoding.1.tokens+a b", SHOAL_ERR_TYPE, "encoding.N.tokens"},
+        {"encoding.1.prefixes+a\nencoding.1.prefixes+a b", SHOAL_ERR_RANGE, "encoding.N.prefixes"},
+        {"encoding.2.values+<oov>", SHOAL_ERR_TYPE, "encoding.N.values"},
+        {"encoding.2.field=age", SHOAL_ERR_DUPLICATE, "encoding"},
+        {"encoding.2.values-", SHOAL_ERR_MISSING_FIELD, "encoding"},
+        {"encoding.2.boundaries#1", SHOAL_ERR_MISSING_FIELD, "encoding"},
+        {"encoding.4.field=x", SHOAL_ERR_RANGE, "encoding.N.field"},
+        {"encoding.9.values+x", SHOAL_ERR_RANGE, "encoding.N.values"},
+        {"encoding.10.field=x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encoding.x.field=x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encoding.2.names+x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encoding.2.values#1", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encoding.2.boundaries+1", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encoding.2.=x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encoding.2=x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encoding.2.boundaries:1", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"parameters.values+x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"split_by.0.field-", SHOAL_ERR_MISSING_FIELD, "split_by"},
+        {"split_by.0.values-", SHOAL_ERR_MISSING_FIELD, "split_by"},
+        {"split_by.0.field=Locale", SHOAL_ERR_TYPE, "split_by.N.field"},
+        {"split_by.0.values+DE", SHOAL_ERR_TYPE, "split_by.N.values"},
+        {"split_by.0.values+other", SHOAL_ERR_DUPLICATE, "split_by.N.values"},
+        {"split_by.1.field=locale\nsplit_by.1.values+x", SHOAL_ERR_DUPLICATE, "split_by"},
+        {"split_by.2.field=x", SHOAL_ERR_RANGE, "split_by"},
+        {"split_by.2.values+x", SHOAL_ERR_RANGE, "split_by"},
+        {"part+de\npart+en", SHOAL_ERR_RANGE, "part"},
+        {"part+de\npart+en\npart+fr", SHOAL_ERR_RANGE, "part"},
+        {"part+DE", SHOAL_ERR_TYPE, "part"},
+        {"part+", SHOAL_ERR_RANGE, "part"},
+        {"part+other", SHOAL_OK, NULL},
+        {"split_by.0.field-\nsplit_by.0.values-\npart+de", SHOAL_ERR_RANGE, "part"},
+        {"part=de", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"split_by.1.field=country\nsplit_by.1.values+x\npart+de", SHOAL_ERR_RANGE, "part"},
+        {"split_by.1.field=country\nsplit_by.1.values+x\npart+de\npart+x", SHOAL_OK, NULL},
+        {"recipe=0123456789012345678901234567890123456789012345678901234567890\npart+de", SHOAL_OK, NULL}, // 61 + 3
+        {"recipe=01234567890123456789012345678901234567890123456789012345678901\npart+de", SHOAL_ERR_RANGE, "part"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        shoal_recipe recipe;
+        char text[1024];
+        size_t len = 0;
+        // the full query, without what the change replaces
+        const char *rest = FULL_QUERY;
+        size_t left = strlen(rest);
+        field_line line;
+        while (next_line(&line, &rest, &left))
+            if (!is_changed(&line, bad[i].change))
+                len += (size_t)snprintf(text + len, sizeof text - len, "%.*s\n",
+                                        (int)(line.text + line.text_len - line.path), line.path);
+        snprintf(text + len, sizeof text - len, "%s", bad[i].change);
+        shoal_err err = recipe_of(&recipe, keyboard_query, text, NULL);
+        int is_path = bad[i].path == NULL ? recipe.error_field == NULL
+                                          : recipe.error_field != NULL && strcmp(recipe.error_field, bad[i].path) == 0;
+        if (!CHECK(err == bad[i].err && is_path))
+            printf("  %s: %d %s %s\n", bad[i].change, (int)err, recipe.error_field ? recipe.error_field : "-",
+                   recipe.error_text ? recipe.error_text : "-");
+        CHECK(err == SHOAL_OK || (recipe.error_text != NULL && recipe.n_parts == 0));
+    }
+}
+
+// The most values that a split may list, and the longest query there can be: its canonical bytes have room.
+static void largest_query(void)
+{
+    static char text[1 << 17];
+    char name[65];
+    shoal_recipe recipe;
+    size_t len = 0;
+    memset(name, 'n', 64);
+    name[64] = '\0';
+    len += (size_t)snprintf(text, sizeof text, "policy=" KEY_A "\n");
+    for (char i = '0'; i < '4'; i++) {
+        name[0] = i;
+        len += (size_t)snprintf(text + len, sizeof text - len, "encoding.%c.field=%s\n", i, name);
+        for (int k = 0; k < 63; k++)
+            len += (size_t)snprintf(text + len, sizeof text - len, "encoding.%c.boundaries#%d\n", i, k);
+    }
+    for (char i = '0'; i < '2'; i++) {
+        name[0] = i;
+        len += (size_t)snprintf(text + len, sizeof text - len, "split_by.%c.field=%s\n", i, name);
+        for (int k = 0; k < 31; k++)
+            len += (size_t)snprintf(text + len, sizeof text - len, "split_by.%c.values+v%d\n", i, k);
+    }
+    snprintf(text + len, sizeof text - len,
+             "encoding.1.prefixes-\nencoding.1.tokens-\nanalysis=%s\nstream=%s\nround.index:2000000\n"
+             "round.previous=" KEY_B "\naggregation.protocol=sum\nmechanism=cms\nhash=affine1\nseed=" KEY_A "\n"
+             "parameters.k:2000000\nparameters.m:16000000\ntext.form=none\ntext.case=keep\ntext.min:2000000\n"
+             "text.max:40000000\nsend.sample:1\nsend.delay_s:1000000\nsend.fresh=allow\nbatch.minimum:1000000\n"
+             "batch.max_age_s:1000000\nrelease.threshold:1000000\npart+v1\npart+v2\nrecipe=%.57s",
+             name, name, name);
+    if (!CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_OK))
+        printf("  %s %s\n", recipe.error_field ? recipe.error_field : "-", recipe.error_text ? recipe.error_text : "-");
+    CHECK(recipe.parts[0].size == 1u << 24 && recipe.key.len == 63);
+    CHECK(recipe_of(&recipe, keyboard_query, strcat(text, "\nsplit_by.1.values+more"), NULL) == SHOAL_ERR_RANGE);
+}
+
 int main(void)
 {
     canonical_bytes();
@@ -252,6 +485,10 @@ int main(void)
     refused_settings();
     refused_wholes();
     days();
+    query_bytes();
+    every_query_field_is_hashed();
+    refused_queries();
+    largest_query();
     ranges_are_told();
     return check_summary();
 }
