@@ -148,6 +148,12 @@ typedef struct label {
     size_t cap, len;
 } label;
 
+static label start_label(char *out, size_t cap)
+{
+    if (cap > 0) out[0] = '\0';
+    return (label){out, cap, 0};
+}
+
 static void put(label *l, const char *bytes, size_t len)
 {
     if (l->cap > 0 && l->len < l->cap - 1) {
@@ -215,7 +221,7 @@ static void put_bucket(label *l, const agg_recipe *recipe, uint32_t i, uint32_t 
 
 size_t agg_recipe_bucket_label(char *out, size_t cap, const agg_recipe *recipe, uint32_t field, uint32_t bucket)
 {
-    label l = {out, cap, 0};
+    label l = start_label(out, cap);
     put_bucket(&l, recipe, field, bucket);
     return l.len;
 }
@@ -223,7 +229,7 @@ size_t agg_recipe_bucket_label(char *out, size_t cap, const agg_recipe *recipe, 
 size_t agg_recipe_label(char *out, size_t cap, const agg_recipe *recipe, uint64_t item)
 {
     uint32_t buckets[SHOAL_ENCODED_MAX];
-    label l = {out, cap, 0};
+    label l = start_label(out, cap);
     shoal_encoding_buckets(buckets, &recipe->recipe.encoding, item);
     for (uint32_t i = 0; i < recipe->recipe.encoding.n_fields; i++) {
         if (i > 0) put_text(&l, " | ");
