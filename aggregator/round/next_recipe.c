@@ -105,7 +105,7 @@ static shoal_err put_id(cJSON *root, agg_error *error, const agg_recipe *recipe,
     char end[16], text[SHOAL_NAME_MAX + sizeof end];
     size_t len = id->len, end_len = (size_t)snprintf(end, sizeof end, "-%u", round);
     if (next->id != NULL) return put_text(root, error, "recipe", next->id);
-    if (round > 0 && len > end_len && memcmp(id->bytes + len - end_len, end, end_len) == 0) len -= end_len;
+    if (len > end_len && memcmp(id->bytes + len - end_len, end, end_len) == 0) len -= end_len;
     snprintf(text, sizeof text, "%.*s-%u", (int)len, id->bytes, round + 1);
     return put_text(root, error, "recipe", text);
 }
