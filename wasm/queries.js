@@ -444,9 +444,10 @@ async function isLeftOut(tx, view, query, day) {
  * @param {View} view @param {Loaded} loaded @param {Query} query @param {Event[]} events @returns {Promise<Outcome>}
  */
 async function report(view, { core }, query, events) {
-  const matching = events.filter((event) => query.item(event) !== null);
-  const event = pick(view, matching);
-  const part = query.splits.length ? query.part(event ?? pick(view, events) ?? {}) : null;
+  // A part goes out in the clear. It is that of any event, whether it matches or not: that of the answer would tell which events do.
+  const part = query.splits.length ? query.part(pick(view, events) ?? {}) : null;
+  const own = part ? events.filter((event) => query.part(event).join() === part.join()) : events;
+  const event = pick(view, own.filter((each) => query.item(each) !== null));
   const asked = part ? core.query({ ...query.json, part }) : query;
   const seed = random(view, 32);
   const other = random(view, 32);

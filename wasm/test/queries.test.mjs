@@ -472,6 +472,31 @@ test('opting out during an answer stops it, and takes what waits', async () => {
   assert.deepEqual((await client.reports()).map((/** @type {any} */ { report }) => report.key), ['topics']);
 });
 
+test('opted out between debit and queue, and nothing that waits is left to erase: nothing is queued', async () => {
+  /** @type {any} */
+  let client;
+  let isArmed = false;
+  let isDrawn = false;
+  const random = (/** @type {Uint8Array} */ bytes) => {
+    crypto.getRandomValues(bytes);
+    isDrawn ||= isArmed && bytes.length === 32;
+  };
+  const inner = memoryLocks();
+  const locks = { request: async (/** @type {any} */ name, /** @type {any} */ options, /** @type {any} */ task) => {
+    if (isDrawn) {
+      isArmed = isDrawn = false;
+      await client.optIn('keyboard', false);
+    }
+    return inner.request(name, options, task);
+  } };
+  client = (await askedClient({ random, locks })).client;
+  isArmed = true;
+  await client.ask([signed(phrases())]);
+  assert.ok(!isArmed);
+  assert.deepEqual(await client.reports(), []);
+  assert.deepEqual((await charges(client))['keyboard/'], [1, 0.25, 4]);
+});
+
 test('a clock set back brings nothing back, and no event is older than its retention', async () => {
   let now = NOON;
   const made = await makeClient({ policy: makePolicy(), queryWasm: loadQueryCore, now: () => now });
@@ -705,6 +730,21 @@ test('a collection that is split gets the report under its part', async () => {
     });
     client.close();
   }
+});
+
+test('the part does not tell whether an event matches: it is that of any event', async () => {
+  const parts = new Set();
+  // Two events, of which the one in English matches: each part half of the time, so that 24 times the same is one in 2^23.
+  for (let i = 0; i < 24; i++) {
+    const { client, edge } = await askedClient();
+    await client.donate('typed-phrases', { ...EVENT, locale: 'en' });
+    await client.donate('typed-phrases', { ...EVENT, phrase: 'nothing like it', locale: 'de' });
+    assert.equal(await ask1(client, signed(phrases(split('locale')))), 'queued');
+    await client.flush();
+    parts.add(edge.requests[0].body.key);
+    client.close();
+  }
+  assert.equal(parts.size, 2);
 });
 
 test('among the events that match each is as likely; one that does not match is never taken', async () => {
