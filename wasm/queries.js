@@ -375,18 +375,26 @@ async function answer(view, loaded, json) {
   }
   try {
     const row = heard(policy, query);
-    const { verifySignature } = await import('./signature.js');
-    const forged = await verifySignature(query, policy.keys);
+    const forged = await verified(query, policy.keys);
     if (forged) return await refuse(view, row, forged);
     const paid = await view.exclusive((tx) => debit(tx, view, loaded, query, row));
     if (!paid) return off(view);
     if (!paid.events) return view.note(row.code, row.query, row.text);
     return await report(view, loaded, query, paid.events);
-  } catch {
-    return view.note('storage', query.id);
+  } catch (error) {
+    const { code } = /** @type {any} */ (error);
+    return error instanceof Refusal ? view.note(code, query.id, QUERY_REASONS[code]) : view.note('storage', query.id);
   } finally {
     core.release(query);
   }
+}
+
+/** Null, or why the signature is not one that counts. @param {Query} query @param {string[]} keys */
+async function verified(query, keys) {
+  const { verifySignature } = await import('./signature.js').catch(() => {
+    throw new Refusal('core-missing');
+  });
+  return verifySignature(query, keys);
 }
 
 /** @param {QueryCore} core @param {any} json */

@@ -8,7 +8,9 @@ import { expectedRecords, makeRecords, readVectors } from './vectors.mjs';
 import { load } from '../node.js';
 import { CSP } from '../reasons.js';
 import { signedBytes } from '../signature.js';
+import { build } from 'esbuild';
 import { WASM, itemsRecipe, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
+import { DAY_MS, makePolicy, phrases, signed } from './query_fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 /** @type {import('playwright-core').Browser} */
@@ -26,11 +28,26 @@ const FIELDS = `<!doctype html><title>fields</title>
   <input id="card" autocomplete="section-a billing cc-number"><input id="otp" autocomplete="one-time-code"><input id="digits" inputmode="numeric">
   <form id="form"><input id="in" data-shoal><input id="out"><input id="off" data-shoal="off"></form>`;
 
+// A service worker may not import() anything, so that one that answers queries is bundled into one file.
+const WORKER = `
+  import { init } from './client.js';
+  self.onmessage = (event) => event.waitUntil((async () => {
+    const { endpoint, policy, shift } = event.data;
+    const client = await init({ endpoint, policy, recipes: [], now: () => Date.now() + shift, wasm: '/shoal.wasm', queryWasm: '/shoal-query.wasm' });
+    const outcomes = await client.ask();
+    await client.flush();
+    event.ports[0].postMessage(outcomes);
+  })());`;
+
 before(async () => {
   browser = await launchBrowser();
+  const { outputFiles: [worker] } = await build({
+    stdin: { contents: WORKER, resolveDir: WASM }, bundle: true, write: false, format: 'iife', target: 'es2022', logLevel: 'error',
+    logOverride: { 'empty-import-meta': 'silent' },
+  });
   edge = await serveFolders({ folders: [] });
   const policy = `default-src 'none'; ${CSP}; connect-src 'self' ${edge.origin}`;
-  const pages = { '/': FIELDS, '/make_records.js': `export const makeRecords = ${makeRecords};` };
+  const pages = { '/': FIELDS, '/make_records.js': `export const makeRecords = ${makeRecords};`, '/worker.js': worker.text };
   site = await serveFolders({ folders: [DIST], csp: policy, pages });
 });
 
@@ -143,7 +160,7 @@ test('a word goes from a page to the worker, under the policy', async () => {
   assert.equal(await second.evaluate(() => /** @type {any} */ (globalThis).shoal.consent.state), 'granted');
   assert.equal((await call(second, 'reports')).length, 2);
   await call(second, 'erase');
-  assert.equal(await everythingStored(second), `{}\n{}\n\ndone\n[]\nqueue\n[]\nstate\n[${Math.floor(Date.now() / 86_400_000)}]`);
+  assert.equal(await everythingStored(second), `{}\n{}\n\ndone\n[]\nevents\n[]\nlog\n[]\nqueue\n[]\nstate\n[${Math.floor(Date.now() / 86_400_000)}]`);
   assert.deepEqual((await call(page, 'record', 'typed-words', 'again')).map((/** @type {any} */ o) => o.code), ['no-consent']);
   await context.close();
 });
@@ -416,5 +433,119 @@ test('with keys, the browser verifies signatures in a chunk of its own', async (
   assert.deepEqual(told.outcomes, [{ recipe: 'good', code: 'queued' }]);
   assert.deepEqual(told.reasons.sort(), [['bad-signature', 'forged'], ['no-signature', 'unsigned']]);
   assert.ok(site.requests.slice(before).some(({ url }) => url === '/signature.js'));
+  await context.close();
+});
+
+/** Starts the loader in the page with a policy, so many milliseconds from now. @param {Page} page @param {number} shift */
+const startWithPolicy = (page, shift) =>
+  page.evaluate(async ([endpoint, policy, ms]) => {
+    const { start } = await import(/** @type {any} */ ('/loader.js'));
+    const now = () => Date.now() + Number(ms);
+    Object.assign(globalThis, { shoal: start({ endpoint, recipes: [], policy, now }) });
+  }, /** @type {const} */ ([edge.origin, makePolicy({}, {}), shift]));
+
+const tomorrow = new Date(Date.now() + 30 * DAY_MS).toISOString().slice(0, 10);
+
+test('two tabs and a service worker answer one query once, under the policy that the documentation prints', async () => {
+  edge.queries.splice(0, Infinity, signed(phrases({ expires: tomorrow })));
+  const { page, context } = await freshPage();
+  await startWithPolicy(page, 0);
+  assert.deepEqual(await call(page, 'donate', 'typed-phrases', { phrase: 'hello world and' }), [], 'nothing before consent');
+  await call(page, 'consent.grant');
+  assert.deepEqual(await call(page, 'optIn', 'keyboard'), [{ recipe: null, code: 'opted-in' }]);
+  assert.deepEqual(await call(page, 'donate', 'typed-phrases', { phrase: 'hello world and' }), [{ recipe: null, code: 'stored' }]);
+  assert.deepEqual(await call(page, 'ask'), [{ recipe: 'ngrams', code: 'fresh' }]);
+  await page.reload();
+  const second = await open(context);
+  for (const tab of [page, second]) await startWithPolicy(tab, DAY_MS);
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.register('/worker.js');
+    await navigator.serviceWorker.ready;
+  });
+  const inWorker = page.evaluate(async (data) => {
+    const { active } = await navigator.serviceWorker.ready;
+    const { port1, port2 } = new MessageChannel();
+    active?.postMessage(data, [port2]);
+    return new Promise((resolve) => (port1.onmessage = (event) => resolve(event.data)));
+  }, { endpoint: edge.origin, policy: makePolicy(), shift: DAY_MS });
+  const outcomes = (await Promise.all([inWorker, call(page, 'ask'), call(second, 'ask'), call(page, 'ask')])).flat();
+  assert.deepEqual(outcomes.map(({ code }) => code).sort(), ['queued', 'replayed', 'replayed', 'replayed']);
+  await Promise.all([page, second].map((tab) => call(tab, 'flush')));
+  await until(() => edge.reports().length === 1, 'the report');
+  await call(page, 'flush');
+  assert.equal(edge.reports().length, 1);
+  const { body, headers } = edge.reports()[0];
+  assert.deepEqual([body.key, body.parameters, body.records.length], ['ngrams', { epsilon: 4 }, 1]);
+  assert.match(headers['idempotency-key'], /^[0-9a-f]{32}$/);
+  const asked = edge.requests.filter(({ method, url }) => method === 'GET' && url === '/v1/queries');
+  assert.ok(asked.length >= 4 && asked.every(({ headers: sent }) => sent.cookie === undefined && sent.referer === undefined));
+  for (const tab of [page, second]) {
+    const charge = (await call(tab, 'ledger')).find((/** @type {any} */ entry) => entry.analysis === 'keyboard' && entry.field === null);
+    assert.deepEqual([charge.reports.used, charge.epsilon.used], [1, 0.25]);
+    assert.equal((await call(tab, 'log')).filter((/** @type {any} */ entry) => entry.outcome === 'accepted').length, 1);
+  }
+  // The value lies in the event store and nowhere else; consent takes it away in every tab.
+  const held = (await everythingStored(page)).split('\n');
+  assert.deepEqual(held.filter((line) => line.includes('hello world')), ['[{"phrase":"hello world and"}]']);
+  assert.equal(await call(second, 'consent.withdraw'), 'withdrawn');
+  assert.ok(!(await everythingStored(page)).includes('hello world'));
+  assert.ok(site.requests.some(({ url }) => url === '/shoal-query.wasm'));
+  await context.close();
+});
+
+test('a tab killed between debit and queue of a query has spent, and sends nothing', async () => {
+  edge.queries.splice(0, Infinity, signed(phrases({ expires: tomorrow })));
+  const { page, context } = await freshPage();
+  await startWithPolicy(page, 0);
+  await call(page, 'consent.grant');
+  await call(page, 'optIn', 'keyboard');
+  await until(async () => /accountant|shoalacq/.test(await everythingStored(page)), 'the books');
+  const killed = await open(context);
+  await killed.evaluate(async ([endpoint, policy, ms]) => {
+    const { init } = await import(/** @type {any} */ ('/client.js'));
+    const random = (/** @type {Uint8Array} */ bytes) => {
+      // The draw of a record's seed comes after the debit: the tab hangs here until it is killed.
+      if (bytes.length === 32) for (;;);
+      crypto.getRandomValues(bytes);
+    };
+    const client = await init({ endpoint, recipes: [], policy, random, now: () => Date.now() + Number(ms) });
+    setTimeout(() => client.ask(), 50);
+  }, /** @type {const} */ ([edge.origin, makePolicy(), DAY_MS]));
+  await until(async () => /"accepted"/.test(await everythingStored(page)), 'the debit');
+  await killed.close();
+  await page.reload();
+  await startWithPolicy(page, DAY_MS);
+  assert.deepEqual(await call(page, 'ask'), [{ recipe: 'ngrams', code: 'replayed' }]);
+  await call(page, 'flush');
+  const charge = (await call(page, 'ledger')).find((/** @type {any} */ entry) => entry.analysis === 'keyboard' && entry.field === null);
+  assert.deepEqual([charge.reports.used, charge.epsilon.used], [1, 0.25]);
+  const entry = (await call(page, 'log')).find((/** @type {any} */ e) => e.outcome === 'accepted');
+  assert.deepEqual([entry.state, entry.report], ['none', null]);
+  assert.equal(edge.reports().length, 0);
+  await context.close();
+});
+
+test('storage of the first version is taken over, with all that is in it', async () => {
+  const { page, context } = await freshPage();
+  await page.evaluate(() => new Promise((resolve, reject) => {
+    const request = indexedDB.open('shoal', 1);
+    request.onupgradeneeded = () => {
+      for (const store of ['state', 'queue', 'done']) request.result.createObjectStore(store);
+    };
+    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      const tx = request.result.transaction(['state', 'done'], 'readwrite');
+      tx.objectStore('state').put('granted', 'consent');
+      tx.objectStore('done').put({ report: { key: 'old', recipe_hash: '00', parameters: { epsilon: 1 }, records: ['1'] }, state: 'sent', at: 0 }, 'ab');
+      tx.oncomplete = () => (request.result.close(), resolve(undefined));
+    };
+  }));
+  await page.evaluate(() => localStorage.setItem('shoal-consent', 'granted'));
+  await startWithPolicy(page, 0);
+  assert.deepEqual((await call(page, 'reports')).map((/** @type {any} */ { report }) => report.key), ['old']);
+  assert.equal(await page.evaluate(() => /** @type {any} */ (globalThis).shoal.consent.state), 'granted');
+  await call(page, 'optIn', 'keyboard');
+  assert.deepEqual(await call(page, 'donate', 'typed-phrases', { age: 33 }), [{ recipe: null, code: 'stored' }]);
+  assert.match(await everythingStored(page), /events\n\[\{"age":33\}\]/);
   await context.close();
 });

@@ -102,12 +102,14 @@ export const codes = (outcomes) => outcomes.map((outcome) => outcome.code);
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm', '.json': 'application/json' };
 
 /**
- * Serves folders over HTTP on loopback, as a page's own server would, and takes reports.
+ * Serves folders over HTTP on loopback, as a page's own server would, takes reports and has queries.
  * @param {{folders: string[], csp?: string, pages?: Record<string, string>}} options
  */
 export async function serveFolders({ folders, csp, pages = {} }) {
   /** @type {{method?: string, url: string, body?: any, headers: any}[]} */
   const requests = [];
+  /** @type {any[]} */
+  const queries = [];
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     let body = '';
@@ -116,6 +118,9 @@ export async function serveFolders({ folders, csp, pages = {} }) {
     if (url.pathname === '/v1/reports') {
       const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'Content-Type, Idempotency-Key' };
       return void response.writeHead(request.method === 'OPTIONS' ? 204 : 202, cors).end();
+    }
+    if (url.pathname === '/v1/queries') {
+      return void response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end(JSON.stringify({ queries }));
     }
     /** @type {Record<string, string>} */
     const headers = { 'Content-Type': TYPES[/** @type {keyof TYPES} */ (extname(url.pathname) || '.html')] ?? 'text/plain' };
@@ -133,6 +138,7 @@ export async function serveFolders({ folders, csp, pages = {} }) {
   return {
     origin: `http://127.0.0.1:${port}`,
     requests,
+    queries,
     /** The reports that came in. */
     reports: () => requests.filter(({ method, url }) => method === 'POST' && url === '/v1/reports'),
     close: () => (server.closeAllConnections(), new Promise((resolve) => server.close(resolve))),
