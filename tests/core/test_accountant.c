@@ -614,6 +614,10 @@ static void extremes(void)
             CHECK((long double)c.eps_micro >= exact && (long double)c.eps_micro < exact + 2);
             set_sums(0, 65535, eps, 0, edge, 0);
             CHECK(charge_of(0, NONE).eps_micro == eps);
+            CHECK(shoal_composed_epsilon(&policy.analyses[0], 65535, 16000000) == eps);
+            CHECK(shoal_composed_epsilon(&policy.analyses[0], 0, 16000000) == 0);
+            set_sums(0, 77, 77 * 12345, 0, (uint64_t)77 * 12345 * 12345, 0);
+            CHECK(shoal_composed_epsilon(&policy.analyses[0], 77, 12345) == charge_of(0, NONE).eps_micro);
         }
 }
 
