@@ -34,7 +34,7 @@ static const char help_text[] =
     "Recipes with aggregation \"sum\": no record is stored, only sums; results hold closed periods, and grow by the\n"
     "minimum cohort at least.\n\n"
     "Routes: POST /v1/batches; GET /v1/recipes, /v1/results/ID?dictionary=&period=&from=&to=&top=,\n"
-    "/, /recipes/ID, /metrics, /healthz. Put a TLS proxy in front of anything but loopback.\n";
+    "/v1/sums/ID, /, /recipes/ID, /metrics, /healthz. Put a TLS proxy in front of anything but loopback.\n";
 
 typedef struct server {
     serve_config config;

@@ -10,6 +10,7 @@
 
 #define SERVE_TYPE_JSON "application/json"
 #define SERVE_TYPE_HTML "text/html; charset=utf-8"
+#define SERVE_TYPE_BYTES "application/octet-stream"
 #define SERVE_TYPE_SCRIPT "text/javascript; charset=utf-8"
 #define SERVE_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
 

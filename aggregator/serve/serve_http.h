@@ -5,6 +5,7 @@
 //     POST /v1/batches                    a batch in; Bearer secret
 //     GET  /v1/recipes, /v1/recipes/HASH  recipes out
 //     GET  /v1/results/ID                 ?dictionary= ?period= | ?from=&to= ?top=
+//     GET  /v1/sums/ID                    ?period= | ?from=&to=   of aggregation "sum": what is released, as an accumulator
 //     GET  /, /recipes/ID                 the result page
 //     GET  /metrics, /healthz
 //

@@ -36,6 +36,7 @@ typedef enum route {
     ROUTE_RECIPES,
     ROUTE_RECIPE,
     ROUTE_RESULTS,
+    ROUTE_SUM,
     ROUTE_PAGE_ALL,
     ROUTE_PAGE_ONE,
     ROUTE_SCRIPT,

@@ -13,6 +13,7 @@
 
 #define RECIPES "/v1/recipes/"
 #define RESULTS "/v1/results/"
+#define SUMS "/v1/sums/"
 #define PAGES "/recipes/"
 #define TOP_MAX 1000000u
 
@@ -34,6 +35,7 @@ static route route_of(const char *url)
     if (strcmp(url, "/healthz") == 0) return ROUTE_HEALTH;
     if (starts_with(url, RECIPES)) return ROUTE_RECIPE;
     if (starts_with(url, RESULTS)) return ROUTE_RESULTS;
+    if (starts_with(url, SUMS)) return ROUTE_SUM;
     return starts_with(url, PAGES) ? ROUTE_PAGE_ONE : ROUTE_NONE;
 }
 
@@ -257,6 +259,46 @@ static void ask_result(request *r, const char *id)
     serve_request_ask(r);
 }
 
+static void write_sum(request *r, const serve_collection *collection, const agg_accumulator *acc)
+{
+    char message[96];
+    agg_error error;
+    uint32_t minimum = collection->recipe.recipe.cohort_minimum;
+    if (acc->n < minimum) {
+        snprintf(message, sizeof message, "fewer reports than the recipe's minimum cohort of %u", minimum);
+        serve_answer_error(&r->answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT, message);
+        return;
+    }
+    FILE *stream = serve_answer_open(&r->answer);
+    if (stream != NULL) (void)!agg_accumulator_write(stream, &error, acc); // its failure is the stream's
+    serve_answer_close(&r->answer, stream, 200, SERVE_TYPE_BYTES);
+}
+
+// What is released of a collection whose accumulators are not files: for the next round, and for other commands.
+static void answer_sum(request *r, const char *id)
+{
+    const serve_collection *collection = serve_collection_by_id(r->http->rooms.collections, id);
+    if (collection == NULL || collection->recipe.recipe.aggregation != SHOAL_AGGREGATION_SUM) {
+        answer_not_found(r, "no recipe of aggregation \"sum\" has this id");
+        return;
+    }
+    read_span(r);
+    if (r->answer.status != 0) return;
+    agg_accumulator acc;
+    agg_error error;
+    shoal_err err =
+        agg_store_load(r->http->rooms.store, &acc, &error, collection->number, &collection->recipe.recipe, r->job.span);
+    if (err == SHOAL_OK) {
+        write_sum(r, collection, &acc);
+        agg_accumulator_release(&acc);
+    } else if (err == SHOAL_ERR_RANGE) {
+        serve_answer_fail(&r->answer, 400, &error);
+    } else {
+        fprintf(stderr, "shoal: serve: sum of %s: %s\n", collection->recipe.id, error.text);
+        serve_answer_error(&r->answer, 503, agg_err_name(err), (int)err, "the sum could not be read");
+    }
+}
+
 static void put_help(FILE *stream, const char *name, const char *help, const char *type)
 {
     fprintf(stream, "# HELP shoal_%s %s\n# TYPE shoal_%s %s\n", name, help, name, type);
@@ -363,6 +405,7 @@ void serve_route_answer(request *r, const char *url)
     case ROUTE_RECIPES: answer_recipes(r); break;
     case ROUTE_RECIPE: answer_recipe(r, url + strlen(RECIPES)); break;
     case ROUTE_RESULTS: ask_result(r, url + strlen(RESULTS)); break;
+    case ROUTE_SUM: answer_sum(r, url + strlen(SUMS)); break;
     case ROUTE_PAGE_ALL: ask_result(r, NULL); break;
     case ROUTE_PAGE_ONE: ask_result(r, url + strlen(PAGES)); break;
     case ROUTE_SCRIPT: answer_text(r, 200, SERVE_TYPE_SCRIPT, refresh_script); break;

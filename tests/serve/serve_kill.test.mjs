@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal serve` killed with SIGKILL again and again while many clients post: every batch that was ever acknowledged counts
-// exactly once. Clients retry as the edge does, and also deliver acknowledged batches again. 30 kills, 300 with SHOAL_LONG=1.
+// exactly once, with records on the disk and with sums only. Clients retry as the edge does, and also deliver acknowledged
+// batches again. 30 kills, 300 with SHOAL_LONG=1.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,10 +22,11 @@ function random(state) {
   };
 }
 
-test(`killed ${KILLS} times, nothing acknowledged is lost and nothing counts twice`, { timeout: 3600000 }, async (t) => {
+/** @param {import('node:test').TestContext} t @param {object} changes of the recipe @param {object} settings of the server */
+async function killAgainAndAgain(t, changes, settings) {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'words.txt'), 'the\nof\nand\nnobody\n');
-  const config = configure(folder, [cmsRecipe('words')], { dictionaries: { words: 'words.txt' } });
+  const config = configure(folder, [cmsRecipe('words', changes)], { dictionaries: { words: 'words.txt' }, ...settings });
   const recipe = join(folder, 'recipe-0.json');
   const batches = simulate(recipe, 'the\t5\nof\t3\nand\t2\n', DEVICES, PER_BATCH);
   const next = random(1);
@@ -87,4 +89,11 @@ test(`killed ${KILLS} times, nothing acknowledged is lost and nothing counts twi
     join(folder, 'all.acc'));
   assert.deepEqual(result, JSON.parse(expected.stdout));
   t.diagnostic(`${batches.length} batches, ${repeats} delivered again, ${KILLS} kills`);
-});
+}
+
+test(`killed ${KILLS} times, nothing acknowledged is lost and nothing counts twice`, { timeout: 3600000 }, (t) =>
+  killAgainAndAgain(t, {}, {}));
+
+// What never closes is released when all of it is there: the result holds everything or does not exist.
+test(`the same of sums, killed ${KILLS} times`, { timeout: 3600000 }, (t) =>
+  killAgainAndAgain(t, { aggregation: { protocol: 'sum' }, batch: { minimum: 1 }, cohort: { minimum: DEVICES } }, { period: 'all' }));
