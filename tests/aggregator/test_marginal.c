@@ -18,16 +18,26 @@
 #define DEVICES 300u
 #define SIZE 24u // 4 buckets of "a", 6 of "b"
 
-static const char *const mechanisms[] = {"onehot-asymmetric", "onehot-symmetric", "grr", "subset", "hadamard"};
+typedef struct law {
+    const char *mechanism;
+    double epsilon;
+    double
+        over; // by which the variance of none is stated too large: it takes the larger of two figures of 20 or 31 reports each
+} law;
 
-static void read_query(agg_recipe *recipe, const char *mechanism, const char *encoding, const char *more)
+static const law laws[] = {
+    {"onehot-asymmetric", 1, 0}, {"onehot-symmetric", 1, 0}, {"grr", 1, 0}, {"subset", 1, 0},
+    {"hadamard", 1, 0},          {"hadamard", 4, 0.08},
+};
+
+static void read_query(agg_recipe *recipe, const law *l, const char *encoding, const char *more)
 {
     char text[1024];
     snprintf(text, sizeof text,
              "{\"recipe\":\"q\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[%s],"
-             "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":1%s},\"limit\":{\"per_day\":1},"
+             "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":%g%s},\"limit\":{\"per_day\":1},"
              "\"expires\":\"2030-01-01\"}",
-             encoding, mechanism, more);
+             encoding, l->mechanism, l->epsilon, more);
     read_recipe(recipe, text);
 }
 
@@ -94,12 +104,14 @@ static void add_trial(tally *tallies, const agg_recipe *recipe, const agg_accumu
 }
 
 // In an empty bucket the printed variance takes the estimate, kept at zero or above, for what is there; the other is for none.
-static void check_tally(const tally *t, const char *mechanism, uint32_t field, uint32_t b)
+static void check_tally(const tally *t, const law *l, uint32_t field, uint32_t b)
 {
+    const char *mechanism = l->mechanism;
     int is_empty = true_count(field, b) == 0;
     double square = t->square / TRIALS, stated = (is_empty ? t->null : t->stated) / TRIALS;
     if (fabs(t->error / TRIALS) > 4 * sqrt(square / TRIALS)) fail_msg("%s %u.%u: biased", mechanism, field, b);
-    if (fabs(stated / square - 1) > 0.12) fail_msg("%s %u.%u: stated %g, seen %g", mechanism, field, b, stated, square);
+    if (fabs(stated / square - 1 - (is_empty ? l->over : 0)) > 0.12)
+        fail_msg("%s %u.%u: stated %g, seen %g", mechanism, field, b, stated, square);
     // 5 % and 4 sqrt(0.05 0.95/3000) = 1.6 % at most; the discreteness of few reports may only lower it
     if (is_empty && t->high / TRIALS > 0.066)
         fail_msg("%s %u.%u: score is high in %g", mechanism, field, b, t->high / TRIALS);
@@ -109,10 +121,10 @@ static void check_tally(const tally *t, const char *mechanism, uint32_t field, u
 static void errors_are_as_stated(void **state)
 {
     (void)state;
-    for (size_t m = 0; m < sizeof mechanisms / sizeof mechanisms[0]; m++) {
+    for (size_t m = 0; m < sizeof laws / sizeof laws[0]; m++) {
         agg_recipe recipe;
         tally tallies[2][6] = {{{0}}};
-        read_query(&recipe, mechanisms[m], TWO_FIELDS, "");
+        read_query(&recipe, &laws[m], TWO_FIELDS, "");
         assert_int_equal(recipe.recipe.parts[0].size, SIZE);
         uint8_t *records = malloc((size_t)DEVICES * recipe.recipe.record_size);
         assert_non_null(records);
@@ -123,8 +135,7 @@ static void errors_are_as_stated(void **state)
             agg_accumulator_release(&acc);
         }
         for (uint32_t field = 0; field < 2; field++)
-            for (uint32_t b = 0; b < (field == 0 ? 4u : 6u); b++)
-                check_tally(&tallies[field][b], mechanisms[m], field, b);
+            for (uint32_t b = 0; b < (field == 0 ? 4u : 6u); b++) check_tally(&tallies[field][b], &laws[m], field, b);
         free(records);
         agg_recipe_release(&recipe);
     }
@@ -134,13 +145,14 @@ static void errors_are_as_stated(void **state)
 
 static void unknown_errors_are_refused(void **state)
 {
+    const law olh = {"olh", 1, 0}, grr = {"grr", 1, 0};
     agg_recipe recipe, other;
     agg_accumulator acc;
     agg_error error;
     agg_count counts[6];
     (void)state;
-    read_query(&recipe, "olh", TWO_FIELDS, SKETCH);
-    read_query(&other, "grr", TWO_FIELDS, "");
+    read_query(&recipe, &olh, TWO_FIELDS, SKETCH);
+    read_query(&other, &grr, TWO_FIELDS, "");
     assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
     assert_err(agg_marginal(counts, &error, &recipe.recipe, &acc, 0, 1), AGG_ERR_USAGE);
     assert_non_null(strstr(error.text, "olh: its hashes"));
@@ -159,9 +171,10 @@ static void one_field_is_its_own_marginal(void **state)
     agg_accumulator acc;
     agg_error error;
     agg_count counts[4], cells[4];
+    const law olh = {"olh", 1, 0};
     const uint64_t items[] = {0, 1, 2, 3};
     (void)state;
-    read_query(&recipe, "olh", "{\"field\":\"a\",\"boundaries\":[1,2,3]}", SKETCH);
+    read_query(&recipe, &olh, "{\"field\":\"a\",\"boundaries\":[1,2,3]}", SKETCH);
     uint8_t *records = malloc((size_t)100 * recipe.recipe.record_size);
     const uint8_t seed[32] = {SEED};
     shoal_rng rng;
