@@ -18,6 +18,23 @@ static const char fuzz_list_json[] =
     "\"parameters\":{\"epsilon\":2,\"values\":[\"one\",\"two\",\"\\u00e9t\\u00e9\"]},"
     "\"limit\":{\"per_day\":1},\"cohort\":{\"minimum\":1},\"expires\":\"2030-01-01\"}";
 
+static const char fuzz_query_json[] =
+    "{\"recipe\":\"q\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":["
+    "{\"field\":\"age\",\"boundaries\":[20,30.5]},{\"field\":\"p\",\"prefixes\":[\"i went\",\"i \u00e9t\u00e9\"],"
+    "\"tokens\":[\"a\",\"home\"]},{\"field\":\"app\",\"values\":[\"mail\",\"the notes\"]}],"
+    "\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2},\"limit\":{\"per_day\":1},\"part\":[\"de\"],"
+    "\"split_by\":[{\"field\":\"l\",\"values\":[\"de\",\"en\"]}],\"expires\":\"2030-01-01\"}";
+
+// A query of three fields and a part. It lives until the program ends.
+static inline const agg_recipe *fuzz_query_recipe(void)
+{
+    static agg_recipe recipe;
+    agg_error error;
+    if (recipe.json == NULL)
+        PROPERTY(agg_recipe_from_bytes(&recipe, &error, "query", fuzz_query_json, strlen(fuzz_query_json)) == SHOAL_OK);
+    return &recipe;
+}
+
 // The recipe of the choice's lowest bit. It lives until the program ends.
 static inline const agg_recipe *fuzz_agg_recipe(uint8_t choice)
 {

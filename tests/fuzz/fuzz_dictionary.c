@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a counts file or dictionary that is accepted has distinct values that are not empty, and counts that add up.
+// Property: a counts file or dictionary that is accepted has distinct values that are not empty, and counts that add up; events have a cell of
+// the domain, whose label ends where it says.
 #include "dictionary.h"
+#include "event.h"
 #include "fuzz_aggregator.h"
 
 static void check(const agg_dictionary *d, int has_counts)
@@ -16,18 +18,30 @@ static void check(const agg_dictionary *d, int has_counts)
     PROPERTY(!has_counts || (total == d->total && total >= 1 && total <= (uint64_t)1 << 53));
 }
 
+static void check_events(const agg_dictionary *d, const agg_recipe *recipe)
+{
+    char label[AGG_CELL_LABEL_MAX];
+    PROPERTY((d->kinds != NULL) == (d->counts != NULL && recipe->recipe.encoding.n_fields > 0));
+    for (size_t i = 0; d->kinds != NULL && i < d->n; i++) {
+        PROPERTY(d->items[i] < recipe->recipe.parts[0].size && d->kinds[i] < 4);
+        PROPERTY(agg_recipe_label(label, sizeof label, recipe, d->items[i]) == strlen(label));
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     agg_dictionary dictionary;
     agg_error error = {0};
     if (len < 1) return 0;
     int has_counts = data[0] >> 1 & 1;
-    if (agg_dictionary_parse(&dictionary, &error, fuzz_agg_recipe(data[0]), "input", (const char *)data + 1, len - 1,
-                             has_counts, NULL, NULL) != SHOAL_OK) {
+    const agg_recipe *recipe = data[0] & 4 ? fuzz_query_recipe() : fuzz_agg_recipe(data[0]);
+    if (agg_dictionary_parse(&dictionary, &error, recipe, "input", (const char *)data + 1, len - 1, has_counts, NULL,
+                             NULL) != SHOAL_OK) {
         PROPERTY(error.text[0] != '\0');
         return 0;
     }
     check(&dictionary, has_counts);
+    check_events(&dictionary, recipe);
     agg_dictionary_release(&dictionary);
     return 0;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property: however a host's parser calls the setters, a recipe that finishes has parts, a hash that is that of its canonical
-// bytes, an epsilon of at most what is stated, and makes records that it accepts. Input: lines "path=text" or "path:micro" or "+value".
+// bytes, an epsilon of at most what is stated, and makes records that it accepts; a query has the same signed bytes without its part. Input:
+// the lines of field_lines.h.
+#include "field_lines.h"
 #include "fuzz_recipe.h"
 #include "record.h"
 
@@ -27,7 +29,12 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
                                         {"stream", "s", 0},
                                         {"limit.per_day", NULL, 1000000},
                                         {"expires", "2030-01-01", 0}};
-    if (index >= 2 * N_SAMPLED) return 0;
+    if (index == 2 * N_SAMPLED)
+        return (size_t)snprintf((char *)out, cap,
+                                "%spolicy=" KEY_A "\nround.index:1000000\naggregation.protocol=sum\n"
+                                "split_by.0.field=locale\nsplit_by.0.values+de\npart+de\n",
+                                keyboard_query);
+    if (index > 2 * N_SAMPLED) return 0;
     const sampled *m = &all_samples[index / 2];
     const sample *s = &m->samples[index % 2 == 0 ? 0 : m->n - 1];
     size_t len = put_line(out, cap, "mechanism", m->name, 0);
@@ -36,18 +43,6 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
         len += put_field(out + len, cap - len, &s->fields[i]);
     return len;
-}
-
-static shoal_err apply_line(shoal_recipe *recipe, const char *line, size_t len)
-{
-    if (len > 0 && line[0] == '+') return shoal_recipe_add_value(recipe, line + 1, len - 1);
-    size_t at = 0;
-    while (at < len && line[at] != '=' && line[at] != ':') at++;
-    if (at == len) return SHOAL_OK;
-    if (line[at] == '=') return shoal_recipe_set_string(recipe, line, at, line + at + 1, len - at - 1);
-    char digits[32] = {0};
-    memcpy(digits, line + at + 1, len - at - 1 < 31 ? len - at - 1 : 31);
-    return shoal_recipe_set_number(recipe, line, at, strtoll(digits, NULL, 10));
 }
 
 static void use(const shoal_recipe *recipe)
@@ -65,6 +60,12 @@ static void use(const shoal_recipe *recipe)
     shoal_sha256_update(&sha, canonical, len);
     shoal_sha256_final(digest, &sha);
     PROPERTY(memcmp(digest, recipe->recipe_hash, 32) == 0);
+    PROPERTY(recipe->n_part > 0 || memcmp(recipe->query_hash, recipe->recipe_hash, 32) == 0);
+    PROPERTY(shoal_recipe_signed(canonical, sizeof canonical, &len, recipe) == SHOAL_OK);
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, canonical, len);
+    shoal_sha256_final(digest, &sha);
+    PROPERTY(memcmp(digest, recipe->query_hash, 32) == 0);
     PROPERTY(shoal_recipe_epsilon(&eps, recipe) == SHOAL_OK && eps <= recipe->cost_micro);
     PROPERTY(recipe->eps_micro == 0 || recipe->cost_micro <= recipe->eps_micro);
     PROPERTY(recipe->record_size <= sizeof record);
@@ -78,13 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     shoal_recipe recipe;
     shoal_err err = SHOAL_OK;
     const char *text = (const char *)data;
+    field_line line;
     shoal_recipe_init(&recipe);
-    for (size_t start = 0; start < len && err == SHOAL_OK;) {
-        size_t end = start;
-        while (end < len && text[end] != '\n') end++;
-        err = apply_line(&recipe, text + start, end - start);
-        start = end + 1;
-    }
+    while (err == SHOAL_OK && next_line(&line, &text, &len)) err = recipe_line(&recipe, &line);
     if (err != SHOAL_OK) {
         PROPERTY(recipe.error_text != NULL && recipe.n_parts == 0);
         PROPERTY(shoal_recipe_finish(&recipe) != SHOAL_OK);

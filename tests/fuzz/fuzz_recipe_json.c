@@ -1,9 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property: a recipe file either is refused with a text, leaving nothing behind, or gives a recipe whose values are all found
-// again under their own index. Put into its text, a signature is read back, beside the same recipe.
+// again under their own index, and whose cells have labels that end where they say. Put into its text, a signature is read back, beside the same recipe.
 #include "fuzz_aggregator.h"
 
+#include "event.h"
 #include "recipe_signature.h"
+
+static void find_all(const agg_list *list, uint32_t count)
+{
+    PROPERTY(list->n == count);
+    for (uint32_t i = 0; i < list->n; i++) PROPERTY(agg_list_find(list, list->texts[i]) == i);
+}
+
+static void check_query(const agg_recipe *recipe)
+{
+    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    char label[AGG_CELL_LABEL_MAX];
+    for (uint32_t i = 0; i < encoding->n_fields; i++) {
+        find_all(&recipe->lists[i][SHOAL_LIST_VALUES], encoding->fields[i].values.count);
+        find_all(&recipe->lists[i][SHOAL_LIST_PREFIXES], encoding->fields[i].prefixes.count);
+        find_all(&recipe->lists[i][SHOAL_LIST_TOKENS], encoding->fields[i].tokens.count);
+    }
+    for (uint32_t i = 0; i < recipe->recipe.n_splits; i++)
+        find_all(&recipe->splits[i], recipe->recipe.splits[i].values.count);
+    for (uint32_t i = 0; encoding->n_fields > 0 && i < recipe->recipe.parts[0].size && i < 1000; i++)
+        PROPERTY(agg_recipe_label(label, sizeof label, recipe, i) == strlen(label));
+}
 
 static void put_signature(const agg_recipe *recipe)
 {
@@ -35,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                  item == i);
     }
     PROPERTY(recipe.json_len == len && recipe.recipe.n_parts == 1);
+    check_query(&recipe);
     put_signature(&recipe);
     agg_recipe_release(&recipe);
     return 0;
