@@ -16,6 +16,9 @@ export { ShoalError };
  * @typedef {import('./device.js').RecipeJson} RecipeJson
  * @typedef {import('./device.js').ReportJson} ReportJson
  * @typedef {import('./storage.js').Storage} Storage
+ * @typedef {import('./queries.js').LogEntry} LogEntry
+ * @typedef {import('./queries.js').Charge} Charge
+ * @typedef {import('./queries.js').PolicyJson} PolicyJson
  * @typedef {import('./storage.js').Transaction} Transaction
  *
  * @typedef {'none' | 'granted' | 'withdrawn' | 'gpc'} ConsentState
@@ -29,7 +32,7 @@ export { ShoalError };
  * @property {string} text a sentence
  * @property {ReportJson} report exactly what is sent
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year: {count: number, epsilon: number}}} Balance
- * @typedef {Balance & Partial<import('./queries.js').Charge>} LedgerEntry a recipe's balance; or, where `analysis` is there, what
+ * @typedef {Balance & Partial<Charge>} LedgerEntry a recipe's balance; or, where `analysis` is there, what
  *   that analysis was charged for queries, and then nothing of a balance
  * @typedef {object} Locks the part of navigator.locks that is used
  * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T | Promise<T>) => Promise<T>} request
@@ -65,7 +68,7 @@ export { ShoalError };
  * @typedef {object} Options
  * @property {string} endpoint base URL of the edge worker; https, or loopback
  * @property {(RecipeJson | PinnedRecipe)[]} recipes
- * @property {import('./queries.js').PolicyJson | PinnedRecipe} [policy] what queries may ask of this page's people
+ * @property {PolicyJson | PinnedRecipe} [policy] what queries may ask of this page's people
  * @property {string[]} [keys] Ed25519 public keys, hex: recipes that none of them signed are refused
  * @property {typeof fetch} [fetch]
  * @property {() => number} [now] milliseconds since 1970
@@ -699,7 +702,7 @@ export class Client {
     return this.#query('ask', queries);
   }
 
-  /** What was asked, and what became of it, newest first. @returns {Promise<import('./queries.js').LogEntry[]>} */
+  /** What was asked, and what became of it, newest first. @returns {Promise<LogEntry[]>} */
   log() {
     return this.#tell(import('./queries.js'), 'log');
   }

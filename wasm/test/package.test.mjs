@@ -41,7 +41,7 @@ test('gzip sizes are within their limits', async (t) => {
     t.diagnostic(`${file}: ${size} of ${limit} bytes`);
     assert.ok(size <= limit, `${file} has ${size} bytes, more than ${limit}`);
   }
-  for (const file of ['observe.js', 'reasons.js', 'memory_storage.js', 'signature.js', 'site.js']) {
+  for (const file of ['observe.js', 'reasons.js', 'queries.js', 'address.js', 'memory_storage.js', 'signature.js', 'site.js']) {
     t.diagnostic(`${file} (loaded when needed): ${gzipSync(await readFile(join(WASM, 'dist', file)), { level: 9 }).length} bytes`);
   }
 });
@@ -95,7 +95,8 @@ test('it runs in Node from an empty project', async () => {
 
 test('its types pass tsc, and wrong use does not', async () => {
   const good = `
-    import { init, ShoalError, type Client, type Reason } from 'shoal-client';
+    import { init, ShoalError, type Charge, type Client, type LogEntry, type Reason } from 'shoal-client';
+    import { QueryCore } from 'shoal-client/query';
     import { start } from 'shoal-client/loader';
     import { Core, type Recipe } from 'shoal-client/core';
     import { load } from 'shoal-client/web';
@@ -108,16 +109,22 @@ test('its types pass tsc, and wrong use does not', async () => {
       stop();
       const shoal = start({ endpoint: 'https://e.example', recipes: [] });
       await shoal.consent.grant();
+      const asking = start({ endpoint: 'https://e.example', recipes: [], policy: { url: 'p.json', hash: '00' }, queryWasm: '/q.wasm' });
+      const kept: { code: string }[] = [...(await asking.optIn('a')), ...(await asking.donate('s', { phrase: 'x', age: 1 })), ...(await asking.ask())];
+      const log: LogEntry[] = await asking.log();
+      const charges = (await client.ledger()).filter((entry): entry is typeof entry & Charge => entry.analysis !== undefined);
+      const told: string = kept.length + log[0].text + log[0].asked?.minimum + charges[0].userEpsilon.used + QueryCore.name;
       const sent: string[] = (await shoal.reports()).map((entry) => entry.report.records[0]);
       const core: Core = await load();
       const recipe: Recipe = core.recipe({});
       const bytes: Uint8Array = recipe.sealBatch(recipe.recordFromText(recipe.randomize('x', new Uint8Array(32))), new Uint8Array(16));
-      return [state, outcomes[0].code, reasons[0].text, sent[0], bytes.length, (await client.ledger())[0].today.epsilon].join() + ShoalError.name;
+      return [told, state, outcomes[0].code, reasons[0].text, sent[0], bytes.length, (await client.ledger())[0].today.epsilon].join() + ShoalError.name;
     }`;
   const bad = `
     import { init } from 'shoal-client';
     export const a = init({ recipes: [] });
     export const b = init({ endpoint: 1, recipes: [] });
+    export const d = async () => (await init({ endpoint: '', recipes: [] })).donate('s', 'x');
     export const c = async () => (await init({ endpoint: '', recipes: [] })).record(1, 'x');`;
   await writeFile(join(project, 'good.ts'), good);
   await writeFile(join(project, 'bad.ts'), bad);
@@ -125,7 +132,7 @@ test('its types pass tsc, and wrong use does not', async () => {
     const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--module', resolution[0], '--moduleResolution', resolution[1]];
     await run(process.execPath, [tsc, ...options, 'good.ts'], { cwd: project }).catch((error) => assert.fail(error.stdout));
     const refused = await run(process.execPath, [tsc, ...options, 'bad.ts'], { cwd: project }).then(() => '', (error) => error.stdout);
-    assert.equal(refused.match(/bad\.ts\(\d+/g)?.length, 3, refused);
+    assert.equal(refused.match(/bad\.ts\(\d+/g)?.length, 4, refused);
   }
 });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of queries share: a policy, queries that its key signed, a client that a person opted in with.
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { loadModule } from '../node.js';
 import { QueryCore } from '../query_core.js';
 import { signedBytes } from '../signature.js';
@@ -16,8 +17,11 @@ export function signer() {
 }
 export const analyst = signer();
 
-export const loadQueryCore = async () => QueryCore.create(await loadModule());
-const core = await loadQueryCore();
+const module = await WebAssembly.compile(await readFile(new URL('../dist/shoal-query.wasm', import.meta.url)));
+
+/** The module that a page loads for queries. */
+export const loadQueryCore = () => QueryCore.create(module);
+const core = await QueryCore.create(await loadModule()); // the analyst's, with every mechanism
 
 /** @param {any} [more] of the policy @param {any} [analysis] of its analysis "keyboard" */
 export const makePolicy = (more = {}, analysis = {}) => ({
