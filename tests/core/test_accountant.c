@@ -900,6 +900,14 @@ static void full(void)
     CHECK(v.refusal == SHOAL_REFUSED_STORAGE && len == was && memcmp(before, books, len) == 0);
     shoal_query_debit(&v, books, &len, need, &policy, query(SMALL), TODAY);
     CHECK(v.refusal == SHOAL_ACCEPTED && len == need);
+    // room that expired answers leave counts
+    CHECK(ask_query(SMALL "recipe=b\nexpires=2026-09-06", TODAY) == SHOAL_ACCEPTED);
+    CHECK(ask_query(SMALL "recipe=c\nexpires=2026-09-06", TODAY) == SHOAL_ACCEPTED);
+    need += SHOAL_ACCOUNTANT_ANSWER;
+    shoal_query_debit(&v, books, &len, need - 1, &policy, query(SMALL "recipe=d"), TODAY + 3);
+    CHECK(v.refusal == SHOAL_REFUSED_STORAGE && len == need + SHOAL_ACCOUNTANT_ANSWER);
+    shoal_query_debit(&v, books, &len, need, &policy, query(SMALL "recipe=d"), TODAY + 3);
+    CHECK(v.refusal == SHOAL_ACCEPTED && len == need);
     // 253 charges of others beside these three: what is there may still be charged, a new field or analysis not
     for (uint32_t others = 253; others >= 251; others--) {
         new_books(TODAY - 10);
