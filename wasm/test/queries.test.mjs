@@ -108,6 +108,8 @@ const age = { field: 'age', boundaries: [20, 30, 40] };
 const [phrase] = phrases().encoding;
 const split = (/** @type {string} */ field) => ({ split_by: [{ field, values: ['de', 'en'] }] });
 
+const { policy: _, version: __, ...withoutPolicy } = phrases();
+
 /** [name, query, code, field that it is about] @type {[string, any, string, (string | null)?][]} */
 const REFUSED = [
   ['one bit of the signature', flipped(signed(phrases()), 77), 'bad-signature'],
@@ -127,6 +129,7 @@ const REFUSED = [
   ['a part', { ...signed(phrases(split('locale'))), part: ['de'] }, 'malformed', 'part'],
   ['a recipe of a list', signed(itemsRecipe()), 'malformed', 'encoding'],
   ['a mechanism that the module lacks', signed(wordsRecipe()), 'malformed', 'mechanism'],
+  ['a recipe of fields under no policy', signed(withoutPolicy), 'not-query'],
   ['another policy', signed(phrases({ policy: 'ab'.repeat(32) })), 'policy'],
   ['another analysis', signed(phrases({ analysis: 'unheard-of' })), 'analysis'],
   ['an analysis that nobody opted in to', signed(topics()), 'not-opted-in'],
@@ -168,6 +171,19 @@ test('forged, expired, downgraded and over-broad queries: each refused with its 
   await client.flush();
   assert.equal(edge.requests.length, 0);
   assert.deepEqual(codes(await client.ask([signed(phrases())])), ['queued'], 'and none of them is in the way of a good one');
+});
+
+test('what only another policy or an earlier answer brings about', async () => {
+  const policy = makePolicy({}, { query: { fields: 1 } });
+  const made = await askedClient({ policy });
+  const under = { policy: policyHash(policy) };
+  assert.equal(await ask1(made.client, signed(phrases({ ...under, encoding: [phrase, age] }))), 'combination');
+  assert.equal(await ask1(made.client, signed(phrases({ ...under, encoding: [age] }))), 'queued');
+  const { client } = await askedClient();
+  const cheap = { cohort: { minimum: 100000000, epsilon: 0.03, delta: '1e-9' }, encoding: [age] };
+  for (const [i, code] of ['queued', 'queued', 'field-reports'].entries()) assert.equal(await ask1(client, signed(phrases({ ...cheap, recipe: `a${i}` }))), code);
+  assert.equal((await client.log()).find(({ code }) => code === 'field-reports')?.field, 'age');
+  assert.equal(await ask1(client, signed(phrases())), 'queued', 'the other field has reports left');
 });
 
 test('every bit of the signature counts', async () => {
