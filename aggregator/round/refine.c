@@ -50,27 +50,51 @@ static int64_t cut_of(const middle *m, uint32_t i, uint32_t j, uint32_t pieces)
     return (int64_t)((uint64_t)m->boundaries[i] + offset);
 }
 
-// Adds a piece that ends at `end`, joined to the one before it where both are small.
-static void add_piece(agg_refined *refined, double *before, double count, int64_t end, double share)
+// A piece of a bucket, or several joined.
+typedef struct piece {
+    int64_t from, to;
+    double count;
+} piece;
+
+static uint64_t width_of(piece p)
 {
-    int is_joined = refined->n > 1 && *before + count < share / 2;
-    *before = is_joined ? *before + count : count;
+    return (uint64_t)p.to - (uint64_t)p.from;
+}
+
+// What is zero joins only what is zero; else the tail of a distribution, less than half a share, would be one with the empty wide space beyond
+// it. For the same reason no bucket swallows one that is many times as wide.
+static int are_alike(piece a, piece b)
+{
+    uint64_t narrow = width_of(a) < width_of(b) ? width_of(a) : width_of(b);
+    uint64_t wide = width_of(a) < width_of(b) ? width_of(b) : width_of(a);
+    if (a.count <= 0 || b.count <= 0) return a.count <= 0 && b.count <= 0;
+    return wide / AGG_REFINE_PIECES <= narrow;
+}
+
+// Adds a piece, joined to the one before it where both are small.
+//   is_strict: and alike
+static void add_piece(agg_refined *refined, piece *before, piece p, int is_strict)
+{
+    int is_joined = refined->n > 1 && before->count + p.count < refined->share / 2;
+    is_joined = is_joined && (!is_strict || are_alike(*before, p));
     if (is_joined) refined->n--;
-    refined->boundaries[refined->n++] = end;
+    *before = (piece){is_joined ? before->from : p.from, p.to, p.count + (is_joined ? before->count : 0)};
+    refined->boundaries[refined->n++] = p.to;
 }
 
 // Returns: whether there are at most `most` boundaries with that share.
-static int cut_and_join(agg_refined *refined, const middle *m, double share, uint32_t most)
+static int cut_and_join(agg_refined *refined, const middle *m, double share, double total, uint32_t most)
 {
-    double before = 0;
+    piece before = {0, 0, 0};
     refined->boundaries[0] = m->boundaries[0];
     refined->n = 1;
     refined->share = share;
     for (uint32_t i = 0; i < m->n; i++) {
         uint32_t pieces = pieces_of(m, i, share);
-        for (uint32_t j = 1; j <= pieces; j++) {
+        for (uint32_t j = 0; j < pieces; j++) {
+            piece p = {cut_of(m, i, j, pieces), cut_of(m, i, j + 1, pieces), m->counts[i] / pieces};
             if (refined->n == AGG_BOUNDARIES) return 0;
-            add_piece(refined, &before, m->counts[i] / pieces, cut_of(m, i, j, pieces), share);
+            add_piece(refined, &before, p, share <= total);
         }
     }
     return refined->n <= most;
@@ -86,8 +110,8 @@ shoal_err agg_refine(agg_refined *refined, agg_error *error, const int64_t *boun
                         "one boundary has open buckets only: nothing lies between two");
     shoal_err err = count_middle(&m, refined, error, counts, fdr);
     if (err != SHOAL_OK) return err;
+    double total = refined->share, share = total / (target - 2);
     // It ends: with a share above twice the total all is one piece.
-    for (double share = refined->share / (target - 2); !cut_and_join(refined, &m, share, target - 1); share *= 1.0625) {
-    }
+    while (!cut_and_join(refined, &m, share, total, target - 1)) share *= 1.0625;
     return SHOAL_OK;
 }

@@ -3,8 +3,8 @@
 // boundaries. Pure; exact in the boundaries.
 //
 // Of the buckets between the first and the last boundary, one whose count is c is cut into round(c / share) equal pieces, 1 to 16, where `share`
-// is what a bucket should hold; neighbours that hold less than half a share together are joined. A count that cannot be told from zero is
-// zero. The open ends, below the first boundary and from the last one on, stay. The share is their equal part of all that lies between the
+// is what a bucket should hold; neighbours that hold less than half a share together are joined, unless one of them alone is zero or one is
+// more than 16 times as wide as the other. A count that cannot be told from zero is zero. The open ends, below the first boundary and from the last one on, stay. The share is their equal part of all that lies between the
 // ends, or as much more as it takes to have no more buckets than were asked for.
 #ifndef REFINE_H
 #define REFINE_H

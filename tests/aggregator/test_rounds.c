@@ -219,6 +219,34 @@ static void test_what_is_not_told_from_zero_is_zero(void **state)
     assert_int_equal(error.exit_code, AGG_EXIT_RUNTIME);
 }
 
+// The 30 are little, and stay apart from the empty space behind them.
+static void test_a_tail_is_not_joined_to_nothing(void **state)
+{
+    (void)state;
+    static const int64_t wanted[] = {0, 5, 10, 20, 40};
+    assert_refined((const double[]){1000, 30, 0, 0}, 6, 257.5 * pow(1.0625, 8), wanted, 5);
+}
+
+// 40 and 40 are less than half a share, but one bucket is 199 times as wide as the other.
+static void test_a_narrow_bucket_is_not_swallowed(void **state)
+{
+    (void)state;
+    static const int64_t steps[] = {0, 1, 200, 210, 220}, wanted[] = {0, 1, 200, 205, 210, 220};
+    agg_error error;
+    agg_refined refined;
+    assert_ok(refine(&refined, &error, steps, (const double[]){40, 40, 1000, 0}, 7));
+    assert_int_equal(refined.n, 6);
+    assert_memory_equal(refined.boundaries, wanted, sizeof wanted);
+}
+
+// Unless there would be more buckets than were asked for.
+static void test_anything_is_joined_before_there_are_too_many(void **state)
+{
+    (void)state;
+    static const int64_t wanted[] = {0, 20, 40};
+    assert_refined((const double[]){200, 0, 200, 0}, 4, 200 * pow(1.0625, 12), wanted, 3);
+}
+
 static void test_sixteen_pieces_at_most_and_one_unit_at_least(void **state)
 {
     (void)state;
@@ -483,6 +511,9 @@ int main(void)
         cmocka_unit_test(test_what_was_joined_counts),
         cmocka_unit_test(test_more_pieces_than_room),
         cmocka_unit_test(test_what_is_not_told_from_zero_is_zero),
+        cmocka_unit_test(test_a_tail_is_not_joined_to_nothing),
+        cmocka_unit_test(test_a_narrow_bucket_is_not_swallowed),
+        cmocka_unit_test(test_anything_is_joined_before_there_are_too_many),
         cmocka_unit_test(test_sixteen_pieces_at_most_and_one_unit_at_least),
         cmocka_unit_test(test_the_widest_bucket),
         cmocka_unit_test(test_any_counts_any_target),
