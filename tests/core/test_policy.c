@@ -43,6 +43,7 @@ static void refused_members(void)
         {"keys+00112233445566778899AABBccddeeff00112233445566778899aabbccddeeff", SHOAL_ERR_TYPE, "keys"},
         {"keys+0000000000000000000000000000000000000000000000000000000000000000", SHOAL_ERR_RANGE, "keys"},
         {"keys+" KEY_A "\nkeys+" KEY_A, SHOAL_ERR_DUPLICATE, "keys"},
+        {"keys+" KEY_A "\nkeys+" KEY_B "\nkeys+" KEY_B, SHOAL_ERR_DUPLICATE, "keys"},
         {"policy+x", SHOAL_ERR_TYPE, "policy"},
         {"fresh_days:0", SHOAL_ERR_RANGE, "fresh_days"},
         {"fresh_days:366000000", SHOAL_ERR_RANGE, "fresh_days"},
@@ -99,6 +100,10 @@ static void refused_members(void)
         {"analyses.0.fields.0.reports:65536000000", SHOAL_ERR_RANGE, "analyses.N.fields.M.reports"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) is_refused(&rows[i]);
+    CHECK(policy_of(&policy, keyboard_policy, "keys:1") == SHOAL_ERR_TYPE);
+    CHECK(strcmp(policy.error_text, "must be a list") == 0);
+    CHECK(policy_of(&policy, keyboard_policy, "keys=1") == SHOAL_ERR_TYPE);
+    CHECK(strcmp(policy.error_text, "must be a list") == 0);
     CHECK(policy_of(&policy, "policy=a\npolicy=b\n", "") == SHOAL_ERR_DUPLICATE);
     CHECK(policy_of(&policy, "analyses.0.version:1000000\nanalyses.0.version:1000000\n", "") == SHOAL_ERR_DUPLICATE);
 }
@@ -193,6 +198,8 @@ static void what_must_fit(void)
         {"analyses.0.fields.1.field=host", SHOAL_ERR_UNKNOWN_FIELD, "analyses.N.fields.M.field"},
         {"analyses.0.split_by+host", SHOAL_ERR_UNKNOWN_FIELD, "analyses.N.split_by"},
         {"analyses.0.split_by+age", SHOAL_ERR_RANGE, "analyses.N.split_by"},
+        {"analyses.0.split_by+locale\nanalyses.0.split_by+host", SHOAL_ERR_UNKNOWN_FIELD, "analyses.N.split_by"},
+        {"analyses.0.split_by+locale\nanalyses.0.split_by+age", SHOAL_ERR_RANGE, "analyses.N.split_by"},
         {"analyses.0.fields.1.field=locale", SHOAL_ERR_DUPLICATE, "analyses.N.split_by"},
         {"analyses.0.budget.slack=1e-9", SHOAL_ERR_UNKNOWN_FIELD, "analyses.N.budget.slack"},
         {"analyses.0.budget.composition=advanced\nanalyses.0.budget.slack=1e-7", SHOAL_ERR_RANGE,
@@ -382,6 +389,10 @@ static void largest(void)
     CHECK(shoal_policy_canonical(bytes, sizeof bytes, &size, &policy) == SHOAL_OK);
     // a field in place of a split is longer still
     CHECK(size + 8 * 2 * (6 + 70 + 30 - 65) < sizeof bytes);
+    CHECK(policy.n_keys == 4);
+    strcat(lines, "keys+" KEY_B "\n");
+    CHECK(policy_of(&other, lines, "") == SHOAL_ERR_RANGE && strcmp(other.error_field, "keys") == 0);
+    lines[len] = '\0';
     CHECK(policy_of(&other, lines, "streams.3.fields.8.field=x") == SHOAL_ERR_RANGE);
     CHECK(policy_of(&other, lines, "analyses.7.fields.8.field=x") == SHOAL_ERR_RANGE);
     CHECK(policy_of(&other, lines, "streams.4.stream=x") == SHOAL_ERR_RANGE);
