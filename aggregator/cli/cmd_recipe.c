@@ -30,7 +30,7 @@ static const char help_text[] =
     "an Ed25519 signature into a recipe, verify exits with 3 where it is missing, bad or of another\n"
     "key; diff prints the fields in which two recipes differ, and exits with 1 where they do; part writes the\n"
     "recipe of one part of a split collection, under the same signature.\n\n"
-    "  --policy FILE        check: the site's policy, for a query\n"
+    "  --policy FILE        check: the site's policy, for a query; new: makes a query under it\n"
     "  --query              hash: that of the query, which all parts share and the next round names\n"
     "  --key KEY            sign: a private key, the PEM file that openssl genpkey -algorithm ed25519\n"
     "                       writes; verify: the public key, 64 hex digits or a PEM file\n"
@@ -51,7 +51,11 @@ static const char help_text[] =
     "                       permanent bits that are noise; default 0.25, 0.75, 0.5\n"
     "  --analysis NAME      what the budget is shared over, default the id\n"
     "  --stream NAME        the on-device stream, default typed-words for words, else the id\n"
-    "  --value KIND         word (default), host, site, item or number (the default with a range)\n"
+    "  --value KIND         word (default), host, site, item, number (the default with a range) or fields\n"
+    "  --encoding FILE      a JSON array: the fields of events that a query asks for, and their buckets\n"
+    "  --version N          of a query, default 1\n"
+    "  --cohort-minimum N   reports below which nothing is shown\n"
+    "  --cohort-epsilon E   what a query claims for that cohort; --cohort-delta D (default 1e-9)\n"
     "  --per-day N          reports a day, default 1\n"
     "  -o, --output FILE    default: standard output\n";
 
@@ -94,7 +98,8 @@ static shoal_err check_extras(agg_error *error, const action *a, const extras *e
 {
     const char *wrong = NULL;
     if (e->key != NULL && !a->takes_key) wrong = "--key goes with sign and verify";
-    if (e->policy != NULL && strcmp(a->name, "check") != 0) wrong = "--policy goes with check";
+    if (e->policy != NULL && strcmp(a->name, "check") != 0 && strcmp(a->name, "new") != 0)
+        wrong = "--policy goes with check and new";
     if (e->is_query && strcmp(a->name, "hash") != 0) wrong = "--query goes with hash";
     return wrong == NULL ? SHOAL_OK : agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", wrong);
 }
@@ -170,12 +175,15 @@ static int run(const char *name, const recipe_options *o, const extras *e, const
     if (err != SHOAL_OK) return cli_failed("recipe", error);
     if (strcmp(name, "diff") == 0) return recipe_diff(files[0], files[1]);
     if (a->takes_more == 0) return run_files(a, e, files, n_files, error);
-    if (strcmp(name, "new") == 0)
-        err = recipe_new(error, o);
-    else if (strcmp(name, "sign") == 0)
+    if (strcmp(name, "new") == 0) {
+        recipe_options all = *o;
+        all.policy = e->policy;
+        err = recipe_new(error, &all);
+    } else if (strcmp(name, "sign") == 0) {
         err = recipe_sign(error, files[0], e->key, o->output);
-    else
+    } else {
         err = recipe_part(error, files[0], files + 1, n_files - 1, o->output);
+    }
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("recipe", error);
 }
 
@@ -204,6 +212,11 @@ int cmd_recipe(int argc, char **argv)
                                   {"stream", 0, &o.stream, NULL},
                                   {"value", 0, &o.value, NULL},
                                   {"per-day", 0, &o.per_day, NULL},
+                                  {"encoding", 0, &o.encoding, NULL},
+                                  {"version", 0, &o.version, NULL},
+                                  {"cohort-minimum", 0, &o.cohort_minimum, NULL},
+                                  {"cohort-epsilon", 0, &o.cohort_epsilon, NULL},
+                                  {"cohort-delta", 0, &o.cohort_delta, NULL},
                                   {"output", 'o', &o.output, NULL},
                                   {"key", 0, &e.key, NULL},
                                   {"policy", 0, &e.policy, NULL},

@@ -15,6 +15,7 @@
 #include "estimate_print.h"
 #include "json_walk.h"
 #include "options.h"
+#include "policy_json.h"
 #include "recipe_json.h"
 
 // A parameter that is one number: written where it is given, or where the mechanism needs it and there is a default.
@@ -61,7 +62,14 @@ static const char *given(const recipe_options *o, const parameter *p)
 
 static int has_list(const recipe_options *o)
 {
-    return o->values != NULL || o->size != NULL;
+    return o->values != NULL || o->size != NULL || o->encoding != NULL;
+}
+
+static const char *usual_mechanism(const recipe_options *o, int is_number)
+{
+    if (o->encoding != NULL) return "onehot-symmetric";
+    if (has_list(o)) return "onehot-asymmetric";
+    return is_number ? "one-bit-mean" : "cms";
 }
 
 static uint32_t domain_of(const shoal_mechanism *mechanism, const draft *d)
@@ -95,10 +103,9 @@ static shoal_err draft_of(draft *d, agg_error *error, const recipe_options *o)
 {
     int is_ranged = o->low != NULL || o->high != NULL;
     d->options = o;
-    d->value = o->value != NULL ? o->value : is_ranged ? "number" : "word";
+    d->value = o->value != NULL ? o->value : o->encoding != NULL ? "fields" : is_ranged ? "number" : "word";
     int is_number = strcmp(d->value, "number") == 0;
-    d->mechanism = o->mechanism;
-    if (o->mechanism == NULL) d->mechanism = has_list(o) ? "onehot-asymmetric" : is_number ? "one-bit-mean" : "cms";
+    d->mechanism = o->mechanism != NULL ? o->mechanism : usual_mechanism(o, is_number);
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(d->mechanism, strlen(d->mechanism));
     if (mechanism == NULL)
         return agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE, "--mechanism: no mechanism of that name");
@@ -106,7 +113,7 @@ static shoal_err draft_of(draft *d, agg_error *error, const recipe_options *o)
     d->takes = *shoal_mechanism_takes(mechanism, domain);
     if (domain == SHOAL_DOMAIN_NUMBER && o->value == NULL) d->value = "number";
     if (domain == SHOAL_DOMAIN_CLOSED && !has_list(o))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--mechanism %s goes with --values or --size",
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--mechanism %s goes with --values, --size or --encoding",
                         d->mechanism);
     choose_g(d);
     return SHOAL_OK;
@@ -209,6 +216,67 @@ static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d
     return err;
 }
 
+// A file that holds the array, as it stands.
+static shoal_err print_encoding(FILE *stream, agg_error *error, const char *path)
+{
+    agg_bytes bytes;
+    shoal_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
+    if (err != SHOAL_OK) return err;
+    cJSON *json = agg_json_parse(error, (const char *)bytes.data, bytes.len);
+    if (json == NULL)
+        err = AGG_ERR_JSON;
+    else if (!cJSON_IsArray(json))
+        err = agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "an encoding is a JSON array");
+    while (bytes.len > 0 && bytes.data[bytes.len - 1] <= ' ') bytes.len--;
+    if (err == SHOAL_OK) fprintf(stream, "  \"encoding\": %.*s,\n", (int)bytes.len, (const char *)bytes.data);
+    if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);
+    cJSON_Delete(json);
+    free(bytes.data);
+    return err;
+}
+
+static shoal_err print_cohort(FILE *stream, agg_error *error, const recipe_options *o)
+{
+    const char *separator = "";
+    if (o->cohort_minimum == NULL && o->cohort_epsilon == NULL && o->cohort_delta == NULL) return SHOAL_OK;
+    shoal_err err = o->cohort_minimum != NULL ? need_number(error, "cohort-minimum", o->cohort_minimum) : SHOAL_OK;
+    if (err == SHOAL_OK && o->cohort_epsilon != NULL) err = need_number(error, "cohort-epsilon", o->cohort_epsilon);
+    fputs("  \"cohort\": {", stream);
+    if (o->cohort_minimum != NULL) {
+        fprintf(stream, "\"minimum\": %s", o->cohort_minimum);
+        separator = ", ";
+    }
+    if (o->cohort_epsilon != NULL) {
+        fprintf(stream, "%s\"epsilon\": %s, \"delta\": ", separator, o->cohort_epsilon);
+        const char *delta = o->cohort_delta != NULL ? o->cohort_delta : "1e-9";
+        agg_print_json_text(stream, delta, strlen(delta));
+    }
+    fputs("},\n", stream);
+    return err;
+}
+
+static shoal_err print_policy(FILE *stream, agg_error *error, const recipe_options *o)
+{
+    agg_policy policy;
+    shoal_err err = agg_policy_from_file(&policy, error, o->policy);
+    if (err == SHOAL_OK && o->version != NULL) err = need_number(error, "version", o->version);
+    if (err != SHOAL_OK) return err;
+    print_text(stream, "policy", policy.hash_hex);
+    fprintf(stream, "  \"version\": %s,\n", o->version != NULL ? o->version : "1");
+    return SHOAL_OK;
+}
+
+static shoal_err check_query_options(agg_error *error, const recipe_options *o)
+{
+    if (o->version != NULL && o->policy == NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--version goes with --policy");
+    if (o->cohort_delta != NULL && o->cohort_epsilon == NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--cohort-delta goes with --cohort-epsilon");
+    if (o->encoding != NULL && (o->values != NULL || o->size != NULL))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--encoding goes without --values and --size");
+    return SHOAL_OK;
+}
+
 static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, const char *seed_hex)
 {
     const recipe_options *o = d->options;
@@ -218,13 +286,16 @@ static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, co
     print_text(stream, "analysis", o->analysis != NULL ? o->analysis : o->id);
     print_text(stream, "stream", o->stream != NULL ? o->stream : stream_name);
     print_text(stream, "value", d->value);
+    shoal_err err = o->encoding != NULL ? print_encoding(stream, error, o->encoding) : SHOAL_OK;
     print_text(stream, "mechanism", d->mechanism);
-    shoal_err err = print_parameters(stream, error, d);
+    if (err == SHOAL_OK) err = print_parameters(stream, error, d);
     if (err == SHOAL_OK && o->per_day != NULL) err = need_number(error, "per-day", o->per_day);
     if (d->takes.needs & SHOAL_TAKES_POLY1) print_text(stream, "hash", "poly1");
     if (d->takes.needs & SHOAL_TAKES_AFFINE1) print_text(stream, "hash", "affine1");
     if (d->takes.needs & SHOAL_TAKES_SEED) print_text(stream, "seed", seed_hex);
     fprintf(stream, "  \"limit\": {\"per_day\": %s},\n", o->per_day != NULL ? o->per_day : "1");
+    if (err == SHOAL_OK) err = print_cohort(stream, error, o);
+    if (err == SHOAL_OK && o->policy != NULL) err = print_policy(stream, error, o);
     fputs("  \"expires\": ", stream);
     agg_print_json_text(stream, o->expires, strlen(o->expires));
     fputs("\n}\n", stream);
@@ -269,6 +340,7 @@ shoal_err recipe_new(agg_error *error, const recipe_options *options)
     draft d;
     shoal_err err = cli_need(error, "id", options->id);
     if (err == SHOAL_OK) err = cli_need(error, "expires", options->expires);
+    if (err == SHOAL_OK) err = check_query_options(error, options);
     if (err == SHOAL_OK) err = draft_of(&d, error, options);
     if (err == SHOAL_OK) err = recipe_fresh_seed(seed_hex, error);
     if (err != SHOAL_OK) return err;

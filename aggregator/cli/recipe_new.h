@@ -11,6 +11,7 @@
 // Options as they stand on the command line; NULL where not given.
 typedef struct recipe_options {
     const char *id, *expires, *mechanism, *analysis, *stream, *value, *per_day, *values, *output;
+    const char *encoding, *policy, *version, *cohort_minimum, *cohort_epsilon, *cohort_delta;  // of a query
     const char *epsilon, *k, *m, *size, *g, *bits, *hashes, *cohorts, *p, *q, *f, *low, *high; // parameters
 } recipe_options;
 

@@ -104,11 +104,11 @@ static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *
     }
 }
 
-static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p)
+static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p, int is_signed)
 {
     const shoal_policy_analysis *a = &p->analyses[v->analysis];
     uint32_t n = count_alike(a, r);
-    printf("answered            yes, by a device that has answered none\n");
+    printf("answered            %s by a device that has answered none\n", is_signed ? "yes," : "once it is signed,");
     printf("  it costs          epsilon %.8g of the crowd (%.8g is what its cohort gives), delta 1e-%u, 1 report\n",
            r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp);
     printf("  of one person     epsilon %.8g\n", v->local_eps_micro / 1e6);
@@ -127,7 +127,7 @@ int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint
         return AGG_EXIT_RUNTIME;
     shoal_query_check(&verdict, books, len, &policy->policy, &recipe->recipe, today);
     if (verdict.refusal == SHOAL_ACCEPTED) {
-        print_answer(&verdict, &recipe->recipe, &policy->policy);
+        print_answer(&verdict, &recipe->recipe, &policy->policy, code == AGG_EXIT_OK);
         return code;
     }
     print_refusal(&verdict, &recipe->recipe, &policy->policy);
