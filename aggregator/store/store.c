@@ -242,7 +242,7 @@ static shoal_err open_database(agg_store *store, agg_error *error)
     if (rc != SQLITE_OK) return agg_store_fail(store, error, "open");
     sqlite3_busy_timeout(store->db, 5000); // a backup tool may hold the file for a moment
     if (!exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
-                     " PRAGMA temp_store = MEMORY;")) {
+                     " PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;")) {
         return agg_store_fail(store, error, "open");
     }
     if (pragma(store, "PRAGMA synchronous") != 2) return agg_store_fail(store, error, "full sync was refused");
