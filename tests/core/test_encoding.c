@@ -199,6 +199,11 @@ static void wholes(void)
     add_numbers(1, "a", 1);
     CHECK(finish() == SHOAL_ERR_DUPLICATE);
     clear();
+    add_numbers(0, "a", 1);
+    add_numbers(1, "b", 1);
+    add_numbers(2, "b", 1);
+    CHECK(finish() == SHOAL_ERR_DUPLICATE);
+    clear();
     for (uint32_t i = 0; i < SHOAL_ENCODED_MAX; i++) {
         const char name[2] = {(char)('a' + i), '\0'};
         add_numbers(i, name, 63);
@@ -212,6 +217,11 @@ static void wholes(void)
     CHECK(text(0, SHOAL_LIST_PREFIXES, "p") == SHOAL_OK && text(0, SHOAL_LIST_TOKENS, "t") == SHOAL_OK);
     encoding.fields[0].prefixes.count = encoding.fields[0].tokens.count = SHOAL_LIST_MAX;
     CHECK(finish() == SHOAL_ERR_RANGE); // 2^40 do not turn round to few
+    encoding.fields[0].prefixes.count = 255;
+    encoding.fields[0].tokens.count = 65791;
+    CHECK(finish() == SHOAL_OK && size == SHOAL_DOMAIN_SIZE_MAX); // 1 + 255 65793
+    encoding.fields[0].tokens.count = 65792;
+    CHECK(finish() == SHOAL_ERR_RANGE);
     encoding.fields[0].prefixes.count = 1;
     encoding.fields[0].tokens.count = 7;
     CHECK(finish() == SHOAL_OK && size == 10);

@@ -346,6 +346,23 @@ static void every_query_field_is_hashed(void)
     }
 }
 
+static void every_part_is_hashed(void)
+{
+    static const char *const parts[] = {"", "part+de\npart+de\n", "part+de\npart+en\n", "part+en\npart+de\n",
+                                        "part+other\npart+de\n"};
+    uint8_t seen[5][32], signed_one[32];
+    for (int i = 0; i < 5; i++) {
+        shoal_recipe recipe;
+        char text[1024];
+        snprintf(text, sizeof text, FULL_QUERY "split_by.1.field=country\nsplit_by.1.values+de\n%s", parts[i]);
+        CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_OK);
+        if (i == 0) memcpy(signed_one, recipe.query_hash, 32);
+        CHECK(memcmp(signed_one, recipe.query_hash, 32) == 0);
+        memcpy(seen[i], recipe.recipe_hash, 32);
+        for (int j = 0; j < i; j++) CHECK(memcmp(seen[i], seen[j], 32) != 0);
+    }
+}
+
 // One wrong member each.
 static void refused_queries(void)
 {
@@ -395,6 +412,12 @@ static void refused_queries(void)
         {"encoding.2.values#1", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         {"encoding.2.boundaries+1", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         {"encoding.2.=x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encoding.2xvalues+x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"encodingx2.values+x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"split_by.0.names+x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
+        {"split_by.1.field=country", SHOAL_ERR_MISSING_FIELD, "split_by"},
+        {"split_by.1.field=country\nsplit_by.1.values+x\nsplit_by.2.field=y", SHOAL_ERR_RANGE, "split_by"},
+        {"split_by.0.field-\nsplit_by.0.values-\nsplit_by.1.field=x", SHOAL_ERR_RANGE, "split_by"},
         {"encoding.2=x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         {"encoding.2.boundaries:1", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         {"parameters.values+x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
@@ -487,6 +510,7 @@ int main(void)
     days();
     query_bytes();
     every_query_field_is_hashed();
+    every_part_is_hashed();
     refused_queries();
     largest_query();
     ranges_are_told();
