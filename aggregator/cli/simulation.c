@@ -105,8 +105,10 @@ static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round
                                   is_permanent ? &permanent : NULL, &rng);
 }
 
-// Draws the device's events. Returns: the one that it answers with; *n_matching is how many there were to choose from.
-static uint32_t choose_event(uint32_t *n_matching, const device_round *r, uint64_t device, shoal_rng *coins)
+// Draws the device's events; the first says which part it is of. Returns: the one of that part that it answers with, or the first;
+// *n_matching is how many there were to choose from, *is_part whether the part is the recipe's.
+static uint32_t choose_event(uint32_t *n_matching, int *is_part, const device_round *r, uint64_t device,
+                             shoal_rng *coins)
 {
     const agg_simulation *s = r->simulation;
     uint32_t events[AGG_EVENTS_MAX], matching[AGG_EVENTS_MAX];
@@ -115,8 +117,10 @@ static uint32_t choose_event(uint32_t *n_matching, const device_round *r, uint64
     *n_matching = 0;
     for (uint32_t i = 0; i < s->n_events; i++) {
         events[i] = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
-        if (s->counts->kinds[events[i]] & AGG_EVENT_MATCHES) matching[(*n_matching)++] = events[i];
+        uint8_t kind = s->counts->kinds[events[i]];
+        if (kind & AGG_EVENT_MATCHES && kind & AGG_EVENT_IN_PART) matching[(*n_matching)++] = events[i];
     }
+    *is_part = (s->counts->kinds[events[0]] & AGG_EVENT_IN_PART) != 0;
     return *n_matching > 0 ? matching[shoal_rng_below(coins, *n_matching)] : events[0];
 }
 
@@ -125,12 +129,13 @@ static shoal_err run_device_with_events(uint8_t *record, uint32_t *drawn, const 
     const agg_simulation *s = r->simulation;
     const shoal_recipe *recipe = &s->recipe->recipe;
     uint32_t n_matching = 0;
+    int is_part = 0;
     shoal_rng coins;
     shoal_rng_init_stream(&coins, r->coins, device);
-    uint32_t event = choose_event(&n_matching, r, device, &coins);
+    uint32_t event = choose_event(&n_matching, &is_part, r, device, &coins);
     uint64_t item = s->counts->items[event];
     *drawn = OUTSIDE;
-    if (!(s->counts->kinds[event] & AGG_EVENT_IN_PART)) return SHOAL_OK;
+    if (!is_part) return SHOAL_OK;
     *drawn = n_matching > 0 ? (uint32_t)item : AT_RANDOM;
     if (n_matching == 0) item = shoal_rng_below(&coins, recipe->parts[0].size);
     return shoal_record_randomize(record, recipe, &item, 1, NULL, &coins);

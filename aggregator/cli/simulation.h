@@ -8,7 +8,8 @@
 // Of a recipe with an encoding, device i has n_events events, each by below(total) of stream i of the seed: whatever is asked, the same seed
 // means the same people. What follows comes from stream i of SHA-256("shoal simulate coins", the seed and the query's hash), so that
 // rounds are independent: below(matching events) picks the event, or, where none matches, below(cells) an answer at random; then the core
-// randomizes. A device whose event (without a match: the first one) is not of the recipe's part sends nothing to it.
+// randomizes. A device whose first event is not of the recipe's part sends nothing to it, and only events of that part can match: whether one
+// does must not say to which part a device sends.
 #ifndef SIMULATION_H
 #define SIMULATION_H
 

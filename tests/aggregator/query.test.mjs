@@ -273,6 +273,16 @@ test('a device with several events answers with one that matches', () => {
   bad(2, /--events goes with recipes that have an encoding/, 'simulate', '--recipe', 'words.json', '--counts', 'events.tsv', '--devices', '1', '--seed', 's', '--events', '2', '-o', '-');
 });
 
+test('of several events the first says which part a device is of, whether it matches or not', () => {
+  write('parted.json', query({ ...open, ...split }));
+  good('recipe', 'part', '-o', 'de.json', 'parted.json', 'de');
+  const said = simulate('de', '--devices', '4000', '--events', '2').err;
+  const [, outside, random] = /(\d+) of 4000 devices are of another part[^]*?(\d+) devices have no event/.exec(said) ?? [];
+  // Half of all events are in de: sqrt(4000 0.5 0.5) = 32. "what now" first and no match in de after it: 0.1 0.6, sqrt(4000 0.06 0.94) = 15.
+  assert.ok(Math.abs(Number(outside) - 2000) < 4 * 32, said);
+  assert.ok(Math.abs(Number(random) - 240) < 4 * 15, said);
+});
+
 test('parts share the people out', () => {
   write('parted.json', query({ ...open, ...split }));
   let devices = 0;
