@@ -419,11 +419,10 @@ async function debit(tx, view, loaded, query, row) {
   const day = today(view);
   if (row.analysis && !(await optedIn(tx)).includes(row.analysis)) return settle(tx, view, row, 'not-opted-in');
   const books = await booksOf(tx, loaded, day);
-  const checked = accountant.check(books, policy, query, day);
-  if (checked.refusal) return settle(tx, view, row, checked.refusal, checked);
-  if (await isLeftOut(tx, view, query, day)) return settle(tx, view, row, 'sampled-out', { ...checked, text: '' });
   const { verdict, bytes } = accountant.debit(books, policy, query, day);
   if (verdict.refusal) return settle(tx, view, row, verdict.refusal, verdict);
+  // Left out: the new books are dropped, nothing was charged.
+  if (await isLeftOut(tx, view, query, day)) return settle(tx, view, row, 'sampled-out', { ...verdict, text: '' });
   await tx.put('state', 'accountant', bytes);
   await settle(tx, view, row, 'accepted', verdict);
   await sweep(tx, policy, day);

@@ -12,6 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { Core } from '../device.js';
 import { CSP } from '../reasons.js';
 import { WASM, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
+import { makePolicy } from './query_fixtures.mjs';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -141,7 +142,7 @@ test('a Vite build of it works under the policy, from a folder below the root', 
   await writeFile(join(project, 'index.html'), '<!doctype html><title>t</title><script type="module" src="/src/main.js"></script>');
   await writeFile(join(project, 'src/main.js'), `
     import { start } from 'shoal-client/loader';
-    window.make = (endpoint, recipes) => (window.shoal = start({ endpoint, recipes }));`);
+    window.make = (endpoint, recipes, policy) => (window.shoal = start({ endpoint, recipes, policy }));`);
   const { build } = await import('vite');
   await build({ root: project, base: './', logLevel: 'error', configFile: false });
   const edge = await serveFolders({ folders: [] });
@@ -159,15 +160,17 @@ test('a Vite build of it works under the policy, from a folder below the root', 
     await page.goto(`${site.origin}/app/`);
     const loadedBefore = site.requests.length;
     const recipe = wordsRecipe({ recipe: 'sites', stream: 'visits', value: 'site' });
-    const outcome = await page.evaluate(async ([endpoint, json]) => {
-      const shoal = /** @type {any} */ (globalThis).make(endpoint, [json]);
+    const outcome = await page.evaluate(async ([endpoint, json, policy]) => {
+      const shoal = /** @type {any} */ (globalThis).make(endpoint, [json], policy);
       await shoal.record('visits', 'https://example.org');
       await shoal.consent.grant();
       const outcomes = await shoal.visit('https://www.example.org/a');
       await shoal.flush();
-      return { outcomes, reasons: await shoal.explain(), reports: (await shoal.reports()).length };
-    }, /** @type {const} */ ([edge.origin, recipe]));
-    assert.deepEqual(outcome, { outcomes: [{ recipe: 'sites', code: 'queued' }], reasons: [], reports: 1 });
+      const kept = [...(await shoal.optIn('keyboard')), ...(await shoal.donate('typed-phrases', { age: 33 }))];
+      return { outcomes, kept, reasons: await shoal.explain(), reports: (await shoal.reports()).length };
+    }, /** @type {const} */ ([edge.origin, recipe, makePolicy()]));
+    const kept = [{ recipe: null, code: 'opted-in' }, { recipe: null, code: 'stored' }];
+    assert.deepEqual(outcome, { outcomes: [{ recipe: 'sites', code: 'queued' }], kept, reasons: [], reports: 1 });
     assert.deepEqual(complaints, []);
     assert.equal(edge.reports().length, 1);
     const chunks = site.requests.slice(loadedBefore).map(({ url }) => url);
