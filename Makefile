@@ -62,11 +62,13 @@ test-native: preset = release
 test-tsan: ctest_options = -E '^(core|fuzz|install)\.$(if $(SHOAL_LONG),,|agg_.*estimate$$|agg_(compare|audit|rappor_decode|lasso|least_squares|plan)$$)'
 test-asan test-tsan test-emscripten test-wasi: preset = $*
 
-# What estimates, intervals and plans promise, through the commands; a few settings, or all under SHOAL_LONG.
+# What estimates, intervals, plans and rounds promise, through the commands; a few settings, or all under SHOAL_LONG.
 test-accuracy: native
 	$(say)
 	node tests/aggregator/accuracy.mjs $(if $(SHOAL_LONG),--long)
 	node tests/aggregator/plan_accuracy.mjs $(if $(SHOAL_LONG),--long)
+	node tests/aggregator/refinement.mjs $(if $(SHOAL_LONG),--long)
+	node tests/aggregator/ngrams.mjs $(if $(SHOAL_LONG),--long)
 
 test-types: setup
 	$(say)

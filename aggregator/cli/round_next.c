@@ -18,7 +18,7 @@
 #include "refine.h"
 #include "talk.h"
 
-#define LARGE_RECORD 8192u // bytes, from where one bit a cell is worth a word of advice
+#define LARGE_RECORD 4096u // bytes, from where one bit a cell is worth a word of advice
 
 // One call's state.
 typedef struct work {
@@ -133,8 +133,10 @@ static void say_prefixes(const work *w, double fdr)
     if (next->n + next->n_withheld < next->n_frequent)
         say("the %zu strongest are kept: %s", next->n,
             next->n == w->options->max_prefixes ? "--max-prefixes" : "more cells than the largest domain has");
-    say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f", next->n, next->least_count,
-        (unsigned long long)w->acc.n, next->kept_count);
+    say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f. %.0f of each count were taken "
+        "for "
+        "random answers",
+        next->n, next->least_count, (unsigned long long)w->acc.n, next->kept_count, next->random);
 }
 
 static shoal_err choose_prefixes(work *w, agg_error *error, agg_next_recipe *next)
@@ -145,7 +147,8 @@ static shoal_err choose_prefixes(work *w, agg_error *error, agg_next_recipe *nex
     size_t most = agg_next_prefixes_fit(recipe, w->field, n_tokens);
     if (most == 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has too many tokens", o->tokens);
     if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
-    shoal_err err = agg_next_prefixes_choose(&w->prefixes, error, &w->recipe, w->field, w->counts, o->fdr, most);
+    shoal_err err =
+        agg_next_prefixes_choose(&w->prefixes, error, &w->recipe, w->field, w->counts, w->acc.n, o->fdr, most);
     if (err != SHOAL_OK) return err;
     if (w->prefixes.n == 0)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
@@ -230,6 +233,13 @@ static void say_next(const work *w, const agg_recipe *again, const agg_next_reci
     say("%s is not signed: shoal recipe sign, after you have read it (shoal recipe diff)", again->id);
 }
 
+// Where the domain is too large for the mechanism another may do.
+static void say_too_large(const work *w, const agg_next_recipe *next)
+{
+    uint32_t hadamard = record_with(w, next, "hadamard");
+    if (hadamard > 0) say("--mechanism hadamard would take so many cells, with %u bytes a record", hadamard);
+}
+
 static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recipe *next)
 {
     agg_recipe again;
@@ -241,7 +251,10 @@ static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recip
                        "the next recipe would have %zu bytes, and a recipe has at most %zu: ask for fewer prefixes "
                        "(--max-prefixes)",
                        strlen(text), AGG_RECIPE_FILE_MAX);
-    if (err == SHOAL_OK) err = read_back(&again, error, text, next);
+    if (err == SHOAL_OK) {
+        err = read_back(&again, error, text, next);
+        if (err == SHOAL_ERR_RANGE) say_too_large(w, next);
+    }
     if (err == SHOAL_OK) {
         say_next(w, &again, next);
         agg_recipe_release(&again);

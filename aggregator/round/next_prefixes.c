@@ -16,8 +16,22 @@ typedef struct sequence {
     double score, count;
 } sequence;
 
+static double random_of(const shoal_encoded *field, const agg_count *counts, uint64_t n)
+{
+    double most = counts[0].count + 2 * counts[0].stderr_;
+    return fmax(0, fmin(most, (double)n / field->size));
+}
+
+// A bucket's count without its random answers, and how far that stands out of the noise: theirs, a Poisson number's, with the rest.
+static sequence sequence_of(uint32_t bucket, const agg_count *c, double random)
+{
+    double noise = sqrt(c->null_error * c->null_error + random);
+    double score = random > 0 ? (c->score * c->null_error - random) / noise : c->score;
+    return (sequence){bucket, score, c->count - random};
+}
+
 static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error, const shoal_encoded *field,
-                                const agg_count *counts)
+                                const agg_count *counts, double random)
 {
     uint32_t prefix = 0, token = 0;
     sequence *list = agg_alloc(error, field->size, sizeof *list);
@@ -25,7 +39,7 @@ static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error, con
     if (list == NULL) return AGG_ERR_MEMORY;
     for (uint32_t b = 0; b < field->size; b++)
         if (shoal_encoded_next_of(&prefix, &token, field, b) && token < field->tokens.count)
-            list[(*n)++] = (sequence){b, counts[b].score, counts[b].count};
+            list[(*n)++] = sequence_of(b, &counts[b], random);
     *all = list;
     return SHOAL_OK;
 }
@@ -89,17 +103,18 @@ static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const ag
 }
 
 shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe, uint32_t field,
-                                   const agg_count *counts, double fdr, size_t most)
+                                   const agg_count *counts, uint64_t n, double fdr, size_t most)
 {
     sequence *all = NULL;
-    *next = (agg_next_prefixes){.least = HUGE_VAL};
-    shoal_err err = list_sequences(&all, &next->n_asked, error, &recipe->recipe.encoding.fields[field], counts);
+    const shoal_encoded *encoded = &recipe->recipe.encoding.fields[field];
+    *next = (agg_next_prefixes){.least = HUGE_VAL, .random = random_of(encoded, counts, n)};
+    shoal_err err = list_sequences(&all, &next->n_asked, error, encoded, counts, next->random);
     if (err != SHOAL_OK) return err;
     err = find_least(&next->least, error, all, next->n_asked, fdr);
     if (err == SHOAL_OK) {
-        size_t n = take_frequent(next, all, recipe, field);
-        qsort(all, n, sizeof *all, by_strength);
-        next->n = n < most ? n : most;
+        size_t n_shown = take_frequent(next, all, recipe, field);
+        qsort(all, n_shown, sizeof *all, by_strength);
+        next->n = n_shown < most ? n_shown : most;
         err = write_texts(next, error, recipe, field, all);
     }
     free(all);

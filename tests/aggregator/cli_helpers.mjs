@@ -25,6 +25,8 @@ export function makeCli(name) {
     read: (file) => readFileSync(join(folder, file), 'utf8'),
     /** @param {string} file @param {string | object} content text, or JSON */
     write: (file, content) => writeFileSync(join(folder, file), typeof content === 'string' ? content : JSON.stringify(content)),
+    /** @param {string} file that may not be there */
+    remove: (file) => rmSync(join(folder, file), { force: true }),
     /** Runs a command that must succeed. @param {...string} args */
     good(...args) {
       const run = shoal(args);

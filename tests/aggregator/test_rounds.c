@@ -26,7 +26,7 @@ static agg_count count_of(double count, double score)
 static void choose(agg_next_prefixes *next, const agg_recipe *recipe, const agg_count *counts, size_t most)
 {
     agg_error error;
-    assert_ok(agg_next_prefixes_choose(next, &error, recipe, 1, counts, 0.05, most));
+    assert_ok(agg_next_prefixes_choose(next, &error, recipe, 1, counts, 0, 0.05, most));
 }
 
 static void assert_text(agg_text text, const char *wanted)
@@ -118,6 +118,39 @@ static void test_the_release_threshold_holds(void **state)
     agg_recipe_release(&recipe);
 }
 
+// Bucket 0 holds random answers alone, 100 give or take 10: at most 120 of each count are random. With 1,100 reports it could be 100, of
+// 11 buckets each; those of a count of 137 are a Poisson number, of variance 100, beside the coins' 100.
+static void test_random_answers_are_nobodys(void **state)
+{
+    (void)state;
+    agg_recipe recipe;
+    agg_next_prefixes next;
+    agg_error error;
+    agg_count counts[11];
+    read_recipe(&recipe, joint);
+    for (int i = 0; i < 11; i++) counts[i] = count_of(100, 10);
+    counts[3] = count_of(185, 18.5);
+    counts[5] = count_of(137, 13.7);
+    assert_ok(agg_next_prefixes_choose(&next, &error, &recipe, 1, counts, 1100, 0.05, 5));
+    assert_true(next.random == 100);
+    assert_int_equal(next.n_frequent, 2);
+    assert_true(fabs(next.least - 37 / sqrt(200)) < 1e-9);
+    assert_int_equal(next.n_withheld, 1); // 37 are below the release threshold
+    assert_text(next.texts[0], "b x");
+    assert_true(next.least_count == 85);
+    agg_next_prefixes_release(&next);
+    assert_ok(agg_next_prefixes_choose(&next, &error, &recipe, 1, counts, 100000, 0.05, 5));
+    assert_true(next.random == 120);
+    assert_int_equal(next.n_frequent, 1);
+    agg_next_prefixes_release(&next);
+    counts[0] = count_of(-50, -5);
+    assert_ok(agg_next_prefixes_choose(&next, &error, &recipe, 1, counts, 100000, 0.05, 5));
+    assert_true(next.random == 0);
+    assert_int_equal(next.n_frequent, 6);
+    agg_next_prefixes_release(&next);
+    agg_recipe_release(&recipe);
+}
+
 // A list's entry has 256 bytes at most: a prefix of 250 and a token of 5 are 256 with their space, one of 6 is too long.
 static void test_what_no_recipe_could_list_is_left_out(void **state)
 {
@@ -135,7 +168,7 @@ static void test_what_no_recipe_could_list_is_left_out(void **state)
     read_recipe(&recipe, text);
     for (int i = 0; i < 5; i++) counts[i] = count_of(100, 10);
     agg_error error;
-    assert_ok(agg_next_prefixes_choose(&next, &error, &recipe, 0, counts, 0.05, 5));
+    assert_ok(agg_next_prefixes_choose(&next, &error, &recipe, 0, counts, 0, 0.05, 5));
     assert_int_equal(next.n_frequent, 2);
     assert_int_equal(next.n_withheld, 1);
     assert_int_equal(next.n, 1);
@@ -504,6 +537,7 @@ int main(void)
         cmocka_unit_test(test_a_cap_keeps_the_strongest),
         cmocka_unit_test(test_noise_is_not_kept),
         cmocka_unit_test(test_the_release_threshold_holds),
+        cmocka_unit_test(test_random_answers_are_nobodys),
         cmocka_unit_test(test_what_no_recipe_could_list_is_left_out),
         cmocka_unit_test(test_as_many_as_fit),
         cmocka_unit_test(test_pieces_in_proportion),
