@@ -726,7 +726,7 @@ static void a_thousand_queries(void)
         char change[1024];
         use_policy(cases[i].policy);
         new_books(TODAY - 10);
-        for (unsigned k = 0; k < 1000; k++) {
+        for (unsigned k = 0; k < (i == 0 ? 1000u : 300u); k++) { // the others stop as soon
             snprintf(change, sizeof change,
                      SMALL NO_AGE "recipe=q%u\ncohort.minimum:100000000000000\ncohort.epsilon:20000", k);
             shoal_refusal refusal = ask_query(change, TODAY + k / 50);
