@@ -17,6 +17,7 @@ const ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: f
 const schema = (name) => ajv.compile(JSON.parse(readFileSync(join(root, `docs/schema/${name}.schema.json`), 'utf8')));
 const isRecipe = schema('recipe');
 const isPolicy = schema('policy');
+const isReport = schema('report');
 const core = await QueryCore.create(await WebAssembly.compile(readFileSync(join(root, 'wasm/dist/shoal-all.wasm'))));
 
 const NAMES = ['x', '', 'A', '.x', 'x'.repeat(64), 'x'.repeat(65), 'x/y', 'other'];
@@ -151,6 +152,16 @@ test('a query with one thing changed: the core and the schema say the same', (t)
 });
 
 test('the command takes the same queries', { skip }, () => compareNatively('recipe', recipes));
+
+test('reports of parts', () => {
+  const split_by = [{ field: 'locale', values: ['de'] }, { field: 'form', values: ['phone'] }];
+  const made = [query(), query({ part: ['de'] }), query({ split_by, part: ['other', 'phone'] })].map((json) => core.query(json));
+  const reports = made.map((each) => each.report(each.randomize(5, new Uint8Array(32).fill(7))));
+  made.forEach((each) => core.release(each));
+  assert.deepEqual(reports.map(({ key }) => key), ['ngrams-2', 'ngrams-2/de', 'ngrams-2/other/phone']);
+  for (const report of reports) assert.ok(isReport(report), JSON.stringify(isReport.errors));
+  for (const key of ['ngrams-2/', '/de', 'ngrams-2//de', 'ngrams-2/De', 'a/b/c/d', `${'a'.repeat(62)}/de`]) assert.ok(!isReport({ ...reports[0], key }), key);
+});
 
 /** @param {any} change */
 const policy = (change = {}) => JSON.parse(JSON.stringify({
