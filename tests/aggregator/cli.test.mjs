@@ -289,7 +289,7 @@ test('recipe new and check say which option goes with which', () => {
   writeFileSync(at('list.txt'), 'a\nb\n');
   const last = ['--expires', '2099-01-01'];
   assert.match(good(['recipe', 'new', '--id', 'x', '--values', 'list.txt', ...last]).text, /"onehot-asymmetric"/);
-  bad(2, /--mechanism onehot-asymmetric goes with --values or --size/,
+  bad(2, /--mechanism onehot-asymmetric goes with --values, --size or --encoding/,
     ['recipe', 'new', '--id', 'x', '--mechanism', 'onehot-asymmetric', ...last]);
   assert.match(good(['recipe', 'new', '--id', 'x', '--mechanism', 'cms', '--values', 'list.txt', ...last]).text, /"affine1"/);
   bad(2, /new takes options only/, ['recipe', 'new', 'x.json', '--id', 'x', ...last]);
