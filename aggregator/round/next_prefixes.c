@@ -16,22 +16,48 @@ typedef struct sequence {
     double score, count;
 } sequence;
 
-static double random_of(const shoal_encoded *field, const agg_count *counts, uint64_t n)
+#define TENTH 1.2816       // standard errors below the mean, of the lowest tenth of a normal law
+#define TENTH_ERROR 1.7094 // standard error of that tenth in a sample of one: sqrt(0.1 * 0.9) / density there
+
+static int compare_counts(const void *a, const void *b)
 {
-    double most = counts[0].count + 2 * counts[0].stderr_;
-    return fmax(0, fmin(most, (double)n / field->size));
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-// A bucket's count without its random answers, and how far that stands out of the noise: theirs, a Poisson number's, with the rest.
-static sequence sequence_of(uint32_t bucket, const agg_count *c, double random)
+// A bound of what every sequence holds: were it more, the lowest tenth of their counts would be higher.
+static shoal_err bound_by_tenth(double *most, agg_error *error, const sequence *all, size_t n, double noise)
 {
-    double noise = sqrt(c->null_error * c->null_error + random);
-    double score = random > 0 ? (c->score * c->null_error - random) / noise : c->score;
-    return (sequence){bucket, score, c->count - random};
+    double *counts = agg_alloc(error, n, sizeof *counts);
+    if (counts == NULL) return AGG_ERR_MEMORY;
+    for (size_t i = 0; i < n; i++) counts[i] = all[i].count;
+    qsort(counts, n, sizeof *counts, compare_counts);
+    *most = fmin(*most, counts[n / 10] + noise * (TENTH + 2 * TENTH_ERROR / sqrt((double)n)));
+    free(counts);
+    return SHOAL_OK;
+}
+
+static shoal_err find_random(double *random, agg_error *error, const shoal_encoded *field, const agg_count *counts,
+                             uint64_t n_reports, const sequence *all, size_t n)
+{
+    double noise = counts[0].null_error, most = counts[0].count + 2 * counts[0].stderr_;
+    shoal_err err = SHOAL_OK;
+    *random = fmin(most, (double)n_reports / field->size);
+    if (*random > noise / 8) err = bound_by_tenth(random, error, all, n, noise); // less is no matter, nor worth sorting
+    *random = fmax(*random, 0);
+    return err;
+}
+
+// A count without its random answers, and how far that stands out of the noise: theirs, a Poisson number's, with the rest.
+static void take_off(sequence *s, double noise, double random)
+{
+    if (!(random > 0)) return;
+    s->score = (s->score * noise - random) / sqrt(noise * noise + random);
+    s->count -= random;
 }
 
 static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error, const shoal_encoded *field,
-                                const agg_count *counts, double random)
+                                const agg_count *counts)
 {
     uint32_t prefix = 0, token = 0;
     sequence *list = agg_alloc(error, field->size, sizeof *list);
@@ -39,7 +65,7 @@ static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error, con
     if (list == NULL) return AGG_ERR_MEMORY;
     for (uint32_t b = 0; b < field->size; b++)
         if (shoal_encoded_next_of(&prefix, &token, field, b) && token < field->tokens.count)
-            list[(*n)++] = sequence_of(b, &counts[b], random);
+            list[(*n)++] = (sequence){b, counts[b].score, counts[b].count};
     *all = list;
     return SHOAL_OK;
 }
@@ -107,10 +133,12 @@ shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error, co
 {
     sequence *all = NULL;
     const shoal_encoded *encoded = &recipe->recipe.encoding.fields[field];
-    *next = (agg_next_prefixes){.least = HUGE_VAL, .random = random_of(encoded, counts, n)};
-    shoal_err err = list_sequences(&all, &next->n_asked, error, encoded, counts, next->random);
+    *next = (agg_next_prefixes){.least = HUGE_VAL};
+    shoal_err err = list_sequences(&all, &next->n_asked, error, encoded, counts);
     if (err != SHOAL_OK) return err;
-    err = find_least(&next->least, error, all, next->n_asked, fdr);
+    err = find_random(&next->random, error, encoded, counts, n, all, next->n_asked);
+    for (size_t i = 0; i < next->n_asked; i++) take_off(&all[i], counts[all[i].bucket].null_error, next->random);
+    if (err == SHOAL_OK) err = find_least(&next->least, error, all, next->n_asked, fdr);
     if (err == SHOAL_OK) {
         size_t n_shown = take_frequent(next, all, recipe, field);
         qsort(all, n_shown, sizeof *all, by_strength);

@@ -9,7 +9,8 @@
 // recipe's release threshold holds for it as for a row of a result.
 // A device with nothing that matches answers with a random cell, so that every bucket holds its part of those answers, and nobody's
 // sequence would stand out with it where they are many and the cells few. In bucket 0 of a field of tokens lie random answers alone:
-// no event that matches does. Its count and two of its standard errors, but at most an equal part of all reports, is taken off every count.
+// no event that matches does. So each holds, at two standard errors, at most what bucket 0 does; at most an equal part of all reports; and at
+// most what the lowest tenth of the sequences lets all of them hold. The least of the three is taken off every count.
 // Source: apple-2022 section 5 and Figure 4 (2-grams that begin with frequent 1-grams); gboard-2024 Algorithm 2 (rounds on a trie).
 #ifndef NEXT_PREFIXES_H
 #define NEXT_PREFIXES_H

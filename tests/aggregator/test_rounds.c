@@ -143,6 +143,11 @@ static void test_random_answers_are_nobodys(void **state)
     assert_true(next.random == 120);
     assert_int_equal(next.n_frequent, 1);
     agg_next_prefixes_release(&next);
+    counts[8] = count_of(50, 5); // of six, the lowest tenth is the lowest
+    assert_ok(agg_next_prefixes_choose(&next, &error, &recipe, 1, counts, 100000, 0.05, 5));
+    assert_true(fabs(next.random - (50 + 10 * (1.2816 + 2 * 1.7094 / sqrt(6)))) < 1e-9);
+    agg_next_prefixes_release(&next);
+    for (int i = 0; i < 11; i++) counts[i] = count_of(100, 10);
     counts[0] = count_of(-50, -5);
     assert_ok(agg_next_prefixes_choose(&next, &error, &recipe, 1, counts, 100000, 0.05, 5));
     assert_true(next.random == 0);
