@@ -63,13 +63,13 @@ static uint32_t count_tokens(const char *text, size_t len)
     return n;
 }
 
-static const char marks[] = "holds what stands for something else in labels: | or <end> or <oov>";
+static const char marks[] = "holds what stands for something else in labels: | or <end>, <oov>, <none>";
 
 // What labels of cells are made with may not be a token itself.
 static int is_mark(const char *text, size_t len)
 {
     return shoal_text_equal("|", text, len) || shoal_text_equal("<end>", text, len) ||
-           shoal_text_equal("<oov>", text, len);
+           shoal_text_equal("<oov>", text, len) || shoal_text_equal("<none>", text, len);
 }
 
 // Is one of the words of a text a mark?

@@ -251,7 +251,7 @@ export class Query extends KeyedRecipe {
   /** @param {number} i @param {number} bucket */
   #cell(i, bucket) {
     const { boundaries, values, prefixes, tokens } = this.json.encoding[i];
-    if (bucket === 0) return '<oov>';
+    if (bucket === 0) return prefixes?.[0] === '' ? '<none>' : '<oov>';
     if (boundaries) return bucket < boundaries.length ? `[${boundaries[bucket - 1]},${boundaries[bucket]})` : `[${boundaries[bucket - 1]},inf)`;
     if (values) return values[bucket - 1];
     const next = ['<end>', '<oov>', ...tokens];

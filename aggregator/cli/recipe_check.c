@@ -136,11 +136,12 @@ static void print_cost(const shoal_recipe *r, uint32_t today)
 
 static void print_field(const agg_recipe *recipe, uint32_t i)
 {
-    char first[AGG_BUCKET_LABEL_MAX], last[AGG_BUCKET_LABEL_MAX];
+    char none[AGG_BUCKET_LABEL_MAX], first[AGG_BUCKET_LABEL_MAX], last[AGG_BUCKET_LABEL_MAX];
     const shoal_encoded *field = &recipe->recipe.encoding.fields[i];
     agg_recipe_bucket_label(first, sizeof first, recipe, i, 1);
     agg_recipe_bucket_label(last, sizeof last, recipe, i, field->size - 1);
-    printf("field %-13.*s %u buckets: <oov>", (int)field->field.len, field->field.bytes, field->size);
+    agg_recipe_bucket_label(none, sizeof none, recipe, i, 0);
+    printf("field %-13.*s %u buckets: %s", (int)field->field.len, field->field.bytes, field->size, none);
     if (field->scheme == SHOAL_SCHEME_TOKENS) {
         printf(" and %u prefix%s of %u token%s, each before %u tokens, <end> or <oov>\n", field->prefixes.count,
                field->prefixes.count == 1 ? "" : "es", field->depth, field->depth == 1 ? "" : "s", field->tokens.count);

@@ -209,7 +209,9 @@ static void put_next(label *l, const shoal_encoded *field, const agg_list lists[
 static void put_bucket(label *l, const agg_recipe *recipe, uint32_t i, uint32_t bucket)
 {
     const shoal_encoded *field = &recipe->recipe.encoding.fields[i];
-    if (bucket == 0)
+    if (bucket == 0 && field->prefixes.count > 0 && field->depth == 0)
+        put_text(l, "<none>"); // behind the empty prefix "<oov>" is a first token that is not listed
+    else if (bucket == 0)
         put_text(l, "<oov>");
     else if (field->scheme == SHOAL_SCHEME_NUMBER)
         put_range(l, field, bucket);

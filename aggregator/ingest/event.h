@@ -31,7 +31,7 @@ int agg_tokens_are_kept(const shoal_recipe *recipe, agg_text text, int is_tokens
 #define AGG_CELL_LABEL_MAX (SHOAL_ENCODED_MAX * (2 * SHOAL_TOKEN_TEXT_MAX + 1 + 3)) // the same
 
 // What a bucket of a field is called: "[20,30)", "[80,inf)", "hello world a", "hello world <end>", "hello world <oov>", a listed value,
-// "<oov>" for bucket 0. And an item: the labels of its buckets, in order, between " | ". Lists are hostile text: print it as such.
+// "<oov>" for bucket 0 ("<none>" where the prefix is the empty one). And an item: the labels of its buckets, in order, between " | ". Lists are hostile text: print it as such.
 //   out: cut short at cap - 1 bytes, NUL-terminated
 // Returns: bytes of the whole label.
 size_t agg_recipe_bucket_label(char *out, size_t cap, const agg_recipe *recipe, uint32_t field, uint32_t bucket);

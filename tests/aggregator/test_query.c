@@ -173,6 +173,8 @@ static void first_tokens_and_values(void **state)
     assert_string_equal(label, "<end> | <oov>");
     assert_true(find_event(label, sizeof label, &recipe, "{\"w\":\"we\",\"app\":\"mail\"}"));
     assert_string_equal(label, "<oov> | mail");
+    agg_recipe_label(label, sizeof label, &recipe, 1);
+    assert_string_equal(label, "<none> | mail"); // no event that matches: a label of its own
     agg_recipe_release(&recipe);
 }
 

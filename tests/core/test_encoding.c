@@ -93,7 +93,7 @@ static void digest_of_list(uint8_t digest[32], const char *const *entries, size_
 static void lists(void)
 {
     static const char *const entries[] = {"de", "en", "a value of words", "|x", "<oov"};
-    static const char *const bad[] = {"a\nb", "tab\t", "\x7f", "\x01", "|", "<end>", "<oov>"};
+    static const char *const bad[] = {"a\nb", "tab\t", "\x7f", "\x01", "|", "<end>", "<oov>", "<none>"};
     char long_text[258];
     uint8_t digest[32];
     clear();
@@ -132,9 +132,9 @@ static void digests_differ(void)
 static void tokens(void)
 {
     static const char *const good[] = {"hello world", "i went", "a\xc3\xa9 b"};
-    static const char *const bad_prefixes[] = {" a b",  "a b ",    "a  b",    "a\tb c", " ",
-                                               "a | b", "<oov> b", "a <end>", "|"};
-    static const char *const bad_tokens[] = {"", "a b", " a", "a ", "|", "<end>", "<oov>", "a\n", "\x7f"};
+    static const char *const bad_prefixes[] = {" a b",  "a b ",    "a  b",    "a\tb c",   " ",
+                                               "a | b", "<oov> b", "a <end>", "a <none>", "|"};
+    static const char *const bad_tokens[] = {"", "a b", " a", "a ", "|", "<end>", "<oov>", "<none>", "a\n", "\x7f"};
     clear();
     CHECK(field(0, "phrase") == SHOAL_OK);
     for (int i = 0; i < 3; i++) CHECK(text(0, SHOAL_LIST_PREFIXES, good[i]) == SHOAL_OK);

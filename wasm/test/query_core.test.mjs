@@ -182,6 +182,7 @@ test('values, first tokens, and names that an object inherits', async () => {
   assert.equal(say({ constructor: 'U\u0308ber', word: 'Été' }), 'Über | <oov>');
   assert.equal(say({ constructor: 'home page', word: ' ' }), 'home page | <end>');
   assert.equal(say({ constructor: 'page', word: 'été' }), '<oov> | été');
+  assert.equal(query.label(0), '<oov> | <none>', 'not the label of a token that is not listed');
   assert.equal(query.item(Object.create({ word: 'été' })), null, 'only what the event itself has');
   const numbers = core.query(figure4({ encoding: [{ field: 'age', boundaries: [-1.5, 0, 0.000001] }] }));
   assert.deepEqual([-2, -1.5, -1e-6, 0, 4e-7, 6e-7, 1e-6].map((age) => numbers.item({ age })), [0, 1, 1, 2, 2, 3, 3]);
