@@ -3,6 +3,7 @@
 #include "encoding.h"
 
 #include "bytes.h"
+#include "sentence.h"
 #include "sha256.h"
 
 #define NEXT_FIRST 2u // end and "not listed" come before the listed tokens
@@ -22,7 +23,7 @@ void shoal_list_add(shoal_list *list, const char *text, size_t len)
 
 static shoal_encoded *field_at(shoal_encoding *encoding, uint32_t index, const char **why)
 {
-    *why = "has too many fields, or skips one";
+    *why = SHOAL_SENTENCE("has too many fields, or skips one");
     if (index > encoding->n_fields || index >= SHOAL_ENCODED_MAX) return NULL;
     if (index == encoding->n_fields) encoding->n_fields++;
     return &encoding->fields[index];
@@ -33,7 +34,7 @@ shoal_err shoal_encoding_set_field(shoal_encoding *encoding, uint32_t index, con
 {
     shoal_encoded *field = field_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
-    *why = "is given twice";
+    *why = SHOAL_SENTENCE("is given twice");
     if (field->field.len != 0) return SHOAL_ERR_DUPLICATE;
     return shoal_name_set(&field->field, name, len, why);
 }
@@ -42,9 +43,9 @@ shoal_err shoal_encoding_add_boundary(shoal_encoding *encoding, uint32_t index, 
 {
     shoal_encoded *field = field_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
-    *why = "has more than 64 boundaries";
+    *why = SHOAL_SENTENCE("has more than 64 boundaries");
     if (field->n_boundaries == SHOAL_BOUNDARIES_MAX) return SHOAL_ERR_RANGE;
-    *why = "must rise";
+    *why = SHOAL_SENTENCE("must rise");
     if (field->n_boundaries > 0 && micro <= field->boundaries[field->n_boundaries - 1]) return SHOAL_ERR_RANGE;
     field->boundaries[field->n_boundaries++] = micro;
     return SHOAL_OK;
@@ -86,13 +87,13 @@ static int has_mark(const char *text, size_t len)
 static shoal_err add_prefix(shoal_encoded *field, const char *text, size_t len, const char **why)
 {
     uint32_t depth = count_tokens(text, len);
-    *why = "holds a prefix that is not tokens with one space between them";
+    *why = SHOAL_SENTENCE("holds a prefix that is not tokens with one space between them");
     if (depth == SHOAL_NOT_LISTED) return SHOAL_ERR_TYPE;
-    *why = marks;
+    *why = SHOAL_SENTENCE(marks);
     if (has_mark(text, len)) return SHOAL_ERR_TYPE;
-    *why = "holds prefixes of different numbers of tokens";
+    *why = SHOAL_SENTENCE("holds prefixes of different numbers of tokens");
     if (field->prefixes.count > 0 && depth != field->depth) return SHOAL_ERR_RANGE;
-    *why = "holds the empty prefix twice";
+    *why = SHOAL_SENTENCE("holds the empty prefix twice");
     if (field->prefixes.count > 0 && depth == 0) return SHOAL_ERR_DUPLICATE;
     field->depth = depth;
     shoal_list_add(&field->prefixes, text, len);
@@ -101,9 +102,9 @@ static shoal_err add_prefix(shoal_encoded *field, const char *text, size_t len, 
 
 static shoal_err add_token(shoal_encoded *field, const char *text, size_t len, const char **why)
 {
-    *why = "holds what is not one token";
+    *why = SHOAL_SENTENCE("holds what is not one token");
     if (count_tokens(text, len) != 1) return SHOAL_ERR_TYPE;
-    *why = marks;
+    *why = SHOAL_SENTENCE(marks);
     if (is_mark(text, len)) return SHOAL_ERR_TYPE;
     shoal_list_add(&field->tokens, text, len);
     return SHOAL_OK;
@@ -111,11 +112,11 @@ static shoal_err add_token(shoal_encoded *field, const char *text, size_t len, c
 
 static shoal_err add_value(shoal_encoded *field, const char *text, size_t len, const char **why)
 {
-    *why = "holds a value that is empty or has control characters";
+    *why = SHOAL_SENTENCE("holds a value that is empty or has control characters");
     if (len == 0) return SHOAL_ERR_RANGE;
     for (size_t i = 0; i < len; i++)
         if ((uint8_t)text[i] < ' ' || text[i] == 0x7f) return SHOAL_ERR_TYPE;
-    *why = marks;
+    *why = SHOAL_SENTENCE(marks);
     if (has_mark(text, len)) return SHOAL_ERR_TYPE;
     shoal_list_add(&field->values, text, len);
     return SHOAL_OK;
@@ -127,7 +128,7 @@ shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index, enum
     shoal_encoded *field = field_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
     const shoal_list *lists[] = {&field->values, &field->prefixes, &field->tokens};
-    *why = "holds too many entries, or one over 256 bytes";
+    *why = SHOAL_SENTENCE("holds too many entries, or one over 256 bytes");
     if (len > SHOAL_TOKEN_TEXT_MAX || lists[list]->count == SHOAL_LIST_MAX) return SHOAL_ERR_RANGE;
     if (list == SHOAL_LIST_PREFIXES) return add_prefix(field, text, len, why);
     return list == SHOAL_LIST_TOKENS ? add_token(field, text, len, why) : add_value(field, text, len, why);
@@ -164,14 +165,14 @@ shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size, const 
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         shoal_encoded *field = &encoding->fields[i];
         uint64_t buckets = 0;
-        *why = "holds an entry without a field";
+        *why = SHOAL_SENTENCE("holds an entry without a field");
         if (field->field.len == 0) return SHOAL_ERR_MISSING_FIELD;
-        *why = "holds one field twice";
+        *why = SHOAL_SENTENCE("holds one field twice");
         if (has_field_before(encoding, i)) return SHOAL_ERR_DUPLICATE;
-        *why = "needs, for each field, boundaries, or values, or prefixes and tokens";
+        *why = SHOAL_SENTENCE("needs, for each field, boundaries, or values, or prefixes and tokens");
         field->scheme = find_scheme(field, &buckets);
         if (field->scheme == 0) return SHOAL_ERR_MISSING_FIELD;
-        *why = "has more than 2^24 cells";
+        *why = SHOAL_SENTENCE("has more than 2^24 cells");
         if (buckets > SHOAL_DOMAIN_SIZE_MAX) return SHOAL_ERR_RANGE;
         cells *= buckets;
         if (cells > SHOAL_DOMAIN_SIZE_MAX) return SHOAL_ERR_RANGE;

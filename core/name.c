@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sentence.h"
+
 static int is_name_char(char c, int is_first)
 {
     if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) return 1;
@@ -12,9 +14,9 @@ static int is_name_char(char c, int is_first)
 
 shoal_err shoal_name_set(shoal_name *name, const char *text, size_t len, const char **why)
 {
-    *why = "must have 1 to 64 characters";
+    *why = SHOAL_SENTENCE("must have 1 to 64 characters");
     if (len < 1 || len > SHOAL_NAME_MAX) return SHOAL_ERR_RANGE;
-    *why = "may hold a-z, 0-9 and, after the first, . _ -";
+    *why = SHOAL_SENTENCE("may hold a-z, 0-9 and, after the first, . _ -");
     for (size_t i = 0; i < len; i++)
         if (!is_name_char(text[i], i == 0)) return SHOAL_ERR_TYPE;
     memset(name, 0, sizeof *name);

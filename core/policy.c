@@ -3,47 +3,32 @@
 #include "policy.h"
 
 #include "canonical.h"
-#include "field_text.h"
+#include "central.h"
+#include "field_table.h"
 #include "probability.h"
+#include "sentence.h"
 
 // Where a member lives: in the policy, a stream, a field of a stream, an analysis, a budgeted field of an analysis. Behind an entry come
 // its fields.
 enum level { TOP, STREAM, STREAM_FIELD, ANALYSIS, BUDGET };
 
-typedef enum kind {
-    NAME,       // shoal_name
-    INTEGER,    // uint32_t, a whole number
-    MICRO,      // uint32_t, micro-units
-    CHOICE,     // uint32_t, one of `choices`
-    DELTA,      // uint32_t K of "1e-K"
-    KEYS,       // list of Ed25519 public keys
-    MECHANISMS, // uint32_t, list of names, bit id of each
-    SPLITS      // list of names
-} kind;
-
-typedef struct choice {
-    const char *name;
-    uint32_t number;
-} choice;
-
-static const choice types[] = {
+static const shoal_choice types[] = {
     {"number", SHOAL_SCHEME_NUMBER}, {"text", SHOAL_SCHEME_LIST}, {"tokens", SHOAL_SCHEME_TOKENS}, {NULL, 0}};
-static const choice compositions[] = {
+static const shoal_choice compositions[] = {
     {"basic", SHOAL_COMPOSE_BASIC}, {"advanced", SHOAL_COMPOSE_ADVANCED}, {"renyi", SHOAL_COMPOSE_RENYI}, {NULL, 0}};
 
 // Every mechanism has a name here, carried by this build or not: a policy and its hash are the same everywhere.
-static const choice mechanisms[] = {
+static const shoal_choice mechanisms[] = {
 #define SHOAL_MECHANISM(id, stem, name) {name, id},
 #include "mechanisms.def"
 #undef SHOAL_MECHANISM
     {NULL, 0}};
 
+enum list { KEYS = 1, MECHANISMS, SPLITS }; // the last two of an analysis
+
 typedef struct row {
-    const char *path; // N and M stand for a digit
-    uint8_t level, kind, is_always;
-    uint16_t offset; // in what its level says
-    uint32_t min, max, initial;
-    const choice *choices;
+    shoal_field f;       // N and M in its path stand for a digit; at: what its level says
+    uint8_t level, list; // list: 0 where it is a scalar
 } row;
 
 #define IN(type, member) (uint16_t) offsetof(type, member)
@@ -53,35 +38,55 @@ typedef struct row {
 #define EPS_MAX SHOAL_EPS_MICRO_MAX
 #define REPORTS_MAX SHOAL_POLICY_REPORTS_MAX
 
-// path, level, kind, always, offset, min, max, initial, choices. The row's number is the tag in the canonical bytes: rows are added at
+// path, choices, min, max, initial, offset, kind, always; level, list. The row's number is the tag in the canonical bytes: rows are added at
 // the end and never move.
 static const row fields[] = {
-    {"policy", TOP, NAME, 1, IN_TOP(policy), 0, 0, 0, NULL},
-    {"keys", TOP, KEYS, 1, 0, 0, 0, 0, NULL},
-    {"fresh_days", TOP, INTEGER, 0, IN_TOP(fresh_days), 1, 365, 1, NULL},
-    {"streams.N.stream", STREAM, NAME, 1, IN_STREAM(stream), 0, 0, 0, NULL},
-    {"streams.N.retention_days", STREAM, INTEGER, 1, IN_STREAM(retention_days), 1, 400, 0, NULL},
-    {"streams.N.fields.M.field", STREAM_FIELD, NAME, 1, IN(shoal_policy_field, field), 0, 0, 0, NULL},
-    {"streams.N.fields.M.type", STREAM_FIELD, CHOICE, 1, IN(shoal_policy_field, scheme), 0, 0, 0, types},
-    {"analyses.N.analysis", ANALYSIS, NAME, 1, IN_ANALYSIS(analysis), 0, 0, 0, NULL},
-    {"analyses.N.stream", ANALYSIS, NAME, 1, IN_ANALYSIS(stream), 0, 0, 0, NULL},
-    {"analyses.N.version", ANALYSIS, INTEGER, 0, IN_ANALYSIS(version), 1, 1000000, 1, NULL},
-    {"analyses.N.mechanisms", ANALYSIS, MECHANISMS, 1, IN_ANALYSIS(mechanisms), 0, 0, 0, mechanisms},
-    {"analyses.N.query.fields", ANALYSIS, INTEGER, 0, IN_ANALYSIS(query_fields), 1, SHOAL_ENCODED_MAX, 1, NULL},
-    {"analyses.N.query.size", ANALYSIS, INTEGER, 0, IN_ANALYSIS(query_size), 2, SHOAL_DOMAIN_SIZE_MAX, 65536, NULL},
-    {"analyses.N.budget.epsilon", ANALYSIS, MICRO, 1, IN_ANALYSIS(budget.eps_micro), 1, EPS_MAX, 0, NULL},
-    {"analyses.N.budget.delta", ANALYSIS, DELTA, 1, IN_ANALYSIS(delta_exp), 0, 0, 0, NULL},
-    {"analyses.N.budget.reports", ANALYSIS, INTEGER, 1, IN_ANALYSIS(budget.reports), 1, REPORTS_MAX, 0, NULL},
-    {"analyses.N.budget.composition", ANALYSIS, CHOICE, 0, IN_ANALYSIS(composition), 0, 0, 0, compositions},
-    {"analyses.N.budget.slack", ANALYSIS, DELTA, 0, IN_ANALYSIS(slack_exp), 0, 0, 0, NULL},
-    {"analyses.N.cohort.minimum", ANALYSIS, INTEGER, 0, IN_ANALYSIS(cohort_minimum), 1, 1000000000, 1000, NULL},
-    {"analyses.N.cohort.honest", ANALYSIS, MICRO, 0, IN_ANALYSIS(honest_micro), 1, 1000000, 1000000, NULL},
-    {"analyses.N.split_by", ANALYSIS, SPLITS, 0, 0, 0, 0, 0, NULL},
-    {"analyses.N.fields.M.field", BUDGET, NAME, 1, IN(shoal_policy_budget, field), 0, 0, 0, NULL},
-    {"analyses.N.fields.M.local_epsilon", BUDGET, MICRO, 1, IN(shoal_policy_budget, local_eps_micro), 1, EPS_MAX, 0,
-     NULL},
-    {"analyses.N.fields.M.epsilon", BUDGET, MICRO, 1, IN(shoal_policy_budget, eps_micro), 1, EPS_MAX, 0, NULL},
-    {"analyses.N.fields.M.reports", BUDGET, INTEGER, 1, IN(shoal_policy_budget, reports), 1, REPORTS_MAX, 0, NULL},
+    {{"policy", NULL, 0, 0, 0, IN_TOP(policy), FIELD_NAME, 1}, TOP, 0},
+    {{"keys", NULL, 0, 0, 0, 0, FIELD_LIST, 1}, TOP, KEYS},
+    {{"fresh_days", NULL, 1, 365, 1, IN_TOP(fresh_days), FIELD_INTEGER, 0}, TOP, 0},
+    {{"streams.N.stream", NULL, 0, 0, 0, IN_STREAM(stream), FIELD_NAME, 1}, STREAM, 0},
+    {{"streams.N.retention_days", NULL, 1, 400, 0, IN_STREAM(retention_days), FIELD_INTEGER, 1}, STREAM, 0},
+    {{"streams.N.fields.M.field", NULL, 0, 0, 0, IN(shoal_policy_field, field), FIELD_NAME, 1}, STREAM_FIELD, 0},
+    {{"streams.N.fields.M.type", types, 0, 0, 0, IN(shoal_policy_field, scheme), FIELD_CHOICE, 1}, STREAM_FIELD, 0},
+    {{"analyses.N.analysis", NULL, 0, 0, 0, IN_ANALYSIS(analysis), FIELD_NAME, 1}, ANALYSIS, 0},
+    {{"analyses.N.stream", NULL, 0, 0, 0, IN_ANALYSIS(stream), FIELD_NAME, 1}, ANALYSIS, 0},
+    {{"analyses.N.version", NULL, 1, 1000000, 1, IN_ANALYSIS(version), FIELD_INTEGER, 0}, ANALYSIS, 0},
+    {{"analyses.N.mechanisms", mechanisms, 0, 0, 0, IN_ANALYSIS(mechanisms), FIELD_LIST, 1}, ANALYSIS, MECHANISMS},
+    {{"analyses.N.query.fields", NULL, 1, SHOAL_ENCODED_MAX, 1, IN_ANALYSIS(query_fields), FIELD_INTEGER, 0},
+     ANALYSIS,
+     0},
+    {{"analyses.N.query.size", NULL, 2, SHOAL_DOMAIN_SIZE_MAX, 65536, IN_ANALYSIS(query_size), FIELD_INTEGER, 0},
+     ANALYSIS,
+     0},
+    {{"analyses.N.budget.epsilon", NULL, 1, EPS_MAX, 0, IN_ANALYSIS(budget.eps_micro), FIELD_MICRO, 1}, ANALYSIS, 0},
+    {{"analyses.N.budget.delta", NULL, SHOAL_DELTA_EXP_MIN, SHOAL_DELTA_EXP_MAX, 0, IN_ANALYSIS(delta_exp), FIELD_DELTA,
+      1},
+     ANALYSIS,
+     0},
+    {{"analyses.N.budget.reports", NULL, 1, REPORTS_MAX, 0, IN_ANALYSIS(budget.reports), FIELD_INTEGER, 1},
+     ANALYSIS,
+     0},
+    {{"analyses.N.budget.composition", compositions, 0, 0, 0, IN_ANALYSIS(composition), FIELD_CHOICE, 0}, ANALYSIS, 0},
+    {{"analyses.N.budget.slack", NULL, SHOAL_DELTA_EXP_MIN, SHOAL_DELTA_EXP_MAX, 0, IN_ANALYSIS(slack_exp), FIELD_DELTA,
+      0},
+     ANALYSIS,
+     0},
+    {{"analyses.N.cohort.minimum", NULL, 1, 1000000000, 1000, IN_ANALYSIS(cohort_minimum), FIELD_INTEGER, 0},
+     ANALYSIS,
+     0},
+    {{"analyses.N.cohort.honest", NULL, 1, 1000000, 1000000, IN_ANALYSIS(honest_micro), FIELD_MICRO, 0}, ANALYSIS, 0},
+    {{"analyses.N.split_by", NULL, 0, 0, 0, 0, FIELD_LIST, 0}, ANALYSIS, SPLITS},
+    {{"analyses.N.fields.M.field", NULL, 0, 0, 0, IN(shoal_policy_budget, field), FIELD_NAME, 1}, BUDGET, 0},
+    {{"analyses.N.fields.M.local_epsilon", NULL, 1, EPS_MAX, 0, IN(shoal_policy_budget, local_eps_micro), FIELD_MICRO,
+      1},
+     BUDGET,
+     0},
+    {{"analyses.N.fields.M.epsilon", NULL, 1, EPS_MAX, 0, IN(shoal_policy_budget, eps_micro), FIELD_MICRO, 1},
+     BUDGET,
+     0},
+    {{"analyses.N.fields.M.reports", NULL, 1, REPORTS_MAX, 0, IN(shoal_policy_budget, reports), FIELD_INTEGER, 1},
+     BUDGET,
+     0},
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
 #define TAG_LEVEL 64u // tag of an entry of a list of objects: this and its level
@@ -89,7 +94,7 @@ static const row fields[] = {
 static shoal_err refuse(shoal_policy *policy, const char *path, shoal_err err, const char *text)
 {
     policy->error_field = path;
-    policy->error_text = text;
+    policy->error_text = SHOAL_SENTENCE(text);
     policy->is_finished = 0;
     return err;
 }
@@ -117,23 +122,12 @@ static place place_of(uint32_t at_level, uint32_t n, uint32_t m)
     }
 }
 
-static void put_number(uint8_t *at, const row *f, uint32_t number)
-{
-    memcpy(at + f->offset, &number, sizeof number);
-}
-
-static uint32_t get_number(const uint8_t *at, const row *f)
-{
-    uint32_t number;
-    memcpy(&number, at + f->offset, sizeof number);
-    return number;
-}
-
 static void put_defaults(shoal_policy *policy, uint32_t at_level, uint32_t n)
 {
     uint8_t *at = (uint8_t *)policy + place_of(at_level, n, 0).offset;
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (fields[i].level == at_level && fields[i].initial != 0) put_number(at, &fields[i], fields[i].initial);
+        if (fields[i].level == at_level && fields[i].f.initial != 0)
+            shoal_field_put(&fields[i].f, at, fields[i].f.initial);
 }
 
 void shoal_policy_init(shoal_policy *policy)
@@ -175,15 +169,16 @@ static int matches(const char *pattern, const char *path, size_t len, uint32_t i
 
 // Where a member was found.
 typedef struct target {
-    const row *f; // NULL: there is none, and `err` says why
+    const row *row; // NULL: there is none, and `err` says why
+    const shoal_field *f;
     uint8_t *at;
     uint64_t *seen;
     shoal_err err;
 } target;
 
-static uint64_t bit_of(const row *f)
+static uint64_t bit_of(const row *r)
 {
-    return (uint64_t)1 << (f - fields);
+    return (uint64_t)1 << (r - fields);
 }
 
 // The field of a path, marked as seen.
@@ -191,135 +186,105 @@ static uint64_t bit_of(const row *f)
 static target take_field(shoal_policy *policy, const char *path, size_t len, int is_list)
 {
     uint32_t index[2] = {0, 0};
-    target t = {NULL, NULL, NULL, SHOAL_OK};
-    const row *f = fields;
-    while (f < fields + N_FIELDS && !matches(f->path, path, len, index)) f++;
-    if (f == fields + N_FIELDS) {
+    target t = {NULL, NULL, NULL, NULL, SHOAL_OK};
+    const row *r = fields;
+    while (r < fields + N_FIELDS && !matches(r->f.path, path, len, index)) r++;
+    if (r == fields + N_FIELDS) {
         t.err = refuse(policy, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a policy");
         return t;
     }
-    if (!reach(policy, f->level, index[0], index[1])) {
-        t.err = refuse(policy, f->path, SHOAL_ERR_RANGE, "is of one entry too many, or skips one");
+    t.f = &r->f;
+    if (!reach(policy, r->level, index[0], index[1])) {
+        t.err = refuse(policy, t.f->path, SHOAL_ERR_RANGE, "is of one entry too many, or skips one");
         return t;
     }
-    place p = place_of(f->level, index[0], index[1]);
+    place p = place_of(r->level, index[0], index[1]);
     t.at = (uint8_t *)policy + p.offset;
     t.seen = policy->seen + p.seen;
-    if (!is_list && *t.seen & bit_of(f)) {
-        t.err = refuse(policy, f->path, SHOAL_ERR_DUPLICATE, "is given twice");
+    if (!is_list && *t.seen & bit_of(r)) {
+        t.err = refuse(policy, t.f->path, SHOAL_ERR_DUPLICATE, "is given twice");
         return t;
     }
-    *t.seen |= bit_of(f);
-    t.f = f;
+    *t.seen |= bit_of(r);
+    t.row = r;
     return t;
 }
 
 // ---- setting ----
 
-shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t path_len, int64_t micro)
+static shoal_err answer(shoal_policy *policy, const shoal_field *f, shoal_err err, const char *why)
 {
-    target t = take_field(policy, path, path_len, 0);
-    const row *f = t.f;
-    if (f == NULL) return t.err;
-    if (f->kind != INTEGER && f->kind != MICRO)
-        return refuse(policy, f->path, SHOAL_ERR_TYPE, f->kind >= KEYS ? "must be a list" : "must be a string");
-    if (f->kind == INTEGER && micro % 1000000 != 0)
-        return refuse(policy, f->path, SHOAL_ERR_TYPE, "must be a whole number");
-    int64_t number = f->kind == INTEGER ? micro / 1000000 : micro;
-    if (number < (int64_t)f->min || number > (int64_t)f->max)
-        return refuse(policy, f->path, SHOAL_ERR_RANGE, "is outside its range");
-    put_number(t.at, f, (uint32_t)number);
-    return SHOAL_OK;
-}
-
-static const choice *find_choice(const row *f, const char *text, size_t len)
-{
-    const choice *c = f->choices;
-    while (c->name != NULL && !shoal_text_equal(c->name, text, len)) c++;
-    return c->name != NULL ? c : NULL;
-}
-
-static shoal_err set_name(shoal_policy *policy, const row *f, shoal_name *name, const char *text, size_t len)
-{
-    const char *why;
-    shoal_err err = shoal_name_set(name, text, len, &why);
     return err == SHOAL_OK ? SHOAL_OK : refuse(policy, f->path, err, why);
 }
 
-static shoal_err set_delta(shoal_policy *policy, const row *f, uint8_t *at, const char *text, size_t len)
+shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t path_len, int64_t micro)
 {
-    uint32_t exponent = 0;
-    const char *digits = text + 3;
-    if (len < 4 || len > 5 || memcmp(text, "1e-", 3) != 0 || text[3] == '0' ||
-        shoal_parse_decimal(&exponent, &digits, (uint32_t)len - 3, 100) != SHOAL_OK)
-        return refuse(policy, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
-    if (exponent < 3 || exponent > 15) return refuse(policy, f->path, SHOAL_ERR_RANGE, "must be 1e-3 to 1e-15");
-    put_number(at, f, exponent);
-    return SHOAL_OK;
+    const char *why;
+    target t = take_field(policy, path, path_len, 0);
+    if (t.row == NULL) return t.err;
+    shoal_err err = shoal_field_set_number(t.f, t.at, micro, &why);
+    return answer(policy, t.f, err, why);
 }
 
 shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t path_len, const char *text, size_t len)
 {
+    const char *why;
     target t = take_field(policy, path, path_len, 0);
-    const row *f = t.f;
-    if (f == NULL) return t.err;
-    if (f->kind == NAME) return set_name(policy, f, (shoal_name *)(void *)(t.at + f->offset), text, len);
-    if (f->kind == DELTA) return set_delta(policy, f, t.at, text, len);
-    if (f->kind != CHOICE)
-        return refuse(policy, f->path, SHOAL_ERR_TYPE, f->kind >= KEYS ? "must be a list" : "must be a number");
-    const choice *c = find_choice(f, text, len);
-    if (c == NULL) return refuse(policy, f->path, SHOAL_ERR_TYPE, "is none of the known names");
-    put_number(t.at, f, c->number);
-    return SHOAL_OK;
+    if (t.row == NULL) return t.err;
+    shoal_err err = shoal_field_set_string(t.f, t.at, text, len, &why);
+    return answer(policy, t.f, err, why);
 }
 
-static shoal_err add_key(shoal_policy *policy, const row *f, const char *text, size_t len)
+static shoal_err add_key(shoal_policy *policy, const char *text, size_t len, const char **why)
 {
-    uint8_t key[32], any = 0;
-    if (policy->n_keys == SHOAL_POLICY_KEYS_MAX) return refuse(policy, f->path, SHOAL_ERR_RANGE, "holds too many");
-    if (len != 64 || shoal_parse_hex(key, sizeof key, &text) != SHOAL_OK)
-        return refuse(policy, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
-    for (size_t i = 0; i < sizeof key; i++) any |= key[i];
-    if (any == 0) return refuse(policy, f->path, SHOAL_ERR_RANGE, "must not be all zeros");
+    uint8_t key[32];
+    *why = SHOAL_SENTENCE("holds too many");
+    if (policy->n_keys == SHOAL_POLICY_KEYS_MAX) return SHOAL_ERR_RANGE;
+    shoal_err err = shoal_parse_bytes(key, text, len, why);
+    if (err != SHOAL_OK) return err;
+    *why = SHOAL_SENTENCE("holds one twice");
     for (uint32_t i = 0; i < policy->n_keys; i++)
-        if (memcmp(policy->keys[i], key, sizeof key) == 0)
-            return refuse(policy, f->path, SHOAL_ERR_DUPLICATE, "holds one twice");
+        if (memcmp(policy->keys[i], key, sizeof key) == 0) return SHOAL_ERR_DUPLICATE;
     memcpy(policy->keys[policy->n_keys++], key, sizeof key);
     return SHOAL_OK;
 }
 
-static shoal_err add_mechanism(shoal_policy *policy, const row *f, uint8_t *at, const char *text, size_t len)
+static shoal_err add_mechanism(shoal_policy_analysis *analysis, const char *text, size_t len, const char **why)
 {
-    const choice *c = find_choice(f, text, len);
-    if (c == NULL) return refuse(policy, f->path, SHOAL_ERR_MECHANISM, "holds an unknown one");
-    uint32_t mask = get_number(at, f), bit = (uint32_t)1 << c->number;
-    if (mask & bit) return refuse(policy, f->path, SHOAL_ERR_DUPLICATE, "holds one twice");
-    put_number(at, f, mask | bit);
+    const shoal_choice *c = shoal_find_choice(mechanisms, text, len);
+    *why = SHOAL_SENTENCE("holds an unknown one");
+    if (c == NULL) return SHOAL_ERR_MECHANISM;
+    uint32_t bit = (uint32_t)1 << c->number;
+    *why = SHOAL_SENTENCE("holds one twice");
+    if (analysis->mechanisms & bit) return SHOAL_ERR_DUPLICATE;
+    analysis->mechanisms |= bit;
     return SHOAL_OK;
 }
 
-static shoal_err add_split(shoal_policy *policy, const row *f, shoal_policy_analysis *analysis, const char *text,
-                           size_t len)
+static shoal_err add_split(shoal_policy_analysis *analysis, const char *text, size_t len, const char **why)
 {
-    if (analysis->n_splits == SHOAL_SPLIT_MAX) return refuse(policy, f->path, SHOAL_ERR_RANGE, "holds too many");
+    *why = SHOAL_SENTENCE("holds too many");
+    if (analysis->n_splits == SHOAL_SPLIT_MAX) return SHOAL_ERR_RANGE;
     shoal_name *name = &analysis->splits[analysis->n_splits];
-    shoal_err err = set_name(policy, f, name, text, len);
+    shoal_err err = shoal_name_set(name, text, len, why);
     if (err != SHOAL_OK) return err;
-    if (analysis->n_splits > 0 && shoal_name_equal(&analysis->splits[0], name))
-        return refuse(policy, f->path, SHOAL_ERR_DUPLICATE, "holds one twice");
+    *why = SHOAL_SENTENCE("holds one twice");
+    if (analysis->n_splits > 0 && shoal_name_equal(&analysis->splits[0], name)) return SHOAL_ERR_DUPLICATE;
     analysis->n_splits++;
     return SHOAL_OK;
 }
 
 shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t path_len, const char *text, size_t len)
 {
+    const char *why = SHOAL_SENTENCE("is not a list");
     target t = take_field(policy, path, path_len, 1);
-    const row *f = t.f;
-    if (f == NULL) return t.err;
-    if (f->kind == KEYS) return add_key(policy, f, text, len);
-    if (f->kind == MECHANISMS) return add_mechanism(policy, f, t.at, text, len);
-    if (f->kind == SPLITS) return add_split(policy, f, (shoal_policy_analysis *)(void *)t.at, text, len);
-    return refuse(policy, f->path, SHOAL_ERR_TYPE, "is not a list");
+    if (t.row == NULL) return t.err;
+    shoal_policy_analysis *analysis = (shoal_policy_analysis *)(void *)t.at; // of what is a list of one
+    shoal_err err = SHOAL_ERR_TYPE;
+    if (t.row->list == KEYS) err = add_key(policy, text, len, &why);
+    if (t.row->list == MECHANISMS) err = add_mechanism(analysis, text, len, &why);
+    if (t.row->list == SPLITS) err = add_split(analysis, text, len, &why);
+    return answer(policy, t.f, err, why);
 }
 
 // ---- checks ----
@@ -328,8 +293,8 @@ static shoal_err check_missing(shoal_policy *policy, uint32_t at_level, uint32_t
 {
     uint64_t seen = policy->seen[place_of(at_level, n, m).seen];
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (fields[i].level == at_level && fields[i].is_always && !(seen & bit_of(&fields[i])))
-            return refuse(policy, fields[i].path, SHOAL_ERR_MISSING_FIELD, "is missing");
+        if (fields[i].level == at_level && fields[i].f.is_always && !(seen & bit_of(&fields[i])))
+            return refuse(policy, fields[i].f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
     return SHOAL_OK;
 }
 
@@ -441,22 +406,22 @@ static shoal_err check_all(shoal_policy *policy)
 
 // ---- canonical bytes ----
 
-static void put_member(shoal_canonical *w, const shoal_policy *policy, const row *f, const uint8_t *at)
+static void put_member(shoal_canonical *w, const shoal_policy *policy, const row *r, const uint8_t *at)
 {
-    uint16_t tag = (uint16_t)(f - fields + 1);
+    uint16_t tag = (uint16_t)(r - fields + 1);
     uint8_t number[4];
-    if (f->kind == NAME) {
-        const shoal_name *name = (const shoal_name *)(const void *)(at + f->offset);
+    if (r->f.kind == FIELD_NAME) {
+        const shoal_name *name = (const shoal_name *)(const void *)(at + r->f.offset);
         shoal_canonical_field(w, tag, name->bytes, name->len);
-    } else if (f->kind == KEYS) {
+    } else if (r->list == KEYS) {
         shoal_canonical_field(w, tag, policy->keys, policy->n_keys * sizeof policy->keys[0]);
-    } else if (f->kind == SPLITS) {
+    } else if (r->list == SPLITS) {
         const shoal_policy_analysis *a = (const shoal_policy_analysis *)(const void *)at;
         size_t start = shoal_canonical_open(w, tag);
         for (uint32_t i = 0; i < a->n_splits; i++) shoal_canonical_name(w, &a->splits[i]);
         shoal_canonical_close(w, start);
-    } else {
-        store32_be(number, get_number(at, f));
+    } else { // a number, or the mask of mechanisms
+        store32_be(number, (uint32_t)shoal_field_get(&r->f, at));
         shoal_canonical_field(w, tag, number, sizeof number);
     }
 }

@@ -3,159 +3,105 @@
 #include "recipe.h"
 
 #include "bytes.h"
+#include "field_table.h"
 #include "number_item.h"
 #include "recipe_query.h"
 
-typedef enum kind {
-    KIND_NAME,      // shoal_name
-    KIND_CHOICE,    // uint32_t, one of `choices`
-    KIND_INTEGER,   // uint32_t, a whole number
-    KIND_INTEGER64, // uint64_t, a whole number
-    KIND_MICRO,     // uint32_t, micro-units
-    KIND_SIGNED,    // int64_t, micro-units, may be negative
-    KIND_SEED,      // 32 bytes, 64 hex digits, not all zero
-    KIND_DAY,       // uint32_t, "YYYY-MM-DD"
-    KIND_DELTA,     // uint32_t K of "1e-K"
-    KIND_MECHANISM, // uint32_t, a name of mechanisms.def
-    KIND_VALUES     // the list parameters.values, given by shoal_recipe_add_value
-} kind;
+typedef struct row {
+    shoal_field f;
+    uint16_t tag;   // in the canonical bytes; fixed for ever
+    uint16_t takes; // SHOAL_TAKES_*: only recipes of mechanisms that take it may
+} row;
 
-typedef struct choice {
-    const char *name;
-    uint32_t number;
-} choice;
-
-typedef struct field {
-    const char *path;
-    uint16_t tag;      // in the canonical bytes; fixed for ever
-    uint8_t is_always; // every recipe must state it
-    uint16_t takes;    // SHOAL_TAKES_*: only recipes of mechanisms that take it may
-    kind kind;
-    size_t offset;
-    uint64_t min, max, initial;
-    const choice *choices;
-} field;
-
-static const choice value_kinds[] = {{"word", SHOAL_VALUE_WORD},
-                                     {"host", SHOAL_VALUE_HOST},
-                                     {"site", SHOAL_VALUE_SITE},
-                                     {"item", SHOAL_VALUE_ITEM},
-                                     {"number", SHOAL_VALUE_NUMBER},
+static const shoal_choice value_kinds[] = {{"word", SHOAL_VALUE_WORD},
+                                           {"host", SHOAL_VALUE_HOST},
+                                           {"site", SHOAL_VALUE_SITE},
+                                           {"item", SHOAL_VALUE_ITEM},
+                                           {"number", SHOAL_VALUE_NUMBER},
 #ifndef SHOAL_WITHOUT_QUERIES
-                                     {"fields", SHOAL_VALUE_FIELDS},
+                                           {"fields", SHOAL_VALUE_FIELDS},
 #endif
-                                     {NULL, 0}};
-static const choice forms[] = {{"none", SHOAL_FORM_NONE}, {"NFC", SHOAL_FORM_NFC}, {NULL, 0}};
-static const choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
-static const choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {"affine1", SHOAL_HASH_AFFINE1}, {NULL, 0}};
+                                           {NULL, 0}};
+static const shoal_choice forms[] = {{"none", SHOAL_FORM_NONE}, {"NFC", SHOAL_FORM_NFC}, {NULL, 0}};
+static const shoal_choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
+static const shoal_choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {"affine1", SHOAL_HASH_AFFINE1}, {NULL, 0}};
 #ifndef SHOAL_WITHOUT_QUERIES
-static const choice protocols[] = {{"reports", SHOAL_AGGREGATION_REPORTS}, {"sum", SHOAL_AGGREGATION_SUM}, {NULL, 0}};
+static const shoal_choice protocols[] = {
+    {"reports", SHOAL_AGGREGATION_REPORTS}, {"sum", SHOAL_AGGREGATION_SUM}, {NULL, 0}};
 #endif
-static const choice freshness[] = {{"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
+static const shoal_choice freshness[] = {{"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
 
-#define AT(member) offsetof(shoal_recipe, member)
+#define AT(member) (uint16_t) offsetof(shoal_recipe, member)
 #define TAKES_HASH (SHOAL_TAKES_POLY1 | SHOAL_TAKES_AFFINE1)
 
-// path, tag, always, takes, kind, offset, min, max, initial, choices
-static const field fields[] = {
-    {"recipe", 1, 1, 0, KIND_NAME, AT(recipe), 0, 0, 0, NULL},
-    {"analysis", 2, 1, 0, KIND_NAME, AT(analysis), 0, 0, 0, NULL},
-    {"stream", 3, 1, 0, KIND_NAME, AT(stream), 0, 0, 0, NULL},
-    {"value", 4, 1, 0, KIND_CHOICE, AT(value), 0, 0, 0, value_kinds},
-    {"text.form", 5, 0, 0, KIND_CHOICE, AT(text_form), 0, 0, SHOAL_FORM_NFC, forms},
-    {"text.case", 6, 0, 0, KIND_CHOICE, AT(text_case), 0, 0, SHOAL_CASE_LOWER, cases},
-    {"text.min", 7, 0, 0, KIND_INTEGER, AT(text_min), 1, 64, 1, NULL},
-    {"text.max", 8, 0, 0, KIND_INTEGER, AT(text_max), 1, 64, 32, NULL},
-    {"mechanism", 9, 1, 0, KIND_MECHANISM, AT(mechanism), 0, 0, 0, NULL},
-    {"parameters.epsilon", 10, 0, SHOAL_TAKES_EPSILON, KIND_MICRO, AT(eps_micro), 10000, 16000000, 0, NULL},
-    {"parameters.k", 11, 0, SHOAL_TAKES_K, KIND_INTEGER, AT(k), 1, 1u << 24, 0, NULL},
-    {"parameters.m", 12, 0, SHOAL_TAKES_M, KIND_INTEGER, AT(m), 2, 1u << 20, 0, NULL},
-    {"parameters.size", 13, 0, SHOAL_TAKES_LIST, KIND_INTEGER, AT(size), 2, 1u << 24, 0, NULL},
-    {"parameters.values", 14, 0, SHOAL_TAKES_LIST, KIND_VALUES, 0, 0, 0, 0, NULL},
-    {"hash", 15, 0, TAKES_HASH, KIND_CHOICE, AT(hash), 0, 0, SHOAL_HASH_NONE, hashes},
-    {"seed", 16, 0, SHOAL_TAKES_SEED, KIND_SEED, AT(seed), 0, 0, 0, NULL},
-    {"limit.per_day", 17, 1, 0, KIND_INTEGER, AT(per_day), 1, 1000000, 0, NULL},
-    {"send.sample", 18, 0, 0, KIND_MICRO, AT(sample_micro), 1, 1000000, 1000000, NULL},
-    {"send.delay_s", 19, 0, 0, KIND_INTEGER, AT(delay_s), 0, 604800, 86400, NULL},
-    {"send.fresh", 20, 0, 0, KIND_CHOICE, AT(fresh), 0, 0, SHOAL_FRESH_WAIT, freshness},
-    {"batch.minimum", 21, 0, 0, KIND_INTEGER, AT(batch_minimum), 1, 1000000, 500, NULL},
-    {"batch.max_age_s", 22, 0, 0, KIND_INTEGER, AT(batch_max_age_s), 1, 2592000, 86400, NULL},
-    {"cohort.minimum", 23, 0, 0, KIND_INTEGER, AT(cohort_minimum), 1, 1000000000, 1000, NULL},
-    {"cohort.epsilon", 24, 0, 0, KIND_MICRO, AT(cohort_eps_micro), 1, 16000000, 0, NULL},
-    {"cohort.delta", 25, 0, 0, KIND_DELTA, AT(cohort_delta_exp), 3, 15, 0, NULL},
-    {"release.threshold", 26, 0, 0, KIND_INTEGER64, AT(release_threshold), 0, 1000000000000, 0, NULL},
-    {"expires", 27, 1, 0, KIND_DAY, AT(expires_day), 0, 0, 0, NULL},
-    {"parameters.g", 28, 0, SHOAL_TAKES_G, KIND_INTEGER, AT(g), 2, 1u << 20, 0, NULL},
-    {"parameters.bits", 29, 0, SHOAL_TAKES_BITS, KIND_INTEGER, AT(bits), 2, 1u << 16, 0, NULL},
-    {"parameters.hashes", 30, 0, SHOAL_TAKES_HASHES, KIND_INTEGER, AT(hashes), 1, 16, 0, NULL},
-    {"parameters.cohorts", 31, 0, SHOAL_TAKES_COHORTS, KIND_INTEGER, AT(cohorts), 1, 1u << 16, 0, NULL},
-    {"parameters.p", 32, 0, SHOAL_TAKES_PQF, KIND_MICRO, AT(pqf_micro[0]), 0, 1000000, 0, NULL},
-    {"parameters.q", 33, 0, SHOAL_TAKES_PQF, KIND_MICRO, AT(pqf_micro[1]), 0, 1000000, 0, NULL},
-    {"parameters.f", 34, 0, SHOAL_TAKES_PQF, KIND_MICRO, AT(pqf_micro[2]), 0, 1000000, 0, NULL},
-    {"parameters.low", 35, 0, SHOAL_TAKES_RANGE, KIND_SIGNED, AT(low_micro), 0, 0, 0, NULL},
-    {"parameters.high", 36, 0, SHOAL_TAKES_RANGE, KIND_SIGNED, AT(high_micro), 0, 0, 0, NULL},
+// path, choices, min, max, initial, offset, kind, always; tag, takes
+static const row fields[] = {
+    {{"recipe", NULL, 0, 0, 0, AT(recipe), FIELD_NAME, 1}, 1, 0},
+    {{"analysis", NULL, 0, 0, 0, AT(analysis), FIELD_NAME, 1}, 2, 0},
+    {{"stream", NULL, 0, 0, 0, AT(stream), FIELD_NAME, 1}, 3, 0},
+    {{"value", value_kinds, 0, 0, 0, AT(value), FIELD_CHOICE, 1}, 4, 0},
+    {{"text.form", forms, 0, 0, SHOAL_FORM_NFC, AT(text_form), FIELD_CHOICE, 0}, 5, 0},
+    {{"text.case", cases, 0, 0, SHOAL_CASE_LOWER, AT(text_case), FIELD_CHOICE, 0}, 6, 0},
+    {{"text.min", NULL, 1, 64, 1, AT(text_min), FIELD_INTEGER, 0}, 7, 0},
+    {{"text.max", NULL, 1, 64, 32, AT(text_max), FIELD_INTEGER, 0}, 8, 0},
+    {{"mechanism", NULL, 0, 0, 0, AT(mechanism), FIELD_OTHER, 1}, 9, 0},
+    {{"parameters.epsilon", NULL, 10000, 16000000, 0, AT(eps_micro), FIELD_MICRO, 0}, 10, SHOAL_TAKES_EPSILON},
+    {{"parameters.k", NULL, 1, 1u << 24, 0, AT(k), FIELD_INTEGER, 0}, 11, SHOAL_TAKES_K},
+    {{"parameters.m", NULL, 2, 1u << 20, 0, AT(m), FIELD_INTEGER, 0}, 12, SHOAL_TAKES_M},
+    {{"parameters.size", NULL, 2, 1u << 24, 0, AT(size), FIELD_INTEGER, 0}, 13, SHOAL_TAKES_LIST},
+    {{"parameters.values", NULL, 0, 0, 0, 0, FIELD_LIST, 0}, 14, SHOAL_TAKES_LIST},
+    {{"hash", hashes, 0, 0, SHOAL_HASH_NONE, AT(hash), FIELD_CHOICE, 0}, 15, TAKES_HASH},
+    {{"seed", NULL, 0, 0, 0, AT(seed), FIELD_BYTES, 0}, 16, SHOAL_TAKES_SEED},
+    {{"limit.per_day", NULL, 1, 1000000, 0, AT(per_day), FIELD_INTEGER, 1}, 17, 0},
+    {{"send.sample", NULL, 1, 1000000, 1000000, AT(sample_micro), FIELD_MICRO, 0}, 18, 0},
+    {{"send.delay_s", NULL, 0, 604800, 86400, AT(delay_s), FIELD_INTEGER, 0}, 19, 0},
+    {{"send.fresh", freshness, 0, 0, SHOAL_FRESH_WAIT, AT(fresh), FIELD_CHOICE, 0}, 20, 0},
+    {{"batch.minimum", NULL, 1, 1000000, 500, AT(batch_minimum), FIELD_INTEGER, 0}, 21, 0},
+    {{"batch.max_age_s", NULL, 1, 2592000, 86400, AT(batch_max_age_s), FIELD_INTEGER, 0}, 22, 0},
+    {{"cohort.minimum", NULL, 1, 1000000000, 1000, AT(cohort_minimum), FIELD_INTEGER, 0}, 23, 0},
+    {{"cohort.epsilon", NULL, 1, 16000000, 0, AT(cohort_eps_micro), FIELD_MICRO, 0}, 24, 0},
+    {{"cohort.delta", NULL, 3, 15, 0, AT(cohort_delta_exp), FIELD_DELTA, 0}, 25, 0},
+    {{"release.threshold", NULL, 0, 0, 0, AT(release_threshold), FIELD_COUNT, 0}, 26, 0},
+    {{"expires", NULL, 0, 0, 0, AT(expires_day), FIELD_DAY, 1}, 27, 0},
+    {{"parameters.g", NULL, 2, 1u << 20, 0, AT(g), FIELD_INTEGER, 0}, 28, SHOAL_TAKES_G},
+    {{"parameters.bits", NULL, 2, 1u << 16, 0, AT(bits), FIELD_INTEGER, 0}, 29, SHOAL_TAKES_BITS},
+    {{"parameters.hashes", NULL, 1, 16, 0, AT(hashes), FIELD_INTEGER, 0}, 30, SHOAL_TAKES_HASHES},
+    {{"parameters.cohorts", NULL, 1, 1u << 16, 0, AT(cohorts), FIELD_INTEGER, 0}, 31, SHOAL_TAKES_COHORTS},
+    {{"parameters.p", NULL, 0, 1000000, 0, AT(pqf_micro[0]), FIELD_MICRO, 0}, 32, SHOAL_TAKES_PQF},
+    {{"parameters.q", NULL, 0, 1000000, 0, AT(pqf_micro[1]), FIELD_MICRO, 0}, 33, SHOAL_TAKES_PQF},
+    {{"parameters.f", NULL, 0, 1000000, 0, AT(pqf_micro[2]), FIELD_MICRO, 0}, 34, SHOAL_TAKES_PQF},
+    {{"parameters.low", NULL, 0, 0, 0, AT(low_micro), FIELD_SIGNED, 0}, 35, SHOAL_TAKES_RANGE},
+    {{"parameters.high", NULL, 0, 0, 0, AT(high_micro), FIELD_SIGNED, 0}, 36, SHOAL_TAKES_RANGE},
 #ifndef SHOAL_WITHOUT_QUERIES
-    {"policy", 37, 0, 0, KIND_SEED, AT(policy), 0, 0, 0, NULL},
-    {"version", 38, 0, 0, KIND_INTEGER, AT(version), 1, 1000000, 0, NULL},
-    {"round.index", 39, 0, 0, KIND_INTEGER, AT(round_index), 1, 1000, 0, NULL},
-    {"round.previous", 40, 0, 0, KIND_SEED, AT(round_previous), 0, 0, 0, NULL},
-    {"aggregation.protocol", 41, 0, 0, KIND_CHOICE, AT(aggregation), 0, 0, SHOAL_AGGREGATION_REPORTS, protocols},
+    {{"policy", NULL, 0, 0, 0, AT(policy), FIELD_BYTES, 0}, 37, 0},
+    {{"version", NULL, 1, 1000000, 0, AT(version), FIELD_INTEGER, 0}, 38, 0},
+    {{"round.index", NULL, 1, 1000, 0, AT(round_index), FIELD_INTEGER, 0}, 39, 0},
+    {{"round.previous", NULL, 0, 0, 0, AT(round_previous), FIELD_BYTES, 0}, 40, 0},
+    {{"aggregation.protocol", protocols, 0, 0, SHOAL_AGGREGATION_REPORTS, AT(aggregation), FIELD_CHOICE, 0}, 41, 0},
 #endif
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
-
-static int is_wide(const field *f)
-{
-    return f->kind == KIND_INTEGER64 || f->kind == KIND_SIGNED;
-}
-
-static uint64_t get_number(const shoal_recipe *recipe, const field *f)
-{
-    const uint8_t *at = (const uint8_t *)recipe + f->offset;
-    uint32_t narrow;
-    uint64_t wide;
-    if (is_wide(f)) {
-        memcpy(&wide, at, sizeof wide);
-        return wide;
-    }
-    memcpy(&narrow, at, sizeof narrow);
-    return narrow;
-}
-
-static void put_number(shoal_recipe *recipe, const field *f, uint64_t number)
-{
-    uint8_t *at = (uint8_t *)recipe + f->offset;
-    uint32_t narrow = (uint32_t)number;
-    if (is_wide(f))
-        memcpy(at, &number, sizeof number);
-    else
-        memcpy(at, &narrow, sizeof narrow);
-}
-
-static int is_number(const field *f)
-{
-    return f->kind != KIND_NAME && f->kind != KIND_SEED && f->kind != KIND_VALUES;
-}
 
 void shoal_recipe_init(shoal_recipe *recipe)
 {
     memset(recipe, 0, sizeof *recipe);
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (is_number(&fields[i])) put_number(recipe, &fields[i], fields[i].initial);
+        if (shoal_field_is_number(&fields[i].f)) shoal_field_put(&fields[i].f, recipe, fields[i].f.initial);
     shoal_sha256_init(&recipe->values_sha);
 }
 
 // The field of a path, marked as seen; NULL (and *err) when there is none or it came before.
-static const field *take_field(shoal_recipe *recipe, const char *path, size_t path_len, shoal_err *err)
+static const shoal_field *take_field(shoal_recipe *recipe, const char *path, size_t path_len, shoal_err *err)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
-        if (!shoal_text_equal(fields[i].path, path, path_len)) continue;
+        const shoal_field *f = &fields[i].f;
+        if (!shoal_text_equal(f->path, path, path_len)) continue;
         if (recipe->seen >> i & 1) {
-            *err = shoal_recipe_refuse(recipe, fields[i].path, SHOAL_ERR_DUPLICATE, "is given twice");
+            *err = shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_DUPLICATE, "is given twice");
             return NULL;
         }
         recipe->seen |= (uint64_t)1 << i;
-        return &fields[i];
+        return f;
     }
     *err = shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a recipe");
     return NULL;
@@ -163,165 +109,49 @@ static const field *take_field(shoal_recipe *recipe, const char *path, size_t pa
 
 shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro)
 {
+    const char *why;
     shoal_err err = SHOAL_OK;
-    const field *f = take_field(recipe, path, path_len, &err);
+    const shoal_field *f = take_field(recipe, path, path_len, &err);
     if (f == NULL) return err;
-    if (f->kind == KIND_VALUES)
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
-    if (f->kind != KIND_MICRO && f->kind != KIND_INTEGER && !is_wide(f))
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a string");
-    if (f->kind == KIND_SIGNED) {
-        put_number(recipe, f, (uint64_t)micro);
-        return SHOAL_OK;
-    }
-    if (micro < 0) return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be negative");
-    uint64_t number = (uint64_t)micro;
-    if (f->kind != KIND_MICRO) {
-        if (number % 1000000 != 0)
-            return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a whole number");
-        number /= 1000000;
-    }
-    if (number < f->min || number > f->max)
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "is outside its range");
-    put_number(recipe, f, number);
-    return SHOAL_OK;
+    err = shoal_field_set_number(f, recipe, micro, &why);
+    return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, f->path, err, why);
 }
 
 int shoal_recipe_range(int64_t *min_micro, int64_t *max_micro, const char *path, size_t path_len)
 {
-    for (const field *f = fields; f < fields + N_FIELDS; f++) {
-        if (f->kind != KIND_MICRO && f->kind != KIND_INTEGER && f->kind != KIND_INTEGER64) continue;
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const shoal_field *f = &fields[i].f;
         if (!shoal_text_equal(f->path, path, path_len)) continue;
-        uint64_t unit = f->kind == KIND_MICRO ? 1 : 1000000;
+        if (f->kind != FIELD_MICRO && f->kind != FIELD_INTEGER && f->kind != FIELD_COUNT) return 0;
+        uint64_t max = f->kind == FIELD_COUNT ? FIELD_COUNT_MAX : f->max, unit = f->kind == FIELD_MICRO ? 1 : 1000000;
         *min_micro = (int64_t)(f->min * unit);
-        *max_micro = (int64_t)(f->max * unit);
+        *max_micro = (int64_t)(max * unit);
         return 1;
     }
     return 0;
 }
 
-static shoal_err set_name(shoal_recipe *recipe, const field *f, const char *text, size_t len)
-{
-    shoal_name name;
-    const char *why;
-    shoal_err err = shoal_name_set(&name, text, len, &why);
-    if (err != SHOAL_OK) return shoal_recipe_refuse(recipe, f->path, err, why);
-    memcpy((uint8_t *)recipe + f->offset, &name, sizeof name);
-    return SHOAL_OK;
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static shoal_err set_seed(shoal_recipe *recipe, const field *f, const char *text, size_t len)
-{
-    uint8_t any = 0, *bytes = (uint8_t *)recipe + f->offset;
-    if (len != 64) return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
-    for (size_t i = 0; i < 32; i++) {
-        int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be 64 lower-case hex digits");
-        bytes[i] = (uint8_t)(high << 4 | low);
-        any |= bytes[i];
-    }
-    return any ? SHOAL_OK : shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "must not be all zeros");
-}
-
-// Reads n digits; UINT32_MAX when one is not a digit.
-static uint32_t digits(const char *text, size_t n)
-{
-    uint32_t sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] < '0' || text[i] > '9') return UINT32_MAX;
-        sum = sum * 10 + (uint32_t)(text[i] - '0');
-    }
-    return sum;
-}
-
-static int is_leap(uint32_t year)
-{
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-static uint32_t month_days(uint32_t year, uint32_t month)
-{
-    static const uint8_t days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    return days[month - 1] + (month == 2 && is_leap(year) ? 1u : 0u);
-}
-
-static shoal_err set_day(shoal_recipe *recipe, const field *f, const char *text, size_t len)
-{
-    if (len != 10 || text[4] != '-' || text[7] != '-')
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a date YYYY-MM-DD");
-    uint32_t year = digits(text, 4), month = digits(text + 5, 2), day = digits(text + 8, 2);
-    if (year == UINT32_MAX || month == UINT32_MAX || day == UINT32_MAX)
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a date YYYY-MM-DD");
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days(year, month))
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "is not a date");
-    uint32_t days = day - 1;
-    for (uint32_t y = 1970; y < year; y++) days += is_leap(y) ? 366 : 365;
-    for (uint32_t m = 1; m < month; m++) days += month_days(year, m);
-    put_number(recipe, f, days);
-    return SHOAL_OK;
-}
-
-static shoal_err set_delta(shoal_recipe *recipe, const field *f, const char *text, size_t len)
-{
-    if (len < 4 || len > 5 || memcmp(text, "1e-", 3) != 0)
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
-    uint32_t exponent = digits(text + 3, len - 3);
-    if (exponent == UINT32_MAX || text[3] == '0')
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be written 1e-K");
-    if (exponent < f->min || exponent > f->max)
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_RANGE, "must be 1e-3 to 1e-15");
-    put_number(recipe, f, exponent);
-    return SHOAL_OK;
-}
-
-static shoal_err set_choice(shoal_recipe *recipe, const field *f, const char *text, size_t len)
-{
-    for (const choice *c = f->choices; c->name != NULL; c++) {
-        if (!shoal_text_equal(c->name, text, len)) continue;
-        put_number(recipe, f, c->number);
-        return SHOAL_OK;
-    }
-    return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "is none of the known names");
-}
-
-static shoal_err set_mechanism(shoal_recipe *recipe, const field *f, const char *text, size_t len)
+static shoal_err set_mechanism(shoal_recipe *recipe, const shoal_field *f, const char *text, size_t len)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(text, len);
     if (mechanism == NULL)
         return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_MECHANISM, "is unknown or not part of this build");
-    put_number(recipe, f, mechanism->id);
+    recipe->mechanism = mechanism->id;
     return SHOAL_OK;
 }
 
 shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len)
 {
+    const char *why;
     shoal_err err = SHOAL_OK;
 #ifndef SHOAL_WITHOUT_QUERIES
     if (shoal_query_set_string(recipe, path, path_len, text, len, &err)) return err;
 #endif
-    const field *f = take_field(recipe, path, path_len, &err);
+    const shoal_field *f = take_field(recipe, path, path_len, &err);
     if (f == NULL) return err;
-    switch (f->kind) {
-    case KIND_NAME: return set_name(recipe, f, text, len);
-    case KIND_CHOICE: return set_choice(recipe, f, text, len);
-    case KIND_SEED: return set_seed(recipe, f, text, len);
-    case KIND_DAY: return set_day(recipe, f, text, len);
-    case KIND_DELTA: return set_delta(recipe, f, text, len);
-    case KIND_MECHANISM: return set_mechanism(recipe, f, text, len);
-    case KIND_VALUES: return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a list of strings");
-    case KIND_INTEGER:
-    case KIND_INTEGER64:
-    case KIND_SIGNED:
-    case KIND_MICRO: break;
-    }
-    return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_TYPE, "must be a number");
+    if (f->kind == FIELD_OTHER) return set_mechanism(recipe, f, text, len);
+    err = shoal_field_set_string(f, recipe, text, len, &why);
+    return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, f->path, err, why);
 }
 
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len)
@@ -374,13 +204,13 @@ static shoal_err check_takes(shoal_recipe *recipe, const shoal_takes *takes)
 {
     uint32_t needs = takes->needs | (recipe->value == SHOAL_VALUE_NUMBER ? SHOAL_TAKES_RANGE : 0u);
     for (size_t i = 0; i < N_FIELDS; i++) {
-        const field *f = &fields[i];
+        const row *r = &fields[i];
         int is_stated = recipe->seen >> i & 1;
-        if (f->takes == 0) continue;
-        if (is_stated && !(f->takes & (needs | takes->may)))
-            return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
-        if (!is_stated && f->takes & needs && f->takes != SHOAL_TAKES_LIST)
-            return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_MISSING_FIELD, "is missing");
+        if (r->takes == 0) continue;
+        if (is_stated && !(r->takes & (needs | takes->may)))
+            return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
+        if (!is_stated && r->takes & needs && r->takes != SHOAL_TAKES_LIST)
+            return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
     }
     if (needs & SHOAL_TAKES_POLY1 && recipe->hash != SHOAL_HASH_POLY1)
         return shoal_recipe_refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be poly1 for open strings");
@@ -412,7 +242,7 @@ static shoal_err check_pairs(shoal_recipe *recipe)
 }
 
 // The name of a field behind "parameters.", or NULL.
-static const char *parameter_name(const field *f)
+static const char *parameter_name(const shoal_field *f)
 {
     static const char head[] = "parameters.";
     return text_len(f->path) >= sizeof head && memcmp(f->path, head, sizeof head - 1) == 0 ? f->path + sizeof head - 1
@@ -423,8 +253,8 @@ static const char *parameter_name(const field *f)
 static const char *path_of(const char *name)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
-        const char *own = parameter_name(&fields[i]);
-        if (own != NULL && shoal_text_equal(own, name, text_len(name))) return fields[i].path;
+        const char *own = parameter_name(&fields[i].f);
+        if (own != NULL && shoal_text_equal(own, name, text_len(name))) return fields[i].f.path;
     }
     return "mechanism";
 }
@@ -471,8 +301,8 @@ shoal_err shoal_recipe_finish(shoal_recipe *recipe)
 {
     if (recipe->error_text != NULL) return SHOAL_ERR_ARGUMENT;
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (fields[i].is_always && !(recipe->seen >> i & 1))
-            return shoal_recipe_refuse(recipe, fields[i].path, SHOAL_ERR_MISSING_FIELD, "is missing");
+        if (fields[i].f.is_always && !(recipe->seen >> i & 1))
+            return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
     uint32_t domain = domain_of(recipe, mechanism);
     uint32_t cells = 0;
@@ -503,19 +333,20 @@ static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const sh
     if (recipe->n_parts == 0) return SHOAL_ERR_ARGUMENT;
     shoal_canonical_put(&w, title, sizeof title - 1);
     for (size_t i = 0; i < N_FIELDS; i++) {
-        const field *f = &fields[i];
+        const shoal_field *f = &fields[i].f;
+        uint16_t tag = fields[i].tag;
         uint8_t eight[8];
-        if (f->kind == KIND_VALUES) {
-            put_values(&w, f->tag, recipe);
-        } else if (f->kind == KIND_NAME) {
+        if (f->kind == FIELD_LIST) {
+            put_values(&w, tag, recipe);
+        } else if (f->kind == FIELD_NAME) {
             shoal_name name;
             memcpy(&name, (const uint8_t *)recipe + f->offset, sizeof name);
-            shoal_canonical_field(&w, f->tag, name.bytes, name.len);
-        } else if (f->kind == KIND_SEED) {
-            if (recipe->seen >> i & 1) shoal_canonical_field(&w, f->tag, (const uint8_t *)recipe + f->offset, 32);
-        } else if (get_number(recipe, f) != f->initial) {
-            store64_be(eight, get_number(recipe, f));
-            shoal_canonical_field(&w, f->tag, eight, sizeof eight);
+            shoal_canonical_field(&w, tag, name.bytes, name.len);
+        } else if (f->kind == FIELD_BYTES) {
+            if (recipe->seen >> i & 1) shoal_canonical_field(&w, tag, (const uint8_t *)recipe + f->offset, 32);
+        } else if (shoal_field_get(f, recipe) != f->initial) {
+            store64_be(eight, shoal_field_get(f, recipe));
+            shoal_canonical_field(&w, tag, eight, sizeof eight);
         }
     }
 #ifndef SHOAL_WITHOUT_QUERIES
@@ -559,21 +390,21 @@ shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe)
 
 static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 {
-    const field *f = &fields[i];
+    const shoal_field *f = &fields[i].f;
     if (!(recipe->seen >> i & 1)) return 0;
-    if (f->kind == KIND_VALUES)
+    if (f->kind == FIELD_LIST)
         *micro = (int64_t)recipe->n_values * 1000000;
     else
-        *micro = (int64_t)get_number(recipe, f) * (f->kind == KIND_INTEGER ? 1000000 : 1);
+        *micro = (int64_t)shoal_field_get(f, recipe) * (f->kind == FIELD_INTEGER ? 1000000 : 1);
     return 1;
 }
 
 int shoal_recipe_parameter(const char **name, int64_t *micro, const shoal_recipe *recipe, uint32_t index)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
-        const char *own = parameter_name(&fields[i]);
+        const char *own = parameter_name(&fields[i].f);
         if (own == NULL || !get_parameter(micro, recipe, i) || index-- > 0) continue;
-        *name = fields[i].kind == KIND_VALUES ? "size" : own;
+        *name = fields[i].f.kind == FIELD_LIST ? "size" : own;
         return 1;
     }
     return 0;

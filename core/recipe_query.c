@@ -35,7 +35,7 @@ static shoal_split *split_at(shoal_recipe *recipe, uint32_t index)
 
 static shoal_err set_split_field(shoal_recipe *recipe, uint32_t index, const char *text, size_t len)
 {
-    const char *why = "is given twice";
+    const char *why = SHOAL_SENTENCE("is given twice");
     shoal_split *split = split_at(recipe, index);
     if (split == NULL)
         return shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_RANGE, "has more than 2 fields, or skips one");

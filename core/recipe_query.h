@@ -6,11 +6,12 @@
 
 #include "canonical.h"
 #include "recipe.h"
+#include "sentence.h"
 
 static inline shoal_err shoal_recipe_refuse(shoal_recipe *recipe, const char *path, shoal_err err, const char *text)
 {
     recipe->error_field = path;
-    recipe->error_text = text;
+    recipe->error_text = SHOAL_SENTENCE(text);
     recipe->n_parts = 0;
     return err;
 }
