@@ -68,6 +68,7 @@ const BODY_MAX = 1 << 20;
 const SAMPLED_MAX = 512; // queries that the coin left out, remembered
 const LOG_MAX = 500;
 const ALIKE_MAX = 8; // refusals of one analysis for one reason that are listed one by one
+const NOTES_MAX = 200; // notes that name what a server sent
 const DAY_MS = 86_400_000;
 const TIMEOUT_MS = 30_000;
 
@@ -105,6 +106,15 @@ class Refusal extends Error {
 /** @param {View} view */
 const today = ({ deps }) => Math.floor(deps.now() / DAY_MS);
 
+/**
+ * Notes what befell a query. A server may send any number of names: beyond some, notes go without.
+ * @param {View} view @param {string} code @param {string | null} recipe @param {string} [text] @returns {Outcome}
+ */
+function noted(view, code, recipe, text) {
+  const isNamed = view.notes.size < NOTES_MAX || view.notes.has(`${code} ${recipe}`);
+  return { ...view.note(code, isNamed ? recipe : null, text), recipe };
+}
+
 /** Secret random bytes. @param {View} view @param {number} n */
 function random({ deps }, n) {
   const bytes = new Uint8Array(n);
@@ -125,27 +135,31 @@ export function pick(view, list) {
 
 // ---- policy ----
 
-/** The core and the policy of each client. @type {WeakMap<object, Promise<Loaded>>} */
+/** The core and the policy of each client, with the module for queries (false) or the whole one (true). @type {WeakMap<object, Map<boolean, Promise<Loaded>>>} */
 const loading = new WeakMap();
 
-/** Once for each client; what failed is tried again. @param {View} view @returns {Promise<Loaded>} */
-function load(view) {
-  const known = loading.get(view.deps);
+/** Once for each client; what failed is tried again. @param {View} view @param {boolean} [isWhole] @returns {Promise<Loaded>} */
+function load(view, isWhole = false) {
+  const cores = loading.get(view.deps) ?? new Map();
+  loading.set(view.deps, cores);
+  const known = cores.get(isWhole);
   if (known) return known;
-  const made = open(view);
-  loading.set(view.deps, made);
-  made.catch(() => loading.delete(view.deps));
+  const made = open(view, isWhole);
+  cores.set(isWhole, made);
+  made.catch(() => cores.delete(isWhole));
   return made;
 }
 
-/** @param {View} view @returns {Promise<Loaded>} */
-async function open({ deps, options: { policy, queryWasm }, source }) {
+/** @param {View} view @param {boolean} isWhole @returns {Promise<Loaded>} */
+async function open({ deps, options: { policy, queryWasm }, source }, isWhole) {
   if (!policy) throw new Refusal('no-policy');
+  // Written out, since bundlers look for them.
+  const url = isWhole ? new URL('./shoal-all.wasm', import.meta.url) : new URL('./shoal-query.wasm', import.meta.url);
   /** @type {[QueryCore, import('./client.js').Source]} */
   const [core, { json, hash }] = await Promise.all([
     typeof queryWasm === 'function'
       ? queryWasm()
-      : loadModule(queryWasm ?? new URL('./shoal-query.wasm', import.meta.url), deps.fetch).then((module) => QueryCore.create(module)),
+      : loadModule(queryWasm ?? url, deps.fetch).then((module) => QueryCore.create(module)),
     source(policy),
   ]).catch((error) => {
     throw new Refusal(/CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'core-missing');
@@ -363,27 +377,28 @@ async function limitedText(response) {
 
 /**
  * The whole way of one query.
- * @param {View} view @param {Loaded} loaded @param {unknown} json @returns {Promise<Outcome>}
+ * @param {View} view @param {Loaded} loaded @param {any} json @returns {Promise<Outcome>}
  */
 async function answer(view, loaded, json) {
-  const { core, policy } = loaded;
   let query;
   try {
-    query = readQuery(core, json);
+    ({ loaded, query } = await read(view, loaded, json));
   } catch (error) {
-    return refuse(view, heard(null, json), 'malformed', /** @type {any} */ (error).field);
+    const { code, field } = /** @type {any} */ (error);
+    return refuse(view, heard(null, json), error instanceof Refusal ? code : 'malformed', field);
   }
+  const { core, policy } = loaded;
   try {
     const row = heard(policy, query);
     const forged = await verified(query, policy.keys);
     if (forged) return await refuse(view, row, forged);
     const paid = await view.exclusive((tx) => debit(tx, view, loaded, query, row));
     if (!paid) return off(view);
-    if (!paid.events) return view.note(row.code, row.query, row.text);
+    if (!paid.events) return noted(view, row.code, row.query, row.text);
     return await report(view, loaded, query, paid.events);
   } catch (error) {
     const { code } = /** @type {any} */ (error);
-    return error instanceof Refusal ? view.note(code, query.id, QUERY_REASONS[code]) : view.note('storage', query.id);
+    return error instanceof Refusal ? noted(view, code, query.id, QUERY_REASONS[code]) : noted(view, 'storage', query.id);
   } finally {
     core.release(query);
   }
@@ -395,6 +410,21 @@ async function verified(query, keys) {
     throw new Refusal('core-missing');
   });
   return verifySignature(query, keys);
+}
+
+/**
+ * The query, and what could read it: for a mechanism that the policy names and the module lacks there is the whole one.
+ * @param {View} view @param {Loaded} loaded @param {any} json
+ */
+async function read(view, loaded, json) {
+  try {
+    return { loaded, query: readQuery(loaded.core, json) };
+  } catch (error) {
+    const isAllowed = () => loaded.policy.json.analyses.some((/** @type {any} */ { mechanisms }) => mechanisms.includes(json.mechanism));
+    if (/** @type {any} */ (error).code !== 'mechanism' || view.options.queryWasm || !isAllowed()) throw error;
+  }
+  const whole = await load(view, true);
+  return { loaded: whole, query: readQuery(whole.core, json) };
 }
 
 /** @param {QueryCore} core @param {any} json */
@@ -473,7 +503,7 @@ async function report(view, { core }, query, events) {
     if (row) await tx.put('log', key, { ...row, report: id });
     return { query: query.analysis, expires: query.expiresDay };
   });
-  return code === 'queued' ? { recipe: query.id, code } : view.note(code, query.id);
+  return code === 'queued' ? { recipe: query.id, code } : noted(view, code, query.id);
 }
 
 // ---- the log ----
@@ -514,7 +544,8 @@ function heard(policy, query) {
 async function settle(tx, view, row, code, verdict) {
   Object.assign(row, { at: view.deps.now(), code, outcome: code === 'accepted' ? code : 'refused' });
   row.text = verdict?.text || QUERY_REASONS[code];
-  row.field = verdict?.field?.slice(0, 64) ?? null;
+  // What the core does not know as a field may be called anything.
+  row.field = /^[\w.-]{1,64}$/.exec(verdict?.field ?? '')?.[0] ?? null;
   if (row.asked && verdict?.localEpsilon) Object.assign(row.asked, { localEpsilon: verdict.localEpsilon, amplified: verdict.centralEpsilon });
   await write(tx, row);
   return {};
@@ -523,7 +554,7 @@ async function settle(tx, view, row, code, verdict) {
 /** Refuses a query that never came to the accountant. @param {View} view @param {LogRow} row @param {string} code @param {string | null} [field] */
 async function refuse(view, row, code, field = null) {
   const isWritten = await view.exclusive((tx) => settle(tx, view, row, code, { text: '', field, localEpsilon: 0, centralEpsilon: 0 }));
-  return isWritten ? view.note(code, row.query, row.text) : off(view);
+  return isWritten ? noted(view, code, row.query, row.text) : off(view);
 }
 
 /**

@@ -264,8 +264,23 @@ test('what a server says is not repeated unless it is a name', async () => {
   await client.ask([{ recipe: '<img src=x onerror=alert(1)>', id: 'x'.repeat(9999), queryHash: 'h', round: 'r' }, { ['<b>'.repeat(100)]: 1 }]);
   const log = await client.log();
   assert.deepEqual(log.map(({ query, hash, round }) => [query, hash, round]), [[null, null, 0]]);
-  assert.equal(log[0].count, 2);
-  assert.ok((log[0].field ?? '').length <= 64);
+  assert.deepEqual([log[0].count, log[0].field], [2, null]);
+  await client.ask([{ ['a'.repeat(65)]: 1 }]);
+  assert.equal((await client.log())[0].field, null);
+  await client.ask([{ no_such: 1 }]);
+  assert.equal((await client.log())[0].field, 'no_such');
+});
+
+test('explain() does not grow with the names that a server sends', async () => {
+  const { client } = await askedClient();
+  for (let i = 0; i < 5; i++) {
+    const outcomes = await client.ask(Array.from({ length: 64 }, (_, j) => ({ recipe: `bad-${i}-${j}` })));
+    assert.deepEqual(outcomes.at(-1), { recipe: `bad-${i}-63`, code: 'malformed' });
+  }
+  const reasons = await client.explain();
+  assert.ok(reasons.length <= 201, String(reasons.length));
+  assert.equal(reasons.reduce((sum, { code, count }) => sum + (code === 'malformed' ? count : 0), 0), 320);
+  assert.ok(reasons.some(({ code, recipe }) => code === 'malformed' && recipe === null));
 });
 
 // ---- tabs, crashes, clocks, copies ----
@@ -891,6 +906,34 @@ test('by default the endpoint is asked, without credentials', async () => {
   assert.ok(chunks < 40, `${chunks} chunks`);
   answer = new Response(JSON.stringify({ queries: [] }));
   assert.deepEqual(await client.ask(), []);
+});
+
+test('a mechanism that the policy names and the module lacks is answered by the whole module, loaded once', async () => {
+  /** @type {string[]} */
+  const loaded = [];
+  const sent = /** @type {any[]} */ ([]);
+  const fetcher = async (/** @type {any} */ url, /** @type {any} */ { body } = {}) => {
+    const [name] = /shoal[a-z-]*\.wasm$/.exec(String(url)) ?? [];
+    if (!name) return sent.push(JSON.parse(body)), new Response('{}', { status: 202 });
+    loaded.push(name);
+    return new Response(await readFile(new URL(`../dist/${name}`, import.meta.url)));
+  };
+  const policy = makePolicy({}, { mechanisms: ['olh', 'grr'] });
+  const olh = (/** @type {any} */ more = {}) =>
+    phrases({ mechanism: 'olh', hash: 'affine1', parameters: { epsilon: 4, k: 256, g: 64 }, seed: '0123456789abcdef'.repeat(4), policy: policyHash(policy), ...more });
+  const { client } = await askedClient({ policy, queryWasm: undefined, fetch: fetcher });
+  await client.donate('typed-phrases', EVENT);
+  assert.equal(await ask1(client, signed(phrases({ mechanism: 'grr', policy: policyHash(policy) }))), 'queued');
+  assert.equal(await ask1(client, { ...olh(), mechanism: 'rappor' }), 'malformed');
+  assert.deepEqual(loaded, ['shoal-query.wasm'], 'nobody makes a device load what its policy has no use for');
+  assert.deepEqual(codes(await client.ask([signed(olh()), signed(olh({ recipe: 'more' })), signed(olh())])), ['queued', 'queued', 'replayed']);
+  assert.deepEqual(loaded, ['shoal-query.wasm', 'shoal-all.wasm']);
+  await client.flush();
+  assert.equal(sent.length, 3);
+  assert.deepEqual((await charges(client))['keyboard/'], [3, 0.75, 12]);
+
+  const named = await askedClient({ policy });
+  assert.equal(await ask1(named.client, signed(olh())), 'malformed', 'a module that was named is used as it is');
 });
 
 test('a request for queries that never answers is given up', async () => {
