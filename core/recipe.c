@@ -250,8 +250,9 @@ static const char *parameter_name(const shoal_field *f)
 }
 
 // The field that a mechanism's own check names, as a recipe path.
-static const char *path_of(const char *name)
+static const char *path_of(const shoal_recipe *recipe, const char *name)
 {
+    if (recipe->encoding.n_fields > 0 && shoal_text_equal("size", name, text_len(name))) return "encoding"; // its cells
     for (size_t i = 0; i < N_FIELDS; i++) {
         const char *own = parameter_name(&fields[i].f);
         if (own != NULL && shoal_text_equal(own, name, text_len(name))) return fields[i].f.path;
@@ -274,7 +275,8 @@ static shoal_err prepare_parts(shoal_recipe *recipe, uint32_t domain, uint32_t c
     memcpy(part->pqf_micro, recipe->pqf_micro, sizeof part->pqf_micro);
     memcpy(part->seed, recipe->seed, sizeof part->seed);
     shoal_err err = shoal_part_prepare(part, &name);
-    if (err != SHOAL_OK) return shoal_recipe_refuse(recipe, path_of(name), err, "is outside what the mechanism takes");
+    if (err != SHOAL_OK)
+        return shoal_recipe_refuse(recipe, path_of(recipe, name), err, "is outside what the mechanism takes");
     recipe->record_size = part->record_size;
     recipe->text_size = part->text_size;
     recipe->cost_micro = part->eps_micro;

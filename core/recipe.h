@@ -53,6 +53,7 @@ enum shoal_aggregation {
 typedef struct shoal_split {
     shoal_name field;
     shoal_list values; // of what other values are there is one more part, "other"
+    size_t longest;    // characters of the longest of them
 } shoal_split;
 
 typedef struct shoal_recipe {

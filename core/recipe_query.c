@@ -74,6 +74,7 @@ static shoal_err add_split_value(shoal_recipe *recipe, uint32_t index, const cha
         return shoal_recipe_refuse(recipe, "split_by.N.values", SHOAL_ERR_DUPLICATE,
                                    "need not hold other: it is always there");
     shoal_list_add(&split->values, text, len);
+    if (len > split->longest) split->longest = len;
     return SHOAL_OK;
 }
 
@@ -165,6 +166,19 @@ static shoal_err check_splits(shoal_recipe *recipe)
     return SHOAL_OK;
 }
 
+static const char long_key[] = "makes a key of more than 64 characters";
+
+// A part without a key could not send, when its devices have paid.
+static shoal_err check_keys(shoal_recipe *recipe)
+{
+    size_t len = recipe->recipe.len;
+    for (uint32_t i = 0; i < recipe->n_splits; i++) {
+        size_t longest = recipe->splits[i].longest, other = sizeof "other" - 1;
+        len += 1 + (longest > other ? longest : other);
+    }
+    return len <= SHOAL_NAME_MAX ? SHOAL_OK : shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_RANGE, long_key);
+}
+
 static int add_to_key(shoal_name *key, const char *bytes, size_t len)
 {
     if (len > (size_t)(SHOAL_NAME_MAX - key->len)) return 0;
@@ -178,7 +192,7 @@ static shoal_err make_key(shoal_recipe *recipe)
     recipe->key = recipe->recipe;
     for (uint32_t i = 0; i < recipe->n_part; i++)
         if (!add_to_key(&recipe->key, "/", 1) || !add_to_key(&recipe->key, recipe->part[i].bytes, recipe->part[i].len))
-            return shoal_recipe_refuse(recipe, "part", SHOAL_ERR_RANGE, "makes a key of more than 64 characters");
+            return shoal_recipe_refuse(recipe, "part", SHOAL_ERR_RANGE, long_key);
     return SHOAL_OK;
 }
 
@@ -187,6 +201,7 @@ shoal_err shoal_query_finish(shoal_recipe *recipe, uint32_t *cells)
     shoal_err err = check_encoding(recipe, cells);
     if (err == SHOAL_OK) err = check_query(recipe);
     if (err == SHOAL_OK) err = check_splits(recipe);
+    if (err == SHOAL_OK) err = check_keys(recipe);
     return err == SHOAL_OK ? make_key(recipe) : err;
 }
 

@@ -438,8 +438,20 @@ static void refused_queries(void)
         {"part=de", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         {"split_by.1.field=country\nsplit_by.1.values+x\npart+de", SHOAL_ERR_RANGE, "part"},
         {"split_by.1.field=country\nsplit_by.1.values+x\npart+de\npart+x", SHOAL_OK, NULL},
-        {"recipe=0123456789012345678901234567890123456789012345678901234567890\npart+de", SHOAL_OK, NULL}, // 61 + 3
-        {"recipe=01234567890123456789012345678901234567890123456789012345678901\npart+de", SHOAL_ERR_RANGE, "part"},
+        // locale: de, en, and always other; every part has a key
+        {"recipe=0123456789012345678901234567890123456789012345678901234567", SHOAL_OK, NULL}, // 58 + 6
+        {"recipe=01234567890123456789012345678901234567890123456789012345678", SHOAL_ERR_RANGE, "split_by"},
+        {"recipe=01234567890123456789012345678901234567890123456789012345678\npart+de", SHOAL_ERR_RANGE, "split_by"},
+        {"recipe=01234567890123456789012345678901234567890123456789012345\nsplit_by.0.values+de-1996", SHOAL_OK,
+         NULL}, // 56 + 8
+        {"recipe=012345678901234567890123456789012345678901234567890123456\nsplit_by.0.values+de-1996", SHOAL_ERR_RANGE,
+         "split_by"},
+        {"recipe=0123456789012345678901234567890123456789012345678901\nsplit_by.1.field=country\nsplit_by.1.values+x",
+         SHOAL_OK, NULL}, // 52 + 6 + 6
+        {"recipe=01234567890123456789012345678901234567890123456789012\nsplit_by.1.field=country\nsplit_by.1.values+x",
+         SHOAL_ERR_RANGE, "split_by"},
+        {"recipe=0123456789012345678901234567890123456789012345678901234567\npart+de-1996", SHOAL_ERR_RANGE,
+         "part"}, // not listed
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         shoal_recipe recipe;
@@ -491,12 +503,17 @@ static void largest_query(void)
              "round.previous=" KEY_B "\naggregation.protocol=sum\nmechanism=cms\nhash=affine1\nseed=" KEY_A "\n"
              "parameters.k:2000000\nparameters.m:16000000\ntext.form=none\ntext.case=keep\ntext.min:2000000\n"
              "text.max:40000000\nsend.sample:1\nsend.delay_s:1000000\nsend.fresh=allow\nbatch.minimum:1000000\n"
-             "batch.max_age_s:1000000\nrelease.threshold:1000000\npart+v1\npart+v2\nrecipe=%.57s",
+             "batch.max_age_s:1000000\nrelease.threshold:1000000\npart+v1\npart+v2\nrecipe=%.52s",
              name, name, name);
     if (!CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_OK))
         printf("  %s %s\n", recipe.error_field ? recipe.error_field : "-", recipe.error_text ? recipe.error_text : "-");
-    CHECK(recipe.parts[0].size == 1u << 24 && recipe.key.len == 63);
+    CHECK(recipe.parts[0].size == 1u << 24 && recipe.key.len == 58);
     CHECK(recipe_of(&recipe, keyboard_query, strcat(text, "\nsplit_by.1.values+more"), NULL) == SHOAL_ERR_RANGE);
+    // too many cells for bits: what is said is about the encoding, as no query states a size
+    snprintf(strstr(text, "\npart+v1"), 200,
+             "\nmechanism=onehot-symmetric\nhash-\nseed-\nparameters.k-\nparameters.m-\nrecipe=%.52s", name);
+    CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_ERR_RANGE &&
+          strcmp(recipe.error_field, "encoding") == 0);
 }
 
 int main(void)
