@@ -153,13 +153,13 @@ function load(view, isWhole = false) {
 /** @param {View} view @param {boolean} isWhole @returns {Promise<Loaded>} */
 async function open({ deps, options: { policy, queryWasm }, source }, isWhole) {
   if (!policy) throw new Refusal('no-policy');
-  // Written out, since bundlers look for them.
-  const url = isWhole ? new URL('./shoal-all.wasm', import.meta.url) : new URL('./shoal-query.wasm', import.meta.url);
+  // Written out, since bundlers look for them; only where none is named, since a bundle in one file has no address of its own.
+  const beside = () => (isWhole ? new URL('./shoal-all.wasm', import.meta.url) : new URL('./shoal-query.wasm', import.meta.url));
   /** @type {[QueryCore, import('./client.js').Source]} */
   const [core, { json, hash }] = await Promise.all([
     typeof queryWasm === 'function'
       ? queryWasm()
-      : loadModule(queryWasm ?? url, deps.fetch).then((module) => QueryCore.create(module)),
+      : loadModule(queryWasm ?? beside(), deps.fetch).then((module) => QueryCore.create(module)),
     source(policy),
   ]).catch((error) => {
     throw new Refusal(/CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'core-missing');
