@@ -27,6 +27,14 @@ void shoal_checksum_init(shoal_checksum *sum)
     *sum = (shoal_checksum){.lane = {P1 + P2, P2, 0, 0 - P1}};
 }
 
+// Nothing is left over from before.
+static void absorb(shoal_checksum *sum, const uint8_t *bytes, size_t len)
+{
+    for (; len >= 32; bytes += 32, len -= 32) absorb_block(sum->lane, bytes);
+    memcpy(sum->tail, bytes, len);
+    sum->tail_len = (uint32_t)len;
+}
+
 void shoal_checksum_update(shoal_checksum *sum, const uint8_t *bytes, size_t len)
 {
     if (len == 0) return;
@@ -40,11 +48,8 @@ void shoal_checksum_update(shoal_checksum *sum, const uint8_t *bytes, size_t len
         len -= n;
         if (sum->tail_len < 32) return;
         absorb_block(sum->lane, sum->tail);
-        sum->tail_len = 0;
     }
-    for (; len >= 32; bytes += 32, len -= 32) absorb_block(sum->lane, bytes);
-    memcpy(sum->tail, bytes, len);
-    sum->tail_len = (uint32_t)len;
+    absorb(sum, bytes, len);
 }
 
 static uint64_t join_lanes(const uint64_t lane[4])
@@ -71,6 +76,7 @@ uint64_t shoal_checksum_of(const uint8_t *bytes, size_t len)
 {
     shoal_checksum sum;
     shoal_checksum_init(&sum);
-    shoal_checksum_update(&sum, bytes, len);
+    sum.total = len;
+    absorb(&sum, bytes, len);
     return shoal_checksum_value(&sum);
 }

@@ -40,8 +40,8 @@ const shoal_mechanism shoal_cms_mechanism = {
     0,
     prepare,
     randomize,
-    row_record_check,
+    SHOAL_READS(row_record_check),
     row_record_print,
-    row_record_parse,
+    SHOAL_READS(row_record_parse),
     epsilon,
 };

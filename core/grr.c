@@ -56,6 +56,16 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 }
 
 const shoal_mechanism shoal_grr_mechanism = {
-    shoal_grr_id, "grr", {0, 0},  {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0}, {0, 0}, 0, prepare, randomize, check,
-    print,        parse, epsilon,
+    shoal_grr_id,
+    "grr",
+    {0, 0},
+    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
+    {0, 0},
+    0,
+    prepare,
+    randomize,
+    SHOAL_READS(check),
+    print,
+    SHOAL_READS(parse),
+    epsilon,
 };

@@ -91,8 +91,8 @@ const shoal_mechanism shoal_hadamard_mechanism = {
     0,
     prepare,
     randomize,
-    check,
+    SHOAL_READS(check),
     print,
-    parse,
+    SHOAL_READS(parse),
     epsilon,
 };

@@ -77,8 +77,8 @@ const shoal_mechanism shoal_hcms_mechanism = {
     0,
     prepare,
     randomize,
-    check,
+    SHOAL_READS(check),
     print,
-    parse,
+    SHOAL_READS(parse),
     epsilon,
 };

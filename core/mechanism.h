@@ -76,6 +76,13 @@ typedef struct shoal_part {
     uint32_t text_size;   // characters of the text form
 } shoal_part;
 
+// The functions of a mechanism that read records. A module that only makes them leaves them out.
+#ifdef SHOAL_WITHOUT_READING
+#define SHOAL_READS(function) (1 ? NULL : (function))
+#else
+#define SHOAL_READS(function) (function)
+#endif
+
 typedef struct shoal_mechanism {
     uint32_t id;
     const char *name;

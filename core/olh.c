@@ -73,8 +73,8 @@ const shoal_mechanism shoal_olh_mechanism = {
     0,
     prepare,
     randomize,
-    check,
+    SHOAL_READS(check),
     print,
-    parse,
+    SHOAL_READS(parse),
     epsilon,
 };

@@ -63,8 +63,8 @@ const shoal_mechanism shoal_one_bit_mean_mechanism = {
     0,
     prepare,
     randomize,
-    check,
+    SHOAL_READS(check),
     print,
-    parse,
+    SHOAL_READS(parse),
     epsilon,
 };

@@ -35,8 +35,8 @@ const shoal_mechanism shoal_onehot_asymmetric_mechanism = {
     0,
     prepare,
     randomize,
-    onehot_check,
+    SHOAL_READS(onehot_check),
     onehot_print,
-    onehot_parse,
+    SHOAL_READS(onehot_parse),
     epsilon,
 };

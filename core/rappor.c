@@ -241,8 +241,8 @@ const shoal_mechanism shoal_rappor_mechanism = {
     1,
     prepare,
     randomize,
-    row_record_check,
+    SHOAL_READS(row_record_check),
     row_record_print,
-    row_record_parse,
+    SHOAL_READS(row_record_parse),
     epsilon,
 };

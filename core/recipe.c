@@ -13,18 +13,24 @@ typedef struct row {
     uint16_t takes; // SHOAL_TAKES_*: only recipes of mechanisms that take it may
 } row;
 
-static const shoal_choice value_kinds[] = {{"word", SHOAL_VALUE_WORD},
-                                           {"host", SHOAL_VALUE_HOST},
-                                           {"site", SHOAL_VALUE_SITE},
-                                           {"item", SHOAL_VALUE_ITEM},
-                                           {"number", SHOAL_VALUE_NUMBER},
-#ifndef SHOAL_WITHOUT_QUERIES
-                                           {"fields", SHOAL_VALUE_FIELDS},
+// A module that only answers queries (SHOAL_ONLY_QUERIES) knows no value but fields, and nothing that no query can state.
+static const shoal_choice value_kinds[] = {
+#ifndef SHOAL_ONLY_QUERIES
+    {"word", SHOAL_VALUE_WORD},
+    {"host", SHOAL_VALUE_HOST},
+    {"site", SHOAL_VALUE_SITE},
+    {"item", SHOAL_VALUE_ITEM},
+    {"number", SHOAL_VALUE_NUMBER},
 #endif
-                                           {NULL, 0}};
+#ifndef SHOAL_WITHOUT_QUERIES
+    {"fields", SHOAL_VALUE_FIELDS},
+#endif
+    {NULL, 0}};
 static const shoal_choice forms[] = {{"none", SHOAL_FORM_NONE}, {"NFC", SHOAL_FORM_NFC}, {NULL, 0}};
 static const shoal_choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
+#ifndef SHOAL_ONLY_QUERIES
 static const shoal_choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {"affine1", SHOAL_HASH_AFFINE1}, {NULL, 0}};
+#endif
 #ifndef SHOAL_WITHOUT_QUERIES
 static const shoal_choice protocols[] = {
     {"reports", SHOAL_AGGREGATION_REPORTS}, {"sum", SHOAL_AGGREGATION_SUM}, {NULL, 0}};
@@ -46,12 +52,14 @@ static const row fields[] = {
     {{"text.max", NULL, 1, 64, 32, AT(text_max), FIELD_INTEGER, 0}, 8, 0},
     {{"mechanism", NULL, 0, 0, 0, AT(mechanism), FIELD_OTHER, 1}, 9, 0},
     {{"parameters.epsilon", NULL, 10000, 16000000, 0, AT(eps_micro), FIELD_MICRO, 0}, 10, SHOAL_TAKES_EPSILON},
+#ifndef SHOAL_ONLY_QUERIES
     {{"parameters.k", NULL, 1, 1u << 24, 0, AT(k), FIELD_INTEGER, 0}, 11, SHOAL_TAKES_K},
     {{"parameters.m", NULL, 2, 1u << 20, 0, AT(m), FIELD_INTEGER, 0}, 12, SHOAL_TAKES_M},
     {{"parameters.size", NULL, 2, 1u << 24, 0, AT(size), FIELD_INTEGER, 0}, 13, SHOAL_TAKES_LIST},
     {{"parameters.values", NULL, 0, 0, 0, 0, FIELD_LIST, 0}, 14, SHOAL_TAKES_LIST},
     {{"hash", hashes, 0, 0, SHOAL_HASH_NONE, AT(hash), FIELD_CHOICE, 0}, 15, TAKES_HASH},
     {{"seed", NULL, 0, 0, 0, AT(seed), FIELD_BYTES, 0}, 16, SHOAL_TAKES_SEED},
+#endif
     {{"limit.per_day", NULL, 1, 1000000, 0, AT(per_day), FIELD_INTEGER, 1}, 17, 0},
     {{"send.sample", NULL, 1, 1000000, 1000000, AT(sample_micro), FIELD_MICRO, 0}, 18, 0},
     {{"send.delay_s", NULL, 0, 604800, 86400, AT(delay_s), FIELD_INTEGER, 0}, 19, 0},
@@ -63,6 +71,7 @@ static const row fields[] = {
     {{"cohort.delta", NULL, 3, 15, 0, AT(cohort_delta_exp), FIELD_DELTA, 0}, 25, 0},
     {{"release.threshold", NULL, 0, 0, 0, AT(release_threshold), FIELD_COUNT, 0}, 26, 0},
     {{"expires", NULL, 0, 0, 0, AT(expires_day), FIELD_DAY, 1}, 27, 0},
+#ifndef SHOAL_ONLY_QUERIES
     {{"parameters.g", NULL, 2, 1u << 20, 0, AT(g), FIELD_INTEGER, 0}, 28, SHOAL_TAKES_G},
     {{"parameters.bits", NULL, 2, 1u << 16, 0, AT(bits), FIELD_INTEGER, 0}, 29, SHOAL_TAKES_BITS},
     {{"parameters.hashes", NULL, 1, 16, 0, AT(hashes), FIELD_INTEGER, 0}, 30, SHOAL_TAKES_HASHES},
@@ -72,6 +81,7 @@ static const row fields[] = {
     {{"parameters.f", NULL, 0, 1000000, 0, AT(pqf_micro[2]), FIELD_MICRO, 0}, 34, SHOAL_TAKES_PQF},
     {{"parameters.low", NULL, 0, 0, 0, AT(low_micro), FIELD_SIGNED, 0}, 35, SHOAL_TAKES_RANGE},
     {{"parameters.high", NULL, 0, 0, 0, AT(high_micro), FIELD_SIGNED, 0}, 36, SHOAL_TAKES_RANGE},
+#endif
 #ifndef SHOAL_WITHOUT_QUERIES
     {{"policy", NULL, 0, 0, 0, AT(policy), FIELD_BYTES, 0}, 37, 0},
     {{"version", NULL, 1, 1000000, 0, AT(version), FIELD_INTEGER, 0}, 38, 0},
@@ -154,6 +164,38 @@ shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t
     return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, f->path, err, why);
 }
 
+// ---- what depends on the kind of value ----
+
+#ifdef SHOAL_ONLY_QUERIES
+shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len)
+{
+    (void)text;
+    (void)len;
+    return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a query");
+}
+
+static void put_values(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe)
+{
+    (void)w;
+    (void)tag;
+    (void)recipe;
+}
+
+static uint32_t domain_of(const shoal_recipe *recipe, const shoal_mechanism *mechanism)
+{
+    (void)recipe;
+    (void)mechanism;
+    return SHOAL_DOMAIN_CLOSED;
+}
+
+// A mechanism that needs what a query cannot state is none of this module.
+static shoal_err check_value(shoal_recipe *recipe, uint32_t needs, uint32_t domain)
+{
+    (void)domain;
+    if ((needs & ~(uint32_t)(SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST)) == 0) return SHOAL_OK;
+    return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_MECHANISM, "does not answer queries");
+}
+#else
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len)
 {
     static const char path[] = "parameters.values";
@@ -171,6 +213,14 @@ shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t 
     shoal_sha256_update(&recipe->values_sha, (const uint8_t *)text, len);
     recipe->n_values++;
     return SHOAL_OK;
+}
+
+static void put_values(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe)
+{
+    uint8_t bytes[40];
+    store64_be(bytes, recipe->n_values);
+    memcpy(bytes + 8, recipe->values_digest, 32);
+    if (recipe->n_values > 0) shoal_canonical_field(w, tag, bytes, sizeof bytes);
 }
 
 static uint32_t domain_of(const shoal_recipe *recipe, const shoal_mechanism *mechanism)
@@ -199,37 +249,47 @@ static shoal_err check_list(shoal_recipe *recipe)
     return SHOAL_OK;
 }
 
-// Does the recipe state what its mechanism needs in this domain, and nothing else?
-static shoal_err check_takes(shoal_recipe *recipe, const shoal_takes *takes)
+// What the fields say together.
+static shoal_err check_value(shoal_recipe *recipe, uint32_t needs, uint32_t domain)
 {
-    uint32_t needs = takes->needs | (recipe->value == SHOAL_VALUE_NUMBER ? SHOAL_TAKES_RANGE : 0u);
-    for (size_t i = 0; i < N_FIELDS; i++) {
-        const row *r = &fields[i];
-        int is_stated = recipe->seen >> i & 1;
-        if (r->takes == 0) continue;
-        if (is_stated && !(r->takes & (needs | takes->may)))
-            return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
-        if (!is_stated && r->takes & needs && r->takes != SHOAL_TAKES_LIST)
-            return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
-    }
     if (needs & SHOAL_TAKES_POLY1 && recipe->hash != SHOAL_HASH_POLY1)
         return shoal_recipe_refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be poly1 for open strings");
     if (needs & SHOAL_TAKES_AFFINE1 && recipe->hash != SHOAL_HASH_AFFINE1)
         return shoal_recipe_refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be affine1 for a list");
-    return needs & SHOAL_TAKES_LIST ? check_list(recipe) : SHOAL_OK;
-}
-
-static shoal_err check_domain(shoal_recipe *recipe, const shoal_mechanism *mechanism, uint32_t domain)
-{
-    const shoal_takes *takes = shoal_mechanism_takes(mechanism, domain);
-    if (takes->needs == 0) return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_RANGE, "does not take a list");
-    shoal_err err = check_takes(recipe, takes);
+    shoal_err err = needs & SHOAL_TAKES_LIST ? check_list(recipe) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     if (domain == SHOAL_DOMAIN_NUMBER && recipe->value != SHOAL_VALUE_NUMBER)
         return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "must be number for this mechanism");
     if (recipe->value == SHOAL_VALUE_NUMBER && recipe->low_micro >= recipe->high_micro)
         return shoal_recipe_refuse(recipe, "parameters.low", SHOAL_ERR_RANGE, "must be below high");
     return SHOAL_OK;
+}
+#endif
+
+// ---- checks ----
+
+// Does the recipe state what its mechanism needs in this domain, and nothing else?
+static shoal_err check_takes(shoal_recipe *recipe, uint32_t needs, uint32_t may)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const row *r = &fields[i];
+        int is_stated = recipe->seen >> i & 1;
+        if (r->takes == 0) continue;
+        if (is_stated && !(r->takes & (needs | may)))
+            return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
+        if (!is_stated && r->takes & needs && r->takes != SHOAL_TAKES_LIST)
+            return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err check_domain(shoal_recipe *recipe, const shoal_mechanism *mechanism, uint32_t domain)
+{
+    const shoal_takes *takes = shoal_mechanism_takes(mechanism, domain);
+    if (takes->needs == 0) return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_RANGE, "does not take a list");
+    uint32_t needs = takes->needs | (recipe->value == SHOAL_VALUE_NUMBER ? SHOAL_TAKES_RANGE : 0u);
+    shoal_err err = check_takes(recipe, needs, takes->may);
+    return err == SHOAL_OK ? check_value(recipe, needs, domain) : err;
 }
 
 static shoal_err check_pairs(shoal_recipe *recipe)
@@ -318,14 +378,6 @@ shoal_err shoal_recipe_finish(shoal_recipe *recipe)
     if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
     err = hash_recipe(recipe->query_hash, recipe, 0);
     return err == SHOAL_OK ? hash_recipe(recipe->recipe_hash, recipe, 1) : err;
-}
-
-static void put_values(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe)
-{
-    uint8_t bytes[40];
-    store64_be(bytes, recipe->n_values);
-    memcpy(bytes + 8, recipe->values_digest, 32);
-    if (recipe->n_values > 0) shoal_canonical_field(w, tag, bytes, sizeof bytes);
 }
 
 static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe, int with_part)
