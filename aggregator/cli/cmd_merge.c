@@ -12,8 +12,19 @@
 
 static const char help_text[] = "Usage: shoal merge -o ACC ACC...\n\n"
                                 "Adds accumulators of one recipe. Their order does not matter to a byte.\n"
-                                "Give each record to one accumulator only: merging cannot see doubles.\n\n"
+                                "Give each record to one accumulator only: merging cannot see doubles, but for\n"
+                                "a file that is named twice.\n\n"
                                 "  -o, --output ACC   the accumulator to write, replaced when it exists\n";
+
+// A slip that would also lift a small cohort over its minimum.
+static shoal_err check_doubles(agg_error *error, const char *const *files, int n_files)
+{
+    for (int i = 1; i < n_files; i++)
+        for (int j = 0; j < i; j++)
+            if (strcmp(files[i], files[j]) == 0)
+                return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice", files[i]);
+    return SHOAL_OK;
+}
 
 static shoal_err merge_files(agg_error *error, const char *output, const char *const *files, int n_files)
 {
@@ -47,7 +58,8 @@ int cmd_merge(int argc, char **argv)
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)
-        err = merge_files(&error, output, files, n_files);
+        err = check_doubles(&error, files, n_files);
+    if (err == SHOAL_OK && !help) err = merge_files(&error, output, files, n_files);
     free(files);
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("merge", &error);
 }

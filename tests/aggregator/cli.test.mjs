@@ -141,7 +141,7 @@ test('too many rejected lines: exit 4, nothing written; few: counted and named',
   assert.match(few.err, /40 of 200 lines were rejected/);
 });
 
-test('merge refuses another recipe by name, and a damaged accumulator', () => {
+test('merge refuses another recipe by name, a damaged accumulator, and one named twice', () => {
   good(['simulate', '--recipe', 'other.json', '--counts', 'c.tsv', '--devices', '10', '--seed', 's', '-o', 'o.batches']);
   good(['ingest', '--recipe', 'other.json', '-o', 'o.acc', 'o.batches']);
   bad(1, /o\.acc: belongs to recipe birds .* not to fish/, ['merge', '-o', 'm.acc', 'acc', 'o.acc']);
@@ -151,6 +151,8 @@ test('merge refuses another recipe by name, and a damaged accumulator', () => {
   bytes[500] ^= 1;
   writeFileSync(at('flip.acc'), bytes);
   bad(5, /flip\.acc: .*damaged/, ['merge', '-o', 'm.acc', 'flip.acc']);
+  bad(2, /acc is given twice/, ['merge', '-o', 'twice.acc', 'acc', 'o.acc', 'acc']);
+  assert.equal(existsSync(at('twice.acc')), false);
   assert.ok(!existsSync(at('m.acc')));
 });
 
