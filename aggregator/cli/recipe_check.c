@@ -197,10 +197,11 @@ static void warn_of_values(const agg_recipe *recipe)
 static void warn_of_list(const agg_recipe *recipe, uint32_t field, const char *name, const agg_list *list)
 {
     char text[160];
+    int is_tokens = strcmp(name, "values") != 0;
     for (uint32_t i = 0; i < list->n; i++) {
-        if (agg_tokens_are_kept(&recipe->recipe, list->texts[i], strcmp(name, "values") != 0)) continue;
-        snprintf(text, sizeof text, "entry %u of encoding[%u].%s: the text rule changes it, so no device reports it",
-                 i + 1, field, name);
+        if (agg_entry_is_kept(&recipe->recipe, list->texts[i], is_tokens)) continue;
+        snprintf(text, sizeof text, "entry %u of encoding[%u].%s: the text rule changes it%s, so no device reports it",
+                 i + 1, field, name, is_tokens ? " or cuts it" : "");
         cli_talk("recipe", text);
     }
 }

@@ -120,13 +120,24 @@ int agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
     return 1;
 }
 
-int agg_tokens_are_kept(const shoal_recipe *recipe, agg_text text, int is_tokens)
+// Does the rule leave each token as it is?
+//   joined: bytes of the tokens, with one space between two
+static int are_kept(size_t *joined, const shoal_recipe *recipe, agg_text text)
 {
     agg_text token;
-    if (!is_tokens) return agg_text_is_kept(recipe, text.bytes, text.len);
-    while (take_token(&token, &text))
+    *joined = 0;
+    while (take_token(&token, &text)) {
         if (!agg_text_is_kept(recipe, token.bytes, token.len)) return 0;
+        *joined += (*joined > 0) + token.len;
+    }
     return 1;
+}
+
+int agg_entry_is_kept(const shoal_recipe *recipe, agg_text entry, int is_tokens)
+{
+    size_t joined = 0;
+    if (!is_tokens) return agg_text_is_kept(recipe, entry.bytes, entry.len);
+    return are_kept(&joined, recipe, entry) && joined == entry.len; // or it holds white space that devices cut at
 }
 
 int agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
@@ -135,8 +146,11 @@ int agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         const shoal_encoded *field = &encoding->fields[i];
         const cJSON *value = member(event, &field->field);
+        size_t joined;
         if (field->scheme == SHOAL_SCHEME_NUMBER || !cJSON_IsString(value)) continue;
-        if (!agg_tokens_are_kept(&recipe->recipe, text_of(value), field->scheme == SHOAL_SCHEME_TOKENS)) return 0;
+        if (field->scheme == SHOAL_SCHEME_TOKENS ? !are_kept(&joined, &recipe->recipe, text_of(value))
+                                                 : !agg_entry_is_kept(&recipe->recipe, text_of(value), 0))
+            return 0;
     }
     return 1;
 }

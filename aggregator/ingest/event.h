@@ -24,8 +24,9 @@ int agg_recipe_event_is_part(const agg_recipe *recipe, const struct cJSON *event
 // Returns: whether the recipe's text rule leaves the event's tokens and listed values as they are.
 int agg_event_is_kept(const agg_recipe *recipe, const struct cJSON *event);
 
-// Returns: whether the rule leaves a text as it is: the whole, or each of its tokens.
-int agg_tokens_are_kept(const shoal_recipe *recipe, agg_text text, int is_tokens);
+// Returns: whether devices can have a listed entry: the rule leaves it as it is, the whole or each of its tokens, and they cut tokens
+// where it has a space and nowhere else.
+int agg_entry_is_kept(const shoal_recipe *recipe, agg_text entry, int is_tokens);
 
 #define AGG_BUCKET_LABEL_MAX (2 * SHOAL_TOKEN_TEXT_MAX + 2)                         // bytes with a NUL
 #define AGG_CELL_LABEL_MAX (SHOAL_ENCODED_MAX * (2 * SHOAL_TOKEN_TEXT_MAX + 1 + 3)) // the same

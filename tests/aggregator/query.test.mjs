@@ -313,6 +313,14 @@ test('lines that are no events are refused by their number', () => {
   assert.match(good('simulate', '--recipe', 'sim.json', '--counts', 'upper.tsv', '--devices', '1', '--seed', 's', '-o', 'x.batches').err, /line 1: the recipe's text rule would change this value/);
 });
 
+test('entries of a query that no device can have are told', () => {
+  write('unheard.json', query({ encoding: [{ field: 'locale', values: ['DE', 'de\u00a0'] },
+    { field: 'phrase', prefixes: ['i went', 'I go', 'a b\u3000c'], tokens: ['a', 'B', 'c\u00a0d', '\u2028e', 'cafe\u0301', 'f'] }] }));
+  const { err } = good('recipe', 'check', 'unheard.json');
+  assert.deepEqual([...err.matchAll(/entry (\d) of encoding\[(\d)\]\.(\w+): the text rule changes it(?: or cuts it)?, so/g)].map((m) => m.slice(1).join(' ')),
+    ['1 0 values', '2 1 prefixes', '3 1 prefixes', '2 1 tokens', '3 1 tokens', '4 1 tokens', '5 1 tokens'], err);
+});
+
 test('a million cells are labelled and the largest printed in a moment', () => {
   const tokens = Array.from({ length: 1022 }, (_, i) => `token${i}`);
   write('large.json', query({ ...open, mechanism: 'subset', parameters: { epsilon: 8 }, policy: undefined, version: undefined,
