@@ -116,10 +116,11 @@ function setOne(module, kind, handle, path, value, json) {
 }
 
 /**
- * Hands a recipe that may have lists to the module. For Core.prepare.
+ * Hands a recipe that may have lists to the module, its mechanism first: a module that lacks it lacks its fields too, and the
+ * mechanism is what to say. For Core.prepare.
  * @param {Module} module @param {number} handle @param {RecipeJson} json
  */
-export const setRecipe = (module, handle, json) => setAll(module, 'recipe', handle, '', json, json);
+export const setRecipe = (module, handle, json) => setAll(module, 'recipe', handle, '', 'mechanism' in json ? { mechanism: null, ...json } : json, json);
 
 // ---- recipes ----
 

@@ -14,7 +14,7 @@ static void refuses_what_no_query_states(void)
         "parameters.m:2000000",
         "parameters.size:2000000",
         "hash=poly1",
-        "seed=" KEY_A,
+        ("seed=" KEY_A),
         "parameters.g:2000000",
         "parameters.bits:2000000",
         "parameters.p:500000",

@@ -127,7 +127,7 @@ const REFUSED = [
   ['a field that there is not', { ...phrases(), extra: 1 }, 'malformed', 'extra'],
   ['two of one token', phrases({ encoding: [{ ...phrase, tokens: ['a', 'a'] }] }), 'malformed', 'encoding.0.tokens'],
   ['a part', { ...signed(phrases(split('locale'))), part: ['de'] }, 'malformed', 'part'],
-  ['a recipe of a list', signed(itemsRecipe()), 'malformed', 'encoding'],
+  ['a recipe of a list', signed(itemsRecipe()), 'malformed', 'value'],
   ['a mechanism that the module lacks', signed(wordsRecipe()), 'malformed', 'mechanism'],
   ['a recipe of fields under no policy', signed(withoutPolicy), 'not-query'],
   ['another policy', signed(phrases({ policy: 'ab'.repeat(32) })), 'policy'],
@@ -921,12 +921,14 @@ test('a mechanism that the policy names and the module lacks is answered by the 
   const policy = makePolicy({}, { mechanisms: ['olh', 'grr'] });
   const olh = (/** @type {any} */ more = {}) =>
     phrases({ mechanism: 'olh', hash: 'affine1', parameters: { epsilon: 4, k: 256, g: 64 }, seed: '0123456789abcdef'.repeat(4), policy: policyHash(policy), ...more });
+  // Its own fields stand before the mechanism, and the smaller module knows none of them.
+  const backwards = Object.fromEntries(Object.entries(olh({ recipe: 'more' })).reverse());
   const { client } = await askedClient({ policy, queryWasm: undefined, fetch: fetcher });
   await client.donate('typed-phrases', EVENT);
   assert.equal(await ask1(client, signed(phrases({ mechanism: 'grr', policy: policyHash(policy) }))), 'queued');
   assert.equal(await ask1(client, { ...olh(), mechanism: 'rappor' }), 'malformed');
   assert.deepEqual(loaded, ['shoal-query.wasm'], 'nobody makes a device load what its policy has no use for');
-  assert.deepEqual(codes(await client.ask([signed(olh()), signed(olh({ recipe: 'more' })), signed(olh())])), ['queued', 'queued', 'replayed']);
+  assert.deepEqual(codes(await client.ask([signed(olh()), signed(backwards), signed(olh())])), ['queued', 'queued', 'replayed']);
   assert.deepEqual(loaded, ['shoal-query.wasm', 'shoal-all.wasm']);
   await client.flush();
   assert.equal(sent.length, 3);
