@@ -133,9 +133,8 @@ static void say_prefixes(const work *w, double fdr)
     if (next->n + next->n_withheld < next->n_frequent)
         say("the %zu strongest are kept: %s", next->n,
             next->n == w->options->max_prefixes ? "--max-prefixes" : "more cells than the largest domain has");
-    say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f. %.0f of each count were taken "
-        "for "
-        "random answers",
+    say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f. "
+        "Off each count %.0f were taken: so many may be random answers",
         next->n, next->least_count, (unsigned long long)w->acc.n, next->kept_count, next->random);
 }
 

@@ -46,7 +46,7 @@ const first = good('round', 'next', '--recipe', 'r1.json', '-o', 'r2.json', 'r1.
 test('each round begins with what the last one found', () => {
   assert.equal(first.text, '');
   assert.match(first.err, /phrase: 2 of 9 sequences are frequent, the least of them \d+\.\d\d standard errors out of the noise; false-discovery rate 0\.05\n/);
-  assert.match(first.err, /kept: 2, the least of an estimated \d+ of 20000 reports; all together \d+\. \d+ of each count were taken for random answers\n/);
+  assert.match(first.err, /kept: 2, the least of an estimated \d+ of 20000 reports; all together \d+\. Off each count \d+ were taken: so many may be random answers\n/);
   assert.match(first.err, /ngrams-2: 92 cells where ngrams-1 had 48; a record has \d+ bytes/);
   assert.match(first.err, /ngrams-2 is not signed/);
   assert.deepEqual(json('r2.json'), query({
@@ -110,7 +110,7 @@ test('one bit a cell is advised against where it is many', () => {
   assert.deepEqual(json('m.json').parameters, { epsilon: 4 });
   assert.doesNotMatch(good('round', 'next', '--recipe', 'onehot.json', 'onehot.acc').err, /much to send/);
   write('most.txt', Array.from({ length: 20_000 }, (_, i) => `t${i}\n`).join(''));
-  const { err } = bad(2, /parameters\.size is outside/, 'round', 'next', '--recipe', 'onehot.json', '--tokens', 'most.txt', 'onehot.acc');
+  const { err } = bad(2, /encoding is outside/, 'round', 'next', '--recipe', 'onehot.json', '--tokens', 'most.txt', 'onehot.acc');
   assert.match(err, /--mechanism hadamard would take so many cells, with \d+ bytes a record/);
 });
 
