@@ -52,8 +52,8 @@ test("the options of the client", () => {
 });
 
 test('the fields of a recipe', () => {
-  const source = part('core/recipe.c', 'static const field fields[]', '\n};');
-  const fields = [...source.matchAll(/^ {4}\{"([a-z._]+)", (\d+), ([01]),/gm)].map(([, path, , isRequired]) => ({ path, isRequired: isRequired === '1' }));
+  const source = part('core/recipe.c', 'static const row fields[]', '\n};');
+  const fields = [...source.matchAll(/^ {4}\{\{"([a-z._]+)",[^}]*,\s+([01])\}/gm)].map(([, path, isRequired]) => ({ path, isRequired: isRequired === '1' }));
   const rows = tableBelow(read('docs/formats.md'), 'Recipe (JSON)');
   assert.deepEqual(rows.flatMap(([paths]) => codes(paths)), fields.map(({ path }) => path));
   for (const { path, isRequired } of fields) {
