@@ -591,7 +591,8 @@ function sentence(row, time) {
   const what = row.asked ? `: it ${wanted(row.asked)}` : '';
   if (row.outcome === 'accepted') return `Answered at ${time}: ${name}${what}.`;
   const more = row.count > 1 ? ` (${row.count} times, last)` : '';
-  return `Refused${more} at ${time}: ${name}${what}. ${row.text}`;
+  const why = row.field === null ? row.text : `${row.text.slice(0, -1)}: ${row.field}.`;
+  return `Refused${more} at ${time}: ${name}${what}. ${why}`;
 }
 
 /** @param {View} view @returns {Promise<LogEntry[]>} */
