@@ -70,8 +70,9 @@ typedef struct agg_compare {
     size_t n_dictionary; // values asked for
     size_t n_withheld;   // rows below the release threshold on both sides, not in `rows`
     size_t n_rows;
-    agg_compare_row *rows; // by falling |z|, ties by value
-    const struct agg_guarantee *guarantee_a, *guarantee_b; // as in agg_estimate: both, or both NULL
+    agg_compare_row *rows;                   // by falling |z|, ties by value
+    const struct agg_guarantee *guarantee_a; // as in agg_estimate: both, or both NULL
+    const struct agg_guarantee *guarantee_b;
 } agg_compare;
 
 // Compares two accumulators value by value.
