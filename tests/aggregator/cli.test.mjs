@@ -151,8 +151,8 @@ test('merge refuses another recipe by name, a damaged accumulator, and one named
   bytes[500] ^= 1;
   writeFileSync(at('flip.acc'), bytes);
   bad(5, /flip\.acc: .*damaged/, ['merge', '-o', 'm.acc', 'flip.acc']);
-  bad(2, /acc is given twice/, ['merge', '-o', 'twice.acc', 'acc', 'o.acc', 'acc']);
-  assert.equal(existsSync(at('twice.acc')), false);
+  bad(2, /acc is given twice/, ['merge', '-o', 'double.acc', 'acc', 'o.acc', 'acc']);
+  assert.equal(existsSync(at('double.acc')), false);
   assert.ok(!existsSync(at('m.acc')));
 });
 
