@@ -19,7 +19,7 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
                       shoal_rng *rng)
 {
     (void)permanent;
-    uint32_t j = (uint32_t)shoal_rng_below(rng, part->k);
+    uint32_t j = part->first_row + (uint32_t)shoal_rng_below(rng, part->k);
     uint32_t column = shoal_column(part, j, item, rng);
     store32_le(record, j);
     shoal_bits_onehot(record + 4, part->m, column, part->threshold, 1, 0, rng);

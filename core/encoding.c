@@ -110,6 +110,73 @@ static shoal_err add_token(shoal_encoded *field, const char *text, size_t len, c
     return SHOAL_OK;
 }
 
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+// The characters of a text: code points of well-formed UTF-8, of which each prints. Returns: their number, or SHOAL_NOT_LISTED.
+static uint32_t count_characters(const char *text, size_t len)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    uint32_t n = 0;
+    for (size_t i = 0; i < len; n++) {
+        uint8_t c = (uint8_t)text[i++];
+        uint32_t more = c < 0xc0 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3, point = c & (0x7fu >> more >> (more > 0));
+        if (c <= ' ' || c == 0x7f || (c >= 0x80 && c < 0xc2) || c > 0xf4 || more > len - i) return SHOAL_NOT_LISTED;
+        for (uint32_t j = 0; j < more; j++) {
+            c = (uint8_t)text[i++];
+            if (c >> 6 != 2) return SHOAL_NOT_LISTED;
+            point = point << 6 | (c & 0x3f);
+        }
+        if (point < least[more] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return SHOAL_NOT_LISTED;
+        if (point >= 0x80 && point < 0xa0) return SHOAL_NOT_LISTED;
+    }
+    return n;
+}
+
+static shoal_err add_start(shoal_encoded *field, const char *text, size_t len, const char **why)
+{
+    uint32_t depth = count_characters(text, len);
+    *why = SHOAL_SENTENCE("holds what is not the start of a word: printing characters, no space");
+    if (depth == SHOAL_NOT_LISTED) return SHOAL_ERR_TYPE;
+    *why = SHOAL_SENTENCE("holds a start of more than 64 characters");
+    if (depth > SHOAL_DEPTH_MAX) return SHOAL_ERR_RANGE;
+    *why = SHOAL_SENTENCE("holds starts of different lengths");
+    if (field->prefixes.count > 0 && depth != field->depth) return SHOAL_ERR_RANGE;
+    *why = SHOAL_SENTENCE("holds the empty start twice");
+    if (field->prefixes.count > 0 && depth == 0) return SHOAL_ERR_DUPLICATE;
+    field->depth = depth;
+    shoal_list_add(&field->prefixes, text, len);
+    return SHOAL_OK;
+}
+
+static shoal_err add_character(shoal_encoded *field, const char *text, size_t len, const char **why)
+{
+    *why = SHOAL_SENTENCE("holds what is not one printing character");
+    if (count_characters(text, len) != 1) return SHOAL_ERR_TYPE;
+    shoal_list_add(&field->tokens, text, len);
+    return SHOAL_OK;
+}
+
+// A field's lists are of tokens or of characters, and stay what the first entry makes them.
+static shoal_err add_of_word(shoal_encoded *field, int is_start, const char *text, size_t len, const char **why)
+{
+    *why = SHOAL_SENTENCE("mixes starts and characters with prefixes and tokens");
+    if (!field->is_word && field->prefixes.count + field->tokens.count > 0) return SHOAL_ERR_DUPLICATE;
+    field->is_word = 1;
+    return is_start ? add_start(field, text, len, why) : add_character(field, text, len, why);
+}
+
+shoal_err shoal_encoding_set_step(shoal_encoding *encoding, uint32_t index, uint32_t step, const char **why)
+{
+    shoal_encoded *field = field_at(encoding, index, why);
+    if (field == NULL) return SHOAL_ERR_RANGE;
+    *why = SHOAL_SENTENCE("is given twice");
+    if (field->step != 0) return SHOAL_ERR_DUPLICATE;
+    *why = SHOAL_SENTENCE("must be from 1 to 4 characters");
+    if (step < 1 || step > SHOAL_STEP_MAX) return SHOAL_ERR_RANGE;
+    field->step = step;
+    return SHOAL_OK;
+}
+#endif
+
 static shoal_err add_value(shoal_encoded *field, const char *text, size_t len, const char **why)
 {
     *why = SHOAL_SENTENCE("holds a value that is empty or has control characters");
@@ -127,11 +194,28 @@ shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index, enum
 {
     shoal_encoded *field = field_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
-    const shoal_list *lists[] = {&field->values, &field->prefixes, &field->tokens};
+    const shoal_list *lists[] = {&field->values, &field->prefixes, &field->tokens, &field->prefixes, &field->tokens};
     *why = SHOAL_SENTENCE("holds too many entries, or one over 256 bytes");
     if (len > SHOAL_TOKEN_TEXT_MAX || lists[list]->count == SHOAL_LIST_MAX) return SHOAL_ERR_RANGE;
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    if (list >= SHOAL_LIST_STARTS) return add_of_word(field, list == SHOAL_LIST_STARTS, text, len, why);
+    *why = SHOAL_SENTENCE("mixes starts and characters with prefixes and tokens");
+    if (field->is_word) return SHOAL_ERR_DUPLICATE;
+#endif
     if (list == SHOAL_LIST_PREFIXES) return add_prefix(field, text, len, why);
     return list == SHOAL_LIST_TOKENS ? add_token(field, text, len, why) : add_value(field, text, len, why);
+}
+
+// Buckets of one prefix: 2 and the runs of 1 .. step entries; above SHOAL_DOMAIN_SIZE_MAX where it is more than that.
+static uint64_t count_choices(const shoal_encoded *field)
+{
+    uint64_t choices = NEXT_FIRST, runs = 1;
+    for (uint32_t i = 0; i < (field->step > 0 ? field->step : 1); i++) {
+        runs *= field->tokens.count;
+        choices += runs;
+        if (choices > SHOAL_DOMAIN_SIZE_MAX) break;
+    }
+    return choices;
 }
 
 // Which scheme the given lists make, and with how many buckets. Returns: 0 where they make none.
@@ -140,6 +224,7 @@ static uint32_t find_scheme(const shoal_encoded *field, uint64_t *size)
     int has_numbers = field->n_boundaries > 0, has_values = field->values.count > 0;
     int has_prefixes = field->prefixes.count > 0, has_tokens = field->tokens.count > 0;
     if (has_prefixes != has_tokens || has_numbers + has_values + has_tokens != 1) return 0;
+    if (field->step != 0 && !field->is_word) return 0;
     if (has_numbers) {
         *size = 1 + (uint64_t)field->n_boundaries;
         return SHOAL_SCHEME_NUMBER;
@@ -148,8 +233,13 @@ static uint32_t find_scheme(const shoal_encoded *field, uint64_t *size)
         *size = 1 + (uint64_t)field->values.count;
         return SHOAL_SCHEME_LIST;
     }
-    *size = 1 + (uint64_t)field->prefixes.count * (NEXT_FIRST + (uint64_t)field->tokens.count);
-    return SHOAL_SCHEME_TOKENS;
+    *size = 1 + field->prefixes.count * count_choices(field);
+    return field->is_word ? SHOAL_SCHEME_CHARACTERS : SHOAL_SCHEME_TOKENS;
+}
+
+static int has_prefixes_of(const shoal_encoded *field)
+{
+    return field->scheme >= SHOAL_SCHEME_TOKENS;
 }
 
 static int has_field_before(const shoal_encoding *encoding, uint32_t index)
@@ -169,7 +259,8 @@ shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size, const 
         if (field->field.len == 0) return SHOAL_ERR_MISSING_FIELD;
         *why = SHOAL_SENTENCE("holds one field twice");
         if (has_field_before(encoding, i)) return SHOAL_ERR_DUPLICATE;
-        *why = SHOAL_SENTENCE("needs, for each field, boundaries, or values, or prefixes and tokens");
+        *why = SHOAL_SENTENCE(
+            "needs, for each field, boundaries, or values, or prefixes and tokens, or starts and characters");
         field->scheme = find_scheme(field, &buckets);
         if (field->scheme == 0) return SHOAL_ERR_MISSING_FIELD;
         *why = SHOAL_SENTENCE("has more than 2^24 cells");
@@ -177,6 +268,7 @@ shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size, const 
         cells *= buckets;
         if (cells > SHOAL_DOMAIN_SIZE_MAX) return SHOAL_ERR_RANGE;
         field->size = (uint32_t)buckets;
+        field->choices = has_prefixes_of(field) ? (uint32_t)count_choices(field) : 0;
     }
     *size = (uint32_t)cells;
     return SHOAL_OK;
@@ -196,21 +288,45 @@ uint32_t shoal_encoded_value(const shoal_encoded *field, uint32_t index)
 
 uint32_t shoal_encoded_next(const shoal_encoded *field, uint32_t prefix, uint32_t next)
 {
-    uint32_t choices = NEXT_FIRST + field->tokens.count;
     if (prefix >= field->prefixes.count) return 0;
-    uint32_t choice = next == SHOAL_NEXT_END ? 0 : next < field->tokens.count ? NEXT_FIRST + next : 1;
-    return 1 + prefix * choices + choice;
+    uint32_t choice = next == SHOAL_NEXT_END ? 0 : next < field->choices - NEXT_FIRST ? NEXT_FIRST + next : 1;
+    return 1 + prefix * field->choices + choice;
 }
 
 int shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field, uint32_t bucket)
 {
-    uint32_t choices = NEXT_FIRST + field->tokens.count;
     if (bucket == 0) return 0;
-    uint32_t choice = (bucket - 1) % choices;
-    *prefix = (bucket - 1) / choices;
+    uint32_t choice = (bucket - 1) % field->choices;
+    *prefix = (bucket - 1) / field->choices;
     *next = choice == 0 ? SHOAL_NEXT_END : choice == 1 ? SHOAL_NOT_LISTED : choice - NEXT_FIRST;
     return 1;
 }
+
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+uint32_t shoal_encoded_run(const shoal_encoded *field, const uint32_t *characters, uint32_t n)
+{
+    uint32_t base = field->tokens.count, before = 0, runs = 1, run = 0;
+    if (n == 0) return SHOAL_NEXT_END;
+    for (uint32_t i = 0; i < n; i++) {
+        if (characters[i] >= base) return SHOAL_NOT_LISTED;
+        run = run * base + characters[i];
+        if (i > 0) before += runs *= base;
+    }
+    return before + run;
+}
+
+uint32_t shoal_encoded_run_of(uint32_t characters[SHOAL_STEP_MAX], const shoal_encoded *field, uint32_t next)
+{
+    uint32_t base = field->tokens.count, runs = base, n = 1;
+    if (next >= field->choices - NEXT_FIRST) return 0;
+    for (; next >= runs; n++) {
+        next -= runs;
+        runs *= base;
+    }
+    for (uint32_t i = n; i-- > 0; next /= base) characters[i] = next % base;
+    return n;
+}
+#endif
 
 uint64_t shoal_encoding_item(const shoal_encoding *encoding, const uint32_t *buckets)
 {

@@ -24,7 +24,7 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
                       shoal_rng *rng)
 {
     (void)permanent;
-    uint32_t j = (uint32_t)shoal_rng_below(rng, part->k);
+    uint32_t j = part->first_row + (uint32_t)shoal_rng_below(rng, part->k);
     uint32_t l = (uint32_t)shoal_rng_below(rng, part->m);
     uint32_t negative = shoal_parity(l & shoal_column(part, j, item, rng));
     negative ^= shoal_rng_bernoulli(rng, part->threshold);

@@ -48,7 +48,15 @@ enum {
     SHOAL_TAKES_PQF = 1 << 9,
     SHOAL_TAKES_RANGE = 1 << 10, // low and high; recipes whose `value` is "number" take them in any case
     SHOAL_TAKES_POLY1 = 1 << 11, // `hash` must be this family
-    SHOAL_TAKES_AFFINE1 = 1 << 12
+    SHOAL_TAKES_AFFINE1 = 1 << 12,
+    // of compounds
+    SHOAL_TAKES_FRAGMENTS = 1 << 13, // epsilon_fragment, k_fragment, m_fragment
+    SHOAL_TAKES_ORACLE = 1 << 14,
+    SHOAL_TAKES_LENGTH = 1 << 15,
+    SHOAL_TAKES_NGRAM = 1 << 16, // n and alphabet
+    SHOAL_TAKES_GRAMS = 1 << 17,
+    SHOAL_TAKES_TRIE = 1 << 18,       // contributions, depth, max_prefixes
+    SHOAL_TAKES_TRIE_PASSES = 1 << 19 // sampler, passes, pass, known
 };
 
 // What a mechanism's recipes must state in one domain, and what they may state besides. needs == 0: it has no such domain.
@@ -65,6 +73,7 @@ typedef struct shoal_part {
     uint32_t k;         // rows (cms, hcms, olh), cohorts (rappor), subset size d, blocks (hadamard); else 1
     uint32_t
         m; // columns (cms, hcms), g (olh), bits (rappor, onehot), outputs (grr, subset), columns of a block (hadamard)
+    uint32_t first_row;    // row of its sketch where the part's own k begin: 0 but while a compound randomizes
     uint32_t size;         // listed values of a closed domain; 0 in the others
     uint32_t hashes;       // rappor: bits that one value sets
     uint32_t pqf_micro[3]; // rappor: p, q, f

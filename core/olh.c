@@ -24,7 +24,7 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
                       shoal_rng *rng)
 {
     (void)permanent;
-    uint32_t j = (uint32_t)shoal_rng_below(rng, part->k);
+    uint32_t j = part->first_row + (uint32_t)shoal_rng_below(rng, part->k);
     uint32_t truth = shoal_column(part, j, item, rng);
     uint32_t lies = 0 - shoal_rng_bernoulli(rng, part->threshold);
     uint32_t other = (truth + 1 + (uint32_t)shoal_rng_below(rng, part->m - 1)) & (part->m - 1);

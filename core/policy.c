@@ -12,8 +12,11 @@
 // its fields.
 enum level { TOP, STREAM, STREAM_FIELD, ANALYSIS, BUDGET };
 
-static const shoal_choice types[] = {
-    {"number", SHOAL_SCHEME_NUMBER}, {"text", SHOAL_SCHEME_LIST}, {"tokens", SHOAL_SCHEME_TOKENS}, {NULL, 0}};
+static const shoal_choice types[] = {{"number", SHOAL_SCHEME_NUMBER},
+                                     {"text", SHOAL_SCHEME_LIST},
+                                     {"tokens", SHOAL_SCHEME_TOKENS},
+                                     {"characters", SHOAL_SCHEME_CHARACTERS},
+                                     {NULL, 0}};
 static const shoal_choice compositions[] = {
     {"basic", SHOAL_COMPOSE_BASIC}, {"advanced", SHOAL_COMPOSE_ADVANCED}, {"renyi", SHOAL_COMPOSE_RENYI}, {NULL, 0}};
 
@@ -22,6 +25,9 @@ static const shoal_choice mechanisms[] = {
 #define SHOAL_MECHANISM(id, stem, name) {name, id},
 #include "mechanisms.def"
 #undef SHOAL_MECHANISM
+#define SHOAL_COMPOUND(id, stem, name) {name, id},
+#include "compounds.def"
+#undef SHOAL_COMPOUND
     {NULL, 0}};
 
 enum list { KEYS = 1, MECHANISMS, SPLITS }; // the last two of an analysis

@@ -10,7 +10,7 @@
 //     streams.N.stream                  name; 1 to 4 streams
 //     streams.N.retention_days          an event older than this is erased; 1 .. 400
 //     streams.N.fields.M.field          name; 1 to 8 fields
-//     streams.N.fields.M.type           "number", "text", "tokens": the scheme it may be encoded by (boundaries, values, prefixes)
+//     streams.N.fields.M.type           "number", "text", "tokens", "characters": the scheme it may be encoded by (boundaries, values, prefixes, starts)
 //     analyses.N.analysis               name; 1 to 8 analyses
 //     analyses.N.stream                 the one stream that it reads
 //     analyses.N.version                queries of a lower version are refused; 1 .. 1,000,000, default 1

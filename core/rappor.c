@@ -224,7 +224,7 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
 {
     shoal_rng coins;
     shoal_permanent_key key = permanent_key(part, "rappor coins");
-    uint32_t cohort = shoal_rappor_cohort(part, permanent);
+    uint32_t cohort = part->first_row + shoal_rappor_cohort(part, permanent);
     shoal_permanent_rng(&coins, permanent, &key, item);
     shoal_rappor_answer(record, part, item, cohort, &coins, rng);
     shoal_rng_wipe(&coins);

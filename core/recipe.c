@@ -5,12 +5,13 @@
 #include "bytes.h"
 #include "field_table.h"
 #include "number_item.h"
+#include "recipe_compound.h"
 #include "recipe_query.h"
 
 typedef struct row {
     shoal_field f;
     uint16_t tag;   // in the canonical bytes; fixed for ever
-    uint16_t takes; // SHOAL_TAKES_*: only recipes of mechanisms that take it may
+    uint32_t takes; // SHOAL_TAKES_*: only recipes of mechanisms that take it may
 } row;
 
 // A module that only answers queries (SHOAL_ONLY_QUERIES) knows no value but fields, and nothing that no query can state.
@@ -34,6 +35,10 @@ static const shoal_choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {"affine1", S
 #ifndef SHOAL_WITHOUT_QUERIES
 static const shoal_choice protocols[] = {
     {"reports", SHOAL_AGGREGATION_REPORTS}, {"sum", SHOAL_AGGREGATION_SUM}, {NULL, 0}};
+#endif
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+static const shoal_choice oracles[] = {{"cms", SHOAL_ORACLE_CMS}, {"olh", SHOAL_ORACLE_OLH}, {NULL, 0}};
+static const shoal_choice samplers[] = {{"random", SHOAL_SAMPLER_RANDOM}, {"greedy", SHOAL_SAMPLER_GREEDY}, {NULL, 0}};
 #endif
 static const shoal_choice freshness[] = {{"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
 
@@ -89,6 +94,23 @@ static const row fields[] = {
     {{"round.previous", NULL, 0, 0, 0, AT(round_previous), FIELD_BYTES, 0}, 40, 0},
     {{"aggregation.protocol", protocols, 0, 0, SHOAL_AGGREGATION_REPORTS, AT(aggregation), FIELD_CHOICE, 0}, 41, 0},
 #endif
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+#define FRAGMENTS SHOAL_TAKES_FRAGMENTS
+#define PASSES SHOAL_TAKES_TRIE_PASSES
+    {{"parameters.epsilon_fragment", NULL, 10000, 16000000, 0, AT(eps_fragment_micro), FIELD_MICRO, 0}, 45, FRAGMENTS},
+    {{"parameters.k_fragment", NULL, 1, 1u << 24, 0, AT(k_fragment), FIELD_INTEGER, 0}, 46, FRAGMENTS},
+    {{"parameters.m_fragment", NULL, 2, 1u << 20, 0, AT(m_fragment), FIELD_INTEGER, 0}, 47, FRAGMENTS},
+    {{"parameters.oracle", oracles, 0, 0, SHOAL_ORACLE_CMS, AT(oracle), FIELD_CHOICE, 0}, 48, SHOAL_TAKES_ORACLE},
+    {{"parameters.length", NULL, 2, 32, 0, AT(length), FIELD_INTEGER, 0}, 49, SHOAL_TAKES_LENGTH},
+    {{"parameters.n", NULL, 1, 4, 0, AT(n_gram), FIELD_INTEGER, 0}, 50, SHOAL_TAKES_NGRAM},
+    {{"parameters.grams", NULL, 2, 4, 2, AT(grams), FIELD_INTEGER, 0}, 51, SHOAL_TAKES_GRAMS},
+    {{"parameters.contributions", NULL, 1, 64, 0, AT(contributions), FIELD_INTEGER, 0}, 52, SHOAL_TAKES_TRIE},
+    {{"parameters.sampler", samplers, 0, 0, SHOAL_SAMPLER_RANDOM, AT(sampler), FIELD_CHOICE, 0}, 53, PASSES},
+    {{"parameters.depth", NULL, 1, SHOAL_DEPTH_MAX, 0, AT(depth), FIELD_INTEGER, 0}, 54, SHOAL_TAKES_TRIE},
+    {{"parameters.max_prefixes", NULL, 1, 65536, 0, AT(max_prefixes), FIELD_INTEGER, 0}, 55, SHOAL_TAKES_TRIE},
+    {{"parameters.passes", NULL, 1, 10, 1, AT(passes), FIELD_INTEGER, 0}, 56, PASSES},
+    {{"parameters.pass", NULL, 1, 10, 1, AT(pass), FIELD_INTEGER, 0}, 57, PASSES},
+#endif
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
 
@@ -121,6 +143,9 @@ shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t
 {
     const char *why;
     shoal_err err = SHOAL_OK;
+#if !defined SHOAL_WITHOUT_QUERIES && !defined SHOAL_WITHOUT_COMPOUNDS
+    if (shoal_query_set_number(recipe, path, path_len, micro, &err)) return err;
+#endif
     const shoal_field *f = take_field(recipe, path, path_len, &err);
     if (f == NULL) return err;
     err = shoal_field_set_number(f, recipe, micro, &why);
@@ -144,10 +169,13 @@ int shoal_recipe_range(int64_t *min_micro, int64_t *max_micro, const char *path,
 static shoal_err set_mechanism(shoal_recipe *recipe, const shoal_field *f, const char *text, size_t len)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(text, len);
-    if (mechanism == NULL)
-        return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_MECHANISM, "is unknown or not part of this build");
-    recipe->mechanism = mechanism->id;
-    return SHOAL_OK;
+    if (mechanism != NULL) recipe->mechanism = mechanism->id;
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    const shoal_compound *compound = shoal_compound_by_name(text, len);
+    if (compound != NULL) recipe->mechanism = compound->id;
+#endif
+    if (recipe->mechanism != SHOAL_MECHANISM_NONE) return SHOAL_OK;
+    return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_MECHANISM, "is unknown or not part of this build");
 }
 
 shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len)
@@ -156,6 +184,9 @@ shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t
     shoal_err err = SHOAL_OK;
 #ifndef SHOAL_WITHOUT_QUERIES
     if (shoal_query_set_string(recipe, path, path_len, text, len, &err)) return err;
+#endif
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    if (shoal_compound_set_string(recipe, path, path_len, text, len, &err)) return err;
 #endif
     const shoal_field *f = take_field(recipe, path, path_len, &err);
     if (f == NULL) return err;
@@ -283,9 +314,8 @@ static shoal_err check_takes(shoal_recipe *recipe, uint32_t needs, uint32_t may)
     return SHOAL_OK;
 }
 
-static shoal_err check_domain(shoal_recipe *recipe, const shoal_mechanism *mechanism, uint32_t domain)
+static shoal_err check_domain(shoal_recipe *recipe, const shoal_takes *takes, uint32_t domain)
 {
-    const shoal_takes *takes = shoal_mechanism_takes(mechanism, domain);
     if (takes->needs == 0) return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_RANGE, "does not take a list");
     uint32_t needs = takes->needs | (recipe->value == SHOAL_VALUE_NUMBER ? SHOAL_TAKES_RANGE : 0u);
     shoal_err err = check_takes(recipe, needs, takes->may);
@@ -320,10 +350,10 @@ static const char *path_of(const shoal_recipe *recipe, const char *name)
     return "mechanism";
 }
 
-static shoal_err prepare_parts(shoal_recipe *recipe, uint32_t domain, uint32_t cells)
+// The parts of what is no compound: one.
+static shoal_err prepare_part(shoal_recipe *recipe, uint32_t domain, uint32_t cells, const char **name)
 {
     shoal_part *part = &recipe->parts[0];
-    const char *name = "mechanism";
     part->mechanism = recipe->mechanism;
     part->domain = domain;
     part->hash = recipe->hash;
@@ -334,14 +364,45 @@ static shoal_err prepare_parts(shoal_recipe *recipe, uint32_t domain, uint32_t c
     part->hashes = recipe->hashes;
     memcpy(part->pqf_micro, recipe->pqf_micro, sizeof part->pqf_micro);
     memcpy(part->seed, recipe->seed, sizeof part->seed);
-    shoal_err err = shoal_part_prepare(part, &name);
-    if (err != SHOAL_OK)
-        return shoal_recipe_refuse(recipe, path_of(recipe, name), err, "is outside what the mechanism takes");
+    shoal_err err = shoal_part_prepare(part, name);
+    if (err != SHOAL_OK) return err;
     recipe->record_size = part->record_size;
     recipe->text_size = part->text_size;
     recipe->cost_micro = part->eps_micro;
     recipe->n_parts = 1;
     return SHOAL_OK;
+}
+
+// Checks and prepares what the mechanism makes of the fields.
+static shoal_err finish_mechanism(shoal_recipe *recipe)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
+    const shoal_compound *compound = NULL;
+    const char *name = "mechanism";
+    uint32_t cells = 0;
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    compound = mechanism == NULL ? shoal_compound_by_id(recipe->mechanism) : NULL;
+    shoal_takes takes = compound != NULL ? compound->takes : (shoal_takes){0, 0};
+#endif
+    uint32_t domain = compound != NULL ? compound->domain : domain_of(recipe, mechanism);
+    shoal_err err =
+        check_domain(recipe, compound != NULL ? &compound->takes : shoal_mechanism_takes(mechanism, domain), domain);
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    if (err == SHOAL_OK) err = shoal_compound_check(recipe, &takes);
+#endif
+    if (err == SHOAL_OK) err = check_pairs(recipe);
+#ifndef SHOAL_WITHOUT_QUERIES
+    if (err == SHOAL_OK) err = shoal_query_finish(recipe, &cells);
+#endif
+    if (err != SHOAL_OK) return err;
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    if (compound != NULL)
+        err = shoal_compound_finish(recipe, compound, cells, &name);
+    else
+#endif
+        err = prepare_part(recipe, domain, cells, &name);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    return shoal_recipe_refuse(recipe, path_of(recipe, name), err, "is outside what the mechanism takes");
 }
 
 static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe, int with_part);
@@ -365,15 +426,7 @@ shoal_err shoal_recipe_finish(shoal_recipe *recipe)
     for (size_t i = 0; i < N_FIELDS; i++)
         if (fields[i].f.is_always && !(recipe->seen >> i & 1))
             return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
-    const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
-    uint32_t domain = domain_of(recipe, mechanism);
-    uint32_t cells = 0;
-    shoal_err err = check_domain(recipe, mechanism, domain);
-    if (err == SHOAL_OK) err = check_pairs(recipe);
-#ifndef SHOAL_WITHOUT_QUERIES
-    if (err == SHOAL_OK) err = shoal_query_finish(recipe, &cells);
-#endif
-    if (err == SHOAL_OK) err = prepare_parts(recipe, domain, cells);
+    shoal_err err = finish_mechanism(recipe);
     if (err != SHOAL_OK) return err;
     if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
     err = hash_recipe(recipe->query_hash, recipe, 0);
@@ -407,6 +460,9 @@ static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const sh
     shoal_query_put(&w, recipe, with_part);
 #else
     (void)with_part;
+#endif
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    shoal_compound_put(&w, recipe);
 #endif
     if (w.is_full) return SHOAL_ERR_SPACE;
     *len = w.len;
@@ -445,7 +501,7 @@ shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe)
 static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 {
     const shoal_field *f = &fields[i].f;
-    if (!(recipe->seen >> i & 1)) return 0;
+    if (!(recipe->seen >> i & 1) || f->kind == FIELD_CHOICE) return 0;
     if (f->kind == FIELD_LIST)
         *micro = (int64_t)recipe->n_values * 1000000;
     else

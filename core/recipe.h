@@ -30,6 +30,9 @@
 #define SHOAL_VALUE_MAX 256      // bytes of one value or string
 #define SHOAL_CANONICAL_MAX 4096 // bytes of a recipe's canonical form
 
+#define SHOAL_ALPHABET_MAX 128     // bytes
+#define SHOAL_KNOWN_MAX (1u << 17) // words
+
 #define SHOAL_SPLIT_MAX 2         // fields that a collection is split by
 #define SHOAL_SPLIT_VALUES_MAX 31 // listed values of one of them
 
@@ -44,6 +47,8 @@ enum shoal_value_kind {
 enum shoal_text_form { SHOAL_FORM_NONE = 0, SHOAL_FORM_NFC = 1 };
 enum shoal_text_case { SHOAL_CASE_KEEP = 0, SHOAL_CASE_LOWER = 1 };
 enum shoal_fresh { SHOAL_FRESH_WAIT = 0, SHOAL_FRESH_ALLOW = 1 };
+enum shoal_oracle { SHOAL_ORACLE_CMS = 0, SHOAL_ORACLE_OLH = 1 };          // what carries the parts of sfp
+enum shoal_sampler { SHOAL_SAMPLER_RANDOM = 0, SHOAL_SAMPLER_GREEDY = 1 }; // of the words of a device, for trie
 enum shoal_aggregation {
     SHOAL_AGGREGATION_REPORTS = 0, // records are kept until they are folded
     SHOAL_AGGREGATION_SUM = 1      // only sums reach the aggregator's disk
@@ -89,9 +94,22 @@ typedef struct shoal_recipe {
     uint32_t n_part; // entries of `part`: 0, or n_splits
     shoal_name part[SHOAL_SPLIT_MAX];
     uint32_t aggregation; // enum shoal_aggregation; default reports
+    // of compounds (compound.h); 0 where absent
+    uint32_t eps_fragment_micro, k_fragment, m_fragment; // sfp
+    uint32_t oracle;                                     // enum shoal_oracle; default cms
+    uint32_t length;                                     // bytes of a string: sfp, rappor-ngram
+    uint32_t n_gram, grams;                              // rappor-ngram: bytes of one, how many are sent (default 2)
+    uint8_t alphabet_len;
+    uint8_t alphabet[SHOAL_ALPHABET_MAX]; // rappor-ngram: bytes that candidates are made of, ascending
+    uint32_t contributions;               // trie: reports of one device
+    uint32_t sampler;                     // enum shoal_sampler; default random
+    uint32_t depth, max_prefixes;         // trie: characters of a word at most; prefixes that a round may keep
+    uint32_t passes, pass;                // trie: tries to build, the one this round is of; default 1
+    shoal_list known;                     // trie: words that are not reported
     // below: written by shoal_recipe_finish
     uint32_t n_parts;
     shoal_part parts[SHOAL_PARTS_MAX];
+    uint32_t value_part;  // the part whose items are whole values: strings, entries of the list, cells
     uint32_t cost_micro;  // stated epsilon of one report, all parts: what the ledger and people are told
     uint32_t record_size; // bytes of a binary record
     uint32_t text_size;   // characters of a text record
@@ -128,12 +146,18 @@ int shoal_recipe_range(int64_t *min_micro, int64_t *max_micro, const char *path,
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len) SHOAL_MUST_CHECK;
 
 // Adds the next entry of any list but `parameters.values`: encoding.N.boundaries (numbers); encoding.N.values, encoding.N.prefixes,
-// encoding.N.tokens, split_by.N.values, part (texts). N counts from 0 in order. The host refuses doubles, and a `part` that
+// encoding.N.tokens, encoding.N.starts, encoding.N.characters, split_by.N.values, part, parameters.known (texts). N counts from 0 in order. The host refuses doubles, and a `part` that
 // split_by.N.values does not hold and that is not "other".
 shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t path_len, const char *text,
                                 size_t len) SHOAL_MUST_CHECK;
 shoal_err shoal_recipe_add_number(shoal_recipe *recipe, const char *path, size_t path_len,
                                   int64_t micro) SHOAL_MUST_CHECK;
+
+// Returns: the part whose items are whole values.
+static inline const shoal_part *shoal_recipe_value_part(const shoal_recipe *recipe)
+{
+    return &recipe->parts[recipe->value_part];
+}
 
 // What a report says about the mechanism: the recipe's stated numbers under "parameters.", a list of values by its length as "size".
 //   index: 0, 1, ... in the field table's order

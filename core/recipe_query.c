@@ -2,12 +2,14 @@
 // What makes a recipe a query: its encoding, rounds, split and place under a policy; see recipe_query.h and recipe.h.
 //
 // In the canonical bytes: field 42 holds, for each entry of the encoding, its name (length in 1 byte), scheme (1), number of boundaries
-// (u32), each boundary as 8 bytes, and its lists of values, prefixes and tokens, each as number (u32) and digest (32); field 43, for each
+// (u32), each boundary as 8 bytes, and its lists of values, prefixes and tokens, each as number (u32) and digest (32), and of characters the
+// step (u32); field 43, for each
 // entry of split_by, its name and list of values; field 44 the entries of `part`, each prefixed by its length (1). An absent one is left
 // out.
 #include "recipe_query.h"
 
 #include "bytes.h"
+#include "recipe_compound.h"
 
 #define TAG_ENCODING 42
 #define TAG_SPLIT_BY 43
@@ -60,6 +62,21 @@ int shoal_query_set_string(shoal_recipe *recipe, const char *path, size_t path_l
     return 1;
 }
 
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+int shoal_query_set_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro, shoal_err *err)
+{
+    const char *rest, *why = SHOAL_SENTENCE("must be from 1 to 4 characters");
+    size_t n;
+    uint32_t index = entry_of("encoding", path, path_len, &rest, &n);
+    if (index == UINT32_MAX || !shoal_text_equal("step", rest, n)) return 0;
+    int is_whole = micro >= 1000000 && micro <= 1000000 * (int64_t)SHOAL_STEP_MAX && micro % 1000000 == 0;
+    *err = is_whole ? shoal_encoding_set_step(&recipe->encoding, index, (uint32_t)(micro / 1000000), &why)
+                    : SHOAL_ERR_RANGE;
+    if (*err != SHOAL_OK) shoal_recipe_refuse(recipe, "encoding.N.step", *err, why);
+    return 1;
+}
+#endif
+
 static shoal_err add_split_value(shoal_recipe *recipe, uint32_t index, const char *text, size_t len)
 {
     shoal_name name; // a value is part of a key
@@ -91,13 +108,22 @@ static shoal_err add_part(shoal_recipe *recipe, const char *text, size_t len)
 
 shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len)
 {
-    static const char *const names[] = {"values", "prefixes", "tokens"};
-    static const char *const paths[] = {"encoding.N.values", "encoding.N.prefixes", "encoding.N.tokens"};
+    static const char *const names[] = {
+        "values", "prefixes",   "tokens",
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+        "starts", "characters",
+#endif
+    };
+    static const char *const paths[] = {"encoding.N.values", "encoding.N.prefixes", "encoding.N.tokens",
+                                        "encoding.N.starts", "encoding.N.characters"};
     const char *rest = path, *why;
     size_t n = 0;
     if (shoal_text_equal("part", path, path_len)) return add_part(recipe, text, len);
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    if (shoal_text_equal("parameters.known", path, path_len)) return shoal_compound_add_known(recipe, text, len);
+#endif
     uint32_t index = entry_of("encoding", path, path_len, &rest, &n);
-    for (uint32_t i = 0; index != UINT32_MAX && i < 3; i++) {
+    for (uint32_t i = 0; index != UINT32_MAX && i < sizeof names / sizeof names[0]; i++) {
         if (!shoal_text_equal(names[i], rest, n)) continue;
         shoal_err err = shoal_encoding_add_text(&recipe->encoding, index, (enum shoal_encoded_list)i, text, len, &why);
         return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, paths[i], err, why);
@@ -220,6 +246,9 @@ static void put_encoded(shoal_canonical *w, const shoal_encoded *e)
     shoal_canonical_list(w, &e->values);
     shoal_canonical_list(w, &e->prefixes);
     shoal_canonical_list(w, &e->tokens);
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    if (e->scheme == SHOAL_SCHEME_CHARACTERS) shoal_canonical_number(w, e->step > 0 ? e->step : 1);
+#endif
 }
 
 void shoal_query_put(shoal_canonical *w, const shoal_recipe *recipe, int with_part)

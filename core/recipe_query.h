@@ -20,6 +20,9 @@ static inline shoal_err shoal_recipe_refuse(shoal_recipe *recipe, const char *pa
 int shoal_query_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len,
                            shoal_err *err);
 
+// The same of encoding.N.step.
+int shoal_query_set_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro, shoal_err *err);
+
 // Checks what is the query's and writes key.
 //   cells: of the encoding; written
 shoal_err shoal_query_finish(shoal_recipe *recipe, uint32_t *cells) SHOAL_MUST_CHECK;

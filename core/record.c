@@ -3,6 +3,7 @@
 #include "record.h"
 
 #include "bytes.h"
+#include "compound.h"
 
 static const shoal_mechanism *mechanism_of(const shoal_part *part)
 {
@@ -14,10 +15,25 @@ static int is_finished(const shoal_recipe *recipe)
     return recipe->n_parts >= 1 && recipe->n_parts <= SHOAL_PARTS_MAX;
 }
 
+#ifdef SHOAL_WITHOUT_COMPOUNDS
+static const shoal_compound *compound_of_strings(const shoal_recipe *recipe)
+{
+    (void)recipe;
+    return NULL;
+}
+#else
+static const shoal_compound *compound_of_strings(const shoal_recipe *recipe)
+{
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    return compound != NULL && compound->randomize != NULL ? compound : NULL;
+}
+#endif
+
 shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items, uint32_t n_items,
                                  const shoal_permanent *permanent, shoal_rng *rng)
 {
-    if (!is_finished(recipe) || n_items != recipe->n_parts) return SHOAL_ERR_ARGUMENT;
+    if (!is_finished(recipe) || n_items != recipe->n_parts || compound_of_strings(recipe) != NULL)
+        return SHOAL_ERR_ARGUMENT;
     for (uint32_t i = 0; i < n_items; i++) {
         if (permanent == NULL && mechanism_of(&recipe->parts[i])->is_permanent) return SHOAL_ERR_ARGUMENT;
         if (!shoal_part_has_item(&recipe->parts[i], items[i])) return SHOAL_ERR_RANGE;
@@ -27,6 +43,20 @@ shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, co
         mechanism_of(part)->randomize(record, part, items[i], permanent, rng);
         record += part->record_size;
     }
+    return SHOAL_OK;
+}
+
+shoal_err shoal_record_randomize_string(uint8_t *record, const shoal_recipe *recipe, const uint8_t *bytes, size_t len,
+                                        const shoal_permanent *permanent, shoal_rng *rng)
+{
+    const shoal_compound *compound = is_finished(recipe) ? compound_of_strings(recipe) : NULL;
+    if (compound == NULL) {
+        if (!is_finished(recipe) || recipe->parts[0].domain != SHOAL_DOMAIN_OPEN) return SHOAL_ERR_ARGUMENT;
+        uint64_t item = shoal_part_item(&recipe->parts[0], bytes, len);
+        return shoal_record_randomize(record, recipe, &item, 1, permanent, rng);
+    }
+    if (permanent == NULL && compound->is_permanent) return SHOAL_ERR_ARGUMENT;
+    compound->randomize(record, recipe, bytes, len, permanent, rng);
     return SHOAL_OK;
 }
 

@@ -101,6 +101,10 @@ static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round
     }
     shoal_rng_init_stream(&rng, s->seed, device);
     *drawn = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
+    const agg_text *value = &s->counts->values[*drawn];
+    if (!agg_recipe_is_closed(s->recipe))
+        return shoal_record_randomize_string(record, &s->recipe->recipe, (const uint8_t *)value->bytes, value->len,
+                                             is_permanent ? &permanent : NULL, &rng);
     return shoal_record_randomize(record, &s->recipe->recipe, &s->counts->items[*drawn], 1,
                                   is_permanent ? &permanent : NULL, &rng);
 }
@@ -230,7 +234,7 @@ shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simul
 {
     const agg_simulation *s = simulation;
     uint32_t most = batch_records(s);
-    if (s->recipe->recipe.n_parts != 1)
+    if (s->recipe->recipe.n_parts != 1 && agg_recipe_is_closed(s->recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE, "only recipes of one variable can be simulated");
     uint64_t *upto = agg_alloc(error, s->counts->n, sizeof *upto);
     uint8_t *batch = agg_alloc(error, shoal_batch_size(&s->recipe->recipe, most), 1);

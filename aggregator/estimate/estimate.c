@@ -85,8 +85,8 @@ static shoal_err count_items(agg_count *counts, agg_error *error, const agg_esti
 {
     const shoal_recipe *recipe = &e->recipe->recipe;
     if (e->by > 0) return agg_marginal(counts, error, recipe, acc, e->by - 1, n_threads);
-    return agg_estimator_counts(counts, error, &recipe->parts[0], &acc->parts[0], acc->n, dictionary->items,
-                                dictionary->n, n_threads);
+    return agg_estimator_counts(counts, error, shoal_recipe_value_part(recipe), &acc->parts[recipe->value_part], acc->n,
+                                dictionary->items, dictionary->n, n_threads);
 }
 
 static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,

@@ -65,7 +65,7 @@ static int take_prefix(char out[SHOAL_TOKEN_TEXT_MAX + 1], agg_text *prefix, agg
     return 1;
 }
 
-static uint32_t token_bucket(const shoal_encoded *field, const agg_list lists[3], agg_text text)
+static uint32_t token_bucket(const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS], agg_text text)
 {
     char joined[SHOAL_TOKEN_TEXT_MAX + 1];
     agg_text prefix, next;
@@ -206,7 +206,7 @@ static void put_entry(label *l, const agg_list *list, uint32_t index)
     put(l, list->texts[index].bytes, list->texts[index].len);
 }
 
-static void put_next(label *l, const shoal_encoded *field, const agg_list lists[3], uint32_t bucket)
+static void put_next(label *l, const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS], uint32_t bucket)
 {
     uint32_t prefix = 0, next = 0;
     if (!shoal_encoded_next_of(&prefix, &next, field, bucket)) return;

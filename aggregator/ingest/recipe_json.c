@@ -95,9 +95,10 @@ static unsigned entry_of(const char *head, unsigned n, const char *name, const c
 // Where a list of strings is kept. NULL: nowhere, the core will refuse it; `part` it keeps itself.
 static agg_list *place_of(agg_recipe *own, const char *path)
 {
-    static const char *const names[] = {"values", "prefixes", "tokens"};
+    static const char *const names[SHOAL_ENCODED_LISTS] = {"values", "prefixes", "tokens", "starts", "characters"};
     if (strcmp(path, values_path) == 0) return &own->values;
-    for (unsigned i = 0; i < 3; i++) {
+    if (strcmp(path, "parameters.known") == 0) return &own->known;
+    for (unsigned i = 0; i < SHOAL_ENCODED_LISTS; i++) {
         unsigned field = entry_of("encoding", SHOAL_ENCODED_MAX, names[i], path);
         if (field < SHOAL_ENCODED_MAX) return &own->lists[field][i];
     }
@@ -230,14 +231,15 @@ void agg_recipe_release(agg_recipe *recipe)
     free(recipe->json);
     agg_list_release(&recipe->values);
     for (size_t i = 0; i < SHOAL_ENCODED_MAX; i++)
-        for (size_t j = 0; j < 3; j++) agg_list_release(&recipe->lists[i][j]);
+        for (size_t j = 0; j < SHOAL_ENCODED_LISTS; j++) agg_list_release(&recipe->lists[i][j]);
     for (size_t i = 0; i < SHOAL_SPLIT_MAX; i++) agg_list_release(&recipe->splits[i]);
+    agg_list_release(&recipe->known);
     memset(recipe, 0, sizeof *recipe);
 }
 
 int agg_recipe_is_closed(const agg_recipe *recipe)
 {
-    return recipe->recipe.parts[0].domain != SHOAL_DOMAIN_OPEN;
+    return shoal_recipe_value_part(&recipe->recipe)->domain != SHOAL_DOMAIN_OPEN;
 }
 
 static int find_value(uint64_t *item, const agg_recipe *recipe, agg_text text)
@@ -287,7 +289,7 @@ int agg_micro_print(char out[AGG_MICRO_MAX], int64_t micro)
 
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len)
 {
-    const shoal_part *part = &recipe->recipe.parts[0];
+    const shoal_part *part = shoal_recipe_value_part(&recipe->recipe);
     int64_t micro = 0;
     if (recipe->recipe.value == SHOAL_VALUE_NUMBER) {
         if (!agg_decimal_micro(&micro, bytes, len)) return 0;

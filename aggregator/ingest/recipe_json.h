@@ -23,9 +23,10 @@ typedef struct agg_recipe {
     char hash_hex[65];           // recipe.recipe_hash, NUL-terminated
     char *json;                  // the file as it was read, json_len bytes and a NUL
     size_t json_len;
-    agg_list values;                      // parameters.values; empty when the recipe has none, as are those below
-    agg_list lists[SHOAL_ENCODED_MAX][3]; // of each field of the encoding, by enum shoal_encoded_list
-    agg_list splits[SHOAL_SPLIT_MAX];     // split_by's values
+    agg_list values; // parameters.values; empty when the recipe has none, as are those below
+    agg_list lists[SHOAL_ENCODED_MAX][SHOAL_ENCODED_LISTS]; // of each field of the encoding, by enum shoal_encoded_list
+    agg_list splits[SHOAL_SPLIT_MAX];                       // split_by's values
+    agg_list known;                                         // parameters.known
     int has_signature;
     uint8_t key[32];       // where it has one: the Ed25519 key that it names
     uint8_t signature[64]; // as it was read, good or bad
@@ -41,7 +42,7 @@ void agg_recipe_release(agg_recipe *recipe);
 // Returns: whether the recipe's values are a known list (or indices), not any string.
 int agg_recipe_is_closed(const agg_recipe *recipe);
 
-// The item of a text in part 0: its fingerprint (open domain), its index in `values`, where the recipe has a `size`
+// The item of a text in the part of whole values (recipe.value_part): its fingerprint (open domain), its index in `values`, where the recipe has a `size`
 // only, the index it writes in decimal (no sign, no leading zero), or, where `value` is "number", the place of the number.
 // Returns: 0 when a closed domain does not hold the text, else 1.
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device's answer to one round of a trie; see trie.h.
+#include "trie.h"
+
+#include "bytes.h"
+
+static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field)
+{
+    shoal_part *part = &recipe->parts[0];
+    *field = "mechanism";
+    if (recipe->encoding.n_fields != 1 || recipe->encoding.fields[0].scheme != SHOAL_SCHEME_CHARACTERS)
+        return SHOAL_ERR_RANGE;
+    *field = "depth";
+    uint32_t step = recipe->encoding.fields[0].step;
+    if (recipe->encoding.fields[0].depth + (step > 0 ? step : 1) > recipe->depth) return SHOAL_ERR_RANGE;
+    *field = "pass";
+    if (recipe->pass > recipe->passes) return SHOAL_ERR_RANGE;
+    shoal_compound_part(part, recipe);
+    part->mechanism = shoal_subset_id;
+    part->domain = SHOAL_DOMAIN_CLOSED;
+    part->size = cells;
+    shoal_err err = shoal_part_prepare(part, field);
+    if (err != SHOAL_OK) return err;
+    recipe->n_parts = 1;
+    recipe->value_part = 0;
+    return SHOAL_OK;
+}
+
+int shoal_trie_is_answer(const shoal_encoded *field, uint32_t bucket)
+{
+    uint32_t prefix, next;
+    return shoal_encoded_next_of(&prefix, &next, field, bucket) && next != SHOAL_NOT_LISTED;
+}
+
+// Ascending (insertion sort, for a few hundred words at most times).
+static void sort(uint32_t *buckets, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t own = buckets[i], at = i;
+        for (; at > 0 && buckets[at - 1] > own; at--) buckets[at] = buckets[at - 1];
+        buckets[at] = own;
+    }
+}
+
+// How often the bucket at `from` is repeated.
+static uint32_t count_run(const uint32_t *buckets, uint32_t n, uint32_t from)
+{
+    uint32_t upto = from + 1;
+    while (upto < n && buckets[upto] == buckets[from]) upto++;
+    return upto - from;
+}
+
+// One more choice of those left: of all alike, or of the most frequent alike (reservoir sampling). Returns: where its run begins, or n.
+static uint32_t choose_run(const uint32_t *buckets, uint32_t n, int is_greedy, shoal_rng *rng)
+{
+    uint32_t best = n, most = 0, ties = 0;
+    for (uint32_t at = 0, len = 0; at < n; at += len) {
+        len = count_run(buckets, n, at);
+        uint32_t weight = is_greedy ? len : 1;
+        if (weight < most) continue;
+        ties = weight > most ? 1 : ties + 1;
+        most = weight;
+        if (shoal_rng_below(rng, ties) == 0) best = at;
+    }
+    return best;
+}
+
+shoal_err shoal_trie_choose(uint64_t *items, const shoal_recipe *recipe, uint32_t *buckets, uint32_t n_words,
+                            shoal_rng *rng)
+{
+    const shoal_encoded *field = &recipe->encoding.fields[0];
+    uint32_t n = 0;
+    if (recipe->n_parts != 1 || recipe->mechanism != shoal_trie_id) return SHOAL_ERR_ARGUMENT;
+    if (n_words > SHOAL_TRIE_WORDS_MAX) return SHOAL_ERR_RANGE;
+    for (uint32_t i = 0; i < n_words; i++)
+        if (buckets[i] < field->size && shoal_trie_is_answer(field, buckets[i])) buckets[n++] = buckets[i];
+    sort(buckets, n);
+    for (uint32_t i = 0; i < recipe->contributions; i++) {
+        uint32_t at = choose_run(buckets, n, recipe->sampler == SHOAL_SAMPLER_GREEDY, rng);
+        items[i] = SHOAL_ITEM_NONE;
+        if (at == n) continue;
+        uint32_t len = count_run(buckets, n, at);
+        items[i] = buckets[at];
+        memmove(buckets + at, buckets + at + len, (n - at - len) * sizeof *buckets);
+        n -= len;
+    }
+    return SHOAL_OK;
+}
+
+const shoal_compound shoal_trie_compound = {
+    shoal_trie_id, "trie", SHOAL_DOMAIN_CLOSED, {SHOAL_TAKES_EPSILON | SHOAL_TAKES_TRIE, SHOAL_TAKES_TRIE_PASSES}, 0, 0,
+    expand,        NULL,
+};
