@@ -69,7 +69,7 @@ static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *erro
 {
     agg_folder folder = {NULL, NULL, 0, 0, 1};
     cli_progress progress;
-    agg_drawn out = {drawn, 0, 0};
+    agg_drawn out = {.counts = drawn};
     agg_simulation s = {.recipe = recipe,
                         .counts = counts,
                         .n_devices = a->n_devices,

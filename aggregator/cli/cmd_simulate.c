@@ -21,13 +21,15 @@ static const char help_text[] =
     "The same recipe, counts, N and seed give the same bytes, whatever the number of threads.\n\n"
     "  --recipe FILE      the collection's recipe (JSON)\n"
     "  --counts FILE      value<TAB>count lines; of a recipe with an encoding the value is an event,\n"
-    "                     a JSON object: {\"phrase\":\"i went home\",\"age\":34}<TAB>count\n"
+    "                     a JSON object: {\"phrase\":\"i went home\",\"age\":34}<TAB>count; of a trie\n"
+    "                     plain words will do\n"
     "  --devices N        how many devices, 1 to 10^12\n"
     "  --seed TEXT        any text; rounds of queries with one seed meet the same people with the same events\n"
     "  --first I          number of the first device, default 0: devices I to I+N-1\n"
-    "  --events K         events of one device, of a recipe with an encoding; default 1\n"
+    "  --events K         events (words) of one device, of a recipe with an encoding; default 1\n"
     "  -o, --output FILE  where the reports go; - is standard output\n"
-    "  --truth FILE       writes value<TAB>count of what was really drawn; with an encoding the cells' labels\n"
+    "  --truth FILE       writes value<TAB>count of what was really drawn; with an encoding the cells' labels,\n"
+    "                     of a trie the contributions to each\n"
     "  --format FORMAT    batch (default) or ndjson\n"
     "  --threads T        default: all cores\n";
 
@@ -133,6 +135,12 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
                  (unsigned long long)drawn->n_outside, (unsigned long long)s->n_devices);
         cli_talk(command, text);
     }
+    if (drawn->n_nothing > 0) {
+        snprintf(text, sizeof text, "%llu of %llu contributions say that there is nothing to report",
+                 (unsigned long long)drawn->n_nothing,
+                 (unsigned long long)(s->n_devices - drawn->n_outside) * s->recipe->recipe.contributions);
+        cli_talk(command, text);
+    }
     if (drawn->n_random > 0) {
         snprintf(text, sizeof text, "%llu devices have no event that the query is about and answer at random",
                  (unsigned long long)drawn->n_random);
@@ -153,7 +161,7 @@ static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
                         .n_threads = a->n_threads,
                         .progress = cli_progress_show,
                         .progress_context = &progress};
-    agg_drawn drawn = {agg_alloc(error, agg_drawn_size(&s), sizeof *drawn.counts), 0, 0};
+    agg_drawn drawn = {agg_alloc(error, agg_drawn_size(&s), sizeof *drawn.counts), 0, 0, 0};
     out.line = agg_alloc(error, out.line_len, 1);
     shoal_err err = drawn.counts == NULL || out.line == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     cli_progress_start(&progress, "simulate", "devices", a->n_devices);

@@ -9,6 +9,7 @@
 #include "agg_size.h"
 #include "batch.h"
 #include "bytes.h"
+#include "trie.h"
 
 #define BATCH_RECORDS 65536u
 #define BATCH_BYTES ((size_t)16 << 20)
@@ -51,17 +52,21 @@ static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
     memcpy(id, digest, 16);
 }
 
-#define AT_RANDOM (UINT32_MAX - 1) // in place of what a device drew: it had nothing to say
+// In place of what a device drew:
+#define NOTHING (UINT32_MAX - 2)   // it says that it has nothing (more) to report
+#define AT_RANDOM (UINT32_MAX - 1) // it had nothing to say
 #define OUTSIDE UINT32_MAX         // it sends nothing here
 
 typedef struct device_round {
+    shoal_err (*run)(uint8_t *records, uint32_t *drawn, const struct device_round *r, uint64_t device);
     const agg_simulation *simulation;
     const uint64_t *upto;           // running sums of the counts
     uint8_t secrets[32], coins[32]; // seeds
     uint64_t first;                 // number of the round's first device
     uint32_t count;
+    uint32_t per_device; // records
     uint8_t *records;
-    uint32_t *drawn; // the index in drawn.counts of each device of the round, or one of the above
+    uint32_t *drawn; // the index in drawn.counts of each record of the round, or one of the above
     shoal_err err[AGG_THREADS_MAX];
 } device_round;
 
@@ -109,40 +114,59 @@ static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round
                                   is_permanent ? &permanent : NULL, &rng);
 }
 
-// Draws the device's events; the first says which part it is of. Returns: the one of that part that it answers with, or the first;
-// *n_matching is how many there were to choose from, *is_part whether the part is the recipe's.
-static uint32_t choose_event(uint32_t *n_matching, int *is_part, const device_round *r, uint64_t device,
-                             shoal_rng *coins)
+// Draws the device's events; the first says which part it is of. Returns: the first, or OUTSIDE where its part is not the recipe's;
+// matching holds those of that part that match.
+static uint32_t draw_events(uint32_t matching[AGG_EVENTS_MAX], uint32_t *n_matching, const device_round *r,
+                            uint64_t device)
 {
     const agg_simulation *s = r->simulation;
-    uint32_t events[AGG_EVENTS_MAX], matching[AGG_EVENTS_MAX];
+    uint32_t first = 0;
     shoal_rng rng;
     shoal_rng_init_stream(&rng, s->seed, device);
     *n_matching = 0;
     for (uint32_t i = 0; i < s->n_events; i++) {
-        events[i] = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
-        uint8_t kind = s->counts->kinds[events[i]];
-        if (kind & AGG_EVENT_MATCHES && kind & AGG_EVENT_IN_PART) matching[(*n_matching)++] = events[i];
+        uint32_t event = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
+        uint8_t kind = s->counts->kinds[event];
+        if (kind & AGG_EVENT_MATCHES && kind & AGG_EVENT_IN_PART) matching[(*n_matching)++] = event;
+        if (i == 0) first = event;
     }
-    *is_part = (s->counts->kinds[events[0]] & AGG_EVENT_IN_PART) != 0;
-    return *n_matching > 0 ? matching[shoal_rng_below(coins, *n_matching)] : events[0];
+    return s->counts->kinds[first] & AGG_EVENT_IN_PART ? first : OUTSIDE;
 }
 
 static shoal_err run_device_with_events(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
 {
     const agg_simulation *s = r->simulation;
     const shoal_recipe *recipe = &s->recipe->recipe;
-    uint32_t n_matching = 0;
-    int is_part = 0;
+    uint32_t matching[AGG_EVENTS_MAX], n = 0;
     shoal_rng coins;
     shoal_rng_init_stream(&coins, r->coins, device);
-    uint32_t event = choose_event(&n_matching, &is_part, r, device, &coins);
-    uint64_t item = s->counts->items[event];
-    *drawn = OUTSIDE;
-    if (!is_part) return SHOAL_OK;
-    *drawn = n_matching > 0 ? (uint32_t)item : AT_RANDOM;
-    if (n_matching == 0) item = shoal_rng_below(&coins, recipe->parts[0].size);
+    *drawn = draw_events(matching, &n, r, device);
+    if (*drawn == OUTSIDE) return SHOAL_OK;
+    uint64_t item =
+        n > 0 ? s->counts->items[matching[shoal_rng_below(&coins, n)]] : shoal_rng_below(&coins, recipe->parts[0].size);
+    *drawn = n > 0 ? (uint32_t)item : AT_RANDOM;
     return shoal_record_randomize(record, recipe, &item, 1, NULL, &coins);
+}
+
+// All of its words at once, and a record for each contribution.
+static shoal_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const device_round *r, uint64_t device)
+{
+    const agg_simulation *s = r->simulation;
+    const shoal_recipe *recipe = &s->recipe->recipe;
+    uint32_t words[AGG_EVENTS_MAX], n = 0;
+    uint64_t items[SHOAL_TRIE_CONTRIBUTIONS_MAX];
+    shoal_rng coins;
+    shoal_rng_init_stream(&coins, r->coins, device);
+    int is_outside = draw_events(words, &n, r, device) == OUTSIDE;
+    for (uint32_t i = 0; i < n; i++) words[i] = (uint32_t)s->counts->items[words[i]];
+    shoal_err err = is_outside ? SHOAL_OK : shoal_trie_choose(items, recipe, words, n, &coins);
+    for (uint32_t i = 0; i < r->per_device && err == SHOAL_OK; i++) {
+        drawn[i] = OUTSIDE;
+        if (is_outside) continue;
+        drawn[i] = items[i] == SHOAL_ITEM_NONE ? NOTHING : (uint32_t)items[i];
+        err = shoal_record_randomize(records + (size_t)i * recipe->record_size, recipe, &items[i], 1, NULL, &coins);
+    }
+    return err;
 }
 
 static void run_devices(void *context, unsigned part, unsigned n_parts)
@@ -151,32 +175,38 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
     const agg_simulation *s = r->simulation;
     uint32_t start = (uint32_t)((uint64_t)r->count * part / n_parts);
     uint32_t stop = (uint32_t)((uint64_t)r->count * (part + 1) / n_parts);
-    size_t size = s->recipe->recipe.record_size;
+    size_t size = (size_t)s->recipe->recipe.record_size * r->per_device;
     for (uint32_t i = start; i < stop && r->err[part] == SHOAL_OK; i++)
-        r->err[part] = has_events(s) ? run_device_with_events(r->records + i * size, &r->drawn[i], r, r->first + i)
-                                     : run_device(r->records + i * size, &r->drawn[i], r, r->first + i);
+        r->err[part] = r->run(r->records + i * size, r->drawn + (size_t)i * r->per_device, r, r->first + i);
 }
 
-// Counts what the round's devices drew, and closes the gaps of those outside. Returns: the records that are left.
+// Counts what the round's records say, and closes the gaps of those outside. Returns: the records that are left.
 static uint32_t settle(agg_drawn *drawn, device_round *r)
 {
     size_t size = r->simulation->recipe->recipe.record_size;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < r->count; i++) {
-        drawn->n_outside += r->drawn[i] == OUTSIDE;
+    for (uint32_t i = 0; i < r->count * r->per_device; i++) {
+        drawn->n_outside += r->drawn[i] == OUTSIDE && i % r->per_device == 0;
         drawn->n_random += r->drawn[i] == AT_RANDOM;
+        drawn->n_nothing += r->drawn[i] == NOTHING;
         if (r->drawn[i] == OUTSIDE) continue;
-        if (r->drawn[i] != AT_RANDOM) drawn->counts[r->drawn[i]]++;
+        if (r->drawn[i] < NOTHING) drawn->counts[r->drawn[i]]++;
         if (kept != i) memcpy(r->records + kept * size, r->records + i * size, size);
         kept++;
     }
     return kept;
 }
 
-static uint32_t batch_records(const agg_simulation *s)
+static uint32_t records_per_device(const agg_simulation *s)
+{
+    return s->recipe->recipe.mechanism == shoal_trie_id ? s->recipe->recipe.contributions : 1;
+}
+
+// Devices of one batch, one at least: none has more than 64 records of 16 KiB.
+static uint32_t batch_devices(const agg_simulation *s)
 {
     size_t fit = BATCH_BYTES / s->recipe->recipe.record_size;
-    return fit < BATCH_RECORDS ? (uint32_t)fit : BATCH_RECORDS;
+    return (fit < BATCH_RECORDS ? (uint32_t)fit : BATCH_RECORDS) / records_per_device(s);
 }
 
 static shoal_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch, uint64_t number,
@@ -201,7 +231,7 @@ static shoal_err run_rounds(agg_drawn *drawn, agg_error *error, device_round *r,
                             void *sink_context)
 {
     const agg_simulation *s = r->simulation;
-    uint32_t most = batch_records(s);
+    uint32_t most = batch_devices(s);
     uint64_t done = 0;
     for (uint64_t number = 0; done < s->n_devices; number++, done += r->count) {
         uint64_t left = s->n_devices - done;
@@ -222,7 +252,11 @@ static void start_round(device_round *r, agg_drawn *drawn, const agg_simulation 
         upto[i] = sum;
     }
     memset(drawn->counts, 0, agg_drawn_size(s) * sizeof *drawn->counts);
-    drawn->n_random = drawn->n_outside = 0;
+    drawn->n_random = drawn->n_nothing = drawn->n_outside = 0;
+    r->per_device = records_per_device(s);
+    r->run = !has_events(s)                                 ? run_device
+             : s->recipe->recipe.mechanism == shoal_trie_id ? run_device_of_trie
+                                                            : run_device_with_events;
     r->simulation = s;
     r->upto = upto;
     derive_seed(r->secrets, s, "shoal simulate secret", NULL);
@@ -233,7 +267,7 @@ shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simul
                              void *sink_context)
 {
     const agg_simulation *s = simulation;
-    uint32_t most = batch_records(s);
+    uint32_t most = batch_devices(s) * records_per_device(s);
     if (s->recipe->recipe.n_parts != 1 && agg_recipe_is_closed(s->recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE, "only recipes of one variable can be simulated");
     uint64_t *upto = agg_alloc(error, s->counts->n, sizeof *upto);

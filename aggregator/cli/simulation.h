@@ -10,6 +10,10 @@
 // rounds are independent: below(matching events) picks the event, or, where none matches, below(cells) an answer at random; then the core
 // randomizes. A device whose first event is not of the recipe's part sends nothing to it, and only events of that part can match: whether one
 // does must not say to which part a device sends.
+//
+// Of a trie (trie.h) the events are device i's words. It answers with all that match, by shoal_trie_choose and one randomized record for each
+// of its contributions, all from its coins; the records of a device come one after the other. Rounds that real devices answer once
+// are simulated with disjoint devices: `first`.
 #ifndef SIMULATION_H
 #define SIMULATION_H
 
@@ -34,8 +38,10 @@ typedef struct agg_simulation {
 
 // What was really drawn.
 typedef struct agg_drawn {
-    uint64_t *counts;   // devices by value, counts->n of them; of a recipe with an encoding by cell
+    uint64_t
+        *counts; // devices by value, counts->n of them; of a recipe with an encoding by cell, of a trie contributions
     uint64_t n_random;  // devices without a matching event, in no cell: they answered at random
+    uint64_t n_nothing; // of a trie: contributions that say "nothing to report"
     uint64_t n_outside; // devices that send to another part
 } agg_drawn;
 

@@ -75,6 +75,7 @@ typedef struct parsing {
     void *talk_context;
     seen_set seen;
     int has_counts;
+    int has_words; // in place of events
 } parsing;
 
 static void say(const parsing *p, const char *name, size_t line, const char *what)
@@ -141,6 +142,14 @@ static int has_field_twice(const cJSON *event)
     return 0;
 }
 
+static void take_word(parsing *p, const char *name, size_t line, agg_text word)
+{
+    agg_dictionary *out = p->out;
+    int matches = agg_recipe_word_item(&out->items[out->n], p->recipe, word);
+    out->kinds[out->n] = (uint8_t)((matches ? AGG_EVENT_MATCHES : 0) | AGG_EVENT_IN_PART);
+    if (!agg_text_is_kept(&p->recipe->recipe, word.bytes, word.len)) warn_of_rule(p, name, line);
+}
+
 static shoal_err take_event(parsing *p, const char *name, size_t line, agg_text value)
 {
     agg_dictionary *out = p->out;
@@ -162,7 +171,11 @@ static shoal_err take_event(parsing *p, const char *name, size_t line, agg_text 
 
 static shoal_err take_value(parsing *p, const char *name, size_t line, agg_text value)
 {
-    if (p->out->kinds != NULL) return take_event(p, name, line, value);
+    if (p->out->kinds != NULL && !p->has_words) return take_event(p, name, line, value);
+    if (p->has_words) {
+        take_word(p, name, line, value);
+        return SHOAL_OK;
+    }
     if (!agg_recipe_item(&p->out->items[p->out->n], p->recipe, value.bytes, value.len))
         return refuse(p->error, SHOAL_ERR_RANGE, why_no_item(p->recipe));
     warn_if_changed(p, name, line, value);
@@ -229,10 +242,20 @@ static shoal_err take_lines(parsing *p, const char *name, size_t len)
     return SHOAL_OK;
 }
 
+// One field of characters and no parts: plain words say all that an event would. The first line tells which the file holds.
+static int holds_words(const agg_recipe *recipe, const char *bytes, size_t len)
+{
+    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    size_t mark = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (encoding->n_fields != 1 || encoding->fields[0].scheme != SHOAL_SCHEME_CHARACTERS) return 0;
+    return recipe->recipe.n_splits == 0 && (len < mark + 2 || memcmp(bytes + mark, "{\"", 2) != 0);
+}
+
 static shoal_err parse_all(parsing *p, const char *name, const char *bytes, size_t len)
 {
     size_t lines = 1;
     for (size_t i = 0; i < len; i++) lines += bytes[i] == '\n';
+    p->has_words = p->has_counts && holds_words(p->recipe, bytes, len);
     shoal_err err = reserve(p, lines, bytes, len);
     if (err == SHOAL_OK) err = take_lines(p, name, len);
     if (err != SHOAL_OK) return err;
@@ -244,7 +267,7 @@ static shoal_err parse_all(parsing *p, const char *name, const char *bytes, size
 shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *name,
                                const char *bytes, size_t len, int has_counts, agg_talk talk, void *talk_context)
 {
-    parsing p = {dictionary, error, recipe, talk, talk_context, {NULL, 0}, has_counts};
+    parsing p = {dictionary, error, recipe, talk, talk_context, {NULL, 0}, has_counts, 0};
     memset(dictionary, 0, sizeof *dictionary);
     shoal_err err = parse_all(&p, name, bytes, len);
     free(p.seen.slots);

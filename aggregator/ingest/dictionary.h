@@ -28,7 +28,8 @@ shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, cons
                               agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 
 // Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum over 2^53, a repeated or
-// empty value; and a file whose sum is zero. Of a recipe with an encoding the values are events, JSON objects (event.h), up to the line's last tab.
+// empty value; and a file whose sum is zero. Of a recipe with an encoding the values are events, JSON objects (event.h), up to the line's last tab;
+// where that is one field of characters, and the file does not begin with {", plain words.
 shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe, const char *path,
                           agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 

@@ -8,6 +8,7 @@
 
 #include "dictionary.h"
 #include "json_walk.h"
+#include "trie.h"
 
 #define LARGEST 9e12 // a number whose millionths fit
 
@@ -75,6 +76,22 @@ static uint32_t token_bucket(const shoal_encoded *field, const agg_list lists[SH
     return shoal_encoded_next(field, index, agg_list_find(&lists[SHOAL_LIST_TOKENS], next));
 }
 
+// Starts and characters are whole code points; what a step leaves over says only that the word goes on.
+static uint32_t word_bucket(const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS], agg_text word)
+{
+    uint32_t characters[SHOAL_STEP_MAX], n = 0, step = field->step > 0 ? field->step : 1;
+    size_t at = agg_characters_size(word, field->depth);
+    if (at == SIZE_MAX) return 0;
+    uint32_t start = agg_list_find(&lists[SHOAL_LIST_STARTS], (agg_text){word.bytes, at});
+    for (; n < step && at < word.len; n++) {
+        agg_text left = {word.bytes + at, word.len - at};
+        left.len = agg_characters_size(left, 1);
+        characters[n] = agg_list_find(&lists[SHOAL_LIST_CHARACTERS], left);
+        at += left.len;
+    }
+    return shoal_encoded_next(field, start, shoal_encoded_run(field, characters, n));
+}
+
 // The nearest millionth, a half upwards, as JavaScript's Math.round has it.
 static int64_t nearest(double x)
 {
@@ -92,7 +109,15 @@ static uint32_t bucket_of(const agg_recipe *recipe, uint32_t i, const cJSON *eve
     }
     if (!cJSON_IsString(value)) return 0;
     if (field->scheme == SHOAL_SCHEME_TOKENS) return token_bucket(field, recipe->lists[i], text_of(value));
+    if (field->scheme == SHOAL_SCHEME_CHARACTERS) return word_bucket(field, recipe->lists[i], text_of(value));
     return shoal_encoded_value(field, agg_list_find(&recipe->lists[i][SHOAL_LIST_VALUES], text_of(value)));
+}
+
+// Of a trie: what devices have to report.
+static int is_reported(const agg_recipe *recipe, uint32_t bucket, agg_text word)
+{
+    return shoal_trie_is_answer(&recipe->recipe.encoding.fields[0], bucket) &&
+           agg_list_find(&recipe->known, word) == AGG_NOT_LISTED;
 }
 
 int agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const cJSON *event)
@@ -102,10 +127,19 @@ int agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const cJSON 
     int matches = 1;
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         buckets[i] = bucket_of(recipe, i, event);
-        matches &= buckets[i] != 0 || encoding->fields[i].scheme != SHOAL_SCHEME_TOKENS;
+        matches &= buckets[i] != 0 || encoding->fields[i].scheme < SHOAL_SCHEME_TOKENS;
     }
     *item = shoal_encoding_item(encoding, buckets);
-    return matches;
+    if (recipe->recipe.mechanism != shoal_trie_id) return matches;
+    const cJSON *word = member(event, &encoding->fields[0].field);
+    return cJSON_IsString(word) && is_reported(recipe, buckets[0], text_of(word));
+}
+
+int agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word)
+{
+    const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
+    *item = word_bucket(field, recipe->lists[0], word);
+    return recipe->recipe.mechanism == shoal_trie_id ? is_reported(recipe, (uint32_t)*item, word) : *item != 0;
 }
 
 int agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
@@ -206,16 +240,28 @@ static void put_entry(label *l, const agg_list *list, uint32_t index)
     put(l, list->texts[index].bytes, list->texts[index].len);
 }
 
+// The characters that follow a start, and the end where they do not fill the step.
+static void put_run(label *l, const shoal_encoded *field, const agg_list *characters, uint32_t next)
+{
+    uint32_t indices[SHOAL_STEP_MAX], step = field->step > 0 ? field->step : 1;
+    uint32_t n = shoal_encoded_run_of(indices, field, next);
+    for (uint32_t i = 0; i < n; i++) put_entry(l, characters, indices[i]);
+    if (n < step) put_text(l, "<end>");
+}
+
 static void put_next(label *l, const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS], uint32_t bucket)
 {
     uint32_t prefix = 0, next = 0;
+    int is_word = field->scheme == SHOAL_SCHEME_CHARACTERS;
     if (!shoal_encoded_next_of(&prefix, &next, field, bucket)) return;
-    put_entry(l, &lists[SHOAL_LIST_PREFIXES], prefix);
-    if (field->depth > 0) put_text(l, " ");
+    put_entry(l, &lists[is_word ? SHOAL_LIST_STARTS : SHOAL_LIST_PREFIXES], prefix);
+    if (field->depth > 0 && !is_word) put_text(l, " ");
     if (next == SHOAL_NEXT_END)
         put_text(l, "<end>");
     else if (next == SHOAL_NOT_LISTED)
         put_text(l, "<oov>");
+    else if (is_word)
+        put_run(l, field, &lists[SHOAL_LIST_CHARACTERS], next);
     else
         put_entry(l, &lists[SHOAL_LIST_TOKENS], next);
 }

@@ -15,8 +15,12 @@ struct cJSON;
 // The cell of an event.
 //   recipe: with an encoding
 //   event: an object
-// Returns: whether the event matches: none of its token fields is in bucket 0. The item is written either way.
+// Returns: whether the event matches: none of its fields of tokens or characters is in bucket 0; of a trie, whether devices report it: a cell
+// of shoal_trie_is_answer, and not one of the known words. The item is written either way.
 int agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const struct cJSON *event);
+
+// The same of a word, where the encoding is one field of characters.
+int agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word);
 
 // Returns: whether the event belongs to the recipe's part; always where the recipe has none.
 int agg_recipe_event_is_part(const agg_recipe *recipe, const struct cJSON *event);
@@ -32,7 +36,7 @@ int agg_entry_is_kept(const shoal_recipe *recipe, agg_text entry, int is_tokens)
 #define AGG_CELL_LABEL_MAX (SHOAL_ENCODED_MAX * (2 * SHOAL_TOKEN_TEXT_MAX + 1 + 3)) // the same
 
 // What a bucket of a field is called: "[20,30)", "[80,inf)", "hello world a", "hello world <end>", "hello world <oov>", a listed value,
-// "<oov>" for bucket 0 ("<none>" where the prefix is the empty one). And an item: the labels of its buckets, in order, between " | ". Lists are hostile text: print it as such.
+// of characters "cov<end>", "cov<oov>", "covid" and, where the word ends before the step does, "covi<end>"; "<oov>" for bucket 0 ("<none>" where the prefix is the empty one). And an item: the labels of its buckets, in order, between " | ". Lists are hostile text: print it as such.
 //   out: cut short at cap - 1 bytes, NUL-terminated
 // Returns: bytes of the whole label.
 size_t agg_recipe_bucket_label(char *out, size_t cap, const agg_recipe *recipe, uint32_t field, uint32_t bucket);

@@ -8,9 +8,10 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
+#include "front_coded.h"
 #include "json_walk.h"
 
-static const char values_path[] = "parameters.values";
+static const char values_path[] = "parameters.values", known_path[] = "parameters.known";
 
 void agg_hex(char *out, const uint8_t *bytes, size_t len)
 {
@@ -62,25 +63,6 @@ static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *
     return refuse(error, err, field, recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));
 }
 
-static shoal_err take_string(void *context, agg_error *error, const agg_path *path, const char *text)
-{
-    agg_recipe *own = context;
-    shoal_err err = shoal_recipe_set_string(&own->recipe, path->dotted, strlen(path->dotted), text, strlen(text));
-    return core_said(error, err, &own->recipe, path->shown);
-}
-
-static shoal_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
-{
-    agg_recipe *own = context;
-    size_t len = strlen(path->dotted);
-    int64_t low = 0, high = 0;
-    shoal_err err = shoal_recipe_set_number(&own->recipe, path->dotted, len, micro);
-    if (err == SHOAL_ERR_RANGE && shoal_recipe_range(&low, &high, path->dotted, len))
-        return agg_fail(error, err, AGG_EXIT_USAGE, "%s must be from %.15g to %.15g", path->shown, (double)low / 1e6,
-                        (double)high / 1e6);
-    return core_said(error, err, &own->recipe, path->shown);
-}
-
 // Reads "HEAD.N.NAME". Returns: N below `n`, or n where the path is another.
 static unsigned entry_of(const char *head, unsigned n, const char *name, const char *path)
 {
@@ -97,13 +79,58 @@ static agg_list *place_of(agg_recipe *own, const char *path)
 {
     static const char *const names[SHOAL_ENCODED_LISTS] = {"values", "prefixes", "tokens", "starts", "characters"};
     if (strcmp(path, values_path) == 0) return &own->values;
-    if (strcmp(path, "parameters.known") == 0) return &own->known;
+    if (strcmp(path, known_path) == 0) return &own->known;
     for (unsigned i = 0; i < SHOAL_ENCODED_LISTS; i++) {
         unsigned field = entry_of("encoding", SHOAL_ENCODED_MAX, names[i], path);
         if (field < SHOAL_ENCODED_MAX) return &own->lists[field][i];
     }
     unsigned split = entry_of("split_by", SHOAL_SPLIT_MAX, "values", path);
     return split < SHOAL_SPLIT_MAX ? &own->splits[split] : NULL;
+}
+
+// Is it a list whose entries may come as one string (front_coded.h), and of characters in a row?
+static int is_coded(const char *path, int *is_row)
+{
+    *is_row = entry_of("encoding", SHOAL_ENCODED_MAX, "characters", path) < SHOAL_ENCODED_MAX;
+    return *is_row || strcmp(path, known_path) == 0 ||
+           entry_of("encoding", SHOAL_ENCODED_MAX, "starts", path) < SHOAL_ENCODED_MAX;
+}
+
+static shoal_err take_coded(agg_recipe *own, agg_error *error, const agg_path *path, const char *text, int is_row)
+{
+    agg_texts texts;
+    agg_text coded = {text, strlen(text)};
+    size_t len = strlen(path->dotted);
+    shoal_err err = is_row ? agg_characters_split(&texts, error, path->shown, coded)
+                           : agg_front_decode(&texts, error, path->shown, coded);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < texts.n && err == SHOAL_OK; i++)
+        err = shoal_recipe_add_text(&own->recipe, path->dotted, len, texts.texts[i].bytes, texts.texts[i].len);
+    err = core_said(error, err, &own->recipe, path->shown);
+    if (err == SHOAL_OK) err = agg_list_copy(place_of(own, path->dotted), error, path->shown, texts.texts, texts.n);
+    agg_texts_release(&texts);
+    return err;
+}
+
+static shoal_err take_string(void *context, agg_error *error, const agg_path *path, const char *text)
+{
+    agg_recipe *own = context;
+    int is_row = 0;
+    if (is_coded(path->dotted, &is_row)) return take_coded(own, error, path, text, is_row);
+    shoal_err err = shoal_recipe_set_string(&own->recipe, path->dotted, strlen(path->dotted), text, strlen(text));
+    return core_said(error, err, &own->recipe, path->shown);
+}
+
+static shoal_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
+{
+    agg_recipe *own = context;
+    size_t len = strlen(path->dotted);
+    int64_t low = 0, high = 0;
+    shoal_err err = shoal_recipe_set_number(&own->recipe, path->dotted, len, micro);
+    if (err == SHOAL_ERR_RANGE && shoal_recipe_range(&low, &high, path->dotted, len))
+        return agg_fail(error, err, AGG_EXIT_USAGE, "%s must be from %.15g to %.15g", path->shown, (double)low / 1e6,
+                        (double)high / 1e6);
+    return core_said(error, err, &own->recipe, path->shown);
 }
 
 static shoal_err add_text(shoal_recipe *recipe, const char *path, const char *text)

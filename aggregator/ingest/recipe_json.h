@@ -3,7 +3,8 @@
 //
 // The JSON is walked once (json_walk.h): every scalar goes to shoal_recipe_set_*, every entry of a list to shoal_recipe_add_*. Unknown,
 // doubled and wrongly typed fields are refused with the file's and the field's name. Lists of strings are kept here, in order, with an
-// index for look-ups; an entry given twice is refused, and a `part` that its split field does not list. `signature` at the top is no field: it
+// index for look-ups; an entry given twice is refused, and a `part` that its split field does not list. encoding.N.starts,
+// encoding.N.characters and parameters.known may be one string each (front_coded.h), which is the same recipe. `signature` at the top is no field: it
 // is taken off here, in no hash, and kept unchecked for recipe_signature.h; one that is malformed is refused.
 #ifndef RECIPE_JSON_H
 #define RECIPE_JSON_H

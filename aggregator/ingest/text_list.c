@@ -16,6 +16,17 @@ int agg_text_compare(agg_text a, agg_text b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
+size_t agg_characters_size(agg_text text, uint32_t n)
+{
+    size_t at = 0;
+    for (; n > 0; n--) {
+        if (at == text.len) return SIZE_MAX;
+        for (at++; at < text.len && ((uint8_t)text.bytes[at] & 0xc0) == 0x80; at++) {
+        }
+    }
+    return at;
+}
+
 typedef struct sorted_text {
     agg_text text;
     uint32_t index;
@@ -42,32 +53,45 @@ static shoal_err sort(agg_list *list, agg_error *error, const char *path, sorted
     return SHOAL_OK;
 }
 
-static shoal_err copy(agg_list *list, agg_error *error, const cJSON *array)
+static shoal_err copy(agg_list *list, agg_error *error, const agg_text *texts, size_t n)
 {
-    size_t bytes = 0, n = 0;
-    for (const cJSON *item = array->child; item != NULL; item = item->next, n++) bytes += strlen(item->valuestring);
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++) bytes += texts[i].len;
     list->pool = agg_alloc(error, bytes, 1);
     list->texts = agg_alloc(error, n, sizeof *list->texts);
     list->sorted = agg_alloc(error, n, sizeof *list->sorted);
     if (list->pool == NULL || list->texts == NULL || list->sorted == NULL) return AGG_ERR_MEMORY;
     char *at = list->pool;
-    for (const cJSON *item = array->child; item != NULL; item = item->next) {
-        size_t len = strlen(item->valuestring);
-        if (len > 0) memcpy(at, item->valuestring, len);
-        list->texts[list->n++] = (agg_text){at, len};
-        at += len;
+    for (size_t i = 0; i < n; i++) {
+        if (texts[i].len > 0) memcpy(at, texts[i].bytes, texts[i].len);
+        list->texts[list->n++] = (agg_text){at, texts[i].len};
+        at += texts[i].len;
     }
     return SHOAL_OK;
 }
 
-shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path, const cJSON *array)
+shoal_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts, size_t n)
 {
     sorted_text *pairs = NULL;
-    shoal_err err = copy(list, error, array);
+    shoal_err err = copy(list, error, texts, n);
     if (err == SHOAL_OK && (pairs = agg_alloc(error, list->n, sizeof *pairs)) == NULL) err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) err = sort(list, error, path, pairs);
     free(pairs);
     if (err != SHOAL_OK) agg_list_release(list);
+    return err;
+}
+
+shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path, const cJSON *array)
+{
+    size_t n = 0;
+    for (const cJSON *item = array->child; item != NULL; item = item->next) n++;
+    agg_text *texts = agg_alloc(error, n, sizeof *texts);
+    if (texts == NULL) return AGG_ERR_MEMORY;
+    n = 0;
+    for (const cJSON *item = array->child; item != NULL; item = item->next)
+        texts[n++] = (agg_text){item->valuestring, strlen(item->valuestring)};
+    shoal_err err = agg_list_copy(list, error, path, texts, n);
+    free(texts);
     return err;
 }
 

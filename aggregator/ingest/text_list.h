@@ -16,6 +16,9 @@ typedef struct agg_text {
 // Returns: below, at or above 0, by bytes; a text comes before those it begins.
 int agg_text_compare(agg_text a, agg_text b);
 
+// Bytes of the first n characters (code points) of valid UTF-8. Returns: SIZE_MAX where there are fewer.
+size_t agg_characters_size(agg_text text, uint32_t n);
+
 typedef struct agg_list {
     uint32_t n;
     agg_text *texts;  // in the file's order
@@ -30,6 +33,9 @@ struct cJSON;
 //   path: what an error calls the array
 // Returns: DUPLICATE, naming both entries; MEMORY.
 shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path, const struct cJSON *array) SHOAL_MUST_CHECK;
+// The same of texts that are there already; of no more than UINT32_MAX - 1.
+shoal_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts,
+                        size_t n) SHOAL_MUST_CHECK;
 void agg_list_release(agg_list *list);
 
 #define AGG_NOT_LISTED UINT32_MAX
