@@ -177,13 +177,14 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(out, INFO_WORDS * 4 + 32)) return SHOAL_ERR_ARGUMENT;
+    const shoal_part *whole = shoal_recipe_value_part(r); // what a device hands in is a value of this part
     const uint32_t words[INFO_WORDS] = {
-        r->record_size,     r->text_size,       r->cost_micro,
-        r->parts[0].size,   r->per_day,         r->sample_micro,
-        r->delay_s,         r->fresh,           r->batch_minimum,
-        r->batch_max_age_s, r->cohort_minimum,  r->expires_day,
-        r->text_form,       r->text_case,       r->text_min,
-        r->text_max,        r->parts[0].domain, (uint32_t)shoal_recipe_is_permanent(r),
+        r->record_size,     r->text_size,      r->cost_micro,
+        whole->size,        r->per_day,        r->sample_micro,
+        r->delay_s,         r->fresh,          r->batch_minimum,
+        r->batch_max_age_s, r->cohort_minimum, r->expires_day,
+        r->text_form,       r->text_case,      r->text_min,
+        r->text_max,        whole->domain,     (uint32_t)shoal_recipe_is_permanent(r),
     };
     put_words(out, words, INFO_WORDS);
     memcpy(at(out) + INFO_WORDS * 4, r->recipe_hash, 32);
@@ -216,16 +217,23 @@ void coins_wipe(coins c)
 const shoal_recipe *recipe_for_record(uint32_t handle, uint32_t record)
 {
     const shoal_recipe *r = ready_recipe(handle);
-    return r && r->n_parts == 1 && inside(record, r->record_size) ? r : NULL;
+    return r && inside(record, r->record_size) ? r : NULL;
+}
+
+const shoal_permanent *coins_start(shoal_rng *rng, shoal_permanent *permanent, coins c)
+{
+    shoal_rng_init(rng, at(c.seed));
+    if (c.permanent == 0) return NULL;
+    memcpy(permanent->secret, at(c.permanent), 32);
+    return permanent;
 }
 
 shoal_err randomize_item(uint32_t record, const shoal_recipe *r, uint64_t item, coins c)
 {
     shoal_rng rng;
     shoal_permanent permanent;
-    shoal_rng_init(&rng, at(c.seed));
-    if (c.permanent != 0) memcpy(permanent.secret, at(c.permanent), 32);
-    shoal_err err = shoal_record_randomize(at(record), r, &item, 1, c.permanent != 0 ? &permanent : NULL, &rng);
+    const shoal_permanent *own = coins_start(&rng, &permanent, c);
+    shoal_err err = shoal_record_randomize(at(record), r, &item, 1, own, &rng);
     shoal_rng_wipe(&rng);
     wipe(&permanent, sizeof permanent);
     wipe(&item, sizeof item);
@@ -240,7 +248,7 @@ uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index,
     if (!coins_are_inside(c)) return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = recipe_for_record(handle, record);
     shoal_err err = SHOAL_ERR_ARGUMENT;
-    if (r && r->parts[0].domain == SHOAL_DOMAIN_CLOSED) {
+    if (r && shoal_recipe_value_part(r)->domain == SHOAL_DOMAIN_CLOSED) {
         // Sign extension makes -1 SHOAL_ITEM_NONE without a branch on the item.
         err = randomize_item(record, r, (uint64_t)(int64_t)index, c);
     }

@@ -71,7 +71,10 @@ typedef struct coins {
 int coins_are_inside(coins c);
 void coins_wipe(coins c);
 
-// Returns: a finished recipe of one part whose record fits where it shall go; else NULL.
+// Starts the generator of the seed and copies the device's own secret, both for the caller to wipe. Returns: `permanent`, or NULL without one.
+const shoal_permanent *coins_start(shoal_rng *rng, shoal_permanent *permanent, coins c);
+
+// Returns: a finished recipe whose record fits where it shall go; else NULL.
 const shoal_recipe *recipe_for_record(uint32_t handle, uint32_t record);
 
 shoal_err randomize_item(uint32_t record, const shoal_recipe *r, uint64_t item, coins c);

@@ -14,9 +14,14 @@ uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, 
     if (!inside(text, len) || !coins_are_inside(c)) return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = recipe_for_record(handle, record);
     shoal_err err = SHOAL_ERR_ARGUMENT;
-    if (r && r->parts[0].domain == SHOAL_DOMAIN_OPEN) {
+    if (r && shoal_recipe_value_part(r)->domain == SHOAL_DOMAIN_OPEN) {
+        shoal_rng rng;
+        shoal_permanent secret;
+        const shoal_permanent *own = coins_start(&rng, &secret, c);
         err = len > SHOAL_VALUE_MAX ? SHOAL_ERR_RANGE
-                                    : randomize_item(record, r, shoal_part_item(&r->parts[0], at(text), len), c);
+                                    : shoal_record_randomize_string(at(record), r, at(text), len, own, &rng);
+        shoal_rng_wipe(&rng);
+        wipe(&secret, sizeof secret);
     }
     wipe(at(text), len);
     coins_wipe(c);
