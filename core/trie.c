@@ -50,19 +50,46 @@ static uint32_t count_run(const uint32_t *buckets, uint32_t n, uint32_t from)
     return upto - from;
 }
 
-// One more choice of those left: of all alike, or of the most frequent alike (reservoir sampling). Returns: where its run begins, or n.
-static uint32_t choose_run(const uint32_t *buckets, uint32_t n, int is_greedy, shoal_rng *rng)
+// How often the most frequent bucket comes, where that counts; 1 where all are alike.
+static uint32_t find_most(const uint32_t *buckets, uint32_t n, int is_greedy)
 {
-    uint32_t best = n, most = 0, ties = 0;
+    uint32_t most = 1;
+    for (uint32_t at = 0, len = 0; is_greedy && at < n; at += len) {
+        len = count_run(buckets, n, at);
+        if (len > most) most = len;
+    }
+    return most;
+}
+
+// Walks over the runs of at least `most`. Returns: where the one begins that has `skip` of them before it, or n; *passed is how many were met.
+static uint32_t find_run(uint32_t *passed, const uint32_t *buckets, uint32_t n, uint32_t most, uint32_t skip)
+{
+    *passed = 0;
     for (uint32_t at = 0, len = 0; at < n; at += len) {
         len = count_run(buckets, n, at);
-        uint32_t weight = is_greedy ? len : 1;
-        if (weight < most) continue;
-        ties = weight > most ? 1 : ties + 1;
-        most = weight;
-        if (shoal_rng_below(rng, ties) == 0) best = at;
+        if (len < most) continue;
+        if ((*passed)++ == skip) return at;
     }
-    return best;
+    return n;
+}
+
+// One more choice of those left: of all alike, or of the most frequent alike. Returns: where its run begins, or n.
+static uint32_t choose_run(const uint32_t *buckets, uint32_t n, int is_greedy, shoal_rng *rng)
+{
+    uint32_t most = find_most(buckets, n, is_greedy), alike, met;
+    find_run(&alike, buckets, n, most, UINT32_MAX);
+    return alike == 0 ? n : find_run(&met, buckets, n, most, (uint32_t)shoal_rng_below(rng, alike));
+}
+
+// In any order alike: the order of the choices would tell which cells come first, and how many there were.
+static void shuffle(uint64_t *items, uint32_t n, shoal_rng *rng)
+{
+    for (uint32_t left = n; left > 1; left--) {
+        uint32_t at = (uint32_t)shoal_rng_below(rng, left);
+        uint64_t item = items[at];
+        items[at] = items[left - 1];
+        items[left - 1] = item;
+    }
 }
 
 shoal_err shoal_trie_choose(uint64_t *items, const shoal_recipe *recipe, uint32_t *buckets, uint32_t n_words,
@@ -84,6 +111,7 @@ shoal_err shoal_trie_choose(uint64_t *items, const shoal_recipe *recipe, uint32_
         memmove(buckets + at, buckets + at + len, (n - at - len) * sizeof *buckets);
         n -= len;
     }
+    shuffle(items, recipe->contributions, rng);
     return SHOAL_OK;
 }
 

@@ -9,10 +9,19 @@
 //     sampler "random"    every set of so many distinct cells alike, however often the device's words fall into each
 //     sampler "greedy"    the cells that most of its words fall into; of those that tie, at random
 //
-// Privacy: epsilon for one record (item-level), contributions * epsilon for all of a device's (user-level), replacement model. Records are sent
-// one by one, so that after shuffling n of them amplification is that of n records of epsilon each.
-// Cost: records take O(d), d = ceil(s / (e^epsilon + 1)) (and moves of O(d^2) words of memory); choosing takes O(words^2) comparisons at
-// most. Nothing grows with the number of cells.
+// Privacy, replacement model, of all records of a device together, in the order in which they are made:
+//     item-level    epsilon: one word of the device, however often it was typed, changed into any other, or taken away
+//     user-level    contributions * epsilon: all of its words changed
+// The first holds because of that change the chosen cells feel one at most. Give each cell a random number and order cells by count (greedy;
+// random: all alike) and number: the first B are the choice. Lowering a's count moves a alone: where a leaves, the next in line, c, comes
+// in as the last of the B. Raising b's moves b alone: where b comes in, the last leaves, and after a left that is c. So that the choice
+// loses a, or what b displaces, and gains one. In an order that the choice shows this would be untrue (gamma last says how many words
+// there are: e^epsilon (1 + e^epsilon)/2 for two contributions), so that the cells are put in any order alike.
+// Records are sent one by one, so that after shuffling n of them amplification is that of n records of epsilon each.
+// Cost: records take O(d), d = ceil(s / (e^epsilon + 1)) (and moves of O(d^2) words of memory); choosing takes 2 contributions draws and
+// O(words (words + contributions)) comparisons at most. Nothing grows with the number of cells.
+// Draws of the choice, in order: below(cells left that are alike) for each contribution, while there are any; then, to put them in order,
+// below(contributions), below(contributions - 1), ... below(2).
 // Parameters: contributions 1 .. 64; depth (characters of a word at most), max_prefixes, passes, pass and sampler are the analyst's plan, stated
 // so that people can read it. Part: subset's, with size = cells of the encoding.
 #ifndef SHOAL_TRIE_H
