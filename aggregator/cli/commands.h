@@ -7,6 +7,7 @@ int cmd_account(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
+int cmd_discover(int argc, char **argv);
 int cmd_estimate(int argc, char **argv);
 int cmd_ingest(int argc, char **argv);
 int cmd_merge(int argc, char **argv);

@@ -20,6 +20,7 @@ static const command commands[] = {
     {"ingest", cmd_ingest, "fold batches or NDJSON reports into an accumulator"},
     {"merge", cmd_merge, "add accumulators of one recipe"},
     {"estimate", cmd_estimate, "counts of known values, with standard errors"},
+    {"discover", cmd_discover, "strings that nobody listed, with counts and errors"},
     {"round", cmd_round, "the recipe of the next round, from what this one learnt"},
     {"plan", cmd_plan, "which mechanism, and what it will see"},
     {"audit", cmd_audit, "is a recipe's epsilon what it claims to be?"},

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal discover: strings that nobody listed, from the accumulators of a collection or of its rounds.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "commands.h"
+#include "dictionary.h"
+#include "discover.h"
+#include "discover_print.h"
+#include "options.h"
+#include "result_options.h"
+#include "talk.h"
+
+#define ROUNDS_MAX 1000u // as round.index
+#define KNOWN_FILE_MAX ((size_t)1 << 28)
+
+static const char help_text[] =
+    "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n\n"
+    "Finds strings that no list held, with counts, standard errors and intervals, largest first. The\n"
+    "recipe's mechanism says how: sfp, rappor-ngram, or trie, whose rounds are given in their order, each\n"
+    "recipe with its accumulator. Refuses (exit 3) when an accumulator holds fewer reports than its\n"
+    "recipe's minimum cohort.\n\n"
+    "  --recipe FILE       a collection's recipe (JSON); of several rounds, once for each\n"
+    "  --known FILE        strings to leave out, one a line; what follows a tab is not looked at\n"
+    "  --fdr SHARE         the expected share of strings that nobody sent, among those found; default 0.05\n"
+    "  --threshold T       only strings with T reports or more; default none\n"
+    "  --confidence C      of the intervals, default 0.95\n"
+    "  --top N             print the N largest only\n"
+    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
+    "  --format FORMAT     table (default), json, ndjson or csv\n"
+    "  -o, --output FILE   default: standard output\n"
+    "  --threads T         default: all cores\n";
+
+typedef struct arguments {
+    const char **recipes, **accumulators; // n_rounds of each, in order
+    size_t n_rounds;
+    const char *known, *fdr_text, *threshold_text;
+    cli_result_texts texts;
+    cli_result_options result;
+    double fdr, threshold;
+} arguments;
+
+static shoal_err usage(agg_error *error, const char *text)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
+}
+
+// Takes every --recipe off the words, since an option is read once only; what is left goes to `rest`. After "--" no word is an option.
+static shoal_err take_recipes(arguments *a, agg_error *error, int argc, char **argv, char **rest, int *n_rest)
+{
+    static const char name[] = "--recipe", with_value[] = "--recipe=";
+    size_t n = 0;
+    int is_over = 0;
+    *n_rest = 0;
+    for (int i = 0; i < argc; i++) {
+        is_over |= strcmp(argv[i], "--") == 0;
+        if (!is_over && strncmp(argv[i], with_value, sizeof with_value - 1) == 0) {
+            a->recipes[n++] = argv[i] + sizeof with_value - 1;
+        } else if (!is_over && strcmp(argv[i], name) == 0) {
+            if (i + 1 == argc) return usage(error, "a value is missing after --recipe");
+            a->recipes[n++] = argv[++i];
+        } else {
+            rest[(*n_rest)++] = argv[i];
+        }
+    }
+    a->n_rounds = n;
+    return SHOAL_OK;
+}
+
+static shoal_err check_rounds(const arguments *a, agg_error *error, int n_files)
+{
+    if (a->n_rounds == 0) return usage(error, "--recipe is needed");
+    if (a->n_rounds > ROUNDS_MAX) return usage(error, "more than 1000 rounds");
+    if ((size_t)n_files == a->n_rounds) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "%zu recipe%s and %d accumulator%s: each recipe takes one; shoal merge adds several", a->n_rounds,
+                    a->n_rounds == 1 ? "" : "s", n_files, n_files == 1 ? "" : "s");
+}
+
+static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    const cli_option options[] = {{"known", 0, &a->known, NULL},
+                                  {"fdr", 0, &a->fdr_text, NULL},
+                                  {"threshold", 0, &a->threshold_text, NULL},
+                                  {"top", 0, &a->texts.top, NULL},
+                                  {"confidence", 0, &a->texts.confidence, NULL},
+                                  {"honest", 0, &a->texts.honest, NULL},
+                                  {"format", 0, &a->texts.format, NULL},
+                                  {"output", 'o', &a->texts.output, NULL},
+                                  {"threads", 0, &a->texts.threads, NULL},
+                                  {NULL, 0, NULL, NULL}};
+    int n_files = 0;
+    shoal_err err = cli_options_read(options, error, argc, argv, a->accumulators, &n_files, help);
+    if (err != SHOAL_OK || *help) return err;
+    err = check_rounds(a, error, n_files);
+    if (err == SHOAL_OK && a->fdr_text != NULL)
+        err = cli_read_decimal(&a->fdr, error, "fdr", a->fdr_text, 0.000001, 0.999999);
+    if (err == SHOAL_OK && a->threshold_text != NULL)
+        err = cli_read_decimal(&a->threshold, error, "threshold", a->threshold_text, 0, 1e15);
+    return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
+}
+
+static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
+    int n_rest = 0;
+    a->recipes = agg_alloc(error, (size_t)argc, sizeof *a->recipes);
+    a->accumulators = agg_alloc(error, (size_t)argc, sizeof *a->accumulators);
+    shoal_err err = rest == NULL || a->recipes == NULL || a->accumulators == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK) err = take_recipes(a, error, argc, argv, rest, &n_rest);
+    if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
+    free(rest);
+    return err;
+}
+
+// ---- known strings ----
+
+typedef struct known_texts {
+    agg_text *texts;
+    size_t n, cap;
+} known_texts;
+
+static int compare_texts(const void *a, const void *b)
+{
+    return agg_text_compare(*(const agg_text *)a, *(const agg_text *)b);
+}
+
+static shoal_err take_lines(known_texts *out, agg_error *error, const agg_bytes *file)
+{
+    const char *at = (const char *)file->data;
+    size_t left = file->len;
+    while (left > 0) {
+        const char *newline = memchr(at, '\n', left);
+        size_t line = newline != NULL ? (size_t)(newline - at) : left;
+        const char *tab = memchr(at, '\t', line);
+        size_t len = tab != NULL ? (size_t)(tab - at) : line;
+        if (tab == NULL && len > 0 && at[len - 1] == '\r') len--;
+        if (len > 0) {
+            shoal_err err = agg_grow((void **)&out->texts, &out->cap, out->n + 1, sizeof *out->texts, error);
+            if (err != SHOAL_OK) return err;
+            out->texts[out->n++] = (agg_text){at, len};
+        }
+        at += line;
+        left -= line;
+        if (left > 0) at++, left--;
+    }
+    return SHOAL_OK;
+}
+
+static void drop_repeated(known_texts *out)
+{
+    size_t kept = 0;
+    if (out->n > 1) qsort(out->texts, out->n, sizeof *out->texts, compare_texts);
+    for (size_t i = 0; i < out->n; i++)
+        if (kept == 0 || agg_text_compare(out->texts[i], out->texts[kept - 1]) != 0) out->texts[kept++] = out->texts[i];
+    out->n = kept;
+}
+
+// A known word that no device sends as it is written leaves nothing out.
+static void say_changed(const known_texts *known, const agg_recipe *recipe)
+{
+    char command[] = "discover", text[160];
+    size_t n = 0;
+    for (size_t i = 0; i < known->n; i++)
+        n += !agg_text_is_kept(&recipe->recipe, known->texts[i].bytes, known->texts[i].len);
+    if (n == 0) return;
+    snprintf(text, sizeof text, "--known: the recipe's text rule would change %zu of %zu lines; they leave nothing out",
+             n, known->n);
+    cli_talk(command, text);
+}
+
+static shoal_err load_known(agg_list *known, agg_error *error, const char *path, const agg_recipe *recipe)
+{
+    agg_bytes file = {0};
+    known_texts texts = {0};
+    if (path == NULL) return SHOAL_OK;
+    shoal_err err = agg_file_read(&file, error, path, KNOWN_FILE_MAX);
+    if (err != SHOAL_OK) return err;
+    err = take_lines(&texts, error, &file);
+    if (err == SHOAL_OK) {
+        drop_repeated(&texts);
+        say_changed(&texts, recipe);
+        err = agg_list_copy(known, error, path, texts.texts, texts.n);
+    }
+    free(texts.texts);
+    free(file.data);
+    return err;
+}
+
+// ---- results ----
+
+// A device answers one round only, so what holds for each of its reports is what the weakest round promises.
+static shoal_err find_guarantee(agg_guarantee *out, agg_error *error, const agg_discover_round *rounds, size_t n_rounds,
+                                double honest)
+{
+    for (size_t i = 0; i < n_rounds; i++) {
+        agg_guarantee own;
+        shoal_err err = agg_guarantee_run(&own, error, &rounds[i].recipe->recipe, rounds[i].acc->n, honest);
+        if (err != SHOAL_OK) return err;
+        double epsilon = own.bound != NULL ? own.central : own.local;
+        if (i == 0 || epsilon > (out->bound != NULL ? out->central : out->local)) *out = own;
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+{
+    return agg_discovery_print(stream, error, result, format);
+}
+
+// Notes and cuts are in JSON; a reader of the others sees them here.
+static void say_lines(char *command, const agg_discovery *d, agg_format format)
+{
+    char text[AGG_DISCOVERY_NOTE_MAX + 16];
+    if (format == AGG_JSON) return;
+    for (uint32_t i = 0; i < d->n_notes; i++) {
+        snprintf(text, sizeof text, "%s", d->notes[i]);
+        cli_talk(command, text);
+    }
+    for (uint32_t i = 0; i < d->n_cuts; i++) {
+        snprintf(text, sizeof text, "cut: %s", d->cuts[i]);
+        cli_talk(command, text);
+    }
+}
+
+static void say_left_out(char *command, const agg_discovery *d, agg_format format)
+{
+    char text[160];
+    if (d->n_known > 0 && format != AGG_JSON) {
+        snprintf(text, sizeof text, "%zu more were found that are known", d->n_known);
+        cli_talk(command, text);
+    }
+    if (d->n_withheld > 0) {
+        snprintf(text, sizeof text, "%zu strings are below the release threshold and were withheld", d->n_withheld);
+        cli_talk(command, text);
+    }
+}
+
+static shoal_err show(agg_error *error, const arguments *a, const agg_discovery *discovery,
+                      const agg_discover_round *rounds)
+{
+    char command[] = "discover";
+    agg_guarantee guarantee;
+    const agg_discovery_result result = {discovery, &guarantee, a->n_rounds};
+    shoal_err err = find_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
+    if (err == SHOAL_OK) err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
+    if (err != SHOAL_OK) return err;
+    say_lines(command, discovery, a->result.format);
+    say_left_out(command, discovery, a->result.format);
+    cli_say_guarantee(command, &guarantee, NULL, a->result.format);
+    return SHOAL_OK;
+}
+
+static shoal_err discover(agg_error *error, const arguments *a, const agg_discover_round *rounds)
+{
+    agg_list known = {0};
+    agg_discovery discovery;
+    shoal_err err = load_known(&known, error, a->known, rounds[a->n_rounds - 1].recipe);
+    if (err != SHOAL_OK) return err;
+    const agg_discover_options options = {.confidence = a->result.confidence,
+                                          .fdr = a->fdr,
+                                          .threshold = a->threshold,
+                                          .top = a->result.top,
+                                          .known = &known,
+                                          .n_threads = a->result.n_threads};
+    err = agg_discover_run(&discovery, error, rounds, a->n_rounds, &options);
+    if (err == SHOAL_OK) {
+        err = show(error, a, &discovery, rounds);
+        agg_discovery_release(&discovery);
+    }
+    agg_list_release(&known);
+    return err;
+}
+
+typedef struct loaded_round {
+    agg_recipe recipe;
+    agg_accumulator acc;
+} loaded_round;
+
+static shoal_err load_round(loaded_round *round, agg_error *error, const char *recipe, const char *accumulator)
+{
+    shoal_err err = agg_recipe_from_file(&round->recipe, error, recipe);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_load(&round->acc, error, accumulator);
+    if (err == SHOAL_OK) {
+        err = agg_accumulator_check_recipe(&round->acc, error, &round->recipe.recipe);
+        if (err == SHOAL_OK) return SHOAL_OK;
+        agg_error_prefix(error, "%s", accumulator);
+        agg_accumulator_release(&round->acc);
+    }
+    agg_recipe_release(&round->recipe);
+    return err;
+}
+
+static shoal_err run(agg_error *error, const arguments *a)
+{
+    loaded_round *loaded = agg_alloc(error, a->n_rounds, sizeof *loaded);
+    agg_discover_round *rounds = agg_alloc(error, a->n_rounds, sizeof *rounds);
+    shoal_err err = loaded == NULL || rounds == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    size_t n = 0;
+    while (err == SHOAL_OK && n < a->n_rounds) {
+        err = load_round(&loaded[n], error, a->recipes[n], a->accumulators[n]);
+        if (err != SHOAL_OK) break;
+        rounds[n] = (agg_discover_round){&loaded[n].recipe, &loaded[n].acc};
+        n++;
+    }
+    if (err == SHOAL_OK) err = discover(error, a, rounds);
+    for (size_t i = 0; i < n; i++) {
+        agg_accumulator_release(&loaded[i].acc);
+        agg_recipe_release(&loaded[i].recipe);
+    }
+    free(rounds);
+    free(loaded);
+    return err;
+}
+
+int cmd_discover(int argc, char **argv)
+{
+    arguments a = {0};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    int help = 0;
+    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    if (err == SHOAL_OK && help)
+        fputs(help_text, stdout);
+    else if (err == SHOAL_OK)
+        err = run(&error, &a);
+    free(a.recipes);
+    free(a.accumulators);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("discover", &error);
+}

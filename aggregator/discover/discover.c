@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// From accumulators to strings that nobody listed: the checks before a decoder runs, and what becomes of its rows; see discover.h. How strings
+// are found is the decoders' matter.
+#include "discover.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "compound.h"
+#include "estimate.h"
+
+#define CONFIDENCE_DEFAULT 0.95
+#define FDR_DEFAULT 0.05
+
+static int is_share(double x)
+{
+    return x > 0 && x < 1;
+}
+
+static shoal_err check_options(const agg_discovery *d, agg_error *error)
+{
+    if (!is_share(d->confidence))
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");
+    if (!is_share(d->fdr))
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the false-discovery rate must lie between 0 and 1");
+    if (!(d->threshold >= 0 && d->threshold <= 1e18)) // infinities too
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the threshold must be a number of reports");
+    return SHOAL_OK;
+}
+
+static int same_name(const shoal_name *a, const shoal_name *b)
+{
+    return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+static shoal_err check_step(agg_error *error, const agg_recipe *before, const agg_recipe *after)
+{
+    const shoal_recipe *a = &before->recipe, *b = &after->recipe;
+    if (!same_name(&a->analysis, &b->analysis))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipes %s and %s are of two analyses", before->id,
+                        after->id);
+    if (b->round_index != a->round_index + 1 || memcmp(b->round_previous, a->query_hash, sizeof a->query_hash) != 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s is not of the round after %s", after->id,
+                        before->id);
+    return SHOAL_OK;
+}
+
+// Mechanisms and their order first: what is asked for wrongly is said before what is refused for privacy.
+static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
+{
+    uint32_t mechanism = rounds[0].recipe->recipe.mechanism;
+    const char *id = rounds[0].recipe->id;
+    shoal_err err = SHOAL_OK;
+    if (shoal_compound_by_id(mechanism) == NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s: its mechanism discovers nothing; sfp, rappor-ngram and trie do", id);
+    if (n_rounds > 1 && mechanism != shoal_trie_id)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s has no rounds: it takes one accumulator", id);
+    for (size_t i = 1; err == SHOAL_OK && i < n_rounds; i++)
+        err = check_step(error, rounds[i - 1].recipe, rounds[i].recipe);
+    for (size_t i = 0; err == SHOAL_OK && i < n_rounds; i++)
+        err = agg_estimate_check(error, rounds[i].recipe, rounds[i].acc);
+    return err;
+}
+
+static shoal_err decode(agg_discovery *d, agg_error *error, const agg_discover_round *rounds, size_t n_rounds,
+                        const agg_discover_options *options)
+{
+    (void)n_rounds;
+    switch (rounds[0].recipe->recipe.mechanism) {
+    default:
+        (void)options;
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s: this build has no decoder for its mechanism",
+                        d->recipe->id);
+    }
+}
+
+// Strings come from reports: a decoder's candidates may be any bytes.
+static int is_text(agg_text text)
+{
+    const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)text.bytes;
+    size_t left = text.len;
+    while (left > 0) {
+        utf8proc_int32_t point = 0;
+        utf8proc_ssize_t used = utf8proc_iterate(at, (utf8proc_ssize_t)left, &point);
+        if (used <= 0 || point < 0x20 || (point >= 0x7f && point < 0xa0)) return 0;
+        at += used;
+        left -= (size_t)used;
+    }
+    return text.len > 0;
+}
+
+static int is_known(const agg_list *known, agg_text text)
+{
+    return known != NULL && known->n > 0 && agg_list_find(known, text) != AGG_NOT_LISTED;
+}
+
+// Drops rows that are no text, too small, known or not to be released; the numbers of the last two are results.
+static void filter(agg_discovery *d, const agg_list *known)
+{
+    double release = (double)d->recipe->recipe.release_threshold;
+    size_t kept = 0;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const agg_found *row = &d->rows[i];
+        if (!is_text(row->value) || (d->threshold > 0 && row->count < d->threshold)) continue;
+        if (is_known(known, row->value) || is_known(&d->recipe->known, row->value))
+            d->n_known++;
+        else if (release > 0 && row->count < release)
+            d->n_withheld++;
+        else
+            d->rows[kept++] = *row;
+    }
+    d->n_rows = kept;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const agg_found *x = a, *y = b;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
+    return agg_text_compare(x->value, y->value);
+}
+
+shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
+                           size_t n_rounds, const agg_discover_options *options)
+{
+    agg_discover_options o = *options;
+    memset(discovery, 0, sizeof *discovery);
+    if (n_rounds == 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "there is nothing to discover strings in");
+    if (o.confidence == 0) o.confidence = CONFIDENCE_DEFAULT;
+    if (o.fdr == 0) o.fdr = FDR_DEFAULT;
+    if (o.n_threads == 0) o.n_threads = 1;
+    discovery->recipe = rounds[n_rounds - 1].recipe;
+    discovery->confidence = o.confidence;
+    discovery->fdr = o.fdr;
+    discovery->threshold = o.threshold;
+    for (size_t i = 0; i < n_rounds; i++) discovery->n += rounds[i].acc->n;
+    shoal_err err = check_options(discovery, error);
+    if (err == SHOAL_OK) err = check_rounds(error, rounds, n_rounds);
+    if (err == SHOAL_OK) err = decode(discovery, error, rounds, n_rounds, &o);
+    if (err != SHOAL_OK) {
+        agg_discovery_release(discovery);
+        return err;
+    }
+    filter(discovery, o.known);
+    if (discovery->n_rows > 1) qsort(discovery->rows, discovery->n_rows, sizeof *discovery->rows, compare_rows);
+    if (o.top > 0 && discovery->n_rows > o.top) discovery->n_rows = o.top;
+    return SHOAL_OK;
+}

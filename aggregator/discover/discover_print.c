@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Discovered strings as text; see discover_print.h.
+#include "discover_print.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "compound.h"
+
+// The numbers of a row, in order.
+#define N_COLUMNS 4u
+static const char *const column_names[N_COLUMNS] = {"count", "stderr", "low", "high"};
+
+static double column(const agg_found *row, size_t i)
+{
+    const double numbers[N_COLUMNS] = {row->count, row->stderr_, row->low, row->high};
+    return numbers[i];
+}
+
+static void print_text(FILE *stream, const char *text)
+{
+    agg_print_json_text(stream, text, strlen(text));
+}
+
+static void print_member(FILE *stream, const char *name, double x)
+{
+    fprintf(stream, "\"%s\":", name);
+    agg_print_number(stream, x);
+    fputc(',', stream);
+}
+
+// One line after the other, each in AGG_DISCOVERY_NOTE_MAX bytes.
+static void print_lines(FILE *stream, const char *name, const char *lines, uint32_t n)
+{
+    fprintf(stream, "\"%s\":[", name);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0) fputc(',', stream);
+        print_text(stream, lines + (size_t)i * AGG_DISCOVERY_NOTE_MAX);
+    }
+    fputs("],", stream);
+}
+
+static void print_json_row(FILE *stream, const agg_found *row)
+{
+    fputs("{\"value\":", stream);
+    agg_print_json_text(stream, row->value.bytes, row->value.len);
+    fputc(',', stream);
+    for (size_t i = 0; i < N_COLUMNS; i++) print_member(stream, column_names[i], column(row, i));
+    fputs("\"detected\":true,\"found\":", stream);
+    print_text(stream, row->how);
+    fputc('}', stream);
+}
+
+static const char *method(const agg_discovery *d)
+{
+    const shoal_compound *compound = shoal_compound_by_id(d->recipe->recipe.mechanism);
+    return compound != NULL ? compound->name : "";
+}
+
+static void print_json(FILE *stream, const agg_discovery_result *result)
+{
+    const agg_discovery *d = result->discovery;
+    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,", d->recipe->id,
+            d->recipe->hash_hex, (unsigned long long)d->n);
+    print_member(stream, "epsilon", d->recipe->recipe.cost_micro / 1e6);
+    print_member(stream, "confidence", d->confidence);
+    fprintf(stream, "\"method\":\"%s\",", method(d));
+    if (result->n_rounds > 1) fprintf(stream, "\"rounds\":%zu,", result->n_rounds);
+    print_member(stream, "fdr", d->fdr);
+    if (d->threshold > 0) print_member(stream, "threshold", d->threshold);
+    fprintf(stream, "\"known\":%zu,\"candidates\":%zu,", d->n_known, d->n_candidates);
+    print_lines(stream, "notes", d->notes[0], d->n_notes);
+    print_lines(stream, "cuts", d->cuts[0], d->n_cuts);
+    if (d->recipe->recipe.release_threshold > 0) fprintf(stream, "\"withheld\":%zu,", d->n_withheld);
+    if (result->guarantee != NULL) {
+        fputs("\"guarantees\":", stream);
+        agg_guarantee_print_json(stream, result->guarantee);
+        fputc(',', stream);
+    }
+    fputs("\"rows\":[", stream);
+    for (size_t i = 0; i < d->n_rows; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        print_json_row(stream, &d->rows[i]);
+    }
+    fputs("\n]}\n", stream);
+}
+
+static void print_ndjson(FILE *stream, const agg_discovery *d)
+{
+    for (size_t i = 0; i < d->n_rows; i++) {
+        print_json_row(stream, &d->rows[i]);
+        fputc('\n', stream);
+    }
+}
+
+static void print_csv(FILE *stream, const agg_discovery *d)
+{
+    fputs("value,count,stderr,low,high,detected,found\n", stream);
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const agg_found *row = &d->rows[i];
+        agg_print_csv_text(stream, row->value.bytes, row->value.len);
+        for (size_t j = 0; j < N_COLUMNS; j++) {
+            fputc(',', stream);
+            agg_print_number(stream, column(row, j));
+        }
+        fputs(",true,", stream);
+        agg_print_csv_text(stream, row->how, strlen(row->how));
+        fputc('\n', stream);
+    }
+}
+
+static size_t widest(const agg_discovery *d)
+{
+    size_t width = sizeof "value" - 1;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        size_t own = agg_terminal_width(d->rows[i].value.bytes, d->rows[i].value.len);
+        if (own > width) width = own;
+    }
+    return width < AGG_TABLE_VALUE_MAX ? width : AGG_TABLE_VALUE_MAX;
+}
+
+static void print_table(FILE *stream, const agg_discovery_result *result)
+{
+    const agg_discovery *d = result->discovery;
+    size_t width = widest(d);
+    char line[AGG_GUARANTEE_LINE_MAX];
+    fprintf(stream, "%s: %llu reports", d->recipe->id, (unsigned long long)d->n);
+    if (result->n_rounds > 1) fprintf(stream, " of %zu rounds", result->n_rounds);
+    fprintf(stream, ", epsilon %g a report, %g %% intervals, false-discovery rate %g %%\n\n",
+            d->recipe->recipe.cost_micro / 1e6, 100 * d->confidence, 100 * d->fdr);
+    if (d->n_rows == 0) fputs("nothing stands out of the noise\n", stream);
+    if (d->n_rows > 0) {
+        agg_print_cell(stream, "value", 5, width);
+        for (size_t i = 0; i < N_COLUMNS; i++) fprintf(stream, i == 1 ? "  %10s" : "  %12s", column_names[i]);
+        fputs("  found\n", stream);
+    }
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const agg_found *row = &d->rows[i];
+        agg_print_cell(stream, row->value.bytes, row->value.len, width);
+        for (size_t j = 0; j < N_COLUMNS; j++) fprintf(stream, "  %*.0f", j == 1 ? 10 : 12, column(row, j));
+        fputs("  ", stream);
+        agg_print_terminal_text(stream, row->how, strlen(row->how));
+        fputc('\n', stream);
+    }
+    if (d->n_withheld > 0)
+        fprintf(stream, "\n%zu string%s below the release threshold of %llu withheld\n", d->n_withheld,
+                d->n_withheld == 1 ? "" : "s", (unsigned long long)d->recipe->recipe.release_threshold);
+    if (result->guarantee == NULL) return;
+    fputc('\n', stream);
+    for (size_t i = 0; agg_guarantee_line(line, result->guarantee, i); i++) fprintf(stream, "%s\n", line);
+}
+
+shoal_err agg_discovery_print(FILE *stream, agg_error *error, const agg_discovery_result *result, agg_format format)
+{
+    switch (format) {
+    case AGG_TABLE: print_table(stream, result); break;
+    case AGG_JSON: print_json(stream, result); break;
+    case AGG_NDJSON: print_ndjson(stream, result->discovery); break;
+    case AGG_CSV: print_csv(stream, result->discovery); break;
+    }
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+}
