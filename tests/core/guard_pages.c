@@ -50,9 +50,8 @@ static void sampled_records(void)
             const sample *one = &all_samples[i].samples[s];
             CHECK(sample_recipe(&recipe, all_samples[i].name, one) == SHOAL_OK);
             if (recipe.text_size >= page_len) continue;
-            uint64_t item = sample_item(&recipe, one->value);
             uint8_t *flush = page + 2 * page_len - recipe.record_size;
-            CHECK(shoal_record_randomize(flush, &recipe, &item, 1, &permanent, &rng) == SHOAL_OK);
+            CHECK(sample_randomize(flush, &recipe, one->value, &permanent, &rng) == SHOAL_OK);
             memcpy(record, flush, recipe.record_size);
             memset(text, 0, sizeof text);
             CHECK(shoal_record_to_text(text, recipe.text_size, &recipe, record) == SHOAL_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sample recipes and values of every mechanism, for the tests that hold for all of them: vectors, guard pages, taint,
-// fuzzing. Each mechanism's own are in samples/<stem>.h; `samples_list.h` is made by CMake from core/mechanisms.def.
+// fuzzing. Each mechanism's own are in samples/<stem>.h; `samples_list.h` is made by CMake from core/mechanisms.def and core/compounds.def.
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
@@ -10,14 +10,14 @@
 #include "record.h"
 #include "test_recipes.h"
 
-// A field behind those that every recipe has: a number in micro-units where `text` is NULL. `parameters.values` is a text
-// whose commas separate the values.
+// A field behind those that every recipe has: a number in micro-units where `text` is NULL. That of a list is a text
+// whose commas separate its entries.
 typedef struct sample_field {
     const char *path, *text;
     int64_t micro;
 } sample_field;
 
-#define SAMPLE_FIELDS 10
+#define SAMPLE_FIELDS 14
 
 typedef struct sample {
     uint32_t number;   // of its vector: the seed's first byte is 32 times this; a mechanism's are its id * 16 and on
@@ -42,12 +42,27 @@ typedef struct sample {
 
 #include "samples_list.h" // all_samples[]: {mechanism name, stem, samples, how many}; N_SAMPLED
 
-static inline shoal_err sample_values(shoal_recipe *recipe, const char *text)
+static inline int sample_is_list(const sample_field *f)
+{
+    static const char *const lists[] = {"parameters.values", "parameters.known", "encoding.0.starts",
+                                        "encoding.0.characters"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (strcmp(f->path, lists[i]) == 0) return 1;
+    return 0;
+}
+
+static inline shoal_err sample_entry(shoal_recipe *recipe, const char *path, const char *text, size_t len)
+{
+    return strcmp(path, "parameters.values") == 0 ? shoal_recipe_add_value(recipe, text, len)
+                                                  : shoal_recipe_add_text(recipe, path, strlen(path), text, len);
+}
+
+static inline shoal_err sample_list(shoal_recipe *recipe, const char *path, const char *text)
 {
     shoal_err err = SHOAL_OK;
     for (;;) {
         size_t len = strcspn(text, ",");
-        if (err == SHOAL_OK) err = shoal_recipe_add_value(recipe, text, len);
+        if (err == SHOAL_OK) err = sample_entry(recipe, path, text, len);
         if (text[len] == '\0') return err;
         text += len + 1;
     }
@@ -56,8 +71,7 @@ static inline shoal_err sample_values(shoal_recipe *recipe, const char *text)
 static inline shoal_err sample_set(shoal_recipe *recipe, const sample_field *f)
 {
     if (f->text == NULL) return set_micro(recipe, f->path, f->micro);
-    return strcmp(f->path, "parameters.values") == 0 ? sample_values(recipe, f->text)
-                                                     : set_text(recipe, f->path, f->text);
+    return sample_is_list(f) ? sample_list(recipe, f->path, f->text) : set_text(recipe, f->path, f->text);
 }
 
 // Makes the finished recipe of a sample.
@@ -69,13 +83,23 @@ static inline shoal_err sample_recipe(shoal_recipe *recipe, const char *mechanis
     return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
 }
 
-// Returns: the item of a sample's value.
+// Returns: the item of a sample's value, where a record is made of an item; see sample_randomize.
 static inline uint64_t sample_item(const shoal_recipe *recipe, const char *value)
 {
     const shoal_part *part = &recipe->parts[0];
     if (recipe->value == SHOAL_VALUE_NUMBER) return shoal_recipe_number_item(recipe, strtoll(value, NULL, 10));
     if (part->domain == SHOAL_DOMAIN_OPEN) return shoal_part_item(part, (const uint8_t *)value, strlen(value));
     return strcmp(value, "none") == 0 ? SHOAL_ITEM_NONE : strtoull(value, NULL, 10);
+}
+
+// Writes a record of a sample's value, the way that a host makes it.
+static inline shoal_err sample_randomize(uint8_t *record, const shoal_recipe *recipe, const char *value,
+                                         const shoal_permanent *permanent, shoal_rng *rng)
+{
+    uint64_t item = sample_item(recipe, value);
+    if (shoal_recipe_value_part(recipe)->domain != SHOAL_DOMAIN_OPEN)
+        return shoal_record_randomize(record, recipe, &item, 1, permanent, rng);
+    return shoal_record_randomize_string(record, recipe, (const uint8_t *)value, strlen(value), permanent, rng);
 }
 
 // One sample of one mechanism.

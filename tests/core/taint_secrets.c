@@ -6,6 +6,7 @@
 #include <string.h>
 #include <valgrind/memcheck.h>
 
+#include "compound.h"
 #include "samples.h"
 
 static int one_bits;
@@ -30,8 +31,19 @@ static uint64_t secret_item(const shoal_recipe *recipe, const char *value)
     return item;
 }
 
+// A string of a recipe of several parts.
+static void randomize_secret(uint8_t *record, const shoal_recipe *recipe, const char *value,
+                             const shoal_permanent *permanent, shoal_rng *rng)
+{
+    static uint8_t word[64];
+    size_t len = strlen(value);
+    memcpy(word, value, len);
+    VALGRIND_MAKE_MEM_UNDEFINED(word, sizeof word);
+    shoal_compound_by_id(recipe->mechanism)->randomize(record, recipe, word, len, permanent, rng);
+}
+
 // The device's own secret is undefined too: nothing may branch on what is derived from it.
-static void run(const shoal_recipe *recipe, uint64_t item)
+static void run(const shoal_recipe *recipe, const char *value)
 {
     static uint8_t record[131072];
     uint8_t seed[32] = {1};
@@ -39,8 +51,11 @@ static void run(const shoal_recipe *recipe, uint64_t item)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     const shoal_part *part = &recipe->parts[0];
-    if (shoal_mechanism_by_id(part->mechanism)->is_permanent) VALGRIND_MAKE_MEM_UNDEFINED(&permanent, sizeof permanent);
-    shoal_mechanism_by_id(part->mechanism)->randomize(record, part, item, &permanent, &rng);
+    if (shoal_recipe_is_permanent(recipe)) VALGRIND_MAKE_MEM_UNDEFINED(&permanent, sizeof permanent);
+    if (recipe->n_parts > 1)
+        randomize_secret(record, recipe, value, &permanent, &rng);
+    else
+        shoal_mechanism_by_id(part->mechanism)->randomize(record, part, secret_item(recipe, value), &permanent, &rng);
     VALGRIND_MAKE_MEM_DEFINED(record, recipe->record_size); // a finished record is public
     for (uint32_t i = 0; i < recipe->record_size; i++) one_bits += record[i] & 1;
 }
@@ -55,7 +70,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < N_SAMPLED; i++)
         for (size_t s = 0; s < all_samples[i].n; s++) {
             if (sample_recipe(&recipe, all_samples[i].name, &all_samples[i].samples[s]) != SHOAL_OK) return 2;
-            run(&recipe, secret_item(&recipe, all_samples[i].samples[s].value));
+            run(&recipe, all_samples[i].samples[s].value);
         }
     printf("%d bits seen\n", one_bits);
     return 0;

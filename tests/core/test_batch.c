@@ -14,12 +14,11 @@ static size_t make_batch(const shoal_recipe *recipe, uint32_t count)
 {
     const shoal_permanent permanent = {{2}};
     uint8_t seed[32] = {8}, id[16] = {1, 2, 3};
-    uint64_t item = 1;
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *record = bytes + SHOAL_BATCH_HEADER + (size_t)i * recipe->record_size;
-        CHECK(shoal_record_randomize(record, recipe, &item, 1, &permanent, &rng) == SHOAL_OK);
+        CHECK(sample_randomize(record, recipe, "1", &permanent, &rng) == SHOAL_OK);
     }
     size_t len = shoal_batch_size(recipe, count);
     CHECK(shoal_batch_seal(bytes, len, recipe, count, id) == SHOAL_OK);

@@ -28,12 +28,13 @@ static void put(writer *w, const char *format, const char *word, long long numbe
 static void put_list(writer *w, const char *values)
 {
     put(w, "[", "", 0);
-    for (const char *comma = ""; *values != '\0'; comma = ", ") {
+    for (const char *comma = "";; comma = ", ") {
         size_t len = strcspn(values, ",");
         put(w, "%s\"", comma, 0);
         for (size_t i = 0; i < len; i++) put(w, "%.1s", values + i, 0);
         put(w, "\"", "", 0);
-        values += len + (values[len] == ',');
+        if (values[len] == '\0') break;
+        values += len + 1;
     }
     put(w, "]", "", 0);
 }
@@ -42,7 +43,7 @@ static void put_list(writer *w, const char *values)
 static void put_field(writer *w, const sample_field *f, const char *name)
 {
     put(w, ", \"%s\": ", name, 0);
-    if (f->text != NULL && strcmp(name, "values") == 0)
+    if (f->text != NULL && sample_is_list(f))
         put_list(w, f->text);
     else if (f->text != NULL)
         put(w, "\"%s\"", f->text, 0);
@@ -54,23 +55,42 @@ static void put_field(writer *w, const sample_field *f, const char *name)
     }
 }
 
+static int begins_with(const sample_field *f, const char *head)
+{
+    return strncmp(f->path, head, strlen(head)) == 0;
+}
+
+// Writes the fields of a path that begins with `head`, between the two texts; nothing where there is none.
+static void put_object(writer *w, const sample *s, const char *head, const char *before, const char *after)
+{
+    size_t n = 0;
+    char *start = w->at;
+    for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++) {
+        if (!begins_with(&s->fields[i], head)) continue;
+        if (n++ == 0) {
+            put(w, "%s", before, 0);
+            start = w->at;
+        }
+        put_field(w, &s->fields[i], s->fields[i].path + strlen(head));
+    }
+    if (n == 0) return;
+    memmove(start, start + 2, (size_t)(w->at - start) + 1 - 2); // the first comma
+    w->at -= 2;
+    w->left += 2;
+    put(w, "%s", after, 0);
+}
+
 static void put_recipe(writer *w, const char *mechanism, const sample *s)
 {
-    const char head[] = "parameters.";
-    size_t skip = sizeof head - 1;
     put(w, "{\"recipe\": {\"recipe\": \"vector\", \"analysis\": \"test\", \"stream\": \"s\", \"value\": \"%s\"",
         s->kind, 0);
     put(w, ", \"mechanism\": \"%s\"", mechanism, 0);
     for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
-        if (strncmp(s->fields[i].path, head, skip) != 0) put_field(w, &s->fields[i], s->fields[i].path);
-    put(w, ", \"parameters\": {", "", 0);
-    char *start = w->at;
-    for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
-        if (strncmp(s->fields[i].path, head, skip) == 0) put_field(w, &s->fields[i], s->fields[i].path + skip);
-    memmove(start, start + 2, (size_t)(w->at - start) + 1 - 2); // the first comma
-    w->at -= 2;
-    w->left += 2;
-    put(w, "}, \"limit\": {\"per_day\": 1}, \"expires\": \"2030-01-01\"}", "", 0);
+        if (!begins_with(&s->fields[i], "parameters.") && !begins_with(&s->fields[i], "encoding."))
+            put_field(w, &s->fields[i], s->fields[i].path);
+    put_object(w, s, "encoding.0.", ", \"encoding\": [{", "}]");
+    put_object(w, s, "parameters.", ", \"parameters\": {", "}");
+    put(w, ", \"limit\": {\"per_day\": 1}, \"expires\": \"2030-01-01\"}", "", 0);
 }
 
 // Writes the sample's line into `expected`.
@@ -87,9 +107,8 @@ static void make_line(const char *mechanism, const sample *s, int is_last)
     for (uint32_t i = 0; i < 32; i++) permanent.secret[i] = (uint8_t)~seed[i];
     if (!CHECK(sample_recipe(&recipe, mechanism, s) == SHOAL_OK)) fprintf(stderr, "%s: %s\n", mechanism, s->value);
     for (int i = 0; i < 32; i++) snprintf(hash + 2 * i, 3, "%02x", recipe.recipe_hash[i]);
-    uint64_t item = sample_item(&recipe, s->value);
     shoal_rng_init(&rng, seed);
-    CHECK(shoal_record_randomize(record, &recipe, &item, 1, &permanent, &rng) == SHOAL_OK);
+    CHECK(sample_randomize(record, &recipe, s->value, &permanent, &rng) == SHOAL_OK);
     memset(text, 0, sizeof text);
     CHECK(shoal_record_to_text(text, sizeof text, &recipe, record) == SHOAL_OK);
     put_recipe(&w, mechanism, s);

@@ -47,8 +47,7 @@ static inline void fuzz_recipe(shoal_recipe *recipe, uint8_t choice)
 static inline void fuzz_randomize(uint8_t *record, const shoal_recipe *recipe, const char *value, shoal_rng *rng)
 {
     static const shoal_permanent permanent = {{3}};
-    uint64_t item = sample_item(recipe, value);
-    PROPERTY(shoal_record_randomize(record, recipe, &item, 1, &permanent, rng) == SHOAL_OK);
+    PROPERTY(sample_randomize(record, recipe, value, &permanent, rng) == SHOAL_OK);
 }
 
 #endif

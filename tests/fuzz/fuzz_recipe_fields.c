@@ -16,9 +16,17 @@ static size_t put_line(uint8_t *out, size_t cap, const char *path, const char *t
 
 static size_t put_field(uint8_t *out, size_t cap, const sample_field *f)
 {
-    if (strcmp(f->path, "parameters.values") != 0) return put_line(out, cap, f->path, f->text, f->micro);
-    PROPERTY(cap > 16);
-    return (size_t)snprintf((char *)out, cap, "+one\n+two\n");
+    if (!sample_is_list(f)) return put_line(out, cap, f->path, f->text, f->micro);
+    const char *path = strcmp(f->path, "parameters.values") == 0 ? "" : f->path, *text = f->text;
+    size_t len = 0;
+    for (;;) {
+        size_t entry = strcspn(text, ",");
+        int n = snprintf((char *)out + len, cap - len, "%s+%.*s\n", path, (int)entry, text);
+        PROPERTY(n > 0 && (size_t)n < cap - len);
+        len += (size_t)n;
+        if (text[entry] == '\0') return len;
+        text += entry + 1;
+    }
 }
 
 // The first and the last sample of every mechanism, as the setters are called for it.
@@ -48,9 +56,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
 static void use(const shoal_recipe *recipe)
 {
     static const shoal_permanent permanent = {{3}};
-    static uint8_t record[20000], canonical[SHOAL_CANONICAL_MAX];
+    static uint8_t record[65536], canonical[SHOAL_CANONICAL_MAX];
     uint8_t seed[32] = {1}, digest[32];
-    uint64_t item = 1;
     uint32_t eps = 0;
     size_t len = 0;
     shoal_rng rng;
@@ -67,10 +74,10 @@ static void use(const shoal_recipe *recipe)
     shoal_sha256_final(digest, &sha);
     PROPERTY(memcmp(digest, recipe->query_hash, 32) == 0);
     PROPERTY(shoal_recipe_epsilon(&eps, recipe) == SHOAL_OK && eps <= recipe->cost_micro);
-    PROPERTY(recipe->eps_micro == 0 || recipe->cost_micro <= recipe->eps_micro);
+    PROPERTY(recipe->eps_micro == 0 || recipe->cost_micro <= recipe->eps_micro + recipe->eps_fragment_micro);
     PROPERTY(recipe->record_size <= sizeof record);
     shoal_rng_init(&rng, seed);
-    PROPERTY(shoal_record_randomize(record, recipe, &item, 1, &permanent, &rng) == SHOAL_OK);
+    PROPERTY(sample_randomize(record, recipe, "1", &permanent, &rng) == SHOAL_OK);
     PROPERTY(shoal_record_check(recipe, record) == SHOAL_OK);
 }
 
