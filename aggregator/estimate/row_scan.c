@@ -36,7 +36,7 @@ typedef struct row_hash {
 static void prepare_affine(row_hash *hash, const shoal_part *part, uint32_t j)
 {
     shoal_affine1 row;
-    shoal_affine1_row(&row, part->seed, j, part->m);
+    shoal_affine1_row(&row, part->seed, part->first_row + j, part->m);
     for (uint32_t byte = 0; byte < POINT_BYTES; byte++) {
         uint32_t *table = hash->of_byte[byte];
         table[0] = byte == 0 ? row.b : 0;
@@ -54,7 +54,7 @@ static void prepare_hash(row_hash *hash, const shoal_part *part, uint32_t j)
     if (hash->is_affine)
         prepare_affine(hash, part, j);
     else
-        shoal_poly1_row(&hash->poly, part->seed, j);
+        shoal_poly1_row(&hash->poly, part->seed, part->first_row + j);
 }
 
 static inline uint32_t column_of(const row_hash *hash, uint64_t point)

@@ -13,7 +13,7 @@
 // Writes row j's m numbers.
 typedef void (*agg_row_values)(int32_t *values, const agg_sketch *sketch, uint32_t j);
 
-// Numbers are unsigned or signed 32-bit, as the sketch's kind says; sums are exact.
+// Numbers are unsigned or signed 32-bit, as the sketch's kind says; sums are exact. Row j of the sketch is hashed as row part->first_row + j.
 //   block: items that are looked up in one row before the next row is made; 0: all of them
 // Cost: one hash and one look-up for each row and item. Rows are shared out over the threads; integer sums make the result
 // independent of their number.

@@ -44,7 +44,7 @@ static void prepare_places(places *p, const shoal_part *part, uint32_t j, size_t
 {
     shoal_affine1 row;
     uint32_t mask = (uint32_t)size - 1;
-    shoal_affine1_row(&row, part->seed, j, part->m);
+    shoal_affine1_row(&row, part->seed, part->first_row + j, part->m);
     uint32_t low_bits = row.bits < HALF_BITS ? row.bits : HALF_BITS;
     fill_places(p->low, &row, 0, low_bits, mask);
     fill_places(p->high, &row, low_bits, row.bits - low_bits, mask);

@@ -30,7 +30,7 @@ size_t agg_whole_domain_size(const shoal_part *part);
 
 // Writes the sum of the cells that support each index: support[x] is what agg_row_scan gives for item x.
 //   support: agg_whole_domain_size(part) numbers; those from part->size on are of indices that no device can hold
-//   part, sketch: cms, hcms or olh over affine1
+//   part, sketch: cms, hcms or olh over affine1; row j of the sketch is hashed as row part->first_row + j
 // Cost: k m additions in 8 * size bytes, a transform of each row, one of the domain. Memory: 8 * size bytes a thread, at most
 // 1 GiB together (fewer threads then add). The result does not depend on the number of threads.
 shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of SFP's decoder that are not a user's: how loosely fragments are let through, and what bounds the work. Private to discover/.
+#ifndef SFP_DECODER_H
+#define SFP_DECODER_H
+
+#include "discover.h"
+#include "sfp_join.h"
+
+typedef struct agg_sfp_settings {
+    agg_sfp_keep keep;
+    agg_sfp_bounds bounds;
+} agg_sfp_settings;
+
+// The settings that agg_sfp_discover uses for a recipe.
+//   threshold: discovery->threshold
+agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshold);
+
+// agg_sfp_discover with settings of one's own.
+shoal_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
+                                const agg_sfp_settings *settings, unsigned n_threads) SHOAL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequence Fragment Puzzle, the server's side (apple-2017 Algorithm 10): heavy fragments of every position, joined by the byte that they share,
+// confirmed by the oracle of whole strings. It must not depend on a list of strings or of letters.
+//
+// Fragments only choose. They are let through at a score that chance reaches often, because a string needs several of them and a hash that fits;
+// what is reported stands on the second record of each report, with coins and hash rows of its own, so that a string which nobody sent scores
+// there as if it had been picked blindly. Its false discoveries are held to the stated rate over all candidates, grouped by how strong
+// their fragments are (sfp_tiers.h).
+#include <math.h>
+#include <stdlib.h>
+
+#include "agg_size.h"
+#include "estimator.h"
+#include "normal_law.h"
+#include "sfp.h"
+#include "sfp_decoder.h"
+#include "sfp_tiers.h"
+
+#define LOOSE 3.0        // standard errors; chance reaches it once in 741 fragments
+#define FRAGMENTS 0x1p24 // scored at each position
+#define KEPT ((size_t)1 << 16)
+#define CANDIDATES 16384.0 // in all
+#define LOOK_UPS 0x1p32    // of candidates in rows of the string's oracle
+#define STEPS ((uint64_t)1 << 28)
+#define TIER 32u // strings of the first; the next has twice as many
+
+agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshold)
+{
+    double positions = shoal_sfp_positions(recipe);
+    double candidates = fmax(fmin(CANDIDATES, LOOK_UPS / recipe->k) / positions, 2 * TIER);
+    agg_sfp_settings s = {{LOOSE, threshold, KEPT}, {0, 0, STEPS}};
+    s.bounds.products = candidates * AGG_SFP_HASHES; // one in so many has the right hash by chance
+    s.bounds.candidates = 4 * (size_t)candidates;
+    return s;
+}
+
+// Tiers of the strings of one number of fragments by their rank: 32, 64, 128, ... of them.
+static uint16_t *group_candidates(size_t *n_groups, agg_error *error, const agg_sfp_candidates *c, uint32_t n_positions)
+{
+    uint16_t *groups = agg_alloc(error, c->n, sizeof *groups);
+    *n_groups = 0;
+    for (uint32_t i = 1; groups != NULL && i <= n_positions; i++) {
+        size_t end = c->start[i], size = TIER;
+        for (size_t at = c->start[i]; at < c->start[i + 1]; at++) {
+            if (at == end) {
+                end += size;
+                size *= 2;
+                ++*n_groups;
+            }
+            groups[at] = (uint16_t)(*n_groups - 1);
+        }
+    }
+    return groups;
+}
+
+static shoal_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_candidates *c, const agg_count *counts,
+                          const uint8_t *confirmed)
+{
+    shoal_err err = SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < c->n; i++) {
+        if (!confirmed[i] || counts[i].count < d->threshold) continue;
+        char how[AGG_FOUND_HOW_MAX];
+        const agg_sfp_candidate *candidate = &c->list[i];
+        snprintf(how, sizeof how, "%u fragment%s, the weakest %.1f standard errors", candidate->n_fragments,
+                 candidate->n_fragments == 1 ? "" : "s", (double)candidate->strength);
+        err = agg_discovery_add(d, error, (agg_text){(const char *)candidate->bytes, candidate->len}, counts[i].count,
+                                counts[i].stderr_, counts[i].score, how);
+    }
+    return err;
+}
+
+static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_round *round,
+                         const agg_sfp_candidates *c, unsigned n_threads)
+{
+    const shoal_recipe *recipe = &round->recipe->recipe;
+    const shoal_part *part = &recipe->parts[SHOAL_SFP_STRING];
+    size_t n_groups = 0;
+    uint64_t *items = agg_alloc(error, c->n, sizeof *items);
+    agg_count *counts = agg_alloc(error, c->n, sizeof *counts);
+    double *scores = agg_alloc(error, c->n, sizeof *scores);
+    uint8_t *confirmed = agg_alloc(error, c->n, 1);
+    uint16_t *groups = group_candidates(&n_groups, error, c, shoal_sfp_positions(recipe));
+    shoal_err err = AGG_ERR_MEMORY;
+    if (items != NULL && counts != NULL && scores != NULL && confirmed != NULL && groups != NULL) {
+        for (size_t i = 0; i < c->n; i++) items[i] = shoal_part_item(part, c->list[i].bytes, c->list[i].len);
+        err = agg_estimator_counts(counts, error, part, &round->acc->parts[SHOAL_SFP_STRING], round->acc->n, items,
+                                   c->n, n_threads);
+        for (size_t i = 0; i < c->n; i++) scores[i] = counts[i].score;
+        if (err == SHOAL_OK) err = agg_sfp_tiers_confirm(confirmed, error, scores, groups, c->n, n_groups, d->fdr);
+        if (err == SHOAL_OK) err = add_rows(d, error, c, counts, confirmed);
+    }
+    free(items);
+    free(counts);
+    free(scores);
+    free(confirmed);
+    free(groups);
+    return err;
+}
+
+// The score that no fragment of the 2^24 passes by chance, but at the stated rate: what is weaker may be left out silently.
+static double sure_score(const agg_discovery *d)
+{
+    return -agg_normal_quantile(d->fdr / FRAGMENTS);
+}
+
+static void tell_fragments(agg_discovery *d, const agg_sfp_heavy *heavy, const agg_sfp_keep *keep)
+{
+    double sure = sure_score(d), error = 0;
+    size_t n = 0, n_sure = 0, left_out = 0;
+    for (uint32_t p = 0; p < heavy->n_positions; p++) {
+        n += heavy->start[p][AGG_SFP_HASHES];
+        left_out += heavy->left_out[p];
+        error = fmax(error, heavy->null_error[p]);
+        for (uint32_t i = 0; i < heavy->start[p][AGG_SFP_HASHES]; i++) n_sure += heavy->fragments[p][i].score >= sure;
+        if (heavy->left_out[p] > 0)
+            agg_discovery_cut(d,
+                              "position %u: %zu fragments above %.1f standard errors, but not among the %zu strongest",
+                              p + 1, heavy->left_out[p], keep->score, keep->most);
+    }
+    agg_discovery_note(d, "scored all 16,777,216 fragments of each of %u positions; standard error %.0f reports",
+                       heavy->n_positions, error);
+    agg_discovery_note(d,
+                       "let %zu of them through to the join, from %.1f standard errors up (%zu from %.2f up, where "
+                       "chance does not reach)",
+                       n, keep->score, n_sure, sure);
+}
+
+static void tell_join(agg_discovery *d, const agg_sfp_candidates *c, uint32_t n_positions)
+{
+    double sure = sure_score(d);
+    for (uint32_t i = 1; i <= n_positions; i++) {
+        if (c->cut[i] > sure)
+            agg_discovery_cut(d, "strings of %u fragments: those weaker than %.1f standard errors", i, c->cut[i]);
+        if (c->is_exhausted[i])
+            agg_discovery_cut(d, "strings of %u fragments: the search stopped early, some are missing", i);
+    }
+    agg_discovery_note(d, "joined %zu strings whose fragments share the right hash", c->n);
+}
+
+shoal_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
+                                const agg_sfp_settings *settings, unsigned n_threads)
+{
+    const shoal_recipe *recipe = &round->recipe->recipe;
+    agg_sfp_heavy heavy;
+    agg_sfp_candidates candidates = {0};
+    if (n_threads < 1) n_threads = 1;
+    shoal_err err = agg_sfp_heavy_find(&heavy, error, recipe, round->acc, &settings->keep, n_threads);
+    if (err == SHOAL_OK) {
+        tell_fragments(discovery, &heavy, &settings->keep);
+        err = agg_sfp_join(&candidates, error, recipe, &heavy, &settings->bounds);
+    }
+    if (err == SHOAL_OK) {
+        tell_join(discovery, &candidates, heavy.n_positions);
+        discovery->n_candidates = candidates.n;
+        err = confirm(discovery, error, round, &candidates, n_threads);
+    }
+    agg_sfp_heavy_release(&heavy);
+    agg_sfp_candidates_release(&candidates);
+    return err;
+}
+
+shoal_err agg_sfp_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
+                           const agg_discover_options *options)
+{
+    agg_sfp_settings settings = agg_sfp_settings_of(&round->recipe->recipe, discovery->threshold);
+    return agg_sfp_discover_with(discovery, error, round, &settings, options->n_threads);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights by group, then one rule for all; see sfp_tiers.h.
+#include "sfp_tiers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "agg_size.h"
+
+#define WEIGHT_LEAST                                                                                                   \
+    1e-3 // so that a group of nothing but chance is still asked, and all such groups are plain Benjamini and Hochberg
+
+typedef struct group {
+    double n, below; // candidates; of them with a score below 0
+    double weight;
+} group;
+
+// Returns: what of `n` candidates is counted against the level: their share of nothing, weighted.
+static double weigh(group *g)
+{
+    double nothing = g->n > 0 ? fmin(1, (1 + g->below) / (0.5 * g->n)) : 1;
+    g->weight = fmax((1 - nothing) / nothing, WEIGHT_LEAST);
+    return g->n * nothing * g->weight;
+}
+
+static double upper_tail(double score)
+{
+    return 0.5 * erfc(score / sqrt(2));
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Returns: the largest p-value over its group's weight that is confirmed, or -1. `ranks` is sorted.
+static double find_most(double *ranks, size_t n, double level)
+{
+    double most = -1;
+    qsort(ranks, n, sizeof *ranks, compare_numbers);
+    for (size_t i = 0; i < n; i++)
+        if (ranks[i] <= level * (double)(i + 1)) most = ranks[i];
+    return most;
+}
+
+shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores, const uint16_t *groups,
+                                size_t n, size_t n_groups, double fdr)
+{
+    double nothing = 0;
+    size_t n_ranks = 0;
+    group *list = agg_alloc(error, n_groups, sizeof *list);
+    double *ranks = agg_alloc(error, n, sizeof *ranks);
+    shoal_err err = list == NULL || ranks == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK) {
+        for (size_t i = 0; i < n; i++) {
+            list[groups[i]].n++;
+            list[groups[i]].below += scores[i] < 0;
+        }
+        for (size_t g = 0; g < n_groups; g++) nothing += weigh(&list[g]);
+        for (size_t i = 0; i < n; i++)
+            if (upper_tail(scores[i]) <= fdr) ranks[n_ranks++] = upper_tail(scores[i]) / list[groups[i]].weight;
+        double most = find_most(ranks, n_ranks, fdr / nothing);
+        for (size_t i = 0; i < n; i++) {
+            double p = upper_tail(scores[i]);
+            confirmed[i] = p <= fdr && p / list[groups[i]].weight <= most;
+        }
+    }
+    free(list);
+    free(ranks);
+    return err;
+}
