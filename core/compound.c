@@ -83,6 +83,19 @@ shoal_err shoal_compound_add_known(shoal_recipe *recipe, const char *text, size_
     return SHOAL_OK;
 }
 
+// Strings are words, hosts, sites or items; cells are of an encoding.
+static shoal_err check_kind(shoal_recipe *recipe)
+{
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    int is_fields = recipe->value == SHOAL_VALUE_FIELDS;
+    if (compound == NULL) return SHOAL_OK;
+    if (compound->domain == SHOAL_DOMAIN_CLOSED && !is_fields)
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "must be fields for this mechanism");
+    if (compound->domain == SHOAL_DOMAIN_OPEN && (is_fields || recipe->value == SHOAL_VALUE_NUMBER))
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "must be of strings for this mechanism");
+    return SHOAL_OK;
+}
+
 shoal_err shoal_compound_check(shoal_recipe *recipe, const shoal_takes *takes)
 {
     static const char unknown[] = "is not a field of this mechanism";
@@ -92,7 +105,7 @@ shoal_err shoal_compound_check(shoal_recipe *recipe, const shoal_takes *takes)
         return shoal_recipe_refuse(recipe, alphabet_path, SHOAL_ERR_MISSING_FIELD, "is missing");
     if (recipe->known.count > 0 && !(takes->may & SHOAL_TAKES_TRIE_PASSES))
         return shoal_recipe_refuse(recipe, known_path, SHOAL_ERR_UNKNOWN_FIELD, unknown);
-    return SHOAL_OK;
+    return check_kind(recipe);
 }
 
 shoal_err shoal_compound_finish(shoal_recipe *recipe, const shoal_compound *compound, uint32_t cells,

@@ -498,6 +498,16 @@ shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe)
     return SHOAL_OK;
 }
 
+const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    if (compound != NULL) return compound->name;
+#endif
+    return mechanism != NULL ? mechanism->name : NULL;
+}
+
 static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 {
     const shoal_field *f = &fields[i].f;

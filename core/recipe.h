@@ -159,6 +159,9 @@ static inline const shoal_part *shoal_recipe_value_part(const shoal_recipe *reci
     return &recipe->parts[recipe->value_part];
 }
 
+// Returns: the name of the recipe's mechanism, also where that is a compound (compound.h); NULL before it is set.
+const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe);
+
 // What a report says about the mechanism: the recipe's stated numbers under "parameters.", a list of values by its length as "size".
 //   index: 0, 1, ... in the field table's order
 //   name: static, without "parameters."

@@ -8,28 +8,87 @@
 
 #include "account.h"
 #include "central.h"
+#include "compound.h"
 #include "dictionary.h"
 #include "estimate_print.h"
 #include "event.h"
 #include "rappor.h"
+#include "rappor_ngram.h"
 #include "report_json.h"
+#include "sfp.h"
 #include "talk.h"
-
-static const shoal_mechanism *mechanism_of(const shoal_recipe *r)
-{
-    return shoal_mechanism_by_id(r->mechanism);
-}
 
 static void print_parameters(const agg_recipe *recipe)
 {
     const shoal_recipe *r = &recipe->recipe;
     const char *name = NULL;
     int64_t micro = 0;
-    printf("mechanism           %s", mechanism_of(r)->name);
+    printf("mechanism           %s", shoal_recipe_mechanism_name(r));
     for (uint32_t i = 0; shoal_recipe_parameter(&name, &micro, r, i); i++)
         if (strcmp(name, "epsilon") != 0) printf(", %s=%.10g", name, (double)micro / 1e6);
+    if (r->mechanism == shoal_sfp_id) printf(", oracle=%s", r->oracle == SHOAL_ORACLE_OLH ? "olh" : "cms");
     printf("\nrecord              %u byte%s in a batch, %zu in a JSON report\n", r->record_size,
            r->record_size == 1 ? "" : "s", agg_report_size(recipe));
+}
+
+static double drawn_epsilon(const shoal_part *part)
+{
+    uint32_t drawn = 0;
+    return shoal_mechanism_by_id(part->mechanism)->epsilon(&drawn, part) == SHOAL_OK ? drawn / 1e6 : 0;
+}
+
+//   rows: of them at one position; 0 where the part knows no positions
+static void print_part(const shoal_part *part, const char *label, const char *what, uint32_t rows)
+{
+    int is_cohorts = part->mechanism == shoal_rappor_id;
+    printf("%-19s %s: %s, %u %s%s", label, what, shoal_mechanism_by_id(part->mechanism)->name,
+           rows > 0 ? rows : part->k, is_cohorts ? "cohorts" : "rows", rows > 0 ? " a position" : "");
+    printf(" of %u %s, epsilon %.8g (as drawn: %.8g), %u bytes\n", part->m,
+           is_cohorts                        ? "bits"
+           : part->mechanism == shoal_olh_id ? "answers"
+                                             : "columns",
+           part->eps_micro / 1e6, drawn_epsilon(part), part->record_size);
+}
+
+static void print_sfp(const shoal_recipe *r)
+{
+    printf("strings             of 1 to %u bytes; an empty or longer one is reported as none\n", r->length);
+    printf("positions           %u of 2 bytes; a device draws one and sends it in the clear, as the row\n",
+           shoal_sfp_positions(r));
+    print_part(&r->parts[SHOAL_SFP_FRAGMENT], "part 1", "fragment", r->k_fragment);
+    print_part(&r->parts[SHOAL_SFP_STRING], "part 2", "whole string", 0);
+}
+
+static void print_ngram(const shoal_recipe *r)
+{
+    char label[24];
+    uint32_t positions = shoal_ngram_positions(r);
+    printf("strings             cut to %u bytes; candidates are made of %u bytes of the alphabet\n", r->length,
+           r->alphabet_len);
+    printf("positions           %u of %u bytes; a device draws %u and sends them in the clear, with its cohort\n",
+           positions, r->n_gram, r->grams);
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        int is_gram = i + 1 < r->n_parts;
+        snprintf(label, sizeof label, "part %u", i + 1);
+        print_part(&r->parts[i], label, is_gram ? "n-gram" : "whole string", is_gram ? r->cohorts : 0);
+    }
+}
+
+static void print_trie(const shoal_recipe *r)
+{
+    printf("words               of %u characters at most; %u are known and not reported\n", r->depth, r->known.count);
+    printf("trie                pass %u of %u, %u prefixes kept at most\n", r->pass, r->passes, r->max_prefixes);
+    printf("contributions       %u of a device, %s; each is a report of its own\n", r->contributions,
+           r->sampler == SHOAL_SAMPLER_GREEDY ? "those of most of its words first"
+                                              : "drawn from all of its cells alike");
+}
+
+// What only compounds have.
+static void print_compound(const shoal_recipe *r)
+{
+    if (r->mechanism == shoal_sfp_id) print_sfp(r);
+    if (r->mechanism == shoal_rappor_ngram_id) print_ngram(r);
+    if (r->mechanism == shoal_trie_id) print_trie(r);
 }
 
 static void print_range(const shoal_recipe *r)
@@ -70,14 +129,15 @@ static double deletion_epsilon(const shoal_part *part)
 static int is_onehot(const shoal_recipe *r)
 {
     static const char head[] = "onehot-";
-    return strncmp(mechanism_of(r)->name, head, sizeof head - 1) == 0;
+    return strncmp(shoal_recipe_mechanism_name(r), head, sizeof head - 1) == 0;
 }
 
 static void print_report_cost(const shoal_recipe *r)
 {
     uint32_t drawn = 0;
     if (shoal_recipe_epsilon(&drawn, r) != SHOAL_OK) drawn = 0;
-    printf("epsilon per report  %.8g (as drawn: %.8g)\n", r->cost_micro / 1e6, drawn / 1e6);
+    printf("epsilon per report  %.8g (as drawn: %.8g)%s\n", r->cost_micro / 1e6, drawn / 1e6,
+           r->n_parts > 1 ? ", all parts together" : "");
     if (is_onehot(r))
         printf("deletion model      %.4g (a listed value against none of the list)\n", deletion_epsilon(&r->parts[0]));
 }
@@ -87,8 +147,10 @@ static void print_unlimited(const shoal_recipe *r)
 {
     uint32_t unlimited = 0;
     if (!shoal_recipe_is_permanent(r)) return;
+    // Positions are drawn afresh for each report: sooner or later all of them are answered, and the whole string.
+    uint32_t answers = r->mechanism == shoal_rappor_ngram_id ? shoal_ngram_positions(r) + 1 : 1;
     if (shoal_rappor_unlimited(&unlimited, &r->parts[0]) == SHOAL_OK)
-        printf("epsilon per value   %.8g (however many reports of it a person sends)\n", unlimited / 1e6);
+        printf("epsilon per value   %.8g (however many reports of it a person sends)\n", answers * (unlimited / 1e6));
     else
         printf("epsilon per value   no bound: the permanent answer keeps next to nothing back\n");
 }
@@ -118,10 +180,28 @@ static void print_cohort(const shoal_recipe *r)
     print_claim(r);
 }
 
+// A device answers one round of an analysis, once.
+static void print_trie_cost(const shoal_recipe *r)
+{
+    double each = r->cost_micro / 1e6;
+    printf("epsilon per report  %.8g (as drawn: %.8g), item-level: of one contribution\n", each,
+           drawn_epsilon(&r->parts[0]));
+    printf("epsilon per person  %.8g, user-level: %u contribution%s to the one round that a device answers\n",
+           each * r->contributions, r->contributions, r->contributions == 1 ? "" : "s");
+    print_cohort(r);
+    if (r->cohort_eps_micro > 0)
+        printf("central, per person %.8g at delta %u times 1e-%u: that of each contribution, added up\n",
+               r->contributions * (r->cohort_eps_micro / 1e6), r->contributions, r->cohort_delta_exp);
+}
+
 static void print_cost(const shoal_recipe *r, uint32_t today)
 {
     double each = r->cost_micro / 1e6;
     unsigned days = r->expires_day >= today ? r->expires_day - today + 1 : 0;
+    if (r->mechanism == shoal_trie_id) {
+        print_trie_cost(r);
+        return;
+    }
     print_report_cost(r);
     if (r->version != 0) {
         printf("epsilon per person  %g (a query is answered once)\n", each);
@@ -134,6 +214,16 @@ static void print_cost(const shoal_recipe *r, uint32_t today)
     print_cohort(r);
 }
 
+static void print_characters(const shoal_encoded *field)
+{
+    uint32_t step = field->step > 0 ? field->step : 1;
+    printf("field %-13.*s %u buckets: <none> and %u start%s of %u character%s, each before <end>, <oov> or the next",
+           (int)field->field.len, field->field.bytes, field->size, field->prefixes.count,
+           field->prefixes.count == 1 ? "" : "s", field->depth, field->depth == 1 ? "" : "s");
+    if (step > 1) printf(" 1 to %u", step);
+    printf(" of %u characters\n", field->tokens.count);
+}
+
 static void print_field(const agg_recipe *recipe, uint32_t i)
 {
     char none[AGG_BUCKET_LABEL_MAX], first[AGG_BUCKET_LABEL_MAX], last[AGG_BUCKET_LABEL_MAX];
@@ -141,6 +231,10 @@ static void print_field(const agg_recipe *recipe, uint32_t i)
     agg_recipe_bucket_label(first, sizeof first, recipe, i, 1);
     agg_recipe_bucket_label(last, sizeof last, recipe, i, field->size - 1);
     agg_recipe_bucket_label(none, sizeof none, recipe, i, 0);
+    if (field->scheme == SHOAL_SCHEME_CHARACTERS) {
+        print_characters(field);
+        return;
+    }
     printf("field %-13.*s %u buckets: %s", (int)field->field.len, field->field.bytes, field->size, none);
     if (field->scheme == SHOAL_SCHEME_TOKENS) {
         printf(" and %u prefix%s of %u token%s, each before %u tokens, <end> or <oov>\n", field->prefixes.count,
@@ -206,6 +300,31 @@ static void warn_of_list(const agg_recipe *recipe, uint32_t field, const char *n
     }
 }
 
+// Words of a trie are taken by the text rule: what it makes of no word is found by no device.
+static void warn_of_words(const agg_recipe *recipe)
+{
+    char text[160];
+    shoal_recipe any_length = recipe->recipe;
+    const agg_list *characters = &recipe->lists[0][SHOAL_LIST_CHARACTERS], *known = &recipe->known;
+    any_length.text_min = 0;
+    any_length.text_max = UINT32_MAX;
+    if (recipe->recipe.mechanism != shoal_trie_id) return;
+    for (uint32_t i = 0; i < characters->n; i++) {
+        if (agg_text_is_kept(&any_length, characters->texts[i].bytes, characters->texts[i].len)) continue;
+        snprintf(text, sizeof text,
+                 "entry %u of encoding[0].characters: the text rule changes it, so no device reports it", i + 1);
+        cli_talk("recipe", text);
+    }
+    for (uint32_t i = 0; i < known->n; i++) {
+        if (agg_text_is_kept(&recipe->recipe, known->texts[i].bytes, known->texts[i].len)) continue;
+        snprintf(text, sizeof text, "entry %u of parameters.known: the text rule changes it, so no device has it",
+                 i + 1);
+        cli_talk("recipe", text);
+    }
+    if (recipe->recipe.text_max < recipe->recipe.depth)
+        cli_talk("recipe", "text.max is below parameters.depth: no device has words so long");
+}
+
 static void warn_of_encoding(const agg_recipe *recipe)
 {
     static const char *const names[] = {"values", "prefixes", "tokens"};
@@ -218,10 +337,12 @@ void recipe_check_print(const agg_recipe *recipe, uint32_t today)
     printf("recipe              %s\nhash                %s\n", recipe->id, recipe->hash_hex);
     print_parameters(recipe);
     print_range(&recipe->recipe);
+    print_compound(&recipe->recipe);
     print_query(recipe);
     print_cost(&recipe->recipe, today);
     warn_of_values(recipe);
     warn_of_encoding(recipe);
+    warn_of_words(recipe);
     if (shoal_recipe_check_day(&recipe->recipe, today) != SHOAL_OK)
         cli_talk("recipe", "the recipe has expired: devices send nothing");
 }

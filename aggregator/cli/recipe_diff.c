@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front_coded.h"
 #include "json_walk.h"
 #include "recipe_json.h"
 #include "talk.h"
@@ -73,12 +74,36 @@ static int is_text_list(const cJSON *item)
     return cJSON_IsArray(item) && cJSON_IsString(item->child);
 }
 
+// Lists that a recipe may write as one string (front_coded.h).
+static int is_coded(const char *name)
+{
+    return strcmp(name, "starts") == 0 || strcmp(name, "characters") == 0 || strcmp(name, "known") == 0;
+}
+
+static shoal_err take_coded(agg_list *list, const char *path, const char *name, const char *text)
+{
+    agg_texts texts;
+    agg_text coded = {text, strlen(text)};
+    shoal_err err = strcmp(name, "characters") == 0 ? agg_characters_split(&texts, NULL, path, coded)
+                                                    : agg_front_decode(&texts, NULL, path, coded);
+    if (err != SHOAL_OK) return err;
+    err = agg_list_copy(list, NULL, path, texts.texts, texts.n);
+    agg_texts_release(&texts);
+    return err;
+}
+
+static shoal_err take_list(agg_list *list, const char *path, const char *name, const cJSON *item)
+{
+    if (item == NULL) return SHOAL_OK;
+    return cJSON_IsString(item) ? take_coded(list, path, name, item->valuestring)
+                                : agg_list_take(list, NULL, path, item);
+}
+
 // Long lists by what came and went. Returns: 0 where there is no memory, and nothing was printed.
-static int print_text_lists(diff *d, const char *path, const cJSON *before, const cJSON *after)
+static int print_text_lists(diff *d, const char *path, const char *name, const cJSON *before, const cJSON *after)
 {
     agg_list a = {0}, b = {0};
-    int is_read = (before == NULL || agg_list_take(&a, NULL, path, before) == SHOAL_OK) &&
-                  (after == NULL || agg_list_take(&b, NULL, path, after) == SHOAL_OK);
+    int is_read = take_list(&a, path, name, before) == SHOAL_OK && take_list(&b, path, name, after) == SHOAL_OK;
     if (is_read) print_lists(d, path, &a, &b);
     agg_list_release(&a);
     agg_list_release(&b);
@@ -141,8 +166,8 @@ static void print_pair(diff *d, const char *parent, const char *name, const cJSO
         walk_entries(d, path, before, after);
     else if (cJSON_IsObject(before) || cJSON_IsObject(after))
         walk(d, path, before, after);
-    else if (strcmp(path, "part") == 0 || !(is_text_list(before) || is_text_list(after)) ||
-             !print_text_lists(d, path, before, after))
+    else if (strcmp(path, "part") == 0 || !(is_text_list(before) || is_text_list(after) || is_coded(name)) ||
+             !print_text_lists(d, path, name, before, after))
         print_scalars(d, path, before, after);
 }
 
@@ -171,7 +196,7 @@ static int has_encoded(const shoal_encoding *encoding, const shoal_name *field)
 // What a person or a reviewer should not overlook: it asks for more, costs more, or hides less.
 static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
 {
-    uint32_t cells = before->parts[0].size, cells_after = after->parts[0].size;
+    uint32_t cells = before->encoding.n_fields > 0 ? before->parts[0].size : 0, cells_after = after->parts[0].size;
     for (uint32_t i = 0; i < after->encoding.n_fields; i++)
         if (!has_encoded(&before->encoding, &after->encoding.fields[i].field))
             printf("%-19s broader: reads the field %.*s\n", "note", (int)after->encoding.fields[i].field.len,
@@ -179,6 +204,8 @@ static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
     if (after->encoding.n_fields > 0 && cells_after > cells) note("broader: more cells", cells, cells_after);
     if (after->cost_micro > before->cost_micro)
         note("looser: epsilon of one report rises", before->cost_micro / 1e6, after->cost_micro / 1e6);
+    if (after->contributions > before->contributions && before->contributions > 0)
+        note("looser: more reports of one device", before->contributions, after->contributions);
     if (after->cohort_eps_micro > before->cohort_eps_micro && before->cohort_eps_micro > 0)
         note("looser: central epsilon rises", before->cohort_eps_micro / 1e6, after->cohort_eps_micro / 1e6);
     if (after->cohort_delta_exp < before->cohort_delta_exp && after->cohort_delta_exp > 0)
