@@ -69,8 +69,8 @@ static shoal_err decode(agg_discovery *d, agg_error *error, const agg_discover_r
 {
     (void)n_rounds;
     switch (rounds[0].recipe->recipe.mechanism) {
+    case shoal_sfp_id: return agg_sfp_discover(d, error, &rounds[0], options);
     default:
-        (void)options;
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s: this build has no decoder for its mechanism",
                         d->recipe->id);
     }
