@@ -10,6 +10,7 @@
 #include "agg_size.h"
 #include "bytes.h"
 #include "checksum.h"
+#include "compound.h"
 
 static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'c'};
 #define HEADER 124u
@@ -31,6 +32,12 @@ static shoal_err init_parts(agg_accumulator *acc, agg_error *error, const agg_sh
     return SHOAL_OK;
 }
 
+static int keeps_records(const shoal_recipe *recipe)
+{
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    return compound != NULL && compound->keeps_records;
+}
+
 shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe)
 {
     agg_shape shapes[SHOAL_PARTS_MAX];
@@ -39,12 +46,15 @@ shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const sho
     memcpy(acc->recipe_id, recipe->key.bytes, recipe->key.len);
     for (uint32_t i = 0; i < recipe->n_parts; i++)
         shapes[i] = (agg_shape){recipe->parts[i].mechanism, recipe->parts[i].k, recipe->parts[i].m};
-    return init_parts(acc, error, shapes, recipe->n_parts);
+    shoal_err err = init_parts(acc, error, shapes, recipe->n_parts);
+    if (err == SHOAL_OK && keeps_records(recipe)) agg_record_set_init(&acc->set, acc->record_size);
+    return err;
 }
 
 void agg_accumulator_release(agg_accumulator *acc)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) agg_sketch_release(&acc->parts[i]);
+    agg_record_set_release(&acc->set);
     memset(acc, 0, sizeof *acc);
 }
 
@@ -62,24 +72,33 @@ static shoal_err check_room(const agg_accumulator *acc, agg_error *error, uint64
     return SHOAL_OK;
 }
 
+static shoal_err add_to_parts(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
+                              unsigned n_threads)
+{
+    for (uint32_t i = 0; i < acc->n_parts; i++) {
+        const agg_sketch_kind *kind = agg_sketch_kind_of(acc->parts[i].shape.mechanism);
+        shoal_err err =
+            kind->add(&acc->parts[i], error, records, acc->record_size, count, n_threads > 0 ? n_threads : 1);
+        if (err != SHOAL_OK) return err;
+        records += kind->record_size(&acc->parts[i].shape);
+    }
+    return SHOAL_OK;
+}
+
 shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
                               unsigned n_threads)
 {
     shoal_err err = check_room(acc, error, count);
-    if (err != SHOAL_OK) return err;
-    for (uint32_t i = 0; i < acc->n_parts; i++) {
-        const agg_sketch_kind *kind = agg_sketch_kind_of(acc->parts[i].shape.mechanism);
-        err = kind->add(&acc->parts[i], error, records, acc->record_size, count, n_threads > 0 ? n_threads : 1);
-        if (err != SHOAL_OK) return err;
-        records += kind->record_size(&acc->parts[i].shape);
-    }
-    acc->n += count;
-    return SHOAL_OK;
+    if (err == SHOAL_OK && agg_accumulator_keeps_records(acc))
+        err = agg_record_set_add(&acc->set, error, records, count);
+    if (err == SHOAL_OK) err = add_to_parts(acc, error, records, count, n_threads);
+    if (err == SHOAL_OK) acc->n += count;
+    return err;
 }
 
 static int same_shapes(const agg_accumulator *a, const agg_accumulator *b)
 {
-    if (a->n_parts != b->n_parts) return 0;
+    if (a->n_parts != b->n_parts || a->set.record_size != b->set.record_size) return 0;
     for (uint32_t i = 0; i < a->n_parts; i++) {
         const agg_shape *s = &a->parts[i].shape, *t = &b->parts[i].shape;
         if (s->mechanism != t->mechanism || s->k != t->k || s->m != t->m) return 0;
@@ -101,6 +120,8 @@ shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const a
     if (memcmp(into->recipe_hash, from->recipe_hash, 32) != 0 || !same_shapes(into, from))
         return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id, into->recipe_hash);
     shoal_err err = check_room(into, error, from->n);
+    if (err == SHOAL_OK && agg_accumulator_keeps_records(into))
+        err = agg_record_set_merge(&into->set, error, &from->set);
     if (err != SHOAL_OK) return err;
     for (uint32_t i = 0; i < into->n_parts; i++) agg_sketch_merge(&into->parts[i], &from->parts[i]);
     into->n += from->n;
@@ -118,6 +139,7 @@ shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *er
 uint64_t agg_accumulator_size(const agg_accumulator *acc)
 {
     uint64_t size = HEADER + SHAPE * (uint64_t)acc->n_parts + 8;
+    if (agg_accumulator_keeps_records(acc)) return size + 8 + acc->set.n_distinct * (acc->record_size + 4u);
     for (uint32_t i = 0; i < acc->n_parts; i++) size += 4 * (acc->parts[i].n_rows + acc->parts[i].n_cells);
     return size;
 }
@@ -132,7 +154,7 @@ shoal_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_
         uint64_t n_rows = kind->has_rows ? part->k : 0;
         sum += 4 * (n_rows + (uint64_t)(kind->is_one_row ? 1 : part->k) * part->m);
     }
-    *size = sum;
+    *size = keeps_records(recipe) ? AGG_RECORD_SET_BYTES : sum;
     return SHOAL_OK;
 }
 
@@ -165,12 +187,35 @@ static void print_header(uint8_t header[HEADER], const agg_accumulator *acc)
 {
     memset(header, 0, HEADER);
     memcpy(header, magic, sizeof magic);
-    store32_le(header + 8, AGG_ACCUMULATOR_VERSION);
+    store32_le(header + 8,
+               agg_accumulator_keeps_records(acc) ? AGG_ACCUMULATOR_VERSION_RECORDS : AGG_ACCUMULATOR_VERSION);
     store32_le(header + 12, acc->n_parts);
     memcpy(header + 16, acc->recipe_hash, 32);
     store32_le(header + 48, (uint32_t)strlen(acc->recipe_id));
     memcpy(header + 52, acc->recipe_id, strlen(acc->recipe_id));
     store64_le(header + 116, acc->n);
+}
+
+static int put_sums(summed *out, const agg_accumulator *acc)
+{
+    int ok = 1;
+    for (uint32_t i = 0; ok && i < acc->n_parts; i++) {
+        ok = put_numbers(out, acc->parts[i].rows, acc->parts[i].n_rows) &&
+             put_numbers(out, acc->parts[i].cells.ones, acc->parts[i].n_cells);
+    }
+    return ok;
+}
+
+static int put_records(summed *out, const agg_record_set *set)
+{
+    uint8_t eight[8], count[4];
+    store64_le(eight, set->n_distinct);
+    int ok = put(out, eight, sizeof eight);
+    for (uint64_t i = 0; ok && i < set->n_distinct; i++) {
+        store32_le(count, set->counts[i]);
+        ok = put(out, agg_record_set_at(set, i), set->record_size) && put(out, count, sizeof count);
+    }
+    return ok;
 }
 
 static int put_all(summed *out, const agg_accumulator *acc)
@@ -184,10 +229,7 @@ static int put_all(summed *out, const agg_accumulator *acc)
         store32_le(shape + 8, acc->parts[i].shape.m);
         ok = put(out, shape, SHAPE);
     }
-    for (uint32_t i = 0; ok && i < acc->n_parts; i++) {
-        ok = put_numbers(out, acc->parts[i].rows, acc->parts[i].n_rows) &&
-             put_numbers(out, acc->parts[i].cells.ones, acc->parts[i].n_cells);
-    }
+    ok = ok && (agg_accumulator_keeps_records(acc) ? put_records(out, &acc->set) : put_sums(out, acc));
     store64_le(trailer, shoal_checksum_value(&out->sum));
     return ok && fwrite(trailer, 1, 8, out->stream) == 8;
 }
@@ -246,7 +288,7 @@ static int is_name(const uint8_t *bytes, uint32_t len)
     return 1;
 }
 
-static shoal_err get_header(agg_accumulator *acc, uint32_t *n_parts, summed *in)
+static shoal_err get_header(agg_accumulator *acc, uint32_t *n_parts, int *has_records, summed *in)
 {
     uint8_t header[HEADER];
     shoal_err err = get(in, header, sizeof magic);
@@ -254,7 +296,9 @@ static shoal_err get_header(agg_accumulator *acc, uint32_t *n_parts, summed *in)
     if (memcmp(header, magic, sizeof magic) != 0) return SHOAL_ERR_MAGIC;
     err = get(in, header + sizeof magic, HEADER - sizeof magic);
     if (err != SHOAL_OK) return err;
-    if (load32_le(header + 8) != AGG_ACCUMULATOR_VERSION) return SHOAL_ERR_VERSION;
+    uint32_t version = load32_le(header + 8);
+    *has_records = version == AGG_ACCUMULATOR_VERSION_RECORDS;
+    if (version != AGG_ACCUMULATOR_VERSION && !*has_records) return SHOAL_ERR_VERSION;
     *n_parts = load32_le(header + 12);
     uint32_t name_len = load32_le(header + 48);
     if (*n_parts < 1 || *n_parts > SHOAL_PARTS_MAX || !is_name(header + 52, name_len)) return SHOAL_ERR_RANGE;
@@ -275,20 +319,91 @@ static shoal_err get_shapes(agg_shape shapes[SHOAL_PARTS_MAX], uint32_t n_parts,
     return SHOAL_OK;
 }
 
-static shoal_err get_body(agg_accumulator *acc, summed *in)
+static shoal_err get_sums(agg_accumulator *acc, summed *in)
 {
-    uint8_t trailer[8];
     for (uint32_t i = 0; i < acc->n_parts; i++) {
         agg_sketch *sketch = &acc->parts[i];
         shoal_err err = get_numbers(in, sketch->rows, sketch->n_rows);
         if (err == SHOAL_OK) err = get_numbers(in, sketch->cells.ones, sketch->n_cells);
         if (err != SHOAL_OK) return err;
     }
+    return SHOAL_OK;
+}
+
+// A record as the mechanisms of the parts write it: what adds it up trusts its row.
+static shoal_err check_record(const agg_accumulator *acc, const uint8_t *record)
+{
+    for (uint32_t i = 0; i < acc->n_parts; i++) {
+        const agg_shape *shape = &acc->parts[i].shape;
+        const shoal_part part = {.mechanism = shape->mechanism, .k = shape->k, .m = shape->m};
+        shoal_err err = shoal_mechanism_by_id(shape->mechanism)->check(&part, record);
+        if (err != SHOAL_OK) return err;
+        record += agg_sketch_kind_of(shape->mechanism)->record_size(shape);
+    }
+    return SHOAL_OK;
+}
+
+#define READ_AHEAD ((uint64_t)1 << 16) // records: room is made for what a file really holds, not for what it claims
+
+static shoal_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
+{
+    agg_record_set *set = &acc->set;
+    uint8_t eight[8], four[4];
+    uint64_t n = 0;
+    shoal_err err = get(in, eight, sizeof eight);
+    uint64_t n_distinct = load64_le(eight);
+    for (uint64_t i = 0; err == SHOAL_OK && i < n_distinct; i++) {
+        if (i % READ_AHEAD == 0)
+            err = agg_record_set_reserve(set, error, n_distinct - i < READ_AHEAD ? n_distinct : i + READ_AHEAD);
+        if (err != SHOAL_OK) return err;
+        uint8_t *record = set->records + i * set->record_size;
+        err = get(in, record, set->record_size);
+        if (err == SHOAL_OK) err = get(in, four, sizeof four);
+        if (err != SHOAL_OK) return err;
+        set->counts[i] = load32_le(four);
+        set->n_distinct = i + 1;
+        n += set->counts[i];
+        if (set->counts[i] == 0 || (i > 0 && memcmp(record - set->record_size, record, set->record_size) >= 0))
+            return SHOAL_ERR_RANGE;
+        err = check_record(acc, record);
+    }
+    if (err != SHOAL_OK) return err;
+    return n == acc->n ? SHOAL_OK : SHOAL_ERR_RANGE;
+}
+
+// Adds up what the records come to, most significant bit of the counts first: doubling the sums, then adding the records whose
+// count has the bit.
+static shoal_err sum_records(agg_accumulator *acc, agg_error *error)
+{
+    uint32_t any = 0;
+    for (uint64_t i = 0; i < acc->set.n_distinct; i++) any |= acc->set.counts[i];
+    for (uint32_t bit = (uint32_t)1 << 31; bit != 0; bit >>= 1) {
+        if (bit > any) continue;
+        for (uint32_t i = 0; i < acc->n_parts; i++) agg_sketch_merge(&acc->parts[i], &acc->parts[i]);
+        for (uint64_t first = 0, last; first < acc->set.n_distinct; first = last) { // runs, which are added together
+            for (last = first; last < acc->set.n_distinct && (acc->set.counts[last] & bit) != 0;) last++;
+            if (last == first) {
+                last++;
+                continue;
+            }
+            shoal_err err = add_to_parts(acc, error, agg_record_set_at(&acc->set, first), (uint32_t)(last - first), 1);
+            if (err != SHOAL_OK) return err;
+        }
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err get_body(agg_accumulator *acc, agg_error *error, summed *in)
+{
+    uint8_t trailer[8];
+    shoal_err err = agg_accumulator_keeps_records(acc) ? get_records(acc, error, in) : get_sums(acc, in);
+    if (err != SHOAL_OK) return err;
     uint64_t expected = shoal_checksum_value(&in->sum);
-    shoal_err err = get(in, trailer, sizeof trailer);
+    err = get(in, trailer, sizeof trailer);
     if (err != SHOAL_OK) return err;
     if (load64_le(trailer) != expected) return SHOAL_ERR_CHECKSUM;
-    return fgetc(in->stream) == EOF ? SHOAL_OK : SHOAL_ERR_EXTRA;
+    if (fgetc(in->stream) != EOF) return SHOAL_ERR_EXTRA;
+    return agg_accumulator_keeps_records(acc) ? sum_records(acc, error) : SHOAL_OK;
 }
 
 shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream)
@@ -296,14 +411,16 @@ shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const cha
     summed in = {stream, {{0}, 0, {0}, 0}};
     agg_shape shapes[SHOAL_PARTS_MAX];
     uint32_t n_parts = 0;
+    int has_records = 0;
     agg_error inner = {SHOAL_OK, AGG_EXIT_IO, ""};
     memset(acc, 0, sizeof *acc);
     shoal_checksum_init(&in.sum);
-    shoal_err err = get_header(acc, &n_parts, &in);
+    shoal_err err = get_header(acc, &n_parts, &has_records, &in);
     if (err == SHOAL_OK) err = get_shapes(shapes, n_parts, &in);
     if (err == SHOAL_OK) err = init_parts(acc, &inner, shapes, n_parts);
     if (err == SHOAL_OK) err = check_room(acc, &inner, 0);
-    if (err == SHOAL_OK) err = get_body(acc, &in);
+    if (err == SHOAL_OK && has_records) agg_record_set_init(&acc->set, acc->record_size);
+    if (err == SHOAL_OK) err = get_body(acc, &inner, &in);
     if (err == SHOAL_OK) return SHOAL_OK;
     agg_accumulator_release(acc);
     const char *what = inner.text[0] != '\0' ? inner.text : err == AGG_ERR_IO ? strerror(errno) : shoal_err_text(err);

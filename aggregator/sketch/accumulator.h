@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators: everything that was learnt from the records of one recipe, as mergeable integers.
 //
+// Sums, and for recipes whose decoder must know which parts came together (keeps_records of core/compound.h) the distinct records themselves
+// (record_set.h) beside them.
+//
 // Adding and merging commute: any split of the records over files, machines and threads, in any order, gives the same
 // bytes. An accumulator does not hold the recipe; it holds its id, its hash and the shape of each part, enough to be merged
 // without it.
 //
 // File, little-endian:
 //     0    8  magic "shoalacc"
-//     8    4  version, 1
+//     8    4  version: 1, or 2 where records are kept
 //    12    4  number of parts, 1 .. 8
 //    16   32  recipe hash
 //    48    4  length of the recipe id
 //    52   64  recipe id, zero-padded
 //   116    8  n, records added
 //   124   12  per part: mechanism id, k, m
-//        ...  per part: records per row (4 bytes each, only where the mechanism keeps them), then the cells (4 bytes each)
+//   version 1:  per part: records per row (4 bytes each, only where the mechanism keeps them), then the cells (4 bytes each)
+//   version 2:  number of distinct records (8 bytes); each of them, in ascending order of its bytes: the record, how often it came (4 bytes).
+//               Cells and rows are what these records sum to
 //   end    8  checksum of everything before it (XXH64)
 #ifndef ACCUMULATOR_H
 #define ACCUMULATOR_H
@@ -23,9 +28,11 @@
 
 #include "agg_error.h"
 #include "recipe.h"
+#include "record_set.h"
 #include "sketch.h"
 
 #define AGG_ACCUMULATOR_VERSION 1u
+#define AGG_ACCUMULATOR_VERSION_RECORDS 2u
 
 typedef struct agg_accumulator {
     uint8_t recipe_hash[32];
@@ -34,16 +41,23 @@ typedef struct agg_accumulator {
     uint32_t n_parts;
     uint32_t record_size; // bytes of one record, all parts
     agg_sketch parts[SHOAL_PARTS_MAX];
+    agg_record_set set; // record_size 0 where records are not kept
 } agg_accumulator;
 
-// An empty accumulator of a finished recipe. Memory: 4 k m bytes a part, at most 1 GiB.
+// Returns: whether records are kept.
+static inline int agg_accumulator_keeps_records(const agg_accumulator *acc)
+{
+    return acc->set.record_size > 0;
+}
+
+// An empty accumulator of a finished recipe. Memory: 4 k m bytes a part, at most 1 GiB; records as record_set.h says.
 shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 void agg_accumulator_release(agg_accumulator *acc);
 
 // Adds records that shoal_batch_open or shoal_record_check accepted. Fastest when called with many at once (several
 // records a row): collect with agg_folder below.
 //   records: count * record_size bytes
-// Returns: SHOAL_ERR_OVERFLOW (nothing added) when a count could no longer be exact.
+// Returns: SHOAL_ERR_OVERFLOW (nothing added) when a count could no longer be exact, or distinct records would be too many to keep.
 shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
                               unsigned n_threads) SHOAL_MUST_CHECK;
 
@@ -54,7 +68,7 @@ shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const a
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);
 
-// Finds the same for a finished recipe, without making one.
+// Finds the same for a finished recipe, without making one; of one that keeps records the most that it can take.
 shoal_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Writes to a stream; the caller flushes and syncs.

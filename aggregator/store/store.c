@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compound.h"
+
 // Known ids are a table without row numbers, so that the order of arrival is not kept; the waiting bytes have one only
 // so that a fold knows exactly which it took.
 static const char schema_1[] =
@@ -325,6 +327,12 @@ static shoal_err check_sum(agg_error *error, const shoal_recipe *recipe)
     if (recipe->aggregation != SHOAL_AGGREGATION_SUM) return SHOAL_OK;
     shoal_err err = agg_accumulator_size_of(&size, error, recipe);
     if (err != SHOAL_OK || size <= AGG_STORE_SUM_MAX) return err;
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    if (compound != NULL && compound->keeps_records)
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "recipe %.*s: %s is decoded from whole records, which aggregation \"sum\" does not keep."
+                        " Choose aggregation \"reports\"",
+                        (int)recipe->key.len, recipe->key.bytes, compound->name);
     return agg_fail(
         error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
         "recipe %.*s: its sum takes %.1f MiB, and with aggregation \"sum\" it is written with every batch: at"
