@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// LDP-TrieHH, the analyst's side (gboard-2024 Algorithm 2): words from the rounds that led to them, in order. Pure.
+//
+// A word is a cell that ends, above its round's false-discovery threshold (trie_layer.h). Its count is of the round in which it ended,
+// scaled to the reports of all rounds; besides the noise its error has what it is to have asked a part of the devices only: as in a sample without
+// return, c (1 - c/n) (1 - n/N) of n reports out of N, c of them the word's. What does not end within the last step is no word.
+// Rounds must follow each other: by the hash that each states of the one before, by their starts, which are ones that the round before
+// counted, and by their known words, which do not become fewer.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "discover.h"
+#include "event.h"
+#include "trie_guarantee.h"
+#include "trie_layer.h"
+
+// ---- do the rounds follow? ----
+
+static shoal_err not_next(agg_error *error, const agg_recipe *after, const agg_recipe *before, const char *why)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s does not follow %s: %s", after->id, before->id,
+                    why);
+}
+
+static int is_same_list(const shoal_list *a, const shoal_list *b)
+{
+    return a->count == b->count && memcmp(a->digest, b->digest, sizeof a->digest) == 0;
+}
+
+static int is_same_name(const shoal_name *a, const shoal_name *b)
+{
+    return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+static uint32_t step_of(const agg_recipe *recipe)
+{
+    uint32_t step = recipe->recipe.encoding.fields[0].step;
+    return step > 0 ? step : 1;
+}
+
+// Is every start of the round after one of the cells that do not end?
+static int are_starts_counted(const agg_recipe *after, const agg_recipe *before)
+{
+    const agg_list *starts = &after->lists[0][SHOAL_LIST_STARTS];
+    for (uint32_t i = 0; i < starts->n; i++) {
+        char text[AGG_TRIE_TEXT_MAX];
+        uint64_t item = 0;
+        int is_word = 0;
+        (void)agg_recipe_word_item(&item, before, starts->texts[i]);
+        size_t len = agg_trie_text(text, &is_word, before, (uint32_t)item);
+        if (len == 0 || is_word || agg_text_compare((agg_text){text, len}, starts->texts[i]) != 0) return 0;
+    }
+    return 1;
+}
+
+static int is_known_kept(const agg_recipe *after, const agg_recipe *before)
+{
+    for (uint32_t i = 0; i < before->known.n; i++)
+        if (agg_list_find(&after->known, before->known.texts[i]) == AGG_NOT_LISTED) return 0;
+    return 1;
+}
+
+static shoal_err check_next(agg_error *error, const agg_recipe *after, const agg_recipe *before)
+{
+    const shoal_recipe *a = &after->recipe, *b = &before->recipe;
+    const shoal_encoded *field = &a->encoding.fields[0], *old = &b->encoding.fields[0];
+    if (a->mechanism != b->mechanism || !is_same_name(&a->analysis, &b->analysis) ||
+        !is_same_name(&a->stream, &b->stream) || !is_same_name(&field->field, &old->field))
+        return not_next(error, after, before, "it is of another analysis");
+    if (a->round_index != b->round_index + 1) return not_next(error, after, before, "its round.index is not one more");
+    if (b->round_index > 0 && memcmp(a->round_previous, b->query_hash, sizeof b->query_hash) != 0)
+        return not_next(error, after, before, "its round.previous is another query's hash");
+    if (!is_known_kept(after, before)) return not_next(error, after, before, "it lacks known words");
+    if (a->pass == b->pass) {
+        if (!is_same_list(&a->known, &b->known)) return not_next(error, after, before, "it has other known words");
+        if (field->depth != old->depth + step_of(before) || !are_starts_counted(after, before))
+            return not_next(error, after, before, "its starts are not ones that were counted");
+    } else if (a->pass != b->pass + 1 || field->depth != 0) {
+        return not_next(error, after, before, "a pass begins with the empty start, after the pass before it");
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
+{
+    shoal_err err = SHOAL_OK;
+    const agg_recipe *first = rounds[0].recipe;
+    if (n_rounds > 1 && (first->recipe.encoding.fields[0].depth != 0 || first->recipe.pass != 1))
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "recipe %s is not the first round of an analysis: name every round, in order", first->id);
+    for (size_t i = 1; i < n_rounds && err == SHOAL_OK; i++)
+        err = check_next(error, rounds[i].recipe, rounds[i - 1].recipe);
+    return err;
+}
+
+// ---- the words ----
+
+// The rows of earlier passes, by their values.
+typedef struct earlier {
+    size_t n;
+    size_t *rows;
+} earlier;
+
+typedef struct by_value {
+    agg_text value;
+    size_t row;
+} by_value;
+
+static int compare_values(const void *a, const void *b)
+{
+    return agg_text_compare(((const by_value *)a)->value, ((const by_value *)b)->value);
+}
+
+static shoal_err list_earlier(earlier *e, agg_error *error, const agg_discovery *d)
+{
+    by_value *sorted = agg_alloc(error, d->n_rows, sizeof *sorted);
+    size_t *rows = agg_alloc(error, d->n_rows, sizeof *rows);
+    if (sorted != NULL && rows != NULL) {
+        for (size_t i = 0; i < d->n_rows; i++) sorted[i] = (by_value){d->rows[i].value, i};
+        qsort(sorted, d->n_rows, sizeof *sorted, compare_values);
+        for (size_t i = 0; i < d->n_rows; i++) rows[i] = sorted[i].row;
+        free(e->rows);
+        *e = (earlier){d->n_rows, rows};
+        rows = NULL;
+    }
+    shoal_err err = e->n == d->n_rows ? SHOAL_OK : AGG_ERR_MEMORY;
+    free(sorted);
+    free(rows);
+    return err;
+}
+
+static int was_found(const earlier *e, const agg_discovery *d, agg_text word)
+{
+    size_t low = 0, high = e->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = agg_text_compare(d->rows[e->rows[middle]].value, word);
+        if (order == 0) return 1;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
+}
+
+static shoal_err add_word(agg_discovery *d, agg_error *error, const agg_discover_round *round,
+                          const agg_trie_layer *layer, const agg_trie_cell *cell)
+{
+    char text[AGG_TRIE_TEXT_MAX], how[AGG_FOUND_HOW_MAX];
+    const shoal_recipe *recipe = &round->recipe->recipe;
+    double n = (double)layer->n, all = (double)d->n, scale = all / n;
+    double inside = fmin(fmax(cell->count, 0), n), sampling = inside * (1 - inside / n) * (1 - n / all);
+    agg_text word = {text, agg_trie_text(text, NULL, round->recipe, cell->bucket)};
+    snprintf(how, sizeof how, "round %u, pass %u", recipe->round_index > 0 ? recipe->round_index : 1, recipe->pass);
+    return agg_discovery_add(d, error, word, cell->count * scale,
+                             scale * sqrt(cell->stderr_ * cell->stderr_ + sampling), cell->score, how);
+}
+
+static void say_cap(agg_discovery *d, const agg_discover_round *round, const agg_trie_layer *layer)
+{
+    if (layer->n_cut > 0)
+        agg_discovery_cut(d, "round %u: %zu starts and words above the threshold are beyond the cap of %u",
+                          round->recipe->recipe.round_index, layer->n_cut, round->recipe->recipe.max_prefixes);
+}
+
+// Words are tested whatever was kept of the starts; a cap that binds is the recipe's and was in force in the round.
+static shoal_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_round *round,
+                           const agg_trie_layer *layer, const earlier *before)
+{
+    shoal_err err = SHOAL_OK;
+    char text[AGG_TRIE_TEXT_MAX];
+    d->n_candidates += layer->n_asked[1];
+    for (size_t i = 0; i < layer->n_cells && err == SHOAL_OK; i++) {
+        const agg_trie_cell *cell = &layer->cells[i];
+        if (!cell->is_word) continue;
+        agg_text word = {text, agg_trie_text(text, NULL, round->recipe, cell->bucket)};
+        if (!was_found(before, d, word)) err = add_word(d, error, round, layer, cell);
+    }
+    return err;
+}
+
+// The guarantees of the smallest round hold in every one.
+static shoal_err say_guarantees(agg_discovery *d, agg_error *error, const agg_discover_round *round,
+                                const agg_trie_layer *layer)
+{
+    agg_trie_guarantee *g = agg_alloc(error, 1, sizeof *g);
+    if (g == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = agg_trie_guarantee_run(g, error, &round->recipe->recipe, layer);
+    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) agg_discovery_note(d, "%s", g->lines[i]);
+    free(g);
+    return err;
+}
+
+static void note_round(agg_discovery *d, const agg_discover_round *round, const agg_trie_layer *layer)
+{
+    const shoal_encoded *field = &round->recipe->recipe.encoding.fields[0];
+    if (d->n_notes + AGG_TRIE_LINES_MAX >= AGG_DISCOVERY_NOTES_MAX) return;
+    agg_discovery_note(d, "%s: %u starts of %u characters, step %u, %u cells, %llu reports: %zu words, %zu starts kept",
+                       round->recipe->id, field->prefixes.count, field->depth, step_of(round->recipe), field->size,
+                       (unsigned long long)layer->n, layer->n_kept[1], layer->n_kept[0]);
+}
+
+static const agg_discover_round *find_smallest(const agg_discover_round *rounds, size_t n)
+{
+    const agg_discover_round *least = rounds;
+    for (size_t i = 1; i < n; i++)
+        if (rounds[i].acc->n < least->acc->n) least = &rounds[i];
+    return least;
+}
+
+shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
+                            size_t n_rounds, const agg_discover_options *options)
+{
+    const agg_trie_options o = {discovery->fdr, discovery->threshold, 0, options->n_threads};
+    const agg_discover_round *smallest = find_smallest(rounds, n_rounds);
+    earlier before = {0, NULL};
+    shoal_err err = check_rounds(error, rounds, n_rounds);
+    for (size_t i = 0; i < n_rounds && err == SHOAL_OK; i++) {
+        agg_trie_layer layer;
+        if (i > 0 && rounds[i].recipe->recipe.pass != rounds[i - 1].recipe->recipe.pass)
+            err = list_earlier(&before, error, discovery);
+        if (err == SHOAL_OK) err = agg_trie_layer_read(&layer, error, rounds[i].recipe, rounds[i].acc, &o);
+        if (err != SHOAL_OK) break;
+        note_round(discovery, &rounds[i], &layer);
+        say_cap(discovery, &rounds[i], &layer);
+        err = add_layer(discovery, error, &rounds[i], &layer, &before);
+        if (err == SHOAL_OK && &rounds[i] == smallest) err = say_guarantees(discovery, error, smallest, &layer);
+        agg_trie_layer_release(&layer);
+    }
+    free(before.rows);
+    return err;
+}

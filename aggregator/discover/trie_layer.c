@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cells of a round that stand out; see trie_layer.h.
+#include "trie_layer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "estimator.h"
+#include "event.h"
+#include "multiple.h"
+
+#define BLOCK 65536u // cells estimated at a time
+
+enum { STARTS, WORDS };
+
+// One call's state.
+typedef struct work {
+    const agg_recipe *recipe;
+    const agg_accumulator *acc;
+    const shoal_encoded *field;
+    unsigned n_threads;
+    uint8_t *is_known; // of each cell: a known word; no device reports it
+    double *scores;    // of the starts from the front, of the words from the back, in the order of their buckets
+} work;
+
+// What a bucket stands for. Returns: STARTS, WORDS, or -1 for neither.
+static int kind_of(const shoal_encoded *field, uint32_t bucket)
+{
+    uint32_t prefix, next, characters[SHOAL_STEP_MAX], step = field->step > 0 ? field->step : 1;
+    if (!shoal_encoded_next_of(&prefix, &next, field, bucket) || next == SHOAL_NOT_LISTED) return -1;
+    if (next == SHOAL_NEXT_END) return prefix == 0 && field->depth == 0 ? -1 : WORDS; // no word is empty
+    return shoal_encoded_run_of(characters, field, next) < step ? WORDS : STARTS;
+}
+
+static void put(char out[AGG_TRIE_TEXT_MAX], size_t *len, agg_text text)
+{
+    if (text.len > AGG_TRIE_TEXT_MAX - *len) return; // cannot be: a start and its step have 68 characters at most
+    memcpy(out + *len, text.bytes, text.len);
+    *len += text.len;
+}
+
+size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe *recipe, uint32_t bucket)
+{
+    const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
+    const agg_list *lists = recipe->lists[0];
+    uint32_t prefix = 0, next = 0, characters[SHOAL_STEP_MAX], n;
+    size_t len = 0;
+    int kind = kind_of(field, bucket);
+    if (kind < 0) return 0;
+    if (is_word != NULL) *is_word = kind == WORDS;
+    (void)shoal_encoded_next_of(&prefix, &next, field, bucket);
+    put(out, &len, lists[SHOAL_LIST_STARTS].texts[prefix]);
+    n = next == SHOAL_NEXT_END ? 0 : shoal_encoded_run_of(characters, field, next);
+    for (uint32_t i = 0; i < n; i++) put(out, &len, lists[SHOAL_LIST_CHARACTERS].texts[characters[i]]);
+    return len;
+}
+
+static shoal_err mark_known(work *w, agg_error *error)
+{
+    w->is_known = agg_alloc(error, w->field->size, 1);
+    if (w->is_known == NULL) return AGG_ERR_MEMORY;
+    for (uint32_t i = 0; i < w->recipe->known.n; i++) {
+        uint64_t item = 0;
+        (void)agg_recipe_word_item(&item, w->recipe, w->recipe->known.texts[i]);
+        w->is_known[item] = kind_of(w->field, (uint32_t)item) == WORDS; // a start of longer words stays
+    }
+    return SHOAL_OK;
+}
+
+static int is_tested(const work *w, uint32_t bucket, int *kind)
+{
+    *kind = kind_of(w->field, bucket);
+    return *kind >= 0 && !w->is_known[bucket];
+}
+
+static shoal_err score_block(work *w, agg_trie_layer *layer, agg_error *error, uint32_t from, uint32_t n,
+                             uint64_t *items, agg_count *counts)
+{
+    int kind;
+    for (uint32_t i = 0; i < n; i++) items[i] = from + i;
+    shoal_err err = agg_estimator_counts(counts, error, &w->recipe->recipe.parts[0], &w->acc->parts[0], w->acc->n,
+                                         items, n, w->n_threads);
+    for (uint32_t i = 0; i < n && err == SHOAL_OK; i++) {
+        if (!is_tested(w, from + i, &kind)) continue;
+        size_t at = layer->n_asked[kind]++;
+        w->scores[kind == STARTS ? at : w->field->size - 1 - at] = counts[i].score;
+    }
+    return err;
+}
+
+static shoal_err score_all(work *w, agg_trie_layer *layer, agg_error *error)
+{
+    uint64_t *items = agg_alloc(error, BLOCK, sizeof *items);
+    agg_count *counts = agg_alloc(error, BLOCK, sizeof *counts);
+    w->scores = agg_alloc(error, w->field->size, sizeof *w->scores);
+    shoal_err err = items == NULL || counts == NULL || w->scores == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (uint32_t from = 0; from < w->field->size && err == SHOAL_OK; from += BLOCK) {
+        uint32_t left = w->field->size - from;
+        err = score_block(w, layer, error, from, left < BLOCK ? left : BLOCK, items, counts);
+    }
+    free(items);
+    free(counts);
+    return err;
+}
+
+static int by_strength(const void *a, const void *b)
+{
+    const agg_trie_cell *x = a, *y = b;
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return (x->bucket > y->bucket) - (x->bucket < y->bucket);
+}
+
+static shoal_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, const work *w, uint32_t bucket,
+                          int kind)
+{
+    agg_count count;
+    uint64_t item = bucket;
+    shoal_err err =
+        agg_estimator_counts(&count, error, &w->recipe->recipe.parts[0], &w->acc->parts[0], w->acc->n, &item, 1, 1);
+    if (err == SHOAL_OK) err = agg_grow((void **)&layer->cells, cap, layer->n_cells + 1, sizeof *layer->cells, error);
+    if (err != SHOAL_OK) return err;
+    layer->cells[layer->n_cells++] = (agg_trie_cell){bucket, kind == WORDS, count.score, count.count, count.stderr_};
+    return SHOAL_OK;
+}
+
+// Collects the cells above their thresholds, those at T or more.
+static shoal_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w, double threshold)
+{
+    size_t cap = 0, seen[2] = {0, 0}, n_kept = 0;
+    int kind;
+    shoal_err err = SHOAL_OK;
+    for (uint32_t b = 0; b < w->field->size && err == SHOAL_OK; b++) {
+        if (!is_tested(w, b, &kind)) continue;
+        size_t at = seen[kind]++;
+        if (w->scores[kind == STARTS ? at : w->field->size - 1 - at] >= layer->least[kind])
+            err = add_cell(layer, &cap, error, w, b, kind);
+    }
+    layer->n_frequent = layer->n_cells;
+    for (size_t i = 0; i < layer->n_cells; i++)
+        if (layer->cells[i].count >= threshold) layer->cells[n_kept++] = layer->cells[i];
+    layer->n_withheld = layer->n_cells - n_kept;
+    layer->n_cells = n_kept;
+    return err;
+}
+
+static void cut_to(agg_trie_layer *layer, const work *w, size_t most)
+{
+    if (layer->n_cells > 0) qsort(layer->cells, layer->n_cells, sizeof *layer->cells, by_strength);
+    layer->n_cut = layer->n_cells > most ? layer->n_cells - most : 0;
+    layer->n_cells -= layer->n_cut;
+    layer->n_kept[0] = layer->n_kept[1] = 0;
+    for (size_t i = 0; i < layer->n_cells; i++) layer->n_kept[layer->cells[i].is_word != 0]++;
+    if (layer->n_cells > 0) layer->support_kept = w->acc->parts[0].cells.ones[layer->cells[layer->n_cells - 1].bucket];
+}
+
+static shoal_err find_least(agg_trie_layer *layer, agg_error *error, const work *w, double fdr)
+{
+    const double *words = w->scores + (w->field->size - layer->n_asked[WORDS]);
+    shoal_err err = agg_multiple_least(&layer->least[STARTS], error, w->scores, layer->n_asked[STARTS], AGG_BH, fdr);
+    if (err == SHOAL_OK)
+        err = agg_multiple_least(&layer->least[WORDS], error, words, layer->n_asked[WORDS], AGG_BH, fdr);
+    return err;
+}
+
+shoal_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_recipe *recipe,
+                              const agg_accumulator *acc, const agg_trie_options *options)
+{
+    work w = {.recipe = recipe,
+              .acc = acc,
+              .field = &recipe->recipe.encoding.fields[0],
+              .n_threads = options->n_threads > 0 ? options->n_threads : 1};
+    *layer = (agg_trie_layer){.n = acc->n, .least = {HUGE_VAL, HUGE_VAL}};
+    shoal_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    if (err != SHOAL_OK || acc->n == 0) return err;
+    err = mark_known(&w, error);
+    if (err == SHOAL_OK) err = score_all(&w, layer, error);
+    if (err == SHOAL_OK) err = find_least(layer, error, &w, options->fdr);
+    if (err == SHOAL_OK) err = take_frequent(layer, error, &w, options->threshold);
+    if (err == SHOAL_OK)
+        cut_to(layer, &w, options->max_prefixes > 0 ? options->max_prefixes : recipe->recipe.max_prefixes);
+    free(w.is_known);
+    free(w.scores);
+    if (err != SHOAL_OK) agg_trie_layer_release(layer);
+    return err;
+}
+
+void agg_trie_layer_release(agg_trie_layer *layer)
+{
+    free(layer->cells);
+    *layer = (agg_trie_layer){0};
+}
