@@ -5,6 +5,8 @@
 #include "bytes.h"
 #include "central.h"
 #include "checksum.h"
+#include "compound.h"
+#include "exponential.h"
 #include "probability.h"
 #include "sha256.h"
 
@@ -45,6 +47,7 @@ static const struct {
     [SHOAL_REFUSED_FIELD_EPSILON] = {"field-epsilon", "A field has too little epsilon left."},
     [SHOAL_REFUSED_COHORT] = {"cohort", "Its cohort is below the minimum."},
     [SHOAL_REFUSED_AMPLIFICATION] = {"amplification", "Its cohort does not give the epsilon claimed."},
+    [SHOAL_REFUSED_ANSWERED] = {"answered", "This device has answered in its analysis, and answers one round only."},
 };
 
 static size_t index_of(shoal_refusal refusal)
@@ -108,7 +111,7 @@ static void put_charge(uint8_t *bytes, uint32_t index, const sums *s)
     store64_le(p + 56, s->delta);
 }
 
-// Could so many reports have cost that? Then no sum overflows, with one report more: 65,535 (16 10^6)^2 < 2^63.9.
+// Could so many reports have cost that? Then no sum overflows, with a query more: 65,535 (16 10^6)^2 + (64 16 10^6)^2 < 2^63.95.
 static int is_possible(const uint8_t *bytes, uint32_t index)
 {
     sums s = get_charge(bytes, index);
@@ -258,6 +261,40 @@ static uint64_t compose_delta(const sums *s, const shoal_policy_analysis *analys
     return s->delta + (analysis->slack_exp != 0 ? delta_e15(analysis->slack_exp) : 0);
 }
 
+// ---- what one query adds ----
+
+// Reports of one device.
+static uint32_t reports_of(const shoal_recipe *recipe)
+{
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    if (recipe->mechanism == shoal_trie_id) return recipe->contributions;
+#endif
+    (void)recipe;
+    return 1;
+}
+
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+// 1 + e^eps + ... + e^((n - 1) eps) in units of 2^-20, high by less than n of them. n eps is at most EPS_MAX.
+static uint64_t sum_of_powers(uint32_t n, uint64_t eps)
+{
+    uint64_t sum = (uint64_t)1 << 20;
+    for (uint32_t i = 1; i < n; i++) sum += ((shoal_exponential((uint32_t)(i * eps)) + 2) >> 20) + 1;
+    return sum;
+}
+
+// Delta of n reports of one person together, rounded up; more than any budget where it is far above it. Where n eps is above every budget,
+// for which the query is refused, delta is not asked.
+static uint64_t group_delta(uint64_t delta, uint32_t n, uint64_t eps)
+{
+    if (n * eps > EPS_MAX) return 2 * DELTA_MAX;
+    uint64_t sum = sum_of_powers(n, eps), whole = sum >> 20, part = sum & 0xfffff;
+    if (whole > DELTA_MAX / delta) return 2 * DELTA_MAX;
+    return delta * whole + divide_up(delta * part, (uint64_t)1 << 20);
+}
+#else
+#define group_delta(delta, n, eps) (delta)
+#endif
+
 // ---- checks ----
 
 // A query as it is judged.
@@ -283,12 +320,13 @@ static sums sums_of(const inquiry *q, uint32_t i)
 static sums sums_after(const inquiry *q, uint32_t i)
 {
     sums s = sums_of(q, i);
-    uint64_t eps = q->recipe->cohort_eps_micro;
-    s.reports++;
+    uint32_t n = reports_of(q->recipe);
+    uint64_t one = q->recipe->cohort_eps_micro, eps = n * one;
+    s.reports += n;
     s.eps += eps;
-    s.local += q->verdict->local_eps_micro;
+    s.local += n * (uint64_t)q->verdict->local_eps_micro;
     s.squares += eps * eps;
-    s.delta += delta_e15(q->recipe->cohort_delta_exp);
+    s.delta += group_delta(delta_e15(q->recipe->cohort_delta_exp), n, one);
     return s;
 }
 
@@ -328,6 +366,17 @@ static int was_answered(const inquiry *q)
     return 0;
 }
 
+// Of such a query a device answers one round of the whole analysis.
+static int is_one_round(const shoal_recipe *recipe)
+{
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    return recipe->mechanism == shoal_trie_id;
+#else
+    (void)recipe;
+    return 0;
+#endif
+}
+
 static shoal_refusal check_time(inquiry *q)
 {
     const shoal_recipe *recipe = q->recipe;
@@ -336,6 +385,7 @@ static shoal_refusal check_time(inquiry *q)
     if (shoal_recipe_check_day(recipe, q->newest) != SHOAL_OK) return SHOAL_REFUSED_EXPIRED;
     if (q->day < (uint64_t)q->b.created + q->policy->fresh_days) return SHOAL_REFUSED_FRESH;
     if (was_answered(q)) return SHOAL_REFUSED_REPLAYED;
+    if (is_one_round(recipe) && s.reports > 0) return SHOAL_REFUSED_ANSWERED;
     if (recipe->version < q->analysis->version || recipe->version < s.version) return SHOAL_REFUSED_DOWNGRADED;
     if (round <= 1) return SHOAL_ACCEPTED; // no round, or the first of a new chain
     if (round <= s.round) return SHOAL_REFUSED_REORDERED;
@@ -385,8 +435,8 @@ static shoal_refusal check_class(inquiry *q)
 static shoal_refusal check_analysis_budget(const inquiry *q)
 {
     const shoal_policy_analysis *a = q->analysis;
-    if (sums_of(q, 0).reports >= a->budget.reports) return SHOAL_REFUSED_REPORTS;
     sums s = sums_after(q, 0);
+    if (s.reports > a->budget.reports) return SHOAL_REFUSED_REPORTS;
     if (compose(&s, a) > a->budget.eps_micro) return SHOAL_REFUSED_EPSILON;
     return compose_delta(&s, a) > delta_e15(a->delta_exp) ? SHOAL_REFUSED_DELTA : SHOAL_ACCEPTED;
 }
@@ -396,8 +446,8 @@ static int is_within(const inquiry *q, uint32_t field, shoal_refusal which)
 {
     const shoal_policy_budget *budget = budget_of(q, field);
     if (which == SHOAL_REFUSED_LOCAL) return q->verdict->local_eps_micro <= budget->local_eps_micro;
-    if (which == SHOAL_REFUSED_FIELD_REPORTS) return sums_of(q, field + 1).reports < budget->reports;
     sums s = sums_after(q, field + 1);
+    if (which == SHOAL_REFUSED_FIELD_REPORTS) return s.reports <= budget->reports;
     return compose(&s, q->analysis) <= budget->eps_micro;
 }
 

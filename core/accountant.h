@@ -12,6 +12,13 @@
 // answered query hash (16, its start); round, version and hash are the analysis's, zero for a field; then 24 bytes an answered query:
 // start of its hash (16), expiry day (4), index of its analysis among the charges (4); then the checksum (8, checksum.h).
 //
+// Locally, check 2 bounds the epsilon of one report (item-level) by the most stringent field's local_epsilon, and the number of reports by its
+// reports. So all that a person ever sends of a field is, without any trust in a server or a crowd, reports x local_epsilon-private
+// (user-level), whatever mix of queries is asked; B reports of a trie are B of those.
+//
+// A trie is answered once: after any charge of the analysis, by whatever query of whatever name, version, round or policy, every round of
+// a trie is refused. Nothing that the server writes into a query takes part in that but the analysis's name, under which it is charged.
+//
 // No analysis can fill the answers: each of a policy's n analyses may have an n-th of them that has not expired.
 //
 // Time only goes forward: the day that counts is the later of the host's and the newest ever debited, so a clock set back brings nothing back.
@@ -24,6 +31,11 @@
 //     renyi      the smaller of both and min over orders a of rho a + ln(1/slack)/(a-1) + ln(1-1/a) - ln(a)/(a-1), at the same delta:
 //                each query is delta_i-approximately eps_i^2/2-zCDP (Bun, Steinke 2016), rho a filter (Feldman, Zrnic 2021), converted
 //                as Canonne, Kamath, Steinke 2020
+// A query of a trie (trie.h) has a device send B = contributions reports, each of a cohort that counts reports. eps and delta, which it claims
+// and check 3 proves, are for one of them: item-level. A person is charged for all: B reports, and as one release (B eps, delta (1 + e^eps +
+// ... + e^((B-1) eps))), which is what (eps, delta) for one report is for B of one cohort, together: user-level, by group privacy. (They are
+// not B releases that a tighter composition may add up: reports of one sum that say the same shift it B times as far.)
+//
 // A field composes as its analysis does, with the same slack. All in integers, every rounding upwards. One policy selects one; the sums
 // serve all three, so that a later policy may select another.
 #ifndef SHOAL_ACCOUNTANT_H
@@ -40,7 +52,7 @@
     (SHOAL_ACCOUNTANT_HEADER + SHOAL_ACCOUNTANT_CHARGE * SHOAL_ACCOUNTANT_CHARGES_MAX +                                \
      SHOAL_ACCOUNTANT_ANSWER * SHOAL_ACCOUNTANT_ANSWERS_MAX + 8u)
 
-// Why a query is refused. The numbers never change: logs carry them. In the order in which they are looked for.
+// Why a query is refused. The numbers never change: logs carry them. In the order in which they are looked for, but for the last.
 typedef enum shoal_refusal {
     SHOAL_ACCEPTED = 0,
     SHOAL_REFUSED_STORAGE = 1,   // the accountant's bytes are damaged (looked for first), or have no room (last)
@@ -67,6 +79,7 @@ typedef enum shoal_refusal {
     SHOAL_REFUSED_FIELD_EPSILON = 22, // check 2
     SHOAL_REFUSED_COHORT = 23,        // check 3: the cohort is below the policy's minimum
     SHOAL_REFUSED_AMPLIFICATION = 24, // check 3: that cohort does not give the epsilon claimed
+    SHOAL_REFUSED_ANSWERED = 25,      // a round of a trie, after any answer in its analysis; looked for after REPLAYED
     SHOAL_REFUSALS                    // how many there are; not a refusal
 } shoal_refusal;
 
@@ -85,9 +98,9 @@ typedef struct shoal_verdict {
 
 // What was charged, and what the composed figure is under the policy.
 typedef struct shoal_charge {
-    uint32_t reports;
-    uint64_t eps_micro;       // composed as the policy says: never above the allowance
-    uint64_t delta_e15;       // sum of the queries' delta and the slack, in units of 1e-15
+    uint32_t reports;   // of a trie's query as many as it has contributions
+    uint64_t eps_micro; // composed as the policy says: never above the allowance
+    uint64_t delta_e15; // sum of the queries' delta (a trie's for all of its reports) and the slack, in units of 1e-15
     uint64_t local_eps_micro; // of all reports together: user-level, basic
 } shoal_charge;
 

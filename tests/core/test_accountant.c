@@ -67,7 +67,9 @@ static shoal_refusal ask(const shoal_recipe *recipe, uint32_t day)
     }
     CHECK(is_known && verdict.field == NONE && verdict.central_eps_micro <= recipe->cohort_eps_micro);
     now = charge_of(verdict.analysis, NONE);
-    CHECK(now.reports == old.reports + 1 && now.local_eps_micro == old.local_eps_micro + verdict.local_eps_micro);
+    uint32_t reports = recipe->contributions > 0 ? recipe->contributions : 1;
+    CHECK(now.reports == old.reports + reports);
+    CHECK(now.local_eps_micro == old.local_eps_micro + reports * verdict.local_eps_micro);
     CHECK(now.eps_micro >= old.eps_micro && now.delta_e15 > old.delta_e15);
     CHECK(now.eps_micro <= policy.analyses[verdict.analysis].budget.eps_micro);
     return SHOAL_ACCEPTED;
@@ -429,7 +431,8 @@ static void names(void)
         CHECK(name != NULL && text != NULL && name[0] >= 'a' && text[strlen(text) - 1] == '.');
         for (int j = 0; j < i; j++) CHECK(strcmp(name, shoal_refusal_name((shoal_refusal)j)) != 0);
     }
-    CHECK(SHOAL_REFUSALS == 25 && strcmp(shoal_refusal_name(SHOAL_REFUSED_FIELD_EPSILON), "field-epsilon") == 0);
+    CHECK(SHOAL_REFUSALS == 26 && SHOAL_REFUSED_AMPLIFICATION == 24 && SHOAL_REFUSED_ANSWERED == 25);
+    CHECK(strcmp(shoal_refusal_name(SHOAL_REFUSED_FIELD_EPSILON), "field-epsilon") == 0);
     CHECK(strcmp(shoal_refusal_name(SHOAL_REFUSALS), "storage") == 0);
 }
 
@@ -478,6 +481,180 @@ static void rounds(void)
     CHECK(ask_round(two, "r2", 2, none) == SHOAL_REFUSED_REORDERED);
     CHECK(ask_round(two, "r1", 1, NULL) == SHOAL_ACCEPTED);
     CHECK(ask_round(one, "r2", 2, two) == SHOAL_ACCEPTED);
+}
+
+// ---- tries ----
+
+#define TRIE_POLICY                                                                                                    \
+    "streams.0.fields.0.type=characters\nanalyses.0.mechanisms+trie\nanalyses.0.mechanisms+subset\n"                   \
+    "analyses.0.budget.epsilon:16000000\nanalyses.0.fields.0.epsilon:16000000\n"                                       \
+    "analyses.0.budget.reports:99000000\nanalyses.0.fields.0.reports:99000000\n"
+#define CELLS                                                                                                          \
+    "encoding.0.field=phrase\nencoding.0.boundaries-\nencoding.0.starts+ab\nencoding.0.characters+a\n"                 \
+    "encoding.1.field-\nencoding.1.prefixes-\nencoding.1.tokens-\nparameters.epsilon:500000\ncohort.epsilon:100000\n"
+#define TRIE                                                                                                           \
+    CELLS "mechanism=trie\nparameters.contributions:3000000\nparameters.sampler=random\n"                              \
+          "parameters.depth:15000000\nparameters.max_prefixes:300000000\n"
+#define ONE "parameters.contributions:1000000\n"
+#define OTHER CELLS "mechanism=subset\nrecipe=other\n" // no trie
+
+#define MANY "parameters.contributions:64000000\ncohort.delta=1e-12\n"
+#define RENYI "analyses.0.budget.composition=renyi\nanalyses.0.budget.slack=1e-8\n"
+
+// Every bound of checks 1 and 2 counts each contribution: one below, at, one above, for 1 and for 3 of them.
+static void contributions(void)
+{
+    static const row rows[] = {
+        {TRIE_POLICY, TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY, TRIE ONE, NULL, NULL, NULL, 0, ACCEPTED},
+        {"streams.0.fields.0.type=characters", TRIE, NULL, NULL, NULL, 0, SHOAL_REFUSED_MECHANISM, NONE},
+        {TRIE_POLICY "streams.0.fields.0.type=tokens", TRIE, NULL, NULL, NULL, 0, SHOAL_REFUSED_SCHEME, 0},
+        {TRIE_POLICY "analyses.0.budget.reports:2000000", TRIE, NULL, NULL, NULL, 0, SHOAL_REFUSED_REPORTS, NONE},
+        {TRIE_POLICY "analyses.0.budget.reports:3000000", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.budget.reports:4000000", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.budget.reports:1000000", TRIE ONE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.budget.reports:4000000", OTHER, TRIE, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.budget.reports:4000000", OTHER "version:9000000", TRIE, OTHER, NULL, 0,
+         SHOAL_REFUSED_REPORTS, NONE},
+        {TRIE_POLICY "analyses.0.fields.0.reports:2000000", TRIE, NULL, NULL, NULL, 0, SHOAL_REFUSED_FIELD_REPORTS, 0},
+        {TRIE_POLICY "analyses.0.fields.0.reports:3000000", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.fields.0.reports:4000000", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.fields.0.reports:3000000", OTHER, TRIE, NULL, NULL, 0, SHOAL_REFUSED_FIELD_REPORTS, 0},
+        {TRIE_POLICY "analyses.0.fields.0.reports:1000000", TRIE ONE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.budget.epsilon:299999", TRIE, NULL, NULL, NULL, 0, SHOAL_REFUSED_EPSILON, NONE},
+        {TRIE_POLICY "analyses.0.budget.epsilon:300000", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.budget.epsilon:300001", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.budget.epsilon:99999", TRIE ONE, NULL, NULL, NULL, 0, SHOAL_REFUSED_EPSILON, NONE},
+        {TRIE_POLICY "analyses.0.budget.epsilon:100000", TRIE ONE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.fields.0.epsilon:299999", TRIE, NULL, NULL, NULL, 0, SHOAL_REFUSED_FIELD_EPSILON, 0},
+        {TRIE_POLICY "analyses.0.fields.0.epsilon:300000", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.fields.0.epsilon:100000", TRIE ONE, NULL, NULL, NULL, 0, ACCEPTED},
+        // a tighter composition is of no help to the reports of one query: as 64 queries they would come to 5.2
+        {TRIE_POLICY RENYI "analyses.0.budget.epsilon:6399999\n", TRIE MANY, NULL, NULL, NULL, 0, SHOAL_REFUSED_EPSILON,
+         NONE},
+        {TRIE_POLICY RENYI "analyses.0.budget.epsilon:6400000\n", TRIE MANY, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY RENYI "analyses.0.budget.epsilon:6400000\n", TRIE MANY "cohort.delta=1e-9\n", NULL, NULL, NULL, 0,
+         SHOAL_REFUSED_DELTA, NONE},
+        // 1 + e^0.1 + e^0.2 times 1e-9
+        {TRIE_POLICY "analyses.0.budget.delta=1e-9", TRIE, NULL, NULL, NULL, 0, SHOAL_REFUSED_DELTA, NONE},
+        {TRIE_POLICY "analyses.0.budget.delta=1e-8", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+        {TRIE_POLICY "analyses.0.budget.delta=1e-9", TRIE ONE, NULL, NULL, NULL, 0, ACCEPTED},
+        // the largest there is, in every way
+        {TRIE_POLICY, TRIE "parameters.contributions:64000000\ncohort.epsilon:250000", NULL, NULL, NULL, 0,
+         SHOAL_REFUSED_DELTA, NONE},
+        {TRIE_POLICY, TRIE "parameters.contributions:64000000\ncohort.epsilon:16000000\ncohort.delta=1e-3", NULL, NULL,
+         NULL, 0, SHOAL_REFUSED_EPSILON, NONE},
+        {TRIE_POLICY "analyses.0.budget.delta=1e-3",
+         TRIE "parameters.contributions:64000000\ncohort.epsilon:250000\ncohort.delta=1e-15", NULL, NULL, NULL, 0,
+         ACCEPTED},
+        // one report of them is what check 2's local epsilon bounds
+        {TRIE_POLICY "analyses.0.fields.0.local_epsilon:499999", TRIE, NULL, NULL, NULL, 0, SHOAL_REFUSED_LOCAL, 0},
+        {TRIE_POLICY "analyses.0.fields.0.local_epsilon:500000", TRIE, NULL, NULL, NULL, 0, ACCEPTED},
+    };
+    TRY("contributions", rows);
+}
+
+// Every number of contributions and claims of all sizes against long double: rounded up, by a unit and a hundred thousandth at most.
+static void group_privacy(void)
+{
+    static const uint32_t claims[] = {70000, 100000, 250000, 1000000, 5000000};
+    char change[1024];
+    use_policy(TRIE_POLICY "analyses.0.budget.delta=1e-3\nanalyses.0.fields.0.local_epsilon:16000000\n");
+    for (uint32_t n = 1; n <= 64; n += n < 4 ? 1 : 12)
+        for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
+            long double eps = claims[i] * 1e-6L, delta = 0;
+            for (uint32_t k = 0; k < n; k++) delta += expl(k * eps) * 1000;
+            new_books(TODAY - 10);
+            snprintf(change, sizeof change,
+                     TRIE "parameters.contributions:%u000000\ncohort.epsilon:%u\ncohort.delta=1e-12\n", (unsigned)n,
+                     (unsigned)claims[i]);
+            shoal_refusal refusal = ask_query(change, TODAY);
+            if (n * (uint64_t)claims[i] > 16000000 || delta > 1e12L) {
+                CHECK(refusal == (n * (uint64_t)claims[i] > 16000000 ? SHOAL_REFUSED_EPSILON : SHOAL_REFUSED_DELTA));
+                continue;
+            }
+            shoal_charge c = charge_of(0, NONE), f = charge_of(0, 0);
+            CHECK(refusal == SHOAL_ACCEPTED && c.reports == n && c.eps_micro == n * claims[i]);
+            CHECK((long double)c.delta_e15 >= delta && (long double)c.delta_e15 <= delta * 1.0001L + 1);
+            CHECK(f.reports == n && f.eps_micro == c.eps_micro && charge_of(0, 1).reports == 0);
+        }
+}
+
+// Whatever the server writes into its queries: one answer to a trie in an analysis, and none after any other answer there.
+static void answered_once(void)
+{
+    static const char *const lies[] = {
+        "recipe=other",
+        "recipe=other\nround.index:1000000",
+        "recipe=other\nversion:9000000",
+        "recipe=other\nversion:1000000", // below the policy's: it does not get as far
+        "recipe=other\nexpires=2030-01-01",
+        "recipe=other\nparameters.passes:2000000\nparameters.pass:2000000",
+        "parameters.sampler=greedy",
+        "parameters.depth:16000000",
+        "parameters.known+the",
+        "encoding.0.starts+cd",
+        "encoding.0.characters+c",
+        "encoding.0.field=age\nrecipe=other",
+        "stream=visits\nrecipe=other",
+        "split_by.0.field=locale\nsplit_by.0.values+de\npart+de",
+        "cohort.minimum:200000000000",
+        "limit.per_day:2000000",
+        "send.sample:1",
+    };
+    char change[1024], hex[65];
+    static uint8_t kept[sizeof books];
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        snprintf(change, sizeof change, TRIE "%s", lies[i]);
+        use_policy(TRIE_POLICY);
+        new_books(TODAY - 10);
+        CHECK(ask_query(TRIE, TODAY) == SHOAL_ACCEPTED);
+        if (!CHECK(ask_query(change, TODAY) == SHOAL_REFUSED_ANSWERED)) printf("  %s\n", lies[i]);
+        CHECK(ask_query(TRIE, TODAY) == SHOAL_REFUSED_REPLAYED);
+        memcpy(kept, books, len); // the page is loaded again, and the day is another
+        memset(books, 0, sizeof books);
+        memcpy(books, kept, len);
+        CHECK(ask_query(change, TODAY + 50) == SHOAL_REFUSED_ANSWERED);
+        CHECK(ask_query(change, TODAY - 5) == SHOAL_REFUSED_ANSWERED);
+        // another policy, and its analyses in another order
+        use_policy(TRIE_POLICY "policy=keyboard-2027\nanalyses.0.version:1000000\nstreams.0.fields.1.type=characters\n"
+                               "analyses.0.budget.composition=renyi\nanalyses.0.budget.slack=1e-9");
+        CHECK(ask_query(change, TODAY) == SHOAL_REFUSED_ANSWERED);
+        use_policy("analyses.0.analysis=sites\nanalyses.1.analysis=keyboard\nanalyses.1.stream=typed-phrases\n"
+                   "analyses.1.fields.0.field=phrase\nanalyses.1.mechanisms+trie\n");
+        CHECK(ask_query(change, TODAY) == SHOAL_REFUSED_ANSWERED && verdict.analysis == 1);
+    }
+    // the rounds of one chain, in order
+    use_policy(TRIE_POLICY);
+    new_books(TODAY - 10);
+    const shoal_recipe *first = query(TRIE "round.index:1000000");
+    CHECK(ask(first, TODAY) == SHOAL_ACCEPTED);
+    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", first->query_hash[i]);
+    snprintf(change, sizeof change, TRIE "recipe=two\nround.index:2000000\nround.previous=%s", hex);
+    CHECK(ask_query(change, TODAY) == SHOAL_REFUSED_ANSWERED);
+    new_books(TODAY - 10);
+    CHECK(ask_query(change, TODAY) == SHOAL_ACCEPTED); // who was not asked before may come late
+    CHECK(ask_query(TRIE "round.index:1000000", TODAY) == SHOAL_REFUSED_ANSWERED);
+    // the memory of an answer ends with its query, the charge does not
+    new_books(TODAY - 10);
+    CHECK(ask_query(TRIE "expires=2026-09-06", TODAY) == SHOAL_ACCEPTED);
+    CHECK(ask_query(OTHER, TODAY + 3) == SHOAL_ACCEPTED);
+    CHECK(len == 40 + 2 * SHOAL_ACCOUNTANT_CHARGE + SHOAL_ACCOUNTANT_ANSWER);
+    CHECK(ask_query(TRIE "recipe=again", TODAY + 3) == SHOAL_REFUSED_ANSWERED);
+    // any answer of the analysis counts; another analysis's does not
+    new_books(TODAY - 10);
+    CHECK(ask_query(OTHER, TODAY) == SHOAL_ACCEPTED && ask_query(TRIE, TODAY) == SHOAL_REFUSED_ANSWERED);
+    use_policy("streams.1.fields.0.type=characters\nanalyses.1.mechanisms+trie");
+    CHECK(ask_query(TRIE "analysis=sites\nstream=visits\nencoding.0.field=host", TODAY) == SHOAL_ACCEPTED);
+    CHECK(ask_query(TRIE "recipe=b\nanalysis=sites\nstream=visits\nencoding.0.field=host", TODAY) ==
+          SHOAL_REFUSED_ANSWERED);
+    // its place in the order: after what was replayed, before versions and rounds
+    use_policy(TRIE_POLICY);
+    new_books(TODAY - 10);
+    CHECK(ask_query(TRIE "expires=2026-09-06", TODAY) == SHOAL_ACCEPTED);
+    CHECK(ask_query(TRIE "expires=2026-09-06", TODAY + 3) == SHOAL_REFUSED_EXPIRED);
+    CHECK(ask_query(TRIE "version:1000000\nround.index:2000000\nround.previous=" KEY_A, TODAY) ==
+          SHOAL_REFUSED_ANSWERED);
 }
 
 // ---- composition ----
@@ -992,6 +1169,9 @@ int main(void)
     in_order();
     names();
     rounds();
+    contributions();
+    group_privacy();
+    answered_once();
     figures();
     extremes();
     random_sequences();
