@@ -4,7 +4,7 @@
 // A raw value lives in memory while it is randomized and is never stored, logged or put into an error; events that a person
 // lets queries read are the one exception, and queries.js keeps them.
 // Importing this touches no global; init() takes what it needs from its options, else from the platform.
-import { Core, ShoalError, toHex } from './device.js';
+import { Core, ShoalError, encoder, toHex } from './device.js';
 import { indexedDbStorage } from './storage.js';
 import { applyTextRule } from './text.js';
 import { loadModule } from './web.js';
@@ -137,7 +137,7 @@ function reportsUrl(endpoint) {
  */
 export async function init(options) {
   if (typeof options?.endpoint !== 'string' || !Array.isArray(options.recipes)) {
-    throw new ShoalError('argument', 1, 'endpoint and a list of recipes are needed');
+    throw new ShoalError('argument', 1, 'endpoint and recipes are needed');
   }
   const client = new Client(options, await dependencies(options));
   await client.start();
@@ -264,7 +264,7 @@ export class Client {
       }
     } catch (error) {
       this.#note('storage');
-      throw new ShoalError('storage', 18, 'the decision could not be stored');
+      throw new ShoalError('storage', 18, 'the decision is not stored');
     }
     return this.consent.state;
   }
@@ -463,7 +463,8 @@ export class Client {
     // Listed items are matched as the recipe writes them, words and strings as its text rule forms them.
     const ruled = recipe.valueKind === 'item' && recipe.values ? text : applyTextRule(text, recipe.text);
     if (!recipe.isOpen) return { value: recipe.values && ruled };
-    return ruled === null ? { code: 'text-rule' } : { value: ruled };
+    if (ruled === null) return { code: 'text-rule' };
+    return encoder.encode(ruled).length > recipe.bytesMax ? { code: 'too-long' } : { value: ruled };
   }
 
   /** Secret random bytes. @param {number} n */
@@ -531,14 +532,15 @@ export class Client {
    * passwords, cards, codes, numbers and addresses are never read; what a field is, is looked at again at every event.
    * Pasted text is not read.
    * @param {Element} element
+   * @param {(word: string) => unknown} [take] is given each word, as `type` gives it to the recipes otherwise
    * @returns {() => void} stops reading
    */
-  observe(element) {
+  observe(element, take) {
     const stop = new AbortController();
     const close = () => stop.abort();
     this.#closed.signal.addEventListener('abort', close);
     import('./observe.js').then(
-      ({ observe }) => observe(element, stop.signal, (list) => void this.#words(list), (code) => void this.#note(code)),
+      ({ observe }) => observe(element, stop.signal, (list) => void (take ? list.map((word) => take(word)) : this.#words(list)), (code) => void this.#note(code)),
       () => this.#note('core-missing'));
     return close;
   }

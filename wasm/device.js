@@ -32,7 +32,7 @@ const VALUE_MAX = 256; // bytes of one string
 const INFO_WORDS = 18; // of the export recipe_info
 const PAGE = 65536;
 
-const encoder = new TextEncoder();
+export const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** @param {Uint8Array} bytes */
@@ -134,6 +134,12 @@ export class Module {
   view() {
     return new DataView(this.x.memory.buffer, this.base);
   }
+
+  /** Little-endian u32 at the base. @param {number} n */
+  words(n) {
+    const view = this.view();
+    return Array.from({ length: n }, (_, i) => view.getUint32(4 * i, true));
+  }
 }
 
 /** One module instance. At most 16 recipes live in it at a time. */
@@ -175,12 +181,11 @@ export class Core {
   prepare(json, fill = setFields) {
     const module = this.#module;
     const parsed = typeof json === 'string' ? JSON.parse(json) : structuredClone(json);
-    if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
-      throw new ShoalError('type', TYPE, 'a recipe is a JSON object');
-    }
+    if (Object(parsed) !== parsed || Array.isArray(parsed)) throw new ShoalError('type', TYPE, 'a recipe is a JSON object');
     const handle = module.length(module.x.recipe_open());
     try {
-      fill(module, handle, parsed);
+      // The mechanism first: a module that lacks it lacks its fields too, and the mechanism is what to say.
+      fill(module, handle, 'mechanism' in parsed ? { mechanism: null, ...parsed } : parsed);
       checkField(module, handle, module.x.recipe_finish(handle));
     } catch (error) {
       module.x.recipe_release(handle);
@@ -204,15 +209,14 @@ function checkField(module, handle, err, path) {
 
 /** @param {Module} module @param {number} handle @param {RecipeJson} json */
 function setFields(module, handle, json) {
-  for (const [path, value] of walk(json, '')) setField(module, handle, path, value);
+  for (const [path, value] of walk(json, '')) {
+    if (path === 'parameters.values' && Array.isArray(value) && value.length) setValues(module, handle, path, value);
+    else setField(module, handle, path, value);
+  }
 }
 
-/** Sets one field from a JSON scalar or the value list. @param {Module} module @param {number} handle @param {string} path @param {any} value */
+/** Sets one field from a JSON scalar. @param {Module} module @param {number} handle @param {string} path @param {any} value */
 function setField(module, handle, path, value) {
-  if (path === 'parameters.values' && Array.isArray(value) && value.length) {
-    setValues(module, handle, value);
-    return;
-  }
   const [at, atLen] = module.place(path);
   if (typeof value === 'number') {
     const v = micro(value);
@@ -226,9 +230,8 @@ function setField(module, handle, path, value) {
   }
 }
 
-/** @param {Module} module @param {number} handle @param {any[]} values */
-function setValues(module, handle, values) {
-  const path = 'parameters.values';
+/** @param {Module} module @param {number} handle @param {string} path @param {any[]} values */
+function setValues(module, handle, path, values) {
   if (new Set(values).size !== values.length) throw module.error(DUPLICATE, path);
   for (const value of values) {
     if (typeof value !== 'string') throw module.error(TYPE, path);
@@ -247,8 +250,7 @@ export class Recipe {
     Object.defineProperty(this, 'module', { enumerable: false });
     module.reserve(INFO_WORDS * 4 + 32);
     module.check(module.x.recipe_info(handle, module.base));
-    const view = module.view();
-    const w = Array.from({ length: INFO_WORDS }, (_, i) => view.getUint32(4 * i, true));
+    const w = module.words(INFO_WORDS);
     /** @readonly */ this.handle = handle;
     /** @readonly */ this.json = json;
     /** @readonly @type {string} */ this.id = json.recipe;
@@ -262,21 +264,21 @@ export class Recipe {
     /** Values of a list, or buckets of a number; 0 for strings and means. @readonly */ this.size = w[3];
     /** @readonly */ this.limit = { perDay: w[4] };
     /** @readonly */ this.send = { sample: w[5] / 1e6, delayS: w[6], fresh: w[7] ? 'allow' : 'wait' };
-    /** @readonly */ this.batch = { minimum: w[8], maxAgeS: w[9] };
-    /** @readonly */ this.cohort = { minimum: w[10] };
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
     /** @readonly */ this.text = { form: w[12] ? 'NFC' : 'none', case: w[13] ? 'lower' : 'keep', min: w[14], max: w[15] };
     /** Any string, or only the listed items? @readonly */ this.isOpen = w[16] === 1;
     /** Does it take numbers? @readonly */ this.isNumber = json.value === 'number';
     /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];
-    /** @type {string[] | undefined} */
-    const values = json.parameters.values;
+    const { values, length, n } = json.parameters;
+    /** Bytes of a string at most: for n-grams it is cut, for fragments it is not. @readonly @type {number} */
+    this.bytesMax = (!n && length) || VALUE_MAX;
     /** Value to index, where the recipe lists values. @readonly @type {Map<string, number> | null} */
-    this.values = values ? new Map(values.map((value, i) => [value, i])) : null;
+    this.values = values ? new Map(values.map((/** @type {string} */ value, /** @type {number} */ i) => [value, i])) : null;
     /** What a report says about the mechanism: the recipe's numbers, a list by its length. @readonly @type {{[name: string]: number}} */
     this.parameters = {};
     for (const [name, value] of Object.entries(json.parameters)) {
-      this.parameters[value === values ? 'size' : name] = value.length ?? value;
+      if (value === values) this.parameters.size = value.length;
+      else if (value === +value) this.parameters[name] = value;
     }
   }
 
@@ -302,18 +304,15 @@ export class Recipe {
     const bytes = module.reserve(record + this.recordSize + this.textSize);
     const wanted = this.isOpen ? typeof value === 'string' : !this.isNumber || Number.isFinite(value);
     if (seed.length !== 32 || (secret && secret.length !== 32) || !wanted) throw module.error(ARGUMENT);
+    const text = encoder.encode(/** @type {string} */ (this.isOpen ? value : ''));
+    if (text.length > VALUE_MAX) throw module.error(RANGE);
     const at = base + VALUE_MAX;
+    bytes.set(text, base);
     bytes.set(seed, at);
     if (secret) bytes.set(secret, at + 32);
     const coins = [at, secret ? at + 32 : 0];
     if (this.isOpen) {
-      const text = /** @type {string} */ (value);
-      const { read, written } = encoder.encodeInto(text, bytes.subarray(base, at));
-      if (read !== text.length) {
-        bytes.fill(0, base, base + record);
-        throw module.error(RANGE);
-      }
-      module.check(x.randomize_text(base + record, handle, base, written, ...coins));
+      module.check(x.randomize_text(base + record, handle, base, text.length, ...coins));
     } else if (this.isNumber) {
       const x6 = BigInt(Math.round(Math.max(-LARGEST, Math.min(/** @type {number} */ (value), LARGEST)) * 1e6));
       module.check(x.randomize_number(base + record, handle, x6, ...coins));
@@ -388,11 +387,6 @@ export class Ledger {
     module.put(ledger);
     const err = module.x.ledger_allows(module.base, ledger.length, recipe.handle, day);
     return err ? module.error(err) : null;
-  }
-
-  /** Would a debit succeed? @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day */
-  allows(ledger, recipe, day) {
-    return this.refusal(ledger, recipe, day) === null;
   }
 
   /**

@@ -19,7 +19,7 @@ export function start({ client: importClient = () => import('./client.js'), ...o
   let loading = null;
   /** @type {Client | null} */
   let client = null;
-  /** Elements to observe once the client is there. @type {Map<Element, () => void>} */
+  /** Elements to observe once the client is there, and what stops it. @type {Map<Element, {take?: (word: string) => unknown, stop?: () => void}>} */
   const observed = new Map();
 
   const gpc = () => (options.gpc ? options.gpc() : /** @type {any} */ (globalThis.navigator)?.globalPrivacyControl === true);
@@ -45,7 +45,7 @@ export function start({ client: importClient = () => import('./client.js'), ...o
       .then((made) => {
         client = made;
         remember(made.consent.state);
-        for (const element of observed.keys()) observed.set(element, made.observe(element));
+        for (const [element, each] of observed) each.stop = made.observe(element, each.take);
         return made;
       })
       .catch((error) => {
@@ -87,11 +87,11 @@ export function start({ client: importClient = () => import('./client.js'), ...o
     /** @type {Client['donate']} */ donate: hand('donate'),
     /** @type {Client['optIn']} */ optIn: hand('optIn'),
     /** @type {Client['ask']} */ ask: hand('ask'),
-    /** @param {Element} element @returns {() => void} stops reading */
-    observe(element) {
-      observed.set(element, client ? client.observe(element) : () => {});
+    /** @param {Element} element @param {(word: string) => unknown} [take] @returns {() => void} stops reading */
+    observe(element, take) {
+      observed.set(element, { take, stop: client?.observe(element, take) });
       return () => {
-        observed.get(element)?.();
+        observed.get(element)?.stop?.();
         observed.delete(element);
       };
     },

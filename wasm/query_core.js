@@ -115,17 +115,22 @@ function setOne(module, kind, handle, path, value, json) {
   }
 }
 
-/**
- * Hands a recipe that may have lists to the module, its mechanism first: a module that lacks it lacks its fields too, and the
- * mechanism is what to say. For Core.prepare.
- * @param {Module} module @param {number} handle @param {RecipeJson} json
- */
-export const setRecipe = (module, handle, json) => setAll(module, 'recipe', handle, '', 'mechanism' in json ? { mechanism: null, ...json } : json, json);
+/** Hands a recipe that may have lists to the module. For Core.prepare. @param {Module} module @param {number} handle @param {RecipeJson} json */
+export const setRecipe = (module, handle, json) => setAll(module, 'recipe', handle, '', json, json);
 
 // ---- recipes ----
 
-/** A recipe that may be of one part of a collection: that part has a key of its own. */
+/** A recipe that may be of one part of a collection: that part has a key of its own. And what a page, which has no batches, need not know. */
 export class KeyedRecipe extends Recipe {
+  /** @param {Module} module @param {number} handle @param {RecipeJson} json */
+  constructor(module, handle, json) {
+    super(module, handle, json);
+    module.check(module.x.recipe_info(handle, module.base)); // there is room: Recipe asked for the same
+    const [minimum, maxAgeS, people] = module.words(11).slice(8);
+    /** @readonly */ this.batch = { minimum, maxAgeS };
+    /** @readonly */ this.cohort = { minimum: people };
+  }
+
   /** What reports and accumulators call the collection: the recipe's name, and its part. @returns {string} */
   get key() {
     return [this.id, ...(this.json.part ?? [])].join('/');
@@ -152,8 +157,7 @@ export class Query extends KeyedRecipe {
     super(module, handle, json);
     module.reserve(INFO_WORDS * 4 + 64);
     module.check(module.x.recipe_query_info(handle, module.base));
-    const view = module.view();
-    const w = Array.from({ length: INFO_WORDS }, (_, i) => view.getUint32(4 * i, true));
+    const w = module.words(INFO_WORDS);
     /** @readonly @type {string} */ this.analysis = json.analysis;
     /** The same for all parts: of the bytes that are signed. @readonly */ this.queryHash = toHex(module.take(INFO_WORDS * 4, 32));
     /** Of the policy that it is under; null where it is no query. @readonly @type {string | null} */ this.policyHash = json.policy ?? null;
@@ -347,8 +351,7 @@ export class Accountant {
   /** The verdict at the base. @param {Query} query @returns {Verdict} */
   #verdict(query) {
     const module = this.#module;
-    const view = module.view();
-    const [number, field, , local, central] = Array.from({ length: VERDICT_WORDS }, (_, i) => view.getUint32(4 * i, true));
+    const [number, field, , local, central] = module.words(VERDICT_WORDS);
     const { refusal_name: name, refusal_text: text } = module.x;
     const named = module.text(name(number));
     return {

@@ -26,6 +26,7 @@ export const REASONS = {
   'sampled-out': "The recipe's random sample left this event out.",
   'not-a-number': 'The value is not a finite number.',
   'text-rule': "The text is not one that the recipe's rule counts.",
+  'too-long': 'The text has more bytes than the recipe takes.',
   'not-a-site': 'This is not the address of a public web site.',
   'refused-field': 'Words are not read from this kind of field.',
   'private-list-missing': 'The list of registrable domains could not be loaded.',
@@ -45,7 +46,8 @@ export const REASONS = {
 /** @param {Told} told @returns {import('./client.js').Entry} */
 function entry({ state, at, report, code }) {
   const time = new Date(at).toISOString();
-  const { epsilon } = report.parameters; // some recipes state the chances that it follows from instead
+  const { epsilon: whole, epsilon_fragment: fragment = 0 } = report.parameters; // some recipes state the chances that it follows from instead
+  const epsilon = whole && Math.round((whole + fragment) * 1e6) / 1e6;
   const what = `a record of "${report.key}", randomized ${epsilon ? `with epsilon ${epsilon}` : 'on this device'}`;
   /** @type {{[state: string]: string}} */
   const texts = {

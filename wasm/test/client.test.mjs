@@ -8,7 +8,9 @@ import { Core } from '../device.js';
 import { memoryLocks, memoryStorage } from '../memory_storage.js';
 import { load } from '../node.js';
 import { readVectors } from './vectors.mjs';
-import { DAY, ENDPOINT, NOON, codes, fakeClock, itemsRecipe, makeClient, settle, wordsRecipe } from './fixtures.mjs';
+import {
+  DAY, ENDPOINT, NOON, codes, fakeClock, fragmentsRecipe, itemsRecipe, makeClient, ngramsRecipe, settle, wordsRecipe,
+} from './fixtures.mjs';
 
 const DAY_MS = 86_400_000;
 /** @param {any} client */
@@ -680,6 +682,42 @@ test('two tabs draw one secret; withdrawing, erasing and Global Privacy Control 
   assert.equal(await secretOf(c.storage), undefined);
 });
 
+test('a word goes to recipes of several parts: one report, what the core makes of the word, all parts joined', async () => {
+  const recipes = [fragmentsRecipe(), ngramsRecipe({ analysis: 'other' })];
+  // Keys of reports differ, all else that is drawn is its own length.
+  let n = 0;
+  const random = (/** @type {Uint8Array} */ bytes) => void bytes.fill(bytes.length === 16 ? n++ : bytes.length);
+  const { client, edge, storage } = await makeClient({ recipes, random });
+  await client.consent.grant();
+  assert.deepEqual(codes(await client.type('Fresh')), ['queued', 'queued']);
+  await client.flush();
+  const core = await load();
+  const bytes = () => new Uint8Array(32).fill(32);
+  const [sfp, ngram] = recipes.map((json) => core.recipe(json));
+  assert.deepEqual(await secretOf(storage), bytes(), 'n-grams are answered permanently');
+  const expected = [sfp.report(sfp.randomize('fresh', bytes())), ngram.report(ngram.randomize('fresh', bytes(), bytes()))];
+  assert.deepEqual(edge.requests.map(({ body }) => body).sort((a, b) => a.key.localeCompare(b.key)), expected);
+  assert.notDeepEqual(expected[0].records, [sfp.randomize('shoal', bytes())], 'and of no other');
+  assert.deepEqual(expected.map(({ records: [record] }) => record.split(';').length), [2, 3]);
+  // What a report says of its recipe are numbers: neither the oracle nor the alphabet.
+  assert.deepEqual(expected[0].parameters, { epsilon: 5.5, epsilon_fragment: 2.5, k: 2048, m: 16, k_fragment: 2048, m_fragment: 16, length: 10 });
+  assert.deepEqual(Object.keys(expected[1].parameters), ['bits', 'hashes', 'cohorts', 'p', 'q', 'f', 'length', 'n', 'grams']);
+  const told = (await client.reports()).map(({ text }) => text.replace(/.*: /, '')).sort();
+  assert.deepEqual(told, ['a record of "fragments", randomized with epsilon 8.', 'a record of "ngrams", randomized on this device.']);
+  assert.equal((await client.ledger())[0].today.epsilon, 8, 'of both parts together');
+});
+
+test('a word of more bytes than the fragments hold is not reported and costs nothing; n-grams cut it', async () => {
+  const { client } = await makeClient({ recipes: [fragmentsRecipe(), ngramsRecipe({ analysis: 'other' })] });
+  await client.consent.grant();
+  for (const [word, code] of [['abcdefghij', 'queued'], ['abcdefghijk', 'too-long'], ['äöüäö', 'queued'], ['äöüäöa', 'too-long'], ['漢字漢', 'queued'], ['漢字漢字', 'too-long']]) {
+    assert.deepEqual(codes(await client.record('typed-words', word)), [code, 'queued'], word);
+  }
+  assert.deepEqual((await client.ledger()).map(({ today }) => today.count), [3, 6]);
+  const [reason] = (await client.explain()).filter(({ code }) => code === 'too-long');
+  assert.deepEqual(reason, { code: 'too-long', recipe: 'fragments', count: 3, text: 'The text has more bytes than the recipe takes.' });
+});
+
 test('no budget, no secret; a damaged one sends nothing', async () => {
   const { client, storage } = await makeClient({ recipes: [permanentRecipe({ expires: '2020-01-01' })] });
   await client.consent.grant();
@@ -748,6 +786,9 @@ test('the page\'s module is enough for most recipes; one that it lacks brings th
   assert.deepEqual([few.loaded, few.words], [['shoal.wasm'], ['queued']]);
   const both = await setUp([wordsRecipe(), soon]);
   assert.deepEqual(both, { loaded: ['shoal.wasm', 'shoal-all.wasm'], words: ['queued'], others: ['queued'], refused: [] });
+  // Its own fields stand before the mechanism, and the page's module knows none of them.
+  const backwards = Object.fromEntries(Object.entries(fragmentsRecipe({}, { stream: 's' })).reverse());
+  assert.deepEqual(await setUp([wordsRecipe(), backwards]), both);
   const without = await setUp([wordsRecipe(), soon], ['shoal-all.wasm']);
   assert.deepEqual([without.loaded, without.words, without.others], [['shoal.wasm', 'shoal-all.wasm'], ['queued'], ['unknown-stream']]);
   assert.deepEqual(without.refused.map(({ recipe, count }) => [recipe, count]), [[rare.recipe, 1]]);

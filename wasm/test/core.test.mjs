@@ -271,9 +271,9 @@ test('the ledger pays once, in bytes', async () => {
   let ledger = core.ledger.init(100);
   assert.throws(() => core.ledger.debit(ledger, recipe, 100), { code: 'fresh', number: 16 });
   ledger = core.ledger.debit(ledger, recipe, 101);
-  assert.equal(core.ledger.allows(ledger, recipe, 101), true);
+  assert.equal(core.ledger.refusal(ledger, recipe, 101), null);
   ledger = core.ledger.debit(ledger, recipe, 101);
-  assert.equal(core.ledger.allows(ledger, recipe, 101), false);
+  assert.equal(core.ledger.refusal(ledger, recipe, 101)?.code, 'budget');
   assert.equal(core.ledger.refusal(ledger, recipe, 101)?.code, 'budget');
   assert.throws(() => core.ledger.debit(ledger, recipe, 101), { code: 'budget', number: 15 });
   ledger = core.ledger.debit(ledger, recipe, 102);

@@ -29,6 +29,18 @@ export const itemsRecipe = (more = {}) => ({
   send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
 });
 
+/** A recipe that finds words nobody listed by their fragments: two parts. @param {any} [parameters] @param {any} [more] */
+export const fragmentsRecipe = (parameters = {}, more = {}) => wordsRecipe({
+  recipe: 'fragments', mechanism: 'sfp',
+  parameters: { epsilon: 5.5, epsilon_fragment: 2.5, k: 2048, m: 16, k_fragment: 2048, m_fragment: 16, length: 10, oracle: 'olh', ...parameters }, ...more,
+});
+
+/** The same by n-grams: three parts, answered permanently. @param {any} [more] */
+export const ngramsRecipe = (more = {}) => wordsRecipe({
+  recipe: 'ngrams', mechanism: 'rappor-ngram',
+  parameters: { bits: 32, hashes: 2, cohorts: 4, p: 0.25, q: 0.75, f: 0.5, length: 8, n: 2, grams: 2, alphabet: 'abcdefgh' }, ...more,
+});
+
 /** A worker. Answers each POST by the next of `answers`, then by 202. */
 export function fakeEdge() {
   /** @typedef {number | {status: number, headers?: Record<string, string>} | Error} Reply */
