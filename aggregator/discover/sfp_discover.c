@@ -20,7 +20,7 @@
 #define FRAGMENTS 0x1p24 // scored at each position
 #define KEPT ((size_t)1 << 16)
 #define CANDIDATES 16384.0 // in all
-#define LOOK_UPS 0x1p32    // of candidates in rows of the string's oracle
+#define LOOK_UPS 0x1p30    // of candidates in rows of the string's oracle
 #define STEPS ((uint64_t)1 << 28)
 #define TIER 32u // strings of the first; the next has twice as many
 

@@ -15,10 +15,12 @@ typedef struct group {
     double weight;
 } group;
 
-// Returns: what of `n` candidates is counted against the level: their share of nothing, weighted.
+// The share of nothing is taken a standard error higher than it looks: many large groups of nothing would seem to hold something, each a little,
+// and share the level among them.
+// Returns: what of a group's candidates is counted against the level: their share of nothing, weighted.
 static double weigh(group *g)
 {
-    double nothing = g->n > 0 ? fmin(1, (1 + g->below) / (0.5 * g->n)) : 1;
+    double nothing = g->n > 0 ? fmin(1, (1 + g->below + 0.5 * sqrt(g->n)) / (0.5 * g->n)) : 1;
     g->weight = fmax((1 - nothing) / nothing, WEIGHT_LEAST);
     return g->n * nothing * g->weight;
 }
