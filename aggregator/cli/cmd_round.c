@@ -16,8 +16,10 @@ static const char help_text[] =
     "Usage: shoal round next --recipe R ACC -o NEXT\n\n"
     "Reads what a round learnt and writes the recipe of the next one. Of a field with prefixes and tokens,\n"
     "the sequences that stand out of the noise become the prefixes; with --refine, a number's buckets become finer\n"
-    "where the counts are large. Everything else stays. Refuses (exit 3) below the minimum cohort; writes nothing\n"
-    "(exit 1) where nothing stands out.\n\n"
+    "where the counts are large; of a trie, what does not end becomes the starts. Everything else stays. Refuses (exit "
+    "3)\n"
+    "below the minimum cohort; writes nothing (exit 1) where nothing stands out, nor (exit 0) when a trie is "
+    "complete.\n\n"
     "  --recipe FILE       this round's recipe (JSON)\n"
     "  -o, --output FILE   the next recipe, unsigned; default: standard output\n"
     "  --field NAME        the field that changes; default: the only one with tokens (--refine: with boundaries)\n"
@@ -25,6 +27,9 @@ static const char help_text[] =
     "  --max-prefixes N    keep the N strongest at most; default: as many as the largest domain has room for\n"
     "  --tokens FILE       other tokens for the next round, one a line; default: the same\n"
     "  --refine N          N buckets at most, 4 to 65, of a number\n"
+    "  --step N            characters that the next round of a trie adds, 1 to 4; default: as planned\n"
+    "  --sample SHARE      of the devices that are left, to answer the next round of a trie; default: as planned\n"
+    "  --threshold T       what is kept of a trie needs this count besides; default: the release threshold\n"
     "  --mechanism NAME    another mechanism: onehot-asymmetric, onehot-symmetric, grr, subset or hadamard\n"
     "  --cohort-epsilon E  another central claim\n"
     "  --id NAME           of the next recipe; default: this one's with the round counted up\n"
@@ -34,9 +39,21 @@ static const char help_text[] =
     "  --threads T         default: all cores\n";
 
 typedef struct arguments {
-    const char *fdr, *max_prefixes, *refine, *version, *cohort_epsilon, *threads;
+    const char *fdr, *max_prefixes, *refine, *version, *cohort_epsilon, *threads, *step, *sample, *threshold;
     round_options round;
 } arguments;
+
+static shoal_err read_trie_numbers(arguments *a, agg_error *error)
+{
+    round_options *o = &a->round;
+    shoal_err err = SHOAL_OK;
+    if (a->step != NULL) err = cli_read_whole(&o->step, error, "step", a->step, 1, SHOAL_STEP_MAX);
+    if (err == SHOAL_OK && a->sample != NULL)
+        err = cli_read_decimal(&o->sample, error, "sample", a->sample, 0.000001, 1);
+    if (err == SHOAL_OK && a->threshold != NULL)
+        err = cli_read_decimal(&o->threshold, error, "threshold", a->threshold, 0, 1e12);
+    return err;
+}
 
 static shoal_err read_numbers(arguments *a, agg_error *error)
 {
@@ -49,6 +66,7 @@ static shoal_err read_numbers(arguments *a, agg_error *error)
         err = cli_read_whole(&o->max_prefixes, error, "max-prefixes", a->max_prefixes, 1, SHOAL_LIST_MAX);
     if (err == SHOAL_OK && a->refine != NULL)
         err = cli_read_whole(&o->refine, error, "refine", a->refine, AGG_REFINE_LEAST, SHOAL_BOUNDARIES_MAX + 1);
+    if (err == SHOAL_OK) err = read_trie_numbers(a, error);
     if (err == SHOAL_OK && a->version != NULL)
         err = cli_read_whole(&o->version, error, "version", a->version, 1, 1000000);
     if (err == SHOAL_OK && a->cohort_epsilon != NULL)
@@ -71,6 +89,9 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {"max-prefixes", 0, &a->max_prefixes, NULL},
                                   {"tokens", 0, &o->tokens, NULL},
                                   {"refine", 0, &a->refine, NULL},
+                                  {"step", 0, &a->step, NULL},
+                                  {"sample", 0, &a->sample, NULL},
+                                  {"threshold", 0, &a->threshold, NULL},
                                   {"mechanism", 0, &o->mechanism, NULL},
                                   {"cohort-epsilon", 0, &a->cohort_epsilon, NULL},
                                   {"id", 0, &o->id, NULL},

@@ -9,14 +9,17 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
+#include "compound.h"
 #include "dictionary.h"
 #include "estimate.h"
 #include "marginal.h"
 #include "next_prefixes.h"
 #include "next_recipe.h"
+#include "next_trie.h"
 #include "recipe_new.h"
 #include "refine.h"
 #include "talk.h"
+#include "trie_guarantee.h"
 
 #define LARGE_RECORD 4096u // bytes, from where one bit a cell is worth a word of advice
 
@@ -32,6 +35,8 @@ typedef struct work {
     size_t n_tokens;
     agg_next_prefixes prefixes;
     agg_refined refined;
+    agg_trie_layer layer; // of a trie
+    agg_next_trie trie;
 } work;
 
 AGG_PRINTF(1, 2) static void say(const char *format, ...)
@@ -187,7 +192,8 @@ static shoal_err read_back(agg_recipe *again, agg_error *error, const char *text
     shoal_err err = agg_recipe_from_bytes(again, error, "the next recipe", text, strlen(text));
     if (err != SHOAL_OK) return err;
     const shoal_encoded *field = &again->recipe.encoding.fields[next->field];
-    int is_same = (next->n_prefixes == 0 || field->prefixes.count == next->n_prefixes) &&
+    int is_same = (next->n_starts == 0 || (field->prefixes.count == next->n_starts && field->step == next->step)) &&
+                  (next->n_prefixes == 0 || field->prefixes.count == next->n_prefixes) &&
                   (next->n_boundaries == 0 ||
                    (field->n_boundaries == next->n_boundaries &&
                     memcmp(field->boundaries, next->boundaries, sizeof(int64_t) * next->n_boundaries) == 0));
@@ -263,6 +269,94 @@ static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recip
     return err;
 }
 
+// ---- tries ----
+
+static shoal_err check_trie_options(agg_error *error, const round_options *o)
+{
+    if (o->field == NULL && o->tokens == NULL && o->mechanism == NULL && o->refine == 0) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "%s: a trie takes neither --field nor --tokens, --mechanism or --refine", o->recipe);
+}
+
+static shoal_err read_layer(work *w, agg_error *error)
+{
+    const round_options *o = w->options;
+    double release = (double)w->recipe.recipe.release_threshold;
+    size_t most = w->recipe.recipe.max_prefixes;
+    if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
+    const agg_trie_options options = {o->fdr, o->threshold > release ? o->threshold : release, most, o->n_threads};
+    shoal_err err = agg_estimate_check(error, &w->recipe, &w->acc);
+    if (err == SHOAL_OK) return agg_trie_layer_read(&w->layer, error, &w->recipe, &w->acc, &options);
+    agg_error_prefix(error, "%s", o->accumulator);
+    return err;
+}
+
+static shoal_err say_layer(const work *w, agg_error *error)
+{
+    const agg_trie_layer *layer = &w->layer;
+    agg_trie_guarantee g;
+    say("%zu of %zu starts and %zu of %zu words stand out of the noise of %llu reports and are kept; false-discovery "
+        "rate "
+        "%g of each",
+        layer->n_kept[0], layer->n_asked[0], layer->n_kept[1], layer->n_asked[1], (unsigned long long)layer->n,
+        w->options->fdr);
+    if (layer->n_withheld > 0)
+        say("%zu more are below the threshold of release, or --threshold, and not kept", layer->n_withheld);
+    if (layer->n_cut > 0) say("%zu more are beyond max_prefixes, the weakest, and not kept", layer->n_cut);
+    shoal_err err = agg_trie_guarantee_run(&g, error, &w->recipe.recipe, layer);
+    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) say("%s", g.lines[i]);
+    return err;
+}
+
+static void say_end(const agg_next_trie *next)
+{
+    static const char *const why[] = {"", "this round asked every device that was left",
+                                      "no start is left, and no pass is to come",
+                                      "no start is left, and a further pass would know no word more"};
+    say("complete: %s. There is no next round to write. The words: shoal discover --recipe R1 ACC1 --recipe R2 ACC2 "
+        "..., "
+        "every round in its order",
+        why[next->end]);
+}
+
+static void say_trie(const work *w, const agg_next_trie *next)
+{
+    if (next->n_dropped > 0) say("%zu starts more, the weakest, have no room in a record", next->n_dropped);
+    if (next->pass != w->recipe.recipe.pass)
+        say("pass %u is over; pass %u begins anew and leaves out %zu known words", w->recipe.recipe.pass, next->pass,
+            next->n_known);
+    else if (next->n_new > 0)
+        say("%zu words join the known ones, as another pass follows", next->n_new);
+    say("next: %zu starts of %u characters, step %u; %.4g of the devices that are left, about %.0f; rounds left in "
+        "this pass: %u",
+        next->n_starts, next->depth, next->step, next->sample, next->devices,
+        next->plan.n_rounds > 0 ? next->plan.n_rounds : 1);
+}
+
+static shoal_err run_trie(work *w, agg_error *error, agg_next_recipe *next)
+{
+    const round_options *o = w->options;
+    const agg_next_trie_wish wish = {(uint32_t)o->step, o->sample, 0};
+    shoal_err err = check_trie_options(error, o);
+    if (err == SHOAL_OK) err = read_layer(w, error);
+    if (err == SHOAL_OK) err = say_layer(w, error);
+    if (err == SHOAL_OK) err = agg_next_trie_find(&w->trie, error, &w->recipe, &w->layer, &wish);
+    if (err != SHOAL_OK) return err;
+    if (w->trie.end != AGG_TRIE_GOES_ON) {
+        say_end(&w->trie);
+        return SHOAL_OK;
+    }
+    say_trie(w, &w->trie);
+    next->starts = w->trie.starts;
+    next->n_starts = w->trie.n_starts;
+    next->known = w->trie.known;
+    next->n_known = w->trie.n_known;
+    next->step = w->trie.step;
+    next->pass = w->trie.pass;
+    next->sample = w->trie.sample;
+    return check_and_write(w, error, next);
+}
+
 static shoal_err run(work *w, agg_error *error)
 {
     const round_options *o = w->options;
@@ -273,6 +367,10 @@ static shoal_err run(work *w, agg_error *error)
                             .seed_hex = o->seed_hex,
                             .version = (uint32_t)o->version,
                             .cohort_epsilon = o->cohort_epsilon};
+    if (w->recipe.recipe.mechanism == shoal_trie_id) return run_trie(w, error, &next);
+    if (o->step > 0 || o->sample > 0 || o->threshold > 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: --step, --sample and --threshold are of a trie",
+                        o->recipe);
     shoal_err err = find_field(w, error);
     if (err == SHOAL_OK && o->tokens != NULL) err = read_tokens(w, error);
     if (err == SHOAL_OK) err = count(w, error);
@@ -297,6 +395,8 @@ shoal_err round_next(agg_error *error, const round_options *options)
         agg_accumulator_release(&w.acc);
     }
     agg_next_prefixes_release(&w.prefixes);
+    agg_next_trie_release(&w.trie);
+    agg_trie_layer_release(&w.layer);
     free(w.counts);
     free(w.tokens);
     free(w.token_bytes.data);

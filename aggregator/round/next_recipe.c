@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front_coded.h"
 #include "json_walk.h"
 #include "mechanism.h"
 
@@ -84,6 +85,40 @@ static shoal_err check_boundaries(agg_error *error, const agg_next_recipe *next)
     return SHOAL_OK;
 }
 
+// ---- a trie's ----
+
+// As an array where an entry has a space, which front coding has no room for.
+static shoal_err put_coded(cJSON *object, agg_error *error, const char *name, const agg_text *texts, size_t n)
+{
+    char *coded = NULL;
+    size_t len = 0;
+    shoal_err err = agg_front_encode(&coded, &len, error, texts, n);
+    if (err == SHOAL_ERR_ARGUMENT) return put_texts(object, error, name, texts, n);
+    if (err == SHOAL_OK) err = put_text(object, error, name, coded);
+    free(coded);
+    return err;
+}
+
+static shoal_err put_sample(cJSON *root, agg_error *error, double sample)
+{
+    cJSON *send = cJSON_GetObjectItemCaseSensitive(root, "send");
+    if (send == NULL) send = cJSON_AddObjectToObject(root, "send");
+    if (send == NULL) return no_memory(error);
+    return put(send, error, "sample", create_micro((int64_t)(sample * 1e6 + 0.5)));
+}
+
+static shoal_err put_trie(cJSON *root, agg_error *error, const agg_next_recipe *next)
+{
+    cJSON *field = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "encoding"), (int)next->field);
+    cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters");
+    shoal_err err = put_coded(field, error, "starts", next->starts, next->n_starts);
+    if (err == SHOAL_OK) err = put(field, error, "step", cJSON_CreateNumber(next->step));
+    if (err == SHOAL_OK && next->n_known > 0) err = put_coded(parameters, error, "known", next->known, next->n_known);
+    if (err == SHOAL_OK && (next->pass > 1 || cJSON_GetObjectItemCaseSensitive(parameters, "pass") != NULL))
+        err = put(parameters, error, "pass", cJSON_CreateNumber(next->pass));
+    return err == SHOAL_OK ? put_sample(root, error, next->sample) : err;
+}
+
 static shoal_err put_field(cJSON *root, agg_error *error, const agg_next_recipe *next)
 {
     cJSON *fields = cJSON_GetObjectItemCaseSensitive(root, "encoding");
@@ -94,6 +129,7 @@ static shoal_err put_field(cJSON *root, agg_error *error, const agg_next_recipe 
     if (err == SHOAL_OK && next->tokens != NULL) err = put_texts(field, error, "tokens", next->tokens, next->n_tokens);
     if (err == SHOAL_OK && next->n_boundaries > 0)
         err = put_boundaries(field, error, next->boundaries, next->n_boundaries);
+    if (err == SHOAL_OK && next->n_starts > 0) err = put_trie(root, error, next);
     return err;
 }
 

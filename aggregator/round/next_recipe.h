@@ -2,7 +2,8 @@
 // The next round's recipe: this round's file with what the round changed, everything else in its place and order. JSON by cJSON; pure.
 //
 // Replaced: `recipe` (the id: its round's number counted up, "ngrams-1" gives "ngrams-2", or appended), `round` (index and the query
-// hash of this round), one field's prefixes and tokens or boundaries, `seed` where there is one, and what is asked for. Left out: the
+// hash of this round), one field's prefixes and tokens, boundaries, or starts and step, `seed` where there is one, and what is asked for; of a
+// trie also parameters.known and pass, and send.sample. Left out: the
 // signature, which no longer holds, and `part`, as the next round is asked of all parts. A recipe without `round` counts as
 // none: what follows it is round 1 (accountant.h).
 // What is written is not checked here: read it back with agg_recipe_from_bytes.
@@ -30,6 +31,12 @@ typedef struct agg_next_recipe {
     size_t n_tokens;
     const int64_t *boundaries; // in micro-units
     size_t n_boundaries;       // 0: the boundaries stay
+    const agg_text *starts;    // written front-coded (front_coded.h), in their order
+    size_t n_starts;           // 0: the recipe is of no trie, and what follows stays
+    const agg_text *known;     // front-coded
+    size_t n_known;            // 0: the recipe has none
+    uint32_t step, pass;
+    double sample; // in millionths
 } agg_next_recipe;
 
 // Writes the text, NUL-terminated, one member a line. Release with free.

