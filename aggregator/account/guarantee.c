@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "amplification.h"
+#include "compound.h"
 #include "renyi.h"
 #include "round_text.h"
 
@@ -70,7 +71,8 @@ shoal_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const sh
 {
     uint32_t drawn = 0;
     agg_guarantee g = {.local = recipe->cost_micro / 1e6,
-                       .per_day = recipe->per_day,
+                       .per_day = recipe->mechanism == shoal_trie_id ? recipe->contributions : recipe->per_day,
+                       .is_trie = recipe->mechanism == shoal_trie_id,
                        .reports = n,
                        .honest = honest,
                        .delta = AGG_DELTA_UNSTATED,
@@ -100,14 +102,15 @@ static const char *name_for_people(const char *bound)
 
 static void central_line(char *out, size_t size, const agg_guarantee *g)
 {
+    const char *name = g->is_trie ? "central, item     " : "central epsilon   ";
     char epsilon[AGG_ROUND_TEXT_MAX], delta[AGG_ROUND_TEXT_MAX], of[96];
     snprintf(of, sizeof of, "%llu report%s, delta %s%s", (unsigned long long)g->reports, g->reports == 1 ? "" : "s",
              agg_delta_text(delta, g->delta), g->is_delta_stated ? "" : ", the recipe states none");
     if (g->bound == NULL)
-        snprintf(out, size, "central epsilon     no better than that of a report (%s)", of);
+        snprintf(out, size, "%s  no better than that of a report (%s)", name, of);
     else
-        snprintf(out, size, "central epsilon     %s (%s bound, %s)",
-                 agg_upper_text(epsilon, g->central, AGG_DIGITS_TABLE, ""), name_for_people(g->bound), of);
+        snprintf(out, size, "%s  %s (%s bound, %s)", name, agg_upper_text(epsilon, g->central, AGG_DIGITS_TABLE, ""),
+                 name_for_people(g->bound), of);
 }
 
 static void claim_line(char *out, size_t size, const agg_guarantee *g)
@@ -120,7 +123,9 @@ static void assumption_line(char *out, size_t size, const agg_guarantee *g)
 {
     char honest[48] = "all reporters honest";
     if (g->honest < 1) snprintf(honest, sizeof honest, "%g %% of the reporters honest", 100 * g->honest);
-    snprintf(out, size, "The central epsilon assumes one report a person in this result, %s, only the sum shown.",
+    snprintf(out, size, "The central epsilon %s, %s, only the sum shown.",
+             g->is_trie ? "is of one contribution (item) in a round's sum"
+                        : "assumes one report a person in this result",
              honest);
 }
 
@@ -131,10 +136,17 @@ int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *gu
     if (index >= 3 && g->claim <= 0) index++; // no such line
     if (index >= 4 && !(g->delta * (double)g->reports > 1)) index++;
     switch (index) {
-    case 0: snprintf(out, size, "epsilon per report  %.8g (as drawn: %.8g)", g->local, g->drawn); return 1;
+    case 0:
+        snprintf(out, size, "%s  %.8g (as drawn: %.8g)", g->is_trie ? "epsilon per item  " : "epsilon per report",
+                 g->local, g->drawn);
+        return 1;
     case 1:
-        snprintf(out, size, "epsilon per day     %g (%u report%s)", g->local * g->per_day, g->per_day,
-                 g->per_day == 1 ? "" : "s");
+        if (g->is_trie)
+            snprintf(out, size, "epsilon per device  %g (%u contribution%s, in one round)", g->local * g->per_day,
+                     g->per_day, g->per_day == 1 ? "" : "s");
+        else
+            snprintf(out, size, "epsilon per day     %g (%u report%s)", g->local * g->per_day, g->per_day,
+                     g->per_day == 1 ? "" : "s");
         return 1;
     case 2: central_line(out, size, g); return 1;
     case 3: claim_line(out, size, g); return 1;

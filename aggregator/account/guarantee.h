@@ -23,7 +23,8 @@
 
 typedef struct agg_guarantee {
     double local, drawn; // epsilon of one report
-    uint32_t per_day;    // reports of a person
+    uint32_t per_day;    // reports of a person; of a trie all that it ever sends, its contributions
+    int is_trie;         // epsilon and central are then an item's, as are the words for them
     uint64_t reports;
     double honest; // share of them
     double delta;

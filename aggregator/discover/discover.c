@@ -29,24 +29,7 @@ static shoal_err check_options(const agg_discovery *d, agg_error *error)
     return SHOAL_OK;
 }
 
-static int same_name(const shoal_name *a, const shoal_name *b)
-{
-    return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
-}
-
-static shoal_err check_step(agg_error *error, const agg_recipe *before, const agg_recipe *after)
-{
-    const shoal_recipe *a = &before->recipe, *b = &after->recipe;
-    if (!same_name(&a->analysis, &b->analysis))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipes %s and %s are of two analyses", before->id,
-                        after->id);
-    if (b->round_index != a->round_index + 1 || memcmp(b->round_previous, a->query_hash, sizeof a->query_hash) != 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s is not of the round after %s", after->id,
-                        before->id);
-    return SHOAL_OK;
-}
-
-// Mechanisms and their order first: what is asked for wrongly is said before what is refused for privacy.
+// What is asked for wrongly is said before what is refused for privacy. Whether rounds follow each other is their decoder's to see.
 static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
 {
     uint32_t mechanism = rounds[0].recipe->recipe.mechanism;
@@ -57,8 +40,6 @@ static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds
                         "recipe %s: its mechanism discovers nothing; sfp, rappor-ngram and trie do", id);
     if (n_rounds > 1 && mechanism != shoal_trie_id)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s has no rounds: it takes one accumulator", id);
-    for (size_t i = 1; err == SHOAL_OK && i < n_rounds; i++)
-        err = check_step(error, rounds[i - 1].recipe, rounds[i].recipe);
     for (size_t i = 0; err == SHOAL_OK && i < n_rounds; i++)
         err = agg_estimate_check(error, rounds[i].recipe, rounds[i].acc);
     return err;
@@ -67,9 +48,10 @@ static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds
 static shoal_err decode(agg_discovery *d, agg_error *error, const agg_discover_round *rounds, size_t n_rounds,
                         const agg_discover_options *options)
 {
-    (void)n_rounds;
     switch (rounds[0].recipe->recipe.mechanism) {
     case shoal_sfp_id: return agg_sfp_discover(d, error, &rounds[0], options);
+    case shoal_trie_id: return agg_trie_discover(d, error, rounds, n_rounds, options);
+    case shoal_rappor_ngram_id: return agg_ngram_discover(d, error, &rounds[0], options);
     default:
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s: this build has no decoder for its mechanism",
                         d->recipe->id);
@@ -96,15 +78,16 @@ static int is_known(const agg_list *known, agg_text text)
     return known != NULL && known->n > 0 && agg_list_find(known, text) != AGG_NOT_LISTED;
 }
 
-// Drops rows that are no text, too small, known or not to be released; the numbers of the last two are results.
-static void filter(agg_discovery *d, const agg_list *known)
+// Drops rows that are no text, too small, known or not to be released; the numbers of the last two are results. What later rounds of a trie do
+// not ask about, because an earlier pass found it, is no such known word.
+static void filter(agg_discovery *d, const agg_list *known, const agg_list *recipe_known)
 {
     double release = (double)d->recipe->recipe.release_threshold;
     size_t kept = 0;
     for (size_t i = 0; i < d->n_rows; i++) {
         const agg_found *row = &d->rows[i];
         if (!is_text(row->value) || (d->threshold > 0 && row->count < d->threshold)) continue;
-        if (is_known(known, row->value) || is_known(&d->recipe->known, row->value))
+        if (is_known(known, row->value) || is_known(recipe_known, row->value))
             d->n_known++;
         else if (release > 0 && row->count < release)
             d->n_withheld++;
@@ -142,7 +125,7 @@ shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error, const agg
         agg_discovery_release(discovery);
         return err;
     }
-    filter(discovery, o.known);
+    filter(discovery, o.known, &rounds[0].recipe->known);
     if (discovery->n_rows > 1) qsort(discovery->rows, discovery->n_rows, sizeof *discovery->rows, compare_rows);
     if (o.top > 0 && discovery->n_rows > o.top) discovery->n_rows = o.top;
     return SHOAL_OK;
