@@ -7,7 +7,7 @@
 #include "accountant.h"
 #include "agg_size.h"
 #include "commands.h"
-#include "mechanism.h"
+#include "compound.h"
 #include "options.h"
 #include "policy_json.h"
 #include "recipe_json.h"
@@ -36,8 +36,10 @@ static void print_keys(const shoal_policy *p)
 
 static void print_stream(const shoal_policy_stream *s)
 {
-    static const char *const types[] = {
-        [SHOAL_SCHEME_NUMBER] = "number", [SHOAL_SCHEME_LIST] = "text", [SHOAL_SCHEME_TOKENS] = "tokens"};
+    static const char *const types[] = {[SHOAL_SCHEME_NUMBER] = "number",
+                                        [SHOAL_SCHEME_LIST] = "text",
+                                        [SHOAL_SCHEME_TOKENS] = "tokens",
+                                        [SHOAL_SCHEME_CHARACTERS] = "characters"};
     print_names("stream              ", &s->stream);
     printf(", events erased after %u day%s:", s->retention_days, s->retention_days == 1 ? "" : "s");
     for (uint32_t i = 0; i < s->n_fields; i++) {
@@ -47,18 +49,28 @@ static void print_stream(const shoal_policy_stream *s)
     printf("\n");
 }
 
+static const char *mechanism_name(uint32_t id)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(id);
+    const shoal_compound *compound = shoal_compound_by_id(id);
+    return mechanism != NULL ? mechanism->name : compound != NULL ? compound->name : NULL;
+}
+
 static void print_class(const shoal_policy_analysis *a)
 {
     const char *separator = "";
     printf("queries             version %u or later, of at most %u field%s and %u cells, by ", a->version,
            a->query_fields, a->query_fields == 1 ? "" : "s", a->query_size);
     for (uint32_t id = 0; id < 32; id++) {
-        const shoal_mechanism *mechanism = a->mechanisms >> id & 1 ? shoal_mechanism_by_id(id) : NULL;
-        if (mechanism == NULL) continue;
-        printf("%s%s", separator, mechanism->name);
+        const char *name = a->mechanisms >> id & 1 ? mechanism_name(id) : NULL;
+        if (name == NULL) continue;
+        printf("%s%s", separator, name);
         separator = ", ";
     }
     for (uint32_t i = 0; i < a->n_splits; i++) print_names(i == 0 ? "; may be split by " : " and ", &a->splits[i]);
+    if (a->mechanisms >> shoal_trie_id & 1)
+        printf("\ntries               one round of all, by a device that has answered nothing else here; each of its "
+               "contributions is a report");
     printf("\ncohort              %u reports at least", a->cohort_minimum);
     if (a->honest_micro < 1000000) printf(", %g of them taken to be honest", a->honest_micro / 1e6);
     printf("\n");

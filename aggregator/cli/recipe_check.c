@@ -180,6 +180,15 @@ static void print_cohort(const shoal_recipe *r)
     print_claim(r);
 }
 
+// Group privacy: of all of a person's contributions to one cohort, delta is that of one times 1 + e^eps + e^(2 eps) + ...
+static void print_trie_person(const shoal_recipe *r)
+{
+    double eps = r->cohort_eps_micro / 1e6, powers = 0;
+    for (uint32_t i = 0; i < r->contributions; i++) powers += exp(i * eps);
+    printf("central, per person %.8g at delta %.3g: of all contributions as one group\n", r->contributions * eps,
+           powers * pow(10, -(double)r->cohort_delta_exp));
+}
+
 // A device answers one round of an analysis, once.
 static void print_trie_cost(const shoal_recipe *r)
 {
@@ -189,9 +198,7 @@ static void print_trie_cost(const shoal_recipe *r)
     printf("epsilon per person  %.8g, user-level: %u contribution%s to the one round that a device answers\n",
            each * r->contributions, r->contributions, r->contributions == 1 ? "" : "s");
     print_cohort(r);
-    if (r->cohort_eps_micro > 0)
-        printf("central, per person %.8g at delta %u times 1e-%u: that of each contribution, added up\n",
-               r->contributions * (r->cohort_eps_micro / 1e6), r->contributions, r->cohort_delta_exp);
+    if (r->cohort_eps_micro > 0) print_trie_person(r);
 }
 
 static void print_cost(const shoal_recipe *r, uint32_t today)

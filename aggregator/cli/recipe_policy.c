@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "accountant.h"
+#include "compound.h"
 #include "recipe_signature.h"
 
 static int is_key_of(const agg_policy *policy, const uint8_t key[32])
@@ -46,6 +47,20 @@ static const shoal_name *field_of(const shoal_verdict *verdict, const shoal_reci
     return verdict->field < r->encoding.n_fields ? &r->encoding.fields[verdict->field].field : NULL;
 }
 
+// Reports of one device in answer to it.
+static uint32_t reports_of(const shoal_recipe *r)
+{
+    return r->mechanism == shoal_trie_id ? r->contributions : 1;
+}
+
+// Of several reports of one person delta grows with what they claim (accountant.h).
+static void print_delta(const shoal_recipe *r, const shoal_policy_analysis *a)
+{
+    printf("%20sdelta 1e-%u", "", r->cohort_delta_exp);
+    if (reports_of(r) > 1) printf(" a report, of %u of one person,", reports_of(r));
+    printf(" of 1e-%u\n", a->delta_exp);
+}
+
 // What a bound is, and what the query would need, where two figures say it.
 static void print_figures(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p)
 {
@@ -66,10 +81,11 @@ static void print_figures(const shoal_verdict *v, const shoal_recipe *r, const s
         break;
     case SHOAL_REFUSED_EPSILON:
     case SHOAL_REFUSED_FIELD_EPSILON:
-        printf("%20sepsilon %.8g of %.8g\n", "", (double)shoal_composed_epsilon(a, 1, r->cohort_eps_micro) / 1e6,
-               b->eps_micro / 1e6);
+        printf("%20sepsilon %.8g of %.8g\n", "", reports_of(r) * (r->cohort_eps_micro / 1e6), b->eps_micro / 1e6);
         break;
-    case SHOAL_REFUSED_DELTA: printf("%20sdelta 1e-%u of 1e-%u\n", "", r->cohort_delta_exp, a->delta_exp); break;
+    case SHOAL_REFUSED_REPORTS:
+    case SHOAL_REFUSED_FIELD_REPORTS: printf("%20s%u reports of %u\n", "", reports_of(r), b->reports); break;
+    case SHOAL_REFUSED_DELTA: print_delta(r, a); break;
     case SHOAL_REFUSED_COHORT:
         printf("%20s%u reports, the policy asks for %u\n", "", r->cohort_minimum, a->cohort_minimum);
         break;
@@ -104,11 +120,27 @@ static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *
     }
 }
 
+// By item, one word of a device, and by person, all that it answers.
+static void print_trie_costs(const shoal_verdict *v, const shoal_recipe *r)
+{
+    uint32_t n = r->contributions;
+    printf("  of one word       epsilon %.8g of the crowd (%.8g is what its cohort gives), delta 1e-%u; %.8g in its "
+           "report\n",
+           r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp, v->local_eps_micro / 1e6);
+    printf("  of one person     epsilon %.8g of the crowd; %.8g in %u report%s\n", n * (r->cohort_eps_micro / 1e6),
+           n * (v->local_eps_micro / 1e6), n, n == 1 ? "" : "s");
+    printf("  room              for one: a device answers one round of an analysis\n");
+}
+
 static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p, int is_signed)
 {
     const shoal_policy_analysis *a = &p->analyses[v->analysis];
-    uint32_t n = count_alike(a, r);
     printf("answered            %s by a device that has answered none\n", is_signed ? "yes," : "once it is signed,");
+    if (r->mechanism == shoal_trie_id) {
+        print_trie_costs(v, r);
+        return;
+    }
+    uint32_t n = count_alike(a, r);
     printf("  it costs          epsilon %.8g of the crowd (%.8g is what its cohort gives), delta 1e-%u, 1 report\n",
            r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp);
     printf("  of one person     epsilon %.8g\n", v->local_eps_micro / 1e6);
