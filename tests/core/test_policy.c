@@ -234,6 +234,22 @@ static void read_back(void)
     CHECK(shoal_policy_find_analysis(&policy, &name) == UINT32_MAX);
 }
 
+// Words by their characters, and mechanisms that are made of others: their types and bits, which no other has.
+static void compounds(void)
+{
+    CHECK(policy_of(&policy, keyboard_policy,
+                    "streams.0.fields.0.type=characters\nanalyses.0.mechanisms+trie\nanalyses.0.mechanisms+sfp\n"
+                    "analyses.0.mechanisms+rappor-ngram") == SHOAL_OK);
+    CHECK(policy.streams[0].fields[0].scheme == SHOAL_SCHEME_CHARACTERS && SHOAL_SCHEME_CHARACTERS == 4);
+    CHECK(policy.analyses[0].mechanisms == (1u << 11 | 1u << 12 | 1u << 13));
+    static const bad rows[] = {
+        {"streams.0.fields.0.type=character", SHOAL_ERR_TYPE, "streams.N.fields.M.type"},
+        {"analyses.0.mechanisms+tries", SHOAL_ERR_MECHANISM, "analyses.N.mechanisms"},
+        {"analyses.0.mechanisms+trie\nanalyses.0.mechanisms+trie", SHOAL_ERR_DUPLICATE, "analyses.N.mechanisms"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) is_refused(&rows[i]);
+}
+
 // ---- canonical bytes ----
 
 static uint8_t bytes[SHOAL_POLICY_CANONICAL_MAX];
@@ -316,9 +332,14 @@ static void hashes(void)
         "streams.0.retention_days:15000000",
         "streams.0.fields.3.field=model",
         "streams.0.fields.3.type=number",
+        "streams.0.fields.3.type=characters",
         "analyses.1.analysis=hosts",
         "analyses.1.version:2000000",
         "analyses.0.mechanisms+subset",
+        "analyses.0.mechanisms+trie",
+        "analyses.0.mechanisms+sfp",
+        "analyses.0.mechanisms+rappor-ngram",
+        "analyses.0.mechanisms+subset\nanalyses.0.mechanisms+trie",
         "analyses.0.query.fields:1000000",
         "analyses.0.query.size:1001000000",
         "analyses.0.budget.epsilon:1000001",
@@ -406,6 +427,7 @@ int main(void)
     missing_members();
     what_must_fit();
     read_back();
+    compounds();
     canonical_bytes();
     hashes();
     largest();
