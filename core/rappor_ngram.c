@@ -32,7 +32,8 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
     err = shoal_part_prepare(&recipe->parts[grams], field);
     if (err != SHOAL_OK) return err;
     *field = "epsilon";
-    if (recipe->eps_micro != 0 && (grams + 1) * part.eps_micro > recipe->eps_micro) return SHOAL_ERR_RANGE;
+    if (recipe->eps_micro != 0 && (grams + 1) * recipe->parts[grams].eps_micro > recipe->eps_micro)
+        return SHOAL_ERR_RANGE;
     recipe->n_parts = grams + 1;
     recipe->value_part = grams;
     return SHOAL_OK;

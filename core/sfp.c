@@ -29,7 +29,10 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
     fragment->k = recipe->k_fragment * shoal_sfp_positions(recipe); // at most 2^28
     fragment->m = recipe->m_fragment;
     shoal_err err = shoal_part_prepare(string, field);
-    if (err != SHOAL_OK) return err;
+    if (err != SHOAL_OK) {
+        if (**field == 'g') *field = "m"; // which this recipe calls so
+        return err;
+    }
     err = shoal_part_prepare(fragment, field);
     if (err != SHOAL_OK) {
         *field = **field == 'k' ? "k_fragment" : **field == 'e' ? "epsilon_fragment" : "m_fragment";
