@@ -160,7 +160,8 @@ static shoal_err find_least(agg_trie_layer *layer, agg_error *error, const work 
     const double *words = w->scores + (w->field->size - layer->n_asked[WORDS]);
     shoal_err err = agg_multiple_least(&layer->least[STARTS], error, w->scores, layer->n_asked[STARTS], AGG_BH, fdr);
     if (err == SHOAL_OK)
-        err = agg_multiple_least(&layer->least[WORDS], error, words, layer->n_asked[WORDS], AGG_BH, fdr);
+        err = agg_multiple_least(&layer->least[WORDS], error, words, layer->n_asked[WORDS], AGG_BH,
+                                 AGG_TRIE_WORD_FDR * fdr);
     return err;
 }
 

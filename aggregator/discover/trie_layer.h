@@ -3,9 +3,10 @@
 //
 // A cell is a start with a run of listed characters behind it. Where the word ends there, before the step does, the cell is a word; else it is a
 // start of the next round. Algorithm 2 keeps the best max_prefixes cells whatever the noise. Here a cell is kept only above a false-discovery
-// threshold (AGG_BH of multiple.h), one among the words and one among the starts: there are many times as many starts to be wrong about, and a
-// word is what is shown. max_prefixes is a cap on both together, by score. Neither tested nor kept: what begins with no start, what goes on with a
-// character that is not listed (no device sends either), and the words that are known.
+// threshold (AGG_BH of multiple.h), one among the starts at the rate that is asked for, and one among the words, which are what is shown, at half of
+// it: the rate is an expectation, and the share of false words of a run is to be below it, not only on average. max_prefixes is a cap on both
+// together, by score. Neither tested nor kept: what begins with no start, what goes on with a character that is not listed (no device
+// sends either), and the words that are known.
 #ifndef TRIE_LAYER_H
 #define TRIE_LAYER_H
 
@@ -16,10 +17,11 @@
 #include "agg_error.h"
 #include "recipe_json.h"
 
+#define AGG_TRIE_WORD_FDR 0.5                        // the words' share of the rate
 #define AGG_TRIE_TEXT_MAX (2 * SHOAL_TOKEN_TEXT_MAX) // bytes of a cell's text, without a NUL
 
 typedef struct agg_trie_options {
-    double fdr;          // in (0, 1)
+    double fdr;          // in (0, 1); of the starts, twice that of the words
     double threshold;    // T: what is kept has at least this count besides; 0: none
     size_t max_prefixes; // 0: the recipe's
     unsigned n_threads;  // 0 means 1

@@ -9,6 +9,7 @@
 #include "k_anonymity.h"
 #include "normal_law.h"
 #include "subset.h"
+#include "trie_layer.h"
 
 #define TABLE_DEPTH 15
 #define TABLE_SHARES 11 // 10^-1, 10^-1.5, ... 10^-6
@@ -127,6 +128,7 @@ static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double *sta
     bar next = words;
     next.n_tests = *starts * runs;
     words.n_tests = r->cells - next.n_tests;
+    words.fdr *= AGG_TRIE_WORD_FDR;
     r->words = find_words(&r->share, &words, r->depth, r->step);
     *starts = find_starts(&start_share, &next, r->depth + r->step);
     if (wish->max_prefixes > 0) *starts = fmin(*starts, fmax(1, wish->max_prefixes - r->words));
@@ -136,7 +138,7 @@ static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double *sta
 
 int agg_trie_plan_judge(agg_trie_plan *plan, const agg_trie_wish *wish)
 {
-    double starts = wish->from_depth > 0 ? wish->n_starts : 1, least = 0;
+    double starts = wish->from_depth > 0 ? wish->n_starts : 1, least = wish->from_depth > 0 ? wish->least_share : 0;
     uint32_t depth = wish->from_depth;
     int fits = 1;
     plan->words = 0;

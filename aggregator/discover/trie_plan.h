@@ -33,6 +33,7 @@ typedef struct agg_trie_wish {
     double fdr;           // 0 means 0.05
     uint32_t from_depth;  // of the starts that are there; 0: the empty one
     double n_starts;      // how many; not read where from_depth is 0
+    double least_share;   // of contributions, of the weakest of them: rarer words were lost before; 0: not known
     uint32_t step;        // of the first round, where that is settled; 0: any
 } agg_trie_wish;
 

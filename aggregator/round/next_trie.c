@@ -29,6 +29,15 @@ static double devices_left(const shoal_recipe *recipe, const agg_trie_layer *lay
     return recipe->round_index <= 1 ? NAN : 0;
 }
 
+// The share of contributions that a start had to have to stand out.
+static double weakest_share(const agg_trie_layer *layer)
+{
+    double least = (double)layer->n;
+    for (size_t i = 0; i < layer->n_cells; i++)
+        if (!layer->cells[i].is_word) least = fmin(least, layer->cells[i].count);
+    return fmax(least, 0) / (double)layer->n;
+}
+
 // Plans the rest of a pass. Returns: devices for it and all passes after it.
 static double plan_pass(agg_next_trie *next, const shoal_recipe *recipe, const agg_trie_layer *layer,
                         const agg_next_trie_wish *wish)
@@ -44,7 +53,9 @@ static double plan_pass(agg_next_trie *next, const shoal_recipe *recipe, const a
                        .record_bytes = fmax(AGG_TRIE_RECORD_BYTES, recipe->record_size),
                        .from_depth = next->depth,
                        .n_starts = (double)next->n_starts,
+                       .least_share = weakest_share(layer),
                        .step = wish->step};
+    if (wish->step > 0 && wish->sample > 0) return w.devices * passes; // all is settled
     agg_trie_plan_run(&next->plan, &w);
     if (left > 0 || next->plan.n_rounds == 0) return w.devices * passes;
     w.devices = fmax(1, answered * next->plan.n_rounds); // again, with as many a round as this one had
@@ -67,7 +78,7 @@ static void settle(agg_next_trie *next, const shoal_recipe *recipe, const agg_tr
     uint32_t room = recipe->depth - next->depth, step = wish->step > 0 ? wish->step : 1;
     if (next->plan.n_rounds > 0) {
         share = next->plan.rounds[0].devices / all;
-        step = next->plan.rounds[0].step;
+        step = next->plan.rounds[0].step; // the wish's, where it has one
     }
     next->step = step < room ? step : room;
     next->sample = wish->sample > 0 ? wish->sample : fmin(1, fmax(1e-6, floor(share * 1e6 + 1e-6) / 1e6));
