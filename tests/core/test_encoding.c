@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodings: every rule of encoding.h, each scheme's buckets against the list that defines them, and items that are the mixed radix's and
-// come back from it, over every cell. The two bucket counts of apple-2022 Appendix B.
+// come back from it, over every cell; words by starts and runs of characters there and back, broken UTF-8. The two bucket counts of apple-2022 Appendix B.
 #include "encoding.h"
 
 #include <string.h>
@@ -252,6 +252,168 @@ static void every_item(void)
             }
 }
 
+// ---- starts and characters ----
+
+static shoal_err step(uint32_t n)
+{
+    return shoal_encoding_set_step(&encoding, 0, n, &why);
+}
+
+// A field of so many starts of two letters and the first n_characters letters.
+static void add_words(uint32_t n_starts, uint32_t n_characters, uint32_t n_step)
+{
+    clear();
+    CHECK(field(0, "word") == SHOAL_OK);
+    for (uint32_t i = 0; i < n_starts; i++) {
+        const char start[3] = {(char)('a' + i / 26), (char)('a' + i % 26), '\0'};
+        CHECK(text(0, SHOAL_LIST_STARTS, start) == SHOAL_OK);
+    }
+    for (uint32_t i = 0; i < n_characters; i++) {
+        const char character[2] = {(char)('a' + i), '\0'};
+        CHECK(text(0, SHOAL_LIST_CHARACTERS, character) == SHOAL_OK);
+    }
+    if (n_step > 0) CHECK(step(n_step) == SHOAL_OK);
+}
+
+// The run of a number of characters that is the number-th of its length: what the header says, digit by digit.
+static void spell(uint32_t *characters, uint32_t number, uint32_t len, uint32_t base)
+{
+    for (uint32_t i = len; i-- > 0; number /= base) characters[i] = number % base;
+}
+
+// Every bucket stands for something of its own and is the bucket of that, in the order of the header.
+static void every_run(uint32_t n_starts, uint32_t base, uint32_t n_step)
+{
+    uint32_t steps = n_step > 0 ? n_step : 1, bucket = 1, characters[SHOAL_STEP_MAX], back[SHOAL_STEP_MAX];
+    add_words(n_starts, base, n_step);
+    CHECK(finish() == SHOAL_OK);
+    const shoal_encoded *f = &encoding.fields[0];
+    CHECK(f->scheme == SHOAL_SCHEME_CHARACTERS && f->depth == 2);
+    for (uint32_t start = 0; start < n_starts; start++) {
+        CHECK(shoal_encoded_next(f, start, shoal_encoded_run(f, NULL, 0)) == bucket++); // it ends
+        characters[0] = SHOAL_NOT_LISTED;
+        CHECK(shoal_encoded_next(f, start, shoal_encoded_run(f, characters, 1)) == bucket++);
+        for (uint32_t len = 1, runs = base; len <= steps; len++, runs *= base)
+            for (uint32_t number = 0; number < runs; number++, bucket++) {
+                uint32_t prefix = 99, next = 99;
+                spell(characters, number, len, base);
+                CHECK(shoal_encoded_next(f, start, shoal_encoded_run(f, characters, len)) == bucket);
+                CHECK(shoal_encoded_next_of(&prefix, &next, f, bucket) && prefix == start);
+                CHECK(shoal_encoded_run_of(back, f, next) == len && memcmp(back, characters, len * 4) == 0);
+                if (len < 2) continue;
+                characters[number % len] = base; // beyond the list: not listed, wherever it is
+                CHECK(shoal_encoded_run(f, characters, len) == SHOAL_NOT_LISTED);
+            }
+    }
+    CHECK(bucket == f->size && bucket == size);
+    CHECK(shoal_encoded_run_of(back, f, SHOAL_NEXT_END) == 0 && shoal_encoded_run_of(back, f, SHOAL_NOT_LISTED) == 0);
+    CHECK(shoal_encoded_next(f, n_starts, 0) == 0); // no start of the list
+}
+
+static void characters_refused(void)
+{
+    static const char *const broken[] = {"\x80",
+                                         "\xc3",
+                                         "\xc3\x28",
+                                         "\xc0\xaf",
+                                         "\xe0\x80\xaf", // no lead, cut, overlong
+                                         "\xed\xa0\x80",
+                                         "\xf4\x90\x80\x80",
+                                         "\xf8\x88\x80\x80",
+                                         "\xf0\x82\x82\xac",
+                                         "\xff",
+                                         "\xe6\xbc", // surrogate, beyond
+                                         "\xc2\x80",
+                                         "\xc2\x9f",
+                                         "\x01",
+                                         "\x7f",
+                                         " ",
+                                         "\n"};
+    static const char *const good[] = {"a",
+                                       "~",
+                                       "\xc2\xa1",
+                                       "\xc3\xa9",
+                                       "\xdf\xbf",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xee\x80\x80",
+                                       "\xe6\xbc\xa2",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        clear();
+        CHECK(text(0, SHOAL_LIST_CHARACTERS, broken[i]) == SHOAL_ERR_TYPE);
+        clear();
+        CHECK(text(0, SHOAL_LIST_STARTS, broken[i]) == SHOAL_ERR_TYPE);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        clear();
+        CHECK(text(0, SHOAL_LIST_CHARACTERS, good[i]) == SHOAL_OK);
+        CHECK(text(0, SHOAL_LIST_STARTS, good[i]) == SHOAL_OK && encoding.fields[0].depth == 1);
+    }
+    clear();
+    CHECK(text(0, SHOAL_LIST_CHARACTERS, "ab") == SHOAL_ERR_TYPE &&
+          text(0, SHOAL_LIST_CHARACTERS, "") == SHOAL_ERR_TYPE);
+    clear();
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, "a\0b", 3, &why) == SHOAL_ERR_TYPE);
+    clear();
+    CHECK(text(0, SHOAL_LIST_STARTS, "\xc3\xa9t") == SHOAL_OK &&
+          encoding.fields[0].depth == 2); // characters, not bytes
+    CHECK(text(0, SHOAL_LIST_STARTS, "ab") == SHOAL_OK && text(0, SHOAL_LIST_STARTS, "abc") == SHOAL_ERR_RANGE);
+    clear();
+    CHECK(text(0, SHOAL_LIST_STARTS, "") == SHOAL_OK && text(0, SHOAL_LIST_STARTS, "") == SHOAL_ERR_DUPLICATE);
+}
+
+static void characters_limits(void)
+{
+    char longest[4 * 64 + 2];
+    for (int i = 0; i < 64; i++) memcpy(longest + 4 * i, "\xf0\x9f\x90\x9f", 4);
+    memcpy(longest + 256, "a", 2);
+    clear();
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 256, &why) == SHOAL_OK);
+    CHECK(encoding.fields[0].depth == 64);
+    clear();
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 257, &why) == SHOAL_ERR_RANGE);
+    memset(longest, 'a', sizeof longest);
+    clear();
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 65, &why) == SHOAL_ERR_RANGE);
+    clear();
+    CHECK(step(0) == SHOAL_ERR_RANGE);
+    clear();
+    CHECK(step(5) == SHOAL_ERR_RANGE);
+    clear();
+    CHECK(step(4) == SHOAL_OK && step(4) == SHOAL_ERR_DUPLICATE);
+    // 26 letters and 4 characters: 475,254 runs and two more for each start; 35 starts fit 2^24 cells, 36 do not.
+    add_words(35, 26, 4);
+    CHECK(finish() == SHOAL_OK && size == 1 + 35 * (2 + 26 + 676 + 17576 + 456976));
+    add_words(36, 26, 4);
+    CHECK(finish() == SHOAL_ERR_RANGE);
+    add_words(1, 26, 4);
+    encoding.fields[0].tokens.count = SHOAL_LIST_MAX; // 2^80 runs
+    CHECK(finish() == SHOAL_ERR_RANGE);
+    add_words(2, 3, 0);
+    CHECK(finish() == SHOAL_OK && size == 1 + 2 * 5); // step 1
+}
+
+// One field is of tokens or of characters; a step is of characters only.
+static void characters_mixed(void)
+{
+    clear();
+    CHECK(text(0, SHOAL_LIST_STARTS, "a") == SHOAL_OK && text(0, SHOAL_LIST_TOKENS, "b") == SHOAL_ERR_DUPLICATE);
+    clear();
+    CHECK(text(0, SHOAL_LIST_PREFIXES, "a") == SHOAL_OK && text(0, SHOAL_LIST_CHARACTERS, "b") == SHOAL_ERR_DUPLICATE);
+    clear();
+    CHECK(field(0, "f") == SHOAL_OK && text(0, SHOAL_LIST_STARTS, "a") == SHOAL_OK);
+    CHECK(finish() == SHOAL_ERR_MISSING_FIELD); // no characters
+    clear();
+    CHECK(field(0, "f") == SHOAL_OK && text(0, SHOAL_LIST_CHARACTERS, "a") == SHOAL_OK);
+    CHECK(finish() == SHOAL_ERR_MISSING_FIELD); // no starts
+    clear();
+    CHECK(field(0, "f") == SHOAL_OK && text(0, SHOAL_LIST_PREFIXES, "a") == SHOAL_OK);
+    CHECK(text(0, SHOAL_LIST_TOKENS, "b") == SHOAL_OK && finish() == SHOAL_OK);
+    CHECK(step(2) == SHOAL_OK && finish() == SHOAL_ERR_MISSING_FIELD);
+}
+
 int main(void)
 {
     numbers();
@@ -261,5 +423,11 @@ int main(void)
     next_tokens();
     wholes();
     every_item();
+    for (uint32_t n = 0; n <= SHOAL_STEP_MAX; n++) every_run(3, 5, n);
+    every_run(1, 1, 4);
+    every_run(2, 26, 2);
+    characters_refused();
+    characters_limits();
+    characters_mixed();
     return check_summary();
 }
