@@ -26,11 +26,13 @@ import { loadModule } from './web.js';
  * @property {{field: string, buckets: number}[]} fields
  * @property {number} cells of all fields together
  * @property {string[]} splitBy
+ * @property {number} contributions reports of this device, each of one of its words or of none; 0: one report of one event
  * @property {number} localEpsilon of one report
- * @property {number} centralEpsilon of the sum over the cohort, as it claims
+ * @property {number} personEpsilon of all of them, everything that this device says
+ * @property {number} centralEpsilon of the sum over the cohort, as it claims; with contributions, of one of them
  * @property {number} amplified what that cohort gives, as this device computed it; 0 before it was looked at
  * @property {number} delta
- * @property {number} minimum people in the cohort
+ * @property {number} minimum reports in the cohort, one a person unless there are contributions
  *
  * @typedef {object} LogRow
  * @property {number} at
@@ -45,9 +47,13 @@ import { loadModule } from './web.js';
  * @property {number} count how often the same was refused
  * @property {Asked | null} asked
  * @property {string | null} report key of its record in the queue; null before there is one
+ * @property {string[]} [more] of the other records, of a query with contributions
  *
- * @typedef {Omit<LogRow, 'at' | 'report'> & {at: string, report: ReportJson | null, state: 'queued' | 'sent' | 'refused' | 'none'}} LogEntry
- *   `at` in ISO 8601; `state` and `report` of what was answered: none where nothing was, or it was erased or lost
+ * @typedef {'queued' | 'sent' | 'refused' | 'none'} State
+ * @typedef {Omit<LogRow, 'at' | 'report' | 'more'> & {at: string, report: ReportJson | null, state: State,
+ *   reports: {state: State, report: ReportJson}[]}} LogEntry
+ *   `at` in ISO 8601; `reports` is what was answered, as far as it is still known, and `report` the first of them; `state` is `queued` while
+ *   one of them is, and `none` where nothing was answered, or it was erased or lost
  *
  * @typedef {{used: number, allowed: number}} Use
  * @typedef {object} Charge what an analysis, or a field of it, was charged for queries
@@ -72,6 +78,9 @@ const NOTES_MAX = 200; // notes that name what a server sent
 const DAY_MS = 86_400_000;
 const TIMEOUT_MS = 30_000;
 
+/** What is said of several reports: the first of these that one of them is in. @type {State[]} */
+const STATES = ['queued', 'refused', 'sent'];
+
 /** Codes of this chunk; the accountant has its own sentences. @type {{[code: string]: string}} */
 export const QUERY_REASONS = {
   'no-policy': 'This page has no policy, so no query is answered.',
@@ -91,7 +100,7 @@ export const QUERY_REASONS = {
   'unknown-key': 'The query is signed by a key that the policy does not name.',
   'bad-signature': "The query's signature is bad: it is not what its key signed.",
   'no-ed25519': "This browser cannot check the query's signature (Ed25519), so it is not answered.",
-  'sampled-out': "The query's random sample left this device out.",
+  'sampled-out': "Not sampled: the query's random sample left this device out.",
 };
 
 /** An error that says no more than its code. */
@@ -421,7 +430,9 @@ async function read(view, loaded, json) {
     return { loaded, query: readQuery(loaded.core, json) };
   } catch (error) {
     const isAllowed = () => loaded.policy.json.analyses.some((/** @type {any} */ { mechanisms }) => mechanisms.includes(json.mechanism));
-    if (/** @type {any} */ (error).code !== 'mechanism' || view.options.queryWasm || !isAllowed()) throw error;
+    const { code, field } = /** @type {any} */ (error);
+    const isLacking = code === 'mechanism' || /^encoding\.\d\.(starts|characters|step)$/.test(field);
+    if (!isLacking || view.options.queryWasm || !isAllowed()) throw error;
   }
   const whole = await load(view, true);
   return { loaded: whole, query: readQuery(whole.core, json) };
@@ -476,34 +487,56 @@ async function isLeftOut(tx, view, query, day) {
 }
 
 /**
- * Makes the report of a query that was paid for, and puts it into the queue. What fails from here on loses the report, and gives
- * nothing back.
+ * Makes the report of a query that was paid for, or its reports, and puts them into the queue, each by itself: with a key and a delay of its
+ * own. What fails from here on loses them, and gives nothing back.
  * @param {View} view @param {Loaded} loaded @param {Query} query @param {Event[]} events @returns {Promise<Outcome>}
  */
 async function report(view, { core }, query, events) {
   // A part goes out in the clear. It is that of any event, whether it matches or not: that of the answer would tell which events do.
   const part = query.splits.length ? query.part(pick(view, events) ?? {}) : null;
   const own = part ? events.filter((event) => query.part(event).join() === part.join()) : events;
-  const event = pick(view, own.filter((each) => query.item(each) !== null));
   const asked = part ? core.query({ ...query.json, part }) : query;
-  const seed = random(view, 32);
-  const other = random(view, 32);
-  let json;
+  let list;
   try {
-    json = asked.report(asked.randomize(event ? query.item(event) : asked.randomItem(other), seed));
+    list = (query.contributions ? wordsOf(view, asked, own) : [oneOf(view, asked, own)]).map((record) => asked.report(record));
   } finally {
-    seed.fill(0);
-    other.fill(0);
     if (part) core.release(asked);
   }
   const key = `accepted ${query.queryHash}`;
-  const code = await view.enqueue(query, json, view.era, async (tx, id) => {
-    if (!(await optedIn(tx)).includes(query.analysis)) return null;
-    const row = await tx.get('log', key);
-    if (row) await tx.put('log', key, { ...row, report: id });
-    return { query: query.analysis, expires: query.expiresDay };
-  });
-  return code === 'queued' ? { recipe: query.id, code } : noted(view, code, query.id);
+  let code = 'no-consent';
+  for (const json of list) {
+    code = await view.enqueue(query, json, view.era, async (tx, id) => {
+      if (!(await optedIn(tx)).includes(query.analysis)) return null;
+      const row = await tx.get('log', key);
+      if (row) await tx.put('log', key, row.report ? { ...row, more: [...(row.more ?? []), id] } : { ...row, report: id });
+      return { query: query.analysis, expires: query.expiresDay };
+    });
+    if (code !== 'queued') return noted(view, code, query.id);
+  }
+  return { recipe: query.id, code };
+}
+
+/** A record of one of the events that the query is about; where there is none, of a random cell. @param {View} view @param {Query} query @param {Event[]} events */
+function oneOf(view, query, events) {
+  const event = pick(view, events.filter((each) => query.item(each) !== null));
+  const seed = random(view, 32);
+  const other = random(view, 32);
+  try {
+    return query.randomize(event ? query.item(event) : query.randomItem(other), seed);
+  } finally {
+    seed.fill(0);
+    other.fill(0);
+  }
+}
+
+/** Records of all words together. @param {View} view @param {Query} query @param {Event[]} events */
+function wordsOf(view, query, events) {
+  const seed = random(view, 32);
+  try {
+    return query.answers(events, seed);
+  } finally {
+    seed.fill(0);
+  }
 }
 
 // ---- the log ----
@@ -527,7 +560,9 @@ function heard(policy, query) {
       fields: query.fields.map((/** @type {any} */ { field, size }) => ({ field, buckets: size })),
       cells: query.size,
       splitBy: query.splits,
+      contributions: query.contributions,
       localEpsilon: query.epsilonMicro / 1e6,
+      personEpsilon: together(query.contributions, query.epsilonMicro / 1e6),
       centralEpsilon: query.claim.epsilon,
       amplified: 0,
       delta: query.claim.delta,
@@ -536,6 +571,9 @@ function heard(policy, query) {
     report: null,
   };
 }
+
+/** Epsilon of all reports of one device. @param {number} contributions @param {number} epsilon */
+const together = (contributions, epsilon) => Math.round((contributions || 1) * epsilon * 1e6) / 1e6;
 
 /**
  * Completes the row of a query by what was decided, and writes it down.
@@ -546,7 +584,10 @@ async function settle(tx, view, row, code, verdict) {
   row.text = verdict?.text || QUERY_REASONS[code];
   // What the core does not know as a field may be called anything.
   row.field = /^[\w.-]{1,64}$/.exec(verdict?.field ?? '')?.[0] ?? null;
-  if (row.asked && verdict?.localEpsilon) Object.assign(row.asked, { localEpsilon: verdict.localEpsilon, amplified: verdict.centralEpsilon });
+  if (row.asked && verdict?.localEpsilon) {
+    const { localEpsilon, centralEpsilon: amplified } = verdict;
+    Object.assign(row.asked, { localEpsilon, amplified, personEpsilon: together(row.asked.contributions, localEpsilon) });
+  }
   await write(tx, row);
   return {};
 }
@@ -578,11 +619,13 @@ async function write(tx, row) {
 }
 
 /** @param {Asked} asked */
-function wanted({ fields, cells, splitBy, localEpsilon, centralEpsilon, minimum }) {
+function wanted({ fields, cells, splitBy, contributions, localEpsilon, personEpsilon, centralEpsilon, minimum }) {
   const list = fields.map(({ field, buckets }) => `${field} (${buckets} buckets)`).join(' and ');
   const split = splitBy.length ? `, apart for each ${splitBy.join(' and ')}` : '';
-  return `asks for ${list}, one of ${cells} answers${split}; epsilon ${localEpsilon} of one report, ` +
-    `${centralEpsilon} of the sum over at least ${minimum} people`;
+  const what = `asks for ${list}, one of ${cells} answers${split}; epsilon ${localEpsilon} of one report`;
+  if (!contributions) return `${what}, ${centralEpsilon} of the sum over at least ${minimum} people`;
+  return `${what}, that is of one word, and ${personEpsilon} of all ${contributions} reports of this device together, ` +
+    `${centralEpsilon} of each of them in the sum of at least ${minimum} reports`;
 }
 
 /** @param {LogRow} row @param {string} time */
@@ -604,10 +647,12 @@ export async function log({ deps: { storage } }) {
   return rows
     .map(([, row]) => /** @type {LogRow} */ (row))
     .sort((a, b) => b.at - a.at)
-    .map((row) => {
-      const record = records.get(row.report ?? '');
+    .map(({ report: first, more = [], ...row }) => {
+      const known = [first ?? '', ...more].map((key) => records.get(key)).filter((record) => record !== undefined);
+      const told = known.map(({ state, report: json }) => ({ state, report: json }));
+      const state = STATES.find((each) => told.some((record) => record.state === each)) ?? 'none';
       const at = new Date(row.at).toISOString();
-      return { ...row, at, text: sentence(row, at), state: record?.state ?? 'none', report: record?.report ?? null };
+      return { ...row, at, text: sentence({ ...row, report: null }, at), state, report: told[0]?.report ?? null, reports: told };
     });
 }
 

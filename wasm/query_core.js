@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries as JavaScript sees them: recipes with lists, the item of an event, the policy, the accountant. What the device knows of
 // queries beyond other recipes, and nothing else: no storage, no clock, no randomness. Needs shoal-query.wasm or shoal-all.wasm.
-// Depends on device.js and text.js.
+// Depends on device.js, front_coded.js and text.js.
 import { ARGUMENT, Core, DUPLICATE, LARGEST, Module, RANGE, Recipe, ShoalError, TYPE, UNKNOWN_FIELD, micro, toHex, walk } from './device.js';
+import { listOf } from './front_coded.js';
 import { applyTextRule } from './text.js';
 
 /**
@@ -27,6 +28,8 @@ import { applyTextRule } from './text.js';
 const NONE = 0xffffffff; // an index where there is none
 const NEXT_END = 0xfffffffe;
 const FIELDS_MAX = 4;
+const STEP_MAX = 4; // characters of one step
+const WORDS_MAX = 4096; // of one person that a round looks at
 const INFO_WORDS = 5 + 2 * FIELDS_MAX; // of the export recipe_query_info
 const VERDICT_WORDS = 5;
 
@@ -63,9 +66,9 @@ function setList(module, kind, handle, path, list, json) {
     throw module.error(DUPLICATE, path);
   }
   const isValues = path === 'parameters.values' && kind === 'recipe';
+  const [at, atLen] = module.place(path);
   for (const entry of list) {
     if (typeof entry !== typeof list[0]) throw module.error(TYPE, path);
-    const [at, atLen] = module.place(path);
     if (typeof entry === 'number' && kind === 'recipe') {
       tell(module, kind, handle, x.recipe_add_number(handle, at, atLen, exactly(module, path, entry)), path);
     } else if (typeof entry === 'string') {
@@ -99,8 +102,11 @@ function setOne(module, kind, handle, path, value, json) {
     });
     return;
   }
-  if (Array.isArray(value) && value.length) {
-    setList(module, kind, handle, path, value, json);
+  const coded = kind === 'recipe' && typeof value === 'string' ? listOf(path, value) : undefined;
+  if (coded === null) throw module.error(TYPE, path, 'is not a list written as one string');
+  const list = coded ?? value;
+  if (Array.isArray(list) && list.length) {
+    setList(module, kind, handle, path, list, json);
     return;
   }
   const { x } = module;
@@ -142,8 +148,16 @@ export class KeyedRecipe extends Recipe {
   }
 }
 
-/** @param {any[]} [list] @returns {Map<any, number>} */
-const indexed = (list = []) => new Map(list.map((entry, i) => [entry, i]));
+/** @param {any[]} list @returns {Map<any, number>} */
+const indexed = (list) => new Map(list.map((entry, i) => [entry, i]));
+
+/** The lists of a field: what comes first and what may follow, of phrases prefixes and tokens, of words starts and characters. @param {any} field @param {number} i */
+function listsOf({ values = [], prefixes, tokens, starts, characters }, i) {
+  /** @param {string} name @param {any} list @returns {string[]} */
+  const entries = (name, list = []) => (typeof list === 'string' ? (listOf(`encoding.${i}.${name}`, list) ?? []) : list);
+  const lists = { values, firsts: prefixes ?? entries('starts', starts), nexts: tokens ?? entries('characters', characters) };
+  return { ...lists, value: indexed(values), first: indexed(lists.firsts), next: indexed(lists.nexts) };
+}
 
 /**
  * A query, checked by itself: whether it may be answered is the accountant's to say. Made by QueryCore.query.
@@ -165,17 +179,18 @@ export class Query extends KeyedRecipe {
     /** 0: not one of several. @readonly */ this.round = w[2];
     /** @readonly */ this.version = w[3];
     /** @readonly */ this.aggregation = w[4] ? 'sum' : 'reports';
-    /** What it asks, field by field, with the number of buckets. @readonly @type {{field: string, scheme: 'number' | 'list' | 'tokens', depth: number, size: number}[]} */
-    this.fields = (json.encoding ?? []).map((/** @type {any} */ { field, boundaries, values }, /** @type {number} */ i) => ({
-      field, scheme: boundaries ? 'number' : values ? 'list' : 'tokens', depth: w[5 + 2 * i], size: w[6 + 2 * i],
+    /** What it asks, field by field, with the number of buckets. @readonly @type {{field: string, scheme: 'number' | 'list' | 'tokens' | 'characters', depth: number, size: number}[]} */
+    this.fields = (json.encoding ?? []).map((/** @type {any} */ { field, boundaries, values, starts }, /** @type {number} */ i) => ({
+      field, scheme: boundaries ? 'number' : values ? 'list' : starts ? 'characters' : 'tokens', depth: w[5 + 2 * i], size: w[6 + 2 * i],
     }));
+    /** How many reports a device answers with that brings all of its words; 0: one report, of one event. @readonly @type {number} */
+    this.contributions = json.parameters.contributions ?? 0;
     /** Names of the fields that a collection is split by. @readonly @type {string[]} */
     this.splits = (json.split_by ?? []).map((/** @type {any} */ split) => split.field);
-    /** @type {{values: Map<string, number>, prefixes: Map<string, number>, tokens: Map<string, number>}[]} */
-    this.lists = (json.encoding ?? []).map((/** @type {any} */ { values, prefixes, tokens }) => ({
-      values: indexed(values), prefixes: indexed(prefixes), tokens: indexed(tokens),
-    }));
-    Object.defineProperty(this, 'lists', { enumerable: false });
+    this.lists = /** @type {any[]} */ (json.encoding ?? []).map(listsOf);
+    const { known = [] } = json.parameters;
+    this.known = new Set(typeof known === 'string' ? listOf('parameters.known', known) : known);
+    for (const name of ['lists', 'known']) Object.defineProperty(this, name, { enumerable: false });
   }
 
   /** The bucket of one field. @param {Event} event @param {number} i */
@@ -186,11 +201,60 @@ export class Query extends KeyedRecipe {
     const value = Object.hasOwn(event, field) ? event[field] : undefined;
     if (scheme === 'number') return Number.isFinite(value) ? x.encoded_number(handle, i, nearest(/** @type {number} */ (value))) : 0;
     if (typeof value !== 'string') return 0;
-    const { values, prefixes, tokens } = this.lists[i];
-    if (scheme === 'list') return x.encoded_value(handle, i, values.get(this.#ruled(value)) ?? NONE);
+    const lists = this.lists[i];
+    if (scheme === 'list') return x.encoded_value(handle, i, lists.value.get(this.#ruled(value)) ?? NONE);
+    if (scheme === 'characters') return this.#word(this.#ruled(value), i);
     const words = (value.match(/\S+/g) ?? []).map((word) => this.#ruled(word));
-    const prefix = prefixes.get(words.slice(0, depth).join(' ')) ?? NONE;
-    return x.encoded_next(handle, i, prefix, words.length === depth ? NEXT_END : (tokens.get(words[depth]) ?? NONE));
+    const prefix = lists.first.get(words.slice(0, depth).join(' ')) ?? NONE;
+    return x.encoded_next(handle, i, prefix, words.length === depth ? NEXT_END : (lists.next.get(words[depth]) ?? NONE));
+  }
+
+  /** The bucket of a word by its code points: the start, and what of the step's characters it has. @param {string} word @param {number} i */
+  #word(word, i) {
+    const { module, handle } = this;
+    const { first, next } = this.lists[i];
+    const characters = [...word];
+    const { depth } = this.fields[i];
+    const start = first.get(characters.slice(0, depth).join(''));
+    const run = characters.slice(depth, depth + (this.json.encoding[i].step ?? 1));
+    module.reserve(4 * STEP_MAX);
+    const view = module.view();
+    run.forEach((character, at) => view.setUint32(4 * at, next.get(character) ?? NONE, true));
+    const bucket = module.x.encoded_word(handle, i, start ?? NONE, module.base, run.length);
+    for (let at = 0; at < STEP_MAX; at++) view.setUint32(4 * at, 0, true);
+    return bucket;
+  }
+
+  /**
+   * Records of a person's words, where a query is of that kind: `contributions` of them, each of a word that it asks for or of none, in an
+   * order that means nothing. Each costs the recipe's epsilon, all together so many times that: debit the accountant first.
+   * @param {Event[]} events each word once for every time that it was typed; of more than 4096 the last
+   * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
+   * @returns {string[]} the records' text form
+   */
+  answers(events, seed) {
+    const { module, contributions, recordSize } = this;
+    if (seed.length !== 32 || !contributions) throw module.error(ARGUMENT);
+    const buckets = events.slice(-WORDS_MAX).filter((event) => !this.#isKnown(event)).map((event) => module.length(this.#bucket(event, 0)));
+    // Seed, buckets, records, and behind them the room that print() takes for a text.
+    const at = module.base + 32;
+    const records = 32 + 4 * buckets.length;
+    module.reserve(records + contributions * recordSize + this.textSize);
+    module.put(seed);
+    const view = module.view();
+    buckets.forEach((bucket, i) => view.setUint32(32 + 4 * i, bucket, true));
+    const n = module.length(module.x.trie_randomize(module.base + records, this.handle, at, buckets.length, module.base));
+    const bytes = module.take(records, n * recordSize);
+    return Array.from({ length: n }, (_, i) => {
+      module.put(bytes.subarray(i * recordSize, (i + 1) * recordSize));
+      return this.print(0);
+    });
+  }
+
+  /** Is its word on the list of those that are not asked for? @param {Event} event */
+  #isKnown(event) {
+    const word = Object.hasOwn(event, this.fields[0].field) ? event[this.fields[0].field] : undefined;
+    return typeof word === 'string' && this.known.has(this.#ruled(word));
   }
 
   /** A text by the recipe's rule; what it does not count becomes what no list holds. @param {string} text */
@@ -200,13 +264,13 @@ export class Query extends KeyedRecipe {
 
   /**
    * The index that stands for an event, or null where the query is not about such an event: one whose phrases begin with none of
-   * the prefixes. A field that is missing or of another type is in bucket 0, as is what is not listed.
+   * the prefixes, or its words with none of the starts. A field that is missing or of another type is in bucket 0, as is what is not listed.
    * @param {Event} event @returns {number | null}
    */
   item(event) {
     const { module, handle, fields } = this;
     const buckets = fields.map((_, i) => module.length(this.#bucket(event, i)));
-    if (fields.some(({ scheme }, i) => scheme === 'tokens' && buckets[i] === 0)) return null;
+    if (fields.some(({ scheme }, i) => /tokens|characters/.test(scheme) && buckets[i] === 0)) return null;
     const bytes = module.reserve(4 * FIELDS_MAX);
     const view = module.view();
     buckets.forEach((bucket, i) => view.setUint32(4 * i, bucket, true));
@@ -255,13 +319,28 @@ export class Query extends KeyedRecipe {
 
   /** @param {number} i @param {number} bucket */
   #cell(i, bucket) {
-    const { boundaries, values, prefixes, tokens } = this.json.encoding[i];
-    if (bucket === 0) return prefixes?.[0] === '' ? '<none>' : '<oov>';
+    const { boundaries } = this.json.encoding[i];
+    const { values, firsts, nexts } = this.lists[i];
+    const { scheme } = this.fields[i];
+    if (bucket === 0) return firsts[0] === '' ? '<none>' : '<oov>';
     if (boundaries) return bucket < boundaries.length ? `[${boundaries[bucket - 1]},${boundaries[bucket]})` : `[${boundaries[bucket - 1]},inf)`;
-    if (values) return values[bucket - 1];
-    const next = ['<end>', '<oov>', ...tokens];
-    const prefix = prefixes[Math.floor((bucket - 1) / next.length)];
+    if (scheme === 'list') return values[bucket - 1];
+    if (scheme === 'characters') return this.#spelled(i, bucket);
+    const next = ['<end>', '<oov>', ...nexts];
+    const prefix = firsts[Math.floor((bucket - 1) / next.length)];
     return `${prefix}${prefix && ' '}${next[(bucket - 1) % next.length]}`;
+  }
+
+  /** A bucket of words that is not 0: "covid", "covi<end>", "cov<oov>". @param {number} i @param {number} bucket */
+  #spelled(i, bucket) {
+    const { module, handle } = this;
+    const { firsts, nexts } = this.lists[i];
+    module.reserve(4 * (3 + STEP_MAX));
+    module.check(module.x.encoded_word_of(module.base, handle, i, bucket));
+    const [start, kind, n, ...characters] = module.words(3 + STEP_MAX);
+    const run = characters.slice(0, n).map((index) => nexts[index]).join('');
+    const isEnd = kind === 1 || (kind === 0 && n < (this.json.encoding[i].step ?? 1));
+    return `${firsts[start]}${run}${kind === 2 ? '<oov>' : isEnd ? '<end>' : ''}`;
   }
 }
 

@@ -68,6 +68,28 @@ export const topics = (more = {}) => {
     encoding: [{ field: 'topic', values: ['sport', 'news'] }], ...more };
 };
 
+/** What a page's people may be asked about their words. @param {any} [more] of the policy @param {any} [analysis] of its analysis "words" */
+export const wordsPolicy = (more = {}, analysis = {}) => ({
+  policy: 'words-2026', keys: [analyst.key], fresh_days: 1,
+  streams: [{ stream: 'typed-words', retention_days: 14, fields: [{ field: 'word', type: 'characters' }, { field: 'locale', type: 'text' }] }],
+  analyses: [{
+    analysis: 'words', stream: 'typed-words', mechanisms: ['trie'], split_by: ['locale'],
+    budget: { epsilon: 4, delta: '1e-6', reports: 12 }, cohort: { minimum: 5000 },
+    fields: [{ field: 'word', local_epsilon: 16, epsilon: 4, reports: 12 }], ...analysis }], ...more,
+});
+
+/** A round of a trie, unsigned: three reports of each device. @param {any} [more] @param {any} [parameters] @param {any} [policy] */
+export const round = (more = {}, parameters = {}, policy = wordsPolicy()) => ({
+  recipe: 'words-1', analysis: 'words', stream: 'typed-words', value: 'fields',
+  encoding: [{ field: 'word', starts: '0co 1a 0ho', characters: 'abcdefghijklmnopqrstuvwxyzé', step: 2 }],
+  mechanism: 'trie', parameters: { epsilon: 4, contributions: 3, sampler: 'random', depth: 12, max_prefixes: 300, known: '0cat 0house', ...parameters },
+  limit: { per_day: 1 }, send: { delay_s: 0 }, cohort: { minimum: 1000000, epsilon: 0.25, delta: '1e-9' },
+  policy: policyHash(policy), version: 1, round: { index: 1 }, expires: '2027-06-30', ...more,
+});
+
+/** The module with every mechanism, which answers such rounds. */
+export const loadWholeCore = async () => QueryCore.create(await loadModule());
+
 /** The same, signed. @param {any} json @param {{key: string, sign: (bytes: Uint8Array) => string}} [by] */
 export function signed(json, by = analyst) {
   const query = core.query(json);
