@@ -25,6 +25,22 @@ static const char fuzz_query_json[] =
     "\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2},\"limit\":{\"per_day\":1},\"part\":[\"de\"],"
     "\"split_by\":[{\"field\":\"l\",\"values\":[\"de\",\"en\"]}],\"expires\":\"2030-01-01\"}";
 
+static const char fuzz_trie_json[] =
+    "{\"recipe\":\"t\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":["
+    "{\"field\":\"word\",\"starts\":\"0ab 0c\u00e9\",\"characters\":\"a\u00e9c\",\"step\":2}],\"mechanism\":\"trie\","
+    "\"parameters\":{\"epsilon\":4,\"contributions\":2,\"sampler\":\"random\",\"depth\":9,\"max_prefixes\":9,"
+    "\"known\":\"0abba 4s\"},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}";
+
+// A round of a trie. It lives until the program ends.
+static inline const agg_recipe *fuzz_trie_recipe(void)
+{
+    static agg_recipe recipe;
+    agg_error error;
+    if (recipe.json == NULL)
+        PROPERTY(agg_recipe_from_bytes(&recipe, &error, "trie", fuzz_trie_json, strlen(fuzz_trie_json)) == SHOAL_OK);
+    return &recipe;
+}
+
 // A query of three fields and a part. It lives until the program ends.
 static inline const agg_recipe *fuzz_query_recipe(void)
 {

@@ -34,7 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     agg_error error = {0};
     if (len < 1) return 0;
     int has_counts = data[0] >> 1 & 1;
-    const agg_recipe *recipe = data[0] & 4 ? fuzz_query_recipe() : fuzz_agg_recipe(data[0]);
+    const agg_recipe *recipe = data[0] & 8   ? fuzz_trie_recipe()
+                               : data[0] & 4 ? fuzz_query_recipe()
+                                             : fuzz_agg_recipe(data[0]);
     if (agg_dictionary_parse(&dictionary, &error, recipe, "input", (const char *)data + 1, len - 1, has_counts, NULL,
                              NULL) != SHOAL_OK) {
         PROPERTY(error.text[0] != '\0');

@@ -18,9 +18,13 @@ static void check_query(const agg_recipe *recipe)
     char label[AGG_CELL_LABEL_MAX];
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         find_all(&recipe->lists[i][SHOAL_LIST_VALUES], encoding->fields[i].values.count);
-        find_all(&recipe->lists[i][SHOAL_LIST_PREFIXES], encoding->fields[i].prefixes.count);
-        find_all(&recipe->lists[i][SHOAL_LIST_TOKENS], encoding->fields[i].tokens.count);
+        int is_word = encoding->fields[i].is_word != 0;
+        find_all(&recipe->lists[i][is_word ? SHOAL_LIST_STARTS : SHOAL_LIST_PREFIXES],
+                 encoding->fields[i].prefixes.count);
+        find_all(&recipe->lists[i][is_word ? SHOAL_LIST_CHARACTERS : SHOAL_LIST_TOKENS],
+                 encoding->fields[i].tokens.count);
     }
+    find_all(&recipe->known, recipe->recipe.known.count);
     for (uint32_t i = 0; i < recipe->recipe.n_splits; i++)
         find_all(&recipe->splits[i], recipe->recipe.splits[i].values.count);
     for (uint32_t i = 0; encoding->n_fields > 0 && i < recipe->recipe.parts[0].size && i < 1000; i++)
@@ -56,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         PROPERTY(agg_recipe_item(&item, &recipe, recipe.values.texts[i].bytes, recipe.values.texts[i].len) &&
                  item == i);
     }
-    PROPERTY(recipe.json_len == len && recipe.recipe.n_parts == 1);
+    PROPERTY(recipe.json_len == len && recipe.recipe.n_parts >= 1);
     check_query(&recipe);
     put_signature(&recipe);
     agg_recipe_release(&recipe);
