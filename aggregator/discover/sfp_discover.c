@@ -16,7 +16,8 @@
 #include "sfp_decoder.h"
 #include "sfp_tiers.h"
 
-#define LOOSE 3.0        // standard errors; chance reaches it once in 741 fragments
+#define LOOSE 3.5        // standard errors; chance reaches it once in 4,298 fragments
+#define CAUTION 0.5      // of the stated rate, which is an average over collections: so that hardly any one is above it
 #define FRAGMENTS 0x1p24 // scored at each position
 #define KEPT ((size_t)1 << 16)
 #define CANDIDATES 16384.0 // in all
@@ -86,7 +87,8 @@ static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_
         err = agg_estimator_counts(counts, error, part, &round->acc->parts[SHOAL_SFP_STRING], round->acc->n, items,
                                    c->n, n_threads);
         for (size_t i = 0; i < c->n; i++) scores[i] = counts[i].score;
-        if (err == SHOAL_OK) err = agg_sfp_tiers_confirm(confirmed, error, scores, groups, c->n, n_groups, d->fdr);
+        if (err == SHOAL_OK)
+            err = agg_sfp_tiers_confirm(confirmed, error, scores, groups, c->n, n_groups, CAUTION * d->fdr);
         if (err == SHOAL_OK) err = add_rows(d, error, c, counts, confirmed);
     }
     free(items);
