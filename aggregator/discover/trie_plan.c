@@ -127,7 +127,7 @@ static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double *sta
     r->set = words.law.d;
     bar next = words;
     next.n_tests = *starts * runs;
-    words.n_tests = r->cells - next.n_tests;
+    words.n_tests = r->cells - next.n_tests - *starts - 1; // without what is not listed, and begins with no start
     words.fdr *= AGG_TRIE_WORD_FDR;
     r->words = find_words(&r->share, &words, r->depth, r->step);
     *starts = find_starts(&start_share, &next, r->depth + r->step);
@@ -149,6 +149,7 @@ int agg_trie_plan_judge(agg_trie_plan *plan, const agg_trie_wish *wish)
         fits &= judge_round(r, wish, &starts, &least);
         plan->words += r->words;
     }
+    plan->left = starts;
     return fits;
 }
 
@@ -171,15 +172,15 @@ static void keep(search *s, const agg_trie_plan *plan)
     s->best[at] = *plan;
 }
 
-// Tries the first n steps as a whole, with as many devices each.
+// Tries the first n steps as a whole, with as many devices each. Returns: whether any start is left to go on with; with more rounds none would be
+// either, as each would have fewer devices.
 static int try_steps(search *s, uint32_t n)
 {
     agg_trie_plan plan = {.n_rounds = n};
     for (uint32_t i = 0; i < n; i++)
         plan.rounds[i] = (agg_trie_round){.step = s->steps[i], .devices = s->wish->devices / n};
-    int fits = agg_trie_plan_judge(&plan, s->wish);
-    if (fits) keep(s, &plan);
-    return fits;
+    if (agg_trie_plan_judge(&plan, s->wish)) keep(s, &plan);
+    return plan.left >= 1;
 }
 
 static uint32_t last_depth(const agg_trie_wish *wish)
@@ -188,7 +189,7 @@ static uint32_t last_depth(const agg_trie_wish *wish)
     return wish->depth < most ? wish->depth : from > most ? from : most;
 }
 
-// Every sequence of steps, by counting in base SHOAL_STEP_MAX: what does not fit is not gone on with.
+// Every sequence of steps, by counting in base SHOAL_STEP_MAX.
 static void try_all(search *s)
 {
     uint32_t n = 1, depth = s->wish->from_depth, end = last_depth(s->wish);
@@ -202,8 +203,7 @@ static void try_all(search *s)
             continue;
         }
         if (is_first && step != s->wish->step) continue;
-        (void)try_steps(s, n);
-        if (n == AGG_TRIE_ROUNDS_MAX) continue;
+        if (!try_steps(s, n) || n == AGG_TRIE_ROUNDS_MAX) continue;
         depth += step;
         s->steps[n++] = 0;
     }

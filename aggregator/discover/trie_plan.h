@@ -50,6 +50,7 @@ typedef struct agg_trie_plan {
     uint32_t n_rounds; // 0: not even one character behind the starts fits a record
     agg_trie_round rounds[AGG_TRIE_ROUNDS_MAX];
     double words; // of all rounds
+    double left;  // starts that the last leaves behind
 } agg_trie_plan;
 
 // Plans what is left of one pass. Cost: some tenths of a second.
