@@ -91,6 +91,60 @@ test('one signature, of the whole, is good for every part', async () => {
   await assert.rejects(pin([queryJson()], [key]), /no-signature/);
 });
 
+// ---- rounds of a trie ----
+
+/** A round: words by starts and characters, three reports of a device; the lists as one string each. */
+const roundJson = (change = {}) => queryJson({
+  recipe: 'words-2',
+  stream: 'typed-words',
+  encoding: [{ field: 'word', starts: '0ca 1o 0é🐟', characters: 'abcé', step: 2 }],
+  mechanism: 'trie',
+  parameters: { epsilon: 4, contributions: 3, sampler: 'greedy', depth: 12, max_prefixes: 300, known: '0cat 3s' },
+  split_by: undefined,
+  round: { index: 2, previous: 'cd'.repeat(32) },
+  aggregation: undefined,
+  ...change,
+});
+
+test('a round of a trie is a query as any other: pinned, published as it is written, its contributions reports of their own', async () => {
+  const trie = (await load()).recipe(roundJson());
+  const { taken, call } = await setUp([roundJson(), queryJson()]);
+  assert.deepEqual((await (await call('/v1/queries')).json()).queries, [roundJson(), queryJson()]);
+  for (const item of [0, 1, null]) assert.equal((await call('/v1/reports', reportInit(trie.report(trie.randomize(item, randomBytes(32)))))).status, 202);
+  assert.deepEqual(taken, ['words-2', 'words-2', 'words-2']);
+  const good = trie.report(trie.randomize(5, randomBytes(32)));
+  assert.deepEqual(good.parameters, { epsilon: 4, contributions: 3, depth: 12, max_prefixes: 300 });
+  const [record] = good.records;
+  const backwards = record.split(',').reverse().join();
+  const outside = record.replace(/\d+$/, (digits) => '9'.repeat(digits.length));
+  for (const [report, code] of [
+    [{ ...good, records: [record, record] }, 'type'],
+    [{ ...good, records: [] }, 'type'],
+    [{ ...good, records: [`${record};${record}`] }, 'record'],
+    [{ ...good, records: [backwards] }, 'record'],
+    [{ ...good, records: [outside] }, 'record'],
+    [{ ...good, parameters: { ...good.parameters, contributions: 4 } }, 'parameters'],
+    [{ ...good, parameters: { ...good.parameters, known: 2 } }, 'unknown-field'],
+    [{ ...good, round: 2 }, 'unknown-field'],
+    [{ ...good, key: 'words-1' }, 'recipe'],
+  ]) {
+    const response = await call('/v1/reports', reportInit(report));
+    assert.deepEqual([response.status, (await response.json()).error.code], [400, code], JSON.stringify(report));
+  }
+  assert.equal(taken.length, 3);
+});
+
+test('refused when it starts: a round whose lists are not written as they must be', async () => {
+  const [field] = roundJson().encoding;
+  for (const [change, message] of [
+    [{ encoding: [{ ...field, starts: '1ca' }] }, /encoding\.0\.starts/],
+    [{ encoding: [{ ...field, starts: '0ca  1o' }] }, /encoding\.0\.starts/],
+    [{ encoding: [{ ...field, starts: '0ca 0ca' }] }, /encoding\.0\.starts/],
+    [{ encoding: [{ ...field, characters: 'aba' }] }, /encoding\.0\.characters/],
+    [{ parameters: { ...roundJson().parameters, known: 'cat' } }, /parameters\.known/],
+  ]) await assert.rejects(pin([roundJson(change)]), message, JSON.stringify(change));
+});
+
 // ---- routes ----
 
 /** A handler over pinned recipes. `taken` is what its collections were given. */
@@ -160,6 +214,20 @@ test('metrics name the key', async () => {
 });
 
 // ---- runtimes ----
+
+for (const runtime of /** @type {const} */ (['node', 'workerd'])) {
+  test(`${runtime}: reports of a round of a trie become batches of records`, async (t) => {
+    const trie = (await load()).recipe(roundJson());
+    const aggregator = await new FakeAggregator([trie]).start();
+    t.after(() => aggregator.remove());
+    const edge = await startEdge(t, runtime, { recipes: [trie], aggregator: aggregator.url });
+    assert.deepEqual(await (await fetch(`${edge.url}/v1/queries`)).json(), { queries: [roundJson()] });
+    const texts = Array.from({ length: 6 }, () => [1, 9, null].map((item) => trie.randomize(item, randomBytes(32)))).flat();
+    for (const text of texts) assert.equal((await edge.post(reportInit(trie.report(text)))).status, 202);
+    await eventually(() => assert.deepEqual(multiset(aggregator.recordsOf(trie)), multiset(texts)));
+    assert.equal(texts.length, 18);
+  });
+}
 
 for (const runtime of /** @type {const} */ (['node', 'workerd'])) {
   test(`${runtime}: parts have batches and a minimum of their own, over a kill`, async (t) => {

@@ -75,16 +75,24 @@ export function edgeSuite(runtime) {
     assert.equal(await edge.metric('sealed_batches'), 0);
   });
 
-  test('recipes of lists, numbers and permanent answers are collected, each for itself', async (t) => {
+  test('recipes of lists, numbers, permanent answers and several parts are collected, each for itself', async (t) => {
     const batch = { minimum: 5, max_age_s: 86_400 };
     const none = { hash: undefined, seed: undefined };
     const ofList = { value: 'item', mechanism: 'subset', parameters: { epsilon: 1, values: ['a', 'b', 'c', 'd', 'e'] }, ...none };
     const ofNumbers = { value: 'number', mechanism: 'one-bit-mean', parameters: { epsilon: 1, low: -40, high: 60.5 }, ...none };
     const permanent = { mechanism: 'rappor', parameters: { bits: 64, hashes: 2, cohorts: 16, p: 0.25, q: 0.75, f: 0.5 } };
+    const fragments = {
+      mechanism: 'sfp',
+      parameters: { epsilon: 5, epsilon_fragment: 3, k: 256, m: 16, k_fragment: 256, m_fragment: 16, length: 10, oracle: 'olh' },
+    };
+    const grams = {
+      mechanism: 'rappor-ngram',
+      parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0.5, length: 8, n: 2, grams: 2, alphabet: 'abcdefgh' },
+    };
     const recipes = await Promise.all(
-      Object.entries({ list: ofList, numbers: ofNumbers, permanent }).map(([name, more]) => makeRecipe({ recipe: name, batch, ...more })),
+      Object.entries({ list: ofList, numbers: ofNumbers, permanent, fragments, grams }).map(([name, more]) => makeRecipe({ recipe: name, batch, ...more })),
     );
-    const values = ['c', 21.5, 'fish'];
+    const values = ['c', 21.5, 'fish', 'fish', 'fish'];
     const edge = await startEdge(t, runtime, { recipes, aggregator: 'http://127.0.0.1:1' });
     for (const [i, recipe] of recipes.entries()) {
       const report = recipe.report(recipe.randomize(values[i], randomBytes(32), randomBytes(32)));
