@@ -30,13 +30,16 @@ function list(entries = []) {
   return Buffer.concat([big(entries.length, 4), digest]);
 }
 
-// Tags of a recipe's fields are their places in the table; of a policy's members, its second column.
+// Tags of a recipe's fields are their places in the table, but for three that lists have; of a policy's members, its second column.
 const recipeTags = tableBelow(read('docs/formats.md'), 'Recipe (JSON)').flatMap(([paths]) => codes(paths));
 const policyRows = tableBelow(read('docs/formats.md'), 'Policy (JSON)').map(([path, tag]) => ({ path: codes(path)[0], tag: Number(tag) }));
-const mechanisms = Object.fromEntries([...read('core/mechanisms.def').matchAll(/^SHOAL_MECHANISM\((\d+), \w+, "(.*)"\)/gm)].map(([, id, called]) => [called, Number(id)]));
+const LIST_TAGS = 3;
+const firstBehindLists = recipeTags.indexOf('aggregation.protocol') + 1;
+const tagOf = (/** @type {number} */ place) => place + 1 + (place >= firstBehindLists ? LIST_TAGS : 0);
+const mechanisms = Object.fromEntries([...(read('core/mechanisms.def') + read('core/compounds.def')).matchAll(/^SHOAL_(?:MECHANISM|COMPOUND)\((\d+), \w+, "(.*)"\)/gm)].map(([, id, called]) => [called, Number(id)]));
 
-const CHOICES = /** @type {{[path: string]: {[name: string]: number}}} */ ({ value: { fields: 6 }, mechanism: mechanisms, hash: { affine1: 2 }, 'text.case': { keep: 0 }, 'aggregation.protocol': { sum: 1 } });
-const FRACTIONS = ['parameters.epsilon', 'cohort.epsilon', 'send.sample'];
+const CHOICES = /** @type {{[path: string]: {[name: string]: number}}} */ ({ value: { word: 1, fields: 6 }, mechanism: mechanisms, hash: { poly1: 1, affine1: 2 }, 'parameters.oracle': { olh: 1 }, 'parameters.sampler': { greedy: 1 }, 'text.case': { keep: 0 }, 'aggregation.protocol': { sum: 1 } });
+const FRACTIONS = ['parameters.epsilon', 'parameters.epsilon_fragment', 'parameters.p', 'parameters.q', 'cohort.epsilon', 'send.sample'];
 
 /** @param {string} path @param {any} value */
 function recipeValue(path, value) {
@@ -51,13 +54,16 @@ function recipeValue(path, value) {
 function recipeHash(json) {
   const parts = recipeTags.flatMap((path, i) => {
     const value = path.split('.').reduce((at, key) => at?.[key], json);
-    return value === undefined ? [] : [field(i + 1, recipeValue(path, value))];
+    return value === undefined ? [] : [field(tagOf(i), recipeValue(path, value))];
   });
-  const schemes = (/** @type {any} */ e) => (e.boundaries ? 1 : e.values ? 2 : 3);
-  parts.push(field(42, ...json.encoding.flatMap((/** @type {any} */ e) => [name(e.field), big(schemes(e), 1), big(e.boundaries?.length ?? 0, 4),
-    ...(e.boundaries ?? []).map((/** @type {number} */ b) => big(micro(b), 8)), list(e.values), list(e.prefixes), list(e.tokens)])));
+  const schemes = (/** @type {any} */ e) => (e.boundaries ? 1 : e.values ? 2 : e.starts ? 4 : 3);
+  if (json.encoding) parts.push(field(42, ...json.encoding.flatMap((/** @type {any} */ e) => [name(e.field), big(schemes(e), 1), big(e.boundaries?.length ?? 0, 4),
+    ...(e.boundaries ?? []).map((/** @type {number} */ b) => big(micro(b), 8)), list(e.values), list(e.prefixes ?? e.starts), list(e.tokens ?? e.characters),
+    ...(e.starts ? [big(e.step ?? 1, 4)] : [])])));
   if (json.split_by) parts.push(field(43, ...json.split_by.flatMap((/** @type {any} */ split) => [name(split.field), list(split.values)])));
   if (json.part) parts.push(field(44, ...json.part.map(name)));
+  if (json.parameters.alphabet) parts.push(field(58, bytesOf(json.parameters.alphabet)));
+  if (json.parameters.known) parts.push(field(59, list(json.parameters.known)));
   return sha256(Buffer.concat([bytesOf('shoal recipe 1\n'), ...parts])).toString('hex');
 }
 
@@ -78,6 +84,27 @@ test("a query's hash is that of the bytes that are documented", () => {
     assert.equal(made.queryHash, recipeHash(whole), 'without part');
     core.release(made);
   }
+});
+
+test("a compound's hash is that of the bytes that are documented, however its lists are written", () => {
+  const { policy: _, version, round, encoding, cohort, ...plain } = query;
+  const strings = { ...plain, value: 'word', hash: 'poly1', seed: '5a'.repeat(32) };
+  const trie = { ...query, mechanism: 'trie', encoding: [{ field: 'word', starts: ['cat', 'cot'], characters: ['e', 's', '\u00e9'] }], parameters: { epsilon: 4, contributions: 3, depth: 15, max_prefixes: 300 } };
+  const stepped = { ...trie, encoding: [{ ...trie.encoding[0], step: 2 }], parameters: { ...trie.parameters, sampler: 'greedy', passes: 3, pass: 2, known: ['the', 'then', '\u00e9t\u00e9'] } };
+  for (const json of [
+    { ...strings, mechanism: 'sfp', parameters: { epsilon: 5.5, epsilon_fragment: 2.5, k: 512, m: 64, k_fragment: 256, m_fragment: 16, length: 10, oracle: 'olh' } },
+    { ...strings, mechanism: 'rappor-ngram', parameters: { bits: 64, hashes: 2, cohorts: 8, p: 0.4, q: 0.6, f: 0, length: 20, n: 3, grams: 3, alphabet: ' -az' } },
+    trie, stepped,
+  ]) {
+    const made = core.query(json);
+    // f is 0, its default: left out as every number is that is at its default
+    const stated = json.mechanism === 'rappor-ngram' ? { ...json, parameters: { ...json.parameters, f: undefined } } : json;
+    assert.equal(made.hash, recipeHash(stated), json.mechanism);
+    core.release(made);
+  }
+  const coded = core.query({ ...stepped, encoding: [{ field: 'word', starts: '0cat 1ot', characters: 'es\u00e9', step: 2 }], parameters: { ...stepped.parameters, known: '0the 3n 0\u00e9t\u00e9' } });
+  assert.equal(coded.hash, recipeHash(stepped));
+  core.release(coded);
 });
 
 test("the members of a policy are the core's, in its order", () => {
@@ -109,7 +136,7 @@ function policyValue(path, given) {
   if (end === 'keys') return Buffer.concat(value.map(hex));
   if (end === 'mechanisms') return big(value.reduce((/** @type {number} */ mask, /** @type {string} */ called) => mask | (1 << mechanisms[called]), 0), 4);
   if (end === 'split_by') return Buffer.concat(value.map(name));
-  if (end === 'type') return big(1 + ['number', 'text', 'tokens'].indexOf(value), 4);
+  if (end === 'type') return big(1 + ['number', 'text', 'tokens', 'characters'].indexOf(value), 4);
   if (end === 'composition') return big(['basic', 'advanced', 'renyi'].indexOf(value), 4);
   if (end === 'delta' || end === 'slack') return big(Number(value.slice(3)), 4);
   if (typeof value === 'string') return bytesOf(value);
@@ -119,11 +146,11 @@ function policyValue(path, given) {
 test("a policy's hash is that of the bytes that are documented", () => {
   const small = {
     policy: 'small', keys: ['ab'.repeat(32), '0f'.repeat(32)], streams: [{ stream: 's', retention_days: 2, fields: [{ field: 'x', type: 'number' }] }],
-    analyses: [{ analysis: 'a', stream: 's', mechanisms: ['grr', 'cms'], budget: { epsilon: 0.25, delta: '1e-7', reports: 3 }, fields: [{ field: 'x', local_epsilon: 5.5, epsilon: 1, reports: 3 }] }],
+    analyses: [{ analysis: 'a', stream: 's', mechanisms: ['grr', 'cms', 'trie'], budget: { epsilon: 0.25, delta: '1e-7', reports: 3 }, fields: [{ field: 'x', local_epsilon: 5.5, epsilon: 1, reports: 3 }] }],
   };
   const [stream, analysis] = [small.streams[0], small.analyses[0]];
   const large = {
-    ...small, fresh_days: 9, streams: [stream, { stream: 't', retention_days: 400, fields: [{ field: 'y', type: 'tokens' }, { field: 'z', type: 'text' }] }],
+    ...small, fresh_days: 9, streams: [stream, { stream: 't', retention_days: 400, fields: [{ field: 'y', type: 'tokens' }, { field: 'z', type: 'text' }, { field: 'w', type: 'characters' }] }],
     analyses: [analysis, { ...analysis, analysis: 'b', stream: 't', version: 4, query: { fields: 2, size: 300 }, budget: { ...analysis.budget, composition: 'renyi', slack: '1e-9' }, cohort: { minimum: 7, honest: 0.9 }, split_by: ['z'],
       fields: [{ field: 'y', local_epsilon: 2, epsilon: 1, reports: 1 }] }],
   };

@@ -8,17 +8,19 @@ import { test } from 'node:test';
 import { codes, read, root, tableBelow } from './markdown.mjs';
 
 const rows = [...read('core/mechanisms.def').matchAll(/^SHOAL_MECHANISM\((\d+), (\w+), "([a-z-]+)"\)$/gm)].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
+const compounds = [...read('core/compounds.def').matchAll(/^SHOAL_COMPOUND\((\d+), (\w+), "([a-z-]+)"\)$/gm)].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
 const overview = read('docs/mechanisms/README.md');
 
 test('the registry has one id, stem and name for each, in order', () => {
-  assert.ok(rows.length >= 4);
-  for (const field of /** @type {const} */ (['id', 'stem', 'name'])) assert.equal(new Set(rows.map((row) => row[field])).size, rows.length, field);
+  const both = [...rows, ...compounds];
+  assert.ok(rows.length >= 4 && compounds.length >= 3);
+  for (const field of /** @type {const} */ (['id', 'stem', 'name'])) assert.equal(new Set(both.map((row) => row[field])).size, both.length, field);
   assert.deepEqual(rows.map(({ id }) => id), rows.map(({ id }) => id).sort((a, b) => a - b));
-  for (const { stem, name } of rows) assert.equal(stem, name.replaceAll('-', '_'));
+  for (const { stem, name } of both) assert.equal(stem, name.replaceAll('-', '_'));
 });
 
 test('every mechanism has its page', () => {
-  for (const { stem, name } of rows) {
+  for (const { stem, name } of [...rows, ...compounds]) {
     const path = `docs/mechanisms/${name}.md`;
     assert.ok(existsSync(join(root, path)), path);
     const page = read(path);
@@ -34,7 +36,11 @@ test('every mechanism is in the tables of all', () => {
   assert.deepEqual(listed.map(([cell]) => codes(cell)[0]).sort(), names);
   for (const [cell] of listed) assert.match(cell, new RegExp(`^\\[\`([a-z-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
   assert.deepEqual(tableBelow(overview, 'Errors of a rare value').map(([cell]) => codes(cell)[0]).sort(), names);
-  assert.deepEqual(tableBelow(read('docs/formats.md'), 'Record').flatMap(([cell]) => codes(cell)).sort(), names);
+  const made = compounds.map(({ name }) => name).sort();
+  const parts = tableBelow(overview, 'Mechanisms made of others');
+  assert.deepEqual(parts.map(([cell]) => codes(cell)[0]).sort(), made);
+  for (const [cell] of parts) assert.match(cell, new RegExp(`^\\[\`([a-z-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
+  assert.deepEqual(tableBelow(read('docs/formats.md'), 'Record').map(([cell]) => codes(cell)).flat().sort(), [...names, ...made].sort());
 });
 
 test('standard errors of a rare value, by the formulas', () => {
