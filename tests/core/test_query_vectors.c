@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries, policies and the accountant give the same bytes and decisions on every build: query_vectors.json, which WebAssembly's
-// JavaScript replays too (wasm/test/query_core.test.mjs). Every refusal is among its steps.
+// JavaScript replays too (wasm/test/query_core.test.mjs). Every refusal is among its steps. Rounds of a trie, which
+// only shoal-all.wasm carries, have lists and steps of their own (wasm/test/trie_vectors.test.mjs).
 //
 //     test_query_vectors FILE       checks the file
 //     test_query_vectors --write    prints it anew (when a format changes on purpose)
@@ -12,6 +13,7 @@
 #include "accountant.h"
 #include "json_feed.h"
 #include "record.h"
+#include "trie.h"
 
 static const char *file_name; // NULL: write
 static FILE *file;
@@ -92,25 +94,36 @@ static const char *const policy_texts[] = {
     "\"phrase\", "
     "\"local_epsilon\": 4, \"epsilon\": 2, \"reports\": 12}, {\"field\": \"age\", \"local_epsilon\": 2.5, \"epsilon\": "
     "2, "
-    "\"reports\": 9}]}]}"};
+    "\"reports\": 9}]}]}",
+    // words in rounds
+    "{\"policy\": \"words-2026\", \"keys\": [" KEY "], \"streams\": [{\"stream\": \"words\", \"retention_days\": 30, "
+    "\"fields\": [{\"field\": \"word\", \"type\": \"characters\"}]}], \"analyses\": [{\"analysis\": \"words\", "
+    "\"stream\": "
+    "\"words\", \"mechanisms\": [\"subset\", \"trie\"], \"query\": {\"size\": 1000}, \"budget\": {\"epsilon\": 1.5, "
+    "\"delta\": \"1e-8\", \"reports\": 6, \"composition\": \"renyi\", \"slack\": \"1e-10\"}, \"fields\": [{\"field\": "
+    "\"word\", "
+    "\"local_epsilon\": 2, \"epsilon\": 1.2, \"reports\": 5}]}]}"};
 
-#define POLICIES (sizeof policy_texts / sizeof policy_texts[0])
-static shoal_policy policies[POLICIES];
+#define POLICIES (sizeof policy_texts / sizeof policy_texts[0] - 1)
+static shoal_policy policies[POLICIES + 1]; // the last is that of tries
 
-static void make_policies(void)
+static void put_policy(size_t i, int is_last)
 {
     static char line[16384];
     static uint8_t canonical[SHOAL_POLICY_CANONICAL_MAX];
+    size_t len = 0;
+    if (!CHECK(json_policy(&policies[i], policy_texts[i]) == SHOAL_OK))
+        printf("%s: %s\n", policies[i].error_field, policies[i].error_text);
+    CHECK(shoal_policy_canonical(canonical, sizeof canonical, &len, &policies[i]) == SHOAL_OK);
+    snprintf(line, sizeof line, "{\"policy\": %s, \"hash\": \"%s\", \"canonical\": \"%s\"}%s", policy_texts[i],
+             hex_of(policies[i].policy_hash, 32), hex_of(canonical, len), is_last ? "" : ",");
+    put_line(line);
+}
+
+static void make_policies(void)
+{
     put_line("{\"policies\": [");
-    for (size_t i = 0; i < POLICIES; i++) {
-        size_t len = 0;
-        if (!CHECK(json_policy(&policies[i], policy_texts[i]) == SHOAL_OK))
-            printf("%s: %s\n", policies[i].error_field, policies[i].error_text);
-        CHECK(shoal_policy_canonical(canonical, sizeof canonical, &len, &policies[i]) == SHOAL_OK);
-        snprintf(line, sizeof line, "{\"policy\": %s, \"hash\": \"%s\", \"canonical\": \"%s\"}%s", policy_texts[i],
-                 hex_of(policies[i].policy_hash, 32), hex_of(canonical, len), i + 1 < POLICIES ? "," : "");
-        put_line(line);
-    }
+    for (size_t i = 0; i < POLICIES; i++) put_policy(i, i + 1 == POLICIES);
 }
 
 // ---- queries ----
@@ -317,6 +330,91 @@ static void script_small(void)
             OPENED + 30 + (uint32_t)(i * 7 % 11));
 }
 
+// ---- tries ----
+
+// What differs from a round that is accepted.
+typedef struct trie_spec {
+    const char *mechanism, *sampler, *claim, *more; // more: members of parameters, after a comma
+    int contributions, version, previous, expired;
+} trie_spec;
+
+#define TRIES 16
+static char trie_texts[TRIES][1600];
+static shoal_recipe tries[TRIES];
+static int n_tries;
+
+static int add_trie(trie_spec s)
+{
+    char *text = trie_texts[n_tries], parameters[160] = "", round[120] = "";
+    if (!CHECK(n_tries < TRIES)) return 0;
+    if (s.mechanism == NULL)
+        snprintf(parameters, sizeof parameters,
+                 ", \"contributions\": %d, \"sampler\": \"%s\", \"depth\": 12, \"max_prefixes\": 100",
+                 s.contributions > 0 ? s.contributions : 3, either(s.sampler, "random"));
+    if (s.previous > 0)
+        snprintf(round, sizeof round, ", \"round\": {\"index\": 2, \"previous\": \"%s\"}",
+                 hex_of(tries[s.previous - 1].query_hash, 32));
+    CHECK(
+        snprintf(
+            text, sizeof trie_texts[0],
+            "{\"recipe\": \"t%d\", \"analysis\": \"words\", \"stream\": \"words\", \"value\": \"fields\", "
+            "\"encoding\": "
+            "[{\"field\": \"word\", \"starts\": [\"ab\", \"c\303\266\"], \"characters\": [\"a\", \"\303\266\", "
+            "\"\346\227\245\"], \"step\": 2}], \"mechanism\": \"%s\", \"parameters\": {\"epsilon\": 2%s%s}, \"limit\": "
+            "{\"per_day\": 1}, \"cohort\": {\"minimum\": 100000, \"epsilon\": %s, \"delta\": \"1e-10\"}, \"policy\": "
+            "\"%s\", \"version\": %d%s, \"expires\": \"%s\"}",
+            n_tries, either(s.mechanism, "trie"), parameters, either(s.more, ""), either(s.claim, "0.2"),
+            hex_of(policies[POLICIES].policy_hash, 32), s.version > 0 ? s.version : 1, round,
+            s.expired ? "2026-02-20" : "2026-12-31") < (int)sizeof trie_texts[0]);
+    if (!CHECK(json_recipe(&tries[n_tries], text) == SHOAL_OK))
+        printf("%s\n%s\n", text, either(tries[n_tries].error_field, "?"));
+    return ++n_tries;
+}
+
+typedef struct trie_step {
+    int query; // from 1
+    uint32_t day;
+    int is_new; // with new books
+} trie_step;
+
+static trie_step trie_steps[24];
+static int n_trie_steps;
+
+static void ask_trie(int query, uint32_t day, int is_new)
+{
+    if (CHECK(n_trie_steps < 24)) trie_steps[n_trie_steps++] = (trie_step){query, day, is_new};
+}
+
+static void script_tries(void)
+{
+    int first = add_trie((trie_spec){.expired = 1});
+    int second = add_trie((trie_spec){.previous = first, .more = ", \"known\": [\"abba\", \"\303\266l\"]"});
+    int newer = add_trie((trie_spec){.version = 9});
+    int pass = add_trie((trie_spec){.more = ", \"passes\": 2, \"pass\": 2"});
+    int other = add_trie((trie_spec){.mechanism = "subset", .version = 9});
+    int greedy = add_trie((trie_spec){.contributions = 5, .sampler = "greedy"});
+    int one = add_trie((trie_spec){.contributions = 1, .sampler = "greedy"});
+    ask_trie(first, OPENED, 1); // fresh
+    ask_trie(first, OPENED + 1, 0);
+    ask_trie(first, OPENED + 1, 0);
+    ask_trie(second, OPENED + 2, 0); // the round that follows
+    ask_trie(newer, OPENED + 2, 0);
+    ask_trie(pass, OPENED + 2, 0);
+    ask_trie(other, OPENED + 5, 0); // no trie: and the first is forgotten
+    ask_trie(first, OPENED + 5, 0);
+    ask_trie(newer, OPENED + 5, 0);
+    ask_trie(one, OPENED + 5, 0); // a version before the last is looked for after
+    ask_trie(add_trie((trie_spec){.contributions = 7}), OPENED + 1, 1);
+    ask_trie(add_trie((trie_spec){.contributions = 6}), OPENED + 1, 0);
+    ask_trie(add_trie((trie_spec){.contributions = 5, .claim = "0.300001"}), OPENED + 1, 0);
+    ask_trie(add_trie((trie_spec){.contributions = 5, .claim = "0.25"}), OPENED + 1, 0);
+    ask_trie(greedy, OPENED + 1, 0);
+    ask_trie(one, OPENED + 1, 0);
+    ask_trie(other, OPENED + 1, 0);  // the field has no report left
+    ask_trie(second, OPENED + 1, 1); // a device that comes late
+    ask_trie(first, OPENED + 1, 0);
+}
+
 // ---- the file ----
 
 #define LINE 20000
@@ -416,6 +514,66 @@ static void put_query(int index)
     end_line(index + 1 == n_queries);
 }
 
+static uint32_t word_bucket(const shoal_encoded *e, uint32_t start, const uint32_t *characters, uint32_t n)
+{
+    return shoal_encoded_next(e, start, shoal_encoded_run(e, characters, n));
+}
+
+// Buckets of words: a start's index, characters' indices (-1: not listed), the bucket.
+static void put_words(const shoal_encoded *e)
+{
+    static const uint32_t listed[][2] = {{0, 0}, {2, 1}, {1, 3}, {SHOAL_NOT_LISTED, 0}};
+    for (uint32_t start = 0; start <= e->prefixes.count; start++)
+        for (uint32_t i = 0; i < 4; i++)
+            for (uint32_t n = 0; n <= 2; n++) {
+                put_number(line[strlen(line) - 1] == '[' ? "[%llu, [" : ", [%llu, [", start);
+                for (uint32_t j = 0; j < n; j++) {
+                    long long index = listed[i][j] == SHOAL_NOT_LISTED ? -1 : (long long)listed[i][j];
+                    snprintf(line + strlen(line), LINE - strlen(line), j > 0 ? ", %lld" : "%lld", index);
+                }
+                put_number("], %llu]", word_bucket(e, start, listed[i], n));
+            }
+}
+
+// A device's answer of the words whose buckets those are, from seed bytes n, n + 1, ... n + 31.
+static void put_answer(const shoal_recipe *recipe, const uint32_t *words, uint32_t n)
+{
+    uint8_t seed[32], record[64];
+    uint32_t buckets[16];
+    uint64_t items[SHOAL_TRIE_CONTRIBUTIONS_MAX];
+    char text[200] = "";
+    shoal_rng rng;
+    for (uint8_t i = 0; i < 32; i++) seed[i] = (uint8_t)(i + n);
+    shoal_rng_init(&rng, seed);
+    memcpy(buckets, words, n * sizeof *words);
+    CHECK(shoal_trie_choose(items, recipe, buckets, n, &rng) == SHOAL_OK);
+    put_text(line[strlen(line) - 1] == '[' ? "{\"buckets\": [" : ", {\"buckets\": [", "");
+    for (uint32_t i = 0; i < n; i++) put_number(i > 0 ? ", %llu" : "%llu", words[i]);
+    put_text("], \"records\": [", "");
+    for (uint32_t i = 0; i < recipe->contributions; i++) {
+        CHECK(recipe->record_size <= sizeof record && recipe->text_size < sizeof text);
+        CHECK(shoal_record_randomize(record, recipe, &items[i], 1, NULL, &rng) == SHOAL_OK);
+        CHECK(shoal_record_to_text(text, sizeof text, recipe, record) == SHOAL_OK);
+        put_text(i > 0 ? ", \"%s\"" : "\"%s\"", text);
+    }
+    put_text("]}", "");
+}
+
+static void put_trie(int index)
+{
+    static const uint32_t words[] = {3, 9, 9, 9, 2, 0, 17, 28, 28, 4, 1, 4000000000u};
+    const shoal_recipe *recipe = &tries[index];
+    put_text("{\"recipe\": %s", trie_texts[index]);
+    put_text(", \"recipe_hash\": \"%s\"", hex_of(recipe->recipe_hash, 32));
+    put_text(", \"query_hash\": \"%s\"", hex_of(recipe->query_hash, 32));
+    put_text(", \"words\": [", "");
+    put_words(&recipe->encoding.fields[0]);
+    put_text("], \"answers\": [", "");
+    for (uint32_t n = 0; recipe->mechanism == shoal_trie_id && n <= 12; n += 4) put_answer(recipe, words, n);
+    put_text("]", "");
+    end_line(index + 1 == n_tries);
+}
+
 static uint8_t books[SHOAL_ACCOUNTANT_SIZE_MAX];
 static size_t books_len;
 static int seen[SHOAL_REFUSALS];
@@ -449,6 +607,21 @@ static void put_step(const step *s, int is_last)
     if (v.field != UINT32_MAX) put_number(", \"field\": %llu", v.field);
     put_number(", \"local\": %llu", v.local_eps_micro);
     put_number(", \"central\": %llu", v.central_eps_micro);
+    put_text(", \"books\": \"%s\"", digest_of(books, books_len));
+    end_line(is_last);
+}
+
+static void put_trie_step(const trie_step *s, int is_last)
+{
+    shoal_verdict v;
+    if (s->is_new) CHECK(shoal_accountant_init(books, sizeof books, &books_len, OPENED) == SHOAL_OK);
+    shoal_query_debit(&v, books, &books_len, sizeof books, &policies[POLICIES], &tries[s->query - 1], s->day);
+    seen[v.refusal]++;
+    put_number("{\"query\": %llu", (unsigned long long)s->query - 1);
+    put_number(", \"day\": %llu", s->day);
+    if (s->is_new) put_number(", \"opened\": %llu", OPENED);
+    put_text(", \"verdict\": \"%s\"", shoal_refusal_name(v.refusal));
+    put_number(", \"number\": %llu", v.refusal);
     put_text(", \"books\": \"%s\"", digest_of(books, books_len));
     end_line(is_last);
 }
@@ -494,6 +667,13 @@ static void put_file(void)
     for (int i = 0; i < n_steps; i++) put_step(&steps[i], i + 1 == n_steps);
     put_line("], \"charges\": [");
     put_charges();
+    put_line("], \"trie_policies\": [");
+    put_policy(POLICIES, 1);
+    put_line("], \"tries\": [");
+    script_tries();
+    for (int i = 0; i < n_tries; i++) put_trie(i);
+    put_line("], \"trie_steps\": [");
+    for (int i = 0; i < n_trie_steps; i++) put_trie_step(&trie_steps[i], i + 1 == n_trie_steps);
     put_line("]}");
 }
 
