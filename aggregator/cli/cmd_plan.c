@@ -16,6 +16,7 @@
 #include "options.h"
 #include "part_recipe.h"
 #include "plan.h"
+#include "plan_discover.h"
 #include "plan_print.h"
 #include "probability.h"
 #include "result_options.h"
@@ -29,6 +30,7 @@
 static const char help_text[] =
     "Usage: shoal plan --devices N (--size D | --open | --counts FILE | --mean) --low --high\n"
     "                  (--epsilon E | --budget E --period DAYS) [OPTION]...\n"
+    "       shoal plan --discover --devices N --epsilon E [OPTION]...\n"
     "       shoal plan --surface --devices N --epsilon E [--mechanism cms|hcms] [OPTION]...\n\n"
     "Names the mechanism that sees most, with its parameters, and prints what will be seen and what\n"
     "it costs. Says \"nothing\" when nothing can be told from zero, and what it would take.\n\n"
@@ -52,6 +54,11 @@ static const char help_text[] =
     "  --multiple RULE     behind detection: bonferroni (default), bh or none\n"
     "  --mechanism NAME    this mechanism only\n"
     "  --all               every mechanism's best, not the answer alone\n"
+    "  --discover          strings that nobody listed: sfp and trie side by side. Then --epsilon is of a device,\n"
+    "                      --method is sfp or trie (default: what finds rarer strings), --oracle sfp's (olh or cms),\n"
+    "                      --length its bytes (10), --depth the characters of a trie's words (15),\n"
+    "                      --characters those that it asks about (a to z), --contributions a device's (1), and\n"
+    "                      --policy the policy that its queries are under\n"
     "  --surface           standard deviation over rows and columns of cms (or hcms)\n"
     "  --format FORMAT     table (default) or json; with --surface also csv or svg\n"
     "  --recipe-out FILE   writes the answer's recipe, with a fresh random seed\n"
@@ -438,10 +445,12 @@ int cmd_plan(int argc, char **argv)
     planning p = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&p.a, &error, argc, argv, &help);
+    int is_discover = plan_is_discover(argc, argv);
+    shoal_err err =
+        is_discover ? plan_discover(&error, argc, argv, &help) : read_arguments(&p.a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
+    else if (err == SHOAL_OK && !is_discover)
         err = run(&p, &error);
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("plan", &error);
 }
