@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole way on one machine: a page and other devices, the edge worker, the aggregator, and the crowd's counts beside
-// the truth. `make demo`; KEEP=1 leaves the page open. Fails when any report that was accepted is missing at the end.
+// the truth; then the words that no list holds. `make demo`; KEEP=1 leaves the page open. Fails when any report that was accepted is missing at the end.
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'shoal-client/node';
@@ -10,17 +10,21 @@ import { rowsOf } from '../web-demo/page/histogram.js';
 import { startPage } from '../web-demo/serve.mjs';
 import { drawer, fromTsv, siteCounts, toTsv, wordCounts } from './demo/data.mjs';
 import { postBatches, run, useClient, visitPage } from './demo/devices.mjs';
-import { finding, reportHtml, table } from './demo/report.mjs';
+import { discovered, finding, reportHtml, table } from './demo/report.mjs';
 import { freePort, startAggregator, startEdge } from './demo/services.mjs';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const OUT = join(ROOT, 'build/demo');
-const BINARY = join(ROOT, 'build/release/shoal');
+const BINARY = process.env.SHOAL_BIN ?? join(ROOT, 'build/release/shoal');
 
 const SIMULATED = 500_000; // devices of each collection
 const PAGE = { words: 140, sites: 70 };
 const CLIENTS = 10; // in Node, each with this many events
 const CLIENT = { words: 100, sites: 100 };
+const NEW_SIMULATED = 1_000_000; // devices of the second act, and of its clients' words those that its recipe takes
+const NEW_WORDS = 100;
+const NEW_BYTES = 10;
+const STEPS = 9;
 const FOLD_MS = 60_000;
 const LINKS = ['google.com', 'facebook.com', 'youtube.com', 'cloudflare.com', 'shopify.com', 'wix.com', 'twitter.com', 'tiktok.com'];
 const TYPED = 100; // the browser types the most frequent words only: anybody may look at its picture
@@ -45,7 +49,7 @@ const say = (text) => console.log(text);
  * @returns {Promise<T>} what the task gives; `said` is what it found, for the reader
  */
 async function step(title, task) {
-  const head = `[${++steps}/7] ${title}`;
+  const head = `[${++steps}/${STEPS}] ${title}`;
   if (isTerminal) process.stdout.write(`${head} …`);
   else say(`${head} …`);
   /** @param {string} news on one line, cut so that the next can take its place */
@@ -78,6 +82,21 @@ const recipe = (own) => ({
   ...own,
 });
 
+/** The second act: two of three words are known, and the recipe asks for strings of any kind, so that the others come to light. */
+function secondAct() {
+  const counts = wordCounts();
+  return {
+    title: 'Words that no list holds',
+    how: 'Two of three words were known before. Each is two bytes of a word and the whole word, as two answers of a few bits (SFP over local hashing).',
+    json: recipe({
+      recipe: 'demo-new-words', stream: 'typed-words', value: 'word', mechanism: 'sfp',
+      parameters: { epsilon: 2.5, epsilon_fragment: 5.5, k: 65_536, m: 16, k_fragment: 4096, m_fragment: 256, length: NEW_BYTES, oracle: 'olh' },
+    }),
+    counts,
+    known: counts.filter((_, i) => i % 3 !== 1),
+  };
+}
+
 async function collections() {
   const core = await load();
   const list = [
@@ -86,16 +105,20 @@ async function collections() {
       how: 'Each is 1,024 bits, 12 % of them flipped by chance (CMS).',
       json: recipe({ recipe: 'demo-words', stream: 'typed-words', value: 'word', mechanism: 'cms' }),
       counts: wordCounts(),
+      known: null,
     },
     {
       title: 'Sites that people visit',
       how: 'Each is one bit of a scrambled picture: cheaper, so the intervals are wider (HCMS).',
       json: recipe({ recipe: 'demo-sites', stream: 'visited-sites', value: 'site', mechanism: 'hcms' }),
       counts: await siteCounts(),
+      known: null,
     },
+    secondAct(),
   ];
   return list.map((entry) => ({
     ...entry,
+    simulated: entry.known ? NEW_SIMULATED : SIMULATED,
     id: entry.json.recipe,
     hash: core.recipe(entry.json).hash,
     draw: drawer(entry.counts),
@@ -134,7 +157,7 @@ async function simulate(collection, folder, url, secret, progress) {
   const [out, truth] = [join(folder, `${collection.id}.batches`), join(folder, `${collection.id}.truth`)];
   progress(`${collection.title.toLowerCase()}: drawing`);
   await run(BINARY, ['simulate', '--recipe', join(folder, collection.file), '--counts', join(folder, collection.dictionary),
-    '--devices', String(SIMULATED), '--seed', randomBytes(16).toString('hex'), '-o', out, '--truth', truth]);
+    '--devices', String(collection.simulated), '--seed', randomBytes(16).toString('hex'), '-o', out, '--truth', truth]);
   const stored = await postBatches(out, url, secret, progress);
   await rm(out);
   for (const [value, count] of fromTsv(await readFile(truth, 'utf8'))) collection.truth.set(value, count);
@@ -170,11 +193,14 @@ async function untilFolded(url, list) {
   }
 }
 
+const KNOWN = 'known.tsv';
+
 /** @param {Collection[]} list @param {string} folder */
 async function writeFiles(list, folder) {
-  for (const { json, counts, file, dictionary } of list) {
+  for (const { json, counts, known, file, dictionary } of list) {
     await writeFile(join(folder, file), JSON.stringify(json, null, 2));
     await writeFile(join(folder, dictionary), toTsv(counts));
+    if (known) await writeFile(join(folder, KNOWN), toTsv(known));
   }
 }
 
@@ -193,9 +219,9 @@ async function startRooms(list, folder, secret, later) {
   const page = await startPage({
     port,
     endpoint: edge.url,
-    recipes: list.map(({ json }) => json),
+    recipes: list.filter(({ known }) => !known).map(({ json }) => json),
     links: LINKS,
-    crowds: list.map(({ title, id }) => ({ title, recipe: id })),
+    crowds: list.filter(({ known }) => !known).map(({ title, id }) => ({ title, recipe: id })),
     results: (id) => results(aggregator.url, id, 20),
   });
   later(() => page.close());
@@ -226,6 +252,38 @@ async function driveNode([words, sites], edge, progress) {
   return { said: `${whole(accepted)} reports accepted by the edge` };
 }
 
+/** Devices of the second act in Node; a word of more bytes than the recipe's would not be sent. @param {Collection} fresh @param {string} edge @param {(text: string) => void} progress */
+async function driveNew(fresh, edge, progress) {
+  let accepted = 0;
+  const draw = drawer(fresh.counts.filter(({ value }) => Buffer.byteLength(value) <= NEW_BYTES));
+  await Promise.all(Array.from({ length: CLIENTS }, async () => {
+    const words = drawn(NEW_WORDS, draw);
+    await useClient(edge, [fresh.json], { words, sites: [] }, () => progress(`${whole(++accepted)} reports accepted`));
+    remember(fresh, words);
+  }));
+  return accepted;
+}
+
+/** The one file of a collection's sums in the aggregator's store: the one of its recipe. @param {Collection} fresh @param {string} folder */
+async function sumsOf(fresh, folder) {
+  const sums = join(folder, 'store/accumulators');
+  for (const name of await readdir(sums)) {
+    const head = (await readFile(join(sums, name))).subarray(0, 48);
+    if (head.subarray(16).toString('hex') === fresh.hash) return join(sums, name);
+  }
+  throw new Error('the aggregator has no sums of the new words');
+}
+
+/** @param {Collection} fresh @param {string} folder */
+async function discover(fresh, folder) {
+  const out = join(folder, 'new-words.json');
+  const began = Date.now();
+  await run(BINARY, ['discover', '--recipe', join(folder, fresh.file), '--known', join(folder, KNOWN), '--format', 'json', '-o', out, await sumsOf(fresh, folder)]);
+  const result = JSON.parse(await readFile(out, 'utf8'));
+  const found = discovered({ ...fresh, n: result.n, rows: result.rows, nKnown: result.known });
+  return { found, said: `${result.rows.length} new words, ${result.known} more that are known, in ${((Date.now() - began) / 1000).toFixed(1)} s` };
+}
+
 /** @param {Collection[]} list @param {Awaited<ReturnType<typeof startEdge>>} edge @param {string} aggregator */
 async function settle(list, edge, aggregator) {
   let extra = 0;
@@ -244,21 +302,25 @@ const proof = (accepted) =>
   `intervals that the aggregator states hold the truth about as often as they promise. Every one of the ${whole(accepted)} reports that ` +
   'were accepted is in its sums exactly once.';
 
-/** @param {Collection[]} list @param {number[]} sums @param {string} aggregator @param {import('playwright-core').Page} page */
+/** @param {Collection[]} list without the second act's @param {number[]} sums @param {string} aggregator @param {import('playwright-core').Page} page */
 async function compare(list, sums, aggregator, page) {
   const findings = [];
   for (const [i, collection] of list.entries()) {
     const { body } = await results(aggregator, collection.id, collection.counts.length);
     findings.push(finding({ ...collection, n: sums[i], rows: rowsOf(JSON.parse(body)) }));
   }
-  const shows = proof(list.reduce((sum, { accepted }) => sum + accepted, 0));
-  const style = await readFile(join(ROOT, 'web-demo/page/style.css'), 'utf8');
-  await writeFile(join(OUT, 'report.html'), reportHtml(findings, shows, style));
-  for (const [i, n] of sums.entries()) { // the page asks the aggregator again
+  for (const [i] of findings.entries()) {
+    const n = sums[i]; // the page asks the aggregator again
     await page.locator('.histogram').nth(i).getByText(`${whole(n)} private records`).waitFor();
   }
   await page.screenshot({ path: join(OUT, 'page.png'), fullPage: true });
-  return { findings, shows, said: ['report.html', 'page.png'].map((name) => relative(ROOT, join(OUT, name))).join(', ') };
+  return { findings, said: relative(ROOT, join(OUT, 'page.png')) };
+}
+
+/** @param {import('./demo/report.mjs').Finding[]} findings @param {string} shows */
+async function writeReport(findings, shows) {
+  const style = await readFile(join(ROOT, 'web-demo/page/style.css'), 'utf8');
+  await writeFile(join(OUT, 'report.html'), reportHtml(findings, shows, style));
 }
 
 /** @param {Later} later @param {Promise<never>} interrupt */
@@ -271,7 +333,7 @@ async function demo(later, interrupt) {
   later(() => rm(folder, { recursive: true, force: true }));
   const secret = randomBytes(24).toString('hex');
   say('shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known:\n' +
-    'each device draws a word and a site by how often people really use them, and sends only a scrambled record of each.\n');
+    'each device draws a word or a site by how often people really use them, and sends only a scrambled record of it.\n');
 
   const { list } = await step('How often words and sites are used, from two npm packages', async () => {
     const all = await collections();
@@ -285,16 +347,23 @@ async function demo(later, interrupt) {
     for (const collection of list) stored.push(await simulate(collection, folder, aggregator.url, secret, progress));
     return { said: `${stored.map(whole).join(' + ')} private records stored by the aggregator` };
   });
+  const [words, sites, fresh] = list;
   const visitor = await step('A real browser opens the page, consents, types and follows links', (/** @type {(text: string) => void} */ progress) =>
     driveBrowser(list, page.url, edge.url, later, progress));
   await step(`${CLIENTS} more devices run the same client in Node`, (progress) => driveNode(list, edge.url, progress));
+  await step(`${CLIENTS} devices type words that no list needs to hold`, async (progress) =>
+    ({ said: `${whole(await driveNew(fresh, edge.url, progress))} reports accepted by the edge` }));
   const { sums } = await step('The edge forwards its last batches, the aggregator folds', () => settle(list, edge, aggregator.url));
-  const { findings, shows } = await step('The estimates, beside the truth', () => compare(list, sums, aggregator.url, visitor.page));
+  const { findings } = await step('The estimates, beside the truth', () => compare([words, sites], sums, aggregator.url, visitor.page));
+  const { found } = await step('New words out of the sums, beside the truth', () => discover(fresh, folder));
+  const shows = proof(list.reduce((sum, { accepted }) => sum + accepted, 0));
+  const all = [...findings, found];
+  await writeReport(all, shows);
 
   say('');
-  for (const f of findings) say(`${table(f)}\n`);
+  for (const f of all) say(`${table(f)}\n`);
   say(`${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`);
-  if (findings.some(({ covered }) => covered < SUSPICIOUS)) throw new Error('far fewer intervals cover the truth than should');
+  if (all.some(({ covered }) => covered < SUSPICIOUS)) throw new Error('far fewer intervals cover the truth than should');
   if (process.env.KEEP === '1') {
     await visitor.close();
     say(`\nThe page stays open: ${page.url}\nType a few words there: a batch leaves the edge when it holds ${list[0].json.batch.minimum} reports, then the crowd's counts move.\nThe aggregator's own page: ${aggregator.url}\nCtrl-C ends both.`);

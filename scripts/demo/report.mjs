@@ -11,6 +11,7 @@ import { h, toMarkup } from '../../web-demo/page/tree.js';
  * @property {number} n records in the aggregator's sums
  * @property {{row: Row, truth: number, isCovered: boolean}[]} top by true count
  * @property {number} covered
+ * @property {string} [news] of strings that no list held: how many there are, and how many of them somebody really sent
  */
 
 const TOP = 20;
@@ -27,6 +28,21 @@ export function finding({ title, how, n, rows, truth }) {
     return { row, truth: count, isCovered: row.low <= count && count <= row.high };
   });
   return { title, how, n, top, covered: top.filter(({ isCovered }) => isCovered).length };
+}
+
+/**
+ * The most frequent of the strings that were discovered.
+ * @param {{title: string, how: string, n: number, rows: Row[], truth: Map<string, number>, nKnown: number}} collection
+ * @returns {Finding}
+ */
+export function discovered({ title, how, n, rows, truth, nKnown }) {
+  const top = rows.slice(0, TOP).map((row) => {
+    const count = truth.get(row.value) ?? 0;
+    return { row, truth: count, isCovered: row.low <= count && count <= row.high };
+  });
+  const real = rows.filter(({ value }) => truth.has(value) && truth.get(value) !== 0).length;
+  const news = `${rows.length} words came to light that no list held; ${real} of them were really typed. ${nKnown} more were found that are known, and left out.`;
+  return { title, how, n, top, covered: top.filter(({ isCovered }) => isCovered).length, news };
 }
 
 /** @param {number} x */
@@ -49,6 +65,7 @@ export function table(f) {
       line([readable(row.value), whole(truth), whole(row.count), whole(row.low), whole(row.high)],
         `${isCovered ? 'yes' : 'NO '}${row.detected ? '' : '   cannot tell from zero'}`)),
     ...(f.top.every(({ row }) => row.detected) ? [] : [`  "cannot tell from zero": ${TOGETHER}`]),
+    ...(f.news ? [`  ${f.news}`] : []),
     `  ${verdict(f)}`,
   ].join('\n');
 }
@@ -78,6 +95,7 @@ export function reportHtml(findings, proof, style) {
       ...findings.map((f) => h('section', { class: 'card histogram' },
         h('h2', {}, f.title), h('p', { class: 'n' }, `${whole(f.n)} private records. ${f.how}`),
         histogram(f.top.map(({ row }) => row), { truth: new Map(f.top.map(({ row, truth }) => [row.value, truth])) }),
+        ...(f.news ? [h('p', {}, f.news)] : []),
         h('p', {}, h('b', {}, `${verdict(f)}.`)))))));
   return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8">` +
     `<meta name="viewport" content="width=device-width, initial-scale=1"><title>shoal: what the demo found</title>` +
