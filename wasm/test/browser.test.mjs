@@ -9,8 +9,8 @@ import { load } from '../node.js';
 import { CSP } from '../reasons.js';
 import { signedBytes } from '../signature.js';
 import { build } from 'esbuild';
-import { WASM, itemsRecipe, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
-import { DAY_MS, makePolicy, phrases, signed } from './query_fixtures.mjs';
+import { WASM, fragmentsRecipe, itemsRecipe, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
+import { DAY_MS, makePolicy, phrases, round, signed, wordsPolicy } from './query_fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 /** @type {import('playwright-core').Browser} */
@@ -32,8 +32,8 @@ const FIELDS = `<!doctype html><title>fields</title>
 const WORKER = `
   import { init } from './client.js';
   self.onmessage = (event) => event.waitUntil((async () => {
-    const { endpoint, policy, shift } = event.data;
-    const client = await init({ endpoint, policy, recipes: [], now: () => Date.now() + shift, wasm: '/shoal.wasm', queryWasm: '/shoal-query.wasm' });
+    const { endpoint, policy, shift, queryWasm } = event.data;
+    const client = await init({ endpoint, policy, recipes: [], now: () => Date.now() + shift, wasm: '/shoal.wasm', queryWasm });
     const outcomes = await client.ask();
     await client.flush();
     event.ports[0].postMessage(outcomes);
@@ -436,13 +436,27 @@ test('with keys, the browser verifies signatures in a chunk of its own', async (
   await context.close();
 });
 
-/** Starts the loader in the page with a policy, so many milliseconds from now. @param {Page} page @param {number} shift */
-const startWithPolicy = (page, shift) =>
+/** Starts the loader in the page with a policy, so many milliseconds from now. @param {Page} page @param {number} shift @param {any} [json] */
+const startWithPolicy = (page, shift, json = makePolicy({}, {})) =>
   page.evaluate(async ([endpoint, policy, ms]) => {
     const { start } = await import(/** @type {any} */ ('/loader.js'));
     const now = () => Date.now() + Number(ms);
     Object.assign(globalThis, { shoal: start({ endpoint, recipes: [], policy, now }) });
-  }, /** @type {const} */ ([edge.origin, makePolicy({}, {}), shift]));
+  }, /** @type {const} */ ([edge.origin, json, shift]));
+
+/** Asks in the page's service worker. @param {Page} page @param {any} policy @param {string} queryWasm @returns {Promise<any[]>} */
+async function askInWorker(page, policy, queryWasm) {
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.register('/worker.js');
+    await navigator.serviceWorker.ready;
+  });
+  return page.evaluate(async (data) => {
+    const { active } = await navigator.serviceWorker.ready;
+    const { port1, port2 } = new MessageChannel();
+    active?.postMessage(data, [port2]);
+    return new Promise((resolve) => (port1.onmessage = (event) => resolve(event.data)));
+  }, { endpoint: edge.origin, policy, shift: DAY_MS, queryWasm });
+}
 
 const tomorrow = new Date(Date.now() + 30 * DAY_MS).toISOString().slice(0, 10);
 
@@ -458,16 +472,7 @@ test('two tabs and a service worker answer one query once, under the policy that
   await page.reload();
   const second = await open(context);
   for (const tab of [page, second]) await startWithPolicy(tab, DAY_MS);
-  await page.evaluate(async () => {
-    await navigator.serviceWorker.register('/worker.js');
-    await navigator.serviceWorker.ready;
-  });
-  const inWorker = page.evaluate(async (data) => {
-    const { active } = await navigator.serviceWorker.ready;
-    const { port1, port2 } = new MessageChannel();
-    active?.postMessage(data, [port2]);
-    return new Promise((resolve) => (port1.onmessage = (event) => resolve(event.data)));
-  }, { endpoint: edge.origin, policy: makePolicy(), shift: DAY_MS });
+  const inWorker = askInWorker(page, makePolicy(), '/shoal-query.wasm');
   const outcomes = (await Promise.all([inWorker, call(page, 'ask'), call(second, 'ask'), call(page, 'ask')])).flat();
   assert.deepEqual(outcomes.map(({ code }) => code).sort(), ['queued', 'replayed', 'replayed', 'replayed']);
   // One of them flushes at a time: a tab that finds another at it, which may have looked before the record was there, comes again later.
@@ -493,6 +498,107 @@ test('two tabs and a service worker answer one query once, under the policy that
   assert.equal(await call(second, 'consent.withdraw'), 'withdrawn');
   assert.ok(!(await everythingStored(page)).includes('hello world'));
   assert.ok(site.requests.some(({ url }) => url === '/shoal-query.wasm'));
+  await context.close();
+});
+
+/** Types into a field of the page. @param {Page} page @param {string} text */
+async function typeInto(page, text) {
+  await page.focus('#notes');
+  await page.keyboard.type(text);
+}
+
+test('words typed in a page become reports of fragments that say those words', async () => {
+  // One row a position and little noise: a report's two numbers are those of its word in all but 1 of 100.
+  const json = fragmentsRecipe({ epsilon: 8, epsilon_fragment: 8, k: 1, m: 16, k_fragment: 1, m_fragment: 16 });
+  const core = await load();
+  const recipe = core.recipe(json);
+  const parts = (/** @type {string} */ record) => record.split(';').map((part) => part.split(',').map(Number));
+  /** What a word is at each position, and as a whole: what the core says most often. @param {string} word */
+  const digest = (word) => {
+    /** @type {Map<string, number>[]} */
+    const counts = Array.from({ length: 6 }, () => new Map());
+    for (let i = 0; i < 400; i++) {
+      const [[position, y], [, whole]] = parts(recipe.randomize(word, crypto.getRandomValues(new Uint8Array(32))));
+      for (const [at, value] of [[position, y], [5, whole]]) counts[at].set(String(value), (counts[at].get(String(value)) ?? 0) + 1);
+    }
+    return counts.map((each) => Number([...each].sort((a, b) => b[1] - a[1])[0][0]));
+  };
+  const words = ['shoals', 'herring'];
+  const digests = words.map(digest);
+  assert.notDeepEqual(digests[0], digests[1]);
+  const { page, context } = await freshPage();
+  site.requests.length = 0;
+  await startLoader(page, [json]);
+  await call(page, 'consent.grant');
+  await page.evaluate(() => void /** @type {any} */ (globalThis).shoal.observe(document.querySelector('#notes')));
+  for (const [i, word] of words.entries()) {
+    edge.requests.length = 0;
+    await typeInto(page, `${word} `.repeat(10));
+    await until(async () => (await call(page, 'flush'), edge.reports().length === 10), 'ten reports');
+    const right = edge.reports().filter(({ body }) => {
+      const [record] = body.records;
+      assert.equal(recipe.recordToText(recipe.recordFromText(record)), record);
+      assert.deepEqual([body.key, body.recipe_hash, body.parameters], [recipe.id, recipe.hash, recipe.parameters]);
+      const [[position, y], [, whole]] = parts(record);
+      return y === digests[i][position] && whole === digests[i][5];
+    });
+    // Each is right with 0.990, e^8 against 15 others twice: of ten reports four are wrong once in 480,000 runs.
+    assert.ok(right.length >= 7, `${word}: ${right.length} of 10`);
+  }
+  await typeInto(page, 'unfathomable ');
+  await until(async () => (await call(page, 'explain')).some((/** @type {any} */ { code }) => code === 'too-long'), 'the reason');
+  assert.deepEqual(site.requests.map(({ url }) => url).filter((url) => url.endsWith('.wasm')), ['/shoal.wasm', '/shoal-all.wasm']);
+  assert.ok(!/shoals|herring|unfathom/.test(await everythingStored(page)));
+  core.release(recipe);
+  await context.close();
+});
+
+test('a round of a trie: two tabs and a service worker, words typed in a page, one answer of three POSTs', async () => {
+  const policy = wordsPolicy();
+  const one = signed(round({ expires: tomorrow }));
+  // The server lies: the same question under other names, and a round behind it.
+  const lies = [round({ recipe: 'words-x', expires: tomorrow }), round({ recipe: 'words-2', round: { index: 2, previous: 'ab'.repeat(32) }, expires: tomorrow })].map((json) => signed(json));
+  edge.queries.splice(0, Infinity, one, ...lies);
+  const { page, context } = await freshPage();
+  await startWithPolicy(page, 0, policy);
+  await call(page, 'consent.grant');
+  await call(page, 'optIn', 'words');
+  await page.evaluate(() => {
+    const { shoal } = /** @type {any} */ (globalThis);
+    shoal.observe(document.querySelector('#notes'), (/** @type {string} */ word) => shoal.donate('typed-words', { word }));
+  });
+  await typeInto(page, 'coral coral hope ');
+  await until(async () => /"hope"/.test(await everythingStored(page)), 'the words');
+  await page.reload();
+  const second = await open(context);
+  for (const tab of [page, second]) await startWithPolicy(tab, DAY_MS, policy);
+  const inWorker = askInWorker(page, policy, '/shoal-all.wasm');
+  const outcomes = (await Promise.all([inWorker, call(page, 'ask'), call(second, 'ask'), call(page, 'ask')])).flat().map(({ code }) => code);
+  assert.equal(outcomes.length, 12);
+  assert.equal(outcomes.filter((code) => code === 'queued').length, 1, outcomes.join());
+  assert.ok(outcomes.every((code) => ['queued', 'replayed', 'answered'].includes(code)), outcomes.join());
+  await until(async () => {
+    await Promise.all([page, second].map((tab) => call(tab, 'flush')));
+    return edge.reports().length >= 3;
+  }, 'the reports');
+  await page.reload();
+  await startWithPolicy(page, 2 * DAY_MS, policy);
+  assert.ok((await call(page, 'ask')).every((/** @type {any} */ { code }) => code === 'replayed' || code === 'answered'));
+  await call(page, 'flush');
+  const sent = edge.reports();
+  assert.equal(sent.length, 3);
+  assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 3);
+  assert.equal(new Set(sent.map(({ body }) => body.recipe_hash)).size, 1);
+  const core = await load();
+  const recipe = core.recipe([one, ...lies].find(({ recipe: id }) => id === sent[0].body.key));
+  for (const { body } of sent) assert.equal(recipe.recordToText(recipe.recordFromText(body.records[0])), body.records[0]);
+  core.release(recipe);
+  const charge = (await call(page, 'ledger')).find((/** @type {any} */ entry) => entry.analysis === 'words' && entry.field === null);
+  assert.deepEqual([charge.reports.used, charge.epsilon.used, charge.userEpsilon.used], [3, 0.75, 12]);
+  const [entry] = (await call(page, 'log')).filter((/** @type {any} */ { outcome }) => outcome === 'accepted');
+  assert.deepEqual(entry.reports.map((/** @type {any} */ { state }) => state), ['sent', 'sent', 'sent']);
+  const held = (await everythingStored(page)).split('\n').filter((line) => /coral|hope/.test(line));
+  assert.deepEqual(held, ['[{"word":"coral"},{"word":"coral"},{"word":"hope"}]'], 'words lie in the event store and nowhere else');
   await context.close();
 });
 
