@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's step in WebAssembly: one CMS record of 1024 bits, through the client's own view of the core. Prints JSON
-// lines like shoal_bench. Seeds are drawn beforehand. Naive: the same record in plain JavaScript, a Math.random() a bit.
-import { load } from '../../wasm/node.js';
+// The device's step in WebAssembly, through the client's own view of the core: one CMS record of 1024 bits; one report of the largest round of
+// a trie in gboard-2024 (10,000 prefixes, a million cells, epsilon 10: 46 of them), from words to text. Prints JSON lines like shoal_bench.
+// Seeds are drawn beforehand. Naive: the same record in plain JavaScript, a Math.random() a bit; a Math.random() a cell.
+import { load, loadModule } from '../../wasm/node.js';
+import { QueryCore } from '../../wasm/query_core.js';
 
 const RECORDS = 20000;
 const NAIVE_RECORDS = 2000;
 const ROUNDS = 11;
 const COLUMNS = 1024;
+const ANSWERS = 50;
+const CONTRIBUTIONS = 3;
+const NAIVE_ANSWERS = 2;
 
 const core = await load();
 const recipe = core.recipe({
@@ -54,6 +59,34 @@ const read = () => {
   kept += sum;
 };
 
+const queries = await QueryCore.create(await loadModule());
+const starts = Array.from({ length: 10000 }, (_, i) => String(i).padStart(8, '0'));
+const round = queries.query({
+  recipe: 'bench-words', analysis: 'bench', stream: 'words', value: 'fields',
+  encoding: [{ field: 'word', starts, characters: Array.from({ length: 98 }, (_, i) => String.fromCodePoint(0xe0 + i)).join('') }],
+  mechanism: 'trie', parameters: { epsilon: 10, contributions: CONTRIBUTIONS, depth: 15, max_prefixes: 10000, known: ['the', 'of'] },
+  text: { case: 'keep', form: 'none' }, limit: { per_day: 1 }, policy: 'ab'.repeat(32), version: 1,
+  cohort: { minimum: 20000, epsilon: 1, delta: '1e-9' }, expires: '2099-12-31',
+});
+const INDICES = round.recordSize / 4;
+if (round.size !== 1_000_001 || INDICES !== 46) throw new Error(`${round.size} cells, ${INDICES} indices`);
+// As many words as the device of Table 1 has.
+const events = Array.from({ length: 30 }, (_, i) => ({ word: `${starts[333 * i]}\u00e0\u00e1` }));
+
+const answers = () => {
+  for (let i = 0; i < ANSWERS; i++) kept += round.answers(events, seeds[i]).length;
+};
+
+const naiveAnswers = () => {
+  for (let i = 0; i < NAIVE_ANSWERS; i++) {
+    const list = [];
+    for (let cell = 0; cell <= round.size; cell++) {
+      if (Math.random() * (round.size + 1 - cell) < INDICES - list.length) list.push(cell);
+    }
+    kept += list.join().length;
+  }
+};
+
 /** Nanoseconds on a core, a unit. @param {() => void} call @param {number} units */
 const time = (call, units) => {
   const start = process.cpuUsage();
@@ -62,12 +95,19 @@ const time = (call, units) => {
   return (1e3 * (user + system)) / units;
 };
 
-/** @param {string} name @param {() => void} real @param {number} aim */
-const run = (name, real, aim) => {
+/**
+ * @typedef {object} Measured what is compared, each with the number of its units
+ * @property {[() => void, number]} real
+ * @property {[() => void, number]} naive
+ * @property {string} what the naive one does
+ */
+
+/** @param {string} name @param {Measured} measured @param {number} aim */
+const run = (name, { real, naive: plain, what }, aim) => {
   /** @type {{read: number[], real: number[], naive: number[]}} */
   const ns = { read: [], real: [], naive: [] };
   for (let round = -2; round < ROUNDS; round++) {
-    const got = { read: time(read, RECORDS), real: time(real, RECORDS), naive: time(naive, NAIVE_RECORDS) };
+    const got = { read: time(read, RECORDS), real: time(...real), naive: time(...plain) };
     if (round < 0) continue; // the compiler is still at work
     ns.read.push(got.read);
     ns.real.push(got.real);
@@ -83,7 +123,7 @@ const run = (name, real, aim) => {
     slowest: ns.real[ROUNDS - 1],
     rounds: ROUNDS,
     naive_ns: median(ns.naive),
-    naive: 'Math.random() a bit, JavaScript',
+    naive: what,
     read_ns: median(ns.read),
     aim_ns: aim,
     aim_read: 0,
@@ -91,6 +131,11 @@ const run = (name, real, aim) => {
   process.stdout.write(JSON.stringify(line) + '\n');
 };
 
-run('randomize 1024 bits, WebAssembly', binary, 1500);
-run('randomize 1024 bits, WebAssembly, as text', text, 0);
+/** @type {Omit<Measured, 'real'>} */
+const bits = { naive: [naive, NAIVE_RECORDS], what: 'Math.random() a bit, JavaScript' };
+run('randomize 1024 bits, WebAssembly', { real: [binary, RECORDS], ...bits }, 1500);
+run('randomize 1024 bits, WebAssembly, as text', { real: [text, RECORDS], ...bits }, 0);
+/** @type {Measured} */
+const ofRound = { real: [answers, ANSWERS * CONTRIBUTIONS], naive: [naiveAnswers, NAIVE_ANSWERS], what: 'Math.random() a cell, JavaScript' };
+run('trie report, 10^6 cells, 46 indices, WebAssembly', ofRound, 1_000_000);
 if (Number.isNaN(kept)) process.exit(1);
