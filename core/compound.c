@@ -47,6 +47,16 @@ void shoal_compound_part(shoal_part *part, const shoal_recipe *recipe)
 
 static const char alphabet_path[] = "parameters.alphabet", known_path[] = "parameters.known";
 
+// Adds a byte at its place; of characters of several bytes, those that they share come once.
+static void add_byte(shoal_recipe *recipe, uint8_t byte)
+{
+    uint32_t at = recipe->alphabet_len;
+    while (at > 0 && recipe->alphabet[at - 1] > byte) at--;
+    if (at > 0 && recipe->alphabet[at - 1] == byte) return;
+    for (uint32_t i = recipe->alphabet_len++; i > at; i--) recipe->alphabet[i] = recipe->alphabet[i - 1];
+    recipe->alphabet[at] = byte;
+}
+
 static shoal_err set_alphabet(shoal_recipe *recipe, const uint8_t *text, size_t len)
 {
     if (recipe->alphabet_len != 0)
@@ -54,11 +64,10 @@ static shoal_err set_alphabet(shoal_recipe *recipe, const uint8_t *text, size_t 
     if (len < 1 || len > SHOAL_ALPHABET_MAX)
         return shoal_recipe_refuse(recipe, alphabet_path, SHOAL_ERR_RANGE, "must have 1 to 128 bytes");
     for (size_t i = 0; i < len; i++)
-        if (text[i] < ' ' || text[i] == 0x7f || (i > 0 && text[i] <= text[i - 1]))
+        if (text[i] < ' ' || text[i] == 0x7f || (i > 0 && text[i] < 0x80 && text[i] <= text[i - 1]))
             return shoal_recipe_refuse(recipe, alphabet_path, SHOAL_ERR_TYPE,
-                                       "must hold bytes that print, each above the one before");
-    memcpy(recipe->alphabet, text, len);
-    recipe->alphabet_len = (uint8_t)len;
+                                       "must hold characters that print, each above the one before");
+    for (size_t i = 0; i < len; i++) add_byte(recipe, text[i]);
     return SHOAL_OK;
 }
 
