@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal_ngram_study: RAPPOR of n-grams on the populations of fanti-2016, one simulated collection a line; ngram_study.mjs runs it and makes the
+// tables of docs/ngram-study.md.
+//
+//     shoal_ngram_study POPULATION REPORTS Q N MODE SEED [LENGTH]
+//
+// POPULATION: urls (the list below), or power, geometric, uniform with the number of strings behind ("power100"): random strings of LENGTH
+// letters (6 by default) whose frequencies are discretized: power, the scaling exponent 5 of section 5.1 taken as P(i) ~ (i + 1)^-1 ... see
+// share_of. Q: q of each part, p being 0.25, f 0, two hashes, 128 bits. N: bytes of an n-gram. MODE: unknown decodes with no list; known counts the
+// list's own strings. Prints JSON: what was found, what of it is false, the Hellinger distance, the work and the time.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "accumulator.h"
+#include "agg_size.h"
+#include "batch.h"
+#include "discover.h"
+#include "estimator.h"
+#include "multiple.h"
+#include "simulation.h"
+
+#define STRINGS_MAX 100u
+#define BYTES_MAX 33u
+#define P 0.25
+#define COHORTS 16
+#define FDR 0.05
+
+// A hundred hosts of up to 20 characters.
+static const char *const urls[STRINGS_MAX] = {"google.com",
+                                              "facebook.com",
+                                              "youtube.com",
+                                              "baidu.com",
+                                              "yahoo.com",
+                                              "amazon.com",
+                                              "wikipedia.org",
+                                              "qq.com",
+                                              "google.co.in",
+                                              "twitter.com",
+                                              "live.com",
+                                              "taobao.com",
+                                              "msn.com",
+                                              "sina.com.cn",
+                                              "yahoo.co.jp",
+                                              "google.co.jp",
+                                              "linkedin.com",
+                                              "weibo.com",
+                                              "bing.com",
+                                              "vk.com",
+                                              "yandex.ru",
+                                              "hao123.com",
+                                              "instagram.com",
+                                              "ebay.com",
+                                              "google.de",
+                                              "amazon.co.jp",
+                                              "mail.ru",
+                                              "google.co.uk",
+                                              "pinterest.com",
+                                              "360.cn",
+                                              "google.ru",
+                                              "reddit.com",
+                                              "google.com.br",
+                                              "tmall.com",
+                                              "netflix.com",
+                                              "paypal.com",
+                                              "google.fr",
+                                              "microsoft.com",
+                                              "blogspot.com",
+                                              "wordpress.com",
+                                              "sohu.com",
+                                              "google.it",
+                                              "google.es",
+                                              "onclickads.net",
+                                              "tumblr.com",
+                                              "imgur.com",
+                                              "gmw.cn",
+                                              "ok.ru",
+                                              "imdb.com",
+                                              "apple.com",
+                                              "xvideos.com",
+                                              "aliexpress.com",
+                                              "stackoverflow.com",
+                                              "fc2.com",
+                                              "google.com.mx",
+                                              "ask.com",
+                                              "alibaba.com",
+                                              "google.com.hk",
+                                              "google.com.tr",
+                                              "rakuten.co.jp",
+                                              "office.com",
+                                              "diply.com",
+                                              "craigslist.org",
+                                              "amazon.de",
+                                              "soso.com",
+                                              "tianya.cn",
+                                              "amazon.co.uk",
+                                              "pixnet.net",
+                                              "outbrain.com",
+                                              "cnn.com",
+                                              "github.com",
+                                              "blogger.com",
+                                              "google.pl",
+                                              "go.com",
+                                              "naver.com",
+                                              "nicovideo.jp",
+                                              "people.com.cn",
+                                              "googleadservices.co",
+                                              "kakaku.com",
+                                              "xinhuanet.com",
+                                              "google.com.au",
+                                              "bbc.co.uk",
+                                              "adcash.com",
+                                              "dropbox.com",
+                                              "popads.net",
+                                              "google.com.tw",
+                                              "haosou.com",
+                                              "nytimes.com",
+                                              "flipkart.com",
+                                              "espn.go.com",
+                                              "bongacams.com",
+                                              "jd.com",
+                                              "wikia.com",
+                                              "coccoc.com",
+                                              "google.com.eg",
+                                              "directrev.com",
+                                              "dailymotion.com",
+                                              "indiatimes.com",
+                                              "chinadaily.com.cn",
+                                              "booking.com"};
+
+typedef struct population {
+    char strings[STRINGS_MAX][BYTES_MAX];
+    double shares[STRINGS_MAX]; // sum to 1
+    uint32_t n, length;
+    const char *alphabet;
+} population;
+
+static void die(const char *what)
+{
+    fprintf(stderr, "shoal_ngram_study: %s\n", what);
+    exit(1);
+}
+
+static void check(shoal_err err, const agg_error *error)
+{
+    if (err != SHOAL_OK) die(error->text);
+}
+
+// Zipf's law of exponent 1 for hosts; for the others, section 5.1 and appendix C.
+static double share_of(const char *law, uint32_t i)
+{
+    if (strncmp(law, "power", 5) == 0)
+        return pow(1 + i / 8.0, -5); // scaling exponent -5, discretized in steps of an eighth
+    if (strncmp(law, "geometric", 9) == 0) return pow(0.7, i);
+    if (strncmp(law, "uniform", 7) == 0) return 1;
+    return 1.0 / (i + 1);
+}
+
+static void make_population(population *p, const char *law, uint32_t length)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    uint8_t seed[32];
+    double sum = 0;
+    shoal_rng rng;
+    memset(p, 0, sizeof *p);
+    int is_urls = strcmp(law, "urls") == 0;
+    p->length = is_urls ? 20 : length;
+    p->alphabet = is_urls ? "-.0123456789abcdefghijklmnopqrstuvwxyz" : letters;
+    p->n = is_urls ? STRINGS_MAX : (uint32_t)atoi(law + strcspn(law, "0123456789"));
+    if (p->n < 1 || p->n > STRINGS_MAX || p->length < 2 || p->length >= BYTES_MAX) die("no such population");
+    agg_simulation_seed(seed, law);
+    shoal_rng_init(&rng, seed);
+    for (uint32_t i = 0; i < p->n; i++) {
+        sum += p->shares[i] = share_of(law, i);
+        if (is_urls) snprintf(p->strings[i], BYTES_MAX, "%s", urls[i]);
+        for (uint32_t c = 0; !is_urls && c < p->length; c++) p->strings[i][c] = letters[shoal_rng_below(&rng, 26)];
+    }
+    for (uint32_t i = 0; i < p->n; i++) p->shares[i] /= sum;
+}
+
+static void make_recipe(agg_recipe *recipe, const population *p, const char *q, const char *n, const char *seed)
+{
+    char text[2048], hex[65];
+    uint8_t key[32];
+    agg_error error;
+    agg_simulation_seed(key, seed);
+    agg_hex(hex, key, sizeof key);
+    snprintf(
+        text, sizeof text,
+        "{\"recipe\":\"study\",\"analysis\":\"study\",\"stream\":\"s\",\"value\":\"host\",\"mechanism\":\"rappor-"
+        "ngram\","
+        "\"parameters\":{\"bits\":128,\"hashes\":2,\"cohorts\":%d,\"p\":%g,\"q\":%s,\"f\":0,\"length\":%u,\"n\":%s,"
+        "\"alphabet\":\"%s\"},\"hash\":\"poly1\",\"seed\":\"%s\",\"limit\":{\"per_day\":1},\"expires\":\"2099-01-01\"}",
+        COHORTS, P, q, p->length, n, p->alphabet, hex);
+    check(agg_recipe_from_bytes(recipe, &error, "recipe", text, strlen(text)), &error);
+}
+
+static shoal_err fold(void *context, agg_error *error, const uint8_t *batch, size_t len, uint32_t count)
+{
+    (void)len;
+    return agg_folder_add(context, error, batch + SHOAL_BATCH_HEADER, count);
+}
+
+static void collect(agg_accumulator *acc, const agg_recipe *recipe, const population *p, uint64_t devices,
+                    const char *seed, uint64_t drawn[STRINGS_MAX])
+{
+    char text[STRINGS_MAX * (BYTES_MAX + 24)];
+    size_t len = 0;
+    agg_dictionary counts;
+    agg_error error;
+    agg_folder folder;
+    agg_drawn out = {drawn, 0, 0, 0};
+    for (uint32_t i = 0; i < p->n; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s\t%.0f\n", p->strings[i], 1 + 1e9 * p->shares[i]);
+    check(agg_dictionary_parse(&counts, &error, recipe, "counts", text, len, 1, NULL, NULL), &error);
+    agg_simulation simulation = {
+        .recipe = recipe, .counts = &counts, .n_devices = devices, .n_events = 1, .n_threads = 2};
+    agg_simulation_seed(simulation.seed, seed);
+    check(agg_accumulator_init(acc, &error, &recipe->recipe), &error);
+    check(agg_folder_init(&folder, &error, acc, 0, 1), &error);
+    check(agg_simulation_run(&out, &error, &simulation, fold, &folder), &error);
+    check(agg_folder_flush(&folder, &error), &error);
+    agg_folder_release(&folder);
+    agg_dictionary_release(&counts);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+typedef struct tally {
+    uint32_t found, false_ones;
+    size_t candidates;
+    double hellinger, off; // root of the mean square error of the found, in standard errors
+} tally;
+
+static uint32_t find_string(const population *p, const char *bytes, size_t len)
+{
+    uint32_t i = 0;
+    while (i < p->n && (strlen(p->strings[i]) != len || memcmp(p->strings[i], bytes, len) != 0)) i++;
+    return i;
+}
+
+// Adds a found string: what is missing of the Hellinger distance's cross term.
+static void add_found(tally *t, double *cross, const population *p, uint32_t i, double count, double error, double n,
+                      const uint64_t *drawn)
+{
+    if (i == p->n) {
+        t->false_ones++;
+        return;
+    }
+    double z = (count - (double)drawn[i]) / error;
+    t->found++;
+    t->off += z * z;
+    *cross += sqrt(p->shares[i] * fmax(count, 0) / n);
+}
+
+// H^2 = 1 - sum sqrt(P Q), Q being what the found come to, scaled down to 1 where they come to more.
+static void finish(tally *t, double cross, double mass)
+{
+    t->hellinger = sqrt(fmax(0, 1 - cross / sqrt(fmax(mass, 1))));
+    t->off = t->found > 0 ? sqrt(t->off / t->found) : 0;
+}
+
+static void count_known(tally *t, const agg_recipe *recipe, const agg_accumulator *acc, const population *p,
+                        const uint64_t *drawn)
+{
+    static uint64_t items[STRINGS_MAX];
+    static agg_count counts[STRINGS_MAX];
+    double scores[STRINGS_MAX], least = 0, cross = 0, mass = 0;
+    agg_error error;
+    uint32_t part = recipe->recipe.value_part;
+    for (uint32_t i = 0; i < p->n; i++)
+        if (!agg_recipe_item(&items[i], recipe, p->strings[i], strlen(p->strings[i]))) die("no item");
+    check(agg_estimator_counts(counts, &error, &recipe->recipe.parts[part], &acc->parts[part], acc->n, items, p->n, 1),
+          &error);
+    for (uint32_t i = 0; i < p->n; i++) scores[i] = counts[i].score;
+    check(agg_multiple_least(&least, &error, scores, p->n, AGG_BONFERRONI, FDR), &error);
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (scores[i] < least) continue;
+        add_found(t, &cross, p, i, counts[i].count, counts[i].stderr_, (double)acc->n, drawn);
+        mass += counts[i].count / (double)acc->n;
+    }
+    t->candidates = p->n;
+    finish(t, cross, mass);
+}
+
+static void discover(tally *t, const agg_recipe *recipe, const agg_accumulator *acc, const population *p,
+                     const uint64_t *drawn)
+{
+    const agg_discover_options options = {.fdr = FDR, .n_threads = 2};
+    const agg_discover_round round = {recipe, acc};
+    agg_discovery found;
+    agg_error error;
+    double cross = 0, mass = 0;
+    check(agg_discover_run(&found, &error, &round, 1, &options), &error);
+    for (uint32_t i = 0; i < found.n_notes; i++) fprintf(stderr, "  %s\n", found.notes[i]);
+    for (uint32_t i = 0; i < found.n_cuts; i++) fprintf(stderr, "  cut: %s\n", found.cuts[i]);
+    for (size_t i = 0; i < found.n_rows; i++) {
+        const agg_found *row = &found.rows[i];
+        uint32_t at = find_string(p, row->value.bytes, row->value.len);
+        fprintf(stderr, "  %-20.*s %9.0f +- %6.0f%s\n", (int)row->value.len, row->value.bytes, row->count, row->stderr_,
+                at == p->n ? "  FALSE" : "");
+        add_found(t, &cross, p, at, row->count, row->stderr_, (double)acc->n, drawn);
+        mass += row->count / (double)acc->n;
+    }
+    t->candidates = found.n_candidates;
+    finish(t, cross, mass);
+    agg_discovery_release(&found);
+}
+
+int main(int argc, char **argv)
+{
+    static population people;
+    static uint64_t drawn[STRINGS_MAX];
+    agg_recipe recipe;
+    agg_accumulator acc;
+    tally t = {0};
+    if (argc < 7) die("POPULATION REPORTS Q N MODE SEED [LENGTH]");
+    make_population(&people, argv[1], argc > 7 ? (uint32_t)atoi(argv[7]) : 6);
+    make_recipe(&recipe, &people, argv[3], argv[4], argv[6]);
+    double start = seconds();
+    collect(&acc, &recipe, &people, strtoull(argv[2], NULL, 10), argv[6], drawn);
+    double middle = seconds();
+    if (strcmp(argv[5], "known") == 0)
+        count_known(&t, &recipe, &acc, &people, drawn);
+    else
+        discover(&t, &recipe, &acc, &people, drawn);
+    printf("{\"population\":\"%s\",\"strings\":%u,\"length\":%u,\"reports\":%s,\"q\":%s,\"n\":%s,\"mode\":\"%s\","
+           "\"seed\":\"%s\","
+           "\"epsilon_part\":%.4f,\"found\":%u,\"false\":%u,\"candidates\":%zu,\"hellinger\":%.4f,\"off\":%.3f,"
+           "\"simulate_s\":%.2f,\"decode_s\":%.2f}\n",
+           argv[1], people.n, people.length, argv[2], argv[3], argv[4], argv[5], argv[6],
+           recipe.recipe.parts[recipe.recipe.value_part].eps_micro / 1e6, t.found, t.false_ones, t.candidates,
+           t.hellinger, t.off, middle - start, seconds() - middle);
+    agg_accumulator_release(&acc);
+    agg_recipe_release(&recipe);
+    return 0;
+}
