@@ -212,3 +212,81 @@ test('more than a recipe file or a domain has room for', () => {
   assert.equal(json('wider.json').encoding[0].prefixes.length, 559);
   assert.match(run.err, /the 559 strongest are kept: more cells than the largest domain has\n/);
 });
+
+// ---- tries ----
+
+/** @param {object} [more] @returns {Record<string, any>} */
+const trie = (more) => ({
+  recipe: 'words-1', analysis: 'keyboard', stream: 'typed', value: 'fields',
+  encoding: [{ field: 'word', starts: [''], characters: 'acdgost', step: 2 }],
+  mechanism: 'trie', parameters: { epsilon: 5, contributions: 1, depth: 6, max_prefixes: 50 }, round: { index: 1 },
+  limit: { per_day: 1 }, send: { sample: 0.5 }, cohort: { minimum: 1000, epsilon: 1, delta: '1e-9' }, expires: '2099-01-31', ...more,
+});
+
+// Of 20,000 devices each word has 2,000 reports at least: the noise of a cell that nobody holds is below 130 of them.
+write('words.tsv', 'cat\t40\ncats\t20\ndog\t20\ndo\t10\na\t10\n');
+
+test('a trie: starts go on, words end, and all rounds together tell them', () => {
+  write('t1.json', trie());
+  collect('t1', 20_000, 'words.tsv');
+  const run = good('round', 'next', '--recipe', 't1.json', '--step', '2', '-o', 't2.json', 't1.acc');
+  assert.match(run.err, /2 of 49 starts and 1 of 7 words stand out of the noise of 20000 reports and are kept; false-discovery rate 0\.05 of each\n/);
+  assert.match(run.err, /item \(one contribution\): local epsilon 5; device \(1 of them, in one round\): local epsilon 5\n/);
+  assert.match(run.err, /next: 2 starts of 2 characters, step 2; [01]\S* of the devices that are left, about \d+;/);
+  const next = json('t2.json');
+  assert.deepEqual({ ...next, send: undefined }, { ...trie({
+    recipe: 'words-2', encoding: [{ field: 'word', starts: '0ca 0do', characters: 'acdgost', step: 2 }],
+    round: { index: 2, previous: hash('t1.json') },
+  }), send: undefined });
+  assert.ok(next.send.sample > 0 && next.send.sample <= 1);
+  collect('t2', 20_000, 'words.tsv', 'other');
+  const last = good('round', 'next', '--recipe', 't2.json', '--sample', '0.5', '-o', 't3.json', 't2.acc');
+  assert.match(last.err, /1 of 98 starts and 3 of 16 words/);
+  assert.deepEqual(json('t3.json').encoding[0].starts, '0cats');
+  assert.equal(json('t3.json').send.sample, 0.5);
+  collect('t3', 20_000, 'words.tsv', 'third');
+  cli.remove('t4.json');
+  assert.match(good('round', 'next', '--recipe', 't3.json', '-o', 't4.json', 't3.acc').err, /complete: no start is left, and no pass is to come/);
+  assert.ok(!isThere('t4.json'));
+  const rounds = ['1', '2', '3'].flatMap((i) => ['--recipe', `t${i}.json`, `t${i}.acc`]);
+  /** @type {{rows: {value: string, count: number, low: number, high: number, found: string}[]}} */
+  const { rows } = JSON.parse(good('discover', ...rounds, '--format', 'json').text);
+  assert.deepEqual(rows.map((row) => row.value).sort(), ['a', 'cat', 'cats', 'do', 'dog']);
+  for (const [value, share, found] of /** @type {[string, number, string][]} */ ([
+    ['a', 0.1, 'round 1, pass 1'], ['cat', 0.4, 'round 2, pass 1'], ['cats', 0.2, 'round 3, pass 1'], ['do', 0.1, 'round 2, pass 1']])) {
+    const row = /** @type {typeof rows[0]} */ (rows.find((r) => r.value === value));
+    const sigma = (row.high - row.low) / 3.92; // of 60,000 reports; at 4.5 sigma each, a seed in 30,000 is wrong
+    assert.ok(Math.abs(row.count - share * 60_000) < 4.5 * sigma, `${value}: ${row.count}, sigma ${sigma}`);
+    assert.equal(row.found, found);
+  }
+  bad(2, /words-3 does not follow words-1: its round\.index is not one more/, 'discover', '--recipe', 't1.json', 't1.acc', '--recipe', 't3.json', 't3.acc');
+});
+
+test('a trie of two passes leaves out what is known; one whose devices have all been asked ends', () => {
+  write('p1.json', trie({ parameters: { epsilon: 5, contributions: 1, depth: 2, max_prefixes: 50, passes: 2 } }));
+  collect('p1', 20_000, 'words.tsv');
+  const run = good('round', 'next', '--recipe', 'p1.json', '-o', 'p2.json', 'p1.acc');
+  assert.match(run.err, /pass 1 is over; pass 2 begins anew and leaves out 1 known words\n/);
+  const { parameters, encoding } = json('p2.json');
+  assert.equal(parameters.known, '0a');
+  assert.equal(parameters.pass, 2);
+  assert.equal(encoding[0].starts, '0');
+  write('e2.json', trie({ send: { sample: 1 }, round: { index: 2, previous: 'ab'.repeat(32) } }));
+  collect('e2', 20_000, 'words.tsv');
+  assert.match(good('round', 'next', '--recipe', 'e2.json', '-o', 'e3.json', 'e2.acc').err, /complete: this round asked every device that was left/);
+  assert.ok(!isThere('e3.json'));
+});
+
+test('what a trie does not take', () => {
+  write('t1.json', trie());
+  collect('t1', 2_000, 'words.tsv');
+  const next = ['round', 'next', '--recipe', 't1.json', 't1.acc'];
+  bad(2, /a trie takes neither --field nor --tokens/, ...next, '--field', 'word');
+  bad(2, /a trie takes neither/, ...next, '--refine', '8');
+  bad(2, /step/, ...next, '--step', '5');
+  bad(2, /sample/, ...next, '--sample', '1.5');
+  collect('r1', 20_000);
+  bad(2, /--step, --sample and --threshold are of a trie/, 'round', 'next', '--recipe', 'r1.json', '--step', '2', 'r1.acc');
+  collect('t1', 900, 'words.tsv');
+  bad(3, /minimum cohort/, ...next);
+});
