@@ -40,7 +40,8 @@ static const char help_text[] =
     "  --values FILE        a list of values, one a line, in order\n"
     "  --size N             a list of N values known by number only; with a range, N equal buckets\n"
     "  --low X, --high Y    the range of a number\n"
-    "  --epsilon E          cost of one report, default 4; of rappor, no more than this\n"
+    "  --epsilon E          cost of one report, default 4; of rappor, no more than this; of rappor-ngram what p and\n"
+    "                       q are made for\n"
     "  --k K                rows of a sketch, default 65536 (hcms: 1024; olh: enough for its g)\n"
     "  --m M                columns, default 1024 (hcms: 32768); an accumulator takes 4 K M bytes\n"
     "  --g G                answers of olh, a power of two; default the nearest to e^E + 1\n"
@@ -49,6 +50,13 @@ static const char help_text[] =
     "  --cohorts C          rappor: default 64\n"
     "  --p P, --q Q, --f F  rappor: chance of a 1 where the permanent bit is 0, where it is 1, and share of\n"
     "                       permanent bits that are noise; default 0.25, 0.75, 0.5\n"
+    "  --devices N          sfp, trie: how many are planned for, default 1000000\n"
+    "  --epsilon-fragment E sfp: of the fragment; --epsilon is then of the string alone\n"
+    "  --k-fragment K, --m-fragment M, --oracle NAME  sfp: of the fragment; olh (default) or cms\n"
+    "  --length N           sfp, rappor-ngram: bytes of a string, default 10\n"
+    "  --n N, --grams N, --alphabet LETTERS  rappor-ngram: default 2, 2, a to z\n"
+    "  --contributions N, --sampler NAME, --depth N, --max-prefixes N, --passes N, --step N  trie: default 1,\n"
+    "                       random, 15, 10000, 1, as planned\n"
     "  --analysis NAME      what the budget is shared over, default the id\n"
     "  --stream NAME        the on-device stream, default typed-words for words, else the id\n"
     "  --value KIND         word (default), host, site, item, number (the default with a range) or fields\n"
@@ -208,6 +216,21 @@ int cmd_recipe(int argc, char **argv)
                                   {"p", 0, &o.p, NULL},
                                   {"q", 0, &o.q, NULL},
                                   {"f", 0, &o.f, NULL},
+                                  {"epsilon-fragment", 0, &o.epsilon_fragment, NULL},
+                                  {"k-fragment", 0, &o.k_fragment, NULL},
+                                  {"m-fragment", 0, &o.m_fragment, NULL},
+                                  {"oracle", 0, &o.oracle, NULL},
+                                  {"length", 0, &o.length, NULL},
+                                  {"n", 0, &o.n, NULL},
+                                  {"grams", 0, &o.grams, NULL},
+                                  {"alphabet", 0, &o.alphabet, NULL},
+                                  {"contributions", 0, &o.contributions, NULL},
+                                  {"sampler", 0, &o.sampler, NULL},
+                                  {"depth", 0, &o.depth, NULL},
+                                  {"max-prefixes", 0, &o.max_prefixes, NULL},
+                                  {"passes", 0, &o.passes, NULL},
+                                  {"devices", 0, &o.devices, NULL},
+                                  {"step", 0, &o.step, NULL},
                                   {"analysis", 0, &o.analysis, NULL},
                                   {"stream", 0, &o.stream, NULL},
                                   {"value", 0, &o.value, NULL},

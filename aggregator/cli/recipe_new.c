@@ -12,36 +12,52 @@
 #endif
 
 #include "agg_file.h"
+#include "compound.h"
 #include "estimate_print.h"
 #include "json_walk.h"
 #include "options.h"
 #include "policy_json.h"
 #include "recipe_json.h"
+#include "recipe_words.h"
 
-// A parameter that is one number: written where it is given, or where the mechanism needs it and there is a default.
+// A parameter that is one number, or a text where is_text: written where it is given, or where the mechanism needs it and there is a default.
 typedef struct parameter {
     const char *name;
     uint32_t takes; // SHOAL_TAKES_*
     size_t offset;  // of its option
     const char *initial;
+    int is_text;
 } parameter;
 
 #define AT(member) offsetof(recipe_options, member)
 
 static const parameter parameters[] = {
-    {"epsilon", SHOAL_TAKES_EPSILON, AT(epsilon), "4"},
-    {"k", SHOAL_TAKES_K, AT(k), "65536"},
-    {"m", SHOAL_TAKES_M, AT(m), "1024"},
-    {"size", SHOAL_TAKES_LIST, AT(size), NULL},
-    {"g", SHOAL_TAKES_G, AT(g), NULL},
-    {"bits", SHOAL_TAKES_BITS, AT(bits), "128"},
-    {"hashes", SHOAL_TAKES_HASHES, AT(hashes), "1"},
-    {"cohorts", SHOAL_TAKES_COHORTS, AT(cohorts), "64"},
-    {"p", SHOAL_TAKES_PQF, AT(p), "0.25"},
-    {"q", SHOAL_TAKES_PQF, AT(q), "0.75"},
-    {"f", SHOAL_TAKES_PQF, AT(f), "0.5"},
-    {"low", SHOAL_TAKES_RANGE, AT(low), NULL},
-    {"high", SHOAL_TAKES_RANGE, AT(high), NULL},
+    {"epsilon", SHOAL_TAKES_EPSILON, AT(epsilon), "4", 0},
+    {"k", SHOAL_TAKES_K, AT(k), "65536", 0},
+    {"m", SHOAL_TAKES_M, AT(m), "1024", 0},
+    {"size", SHOAL_TAKES_LIST, AT(size), NULL, 0},
+    {"g", SHOAL_TAKES_G, AT(g), NULL, 0},
+    {"bits", SHOAL_TAKES_BITS, AT(bits), "128", 0},
+    {"hashes", SHOAL_TAKES_HASHES, AT(hashes), "1", 0},
+    {"cohorts", SHOAL_TAKES_COHORTS, AT(cohorts), "64", 0},
+    {"p", SHOAL_TAKES_PQF, AT(p), "0.25", 0},
+    {"q", SHOAL_TAKES_PQF, AT(q), "0.75", 0},
+    {"f", SHOAL_TAKES_PQF, AT(f), "0.5", 0},
+    {"low", SHOAL_TAKES_RANGE, AT(low), NULL, 0},
+    {"high", SHOAL_TAKES_RANGE, AT(high), NULL, 0},
+    {"epsilon_fragment", SHOAL_TAKES_FRAGMENTS, AT(epsilon_fragment), NULL, 0},
+    {"k_fragment", SHOAL_TAKES_FRAGMENTS, AT(k_fragment), NULL, 0},
+    {"m_fragment", SHOAL_TAKES_FRAGMENTS, AT(m_fragment), NULL, 0},
+    {"oracle", SHOAL_TAKES_ORACLE, AT(oracle), "olh", 1},
+    {"length", SHOAL_TAKES_LENGTH, AT(length), "10", 0},
+    {"n", SHOAL_TAKES_NGRAM, AT(n), "2", 0},
+    {"grams", SHOAL_TAKES_GRAMS, AT(grams), NULL, 0},
+    {"alphabet", SHOAL_TAKES_NGRAM, AT(alphabet), RECIPE_WORDS_LETTERS, 1},
+    {"contributions", SHOAL_TAKES_TRIE, AT(contributions), "1", 0},
+    {"sampler", SHOAL_TAKES_TRIE_PASSES, AT(sampler), NULL, 1},
+    {"depth", SHOAL_TAKES_TRIE, AT(depth), "15", 0},
+    {"max_prefixes", SHOAL_TAKES_TRIE, AT(max_prefixes), "10000", 0},
+    {"passes", SHOAL_TAKES_TRIE_PASSES, AT(passes), NULL, 0},
 };
 #define N_PARAMETERS (sizeof parameters / sizeof parameters[0])
 
@@ -50,7 +66,9 @@ typedef struct draft {
     const recipe_options *options;
     const char *mechanism, *value;
     shoal_takes takes;
-    char k[16], g[16]; // of local hashing, from epsilon
+    char k[16], g[16];  // of local hashing, from epsilon
+    uint32_t compound;  // its id; 0 for other mechanisms
+    recipe_words words; // of a compound
 } draft;
 
 static const char *given(const recipe_options *o, const parameter *p)
@@ -90,8 +108,35 @@ static void choose_g(draft *d)
     snprintf(d->k, sizeof d->k, "%u", k);
 }
 
+// What the planners say of a compound's parameter; NULL where they say nothing.
+static const char *planned(const draft *d, const parameter *p)
+{
+    const struct {
+        const char *name, *text;
+    } table[] = {{"epsilon", d->words.epsilon},
+                 {"epsilon_fragment", d->words.epsilon_fragment},
+                 {"k", d->words.k},
+                 {"m", d->words.m},
+                 {"k_fragment", d->words.k_fragment},
+                 {"m_fragment", d->words.m_fragment},
+                 {"p", d->words.p},
+                 {"q", d->words.q}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(p->name, table[i].name) == 0 && table[i].text[0] != '\0') return table[i].text;
+    return NULL;
+}
+
+// Coins of rappor-ngram are of one report each; a filter is shared by few cohorts, whose number a device shows.
+static const char *initial_of_compound(const draft *d, const parameter *p)
+{
+    if (p->takes == SHOAL_TAKES_COHORTS) return "8";
+    if (strcmp(p->name, "f") == 0) return "0";
+    return planned(d, p) != NULL ? planned(d, p) : p->initial;
+}
+
 static const char *initial_of(const draft *d, const parameter *p)
 {
+    if (d->compound != 0) return initial_of_compound(d, p);
     int is_hashing = (d->takes.needs & SHOAL_TAKES_G) != 0;
     if (is_hashing && p->takes == SHOAL_TAKES_G) return d->g;
     if (is_hashing && p->takes == SHOAL_TAKES_K) return d->k;
@@ -99,14 +144,29 @@ static const char *initial_of(const draft *d, const parameter *p)
     return p->takes == SHOAL_TAKES_K ? "1024" : p->takes == SHOAL_TAKES_M ? "32768" : p->initial;
 }
 
+static shoal_err draft_compound(draft *d, agg_error *error, const shoal_compound *compound)
+{
+    const recipe_options *o = d->options;
+    d->compound = compound->id;
+    d->takes = compound->takes;
+    if (compound->id == shoal_sfp_id) d->takes.needs |= SHOAL_TAKES_ORACLE; // stated: the default of recipes is another
+    if (compound->domain == SHOAL_DOMAIN_CLOSED && o->value == NULL) d->value = "fields";
+    return recipe_words_fill(&d->words, error, o, compound->id);
+}
+
 static shoal_err draft_of(draft *d, agg_error *error, const recipe_options *o)
 {
     int is_ranged = o->low != NULL || o->high != NULL;
+    memset(d, 0, sizeof *d);
     d->options = o;
     d->value = o->value != NULL ? o->value : o->encoding != NULL ? "fields" : is_ranged ? "number" : "word";
     int is_number = strcmp(d->value, "number") == 0;
     d->mechanism = o->mechanism != NULL ? o->mechanism : usual_mechanism(o, is_number);
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(d->mechanism, strlen(d->mechanism));
+    const shoal_compound *compound = shoal_compound_by_name(d->mechanism, strlen(d->mechanism));
+    if (compound != NULL) return draft_compound(d, error, compound);
+    if (o->devices != NULL || o->step != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--devices and --step go with sfp and trie");
     if (mechanism == NULL)
         return agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE, "--mechanism: no mechanism of that name");
     uint32_t domain = domain_of(mechanism, d);
@@ -201,11 +261,17 @@ static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d
     shoal_err err = SHOAL_OK;
     fputs("  \"parameters\": {", stream);
     for (size_t i = 0; i < N_PARAMETERS; i++) {
-        const char *text = given(d->options, &parameters[i]);
-        if (text == NULL && d->takes.needs & parameters[i].takes) text = initial_of(d, &parameters[i]);
+        const parameter *p = &parameters[i];
+        const char *text = given(d->options, p);
+        if (text == NULL && d->takes.needs & p->takes) text = initial_of(d, p);
+        if (d->compound == shoal_sfp_id && strcmp(p->name, "epsilon") == 0) text = d->words.epsilon; // of the string
         if (text == NULL) continue;
-        if (err == SHOAL_OK) err = need_number(error, parameters[i].name, text);
-        fprintf(stream, "%s\"%s\": %s", separator, parameters[i].name, text);
+        if (err == SHOAL_OK && !p->is_text) err = need_number(error, p->name, text);
+        fprintf(stream, "%s\"%s\": ", separator, p->name);
+        if (p->is_text)
+            agg_print_json_text(stream, text, strlen(text));
+        else
+            fputs(text, stream);
         separator = ", ";
     }
     if (err == SHOAL_OK && d->options->values != NULL) {
@@ -233,6 +299,20 @@ static shoal_err print_encoding(FILE *stream, agg_error *error, const char *path
     cJSON_Delete(json);
     free(bytes.data);
     return err;
+}
+
+// The first round of a trie: what words begin with, asked of the planned share of devices.
+static void print_first_round(FILE *stream, const draft *d)
+{
+    fprintf(stream,
+            "  \"encoding\": [{\"field\": \"word\", \"starts\": \"0\", \"characters\": \"%s\", \"step\": %u}],\n",
+            RECIPE_WORDS_LETTERS, d->words.step);
+}
+
+static void print_share(FILE *stream, const draft *d)
+{
+    double sample = d->words.sample > 0.000001 ? d->words.sample : 0.000001;
+    if (d->compound == shoal_trie_id && sample < 0.999999) fprintf(stream, "  \"send\": {\"sample\": %.6f},\n", sample);
 }
 
 static shoal_err print_cohort(FILE *stream, agg_error *error, const recipe_options *o)
@@ -280,13 +360,15 @@ static shoal_err check_query_options(agg_error *error, const recipe_options *o)
 static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, const char *seed_hex)
 {
     const recipe_options *o = d->options;
-    const char *stream_name = strcmp(d->value, "word") == 0 ? "typed-words" : o->id;
+    int is_words = strcmp(d->value, "word") == 0 || d->compound != 0;
+    const char *stream_name = is_words ? "typed-words" : o->id;
     fputs("{\n", stream);
     print_text(stream, "recipe", o->id);
     print_text(stream, "analysis", o->analysis != NULL ? o->analysis : o->id);
     print_text(stream, "stream", o->stream != NULL ? o->stream : stream_name);
     print_text(stream, "value", d->value);
     shoal_err err = o->encoding != NULL ? print_encoding(stream, error, o->encoding) : SHOAL_OK;
+    if (o->encoding == NULL && d->compound == shoal_trie_id) print_first_round(stream, d);
     print_text(stream, "mechanism", d->mechanism);
     if (err == SHOAL_OK) err = print_parameters(stream, error, d);
     if (err == SHOAL_OK && o->per_day != NULL) err = need_number(error, "per-day", o->per_day);
@@ -294,6 +376,7 @@ static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, co
     if (d->takes.needs & SHOAL_TAKES_AFFINE1) print_text(stream, "hash", "affine1");
     if (d->takes.needs & SHOAL_TAKES_SEED) print_text(stream, "seed", seed_hex);
     fprintf(stream, "  \"limit\": {\"per_day\": %s},\n", o->per_day != NULL ? o->per_day : "1");
+    print_share(stream, d);
     if (err == SHOAL_OK) err = print_cohort(stream, error, o);
     if (err == SHOAL_OK && o->policy != NULL) err = print_policy(stream, error, o);
     fputs("  \"expires\": ", stream);

@@ -13,6 +13,9 @@ typedef struct recipe_options {
     const char *id, *expires, *mechanism, *analysis, *stream, *value, *per_day, *values, *output;
     const char *encoding, *policy, *version, *cohort_minimum, *cohort_epsilon, *cohort_delta;  // of a query
     const char *epsilon, *k, *m, *size, *g, *bits, *hashes, *cohorts, *p, *q, *f, *low, *high; // parameters
+    const char *epsilon_fragment, *k_fragment, *m_fragment, *oracle, *length, *n, *grams, *alphabet, *contributions,
+        *sampler, *depth, *max_prefixes, *passes; // and those of what finds words
+    const char *devices, *step;                   // how many will report; characters of a trie's first round
 } recipe_options;
 
 // Writes the recipe to options->output (NULL or "-": standard output), with a fresh random seed where the mechanism needs one. It is

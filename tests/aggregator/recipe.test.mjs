@@ -119,3 +119,72 @@ test('diff counts what came to a list of values and what went', () => {
   assert.equal(diff(1, 'l1.json', 'l3.json')[0], 'parameters.values 4 -> 4: 0 added, 0 removed, another order');
   assert.equal(diff(0, 'l1.json', 'l1.json').length, 1);
 });
+
+// ---- recipes that find words ----
+
+/** A new recipe of a compound, read back. @param {string} mechanism @param {...string} options @returns {any} */
+function fresh(mechanism, ...options) {
+  good('recipe', 'new', '--id', 'w', '--expires', '2099-01-01', '--mechanism', mechanism, '-o', 'w.json', ...options);
+  return JSON.parse(read('w.json'));
+}
+
+test('new writes recipes of compounds by what is planned, and simulate takes them', () => {
+  write('words.tsv', 'ab\t3\ncd\t1\n');
+  const sfp = fresh('sfp', '--epsilon', '8');
+  assert.equal(sfp.parameters.oracle, 'olh');
+  assert.equal(Math.round((sfp.parameters.epsilon + sfp.parameters.epsilon_fragment) * 1e6), 8e6, 'split, none of it lost');
+  good('simulate', '--recipe', 'w.json', '--counts', 'words.tsv', '--devices', '5', '--seed', 's', '-o', 'b');
+  const apple = fresh('sfp', '--epsilon', '6', '--epsilon-fragment', '2', '--oracle', 'cms', '--k', '2048', '--m', '1024', '--k-fragment', '2048', '--m-fragment', '1024').parameters;
+  assert.deepEqual([apple.epsilon, apple.epsilon_fragment, apple.k, apple.m_fragment], [6, 2, 2048, 1024]);
+
+  const ngram = fresh('rappor-ngram', '--epsilon', '6', '--hashes', '2', '--grams', '3', '--length', '20');
+  assert.ok(ngram.parameters.f === 0 && ngram.parameters.epsilon === 6 && ngram.parameters.p + ngram.parameters.q > 0.999);
+  const [, cost] = /^epsilon per report {2}([\d.]+) /m.exec(good('recipe', 'check', 'w.json').text) ?? [];
+  assert.ok(Number(cost) <= 6 && Number(cost) > 5.999, `${cost}: no more than what was asked for, and hardly less`);
+  good('simulate', '--recipe', 'w.json', '--counts', 'words.tsv', '--devices', '5', '--seed', 's', '-o', 'b');
+
+  const trie = fresh('trie', '--devices', '2000000', '--contributions', '2');
+  assert.deepEqual([trie.value, trie.encoding[0].starts, trie.parameters.depth, trie.parameters.contributions], ['fields', '0', 15, 2]);
+  assert.ok(trie.encoding[0].step >= 1 && trie.send.sample < 1);
+  assert.equal(fresh('trie', '--step', '1').encoding[0].step, 1);
+  good('recipe', 'check', 'w.json');
+  /** @param {...string} args */
+  const base = (...args) => ['recipe', 'new', '--id', 'w', '--expires', '2099-01-01', '--mechanism', ...args];
+  bad(2, /must be even/, ...base('sfp', '--length', '9'));
+  bad(2, /both parts of sfp/, ...base('sfp', '--epsilon', '12', '--epsilon-fragment', '5'));
+  bad(2, /parameters\.epsilon is below|parameters\.epsilon is outside/, ...base('rappor-ngram', '--epsilon', '3', '--p', '0.25', '--q', '0.75'));
+  bad(2, /parameters\.oracle is none of the known names/, ...base('sfp', '--oracle', 'hcms'));
+  bad(2, /parameters\.length is not a field/, ...base('trie', '--length', '9'));
+  bad(2, /--devices and --step go with sfp and trie/, ...base('cms', '--devices', '9'));
+});
+
+test('check says what each part costs, and diff what is looser', () => {
+  fresh('sfp', '--epsilon', '6', '--epsilon-fragment', '2', '--oracle', 'cms', '--k', '2048', '--m', '1024', '--k-fragment', '2048', '--m-fragment', '1024');
+  const { text: sfp } = good('recipe', 'check', 'w.json');
+  assert.match(sfp, /^record {14}264 bytes in a batch/m);
+  assert.match(sfp, /^positions {11}5 of 2 bytes/m);
+  assert.match(sfp, /^part 1 .* 2048 rows a position of 1024 columns, epsilon 2 \(as drawn: 2\), 132 bytes$/m);
+  assert.match(sfp, /^part 2 .* 2048 rows of 1024 columns, epsilon 6 /m);
+  assert.match(sfp, /^epsilon per report {2}8 \(as drawn: 8\), all parts together$/m);
+
+  fresh('rappor-ngram', '--f', '0.5', '--p', '0.25', '--q', '0.75', '--hashes', '1', '--length', '20');
+  const { text: ngram } = good('recipe', 'check', 'w.json');
+  assert.match(ngram, /^part 3 .*whole string: rappor, 8 cohorts of 128 bits, epsilon 1\.021652 /m);
+  assert.match(ngram, /^epsilon per report {2}3\.064956 /m);
+  assert.match(ngram, /^epsilon per value {3}24\.169\d* /m); // ten positions and the string, 2.197225 each
+
+  fresh('trie', '--contributions', '3', '--epsilon', '4');
+  const before = read('w.json');
+  const { text: trie } = good('recipe', 'check', 'w.json');
+  assert.match(trie, /^epsilon per report {2}4 .*item-level/m);
+  assert.match(trie, /^epsilon per person {2}12, user-level: 3 contributions/m);
+  write('before.json', before);
+  const json = JSON.parse(before);
+  write('same.json', { ...json, encoding: [{ ...json.encoding[0], starts: [''], characters: [...json.encoding[0].characters] }] });
+  assert.doesNotMatch(cli.run('recipe', 'diff', 'before.json', 'same.json').text, /encoding/, 'lists written otherwise are the same lists');
+  write('after.json', { ...json, encoding: [{ ...json.encoding[0], starts: '0a 0b' }], parameters: { ...json.parameters, contributions: 5, known: '0the 2y' } });
+  const { text: diff } = cli.run('recipe', 'diff', 'before.json', 'after.json');
+  assert.match(diff, /^encoding\[word\]\.starts 1 -> 2: 2 added, 1 removed$/m);
+  assert.match(diff, /^parameters\.known {4}0 -> 2: 2 added/m);
+  assert.match(diff, /looser: more reports of one device: 3 -> 5/);
+});
