@@ -112,7 +112,10 @@ static void refused(void)
         {ngram_lines, "parameters.alphabet=ba\n", SHOAL_ERR_TYPE, "parameters.alphabet"},
         {ngram_lines, "parameters.alphabet=\tab\n", SHOAL_ERR_TYPE, "parameters.alphabet"},
         {ngram_lines, "parameters.alphabet=ab\x7f\n", SHOAL_ERR_TYPE, "parameters.alphabet"},
-        {ngram_lines, "parameters.alphabet= !az\xff\n", SHOAL_OK, NULL},
+        {ngram_lines, "parameters.alphabet= !az\n", SHOAL_OK, NULL},
+        {ngram_lines, "parameters.alphabet=az\xc3\xa9\xc3\xa8\n", SHOAL_OK,
+         NULL}, // characters of several bytes, in any order
+        {ngram_lines, "parameters.alphabet=\xc3\xa9z\n", SHOAL_ERR_TYPE, "parameters.alphabet"},
         {ngram_lines, "parameters.alphabet:1000000\n", SHOAL_ERR_UNKNOWN_FIELD, NULL}, // as a number there is none
         // known words
         {trie_lines, "parameters.known+the\nparameters.known+of\n", SHOAL_OK, NULL},
