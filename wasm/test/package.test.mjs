@@ -114,7 +114,10 @@ test('its types pass tsc, and wrong use does not', async () => {
       const kept: { code: string }[] = [...(await asking.optIn('a')), ...(await asking.donate('s', { phrase: 'x', age: 1 })), ...(await asking.ask())];
       const log: LogEntry[] = await asking.log();
       const charges = (await client.ledger()).filter((entry): entry is typeof entry & Charge => entry.analysis !== undefined);
-      const told: string = kept.length + log[0].text + log[0].asked?.minimum + charges[0].userEpsilon.used + QueryCore.name;
+      const end: () => void = asking.observe(document.body, (word: string) => asking.donate('s', { word }));
+      end();
+      const parts: string[] = log[0].reports.map(({ state, report }) => state + report.key + log[0].asked?.personEpsilon);
+      const told: string = parts.join() + kept.length + log[0].text + log[0].asked?.minimum + charges[0].userEpsilon.used + QueryCore.name;
       const sent: string[] = (await shoal.reports()).map((entry) => entry.report.records[0]);
       const core: Core = await load();
       const recipe: Recipe = core.recipe({});
@@ -126,6 +129,7 @@ test('its types pass tsc, and wrong use does not', async () => {
     export const a = init({ recipes: [] });
     export const b = init({ endpoint: 1, recipes: [] });
     export const d = async () => (await init({ endpoint: '', recipes: [] })).donate('s', 'x');
+    export const e = async () => (await init({ endpoint: '', recipes: [] })).observe(document.body, (word: number) => word);
     export const c = async () => (await init({ endpoint: '', recipes: [] })).record(1, 'x');`;
   await writeFile(join(project, 'good.ts'), good);
   await writeFile(join(project, 'bad.ts'), bad);
@@ -133,7 +137,7 @@ test('its types pass tsc, and wrong use does not', async () => {
     const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--module', resolution[0], '--moduleResolution', resolution[1]];
     await run(process.execPath, [tsc, ...options, 'good.ts'], { cwd: project }).catch((error) => assert.fail(error.stdout));
     const refused = await run(process.execPath, [tsc, ...options, 'bad.ts'], { cwd: project }).then(() => '', (error) => error.stdout);
-    assert.equal(refused.match(/bad\.ts\(\d+/g)?.length, 4, refused);
+    assert.equal(refused.match(/bad\.ts\(\d+/g)?.length, 5, refused);
   }
 });
 
