@@ -14,6 +14,7 @@
 #include "normal_law.h"
 #include "sfp.h"
 #include "sfp_decoder.h"
+#include "sfp_noise.h"
 #include "sfp_tiers.h"
 
 #define LOOSE 3.5        // standard errors; chance reaches it once in 4,298 fragments
@@ -55,7 +56,7 @@ static uint16_t *group_candidates(size_t *n_groups, agg_error *error, const agg_
 }
 
 static shoal_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_candidates *c, const agg_count *counts,
-                          const uint8_t *confirmed)
+                          const double *scores, const uint8_t *confirmed)
 {
     shoal_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < c->n; i++) {
@@ -65,9 +66,17 @@ static shoal_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_cand
         snprintf(how, sizeof how, "%u fragment%s, the weakest %.1f standard errors", candidate->n_fragments,
                  candidate->n_fragments == 1 ? "" : "s", (double)candidate->strength);
         err = agg_discovery_add(d, error, (agg_text){(const char *)candidate->bytes, candidate->len}, counts[i].count,
-                                counts[i].stderr_, counts[i].score, how);
+                                counts[i].stderr_, scores[i], how);
     }
     return err;
+}
+
+// Of honest reports all cells together are off by far less than one string is.
+static void tell_noise(agg_discovery *d, const agg_sfp_noise *noise)
+{
+    if (fabs(noise->excess) > noise->null_error)
+        agg_discovery_note(d, "all counts are %.0f reports too high: records say more than honest devices do",
+                           noise->excess);
 }
 
 static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_round *round,
@@ -75,6 +84,7 @@ static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_
 {
     const shoal_recipe *recipe = &round->recipe->recipe;
     const shoal_part *part = &recipe->parts[SHOAL_SFP_STRING];
+    const agg_sketch *sketch = &round->acc->parts[SHOAL_SFP_STRING];
     size_t n_groups = 0;
     uint64_t *items = agg_alloc(error, c->n, sizeof *items);
     agg_count *counts = agg_alloc(error, c->n, sizeof *counts);
@@ -86,10 +96,13 @@ static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_
         for (size_t i = 0; i < c->n; i++) items[i] = shoal_part_item(part, c->list[i].bytes, c->list[i].len);
         err = agg_estimator_counts(counts, error, part, &round->acc->parts[SHOAL_SFP_STRING], round->acc->n, items,
                                    c->n, n_threads);
-        for (size_t i = 0; i < c->n; i++) scores[i] = counts[i].score;
+        agg_sfp_noise noise = agg_sfp_noise_of(part, sketch, round->acc->n);
+        for (size_t i = 0; i < c->n; i++)
+            scores[i] = agg_sfp_noise_score(&noise, (counts[i].count - noise.offset) / noise.scale);
+        tell_noise(d, &noise);
         if (err == SHOAL_OK)
             err = agg_sfp_tiers_confirm(confirmed, error, scores, groups, c->n, n_groups, CAUTION * d->fdr);
-        if (err == SHOAL_OK) err = add_rows(d, error, c, counts, confirmed);
+        if (err == SHOAL_OK) err = add_rows(d, error, c, counts, scores, confirmed);
     }
     free(items);
     free(counts);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "agg_size.h"
-#include "estimator.h"
 #include "sfp.h"
+#include "sfp_noise.h"
 #include "sfp_text.h"
 #include "whole_domain.h"
 
@@ -48,23 +48,13 @@ static view view_of(const shoal_recipe *recipe, const agg_accumulator *acc, uint
     return v;
 }
 
-// The noise of one fragment's support.
-typedef struct fragment_noise {
-    double n, mean, spread;
-} fragment_noise;
-
-static double score_of(const fragment_noise *noise, int64_t support)
-{
-    return agg_support_score((double)support, noise->n, noise->mean, noise->spread);
-}
-
 // The least support from `low` up that has the score; scores rise with supports.
-static int64_t least_support(const fragment_noise *noise, double score, int64_t low)
+static int64_t least_support(const agg_sfp_noise *noise, double score, int64_t low)
 {
     int64_t high = (int64_t)noise->n + 1;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (score_of(noise, middle) >= score)
+        if (agg_sfp_noise_score(noise, (double)middle) >= score)
             high = middle;
         else
             low = middle + 1;
@@ -100,7 +90,7 @@ static int compare_fragments(const void *a, const void *b)
     return (x->pair > y->pair) - (x->pair < y->pair);
 }
 
-static void take(agg_sfp_heavy *heavy, uint32_t position, const fragment_noise *noise, const int64_t *support,
+static void take(agg_sfp_heavy *heavy, uint32_t position, const agg_sfp_noise *noise, const int64_t *support,
                  const uint8_t *possible, int64_t least)
 {
     agg_sfp_fragment *out = heavy->fragments[position];
@@ -110,7 +100,8 @@ static void take(agg_sfp_heavy *heavy, uint32_t position, const fragment_noise *
         start[hash] = n;
         for (uint32_t pair = 0; pair < PAIRS; pair++)
             if (possible[pair] && of_hash[pair] >= least)
-                out[n++] = (agg_sfp_fragment){(uint16_t)pair, (float)fmin(score_of(noise, of_hash[pair]), SCORE_MOST)};
+                out[n++] = (agg_sfp_fragment){
+                    (uint16_t)pair, (float)fmin(agg_sfp_noise_score(noise, (double)of_hash[pair]), SCORE_MOST)};
         qsort(out + start[hash], n - start[hash], sizeof *out, compare_fragments);
     }
     start[AGG_SFP_HASHES] = n;
@@ -120,11 +111,9 @@ static shoal_err find_position(agg_sfp_heavy *heavy, agg_error *error, const vie
                                const agg_sfp_keep *keep, const uint8_t *possible, double n_all, int64_t *support,
                                unsigned n_threads)
 {
-    agg_debias debias = {0};
-    agg_estimator_of(v->part.mechanism)->debias(&debias, &v->part, &v->sketch, v->n);
-    double n = (double)v->n, scaled = n_all / n, null_error = sqrt(fmax(debias.base, 0));
-    fragment_noise noise = {n, -debias.offset / debias.scale, null_error / debias.scale};
-    int64_t low = (int64_t)ceil(noise.mean + fmax(keep->count / scaled / debias.scale, 0));
+    agg_sfp_noise noise = agg_sfp_noise_of(&v->part, &v->sketch, v->n);
+    double scaled = n_all / noise.n;
+    int64_t low = (int64_t)ceil(noise.mean + fmax(keep->count / scaled / noise.scale, 0));
     shoal_err err = agg_whole_domain(support, error, &v->part, &v->sketch, n_threads);
     if (err != SHOAL_OK) return err;
     int64_t asked = least_support(&noise, keep->score, low);
@@ -134,8 +123,8 @@ static shoal_err find_position(agg_sfp_heavy *heavy, agg_error *error, const vie
         least = raise_to_fit(support, possible, asked, (int64_t)v->n + 1, keep->most);
         n_kept = count_above(support, possible, least);
     }
-    heavy->null_error[position] = null_error * scaled;
-    heavy->least[position] = score_of(&noise, least);
+    heavy->null_error[position] = noise.null_error * scaled;
+    heavy->least[position] = agg_sfp_noise_score(&noise, (double)least);
     heavy->left_out[position] = n_asked - n_kept;
     heavy->fragments[position] = agg_alloc(error, n_kept, sizeof **heavy->fragments);
     if (heavy->fragments[position] == NULL) return AGG_ERR_MEMORY;

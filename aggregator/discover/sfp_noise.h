@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a support stands out of what the sketch itself shows, rather than of what honest devices would have made of it. Private to discover/.
+//
+// A string that nobody sent has the mean of all cells as its support: over a whole domain that is exact, since every hash row is balanced. Of
+// honest reports it is n times the chance of a set bit, give or take a hundredth of the noise; records with more bits than a device sets raise all cells, and so
+// would make everything stand out. The binomial part of the spread follows the same density. Local hashing has one answer a
+// report, and its mean is n/g whoever sends.
+#ifndef SFP_NOISE_H
+#define SFP_NOISE_H
+
+#include "estimator.h"
+
+typedef struct agg_sfp_noise {
+    double n, mean, spread; // of a support; see agg_support_score
+    double scale, offset;   // a count is scale * support + offset
+    double null_error;      // standard error of the count of a string that nobody sent
+    double excess;          // what the counts of all strings are too high by
+} agg_sfp_noise;
+
+// Finds it.
+//   n: records in the sketch, 1 or more
+agg_sfp_noise agg_sfp_noise_of(const shoal_part *part, const agg_sketch *sketch, uint64_t n);
+
+static inline double agg_sfp_noise_score(const agg_sfp_noise *noise, double support)
+{
+    return agg_support_score(support, noise->n, noise->mean, noise->spread);
+}
+
+#endif
