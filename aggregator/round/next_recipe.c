@@ -87,13 +87,11 @@ static shoal_err check_boundaries(agg_error *error, const agg_next_recipe *next)
 
 // ---- a trie's ----
 
-// As an array where an entry has a space, which front coding has no room for.
 static shoal_err put_coded(cJSON *object, agg_error *error, const char *name, const agg_text *texts, size_t n)
 {
     char *coded = NULL;
     size_t len = 0;
     shoal_err err = agg_front_encode(&coded, &len, error, texts, n);
-    if (err == SHOAL_ERR_ARGUMENT) return put_texts(object, error, name, texts, n);
     if (err == SHOAL_OK) err = put_text(object, error, name, coded);
     free(coded);
     return err;
