@@ -99,6 +99,20 @@ static void judge_events(agg_audit *audit, const agg_events *events)
          audit->empirical_low, audit->confidence, audit->claimed, what);
 }
 
+void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part)
+{
+    shoal_recipe *r = &one->recipe;
+    *one = *recipe;
+    r->n_parts = 1;
+    r->parts[0] = recipe->recipe.parts[part];
+    r->value_part = 0;
+    r->mechanism = r->parts[0].mechanism;
+    r->value = SHOAL_VALUE_ITEM; // named by its index where the domain is closed
+    r->record_size = r->parts[0].record_size;
+    r->text_size = r->parts[0].text_size;
+    r->cost_micro = r->parts[0].eps_micro;
+}
+
 shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe, const agg_draws *draws,
                         double confidence, unsigned n_threads)
 {

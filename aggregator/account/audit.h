@@ -28,7 +28,12 @@ typedef struct agg_audit {
     char failures[AGG_AUDIT_FAILURES_MAX][320];
 } agg_audit;
 
-// Audits a recipe against draws.
+// A recipe of several parts is audited part by part: given the positions, which say nothing of the value, they are independent, and their epsilons add up.
+//   one: the recipe of that part alone, as of its own mechanism; points into `recipe` and is not released
+//   part: below recipe->recipe.n_parts
+void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part);
+
+// Audits a recipe of one part against draws.
 //   draws: of two items at least
 //   confidence: probability that empirical_low is below the real epsilon, in (0, 1)
 // Reasons to fail: the closed form or the enumeration above the claim; the enumeration above the closed form; a law that does

@@ -14,7 +14,8 @@ static const char help_text[] =
     "Usage: shoal audit --recipe R [OPTION]...\n\n"
     "Checks a recipe's claimed epsilon against its integer thresholds, against the whole output law\n"
     "where that is small enough, and against what draws of the randomizer prove. Exit 3 when the\n"
-    "claim fails; standard error says which part.\n\n"
+    "claim fails; standard error says which part. Recipes of several parts (sfp, rappor-ngram) are audited\n"
+    "part by part, and their epsilons added up.\n\n"
     "  --recipe FILE       the recipe (JSON)\n"
     "  --trials N          draws of each item, default 1000000, fewer where records are long\n"
     "  --seed S            any text; of the draws, default 1\n"
@@ -124,10 +125,18 @@ static void print_json_event(const agg_audit *audit, const agg_draws *draws)
            (unsigned long long)event->hits[1], (unsigned long long)event->n[0], (unsigned long long)event->n[1]);
 }
 
+// How many contributions a device makes, each a report that costs the claim; 1 but of a trie.
+static uint32_t contributions_of(const shoal_recipe *recipe)
+{
+    return recipe->contributions > 0 ? recipe->contributions : 1;
+}
+
 static void print_json(const agg_audit *audit, const agg_draws *draws)
 {
     const agg_law *law = &audit->law;
-    print_json_text("{\"mechanism\":", text_of(shoal_mechanism_by_id(audit->recipe->recipe.mechanism)->name));
+    print_json_text("{\"mechanism\":", text_of(shoal_recipe_mechanism_name(&audit->recipe->recipe)));
+    if (contributions_of(&audit->recipe->recipe) > 1)
+        printf(",\"contributions\":%u", audit->recipe->recipe.contributions);
     print_field("claimed", audit->claimed);
     print_field("exact", audit->exact);
     print_field("empirical_low", audit->empirical_low);
@@ -151,7 +160,7 @@ static void print_json(const agg_audit *audit, const agg_draws *draws)
     if (audit->n_events > 0) print_json_event(audit, draws);
     fputs(",\"failures\":[", stdout);
     for (uint32_t i = 0; i < audit->n_failures; i++) print_json_text(i > 0 ? "," : "", text_of(audit->failures[i]));
-    fputs("]}\n", stdout);
+    fputs("]}", stdout);
 }
 
 static void print_name(agg_text name)
@@ -187,8 +196,12 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
 {
     const agg_event *event = &audit->event;
     char what[200];
-    printf("mechanism      %s\n", shoal_mechanism_by_id(audit->recipe->recipe.mechanism)->name);
+    uint32_t contributions = contributions_of(&audit->recipe->recipe);
+    printf("mechanism      %s\n", shoal_recipe_mechanism_name(&audit->recipe->recipe));
     printf("claimed        %-10.6f  the recipe's epsilon of one report\n", audit->claimed);
+    if (contributions > 1)
+        printf("a person       %-10.6f  of all %u contributions, which are reports of their own\n",
+               contributions * audit->claimed, contributions);
     printf("exact          %-10.6f  from the integer thresholds, rounded up\n", audit->exact);
     print_table_law(audit);
     print_table_answer(audit);
@@ -205,7 +218,8 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
     printf("ok             %s\n", audit->n_failures == 0 ? "yes" : "no");
 }
 
-static shoal_err audit_recipe(agg_error *error, const arguments *a, const agg_recipe *recipe, int *is_ok)
+//   low: what draws prove, added to
+static shoal_err audit_one(agg_error *error, const arguments *a, const agg_recipe *recipe, double *low, int *is_ok)
 {
     char command[] = "audit";
     agg_draws draws = {0};
@@ -215,10 +229,100 @@ static shoal_err audit_recipe(agg_error *error, const arguments *a, const agg_re
     if (err == SHOAL_OK) {
         (a->is_json ? print_json : print_table)(&audit, &draws);
         for (uint32_t i = 0; i < audit.n_failures; i++) cli_talk(command, audit.failures[i]);
-        *is_ok = audit.n_failures == 0;
-        if (fflush(stdout) != 0) err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
+        *is_ok &= audit.n_failures == 0;
+        *low = audit.empirical_low;
     }
     agg_draws_release(&draws);
+    return err;
+}
+
+// How many parts from `first` on are alike but for where in a record they stand: n-grams.
+static uint32_t count_alike(const shoal_recipe *recipe, uint32_t first)
+{
+    const shoal_part *one = &recipe->parts[first];
+    uint32_t i = first + 1;
+    while (i < recipe->n_parts && recipe->parts[i].mechanism == one->mechanism && recipe->parts[i].k == one->k &&
+           recipe->parts[i].m == one->m && memcmp(recipe->parts[i].seed, one->seed, sizeof one->seed) == 0)
+        i++;
+    return i - first;
+}
+
+static void print_before_part(const arguments *a, uint32_t first, uint32_t n)
+{
+    if (a->is_json)
+        printf("%s{\"first\":%u,\"alike\":%u,\"audit\":", first > 0 ? "," : "", first + 1, n);
+    else if (n == 1)
+        printf("\npart %u\n", first + 1);
+    else
+        printf("\nparts %u to %u, alike\n", first + 1, first + n);
+}
+
+typedef struct together {
+    double claimed, exact, low;
+    int is_ok;
+} together;
+
+static void print_together(const arguments *a, const together *t)
+{
+    if (a->is_json) {
+        fputs("]", stdout);
+        print_field("claimed", t->claimed);
+        print_field("exact", t->exact);
+        print_field("empirical_low", t->low);
+        printf(",\"ok\":%s}", t->is_ok ? "true" : "false");
+        return;
+    }
+    puts("\nall parts together: independent given their positions, which say nothing of the string");
+    printf("claimed        %-10.6f  the recipe's epsilon of one report\n", t->claimed);
+    printf("exact          %-10.6f  the sum of the parts', from the integer thresholds\n", t->exact);
+    printf("empirical      %-10.6f  the sum of what draws of each prove; the confidence is that of all\n", t->low);
+    printf("ok             %s\n", t->is_ok ? "yes" : "no");
+}
+
+static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_recipe *recipe, int *is_ok)
+{
+    const shoal_recipe *r = &recipe->recipe;
+    uint32_t micro = 0, n_kinds = 0;
+    together t = {r->cost_micro / 1e6, INFINITY, 0, 1};
+    arguments each = *a;
+    shoal_err err = SHOAL_OK;
+    if (a->items != NULL || a->draws != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "the parts of %s are audited one by one: it takes neither --items nor --draws",
+                        shoal_recipe_mechanism_name(r));
+    for (uint32_t i = 0; i < r->n_parts; i += count_alike(r, i)) n_kinds++;
+    each.level = 1 - (1 - a->level) / n_kinds; // so that all bounds hold at once
+    if (shoal_recipe_epsilon(&micro, r) == SHOAL_OK) t.exact = micro / 1e6;
+    t.is_ok = t.exact <= t.claimed;
+    if (a->is_json) {
+        print_json_text("{\"mechanism\":", text_of(shoal_recipe_mechanism_name(r)));
+        fputs(",\"parts\":[", stdout);
+    } else {
+        printf("mechanism      %s\n", shoal_recipe_mechanism_name(r));
+    }
+    for (uint32_t i = 0, n = 0; i < r->n_parts && err == SHOAL_OK; i += n) {
+        agg_recipe one;
+        double low = 0;
+        n = count_alike(r, i);
+        agg_audit_part(&one, recipe, i);
+        print_before_part(a, i, n);
+        err = audit_one(error, &each, &one, &low, &t.is_ok);
+        if (a->is_json) fputs("}", stdout);
+        t.low += n * low;
+    }
+    if (err == SHOAL_OK) print_together(a, &t);
+    *is_ok = t.is_ok;
+    return err;
+}
+
+static shoal_err audit_recipe(agg_error *error, const arguments *a, const agg_recipe *recipe, int *is_ok)
+{
+    double low = 0;
+    shoal_err err =
+        recipe->recipe.n_parts > 1 ? audit_parts(error, a, recipe, is_ok) : audit_one(error, a, recipe, &low, is_ok);
+    if (err == SHOAL_OK && a->is_json) fputs("\n", stdout);
+    if (err == SHOAL_OK && fflush(stdout) != 0)
+        err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
     return err;
 }
 
