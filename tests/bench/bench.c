@@ -134,5 +134,6 @@ int main(void)
     bench_cms();
     bench_hcms();
     bench_decode();
+    bench_sfp();
     return 0;
 }

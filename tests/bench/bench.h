@@ -52,5 +52,6 @@ void bench_parse(void);
 void bench_cms(void);
 void bench_hcms(void);
 void bench_decode(void);
+void bench_sfp(void);
 
 #endif
