@@ -4,7 +4,7 @@
 //
 //   node tests/bench/trie_study.mjs [--svg FILE]        about six minutes of one core
 //
-// Each setting is run by shoal_trie_study ($SHOAL_TRIE_STUDY or build/release/shoal_trie_study). trie.test.mjs asserts a short version.
+// Each setting is run by shoal_trie_study ($SHOAL_TRIE_STUDY or build/release/shoal_trie_study). trie_study.test.mjs of tests/aggregator asserts a short version.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
