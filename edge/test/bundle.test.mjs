@@ -13,7 +13,7 @@ import { bundleWorker } from '../bundle.js';
 
 // [file, most bytes after gzip]
 const LIMITS = [
-  ['shoal.wasm', 28_672],
+  ['shoal.wasm', 34_816],
   ['worker.js', 16_384],
 ];
 
