@@ -52,9 +52,9 @@ function urls() {
   const third = qOf((2 * Math.log(9)) / 3);
   /** @type {[string, number, number, 'known' | 'unknown', number[]][]} */
   const rows = [
-    ['list', 0.75, 2, 'known', [1, 2]], ['list', third, 2, 'known', [1, 2]], ['list', 0.32, 2, 'known', [1, 2]],
-    ['no list, bigrams', third, 2, 'unknown', [1, 2, 3]], ['no list, trigrams', third, 3, 'unknown', [1, 2, 3]],
-    ['no list, bigrams', 0.32, 2, 'unknown', [1, 2, 3]], ['no list, trigrams', 0.32, 3, 'unknown', [1, 2, 3]],
+    ['list', 0.75, 2, 'known', [1]], ['list', third, 2, 'known', [1]], ['list', 0.32, 2, 'known', [1]],
+    ['no list, bigrams', third, 2, 'unknown', [1, 2]], ['no list, trigrams', third, 3, 'unknown', [1, 2]],
+    ['no list, bigrams', 0.32, 2, 'unknown', [1, 2]], ['no list, trigrams', 0.32, 3, 'unknown', [1, 2]],
   ];
   const out = rows.map(([what, q, n, mode, seeds]) => {
     const runs = seeds.map((seed) => study('urls', N, q, n, mode, seed));
@@ -65,7 +65,7 @@ function urls() {
   table(['', 'q', 'epsilon of a part', 'found', 'false', 'candidates', 'least share', 'rms error / stderr', 'decoding, s'], out);
 }
 
-const SEEDS = [1, 2, 3];
+const SEEDS = [1, 2];
 
 /** Figures 7, 17 and 18: ten strings of six letters. @param {string} law */
 function curve(law) {
