@@ -71,8 +71,8 @@ test('simulated devices contribute cells of their words, each once, and say how 
   // A device contributes a cell where one of its four words lies in it: 1 - (38/47)^4 of them abc<end>, 1 - (39/47)^4 abca; less a quarter of
   // the 2.5 % where it is one of four cells.
   const sigma = Math.sqrt(4000 * 0.25);
-  assert.ok(Math.abs(truth.get('abc<end>') - 4000 * 0.566) < 5 * sigma, String(truth.get('abc<end>')));
-  assert.ok(Math.abs(truth.get('abca') - 4000 * 0.520) < 5 * sigma, String(truth.get('abca')));
+  assert.ok(Math.abs((truth.get('abc<end>') ?? 0) - 4000 * 0.566) < 5 * sigma, String(truth.get('abc<end>')));
+  assert.ok(Math.abs((truth.get('abca') ?? 0) - 4000 * 0.520) < 5 * sigma, String(truth.get('abca')));
   good('simulate', '--recipe', 'r.json', '--counts', 'words.tsv', '--devices', '4000', '--events', '4', '--seed', 's',
     '-o', 'again.ndjson', '--format', 'ndjson', '--threads', '3');
   assert.equal(digest('r.ndjson'), digest('again.ndjson'), 'whatever the number of threads');
@@ -106,7 +106,7 @@ test('the favourites of a device decide where it is greedy', () => {
     good('simulate', '--recipe', `${sampler}.json`, '--counts', 'few.tsv', '--devices', '1000', '--events', '100', '--seed', 's', '-o', 'x', '--truth', `${sampler}.tsv`);
     return counts(`${sampler}.tsv`);
   });
-  assert.ok(greedy.get('ab<end>') > 995 && greedy.get('abc<end>') > 995);
+  assert.ok((greedy.get('ab<end>') ?? 0) > 995 && (greedy.get('abc<end>') ?? 0) > 995);
   // every set of two of six alike: each cell a third of 1000, sigma 15; a few devices lack one
   for (const n of random.values()) assert.ok(Math.abs(n - 333) < 80, String(n));
 });
