@@ -2,11 +2,13 @@
 // Lists of words as one string, for recipes that carry ten thousand of them: front-coded words, and characters in a row. What is written so
 // is in aggregator/ingest/front_coded.h; here it is read only. Pure functions; depends on nothing but the language.
 
-const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const ENTRY_MAX = 256; // bytes
 const TOTAL_MAX = 1 << 23; // characters of all entries: a short string may stand for long ones
 
 const encoder = new TextEncoder();
+
+/** What the first character says, 0-9a-zA-Z for 0 to 61; -1 where it is another. @param {string} word */
+const digitOf = (word) => (/^[\da-zA-Z]/.test(word) ? parseInt(word[0], 36) + (/^[A-Z]/.test(word) ? 26 : 0) : -1);
 
 /** Is it longer than an entry may be? Looked at closely only where it may be. @param {string[]} characters */
 const isLong = (characters) => characters.length > ENTRY_MAX / 4 && encoder.encode(characters.join('')).length > ENTRY_MAX;
@@ -21,7 +23,7 @@ export function frontDecoded(text) {
   let entry = [];
   let total = 0;
   for (const word of text.split(' ')) {
-    const shared = word ? DIGITS.indexOf(word[0]) : -1;
+    const shared = digitOf(word);
     if (shared < 0 || shared > entry.length) return null;
     entry = [...entry.slice(0, shared), ...word.slice(1)];
     total += entry.length;

@@ -396,6 +396,9 @@ test('a list as one string is the same recipe, whichever digits it was written w
   assert.deepEqual(hash('0cats 0coté 1ôte 0漢字漢字', ['a', 'é', '漢', '🐟'], '0cat 1ats 0🐟 0🐟🐟'), wanted);
   assert.notDeepEqual(hash('0cats 1ote 1ôte 0漢字漢字', 'aé漢🐟', '0cat 3s 0🐟 1🐟'), wanted);
   assert.deepEqual(hash('0', 'ab', '0cat'), hash([''], ['a', 'b'], ['cat']), 'the empty start');
+  const digits = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+  for (const [i, digit] of [...digits].entries()) assert.deepEqual(frontDecoded(`0${'x'.repeat(70)} ${digit}y`)?.[1], `${'x'.repeat(i)}y`);
+  for (const digit of '-_+./:@[`{é٣²') assert.equal(frontDecoded(`0xxxx ${digit}y`), null, digit);
   const long = 'é'.repeat(61);
   assert.deepEqual(frontDecoded(`0${long}a Zb Za`), [`${long}a`, `${long}b`, `${long}a`]);
 });
