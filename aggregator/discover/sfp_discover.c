@@ -121,10 +121,9 @@ static double sure_score(const agg_discovery *d)
 static void tell_fragments(agg_discovery *d, const agg_sfp_heavy *heavy, const agg_sfp_keep *keep)
 {
     double sure = sure_score(d), error = 0;
-    size_t n = 0, n_sure = 0, left_out = 0;
+    size_t n = 0, n_sure = 0;
     for (uint32_t p = 0; p < heavy->n_positions; p++) {
         n += heavy->start[p][AGG_SFP_HASHES];
-        left_out += heavy->left_out[p];
         error = fmax(error, heavy->null_error[p]);
         for (uint32_t i = 0; i < heavy->start[p][AGG_SFP_HASHES]; i++) n_sure += heavy->fragments[p][i].score >= sure;
         if (heavy->left_out[p] > 0)
