@@ -483,9 +483,15 @@ test('answers() takes what it may and nothing else', async () => {
   assert.throws(() => other.answers([], new Uint8Array(32)), { code: 'argument' });
   assert.equal(other.contributions, 0);
   assert.deepEqual(query.answers([{}, { word: 7 }, { other: 'coral' }], SEED), query.answers([], SEED));
-  // The person's words leave no trace in the module's memory.
-  query.answers([{ word: 'coral' }, { word: 'hop' }], crypto.getRandomValues(new Uint8Array(32)));
   assert.throws(() => core.recipe({ ...wordsRecipe(), mechanism: 'trie' }), { name: 'ShoalError' });
+  // Where the word's characters lay, and then its cell and the seed, a record lies now, and zeros where it ends.
+  const tail = () => {
+    const { module } = /** @type {any} */ (query);
+    module.bytes.fill(7, module.base, module.base + 4096);
+    query.answers(Array.from({ length: 100 }, () => ({ word: 'coral' })), SEED);
+    return [...module.bytes.subarray(module.base + query.recordSize + query.textSize, module.base + 32 + 400)];
+  };
+  assert.ok(tail().every((byte) => byte === 0), 'cells are wiped');
 });
 
 test('the policy of these tests is the one that the queries name', () => {
