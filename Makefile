@@ -2,11 +2,12 @@
 # A thin layer over CMake presets and npm: each target is a few commands that also work by hand.
 #   make            everything: build/release/shoal, the page's module, the JavaScript packages
 #   make demo       the whole way, from a page to a histogram (KEEP=1 leaves it open)
+#   make bench-discover   how many words each way of discovery finds
 #   make test       what must be green before a commit;  make test-long: the long settings, and fuzzing
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: all setup native wasm js demo test test-long bench fuzz format check-format clean test-native test-asan \
+.PHONY: all setup native wasm js demo test test-long bench bench-discover fuzz format check-format clean test-native test-asan \
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
@@ -81,6 +82,10 @@ test-js: setup
 
 bench: setup
 	scripts/bench.sh
+
+# Goes on where a run before it ended; see the script for what it takes. Half an hour when nothing is kept.
+bench-discover: native
+	node scripts/bench-discover.mjs
 
 # Each libFuzzer program for FUZZ_SECONDS, from its corpus; what it finds that is new goes to build/fuzz/corpus.
 FUZZ_SECONDS ?= 60

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal discover: what is refused, what is left out, how results are written. What the decoders find is the matter of their own tests.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { makeCli, sketch } from './cli_helpers.mjs';
 
 const cli = makeCli('discover');
@@ -101,6 +103,15 @@ test('writes hostile text so that it stays text', () => {
   assert.ok(!json.includes('<b>') && !json.includes(BIDI));
   const ndjson = run('--format', 'ndjson').text;
   assert.deepEqual(ndjson.trimEnd().split('\n').map((line) => JSON.parse(line)), rows().rows);
+});
+
+test('JSON is as its schema says', () => {
+  const schema = (/** @type {string} */ name) => JSON.parse(readFileSync(new URL(`../../docs/schema/${name}.schema.json`, import.meta.url), 'utf8'));
+  const ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });
+  ajv.addSchema(schema('result'), 'result.schema.json');
+  const check = ajv.compile(schema('discovery'));
+  for (const result of [rows(), rows('--threshold', '4000', '--top', '1'), rows('--honest', '0.5')]) assert.ok(check(result), JSON.stringify(check.errors));
+  assert.ok(!check({ ...rows(), more: 1 }));
 });
 
 test('threads change nothing', () => {
