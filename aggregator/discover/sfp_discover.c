@@ -22,14 +22,14 @@
 #define FRAGMENTS 0x1p24 // scored at each position
 #define KEPT ((size_t)1 << 16)
 #define CANDIDATES 16384.0 // in all
-#define LOOK_UPS 0x1p30    // of candidates in rows of the string's oracle
+#define LOOK_UPS 0x1p29    // of candidates in rows of the string's oracle
 #define STEPS ((uint64_t)1 << 28)
 #define TIER 32u // strings of the first; the next has twice as many
 
 agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshold)
 {
     double positions = shoal_sfp_positions(recipe);
-    double candidates = fmax(fmin(CANDIDATES, LOOK_UPS / recipe->k) / positions, 2 * TIER);
+    double candidates = fmax(fmin(CANDIDATES, LOOK_UPS / recipe->k) / positions, 8 * TIER);
     agg_sfp_settings s = {{LOOSE, threshold, KEPT}, {0, 0, STEPS}};
     s.bounds.products = candidates * AGG_SFP_HASHES; // one in so many has the right hash by chance
     s.bounds.candidates = 4 * (size_t)candidates;
@@ -124,7 +124,6 @@ static void tell_fragments(agg_discovery *d, const agg_sfp_heavy *heavy, const a
     size_t n = 0, n_sure = 0;
     for (uint32_t p = 0; p < heavy->n_positions; p++) {
         n += heavy->start[p][AGG_SFP_HASHES];
-        error = fmax(error, heavy->null_error[p]);
         for (uint32_t i = 0; i < heavy->start[p][AGG_SFP_HASHES]; i++) n_sure += heavy->fragments[p][i].score >= sure;
         if (heavy->left_out[p] > 0)
             agg_discovery_cut(d,
