@@ -170,7 +170,7 @@ static void sort_alike(const run *r, newcomer *order, uint64_t n)
 }
 
 // Sorts, and makes one of those that are alike. Returns: how many are distinct.
-static uint64_t sort_newcomers(newcomer *order, uint64_t n, const run *r)
+static uint64_t sort_newcomers(newcomer *order, size_t n, const run *r)
 {
     uint64_t kept = 0;
     qsort(order, n, sizeof *order, compare_starts);

@@ -101,10 +101,10 @@ static uint32_t word_of(const agg_found *row)
     return i;
 }
 
-// 40,000 reports, q = 0.75: a string's standard error is about sqrt(p (1 - p) n / 2) / (q - p) = 122, so that even 4 % (1,600) is thirteen of them.
+// 24,000 reports, q = 0.75: a string's standard error is about sqrt(p (1 - p) n / 2) / (q - p) = 95, so that even 4 % (960) is ten of them.
 static void strings_are_found_with_their_counts(void **state)
 {
-    enum { N = 40000 };
+    enum { N = 24000 };
     (void)state;
     for (unsigned what = 0; what < 3;
          what++) { // bigrams, trigrams that do not divide the length, three bigrams a report
@@ -122,10 +122,10 @@ static void strings_are_found_with_their_counts(void **state)
         for (uint32_t i = 0; i < N_WORDS; i++) {
             const agg_found *row = &found.rows[i];
             double truth = (double)percents[i] / 100 * N;
-            assert_int_equal(word_of(row), i); // by falling count: the percents lie 10 errors and more apart
-            assert_true(row->stderr_ > 80 && row->stderr_ < 250);
-            // Drawing the words adds sqrt(n s (1 - s)), 95 at most: 4.5 of both together.
-            assert_true(fabs(row->count - truth) < 4.5 * sqrt(row->stderr_ * row->stderr_ + 95.0 * 95.0));
+            assert_int_equal(word_of(row), i); // by falling count: the percents lie 4 % apart, ten errors
+            assert_true(row->stderr_ > 70 && row->stderr_ < 200);
+            // Drawing the words adds sqrt(n s (1 - s)), 74 at most: 4.5 of both together.
+            assert_true(fabs(row->count - truth) < 4.5 * sqrt(row->stderr_ * row->stderr_ + 74.0 * 74.0));
             assert_true(row->low < row->count && row->count < row->high && row->score > 4);
         }
         agg_discovery_release(&found);
@@ -219,15 +219,15 @@ static void hostile_reports_have_bounded_effect(void **state)
     }
     free(records);
     assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
-    fill(&acc, &recipe, 43, 0, 99000, NULL);
-    fill(&acc, &recipe, 43, 99000, 1000, "evil.biz");
+    fill(&acc, &recipe, 43, 0, 59400, NULL);
+    fill(&acc, &recipe, 43, 59400, 600, "evil.biz");
     run(&found, &recipe, &acc, 2);
     for (size_t i = 0; i < found.n_rows; i++)
         if (word_of(&found.rows[i]) ==
-            N_WORDS) { // a string by itself; more than five errors of 194 above 1000 it is not
+            N_WORDS) { // a string by itself; more than five errors of 150 above 600 it is not
             assert_int_equal(found.rows[i].value.len, 8);
             assert_memory_equal(found.rows[i].value.bytes, "evil.biz", 8);
-            assert_true(found.rows[i].count < 2000);
+            assert_true(found.rows[i].count < 1350);
         }
     assert_in_range(found.n_rows, N_WORDS, N_WORDS + 1);
     agg_discovery_release(&found);
