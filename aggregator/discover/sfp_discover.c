@@ -124,6 +124,7 @@ static void tell_fragments(agg_discovery *d, const agg_sfp_heavy *heavy, const a
     size_t n = 0, n_sure = 0;
     for (uint32_t p = 0; p < heavy->n_positions; p++) {
         n += heavy->start[p][AGG_SFP_HASHES];
+        error = fmax(error, heavy->null_error[p]);
         for (uint32_t i = 0; i < heavy->start[p][AGG_SFP_HASHES]; i++) n_sure += heavy->fragments[p][i].score >= sure;
         if (heavy->left_out[p] > 0)
             agg_discovery_cut(d,
