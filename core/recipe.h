@@ -66,7 +66,7 @@ typedef struct shoal_recipe {
     uint32_t value;                 // enum shoal_value_kind
     uint32_t text_form, text_case;  // enums; defaults NFC, lower
     uint32_t text_min, text_max;    // Unicode code points after form and case; defaults 1, 32
-    uint32_t mechanism;             // id of mechanisms.def
+    uint32_t mechanism;             // id of mechanisms.def or compounds.def
     uint32_t eps_micro, k, m, size; // parameters; 0 where absent
     uint32_t g, bits, hashes, cohorts;
     uint32_t pqf_micro[3];         // rappor's p, q, f
