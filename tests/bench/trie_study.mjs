@@ -90,7 +90,7 @@ ${labels.join('\n')}
 <line x1="${left}" x2="${left + width}" y1="${py(exact)}" y2="${py(exact)}" stroke="#c2571a" stroke-width="2" stroke-dasharray="3 5"/>
 <text x="${left + width + 10}" y="${py(exact) + 4}" font-size="13" fill="#c2571a">without noise</text>
 ${svgLine(random, '#286ea8', 'random', px, py)}
-${svgLine(greedy, '#2e7d5b', 'greedy', px, (c) => py(c))}
+${svgLine(greedy, '#2e7d5b', 'greedy', px, py)}
 </svg>
 `;
 }
