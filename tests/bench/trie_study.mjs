@@ -58,14 +58,14 @@ function printTable1() {
 }
 
 /** A line of the figure. @param {number[]} y @param {string} colour @param {string} name @param {(e: number) => number} px
- * @param {(c: number) => number} py */
-function svgLine(y, colour, name, px, py) {
+ * @param {(c: number) => number} py @param {number} down where the name stands beside the last point */
+function svgLine(y, colour, name, px, py, down) {
   const points = y.map((c, i) => `${px(EPSILONS[i]).toFixed(1)},${py(c).toFixed(1)}`);
   const last = points[points.length - 1].split(',');
   return `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${points.join(' ')}"/>\n${points.map((p) => {
     const [cx, cy] = p.split(',');
     return `<circle cx="${cx}" cy="${cy}" r="3" fill="${colour}"/>`;
-  }).join('\n')}\n<text x="${Number(last[0]) + 10}" y="${Number(last[1]) + 4}" font-size="13" fill="${colour}">${name}</text>`;
+  }).join('\n')}\n<text x="${Number(last[0]) + 10}" y="${Number(last[1]) + down}" font-size="13" fill="${colour}">${name}</text>`;
 }
 
 /** @param {number[]} random @param {number[]} greedy @param {number} exact @returns {string} */
@@ -89,8 +89,8 @@ ${labels.join('\n')}
 <text x="${left + width / 2}" y="${top + height + 44}" font-size="13" text-anchor="middle" fill="#1b2733">epsilon</text>
 <line x1="${left}" x2="${left + width}" y1="${py(exact)}" y2="${py(exact)}" stroke="#c2571a" stroke-width="2" stroke-dasharray="3 5"/>
 <text x="${left + width + 10}" y="${py(exact) + 4}" font-size="13" fill="#c2571a">without noise</text>
-${svgLine(random, '#286ea8', 'random', px, py)}
-${svgLine(greedy, '#2e7d5b', 'greedy', px, py)}
+${svgLine(random, '#286ea8', 'random', px, py, -2)}
+${svgLine(greedy, '#2e7d5b', 'greedy', px, py, 14)}
 </svg>
 `;
 }
