@@ -313,9 +313,8 @@ static shoal_err test_strings(const decoder *d, agg_error *error, const agg_cliq
     if (err == SHOAL_OK) err = add_rows(d, error, cliques, &found);
     d->discovery->n_candidates = cliques->n;
     if (err == SHOAL_OK)
-        agg_discovery_note(d->discovery,
-                           "%zu strings tested in %u rounds; by Bonferroni's rule any false one in %.3g of all runs",
-                           cliques->n, found.rounds, d->discovery->fdr);
+        agg_discovery_note(d->discovery, "%zu strings tested in %u rounds, by Bonferroni's rule at %.3g", cliques->n,
+                           found.rounds, d->discovery->fdr);
     agg_strings_found_release(&found);
     free(items);
     return err;

@@ -152,7 +152,10 @@ static void accumulators_keep_records_and_sums(void **state)
     uint32_t size = recipe.recipe.record_size;
     uint8_t *records = word_records(&recipe, COUNT);
     read_acc(&whole, &recipe, records, COUNT, 1);
+    uint64_t most = 0;
     assert_true(agg_accumulator_keeps_records(&whole));
+    assert_ok(agg_accumulator_size_of(&most, &error, &recipe.recipe));
+    assert_int_equal(most, AGG_RECORD_SET_BYTES); // no sum that could be written with every batch
     assert_in_range(whole.set.n_distinct, 150, COUNT - 1);
     static const uint32_t cuts[] = {0, 1, 150, 399, 400};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {

@@ -159,6 +159,13 @@ static double share_of(const char *law, uint32_t i)
     return 1.0 / (i + 1);
 }
 
+static int is_repeated(const population *p, uint32_t i)
+{
+    for (uint32_t j = 0; j < i; j++)
+        if (strcmp(p->strings[i], p->strings[j]) == 0) return 1;
+    return 0;
+}
+
 static void make_population(population *p, const char *law, uint32_t length)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -176,7 +183,8 @@ static void make_population(population *p, const char *law, uint32_t length)
     for (uint32_t i = 0; i < p->n; i++) {
         sum += p->shares[i] = share_of(law, i);
         if (is_urls) snprintf(p->strings[i], BYTES_MAX, "%s", urls[i]);
-        for (uint32_t c = 0; !is_urls && c < p->length; c++) p->strings[i][c] = letters[shoal_rng_below(&rng, 26)];
+        while (p->strings[i][0] == '\0' || is_repeated(p, i))
+            for (uint32_t c = 0; c < p->length; c++) p->strings[i][c] = letters[shoal_rng_below(&rng, 26)];
     }
     for (uint32_t i = 0; i < p->n; i++) p->shares[i] /= sum;
 }

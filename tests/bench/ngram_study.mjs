@@ -2,7 +2,7 @@
 // Fanti, Pihur and Erlingsson's studies of strings that nobody listed (fanti-2016 section 5 and appendix C), simulated anew: prints the tables of
 // docs/ngram-study.md.
 //
-//     node tests/bench/ngram_study.mjs [urls|figures]      both by default; $SHOAL_NGRAM_STUDY or build/release/shoal_ngram_study
+//     node tests/bench/ngram_study.mjs [urls|laws|lengths|thresholds]     all by default; $SHOAL_NGRAM_STUDY or build/release/shoal_ngram_study
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -103,20 +103,19 @@ function thresholds() {
   table(['T', 'least share', 'edges', 'cliques', 'found', 'Hellinger distance'], rows);
 }
 
-const what = process.argv[2];
-if (what === undefined || what === 'urls') urls();
-if (what === undefined || what === 'figures') {
+/** Figures 7, 17, 18 and 8. */
+function laws() {
   for (const [figure, law] of [['7', 'power'], ['17', 'geometric'], ['18', 'uniform']]) {
     process.stdout.write(`Figure ${figure} (${law})\n\n`);
     curve(law);
   }
   process.stdout.write('Figure 8\n\n');
-  table(['', 'found', 'false'], [...(/** @type {('known' | 'unknown')[]} */ (['known', 'unknown']))].map((mode) => {
+  const modes = /** @type {('known' | 'unknown')[]} */ (['known', 'unknown']);
+  table(['', 'found', 'false'], modes.map((mode) => {
     const runs = SEEDS.map((seed) => study('power100', 100000, 0.75, 2, mode, seed));
     return [mode, runs.map((r) => r.found).join(', '), runs.map((r) => r.false).join(', ')];
   }));
-  process.stdout.write('Figures 9 and 10\n\n');
-  lengths();
-  process.stdout.write('Figure 11\n\n');
-  thresholds();
 }
+
+const parts = /** @type {Record<string, () => void>} */ ({ urls, laws, lengths, thresholds });
+for (const [name, run] of Object.entries(parts)) if ((process.argv[2] ?? name) === name) run();
