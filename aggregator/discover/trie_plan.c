@@ -79,6 +79,7 @@ double agg_trie_cells(double n_starts, uint32_t characters, uint32_t step)
 typedef struct bar {
     agg_anonymity law;
     double fdr, n_tests, least; // least: share that the rounds before let through
+    double scale;               // of this population's shares to those of the table
 } bar;
 
 static double share_at(const bar *b, double n_found)
@@ -95,7 +96,7 @@ static double find_words(double *share, const bar *b, uint32_t depth, uint32_t s
     double n = 0;
     for (int i = 0; i < SETTLED; i++) {
         *share = share_at(b, n);
-        n = words_between(depth, depth + step - 1, *share);
+        n = words_between(depth, depth + step - 1, *share / b->scale);
     }
     return n;
 }
@@ -105,9 +106,24 @@ static double find_starts(double *share, const bar *b, uint32_t depth)
     double n = 0;
     for (int i = 0; i < SETTLED; i++) {
         *share = share_at(b, n);
-        n = depth <= TABLE_DEPTH ? count_at(starts_of[depth - 1], *share) : 0;
+        n = depth <= TABLE_DEPTH ? count_at(starts_of[depth - 1], *share / b->scale) : 0;
     }
     return n;
+}
+
+// Returns: how much larger this population's shares are: moved by it the table has as many starts as were found, at the share of the weakest.
+static double scale_of(const agg_trie_wish *wish)
+{
+    double low = 1e-6, high = 0.1; // the table's ends; starts become fewer
+    if (wish->from_depth == 0 || wish->from_depth > TABLE_DEPTH || !(wish->least_share > 0)) return 1;
+    for (int i = 0; i < 40; i++) {
+        double middle = sqrt(low * high);
+        if (count_at(starts_of[wish->from_depth - 1], middle) >= wish->n_starts)
+            low = middle;
+        else
+            high = middle;
+    }
+    return wish->least_share / low;
 }
 
 static double record_limit(const agg_trie_wish *wish)
@@ -117,10 +133,10 @@ static double record_limit(const agg_trie_wish *wish)
 
 // Fills a round that begins with `starts` starts. Returns: whether its record keeps to the bytes.
 //   starts: overwritten with those of the next round; least as in bar, likewise
-static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double *starts, double *least)
+static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scale, double *starts, double *least)
 {
     double runs = pow(wish->characters, r->step), contributions = fmax(1, wish->contributions), start_share;
-    bar words = {.fdr = wish->fdr > 0 ? wish->fdr : 0.05, .least = *least};
+    bar words = {.fdr = wish->fdr > 0 ? wish->fdr : 0.05, .least = *least, .scale = scale};
     r->starts = *starts;
     r->cells = agg_trie_cells(*starts, wish->characters, r->step);
     agg_anonymity_of(&words.law, fmax(1, r->devices * contributions), r->cells + 1, wish->epsilon);
@@ -136,7 +152,7 @@ static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double *sta
     return 4 * r->set <= record_limit(wish) && r->cells <= SHOAL_DOMAIN_SIZE_MAX;
 }
 
-int agg_trie_plan_judge(agg_trie_plan *plan, const agg_trie_wish *wish)
+static int judge(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
 {
     double starts = wish->from_depth > 0 ? wish->n_starts : 1, least = wish->from_depth > 0 ? wish->least_share : 0;
     uint32_t depth = wish->from_depth;
@@ -146,17 +162,23 @@ int agg_trie_plan_judge(agg_trie_plan *plan, const agg_trie_wish *wish)
         agg_trie_round *r = &plan->rounds[i];
         r->depth = depth;
         depth += r->step;
-        fits &= judge_round(r, wish, &starts, &least);
+        fits &= judge_round(r, wish, scale, &starts, &least);
         plan->words += r->words;
     }
     plan->left = starts;
     return fits;
 }
 
+int agg_trie_plan_judge(agg_trie_plan *plan, const agg_trie_wish *wish)
+{
+    return judge(plan, wish, scale_of(wish));
+}
+
 #define CANDIDATES 12 // sequences whose shares are tried out
 
 typedef struct search {
     const agg_trie_wish *wish;
+    double scale;
     uint32_t steps[AGG_TRIE_ROUNDS_MAX];
     uint32_t n; // plans, best first
     agg_trie_plan best[CANDIDATES];
@@ -179,7 +201,7 @@ static int try_steps(search *s, uint32_t n)
     agg_trie_plan plan = {.n_rounds = n};
     for (uint32_t i = 0; i < n; i++)
         plan.rounds[i] = (agg_trie_round){.step = s->steps[i], .devices = s->wish->devices / n};
-    if (agg_trie_plan_judge(&plan, s->wish)) keep(s, &plan);
+    if (judge(&plan, s->wish, s->scale)) keep(s, &plan);
     return plan.left >= 1;
 }
 
@@ -210,7 +232,7 @@ static void try_all(search *s)
 }
 
 // Moves devices from round to round while that finds more.
-static void share_out(agg_trie_plan *plan, const agg_trie_wish *wish)
+static void share_out(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
 {
     for (double part = wish->devices / 8; part > wish->devices / 200; part /= 2) {
         for (uint32_t moved = 1; moved > 0;) {
@@ -221,7 +243,7 @@ static void share_out(agg_trie_plan *plan, const agg_trie_wish *wish)
                 if (from == to || from->devices < 2 * part) continue;
                 from->devices -= part;
                 to->devices += part;
-                if (!agg_trie_plan_judge(&other, wish) || other.words < plan->words + 0.01) continue;
+                if (!judge(&other, wish, scale) || other.words < plan->words + 0.01) continue;
                 *plan = other;
                 moved++;
             }
@@ -231,11 +253,11 @@ static void share_out(agg_trie_plan *plan, const agg_trie_wish *wish)
 
 void agg_trie_plan_run(agg_trie_plan *plan, const agg_trie_wish *wish)
 {
-    search s = {.wish = wish};
+    search s = {.wish = wish, .scale = scale_of(wish)};
     *plan = (agg_trie_plan){.n_rounds = 0};
     try_all(&s);
     for (uint32_t i = 0; i < s.n; i++) {
-        share_out(&s.best[i], wish);
+        share_out(&s.best[i], wish, s.scale);
         if (i == 0 || s.best[i].words > plan->words) *plan = s.best[i];
     }
 }

@@ -10,8 +10,8 @@
 // The model: of n reports a word of share f is found as often as not where f n (p - q) = z sqrt(n q (1 - q)) + z^2/6, the last for the skewness of
 // few votes, z being the bar of false-discovery rate `fdr` among the round's words; the same for starts. How many words of each length and
 // how many starts of each depth have such a share is taken from a population of reference, English as spoken in films (PEERS: SUBTLEX, 47.6 million
-// tokens): a table of counts at eleven shares. Other populations have other tables; what is planned from a running analysis takes the number
-// of starts that were really found. No promise: verified by simulation in docs/trie.md.
+// tokens): a table of counts at eleven shares. Other populations have other tables; what is planned from a running analysis moves the table
+// along its shares until it has as many starts as were really found. No promise: verified by simulation in docs/trie.md.
 #ifndef TRIE_PLAN_H
 #define TRIE_PLAN_H
 

@@ -109,6 +109,19 @@ static void cells_are_those_of_the_encoding(void **state)
     }
 }
 
+// Two starts that have 30 % each at least: English has none such, and its table alone would expect no word behind them. Moved, it goes on.
+static void another_population_moves_the_table(void **state)
+{
+    (void)state;
+    agg_trie_wish wish = {.devices = 1e5, .epsilon = 6, .depth = 6, .characters = 4, .from_depth = 2, .n_starts = 2};
+    agg_trie_plan plan;
+    wish.least_share = 0.3;
+    agg_trie_plan_run(&plan, &wish);
+    assert_true(plan.words > 0.5);
+    const agg_trie_round *last = &plan.rounds[plan.n_rounds - 1];
+    assert_true(last->depth + last->step >= 5);
+}
+
 // Where even one character behind the starts is too much for a record, there is nothing to plan.
 static void what_does_not_fit_is_said(void **state)
 {
@@ -128,6 +141,7 @@ int main(void)
         cmocka_unit_test(several_characters_a_round_are_worth_it),
         cmocka_unit_test(a_round_is_judged_by_the_formula),
         cmocka_unit_test(cells_are_those_of_the_encoding),
+        cmocka_unit_test(another_population_moves_the_table),
         cmocka_unit_test(what_does_not_fit_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
