@@ -139,3 +139,37 @@ test('refuses other mechanisms, other recipes, rounds where there are none, and 
   cli.bad(2, /did you mean --known/, 'discover', '--recipe', 'words.json', 'words.acc', '--knwon', 'x');
   cli.bad(5, /nowhere/, 'discover', '--recipe', 'words.json', 'words.acc', '--known', 'nowhere');
 });
+
+test('rounds of a trie: words of all of them, in their order only, each promise with its owner', () => {
+  const LETTERS = /** @type {[string, number][]} */ ([['ab', 4], ['abba', 3], ['bab', 3], ['cc', 2], ['я', 2]]);
+  cli.write('letters.tsv', LETTERS.map(([value, count]) => `${value}\t${count}\n`).join(''));
+  cli.good('plan', '--discover', '--method', 'trie', '--devices', '60000', '--epsilon', '12', '--contributions', '2', '--depth', '6', '--characters', 'abcя', '--id', 'letters-1', '--recipe-out', 'round1.json');
+  // Two rounds at least: the first asks for two characters.
+  const first = JSON.parse(cli.read('round1.json'));
+  first.encoding[0].step = 2;
+  cli.write('round1.json', { ...first, parameters: { ...first.parameters, known: ['cc'] } });
+  /** @type {string[][]} */
+  const rounds = [];
+  for (let i = 1, more = true; more; i++) {
+    cli.good('simulate', '--recipe', `round${i}.json`, '--counts', 'letters.tsv', '--devices', '20000', '--first', `${20_000 * i}`, '--seed', 'fish', '-o', `round${i}.batch`);
+    cli.good('ingest', '--recipe', `round${i}.json`, '-o', `round${i}.acc`, `round${i}.batch`);
+    rounds.push(['--recipe', `round${i}.json`, `round${i}.acc`]);
+    more = !/complete:/.test(cli.good('round', 'next', '--recipe', `round${i}.json`, `round${i}.acc`, '-o', `round${i + 1}.json`).err);
+  }
+  assert.ok(rounds.length > 1);
+  const { text, err } = cli.good('discover', ...rounds.flat());
+  assert.match(text, new RegExp(`reports of ${rounds.length} rounds`));
+  assert.match(text, /\nepsilon per item {4}6 /);
+  assert.match(text, /\nepsilon per device {2}12 \(2 contributions, in one round\)/);
+  assert.match(err, /item \(one contribution\): local epsilon 6; device \(2 of them, in one round\): local epsilon 12/);
+  const result = JSON.parse(cli.good('discover', ...rounds.flat(), '--format', 'json', '--fdr', '0.001').text);
+  for (const value of ['ab', 'я']) assert.ok(values(result).includes(value), `${value} of the first round`);
+  for (const value of values(result)) assert.ok(['ab', 'abba', 'bab', 'я'].includes(value), `${value} was sent, and is not known`);
+  assert.equal(result.rounds, rounds.length);
+  assert.equal(result.n, 40_000 * rounds.length, 'two contributions of each device');
+  cli.bad(2, /is not the first round|does not follow/, 'discover', ...[...rounds].reverse().flat());
+  cli.bad(2, /2 recipes and 1 accumulator/, 'discover', ...rounds[0], '--recipe', 'round2.json');
+  cli.good('simulate', '--recipe', 'round2.json', '--counts', 'letters.tsv', '--devices', '400', '--seed', 'fish', '-o', 'few2.batch');
+  cli.good('ingest', '--recipe', 'round2.json', '-o', 'few2.acc', 'few2.batch');
+  cli.bad(3, /800 reports are fewer than its minimum cohort of 1000/, 'discover', ...rounds[0], '--recipe', 'round2.json', 'few2.acc');
+});
