@@ -190,3 +190,48 @@ test('what does not go together is refused', () => {
   assert.equal(shoal(...base, '--counts', 'absent.tsv').code, 5);
   assert.match(shoal('plan', '--help').text, /^Usage: shoal plan/);
 });
+
+/** @param {string[]} args */
+function good(...args) {
+  const run = shoal(...args);
+  assert.equal(run.code, 0, run.err);
+  return run.text;
+}
+
+/** @param {RegExp} says @param {string[]} args */
+function bad(says, ...args) {
+  const run = shoal(...args);
+  assert.match(run.err, says);
+  assert.equal(run.code, 2);
+  assert.equal(run.text, '');
+}
+
+test('--discover puts both ways side by side, and writes the recipe of either', () => {
+  const asked = ['plan', '--discover', '--devices', '1000000', '--epsilon', '8'];
+  const plan = JSON.parse(good(...asked, '--format', 'json'));
+  assert.equal(plan.answer, 'trie');
+  assert.ok(plan.trie.share < plan.sfp.share && plan.trie.words > 200, 'a trie finds rarer words');
+  assert.equal(plan.sfp.oracle, 'olh');
+  assert.equal(plan.sfp.epsilon + plan.sfp.epsilon_fragment, 8);
+  const devices = plan.trie.rounds.reduce((/** @type {number} */ sum, /** @type {any} */ round) => sum + round.devices, 0);
+  assert.ok(Math.abs(devices - 1e6) < 10, 'every device answers one round');
+  const cms = JSON.parse(good(...asked, '--method', 'sfp', '--oracle', 'cms', '--length', '20', '--format', 'json'));
+  assert.equal(cms.answer, 'sfp');
+  assert.ok(cms.sfp.share > plan.sfp.share);
+
+  good(...asked, '--method', 'sfp', '--id', 'new-words', '--recipe-out', 'sfp.json');
+  assert.match(good('recipe', 'check', 'sfp.json'), /\nepsilon per report {2}8 /);
+  good(...asked, '--method', 'trie', '--contributions', '4', '--characters', 'абвя', '--depth', '9', '--recipe-out', 'trie.json');
+  const trie = JSON.parse(readFileSync(join(folder, 'trie.json'), 'utf8'));
+  assert.equal(trie.parameters.epsilon, 2);
+  assert.equal(trie.encoding[0].characters, 'абвя');
+  assert.match(good('recipe', 'check', 'trie.json'), /\nepsilon per person {2}8, user-level/);
+  assert.match(good(...asked), /\nanswer {14}trie\n/);
+
+  bad(/--epsilon is needed/, 'plan', '--discover', '--devices', '1000');
+  bad(/--epsilon must be from 0.1 to 16/, 'plan', '--discover', '--devices', '1000', '--epsilon', '17');
+  bad(/--method is sfp or trie/, ...asked, '--method', 'cms');
+  bad(/--length is even/, ...asked, '--length', '9');
+  bad(/without blanks, quotes/, ...asked, '--characters', 'a"b');
+  bad(/unknown option --size/, ...asked, '--size', '9');
+});
