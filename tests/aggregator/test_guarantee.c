@@ -173,7 +173,7 @@ static char *lines_of(const agg_guarantee *a, const agg_guarantee *b)
 
 static void lines_say_what_holds(void **state)
 {
-    agg_guarantee g = {4, 3.999999, 1, 200000, 1, 1e-9, 0, 0.1148681, "stronger", 0, 0}, other = g;
+    agg_guarantee g = {4, 3.999999, 1, 0, 200000, 1, 1e-9, 0, 0.1148681, "stronger", 0, 0}, other = g;
     (void)state;
     assert_string_equal(
         lines_of(&g, NULL),
@@ -190,14 +190,14 @@ static void lines_say_what_holds(void **state)
         "epsilon per report  4 (as drawn: 3.999999)\n"
         "epsilon per day     4 (1 report)\n" ASSUMES "all reporters honest, only the sum shown.\n"
         "A person with a report on both sides: epsilon 4.11487 at delta 1e-9.\n");
-    g = (agg_guarantee){2, 2, 5, 1, 0.25, 1e-12, 1, 0.5, "closed_form", 0.3, 0};
+    g = (agg_guarantee){2, 2, 5, 0, 1, 0.25, 1e-12, 1, 0.5, "closed_form", 0.3, 0};
     assert_string_equal(lines_of(&g, NULL),
                         "epsilon per report  2 (as drawn: 2)\n"
                         "epsilon per day     10 (5 reports)\n"
                         "central epsilon     0.5 (closed form bound, 1 report, delta 1e-12)\n"
                         "claim               central epsilon 0.3: not kept by these reports\n" ASSUMES
                         "25 % of the reporters honest, only the sum shown.\n");
-    g = (agg_guarantee){2, 2, 1, 10000, 1, 1e-3, 1, 0.25, "renyi", 0.5, 1};
+    g = (agg_guarantee){2, 2, 1, 0, 10000, 1, 1e-3, 1, 0.25, "renyi", 0.5, 1};
     assert_string_equal(lines_of(&g, NULL),
                         "epsilon per report  2 (as drawn: 2)\n"
                         "epsilon per day     2 (1 report)\n"
@@ -220,7 +220,7 @@ static void check_json(const agg_guarantee *g, const char *expected)
 
 static void json_says_the_same(void **state)
 {
-    agg_guarantee g = {0.1, 0.099999, 3, 5000, 0.8, 1e-9, 1, 0.0123456789012345, "stronger", 0.01, 0};
+    agg_guarantee g = {0.1, 0.099999, 3, 0, 5000, 0.8, 1e-9, 1, 0.0123456789012345, "stronger", 0.01, 0};
     (void)state;
     check_json(
         &g, "{\"local\":{\"epsilon\":0.1,\"drawn\":0.099999,\"model\":\"replacement\",\"reports_per_day\":3,"

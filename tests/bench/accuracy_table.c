@@ -95,7 +95,7 @@ static void collect(sums *s, const agg_recipe *recipe, const agg_dictionary *cou
     agg_accumulator acc;
     agg_error error;
     static uint64_t drawn[VALUES];
-    agg_drawn out = {drawn, 0, 0};
+    agg_drawn out = {.counts = drawn};
     static agg_count estimated[VALUES];
     agg_simulation_seed(simulation.seed, name);
     check(agg_accumulator_init(&acc, &error, &recipe->recipe), "no memory");
