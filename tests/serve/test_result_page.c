@@ -195,7 +195,7 @@ static void what_a_result_promises_stands_below_it(void **state)
 {
     static const agg_recipe recipe = {.id = "page-test"};
     agg_estimate_row rows[] = {row_of("a", 1, 50, 9)};
-    const agg_guarantee guarantee = {2, 2, 1, 1000, 1, 1e-9, 1, 0.25, "stronger", 0, 0};
+    const agg_guarantee guarantee = {2, 2, 1, 0, 1000, 1, 1e-9, 1, 0.25, "stronger", 0, 0};
     const agg_estimate estimate = {
         .recipe = &recipe, .n = 1000, .n_dictionary = 1, .n_rows = 1, .rows = rows, .guarantee = &guarantee};
     const agg_page_section section = {.recipe = &recipe, .estimate = &estimate};
