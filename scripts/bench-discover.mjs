@@ -152,8 +152,8 @@ const trie = (/** @type {string} */ characters) => ({ trie: ['--depth', '15', '-
 
 // The best of the splits that --splits measures, whole string then fragment, by total epsilon and devices.
 const BEST = /** @type {{[oracle: string]: {[setting: string]: number[]}}} */ ({
-  cms: { '4 1000000': [0.75, 3.25], '4 10000000': [0.75, 3.25], '8 1000000': [1.5, 6.5], '8 10000000': [1.5, 6.5] },
-  olh: { '4 1000000': [1, 3], '4 10000000': [1, 3], '8 1000000': [1.5, 6.5], '8 10000000': [1.5, 6.5] },
+  cms: { '4 1000000': [1, 3], '4 10000000': [1, 3], '8 1000000': [2, 6], '8 10000000': [2, 6] },
+  olh: { '4 1000000': [1, 3], '4 10000000': [1, 3], '8 1000000': [2.5, 5.5], '8 10000000': [2.5, 5.5] },
 });
 
 /** The ways of a table. @param {number} epsilon @param {number} n @param {string} list @returns {{name: string, wish: any}[]} */
