@@ -10,13 +10,7 @@
 #include "permanent.h"
 
 // Host names of two lengths, one with letters of two bytes.
-static const char *const words[] = {"shoal.org",
-                                    "kelp.net",
-                                    "br\xc3\xbc"
-                                    "cke.de",
-                                    "tern.com",
-                                    "plaice.eu",
-                                    "squid.io"};
+static const char *const words[] = {"shoal.org", "kelp.net", "br\303\274cke.de", "tern.com", "plaice.eu", "squid.io"};
 static const uint64_t percents[] = {34, 24, 18, 12, 8, 4};
 #define N_WORDS 6u
 
