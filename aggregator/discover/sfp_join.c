@@ -35,7 +35,8 @@ typedef struct search {
 
 static const agg_sfp_fragment *of_hash(const join *j, uint32_t position, uint32_t hash)
 {
-    return j->heavy->fragments[position] + j->heavy->start[position][hash];
+    const agg_sfp_fragment *all = j->heavy->fragments[position]; // NULL where a position has none
+    return all != NULL ? all + j->heavy->start[position][hash] : NULL;
 }
 
 static uint32_t count_of_hash(const join *j, uint32_t position, uint32_t hash)
