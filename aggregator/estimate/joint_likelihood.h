@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// How likely a record is under each category of a variable, up to a factor of the record alone: all that an estimate of a joint distribution
+// needs of a mechanism (fanti-2016 sections 3.1 and 3.2, appendix D). For every mechanism of mechanisms.def but one-bit-mean, from the
+// thresholds that coins are really drawn with.
+//
+// A category is an item, "none of the list" (SHOAL_ITEM_NONE, in a closed domain), or, as the last one, "Other": every value that no category
+// before it names. What "Other" sends is not known; it is estimated from the sums over all records, less what the named categories add to them:
+//
+//     a value sets one column of a row (or is an entry of the list)     P(record | Other) = sum over columns c of v_c P(record | c)
+//     a value sets several bits (RAPPOR with hashes > 1; section 3.2)    P(record | Other) = product over bits of v_c P(bit | set) + (1 - v_c) P(bit | not)
+//
+// v_c is the share of Other's devices whose value has column c, of each cohort or row for itself: (t_c - sum of the named categories' shares
+// that have c) / (1 - sum of all their shares), t_c the share among all reports, unbiased. It is clamped to [0, 1], so that what comes of it
+// stays between what the mechanism sends for a value with that column and without.
+//
+// A row that few reports chose knows little of itself, and each of them would find itself in v. Therefore v is drawn towards what a
+// random value would have (1/m of a row of m columns; alike for all values of a list that are left): v = b + l (v - b), l = T / (T + S), S the variance of
+// that row's v and T the variance of v over all rows beyond S, both estimated. With many reports l is 1 and this is the paper's estimate.
+#ifndef JOINT_LIKELIHOOD_H
+#define JOINT_LIKELIHOOD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agg_error.h"
+#include "mechanism.h"
+#include "sketch.h"
+
+// The categories of one variable.
+typedef struct agg_joint_categories {
+    uint32_t part;         // of the record, 0 ..
+    uint32_t n_items;      // 0 only where there is `has_other`
+    const uint64_t *items; // all different
+    const double
+        *shares; // of all reports, one an item: their marginal estimates, clamped to [0, 1] here; NULL: estimated here
+    int has_other; // one category more, the last
+} agg_joint_categories;
+
+// Returns: how many categories there are, "Other" counted.
+static inline uint32_t agg_joint_categories_count(const agg_joint_categories *categories)
+{
+    return categories->n_items + (categories->has_other != 0);
+}
+
+typedef struct agg_joint_law agg_joint_law;
+
+// Makes the law of one part's records.
+//   part, sketch, categories: kept by reference; `sketch` holds the sums of all n records
+// Returns: SHOAL_ERR_MECHANISM for one without a likelihood; SHOAL_ERR_RANGE for an item that the part does not take or that comes twice, no
+// category, or "Other" where the items leave nothing over.
+// Cost: with "Other", of hashed rows, one pass over the sketch (hcms: one transform). Memory: 8 bytes a column or value.
+shoal_err agg_joint_law_make(agg_joint_law **law, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
+                             uint64_t n, const agg_joint_categories *categories, unsigned n_threads) SHOAL_MUST_CHECK;
+void agg_joint_law_free(agg_joint_law *law);
+
+// Returns: the row (cohort) that a record states; 0 where there is one only.
+uint32_t agg_joint_law_row(const agg_joint_law *law, const uint8_t *record);
+
+// Writes the likelihood of a checked record under each category over that of the likeliest: the largest is 1.
+//   likelihood: agg_joint_categories_count numbers
+//   record: the part's record_size bytes
+// Cost: of the first record of another row than the last call's m + categories * hashes; so call row by row.
+void agg_joint_law_weigh(double *likelihood, agg_joint_law *law, const uint8_t *record);
+
+#endif
