@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joint distributions as text: JSON, NDJSON, CSV, a table for a terminal, and a heat map with its uncertainty (joint_svg.c). Category names may come
+// from a dictionary and are escaped for each. Pure; knows neither how the numbers were found nor what a mechanism is.
+#ifndef JOINT_PRINT_H
+#define JOINT_PRINT_H
+
+#include <stdio.h>
+
+#include "estimate_print.h"
+#include "guarantee.h"
+#include "joint_share.h"
+#include "text_list.h"
+
+typedef struct agg_joint_axis {
+    agg_text name;
+    uint32_t n;             // categories, the rest with them
+    const agg_text *labels; // n, no two alike
+    int has_other;          // the last one stands for whatever the others are not
+} agg_joint_axis;
+
+// The test of two variables' independence.
+typedef struct agg_joint_independence {
+    uint32_t first, second; // axes
+    double statistic;
+    uint32_t df;
+    double p_value; // NAN where there is nothing to test: one category
+} agg_joint_independence;
+
+typedef struct agg_joint_result {
+    const agg_recipe *recipe;
+    uint64_t n; // reports
+    double confidence;
+    uint32_t n_axes;
+    agg_joint_axis axes[SHOAL_VARIABLES_MAX];
+    size_t n_cells;
+    const agg_joint_share *cells;                          // the last axis changes fastest
+    const agg_joint_share *marginals[SHOAL_VARIABLES_MAX]; // axes[i].n each
+    const agg_joint_share *rates;                          // of two axes: P(second | first), as cells; NULL otherwise
+    uint32_t n_pairs;
+    const agg_joint_independence *pairs; // of all pairs of axes
+    int is_em_wald;                      // the paper's form, which is conservative
+    uint64_t iterations;
+    int converged;
+    double log_likelihood;          // a report
+    size_t rank, n_free;            // of the information matrix, and what it would be if the data said everything
+    const agg_guarantee *guarantee; // NULL: nothing is said
+} agg_joint_result;
+
+// Writes a result. Cells, rates and marginals of fewer reports than the recipe's release threshold are left out, and counted in "withheld".
+//   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","variables":[{"name","categories","other"}],"cells":[{"x","y","p","stderr","low",
+//   "high"}],"marginals":[{"variable","value","p",...}],"rates":[{"x","y",...}],"wald":{"statistic","df","p_value","form"},"iterations","converged",
+//   "log_likelihood","rank","parameters","withheld","guarantees"}; of more than two variables cells have "values" in place of x and y, there are no
+//   rates, and wald is a list of {"x","y",...} whose x and y are names.
+//   NDJSON and CSV: cells only; the columns of CSV are the variables' names, p, stderr, low, high.
+// Returns: AGG_ERR_IO when the stream fails.
+shoal_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result,
+                          agg_format format) SHOAL_MUST_CHECK;
+
+// Writes the heat map of two variables (SVG 1.1, no script): each cell's share as its shade and in figures, its interval as a bar on one scale for
+// all cells, hatched where the interval holds zero, a mark where the whole interval of the rate lies above or below the marginal; both marginals
+// with their intervals; and the test of independence.
+// Returns: AGG_ERR_USAGE for more than two variables or more than AGG_JOINT_SVG_MAX categories of one; AGG_ERR_IO.
+shoal_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *result) SHOAL_MUST_CHECK;
+
+#define AGG_JOINT_SVG_MAX 64u
+
+// Returns: whether a share of the result may be shown.
+int agg_joint_is_shown(const agg_joint_result *result, double p);
+
+#endif
