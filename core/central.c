@@ -35,42 +35,9 @@
 
 #include "exponential.h"
 #include "probability.h"
+#include "whole.h"
 
 #define ONE ((uint64_t)1 << SHOAL_EXPONENTIAL_BITS)
-#define LN_2 0x2c5c85fdf473de7u  // ceil(2^58 ln 2)
-#define LN_10 0x935d8dddaaa8ac2u // ceil(2^58 ln 10)
-
-#define WORDS 8
-
-typedef struct whole {
-    uint32_t word[WORDS]; // least significant first
-} whole;
-
-// a *= b. It must fit.
-static void multiply(whole *a, uint64_t b)
-{
-    whole product = {{0}};
-    for (int half = 0; half < 2; half++, b >>= 32) {
-        uint64_t carry = 0;
-        for (int i = 0; i + half < WORDS; i++) {
-            carry += (uint64_t)a->word[i] * (uint32_t)b + product.word[i + half];
-            product.word[i + half] = (uint32_t)carry;
-            carry >>= 32;
-        }
-    }
-    *a = product;
-}
-
-// a b^2 c. It must fit.
-static whole product_of(uint64_t a, uint64_t b, uint64_t c)
-{
-    whole product = {{(uint32_t)a, (uint32_t)(a >> 32)}};
-    multiply(&product, b);
-    multiply(&product, b);
-    multiply(&product, c);
-    return product;
-}
-
 // What does not depend on n and epsilon, in units of u.
 typedef struct crowd {
     uint64_t minus, plus; // E - 1, high; E + 1, low
@@ -86,11 +53,11 @@ static int is_in_range(uint32_t eps0_micro, uint32_t delta_exp)
 
 static crowd crowd_of(uint32_t eps0_micro, uint32_t delta_exp)
 {
-    uint64_t e = shoal_exponential(eps0_micro), log = LN_2 + delta_exp * LN_10; // ln(2/delta)
+    uint64_t e = shoal_exponential(eps0_micro), log = LN_2_58 + delta_exp * LN_10_58; // ln(2/delta)
     crowd c = {.minus = e - ONE + 2, .plus = e + ONE};
-    whole least = product_of(c.plus + 2, 1, log); // 2^(40 + 58) (E + 1) ln(2/delta), of which 8 times are asked for
+    whole least = whole_product(c.plus + 2, log, 1); // 2^(40 + 58) (E + 1) ln(2/delta), of which 8 times are asked for
     c.least = ((uint64_t)least.word[3] << 1 | least.word[2] >> 31) + 1;
-    c.log = ((log + LN_2) >> (58 - 5 - SHOAL_EXPONENTIAL_BITS)) + 1;
+    c.log = ((log + LN_2_58) >> (58 - 5 - SHOAL_EXPONENTIAL_BITS)) + 1;
     return c;
 }
 
@@ -101,10 +68,9 @@ static int is_enough(const crowd *c, uint64_t n, uint64_t d)
     if (n < c->least) return 0;
     uint64_t tail = 4 * (c->minus / n + 1); // t; least is above 100, so 4 times a share of it fits
     if (d < tail) return 0;
-    whole left = product_of(c->log, c->minus, 1), right = product_of(n, d - tail, c->plus);
-    for (int i = WORDS - 1; i >= 0; i--)
-        if (left.word[i] != right.word[i]) return left.word[i] < right.word[i];
-    return 1;
+    whole left = whole_product(c->log, c->minus, c->minus), right = whole_product(n, d - tail, d - tail);
+    whole_multiply(&right, c->plus);
+    return !whole_less(&right, &left);
 }
 
 shoal_err shoal_central_epsilon(uint32_t *eps_micro, uint32_t eps0_micro, uint64_t n, uint32_t delta_exp)

@@ -55,8 +55,14 @@ enum {
     SHOAL_TAKES_LENGTH = 1 << 15,
     SHOAL_TAKES_NGRAM = 1 << 16, // n and alphabet
     SHOAL_TAKES_GRAMS = 1 << 17,
-    SHOAL_TAKES_TRIE = 1 << 18,       // contributions, depth, max_prefixes
-    SHOAL_TAKES_TRIE_PASSES = 1 << 19 // sampler, passes, pass, known
+    SHOAL_TAKES_TRIE = 1 << 18,        // contributions, depth, max_prefixes
+    SHOAL_TAKES_TRIE_PASSES = 1 << 19, // sampler, passes, pass, known
+    SHOAL_TAKES_THRESH = 1 << 20,      // users, epochs, samples, smallest_group, groups, delta
+    SHOAL_TAKES_ESTIMATE = 1 << 21,    // epsilon_estimate
+    SHOAL_TAKES_PROJECTION = 1 << 22,
+    SHOAL_TAKES_UPDATE = 1 << 23,  // round.update
+    SHOAL_TAKES_RECORDS = 1 << 24, // records.keep_days
+    SHOAL_TAKES_VARIABLES = 1 << 25
 };
 
 // What a mechanism's recipes must state in one domain, and what they may state besides. needs == 0: it has no such domain.

@@ -11,13 +11,26 @@
 // Privacy: epsilon per record, replacement model: P(1) lies in [q, 1 - q] whatever the number, and both ends of the range reach
 // the odds (1 - q)/q <= e^epsilon. The epsilon really drawn is short of the stated one as probability.h says. "No number" is the middle
 // of the range, whose answers are even: it costs less than any other.
-// Draws, in order: one u64 for the fraction (its high 32 bits), one u64 for the flip.
+// Draws, in order: one u64 for the fraction (its high 32 bits), one u64 for the flip; before them, where there are rows, below(k).
 // Parameters: low, high. Record: one byte, 0 or 1. Text: "0" or "1".
+//
+// A compound may ask for one of k means, k > 1 (heavythresh.h): the row is drawn uniformly and sent in the clear, and says nothing of the
+// number. Record: the row (u32), then the byte. Text: "jjjj,s". Sums have two columns a row: how many bits were 0 and how many 1.
 #ifndef SHOAL_ONE_BIT_MEAN_H
 #define SHOAL_ONE_BIT_MEAN_H
 
 #include "mechanism.h"
 
 #define SHOAL_ONE_BIT_MEAN_NONE ((uint64_t)1 << 31) // the fraction that stands for SHOAL_ITEM_NONE
+#define SHOAL_ONE_BIT_MEAN_K_MAX 65536u // rows
+
+// Returns: where the bit lies in a record of the part.
+static inline uint32_t shoal_one_bit_mean_bit(const shoal_part *part)
+{
+    return part->k > 1 ? 4 : 0;
+}
+
+// Writes the bit alone, for who has drawn the row: what it says may depend on the row. Privacy, timing, draws: as above.
+void shoal_one_bit_mean_draw(uint8_t *bit, const shoal_part *part, uint64_t item, shoal_rng *rng);
 
 #endif

@@ -7,6 +7,7 @@
 #include "number_item.h"
 #include "recipe_compound.h"
 #include "recipe_query.h"
+#include "recipe_variables.h"
 
 typedef struct row {
     shoal_field f;
@@ -42,6 +43,15 @@ static const shoal_choice samplers[] = {{"random", SHOAL_SAMPLER_RANDOM}, {"gree
 #endif
 static const shoal_choice freshness[] = {{"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
 
+enum {
+    TAG_VALUE = 4,
+    TAG_MECHANISM = 9,
+    TAG_ROUND_INDEX = 39,
+    TAG_ROUND_PREVIOUS = 40,
+    TAG_ROUND_UPDATE = 69,
+    TAG_KEEP_DAYS = 70
+};
+
 #define AT(member) (uint16_t) offsetof(shoal_recipe, member)
 #define TAKES_HASH (SHOAL_TAKES_POLY1 | SHOAL_TAKES_AFFINE1)
 
@@ -50,12 +60,12 @@ static const row fields[] = {
     {{"recipe", NULL, 0, 0, 0, AT(recipe), FIELD_NAME, 1}, 1, 0},
     {{"analysis", NULL, 0, 0, 0, AT(analysis), FIELD_NAME, 1}, 2, 0},
     {{"stream", NULL, 0, 0, 0, AT(stream), FIELD_NAME, 1}, 3, 0},
-    {{"value", value_kinds, 0, 0, 0, AT(value), FIELD_CHOICE, 1}, 4, 0},
+    {{"value", value_kinds, 0, 0, 0, AT(value), FIELD_CHOICE, 1}, TAG_VALUE, 0},
     {{"text.form", forms, 0, 0, SHOAL_FORM_NFC, AT(text_form), FIELD_CHOICE, 0}, 5, 0},
     {{"text.case", cases, 0, 0, SHOAL_CASE_LOWER, AT(text_case), FIELD_CHOICE, 0}, 6, 0},
     {{"text.min", NULL, 1, 64, 1, AT(text_min), FIELD_INTEGER, 0}, 7, 0},
     {{"text.max", NULL, 1, 64, 32, AT(text_max), FIELD_INTEGER, 0}, 8, 0},
-    {{"mechanism", NULL, 0, 0, 0, AT(mechanism), FIELD_OTHER, 1}, 9, 0},
+    {{"mechanism", NULL, 0, 0, 0, AT(mechanism), FIELD_OTHER, 1}, TAG_MECHANISM, 0},
     {{"parameters.epsilon", NULL, 10000, 16000000, 0, AT(eps_micro), FIELD_MICRO, 0}, 10, SHOAL_TAKES_EPSILON},
 #ifndef SHOAL_ONLY_QUERIES
     {{"parameters.k", NULL, 1, 1u << 24, 0, AT(k), FIELD_INTEGER, 0}, 11, SHOAL_TAKES_K},
@@ -90,8 +100,8 @@ static const row fields[] = {
 #ifndef SHOAL_WITHOUT_QUERIES
     {{"policy", NULL, 0, 0, 0, AT(policy), FIELD_BYTES, 0}, 37, 0},
     {{"version", NULL, 1, 1000000, 0, AT(version), FIELD_INTEGER, 0}, 38, 0},
-    {{"round.index", NULL, 1, 1000, 0, AT(round_index), FIELD_INTEGER, 0}, 39, 0},
-    {{"round.previous", NULL, 0, 0, 0, AT(round_previous), FIELD_BYTES, 0}, 40, 0},
+    {{"round.index", NULL, 1, SHOAL_EPOCHS_MAX + 1, 0, AT(round_index), FIELD_INTEGER, 0}, TAG_ROUND_INDEX, 0},
+    {{"round.previous", NULL, 0, 0, 0, AT(round_previous), FIELD_BYTES, 0}, TAG_ROUND_PREVIOUS, 0},
     {{"aggregation.protocol", protocols, 0, 0, SHOAL_AGGREGATION_REPORTS, AT(aggregation), FIELD_CHOICE, 0}, 41, 0},
 #endif
 #ifndef SHOAL_WITHOUT_COMPOUNDS
@@ -110,6 +120,19 @@ static const row fields[] = {
     {{"parameters.max_prefixes", NULL, 1, 65536, 0, AT(max_prefixes), FIELD_INTEGER, 0}, 55, SHOAL_TAKES_TRIE},
     {{"parameters.passes", NULL, 1, 10, 1, AT(passes), FIELD_INTEGER, 0}, 56, PASSES},
     {{"parameters.pass", NULL, 1, 10, 1, AT(pass), FIELD_INTEGER, 0}, 57, PASSES},
+#define THRESH SHOAL_TAKES_THRESH
+    {{"parameters.users", NULL, 2, 1000000000, 0, AT(users), FIELD_INTEGER, 0}, 61, THRESH},
+    {{"parameters.epochs", NULL, 1, SHOAL_EPOCHS_MAX, 0, AT(epochs), FIELD_INTEGER, 0}, 62, THRESH},
+    {{"parameters.samples", NULL, 1, 1000000000, 0, AT(samples), FIELD_INTEGER, 0}, 63, THRESH},
+    {{"parameters.smallest_group", NULL, 1, 1000000000, 0, AT(smallest_group), FIELD_INTEGER, 0}, 64, THRESH},
+    {{"parameters.groups", NULL, 1, 1000000, 0, AT(groups), FIELD_INTEGER, 0}, 65, THRESH},
+    {{"parameters.delta", NULL, 3, 15, 0, AT(delta_exp), FIELD_DELTA, 0}, 66, THRESH},
+    {{"parameters.projection", NULL, 16, 65536, 2048, AT(projection), FIELD_INTEGER, 0}, 67, SHOAL_TAKES_PROJECTION},
+    {{"parameters.epsilon_estimate", NULL, 10000, 16000000, 0, AT(eps_estimate_micro), FIELD_MICRO, 0},
+     68,
+     SHOAL_TAKES_ESTIMATE},
+    {{"round.update", NULL, 0, 1, 0, AT(round_update), FIELD_INTEGER, 0}, TAG_ROUND_UPDATE, SHOAL_TAKES_UPDATE},
+    {{"records.keep_days", NULL, 0, 365, 30, AT(keep_days), FIELD_INTEGER, 0}, TAG_KEEP_DAYS, SHOAL_TAKES_RECORDS},
 #endif
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
@@ -122,17 +145,50 @@ void shoal_recipe_init(shoal_recipe *recipe)
     shoal_sha256_init(&recipe->values_sha);
 }
 
+static int is_stated(const shoal_recipe *recipe, size_t i)
+{
+    return recipe->seen[i / 64] >> i % 64 & 1;
+}
+
+static void set_stated(shoal_recipe *recipe, size_t i)
+{
+    recipe->seen[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+#ifdef SHOAL_WITHOUT_COMPOUNDS
+static int is_misplaced(const shoal_recipe *recipe, const row *r)
+{
+    (void)recipe;
+    (void)r;
+    return 0;
+}
+#else
+// In a joint recipe each variable states it, and the recipe does not.
+static int is_of_variable(const row *r)
+{
+    return r->tag == TAG_VALUE || r->tag == TAG_MECHANISM ||
+           (r->takes != 0 && r->tag != TAG_ROUND_UPDATE && r->tag != TAG_KEEP_DAYS);
+}
+
+// Is it a variable's, and stated of the joint recipe, or the reverse?
+static int is_misplaced(const shoal_recipe *recipe, const row *r)
+{
+    return recipe->n_variables > 0 && is_of_variable(r) != (recipe->at_variable > 0);
+}
+#endif
+
 // The field of a path, marked as seen; NULL (and *err) when there is none or it came before.
 static const shoal_field *take_field(shoal_recipe *recipe, const char *path, size_t path_len, shoal_err *err)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
         const shoal_field *f = &fields[i].f;
         if (!shoal_text_equal(f->path, path, path_len)) continue;
-        if (recipe->seen >> i & 1) {
+        if (is_misplaced(recipe, &fields[i])) break;
+        if (is_stated(recipe, i)) {
             *err = shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_DUPLICATE, "is given twice");
             return NULL;
         }
-        recipe->seen |= (uint64_t)1 << i;
+        set_stated(recipe, i);
         return f;
     }
     *err = shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a recipe");
@@ -143,6 +199,10 @@ shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t
 {
     const char *why;
     shoal_err err = SHOAL_OK;
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    err = shoal_variables_enter(recipe, &path, &path_len);
+    if (err != SHOAL_OK) return err;
+#endif
 #if !defined SHOAL_WITHOUT_QUERIES && !defined SHOAL_WITHOUT_COMPOUNDS
     if (shoal_query_set_number(recipe, path, path_len, micro, &err)) return err;
 #endif
@@ -182,6 +242,10 @@ shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t
 {
     const char *why;
     shoal_err err = SHOAL_OK;
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    err = shoal_variables_enter(recipe, &path, &path_len);
+    if (err != SHOAL_OK || shoal_variables_set_name(recipe, path, path_len, text, len, &err)) return err;
+#endif
 #ifndef SHOAL_WITHOUT_QUERIES
     if (shoal_query_set_string(recipe, path, path_len, text, len, &err)) return err;
 #endif
@@ -205,6 +269,13 @@ shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t 
     return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a query");
 }
 
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+shoal_err shoal_recipe_add_own_value(shoal_recipe *recipe, const char *text, size_t len)
+{
+    return shoal_recipe_add_value(recipe, text, len);
+}
+#endif
+
 static void put_values(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe)
 {
     (void)w;
@@ -227,7 +298,7 @@ static shoal_err check_value(shoal_recipe *recipe, uint32_t needs, uint32_t doma
     return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_MECHANISM, "does not answer queries");
 }
 #else
-shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len)
+shoal_err shoal_recipe_add_own_value(shoal_recipe *recipe, const char *text, size_t len)
 {
     static const char path[] = "parameters.values";
     uint8_t prefix[4];
@@ -244,6 +315,14 @@ shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t 
     shoal_sha256_update(&recipe->values_sha, (const uint8_t *)text, len);
     recipe->n_values++;
     return SHOAL_OK;
+}
+
+shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len)
+{
+    recipe->at_variable = 0;
+    if (recipe->n_variables > 0)
+        return shoal_recipe_refuse(recipe, "parameters.values", SHOAL_ERR_UNKNOWN_FIELD, "is not for a joint recipe");
+    return shoal_recipe_add_own_value(recipe, text, len);
 }
 
 static void put_values(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe)
@@ -304,11 +383,10 @@ static shoal_err check_takes(shoal_recipe *recipe, uint32_t needs, uint32_t may)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
         const row *r = &fields[i];
-        int is_stated = recipe->seen >> i & 1;
-        if (r->takes == 0) continue;
-        if (is_stated && !(r->takes & (needs | may)))
+        if (r->takes == 0 || is_misplaced(recipe, r)) continue;
+        if (is_stated(recipe, i) && !(r->takes & (needs | may)))
             return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
-        if (!is_stated && r->takes & needs && r->takes != SHOAL_TAKES_LIST)
+        if (!is_stated(recipe, i) && r->takes & needs && r->takes != SHOAL_TAKES_LIST)
             return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
     }
     return SHOAL_OK;
@@ -350,10 +428,10 @@ static const char *path_of(const shoal_recipe *recipe, const char *name)
     return "mechanism";
 }
 
-// The parts of what is no compound: one.
-static shoal_err prepare_part(shoal_recipe *recipe, uint32_t domain, uint32_t cells, const char **name)
+// Fills and prepares a part with what the fields state.
+static shoal_err prepare_part(shoal_part *part, const shoal_recipe *recipe, uint32_t domain, uint32_t cells,
+                              const char **name)
 {
-    shoal_part *part = &recipe->parts[0];
     part->mechanism = recipe->mechanism;
     part->domain = domain;
     part->hash = recipe->hash;
@@ -364,7 +442,13 @@ static shoal_err prepare_part(shoal_recipe *recipe, uint32_t domain, uint32_t ce
     part->hashes = recipe->hashes;
     memcpy(part->pqf_micro, recipe->pqf_micro, sizeof part->pqf_micro);
     memcpy(part->seed, recipe->seed, sizeof part->seed);
-    shoal_err err = shoal_part_prepare(part, name);
+    return shoal_part_prepare(part, name);
+}
+
+static shoal_err prepare_only_part(shoal_recipe *recipe, uint32_t domain, uint32_t cells, const char **name)
+{
+    const shoal_part *part = &recipe->parts[0];
+    shoal_err err = prepare_part(&recipe->parts[0], recipe, domain, cells, name);
     if (err != SHOAL_OK) return err;
     recipe->record_size = part->record_size;
     recipe->text_size = part->text_size;
@@ -400,83 +484,183 @@ static shoal_err finish_mechanism(shoal_recipe *recipe)
         err = shoal_compound_finish(recipe, compound, cells, &name);
     else
 #endif
-        err = prepare_part(recipe, domain, cells, &name);
+        err = prepare_only_part(recipe, domain, cells, &name);
     if (err == SHOAL_OK) return SHOAL_OK;
     return shoal_recipe_refuse(recipe, path_of(recipe, name), err, "is outside what the mechanism takes");
 }
 
-static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe, int with_part);
+// ---- canonical bytes ----
 
-static shoal_err hash_recipe(uint8_t hash[32], const shoal_recipe *recipe, int with_part)
+static void put_field(shoal_canonical *w, const shoal_recipe *recipe, size_t i)
 {
-    uint8_t canonical[SHOAL_CANONICAL_MAX];
-    size_t len = 0;
-    shoal_sha256 sha;
-    shoal_err err = write_canonical(canonical, sizeof canonical, &len, recipe, with_part);
-    if (err != SHOAL_OK) return err;
-    shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, canonical, len);
-    shoal_sha256_final(hash, &sha);
-    return SHOAL_OK;
+    const shoal_field *f = &fields[i].f;
+    uint16_t tag = fields[i].tag;
+    uint8_t eight[8];
+    if (f->kind == FIELD_LIST) {
+        put_values(w, tag, recipe);
+    } else if (f->kind == FIELD_NAME) {
+        shoal_name name;
+        memcpy(&name, (const uint8_t *)recipe + f->offset, sizeof name);
+        shoal_canonical_field(w, tag, name.bytes, name.len);
+    } else if (f->kind == FIELD_BYTES) {
+        if (is_stated(recipe, i)) shoal_canonical_field(w, tag, (const uint8_t *)recipe + f->offset, 32);
+    } else if (shoal_field_get(f, recipe) != f->initial) {
+        store64_be(eight, shoal_field_get(f, recipe));
+        shoal_canonical_field(w, tag, eight, sizeof eight);
+    }
 }
 
-shoal_err shoal_recipe_finish(shoal_recipe *recipe)
-{
-    if (recipe->error_text != NULL) return SHOAL_ERR_ARGUMENT;
-    for (size_t i = 0; i < N_FIELDS; i++)
-        if (fields[i].f.is_always && !(recipe->seen >> i & 1))
-            return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
-    shoal_err err = finish_mechanism(recipe);
-    if (err != SHOAL_OK) return err;
-    if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
-    err = hash_recipe(recipe->query_hash, recipe, 0);
-    return err == SHOAL_OK ? hash_recipe(recipe->recipe_hash, recipe, 1) : err;
-}
+// What they are the bytes of: a part of a collection, what is signed, a run of rounds.
+enum extent { OF_PART, OF_QUERY, OF_RUN };
 
-static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe, int with_part)
+static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe, enum extent extent)
 {
     static const char title[] = "shoal recipe 1\n";
     shoal_canonical w = {out, cap, 0, 0};
     if (recipe->n_parts == 0) return SHOAL_ERR_ARGUMENT;
     shoal_canonical_put(&w, title, sizeof title - 1);
     for (size_t i = 0; i < N_FIELDS; i++) {
-        const shoal_field *f = &fields[i].f;
         uint16_t tag = fields[i].tag;
-        uint8_t eight[8];
-        if (f->kind == FIELD_LIST) {
-            put_values(&w, tag, recipe);
-        } else if (f->kind == FIELD_NAME) {
-            shoal_name name;
-            memcpy(&name, (const uint8_t *)recipe + f->offset, sizeof name);
-            shoal_canonical_field(&w, tag, name.bytes, name.len);
-        } else if (f->kind == FIELD_BYTES) {
-            if (recipe->seen >> i & 1) shoal_canonical_field(&w, tag, (const uint8_t *)recipe + f->offset, 32);
-        } else if (shoal_field_get(f, recipe) != f->initial) {
-            store64_be(eight, shoal_field_get(f, recipe));
-            shoal_canonical_field(&w, tag, eight, sizeof eight);
-        }
+        int is_round = tag == TAG_ROUND_INDEX || tag == TAG_ROUND_PREVIOUS || tag == TAG_ROUND_UPDATE;
+        if (extent != OF_RUN || !is_round) put_field(&w, recipe, i);
     }
 #ifndef SHOAL_WITHOUT_QUERIES
-    shoal_query_put(&w, recipe, with_part);
-#else
-    (void)with_part;
+    shoal_query_put(&w, recipe, extent == OF_PART);
 #endif
 #ifndef SHOAL_WITHOUT_COMPOUNDS
     shoal_compound_put(&w, recipe);
+    shoal_variables_put(&w, recipe);
 #endif
     if (w.is_full) return SHOAL_ERR_SPACE;
     *len = w.len;
     return SHOAL_OK;
 }
 
+static void hash_bytes(uint8_t hash[32], const uint8_t *bytes, size_t len)
+{
+    shoal_sha256 sha;
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, bytes, len);
+    shoal_sha256_final(hash, &sha);
+}
+
+static shoal_err hash_recipe(uint8_t hash[32], const shoal_recipe *recipe, enum extent extent)
+{
+    uint8_t canonical[SHOAL_CANONICAL_MAX];
+    size_t len = 0;
+    shoal_err err = write_canonical(canonical, sizeof canonical, &len, recipe, extent);
+    if (err == SHOAL_OK) hash_bytes(hash, canonical, len);
+    return err;
+}
+
+// ---- variables ----
+
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+int shoal_recipe_has_own(const shoal_recipe *recipe)
+{
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (is_of_variable(&fields[i]) && is_stated(recipe, i)) return 1;
+    return 0;
+}
+
+void shoal_recipe_state_joint(shoal_recipe *recipe, uint32_t mechanism)
+{
+    recipe->value = SHOAL_VALUE_VARIABLES;
+    recipe->mechanism = mechanism;
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (fields[i].tag == TAG_VALUE || fields[i].tag == TAG_MECHANISM) set_stated(recipe, i);
+}
+
+static shoal_err check_variable(shoal_recipe *recipe, uint32_t *domain)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
+    if (recipe->value == 0) return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_MISSING_FIELD, "is missing");
+    if (recipe->value == SHOAL_VALUE_FIELDS)
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "of a variable must not be fields");
+    if (recipe->mechanism == SHOAL_MECHANISM_NONE)
+        return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_MISSING_FIELD, "is missing");
+    if (mechanism == NULL || mechanism->number.needs != 0)
+        return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_MECHANISM, "is none that a variable can have");
+    *domain = domain_of(recipe, mechanism);
+    return check_domain(recipe, shoal_mechanism_takes(mechanism, *domain), *domain);
+}
+
+static void digest_variable(uint8_t digest[32], const shoal_recipe *recipe)
+{
+    uint8_t bytes[1024];
+    shoal_canonical w = {bytes, sizeof bytes, 0, 0};
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (is_of_variable(&fields[i])) put_field(&w, recipe, i);
+    hash_bytes(digest, bytes, w.len);
+}
+
+// Puts every field of a variable back to its beginning.
+static void clear_variable(shoal_recipe *recipe)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        if (!is_of_variable(&fields[i])) continue;
+        if (shoal_field_is_number(&fields[i].f)) shoal_field_put(&fields[i].f, recipe, fields[i].f.initial);
+        recipe->seen[i / 64] &= ~((uint64_t)1 << i % 64);
+    }
+    memset(recipe->seed, 0, sizeof recipe->seed);
+    memset(recipe->values_digest, 0, sizeof recipe->values_digest);
+    recipe->n_values = 0;
+    shoal_sha256_init(&recipe->values_sha);
+}
+
+shoal_err shoal_recipe_take_variable(shoal_recipe *recipe, shoal_variable *variable, shoal_part *part)
+{
+    const char *name = "mechanism";
+    uint32_t domain = 0;
+    shoal_err err = check_variable(recipe, &domain);
+    if (err != SHOAL_OK) return err;
+    err = prepare_part(part, recipe, domain, 0, &name);
+    if (err != SHOAL_OK)
+        return shoal_recipe_refuse(recipe, path_of(recipe, name), err, "is outside what the mechanism takes");
+    if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
+    digest_variable(variable->digest, recipe);
+    variable->value = recipe->value;
+    variable->size = recipe->size;
+    variable->n_values = recipe->n_values;
+    variable->low_micro = recipe->low_micro;
+    variable->high_micro = recipe->high_micro;
+    clear_variable(recipe);
+    return SHOAL_OK;
+}
+#endif
+
+// ---- the whole ----
+
+shoal_err shoal_recipe_finish(shoal_recipe *recipe)
+{
+    shoal_err err = SHOAL_OK;
+    if (recipe->error_text != NULL) return SHOAL_ERR_ARGUMENT;
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    err = shoal_variables_finish(recipe);
+    if (err != SHOAL_OK) return err;
+#endif
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (fields[i].f.is_always && !is_stated(recipe, i))
+            return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
+    err = finish_mechanism(recipe);
+    if (err != SHOAL_OK) return err;
+    if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    err = hash_recipe(recipe->run_hash, recipe, OF_RUN);
+    if (err != SHOAL_OK) return err;
+#endif
+    err = hash_recipe(recipe->query_hash, recipe, OF_QUERY);
+    return err == SHOAL_OK ? hash_recipe(recipe->recipe_hash, recipe, OF_PART) : err;
+}
+
 shoal_err shoal_recipe_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe)
 {
-    return write_canonical(out, cap, len, recipe, 1);
+    return write_canonical(out, cap, len, recipe, OF_PART);
 }
 
 shoal_err shoal_recipe_signed(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe)
 {
-    return write_canonical(out, cap, len, recipe, 0);
+    return write_canonical(out, cap, len, recipe, OF_QUERY);
 }
 
 shoal_err shoal_recipe_check_day(const shoal_recipe *recipe, uint32_t day)
@@ -511,7 +695,7 @@ const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe)
 static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 {
     const shoal_field *f = &fields[i].f;
-    if (!(recipe->seen >> i & 1) || f->kind == FIELD_CHOICE) return 0;
+    if (!is_stated(recipe, i) || f->kind == FIELD_CHOICE) return 0;
     if (f->kind == FIELD_LIST)
         *micro = (int64_t)recipe->n_values * 1000000;
     else
@@ -521,6 +705,13 @@ static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 
 int shoal_recipe_parameter(const char **name, int64_t *micro, const shoal_recipe *recipe, uint32_t index)
 {
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    if (recipe->n_variables > 0) { // of which none speaks for all
+        *name = "epsilon";
+        *micro = recipe->cost_micro;
+        return index == 0;
+    }
+#endif
     for (size_t i = 0; i < N_FIELDS; i++) {
         const char *own = parameter_name(&fields[i].f);
         if (own == NULL || !get_parameter(micro, recipe, i) || index-- > 0) continue;

@@ -14,6 +14,8 @@
 // A query is a recipe with `policy`, `version`, `round`, `split_by`, `aggregation` and, for `value: "fields"`, an `encoding`
 // (encoding.h). `split_by` makes a collection of each of its parts: the same recipe with the field `part`, one entry a split field,
 // has the same signed bytes (they leave `part` out), a hash of its own and the key "id/entry/...".
+//
+// A joint recipe (joint.h) has `variables`, each with a name and a mechanism, in place of one `value`, `mechanism`, `parameters`, `hash` and `seed`.
 #ifndef SHOAL_RECIPE_H
 #define SHOAL_RECIPE_H
 
@@ -33,6 +35,9 @@
 #define SHOAL_ALPHABET_MAX 128     // bytes
 #define SHOAL_KNOWN_MAX (1u << 17) // words
 
+#define SHOAL_VARIABLES_MAX SHOAL_PARTS_MAX
+#define SHOAL_EPOCHS_MAX 65536 // of a run
+
 #define SHOAL_SPLIT_MAX 2         // fields that a collection is split by
 #define SHOAL_SPLIT_VALUES_MAX 31 // listed values of one of them
 
@@ -42,7 +47,8 @@ enum shoal_value_kind {
     SHOAL_VALUE_SITE,
     SHOAL_VALUE_ITEM,
     SHOAL_VALUE_NUMBER,
-    SHOAL_VALUE_FIELDS // fields of an event, by `encoding`
+    SHOAL_VALUE_FIELDS,   // fields of an event, by `encoding`
+    SHOAL_VALUE_VARIABLES // one of each variable, by `variables`; no name that a recipe can state
 };
 enum shoal_text_form { SHOAL_FORM_NONE = 0, SHOAL_FORM_NFC = 1 };
 enum shoal_text_case { SHOAL_CASE_KEEP = 0, SHOAL_CASE_LOWER = 1 };
@@ -60,6 +66,15 @@ typedef struct shoal_split {
     shoal_list values; // of what other values are there is one more part, "other"
     size_t longest;    // characters of the longest of them
 } shoal_split;
+
+// One variable of a joint recipe; recipe.parts has its randomizer under the same index.
+typedef struct shoal_variable {
+    shoal_name name;
+    uint32_t value;                // enum shoal_value_kind; neither fields nor variables
+    uint32_t size, n_values;       // as the recipe states them; 0 where it does not
+    int64_t low_micro, high_micro; // range of a number
+    uint8_t digest[32];            // of what the recipe says of it but the name
+} shoal_variable;
 
 typedef struct shoal_recipe {
     shoal_name recipe, analysis, stream;
@@ -106,6 +121,15 @@ typedef struct shoal_recipe {
     uint32_t depth, max_prefixes;         // trie: characters of a word at most; prefixes that a round may keep
     uint32_t passes, pass;                // trie: tries to build, the one this round is of; default 1
     shoal_list known;                     // trie: words that are not reported
+    uint32_t users, epochs, samples; // thresh, heavythresh: devices, epochs of a run, samples of a device in an epoch
+    uint32_t smallest_group, groups; // devices of the smallest group that changes alone; groups
+    uint32_t delta_exp;              // K of 1e-K: the chance that the run's accuracy fails
+    uint32_t projection;             // heavythresh: coordinates; default 2048
+    uint32_t eps_estimate_micro;     // heavythresh: epsilon of one estimate
+    uint32_t round_update;           // 1: devices send their estimates of the epoch before this one
+    uint32_t keep_days;              // days that records are kept beyond their period; default 30
+    uint32_t n_variables;            // of a joint recipe: 2 .. 8; else 0
+    shoal_variable variables[SHOAL_VARIABLES_MAX];
     // below: written by shoal_recipe_finish
     uint32_t n_parts;
     shoal_part parts[SHOAL_PARTS_MAX];
@@ -115,19 +139,25 @@ typedef struct shoal_recipe {
     uint32_t text_size;   // characters of a text record
     uint8_t recipe_hash[32];
     uint8_t query_hash[32]; // the same without `part`: of the bytes that are signed
+    uint8_t run_hash[32];   // the same without `part` and `round`: of all epochs of a run
     shoal_name key; // what reports and accumulators call the collection: recipe, then "/" and each entry of part
     // below: private to recipe.c
-    uint64_t seen; // one bit a field
+    uint64_t seen[2];     // one bit a field
+    uint32_t at_variable; // 1 + index of the variable whose fields are being set; 0 for the recipe's own
     uint32_t n_values;
     uint8_t values_digest[32];
     shoal_sha256 values_sha;
     const char *error_field; // static path of the field the last error is about, or NULL
     const char *error_text;  // static sentence, or NULL
+    uint32_t error_variable; // 1 + index of the variable that the error is about; 0 where it is about none
 } shoal_recipe;
 
 // Starts an empty recipe with every default in place.
 void shoal_recipe_init(shoal_recipe *recipe);
 
+// What a joint recipe says of variable N, counted from 0 in order, is set under "variables.N.": name, value, mechanism, parameters.*, hash, seed. All of
+// one comes before the first of the next.
+//
 // Sets one field. On error `recipe->error_field` and `error_text` say what and where, and the recipe is unusable.
 //   path: dotted JSON path, not NUL-terminated
 //   micro: the number in micro-units
@@ -146,7 +176,7 @@ int shoal_recipe_range(int64_t *min_micro, int64_t *max_micro, const char *path,
 shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t len) SHOAL_MUST_CHECK;
 
 // Adds the next entry of any list but `parameters.values`: encoding.N.boundaries (numbers); encoding.N.values, encoding.N.prefixes,
-// encoding.N.tokens, encoding.N.starts, encoding.N.characters, split_by.N.values, part, parameters.known (texts). N counts from 0 in order. The host refuses doubles, and a `part` that
+// encoding.N.tokens, encoding.N.starts, encoding.N.characters, split_by.N.values, part, parameters.known, variables.N.parameters.values (texts). N counts from 0 in order. The host refuses doubles, and a `part` that
 // split_by.N.values does not hold and that is not "other".
 shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t path_len, const char *text,
                                 size_t len) SHOAL_MUST_CHECK;
@@ -176,6 +206,9 @@ int shoal_recipe_is_permanent(const shoal_recipe *recipe);
 //   micro: the number in micro-units; value must be "number"
 // Timing: constant in micro.
 uint64_t shoal_recipe_number_item(const shoal_recipe *recipe, int64_t micro);
+
+// The same of variable i of a joint recipe.
+uint64_t shoal_variable_number_item(const shoal_recipe *recipe, uint32_t i, int64_t micro);
 
 // Checks the whole recipe, prepares its parts and computes its hash. Must succeed before any other use.
 shoal_err shoal_recipe_finish(shoal_recipe *recipe) SHOAL_MUST_CHECK;

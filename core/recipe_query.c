@@ -10,6 +10,7 @@
 
 #include "bytes.h"
 #include "recipe_compound.h"
+#include "recipe_variables.h"
 
 #define TAG_ENCODING 42
 #define TAG_SPLIT_BY 43
@@ -17,8 +18,7 @@
 
 // ---- the lists of a query ----
 
-// Reads "HEAD.N.": Returns: N, or UINT32_MAX where the path is another; *rest is what follows, of *rest_len bytes.
-static uint32_t entry_of(const char *head, const char *path, size_t len, const char **rest, size_t *rest_len)
+uint32_t shoal_path_entry(const char *head, const char *path, size_t len, const char **rest, size_t *rest_len)
 {
     size_t n = text_len(head);
     if (len < n + 4 || memcmp(path, head, n) != 0 || path[n] != '.' || path[n + 2] != '.') return UINT32_MAX;
@@ -50,13 +50,13 @@ int shoal_query_set_string(shoal_recipe *recipe, const char *path, size_t path_l
 {
     const char *rest, *why;
     size_t n;
-    uint32_t index = entry_of("encoding", path, path_len, &rest, &n);
+    uint32_t index = shoal_path_entry("encoding", path, path_len, &rest, &n);
     if (index != UINT32_MAX && shoal_text_equal("field", rest, n)) {
         *err = shoal_encoding_set_field(&recipe->encoding, index, text, len, &why);
         if (*err != SHOAL_OK) shoal_recipe_refuse(recipe, "encoding.N.field", *err, why);
         return 1;
     }
-    index = entry_of("split_by", path, path_len, &rest, &n);
+    index = shoal_path_entry("split_by", path, path_len, &rest, &n);
     if (index == UINT32_MAX || !shoal_text_equal("field", rest, n)) return 0;
     *err = set_split_field(recipe, index, text, len);
     return 1;
@@ -67,7 +67,7 @@ int shoal_query_set_number(shoal_recipe *recipe, const char *path, size_t path_l
 {
     const char *rest, *why = SHOAL_SENTENCE("must be from 1 to 4 characters");
     size_t n;
-    uint32_t index = entry_of("encoding", path, path_len, &rest, &n);
+    uint32_t index = shoal_path_entry("encoding", path, path_len, &rest, &n);
     if (index == UINT32_MAX || !shoal_text_equal("step", rest, n)) return 0;
     int is_whole = micro >= 1000000 && micro <= 1000000 * (int64_t)SHOAL_STEP_MAX && micro % 1000000 == 0;
     *err = is_whole ? shoal_encoding_set_step(&recipe->encoding, index, (uint32_t)(micro / 1000000), &why)
@@ -118,17 +118,23 @@ shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t p
                                         "encoding.N.starts", "encoding.N.characters"};
     const char *rest = path, *why;
     size_t n = 0;
+#ifndef SHOAL_WITHOUT_COMPOUNDS
+    shoal_err entered = shoal_variables_enter(recipe, &path, &path_len);
+    if (entered != SHOAL_OK) return entered;
+    if (recipe->at_variable > 0 && shoal_text_equal("parameters.values", path, path_len))
+        return shoal_recipe_add_own_value(recipe, text, len);
+#endif
     if (shoal_text_equal("part", path, path_len)) return add_part(recipe, text, len);
 #ifndef SHOAL_WITHOUT_COMPOUNDS
     if (shoal_text_equal("parameters.known", path, path_len)) return shoal_compound_add_known(recipe, text, len);
 #endif
-    uint32_t index = entry_of("encoding", path, path_len, &rest, &n);
+    uint32_t index = shoal_path_entry("encoding", path, path_len, &rest, &n);
     for (uint32_t i = 0; index != UINT32_MAX && i < sizeof names / sizeof names[0]; i++) {
         if (!shoal_text_equal(names[i], rest, n)) continue;
         shoal_err err = shoal_encoding_add_text(&recipe->encoding, index, (enum shoal_encoded_list)i, text, len, &why);
         return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, paths[i], err, why);
     }
-    index = entry_of("split_by", path, path_len, &rest, &n);
+    index = shoal_path_entry("split_by", path, path_len, &rest, &n);
     if (index != UINT32_MAX && shoal_text_equal("values", rest, n)) return add_split_value(recipe, index, text, len);
     return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a list of a recipe");
 }
@@ -137,7 +143,7 @@ shoal_err shoal_recipe_add_number(shoal_recipe *recipe, const char *path, size_t
 {
     const char *rest = path, *why;
     size_t n = 0;
-    uint32_t index = entry_of("encoding", path, path_len, &rest, &n);
+    uint32_t index = shoal_path_entry("encoding", path, path_len, &rest, &n);
     if (index == UINT32_MAX || !shoal_text_equal("boundaries", rest, n))
         return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a list of numbers");
     shoal_err err = shoal_encoding_add_boundary(&recipe->encoding, index, micro, &why);

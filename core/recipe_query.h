@@ -12,9 +12,13 @@ static inline shoal_err shoal_recipe_refuse(shoal_recipe *recipe, const char *pa
 {
     recipe->error_field = path;
     recipe->error_text = SHOAL_SENTENCE(text);
+    recipe->error_variable = recipe->at_variable;
     recipe->n_parts = 0;
     return err;
 }
+
+// Reads "HEAD.N.": Returns: N, at most 9, or UINT32_MAX where the path is another; *rest is what follows, of *rest_len bytes.
+uint32_t shoal_path_entry(const char *head, const char *path, size_t len, const char **rest, size_t *rest_len);
 
 // Sets encoding.N.field or split_by.N.field. Returns: whether the path is one of them; then *err is the answer.
 int shoal_query_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len,

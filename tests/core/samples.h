@@ -17,12 +17,13 @@ typedef struct sample_field {
     int64_t micro;
 } sample_field;
 
-#define SAMPLE_FIELDS 14
+#define SAMPLE_FIELDS 24
 
 typedef struct sample {
-    uint32_t number;   // of its vector: the seed's first byte is 32 times this; a mechanism's are its id * 16 and on
-    const char *kind;  // the recipe's `value`
-    const char *value; // a string (open domain), an index or "none" (closed), micro-units (number)
+    uint32_t number;  // of its vector: the seed's first byte is 32 times this; a mechanism's are its id * 16 and on
+    const char *kind; // the recipe's `value`; "variables" where each variable has its own
+    const char *
+        value; // a string (open domain), an index or "none" (closed), micro-units (number); of several variables joined by ';'
     sample_field fields[SAMPLE_FIELDS];
 } sample;
 
@@ -48,7 +49,7 @@ static inline int sample_is_list(const sample_field *f)
                                         "encoding.0.characters"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         if (strcmp(f->path, lists[i]) == 0) return 1;
-    return 0;
+    return strncmp(f->path, "variables.", 10) == 0 && strstr(f->path, ".parameters.values") != NULL;
 }
 
 static inline shoal_err sample_entry(shoal_recipe *recipe, const char *path, const char *text, size_t len)
@@ -77,7 +78,8 @@ static inline shoal_err sample_set(shoal_recipe *recipe, const sample_field *f)
 // Makes the finished recipe of a sample.
 static inline shoal_err sample_recipe(shoal_recipe *recipe, const char *mechanism, const sample *s)
 {
-    shoal_err err = start_any_recipe(recipe, mechanism, s->kind);
+    int is_joint = strcmp(s->kind, "variables") == 0;
+    shoal_err err = is_joint ? start_joint_recipe(recipe) : start_any_recipe(recipe, mechanism, s->kind);
     for (int i = 0; i < SAMPLE_FIELDS && err == SHOAL_OK && s->fields[i].path != NULL; i++)
         err = sample_set(recipe, &s->fields[i]);
     return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
@@ -92,10 +94,33 @@ static inline uint64_t sample_item(const shoal_recipe *recipe, const char *value
     return strcmp(value, "none") == 0 ? SHOAL_ITEM_NONE : strtoull(value, NULL, 10);
 }
 
+// The item of one variable's value.
+static inline uint64_t sample_variable_item(const shoal_recipe *recipe, uint32_t i, const char *value, size_t len)
+{
+    const shoal_part *part = &recipe->parts[i];
+    if (recipe->variables[i].value == SHOAL_VALUE_NUMBER)
+        return shoal_variable_number_item(recipe, i, strtoll(value, NULL, 10));
+    if (part->domain == SHOAL_DOMAIN_OPEN) return shoal_part_item(part, (const uint8_t *)value, len);
+    return strncmp(value, "none", len) == 0 ? SHOAL_ITEM_NONE : strtoull(value, NULL, 10);
+}
+
+static inline shoal_err sample_randomize_joint(uint8_t *record, const shoal_recipe *recipe, const char *value,
+                                               const shoal_permanent *permanent, shoal_rng *rng)
+{
+    uint64_t items[SHOAL_PARTS_MAX];
+    for (uint32_t i = 0; i < recipe->n_variables; i++) {
+        size_t len = strcspn(value, ";");
+        items[i] = sample_variable_item(recipe, i, value, len);
+        value += len + (value[len] == ';');
+    }
+    return shoal_record_randomize(record, recipe, items, recipe->n_variables, permanent, rng);
+}
+
 // Writes a record of a sample's value, the way that a host makes it.
 static inline shoal_err sample_randomize(uint8_t *record, const shoal_recipe *recipe, const char *value,
                                          const shoal_permanent *permanent, shoal_rng *rng)
 {
+    if (recipe->n_variables > 0) return sample_randomize_joint(record, recipe, value, permanent, rng);
     uint64_t item = sample_item(recipe, value);
     if (shoal_recipe_value_part(recipe)->domain != SHOAL_DOMAIN_OPEN)
         return shoal_record_randomize(record, recipe, &item, 1, permanent, rng);

@@ -24,17 +24,24 @@ static inline shoal_err set_micro(shoal_recipe *recipe, const char *path, int64_
 
 #define TEST_SEED "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-// The fields every recipe has. Returns: the first error.
-static inline shoal_err start_any_recipe(shoal_recipe *recipe, const char *mechanism, const char *value)
+// The fields that joint recipes have outside their variables. Returns: the first error.
+static inline shoal_err start_joint_recipe(shoal_recipe *recipe)
 {
     shoal_recipe_init(recipe);
     shoal_err err = set_text(recipe, "recipe", "vector");
     if (err == SHOAL_OK) err = set_text(recipe, "analysis", "test");
     if (err == SHOAL_OK) err = set_text(recipe, "stream", "s");
-    if (err == SHOAL_OK) err = set_text(recipe, "value", value);
-    if (err == SHOAL_OK) err = set_text(recipe, "mechanism", mechanism);
     if (err == SHOAL_OK) err = set_int(recipe, "limit.per_day", 1);
     if (err == SHOAL_OK) err = set_text(recipe, "expires", "2030-01-01");
+    return err;
+}
+
+// The fields every other recipe has.
+static inline shoal_err start_any_recipe(shoal_recipe *recipe, const char *mechanism, const char *value)
+{
+    shoal_err err = start_joint_recipe(recipe);
+    if (err == SHOAL_OK) err = set_text(recipe, "value", value);
+    if (err == SHOAL_OK) err = set_text(recipe, "mechanism", mechanism);
     return err;
 }
 

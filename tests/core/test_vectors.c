@@ -80,14 +80,47 @@ static void put_object(writer *w, const sample *s, const char *head, const char 
     put(w, "%s", after, 0);
 }
 
+// A variable's fields under "variables.N.": its name, value and so on, then its parameters. Returns: whether there is an N-th.
+static int put_variable(writer *w, const sample *s, int n)
+{
+    char head[32], parameters[48];
+    int is_first = 1;
+    snprintf(head, sizeof head, "variables.%d.", n);
+    snprintf(parameters, sizeof parameters, "%sparameters.", head);
+    for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++) {
+        const sample_field *f = &s->fields[i];
+        if (!begins_with(f, head) || begins_with(f, parameters)) continue;
+        if (is_first) // its name
+            put(w, n == 0 ? "{\"name\": \"%s\"" : ", {\"name\": \"%s\"", f->text, 0);
+        else
+            put_field(w, f, f->path + strlen(head));
+        is_first = 0;
+    }
+    if (is_first) return 0;
+    put_object(w, s, parameters, ", \"parameters\": {", "}");
+    put(w, "}", "", 0);
+    return 1;
+}
+
+static void put_variables(writer *w, const sample *s)
+{
+    put(w, ", \"variables\": [", "", 0);
+    for (int n = 0; put_variable(w, s, n); n++)
+        ;
+    put(w, "]", "", 0);
+}
+
 static void put_recipe(writer *w, const char *mechanism, const sample *s)
 {
-    put(w, "{\"recipe\": {\"recipe\": \"vector\", \"analysis\": \"test\", \"stream\": \"s\", \"value\": \"%s\"",
-        s->kind, 0);
-    put(w, ", \"mechanism\": \"%s\"", mechanism, 0);
+    int is_joint = strcmp(s->kind, "variables") == 0;
+    put(w, "{\"recipe\": {\"recipe\": \"vector\", \"analysis\": \"test\", \"stream\": \"s\"", "", 0);
+    if (!is_joint) put(w, ", \"value\": \"%s\"", s->kind, 0);
+    if (!is_joint) put(w, ", \"mechanism\": \"%s\"", mechanism, 0);
     for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
-        if (!begins_with(&s->fields[i], "parameters.") && !begins_with(&s->fields[i], "encoding."))
+        if (!begins_with(&s->fields[i], "parameters.") && !begins_with(&s->fields[i], "encoding.") &&
+            !begins_with(&s->fields[i], "variables."))
             put_field(w, &s->fields[i], s->fields[i].path);
+    if (is_joint) put_variables(w, s);
     put_object(w, s, "encoding.0.", ", \"encoding\": [{", "}]");
     put_object(w, s, "parameters.", ", \"parameters\": {", "}");
     put(w, ", \"limit\": {\"per_day\": 1}, \"expires\": \"2030-01-01\"}", "", 0);

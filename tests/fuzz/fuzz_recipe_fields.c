@@ -45,8 +45,11 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     if (index > 2 * N_SAMPLED) return 0;
     const sampled *m = &all_samples[index / 2];
     const sample *s = &m->samples[index % 2 == 0 ? 0 : m->n - 1];
-    size_t len = put_line(out, cap, "mechanism", m->name, 0);
-    len += put_line(out + len, cap - len, "value", s->kind, 0);
+    size_t len = 0;
+    if (strcmp(s->kind, "variables") != 0) {
+        len = put_line(out, cap, "mechanism", m->name, 0);
+        len += put_line(out + len, cap - len, "value", s->kind, 0);
+    }
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) len += put_field(out + len, cap - len, &head[i]);
     for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
         len += put_field(out + len, cap - len, &s->fields[i]);
