@@ -107,10 +107,11 @@ static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round
     shoal_rng_init_stream(&rng, s->seed, device);
     *drawn = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
     const agg_text *value = &s->counts->values[*drawn];
-    if (!agg_recipe_is_closed(s->recipe))
+    size_t width = s->counts->width;
+    if (width == 1 && !agg_recipe_is_closed(s->recipe))
         return shoal_record_randomize_string(record, &s->recipe->recipe, (const uint8_t *)value->bytes, value->len,
                                              is_permanent ? &permanent : NULL, &rng);
-    return shoal_record_randomize(record, &s->recipe->recipe, &s->counts->items[*drawn], 1,
+    return shoal_record_randomize(record, &s->recipe->recipe, &s->counts->items[*drawn * width], (uint32_t)width,
                                   is_permanent ? &permanent : NULL, &rng);
 }
 
@@ -268,8 +269,9 @@ shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simul
 {
     const agg_simulation *s = simulation;
     uint32_t most = batch_devices(s) * records_per_device(s);
-    if (s->recipe->recipe.n_parts != 1 && agg_recipe_is_closed(s->recipe))
-        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE, "only recipes of one variable can be simulated");
+    if (s->recipe->recipe.n_parts != s->counts->width && agg_recipe_is_closed(s->recipe))
+        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
+                        "counts of values do not say what such devices send");
     uint64_t *upto = agg_alloc(error, s->counts->n, sizeof *upto);
     uint8_t *batch = agg_alloc(error, shoal_batch_size(&s->recipe->recipe, most), 1);
     uint32_t *index = agg_alloc(error, most, sizeof *index);

@@ -5,6 +5,8 @@
 // of threads nor the size of a batch changes what a device sends. Where the mechanism needs a permanent secret, device i's is the
 // first 32 bytes of stream i of SHA-256("shoal simulate secret" and the seed).
 //
+// Of a joint recipe a device draws one line of the counts: a value of each variable.
+//
 // Of a recipe with an encoding, device i has n_events events, each by below(total) of stream i of the seed: whatever is asked, the same seed
 // means the same people. What follows comes from stream i of SHA-256("shoal simulate coins", the seed and the query's hash), so that
 // rounds are independent: below(matching events) picks the event, or, where none matches, below(cells) an answer at random; then the core

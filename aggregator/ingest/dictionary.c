@@ -129,9 +129,9 @@ static void warn_if_changed(parsing *p, const char *name, size_t line, agg_text 
     warn_of_rule(p, name, line);
 }
 
-static const char *why_no_item(const agg_recipe *recipe)
+static const char *why_no_item(uint32_t kind)
 {
-    if (recipe->recipe.value != SHOAL_VALUE_NUMBER) return "the value is not one of the recipe's";
+    if (kind != SHOAL_VALUE_NUMBER) return "the value is not one of the recipe's";
     return "the value is not a number of at most 12 digits and six decimals";
 }
 
@@ -169,15 +169,54 @@ static shoal_err take_event(parsing *p, const char *name, size_t line, agg_text 
     return err;
 }
 
+// One field of a line of several variables; an empty one is an event without that variable.
+static shoal_err take_field(parsing *p, const char *name, size_t line, uint32_t i, agg_text field)
+{
+    const agg_recipe *recipe = p->recipe;
+    const shoal_variable *variable = &recipe->recipe.variables[i];
+    uint64_t *item = &p->out->items[p->out->n * p->out->width + i];
+    *item = SHOAL_ITEM_NONE;
+    if (field.len == 0) return SHOAL_OK;
+    if (!agg_recipe_variable_item(item, recipe, i, field.bytes, field.len))
+        return agg_fail(p->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%.*s: %s", (int)variable->name.len,
+                        variable->name.bytes, why_no_item(variable->value));
+    if (!agg_recipe_variable_is_closed(recipe, i) && !agg_text_is_kept(&recipe->recipe, field.bytes, field.len))
+        warn_of_rule(p, name, line);
+    return SHOAL_OK;
+}
+
+// The values of all variables, with a tab between two.
+static shoal_err take_fields(parsing *p, const char *name, size_t line, agg_text value)
+{
+    uint32_t n = p->recipe->recipe.n_variables;
+    const char *at = value.bytes, *end = value.bytes + value.len;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *tab = memchr(at, '\t', (size_t)(end - at)), *stop = tab != NULL ? tab : end;
+        if ((tab == NULL) != (i + 1 == n))
+            return agg_fail(p->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
+                            "must hold the %u variables and the count, with a tab between two", n);
+        shoal_err err = take_field(p, name, line, i, (agg_text){at, (size_t)(stop - at)});
+        if (err != SHOAL_OK) return err;
+        at = stop + 1;
+    }
+    return SHOAL_OK;
+}
+
+static int is_joint(const agg_recipe *recipe)
+{
+    return recipe->recipe.value == SHOAL_VALUE_VARIABLES;
+}
+
 static shoal_err take_value(parsing *p, const char *name, size_t line, agg_text value)
 {
+    if (is_joint(p->recipe)) return take_fields(p, name, line, value);
     if (p->out->kinds != NULL && !p->has_words) return take_event(p, name, line, value);
     if (p->has_words) {
         take_word(p, name, line, value);
         return SHOAL_OK;
     }
     if (!agg_recipe_item(&p->out->items[p->out->n], p->recipe, value.bytes, value.len))
-        return refuse(p->error, SHOAL_ERR_RANGE, why_no_item(p->recipe));
+        return refuse(p->error, SHOAL_ERR_RANGE, why_no_item(p->recipe->recipe.value));
     warn_if_changed(p, name, line, value);
     return SHOAL_OK;
 }
@@ -185,7 +224,8 @@ static shoal_err take_value(parsing *p, const char *name, size_t line, agg_text 
 static shoal_err take_line(parsing *p, const char *name, size_t number, char *line, size_t len)
 {
     agg_dictionary *out = p->out;
-    char *tab = out->kinds != NULL ? memrchr(line, '\t', len) : memchr(line, '\t', len);
+    int is_last = out->kinds != NULL || is_joint(p->recipe); // the tab before the count
+    char *tab = is_last ? memrchr(line, '\t', len) : memchr(line, '\t', len);
     agg_text value = {line, tab != NULL ? (size_t)(tab - line) : len};
     if (value.len == 0) return refuse(p->error, SHOAL_ERR_RANGE, "the value is empty");
     if (memchr(line, 0, len) != NULL) return refuse(p->error, SHOAL_ERR_TYPE, "holds a NUL byte");
@@ -207,10 +247,11 @@ static shoal_err reserve(parsing *p, size_t lines, const char *bytes, size_t len
     agg_dictionary *out = p->out;
     size_t slots = 16;
     while (slots / 2 < lines) slots *= 2;
-    if (lines >= UINT32_MAX) return refuse(p->error, SHOAL_ERR_RANGE, "has too many lines");
+    if (lines >= UINT32_MAX / SHOAL_VARIABLES_MAX) return refuse(p->error, SHOAL_ERR_RANGE, "has too many lines");
+    out->width = is_joint(p->recipe) ? p->recipe->recipe.n_variables : 1;
     out->pool = agg_alloc(p->error, len, 1);
     out->values = agg_alloc(p->error, lines, sizeof *out->values);
-    out->items = agg_alloc(p->error, lines, sizeof *out->items);
+    out->items = agg_alloc(p->error, lines * out->width, sizeof *out->items);
     int has_events = p->has_counts && p->recipe->recipe.encoding.n_fields > 0;
     if (p->has_counts) out->counts = agg_alloc(p->error, lines, sizeof *out->counts);
     if (has_events) out->kinds = agg_alloc(p->error, lines, 1);
@@ -289,9 +330,16 @@ static shoal_err load(agg_dictionary *dictionary, agg_error *error, const agg_re
     return err;
 }
 
+static shoal_err refuse_joint(agg_error *error, const agg_recipe *recipe)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s has %u variables, and a dictionary is of one",
+                    recipe->id, recipe->recipe.n_variables);
+}
+
 shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *path,
                               agg_talk talk, void *talk_context)
 {
+    if (is_joint(recipe)) return refuse_joint(error, recipe);
     if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s gives a mean: a dictionary says nothing to it",
                         recipe->id);
@@ -307,7 +355,7 @@ shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_re
 // The least number, in millionths, that lies in bucket i: what shoal_recipe_number_item sends there, exactly.
 static int64_t lower_end(const shoal_recipe *r, uint32_t i)
 {
-    uint64_t width = (uint64_t)r->high_micro - (uint64_t)r->low_micro, size = r->parts[0].size;
+    uint64_t width = (uint64_t)r->high_micro - (uint64_t)r->low_micro, size = shoal_recipe_value_part(r)->size;
     uint64_t rest = width % size * i; // below 2^48
     return (int64_t)((uint64_t)r->low_micro + width / size * i + rest / size + (rest % size > 0));
 }
@@ -315,7 +363,7 @@ static int64_t lower_end(const shoal_recipe *r, uint32_t i)
 int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32_t i)
 {
     char low[AGG_MICRO_MAX], high[AGG_MICRO_MAX];
-    int is_last = i + 1 == recipe->parts[0].size;
+    int is_last = i + 1 == shoal_recipe_value_part(recipe)->size;
     agg_micro_print(low, lower_end(recipe, i));
     agg_micro_print(high, lower_end(recipe, i + 1));
     return snprintf(out, AGG_LABEL_MAX, "[%s, %s%c", low, high, is_last ? ']' : ')');
@@ -324,7 +372,7 @@ int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32
 // What a row of an unnamed item is called: its index, its bucket of numbers, or "mean".
 static int print_label(char out[AGG_LABEL_MAX], const shoal_recipe *r, uint32_t i)
 {
-    if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) return snprintf(out, AGG_LABEL_MAX, "mean");
+    if (shoal_recipe_value_part(r)->domain == SHOAL_DOMAIN_NUMBER) return snprintf(out, AGG_LABEL_MAX, "mean");
     if (r->value != SHOAL_VALUE_NUMBER) return snprintf(out, AGG_LABEL_MAX, "%u", i);
     return agg_bucket_print(out, r, i);
 }
@@ -421,6 +469,7 @@ static shoal_err reserve_items(agg_dictionary *dictionary, agg_error *error, siz
 {
     memset(dictionary, 0, sizeof *dictionary);
     dictionary->n = n;
+    dictionary->width = 1;
     dictionary->values = agg_alloc(error, n, sizeof *dictionary->values);
     dictionary->items = agg_alloc(error, n, sizeof *dictionary->items);
     if (dictionary->values == NULL || dictionary->items == NULL) return AGG_ERR_MEMORY;
@@ -430,7 +479,8 @@ static shoal_err reserve_items(agg_dictionary *dictionary, agg_error *error, siz
 
 shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
 {
-    const shoal_part *part = &recipe->recipe.parts[0];
+    const shoal_part *part = shoal_recipe_value_part(&recipe->recipe);
+    if (is_joint(recipe)) return refuse_joint(error, recipe);
     if (!agg_recipe_is_closed(recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
                         "the recipe takes any string: a dictionary is needed");

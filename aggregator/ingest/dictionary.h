@@ -12,7 +12,8 @@
 typedef struct agg_dictionary {
     size_t n;
     agg_text *values; // in file order, each once
-    uint64_t *items;  // the values' items under the recipe
+    uint64_t *items;  // the values' items under the recipe, `width` each
+    size_t width;     // 1; of a joint recipe's counts the number of its variables
     uint64_t *counts; // of a counts file; NULL for a dictionary
     uint64_t total;   // sum of counts, at most 2^53
     uint8_t *kinds;   // of events: AGG_EVENT_*; NULL for other values
@@ -21,7 +22,7 @@ typedef struct agg_dictionary {
     size_t n_repeated; // lines of a dictionary whose value came before; counted once
 } agg_dictionary;
 
-// Reads a dictionary file. Values outside a closed domain, texts that are no numbers where numbers are asked for, empty lines and
+// Reads a dictionary file, which a joint recipe takes of one variable only (agg_recipe_of_variable). Values outside a closed domain, texts that are no numbers where numbers are asked for, empty lines and
 // NUL bytes are refused with their line; any dictionary where a mean is all there is.
 //   talk: told of lines that the text rule would change (the first AGG_TALK_MAX) and of repeated lines; may be NULL
 shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *path,
@@ -29,7 +30,8 @@ shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, cons
 
 // Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum over 2^53, a repeated or
 // empty value; and a file whose sum is zero. Of a recipe with an encoding the values are events, JSON objects (event.h), up to the line's last tab;
-// where that is one field of characters, and the file does not begin with {", plain words.
+// where that is one field of characters, and the file does not begin with {", plain words. Of a joint recipe a value is one of each variable, in order, with
+// a tab between two; an empty one is an event that lacks the variable.
 shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe, const char *path,
                           agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 

@@ -11,7 +11,8 @@
 #include "front_coded.h"
 #include "json_walk.h"
 
-static const char values_path[] = "parameters.values", known_path[] = "parameters.known";
+static const char values_path[] = "parameters.values", known_path[] = "parameters.known",
+                  variables_path[] = "variables";
 
 void agg_hex(char *out, const uint8_t *bytes, size_t len)
 {
@@ -52,12 +53,19 @@ static int is_claim(const shoal_recipe *recipe)
     return mechanism != NULL && mechanism->is_permanent && recipe->eps_micro != 0;
 }
 
-// What the core says of its last error. Its own path may leave an entry's number open ("encoding.N.field"): that of the file is said then.
+// What the core says of its last error. Its own path may leave an entry's number open ("encoding.N.field"): that of the file is said then. Fields of
+// a variable it calls as a recipe's own.
 static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *recipe, const char *path)
 {
+    char own[AGG_PATH_MAX];
     if (err == SHOAL_OK) return SHOAL_OK;
     const char *field = recipe->error_field;
-    if (field == NULL || strstr(field, ".N") != NULL) field = path;
+    if (field == NULL || strstr(field, ".N") != NULL) {
+        field = path;
+    } else if (recipe->at_variable > 0 && strcmp(field, variables_path) != 0) {
+        snprintf(own, sizeof own, "%s[%u].%s", variables_path, recipe->at_variable - 1, field);
+        field = own;
+    }
     if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 && is_claim(recipe))
         return refuse(error, err, field, "is below what one report of these p, q, f and hashes costs");
     return refuse(error, err, field, recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));
@@ -84,6 +92,8 @@ static agg_list *place_of(agg_recipe *own, const char *path)
         unsigned field = entry_of("encoding", SHOAL_ENCODED_MAX, names[i], path);
         if (field < SHOAL_ENCODED_MAX) return &own->lists[field][i];
     }
+    unsigned variable = entry_of(variables_path, SHOAL_VARIABLES_MAX, values_path, path);
+    if (variable < SHOAL_VARIABLES_MAX) return &own->variables[variable];
     unsigned split = entry_of("split_by", SHOAL_SPLIT_MAX, "values", path);
     return split < SHOAL_SPLIT_MAX ? &own->splits[split] : NULL;
 }
@@ -121,13 +131,21 @@ static shoal_err take_string(void *context, agg_error *error, const agg_path *pa
     return core_said(error, err, &own->recipe, path->shown);
 }
 
+// The name of a field of a variable, as if it were the recipe's own: their ranges are the same.
+static const char *own_name(const char *path)
+{
+    size_t head = sizeof variables_path - 1;
+    return strncmp(path, variables_path, head) == 0 && strlen(path) > head + 3 ? path + head + 3 : path;
+}
+
 static shoal_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
 {
     agg_recipe *own = context;
     size_t len = strlen(path->dotted);
     int64_t low = 0, high = 0;
     shoal_err err = shoal_recipe_set_number(&own->recipe, path->dotted, len, micro);
-    if (err == SHOAL_ERR_RANGE && shoal_recipe_range(&low, &high, path->dotted, len))
+    const char *name = own_name(path->dotted);
+    if (err == SHOAL_ERR_RANGE && shoal_recipe_range(&low, &high, name, strlen(name)))
         return agg_fail(error, err, AGG_EXIT_USAGE, "%s must be from %.15g to %.15g", path->shown, (double)low / 1e6,
                         (double)high / 1e6);
     return core_said(error, err, &own->recipe, path->shown);
@@ -261,6 +279,7 @@ void agg_recipe_release(agg_recipe *recipe)
         for (size_t j = 0; j < SHOAL_ENCODED_LISTS; j++) agg_list_release(&recipe->lists[i][j]);
     for (size_t i = 0; i < SHOAL_SPLIT_MAX; i++) agg_list_release(&recipe->splits[i]);
     agg_list_release(&recipe->known);
+    for (size_t i = 0; i < SHOAL_VARIABLES_MAX; i++) agg_list_release(&recipe->variables[i]);
     memset(recipe, 0, sizeof *recipe);
 }
 
@@ -269,9 +288,9 @@ int agg_recipe_is_closed(const agg_recipe *recipe)
     return shoal_recipe_value_part(&recipe->recipe)->domain != SHOAL_DOMAIN_OPEN;
 }
 
-static int find_value(uint64_t *item, const agg_recipe *recipe, agg_text text)
+static int find_value(uint64_t *item, const agg_list *values, agg_text text)
 {
-    uint32_t index = agg_list_find(&recipe->values, text);
+    uint32_t index = agg_list_find(values, text);
     *item = index;
     return index != AGG_NOT_LISTED;
 }
@@ -314,19 +333,56 @@ int agg_micro_print(char out[AGG_MICRO_MAX], int64_t micro)
     return len;
 }
 
-int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len)
+// The item of a text, of which `values` lists what the part takes, if anything does.
+static int find_item(uint64_t *item, const shoal_part *part, const agg_list *values, const char *bytes, size_t len)
 {
-    const shoal_part *part = shoal_recipe_value_part(&recipe->recipe);
-    int64_t micro = 0;
-    if (recipe->recipe.value == SHOAL_VALUE_NUMBER) {
-        if (!agg_decimal_micro(&micro, bytes, len)) return 0;
-        *item = shoal_recipe_number_item(&recipe->recipe, micro);
-        return 1;
-    }
-    if (!agg_recipe_is_closed(recipe)) {
+    if (part->domain == SHOAL_DOMAIN_OPEN) {
         *item = shoal_part_item(part, (const uint8_t *)bytes, len);
         return 1;
     }
-    if (recipe->values.n > 0) return find_value(item, recipe, (agg_text){bytes, len});
+    if (values->n > 0) return find_value(item, values, (agg_text){bytes, len});
     return find_index(item, part->size, bytes, len);
+}
+
+int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len)
+{
+    const shoal_recipe *r = &recipe->recipe;
+    int64_t micro = 0;
+    if (r->n_variables > 0) return agg_recipe_variable_item(item, recipe, r->value_part, bytes, len);
+    if (r->value != SHOAL_VALUE_NUMBER) return find_item(item, shoal_recipe_value_part(r), &recipe->values, bytes, len);
+    if (!agg_decimal_micro(&micro, bytes, len)) return 0;
+    *item = shoal_recipe_number_item(r, micro);
+    return 1;
+}
+
+uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, size_t len)
+{
+    const shoal_recipe *r = &recipe->recipe;
+    uint32_t i = 0;
+    while (i < r->n_variables &&
+           (r->variables[i].name.len != len || memcmp(r->variables[i].name.bytes, name, len) != 0))
+        i++;
+    return i;
+}
+
+int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i, const char *bytes, size_t len)
+{
+    const shoal_recipe *r = &recipe->recipe;
+    int64_t micro = 0;
+    if (r->variables[i].value != SHOAL_VALUE_NUMBER)
+        return find_item(item, &r->parts[i], &recipe->variables[i], bytes, len);
+    if (!agg_decimal_micro(&micro, bytes, len)) return 0;
+    *item = shoal_variable_number_item(r, i, micro);
+    return 1;
+}
+
+void agg_recipe_of_variable(agg_recipe *view, const agg_recipe *recipe, uint32_t i)
+{
+    const shoal_variable *variable = &recipe->recipe.variables[i];
+    *view = *recipe;
+    view->values = recipe->variables[i];
+    view->recipe.value = variable->value;
+    view->recipe.low_micro = variable->low_micro;
+    view->recipe.high_micro = variable->high_micro;
+    view->recipe.value_part = i;
 }

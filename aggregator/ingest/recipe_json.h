@@ -3,7 +3,7 @@
 //
 // The JSON is walked once (json_walk.h): every scalar goes to shoal_recipe_set_*, every entry of a list to shoal_recipe_add_*. Unknown,
 // doubled and wrongly typed fields are refused with the file's and the field's name. Lists of strings are kept here, in order, with an
-// index for look-ups; an entry given twice is refused, and a `part` that its split field does not list. encoding.N.starts,
+// index for look-ups, those of a joint recipe by variable; an entry given twice is refused, and a `part` that its split field does not list. encoding.N.starts,
 // encoding.N.characters and parameters.known may be one string each (front_coded.h), which is the same recipe. `signature` at the top is no field: it
 // is taken off here, in no hash, and kept unchecked for recipe_signature.h; one that is malformed is refused.
 #ifndef RECIPE_JSON_H
@@ -28,6 +28,7 @@ typedef struct agg_recipe {
     agg_list lists[SHOAL_ENCODED_MAX][SHOAL_ENCODED_LISTS]; // of each field of the encoding, by enum shoal_encoded_list
     agg_list splits[SHOAL_SPLIT_MAX];                       // split_by's values
     agg_list known;                                         // parameters.known
+    agg_list variables[SHOAL_VARIABLES_MAX];                // parameters.values of each variable
     int has_signature;
     uint8_t key[32];       // where it has one: the Ed25519 key that it names
     uint8_t signature[64]; // as it was read, good or bad
@@ -47,6 +48,23 @@ int agg_recipe_is_closed(const agg_recipe *recipe);
 // only, the index it writes in decimal (no sign, no leading zero), or, where `value` is "number", the place of the number.
 // Returns: 0 when a closed domain does not hold the text, else 1.
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len);
+
+// Returns: the index of the variable of that name of a joint recipe, or recipe.n_variables.
+uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, size_t len);
+
+// The item of a text under variable i of a joint recipe, as agg_recipe_item's.
+//   i: below recipe.n_variables
+int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i, const char *bytes, size_t len);
+
+// Returns: whether variable i of a joint recipe is a known list, not any string.
+static inline int agg_recipe_variable_is_closed(const agg_recipe *recipe, uint32_t i)
+{
+    return recipe->recipe.parts[i].domain != SHOAL_DOMAIN_OPEN;
+}
+
+// Variable i of a joint recipe as a recipe of one value: what look-ups, dictionaries and counts take. `value_part` is i.
+//   view: borrows everything from `recipe`, which outlives it; it is never released
+void agg_recipe_of_variable(agg_recipe *view, const agg_recipe *recipe, uint32_t i);
 
 // Reads a decimal number such as -12.5: up to 12 digits, a point and up to 6 more; no exponent.
 // Returns: 0 when it is none.

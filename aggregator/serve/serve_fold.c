@@ -34,12 +34,17 @@ static double now_s(void)
 
 static shoal_err fold_one(serve_folder *folder, serve_collection *collection, agg_error *error)
 {
-    uint64_t n_batches = 0, n_released;
+    uint64_t n_batches = 0, n_released, n_forgotten;
+    int32_t today = (int32_t)((time(NULL) - CLOSE_AFTER_S) / 86400);
     shoal_err err = agg_store_fold(folder->store, &n_batches, error, collection->number, &collection->recipe.recipe,
                                    folder->n_threads);
     if (err == SHOAL_OK) {
-        err = agg_store_release(folder->store, &n_released, error, collection->number, &collection->recipe.recipe,
-                                (int32_t)((time(NULL) - CLOSE_AFTER_S) / 86400));
+        err =
+            agg_store_release(folder->store, &n_released, error, collection->number, &collection->recipe.recipe, today);
+    }
+    if (err == SHOAL_OK) {
+        err =
+            agg_store_forget(folder->store, &n_forgotten, error, collection->number, &collection->recipe.recipe, today);
     }
     if (err != SHOAL_OK) {
         atomic_fetch_add(&collection->counters[COUNT_FOLD_FAILURES], 1);

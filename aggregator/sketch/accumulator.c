@@ -58,6 +58,11 @@ void agg_accumulator_release(agg_accumulator *acc)
     memset(acc, 0, sizeof *acc);
 }
 
+void agg_accumulator_forget(agg_accumulator *acc)
+{
+    agg_record_set_release(&acc->set);
+}
+
 // Refuses what some cell could not count exactly, before anything is added: the rule depends on n alone, so that no order
 // of adding and merging decides.
 static shoal_err check_room(const agg_accumulator *acc, agg_error *error, uint64_t more)
@@ -98,7 +103,7 @@ shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint
 
 static int same_shapes(const agg_accumulator *a, const agg_accumulator *b)
 {
-    if (a->n_parts != b->n_parts || a->set.record_size != b->set.record_size) return 0;
+    if (a->n_parts != b->n_parts) return 0;
     for (uint32_t i = 0; i < a->n_parts; i++) {
         const agg_shape *s = &a->parts[i].shape, *t = &b->parts[i].shape;
         if (s->mechanism != t->mechanism || s->k != t->k || s->m != t->m) return 0;
@@ -119,10 +124,11 @@ shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const a
 {
     if (memcmp(into->recipe_hash, from->recipe_hash, 32) != 0 || !same_shapes(into, from))
         return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id, into->recipe_hash);
+    int has_all = agg_accumulator_keeps_records(into) && agg_accumulator_keeps_records(from);
     shoal_err err = check_room(into, error, from->n);
-    if (err == SHOAL_OK && agg_accumulator_keeps_records(into))
-        err = agg_record_set_merge(&into->set, error, &from->set);
+    if (err == SHOAL_OK && has_all) err = agg_record_set_merge(&into->set, error, &from->set);
     if (err != SHOAL_OK) return err;
+    if (!has_all) agg_accumulator_forget(into);
     for (uint32_t i = 0; i < into->n_parts; i++) agg_sketch_merge(&into->parts[i], &from->parts[i]);
     into->n += from->n;
     return SHOAL_OK;
@@ -437,6 +443,25 @@ shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const cha
     shoal_err err = agg_accumulator_read(acc, error, path, stream);
     fclose(stream);
     return err;
+}
+
+shoal_err agg_accumulator_peek(int *keeps_records, agg_error *error, const char *path)
+{
+    uint8_t head[12];
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
+    size_t len = fread(head, 1, sizeof head, stream);
+    fclose(stream);
+    shoal_err err = len < sizeof head                        ? SHOAL_ERR_TRUNCATED
+                    : memcmp(head, magic, sizeof magic) != 0 ? SHOAL_ERR_MAGIC
+                                                             : SHOAL_OK;
+    uint32_t version = err == SHOAL_OK ? load32_le(head + 8) : 0;
+    if (err == SHOAL_OK && version != AGG_ACCUMULATOR_VERSION && version != AGG_ACCUMULATOR_VERSION_RECORDS)
+        err = SHOAL_ERR_VERSION;
+    if (err != SHOAL_OK)
+        return agg_fail(error, err, AGG_EXIT_IO, "%s: accumulator cannot be read: %s", path, shoal_err_text(err));
+    *keeps_records = version == AGG_ACCUMULATOR_VERSION_RECORDS;
+    return SHOAL_OK;
 }
 
 #define FOLDER_BYTES ((size_t)64 << 20)

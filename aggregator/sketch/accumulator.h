@@ -2,10 +2,10 @@
 // Accumulators: everything that was learnt from the records of one recipe, as mergeable integers.
 //
 // Sums, and for recipes whose decoder must know which parts came together (keeps_records of core/compound.h) the distinct records themselves
-// (record_set.h) beside them.
+// (record_set.h) beside them, until they are forgotten: then sums alone, for good.
 //
 // Adding and merging commute: any split of the records over files, machines and threads, in any order, gives the same
-// bytes. An accumulator does not hold the recipe; it holds its id, its hash and the shape of each part, enough to be merged
+// bytes; what is merged with an accumulator that forgot its records has none. An accumulator does not hold the recipe; it holds its id, its hash and the shape of each part, enough to be merged
 // without it.
 //
 // File, little-endian:
@@ -64,6 +64,13 @@ shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint
 // Adds another accumulator of the same recipe.
 // Returns: SHOAL_ERR_RECIPE_HASH naming both recipes, SHOAL_ERR_OVERFLOW; nothing added then.
 shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const agg_accumulator *from) SHOAL_MUST_CHECK;
+
+// Drops the records that are kept, if any: what stays are the sums, to which records and accumulators are added as before.
+void agg_accumulator_forget(agg_accumulator *acc);
+
+// Finds whether the file of an accumulator keeps records, without reading more than its head.
+// Returns: AGG_ERR_IO, SHOAL_ERR_MAGIC, SHOAL_ERR_VERSION, SHOAL_ERR_TRUNCATED.
+shoal_err agg_accumulator_peek(int *keeps_records, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);

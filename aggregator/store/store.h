@@ -7,6 +7,7 @@
 //           and its id is known: a second delivery changes nothing.
 //     fold  writes accumulator + waiting batches as a file of the next generation, synced, and then, in one transaction,
 //           names that generation and deletes the bytes of exactly those batches. The old file goes last.
+//     forget  writes a generation without the distinct records, once they need not be kept any more.
 //
 // Killed at any point, the database names either the old file with the batches still waiting, or the new file without them;
 // the other file is a leftover, removed at the next open. So nothing acknowledged is lost and nothing counts twice.
@@ -74,6 +75,14 @@ shoal_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_
 // Cost: reads and writes one accumulator a period that has batches; puts go on meanwhile.
 shoal_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error, int64_t collection,
                          const shoal_recipe *recipe, unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Drops the distinct records that accumulators keep beside their sums (accumulator.h), of every folded period that ended recipe->keep_days days before
+// `today` or earlier; a period that never closes ends with the recipe. The sums stay. Does nothing for recipes whose records are not kept.
+//   n_periods: how many lost theirs
+//   today: its day is not over
+// Cost: opens each accumulator of an ended period; reads and writes those that keep records.
+shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error, int64_t collection,
+                           const shoal_recipe *recipe, int32_t today) SHOAL_MUST_CHECK;
 
 // Releases what may be loaded of a recipe of aggregation "sum", for good; does nothing for others.
 //   n_records: how many more may be loaded now

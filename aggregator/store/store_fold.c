@@ -12,6 +12,7 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
+#include "compound.h"
 
 #define FOLD_BUFFER ((size_t)16 << 20) // bytes of records that are grouped by row at once
 
@@ -289,6 +290,64 @@ static shoal_err list_stored(agg_store *store, stored **list, size_t *n, agg_err
     if (err == SHOAL_OK && rc != SQLITE_DONE) err = agg_store_fail(store, error, "list accumulators");
     sqlite3_reset(statement);
     pthread_mutex_unlock(&store->db_mutex);
+    return err;
+}
+
+// The last day that a period's records are kept. One that never closes takes records until the recipe expires.
+static int64_t last_kept_day(agg_period period, const shoal_recipe *recipe)
+{
+    int64_t last = agg_period_span(period).last;
+    if (period.kind == AGG_PERIOD_ALL) last = recipe->expires_day;
+    return last + recipe->keep_days;
+}
+
+// As a fold without batches: the new file is named, then the old one goes.
+static shoal_err forget_period(fold *f, agg_error *error)
+{
+    shoal_err err = start_accumulator(f, error);
+    if (err != SHOAL_OK) return err;
+    agg_accumulator_forget(&f->acc);
+    err = save_next(f, error);
+    if (err == SHOAL_OK) err = commit(f, error);
+    if (err == SHOAL_OK) remove_generation(f, f->generation);
+    agg_accumulator_release(&f->acc);
+    return err;
+}
+
+static shoal_err forget_stored(fold *f, uint64_t *n_periods, agg_error *error, stored one)
+{
+    int has_records = 0;
+    f->period = one.period;
+    f->generation = one.generation;
+    char *path = agg_store_path(f->store, error, f->collection, f->period, f->generation);
+    if (path == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = agg_accumulator_peek(&has_records, error, path);
+    free(path);
+    if (err == SHOAL_OK && has_records) err = forget_period(f, error);
+    *n_periods += err == SHOAL_OK && has_records;
+    return err;
+}
+
+static int keeps_records(const shoal_recipe *recipe)
+{
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    return compound != NULL && compound->keeps_records;
+}
+
+shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error, int64_t collection,
+                           const shoal_recipe *recipe, int32_t today)
+{
+    fold f = {.store = store, .recipe = recipe, .collection = collection};
+    stored *list = NULL;
+    size_t n = 0;
+    *n_periods = 0;
+    if (!keeps_records(recipe)) return SHOAL_OK;
+    pthread_mutex_lock(&store->fold_mutex);
+    shoal_err err = list_stored(store, &list, &n, error, collection);
+    for (size_t i = 0; err == SHOAL_OK && i < n; i++)
+        if (today > last_kept_day(list[i].period, recipe)) err = forget_stored(&f, n_periods, error, list[i]);
+    pthread_mutex_unlock(&store->fold_mutex);
+    free(list);
     return err;
 }
 

@@ -197,9 +197,48 @@ static void accumulators_keep_records_and_sums(void **state)
     free(records);
 }
 
+// What forgot its records has the sums of all of them, in whichever order it was added to and merged, and so does whatever it is merged with.
+static void forgotten_records_leave_sums(void **state)
+{
+    enum { COUNT = 300 };
+    agg_recipe recipe;
+    agg_accumulator whole, left, right, loaded;
+    agg_error error;
+    size_t len = 0;
+    (void)state;
+    read_recipe(&recipe, TEXT);
+    uint32_t size = recipe.recipe.record_size;
+    uint8_t *records = word_records(&recipe, COUNT);
+    read_acc(&whole, &recipe, records, COUNT, 1);
+    for (int forgets_left = 0; forgets_left < 2; forgets_left++) {
+        read_acc(&left, &recipe, records, 100, 1);
+        read_acc(&right, &recipe, records + 100 * size, 100, 1);
+        agg_accumulator_forget(forgets_left ? &left : &right);
+        assert_ok(agg_accumulator_merge(&left, &error, &right));
+        assert_ok(agg_accumulator_add(&left, &error, records + 200 * size, 100, 1));
+        assert_false(agg_accumulator_keeps_records(&left));
+        assert_int_equal(left.n, COUNT);
+        for (uint32_t p = 0; p < whole.n_parts; p++)
+            assert_memory_equal(left.parts[p].cells.ones, whole.parts[p].cells.ones, 4 * whole.parts[p].n_cells);
+        char *bytes = acc_bytes(&len, &left);
+        assert_int_equal(len, agg_accumulator_size(&left));
+        assert_int_equal(load32_le((const uint8_t *)bytes + 8), 1);
+        assert_ok(load_bytes(&loaded, &error, bytes, len));
+        assert_same_acc(&loaded, &left);
+        free(bytes);
+        agg_accumulator_release(&loaded);
+        agg_accumulator_release(&left);
+        agg_accumulator_release(&right);
+    }
+    agg_accumulator_release(&whole);
+    agg_recipe_release(&recipe);
+    free(records);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sets_count_what_came), cmocka_unit_test(too_many_are_refused),
-                                       cmocka_unit_test(accumulators_keep_records_and_sums)};
+                                       cmocka_unit_test(accumulators_keep_records_and_sums),
+                                       cmocka_unit_test(forgotten_records_leave_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -393,6 +393,105 @@ static void threads_agree_on_who_was_first(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+// ---- records that a recipe keeps for a time ----
+
+static const char joint_json[] =
+    "{\"recipe\":\"store-joint\",\"analysis\":\"tests\",\"stream\":\"words\",\"variables\":["
+    "{\"name\":\"a\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"size\":5}},"
+    "{\"name\":\"b\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"size\":3}}],"
+    "\"limit\":{\"per_day\":1},\"records\":{\"keep_days\":2},\"expires\":\"2026-11-30\"}"; // DAY + 9
+
+static fixture_batch joint_batch(const shoal_recipe *recipe, uint8_t i)
+{
+    fixture_batch batch = {.count = 50};
+    const uint8_t seed[32] = {11, i};
+    shoal_rng rng;
+    shoal_rng_init(&rng, seed);
+    batch.len = shoal_batch_size(recipe, batch.count);
+    batch.bytes = calloc(1, batch.len);
+    assert_non_null(batch.bytes);
+    for (uint32_t r = 0; r < batch.count; r++) {
+        const uint64_t items[2] = {r % 5, r % 3};
+        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER + (size_t)r * recipe->record_size,
+                                                recipe, items, 2, NULL, &rng),
+                         SHOAL_OK);
+    }
+    shoal_rng_bytes(&rng, batch.id, 16);
+    assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id), SHOAL_OK);
+    return batch;
+}
+
+static int keeps(agg_store *store, int64_t collection, const shoal_recipe *recipe, agg_span span, uint64_t n)
+{
+    agg_error error;
+    agg_accumulator acc;
+    must(agg_store_load(store, &acc, &error, collection, recipe, span), &error);
+    assert_int_equal(acc.n, n);
+    int has_records = agg_accumulator_keeps_records(&acc);
+    if (has_records) assert_true(acc.set.n_distinct > 0);
+    agg_accumulator_release(&acc);
+    return has_records;
+}
+
+static uint64_t forget(agg_store *store, int64_t collection, const shoal_recipe *recipe, int32_t day)
+{
+    agg_error error;
+    uint64_t n_periods = 99;
+    must(agg_store_forget(store, &n_periods, &error, collection, recipe, day), &error);
+    return n_periods;
+}
+
+static void records_go_when_their_days_are_over(void **state)
+{
+    bench *b = *state;
+    agg_recipe own;
+    agg_error error;
+    int64_t collection;
+    uint64_t n_batches;
+    agg_put result;
+    must(agg_recipe_from_bytes(&own, &error, "joint", joint_json, sizeof joint_json - 1), &error);
+    const shoal_recipe *recipe = &own.recipe;
+    must(agg_store_collection(b->store, &collection, &error, recipe), &error);
+    const agg_period periods[] = {today, {AGG_PERIOD_DAY, DAY + 1}, today, {AGG_PERIOD_ALL, 0}};
+    fixture_batch batches[4];
+    for (uint8_t i = 0; i < 4; i++) batches[i] = joint_batch(recipe, i);
+    for (int i = 0; i < 2; i++)
+        must(fixture_put(b->store, &result, &error, collection, recipe, periods[i], &batches[i]), &error);
+    must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
+    const agg_span first = {DAY, DAY}, second = {DAY + 1, DAY + 1};
+    assert_int_equal(forget(b->store, collection, recipe, DAY + 2), 0); // the second day after DAY is not over
+    assert_true(keeps(b->store, collection, recipe, first, 50));
+    assert_int_equal(forget(b->store, collection, recipe, DAY + 3), 1);
+    assert_int_equal(forget(b->store, collection, recipe, DAY + 3), 0);
+    assert_int_equal(count_files(b), 2); // the file with the records is gone
+    agg_store_close(b->store);
+    must(agg_store_open(&b->store, &error, b->folder), &error);
+    assert_false(keeps(b->store, collection, recipe, first, 50));
+    assert_true(keeps(b->store, collection, recipe, second, 50));
+    // A batch that comes late counts, and brings no records back.
+    must(fixture_put(b->store, &result, &error, collection, recipe, periods[2], &batches[2]), &error);
+    must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
+    assert_false(keeps(b->store, collection, recipe, first, 100));
+    // What never closes ends with the recipe.
+    must(fixture_put(b->store, &result, &error, collection, recipe, periods[3], &batches[3]), &error);
+    must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
+    assert_int_equal(forget(b->store, collection, recipe, DAY + 4), 1);
+    assert_int_equal(forget(b->store, collection, recipe, DAY + 11), 0);
+    assert_int_equal(forget(b->store, collection, recipe, DAY + 12), 1);
+    assert_false(keeps(b->store, collection, recipe, AGG_SPAN_ALL, 200));
+    for (int i = 0; i < 4; i++) free(batches[i].bytes);
+    agg_recipe_release(&own);
+}
+
+static void sums_have_nothing_to_forget(void **state)
+{
+    bench *b = *state;
+    put(b, 0, today);
+    fold(b);
+    assert_int_equal(forget(b->store, b->collection, &b->recipe.recipe, DAY + 900), 0);
+    expect(b, AGG_SPAN_ALL, b->batches, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +510,8 @@ int main(void)
         TEST(a_full_disk_refuses_and_recovers),
         TEST(a_second_process_is_refused),
         TEST(threads_agree_on_who_was_first),
+        TEST(records_go_when_their_days_are_over),
+        TEST(sums_have_nothing_to_forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
