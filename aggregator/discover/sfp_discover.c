@@ -151,25 +151,29 @@ static void tell_join(agg_discovery *d, const agg_sfp_candidates *c, uint32_t n_
     agg_discovery_note(d, "joined %zu strings whose fragments share the right hash", c->n);
 }
 
-shoal_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
-                                const agg_sfp_settings *settings, unsigned n_threads)
+shoal_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
+                                 const agg_sfp_heavy *heavy, const agg_sfp_settings *settings, unsigned n_threads)
 {
-    const shoal_recipe *recipe = &round->recipe->recipe;
-    agg_sfp_heavy heavy;
     agg_sfp_candidates candidates = {0};
-    if (n_threads < 1) n_threads = 1;
-    shoal_err err = agg_sfp_heavy_find(&heavy, error, recipe, round->acc, &settings->keep, n_threads);
+    tell_fragments(discovery, heavy, &settings->keep);
+    shoal_err err = agg_sfp_join(&candidates, error, &round->recipe->recipe, heavy, &settings->bounds);
     if (err == SHOAL_OK) {
-        tell_fragments(discovery, &heavy, &settings->keep);
-        err = agg_sfp_join(&candidates, error, recipe, &heavy, &settings->bounds);
-    }
-    if (err == SHOAL_OK) {
-        tell_join(discovery, &candidates, heavy.n_positions);
+        tell_join(discovery, &candidates, heavy->n_positions);
         discovery->n_candidates = candidates.n;
         err = confirm(discovery, error, round, &candidates, n_threads);
     }
-    agg_sfp_heavy_release(&heavy);
     agg_sfp_candidates_release(&candidates);
+    return err;
+}
+
+shoal_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
+                                const agg_sfp_settings *settings, unsigned n_threads)
+{
+    agg_sfp_heavy heavy;
+    if (n_threads < 1) n_threads = 1;
+    shoal_err err = agg_sfp_heavy_find(&heavy, error, &round->recipe->recipe, round->acc, &settings->keep, n_threads);
+    if (err == SHOAL_OK) err = agg_sfp_discover_heavy(discovery, error, round, &heavy, settings, n_threads);
+    agg_sfp_heavy_release(&heavy);
     return err;
 }
 

@@ -62,10 +62,11 @@ static int64_t least_support(const agg_sfp_noise *noise, double score, int64_t l
     return low;
 }
 
-static size_t count_above(const int64_t *support, const uint8_t *possible, int64_t least)
+// Returns: how many have that support; some number above `enough` where there are more than that.
+static size_t count_above(const int64_t *support, const uint8_t *possible, int64_t least, size_t enough)
 {
     size_t n = 0;
-    for (size_t x = 0; x < FRAGMENTS; x += PAIRS)
+    for (size_t x = 0; x < FRAGMENTS && n <= enough; x += PAIRS)
         for (size_t pair = 0; pair < PAIRS; pair++) n += (support[x + pair] >= least) & possible[pair];
     return n;
 }
@@ -75,7 +76,7 @@ static int64_t raise_to_fit(const int64_t *support, const uint8_t *possible, int
 {
     while (least < high) {
         int64_t middle = least + (high - least) / 2;
-        if (count_above(support, possible, middle) <= most)
+        if (count_above(support, possible, middle, most) <= most)
             high = middle;
         else
             least = middle + 1;
@@ -117,11 +118,11 @@ static shoal_err find_position(agg_sfp_heavy *heavy, agg_error *error, const vie
     shoal_err err = agg_whole_domain(support, error, &v->part, &v->sketch, n_threads);
     if (err != SHOAL_OK) return err;
     int64_t asked = least_support(&noise, keep->score, low);
-    size_t n_asked = count_above(support, possible, asked), n_kept = n_asked;
+    size_t n_asked = count_above(support, possible, asked, SIZE_MAX), n_kept = n_asked;
     int64_t least = asked;
     if (n_asked > keep->most) {
         least = raise_to_fit(support, possible, asked, (int64_t)v->n + 1, keep->most);
-        n_kept = count_above(support, possible, least);
+        n_kept = count_above(support, possible, least, SIZE_MAX);
     }
     heavy->null_error[position] = noise.null_error * scaled;
     heavy->least[position] = agg_sfp_noise_score(&noise, (double)least);
