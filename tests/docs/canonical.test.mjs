@@ -30,40 +30,45 @@ function list(entries = []) {
   return Buffer.concat([big(entries.length, 4), digest]);
 }
 
-// Tags of a recipe's fields are their places in the table, but for three that lists have; of a policy's members, its second column.
+// Tags of a recipe's fields are their places in the table, but for three and once more three that lists have; of a policy's members, its second column.
 const recipeTags = tableBelow(read('docs/formats.md'), 'Recipe (JSON)').flatMap(([paths]) => codes(paths));
 const policyRows = tableBelow(read('docs/formats.md'), 'Policy (JSON)').map(([path, tag]) => ({ path: codes(path)[0], tag: Number(tag) }));
 const LIST_TAGS = 3;
-const firstBehindLists = recipeTags.indexOf('aggregation.protocol') + 1;
-const tagOf = (/** @type {number} */ place) => place + 1 + (place >= firstBehindLists ? LIST_TAGS : 0);
+const firstBehindLists = ['aggregation.protocol', 'parameters.pass'].map((path) => recipeTags.indexOf(path) + 1);
+const tagOf = (/** @type {number} */ place) => place + 1 + LIST_TAGS * firstBehindLists.filter((first) => place >= first).length;
 const mechanisms = Object.fromEntries([...(read('core/mechanisms.def') + read('core/compounds.def')).matchAll(/^SHOAL_(?:MECHANISM|COMPOUND)\((\d+), \w+, "(.*)"\)/gm)].map(([, id, called]) => [called, Number(id)]));
 
-const CHOICES = /** @type {{[path: string]: {[name: string]: number}}} */ ({ value: { word: 1, fields: 6 }, mechanism: mechanisms, hash: { poly1: 1, affine1: 2 }, 'parameters.oracle': { olh: 1 }, 'parameters.sampler': { greedy: 1 }, 'text.case': { keep: 0 }, 'aggregation.protocol': { sum: 1 } });
-const FRACTIONS = ['parameters.epsilon', 'parameters.epsilon_fragment', 'parameters.p', 'parameters.q', 'cohort.epsilon', 'send.sample'];
+const CHOICES = /** @type {{[path: string]: {[name: string]: number}}} */ ({ value: { word: 1, site: 3, item: 4, number: 5, fields: 6, variables: 7 }, mechanism: mechanisms, hash: { poly1: 1, affine1: 2 }, 'parameters.oracle': { olh: 1 }, 'parameters.sampler': { greedy: 1 }, 'text.case': { keep: 0 }, 'aggregation.protocol': { sum: 1 } });
+const FRACTIONS = ['parameters.epsilon', 'parameters.epsilon_fragment', 'parameters.epsilon_estimate', 'parameters.low', 'parameters.high', 'parameters.p', 'parameters.q', 'cohort.epsilon', 'send.sample'];
 
 /** @param {string} path @param {any} value */
 function recipeValue(path, value) {
   if (CHOICES[path]) return big(CHOICES[path][value], 8);
   if (path === 'expires') return big(Date.parse(value) / 86_400_000, 8);
-  if (path === 'cohort.delta') return big(Number(value.slice(3)), 8);
+  if (path === 'cohort.delta' || path === 'parameters.delta') return big(Number(value.slice(3)), 8);
+  if (Array.isArray(value)) return Buffer.concat([big(value.length, 8), sha256(Buffer.concat(value.map((entry) => Buffer.concat([big(bytesOf(entry).length, 4), bytesOf(entry)]))))]);
   if (typeof value === 'string') return /^[0-9a-f]{64}$/.test(value) ? hex(value) : bytesOf(value);
   return big(FRACTIONS.includes(path) ? micro(value) : value, 8);
 }
 
+/** The fields of the table that are stated. @param {any} json */
+const fieldsOf = (json) => recipeTags.flatMap((path, i) => {
+  const value = path.split('.').reduce((at, key) => at?.[key], json);
+  return value === undefined ? [] : [field(tagOf(i), recipeValue(path, value))];
+});
+
 /** @param {any} json */
 function recipeHash(json) {
-  const parts = recipeTags.flatMap((path, i) => {
-    const value = path.split('.').reduce((at, key) => at?.[key], json);
-    return value === undefined ? [] : [field(tagOf(i), recipeValue(path, value))];
-  });
+  const parts = fieldsOf(json.variables ? { ...json, value: 'variables', mechanism: 'joint' } : json);
   const schemes = (/** @type {any} */ e) => (e.boundaries ? 1 : e.values ? 2 : e.starts ? 4 : 3);
   if (json.encoding) parts.push(field(42, ...json.encoding.flatMap((/** @type {any} */ e) => [name(e.field), big(schemes(e), 1), big(e.boundaries?.length ?? 0, 4),
     ...(e.boundaries ?? []).map((/** @type {number} */ b) => big(micro(b), 8)), list(e.values), list(e.prefixes ?? e.starts), list(e.tokens ?? e.characters),
     ...(e.starts ? [big(e.step ?? 1, 4)] : [])])));
   if (json.split_by) parts.push(field(43, ...json.split_by.flatMap((/** @type {any} */ split) => [name(split.field), list(split.values)])));
   if (json.part) parts.push(field(44, ...json.part.map(name)));
-  if (json.parameters.alphabet) parts.push(field(58, Buffer.from([...new Set(bytesOf(json.parameters.alphabet))].sort((a, b) => a - b))));
-  if (json.parameters.known) parts.push(field(59, list(json.parameters.known)));
+  if (json.parameters?.alphabet) parts.push(field(58, Buffer.from([...new Set(bytesOf(json.parameters.alphabet))].sort((a, b) => a - b))));
+  if (json.parameters?.known) parts.push(field(59, list(json.parameters.known)));
+  if (json.variables) parts.push(field(60, ...json.variables.flatMap((/** @type {any} */ v) => [name(v.name), sha256(Buffer.concat(fieldsOf(v)))])));
   return sha256(Buffer.concat([bytesOf('shoal recipe 1\n'), ...parts])).toString('hex');
 }
 
@@ -105,6 +110,20 @@ test("a compound's hash is that of the bytes that are documented, however its li
   const coded = core.query({ ...stepped, encoding: [{ field: 'word', starts: '0cat 1ot', characters: 'es\u00e9', step: 2 }], parameters: { ...stepped.parameters, known: '0the 3n 0\u00e9t\u00e9' } });
   assert.equal(coded.hash, recipeHash(stepped));
   core.release(coded);
+});
+
+test("a joint recipe's hash is that of the bytes that are documented", () => {
+  const { value, encoding, mechanism, parameters, policy, version, round, cohort, ...plain } = query;
+  const [site, age, heat] = [
+    { name: 'site', value: 'site', mechanism: 'rappor', parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0.5 }, hash: 'poly1', seed: '5a'.repeat(32) },
+    { name: 'age', value: 'item', mechanism: 'grr', parameters: { epsilon: 1.5, values: ['young', 'old'] } },
+    { name: 'heat', value: 'number', mechanism: 'subset', parameters: { epsilon: 2, size: 7, low: -1.5, high: 40 } },
+  ];
+  for (const json of [{ ...plain, variables: [site, age] }, { ...plain, variables: [heat, age, site], records: { keep_days: 3 } }, { ...plain, ...splits, variables: [age, heat] }]) {
+    const made = core.query(json);
+    assert.equal(made.hash, recipeHash(json));
+    core.release(made);
+  }
 });
 
 test("the members of a policy are the core's, in its order", () => {
