@@ -38,6 +38,7 @@
 #include "whole.h"
 
 #define ONE ((uint64_t)1 << SHOAL_EXPONENTIAL_BITS)
+
 // What does not depend on n and epsilon, in units of u.
 typedef struct crowd {
     uint64_t minus, plus; // E - 1, high; E + 1, low

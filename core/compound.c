@@ -128,6 +128,7 @@ shoal_err shoal_compound_finish(shoal_recipe *recipe, const shoal_compound *comp
         recipe->text_size += recipe->parts[i].text_size + (i > 0); // and the ';' before it
         recipe->cost_micro += recipe->parts[i].eps_micro;
     }
+    if (compound->takes.needs & SHOAL_TAKES_THRESH) recipe->cost_micro = recipe->eps_micro; // of all of a run's reports
     *field = "epsilon";
     return recipe->cost_micro <= SHOAL_EPS_MICRO_MAX ? SHOAL_OK : SHOAL_ERR_RANGE;
 }

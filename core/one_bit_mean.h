@@ -22,7 +22,7 @@
 #include "mechanism.h"
 
 #define SHOAL_ONE_BIT_MEAN_NONE ((uint64_t)1 << 31) // the fraction that stands for SHOAL_ITEM_NONE
-#define SHOAL_ONE_BIT_MEAN_K_MAX 65536u // rows
+#define SHOAL_ONE_BIT_MEAN_K_MAX 65536u             // rows
 
 // Returns: where the bit lies in a record of the part.
 static inline uint32_t shoal_one_bit_mean_bit(const shoal_part *part)
