@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One-bit mean for planner and auditor: Ding, Kulkarni, Yekhanin 2017, section 3.
 #include "account.h"
+#include "bytes.h"
 #include "one_bit_mean.h"
 
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
@@ -16,12 +17,13 @@ static double q_of(const shoal_part *part)
     return (double)part->threshold * 0x1p-64;
 }
 
-// Of the fraction, not of a count: v(1 - v) / (n (1 - 2q)^2). f is n times the mean fraction; n/2 gives the largest.
+// Of the fraction, not of a count: v(1 - v) / (n (1 - 2q)^2). f is n times the mean fraction; n/2 gives the largest. Of one row
+// where there are k, each with n/k of the reports.
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
     double q = q_of(part), gap = 1 - 2 * q, v = q + gap * f / n;
     (void)squares;
-    return v * (1 - v) / (n * gap * gap);
+    return v * (1 - v) * part->k / (n * gap * gap);
 }
 
 static uint64_t fraction_of(uint64_t item)
@@ -31,27 +33,25 @@ static uint64_t fraction_of(uint64_t item)
 
 static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
-    (void)part;
-    return record[0] == (fraction_of(a) > fraction_of(b));
+    return record[shoal_one_bit_mean_bit(part)] == (fraction_of(a) > fraction_of(b));
 }
 
 static uint64_t n_outputs(const shoal_part *part)
 {
-    (void)part;
-    return 2;
+    return 2 * (uint64_t)part->k;
 }
 
 static int output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
-    (void)part;
-    record[0] = (uint8_t)index;
+    if (part->k > 1) store32_le(record, (uint32_t)(index >> 1));
+    record[shoal_one_bit_mean_bit(part)] = (uint8_t)(index & 1);
     return 1;
 }
 
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     double q = q_of(part), one = q + (1 - 2 * q) * ((double)fraction_of(item) * 0x1p-32);
-    return record[0] ? one : 1 - one;
+    return (record[shoal_one_bit_mean_bit(part)] ? one : 1 - one) / part->k; // each row alike
 }
 
 const agg_account agg_one_bit_mean_account = {

@@ -9,21 +9,42 @@
 // bit has no other moment. About the mean of these very devices it is smaller by the variance of their numbers over n, which one bit
 // cannot tell; there the error is stated too large, never too small. The true v lies in [q, 1 - q] and so does the one that the
 // variance is taken at, lest a few equal answers pass for certainty.
+//
+// With rows, item j is the mean of row j, and n how many records are of that row.
 #include <math.h>
 
 #include "estimator.h"
 
+// ones of n records
+static agg_count mean_of(const shoal_part *part, double ones, double n)
+{
+    double q = agg_rare_probability(part), c = agg_flip_correction(part), reports = n > 0 ? n : 1, v = ones / reports;
+    double inside = v < q ? q : v > 1 - q ? 1 - q : v;
+    return (agg_count){(v - q) * c, c * sqrt(inside * (1 - inside) / reports), c * sqrt(q * (1 - q) / reports), 0};
+}
+
+// A row without a record says nothing: the middle of the range, give or take all of it.
+static agg_count mean_of_row(const shoal_part *part, const uint32_t row[2])
+{
+    if (row[0] == 0 && row[1] == 0) return (agg_count){0.5, 1, 1, 0};
+    return mean_of(part, row[1], (double)row[0] + row[1]);
+}
+
 static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part, const agg_sketch *sketch, uint64_t n,
                         const uint64_t *items, size_t n_items, unsigned n_threads)
 {
-    (void)error;
-    (void)items; // every row of a mean is the mean
     (void)n_threads;
-    double q = agg_rare_probability(part), c = agg_flip_correction(part), reports = n > 0 ? (double)n : 1;
-    double v = (double)sketch->cells.ones[0] / reports;
-    double inside = v < q ? q : v > 1 - q ? 1 - q : v;
-    agg_count mean = {(v - q) * c, c * sqrt(inside * (1 - inside) / reports), c * sqrt(q * (1 - q) / reports), 0};
-    for (size_t i = 0; i < n_items; i++) out[i] = mean;
+    if (sketch->shape.k == 1) {
+        agg_count mean = mean_of(part, sketch->cells.ones[0], (double)n);
+        for (size_t i = 0; i < n_items; i++) out[i] = mean; // every item of a mean is the mean
+        return SHOAL_OK;
+    }
+    for (size_t i = 0; i < n_items; i++) {
+        if (items[i] >= sketch->shape.k)
+            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "there is no row %llu of %u",
+                            (unsigned long long)items[i], sketch->shape.k);
+        out[i] = mean_of_row(part, sketch->cells.ones + 2 * items[i]);
+    }
     return SHOAL_OK;
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-bit mean sums (Ding, Kulkarni, Yekhanin 2017, section 3, before its affine step): how many records are 1.
+// One-bit mean sums (Ding, Kulkarni, Yekhanin 2017, section 3, before its affine step): how many records are 1. With rows, how many of
+// each row are 0 and how many are 1.
 #include "one_bit_mean.h"
 
+#include "bytes.h"
 #include "sketch.h"
 
 static uint32_t record_size(const agg_shape *shape)
 {
-    (void)shape;
-    return 1;
+    return shape->k > 1 ? 5 : 1;
 }
 
 static shoal_err check(const agg_shape *shape)
 {
-    return shape->k == 1 && shape->m == 1 ? SHOAL_OK : SHOAL_ERR_RANGE;
+    if (shape->k == 1) return shape->m == 1 ? SHOAL_OK : SHOAL_ERR_RANGE;
+    return shape->k >= 1 && shape->k <= SHOAL_ONE_BIT_MEAN_K_MAX && shape->m == 2 ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
 static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
@@ -20,6 +22,13 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
 {
     (void)error;
     (void)n_threads;
+    if (sketch->shape.k > 1) {
+        for (uint32_t i = 0; i < count; i++) {
+            const uint8_t *record = records + i * stride;
+            sketch->cells.ones[2 * load32_le(record) + record[4]]++;
+        }
+        return SHOAL_OK;
+    }
     uint32_t ones = 0;
     for (uint32_t i = 0; i < count; i++) ones += records[i * stride];
     sketch->cells.ones[0] += ones;
