@@ -21,6 +21,7 @@ export async function bundleWorker(dir) {
     bundle: true,
     format: 'esm',
     target: 'es2022',
+    minifyWhitespace: true, // names stay, so that what is deployed can be read
     external: ['cloudflare:workers'],
     plugins: [
       {

@@ -64,6 +64,7 @@ export { ShoalError };
  * @property {(code: string, recipe?: string | null, text?: string) => Outcome} note
  * @property {(recipe: Pick<Recipe, 'send'>, report: ReportJson, era: number,
  *   more?: (tx: Transaction, id: string) => Promise<object | null>) => Promise<string>} enqueue
+ * @property {(wants: (recipe: Recipe) => boolean, value: any) => Promise<Outcome[]>} event
  *
  * @typedef {object} Options
  * @property {string} endpoint base URL of the edge worker; https, or loopback
@@ -339,16 +340,17 @@ export class Client {
 
   async #load() {
     const { wasm, recipes, keys } = this.#options;
-    /** @param {string | URL} url */
-    const coreAt = async (url) => Core.create(await loadModule(url, this.#deps.fetch));
     try {
       if (typeof WebAssembly !== 'object') throw new Error('CSP');
       const sources = await Promise.all(recipes.map((source) => this.#source(source)));
-      const core = typeof wasm === 'function' ? wasm() : coreAt(wasm ?? new URL('./shoal.wasm', import.meta.url));
+      const { fetch } = this.#deps;
+      const core = typeof wasm === 'function'
+        ? wasm()
+        : loadModule(wasm ?? new URL('./shoal.wasm', import.meta.url), fetch).then((module) => Core.create(module));
       let ready = accept(await core, sources);
-      // The page's module carries what most recipes need; for a mechanism that it lacks there is the whole one.
-      if (ready.isLacking && !wasm) {
-        ready = await coreAt(new URL('./shoal-all.wasm', import.meta.url)).then((all) => accept(all, sources), () => ready);
+      // The page's module carries what most recipes need; for a mechanism that it lacks, and for variables, there is the whole one.
+      if (ready.isLacking && typeof wasm !== 'function') {
+        ready = await import('./whole.js').then(async ({ wholeCore }) => accept(await wholeCore(fetch, wasm), sources)).catch(() => ready);
       }
       for (const name of ready.refused) this.#note('recipe-refused', name);
       if (keys) await (await import('./signature.js')).keepSigned(ready, keys, (code, name) => this.#note(code, name));
@@ -374,8 +376,9 @@ export class Client {
   // ---- events ----
 
   /**
-   * Reports a value to every recipe of a stream. For listed items, anything else (null too) counts as none of them.
-   * @param {string} stream @param {string | number | null} value
+   * Reports a value to every recipe of a stream. For listed items, anything else (null too) counts as none of them. For recipes of
+   * several variables, the value of each by its name; one that is missing counts as nothing.
+   * @param {string} stream @param {string | number | null | {[variable: string]: string | number | null}} value
    * @returns {Promise<Outcome[]>} one for each recipe
    */
   record(stream, value) {
@@ -387,25 +390,16 @@ export class Client {
     return this.#event((recipe) => isAddress(recipe), String(url));
   }
 
-  /** Reports each word of a text to the recipes that take words. @param {string} text */
-  async type(text) {
-    if (!this.#isOn()) return [this.#off()];
-    const list = await import('./observe.js').then(({ words }) => words(text), () => 'core-missing');
-    return typeof list === 'string' ? [this.#note(list)] : this.#words(list);
-  }
-
-  /** @param {string[]} list */
-  async #words(list) {
-    const outcomes = [];
-    for (const word of list) outcomes.push(...(await this.#event((recipe) => recipe.valueKind === 'word', word)));
-    return outcomes;
+  /** Reports each word of a text to the recipes that take words. @param {string} text @returns {Promise<Outcome[]>} */
+  type(text) {
+    return this.#chunk(() => import('./observe.js'), 'type', text);
   }
 
   #off() {
     return this.#note(this.#deps.gpc() ? 'gpc' : 'no-consent');
   }
 
-  /** @param {(recipe: Recipe) => boolean} wants @param {string | number | null} value */
+  /** @param {(recipe: Recipe) => boolean} wants @param {any} value */
   async #event(wants, value) {
     if (!this.#isOn()) return [this.#off()];
     const era = this.#era;
@@ -428,7 +422,7 @@ export class Client {
 
   /**
    * The whole way of one event for one recipe. Returns a code.
-   * @param {Core} core @param {Recipe} recipe @param {string | number | null} value @param {number} era
+   * @param {Core} core @param {Recipe} recipe @param {any} value @param {number} era
    */
   async #privatize(core, recipe, value, era) {
     const item = await this.#item(recipe, value);
@@ -444,10 +438,12 @@ export class Client {
 
   /**
    * The value as the recipe counts it, or the code that says why not.
-   * @param {Recipe} recipe @param {string | number | null} value
-   * @returns {Promise<{value?: string | number | null, code?: string}>}
+   * @param {Recipe} recipe @param {any} value
+   * @returns {Promise<{value?: any, code?: string}>}
    */
   async #item(recipe, value) {
+    const { items } = /** @type {any} */ (recipe); // of a recipe with several variables
+    if (items) return items(value, (/** @type {Recipe} */ variable, /** @type {any} */ each) => this.#item(variable, each));
     if (recipe.isNumber) return Number.isFinite(value) ? { value } : { code: 'not-a-number' };
     // Whatever a page hands over for a list is counted: a slip (undefined, an object) as none of it, not as silence.
     if (typeof value !== 'string') {
@@ -539,9 +535,7 @@ export class Client {
     const stop = new AbortController();
     const close = () => stop.abort();
     this.#closed.signal.addEventListener('abort', close);
-    import('./observe.js').then(
-      ({ observe }) => observe(element, stop.signal, (list) => void (take ? list.map((word) => take(word)) : this.#words(list)), (code) => void this.#note(code)),
-      () => this.#note('core-missing'));
+    void this.#tell(() => import('./observe.js'), 'observe', element, stop.signal, take);
     return close;
   }
 
@@ -579,7 +573,7 @@ export class Client {
 
   async #flushAll() {
     // Events that are too old go, and the first day of the queries' books begins.
-    if (this.#options.policy) await this.#tell(import('./queries.js'), 'tidy');
+    if (this.#options.policy) await this.#tell(() => import('./queries.js'), 'tidy');
     const ready = await this.#core();
     if (!ready) return;
     const era = this.#era;
@@ -685,7 +679,7 @@ export class Client {
    * @param {string} stream @param {import('./queries.js').Event} event @returns {Promise<Outcome[]>} `stored`, or why not
    */
   donate(stream, event) {
-    return this.#query('donate', stream, event);
+    return this.#chunk(() => import('./queries.js'), 'donate', stream, event);
   }
 
   /**
@@ -693,30 +687,30 @@ export class Client {
    * @param {string} analysis @param {boolean} [yes] @returns {Promise<Outcome[]>} `opted-in` or `opted-out`, or why not
    */
   optIn(analysis, yes = true) {
-    return this.#query('optIn', analysis, yes);
+    return this.#chunk(() => import('./queries.js'), 'optIn', analysis, yes);
   }
 
   /**
    * Answers queries, each at most once and within the policy: by default those that the endpoint serves.
-   * @param {RecipeJson[]} [queries] @returns {Promise<Outcome[]>} one for each query
+   * @param {RecipeJson[]} [list] @returns {Promise<Outcome[]>} one for each query
    */
-  ask(queries) {
-    return this.#query('ask', queries);
+  ask(list) {
+    return this.#chunk(() => import('./queries.js'), 'ask', list);
   }
 
   /** What was asked, and what became of it, newest first. @returns {Promise<LogEntry[]>} */
   log() {
-    return this.#tell(import('./queries.js'), 'log');
+    return this.#tell(() => import('./queries.js'), 'log');
   }
 
-  /** @param {'donate' | 'optIn' | 'ask'} what @param {any[]} args @returns {Promise<any[]>} */
-  async #query(what, ...args) {
-    return this.#isOn() ? this.#tell(import('./queries.js'), what, ...args) : [this.#off()];
+  /** As #tell, where there is consent. @param {() => Promise<any>} load @param {string} what @param {any[]} args @returns {Promise<any[]>} */
+  async #chunk(load, what, ...args) {
+    return this.#isOn() ? this.#tell(load, what, ...args) : [this.#off()];
   }
 
   /** What was sent, waits or was refused, newest first. Empty where storage cannot be read. @returns {Promise<Entry[]>} */
   reports() {
-    return this.#tell(import('./reasons.js'), 'reports');
+    return this.#tell(() => import('./reasons.js'), 'reports');
   }
 
   /**
@@ -724,16 +718,16 @@ export class Client {
    * @returns {Promise<LedgerEntry[]>}
    */
   ledger() {
-    return this.#tell(import('./reasons.js'), 'ledger');
+    return this.#tell(() => import('./reasons.js'), 'ledger');
   }
 
   /** Why nothing was sent, or not everything: what holds now, and what befell events since the page was loaded. @returns {Promise<Reason[]>} */
   explain() {
-    return this.#tell(import('./reasons.js'), 'explain');
+    return this.#tell(() => import('./reasons.js'), 'explain');
   }
 
-  /** @param {Promise<any>} chunk @param {string} what @param {any[]} args @returns {Promise<any[]>} */
-  async #tell(chunk, what, ...args) {
+  /** Empty where it fails: then explain() says why. @param {() => Promise<any>} load @param {string} what @param {any[]} args @returns {Promise<any[]>} */
+  async #tell(load, what, ...args) {
     /** @type {View} */
     const view = {
       deps: this.#deps,
@@ -749,11 +743,15 @@ export class Client {
       refusal: (tx, core, recipe) => this.#refusal(tx, core, recipe),
       note: (...note) => this.#note(...note),
       enqueue: (...record) => this.#enqueue(...record),
+      event: (wants, value) => this.#event(wants, value),
     };
+    let code = 'core-missing';
     try {
-      return await (await chunk)[what](view, ...args);
+      const chunk = await load();
+      code = 'storage';
+      return await chunk[what](view, ...args);
     } catch {
-      this.#note('storage');
+      this.#note(code);
       return [];
     }
   }
@@ -773,7 +771,7 @@ function accept(core, sources) {
       else recipes.set(recipe.hash, recipe);
       if (!isPinned) refused.push(name);
     } catch (error) {
-      isLacking ||= /** @type {any} */ (error).code === 'mechanism';
+      isLacking ||= /^(mechanism|variables)$/.test(/** @type {any} */ (error).field);
       refused.push(name);
     }
   }

@@ -1,23 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole core as JavaScript: what a device needs (device.js) and what an edge worker needs besides, records and
-// batches as bytes; queries as recipes. Never fetches; takes a module or an instance. Depends on device.js and query_core.js.
-import { ARGUMENT, Core as DeviceCore } from './device.js';
-import { KeyedRecipe, setRecipe } from './query_core.js';
+// batches as bytes; queries and joint recipes. Never fetches; takes a module or an instance. Depends on device.js, keyed_recipe.js and joint_core.js.
+import { ARGUMENT, Core as DeviceCore, Ledger as DeviceLedger, Module } from './device.js';
+import { JointRecipe } from './joint_core.js';
+import { setRecipe } from './keyed_recipe.js';
+import { spentOf } from './ledger_sum.js';
 
-export { Ledger, Module, ShoalError, toHex } from './device.js';
+export { Module, ShoalError, toHex } from './device.js';
 
 /**
  * @typedef {import('./device.js').RecipeJson} RecipeJson
  * @typedef {import('./device.js').ReportJson} ReportJson
- * @typedef {import('./device.js').Spent} Spent
+ * @typedef {import('./ledger_sum.js').Spent} Spent
  */
 
 const BATCH_HEADER = 72;
 const BATCH_TRAILER = 8;
 const BATCH_ID = 56; // where the id lies in the header
 
+/** The budget ledger, and what it says was spent. */
+export class Ledger extends DeviceLedger {
+  /**
+   * What the recipe's (analysis, field) has spent on the days first .. last.
+   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} first @param {number} last @returns {Spent}
+   */
+  spent(ledger, recipe, first, last) {
+    return spentOf(ledger, recipe, first, last);
+  }
+}
+
 /** One module instance. At most 64 recipes live in it at a time. */
 export class Core extends DeviceCore {
+  /** @param {WebAssembly.Instance} instance */
+  constructor(instance) {
+    super(instance);
+    this.ledger = new Ledger(new Module(instance));
+  }
+
   /**
    * Checks a recipe and prepares it. Release it when it is no longer needed.
    * @param {RecipeJson | string} json a parsed recipe, or its text
@@ -29,10 +48,10 @@ export class Core extends DeviceCore {
 }
 
 /** A checked recipe. Made by Core.recipe. */
-export class Recipe extends KeyedRecipe {
+export class Recipe extends JointRecipe {
   /**
    * As randomize, to a binary record.
-   * @param {string | number | null} value @param {Uint8Array} seed @param {Uint8Array} [secret] @returns {Uint8Array}
+   * @param {any} value @param {Uint8Array} seed @param {Uint8Array} [secret] @returns {Uint8Array}
    */
   randomizeBytes(value, seed, secret) {
     return this.module.take(this.draw(value, seed, secret), this.recordSize);

@@ -6,7 +6,6 @@
 /**
  * @typedef {{[key: string]: any}} RecipeJson a recipe file, parsed
  * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records: string[]}} ReportJson
- * @typedef {{count: number, epsMicro: number}} Spent
  */
 
 /** An error of the core: `code` and `number` are those of core/shoal_err.h, `field` a recipe path or a position. */
@@ -28,7 +27,7 @@ export const UNKNOWN_FIELD = 3;
 export const TYPE = 5;
 export const DUPLICATE = 6;
 
-const VALUE_MAX = 256; // bytes of one string
+export const VALUE_MAX = 256; // bytes of one string
 const INFO_WORDS = 18; // of the export recipe_info
 const PAGE = 65536;
 
@@ -269,14 +268,15 @@ export class Recipe {
     /** Any string, or only the listed items? @readonly */ this.isOpen = w[16] === 1;
     /** Does it take numbers? @readonly */ this.isNumber = json.value === 'number';
     /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];
-    const { values, length, n } = json.parameters;
+    const { parameters = {} } = json; // a joint recipe's are its variables'
+    const { values, length, n } = parameters;
     /** Bytes of a string at most: for n-grams it is cut, for fragments it is not. @readonly @type {number} */
     this.bytesMax = (!n && length) || VALUE_MAX;
     /** Value to index, where the recipe lists values. @readonly @type {Map<string, number> | null} */
     this.values = values ? new Map(values.map((/** @type {string} */ value, /** @type {number} */ i) => [value, i])) : null;
     /** What a report says about the mechanism: the recipe's numbers, a list by its length. @readonly @type {{[name: string]: number}} */
     this.parameters = {};
-    for (const [name, value] of Object.entries(json.parameters)) {
+    for (const [name, value] of Object.entries(parameters)) {
       if (value === values) this.parameters.size = value.length;
       else if (value === +value) this.parameters[name] = value;
     }
@@ -294,7 +294,7 @@ export class Recipe {
   /**
    * Randomizes into the scratch memory. Returns the record's offset.
    * @protected
-   * @param {string | number | null} value @param {Uint8Array} seed @param {Uint8Array} [secret]
+   * @param {any} value @param {Uint8Array} seed @param {Uint8Array} [secret]
    */
   draw(value, seed, secret) {
     const { module, handle } = this;
@@ -333,8 +333,9 @@ export class Recipe {
 
   /**
    * Randomizes one event. Costs the recipe's epsilon: debit the ledger first.
-   * @param {string | number | null} value open domains: a string of up to 256 bytes; closed ones: a listed value, its
-   *   index, or null for none (as is anything unlisted, so that silence says nothing); numbers: any finite one
+   * @param {string | number | null | {[variable: string]: string | number | null | undefined}} value open domains: a string of up to
+   *   256 bytes; closed ones: a listed value, its index, or null for none (as is anything unlisted, so that silence says nothing);
+   *   numbers: any finite one; several variables (joint_core.js): an object of these
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
    * @param {Uint8Array} [secret] 32 random bytes that the device keeps; needed where the recipe isPermanent
    * @returns {string} the record's text form
@@ -387,17 +388,5 @@ export class Ledger {
     module.put(ledger);
     const err = module.x.ledger_allows(module.base, ledger.length, recipe.handle, day);
     return err ? module.error(err) : null;
-  }
-
-  /**
-   * What the recipe's (analysis, field) has spent on the days first .. last.
-   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} first @param {number} last @returns {Spent}
-   */
-  spent(ledger, recipe, first, last) {
-    const module = this.#module;
-    module.put(ledger, 16);
-    module.check(module.x.ledger_spent(module.base, module.base + 16, ledger.length, recipe.handle, first, last));
-    const view = module.view();
-    return { count: view.getUint32(0, true), epsMicro: Number(view.getBigUint64(8, true)) };
   }
 }

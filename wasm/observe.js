@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words: those of a text, and completed ones out of the fields that a page opens for it, while they are typed. A chunk of
 // its own, loaded by the first observe() or type(). Keeps no text: a field's own content is looked at when an event completes a word. Depends on the DOM.
-import { isWord, segments, words as wordsOf } from './text.js';
+import { isWord, segments, words } from './text.js';
 
-/** The words of a text, in order, or the code that says why there are none. @param {string} text */
-export const words = (text) => (Intl.Segmenter ? wordsOf(text) : 'segmenter-missing');
+/** @typedef {import('./client.js').View} View */
+
+/** Words for the recipes that take them. @param {View} view @param {string[]} list */
+async function report(view, list) {
+  const outcomes = [];
+  for (const word of list) outcomes.push(...(await view.event((recipe) => recipe.valueKind === 'word', word)));
+  return outcomes;
+}
+
+/** Reports the words of a text, in order. @param {View} view @param {string} text */
+export const type = async (view, text) =>
+  Intl.Segmenter ? report(view, words(text)) : [view.note('segmenter-missing')];
 
 const TYPED = /^insert(Text|LineBreak|Paragraph|CompositionText)$/;
 const IN_WORD = /[\p{L}\p{M}\p{N}'\u2019-]$/u;
@@ -46,12 +56,14 @@ function beforeCaret(field) {
 }
 
 /**
+ * @param {View} view
  * @param {Element} element a field, or an element above fields that carry `data-shoal`
  * @param {AbortSignal} signal stops it
- * @param {(words: string[]) => void} found
- * @param {(code: string) => void} note
+ * @param {(word: string) => unknown} [take] is given each word, in place of the recipes
  */
-export function observe(element, signal, found, note) {
+export function observe(view, element, signal, take) {
+  /** @param {string[]} list */
+  const found = (list) => void (take ? list.map((word) => take(word)) : report(view, list));
   /** Fields whose last word is still being typed. @type {WeakSet<Element>} */
   const open = new WeakSet();
 
@@ -67,8 +79,8 @@ export function observe(element, signal, found, note) {
     const field = /** @type {Element} */ (event.composedPath()[0]);
     if (field !== element && !field.hasAttribute?.('data-shoal')) return;
     if (!isReadableField(field)) refused.add(field);
-    if (refused.has(field)) note('refused-field');
-    else if (!Intl.Segmenter) note('segmenter-missing');
+    if (refused.has(field)) view.note('refused-field');
+    else if (!Intl.Segmenter) view.note('segmenter-missing');
     else if (event.type === 'beforeinput') typed(field, /** @type {InputEvent} */ (event));
     else if (open.delete(field)) found(lastWords(/** @type {any} */ (field).value ?? field.textContent ?? ''));
   };

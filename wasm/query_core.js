@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries as JavaScript sees them: recipes with lists, the item of an event, the policy, the accountant. What the device knows of
 // queries beyond other recipes, and nothing else: no storage, no clock, no randomness. Needs shoal-query.wasm or shoal-all.wasm.
-// Depends on device.js, front_coded.js and text.js.
-import { ARGUMENT, Core, DUPLICATE, LARGEST, Module, RANGE, Recipe, ShoalError, TYPE, UNKNOWN_FIELD, micro, toHex, walk } from './device.js';
+// Depends on device.js, keyed_recipe.js, front_coded.js and text.js.
+import { ARGUMENT, Core, LARGEST, Module, ShoalError, TYPE, toHex } from './device.js';
 import { listOf } from './front_coded.js';
+import { KeyedRecipe, isObject, setAll, setRecipe, tell } from './keyed_recipe.js';
 import { applyTextRule } from './text.js';
 
 /**
@@ -33,120 +34,7 @@ const WORDS_MAX = 4096; // of one person that a round looks at
 const INFO_WORDS = 5 + 2 * FIELDS_MAX; // of the export recipe_query_info
 const VERDICT_WORDS = 5;
 
-// ---- JSON to the core ----
-
-/** Throws the core's own words about a field. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {number} err @param {string} [path] */
-function tell(module, kind, handle, err, path) {
-  if (!err) return;
-  const { x } = module;
-  const text = module.text(x[`${kind}_error_text`](handle));
-  throw module.error(err, path ?? (module.text(x[`${kind}_error_field`](handle)) || undefined), text);
-}
-
-/** @param {Module} module @param {string} path @param {number} value */
-function exactly(module, path, value) {
-  const v = micro(value);
-  if (v === null) throw module.error(RANGE, path);
-  return v;
-}
-
-/** An entry of `part` names a listed value of its split field, or "other". @param {any[]} part @param {RecipeJson} json */
-const arePartsListed = (part, json) =>
-  part.every((entry, i) => {
-    const values = json.split_by?.[i]?.values;
-    return entry === 'other' || (Array.isArray(values) && values.includes(entry));
-  });
-
-/** A list: entries of one kind, none of them twice. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} path @param {any[]} list @param {RecipeJson} json */
-function setList(module, kind, handle, path, list, json) {
-  const { x } = module;
-  if (path === 'part') {
-    if (!arePartsListed(list, json)) throw module.error(RANGE, path, 'names neither a value of split_by nor other');
-  } else if (new Set(list).size !== list.length) {
-    throw module.error(DUPLICATE, path);
-  }
-  const isValues = path === 'parameters.values' && kind === 'recipe';
-  const [at, atLen] = module.place(path);
-  for (const entry of list) {
-    if (typeof entry !== typeof list[0]) throw module.error(TYPE, path);
-    if (typeof entry === 'number' && kind === 'recipe') {
-      tell(module, kind, handle, x.recipe_add_number(handle, at, atLen, exactly(module, path, entry)), path);
-    } else if (typeof entry === 'string') {
-      const [text, len] = module.place(entry, atLen);
-      const err = isValues ? x.recipe_add_value(handle, text, len) : x[`${kind}_add_text`](handle, at, atLen, text, len);
-      tell(module, kind, handle, err, path);
-    } else {
-      throw module.error(TYPE, path);
-    }
-  }
-}
-
-/** The fields of a JSON object under a prefix. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} prefix @param {any} object @param {RecipeJson} json */
-function setAll(module, kind, handle, prefix, object, json) {
-  for (const [path, value] of walk(object, prefix)) {
-    // A number for a key would make an object look like a list.
-    if (/(^|\.)\d/.test(path.slice(prefix.length))) throw module.error(UNKNOWN_FIELD, path);
-    setOne(module, kind, handle, path, value, json);
-  }
-}
-
-/** @param {unknown} value */
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
-
-/** One field, or what is in it. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} path @param {any} value @param {RecipeJson} json */
-function setOne(module, kind, handle, path, value, json) {
-  if (Array.isArray(value) && isObject(value[0])) {
-    value.forEach((entry, i) => {
-      if (!isObject(entry) || !Object.keys(entry).length) throw module.error(TYPE, path);
-      setAll(module, kind, handle, `${path}.${i}.`, entry, json);
-    });
-    return;
-  }
-  const coded = kind === 'recipe' && typeof value === 'string' ? listOf(path, value) : undefined;
-  if (coded === null) throw module.error(TYPE, path, 'is not a list written as one string');
-  const list = coded ?? value;
-  if (Array.isArray(list) && list.length) {
-    setList(module, kind, handle, path, list, json);
-    return;
-  }
-  const { x } = module;
-  const [at, atLen] = module.place(path);
-  if (typeof value === 'number') {
-    tell(module, kind, handle, x[`${kind}_set_number`](handle, at, atLen, exactly(module, path, value)), path);
-  } else if (typeof value === 'string') {
-    const [text, len] = module.place(value, atLen);
-    tell(module, kind, handle, x[`${kind}_set_string`](handle, at, atLen, text, len), path);
-  } else {
-    throw module.error(TYPE, path);
-  }
-}
-
-/** Hands a recipe that may have lists to the module. For Core.prepare. @param {Module} module @param {number} handle @param {RecipeJson} json */
-export const setRecipe = (module, handle, json) => setAll(module, 'recipe', handle, '', json, json);
-
 // ---- recipes ----
-
-/** A recipe that may be of one part of a collection: that part has a key of its own. And what a page, which has no batches, need not know. */
-export class KeyedRecipe extends Recipe {
-  /** @param {Module} module @param {number} handle @param {RecipeJson} json */
-  constructor(module, handle, json) {
-    super(module, handle, json);
-    module.check(module.x.recipe_info(handle, module.base)); // there is room: Recipe asked for the same
-    const [minimum, maxAgeS, people] = module.words(11).slice(8);
-    /** @readonly */ this.batch = { minimum, maxAgeS };
-    /** @readonly */ this.cohort = { minimum: people };
-  }
-
-  /** What reports and accumulators call the collection: the recipe's name, and its part. @returns {string} */
-  get key() {
-    return [this.id, ...(this.json.part ?? [])].join('/');
-  }
-
-  /** The report that carries one record. @param {string} record @returns {ReportJson} */
-  report(record) {
-    return { ...super.report(record), key: this.key };
-  }
-}
 
 /** @param {any[]} list @returns {Map<any, number>} */
 const indexed = (list) => new Map(list.map((entry, i) => [entry, i]));

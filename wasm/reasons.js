@@ -2,6 +2,8 @@
 // What the client tells a person: reports, budgets, and why something was not sent, each code with its sentence. No
 // sentence holds a value. A chunk of its own, loaded when somebody asks.
 
+import { spentOf } from './ledger_sum.js';
+
 /** The header that a page needs, as the documentation prints it. */
 export const CSP = "script-src 'self' 'wasm-unsafe-eval'";
 
@@ -27,6 +29,9 @@ export const REASONS = {
   'not-a-number': 'The value is not a finite number.',
   'text-rule': "The text is not one that the recipe's rule counts.",
   'too-long': 'The text has more bytes than the recipe takes.',
+  'no-variables': 'The recipe takes its variables by name, in one object.',
+  'unknown-variable': 'The event names a variable that the recipe has not.',
+  run: 'The recipe is an epoch of a run, which is answered from its samples: it belongs to the option runs.',
   'not-a-site': 'This is not the address of a public web site.',
   'refused-field': 'Words are not read from this kind of field.',
   'private-list-missing': 'The list of registrable domains could not be loaded.',
@@ -88,7 +93,7 @@ async function balancesOf(view) {
     const bytes = await view.ledgerOf(tx, core);
     /** @param {Recipe} recipe @param {number} first */
     const spent = (recipe, first) => {
-      const { count, epsMicro } = core.ledger.spent(bytes, recipe, first, day);
+      const { count, epsMicro } = spentOf(bytes, recipe, first, day);
       return { count, epsilon: epsMicro / 1e6 };
     };
     return recipes.map((recipe) => ({

@@ -75,7 +75,7 @@ export function edgeSuite(runtime) {
     assert.equal(await edge.metric('sealed_batches'), 0);
   });
 
-  test('recipes of lists, numbers, permanent answers and several parts are collected, each for itself', async (t) => {
+  test('recipes of lists, numbers, permanent answers, several parts and several variables are collected, each for itself', async (t) => {
     const batch = { minimum: 5, max_age_s: 86_400 };
     const none = { hash: undefined, seed: undefined };
     const ofList = { value: 'item', mechanism: 'subset', parameters: { epsilon: 1, values: ['a', 'b', 'c', 'd', 'e'] }, ...none };
@@ -89,10 +89,17 @@ export function edgeSuite(runtime) {
       mechanism: 'rappor-ngram',
       parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0.5, length: 8, n: 2, grams: 2, alphabet: 'abcdefgh' },
     };
+    const joint = {
+      value: undefined, mechanism: undefined, parameters: undefined, ...none, variables: [
+        { name: 'word', value: 'word', mechanism: 'rappor', parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0 }, hash: 'poly1', seed: '0b'.repeat(32) },
+        { name: 'age', value: 'item', mechanism: 'grr', parameters: { epsilon: 1, values: ['young', 'old'] } },
+        { name: 'heat', value: 'number', mechanism: 'subset', parameters: { epsilon: 1, size: 9, low: -10, high: 80 } },
+      ],
+    };
     const recipes = await Promise.all(
-      Object.entries({ list: ofList, numbers: ofNumbers, permanent, fragments, grams }).map(([name, more]) => makeRecipe({ recipe: name, batch, ...more })),
+      Object.entries({ list: ofList, numbers: ofNumbers, permanent, fragments, grams, joint }).map(([name, more]) => makeRecipe({ recipe: name, batch, ...more })),
     );
-    const values = ['c', 21.5, 'fish', 'fish', 'fish'];
+    const values = ['c', 21.5, 'fish', 'fish', 'fish', { word: 'fish', heat: 21.5 }];
     const edge = await startEdge(t, runtime, { recipes, aggregator: 'http://127.0.0.1:1' });
     for (const [i, recipe] of recipes.entries()) {
       const report = recipe.report(recipe.randomize(values[i], randomBytes(32), randomBytes(32)));
@@ -105,6 +112,27 @@ export function edgeSuite(runtime) {
     }
     const { recipes: published } = await (await fetch(`${edge.url}/v1/recipes`)).json();
     assert.deepEqual(published.map(({ recipe }) => recipe), recipes.map(({ json }) => json));
+  });
+
+  test('a record of two variables is checked whole, batched and forwarded with its parts together', async (t) => {
+    const variables = [
+      { name: 'word', value: 'word', mechanism: 'olh', parameters: { epsilon: 3, k: 64, g: 16 }, hash: 'poly1', seed: '0c'.repeat(32) },
+      { name: 'age', value: 'item', mechanism: 'grr', parameters: { epsilon: 2, size: 30 } },
+    ];
+    const json = { recipe: 'pairs', value: undefined, mechanism: undefined, parameters: undefined, hash: undefined, seed: undefined, variables };
+    const recipe = await makeRecipe(json);
+    const aggregator = await startAggregator(t, recipe);
+    const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: aggregator.url });
+    const texts = Array.from({ length: 40 }, (_, i) => newRecord(recipe, { word: `w${i}`, age: i % 30 }));
+    const swapped = texts.map((text) => text.split(';').reverse().join(';'));
+    const [row, age] = [texts[0].split(';')[0], texts[0].split(';')[1]];
+    for (const text of [swapped[0], row, `${row};31`, `${row};${age};${age}`, `${row},${age}`, `${row};9`, `64,00;${age}`, `${row};${age} `]) {
+      await expectError(await edge.post(reportInit(recipe.report(text))), 400, 'record');
+    }
+    await expectError(await edge.post(reportInit({ ...recipe.report(texts[0]), parameters: { epsilon: 5 } })), 400, 'unknown-field');
+    const statuses = await Promise.all(texts.map(async (text) => (await edge.post(reportInit(recipe.report(text)))).status));
+    assert.deepEqual(multiset(statuses), new Map([[202, texts.length]]));
+    await eventually(() => assert.deepEqual(multiset(aggregator.records), multiset(texts)));
   });
 
   test('bad input, each with its status and code; the edge goes on serving', async (t) => {

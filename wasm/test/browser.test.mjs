@@ -9,7 +9,7 @@ import { load } from '../node.js';
 import { CSP } from '../reasons.js';
 import { signedBytes } from '../signature.js';
 import { build } from 'esbuild';
-import { WASM, fragmentsRecipe, itemsRecipe, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
+import { WASM, fragmentsRecipe, itemsRecipe, launchBrowser, newsRecipe, serveFolders, wordsRecipe } from './fixtures.mjs';
 import { DAY_MS, makePolicy, phrases, round, signed, wordsPolicy } from './query_fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -225,6 +225,32 @@ test('listed values, indices and numbers go from a page, of any mechanism; only 
     assert.deepEqual(modules, isWhole ? ['/shoal.wasm', '/shoal.wasm', '/shoal-all.wasm'] : ['/shoal.wasm']);
     await context.close();
   }
+});
+
+test('two variables of an event become one report, in a page that loads the whole module for it', async () => {
+  const { page, context } = await freshPage();
+  site.requests.length = 0;
+  const variables = [
+    { name: 'section', value: 'item', mechanism: 'grr', parameters: { epsilon: 8, values: ['sport', 'arts'] } },
+    { name: 'age', value: 'item', mechanism: 'subset', parameters: { epsilon: 8, values: ['young', 'middle', 'old'] } }];
+  await startLoader(page, [newsRecipe({ variables, limit: { per_day: 20 } })]);
+  await call(page, 'consent.grant');
+  const queued = [{ recipe: 'news-by-age', code: 'queued' }];
+  for (let i = 0; i < 18; i++) assert.deepEqual(await call(page, 'record', 'visits', { age: 'old', section: 'arts' }), queued);
+  assert.deepEqual((await call(page, 'record', 'visits', { shoe: 43 })).map((/** @type {any} */ o) => o.code), ['unknown-variable']);
+  for (let i = 0; i < 2; i++) assert.deepEqual(await call(page, 'record', 'visits', { section: 'sport' }), queued);
+  assert.equal((await call(page, 'record', 'visits', { section: 'sport' }))[0].code, 'budget');
+  await call(page, 'flush');
+  await until(() => edge.reports().length === 20, '20 reports');
+  const texts = edge.reports().map(({ body }) => body.records[0]);
+  // Of 18 records 18 exp(-8) (1 + 2) = 0.02 lie.
+  assert.ok(texts.filter((text) => text === '1;2').length >= 16, texts.join(' '));
+  const [{ today }] = await call(page, 'ledger');
+  assert.deepEqual(today, { count: 20, epsilon: 320 });
+  const kept = await everythingStored(page);
+  for (const raw of ['sport', 'arts', 'young', 'old', 'shoe']) assert.ok(!kept.includes(raw), raw);
+  assert.deepEqual(site.requests.map(({ url }) => url).filter((url) => /wasm$|whole/.test(url)), ['/shoal.wasm', '/whole.js', '/shoal-all.wasm']);
+  await context.close();
 });
 
 test('where the policy refuses WebAssembly, explain says so and names the header', async (t) => {

@@ -43,7 +43,8 @@ test('the page\'s module makes the same bytes, and says which mechanisms it lack
       core.release(core.recipe(recipe));
       return true;
     } catch (error) {
-      assert.equal(/** @type {any} */ (error).code, 'mechanism', recipe.mechanism);
+      const { code, field } = /** @type {any} */ (error);
+      assert.deepEqual([code, field], recipe.variables ? ['type', 'variables'] : ['mechanism', 'mechanism'], recipe.mechanism);
       return false;
     }
   });

@@ -41,6 +41,14 @@ export const ngramsRecipe = (more = {}) => wordsRecipe({
   parameters: { bits: 32, hashes: 2, cohorts: 4, p: 0.25, q: 0.75, f: 0.5, length: 8, n: 2, grams: 2, alphabet: 'abcdefgh' }, ...more,
 });
 
+/** A joint recipe: what is read, and by whom. @param {any} [more] */
+export const newsRecipe = (more = {}) => ({
+  recipe: 'news-by-age', analysis: 'habits', stream: 'visits', variables: [
+    { name: 'section', value: 'item', mechanism: 'rappor', parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0 }, hash: 'poly1', seed },
+    { name: 'age', value: 'item', mechanism: 'grr', parameters: { epsilon: 3, values: ['young', 'old'] } }],
+  limit: { per_day: 100 }, records: { keep_days: 30 }, send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
+});
+
 /** A worker. Answers each POST by the next of `answers`, then by 202. */
 export function fakeEdge() {
   /** @typedef {number | {status: number, headers?: Record<string, string>} | Error} Reply */

@@ -7,7 +7,7 @@ import { load } from '../node.js';
  * @typedef {object} Vector
  * @property {string} name its file and place there
  * @property {any} recipe JSON
- * @property {string | number | null} value
+ * @property {any} value of several variables, an object by their names
  * @property {number[]} seed
  * @property {number[]} secret the device's own: the seed's bitwise complement
  * @property {string} hash
@@ -16,8 +16,16 @@ import { load } from '../node.js';
 
 const FOLDER = new URL('../../tests/core/vectors/', import.meta.url);
 
-/** A vector's value as JavaScript has it. @param {import('../core.js').Recipe} recipe @param {string} value */
+/**
+ * A vector's value as JavaScript has it.
+ * @param {import('../core.js').Recipe | import('../joint_core.js').Variable} recipe @param {string} value @returns {any}
+ */
 function valueOf(recipe, value) {
+  const { variables } = /** @type {any} */ (recipe);
+  if (variables) {
+    const values = value.split(';');
+    return Object.fromEntries(variables.map((/** @type {any} */ variable, /** @type {number} */ i) => [variable.name, valueOf(variable, values[i])]));
+  }
   if (recipe.isNumber) return Number(value) / 1e6;
   if (recipe.isOpen) return value;
   return value === 'none' ? null : Number(value);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joint recipes as JavaScript sees them: one event has a value of each variable, one report answers with all of them. Needs
+// shoal-all.wasm. Depends on device.js and keyed_recipe.js. Source: fanti-2016, section 3.
+import { ARGUMENT, LARGEST, Module, RANGE, Recipe, VALUE_MAX, encoder } from './device.js';
+import { KeyedRecipe } from './keyed_recipe.js';
+
+/**
+ * @typedef {import('./device.js').RecipeJson} RecipeJson
+ * @typedef {{value?: any, code?: string}} Item
+ * @typedef {{[name: string]: unknown}} Values of an event, by the names of variables
+ * @typedef {(values: any, each: (variable: any, value: any) => Promise<Item>) => Promise<Item>} Items `each` makes the item of one variable
+ */
+
+const WORDS = 2; // of each variable, of the export joint_info
+const DOMAIN_OPEN = 1;
+
+/** One variable: what makes its items, as a recipe of one value knows it of its own. */
+export class Variable {
+  /** @param {any} json of the recipe's list @param {Recipe['text']} text the rule of all variables @param {number} domain @param {number} size */
+  constructor({ name, value, parameters }, text, domain, size) {
+    const { values } = parameters;
+    /** @readonly @type {string} */ this.name = name;
+    /** @readonly @type {string} */ this.valueKind = value;
+    /** @readonly */ this.text = text;
+    /** Values of a list, or buckets of a number; 0 for strings and means. @readonly */ this.size = size;
+    /** @readonly */ this.isOpen = domain === DOMAIN_OPEN;
+    /** @readonly */ this.isNumber = value === 'number';
+    /** @readonly */ this.bytesMax = VALUE_MAX;
+    /** @readonly @type {Map<string, number> | null} */
+    this.values = values ? new Map(values.map((/** @type {string} */ each, /** @type {number} */ i) => [each, i])) : null;
+  }
+
+  index = Recipe.prototype.index;
+}
+
+/** A recipe that may have variables. */
+export class JointRecipe extends KeyedRecipe {
+  /** @param {Module} module @param {number} handle @param {RecipeJson} json */
+  constructor(module, handle, json) {
+    super(module, handle, json);
+    /** In the recipe's order; null where it has none, but one value. @readonly @type {Variable[] | null} */
+    this.variables = json.variables ? variablesOf(module, handle, json.variables, this.text) : null;
+    /** What makes the items of an event, where they are not of one value: for a page's client. @readonly @type {Items | undefined} */
+    this.items = itemsOf(this.variables, json.mechanism);
+    Object.defineProperty(this, 'items', { enumerable: false });
+  }
+
+  /**
+   * As of any recipe; the value of one with variables is an object of values by name.
+   * @protected
+   * @param {any} value @param {Uint8Array} seed @param {Uint8Array} [secret]
+   */
+  draw(value, seed, secret) {
+    const { module, variables, handle } = this;
+    if (!variables) return super.draw(value, seed, secret);
+    const isRefused = refusal(variables, value) || seed.length !== 32 || (secret && secret.length !== 32);
+    if (isRefused) throw module.error(ARGUMENT);
+    // One text at a time, seed, the device's secret, items, record.
+    const coins = VALUE_MAX;
+    const items = coins + 64;
+    const record = items + 8 * variables.length;
+    module.reserve(record + this.recordSize + this.textSize).fill(255, module.base + items, module.base + record); // nothing of any
+    try {
+      variables.forEach((variable, i) => this.#place(variable, i, ownValue(value, variable.name), items + 8 * i));
+      module.put(seed, coins);
+      if (secret) module.put(secret, coins + 32);
+      const at = module.base + coins;
+      module.check(module.x.randomize_joint(module.base + record, handle, module.base + items, at, secret ? at + 32 : 0));
+    } finally {
+      module.bytes.fill(0, module.base, module.base + record);
+    }
+    return record;
+  }
+
+  /** Writes a variable's item. @param {Variable} variable @param {number} i @param {any} value null for nothing @param {number} offset */
+  #place(variable, i, value, offset) {
+    const { module, handle } = this;
+    const { x, base } = module;
+    const at = base + offset;
+    if (value === null) return;
+    if (variable.isNumber) {
+      if (!Number.isFinite(value)) throw module.error(ARGUMENT);
+      const micro = BigInt(Math.round(Math.max(-LARGEST, Math.min(value, LARGEST)) * 1e6));
+      module.check(x.joint_number(at, handle, i, micro));
+    } else if (variable.isOpen) {
+      if (typeof value !== 'string') throw module.error(ARGUMENT);
+      if (encoder.encode(value).length > VALUE_MAX) throw module.error(RANGE);
+      const [text, len] = module.place(value);
+      module.check(x.joint_text(at, handle, i, text, len));
+    } else {
+      module.check(x.joint_index(at, handle, i, variable.index(value)));
+    }
+  }
+}
+
+/** @param {Module} module @param {number} handle @param {any[]} list @param {Recipe['text']} text */
+function variablesOf(module, handle, list, text) {
+  return list.map((json, i) => {
+    module.reserve(4 * WORDS);
+    module.check(module.x.joint_info(handle, i, module.base));
+    const [domain, size] = module.words(WORDS);
+    return new Variable(json, text, domain, size);
+  });
+}
+
+/** @param {Variable[] | null} variables @param {string} mechanism @returns {Items | undefined} */
+function itemsOf(variables, mechanism) {
+  // An epoch of a run is answered once, from what its state and its samples say (tracking.js), and by no event.
+  if (/thresh$/.test(mechanism)) return async () => ({ code: 'run' });
+  if (!variables) return undefined;
+  return async (values, each) => {
+    const code = refusal(variables, values);
+    if (code) return { code };
+    /** @type {Values} */
+    const value = {};
+    for (const variable of variables) {
+      const given = ownValue(values, variable.name);
+      if (given === null) continue;
+      const item = await each(variable, given);
+      if (item.code) return item;
+      value[variable.name] = item.value;
+    }
+    return { value };
+  };
+}
+
+/** Why these are no values of the variables; null where they are. @param {Variable[]} variables @param {any} values */
+function refusal(variables, values) {
+  if (values === null || typeof values !== 'object' || Array.isArray(values)) return 'no-variables';
+  const isNamed = (/** @type {string} */ key) => variables.some(({ name }) => name === key);
+  return Object.keys(values).every(isNamed) ? null : 'unknown-variable';
+}
+
+/** A value of an object's own; null where there is none. @param {any} values @param {string} name */
+const ownValue = (values, name) => (Object.hasOwn(values, name) ? (values[name] ?? null) : null);
