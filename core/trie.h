@@ -22,8 +22,8 @@
 // O(words (words + contributions)) comparisons at most. Nothing grows with the number of cells.
 // Draws of the choice, in order: below(cells left that are alike) for each contribution, while there are any; then, to put them in order,
 // below(contributions), below(contributions - 1), ... below(2).
-// Parameters: contributions 1 .. 64; depth (characters of a word at most), max_prefixes, passes, pass and sampler are the analyst's plan, stated
-// so that people can read it. Part: subset's, with size = cells of the encoding.
+// Parameters: contributions 1 .. 64; depth (characters of a word and its end at most), max_prefixes, passes, pass and sampler are the
+// analyst's plan, stated so that people can read it. Part: subset's, with size = cells of the encoding.
 #ifndef SHOAL_TRIE_H
 #define SHOAL_TRIE_H
 
