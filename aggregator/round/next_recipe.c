@@ -243,7 +243,7 @@ static int print_root(FILE *stream, const cJSON *root)
     return 1;
 }
 
-static shoal_err print(char **text, agg_error *error, const cJSON *root)
+shoal_err agg_next_recipe_print(char **text, agg_error *error, const cJSON *root)
 {
     size_t len = 0;
     FILE *stream = open_memstream(text, &len);
@@ -259,7 +259,7 @@ shoal_err agg_next_recipe_text(char **text, agg_error *error, const agg_recipe *
     cJSON *root = agg_json_parse(error, recipe->json, recipe->json_len);
     if (root == NULL) return error->code;
     shoal_err err = change(root, error, recipe, next);
-    if (err == SHOAL_OK) err = print(text, error, root);
+    if (err == SHOAL_OK) err = agg_next_recipe_print(text, error, root);
     cJSON_Delete(root);
     return err;
 }

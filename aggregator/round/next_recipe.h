@@ -45,4 +45,9 @@ typedef struct agg_next_recipe {
 shoal_err agg_next_recipe_text(char **text, agg_error *error, const agg_recipe *recipe,
                                const agg_next_recipe *next) SHOAL_MUST_CHECK;
 
+struct cJSON;
+
+// Writes a recipe's JSON as text, NUL-terminated, one member a line. Release with free.
+shoal_err agg_next_recipe_print(char **text, agg_error *error, const struct cJSON *root) SHOAL_MUST_CHECK;
+
 #endif

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+// A series in print; see track_print.h.
+#include "track_print.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "compound.h"
+#include "estimate_print.h"
+
+// ---- the run's figures ----
+
+static const char *unit_name(const agg_track_law *law)
+{
+    return agg_track_is_heavy(law) ? "of a value's share" : "of the range";
+}
+
+static void print_waits(FILE *stream, const agg_track_law *law)
+{
+    uint32_t levels = law->figures.levels;
+    fprintf(stream, "\n%-33s is voted on\n",
+            agg_track_is_heavy(law) ? "change of a value's share" : "change of a group's mean");
+    fprintf(stream, "more than %-23.4g at once\n", (levels + 1) * law->unit);
+    for (uint32_t i = levels; i-- > 0;) {
+        uint32_t wait = agg_track_wait(law, (int32_t)i);
+        fprintf(stream, "more than %-8.4g up to %-8.4g within %u epoch%s\n", (i + 1) * law->unit, (i + 2) * law->unit,
+                wait, wait == 1 ? "" : "s");
+    }
+    fprintf(stream, "up to %-27.4g never\n", law->unit);
+    fprintf(stream, "Changes are %s; a device's own samples blur a threshold by up to another %.4g.\n", unit_name(law),
+            law->unit);
+}
+
+void agg_track_print_law(FILE *stream, const agg_track_law *law)
+{
+    const shoal_evolving *f = &law->figures;
+    uint64_t n = law->plan.users, needed = agg_track_votes_needed(law, n);
+    double share = ((double)needed / (double)n - law->vote_rare) / (law->vote_common - law->vote_rare);
+    fprintf(stream, "votes               %u of epsilon %.6g; each counts twice\n", f->n_votes, law->a);
+    fprintf(stream, "estimates           %u of epsilon %.6g: so many updates are answered\n", f->n_estimates, law->b);
+    fprintf(stream, "epsilon of the run  %.6g at most, of %.6g\n", law->cost, law->epsilon);
+    fprintf(stream, "changes             room for %.0f; a change takes two votes and an estimate at most\n",
+            law->changes);
+    fprintf(stream, "update              where %llu of %llu reports say yes: %.3g %% of the devices vote\n",
+            (unsigned long long)needed, (unsigned long long)n, 100 * share);
+    fprintf(stream, "standard error      %.3g %s, of what an update measures\n", law->stderr_, unit_name(law));
+    if (!isnan(law->bound))
+        fprintf(stream, "Theorem 4.3         never further off than %.3g of the range: a loose bound\n", law->bound);
+    print_waits(stream, law);
+}
+
+static int why_group(char *out, const agg_track_law *law)
+{
+    const shoal_evolving_plan *p = &law->plan;
+    char group[80] = "no group is large enough", users[80] = "";
+    if (law->group_needed <= p->users / p->groups)
+        snprintf(group, sizeof group, "the smallest that works is %llu", (unsigned long long)law->group_needed);
+    if (law->users_needed > 0)
+        snprintf(users, sizeof users, "; or %llu users in %u group%s of one size",
+                 (unsigned long long)law->users_needed, p->groups, p->groups == 1 ? "" : "s");
+    return snprintf(out, AGG_TRACK_WHY_MAX,
+                    "parameters.smallest_group: %u of %u users could not call an update (Assumption 4.2): %s%s",
+                    p->smallest_group, p->users, group, users);
+}
+
+int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
+{
+    switch (law->fault) {
+    case AGG_TRACK_RUNS: return 0;
+    case AGG_TRACK_GROUP: why_group(out, law); break;
+    case AGG_TRACK_SAMPLES:
+        snprintf(
+            out, AGG_TRACK_WHY_MAX,
+            "parameters.samples: %u a device and epoch are so many that no noise of an estimate is small enough beside "
+            "their thresholds: state fewer, or have more users",
+            law->plan.samples);
+        break;
+    case AGG_TRACK_EPSILON:
+        snprintf(out, AGG_TRACK_WHY_MAX,
+                 "parameters.%s: a device has not epsilon enough for one vote and one estimate: state more users, more "
+                 "epsilon, or (for estimates) fewer samples",
+                 law->field);
+        break;
+    case AGG_TRACK_OTHER: snprintf(out, AGG_TRACK_WHY_MAX, "parameters.%s is out of its range", law->field); break;
+    }
+    return 1;
+}
+
+// ---- notes ----
+
+static int note_users(char *out, const agg_track *t)
+{
+    unsigned long long least = t->least, most = t->most;
+    uint32_t users = t->law.plan.users;
+    if (least == users && most == users) return 0;
+    snprintf(out, AGG_TRACK_NOTE_MAX,
+             "epochs have %llu to %llu reports where the recipe states %u users: thresholds of votes are those of the "
+             "reports; Assumption 4.2 is the recipe's",
+             least, most, users);
+    return 1;
+}
+
+static int note_frozen(char *out, const agg_track *t)
+{
+    if (agg_track_updates_left(t) > 0) return 0;
+    uint32_t of = t->updates[t->n_updates - 1].epoch;
+    snprintf(out, AGG_TRACK_NOTE_MAX,
+             "frozen since epoch %u: devices have answered all %u updates that their epsilon has room for; %u later "
+             "update%s called and not answered",
+             of, t->law.figures.n_estimates, t->n_called - (uint32_t)t->n_updates,
+             t->n_called - t->n_updates == 1 ? " was" : "s were");
+    return 1;
+}
+
+static int note_other(char *out, const agg_track *t)
+{
+    if (t->n_other == 0) return 0;
+    snprintf(
+        out, AGG_TRACK_NOTE_MAX,
+        "%u epoch%s: the next recipe decided otherwise than these votes do (reports that came later?); devices went by "
+        "the recipe, and so does the series",
+        t->n_other, t->n_other == 1 ? "" : "s");
+    return 1;
+}
+
+static int note_pending(char *out, const agg_track *t)
+{
+    const agg_track_row *last = &t->rows[t->n_rows - 1];
+    if (!last->is_pending || last->is_frozen) return 0;
+    snprintf(out, AGG_TRACK_NOTE_MAX, "epoch %u is an update: its value comes with the reports of epoch %u",
+             last->epoch, last->epoch + 1);
+    return 1;
+}
+
+int agg_track_note(char out[AGG_TRACK_NOTE_MAX], const agg_track *track, uint32_t i)
+{
+    static int (*const notes[])(char *, const agg_track *) = {note_users, note_frozen, note_other, note_pending};
+    for (uint32_t k = 0; k < sizeof notes / sizeof notes[0]; k++)
+        if (notes[k](out, track) && i-- == 0) return 1;
+    return 0;
+}
+
+// ---- JSON ----
+
+static void print_number(FILE *stream, const char *name, double x)
+{
+    fprintf(stream, "\"%s\":", name);
+    if (isfinite(x))
+        agg_print_number(stream, x);
+    else
+        fputs("null", stream);
+}
+
+static void print_flag(FILE *stream, const char *name, int is_true)
+{
+    fprintf(stream, ",\"%s\":%s", name, is_true ? "true" : "false");
+}
+
+static void print_member(FILE *stream, const char *name, double x)
+{
+    fputc(',', stream);
+    print_number(stream, name, x);
+}
+
+static void print_json_row(FILE *stream, const agg_track_result *result, size_t i)
+{
+    const agg_track_row *row = &result->track->rows[i];
+    fprintf(stream, "{\"epoch\":%u,\"of\":%u", row->epoch, row->of);
+    print_member(stream, "value", row->value);
+    print_member(stream, "stderr", row->stderr_);
+    print_member(stream, "low", row->low);
+    print_member(stream, "high", row->high);
+    fprintf(stream, ",\"n\":%llu", (unsigned long long)row->n);
+    print_member(stream, "votes", row->votes);
+    print_member(stream, "needed", row->needed);
+    print_flag(stream, "update", row->is_update);
+    print_flag(stream, "pending", row->is_pending);
+    print_flag(stream, "frozen", row->is_frozen);
+    if (result->truth != NULL) print_member(stream, "truth", result->truth[i]);
+    fputc('}', stream);
+}
+
+static void print_json_share(FILE *stream, const agg_text *value, const agg_track_share *s)
+{
+    fputs("{\"value\":", stream);
+    agg_print_json_text(stream, value->bytes, value->len);
+    print_member(stream, "share", s->share);
+    print_member(stream, "stderr", s->stderr_);
+    print_member(stream, "low", s->low);
+    print_member(stream, "high", s->high);
+    print_flag(stream, "detected", s->is_detected);
+    print_member(stream, "change", s->change);
+    print_member(stream, "change_stderr", s->change_error);
+    print_flag(stream, "moved", s->has_moved);
+    fputc('}', stream);
+}
+
+// Values to print: the first of the order, and all that moved.
+static int is_shown(const agg_track_result *result, size_t u, size_t rank)
+{
+    const agg_track_items *items = result->items;
+    return result->top == 0 || rank < result->top || agg_track_items_at(items, u, items->order[rank])->has_moved;
+}
+
+static void print_json_items(FILE *stream, const agg_track_result *result)
+{
+    const agg_track_items *items = result->items;
+    fputs(",\"items\":[", stream);
+    for (size_t u = 0; u < result->track->n_updates; u++) {
+        const agg_track_update *update = &result->track->updates[u];
+        const char *separator = "";
+        fprintf(stream, "%s\n{\"epoch\":%u,\"n\":%llu,\"rows\":[", u > 0 ? "," : "", update->epoch,
+                (unsigned long long)update->n);
+        for (size_t rank = 0; rank < items->n; rank++) {
+            uint32_t i = items->order[rank];
+            if (!is_shown(result, u, rank)) continue;
+            fprintf(stream, "%s\n", separator);
+            print_json_share(stream, &items->dictionary->values[i], agg_track_items_at(items, u, i));
+            separator = ",";
+        }
+        fputs("]}", stream);
+    }
+    fputc(']', stream);
+}
+
+static void print_json_simulated(FILE *stream, const agg_track_simulated *s)
+{
+    if (s == NULL) return;
+    fprintf(stream, ",\"simulation\":{\"devices\":%llu", (unsigned long long)s->devices);
+    print_member(stream, "privacy_max", s->privacy_max);
+    fputs(",\"votes_spent\":[", stream);
+    for (size_t i = 0; i < s->n_epochs; i++) {
+        if (i > 0) fputc(',', stream);
+        agg_print_number(stream, s->votes_spent[i]);
+    }
+    fputs("]}", stream);
+}
+
+static void print_json_notes(FILE *stream, const agg_track *track)
+{
+    char note[AGG_TRACK_NOTE_MAX];
+    fputs(",\"notes\":[", stream);
+    for (uint32_t i = 0; agg_track_note(note, track, i); i++) {
+        if (i > 0) fputc(',', stream);
+        agg_print_json_text(stream, note, strlen(note));
+    }
+    fputc(']', stream);
+}
+
+static void print_json_head(FILE *stream, const agg_track *t)
+{
+    const agg_track_law *law = &t->law;
+    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"run_hash\":\"%s\",\"mechanism\":\"%s\"", t->recipe.id,
+            t->run_hex, shoal_recipe_mechanism_name(&t->recipe.recipe));
+    print_member(stream, "epsilon", law->epsilon);
+    fprintf(stream, ",\"users\":%u,\"epochs\":%u", law->plan.users, law->plan.epochs);
+    print_member(stream, "confidence", t->confidence);
+    fprintf(stream, ",\"updates\":%u,\"updates_answered\":%zu,\"updates_left\":%u", t->n_called, t->n_updates,
+            agg_track_updates_left(t));
+    print_flag(stream, "frozen", agg_track_updates_left(t) == 0);
+    print_member(stream, "bound", law->bound);
+    print_member(stream, "stderr_at_worst", law->stderr_);
+    print_member(stream, "voted_at_once", (law->figures.levels + 1) * law->unit);
+    print_member(stream, "never_voted", law->unit);
+    print_json_notes(stream, t);
+}
+
+static void print_json(FILE *stream, const agg_track_result *result)
+{
+    double rms = NAN, largest = NAN;
+    print_json_head(stream, result->track);
+    if (result->truth != NULL) {
+        agg_track_error(&rms, &largest, result->track, result->truth);
+        print_member(stream, "rms_error", rms);
+        print_member(stream, "max_error", largest);
+    }
+    print_json_simulated(stream, result->simulated);
+    if (result->items != NULL) print_json_items(stream, result);
+    fputs(",\"rows\":[", stream);
+    for (size_t i = 0; i < result->track->n_rows; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        print_json_row(stream, result, i);
+    }
+    fputs("\n]}\n", stream);
+}
+
+// ---- CSV ----
+
+static void print_csv_number(FILE *stream, double x)
+{
+    fputc(',', stream);
+    if (isfinite(x)) agg_print_number(stream, x);
+}
+
+static void print_csv(FILE *stream, const agg_track_result *result)
+{
+    fprintf(stream, "epoch,of,value,stderr,low,high,n,votes,needed,update,pending,frozen%s\n",
+            result->truth != NULL ? ",truth" : "");
+    for (size_t i = 0; i < result->track->n_rows; i++) {
+        const agg_track_row *row = &result->track->rows[i];
+        const double values[] = {row->value, row->stderr_, row->low, row->high};
+        fprintf(stream, "%u,%u", row->epoch, row->of);
+        for (size_t j = 0; j < 4; j++) print_csv_number(stream, values[j]);
+        fprintf(stream, ",%llu", (unsigned long long)row->n);
+        print_csv_number(stream, row->votes);
+        print_csv_number(stream, row->needed);
+        fprintf(stream, ",%d,%d,%d", row->is_update, row->is_pending, row->is_frozen);
+        if (result->truth != NULL) print_csv_number(stream, result->truth[i]);
+        fputc('\n', stream);
+    }
+}
+
+static void print_csv_items(FILE *stream, const agg_track_result *result)
+{
+    const agg_track_items *items = result->items;
+    fputs("epoch,value,share,stderr,low,high,detected,change,change_stderr,moved\n", stream);
+    for (size_t u = 0; u < result->track->n_updates; u++)
+        for (size_t rank = 0; rank < items->n; rank++) {
+            uint32_t i = items->order[rank];
+            const agg_track_share *s = agg_track_items_at(items, u, i);
+            const double values[] = {s->share, s->stderr_, s->low, s->high};
+            if (!is_shown(result, u, rank)) continue;
+            fprintf(stream, "%u,", result->track->updates[u].epoch);
+            agg_print_csv_text(stream, items->dictionary->values[i].bytes, items->dictionary->values[i].len);
+            for (size_t j = 0; j < 4; j++) print_csv_number(stream, values[j]);
+            fprintf(stream, ",%d", s->is_detected);
+            print_csv_number(stream, s->change);
+            print_csv_number(stream, s->change_error);
+            fprintf(stream, ",%d\n", s->has_moved);
+        }
+}
+
+// ---- tables ----
+
+static void print_cell(FILE *stream, double x, int decimals)
+{
+    if (isfinite(x))
+        fprintf(stream, "  %10.*f", decimals, x);
+    else
+        fprintf(stream, "  %10s", "-");
+}
+
+static const char *what(const agg_track_row *row)
+{
+    if (row->is_update && row->is_frozen) return "  update, not answered: frozen";
+    if (row->is_update && row->is_pending) return "  update, value to come";
+    if (row->is_update) return "  update";
+    if (row->is_frozen) return "  frozen";
+    return row->of == 0 ? "  no estimate yet" : "";
+}
+
+static int is_table_row(const agg_track_result *result, size_t i)
+{
+    size_t n = result->track->n_rows;
+    return result->has_all_epochs || i == 0 || i + 1 == n || result->track->rows[i].is_update;
+}
+
+static void print_rows(FILE *stream, const agg_track_result *result)
+{
+    const agg_track *t = result->track;
+    int is_heavy = agg_track_is_heavy(&t->law), decimals = 4;
+    if (t->n_updates > 0 && !is_heavy) decimals = agg_error_decimals(t->rows[t->updates[0].epoch - 1].stderr_);
+    fputs("   epoch", stream);
+    if (!is_heavy) fprintf(stream, "  %10s  %10s  %10s  %10s", "value", "stderr", "low", "high");
+    if (result->truth != NULL && !is_heavy) fprintf(stream, "  %10s", "truth");
+    fprintf(stream, "  %10s  %10s\n", "yes votes", "needed");
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const agg_track_row *row = &t->rows[i];
+        const double values[] = {row->value, row->stderr_, row->low, row->high};
+        if (!is_table_row(result, i)) continue;
+        fprintf(stream, "%8u", row->epoch);
+        for (size_t j = 0; j < 4 && !is_heavy; j++) print_cell(stream, values[j], decimals);
+        if (result->truth != NULL && !is_heavy) print_cell(stream, result->truth[i], decimals);
+        fprintf(stream, "  %8.3f %%  %8.3f %%%s\n", 100 * row->votes, 100 * row->needed, what(row));
+    }
+}
+
+static size_t widest(const agg_track_items *items)
+{
+    size_t width = 5;
+    for (size_t i = 0; i < items->n; i++) {
+        size_t own = agg_terminal_width(items->dictionary->values[i].bytes, items->dictionary->values[i].len);
+        if (own > width) width = own;
+    }
+    return width < AGG_TABLE_VALUE_MAX ? width : AGG_TABLE_VALUE_MAX;
+}
+
+static void print_items(FILE *stream, const agg_track_result *result)
+{
+    const agg_track_items *items = result->items;
+    size_t width = widest(items);
+    for (size_t u = 0; u < result->track->n_updates; u++) {
+        fprintf(stream, "\nupdate of epoch %u\n", result->track->updates[u].epoch);
+        agg_print_cell(stream, "value", 5, width);
+        fprintf(stream, "  %10s  %10s  %10s  %10s  %10s\n", "share", "stderr", "low", "high", "change");
+        for (size_t rank = 0; rank < items->n; rank++) {
+            uint32_t i = items->order[rank];
+            const agg_track_share *s = agg_track_items_at(items, u, i);
+            const double values[] = {s->share, s->stderr_, s->low, s->high, s->change};
+            if (!is_shown(result, u, rank)) continue;
+            agg_print_cell(stream, items->dictionary->values[i].bytes, items->dictionary->values[i].len, width);
+            for (size_t j = 0; j < 5; j++) print_cell(stream, values[j], 4);
+            fputs(s->has_moved ? "  moved\n" : s->is_detected ? "\n" : "  not distinguishable from zero\n", stream);
+        }
+    }
+}
+
+static void print_ends(FILE *stream, const agg_track_result *result)
+{
+    const agg_track *t = result->track;
+    char note[AGG_TRACK_NOTE_MAX];
+    double rms = NAN, largest = NAN;
+    fprintf(stream, "\nupdates             %u; devices answered %zu and have %u left\n", t->n_called, t->n_updates,
+            agg_track_updates_left(t));
+    if (!isnan(t->law.bound))
+        fprintf(stream, "Theorem 4.3         never further off than %.3g of the range: a loose bound\n", t->law.bound);
+    fprintf(stream, "changes             above %.4g are voted on at once, up to %.4g never, between within %u epochs\n",
+            (t->law.figures.levels + 1) * t->law.unit, t->law.unit, agg_track_wait(&t->law, 0));
+    if (result->truth != NULL) {
+        agg_track_error(&rms, &largest, t, result->truth);
+        fprintf(stream, "against the truth   root mean square %.4g, at most %.4g\n", rms, largest);
+    }
+    if (result->simulated != NULL && result->simulated->n_epochs > 0)
+        fprintf(stream,
+                "simulation          %.4g %% of %llu devices have no vote left; the most that one has spent is %.6g of "
+                "epsilon %g\n",
+                100 * result->simulated->votes_spent[result->simulated->n_epochs - 1],
+                (unsigned long long)result->simulated->devices, result->simulated->privacy_max, t->law.epsilon);
+    for (uint32_t i = 0; agg_track_note(note, t, i); i++) fprintf(stream, "note                %s\n", note);
+}
+
+static void print_table(FILE *stream, const agg_track_result *result)
+{
+    const agg_track *t = result->track;
+    const shoal_recipe *r = &t->recipe.recipe;
+    fprintf(stream,
+            "%s: epochs 1 to %zu of %u, epsilon %g for the whole run, %g %% intervals of what updates measured\n",
+            t->recipe.id, t->n_rows, t->law.plan.epochs, t->law.epsilon, 100 * t->confidence);
+    if (!agg_track_is_heavy(&t->law))
+        fprintf(stream, "mean of numbers from %.10g to %.10g\n", (double)r->low_micro / 1e6,
+                (double)r->high_micro / 1e6);
+    fputc('\n', stream);
+    print_rows(stream, result);
+    if (result->items != NULL) print_items(stream, result);
+    print_ends(stream, result);
+}
+
+shoal_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result *result, agg_track_format format)
+{
+    switch (format) {
+    case AGG_TRACK_TABLE: print_table(stream, result); break;
+    case AGG_TRACK_JSON: print_json(stream, result); break;
+    case AGG_TRACK_CSV:
+        if (result->items != NULL)
+            print_csv_items(stream, result);
+        else
+            print_csv(stream, result);
+        break;
+    case AGG_TRACK_SVG: agg_track_svg(stream, result); break;
+    }
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+}

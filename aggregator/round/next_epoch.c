@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The next epoch; see next_epoch.h.
+#include "next_epoch.h"
+
+#include "compound.h"
+#include "estimate.h"
+#include "evolving.h"
+#include "json_walk.h"
+#include "next_recipe.h"
+
+shoal_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_recipe *recipe,
+                                const agg_accumulator *acc)
+{
+    const shoal_recipe *r = &recipe->recipe;
+    if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: is no recipe of a run over epochs", recipe->id);
+    shoal_err err = agg_estimate_check(error, recipe, acc);
+    if (err == SHOAL_OK && acc->n == 0)
+        err = agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY, "%s: there is no report", recipe->id);
+    if (err != SHOAL_OK) return err;
+    shoal_evolving_plan plan = shoal_evolving_stated(r);
+    *next = (agg_next_epoch){.epoch = r->round_index, .epochs = r->epochs, .n = acc->n};
+    next->votes = acc->parts[SHOAL_EVOLVING_VOTE].cells.ones[0];
+    next->needed = shoal_evolving_update_votes(&plan, r->parts[SHOAL_EVOLVING_VOTE].threshold, acc->n);
+    next->is_update = next->epoch <= next->epochs && next->votes >= next->needed;
+    next->is_over = next->epoch > next->epochs || (next->epoch == next->epochs && !next->is_update);
+    return SHOAL_OK;
+}
+
+static cJSON *round_of(const agg_recipe *recipe, const agg_next_epoch *next)
+{
+    char previous[65];
+    cJSON *round = cJSON_CreateObject();
+    agg_hex(previous, recipe->recipe.query_hash, 32);
+    if (cJSON_AddNumberToObject(round, "index", next->epoch + 1) != NULL &&
+        cJSON_AddStringToObject(round, "previous", previous) != NULL &&
+        (!next->is_update || cJSON_AddNumberToObject(round, "update", 1) != NULL))
+        return round;
+    cJSON_Delete(round);
+    return NULL;
+}
+
+static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe, const agg_next_epoch *next)
+{
+    cJSON *round = round_of(recipe, next);
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "signature");
+    if (round != NULL && cJSON_GetObjectItemCaseSensitive(root, "round") != NULL
+            ? cJSON_ReplaceItemInObjectCaseSensitive(root, "round", round)
+            : cJSON_AddItemToObject(root, "round", round))
+        return SHOAL_OK;
+    cJSON_Delete(round);
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+}
+
+shoal_err agg_next_epoch_text(char **text, agg_error *error, const agg_recipe *recipe, const agg_next_epoch *next)
+{
+    cJSON *root = agg_json_parse(error, recipe->json, recipe->json_len);
+    if (root == NULL) return error->code;
+    shoal_err err = change(root, error, recipe, next);
+    if (err == SHOAL_OK) err = agg_next_recipe_print(text, error, root);
+    cJSON_Delete(root);
+    return err;
+}
