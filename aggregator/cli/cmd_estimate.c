@@ -18,6 +18,7 @@ static const char help_text[] =
     "accumulator holds fewer reports than the recipe's minimum cohort.\n\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
     "  --dictionary FILE   the values to count, one a line; default: the recipe's own list, if it has one\n"
+    "  --variable NAME     of a recipe with variables: the one to count\n"
     "  --by FIELD          of a recipe with an encoding: the buckets of one field, over all the others\n"
     "  --post NAME         post-processing: none (default), clip, norm-sub or base-cut; said with the result\n"
     "  --total N           counts add up to N, known from elsewhere; alone, or with norm-sub (its default:\n"
@@ -31,7 +32,7 @@ static const char help_text[] =
     "  --threads T         default: all cores\n";
 
 typedef struct arguments {
-    const char *recipe, *dictionary, *by, *post, *total, *accumulator;
+    const char *recipe, *dictionary, *variable, *by, *post, *total, *accumulator;
     cli_result_texts texts;
     cli_result_options result;
     agg_post rule;
@@ -58,13 +59,10 @@ static shoal_err read_post(agg_post *post, agg_error *error, const char *name, c
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"dictionary", 0, &a->dictionary, NULL},
-                                  {"by", 0, &a->by, NULL},
-                                  {"post", 0, &a->post, NULL},
-                                  {"total", 0, &a->total, NULL},
-                                  CLI_RESULT_OPTIONS(&a->texts),
-                                  {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},     {"dictionary", 0, &a->dictionary, NULL},
+                                  {"variable", 0, &a->variable, NULL}, {"by", 0, &a->by, NULL},
+                                  {"post", 0, &a->post, NULL},         {"total", 0, &a->total, NULL},
+                                  CLI_RESULT_OPTIONS(&a->texts),       {NULL, 0, NULL, NULL}};
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
@@ -159,6 +157,32 @@ static shoal_err estimate_with(agg_error *error, const arguments *a, const agg_r
     return err;
 }
 
+// Of a recipe with variables: the chosen one as a recipe of its own.
+static shoal_err estimate_variable(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                                   const agg_accumulator *acc)
+{
+    if (a->variable == NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s has %u variables: --variable NAME says which, shoal joint estimates them together",
+                        recipe->id, recipe->recipe.n_variables);
+    uint32_t i = agg_recipe_find_variable(recipe, a->variable, strlen(a->variable));
+    if (i == recipe->recipe.n_variables)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable: recipe %s has no such variable", recipe->id);
+    agg_recipe *view = agg_alloc(error, 1, sizeof *view);
+    if (view == NULL) return AGG_ERR_MEMORY;
+    agg_recipe_of_variable(view, recipe, i);
+    shoal_err err = estimate_with(error, a, view, acc);
+    free(view);
+    return err;
+}
+
+static shoal_err estimate(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_accumulator *acc)
+{
+    if (recipe->recipe.n_variables > 0) return estimate_variable(error, a, recipe, acc);
+    if (a->variable == NULL) return estimate_with(error, a, recipe, acc);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable: recipe %s has no variables", recipe->id);
+}
+
 static shoal_err run(agg_error *error, const arguments *a)
 {
     agg_recipe recipe;
@@ -169,7 +193,7 @@ static shoal_err run(agg_error *error, const arguments *a)
     if (err == SHOAL_OK) {
         err = agg_accumulator_check_recipe(&acc, error, &recipe.recipe);
         if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
-        if (err == SHOAL_OK) err = estimate_with(error, a, &recipe, &acc);
+        if (err == SHOAL_OK) err = estimate(error, a, &recipe, &acc);
         agg_accumulator_release(&acc);
     }
     agg_recipe_release(&recipe);

@@ -204,8 +204,16 @@ static void print_json_post(FILE *stream, const agg_post *post)
     fputs("},", stream);
 }
 
+// The variable that was counted, of a recipe that has several; NULL of others.
+static const shoal_name *variable_of(const agg_estimate *e)
+{
+    const shoal_recipe *r = &e->recipe->recipe;
+    return r->n_variables > 0 ? &r->variables[r->value_part].name : NULL;
+}
+
 static void print_json(FILE *stream, const agg_estimate *e)
 {
+    const shoal_name *variable = variable_of(e);
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,", e->recipe->id,
             e->recipe->hash_hex, (unsigned long long)e->n);
     print_field(stream, "epsilon", e->epsilon);
@@ -214,6 +222,7 @@ static void print_json(FILE *stream, const agg_estimate *e)
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(e->multiple));
     if (e->post.rule != AGG_POST_NONE) print_json_post(stream, &e->post);
     if (e->recipe->recipe.release_threshold > 0) fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
+    if (variable != NULL) fprintf(stream, "\"variable\":\"%.*s\",", (int)variable->len, variable->bytes);
     if (e->by > 0) {
         const shoal_name *name = &e->recipe->recipe.encoding.fields[e->by - 1].field;
         fprintf(stream, "\"by\":\"%.*s\",", (int)name->len, name->bytes);
@@ -280,8 +289,10 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
 {
     columns c = columns_of(e, NULL);
     const shoal_recipe *r = &e->recipe->recipe;
+    const shoal_name *variable = variable_of(e);
     fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id, (unsigned long long)e->n,
             e->epsilon, 100 * e->confidence);
+    if (variable != NULL) fprintf(stream, "\nvariable %.*s", (int)variable->len, variable->bytes);
     if (e->by > 0)
         fprintf(stream, "\nby %.*s, over all else", (int)r->encoding.fields[e->by - 1].field.len,
                 r->encoding.fields[e->by - 1].field.bytes);

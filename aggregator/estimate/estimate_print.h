@@ -12,7 +12,7 @@ typedef enum agg_format { AGG_TABLE = 0, AGG_JSON, AGG_NDJSON, AGG_CSV } agg_for
 // Writes a result. Numbers have 17 significant digits at most, the shortest that read back as the same double.
 //   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","multiple","rows":[...]} and a newline; before "rows",
 //   where there is one: "post":{"name","note"} (rows then have "raw"), "withheld" (how many rows; where the recipe has a release
-//   threshold), "by" (the field whose buckets the rows are), "statistic":"mean" (the row then has "mean" for "count", and no "detected"), "guarantees" (guarantee.h)
+//   threshold), "by" (the field whose buckets the rows are), "variable" (of a recipe with variables, the one that is counted), "statistic":"mean" (the row then has "mean" for "count", and no "detected"), "guarantees" (guarantee.h)
 //   A row of a recipe with an encoding has "cell": its buckets' labels by field.
 //   A table ends with the guarantees; NDJSON and CSV are rows only, and leave them out.
 //   NDJSON: one row a line. CSV: RFC 4180 with a header; a value that a spreadsheet would run gets a leading apostrophe.
