@@ -83,9 +83,51 @@ static void print_trie(const shoal_recipe *r)
                                               : "drawn from all of its cells alike");
 }
 
+// However many reports of one value a person sends: of permanent answers only.
+static void print_variable_unlimited(const shoal_part *part)
+{
+    uint32_t unlimited = 0;
+    if (part->mechanism == shoal_rappor_id && shoal_rappor_unlimited(&unlimited, part) == SHOAL_OK)
+        printf(", of all reports of one value %.8g", unlimited / 1e6);
+}
+
+static void print_variable(const shoal_recipe *r, uint32_t i)
+{
+    static const char *const kinds[] = {"", "word", "host", "site", "item", "number"};
+    const shoal_variable *variable = &r->variables[i];
+    const shoal_part *part = &r->parts[i];
+    printf("variable %-10.*s %s by %s, ", (int)variable->name.len, variable->name.bytes, kinds[variable->value],
+           shoal_mechanism_by_id(part->mechanism)->name);
+    if (part->domain == SHOAL_DOMAIN_OPEN)
+        printf("any string");
+    else if (variable->value == SHOAL_VALUE_NUMBER)
+        printf("%u buckets from %.10g to %.10g", part->size, (double)variable->low_micro / 1e6,
+               (double)variable->high_micro / 1e6);
+    else
+        printf("a list of %u", part->size);
+    printf(", epsilon %.8g (as drawn: %.8g)", part->eps_micro / 1e6, drawn_epsilon(part));
+    print_variable_unlimited(part);
+    printf(", %u byte%s\n", part->record_size, part->record_size == 1 ? "" : "s");
+}
+
+static void print_joint(const shoal_recipe *r)
+{
+    for (uint32_t i = 0; i < r->n_variables; i++) print_variable(r, i);
+}
+
+static void print_records(const shoal_recipe *r)
+{
+    const shoal_compound *compound = shoal_compound_by_id(r->mechanism);
+    if (compound == NULL || !compound->keeps_records) return;
+    printf("records             kept %u day%s beyond their period, for what came together; then sums only\n",
+           r->keep_days, r->keep_days == 1 ? "" : "s");
+}
+
 // What only compounds have.
 static void print_compound(const shoal_recipe *r)
 {
+    if (r->mechanism == shoal_joint_id) print_joint(r);
+    print_records(r);
     if (r->mechanism == shoal_sfp_id) print_sfp(r);
     if (r->mechanism == shoal_rappor_ngram_id) print_ngram(r);
     if (r->mechanism == shoal_trie_id) print_trie(r);
@@ -137,7 +179,9 @@ static void print_report_cost(const shoal_recipe *r)
     uint32_t drawn = 0;
     if (shoal_recipe_epsilon(&drawn, r) != SHOAL_OK) drawn = 0;
     printf("epsilon per report  %.8g (as drawn: %.8g)%s\n", r->cost_micro / 1e6, drawn / 1e6,
-           r->n_parts > 1 ? ", all parts together" : "");
+           r->n_variables > 0 ? ", all variables together"
+           : r->n_parts > 1   ? ", all parts together"
+                              : "");
     if (is_onehot(r))
         printf("deletion model      %.4g (a listed value against none of the list)\n", deletion_epsilon(&r->parts[0]));
 }
@@ -146,7 +190,7 @@ static void print_report_cost(const shoal_recipe *r)
 static void print_unlimited(const shoal_recipe *r)
 {
     uint32_t unlimited = 0;
-    if (!shoal_recipe_is_permanent(r)) return;
+    if (!shoal_recipe_is_permanent(r) || r->mechanism == shoal_joint_id) return; // of variables it is said one by one
     // Positions are drawn afresh for each report: sooner or later all of them are answered, and the whole string.
     uint32_t answers = r->mechanism == shoal_rappor_ngram_id ? shoal_ngram_positions(r) + 1 : 1;
     if (shoal_rappor_unlimited(&unlimited, &r->parts[0]) == SHOAL_OK)
@@ -282,6 +326,23 @@ static void print_query(const agg_recipe *recipe)
     printf("\nquery hash          %s\n", hex);
 }
 
+// Entries of a variable's list that the text rule changes.
+static void warn_of_variables(const agg_recipe *recipe)
+{
+    char text[160];
+    for (uint32_t i = 0; i < recipe->recipe.n_variables; i++) {
+        const agg_list *values = &recipe->variables[i];
+        if (recipe->recipe.variables[i].value == SHOAL_VALUE_ITEM) continue;
+        for (uint32_t j = 0; j < values->n; j++) {
+            if (agg_text_is_kept(&recipe->recipe, values->texts[j].bytes, values->texts[j].len)) continue;
+            snprintf(text, sizeof text,
+                     "entry %u of variables[%u].parameters.values: the text rule changes it, so no device reports it",
+                     j + 1, i);
+            cli_talk("recipe", text);
+        }
+    }
+}
+
 static void warn_of_values(const agg_recipe *recipe)
 {
     char text[160];
@@ -348,6 +409,7 @@ void recipe_check_print(const agg_recipe *recipe, uint32_t today)
     print_query(recipe);
     print_cost(&recipe->recipe, today);
     warn_of_values(recipe);
+    warn_of_variables(recipe);
     warn_of_encoding(recipe);
     warn_of_words(recipe);
     if (shoal_recipe_check_day(&recipe->recipe, today) != SHOAL_OK)
