@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
 import { allWordCounts } from '../../scripts/demo/data.mjs';
+import { frontCoded, tenThousandStarts } from '../bench/front_coded.mjs';
 import { makeCli } from './cli_helpers.mjs';
 
 const cli = makeCli('trie');
@@ -18,24 +19,9 @@ const round = (field, parameters, more) => ({
   limit: { per_day: 1 }, expires: '2099-12-31', ...more,
 });
 
-/** @param {string[]} words */
-function frontCoded(words) {
-  const digits = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
-  /** @type {string[]} */
-  let before = [];
-  return words.map((word) => {
-    const own = [...word];
-    let n = 0;
-    while (n < 61 && n < before.length && n < own.length && before[n] === own[n]) n++;
-    before = own;
-    return digits[n] + own.slice(n).join('');
-  }).join(' ');
-}
-
 // 10,000 starts of eight characters: 57,273 bytes in words of English, 110,001 as an array.
 test('ten thousand starts travel in less than 64 KiB, and are the recipe that an array of them is', () => {
-  const eights = new Set(allWordCounts().map(({ value }) => [...value]).filter(({ length }) => length >= 8).map((word) => word.slice(0, 8).join('')));
-  const starts = [...eights].slice(0, 10000).sort();
+  const starts = tenThousandStarts();
   const characters = [...'abcdefghijklmnopqrstuvwxyz'];
   assert.equal(starts.length, 10000);
   const text = JSON.stringify(round({ starts: frontCoded(starts), characters: characters.join('') }, { epsilon: 10 }));

@@ -11,7 +11,7 @@ const LIMIT = 20;
 
 /**
  * @typedef {{name: string, unit: string, ns: number, quickest: number, slowest: number, rounds: number, naive_ns: number,
- *   naive: string, read_ns: number, aim_ns: number, aim_read: number}} Line
+ *   naive: string, read_ns: number, aim_ns: number, aim_read: number, note?: string}} Line  note: printed below the table
  * @typedef {Line & {to_naive: number, to_read: number, to_aim: number | null, to_last: number | null,
  *   to_last_by_read: number | null}} Step
  */
@@ -65,6 +65,7 @@ const steps = lines.map((line) => withRatios(line, last?.steps.find((/** @type {
 if (steps.length === 0) throw new Error('no steps were measured');
 
 print([['step', 'time of one', 'median', 'to naive', 'to read', 'aim', 'to aim', 'to last', 'naive form'], ...steps.map(cells)]);
+for (const { name, note } of steps) if (note) process.stdout.write(`${name}: ${note}\n`);
 writeFileSync(out, JSON.stringify({ schema: 1, ...JSON.parse(notes), steps }, null, 1) + '\n');
 const { cpu, cores, compiler, node, date } = JSON.parse(notes);
 process.stdout.write(`\n${cpu}, ${cores} cores, ${compiler}, Node ${node}, ${date}; time on one core, medians\n`);

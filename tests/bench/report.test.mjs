@@ -27,10 +27,11 @@ test('ratios, against an aim of either kind and the last run', (t) => {
   t.after(() => rmSync(folder, { recursive: true }));
   const [last, out] = [join(folder, 'last.json'), join(folder, 'out.json')];
   assert.equal(report([step], last, out).status, 0);
-  const { status, stdout } = report([{ ...step, ns: 60 }, { ...step, name: 'hex', aim_ns: 20, aim_read: 0 }], out, last);
+  const { status, stdout } = report([{ ...step, ns: 60 }, { ...step, name: 'hex', aim_ns: 20, aim_read: 0, note: '9 bytes' }], out, last);
   assert.equal(status, 0);
   assert.match(stdout, /^fold +record +60\.0 ns +1\/5\.00 +6\.00 +<= 1\.5 reads +4\.00 +2\.00 +plain$/m);
   assert.match(stdout, /^hex +record +30\.0 ns +1\/10\.0 +3\.00 +<= 20\.0 ns +1\.50 +- +plain$/m);
+  assert.match(stdout, /plain\nhex: 9 bytes\n/);
   const { steps, date } = JSON.parse(readFileSync(out, 'utf8'));
   assert.deepEqual([steps[0].to_naive, steps[0].to_read, steps[0].to_aim, steps[0].to_last], [0.2, 6, 4, 2]);
   assert.deepEqual([steps[1].to_aim, steps[1].to_last, date], [1.5, null, notes.date]);
