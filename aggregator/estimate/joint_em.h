@@ -39,7 +39,7 @@ agg_joint_em_options agg_joint_em_defaults(void);
 // Estimates from the uniform table on.
 //   p: data->n_cells shares, at least 0, summing to 1; written on OK. Without a report it is the uniform table
 // Returns: AGG_ERR_MEMORY; SHOAL_ERR_RANGE for data without a cell or options without a rule.
-// Memory: at most 64 + 6 numbers a cell, besides 2 a cell and thread.
+// Memory: at most 64 + 5 numbers a cell, besides 2 a cell and thread.
 shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error, const agg_joint_data *data,
                        const agg_joint_em_options *options) SHOAL_MUST_CHECK;
 

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// EM for tables of any number of variables; see joint_em.h.
+#include "joint_em.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_parallel.h"
+#include "agg_size.h"
+
+#define PIECES 64u           // that sums are made over, fixed so that their order is
+#define PIECE_LEAST 1024u    // tuples
+#define SMALL_PRODUCT 1e-200 // of likelihoods, whose logarithm is then taken
+#define SMALL_FACTOR 1e-100
+#define LONGER 4.0 // factor of the longest extrapolation after one of that length was good
+
+typedef struct em {
+    const agg_joint_data *data;
+    size_t size[SHOAL_PARTS_MAX + 1]; // size[v]: cells of the variables from v on
+    size_t scratch;                   // numbers a thread needs
+    unsigned n_pieces, n_threads;
+    double *slopes;          // n_pieces * n_cells
+    double *log_likelihoods; // n_pieces
+    double *work;            // n_threads * scratch
+    const double *p;         // where the map is evaluated
+    double *slope;           // n_cells: g of joint_em.h
+} em;
+
+// One thread's tables: `mix[v]` is p summed over the variables before v with the likelihoods of the tuple at hand, `slope[v]` what its tuples
+// have so far to say about that.
+typedef struct levels {
+    const double *row[SHOAL_PARTS_MAX];
+    double *mix[SHOAL_PARTS_MAX], *slope[SHOAL_PARTS_MAX];
+} levels;
+
+// out = sum over categories c of weight_c table_c
+static void contract(double *restrict out, const double *restrict table, const double *restrict weight, uint32_t n,
+                     size_t size)
+{
+    for (size_t i = 0; i < size; i++) out[i] = weight[0] * table[i];
+    for (uint32_t c = 1; c < n; c++)
+        for (size_t i = 0; i < size; i++) out[i] += weight[c] * table[c * size + i];
+}
+
+// table_c += weight_c in, and `in` is cleared
+static void expand(double *restrict table, double *restrict in, const double *restrict weight, uint32_t n, size_t size)
+{
+    for (uint32_t c = 0; c < n; c++)
+        for (size_t i = 0; i < size; i++) table[c * size + i] += weight[c] * in[i];
+    memset(in, 0, size * sizeof *in);
+}
+
+// Hands what the levels behind `changed` have gathered on to those before, as far as the variable `changed`.
+static void go_up(const em *m, levels *at, uint32_t changed)
+{
+    for (uint32_t v = m->data->n_variables - 1; v > changed; v--)
+        expand(at->slope[v - 1], at->slope[v], at->row[v - 1], m->data->variables[v - 1].n, m->size[v]);
+}
+
+static void go_down(const em *m, levels *at, size_t tuple, uint32_t changed)
+{
+    uint32_t last = m->data->n_variables - 1;
+    for (uint32_t v = changed; v <= last; v++) at->row[v] = agg_joint_data_row(m->data, tuple, v);
+    for (uint32_t v = changed; v < last; v++)
+        contract(at->mix[v + 1], at->mix[v], at->row[v], m->data->variables[v].n, m->size[v + 1]);
+}
+
+// Returns: the first variable whose row is not that of the tuple before.
+static uint32_t first_change(const agg_joint_data *data, size_t tuple)
+{
+    const uint32_t *here = data->tuples + tuple * data->n_variables, *before = here - data->n_variables;
+    uint32_t v = 0;
+    while (v + 1 < data->n_variables && here[v] == before[v]) v++;
+    return v;
+}
+
+static void walk_piece(em *m, levels *at, unsigned piece)
+{
+    const agg_joint_data *data = m->data;
+    uint32_t last = data->n_variables - 1, n = data->variables[last].n;
+    size_t first = data->n_tuples * piece / m->n_pieces, end = data->n_tuples * (piece + 1) / m->n_pieces;
+    double sum = 0, product = 1;
+    at->mix[0] = (double *)(uintptr_t)m->p; // only read
+    at->slope[0] = m->slopes + (size_t)piece * data->n_cells;
+    memset(at->slope[0], 0, data->n_cells * sizeof *at->slope[0]);
+    for (size_t k = first; k < end; k++) {
+        uint32_t changed = k == first ? 0 : first_change(data, k);
+        if (k > first) go_up(m, at, changed);
+        go_down(m, at, k, changed);
+        const double *row = at->row[last], *mix = at->mix[last];
+        double *slope = at->slope[last], s = 0, count = data->counts[k];
+        for (uint32_t c = 0; c < n; c++) s += row[c] * mix[c];
+        double part = s > 0 ? count / s : 0;
+        for (uint32_t c = 0; c < n; c++) slope[c] += part * row[c];
+        if (data->counts[k] > 1 || !(s > SMALL_FACTOR)) {
+            sum += count * log(s);
+            continue;
+        }
+        product *= s;
+        if (product > SMALL_PRODUCT) continue;
+        sum += log(product);
+        product = 1;
+    }
+    if (end > first) go_up(m, at, 0);
+    m->log_likelihoods[piece] = sum + log(product);
+}
+
+static void walk_some(void *context, unsigned part, unsigned n_parts)
+{
+    em *m = context;
+    levels at = {{NULL}, {NULL}, {NULL}};
+    double *free_work = m->work + part * m->scratch;
+    memset(free_work, 0, m->scratch * sizeof *free_work);
+    for (uint32_t v = 1; v < m->data->n_variables; v++) {
+        at.mix[v] = free_work;
+        at.slope[v] = free_work + m->size[v];
+        free_work += 2 * m->size[v];
+    }
+    for (unsigned piece = part; piece < m->n_pieces; piece += n_parts) walk_piece(m, &at, piece);
+}
+
+// Writes m->slope at p. Returns: the log-likelihood there.
+static double evaluate(em *m, const double *p)
+{
+    double sum = 0, n = (double)m->data->n;
+    uint32_t n_cells = m->data->n_cells;
+    m->p = p;
+    agg_parallel(m->n_threads, walk_some, m);
+    memset(m->slope, 0, n_cells * sizeof *m->slope);
+    for (unsigned piece = 0; piece < m->n_pieces; piece++) {
+        const double *slope = m->slopes + (size_t)piece * n_cells;
+        for (uint32_t c = 0; c < n_cells; c++) m->slope[c] += slope[c];
+        sum += m->log_likelihoods[piece];
+    }
+    for (uint32_t c = 0; c < n_cells; c++) m->slope[c] /= n;
+    return sum;
+}
+
+// -- The maximum ------------------------------------------------------------------------------------------------------------------------
+
+typedef struct climb {
+    em *m;
+    const agg_joint_em_options *options;
+    agg_joint_em_result *result;
+    uint32_t n_cells;
+    double *p;               // where it stands
+    double *one, *two, *far; // after one step of EM, after two, where they lead to
+    double longest;          // an extrapolation may be
+} climb;
+
+// Writes next = F(p). Returns: the log-likelihood at p.
+static double map(const climb *c, double *next, const double *p)
+{
+    double log_likelihood = evaluate(c->m, p), largest = 0;
+    for (uint32_t i = 0; i < c->n_cells; i++) {
+        largest = fmax(largest, c->m->slope[i]);
+        next[i] = p[i] * c->m->slope[i];
+    }
+    c->result->iterations++;
+    c->result->gap = largest - 1;
+    c->result->log_likelihood = log_likelihood;
+    return log_likelihood;
+}
+
+static int has_settled(const climb *c, const double *p, const double *next)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < c->n_cells; i++) most = fmax(most, fabs(next[i] - p[i]));
+    return most < c->options->change;
+}
+
+// Returns: by how much the two steps fall short of where a geometric series of them would lead, 1 or more: scheme S3's length.
+static double step_length(const climb *c)
+{
+    double steps = 0, turns = 0;
+    for (uint32_t i = 0; i < c->n_cells; i++) {
+        double step = c->one[i] - c->p[i], turn = c->two[i] - c->one[i] - step;
+        steps += step * step;
+        turns += turn * turn;
+    }
+    return turns > 0 ? fmin(fmax(sqrt(steps / turns), 1), c->longest) : 1;
+}
+
+// A cell that would fall below zero stays above it: EM could not raise it again.
+static void extrapolate(const climb *c, double length)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < c->n_cells; i++) {
+        double step = c->one[i] - c->p[i], turn = c->two[i] - c->one[i] - step;
+        c->far[i] = fmax(c->p[i] + length * (2 * step + length * turn), c->two[i] / 10);
+        sum += c->far[i];
+    }
+    for (uint32_t i = 0; i < c->n_cells; i++) c->far[i] /= sum;
+}
+
+static void swap(double **a, double **b)
+{
+    double *keep = *a;
+    *a = *b;
+    *b = keep;
+}
+
+// From two steps of EM, the second of which gained, to a point that is at least as likely as the first of them.
+static void leap(climb *c, double likelihood_of_one)
+{
+    double length = step_length(c);
+    int is_longest = !(length < c->longest), is_better = 0;
+    if (length > 1) {
+        extrapolate(c, length);
+        is_better = map(c, c->one, c->far) >= likelihood_of_one;
+    }
+    if (is_longest && (is_better || length <= 1)) c->longest *= LONGER;
+    if (is_longest && !is_better && length > 1) c->longest = fmax(1, c->longest / 2);
+    swap(&c->p, is_better ? &c->one : &c->two);
+}
+
+// Returns: whether a rule stopped it; then the result is of c->p.
+static int climb_up(climb *c)
+{
+    const agg_joint_em_options *o = c->options;
+    double before = -HUGE_VAL, n = (double)c->m->data->n;
+    uint32_t evaluations = o->is_plain ? 1 : 3, since = 0; // of the map: in a step, at `before`
+    while (c->result->iterations + evaluations < o->iterations_max) {
+        double here = map(c, c->one, c->p);
+        if (has_settled(c, c->p, c->one)) return 1;
+        if (o->gain > 0 && here - before < o->gain * n * (c->result->iterations - since)) return 1;
+        before = here;
+        since = c->result->iterations;
+        if (o->is_plain) {
+            swap(&c->p, &c->one);
+            continue;
+        }
+        double likelihood_of_one = map(c, c->two, c->one);
+        if (has_settled(c, c->one, c->two)) {
+            swap(&c->p, &c->one);
+            return 1;
+        }
+        leap(c, likelihood_of_one);
+    }
+    map(c, c->one, c->p);
+    return 0;
+}
+
+static int is_identifiable(const agg_joint_data *data)
+{
+    for (uint32_t v = 0; v < data->n_variables; v++)
+        if (data->variables[v].twins[0] != data->variables[v].twins[1]) return 0;
+    return data->n > 0;
+}
+
+static unsigned count_pieces(size_t n_tuples)
+{
+    size_t pieces = n_tuples / PIECE_LEAST + 1;
+    return pieces < PIECES ? (unsigned)pieces : PIECES;
+}
+
+static shoal_err start(em *m, agg_error *error, const agg_joint_data *data, unsigned n_threads)
+{
+    memset(m, 0, sizeof *m);
+    m->data = data;
+    m->size[data->n_variables] = 1;
+    for (uint32_t v = data->n_variables; v-- > 0;) m->size[v] = m->size[v + 1] * data->variables[v].n;
+    for (uint32_t v = 1; v < data->n_variables; v++) m->scratch += 2 * m->size[v];
+    m->n_pieces = count_pieces(data->n_tuples);
+    m->n_threads = n_threads < 1 ? 1 : n_threads < m->n_pieces ? n_threads : m->n_pieces;
+    m->slopes = agg_alloc(error, (size_t)m->n_pieces * data->n_cells, sizeof *m->slopes);
+    m->log_likelihoods = agg_alloc(error, m->n_pieces, sizeof *m->log_likelihoods);
+    m->work = agg_alloc(error, m->n_threads * m->scratch, sizeof *m->work);
+    m->slope = agg_alloc(error, data->n_cells, sizeof *m->slope);
+    int is_there = m->slopes != NULL && m->log_likelihoods != NULL && m->work != NULL && m->slope != NULL;
+    return is_there ? SHOAL_OK : AGG_ERR_MEMORY;
+}
+
+static void release(em *m)
+{
+    free(m->slopes);
+    free(m->log_likelihoods);
+    free(m->work);
+    free(m->slope);
+}
+
+static shoal_err check(agg_error *error, const agg_joint_data *data, const agg_joint_em_options *options)
+{
+    int has_rule = options->gain > 0 || options->change > 0;
+    int is_given = data->n_variables > 0 && data->n_cells > 0 && data->n_cells <= AGG_JOINT_CELLS_MAX;
+    if (is_given && has_rule && options->iterations_max > 0) return SHOAL_OK;
+    return agg_fail_core(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME);
+}
+
+agg_joint_em_options agg_joint_em_defaults(void)
+{
+    return (agg_joint_em_options){1e-10, 0, 10000, 0, 1};
+}
+
+shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error, const agg_joint_data *data,
+                       const agg_joint_em_options *options)
+{
+    em m;
+    agg_joint_em_result own = {0, 0, 0, data->n == 0, is_identifiable(data)};
+    shoal_err err = check(error, data, options);
+    if (err != SHOAL_OK) return err;
+    size_t n = data->n_cells;
+    double *work = agg_alloc(error, 4 * n, sizeof *work);
+    err = start(&m, error, data, options->n_threads);
+    if (work == NULL) err = AGG_ERR_MEMORY;
+    if (err == SHOAL_OK) {
+        climb c = {&m, options, &own, data->n_cells, work, work + n, work + 2 * n, work + 3 * n, LONGER};
+        for (size_t i = 0; i < n; i++) c.p[i] = 1 / (double)n;
+        if (data->n > 0) own.has_converged = climb_up(&c);
+        memcpy(p, c.p, n * sizeof *p);
+        *result = own;
+    }
+    release(&m);
+    free(work);
+    return err;
+}
