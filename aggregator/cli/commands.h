@@ -10,6 +10,7 @@ int cmd_demo(int argc, char **argv);
 int cmd_discover(int argc, char **argv);
 int cmd_estimate(int argc, char **argv);
 int cmd_ingest(int argc, char **argv);
+int cmd_joint(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_policy(int argc, char **argv);

@@ -21,6 +21,7 @@ static const command commands[] = {
     {"merge", cmd_merge, "add accumulators of one recipe"},
     {"estimate", cmd_estimate, "counts of known values, with standard errors"},
     {"discover", cmd_discover, "strings that nobody listed, with counts and errors"},
+    {"joint", cmd_joint, "how the variables of a recipe hang together"},
     {"round", cmd_round, "the recipe of the next round, from what this one learnt"},
     {"plan", cmd_plan, "which mechanism, and what it will see"},
     {"audit", cmd_audit, "is a recipe's epsilon what it claims to be?"},

@@ -173,7 +173,12 @@ static void print_json(FILE *stream, const agg_joint_result *r)
     print_json_axes(stream, r);
     print_json_cells(stream, r, "cells", r->cells);
     print_json_marginals(stream, r);
-    if (r->rates != NULL) print_json_cells(stream, r, "rates", r->rates);
+    if (r->rates != NULL) {
+        fputs("\"given\":", stream);
+        print_text(stream, r->axes[r->given].name);
+        fputc(',', stream);
+        print_json_cells(stream, r, "rates", r->rates);
+    }
     print_json_wald(stream, r);
     fprintf(stream, "\"iterations\":%llu,\"converged\":%s,", (unsigned long long)r->iterations,
             r->converged ? "true" : "false");
@@ -304,6 +309,14 @@ static void print_list(FILE *stream, const agg_joint_result *r)
     }
 }
 
+void agg_joint_p_value(char out[AGG_JOINT_P_MAX], double p_value)
+{
+    if (p_value < 1e-300)
+        snprintf(out, AGG_JOINT_P_MAX, "p < 1e-300");
+    else
+        snprintf(out, AGG_JOINT_P_MAX, "p = %.3g", p_value);
+}
+
 static void print_verdict(FILE *stream, const agg_joint_result *r, const agg_joint_independence *pair)
 {
     agg_text x = r->axes[pair->first].name, y = r->axes[pair->second].name;
@@ -312,9 +325,11 @@ static void print_verdict(FILE *stream, const agg_joint_result *r, const agg_joi
         fputs("nothing to test\n", stream);
         return;
     }
-    fprintf(stream, "%s, Wald statistic %.4g on %u degree%s of freedom, p = %.3g%s\n",
+    char p_value[AGG_JOINT_P_MAX];
+    agg_joint_p_value(p_value, pair->p_value);
+    fprintf(stream, "%s, Wald statistic %.4g on %u degree%s of freedom, %s%s\n",
             pair->p_value < 1 - r->confidence ? "not independent" : "no evidence against independence", pair->statistic,
-            pair->df, pair->df == 1 ? "" : "s", pair->p_value, r->is_em_wald ? " (EM form: conservative)" : "");
+            pair->df, pair->df == 1 ? "" : "s", p_value, r->is_em_wald ? " (EM form: conservative)" : "");
 }
 
 static void print_table(FILE *stream, const agg_joint_result *r)

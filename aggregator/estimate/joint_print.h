@@ -35,7 +35,8 @@ typedef struct agg_joint_result {
     size_t n_cells;
     const agg_joint_share *cells;                          // the last axis changes fastest
     const agg_joint_share *marginals[SHOAL_VARIABLES_MAX]; // axes[i].n each
-    const agg_joint_share *rates;                          // of two axes: P(second | first), as cells; NULL otherwise
+    const agg_joint_share *rates; // of two axes: P(the other one's category | `given`'s), as cells; NULL otherwise
+    uint32_t given;               // the axis that rates are given
     uint32_t n_pairs;
     const agg_joint_independence *pairs; // of all pairs of axes
     int is_em_wald;                      // the paper's form, which is conservative
@@ -48,7 +49,7 @@ typedef struct agg_joint_result {
 
 // Writes a result. Cells, rates and marginals of fewer reports than the recipe's release threshold are left out, and counted in "withheld".
 //   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","variables":[{"name","categories","other"}],"cells":[{"x","y","p","stderr","low",
-//   "high"}],"marginals":[{"variable","value","p",...}],"rates":[{"x","y",...}],"wald":{"statistic","df","p_value","form"},"iterations","converged",
+//   "high"}],"marginals":[{"variable","value","p",...}],"given","rates":[{"x","y",...}],"wald":{"statistic","df","p_value","form"},"iterations","converged",
 //   "log_likelihood","rank","parameters","withheld","guarantees"}; of more than two variables cells have "values" in place of x and y, there are no
 //   rates, and wald is a list of {"x","y",...} whose x and y are names.
 //   NDJSON and CSV: cells only; the columns of CSV are the variables' names, p, stderr, low, high.
@@ -63,6 +64,11 @@ shoal_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result
 shoal_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *result) SHOAL_MUST_CHECK;
 
 #define AGG_JOINT_SVG_MAX 64u
+
+#define AGG_JOINT_P_MAX 24u // bytes with a NUL
+
+// Writes "p = 0.0123", or "p < 1e-300" below that.
+void agg_joint_p_value(char out[AGG_JOINT_P_MAX], double p_value);
 
 // Returns: whether a share of the result may be shown.
 int agg_joint_is_shown(const agg_joint_result *result, double p);

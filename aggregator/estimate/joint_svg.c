@@ -120,12 +120,12 @@ static void print_tip(const drawing *d, const agg_joint_share *share)
         fprintf(d->stream, ": %.4g %%, of any error</title>", 100 * share->p);
 }
 
-// Whether the rate's whole interval lies above (1) or below (-1) the column's marginal.
+// Whether the rate's whole interval lies above (1) or below (-1) the marginal of what it is the rate of.
 static int side_of(const drawing *d, uint32_t row, uint32_t column)
 {
     if (d->result->rates == NULL) return 0;
     const agg_joint_share *rate = &d->result->rates[(size_t)row * d->y->n + column];
-    double marginal = d->result->marginals[1][column].p;
+    double marginal = d->result->given == 0 ? d->result->marginals[1][column].p : d->result->marginals[0][row].p;
     if (!isfinite(rate->stderr_)) return 0;
     return rate->low > marginal ? 1 : rate->high < marginal ? -1 : 0;
 }
@@ -239,15 +239,17 @@ static void draw_legend(const drawing *d)
     if (r->rates != NULL) {
         draw_mark(d, 250, y + 21, 1);
         draw_mark(d, 266, y + 21, -1);
-        snprintf(words, sizeof words, "the rate within its row is above, below that of all (its whole %g %% interval)",
-                 100 * r->confidence);
+        snprintf(words, sizeof words, "the rate within its %s is above, below that of all (its whole %g %% interval)",
+                 r->given == 0 ? "row" : "column", 100 * r->confidence);
         text(d->stream, 280, y + 26, 12, "start", ink, words);
     }
     if (r->n_pairs != 1 || isnan(r->pairs[0].p_value)) return;
     const agg_joint_independence *pair = &r->pairs[0];
-    snprintf(words, sizeof words, "%s: Wald statistic %.4g, %u degree%s of freedom, p = %.3g%s",
+    char p_value[AGG_JOINT_P_MAX];
+    agg_joint_p_value(p_value, pair->p_value);
+    snprintf(words, sizeof words, "%s: Wald statistic %.4g, %u degree%s of freedom, %s%s",
              pair->p_value < 1 - r->confidence ? "Not independent" : "No evidence against independence",
-             pair->statistic, pair->df, pair->df == 1 ? "" : "s", pair->p_value,
+             pair->statistic, pair->df, pair->df == 1 ? "" : "s", p_value,
              r->is_em_wald ? " (EM form: conservative)" : "");
     text(d->stream, 24, y + 58, 13, "start", ink, words);
 }

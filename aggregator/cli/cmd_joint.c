@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal joint: the joint distribution of a recipe's variables, and whether they hang together.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "commands.h"
+#include "joint_analysis.h"
+#include "joint_categories.h"
+#include "options.h"
+#include "result_options.h"
+#include "talk.h"
+
+static const char help_text[] =
+    "Usage: shoal joint --recipe R [--categories NAME=FILE]... ACC\n"
+    "       shoal joint --recipe R --done [-o OUT] ACC\n\n"
+    "Estimates how the variables of a recipe hang together: the share of each combination of their values,\n"
+    "with standard errors and intervals, the rates of one variable given the other, and a test of\n"
+    "independence. Refuses (exit 3) when the accumulator holds fewer reports than the recipe's minimum\n"
+    "cohort, and when its records are gone.\n\n"
+    "  --recipe FILE           the collection's recipe (JSON), which has variables\n"
+    "  --variables A,B         these only; default: all of the recipe's\n"
+    "  --categories NAME=FILE  values of a variable, one a line; of more lines than --top those that stand\n"
+    "                          out of the noise, the largest first. Default: the recipe's own list\n"
+    "  --top N                 categories of a variable at most, besides \"Other\"; default 15, fewer for\n"
+    "                          three variables or more, and all of a list of up to 64\n"
+    "  --no-other              without a category for the rest: as if every device had one of the named\n"
+    "  --given NAME            the variable that rates are given, of two; default: the first\n"
+    "  --wald FORM             linear (default), or em: the paper's form, which is conservative\n"
+    "  --confidence C          of the intervals, default 0.95\n"
+    "  --honest SHARE          of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default "
+    "1\n"
+    "  --format FORMAT         table (default), json, ndjson, csv or svg, the heat map of two variables\n"
+    "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
+    "  --threads T             default: all cores\n"
+    "  --done                  the analysis is done: writes the accumulator without its records, sums only\n";
+
+enum { FORMAT_SVG = AGG_CSV + 1 };
+
+typedef struct arguments {
+    const char *recipe, *variables, *given, *wald, *accumulator;
+    const char **categories; // NAME=FILE, n_categories of them
+    size_t n_categories;
+    cli_result_texts texts;
+    cli_result_options result;
+    int no_other, is_done, is_svg, is_em_wald;
+} arguments;
+
+static shoal_err usage(agg_error *error, const char *text)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
+}
+
+// Takes every --categories off the words, since an option is read once only; what is left goes to `rest`. After "--" no word is an option.
+static shoal_err take_categories(arguments *a, agg_error *error, int argc, char **argv, char **rest, int *n_rest)
+{
+    static const char name[] = "--categories", with_value[] = "--categories=";
+    int is_over = 0;
+    *n_rest = 0;
+    for (int i = 0; i < argc; i++) {
+        is_over |= strcmp(argv[i], "--") == 0;
+        if (!is_over && strncmp(argv[i], with_value, sizeof with_value - 1) == 0) {
+            a->categories[a->n_categories++] = argv[i] + sizeof with_value - 1;
+        } else if (!is_over && strcmp(argv[i], name) == 0) {
+            if (i + 1 == argc) return usage(error, "a value is missing after --categories");
+            a->categories[a->n_categories++] = argv[++i];
+        } else {
+            rest[(*n_rest)++] = argv[i];
+        }
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err check_done(const arguments *a, agg_error *error)
+{
+    const cli_result_texts *t = &a->texts;
+    if (a->n_categories == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL && t->top == NULL &&
+        t->confidence == NULL && t->honest == NULL && t->format == NULL && !a->no_other)
+        return SHOAL_OK;
+    return usage(error, "--done takes --recipe and --output only: it analyses nothing");
+}
+
+static shoal_err read_results(arguments *a, agg_error *error)
+{
+    static const char *const forms[] = {"linear", "em", NULL};
+    size_t form = 0;
+    a->is_svg = a->texts.format != NULL && strcmp(a->texts.format, "svg") == 0;
+    if (a->is_svg) a->texts.format = NULL;
+    shoal_err err = cli_read_name(&form, error, forms, a->wald, "--wald is linear or em");
+    if (err == SHOAL_OK) err = cli_result_options_read(&a->result, error, &a->texts);
+    a->is_em_wald = form == 1;
+    return err;
+}
+
+static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"variables", 0, &a->variables, NULL},
+                                  {"no-other", 0, NULL, &a->no_other},
+                                  {"given", 0, &a->given, NULL},
+                                  {"wald", 0, &a->wald, NULL},
+                                  {"top", 0, &a->texts.top, NULL},
+                                  {"confidence", 0, &a->texts.confidence, NULL},
+                                  {"honest", 0, &a->texts.honest, NULL},
+                                  {"format", 0, &a->texts.format, NULL},
+                                  {"output", 'o', &a->texts.output, NULL},
+                                  {"threads", 0, &a->texts.threads, NULL},
+                                  {"done", 0, NULL, &a->is_done},
+                                  {NULL, 0, NULL, NULL}};
+    int n_files = 0;
+    const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
+    if (files == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
+    if (err == SHOAL_OK && n_files > 0) a->accumulator = files[0];
+    free(files);
+    if (err != SHOAL_OK || *help) return err;
+    err = cli_need(error, "recipe", a->recipe);
+    if (err == SHOAL_OK && n_files != 1) err = usage(error, "takes one accumulator; shoal merge adds several");
+    if (err == SHOAL_OK && a->is_done) err = check_done(a, error);
+    return err == SHOAL_OK ? read_results(a, error) : err;
+}
+
+static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
+    int n_rest = 0;
+    a->categories = agg_alloc(error, (size_t)argc, sizeof *a->categories);
+    shoal_err err = rest == NULL || a->categories == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK) err = take_categories(a, error, argc, argv, rest, &n_rest);
+    if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
+    free(rest);
+    return err;
+}
+
+// ---- variables and their categories ----
+
+static shoal_err no_variable(agg_error *error, const agg_recipe *recipe, const char *option)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: recipe %s has no such variable", option, recipe->id);
+}
+
+static shoal_err add_variable(cli_joint_wish *wishes, uint32_t *n, agg_error *error, const agg_recipe *recipe,
+                              const char *name, size_t len)
+{
+    uint32_t i = agg_recipe_find_variable(recipe, name, len);
+    if (i == recipe->recipe.n_variables) return no_variable(error, recipe, "--variables");
+    for (uint32_t j = 0; j < *n; j++)
+        if (wishes[j].variable == i) return usage(error, "--variables names a variable twice");
+    wishes[(*n)++].variable = i;
+    return SHOAL_OK;
+}
+
+static shoal_err read_variables(cli_joint_wish *wishes, uint32_t *n, agg_error *error, const arguments *a,
+                                const agg_recipe *recipe)
+{
+    *n = 0;
+    for (uint32_t i = 0; a->variables == NULL && i < recipe->recipe.n_variables; i++) wishes[(*n)++].variable = i;
+    for (const char *at = a->variables; at != NULL;) {
+        const char *comma = strchr(at, ',');
+        shoal_err err = add_variable(wishes, n, error, recipe, at, comma != NULL ? (size_t)(comma - at) : strlen(at));
+        if (err != SHOAL_OK) return err;
+        at = comma != NULL ? comma + 1 : NULL;
+    }
+    return *n < 2 ? usage(error, "--variables names two at least, with a comma between") : SHOAL_OK;
+}
+
+static shoal_err read_categories(cli_joint_wish *wishes, uint32_t n, agg_error *error, const arguments *a,
+                                 const agg_recipe *recipe)
+{
+    for (size_t i = 0; i < a->n_categories; i++) {
+        const char *equals = strchr(a->categories[i], '=');
+        if (equals == NULL || equals[1] == '\0') return usage(error, "--categories is NAME=FILE");
+        uint32_t variable = agg_recipe_find_variable(recipe, a->categories[i], (size_t)(equals - a->categories[i]));
+        if (variable == recipe->recipe.n_variables) return no_variable(error, recipe, "--categories");
+        for (uint32_t j = 0; j < n; j++) {
+            if (wishes[j].variable != variable) continue;
+            if (wishes[j].file != NULL) return usage(error, "--categories names a variable twice");
+            wishes[j].file = equals + 1;
+        }
+    }
+    return SHOAL_OK;
+}
+
+// So many categories, and Other, that the table of all variables is not too large.
+static size_t default_top(uint32_t n_variables)
+{
+    size_t fit = (size_t)floor(pow(AGG_JOINT_TABLE_MAX, 1.0 / n_variables) + 1e-9) - 1;
+    return fit < CLI_JOINT_TOP ? fit : 0;
+}
+
+static shoal_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *error, const arguments *a,
+                             const agg_recipe *recipe)
+{
+    shoal_err err = read_variables(wishes, n, error, a, recipe);
+    if (err == SHOAL_OK) err = read_categories(wishes, *n, error, a, recipe);
+    for (uint32_t i = 0; err == SHOAL_OK && i < *n; i++) {
+        wishes[i].top = a->result.top > 0 ? a->result.top : default_top(*n);
+        wishes[i].no_other = a->no_other;
+        wishes[i].confidence = a->result.confidence;
+        wishes[i].n_threads = a->result.n_threads;
+    }
+    return err;
+}
+
+static shoal_err find_given(uint32_t *given, agg_error *error, const arguments *a, const agg_recipe *recipe,
+                            const cli_joint_wish *wishes, uint32_t n)
+{
+    *given = 0;
+    if (a->given == NULL) return SHOAL_OK;
+    if (n != 2) return usage(error, "--given goes with two variables: name them with --variables");
+    for (; *given < 2; (*given)++)
+        if (agg_recipe_find_variable(recipe, a->given, strlen(a->given)) == wishes[*given].variable) return SHOAL_OK;
+    return no_variable(error, recipe, "--given");
+}
+
+// ---- the result ----
+
+static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+{
+    if ((int)format == FORMAT_SVG) return agg_joint_svg(stream, error, result);
+    return agg_joint_print(stream, error, result, format);
+}
+
+static void say(const char *text)
+{
+    char command[] = "joint";
+    cli_talk(command, text);
+}
+
+static void say_empty(const agg_joint_result *r, uint32_t axis, uint32_t category)
+{
+    char text[320];
+    agg_text name = r->axes[axis].name, label = r->axes[axis].labels[category];
+    if (r->marginals[axis][category].p * (double)r->n >= 0.5) return;
+    snprintf(text, sizeof text, "variable %.*s: the category %.*s is empty: there are no rates given it", (int)name.len,
+             name.bytes, (int)(label.len < 64 ? label.len : 64), label.bytes);
+    say(text);
+}
+
+// What a table says in its own lines, and a picture or rows do not.
+static void say_doubts(const agg_joint_result *r, const arguments *a)
+{
+    char text[320];
+    if (!r->converged) say("the estimate stopped before it converged");
+    if (r->rank < r->n_free) {
+        snprintf(
+            text, sizeof text,
+            "the information matrix is singular: rank %zu of %zu. Where the reports do not tell categories apart the "
+            "error is infinite and nothing is known",
+            r->rank, r->n_free);
+        say(text);
+    }
+    for (uint32_t i = 0; i < r->n_axes; i++)
+        for (uint32_t j = 0; j < r->axes[i].n; j++) say_empty(r, i, j);
+    if (a->no_other)
+        say("--no-other: what devices hold besides the named categories is counted among these, which biases them");
+    if (a->is_em_wald) say("--wald em: conservative near the boundary; it finds associations later than it could");
+}
+
+static shoal_err show(agg_error *error, const arguments *a, const agg_recipe *recipe, agg_joint_result *result)
+{
+    char command[] = "joint";
+    agg_guarantee guarantee;
+    int format = a->is_svg ? FORMAT_SVG : (int)a->result.format;
+    shoal_err err = agg_guarantee_run(&guarantee, error, &recipe->recipe, result->n, a->result.honest);
+    if (err != SHOAL_OK) return err;
+    result->guarantee = &guarantee;
+    err = cli_result_write(error, a->texts.output, print, result, (agg_format)format);
+    if (err == SHOAL_OK) say_doubts(result, a);
+    if (err == SHOAL_OK) cli_say_guarantee(command, &guarantee, NULL, (agg_format)format);
+    result->guarantee = NULL;
+    return err;
+}
+
+static shoal_err analyse(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_accumulator *acc,
+                         const cli_joint_categories *categories, uint32_t n, uint32_t given)
+{
+    agg_joint_choice choices[SHOAL_VARIABLES_MAX];
+    const agg_joint_analysis_options options = {.confidence = a->result.confidence,
+                                                .is_em_wald = a->is_em_wald,
+                                                .given = given,
+                                                .n_threads = a->result.n_threads};
+    agg_joint_analysis *analysis = agg_alloc(error, 1, sizeof *analysis);
+    if (analysis == NULL) return AGG_ERR_MEMORY;
+    for (uint32_t i = 0; i < n; i++) choices[i] = categories[i].choice;
+    shoal_err err = agg_joint_analyse(analysis, error, recipe, acc, choices, n, &options);
+    if (err == SHOAL_OK) {
+        err = show(error, a, recipe, &analysis->result);
+        agg_joint_analysis_release(analysis);
+    }
+    free(analysis);
+    return err;
+}
+
+static shoal_err joint(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_accumulator *acc)
+{
+    cli_joint_wish wishes[SHOAL_VARIABLES_MAX] = {{0}};
+    cli_joint_categories categories[SHOAL_VARIABLES_MAX];
+    uint32_t n = 0, made = 0, given = 0;
+    shoal_err err = agg_joint_check(error, recipe, acc);
+    if (err == SHOAL_OK) err = read_wishes(wishes, &n, error, a, recipe);
+    if (err == SHOAL_OK) err = find_given(&given, error, a, recipe, wishes, n);
+    while (err == SHOAL_OK && made < n) {
+        err = cli_joint_categories_make(&categories[made], error, recipe, acc, &wishes[made]);
+        made += err == SHOAL_OK;
+    }
+    if (err == SHOAL_OK) err = analyse(error, a, recipe, acc, categories, n, given);
+    for (uint32_t i = 0; i < made; i++) cli_joint_categories_release(&categories[i]);
+    return err;
+}
+
+// Drops the records. Where the file is written in its own place, the old one goes when the new one is complete.
+static shoal_err forget(agg_error *error, const arguments *a, agg_accumulator *acc)
+{
+    char text[160];
+    if (!agg_accumulator_keeps_records(acc)) {
+        say("the accumulator keeps no records; nothing is to be done");
+        if (a->texts.output == NULL) return SHOAL_OK;
+    }
+    agg_accumulator_forget(acc);
+    shoal_err err = agg_accumulator_save(acc, error, a->texts.output != NULL ? a->texts.output : a->accumulator);
+    if (err != SHOAL_OK) return err;
+    snprintf(text, sizeof text, "the sums of %llu reports stay, their records are gone", (unsigned long long)acc->n);
+    say(text);
+    return SHOAL_OK;
+}
+
+static shoal_err run(agg_error *error, const arguments *a)
+{
+    agg_recipe recipe;
+    agg_accumulator acc;
+    shoal_err err = agg_recipe_from_file(&recipe, error, a->recipe);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_load(&acc, error, a->accumulator);
+    if (err == SHOAL_OK) {
+        err = agg_accumulator_check_recipe(&acc, error, &recipe.recipe);
+        if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
+        if (err == SHOAL_OK) err = a->is_done ? forget(error, a, &acc) : joint(error, a, &recipe, &acc);
+        agg_accumulator_release(&acc);
+    }
+    agg_recipe_release(&recipe);
+    return err;
+}
+
+int cmd_joint(int argc, char **argv)
+{
+    arguments a = {0};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    int help = 0;
+    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    if (err == SHOAL_OK && help)
+        fputs(help_text, stdout);
+    else if (err == SHOAL_OK)
+        err = run(&error, &a);
+    free(a.categories);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("joint", &error);
+}

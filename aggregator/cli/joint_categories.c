@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing categories; see joint_categories.h.
+#include "joint_categories.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "talk.h"
+
+static shoal_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i, const char *why)
+{
+    const shoal_name *name = &recipe->recipe.variables[i].name;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "variable %.*s: %s", (int)name->len, name->bytes, why);
+}
+
+static shoal_err load_dictionary(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
+                                 const cli_joint_wish *wish)
+{
+    char command[] = "joint";
+    if (wish->file != NULL) return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, cli_talk, command);
+    if (!agg_recipe_variable_is_closed(recipe, wish->variable))
+        return fail_variable(error, recipe, wish->variable,
+                             "takes any string: --categories NAME=FILE says which are categories");
+    return agg_dictionary_of_recipe(&c->dictionary, error, c->view);
+}
+
+static shoal_err reserve(cli_joint_categories *c, agg_error *error, size_t n)
+{
+    c->labels = agg_alloc(error, n, sizeof *c->labels);
+    c->items = agg_alloc(error, n, sizeof *c->items);
+    c->shares = agg_alloc(error, n, sizeof *c->shares);
+    return c->labels == NULL || c->items == NULL || c->shares == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+}
+
+static shoal_err take_all(cli_joint_categories *c, agg_error *error)
+{
+    shoal_err err = reserve(c, error, c->dictionary.n);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < c->dictionary.n; i++) {
+        c->labels[i] = c->dictionary.values[i];
+        c->items[i] = c->dictionary.items[i];
+    }
+    c->choice.n = (uint32_t)c->dictionary.n;
+    return SHOAL_OK;
+}
+
+static void say_taken(const agg_recipe *recipe, const cli_joint_categories *c, size_t n_detected)
+{
+    char command[] = "joint", text[200];
+    const shoal_name *name = &recipe->recipe.variables[c->choice.variable].name;
+    snprintf(text, sizeof text,
+             "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories", (int)name->len,
+             name->bytes, n_detected, c->dictionary.n, c->choice.n);
+    cli_talk(command, text);
+}
+
+// The largest that stand out. Rows come by falling count.
+static shoal_err take_largest(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
+                              const agg_accumulator *acc, const cli_joint_wish *wish, size_t top)
+{
+    const agg_estimate_options options = {.confidence = wish->confidence, .n_threads = wish->n_threads};
+    shoal_err err = agg_estimate_run(&c->estimate, error, c->view, acc, &c->dictionary, &options);
+    if (err == SHOAL_OK) err = reserve(c, error, top);
+    if (err != SHOAL_OK) return err;
+    size_t n_detected = 0;
+    for (size_t i = 0; i < c->estimate.n_rows; i++) {
+        const agg_estimate_row *row = &c->estimate.rows[i];
+        if (!row->detected || n_detected++ >= top) continue;
+        c->labels[c->choice.n] = row->value;
+        c->items[c->choice.n] = row->item;
+        c->shares[c->choice.n++] = row->count / (double)acc->n;
+    }
+    if (c->choice.n == 0)
+        return fail_variable(error, recipe, wish->variable,
+                             "none of its values stands out of the noise, so that it has no category");
+    c->choice.shares = c->shares;
+    say_taken(recipe, c, n_detected);
+    return SHOAL_OK;
+}
+
+// Of any string there is always a rest, of a list only where not all of it is named.
+static int leaves_rest(const cli_joint_categories *c, const agg_recipe *recipe)
+{
+    const shoal_part *part = &recipe->recipe.parts[c->choice.variable];
+    return part->domain == SHOAL_DOMAIN_OPEN || c->choice.n < part->size;
+}
+
+static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc,
+                      const cli_joint_wish *wish)
+{
+    c->choice.variable = wish->variable;
+    c->view = agg_alloc(error, 1, sizeof *c->view);
+    if (c->view == NULL) return AGG_ERR_MEMORY;
+    agg_recipe_of_variable(c->view, recipe, wish->variable);
+    shoal_err err = load_dictionary(c, error, recipe, wish);
+    if (err != SHOAL_OK) return err;
+    size_t top = wish->top > 0 ? wish->top : CLI_JOINT_TOP;
+    size_t whole = wish->top > 0 || wish->file != NULL ? top : CLI_JOINT_WHOLE_MAX;
+    err = c->dictionary.n <= whole ? take_all(c, error) : take_largest(c, error, recipe, acc, wish, top);
+    if (err != SHOAL_OK) return err;
+    c->choice.labels = c->labels;
+    c->choice.items = c->items;
+    c->choice.has_other = !wish->no_other && leaves_rest(c, recipe);
+    return SHOAL_OK;
+}
+
+shoal_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error, const agg_recipe *recipe,
+                                    const agg_accumulator *acc, const cli_joint_wish *wish)
+{
+    memset(categories, 0, sizeof *categories);
+    shoal_err err = make(categories, error, recipe, acc, wish);
+    if (err != SHOAL_OK) cli_joint_categories_release(categories);
+    return err;
+}
+
+void cli_joint_categories_release(cli_joint_categories *categories)
+{
+    agg_estimate_release(&categories->estimate);
+    agg_dictionary_release(&categories->dictionary);
+    free(categories->view);
+    free(categories->labels);
+    free(categories->items);
+    free(categories->shares);
+    memset(categories, 0, sizeof *categories);
+}

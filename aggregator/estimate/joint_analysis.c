@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// From records to a joint result; see joint_analysis.h.
+#include "joint_analysis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "estimate.h"
+#include "joint_covariance.h"
+#include "joint_em.h"
+#include "joint_wald.h"
+
+static const agg_text other = {"Other", 5}, rest = {"<other>", 7}, the_rest = {"<Other>", 7};
+
+static int is_same(agg_text a, agg_text b)
+{
+    return agg_text_compare(a, b) == 0;
+}
+
+static int is_label(const agg_joint_choice *choice, agg_text text)
+{
+    for (uint32_t i = 0; i < choice->n; i++)
+        if (is_same(choice->labels[i], text)) return 1;
+    return 0;
+}
+
+// A value may be called as the rest is.
+static agg_text rest_label(const agg_joint_choice *choice)
+{
+    if (!is_label(choice, other)) return other;
+    return is_label(choice, rest) ? the_rest : rest;
+}
+
+shoal_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+{
+    if (recipe->recipe.n_variables < 2)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s has one value: a joint distribution is of a recipe with variables", recipe->id);
+    shoal_err err = agg_estimate_check(error, recipe, acc);
+    if (err != SHOAL_OK || agg_accumulator_keeps_records(acc)) return err;
+    return agg_fail(
+        error, SHOAL_ERR_ARGUMENT, AGG_EXIT_PRIVACY,
+        "recipe %s: the records are gone, which are kept %u day%s beyond their period or until the analysis is"
+        " done; sums do not say what came together. shoal estimate --variable has each variable alone",
+        recipe->id, recipe->recipe.keep_days, recipe->recipe.keep_days == 1 ? "" : "s");
+}
+
+static shoal_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint_choice *choices, uint32_t n)
+{
+    agg_joint_result *r = &a->result;
+    uint64_t n_cells = 1;
+    if (n < 2 || n > r->recipe->recipe.n_variables)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a joint distribution is of two variables or more");
+    for (uint32_t v = 0; v < n; v++) {
+        const agg_joint_choice *c = &choices[v];
+        const shoal_name *name = &r->recipe->recipe.variables[c->variable].name;
+        uint32_t size = c->n + (c->has_other != 0);
+        n_cells *= size;
+        if (size > AGG_JOINT_TABLE_MAX || n_cells > AGG_JOINT_TABLE_MAX)
+            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                            "a table has at most %u cells: --top N takes the N largest categories of each variable, and"
+                            " --variables some of these only",
+                            AGG_JOINT_TABLE_MAX);
+        memcpy(a->labels[v], c->labels, c->n * sizeof *c->labels);
+        if (c->has_other) a->labels[v][c->n] = rest_label(c);
+        r->axes[v] = (agg_joint_axis){{name->bytes, name->len}, size, a->labels[v], c->has_other};
+    }
+    r->n_axes = n;
+    r->n_cells = (size_t)n_cells;
+    return SHOAL_OK;
+}
+
+static shoal_err reserve(agg_joint_analysis *a, agg_error *error)
+{
+    agg_joint_result *r = &a->result;
+    a->cells = agg_alloc(error, r->n_cells, sizeof *a->cells);
+    a->rates = agg_alloc(error, r->n_cells, sizeof *a->rates);
+    int has_all = a->cells != NULL && a->rates != NULL;
+    for (uint32_t v = 0; v < r->n_axes; v++) {
+        a->marginals[v] = agg_alloc(error, r->axes[v].n, sizeof *a->marginals[v]);
+        has_all &= a->marginals[v] != NULL;
+        r->marginals[v] = a->marginals[v];
+    }
+    r->cells = a->cells;
+    r->rates = r->n_axes == 2 ? a->rates : NULL;
+    r->pairs = a->pairs;
+    return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
+}
+
+// A category of less than half a report has no rates: what they would be of is not there.
+static void clear_rates(agg_joint_analysis *a)
+{
+    const agg_joint_share none = {NAN, INFINITY, 0, 1};
+    const agg_joint_result *r = &a->result;
+    uint32_t columns = r->axes[1].n;
+    for (size_t cell = 0; cell < r->n_cells; cell++) {
+        size_t category = r->given == 0 ? cell / columns : cell % columns;
+        if (r->marginals[r->given][category].p * (double)r->n < 0.5) a->rates[cell] = none;
+    }
+}
+
+// Rates come with a row for each category that is given; here they lie as the cells do.
+static shoal_err find_rates(agg_joint_analysis *a, agg_error *error, const agg_joint_covariance *covariance)
+{
+    agg_joint_result *r = &a->result;
+    uint32_t rows = r->axes[0].n, columns = r->axes[1].n;
+    if (r->given == 0) return agg_joint_rates(a->rates, error, covariance, 0, 1, r->confidence);
+    agg_joint_share *turned = agg_alloc(error, r->n_cells, sizeof *turned);
+    if (turned == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = agg_joint_rates(turned, error, covariance, 1, 0, r->confidence);
+    for (uint32_t i = 0; err == SHOAL_OK && i < rows; i++)
+        for (uint32_t j = 0; j < columns; j++) a->rates[(size_t)i * columns + j] = turned[(size_t)j * rows + i];
+    free(turned);
+    return err;
+}
+
+static shoal_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data, const double *p,
+                            const agg_joint_covariance *covariance)
+{
+    agg_joint_result *r = &a->result;
+    for (uint32_t i = 0; i < r->n_axes; i++)
+        for (uint32_t j = i + 1; j < r->n_axes; j++) {
+            agg_joint_wald wald;
+            shoal_err err = r->is_em_wald ? agg_joint_wald_em(&wald, error, covariance, i, j)
+                                          : agg_joint_wald_linear(&wald, error, data, p, i, j);
+            if (err != SHOAL_OK) return err;
+            a->pairs[r->n_pairs++] = (agg_joint_independence){i, j, wald.statistic, (uint32_t)wald.df, wald.p_value};
+        }
+    return SHOAL_OK;
+}
+
+static shoal_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data, const double *p,
+                              unsigned n_threads)
+{
+    agg_joint_result *r = &a->result;
+    agg_joint_covariance covariance;
+    shoal_err err = agg_joint_covariance_make(&covariance, error, data, p, n_threads);
+    if (err != SHOAL_OK) return err;
+    r->rank = covariance.rank;
+    r->n_free = covariance.n_free;
+    agg_joint_cells(a->cells, &covariance, r->confidence);
+    for (uint32_t v = 0; err == SHOAL_OK && v < r->n_axes; v++)
+        err = agg_joint_marginal(a->marginals[v], error, &covariance, v, r->confidence);
+    if (err == SHOAL_OK && r->rates != NULL) {
+        err = find_rates(a, error, &covariance);
+        clear_rates(a);
+    }
+    if (err == SHOAL_OK) err = test_pairs(a, error, data, p, &covariance);
+    agg_joint_covariance_release(&covariance);
+    return err;
+}
+
+static shoal_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data, unsigned n_threads)
+{
+    agg_joint_result *r = &a->result;
+    agg_joint_em_result em;
+    agg_joint_em_options options = agg_joint_em_defaults();
+    double *p = agg_alloc(error, data->n_cells, sizeof *p);
+    if (p == NULL) return AGG_ERR_MEMORY;
+    options.n_threads = n_threads;
+    shoal_err err = agg_joint_em(p, &em, error, data, &options);
+    if (err == SHOAL_OK) {
+        r->iterations = em.iterations;
+        r->converged = em.has_converged;
+        r->log_likelihood = em.log_likelihood / (double)data->n;
+        err = say_how_sure(a, error, data, p, n_threads);
+    }
+    free(p);
+    return err;
+}
+
+static shoal_err estimate(agg_joint_analysis *a, agg_error *error, const agg_accumulator *acc,
+                          const agg_joint_choice *choices, unsigned n_threads)
+{
+    agg_joint_categories categories[SHOAL_VARIABLES_MAX];
+    agg_joint_data data;
+    uint32_t n = a->result.n_axes;
+    for (uint32_t v = 0; v < n; v++)
+        categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items, choices[v].shares,
+                                               choices[v].has_other};
+    shoal_err err = agg_joint_data_make(&data, error, a->result.recipe->recipe.parts, acc, categories, n, n_threads);
+    if (err != SHOAL_OK) return err;
+    err = fit(a, error, &data, n_threads);
+    agg_joint_data_release(&data);
+    return err;
+}
+
+shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
+                            const agg_accumulator *acc, const agg_joint_choice *choices, uint32_t n_choices,
+                            const agg_joint_analysis_options *options)
+{
+    memset(analysis, 0, sizeof *analysis);
+    analysis->result = (agg_joint_result){.recipe = recipe,
+                                          .n = acc->n,
+                                          .confidence = options->confidence > 0 ? options->confidence : 0.95,
+                                          .given = options->given,
+                                          .is_em_wald = options->is_em_wald};
+    shoal_err err = agg_joint_check(error, recipe, acc);
+    if (err == SHOAL_OK) err = set_axes(analysis, error, choices, n_choices);
+    if (err == SHOAL_OK) err = reserve(analysis, error);
+    if (err == SHOAL_OK) err = estimate(analysis, error, acc, choices, options->n_threads > 0 ? options->n_threads : 1);
+    if (err != SHOAL_OK) agg_joint_analysis_release(analysis);
+    return err;
+}
+
+void agg_joint_analysis_release(agg_joint_analysis *analysis)
+{
+    free(analysis->cells);
+    free(analysis->rates);
+    for (uint32_t v = 0; v < SHOAL_VARIABLES_MAX; v++) free(analysis->marginals[v]);
+    memset(analysis, 0, sizeof *analysis);
+}
