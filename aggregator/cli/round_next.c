@@ -284,7 +284,10 @@ static shoal_err read_layer(work *w, agg_error *error)
     double release = (double)w->recipe.recipe.release_threshold;
     size_t most = w->recipe.recipe.max_prefixes;
     if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
-    const agg_trie_options options = {o->fdr, o->threshold > release ? o->threshold : release, most, o->n_threads};
+    const agg_trie_options options = {.fdr = o->fdr,
+                                      .threshold = o->threshold > release ? o->threshold : release,
+                                      .max_prefixes = most,
+                                      .n_threads = o->n_threads};
     shoal_err err = agg_estimate_check(error, &w->recipe, &w->acc);
     if (err == SHOAL_OK) return agg_trie_layer_read(&w->layer, error, &w->recipe, &w->acc, &options);
     agg_error_prefix(error, "%s", o->accumulator);

@@ -3,8 +3,10 @@
 // in a result.
 //
 // A row is a string whose count, by an oracle that did not choose it, stands out of the noise of a string that nobody sent. `fdr` is the false-
-// discovery rate behind every threshold: of the rows, the expected share of strings that nobody sent is at most that. Everything came from
-// reports: values are hostile text, and every decoder bounds its work whatever the reports hold and says in `cuts` what it left out for that.
+// discovery rate behind every threshold: of the rows, the expected share of strings that nobody sent is at most that. So `known` strings are
+// tested apart: those that stand out anyway would let more of the others pass. (rappor-ngram bounds the chance of any false row, which
+// leaving rows out afterwards cannot raise: it tests all together.) Everything came from reports: values are hostile text, and every decoder
+// bounds its work whatever the reports hold and says in `cuts` what it left out for that.
 #ifndef DISCOVER_H
 #define DISCOVER_H
 

@@ -9,9 +9,10 @@
 typedef struct agg_sfp_settings {
     agg_sfp_keep keep;
     agg_sfp_bounds bounds;
+    const agg_list *known; // strings that the caller will leave out of the rows; may be NULL
 } agg_sfp_settings;
 
-// The settings that agg_sfp_discover uses for a recipe.
+// The settings that agg_sfp_discover uses for a recipe; nothing is known.
 //   threshold: discovery->threshold
 agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshold);
 

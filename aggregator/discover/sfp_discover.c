@@ -30,7 +30,7 @@ agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshol
 {
     double positions = shoal_sfp_positions(recipe);
     double candidates = fmax(fmin(CANDIDATES, LOOK_UPS / recipe->k) / positions, 8 * TIER);
-    agg_sfp_settings s = {{LOOSE, threshold, KEPT}, {0, 0, STEPS}};
+    agg_sfp_settings s = {{LOOSE, threshold, KEPT}, {0, 0, STEPS}, NULL};
     s.bounds.products = candidates * AGG_SFP_HASHES; // one in so many has the right hash by chance
     s.bounds.candidates = 4 * (size_t)candidates;
     return s;
@@ -79,8 +79,16 @@ static void tell_noise(agg_discovery *d, const agg_sfp_noise *noise)
                            noise->excess);
 }
 
+static uint8_t *flag_known(agg_error *error, const agg_sfp_candidates *c, const agg_list *known)
+{
+    uint8_t *flags = agg_alloc(error, c->n, 1);
+    for (size_t i = 0; flags != NULL && known != NULL && i < c->n; i++)
+        flags[i] = agg_list_find(known, (agg_text){(const char *)c->list[i].bytes, c->list[i].len}) != AGG_NOT_LISTED;
+    return flags;
+}
+
 static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                         const agg_sfp_candidates *c, unsigned n_threads)
+                         const agg_sfp_candidates *c, const agg_list *known, unsigned n_threads)
 {
     const shoal_recipe *recipe = &round->recipe->recipe;
     const shoal_part *part = &recipe->parts[SHOAL_SFP_STRING];
@@ -89,10 +97,10 @@ static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_
     uint64_t *items = agg_alloc(error, c->n, sizeof *items);
     agg_count *counts = agg_alloc(error, c->n, sizeof *counts);
     double *scores = agg_alloc(error, c->n, sizeof *scores);
-    uint8_t *confirmed = agg_alloc(error, c->n, 1);
+    uint8_t *confirmed = agg_alloc(error, c->n, 1), *is_known = flag_known(error, c, known);
     uint16_t *groups = group_candidates(&n_groups, error, c, shoal_sfp_positions(recipe));
     shoal_err err = AGG_ERR_MEMORY;
-    if (items != NULL && counts != NULL && scores != NULL && confirmed != NULL && groups != NULL) {
+    if (items != NULL && counts != NULL && scores != NULL && confirmed != NULL && is_known != NULL && groups != NULL) {
         for (size_t i = 0; i < c->n; i++) items[i] = shoal_part_item(part, c->list[i].bytes, c->list[i].len);
         err = agg_estimator_counts(counts, error, part, &round->acc->parts[SHOAL_SFP_STRING], round->acc->n, items,
                                    c->n, n_threads);
@@ -101,13 +109,14 @@ static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_
             scores[i] = agg_sfp_noise_score(&noise, (counts[i].count - noise.offset) / noise.scale);
         tell_noise(d, &noise);
         if (err == SHOAL_OK)
-            err = agg_sfp_tiers_confirm(confirmed, error, scores, groups, c->n, n_groups, CAUTION * d->fdr);
+            err = agg_sfp_tiers_confirm(confirmed, error, scores, groups, is_known, c->n, n_groups, CAUTION * d->fdr);
         if (err == SHOAL_OK) err = add_rows(d, error, c, counts, scores, confirmed);
     }
     free(items);
     free(counts);
     free(scores);
     free(confirmed);
+    free(is_known);
     free(groups);
     return err;
 }
@@ -160,7 +169,7 @@ shoal_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error, con
     if (err == SHOAL_OK) {
         tell_join(discovery, &candidates, heavy->n_positions);
         discovery->n_candidates = candidates.n;
-        err = confirm(discovery, error, round, &candidates, n_threads);
+        err = confirm(discovery, error, round, &candidates, settings->known, n_threads);
     }
     agg_sfp_candidates_release(&candidates);
     return err;
@@ -181,5 +190,6 @@ shoal_err agg_sfp_discover(agg_discovery *discovery, agg_error *error, const agg
                            const agg_discover_options *options)
 {
     agg_sfp_settings settings = agg_sfp_settings_of(&round->recipe->recipe, discovery->threshold);
+    settings.known = options->known;
     return agg_sfp_discover_with(discovery, error, round, &settings, options->n_threads);
 }

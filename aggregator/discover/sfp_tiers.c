@@ -46,8 +46,9 @@ static double find_most(double *ranks, size_t n, double level)
     return most;
 }
 
-shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores, const uint16_t *groups,
-                                size_t n, size_t n_groups, double fdr)
+// Judges all, or those that are not known; the others are not confirmed.
+static shoal_err confirm_among(uint8_t *confirmed, agg_error *error, const double *scores, const uint16_t *groups,
+                               const uint8_t *known, size_t n, size_t n_groups, double fdr)
 {
     double nothing = 0;
     size_t n_ranks = 0;
@@ -56,19 +57,42 @@ shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const doub
     shoal_err err = list == NULL || ranks == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         for (size_t i = 0; i < n; i++) {
+            if (known != NULL && known[i]) continue;
             list[groups[i]].n++;
             list[groups[i]].below += scores[i] < 0;
         }
         for (size_t g = 0; g < n_groups; g++) nothing += weigh(&list[g]);
         for (size_t i = 0; i < n; i++)
-            if (upper_tail(scores[i]) <= fdr) ranks[n_ranks++] = upper_tail(scores[i]) / list[groups[i]].weight;
+            if (upper_tail(scores[i]) <= fdr && (known == NULL || !known[i]))
+                ranks[n_ranks++] = upper_tail(scores[i]) / list[groups[i]].weight;
         double most = find_most(ranks, n_ranks, fdr / nothing);
         for (size_t i = 0; i < n; i++) {
             double p = upper_tail(scores[i]);
-            confirmed[i] = p <= fdr && p / list[groups[i]].weight <= most;
+            confirmed[i] = p <= fdr && p / list[groups[i]].weight <= most && (known == NULL || !known[i]);
         }
     }
     free(list);
     free(ranks);
+    return err;
+}
+
+static size_t count_known(const uint8_t *known, size_t n)
+{
+    size_t n_known = 0;
+    for (size_t i = 0; known != NULL && i < n; i++) n_known += known[i] != 0;
+    return n_known;
+}
+
+shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores, const uint16_t *groups,
+                                const uint8_t *known, size_t n, size_t n_groups, double fdr)
+{
+    shoal_err err = confirm_among(confirmed, error, scores, groups, NULL, n, n_groups, fdr);
+    if (err != SHOAL_OK || count_known(known, n) == 0) return err;
+    uint8_t *others = agg_alloc(error, n, 1);
+    if (others == NULL) return AGG_ERR_MEMORY;
+    err = confirm_among(others, error, scores, groups, known, n, n_groups, fdr);
+    for (size_t i = 0; err == SHOAL_OK && i < n; i++)
+        if (!known[i]) confirmed[i] = others[i];
+    free(others);
     return err;
 }

@@ -8,7 +8,8 @@
 // thousand strings by chance does not make it harder for the others.
 //
 // The expected share of strings that nobody sent among the confirmed is at most `fdr` as far as their scores are independent; no candidate is confirmed
-// that would not be if it were the only one.
+// that would not be if it were the only one. Candidates that are known are left out of what is shown, and so out of that rule: words that stand out
+// anyway would let more of the others pass, and the share of strings that nobody sent would be that of a list which nobody sees.
 #ifndef SFP_TIERS_H
 #define SFP_TIERS_H
 
@@ -20,8 +21,9 @@
 // Writes whether each is confirmed.
 //   scores: of the second oracle, standard normal or less for a string that nobody sent
 //   groups: each below n_groups
+//   known: of each candidate, or NULL: those that are known are judged among all, the others among themselves
 // Cost: sorts those whose p-value alone would do.
 shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores, const uint16_t *groups,
-                                size_t n, size_t n_groups, double fdr) SHOAL_MUST_CHECK;
+                                const uint8_t *known, size_t n, size_t n_groups, double fdr) SHOAL_MUST_CHECK;
 
 #endif

@@ -209,7 +209,10 @@ static const agg_discover_round *find_smallest(const agg_discover_round *rounds,
 shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
                             size_t n_rounds, const agg_discover_options *options)
 {
-    const agg_trie_options o = {discovery->fdr, discovery->threshold, 0, options->n_threads};
+    const agg_trie_options o = {.fdr = discovery->fdr,
+                                .threshold = discovery->threshold,
+                                .n_threads = options->n_threads,
+                                .known = options->known};
     const agg_discover_round *smallest = find_smallest(rounds, n_rounds);
     earlier before = {0, NULL};
     shoal_err err = check_rounds(error, rounds, n_rounds);

@@ -13,7 +13,8 @@
 
 #define BLOCK 65536u // cells estimated at a time
 
-enum { STARTS, WORDS };
+enum { STARTS, WORDS, KNOWN, KINDS };        // known to the reader
+enum { UNKNOWN, NOT_SENT, KNOWN_TO_READER }; // of a cell; what the recipe knows no device reports
 
 // One call's state.
 typedef struct work {
@@ -21,8 +22,12 @@ typedef struct work {
     const agg_accumulator *acc;
     const shoal_encoded *field;
     unsigned n_threads;
-    uint8_t *is_known; // of each cell: a known word; no device reports it
-    double *scores;    // of the starts from the front, of the words from the back, in the order of their buckets
+    uint8_t *known;      // of each cell
+    size_t n_known;      // cells that are KNOWN_TO_READER
+    size_t asked[KINDS]; // cells tested, so far
+    double least[KINDS];
+    double *scores[KINDS]; // in the order of their buckets; room for n_room
+    size_t n_room[KINDS];
 } work;
 
 // What a bucket stands for. Returns: STARTS, WORDS, or -1 for neither.
@@ -57,48 +62,68 @@ size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe
     return len;
 }
 
-static shoal_err mark_known(work *w, agg_error *error)
+// A start of longer words stays what it is. Returns: how many cells are marked by this.
+static size_t mark_words(work *w, const agg_list *words, uint8_t mark)
 {
-    w->is_known = agg_alloc(error, w->field->size, 1);
-    if (w->is_known == NULL) return AGG_ERR_MEMORY;
-    for (uint32_t i = 0; i < w->recipe->known.n; i++) {
+    size_t n = 0;
+    for (uint32_t i = 0; words != NULL && i < words->n; i++) {
         uint64_t item = 0;
-        (void)agg_recipe_word_item(&item, w->recipe, w->recipe->known.texts[i]);
-        w->is_known[item] = kind_of(w->field, (uint32_t)item) == WORDS; // a start of longer words stays
+        (void)agg_recipe_word_item(&item, w->recipe, words->texts[i]);
+        if (w->known[item] != UNKNOWN || kind_of(w->field, (uint32_t)item) != WORDS) continue;
+        w->known[item] = mark;
+        n++;
     }
+    return n;
+}
+
+static shoal_err mark_known(work *w, agg_error *error, const agg_list *known)
+{
+    w->known = agg_alloc(error, w->field->size, 1);
+    if (w->known == NULL) return AGG_ERR_MEMORY;
+    (void)mark_words(w, &w->recipe->known, NOT_SENT);
+    w->n_known = mark_words(w, known, KNOWN_TO_READER);
     return SHOAL_OK;
 }
 
 static int is_tested(const work *w, uint32_t bucket, int *kind)
 {
     *kind = kind_of(w->field, bucket);
-    return *kind >= 0 && !w->is_known[bucket];
+    if (w->known[bucket] == KNOWN_TO_READER) *kind = KNOWN;
+    return *kind >= 0 && w->known[bucket] != NOT_SENT;
 }
 
-static shoal_err score_block(work *w, agg_trie_layer *layer, agg_error *error, uint32_t from, uint32_t n,
-                             uint64_t *items, agg_count *counts)
+static shoal_err make_room(work *w, agg_error *error)
+{
+    int kind;
+    for (uint32_t b = 0; b < w->field->size; b++)
+        if (is_tested(w, b, &kind)) w->n_room[kind]++;
+    for (kind = 0; kind < KINDS; kind++) {
+        // behind the words there is room for those that are known, with which these are tested
+        w->scores[kind] = agg_alloc(error, w->n_room[kind] + (kind == WORDS ? w->n_known : 0), sizeof(double));
+        if (w->scores[kind] == NULL) return AGG_ERR_MEMORY;
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err score_block(work *w, agg_error *error, uint32_t from, uint32_t n, uint64_t *items, agg_count *counts)
 {
     int kind;
     for (uint32_t i = 0; i < n; i++) items[i] = from + i;
     shoal_err err = agg_estimator_counts(counts, error, &w->recipe->recipe.parts[0], &w->acc->parts[0], w->acc->n,
                                          items, n, w->n_threads);
-    for (uint32_t i = 0; i < n && err == SHOAL_OK; i++) {
-        if (!is_tested(w, from + i, &kind)) continue;
-        size_t at = layer->n_asked[kind]++;
-        w->scores[kind == STARTS ? at : w->field->size - 1 - at] = counts[i].score;
-    }
+    for (uint32_t i = 0; i < n && err == SHOAL_OK; i++)
+        if (is_tested(w, from + i, &kind)) w->scores[kind][w->asked[kind]++] = counts[i].score;
     return err;
 }
 
-static shoal_err score_all(work *w, agg_trie_layer *layer, agg_error *error)
+static shoal_err score_all(work *w, agg_error *error)
 {
     uint64_t *items = agg_alloc(error, BLOCK, sizeof *items);
     agg_count *counts = agg_alloc(error, BLOCK, sizeof *counts);
-    w->scores = agg_alloc(error, w->field->size, sizeof *w->scores);
-    shoal_err err = items == NULL || counts == NULL || w->scores == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    shoal_err err = items == NULL || counts == NULL ? AGG_ERR_MEMORY : make_room(w, error);
     for (uint32_t from = 0; from < w->field->size && err == SHOAL_OK; from += BLOCK) {
         uint32_t left = w->field->size - from;
-        err = score_block(w, layer, error, from, left < BLOCK ? left : BLOCK, items, counts);
+        err = score_block(w, error, from, left < BLOCK ? left : BLOCK, items, counts);
     }
     free(items);
     free(counts);
@@ -121,21 +146,19 @@ static shoal_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, 
         agg_estimator_counts(&count, error, &w->recipe->recipe.parts[0], &w->acc->parts[0], w->acc->n, &item, 1, 1);
     if (err == SHOAL_OK) err = agg_grow((void **)&layer->cells, cap, layer->n_cells + 1, sizeof *layer->cells, error);
     if (err != SHOAL_OK) return err;
-    layer->cells[layer->n_cells++] = (agg_trie_cell){bucket, kind == WORDS, count.score, count.count, count.stderr_};
+    layer->cells[layer->n_cells++] = (agg_trie_cell){bucket, kind != STARTS, count.score, count.count, count.stderr_};
     return SHOAL_OK;
 }
 
 // Collects the cells above their thresholds, those at T or more.
 static shoal_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w, double threshold)
 {
-    size_t cap = 0, seen[2] = {0, 0}, n_kept = 0;
+    size_t cap = 0, seen[KINDS] = {0}, n_kept = 0;
     int kind;
     shoal_err err = SHOAL_OK;
     for (uint32_t b = 0; b < w->field->size && err == SHOAL_OK; b++) {
         if (!is_tested(w, b, &kind)) continue;
-        size_t at = seen[kind]++;
-        if (w->scores[kind == STARTS ? at : w->field->size - 1 - at] >= layer->least[kind])
-            err = add_cell(layer, &cap, error, w, b, kind);
+        if (w->scores[kind][seen[kind]++] >= w->least[kind]) err = add_cell(layer, &cap, error, w, b, kind);
     }
     layer->n_frequent = layer->n_cells;
     for (size_t i = 0; i < layer->n_cells; i++)
@@ -155,13 +178,19 @@ static void cut_to(agg_trie_layer *layer, const work *w, size_t most)
     if (layer->n_cells > 0) layer->support_kept = w->acc->parts[0].cells.ones[layer->cells[layer->n_cells - 1].bucket];
 }
 
-static shoal_err find_least(agg_trie_layer *layer, agg_error *error, const work *w, double fdr)
+static shoal_err find_least(agg_trie_layer *layer, agg_error *error, work *w, double fdr)
 {
-    const double *words = w->scores + (w->field->size - layer->n_asked[WORDS]);
-    shoal_err err = agg_multiple_least(&layer->least[STARTS], error, w->scores, layer->n_asked[STARTS], AGG_BH, fdr);
+    double of_words = AGG_TRIE_WORD_FDR * fdr, *words = w->scores[WORDS];
+    size_t n_words = w->asked[WORDS];
+    shoal_err err = agg_multiple_least(&w->least[STARTS], error, w->scores[STARTS], w->asked[STARTS], AGG_BH, fdr);
+    if (err == SHOAL_OK) err = agg_multiple_least(&w->least[WORDS], error, words, n_words, AGG_BH, of_words);
+    for (size_t i = 0; i < w->n_known; i++) words[n_words + i] = w->scores[KNOWN][i];
     if (err == SHOAL_OK)
-        err = agg_multiple_least(&layer->least[WORDS], error, words, layer->n_asked[WORDS], AGG_BH,
-                                 AGG_TRIE_WORD_FDR * fdr);
+        err = agg_multiple_least(&w->least[KNOWN], error, words, n_words + w->n_known, AGG_BH, of_words);
+    for (int kind = STARTS; kind <= WORDS; kind++) {
+        layer->n_asked[kind] = w->asked[kind];
+        layer->least[kind] = w->least[kind];
+    }
     return err;
 }
 
@@ -175,14 +204,14 @@ shoal_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg
     *layer = (agg_trie_layer){.n = acc->n, .least = {HUGE_VAL, HUGE_VAL}};
     shoal_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
     if (err != SHOAL_OK || acc->n == 0) return err;
-    err = mark_known(&w, error);
-    if (err == SHOAL_OK) err = score_all(&w, layer, error);
+    err = mark_known(&w, error, options->known);
+    if (err == SHOAL_OK) err = score_all(&w, error);
     if (err == SHOAL_OK) err = find_least(layer, error, &w, options->fdr);
     if (err == SHOAL_OK) err = take_frequent(layer, error, &w, options->threshold);
     if (err == SHOAL_OK)
         cut_to(layer, &w, options->max_prefixes > 0 ? options->max_prefixes : recipe->recipe.max_prefixes);
-    free(w.is_known);
-    free(w.scores);
+    free(w.known);
+    for (int kind = 0; kind < KINDS; kind++) free(w.scores[kind]);
     if (err != SHOAL_OK) agg_trie_layer_release(layer);
     return err;
 }

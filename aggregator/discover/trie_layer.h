@@ -6,7 +6,8 @@
 // threshold (AGG_BH of multiple.h), one among the starts at the rate that is asked for, and one among the words, which are what is shown, at half of
 // it: the rate is an expectation, and the share of false words of a run is to be below it, not only on average. max_prefixes is a cap on both
 // together, by score. Neither tested nor kept: what begins with no start, what goes on with a character that is not listed (no device
-// sends either), and the words that are known.
+// sends either), and the words that are known to the recipe. Words that are known to the reader alone are sent, but are tested with all others
+// apart from those, so that what stands out anyway does not lower the bar for what is new.
 #ifndef TRIE_LAYER_H
 #define TRIE_LAYER_H
 
@@ -21,10 +22,11 @@
 #define AGG_TRIE_TEXT_MAX (2 * SHOAL_TOKEN_TEXT_MAX) // bytes of a cell's text, without a NUL
 
 typedef struct agg_trie_options {
-    double fdr;          // in (0, 1); of the starts, twice that of the words
-    double threshold;    // T: what is kept has at least this count besides; 0: none
-    size_t max_prefixes; // 0: the recipe's
-    unsigned n_threads;  // 0 means 1
+    double fdr;            // in (0, 1); of the starts, twice that of the words
+    double threshold;      // T: what is kept has at least this count besides; 0: none
+    size_t max_prefixes;   // 0: the recipe's
+    unsigned n_threads;    // 0 means 1
+    const agg_list *known; // to the reader; may be NULL
 } agg_trie_options;
 
 typedef struct agg_trie_cell {
@@ -35,14 +37,14 @@ typedef struct agg_trie_cell {
 
 typedef struct agg_trie_layer {
     uint64_t n;           // reports
-    size_t n_asked[2];    // starts, words that were tested
+    size_t n_asked[2];    // starts, words that were tested, without those that are known
     size_t n_frequent;    // cells above their threshold
     size_t n_withheld;    // of them below T, never kept
     size_t n_cut;         // of the rest: beyond the cap
     size_t n_kept[2];     // starts, words
     size_t n_cells;       // both together
     agg_trie_cell *cells; // by falling score, then bucket
-    double least[2];      // least score that is above the threshold, of starts and of words; HUGE_VAL where none is
+    double least[2];      // least score that is above the threshold, of starts and of new words; HUGE_VAL where none is
     double support_kept;  // reports that hold a cell, at the weakest kept; 0 where none is
 } agg_trie_layer;
 

@@ -121,6 +121,43 @@ static void the_cap_is_on_both_together_and_keeps_the_strongest(void **state)
     agg_recipe_release(&recipe);
 }
 
+// Eight words end here. Five of them stand out by far, and "f" by 2.2: enough for the last of six among eight (a p-value of 0.025 6/8, 2.08),
+// not for the one among the three that are left where the five are known to the reader (0.025/3, 2.39).
+static void what_the_reader_knows_does_not_lower_the_bar(void **state)
+{
+    (void)state;
+    agg_recipe recipe;
+    agg_accumulator acc;
+    agg_trie_layer layer;
+    agg_list known = {0};
+    agg_error error;
+    const agg_text words[] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"no such word", 12}};
+    read_recipe(&recipe,
+                HEAD "\"encoding\":[{\"field\":\"word\",\"starts\":[\"\"],\"characters\":\"abcdefgh\",\"step\":2}],"
+                     "\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":2,\"contributions\":1,\"depth\":6,"
+                     "\"max_prefixes\":20}," TAIL "}");
+    make_acc(&acc, &recipe, 10000);
+    double q = acc.parts[0].cells.ones[0] / 10000.0;
+    for (uint32_t i = 0; i < 5; i++) vote(&acc, &recipe, words[i].bytes, 900);
+    vote(&acc, &recipe, "f", (uint32_t)(1 + 2.25 * sqrt(10000 * q * (1 - q))));
+    read_layer(&layer, &recipe, &acc);
+    assert_int_equal(layer.n_asked[1], 8);
+    assert_int_equal(layer.n_kept[1], 6);
+    assert_true(layer.cells[5].score > 2.1 && layer.cells[5].score < 2.35);
+    agg_trie_layer_release(&layer);
+    assert_ok(agg_list_copy(&known, &error, "known", words, 6));
+    const agg_trie_options options = {.fdr = 0.05, .known = &known};
+    assert_ok(agg_trie_layer_read(&layer, &error, &recipe, &acc, &options));
+    assert_int_equal(layer.n_asked[1], 3);
+    assert_int_equal(layer.n_kept[1],
+                     5); // those that are known: whoever leaves them out wants to say how many there were
+    assert_true(layer.least[1] == HUGE_VAL);
+    agg_trie_layer_release(&layer);
+    agg_list_release(&known);
+    agg_accumulator_release(&acc);
+    agg_recipe_release(&recipe);
+}
+
 // "a" is known, and no device reports it; "ab" is known as well, but "abb" and the like are reported in its cell.
 static void known_words_are_not_tested(void **state)
 {
@@ -538,6 +575,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_end_and_starts_go_on),
         cmocka_unit_test(the_cap_is_on_both_together_and_keeps_the_strongest),
+        cmocka_unit_test(what_the_reader_knows_does_not_lower_the_bar),
         cmocka_unit_test(known_words_are_not_tested),
         cmocka_unit_test(a_count_below_t_is_withheld),
         cmocka_unit_test(noise_has_no_words),
