@@ -9,6 +9,8 @@
 #include "agg_size.h"
 
 #define LONGER 1.3 // factor of a step's length after one that gained
+#define LEAST                                                                                                          \
+    1e-120 // likelihood of a report; what is below says nothing, and counts as this much, so that no step gains by making a report impossible
 
 typedef struct em {
     const agg_joint_reports *reports;
@@ -42,8 +44,8 @@ static double expect(em *m, const double *p)
     memset(m->slope, 0, m->n_cells * sizeof *m->slope);
     for (size_t k = 0; k < r->n; k++) {
         double s = mix(m, p, k), weight = r->weights[k];
-        if (!(s > 0)) continue; // no category could have sent it: it says nothing
-        log_likelihood += weight * log(s);
+        log_likelihood += weight * log(fmax(s, LEAST));
+        if (!(s > LEAST)) continue;
         for (uint32_t v = 0; v < r->n_b; v++) m->row[v] = (double)r->b[k * r->n_b + v];
         for (uint32_t u = 0; u < r->n_a; u++) {
             double part = weight / (s * m->total) * (double)r->a[k * r->n_a + u];
@@ -54,15 +56,17 @@ static double expect(em *m, const double *p)
     return log_likelihood;
 }
 
-// The M-step of a length: 1 is EM's own, p times slope.
-static void step(em *m, double length)
+// The M-step of a length: 1 is EM's own, p times slope. Returns: whether it led anywhere; a long one may leave what a number can be.
+static int step(em *m, double length)
 {
     double sum = 0;
     for (size_t i = 0; i < m->n_cells; i++) {
         m->trial[i] = m->p[i] * (length > 1 ? pow(m->slope[i], length) : m->slope[i]);
         sum += m->trial[i];
     }
-    for (size_t i = 0; i < m->n_cells; i++) m->trial[i] /= sum > 0 ? sum : 1;
+    if (!(sum > 0 && sum < HUGE_VAL)) return 0;
+    for (size_t i = 0; i < m->n_cells; i++) m->trial[i] /= sum;
+    return 1;
 }
 
 static void swap(double **a, double **b)
@@ -76,7 +80,13 @@ static void maximize(em *m, double *spare, agg_joint_summary *summary)
 {
     double length = 1, best = expect(m, m->p);
     for (summary->steps = 1; summary->steps < AGG_JOINT_STEPS; summary->steps++) {
-        step(m, length);
+        if (!step(m, length)) {
+            if (length > 1) {
+                length = 1;
+                continue;
+            }
+            break; // nothing is told by any report
+        }
         memcpy(spare, m->slope, m->n_cells * sizeof *spare);
         double now = expect(m, m->trial);
         if (now < best && length > 1) { // too long: back to where it started, and the ordinary step
@@ -118,7 +128,7 @@ static void inform(em *m, const margins *mean)
     for (size_t k = 0; k < r->n; k++) {
         const float *a = r->a + k * r->n_a, *b = r->b + k * r->n_b;
         double s = mix(m, m->p, k), weight = r->weights[k], a_mean = 0, b_mean = 0;
-        if (!(s > 0)) continue;
+        if (!(s > LEAST)) continue;
         for (uint32_t u = 0; u < r->n_a; u++) a_mean += mean->a[u] * (double)a[u];
         for (uint32_t v = 0; v < r->n_b; v++) b_mean += mean->b[v] * (double)b[v];
         for (uint32_t v = 0; v < r->n_b; v++) m->row[v] = (double)b[v] - b_mean;

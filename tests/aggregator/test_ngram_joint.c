@@ -167,10 +167,56 @@ static void weights_and_nothing(void **state)
     for (int i = 0; i < 4; i++) assert_true(fabs(x[i].em - 0.25) < 1e-12 && isinf(x[i].error));
 }
 
+// Likelihoods from 1 down to 1e-38 and 0, as mechanisms of almost no noise give them, and one report a million times as often as another: steps
+// lengthen there until powers overflow. Shares stay shares, every report stays possible, and the likelihood that is said is theirs.
+static void extreme_likelihoods_stay_numbers(void **state)
+{
+    (void)state;
+    static const uint8_t seed[32] = {21};
+    enum { MOST = 12 };
+    shoal_rng rng;
+    shoal_rng_init(&rng, seed);
+    for (int i = 0; i < 6000; i++) {
+        uint32_t n_a = 1 + (uint32_t)shoal_rng_below(&rng, MOST), n_b = 1 + (uint32_t)shoal_rng_below(&rng, MOST);
+        size_t n = 1 + (size_t)shoal_rng_below(&rng, MOST);
+        float a[MOST * MOST], b[MOST * MOST];
+        uint32_t weights[MOST];
+        agg_joint_cell cells[MOST * MOST];
+        agg_joint_summary summary;
+        agg_error error;
+        for (size_t k = 0; k < n; k++) {
+            weights[k] = 1 + (uint32_t)pow(10, (double)shoal_rng_below(&rng, 7));
+            for (int side = 0; side < 2; side++) {
+                uint32_t width = side == 0 ? n_a : n_b;
+                float *row = side == 0 ? a + k * n_a : b + k * n_b;
+                for (uint32_t u = 0; u < width; u++)
+                    row[u] = shoal_rng_below(&rng, 2) ? 0 : powf(10, -(float)shoal_rng_below(&rng, 38));
+                row[shoal_rng_below(&rng, width)] = 1;
+            }
+        }
+        const agg_joint_reports reports = {n, n_a, n_b, a, b, weights};
+        assert_ok(agg_ngram_joint(cells, &summary, &error, &reports));
+        double sum = 0, log_likelihood = 0;
+        for (uint32_t c = 0; c < n_a * n_b; c++) {
+            sum += cells[c].em;
+            assert_true(cells[c].em >= 0 && isfinite(cells[c].share) && cells[c].error >= 0);
+        }
+        for (size_t k = 0; k < n; k++) {
+            double s = 0;
+            for (uint32_t c = 0; c < n_a * n_b; c++)
+                s += cells[c].em * (double)a[k * n_a + c / n_b] * (double)b[k * n_b + c % n_b];
+            log_likelihood += weights[k] * log(s);
+        }
+        assert_true(fabs(sum - 1) < 1e-9);
+        assert_true(fabs(log_likelihood - summary.log_likelihood) < 1e-9 * fabs(log_likelihood) + 1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_noise_cells_are_counted), cmocka_unit_test(coins_have_a_closed_form),
-        cmocka_unit_test(nothing_near_is_likelier), cmocka_unit_test(weights_and_nothing)};
+        cmocka_unit_test(extreme_likelihoods_stay_numbers), cmocka_unit_test(nothing_near_is_likelier),
+        cmocka_unit_test(weights_and_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
