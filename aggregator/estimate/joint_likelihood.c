@@ -13,6 +13,8 @@
 #include "poly1.h"
 
 #define LEAST_OTHER 0.001    // share of Other's reports that shares among them are scaled by
+#define DOUBT 2.0            // standard errors
+#define ROUNDING 0x1p-52     // of a sum that is one
 #define NO_COLUMN UINT32_MAX // a column that the same item has twice
 
 struct agg_joint_law {
@@ -124,7 +126,8 @@ static double share_variance(const agg_joint_law *law)
     return rate * (1 - rate) / (gap * gap);
 }
 
-// How much columns differ beyond what chance makes them.
+// How much columns differ beyond what chance makes them: no more than is sure, since what rows of few reports are believed comes back in
+// the likelihood of these same reports.
 static void find_spread(agg_joint_law *law)
 {
     double squares = 0, reports = 0, rows = 0;
@@ -138,7 +141,8 @@ static void find_spread(agg_joint_law *law)
         reports += of_row;
         rows++;
     }
-    law->spread = reports > 0 ? fmax(0, squares / law->n_columns - rows * law->noise) / reports : 0;
+    double chance = rows + DOUBT * sqrt(2 * rows / law->n_columns); // each row's mean square has variance 2 / columns
+    law->spread = reports > 0 ? fmax(0, squares / law->n_columns - chance * law->noise) / reports : 0;
 }
 
 static double drawn_towards(double middle, double x, double trust)
@@ -429,7 +433,7 @@ static double log_of_mixture(const agg_joint_law *law, const double *weights, do
     const agg_joint_coins *c = &law->coins;
     double marked = law->marks->sum_marked(weights, law->part, record);
     double sum = c->miss * (1 - none) + (c->hit - c->miss) * marked + c->none * none;
-    return log(fmax(sum, AGG_JOINT_LEAST * c->miss)); // below that it is a rounding error of the sums
+    return log(fmax(sum, ROUNDING * c->miss)); // below that it is a rounding error of the sums
 }
 
 static double log_of_other(const agg_joint_law *law, const uint8_t *record)

@@ -15,7 +15,7 @@
 //
 // A row that few reports chose knows little of itself, and each of them would find itself in v. Therefore v is drawn towards what a
 // random value would have (1/m of a row of m columns; alike for all values of a list that are left): v = b + l (v - b), l = T / (T + S), S the variance of
-// that row's v and T the variance of v over all rows beyond S, both estimated. With many reports l is 1 and this is the paper's estimate.
+// that row's v and T what v varies by over all rows, beyond S and chance. With many reports l is 1 and this is the paper's estimate.
 #ifndef JOINT_LIKELIHOOD_H
 #define JOINT_LIKELIHOOD_H
 

@@ -2,7 +2,6 @@
 // The table of what mechanisms mark; see joint_marks.h.
 #include "joint_marks.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #include "affine1.h"
@@ -17,15 +16,7 @@ static double truth_of(const shoal_part *part)
 
 static void set_bits(agg_joint_coins *c, double p, double not_p, double q, double not_q)
 {
-    *c = (agg_joint_coins){fmax(q, AGG_JOINT_LEAST),
-                           fmax(p, AGG_JOINT_LEAST),
-                           fmax(not_q, AGG_JOINT_LEAST),
-                           fmax(not_p, AGG_JOINT_LEAST),
-                           0,
-                           0,
-                           1};
-    c->hit = c->own / c->other;
-    c->miss = c->not_own / c->not_other;
+    *c = (agg_joint_coins){q, p, not_q, not_p, q / p, not_q / not_p, 1};
 }
 
 static void set_flipped_bits(agg_joint_coins *c, const shoal_part *part)
@@ -43,8 +34,7 @@ static void set_rappor_bits(agg_joint_coins *c, const shoal_part *part)
 {
     uint64_t p = 0, q = 0;
     shoal_rappor_effective(&p, &q, part);
-    set_bits(c, (double)p * 0x1p-64, p == 0 ? 1 : (double)(0 - p) * 0x1p-64, (double)q * 0x1p-64,
-             (double)(0 - q) * 0x1p-64);
+    set_bits(c, (double)p * 0x1p-64, (double)(0 - p) * 0x1p-64, (double)q * 0x1p-64, (double)(0 - q) * 0x1p-64);
 }
 
 // One of m answers: the truth, or each other alike.

@@ -12,8 +12,6 @@
 #include "mechanism.h"
 #include "sketch.h"
 
-#define AGG_JOINT_LEAST 0x1p-64 // of a probability that coins are drawn with
-
 typedef struct agg_joint_coins {
     double own, other;         // P(a column is marked | it is the value's), P(... | it is not)
     double not_own, not_other; // their complements, rounded once
