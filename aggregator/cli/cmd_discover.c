@@ -48,28 +48,6 @@ static shoal_err usage(agg_error *error, const char *text)
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-// Takes every --recipe off the words, since an option is read once only; what is left goes to `rest`. After "--" no word is an option.
-static shoal_err take_recipes(arguments *a, agg_error *error, int argc, char **argv, char **rest, int *n_rest)
-{
-    static const char name[] = "--recipe", with_value[] = "--recipe=";
-    size_t n = 0;
-    int is_over = 0;
-    *n_rest = 0;
-    for (int i = 0; i < argc; i++) {
-        is_over |= strcmp(argv[i], "--") == 0;
-        if (!is_over && strncmp(argv[i], with_value, sizeof with_value - 1) == 0) {
-            a->recipes[n++] = argv[i] + sizeof with_value - 1;
-        } else if (!is_over && strcmp(argv[i], name) == 0) {
-            if (i + 1 == argc) return usage(error, "a value is missing after --recipe");
-            a->recipes[n++] = argv[++i];
-        } else {
-            rest[(*n_rest)++] = argv[i];
-        }
-    }
-    a->n_rounds = n;
-    return SHOAL_OK;
-}
-
 static shoal_err check_rounds(const arguments *a, agg_error *error, int n_files)
 {
     if (a->n_rounds == 0) return usage(error, "--recipe is needed");
@@ -110,7 +88,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     a->recipes = agg_alloc(error, (size_t)argc, sizeof *a->recipes);
     a->accumulators = agg_alloc(error, (size_t)argc, sizeof *a->accumulators);
     shoal_err err = rest == NULL || a->recipes == NULL || a->accumulators == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK) err = take_recipes(a, error, argc, argv, rest, &n_rest);
+    if (err == SHOAL_OK) err = cli_take_repeated(a->recipes, &a->n_rounds, rest, &n_rest, error, "recipe", argc, argv);
     if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
     free(rest);
     return err;

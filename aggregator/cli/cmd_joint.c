@@ -53,26 +53,6 @@ static shoal_err usage(agg_error *error, const char *text)
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-// Takes every --categories off the words, since an option is read once only; what is left goes to `rest`. After "--" no word is an option.
-static shoal_err take_categories(arguments *a, agg_error *error, int argc, char **argv, char **rest, int *n_rest)
-{
-    static const char name[] = "--categories", with_value[] = "--categories=";
-    int is_over = 0;
-    *n_rest = 0;
-    for (int i = 0; i < argc; i++) {
-        is_over |= strcmp(argv[i], "--") == 0;
-        if (!is_over && strncmp(argv[i], with_value, sizeof with_value - 1) == 0) {
-            a->categories[a->n_categories++] = argv[i] + sizeof with_value - 1;
-        } else if (!is_over && strcmp(argv[i], name) == 0) {
-            if (i + 1 == argc) return usage(error, "a value is missing after --categories");
-            a->categories[a->n_categories++] = argv[++i];
-        } else {
-            rest[(*n_rest)++] = argv[i];
-        }
-    }
-    return SHOAL_OK;
-}
-
 static shoal_err check_done(const arguments *a, agg_error *error)
 {
     const cli_result_texts *t = &a->texts;
@@ -128,7 +108,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     int n_rest = 0;
     a->categories = agg_alloc(error, (size_t)argc, sizeof *a->categories);
     shoal_err err = rest == NULL || a->categories == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK) err = take_categories(a, error, argc, argv, rest, &n_rest);
+    if (err == SHOAL_OK)
+        err = cli_take_repeated(a->categories, &a->n_categories, rest, &n_rest, error, "categories", argc, argv);
     if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
     free(rest);
     return err;

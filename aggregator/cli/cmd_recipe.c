@@ -57,6 +57,11 @@ static const char help_text[] =
     "  --n N, --grams N, --alphabet LETTERS  rappor-ngram: default 2, 2, a to z\n"
     "  --contributions N, --sampler NAME, --depth N, --max-prefixes N, --passes N, --step N  trie: default 1,\n"
     "                       random, 15, 10000, 1, as planned\n"
+    "  --variable LINE      a variable of a joint recipe, once for each: "
+    "NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...,\n"
+    "                       such as age=:1.5:ages.txt (a file of values) or section=rappor:4:bits=64; LIST may be\n"
+    "                       their number, and members are value and the mechanism's parameters\n"
+    "  --keep-days N        of a joint recipe: days that records are kept beyond their period, default 30\n"
     "  --analysis NAME      what the budget is shared over, default the id\n"
     "  --stream NAME        the on-device stream, default typed-words for words, else the id\n"
     "  --value KIND         word (default), host, site, item, number (the default with a range) or fields\n"
@@ -237,6 +242,7 @@ int cmd_recipe(int argc, char **argv)
                                   {"per-day", 0, &o.per_day, NULL},
                                   {"encoding", 0, &o.encoding, NULL},
                                   {"version", 0, &o.version, NULL},
+                                  {"keep-days", 0, &o.keep_days, NULL},
                                   {"cohort-minimum", 0, &o.cohort_minimum, NULL},
                                   {"cohort-epsilon", 0, &o.cohort_epsilon, NULL},
                                   {"cohort-delta", 0, &o.cohort_delta, NULL},
@@ -247,13 +253,23 @@ int cmd_recipe(int argc, char **argv)
                                   {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0, n_rest = 0, code = AGG_EXIT_OK;
+    int n_words = 0;
     const char **rest = agg_alloc(&error, (size_t)argc, sizeof *rest);
-    if (rest == NULL || cli_options_read(options, &error, argc, argv, rest, &n_rest, &help) != SHOAL_OK)
+    const char **variables = agg_alloc(&error, (size_t)argc, sizeof *variables);
+    char **words = agg_alloc(&error, (size_t)argc, sizeof *words);
+    shoal_err err = rest == NULL || variables == NULL || words == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK)
+        err = cli_take_repeated(variables, &o.n_variables, words, &n_words, &error, "variable", argc, argv);
+    if (err == SHOAL_OK && o.n_variables > 0) o.variables = variables;
+    if (err == SHOAL_OK) err = cli_options_read(options, &error, n_words, words, rest, &n_rest, &help);
+    if (err != SHOAL_OK)
         code = cli_failed("recipe", &error);
     else if (help)
         fputs(help_text, stdout);
     else
         code = run(n_rest > 0 ? rest[0] : "", &o, &e, rest + 1, n_rest - 1, &error);
     free(rest);
+    free(variables);
+    free(words);
     return code;
 }

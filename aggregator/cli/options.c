@@ -72,6 +72,29 @@ static shoal_err take(const cli_option *options, agg_error *error, int argc, cha
     return SHOAL_OK;
 }
 
+shoal_err cli_take_repeated(const char **values, size_t *n_values, char **rest, int *n_rest, agg_error *error,
+                            const char *name, int argc, char **argv)
+{
+    size_t len = strlen(name);
+    int is_over = 0;
+    *n_values = 0;
+    *n_rest = 0;
+    for (int i = 0; i < argc; i++) {
+        const char *text = argv[i];
+        is_over |= strcmp(text, "--") == 0;
+        int is_own = !is_over && strncmp(text, "--", 2) == 0 && strncmp(text + 2, name, len) == 0;
+        if (is_own && text[2 + len] == '=') {
+            values[(*n_values)++] = text + 3 + len;
+        } else if (is_own && text[2 + len] == '\0') {
+            if (i + 1 == argc) return usage(error, "a value is missing after", text);
+            values[(*n_values)++] = argv[++i];
+        } else {
+            rest[(*n_rest)++] = argv[i];
+        }
+    }
+    return SHOAL_OK;
+}
+
 shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv, const char **arguments,
                            int *n_arguments, int *help)
 {

@@ -26,6 +26,13 @@ shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc
 shoal_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv,
                                 int *help) SHOAL_MUST_CHECK;
 
+// Takes every occurrence of an option that may come more than once off the words, before cli_options_read; after "--" no word is an option.
+//   name: without the dashes; it has a value
+//   values, rest: room for argc entries each; `rest` gets what is left, argv[0] with it
+// Returns: AGG_ERR_USAGE for a missing value.
+shoal_err cli_take_repeated(const char **values, size_t *n_values, char **rest, int *n_rest, agg_error *error,
+                            const char *name, int argc, char **argv) SHOAL_MUST_CHECK;
+
 // Whole numbers and decimals of option values; AGG_ERR_USAGE naming the option outside [low, high].
 shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text, uint64_t low,
                          uint64_t high) SHOAL_MUST_CHECK;

@@ -17,6 +17,7 @@
 #include "json_walk.h"
 #include "options.h"
 #include "policy_json.h"
+#include "recipe_joint.h"
 #include "recipe_json.h"
 #include "recipe_words.h"
 
@@ -357,7 +358,116 @@ static shoal_err check_query_options(agg_error *error, const recipe_options *o)
     return SHOAL_OK;
 }
 
-static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, const char *seed_hex)
+// Hash and seed, where the mechanism takes them.
+static shoal_err print_keys(FILE *stream, agg_error *error, const draft *d)
+{
+    char seed_hex[65];
+    if (d->takes.needs & SHOAL_TAKES_POLY1) print_text(stream, "hash", "poly1");
+    if (d->takes.needs & SHOAL_TAKES_AFFINE1) print_text(stream, "hash", "affine1");
+    if (!(d->takes.needs & SHOAL_TAKES_SEED)) return SHOAL_OK;
+    shoal_err err = recipe_fresh_seed(seed_hex, error);
+    if (err == SHOAL_OK) print_text(stream, "seed", seed_hex);
+    return err;
+}
+
+// A variable is written as a recipe of one value is.
+static shoal_err print_variable(FILE *stream, agg_error *error, const char *line)
+{
+    recipe_variable v;
+    draft d;
+    shoal_err err = recipe_variable_read(&v, error, line);
+    if (err != SHOAL_OK) return err;
+    err = draft_of(&d, error, &v.own);
+    if (err == SHOAL_OK && d.compound != 0)
+        err = agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE, "has parts of its own and is of no variable");
+    if (err == SHOAL_OK) {
+        print_text(stream, "name", v.name);
+        print_text(stream, "value", d.value);
+        print_text(stream, "mechanism", d.mechanism);
+        err = print_parameters(stream, error, &d);
+    }
+    if (err == SHOAL_OK) err = print_keys(stream, error, &d);
+    if (err != SHOAL_OK) agg_error_prefix(error, "--variable %.64s", v.name);
+    recipe_variable_release(&v);
+    return err;
+}
+
+// Members as print_variable writes them, further in, without the comma after the last.
+static void print_members(FILE *stream, const char *text, size_t len)
+{
+    for (size_t i = 0; i + 2 < len; i++) {
+        if (i == 0 || text[i - 1] == '\n') fputs("  ", stream);
+        fputc(text[i], stream);
+    }
+}
+
+static shoal_err print_members_of(FILE *stream, agg_error *error, const char *line)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *memory = open_memstream(&text, &len);
+    if (memory == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    shoal_err err = print_variable(memory, error, line);
+    if (fclose(memory) != 0 && err == SHOAL_OK) err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    if (err == SHOAL_OK) print_members(stream, text, len);
+    free(text);
+    return err;
+}
+
+static shoal_err print_variables(FILE *stream, agg_error *error, const recipe_options *o)
+{
+    shoal_err err = SHOAL_OK;
+    fputs("  \"variables\": [", stream);
+    for (size_t i = 0; i < o->n_variables && err == SHOAL_OK; i++) {
+        fputs(i > 0 ? ", {\n" : "{\n", stream);
+        err = print_members_of(stream, error, o->variables[i]);
+        fputs("\n  }", stream);
+    }
+    fputs("],\n", stream);
+    return err;
+}
+
+// What a recipe of one value and a joint one both end with.
+static shoal_err print_end(FILE *stream, agg_error *error, const recipe_options *o)
+{
+    shoal_err err = print_cohort(stream, error, o);
+    if (err == SHOAL_OK && o->policy != NULL) err = print_policy(stream, error, o);
+    fputs("  \"expires\": ", stream);
+    agg_print_json_text(stream, o->expires, strlen(o->expires));
+    fputs("\n}\n", stream);
+    return err;
+}
+
+static shoal_err check_joint_options(agg_error *error, const recipe_options *o)
+{
+    const char *const others[] = {o->mechanism, o->values, o->value, o->encoding, o->epsilon, o->k,     o->m,
+                                  o->size,      o->g,      o->bits,  o->hashes,   o->cohorts, o->p,     o->q,
+                                  o->f,         o->low,    o->high,  o->devices,  o->step,    o->policy};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i] != NULL)
+            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                            "--variable says mechanism, list and parameters of each variable; they have no options of"
+                            " their own beside it, and such a recipe is no query");
+    return SHOAL_OK;
+}
+
+static shoal_err print_joint(FILE *stream, agg_error *error, const recipe_options *o)
+{
+    shoal_err err = check_joint_options(error, o);
+    if (err == SHOAL_OK && o->per_day != NULL) err = need_number(error, "per-day", o->per_day);
+    if (err == SHOAL_OK && o->keep_days != NULL) err = need_number(error, "keep-days", o->keep_days);
+    if (err != SHOAL_OK) return err;
+    fputs("{\n", stream);
+    print_text(stream, "recipe", o->id);
+    print_text(stream, "analysis", o->analysis != NULL ? o->analysis : o->id);
+    print_text(stream, "stream", o->stream != NULL ? o->stream : o->id);
+    err = print_variables(stream, error, o);
+    fprintf(stream, "  \"limit\": {\"per_day\": %s},\n", o->per_day != NULL ? o->per_day : "1");
+    if (o->keep_days != NULL) fprintf(stream, "  \"records\": {\"keep_days\": %s},\n", o->keep_days);
+    return err == SHOAL_OK ? print_end(stream, error, o) : err;
+}
+
+static shoal_err print_single(FILE *stream, agg_error *error, const draft *d)
 {
     const recipe_options *o = d->options;
     int is_words = strcmp(d->value, "word") == 0 || d->compound != 0;
@@ -372,17 +482,20 @@ static shoal_err print_recipe(FILE *stream, agg_error *error, const draft *d, co
     print_text(stream, "mechanism", d->mechanism);
     if (err == SHOAL_OK) err = print_parameters(stream, error, d);
     if (err == SHOAL_OK && o->per_day != NULL) err = need_number(error, "per-day", o->per_day);
-    if (d->takes.needs & SHOAL_TAKES_POLY1) print_text(stream, "hash", "poly1");
-    if (d->takes.needs & SHOAL_TAKES_AFFINE1) print_text(stream, "hash", "affine1");
-    if (d->takes.needs & SHOAL_TAKES_SEED) print_text(stream, "seed", seed_hex);
+    if (err == SHOAL_OK) err = print_keys(stream, error, d);
     fprintf(stream, "  \"limit\": {\"per_day\": %s},\n", o->per_day != NULL ? o->per_day : "1");
     print_share(stream, d);
-    if (err == SHOAL_OK) err = print_cohort(stream, error, o);
-    if (err == SHOAL_OK && o->policy != NULL) err = print_policy(stream, error, o);
-    fputs("  \"expires\": ", stream);
-    agg_print_json_text(stream, o->expires, strlen(o->expires));
-    fputs("\n}\n", stream);
-    return err;
+    return err == SHOAL_OK ? print_end(stream, error, o) : err;
+}
+
+static shoal_err print_recipe(FILE *stream, agg_error *error, const recipe_options *options)
+{
+    draft d;
+    if (options->n_variables > 0) return print_joint(stream, error, options);
+    if (options->keep_days != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--keep-days goes with --variable");
+    shoal_err err = draft_of(&d, error, options);
+    return err == SHOAL_OK ? print_single(stream, error, &d) : err;
 }
 
 shoal_err recipe_write(agg_error *error, const char *path, const char *text, size_t len)
@@ -418,18 +531,15 @@ static shoal_err check_and_write(agg_error *error, const char *path, const char 
 
 shoal_err recipe_new(agg_error *error, const recipe_options *options)
 {
-    char seed_hex[65], *text = NULL;
+    char *text = NULL;
     size_t len = 0;
-    draft d;
     shoal_err err = cli_need(error, "id", options->id);
     if (err == SHOAL_OK) err = cli_need(error, "expires", options->expires);
     if (err == SHOAL_OK) err = check_query_options(error, options);
-    if (err == SHOAL_OK) err = draft_of(&d, error, options);
-    if (err == SHOAL_OK) err = recipe_fresh_seed(seed_hex, error);
     if (err != SHOAL_OK) return err;
     FILE *stream = open_memstream(&text, &len);
     if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    err = print_recipe(stream, error, &d, seed_hex);
+    err = print_recipe(stream, error, options);
     if (fclose(stream) != 0 && err == SHOAL_OK) err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     if (err == SHOAL_OK) err = check_and_write(error, options->output, text, len);
     free(text);

@@ -62,8 +62,8 @@ static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *
     const char *field = recipe->error_field;
     if (field == NULL || strstr(field, ".N") != NULL) {
         field = path;
-    } else if (recipe->at_variable > 0 && strcmp(field, variables_path) != 0) {
-        snprintf(own, sizeof own, "%s[%u].%s", variables_path, recipe->at_variable - 1, field);
+    } else if (recipe->error_variable > 0 && strcmp(field, variables_path) != 0) {
+        snprintf(own, sizeof own, "%s[%u].%s", variables_path, recipe->error_variable - 1, field);
         field = own;
     }
     if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 && is_claim(recipe))
@@ -283,9 +283,17 @@ void agg_recipe_release(agg_recipe *recipe)
     memset(recipe, 0, sizeof *recipe);
 }
 
+// The means of what is no number are those of strings' projections (heavythresh).
+static int is_projected(const shoal_recipe *recipe)
+{
+    return recipe->n_variables == 0 && recipe->value != SHOAL_VALUE_NUMBER &&
+           shoal_recipe_value_part(recipe)->domain == SHOAL_DOMAIN_NUMBER;
+}
+
 int agg_recipe_is_closed(const agg_recipe *recipe)
 {
-    return shoal_recipe_value_part(&recipe->recipe)->domain != SHOAL_DOMAIN_OPEN;
+    const shoal_recipe *r = &recipe->recipe;
+    return shoal_recipe_value_part(r)->domain != SHOAL_DOMAIN_OPEN && !is_projected(r);
 }
 
 static int find_value(uint64_t *item, const agg_list *values, agg_text text)
@@ -349,6 +357,10 @@ int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes,
     const shoal_recipe *r = &recipe->recipe;
     int64_t micro = 0;
     if (r->n_variables > 0) return agg_recipe_variable_item(item, recipe, r->value_part, bytes, len);
+    if (is_projected(r)) {
+        *item = shoal_part_item(shoal_recipe_value_part(r), (const uint8_t *)bytes, len);
+        return 1;
+    }
     if (r->value != SHOAL_VALUE_NUMBER) return find_item(item, shoal_recipe_value_part(r), &recipe->values, bytes, len);
     if (!agg_decimal_micro(&micro, bytes, len)) return 0;
     *item = shoal_recipe_number_item(r, micro);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables from words; see recipe_joint.h.
+#include "recipe_joint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "options.h"
+#include "recipe_json.h"
+
+static shoal_err refuse(agg_error *error, const recipe_variable *v, const char *why)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable %.64s: %s", v->name != NULL ? v->name : "", why);
+}
+
+// Cuts the next field off; NULL at the end.
+static char *next_field(char **at)
+{
+    char *field = *at, *colon = field != NULL ? strchr(field, ':') : NULL;
+    *at = colon != NULL ? colon + 1 : NULL;
+    if (colon != NULL) *colon = '\0';
+    return field;
+}
+
+static const char **member_of(recipe_options *o, const char *name)
+{
+    const struct {
+        const char *name;
+        const char **at;
+    } members[] = {
+        {"value", &o->value},     {"k", &o->k}, {"m", &o->m}, {"g", &o->g}, {"bits", &o->bits}, {"hashes", &o->hashes},
+        {"cohorts", &o->cohorts}, {"p", &o->p}, {"q", &o->q}, {"f", &o->f}, {"low", &o->low},   {"high", &o->high}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (strcmp(members[i].name, name) == 0) return members[i].at;
+    return NULL;
+}
+
+static shoal_err take_member(recipe_variable *v, agg_error *error, char *field, char *equals)
+{
+    *equals = '\0';
+    const char **at = member_of(&v->own, field);
+    if (at == NULL) return refuse(error, v, "members are value, k, m, g, bits, hashes, cohorts, p, q, f, low and high");
+    if (*at != NULL || equals[1] == '\0') return refuse(error, v, "a member is given twice, or is empty");
+    *at = equals + 1;
+    return SHOAL_OK;
+}
+
+static int is_whole(const char *text)
+{
+    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
+static shoal_err take_list(recipe_variable *v, agg_error *error, const char *field)
+{
+    if (v->own.size != NULL || v->own.values != NULL) return refuse(error, v, "has two lists");
+    if (is_whole(field))
+        v->own.size = field;
+    else
+        v->own.values = field;
+    return SHOAL_OK;
+}
+
+static shoal_err take_fields(recipe_variable *v, agg_error *error, char *rest)
+{
+    v->own.mechanism = next_field(&rest);
+    v->own.epsilon = next_field(&rest);
+    if (v->own.epsilon == NULL || v->own.epsilon[0] == '\0')
+        return refuse(error, v, "its form is NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...");
+    if (v->own.mechanism[0] == '\0') v->own.mechanism = NULL;
+    for (char *field; (field = next_field(&rest)) != NULL;) {
+        char *equals = strchr(field, '=');
+        shoal_err err = equals != NULL ? take_member(v, error, field, equals) : take_list(v, error, field);
+        if (err != SHOAL_OK) return err;
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err count_values(uint64_t *n, agg_error *error, const recipe_options *o)
+{
+    agg_bytes bytes;
+    if (o->size != NULL) return cli_read_whole(n, error, "variable", o->size, 2, 1u << 24);
+    shoal_err err = agg_file_read(&bytes, error, o->values, AGG_RECIPE_FILE_MAX);
+    if (err != SHOAL_OK) return err;
+    *n = bytes.len > 0 && bytes.data[bytes.len - 1] != '\n';
+    for (size_t i = 0; i < bytes.len; i++) *n += bytes.data[i] == '\n';
+    free(bytes.data);
+    return SHOAL_OK;
+}
+
+static shoal_err choose_mechanism(recipe_variable *v, agg_error *error, double epsilon)
+{
+    uint64_t n = 0;
+    if (v->own.mechanism != NULL) return SHOAL_OK;
+    v->own.mechanism = "olh";
+    if (v->own.size == NULL && v->own.values == NULL) return SHOAL_OK;
+    shoal_err err = count_values(&n, error, &v->own);
+    v->own.mechanism = (double)n <= exp(epsilon) + 2 ? "grr" : "onehot-symmetric";
+    return err;
+}
+
+// With p = 1 - q each of the hashes costs 2 ln(q/(1-q)): q = 1/(1 + e^(-epsilon/2 hashes)), rounded down, one millionth more as each is rounded up.
+static shoal_err choose_coins(recipe_variable *v, agg_error *error, double epsilon)
+{
+    uint64_t hashes = 1;
+    recipe_options *o = &v->own;
+    if (strcmp(o->mechanism, "rappor") != 0) return SHOAL_OK;
+    if (o->hashes != NULL) {
+        shoal_err err = cli_read_whole(&hashes, error, "variable", o->hashes, 1, 16);
+        if (err != SHOAL_OK) return err;
+    }
+    if (o->f == NULL) o->f = "0";
+    if (o->p != NULL || o->q != NULL) return SHOAL_OK; // stated; epsilon is then checked
+    uint32_t q = (uint32_t)floor(1e6 / (1 + exp(-epsilon / (2.0 * (double)hashes)))) - 1;
+    snprintf(v->q, sizeof v->q, "0.%06u", q);
+    snprintf(v->p, sizeof v->p, "0.%06u", 1000000 - q);
+    o->p = v->p;
+    o->q = v->q;
+    return SHOAL_OK;
+}
+
+static shoal_err complete(recipe_variable *v, agg_error *error)
+{
+    double epsilon = 0;
+    shoal_err err = cli_read_decimal(&epsilon, error, "variable", v->own.epsilon, 0.01, 16);
+    if (err == SHOAL_OK) err = choose_mechanism(v, error, epsilon);
+    if (err == SHOAL_OK) err = choose_coins(v, error, epsilon);
+    if (v->own.value == NULL) v->own.value = v->own.low != NULL || v->own.high != NULL ? "number" : "item";
+    return err;
+}
+
+shoal_err recipe_variable_read(recipe_variable *variable, agg_error *error, const char *line)
+{
+    size_t size = strlen(line) + 1;
+    memset(variable, 0, sizeof *variable);
+    variable->words = agg_alloc(error, size, 1);
+    if (variable->words == NULL) return AGG_ERR_MEMORY;
+    memcpy(variable->words, line, size);
+    char *equals = strchr(variable->words, '=');
+    shoal_err err = SHOAL_OK;
+    if (equals == NULL) {
+        err = refuse(error, variable, "its form is NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...");
+    } else {
+        *equals = '\0';
+        variable->name = variable->words;
+        err = take_fields(variable, error, equals + 1);
+    }
+    if (err == SHOAL_OK) err = complete(variable, error);
+    if (err != SHOAL_OK) recipe_variable_release(variable);
+    return err;
+}
+
+void recipe_variable_release(recipe_variable *variable)
+{
+    free(variable->words);
+    memset(variable, 0, sizeof *variable);
+}
