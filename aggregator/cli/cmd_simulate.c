@@ -12,56 +12,59 @@
 #include "event.h"
 #include "options.h"
 #include "report_json.h"
+#include "simulate_epochs.h"
 #include "simulation.h"
 #include "talk.h"
 
 static const char help_text[] =
-    "Usage: shoal simulate --recipe R --counts FILE --devices N --seed S -o OUT\n\n"
+    "Usage: shoal simulate --recipe R --counts FILE --devices N --seed S -o OUT\n"
+    "       shoal simulate --recipe R --counts FILE --seed S -o FOLDER        a run over epochs\n\n"
     "Draws N devices with replacement from a counts file and privatizes each as a real device would.\n"
     "The same recipe, counts, N and seed give the same bytes, whatever the number of threads.\n\n"
     "  --recipe FILE      the collection's recipe (JSON)\n"
     "  --counts FILE      value<TAB>count lines; of a recipe with an encoding the value is an event,\n"
     "                     a JSON object: {\"phrase\":\"i went home\",\"age\":34}<TAB>count; of a trie\n"
     "                     plain words will do; of a joint recipe a value of each variable, with tabs\n"
-    "                     between: news<TAB>young<TAB>count\n"
-    "  --devices N        how many devices, 1 to 10^12\n"
+    "                     between: news<TAB>young<TAB>count; of thresh and heavythresh\n"
+    "                     epoch<TAB>value<TAB>count, with a group behind where groups change apart;\n"
+    "                     an epoch without lines is like the one before\n"
+    "  --devices N        how many devices, 1 to 10^12; of a run over epochs its users by default\n"
+    "  --epochs T         of a run over epochs, the first T only\n"
     "  --seed TEXT        any text; rounds of queries with one seed meet the same people with the same events\n"
     "  --first I          number of the first device, default 0: devices I to I+N-1\n"
     "  --events K         events (words) of one device, of a recipe with an encoding; default 1\n"
-    "  -o, --output FILE  where the reports go; - is standard output\n"
+    "  -o, --output FILE  where the reports go; - is standard output; of a run over epochs a folder for\n"
+    "                     its recipes and accumulators, which shoal track reads\n"
     "  --truth FILE       writes value<TAB>count of what was really drawn; with an encoding the cells' labels,\n"
     "                     of a trie the contributions to each\n"
     "  --format FORMAT    batch (default) or ndjson\n"
     "  --threads T        default: all cores\n";
 
 typedef struct arguments {
-    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first, *events;
-    uint64_t n_devices, n_first, n_events;
+    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first, *events, *epochs;
+    uint64_t n_devices, n_first, n_events, n_epochs;
     unsigned n_threads;
     int is_ndjson;
 } arguments;
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"counts", 0, &a->counts, NULL},
-                                  {"devices", 0, &a->devices, NULL},
-                                  {"seed", 0, &a->seed, NULL},
-                                  {"output", 'o', &a->output, NULL},
-                                  {"truth", 0, &a->truth, NULL},
-                                  {"format", 0, &a->format, NULL},
-                                  {"threads", 0, &a->threads, NULL},
-                                  {"first", 0, &a->first, NULL},
-                                  {"events", 0, &a->events, NULL},
-                                  {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {
+        {"recipe", 0, &a->recipe, NULL}, {"counts", 0, &a->counts, NULL},   {"devices", 0, &a->devices, NULL},
+        {"seed", 0, &a->seed, NULL},     {"output", 'o', &a->output, NULL}, {"truth", 0, &a->truth, NULL},
+        {"format", 0, &a->format, NULL}, {"threads", 0, &a->threads, NULL}, {"first", 0, &a->first, NULL},
+        {"events", 0, &a->events, NULL}, {"epochs", 0, &a->epochs, NULL},   {NULL, 0, NULL, NULL}};
     shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
-    const char *const needed[] = {"recipe", "counts", "devices", "seed", "output"};
-    const char *const given[] = {a->recipe, a->counts, a->devices, a->seed, a->output};
-    for (int i = 0; i < 5 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], given[i]);
-    if (err == SHOAL_OK) err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1, 1000000000000u);
+    const char *const needed[] = {"recipe", "counts", "seed", "output"};
+    const char *const given[] = {a->recipe, a->counts, a->seed, a->output};
+    for (int i = 0; i < 4 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], given[i]);
+    if (err == SHOAL_OK && a->devices != NULL)
+        err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1, 1000000000000u);
     if (err == SHOAL_OK && a->first != NULL)
         err = cli_read_whole(&a->n_first, error, "first", a->first, 0, 1000000000000u);
+    if (err == SHOAL_OK && a->epochs != NULL)
+        err = cli_read_whole(&a->n_epochs, error, "epochs", a->epochs, 1, SHOAL_EPOCHS_MAX + 1);
     a->n_events = 1;
     if (err == SHOAL_OK && a->events != NULL)
         err = cli_read_whole(&a->n_events, error, "events", a->events, 1, AGG_EVENTS_MAX);
@@ -193,12 +196,37 @@ static shoal_err simulate_file(agg_error *error, const arguments *a, const agg_r
     return err;
 }
 
+// A run over epochs, whose devices live through them.
+static shoal_err simulate_run(agg_error *error, const arguments *a, const agg_recipe *recipe)
+{
+    const simulate_epochs_options options = {a->counts,   a->seed, a->output, a->n_devices, (uint32_t)a->n_epochs,
+                                             a->n_threads};
+    if (a->first != NULL || a->events != NULL || a->truth != NULL || a->format != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--first, --events, --truth and --format do not go with a run over epochs");
+    return simulate_epochs(error, recipe, &options);
+}
+
+static shoal_err simulate(char *command, agg_error *error, const arguments *a, const agg_recipe *recipe)
+{
+    agg_dictionary counts = {0};
+    if (recipe->recipe.epochs > 0) return simulate_run(error, a, recipe);
+    shoal_err err = cli_need(error, "devices", a->devices);
+    if (err == SHOAL_OK && a->epochs != NULL)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--epochs goes with recipes of thresh and heavythresh");
+    if (err == SHOAL_OK && a->events != NULL && recipe->recipe.encoding.n_fields == 0)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--events goes with recipes that have an encoding");
+    if (err == SHOAL_OK) err = agg_counts_load(&counts, error, recipe, a->counts, cli_talk, command);
+    if (err == SHOAL_OK) err = simulate_file(error, a, recipe, &counts);
+    agg_dictionary_release(&counts);
+    return err;
+}
+
 int cmd_simulate(int argc, char **argv)
 {
     arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_recipe recipe = {0};
-    agg_dictionary counts = {0};
     int help = 0;
     shoal_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help) {
@@ -206,11 +234,7 @@ int cmd_simulate(int argc, char **argv)
         return AGG_EXIT_OK;
     }
     if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, &error, a.recipe);
-    if (err == SHOAL_OK && a.events != NULL && recipe.recipe.encoding.n_fields == 0)
-        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--events goes with recipes that have an encoding");
-    if (err == SHOAL_OK) err = agg_counts_load(&counts, &error, &recipe, a.counts, cli_talk, argv[0]);
-    if (err == SHOAL_OK) err = simulate_file(&error, &a, &recipe, &counts);
-    agg_dictionary_release(&counts);
+    if (err == SHOAL_OK) err = simulate(argv[0], &error, &a, &recipe);
     agg_recipe_release(&recipe);
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("simulate", &error);
 }

@@ -17,6 +17,7 @@ int cmd_policy(int argc, char **argv);
 int cmd_recipe(int argc, char **argv);
 int cmd_round(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
+int cmd_track(int argc, char **argv);
 #ifdef SHOAL_WITH_SERVE
 int cmd_serve(int argc, char **argv);
 #endif

@@ -22,6 +22,7 @@ static const command commands[] = {
     {"estimate", cmd_estimate, "counts of known values, with standard errors"},
     {"discover", cmd_discover, "strings that nobody listed, with counts and errors"},
     {"joint", cmd_joint, "how the variables of a recipe hang together"},
+    {"track", cmd_track, "a statistic over the epochs of a run"},
     {"round", cmd_round, "the recipe of the next round, from what this one learnt"},
     {"plan", cmd_plan, "which mechanism, and what it will see"},
     {"audit", cmd_audit, "is a recipe's epsilon what it claims to be?"},

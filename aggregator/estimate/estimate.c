@@ -200,6 +200,11 @@ shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_r
     estimate->n_dictionary = dictionary->n;
     if (!(estimate->confidence > 0 && estimate->confidence < 1))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");
+    if (recipe->recipe.epochs > 0)
+        return agg_fail(
+            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+            "recipe %s is an epoch of a run: what its reports say is read with those before it: shoal track",
+            recipe->id);
     shoal_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK) err = check_post(estimate, error, &options->post);
     if (err == SHOAL_OK) err = make_rows(estimate, error, acc, dictionary, options->n_threads);

@@ -340,7 +340,7 @@ shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, cons
                               agg_talk talk, void *talk_context)
 {
     if (is_joint(recipe)) return refuse_joint(error, recipe);
-    if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER)
+    if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s gives a mean: a dictionary says nothing to it",
                         recipe->id);
     return load(dictionary, error, recipe, path, 0, talk, talk_context);
