@@ -5,7 +5,11 @@
 
 #include <math.h>
 
+#include "account.h"
+#include "bytes.h"
 #include "estimate.h"
+#include "estimator.h"
+#include "one_bit_mean.h"
 
 #define LOW (-20.0)
 #define HIGH 60.0
@@ -147,11 +151,67 @@ static void equal_answers_have_an_error(void **state)
     agg_recipe_release(&recipe);
 }
 
+// One of k means: records of each row, its estimate within 4 of its errors, what a row without records says, and what planner and auditor say.
+static void rows_are_means(void **state)
+{
+    enum { K = 64, PER_ROW = 500 };
+    shoal_part part = {.mechanism = shoal_one_bit_mean_id, .domain = SHOAL_DOMAIN_NUMBER, .eps_micro = 1000000, .k = K};
+    const agg_account *account = agg_account_of(shoal_one_bit_mean_id);
+    const agg_sketch_kind *kind = agg_sketch_kind_of(shoal_one_bit_mean_id);
+    static uint8_t records[K * PER_ROW][5];
+    uint64_t items[K];
+    agg_count counts[K];
+    agg_sketch sketch;
+    agg_error error;
+    const char *field;
+    uint8_t seed[32] = {71};
+    shoal_rng rng;
+    double square = 0;
+    (void)state;
+    shoal_rng_init(&rng, seed);
+    assert_ok(shoal_part_prepare(&part, &field));
+    assert_ok(agg_sketch_init(&sketch, &error, &(agg_shape){part.mechanism, part.k, part.m}));
+    for (uint32_t i = 0; i < K * PER_ROW; i++) {
+        uint32_t row = i % (K - 1); // the last has none
+        store32_le(records[i], row);
+        shoal_one_bit_mean_draw(records[i] + 4, &part, (SHOAL_NUMBER_ONE / K) * row, &rng);
+    }
+    assert_ok(kind->add(&sketch, &error, records[0], 5, K * PER_ROW, 1));
+    for (uint64_t j = 0; j < K; j++) items[j] = j;
+    assert_ok(agg_estimator_counts(counts, &error, &part, &sketch, K * PER_ROW, items, K, 1));
+    for (uint32_t j = 0; j + 1 < K; j++) {
+        double off = (counts[j].count - (double)j / K) / counts[j].stderr_, n = K * PER_ROW * (double)K / (K - 1);
+        double variance = account->variance(&part, n, n * j / K, 0);
+        if (fabs(off) > 4) fail_msg("row %u is off by %g of its errors", j, off);
+        // v (1 - v) moves by (1 - 2 v)/sqrt(v (1 - v) n) < 0.05 of itself with each of its errors
+        assert_true(fabs(counts[j].stderr_ * counts[j].stderr_ / variance - 1) < 0.2);
+        square += off * off / (K - 1);
+    }
+    assert_true(fabs(square - 1) < 4 * sqrt(2.0 / (K - 1)));
+    assert_true(counts[K - 1].count == 0.5 && counts[K - 1].stderr_ == 1);
+    items[3] = K;
+    assert_int_equal(agg_estimator_counts(counts, &error, &part, &sketch, 9, items, K, 1), SHOAL_ERR_RANGE);
+    agg_sketch_release(&sketch);
+    assert_int_equal(agg_sketch_init(&sketch, &error, &(agg_shape){part.mechanism, 2, 1}), SHOAL_ERR_RANGE);
+    assert_int_equal(agg_sketch_init(&sketch, &error, &(agg_shape){part.mechanism, 1, 2}), SHOAL_ERR_RANGE);
+    assert_int_equal(account->n_outputs(&part), 2 * K);
+    double total = 0;
+    for (uint64_t i = 0; i < 2 * K; i++) {
+        uint8_t record[5];
+        assert_int_equal(account->output(record, &part, i), 1);
+        assert_ok(shoal_mechanism_by_id(part.mechanism)->check(&part, record));
+        total += account->probability(&part, record, SHOAL_NUMBER_ONE / 3);
+        assert_int_equal(account->tells_apart(&part, record, SHOAL_NUMBER_ONE, 0), record[4]);
+    }
+    assert_true(fabs(total - 1) < 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(means_follow_their_law),
         cmocka_unit_test(equal_answers_have_an_error),
+        cmocka_unit_test(rows_are_means),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

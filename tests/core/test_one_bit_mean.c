@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-bit mean: the whole output law by enumeration, ends and middle of the range, what the edges of a draw do.
+// One-bit mean: the whole output law by enumeration, ends and middle of the range, what the edges of a draw do; one of k means.
 #include "one_bit_mean.h"
 
 #include <math.h>
@@ -121,6 +121,68 @@ static void real_draws(void)
     }
 }
 
+#define ROWS 3u
+
+// With rows: each alike, whatever the number, and of each the law of one mean.
+static void law_of_rows(void)
+{
+    shoal_part part = {
+        .mechanism = shoal_one_bit_mean_id, .domain = SHOAL_DOMAIN_NUMBER, .eps_micro = 4000000, .k = ROWS};
+    const char *field;
+    CHECK(shoal_part_prepare(&part, &field) == SHOAL_OK && part.k == ROWS && part.m == 2);
+    CHECK(part.record_size == 5 && part.text_size == 3);
+    part.threshold = (uint64_t)3 << 60;
+    for (uint32_t j = 0; j <= NONE_AT; j++) {
+        uint64_t of16 = j == NONE_AT ? 8 : j, weight[ROWS][2] = {{0}};
+        for (uint64_t row = 0; row < 2 * ROWS; row++)
+            for (uint64_t draw = 0; draw < 16; draw++)
+                for (uint64_t coin = 0; coin < 16; coin++) {
+                    uint8_t record[6] = {99, 99, 99, 99, 99, 99};
+                    shoal_rng rng;
+                    script(&rng, 3, 0);
+                    script_word(&rng, 0, row);
+                    script_word(&rng, 1, draw << 60);
+                    script_word(&rng, 2, coin << 60);
+                    shoal_one_bit_mean_mechanism.randomize(record, &part, item_at(j), NULL, &rng);
+                    CHECK(rng.used == 24 && record[0] < ROWS && record[4] < 2 && record[5] == 99);
+                    CHECK(shoal_one_bit_mean_mechanism.check(&part, record) == SHOAL_OK);
+                    weight[record[0]][record[4]]++;
+                }
+        for (uint32_t row = 0; row < ROWS; row++) {
+            CHECK(weight[row][1] == 2 * (of16 * (16 - 3) + (16 - of16) * 3));
+            CHECK(weight[row][0] + weight[row][1] == 512);
+        }
+    }
+}
+
+static void records_of_rows(void)
+{
+    const char *field;
+    shoal_part part = {
+        .mechanism = shoal_one_bit_mean_id, .domain = SHOAL_DOMAIN_NUMBER, .eps_micro = 4000000, .k = 2048};
+    const shoal_mechanism *m = &shoal_one_bit_mean_mechanism;
+    uint8_t record[5] = {0xff, 0x07, 0, 0, 1}, back[5] = {9, 9, 9, 9, 9};
+    char text[6];
+    size_t position = 99;
+    CHECK(shoal_part_prepare(&part, &field) == SHOAL_OK && part.text_size == 6);
+    m->print(text, &part, record);
+    CHECK(memcmp(text, "2047,1", 6) == 0 && m->parse(back, &part, text, &position) == SHOAL_OK);
+    CHECK(memcmp(back, record, 5) == 0 && m->check(&part, record) == SHOAL_OK);
+    CHECK(m->parse(back, &part, "2048,1", &position) != SHOAL_OK && position < 4);
+    CHECK(m->parse(back, &part, "2047;1", &position) != SHOAL_OK && position == 4);
+    CHECK(m->parse(back, &part, "2047,2", &position) != SHOAL_OK && position == 5);
+    CHECK(memcmp(back, record, 5) == 0);
+    record[4] = 2;
+    CHECK(m->check(&part, record) == SHOAL_ERR_RECORD);
+    record[4] = 0;
+    record[1] = 8;
+    CHECK(m->check(&part, record) == SHOAL_ERR_RECORD);
+    part.k = SHOAL_ONE_BIT_MEAN_K_MAX;
+    CHECK(shoal_part_prepare(&part, &field) == SHOAL_OK);
+    part.k++;
+    CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE && strcmp(field, "k") == 0);
+}
+
 static shoal_err mean_recipe(shoal_recipe *recipe, const char *value, int64_t low, int64_t high)
 {
     CHECK(start_any_recipe(recipe, "one-bit-mean", value) == SHOAL_OK);
@@ -160,6 +222,8 @@ int main(void)
     edges();
     real_epsilon();
     real_draws();
+    law_of_rows();
+    records_of_rows();
     recipes();
     return check_summary();
 }
