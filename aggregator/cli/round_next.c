@@ -13,6 +13,7 @@
 #include "dictionary.h"
 #include "estimate.h"
 #include "marginal.h"
+#include "next_epoch.h"
 #include "next_prefixes.h"
 #include "next_recipe.h"
 #include "next_trie.h"
@@ -360,6 +361,72 @@ static shoal_err run_trie(work *w, agg_error *error, agg_next_recipe *next)
     return check_and_write(w, error, next);
 }
 
+// ---- runs over epochs ----
+
+static shoal_err check_epoch_options(agg_error *error, const round_options *o)
+{
+    int is_any = o->field != NULL || o->tokens != NULL || o->mechanism != NULL || o->id != NULL ||
+                 o->seed_hex != NULL || o->expires != NULL || o->refine > 0 || o->max_prefixes > 0 || o->version > 0 ||
+                 o->step > 0;
+    if (!is_any && !(o->cohort_epsilon > 0 || o->sample > 0 || o->threshold > 0)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "%s: the next epoch is the same recipe with another round: it takes --recipe and -o alone",
+                    o->recipe);
+}
+
+static void say_epoch(const agg_next_epoch *next, const agg_recipe *recipe)
+{
+    double n = (double)next->n;
+    const char *decision = next->is_update ? "an update, whose estimates the next reports bring" : "no update";
+    if (next->epoch > next->epochs) {
+        say("these are the closing reports, with the estimates of epoch %u. The run is over: shoal track",
+            next->epochs);
+        return;
+    }
+    say("epoch %u of %u: %llu of %llu reports say yes, %.3f %%, where %.3f %% are needed: %s", next->epoch,
+        next->epochs, (unsigned long long)next->votes, (unsigned long long)next->n, 100 * (double)next->votes / n,
+        100 * (double)next->needed / n, decision);
+    if (next->n != recipe->recipe.users)
+        say("the recipe states %u users: the threshold is that of the %llu reports", recipe->recipe.users,
+            (unsigned long long)next->n);
+    if (next->is_over)
+        say("it was the last epoch, and nothing is left to collect: there is no next recipe. shoal track");
+    else
+        say("next: epoch %u%s; not signed: shoal recipe sign", next->epoch + 1,
+            next->epoch == next->epochs ? ", which collects the last estimates" : "");
+}
+
+static shoal_err write_epoch(const work *w, agg_error *error, const agg_next_epoch *next)
+{
+    agg_recipe again;
+    char *text = NULL;
+    shoal_err err = agg_next_epoch_text(&text, error, &w->recipe, next);
+    if (err != SHOAL_OK) return err;
+    err = agg_recipe_from_bytes(&again, error, "the next recipe", text, strlen(text));
+    if (err == SHOAL_OK) {
+        if (memcmp(again.recipe.run_hash, w->recipe.recipe.run_hash, 32) != 0)
+            err = agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME, "the next recipe is of another run");
+        agg_recipe_release(&again);
+    }
+    if (err == SHOAL_OK) err = recipe_write(error, w->options->output, text, strlen(text));
+    free(text);
+    return err;
+}
+
+static shoal_err run_epoch(work *w, agg_error *error)
+{
+    agg_next_epoch next;
+    shoal_err err = check_epoch_options(error, w->options);
+    if (err != SHOAL_OK) return err;
+    err = agg_next_epoch_decide(&next, error, &w->recipe, &w->acc);
+    if (err != SHOAL_OK) {
+        agg_error_prefix(error, "%s", w->options->accumulator);
+        return err;
+    }
+    say_epoch(&next, &w->recipe);
+    return next.is_over ? SHOAL_OK : write_epoch(w, error, &next);
+}
+
 static shoal_err run(work *w, agg_error *error)
 {
     const round_options *o = w->options;
@@ -370,6 +437,7 @@ static shoal_err run(work *w, agg_error *error)
                             .seed_hex = o->seed_hex,
                             .version = (uint32_t)o->version,
                             .cohort_epsilon = o->cohort_epsilon};
+    if (w->recipe.recipe.epochs > 0) return run_epoch(w, error);
     if (w->recipe.recipe.mechanism == shoal_trie_id) return run_trie(w, error, &next);
     if (o->step > 0 || o->sample > 0 || o->threshold > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: --step, --sample and --threshold are of a trie",
