@@ -76,7 +76,8 @@ static void print_ngram(const shoal_recipe *r)
 
 static void print_trie(const shoal_recipe *r)
 {
-    printf("words               of %u characters at most; %u are known and not reported\n", r->depth, r->known.count);
+    printf("words               of %u characters at most; %u are known and not reported\n", r->depth - 1,
+           r->known.count);
     printf("trie                pass %u of %u, %u prefixes kept at most\n", r->pass, r->passes, r->max_prefixes);
     printf("contributions       %u of a device, %s; each is a report of its own\n", r->contributions,
            r->sampler == SHOAL_SAMPLER_GREEDY ? "those of most of its words first"
@@ -389,8 +390,8 @@ static void warn_of_words(const agg_recipe *recipe)
                  i + 1);
         cli_talk("recipe", text);
     }
-    if (recipe->recipe.text_max < recipe->recipe.depth)
-        cli_talk("recipe", "text.max is below parameters.depth: no device has words so long");
+    if (recipe->recipe.text_max + 1 < recipe->recipe.depth) // which counts the end
+        cli_talk("recipe", "text.max is below the longest word of parameters.depth: no device has words so long");
 }
 
 static void warn_of_encoding(const agg_recipe *recipe)
