@@ -21,7 +21,6 @@ shoal_epoch_refusal shoal_thresh_step(uint64_t items[2], shoal_thresh *state, co
                                       uint32_t is_update, uint64_t mean)
 {
     uint64_t is_none = 0 - (mean >> 63);
-    if ((mean & ~is_none) > SHOAL_NUMBER_ONE) return SHOAL_EPOCH_NOT_TRACKED;
     shoal_epoch_refusal refusal = shoal_epoch_check(&state->books, run, index, is_update);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     if (is_update) state->reference = state->previous;
@@ -41,7 +40,8 @@ shoal_epoch_refusal shoal_thresh_answer(uint8_t *record, uint8_t *state, size_t 
     shoal_thresh own;
     shoal_evolving run;
     uint64_t items[2];
-    if (recipe->mechanism != shoal_thresh_id) return SHOAL_EPOCH_NOT_TRACKED;
+    if (recipe->mechanism != shoal_thresh_id || recipe->n_parts != 2 || !shoal_part_has_item(&recipe->parts[1], mean))
+        return SHOAL_EPOCH_NOT_TRACKED;
     shoal_epoch_refusal refusal = shoal_run_open(&own.books, &run, state, len, recipe);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     own.reference = load64_le(means);

@@ -35,7 +35,7 @@ shoal_epoch_refusal shoal_thresh_step(uint64_t items[2], shoal_thresh *state, co
 // Answers a recipe of a run.
 //   record: recipe->record_size bytes; written where accepted
 //   state: the run's bytes (epoch.h); unchanged unless accepted. The host persists them before the record leaves
-//   mean: as above; of numbers shoal_recipe_number_item
+//   mean: as above (refused where it is neither); of numbers shoal_recipe_number_item
 //   rng: seeded with 32 fresh bytes
 // Cost: some 10,000 multiplications of 32 bits.
 shoal_epoch_refusal shoal_thresh_answer(uint8_t *record, uint8_t *state, size_t len, const shoal_recipe *recipe,
