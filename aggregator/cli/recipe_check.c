@@ -17,6 +17,7 @@
 #include "report_json.h"
 #include "sfp.h"
 #include "talk.h"
+#include "track_print.h"
 
 static void print_parameters(const agg_recipe *recipe)
 {
@@ -25,7 +26,8 @@ static void print_parameters(const agg_recipe *recipe)
     int64_t micro = 0;
     printf("mechanism           %s", shoal_recipe_mechanism_name(r));
     for (uint32_t i = 0; shoal_recipe_parameter(&name, &micro, r, i); i++)
-        if (strcmp(name, "epsilon") != 0) printf(", %s=%.10g", name, (double)micro / 1e6);
+        if (strcmp(name, "epsilon") != 0 && strcmp(name, "delta") != 0) printf(", %s=%.10g", name, (double)micro / 1e6);
+    if (r->delta_exp > 0) printf(", delta=1e-%u", r->delta_exp);
     if (r->mechanism == shoal_sfp_id) printf(", oracle=%s", r->oracle == SHOAL_ORACLE_OLH ? "olh" : "cms");
     printf("\nrecord              %u byte%s in a batch, %zu in a JSON report\n", r->record_size,
            r->record_size == 1 ? "" : "s", agg_report_size(recipe));
@@ -124,6 +126,16 @@ static void print_records(const shoal_recipe *r)
            r->keep_days, r->keep_days == 1 ? "" : "s");
 }
 
+static void print_run(const shoal_recipe *r)
+{
+    agg_track_law law;
+    shoal_evolving_plan plan = shoal_evolving_stated(r);
+    agg_track_law_of(&law, &plan);
+    printf("epoch               %u of %u%s\n", r->round_index, r->epochs,
+           r->round_update ? "; the one before was an update, and its estimates are sent" : "");
+    agg_track_print_law(stdout, &law);
+}
+
 // What only compounds have.
 static void print_compound(const shoal_recipe *r)
 {
@@ -132,6 +144,7 @@ static void print_compound(const shoal_recipe *r)
     if (r->mechanism == shoal_sfp_id) print_sfp(r);
     if (r->mechanism == shoal_rappor_ngram_id) print_ngram(r);
     if (r->mechanism == shoal_trie_id) print_trie(r);
+    if (r->epochs > 0) print_run(r);
 }
 
 static void print_range(const shoal_recipe *r)
@@ -252,6 +265,11 @@ static void print_cost(const shoal_recipe *r, uint32_t today)
     unsigned days = r->expires_day >= today ? r->expires_day - today + 1 : 0;
     if (r->mechanism == shoal_trie_id) {
         print_trie_cost(r);
+        return;
+    }
+    if (r->epochs > 0) {
+        printf("epsilon per person  %.8g, of all epochs together; debited once\n", each);
+        print_cohort(r);
         return;
     }
     print_report_cost(r);

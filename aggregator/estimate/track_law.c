@@ -3,6 +3,7 @@
 #include "track_law.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "probability.h"
@@ -68,4 +69,50 @@ int32_t agg_track_level(const agg_track_law *law, double change)
 uint32_t agg_track_wait(const agg_track_law *law, int32_t level)
 {
     return ((uint32_t)1 << (law->figures.levels - (uint32_t)level)) - 1;
+}
+
+static void why_group(char *out, const agg_track_law *law)
+{
+    const shoal_evolving_plan *p = &law->plan;
+    char group[80] = "no group is large enough", users[80] = "";
+    if (law->group_needed <= p->users / p->groups)
+        snprintf(group, sizeof group, "the smallest that works is %llu", (unsigned long long)law->group_needed);
+    if (law->users_needed > 0)
+        snprintf(users, sizeof users, "; or %llu users in %u group%s of one size",
+                 (unsigned long long)law->users_needed, p->groups, p->groups == 1 ? "" : "s");
+    snprintf(out, AGG_TRACK_WHY_MAX,
+             "parameters.smallest_group: %u of %u users could not call an update (Assumption 4.2): %s%s",
+             p->smallest_group, p->users, group, users);
+}
+
+// So many that b is epsilon/2: one estimate.
+static double samples_most(const shoal_evolving_plan *p)
+{
+    double delta = pow(10, -(double)p->delta_exp), epochs = p->epochs;
+    double s = sqrt(log(12 * epochs / delta) / (2 * p->users));
+    double h = s * (1 + 4 / (p->eps_micro / 1e6)) / log2(epochs);
+    return floor(log(12 * p->users * epochs / delta) / (2 * h * h));
+}
+
+int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
+{
+    switch (law->fault) {
+    case AGG_TRACK_RUNS: return 0;
+    case AGG_TRACK_GROUP: why_group(out, law); break;
+    case AGG_TRACK_SAMPLES:
+        snprintf(out, AGG_TRACK_WHY_MAX,
+                 "parameters.samples: with %u a device and epoch the thresholds are finer than any estimate of %u "
+                 "users: up to "
+                 "about %.0f leave a device one estimate, fewer leave more",
+                 law->plan.samples, law->plan.users, samples_most(&law->plan));
+        break;
+    case AGG_TRACK_EPSILON:
+        snprintf(out, AGG_TRACK_WHY_MAX,
+                 "parameters.%s: a device has not epsilon enough for one vote and one estimate: state more users, more "
+                 "epsilon, or (for estimates) fewer samples",
+                 law->field);
+        break;
+    case AGG_TRACK_OTHER: snprintf(out, AGG_TRACK_WHY_MAX, "parameters.%s is out of its range", law->field); break;
+    }
+    return 1;
 }

@@ -55,4 +55,8 @@ int32_t agg_track_level(const agg_track_law *law, double change);
 // Returns: epochs that pass at most between such a change and the vote on it: 0 where it is voted on at once. Not for level -1, which never votes.
 uint32_t agg_track_wait(const agg_track_law *law, int32_t level);
 
+// Writes why a run cannot be, with the smallest group and the least number of users that could: one line, no newline. Returns: 0 where it can.
+#define AGG_TRACK_WHY_MAX 320
+int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law);
+
 #endif

@@ -50,43 +50,6 @@ void agg_track_print_law(FILE *stream, const agg_track_law *law)
     print_waits(stream, law);
 }
 
-static int why_group(char *out, const agg_track_law *law)
-{
-    const shoal_evolving_plan *p = &law->plan;
-    char group[80] = "no group is large enough", users[80] = "";
-    if (law->group_needed <= p->users / p->groups)
-        snprintf(group, sizeof group, "the smallest that works is %llu", (unsigned long long)law->group_needed);
-    if (law->users_needed > 0)
-        snprintf(users, sizeof users, "; or %llu users in %u group%s of one size",
-                 (unsigned long long)law->users_needed, p->groups, p->groups == 1 ? "" : "s");
-    return snprintf(out, AGG_TRACK_WHY_MAX,
-                    "parameters.smallest_group: %u of %u users could not call an update (Assumption 4.2): %s%s",
-                    p->smallest_group, p->users, group, users);
-}
-
-int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
-{
-    switch (law->fault) {
-    case AGG_TRACK_RUNS: return 0;
-    case AGG_TRACK_GROUP: why_group(out, law); break;
-    case AGG_TRACK_SAMPLES:
-        snprintf(
-            out, AGG_TRACK_WHY_MAX,
-            "parameters.samples: %u a device and epoch are so many that no noise of an estimate is small enough beside "
-            "their thresholds: state fewer, or have more users",
-            law->plan.samples);
-        break;
-    case AGG_TRACK_EPSILON:
-        snprintf(out, AGG_TRACK_WHY_MAX,
-                 "parameters.%s: a device has not epsilon enough for one vote and one estimate: state more users, more "
-                 "epsilon, or (for estimates) fewer samples",
-                 law->field);
-        break;
-    case AGG_TRACK_OTHER: snprintf(out, AGG_TRACK_WHY_MAX, "parameters.%s is out of its range", law->field); break;
-    }
-    return 1;
-}
-
 // ---- notes ----
 
 static int note_users(char *out, const agg_track *t)

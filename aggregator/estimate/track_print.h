@@ -39,11 +39,6 @@ shoal_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result
 // Prints a run's figures for people: what it costs, what an update needs, and which changes are voted on how late.
 void agg_track_print_law(FILE *stream, const agg_track_law *law);
 
-// Writes why a run cannot be, with the smallest group and the least number of users that could: one line, no newline. Returns: 0 where it can.
-#define AGG_TRACK_WHY_MAX 320
-int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law);
-
-#define AGG_TRACK_NOTES_MAX 4u
 #define AGG_TRACK_NOTE_MAX 240u
 
 // Writes note i of a series: reports that are not as many as the recipe's users, updates that went against their votes, frozen. Returns: 0 where there is none.

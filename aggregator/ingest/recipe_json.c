@@ -10,6 +10,7 @@
 #include "agg_size.h"
 #include "front_coded.h"
 #include "json_walk.h"
+#include "track_law.h"
 
 static const char values_path[] = "parameters.values", known_path[] = "parameters.known",
                   variables_path[] = "variables";
@@ -226,6 +227,18 @@ static shoal_err check_part(const agg_recipe *own, agg_error *error)
     return SHOAL_OK;
 }
 
+// A run over epochs that cannot be: the core names the field, here is what would do.
+static shoal_err say_why_not(agg_error *error, const shoal_recipe *recipe)
+{
+    char why[AGG_TRACK_WHY_MAX];
+    agg_track_law law;
+    shoal_evolving_plan plan = shoal_evolving_stated(recipe);
+    agg_track_law_of(&law, &plan);
+    if (law.fault == AGG_TRACK_RUNS || law.fault == AGG_TRACK_OTHER) return SHOAL_ERR_RANGE;
+    agg_track_why_not(why, &law);
+    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s", why);
+}
+
 static shoal_err read_fields(agg_recipe *own, agg_error *error, const cJSON *json)
 {
     const agg_json_sink sink = {"a recipe", "signature", own, take_string, take_number, take_list};
@@ -235,6 +248,7 @@ static shoal_err read_fields(agg_recipe *own, agg_error *error, const cJSON *jso
     shoal_err err = agg_json_walk(error, &sink, json);
     if (err == SHOAL_OK && signature != NULL) err = take_signature(own, error, signature);
     if (err == SHOAL_OK) err = core_said(error, shoal_recipe_finish(&own->recipe), &own->recipe, "the recipe");
+    if (err == SHOAL_ERR_RANGE && own->recipe.epochs > 0) err = say_why_not(error, &own->recipe);
     if (err == SHOAL_OK) err = check_part(own, error);
     if (err != SHOAL_OK) return err;
     memcpy(own->id, own->recipe.key.bytes, own->recipe.key.len);
