@@ -59,6 +59,14 @@ static const parameter parameters[] = {
     {"depth", SHOAL_TAKES_TRIE, AT(depth), "15", 0},
     {"max_prefixes", SHOAL_TAKES_TRIE, AT(max_prefixes), "10000", 0},
     {"passes", SHOAL_TAKES_TRIE_PASSES, AT(passes), NULL, 0},
+    {"users", SHOAL_TAKES_THRESH, AT(users), NULL, 0},
+    {"epochs", SHOAL_TAKES_THRESH, AT(epochs), NULL, 0},
+    {"samples", SHOAL_TAKES_THRESH, AT(samples), NULL, 0},
+    {"smallest_group", SHOAL_TAKES_THRESH, AT(smallest_group), NULL, 0},
+    {"groups", SHOAL_TAKES_THRESH, AT(groups), "1", 0},
+    {"delta", SHOAL_TAKES_THRESH, AT(delta), "1e-6", 1},
+    {"projection", SHOAL_TAKES_PROJECTION, AT(projection), NULL, 0},
+    {"epsilon_estimate", SHOAL_TAKES_ESTIMATE, AT(epsilon_estimate), "0.5", 0},
 };
 #define N_PARAMETERS (sizeof parameters / sizeof parameters[0])
 
@@ -70,6 +78,7 @@ typedef struct draft {
     char k[16], g[16];  // of local hashing, from epsilon
     uint32_t compound;  // its id; 0 for other mechanisms
     recipe_words words; // of a compound
+    char group[16];     // users of a group of a run over epochs
 } draft;
 
 static const char *given(const recipe_options *o, const parameter *p)
@@ -127,6 +136,14 @@ static const char *planned(const draft *d, const parameter *p)
     return NULL;
 }
 
+// Groups of one size, and a share or a bit, unless something else is said.
+static const char *initial_of_run(const draft *d, const parameter *p)
+{
+    if (strcmp(p->name, "smallest_group") == 0 && d->group[0] != '\0') return d->group;
+    if (p->takes != SHOAL_TAKES_RANGE) return p->initial;
+    return strcmp(p->name, "low") == 0 ? "0" : "1";
+}
+
 // Coins of rappor-ngram are of one report each; a filter is shared by few cohorts, whose number a device shows.
 static const char *initial_of_compound(const draft *d, const parameter *p)
 {
@@ -137,6 +154,7 @@ static const char *initial_of_compound(const draft *d, const parameter *p)
 
 static const char *initial_of(const draft *d, const parameter *p)
 {
+    if (d->takes.needs & SHOAL_TAKES_THRESH) return initial_of_run(d, p);
     if (d->compound != 0) return initial_of_compound(d, p);
     int is_hashing = (d->takes.needs & SHOAL_TAKES_G) != 0;
     if (is_hashing && p->takes == SHOAL_TAKES_G) return d->g;
@@ -145,11 +163,31 @@ static const char *initial_of(const draft *d, const parameter *p)
     return p->takes == SHOAL_TAKES_K ? "1024" : p->takes == SHOAL_TAKES_M ? "32768" : p->initial;
 }
 
+static shoal_err draft_run(draft *d, agg_error *error)
+{
+    static const char *const needed[] = {"users", "epochs", "samples"};
+    const recipe_options *o = d->options;
+    const char *const texts[] = {o->users, o->epochs, o->samples};
+    uint64_t users = 0, groups = 1;
+    shoal_err err = SHOAL_OK;
+    if (o->devices != NULL || o->step != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--devices and --step go with sfp and trie; a run over epochs has --users and --epochs");
+    for (int i = 0; i < 3 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], texts[i]);
+    if (err == SHOAL_OK) err = cli_read_whole(&users, error, "users", o->users, 1, 1000000000);
+    if (err == SHOAL_OK && o->groups != NULL) err = cli_read_whole(&groups, error, "groups", o->groups, 1, users);
+    if (err != SHOAL_OK) return err;
+    snprintf(d->group, sizeof d->group, "%u", (uint32_t)(users / groups));
+    if (d->takes.needs & SHOAL_TAKES_RANGE && o->value == NULL) d->value = "number";
+    return SHOAL_OK;
+}
+
 static shoal_err draft_compound(draft *d, agg_error *error, const shoal_compound *compound)
 {
     const recipe_options *o = d->options;
     d->compound = compound->id;
     d->takes = compound->takes;
+    if (d->takes.needs & SHOAL_TAKES_THRESH) return draft_run(d, error);
     if (compound->id == shoal_sfp_id) d->takes.needs |= SHOAL_TAKES_ORACLE; // stated: the default of recipes is another
     if (compound->domain == SHOAL_DOMAIN_CLOSED && o->value == NULL) d->value = "fields";
     return recipe_words_fill(&d->words, error, o, compound->id);
@@ -470,7 +508,8 @@ static shoal_err print_joint(FILE *stream, agg_error *error, const recipe_option
 static shoal_err print_single(FILE *stream, agg_error *error, const draft *d)
 {
     const recipe_options *o = d->options;
-    int is_words = strcmp(d->value, "word") == 0 || d->compound != 0;
+    int is_run = (d->takes.needs & SHOAL_TAKES_THRESH) != 0;
+    int is_words = strcmp(d->value, "word") == 0 || (d->compound != 0 && !is_run);
     const char *stream_name = is_words ? "typed-words" : o->id;
     fputs("{\n", stream);
     print_text(stream, "recipe", o->id);
@@ -485,6 +524,7 @@ static shoal_err print_single(FILE *stream, agg_error *error, const draft *d)
     if (err == SHOAL_OK) err = print_keys(stream, error, d);
     fprintf(stream, "  \"limit\": {\"per_day\": %s},\n", o->per_day != NULL ? o->per_day : "1");
     print_share(stream, d);
+    if (is_run) fputs("  \"round\": {\"index\": 1},\n", stream);
     return err == SHOAL_OK ? print_end(stream, error, o) : err;
 }
 

@@ -15,8 +15,9 @@ typedef struct recipe_options {
     const char *epsilon, *k, *m, *size, *g, *bits, *hashes, *cohorts, *p, *q, *f, *low, *high; // parameters
     const char *epsilon_fragment, *k_fragment, *m_fragment, *oracle, *length, *n, *grams, *alphabet, *contributions,
         *sampler, *depth, *max_prefixes, *passes; // and those of what finds words
-    const char *devices, *step;                   // how many will report; characters of a trie's first round
-    const char *const *variables;                 // of a joint recipe: n_variables lines of recipe_joint.h
+    const char *users, *epochs, *samples, *smallest_group, *groups, *delta, *projection, *epsilon_estimate; // of runs
+    const char *devices, *step;   // how many will report; characters of a trie's first round
+    const char *const *variables; // of a joint recipe: n_variables lines of recipe_joint.h
     size_t n_variables;
     const char *keep_days; // of its records
 } recipe_options;
