@@ -43,6 +43,7 @@ export class JointRecipe extends KeyedRecipe {
     /** What makes the items of an event, where they are not of one value: for a page's client. @readonly @type {Items | undefined} */
     this.items = itemsOf(this.variables, json.mechanism);
     Object.defineProperty(this, 'items', { enumerable: false });
+    if (this.variables) this.parameters = { epsilon: this.epsilonMicro / 1e6 }; // what a report states: of the variables' own none speaks for all
   }
 
   /**

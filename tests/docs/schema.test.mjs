@@ -48,7 +48,7 @@ test('every recipe, and every report that the core makes of one', () => {
   for (const json of [...files, ...golden, ...vectors.map((vector) => vector.recipe)]) {
     takes(isRecipe, json, JSON.stringify(json).slice(0, 300));
     const recipe = core.recipe(json);
-    const value = recipe.isOpen ? 'cod' : recipe.isNumber ? 1 : null;
+    const value = json.variables ? {} : recipe.isOpen ? 'cod' : recipe.isNumber ? 1 : null;
     takes(isReport, recipe.report(recipe.randomize(value, new Uint8Array(32).fill(7), new Uint8Array(32).fill(9))), recipe.id);
     core.release(recipe);
   }
@@ -60,7 +60,7 @@ test('every recipe, and every report that the core makes of one', () => {
 // One recipe of each shape that the vectors hold: mechanism, domain, what is taken from an event.
 const isCompound = (/** @type {any} */ recipe) => ['sfp', 'rappor-ngram', 'trie'].includes(recipe.mechanism);
 const shapes = new Map(vectors.map(({ recipe }) =>
-  [isCompound(recipe) ? recipe.mechanism : `${recipe.mechanism} ${recipe.hash} ${recipe.value === 'number'} ${Object.keys(recipe.parameters).sort()}`, recipe]));
+  [recipe.variables ? recipe.variables.map((/** @type {any} */ own) => own.mechanism).join() : isCompound(recipe) ? recipe.mechanism : `${recipe.mechanism} ${recipe.hash} ${recipe.value === 'number'} ${Object.keys(recipe.parameters).sort()}`, recipe]));
 
 const VALUES = [0, 1, 2, 3.5, -1, 0.5, 16, 17, 64, 65, 70000, 1e6, 1e7, 2e12, '', 'x', 'cms', 'hcms', 'grr', 'rappor', 'one-bit-mean', 'number', 'word', 'poly1',
   'affine1', 'none', 'wait', '1e-9', '1e-16', '1e-2', '1e-07', 'A', '.x', 'x'.repeat(64), 'x'.repeat(65), '2030-01-31', '2030-13-01', '1969-12-31', '2030-1-1',
@@ -78,6 +78,12 @@ const COMPOUND_PATHS = ['epsilon_fragment', 'k_fragment', 'm_fragment', 'oracle'
   'pass', 'known'].map((name) => `parameters.${name}`);
 const COMPOUND_VALUES = ['sfp', 'rappor-ngram', 'trie', 'olh', 'greedy', 'random', 'fields', 2.5, 4, 5, 10, 11, 32, 33, 131072, 'abc', 'ba', 'aa', ' -z~', '"#\\]', '\u00e9', 'a\u00e9\u6f22', '\u00e9a', '\u00e9'.repeat(65), 'a\u007f', '0the 0of', 'the', ['a b'], ['\u00e9']];
 
+// Of joint recipes, and of others that have none of it.
+const JOINT_PATHS = ['variables', 'records', 'records.keep_days', 'records.nope', 'variables.1.nope', ...['0', '1'].flatMap((i) => [
+  'name', 'value', 'mechanism', 'hash', 'seed', 'parameters', ...['epsilon', 'k', 'm', 'g', 'size', 'values', 'bits', 'hashes', 'cohorts', 'p', 'q', 'f', 'low', 'high', 'nope']
+    .map((name) => `parameters.${name}`)].map((name) => `variables.${i}.${name}`))];
+const JOINT_VALUES = [30, 365, 366, 'one-bit-mean', 'sfp', 'item', 'fields', 'onehot-symmetric'];
+
 /** A copy with one member set, or (undefined) taken away. @param {any} json @param {string} path @param {any} value */
 function withMember(json, path, value) {
   const copy = structuredClone(json);
@@ -92,18 +98,23 @@ function withMember(json, path, value) {
 
 /** Is the refusal one that no schema can make? @param {any} error */
 const isBeyond = (error) =>
-  /is outside what the mechanism takes|is above text\.max|must be below high|: is not a date|written as one string|must have 1 to 128 bytes/.test(error.message);
+  /is outside what the mechanism takes|is above text\.max|must be below high|: is not a date|written as one string|must have 1 to 128 bytes|is that of another variable/.test(error.message);
 
 test('a recipe with one thing changed: the core and the schema say the same', (t) => {
   let taken = 0;
   let refused = 0;
   let beyond = 0;
   assert.ok(shapes.size >= 12, String(shapes.size));
+  const joint = [...shapes.values()].filter((recipe) => recipe.variables);
+  assert.ok(joint.length > 0);
   const bases = [...shapes.values(), { ...files[0], cohort: { epsilon: 1, delta: '1e-9' } }, golden[3]];
   for (const base of bases) {
     const has = isCompound(base) || base === bases[0];
-    for (const path of has ? [...PATHS, ...COMPOUND_PATHS] : PATHS) {
-      for (const value of has ? [undefined, ...VALUES, ...COMPOUND_VALUES] : [undefined, ...VALUES]) {
+    const isJoint = base === joint[0] || base.mechanism === 'grr' && has;
+    const paths = [...PATHS, ...(has ? COMPOUND_PATHS : []), ...(isJoint ? JOINT_PATHS : ['records.keep_days'])];
+    for (const path of paths) {
+      if (path.startsWith('variables.') && !base.variables) continue;
+      for (const value of [undefined, ...VALUES, ...(has ? COMPOUND_VALUES : []), ...(isJoint ? JOINT_VALUES : [30])]) {
         const json = withMember(base, path, value);
         const error = refusal(json);
         const is = isRecipe(json);
@@ -128,7 +139,7 @@ test('reports with one thing changed are refused', () => {
   const report = JSON.parse(readFileSync(join(root, 'tests/aggregator/golden/cms.ndjson'), 'utf8').split('\n')[0]);
   takes(isReport, report, 'as it is');
   for (const change of [{ key: 'A' }, { key: undefined }, { recipe_hash: 'x' }, { parameters: undefined }, { parameters: { nope: 1 } }, { parameters: { k: '1' } },
-    { records: [] }, { records: ['1', '2'] }, { records: '1' }, { records: ['0;1'] }, { records: [''] }, { more: 1 }]) {
+    { records: [] }, { records: ['1', '2'] }, { records: '1' }, { records: ['0;'] }, { records: [';1'] }, { records: [''] }, { more: 1 }]) {
     assert.ok(!isReport(JSON.parse(JSON.stringify({ ...report, ...change }))), JSON.stringify(change));
   }
 });
