@@ -18,7 +18,7 @@ for (const name of ['shoal.wasm', 'shoal-query.wasm', 'shoal-all.wasm']) {
 
 await build({
   absWorkingDir: here,
-  entryPoints: ['client.js', 'loader.js', 'web.js', 'site.js', 'address.js', 'reasons.js', 'memory_storage.js', 'observe.js', 'signature.js', 'queries.js', 'whole.js'],
+  entryPoints: ['client.js', 'loader.js', 'web.js', 'site.js', 'address.js', 'reasons.js', 'memory_storage.js', 'observe.js', 'signature.js', 'queries.js', 'whole.js', 'tracking.js'],
   outdir: 'dist',
   bundle: true,
   minify: true,
@@ -27,7 +27,7 @@ await build({
   // Chunks that are fetched when they are needed, each under its own name.
   plugins: [{
     name: 'lazy',
-    setup: (b) => b.onResolve({ filter: /^\.\/(client|site|address|reasons|memory_storage|observe|signature|queries|whole)\.js$/ }, (args) =>
+    setup: (b) => b.onResolve({ filter: /^\.\/(client|site|address|reasons|memory_storage|observe|signature|queries|whole|tracking)\.js$/ }, (args) =>
       args.kind === 'dynamic-import' ? { path: args.path, external: true } : undefined),
   }],
   logLevel: 'warning',

@@ -18,6 +18,7 @@ export { ShoalError };
  * @typedef {import('./storage.js').Storage} Storage
  * @typedef {import('./queries.js').LogEntry} LogEntry
  * @typedef {import('./queries.js').Charge} Charge
+ * @typedef {import('./tracking.js').RunBalance} RunBalance
  * @typedef {import('./queries.js').PolicyJson} PolicyJson
  * @typedef {import('./storage.js').Transaction} Transaction
  *
@@ -32,8 +33,8 @@ export { ShoalError };
  * @property {string} text a sentence
  * @property {ReportJson} report exactly what is sent
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year: {count: number, epsilon: number}}} Balance
- * @typedef {Balance & Partial<Charge>} LedgerEntry a recipe's balance; or, where `analysis` is there, what
- *   that analysis was charged for queries, and then nothing of a balance
+ * @typedef {Balance & Partial<Charge> & Partial<RunBalance>} LedgerEntry a recipe's balance; or, where `run` is there, what that run
+ *   has spent; or, where only `analysis` is, what that analysis was charged for queries: and then nothing of a balance
  * @typedef {object} Locks the part of navigator.locks that is used
  * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T | Promise<T>) => Promise<T>} request
  * @typedef {object} Row a record in the queue; its key is the Idempotency-Key
@@ -65,11 +66,13 @@ export { ShoalError };
  * @property {(recipe: Pick<Recipe, 'send'>, report: ReportJson, era: number,
  *   more?: (tx: Transaction, id: string) => Promise<object | null>) => Promise<string>} enqueue
  * @property {(wants: (recipe: Recipe) => boolean, value: any) => Promise<Outcome[]>} event
+ * @property {(recipe: any, value: any) => Promise<{value?: any, code?: string}>} item
  *
  * @typedef {object} Options
  * @property {string} endpoint base URL of the edge worker; https, or loopback
  * @property {(RecipeJson | PinnedRecipe)[]} recipes
  * @property {PolicyJson | PinnedRecipe} [policy] what queries may ask of this page's people
+ * @property {(RecipeJson | PinnedRecipe)[]} [runs] what may be followed over epochs: any epoch's recipe of each run
  * @property {string[]} [keys] Ed25519 public keys, hex: recipes that none of them signed are refused
  * @property {typeof fetch} [fetch]
  * @property {() => number} [now] milliseconds since 1970
@@ -94,7 +97,7 @@ const RECIPE_MAX = 1 << 20;
 const DONE_MAX = 200; // finished reports kept for the person to see
 const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
 
-/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'keys' | 'policy' | 'wasm' | 'queryWasm'>>} Dependencies */
+/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'runs' | 'keys' | 'policy' | 'wasm' | 'queryWasm'>>} Dependencies */
 
 /** What the platform offers for each dependency that is not given. @param {Options} given @returns {Promise<Dependencies>} */
 async function dependencies(given) {
@@ -176,6 +179,10 @@ export class Client {
     this.#options = options;
     this.#url = reportsUrl(options.endpoint);
     const client = this;
+    /** @param {string} what @returns {(...args: any[]) => Promise<Outcome[]>} */
+    const track = (what) => (...args) => this.#chunk(() => import('./tracking.js'), what, ...args);
+    /** Runs: what changes over epochs. @type {import('./tracking.js').Track} */
+    this.track = { optIn: track('optIn'), sample: track('sample'), answer: track('answer') };
     /** What the person decided. */
     this.consent = {
       /** @returns {ConsentState} */
@@ -574,6 +581,7 @@ export class Client {
   async #flushAll() {
     // Events that are too old go, and the first day of the queries' books begins.
     if (this.#options.policy) await this.#tell(() => import('./queries.js'), 'tidy');
+    if (this.#options.runs) await this.#tell(() => import('./tracking.js'), 'tidy');
     const ready = await this.#core();
     if (!ready) return;
     const era = this.#era;
@@ -744,6 +752,7 @@ export class Client {
       note: (...note) => this.#note(...note),
       enqueue: (...record) => this.#enqueue(...record),
       event: (wants, value) => this.#event(wants, value),
+      item: (recipe, value) => this.#item(recipe, value),
     };
     let code = 'core-missing';
     try {

@@ -60,6 +60,9 @@ export function start({ client: importClient = () => import('./client.js'), ...o
   /** Hands an event to the client, where there is consent. @param {keyof Client} method */
   const hand = (method) => async (/** @type {any[]} */ ...args) =>
     loading && state() !== 'none' ? /** @type {any} */ (await loading)[method](...args) : [];
+  /** The same of what runs have. @param {keyof Client['track']} method */
+  const follow = (method) => async (/** @type {any[]} */ ...args) =>
+    loading && state() !== 'none' ? /** @type {any} */ ((await loading).track[method])(...args) : [];
   const none = () => [];
   const why = () => [
     gpc()
@@ -87,6 +90,11 @@ export function start({ client: importClient = () => import('./client.js'), ...o
     /** @type {Client['donate']} */ donate: hand('donate'),
     /** @type {Client['optIn']} */ optIn: hand('optIn'),
     /** @type {Client['ask']} */ ask: hand('ask'),
+    track: {
+      /** @type {Client['track']['optIn']} */ optIn: follow('optIn'),
+      /** @type {Client['track']['sample']} */ sample: follow('sample'),
+      /** @type {Client['track']['answer']} */ answer: follow('answer'),
+    },
     /** @param {Element} element @param {(word: string) => unknown} [take] @returns {() => void} stops reading */
     observe(element, take) {
       observed.set(element, { take, stop: client?.observe(element, take) });

@@ -5,6 +5,7 @@
 // A chunk of its own, loaded where a page ships a policy. Raw values are in the `events` store and nowhere else: none is in the
 // log, an outcome, a note or an error. Source: apple-2022 sections 4 to 4.3.
 import { QueryCore } from './query_core.js';
+import { RUN, served } from './served.js';
 import { loadModule } from './web.js';
 
 /**
@@ -76,7 +77,6 @@ const LOG_MAX = 500;
 const ALIKE_MAX = 8; // refusals of one analysis for one reason that are listed one by one
 const NOTES_MAX = 200; // notes that name what a server sent
 const DAY_MS = 86_400_000;
-const TIMEOUT_MS = 30_000;
 
 /** What is said of several reports: the first of these that one of them is in. @type {State[]} */
 const STATES = ['queued', 'refused', 'sent'];
@@ -218,7 +218,8 @@ const off = (view) => view.note('no-consent');
 
 // ---- events ----
 
-// An event's key is "stream/day/until/number": retention and order are decided without a look at the event.
+// An event's key is "stream/day/until/number": retention and order are decided without a look at the event. No stream begins with the
+// "~" of a run.
 
 /** @param {number} n @param {number} width */
 const padded = (n, width) => String(n).padStart(width, '0');
@@ -231,6 +232,7 @@ const padded = (n, width) => String(n).padStart(width, '0');
 async function sweep(tx, policy, day) {
   const kept = [];
   for (const key of await tx.keys('events')) {
+    if (key.startsWith(RUN)) continue; // tracking.js looks after those
     const [stream, from, until] = key.split('/');
     const age = day - Number(from);
     const longest = policy ? (streamOf(policy, stream)?.retention_days ?? 0) : Infinity;
@@ -305,7 +307,9 @@ async function optOut(view, name) {
     const others = (await optedIn(tx)).filter((other) => other !== name);
     const read = others.map((other) => policy && analysisOf(policy, other)?.stream);
     await tx.put('state', 'analyses', others);
-    for (const key of await tx.keys('events')) if (!read.includes(key.split('/')[0])) await tx.delete('events', key);
+    for (const key of await tx.keys('events')) {
+      if (!key.startsWith(RUN) && !read.includes(key.split('/')[0])) await tx.delete('events', key);
+    }
     for (const [key, row] of await tx.entries('queue')) if (row.query === name) await tx.delete('queue', key);
     return true;
   });
@@ -348,40 +352,12 @@ async function askAll(view, queries) {
 }
 
 /** The queries that the endpoint serves. @param {View} view @returns {Promise<unknown>} */
-async function fetched({ deps, url }) {
-  const stop = new AbortController();
-  const timer = deps.setTimer(() => stop.abort(), TIMEOUT_MS);
+async function fetched(view) {
   try {
-    const response = await deps.fetch(new URL('queries', url).href, {
-      mode: 'cors',
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-      redirect: 'error',
-      signal: stop.signal,
-    });
-    if (!response.ok) throw new Error(String(response.status));
-    return JSON.parse(await limitedText(response)).queries;
+    return (await served(view, 'queries')).queries;
   } catch {
     throw new Refusal('queries-missing');
-  } finally {
-    stop.abort();
-    deps.clearTimer(timer);
   }
-}
-
-/** A body, as far as it may be read. @param {Response} response */
-async function limitedText(response) {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  for (let size = 0; reader; ) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > BODY_MAX) throw new Error('too long');
-    text += decoder.decode(value, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 /**
@@ -646,7 +622,7 @@ export async function log({ deps: { storage } }) {
   const records = new Map([...queue.map(([key, row]) => /** @type {const} */ ([key, { ...row, state: 'queued' }])), ...done]);
   return rows
     .map(([, row]) => /** @type {LogRow} */ (row))
-    .sort((a, b) => b.at - a.at)
+    .sort((a, b) => b.at - a.at || b.round - a.round)
     .map(({ report: first, more = [], ...row }) => {
       const known = [first ?? '', ...more].map((key) => records.get(key)).filter((record) => record !== undefined);
       const told = known.map(({ state, report: json }) => ({ state, report: json }));

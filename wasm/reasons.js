@@ -51,9 +51,10 @@ export const REASONS = {
 /** @param {Told} told @returns {import('./client.js').Entry} */
 function entry({ state, at, report, code }) {
   const time = new Date(at).toISOString();
-  const { epsilon: whole, epsilon_fragment: fragment = 0 } = report.parameters; // some recipes state the chances that it follows from instead
+  const { epsilon: whole, epsilon_fragment: fragment = 0, epochs } = report.parameters; // some recipes state the chances that it follows from instead
   const epsilon = whole && Math.round((whole + fragment) * 1e6) / 1e6;
-  const what = `a record of "${report.key}", randomized ${epsilon ? `with epsilon ${epsilon}` : 'on this device'}`;
+  const how = !epsilon ? 'on this device' : epochs ? `within epsilon ${epsilon} for all ${epochs} epochs` : `with epsilon ${epsilon}`;
+  const what = `a record of "${report.key}", randomized ${how}`;
   /** @type {{[state: string]: string}} */
   const texts = {
     queued: `Waits until ${time}: ${what}.`,
@@ -76,11 +77,14 @@ const today = ({ deps }) => Math.floor(deps.now() / 86_400_000);
 
 /** @param {View} view @returns {Promise<any[]>} */
 export async function ledger(view) {
-  const [balances, charges] = await Promise.all([
+  const { policy, runs } = view.options;
+  const isOn = view.state === 'granted';
+  const lists = await Promise.all([
     balancesOf(view),
-    view.options.policy && view.state === 'granted' ? import('./queries.js').then((queries) => queries.charges(view)) : [],
+    policy && isOn ? import('./queries.js').then((queries) => queries.charges(view)) : [],
+    runs && isOn ? import('./tracking.js').then((tracking) => tracking.balances(view)) : [],
   ]);
-  return [...balances, ...charges];
+  return lists.flat();
 }
 
 /** @param {View} view @returns {Promise<import('./client.js').Balance[]>} */
@@ -110,11 +114,12 @@ async function balancesOf(view) {
 export async function explain(view) {
   /** @type {Map<string, import('./client.js').Note>} */
   const reasons = new Map();
-  /** @param {string} code @param {string | null} recipe @param {number} count */
-  const add = (code, recipe, count) => reasons.set(`${code} ${recipe}`, { code, recipe, count });
+  /** @param {string} code @param {string | null} recipe @param {number} count @param {string} [text] */
+  const add = (code, recipe, count, text) => reasons.set(`${code} ${recipe}`, { code, recipe, count, text });
   if (view.state !== 'granted') add(view.state === 'gpc' ? 'gpc' : 'no-consent', null, 0);
   try {
     await explainState(view, add);
+    if (view.options.runs && view.state === 'granted') await (await import('./tracking.js')).explain(view, add);
   } catch {
     view.note('storage');
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the client keeps on the device, in IndexedDB: consent, ledger, private records. Never a raw value, but in `events`:
-// there until retention or consent ends, and only for analyses that the person opted in to (queries.js).
+// there until retention or consent ends, and only for analyses that the person opted in to (queries.js, tracking.js).
 // A transaction is atomic over all tabs of the origin and on disk before it resolves. Depends on the idb library.
 import { openDB } from 'idb';
 

@@ -13,7 +13,7 @@ import { bundleWorker } from '../bundle.js';
 
 // [file, most bytes after gzip]
 const LIMITS = [
-  ['shoal.wasm', 34_816],
+  ['shoal.wasm', 38_912],
   ['worker.js', 16_384],
 ];
 

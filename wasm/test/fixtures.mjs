@@ -49,6 +49,20 @@ export const newsRecipe = (more = {}) => ({
   limit: { per_day: 100 }, records: { keep_days: 30 }, send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
 });
 
+/** The recipe of a run's epoch. @param {number} index @param {any} [more] of `round`, and `parameters`, and else of the recipe */
+export const epochRecipe = (index = 1, { round = {}, parameters = {}, ...more } = /** @type {any} */ ({})) => ({
+  recipe: 'dark-mode', analysis: 'settings', stream: 'views', value: 'number', mechanism: 'thresh',
+  parameters: { epsilon: 4, users: 100000, epochs: 16, samples: 100000, smallest_group: 100000, groups: 1, delta: '1e-6', low: 0, high: 1, ...parameters },
+  round: { index, ...round }, limit: { per_day: 1 }, send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
+});
+
+/** The same of strings. @param {number} index @param {any} [more] */
+export const heavyRecipe = (index = 1, { parameters = {}, ...more } = /** @type {any} */ ({})) => {
+  const { low: _, high: __, ...base } = epochRecipe().parameters;
+  return { ...epochRecipe(index, more), recipe: 'emoji', stream: 'typed', value: 'item', mechanism: 'heavythresh', seed,
+    parameters: { ...base, projection: 256, epsilon_estimate: 0.5, ...parameters }, ...more, round: { index, ...more.round } };
+};
+
 /** A worker. Answers each POST by the next of `answers`, then by 202. */
 export function fakeEdge() {
   /** @typedef {number | {status: number, headers?: Record<string, string>} | Error} Reply */
