@@ -4,6 +4,7 @@
 // A word is a cell that ends, above its round's false-discovery threshold (trie_layer.h). Its count is of the round in which it ended,
 // scaled to the reports of all rounds; besides the noise its error has what it is to have asked a part of the devices only: as in a sample without
 // return, c (1 - c/n) (1 - n/N) of n reports out of N, c of them the word's. What does not end within the last step is no word.
+// A recipe's release threshold holds for what reports of its round say, not for what that is scaled to.
 // Rounds must follow each other: by the hash that each states of the one before, by their starts, which are ones that the round before
 // counted, and by their known words, which do not become fewer.
 #include <math.h>
@@ -163,21 +164,28 @@ static void say_cap(agg_discovery *d, const agg_discover_round *round, const agg
 
 // Words are tested whatever was kept of the starts; a cap that binds is the recipe's and was in force in the round.
 static shoal_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                           const agg_trie_layer *layer, const earlier *before)
+                           const agg_trie_layer *layer, const earlier *before, const agg_list *known)
 {
     shoal_err err = SHOAL_OK;
+    double release = (double)round->recipe->recipe.release_threshold;
     char text[AGG_TRIE_TEXT_MAX];
     d->n_candidates += layer->n_asked[1];
     for (size_t i = 0; i < layer->n_cells && err == SHOAL_OK; i++) {
         const agg_trie_cell *cell = &layer->cells[i];
         if (!cell->is_word) continue;
         agg_text word = {text, agg_trie_text(text, NULL, round->recipe, cell->bucket)};
-        if (!was_found(before, d, word)) err = add_word(d, error, round, layer, cell);
+        if (was_found(before, d, word)) continue;
+        if (!(release > 0 && cell->count < release))
+            err = add_word(d, error, round, layer, cell);
+        else if (known != NULL && agg_list_find(known, word) != AGG_NOT_LISTED)
+            d->n_known++;
+        else
+            d->n_withheld++;
     }
     return err;
 }
 
-// The guarantees of the smallest round hold in every one.
+// What the weakest round promises holds in every one.
 static shoal_err say_guarantees(agg_discovery *d, agg_error *error, const agg_discover_round *round,
                                 const agg_trie_layer *layer)
 {
@@ -189,21 +197,33 @@ static shoal_err say_guarantees(agg_discovery *d, agg_error *error, const agg_di
     return err;
 }
 
+// The last lines are for the guarantees, and one for what had no room.
 static void note_round(agg_discovery *d, const agg_discover_round *round, const agg_trie_layer *layer)
 {
     const shoal_encoded *field = &round->recipe->recipe.encoding.fields[0];
-    if (d->n_notes + AGG_TRIE_LINES_MAX >= AGG_DISCOVERY_NOTES_MAX) return;
+    uint32_t room = AGG_DISCOVERY_NOTES_MAX - AGG_TRIE_LINES_MAX - 1;
+    if (d->n_notes == room) agg_discovery_note(d, "and more rounds");
+    if (d->n_notes >= room) return;
     agg_discovery_note(d, "%s: %u starts of %u characters, step %u, %u cells, %llu reports: %zu words, %zu starts kept",
                        round->recipe->id, field->prefixes.count, field->depth, step_of(round->recipe), field->size,
                        (unsigned long long)layer->n, layer->n_kept[1], layer->n_kept[0]);
 }
 
-static const agg_discover_round *find_smallest(const agg_discover_round *rounds, size_t n)
+static int is_weaker(const agg_discover_round *a, const agg_discover_round *b)
 {
-    const agg_discover_round *least = rounds;
+    const shoal_recipe *x = &a->recipe->recipe, *y = &b->recipe->recipe;
+    if (x->eps_micro != y->eps_micro) return x->eps_micro > y->eps_micro;
+    if (x->contributions != y->contributions) return x->contributions > y->contributions;
+    return a->acc->n < b->acc->n;
+}
+
+// Rounds of one analysis differ in their reports alone, unless somebody wrote the recipes: then epsilon counts most.
+static const agg_discover_round *find_weakest(const agg_discover_round *rounds, size_t n)
+{
+    const agg_discover_round *weakest = rounds;
     for (size_t i = 1; i < n; i++)
-        if (rounds[i].acc->n < least->acc->n) least = &rounds[i];
-    return least;
+        if (is_weaker(&rounds[i], weakest)) weakest = &rounds[i];
+    return weakest;
 }
 
 shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
@@ -213,7 +233,7 @@ shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const ag
                                 .threshold = discovery->threshold,
                                 .n_threads = options->n_threads,
                                 .known = options->known};
-    const agg_discover_round *smallest = find_smallest(rounds, n_rounds);
+    const agg_discover_round *weakest = find_weakest(rounds, n_rounds);
     earlier before = {0, NULL};
     shoal_err err = check_rounds(error, rounds, n_rounds);
     for (size_t i = 0; i < n_rounds && err == SHOAL_OK; i++) {
@@ -224,8 +244,8 @@ shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const ag
         if (err != SHOAL_OK) break;
         note_round(discovery, &rounds[i], &layer);
         say_cap(discovery, &rounds[i], &layer);
-        err = add_layer(discovery, error, &rounds[i], &layer, &before);
-        if (err == SHOAL_OK && &rounds[i] == smallest) err = say_guarantees(discovery, error, smallest, &layer);
+        err = add_layer(discovery, error, &rounds[i], &layer, &before, options->known);
+        if (err == SHOAL_OK && &rounds[i] == weakest) err = say_guarantees(discovery, error, weakest, &layer);
         agg_trie_layer_release(&layer);
     }
     free(before.rows);

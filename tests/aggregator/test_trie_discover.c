@@ -424,6 +424,52 @@ static void counts_are_of_all_reports_of_all_rounds(void **state)
     release_rounds(&r);
 }
 
+// 500 votes for "abb" come to a count that three times over is above the release threshold; the reports that say so are not.
+static void what_few_reports_say_is_not_released(void **state)
+{
+    (void)state;
+    rounds r;
+    agg_discovery d;
+    make_rounds(&r, 5000);
+    vote(&r.accs[1], &r.recipes[1], "ab", 1500);
+    vote(&r.accs[1], &r.recipes[1], "abb", 500);
+    discover(&d, &r, 2, 1);
+    assert_int_equal(d.n_rows, 3);
+    assert_text(d.rows[1].value, "abb");
+    r.recipes[1].recipe.release_threshold = (uint64_t)(d.rows[1].count / 2);
+    agg_discovery_release(&d);
+    discover(&d, &r, 2, 1);
+    assert_int_equal(d.n_rows, 2);
+    assert_text(d.rows[1].value, "\xc3\xa4");
+    assert_int_equal(d.n_withheld, 1);
+    agg_discovery_release(&d);
+    release_rounds(&r);
+}
+
+static int has_note(const agg_discovery *d, const char *text)
+{
+    for (uint32_t i = 0; i < d->n_notes; i++)
+        if (strstr(d->notes[i], text) != NULL) return 1;
+    return 0;
+}
+
+// The second round has fewer reports; where the first one's are of a larger epsilon, that is what is promised.
+static void what_is_promised_is_the_weakest(void **state)
+{
+    (void)state;
+    rounds r;
+    agg_discovery d;
+    make_rounds(&r, 5000);
+    discover(&d, &r, 2, 1);
+    assert_true(has_note(&d, "local epsilon 2") && has_note(&d, "of 5000 reports"));
+    agg_discovery_release(&d);
+    r.recipes[0].recipe.eps_micro = 3000000;
+    discover(&d, &r, 2, 1);
+    assert_true(has_note(&d, "local epsilon 3") && has_note(&d, "of 10000 reports"));
+    agg_discovery_release(&d);
+    release_rounds(&r);
+}
+
 static void rounds_that_do_not_follow_are_refused(void **state)
 {
     (void)state;
@@ -584,6 +630,8 @@ int main(void)
         cmocka_unit_test(a_pass_ends_and_the_next_knows_its_words),
         cmocka_unit_test(the_next_recipe_is_front_coded_and_follows),
         cmocka_unit_test(counts_are_of_all_reports_of_all_rounds),
+        cmocka_unit_test(what_few_reports_say_is_not_released),
+        cmocka_unit_test(what_is_promised_is_the_weakest),
         cmocka_unit_test(rounds_that_do_not_follow_are_refused),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(equal_cells_say_nothing),
