@@ -18,6 +18,7 @@
 #include "plan.h"
 #include "plan_discover.h"
 #include "plan_print.h"
+#include "plan_track.h"
 #include "probability.h"
 #include "result_options.h"
 #include "talk.h"
@@ -31,6 +32,7 @@ static const char help_text[] =
     "Usage: shoal plan --devices N (--size D | --open | --counts FILE | --mean) --low --high\n"
     "                  (--epsilon E | --budget E --period DAYS) [OPTION]...\n"
     "       shoal plan --discover --devices N --epsilon E [OPTION]...\n"
+    "       shoal plan --track --devices N --epochs T --samples L --epsilon E [OPTION]...\n"
     "       shoal plan --surface --devices N --epsilon E [--mechanism cms|hcms] [OPTION]...\n\n"
     "Names the mechanism that sees most, with its parameters, and prints what will be seen and what\n"
     "it costs. Says \"nothing\" when nothing can be told from zero, and what it would take.\n\n"
@@ -59,6 +61,11 @@ static const char help_text[] =
     "                      --length its bytes (10), --depth the characters of a trie's words (15),\n"
     "                      --characters those that it asks about (a to z), --contributions a device's (1), and\n"
     "                      --policy the policy that its queries are under\n"
+    "  --track             a mean over epochs (thresh; --items: shares of strings, heavythresh): which changes\n"
+    "                      are seen how late. Then --epsilon is of all T epochs, L the samples of a device in\n"
+    "                      one, --groups change apart (1), --smallest-group has so many devices (N/groups),\n"
+    "                      --delta 1e-6, --change X asks about one change, and of --items --projection (2048)\n"
+    "                      and --epsilon-estimate (0.5)\n"
     "  --surface           standard deviation over rows and columns of cms (or hcms)\n"
     "  --format FORMAT     table (default) or json; with --surface also csv or svg\n"
     "  --recipe-out FILE   writes the answer's recipe, with a fresh random seed\n"
@@ -445,12 +452,13 @@ int cmd_plan(int argc, char **argv)
     planning p = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    int is_discover = plan_is_discover(argc, argv);
-    shoal_err err =
-        is_discover ? plan_discover(&error, argc, argv, &help) : read_arguments(&p.a, &error, argc, argv, &help);
+    int is_discover = plan_is_discover(argc, argv), is_track = plan_is_track(argc, argv);
+    shoal_err err = is_track      ? plan_track(&error, argc, argv, &help)
+                    : is_discover ? plan_discover(&error, argc, argv, &help)
+                                  : read_arguments(&p.a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
-    else if (err == SHOAL_OK && !is_discover)
+    else if (err == SHOAL_OK && !is_discover && !is_track)
         err = run(&p, &error);
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("plan", &error);
 }

@@ -16,18 +16,28 @@ static const char *unit_name(const agg_track_law *law)
     return agg_track_is_heavy(law) ? "of a value's share" : "of the range";
 }
 
+// The threshold beyond which a change is voted on at once.
+static double highest(const agg_track_law *law)
+{
+    return (law->figures.levels + 1) * law->unit;
+}
+
 static void print_waits(FILE *stream, const agg_track_law *law)
 {
-    uint32_t levels = law->figures.levels;
     fprintf(stream, "\n%-33s is voted on\n",
             agg_track_is_heavy(law) ? "change of a value's share" : "change of a group's mean");
-    fprintf(stream, "more than %-23.4g at once\n", (levels + 1) * law->unit);
-    for (uint32_t i = levels; i-- > 0;) {
+    if (highest(law) < 1)
+        fprintf(stream, "more than %-23.4g at once\n", highest(law));
+    else
+        fprintf(stream, "%-33s at once: the highest threshold, %.4g, is beyond any change; more samples lower it\n",
+                "none", highest(law));
+    for (uint32_t i = law->figures.levels; i-- > 0;) {
         uint32_t wait = agg_track_wait(law, (int32_t)i);
-        fprintf(stream, "more than %-8.4g up to %-8.4g within %u epoch%s\n", (i + 1) * law->unit, (i + 2) * law->unit,
-                wait, wait == 1 ? "" : "s");
+        if ((i + 1) * law->unit >= 1) continue;
+        fprintf(stream, "more than %-8.4g up to %-8.4g within %u epoch%s\n", (i + 1) * law->unit,
+                fmin(1, (i + 2) * law->unit), wait, wait == 1 ? "" : "s");
     }
-    fprintf(stream, "up to %-27.4g never\n", law->unit);
+    fprintf(stream, "up to %-27.4g never\n", fmin(1, law->unit));
     fprintf(stream, "Changes are %s; a device's own samples blur a threshold by up to another %.4g.\n", unit_name(law),
             law->unit);
 }
@@ -224,7 +234,7 @@ static void print_json_head(FILE *stream, const agg_track *t)
     print_flag(stream, "frozen", agg_track_updates_left(t) == 0);
     print_member(stream, "bound", law->bound);
     print_member(stream, "stderr_at_worst", law->stderr_);
-    print_member(stream, "voted_at_once", (law->figures.levels + 1) * law->unit);
+    print_member(stream, "voted_at_once", highest(law));
     print_member(stream, "never_voted", law->unit);
     print_json_notes(stream, t);
 }
@@ -378,8 +388,16 @@ static void print_ends(FILE *stream, const agg_track_result *result)
             agg_track_updates_left(t));
     if (!isnan(t->law.bound))
         fprintf(stream, "Theorem 4.3         never further off than %.3g of the range: a loose bound\n", t->law.bound);
-    fprintf(stream, "changes             above %.4g are voted on at once, up to %.4g never, between within %u epochs\n",
-            (t->law.figures.levels + 1) * t->law.unit, t->law.unit, agg_track_wait(&t->law, 0));
+    if (highest(&t->law) < 1)
+        fprintf(stream,
+                "changes             above %.4g are voted on at once, up to %.4g never, between within %u epochs\n",
+                highest(&t->law), t->law.unit, agg_track_wait(&t->law, 0));
+    else
+        fprintf(stream,
+                "changes             up to %.4g are never voted on, larger ones within up to %u epochs: none is at "
+                "once, since "
+                "a\n                    device has few samples (shoal recipe check has the whole table)\n",
+                t->law.unit, agg_track_wait(&t->law, 0));
     if (result->truth != NULL) {
         agg_track_error(&rms, &largest, t, result->truth);
         fprintf(stream, "against the truth   root mean square %.4g, at most %.4g\n", rms, largest);
