@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's step in WebAssembly, through the client's own view of the core: one CMS record of 1024 bits; one report of the largest round of
-// a trie in gboard-2024 (10,000 prefixes, a million cells, epsilon 10: 46 of them), from words to text. Prints JSON lines like shoal_bench.
-// Seeds are drawn beforehand. Naive: the same record in plain JavaScript, a Math.random() a bit; a Math.random() a cell.
+// a trie in gboard-2024 (10,000 prefixes, a million cells, epsilon 10: 46 of them), from words to text; an epoch of a run, of a mean and of 1,000
+// values in 2,048 projections, from state and data to state and text. Prints JSON lines like shoal_bench. Seeds are drawn beforehand. Naive: the
+// same record in plain JavaScript, a Math.random() a bit; a Math.random() a cell; of a run Math.log() and JSON, a Math.random() a sign.
 import { load, loadModule } from '../../wasm/node.js';
 import { QueryCore } from '../../wasm/query_core.js';
+import { Run } from '../../wasm/run_core.js';
 import { frontCoded, tenThousandStarts } from './front_coded.mjs';
 
 const RECORDS = 20000;
@@ -13,6 +15,10 @@ const COLUMNS = 1024;
 const ANSWERS = 50;
 const CONTRIBUTIONS = 3;
 const NAIVE_ANSWERS = 2;
+const EPOCHS = 400;
+const HEAVY_EPOCHS = 3;
+const VALUES = 1000;
+const PROJECTION = 2048;
 
 const core = await load();
 const recipe = core.recipe({
@@ -90,6 +96,51 @@ const naiveAnswers = () => {
   }
 };
 
+const plan = { epsilon: 4, samples: 100000, groups: 1, delta: '1e-6' };
+const epoch = { recipe: 'bench-run', analysis: 'bench', stream: 'views', round: { index: 1 }, limit: { per_day: 1 }, expires: '2099-12-31' };
+const meanRun = new Run(/** @type {any} */ (core.recipe({
+  ...epoch, value: 'number', mechanism: 'thresh', parameters: { ...plan, users: 100000, smallest_group: 100000, epochs: 1000, low: 0, high: 1 },
+})));
+const newMean = meanRun.start();
+
+const epochs = () => {
+  for (let i = 0; i < EPOCHS; i++) kept += meanRun.answerNumber(newMean, 300000n, seeds[i]).state.length;
+};
+
+const naiveEpochs = () => {
+  for (let i = 0; i < EPOCHS; i++) {
+    const state = JSON.parse('{"reference":0.5,"previous":0.5,"votes":0,"estimates":0}');
+    const tau = 2 * Math.sqrt(Math.log(12 * 100000 * 1000 * 1e6) / 2e5);
+    const level = Math.floor(Math.abs(0.3 - state.reference) / tau) - 1;
+    const votes = level >= 0 && 1 % 2 ** (9 - Math.min(level, 9)) === 0 ? 1 : 0;
+    const coin = (/** @type {number} */ one, /** @type {number} */ epsilon) => Number(Math.random() < (one * (Math.exp(epsilon) - 1) + 1) / (Math.exp(epsilon) + 1));
+    state.previous = 0.3;
+    kept += `${coin(votes, 0.089)};${coin(0, 0.179)}`.length + JSON.stringify(state).length;
+  }
+};
+
+/** @param {number} projection */
+const heavyRun = (projection) => {
+  const recipe = core.recipe({
+    ...epoch, value: 'item', mechanism: 'heavythresh', seed: '00112233445566778899aabbccddeeff'.repeat(2),
+    parameters: { ...plan, users: 20000, smallest_group: 20000, epochs: 64, projection, epsilon_estimate: 0.5 },
+  });
+  const run = new Run(/** @type {any} */ (recipe));
+  const state = run.start();
+  const counts = new Map(Array.from({ length: VALUES }, (_, i) => [run.item(`value${i}`), 100]));
+  return () => {
+    for (let i = 0; i < HEAVY_EPOCHS; i++) kept += run.answerCounts(state, counts, seeds[i]).state.length;
+  };
+};
+
+const naiveHeavy = () => {
+  const sums = new Float64Array(PROJECTION);
+  for (let value = 0; value < VALUES; value++) {
+    for (let j = 0; j < PROJECTION; j++) sums[j] += Math.random() < 0.5 ? 0.001 : -0.001;
+  }
+  kept += sums[0];
+};
+
 /** Nanoseconds on a core, a unit. @param {() => void} call @param {number} units */
 const time = (call, units) => {
   const start = process.cpuUsage();
@@ -143,4 +194,16 @@ run('randomize 1024 bits, WebAssembly, as text', { real: [text, RECORDS], ...bit
 const ofRound = { real: [answers, ANSWERS * CONTRIBUTIONS], naive: [naiveAnswers, NAIVE_ANSWERS], what: 'Math.random() a cell, JavaScript' };
 const sizes = `a record of ${round.recordSize} bytes; ${starts.length} starts are ${JSON.stringify(packed).length} bytes of JSON`;
 run('trie report, 10^6 cells, 46 indices, WebAssembly', ofRound, 1_000_000, sizes);
+run('an epoch of a mean (thresh), WebAssembly', { real: [epochs, EPOCHS], naive: [naiveEpochs, EPOCHS], what: 'doubles and JSON, JavaScript' }, 50_000);
+const byProjection = [64, 256, 1024, 4096, 16384].map((w) => {
+  const once = heavyRun(w);
+  once();
+  return `w ${w}: ${(time(once, HEAVY_EPOCHS) / 1e6).toFixed(1)} ms`;
+});
+run(
+  `an epoch of ${VALUES} values (heavythresh, w ${PROJECTION}), WebAssembly`,
+  { real: [heavyRun(PROJECTION), HEAVY_EPOCHS], naive: [naiveHeavy, 1], what: 'Math.random() a sign, JavaScript' },
+  50_000_000,
+  `in proportion to distinct values and, from w 256 on, to w, whatever their counts; ${byProjection.join(', ')}`,
+);
 if (Number.isNaN(kept)) process.exit(1);
