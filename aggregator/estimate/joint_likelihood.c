@@ -36,6 +36,7 @@ struct agg_joint_law {
     uint32_t *columns; // n_items * hashes: of the prepared row, each once an item
     double *other; // n_columns: Other's shares (one column a value), or what a marked bit adds to the log-likelihood
     double other_none; // Other's share that has no column; or the log-likelihood of no bit marked
+    uint8_t *is_named; // n_columns: of the row being prepared, or of the list and one for "none": a category has it
     double *uniform;   // n_columns, where hashed rows have an item that is none of the list
 };
 
@@ -174,17 +175,47 @@ static void use_bits(agg_joint_law *law)
     }
 }
 
+// Leaves of the columns that no category has only what they say (joint_marks.h), which no share of theirs enters.
+static void forget_unnamed(agg_joint_law *law)
+{
+    double named = 0, n_unnamed = 0;
+    for (uint32_t l = 0; l < law->n_columns; l++) {
+        if (law->is_named[l])
+            named += law->other[l];
+        else
+            n_unnamed++;
+    }
+    double rest = fmax(0, 1 - named);
+    int is_apart = law->marks->columns == AGG_JOINT_APART;
+    double each = is_apart || !(n_unnamed > 0) ? 0 : rest / n_unnamed;
+    for (uint32_t l = 0; l < law->n_columns; l++)
+        if (!law->is_named[l]) law->other[l] = each;
+    law->other_none = is_apart ? rest : 0;
+}
+
+static void name_columns(agg_joint_law *law)
+{
+    memset(law->is_named, 0, law->n_columns);
+    for (uint32_t i = 0; i < law->n_items; i++)
+        for (uint32_t h = 0; h < law->hashes && i != law->none; h++)
+            if (law->columns[i * law->hashes + h] != NO_COLUMN) law->is_named[law->columns[i * law->hashes + h]] = 1;
+}
+
 static void model_row(agg_joint_law *law, uint32_t j)
 {
     double reports = reports_of(law, j), middle = prior_of(law);
     share_row(law, j, reports > 0 ? reports : 1);
     double trust = law->spread > 0 && reports > 0 ? law->spread / (law->spread + law->noise / reports) : 0;
     for (uint32_t l = 0; l < law->n_columns; l++) law->other[l] = drawn_towards(middle, law->other[l], trust);
+    law->other_none = 0;
+    if (law->marks->columns != AGG_JOINT_RELATED) {
+        name_columns(law);
+        forget_unnamed(law);
+    }
     if (law->hashes > 1) {
         use_bits(law);
         return;
     }
-    law->other_none = 0;
     scale_to_one(law);
     if (law->marks->transform != NULL) law->marks->transform(law->other, law->part);
 }
@@ -254,23 +285,28 @@ static shoal_err count_entries(agg_count *counts, agg_error *error, const agg_jo
     return err;
 }
 
-static shoal_err model_list(agg_joint_law *law, agg_error *error, unsigned n_threads)
+// Of a hadamard response: the shares of the entries that are left, estimated.
+static shoal_err model_related(agg_joint_law *law, agg_error *error, unsigned n_threads)
 {
-    uint32_t size = law->part->size;
-    agg_count *counts = agg_alloc(error, size, sizeof *counts);
-    uint8_t *is_named = agg_alloc(error, (size_t)size + 1, sizeof *is_named);
-    shoal_err err = counts == NULL || is_named == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK) err = count_entries(counts, error, law, n_threads);
+    agg_count *counts = agg_alloc(error, law->part->size, sizeof *counts);
+    shoal_err err = counts == NULL ? AGG_ERR_MEMORY : count_entries(counts, error, law, n_threads);
     if (err == SHOAL_OK) {
-        for (uint32_t i = 0; i < law->n_items; i++) is_named[law->items[i] < size ? law->items[i] : size] = 1;
-        if (law->n > 0) model_entries(law, counts, is_named);
-        model_nothing(law, is_named);
+        if (law->n > 0) model_entries(law, counts, law->is_named);
+        model_nothing(law, law->is_named);
         scale_to_one(law);
         if (law->marks->transform != NULL) law->marks->transform(law->other, law->part);
     }
     free(counts);
-    free(is_named);
     return err;
+}
+
+static shoal_err model_list(agg_joint_law *law, agg_error *error, unsigned n_threads)
+{
+    uint32_t size = law->part->size;
+    for (uint32_t i = 0; i < law->n_items; i++) law->is_named[law->items[i] < size ? law->items[i] : size] = 1;
+    if (law->marks->columns == AGG_JOINT_RELATED) return model_related(law, error, n_threads);
+    forget_unnamed(law);
+    return SHOAL_OK;
 }
 
 // -- Making -----------------------------------------------------------------------------------------------------------------------------
@@ -368,7 +404,8 @@ static shoal_err make(agg_joint_law *law, agg_error *error, const agg_joint_cate
     if (err != SHOAL_OK) return err;
     law->other = agg_alloc(error, law->has_other ? law->n_columns : 0, sizeof *law->other);
     law->uniform = agg_alloc(error, law->is_hashed && law->none < law->n_items ? law->n_columns : 0, sizeof(double));
-    if (law->other == NULL || law->uniform == NULL) return AGG_ERR_MEMORY;
+    law->is_named = agg_alloc(error, law->has_other ? (size_t)law->n_columns + 1 : 0, sizeof *law->is_named);
+    if (law->other == NULL || law->uniform == NULL || law->is_named == NULL) return AGG_ERR_MEMORY;
     if (law->is_hashed && law->none < law->n_items) make_uniform(law);
     if (!law->is_hashed) find_entries(law);
     if (!law->has_other) return SHOAL_OK;
@@ -408,6 +445,7 @@ void agg_joint_law_free(agg_joint_law *law)
     free(law->columns);
     free(law->other);
     free(law->uniform);
+    free(law->is_named);
     free(law);
 }
 

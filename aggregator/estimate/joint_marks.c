@@ -200,15 +200,17 @@ static void shares_of_signs(double *shares, const agg_joint_coins *c, const agg_
 }
 
 static const agg_joint_marks table[] = {
-    {shoal_cms_id, set_flipped_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, shares_of_ones, 0},
-    {shoal_rappor_id, set_rappor_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, shares_of_ones, 0},
-    {shoal_olh_id, set_answer, answer_row, is_answer, weight_of_answer, NULL, shares_of_ones, 0},
-    {shoal_hcms_id, set_sign, first_word, has_sign, sum_sign, transform_row, shares_of_signs, 0},
-    {shoal_onehot_asymmetric_id, set_fair_bit, NULL, is_bit, sum_list_bits, NULL, NULL, 0},
-    {shoal_onehot_symmetric_id, set_flipped_bits, NULL, is_bit, sum_list_bits, NULL, NULL, 0},
-    {shoal_grr_id, set_answer, NULL, is_answer, weight_of_answer, NULL, NULL, 1},
-    {shoal_subset_id, set_subset, NULL, is_in_set, sum_set, NULL, NULL, 1},
-    {shoal_hadamard_id, set_cell, NULL, is_cell, sum_cell, transform_blocks, NULL, 0},
+    {shoal_cms_id, AGG_JOINT_APART, set_flipped_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, shares_of_ones,
+     0},
+    {shoal_rappor_id, AGG_JOINT_APART, set_rappor_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL,
+     shares_of_ones, 0},
+    {shoal_olh_id, AGG_JOINT_ALIKE, set_answer, answer_row, is_answer, weight_of_answer, NULL, shares_of_ones, 0},
+    {shoal_hcms_id, AGG_JOINT_RELATED, set_sign, first_word, has_sign, sum_sign, transform_row, shares_of_signs, 0},
+    {shoal_onehot_asymmetric_id, AGG_JOINT_APART, set_fair_bit, NULL, is_bit, sum_list_bits, NULL, NULL, 0},
+    {shoal_onehot_symmetric_id, AGG_JOINT_APART, set_flipped_bits, NULL, is_bit, sum_list_bits, NULL, NULL, 0},
+    {shoal_grr_id, AGG_JOINT_ALIKE, set_answer, NULL, is_answer, weight_of_answer, NULL, NULL, 1},
+    {shoal_subset_id, AGG_JOINT_ALIKE, set_subset, NULL, is_in_set, sum_set, NULL, NULL, 1},
+    {shoal_hadamard_id, AGG_JOINT_RELATED, set_cell, NULL, is_cell, sum_cell, transform_blocks, NULL, 0},
 };
 
 const agg_joint_marks *agg_joint_marks_of(uint32_t mechanism)

@@ -19,8 +19,16 @@ typedef struct agg_joint_coins {
     double none;               // of "none of the list" where it has no column
 } agg_joint_coins;
 
+// What columns that no category has say of "Other" beyond the named ones.
+enum agg_joint_columns {
+    AGG_JOINT_APART,  // nothing: bits are thrown each for itself, so that a record without them is still a record
+    AGG_JOINT_ALIKE,  // that one of them came, not which: no category tells them apart
+    AGG_JOINT_RELATED // which they are says something: their shares must be known
+};
+
 typedef struct agg_joint_marks {
     uint32_t id;
+    enum agg_joint_columns columns;
     void (*set_coins)(agg_joint_coins *coins, const shoal_part *part);
     uint32_t (*row)(const shoal_part *part, const uint8_t *record); // NULL: there is one only
     int (*is_marked)(const shoal_part *part, const uint8_t *record, uint32_t column);
