@@ -152,7 +152,7 @@ static void tell_join(agg_discovery *d, const agg_sfp_candidates *c, uint32_t n_
 {
     double sure = sure_score(d);
     for (uint32_t i = 1; i <= n_positions; i++) {
-        if (c->cut[i] > sure)
+        if (c->cut[i] > fmax(sure, c->least)) // not what T or the fragments' own bounds leave out
             agg_discovery_cut(d, "strings of %u fragments: those weaker than %.1f standard errors", i, c->cut[i]);
         if (c->is_exhausted[i])
             agg_discovery_cut(d, "strings of %u fragments: the search stopped early, some are missing", i);

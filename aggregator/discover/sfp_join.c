@@ -96,23 +96,25 @@ static void count_products(double *products, const join *j, uint32_t hash, float
 
 static float least_cut(const agg_sfp_heavy *heavy)
 {
-    double least = DBL_MAX;
+    double least = FLT_MAX;
     for (uint32_t p = 0; p < heavy->n_positions; p++)
         if (heavy->n[p] > 0) least = fmin(least, heavy->least[p]);
     return (float)fmax(least, 0.01); // so that it rises
 }
 
 // Writes for each number of fragments the least cut whose products are not too many.
-static void find_cuts(double *cuts, const join *j)
+static void find_cuts(agg_sfp_candidates *out, const join *j)
 {
+    double *cuts = out->cut;
     uint32_t last = j->heavy->n_positions, n_open = last;
     for (uint32_t c = 1; c <= last; c++) cuts[c] = 0;
-    for (float cut = least_cut(j->heavy); n_open > 0; cut *= (float)RISE) {
+    out->least = (double)least_cut(j->heavy);
+    for (float cut = (float)out->least; n_open > 0; cut *= (float)RISE) {
         double products[AGG_SFP_POSITIONS_MAX + 1] = {0};
         for (uint32_t hash = 0; hash < AGG_SFP_HASHES; hash++) count_products(products, j, hash, cut);
         for (uint32_t c = 1; c <= last; c++) {
             if (cuts[c] > 0 || products[c] > j->bounds->products) continue;
-            cuts[c] = cut;
+            cuts[c] = (double)cut;
             n_open--;
         }
     }
@@ -221,7 +223,7 @@ shoal_err agg_sfp_join(agg_sfp_candidates *out, agg_error *error, const shoal_re
     j->bounds = bounds;
     agg_sfp_text_init(&j->text, recipe);
     find_padding(j);
-    find_cuts(out->cut, j);
+    find_cuts(out, j);
     shoal_err err = SHOAL_OK;
     for (uint32_t c = 1; err == SHOAL_OK && c <= heavy->n_positions; c++) {
         out->start[c] = out->n;

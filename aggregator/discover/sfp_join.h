@@ -33,7 +33,8 @@ typedef struct agg_sfp_candidates {
     size_t n, cap;
     agg_sfp_candidate *list;                 // by number of fragments, falling strength, bytes
     size_t start[AGG_SFP_POSITIONS_MAX + 2]; // where those of c fragments begin
-    double cut[AGG_SFP_POSITIONS_MAX + 1];   // the least strength that was joined, of c fragments
+    double least;                            // the score from which fragments were let through to the join
+    double cut[AGG_SFP_POSITIONS_MAX + 1];   // the least strength that was joined, of c; above `least` to bound work
     int is_exhausted[AGG_SFP_POSITIONS_MAX +
                      1]; // `steps` ran out above the cut: some strings are missing without order
 } agg_sfp_candidates;
