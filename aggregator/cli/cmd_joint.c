@@ -27,6 +27,8 @@ static const char help_text[] =
     "  --top N                 categories of a variable at most, besides \"Other\"; default 15, fewer for\n"
     "                          three variables or more, and all of a list of up to 64\n"
     "  --no-other              without a category for the rest: as if every device had one of the named\n"
+    "  --none                  of lists that are categories as a whole: a category for devices that have none\n"
+    "                          of them, which are else counted among them\n"
     "  --given NAME            the variable that rates are given, of two; default: the first\n"
     "  --wald FORM             linear (default), or em: the paper's form, which is conservative\n"
     "  --confidence C          of the intervals, default 0.95\n"
@@ -45,7 +47,7 @@ typedef struct arguments {
     size_t n_categories;
     cli_result_texts texts;
     cli_result_options result;
-    int no_other, is_done, is_svg, is_em_wald;
+    int no_other, with_none, is_done, is_svg, is_em_wald;
 } arguments;
 
 static shoal_err usage(agg_error *error, const char *text)
@@ -57,7 +59,7 @@ static shoal_err check_done(const arguments *a, agg_error *error)
 {
     const cli_result_texts *t = &a->texts;
     if (a->n_categories == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL && t->top == NULL &&
-        t->confidence == NULL && t->honest == NULL && t->format == NULL && !a->no_other)
+        t->confidence == NULL && t->honest == NULL && t->format == NULL && !a->no_other && !a->with_none)
         return SHOAL_OK;
     return usage(error, "--done takes --recipe and --output only: it analyses nothing");
 }
@@ -76,19 +78,14 @@ static shoal_err read_results(arguments *a, agg_error *error)
 
 static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"variables", 0, &a->variables, NULL},
-                                  {"no-other", 0, NULL, &a->no_other},
-                                  {"given", 0, &a->given, NULL},
-                                  {"wald", 0, &a->wald, NULL},
-                                  {"top", 0, &a->texts.top, NULL},
-                                  {"confidence", 0, &a->texts.confidence, NULL},
-                                  {"honest", 0, &a->texts.honest, NULL},
-                                  {"format", 0, &a->texts.format, NULL},
-                                  {"output", 'o', &a->texts.output, NULL},
-                                  {"threads", 0, &a->texts.threads, NULL},
-                                  {"done", 0, NULL, &a->is_done},
-                                  {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {
+        {"recipe", 0, &a->recipe, NULL},         {"variables", 0, &a->variables, NULL},
+        {"no-other", 0, NULL, &a->no_other},     {"none", 0, NULL, &a->with_none},
+        {"given", 0, &a->given, NULL},           {"wald", 0, &a->wald, NULL},
+        {"top", 0, &a->texts.top, NULL},         {"confidence", 0, &a->texts.confidence, NULL},
+        {"honest", 0, &a->texts.honest, NULL},   {"format", 0, &a->texts.format, NULL},
+        {"output", 'o', &a->texts.output, NULL}, {"threads", 0, &a->texts.threads, NULL},
+        {"done", 0, NULL, &a->is_done},          {NULL, 0, NULL, NULL}};
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
@@ -179,6 +176,7 @@ static shoal_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *err
     for (uint32_t i = 0; err == SHOAL_OK && i < *n; i++) {
         wishes[i].top = a->result.top > 0 ? a->result.top : default_top(*n);
         wishes[i].no_other = a->no_other;
+        wishes[i].with_none = a->with_none;
         wishes[i].confidence = a->result.confidence;
         wishes[i].n_threads = a->result.n_threads;
     }

@@ -36,7 +36,7 @@ static shoal_err reserve(cli_joint_categories *c, agg_error *error, size_t n)
 
 static shoal_err take_all(cli_joint_categories *c, agg_error *error)
 {
-    shoal_err err = reserve(c, error, c->dictionary.n);
+    shoal_err err = reserve(c, error, c->dictionary.n + 1); // and none of them
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < c->dictionary.n; i++) {
         c->labels[i] = c->dictionary.values[i];
@@ -87,6 +87,15 @@ static int leaves_rest(const cli_joint_categories *c, const agg_recipe *recipe)
     return part->domain == SHOAL_DOMAIN_OPEN || c->choice.n < part->size;
 }
 
+// Devices that have none of the list, as a category of their own.
+static void add_none(cli_joint_categories *c, const agg_recipe *recipe)
+{
+    const shoal_part *part = &recipe->recipe.parts[c->choice.variable];
+    if (part->domain == SHOAL_DOMAIN_OPEN || c->choice.n < part->size) return;
+    c->labels[c->choice.n] = (agg_text){"<none>", 6};
+    c->items[c->choice.n++] = SHOAL_ITEM_NONE;
+}
+
 static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc,
                       const cli_joint_wish *wish)
 {
@@ -103,6 +112,7 @@ static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recip
     c->choice.labels = c->labels;
     c->choice.items = c->items;
     c->choice.has_other = !wish->no_other && leaves_rest(c, recipe);
+    if (wish->with_none) add_none(c, recipe);
     return SHOAL_OK;
 }
 

@@ -16,6 +16,7 @@ typedef struct cli_joint_wish {
     const char *file; // its dictionary; NULL: the recipe's own list
     size_t top;       // categories at most; 0: by the defaults
     int no_other;
+    int with_none;     // of a list that is named whole: one category more, "none of the list"
     double confidence; // of the test that a value is there; 0: the default
     unsigned n_threads;
 } cli_joint_wish;
