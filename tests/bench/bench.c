@@ -135,5 +135,6 @@ int main(void)
     bench_hcms();
     bench_decode();
     bench_sfp();
+    bench_joint();
     return 0;
 }

@@ -53,5 +53,6 @@ void bench_cms(void);
 void bench_hcms(void);
 void bench_decode(void);
 void bench_sfp(void);
+void bench_joint(void);
 
 #endif
