@@ -695,7 +695,7 @@ const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe)
 static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 {
     const shoal_field *f = &fields[i].f;
-    if (!is_stated(recipe, i) || f->kind == FIELD_CHOICE) return 0;
+    if (!is_stated(recipe, i) || f->kind == FIELD_CHOICE || f->kind == FIELD_DELTA) return 0; // those are texts
     if (f->kind == FIELD_LIST)
         *micro = (int64_t)recipe->n_values * 1000000;
     else

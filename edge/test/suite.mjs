@@ -129,7 +129,9 @@ export function edgeSuite(runtime) {
     for (const text of [swapped[0], row, `${row};31`, `${row};${age};${age}`, `${row},${age}`, `${row};9`, `64,00;${age}`, `${row};${age} `]) {
       await expectError(await edge.post(reportInit(recipe.report(text))), 400, 'record');
     }
-    await expectError(await edge.post(reportInit({ ...recipe.report(texts[0]), parameters: { epsilon: 5 } })), 400, 'unknown-field');
+    assert.deepEqual(recipe.parameters, { epsilon: 5 });
+    await expectError(await edge.post(reportInit({ ...recipe.report(texts[0]), parameters: {} })), 400, 'missing-field');
+    await expectError(await edge.post(reportInit({ ...recipe.report(texts[0]), parameters: { epsilon: 4 } })), 400, 'parameters');
     const statuses = await Promise.all(texts.map(async (text) => (await edge.post(reportInit(recipe.report(text)))).status));
     assert.deepEqual(multiset(statuses), new Map([[202, texts.length]]));
     await eventually(() => assert.deepEqual(multiset(aggregator.records), multiset(texts)));

@@ -9,7 +9,7 @@ import { load } from '../node.js';
 import { CSP } from '../reasons.js';
 import { signedBytes } from '../signature.js';
 import { build } from 'esbuild';
-import { WASM, fragmentsRecipe, itemsRecipe, launchBrowser, newsRecipe, serveFolders, wordsRecipe } from './fixtures.mjs';
+import { WASM, epochRecipe, fragmentsRecipe, heavyRecipe, itemsRecipe, launchBrowser, newsRecipe, serveFolders, wordsRecipe } from './fixtures.mjs';
 import { DAY_MS, makePolicy, phrases, round, signed, wordsPolicy } from './query_fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -47,7 +47,10 @@ before(async () => {
   });
   edge = await serveFolders({ folders: [] });
   const policy = `default-src 'none'; ${CSP}; connect-src 'self' ${edge.origin}`;
+  /** @type {Record<string, string>} */
   const pages = { '/': FIELDS, '/make_records.js': `export const makeRecords = ${makeRecords};`, '/worker.js': worker.text };
+  const runs = await build({ entryPoints: [join(WASM, 'run_core.js')], bundle: true, write: false, format: 'esm' }); // in the package only inside a chunk
+  pages['/run_core.js'] = runs.outputFiles[0].text;
   site = await serveFolders({ folders: [DIST], csp: policy, pages });
 });
 
@@ -625,6 +628,86 @@ test('a round of a trie: two tabs and a service worker, words typed in a page, o
   assert.deepEqual(entry.reports.map((/** @type {any} */ { state }) => state), ['sent', 'sent', 'sent']);
   const held = (await everythingStored(page)).split('\n').filter((line) => /coral|hope/.test(line));
   assert.deepEqual(held, ['[{"word":"coral"},{"word":"coral"},{"word":"hope"}]'], 'words lie in the event store and nowhere else');
+  await context.close();
+});
+
+test('two tabs take part in a run: samples of both, one answer an epoch, nothing raw but in events, and none of it after withdrawal', async () => {
+  const { page, context } = await freshPage();
+  const core = await load();
+  const first = epochRecipe(1);
+  const second = epochRecipe(2, { round: { previous: core.recipe(first).hash } });
+  const begin = (/** @type {Page} */ tab) => tab.evaluate(async ([endpoint, run]) => {
+    const { start } = await import(/** @type {any} */ ('/loader.js'));
+    Object.assign(globalThis, { shoal: start({ endpoint, recipes: [], runs: [run] }) });
+  }, /** @type {const} */ ([edge.origin, first]));
+  const codes = async (/** @type {Page} */ tab, /** @type {string} */ path, /** @type {any[]} */ ...args) =>
+    (await call(tab, path, ...args)).map((/** @type {any} */ o) => o.code);
+  site.requests.length = 0;
+  await begin(page);
+  assert.deepEqual(await codes(page, 'track.sample', 'views', 1), []);
+  assert.ok(!site.requests.some(({ url }) => /tracking|wasm/.test(url)), 'nothing before consent');
+  await call(page, 'consent.grant');
+  const other = await open(context);
+  await begin(other);
+  await until(async () => (await codes(other, 'track.sample', 'views', 1))[0] === 'not-opted-in', 'the other tab');
+  assert.deepEqual(await codes(page, 'track.optIn', 'settings'), ['opted-in']);
+  assert.deepEqual(await Promise.all([codes(page, 'track.sample', 'views', 0.751), codes(other, 'track.sample', 'views', 0.249)]), [['sampled'], ['sampled']]);
+  assert.match(await everythingStored(page), /"count":2,"total":"1000000"/);
+  const answers = await Promise.all([page, other, page].map((tab) => codes(tab, 'track.answer', [first])));
+  assert.deepEqual(answers.flat().sort(), ['answered', 'answered', 'queued']);
+  for (const tab of [page, other]) await call(tab, 'flush');
+  await until(() => edge.reports().length === 1, 'one report');
+  await other.close();
+  const again = await open(context); // a restart
+  await begin(again);
+  await until(async () => (await codes(again, 'track.answer', [second]))[0] === 'queued', 'the next epoch');
+  await call(again, 'flush');
+  await until(() => edge.reports().length === 2, 'two reports');
+  for (const { body } of edge.reports()) assert.match(body.records[0], /^[01];[01]$/);
+  const entry = (await call(again, 'ledger')).find((/** @type {any} */ each) => each.run);
+  assert.match(entry.text, /Epoch 2 of 16 is answered; 0 of \d+ votes and 0 of \d+ estimates are spent, epsilon 0 of 4; .*paid once/);
+  assert.deepEqual((await call(again, 'log')).map((/** @type {any} */ row) => [row.round, row.state]), [[2, 'sent'], [1, 'sent']]);
+  assert.match(await everythingStored(page), /shoalrun/);
+  await call(again, 'consent.withdraw');
+  const left = await everythingStored(page);
+  assert.ok(!/shoalrun|"total"/.test(left));
+  assert.ok(left.includes('"day"'), 'that the run was paid for stays');
+  await call(again, 'consent.grant');
+  await call(again, 'track.optIn', 'settings');
+  assert.deepEqual(await codes(again, 'track.answer', [second]), ['run-left']);
+  await context.close();
+});
+
+test('what an epoch costs a page: THRESH under 50 us, HEAVYTHRESH of 2,048 coordinates and 1,000 strings under 50 ms', async (t) => {
+  const { page, context } = await freshPage();
+  const runs = [epochRecipe(1), heavyRecipe(1, { parameters: { projection: 2048 } })];
+  const [one, many] = await page.evaluate(async (list) => {
+    const { load: loadWhole } = await import(/** @type {any} */ ('/web.js'));
+    const { Run } = await import(/** @type {any} */ ('/run_core.js'));
+    const core = await loadWhole('/shoal-all.wasm');
+    const times = [];
+    for (const json of list) {
+      const run = new Run(core.recipe(json));
+      const counts = new Map(run.isNumber ? [] : Array.from({ length: 1000 }, (_, i) => [run.item(`word ${i}`), i + 1]));
+      const state = run.start();
+      const rounds = run.isNumber ? 500 : 3;
+      let best = Infinity;
+      for (let k = 0; k < 5; k++) {
+        const from = performance.now();
+        for (let i = 0; i < rounds; i++) {
+          const seed = new Uint8Array(32).fill(i);
+          if (run.isNumber) run.answerNumber(state, 900_000n, seed);
+          else run.answerCounts(state, counts, seed);
+        }
+        best = Math.min(best, (performance.now() - from) / rounds);
+      }
+      times.push(best);
+    }
+    return times;
+  }, runs);
+  t.diagnostic(`thresh ${(1000 * one).toFixed(1)} us, heavythresh ${many.toFixed(1)} ms`);
+  assert.ok(one < 0.05, `${1000 * one} us`);
+  assert.ok(many < 50, `${many} ms`);
   await context.close();
 });
 
