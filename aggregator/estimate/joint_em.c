@@ -220,13 +220,12 @@ static int climb_up(climb *c)
 {
     const agg_joint_em_options *o = c->options;
     double before = -HUGE_VAL, n = (double)c->m->data->n;
-    uint32_t evaluations = o->is_plain ? 1 : 3, since = 0; // of the map: in a step, at `before`
+    uint32_t evaluations = o->is_plain ? 1 : 3; // of the map, in a step
     while (c->result->iterations + evaluations < o->iterations_max) {
         double here = map(c, c->one, c->p);
         if (has_settled(c, c->p, c->one)) return 1;
-        if (o->gain > 0 && here - before < o->gain * n * (c->result->iterations - since)) return 1;
+        if (o->gain > 0 && here - before < o->gain * n) return 1;
         before = here;
-        since = c->result->iterations;
         if (o->is_plain) {
             swap(&c->p, &c->one);
             continue;

@@ -18,8 +18,8 @@
 #include "joint_data.h"
 
 typedef struct agg_joint_em_options {
-    double gain;   // stops when a step gains less than this a report and map evaluation, of log-likelihood; 0: never
-    double change; // stops when EM's own step moves no cell by this much (google/rappor: 1e-6); 0: never
+    double gain; // stops when a step (one of EM's, or an extrapolated one) gains less log-likelihood a report; 0: never
+    double change;           // stops when EM's own step moves no cell by this much (google/rappor: 1e-6); 0: never
     uint32_t iterations_max; // evaluations of the map
     int is_plain;            // EM without extrapolation
     unsigned n_threads;
