@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -15,6 +15,9 @@ import { program } from './real_aggregator.mjs';
 import { reportInit } from './support.mjs';
 
 const vectors = await readVectors();
+// Records of a run are made of what a device remembers of it, so that they have vectors of their own.
+const steps = JSON.parse(await readFile(new URL('../../tests/core/run_vectors.json', import.meta.url), 'utf8'));
+vectors.push(...steps.filter(({ record }) => record !== '').map((step, i) => ({ ...step, name: `run_vectors.json ${i}` })));
 for (const vector of vectors) vector.made = (await load()).recipe(vector.recipe);
 
 /** A handler of one collection, and what it took. */

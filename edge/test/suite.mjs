@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { Run } from 'shoal-client/run';
 import { filesUnder, startEdge } from './runtimes.mjs';
 import {
   DAY_MS,
@@ -135,6 +136,32 @@ export function edgeSuite(runtime) {
     const statuses = await Promise.all(texts.map(async (text) => (await edge.post(reportInit(recipe.report(text)))).status));
     assert.deepEqual(multiset(statuses), new Map([[202, texts.length]]));
     await eventually(() => assert.deepEqual(multiset(aggregator.records), multiset(texts)));
+  });
+
+  test('epochs of a run are collections of their own: checked, batched and forwarded each for itself', async (t) => {
+    const none = { hash: undefined, seed: undefined };
+    const plan = { epsilon: 4, users: 20000, epochs: 16, samples: 1000, smallest_group: 20000, groups: 1, delta: '1e-6' };
+    const mean = { value: 'number', mechanism: 'thresh', parameters: { ...plan, low: 0, high: 1 }, ...none };
+    const first = await makeRecipe({ recipe: 'followed', ...mean, round: { index: 1 } });
+    const second = await makeRecipe({ recipe: 'followed', ...mean, round: { index: 2, previous: first.hash, update: 1 } });
+    const many = await makeRecipe({ recipe: 'emoji', value: 'item', mechanism: 'heavythresh', parameters: { ...plan, projection: 64, epsilon_estimate: 0.5 }, round: { index: 1 }, hash: undefined });
+    const recipes = [first, second, many];
+    const aggregator = await startAggregator(t, recipes);
+    const edge = await startEdge(t, runtime, { recipes, aggregator: aggregator.url });
+    const texts = recipes.map((recipe) => {
+      const run = new Run(recipe);
+      const seeds = Array.from({ length: 20 }, () => randomBytes(32));
+      const counts = new Map([[recipe === many ? run.item('fish') : '', 3]]);
+      // Of another device each; the second epoch of one that was away in the first.
+      return seeds.map((seed) => (recipe === many ? run.answerCounts(run.start(), counts, seed) : run.answerNumber(run.start(), 900_000n, seed)).record);
+    });
+    for (const text of ['2;0', '0;2', '0', '0;0;0', '0,0', ';0']) await expectError(await edge.post(reportInit(first.report(text))), 400, 'record');
+    for (const text of ['0;64,0', '0;00,2', '0;0,00', '2;00,0', '0;00']) await expectError(await edge.post(reportInit(many.report(text))), 400, 'record');
+    await expectError(await edge.post(reportInit({ ...first.report('0;0'), recipe_hash: many.hash, key: many.key })), 400, 'unknown-field');
+    for (const [i, recipe] of recipes.entries()) {
+      for (const text of texts[i]) assert.equal((await edge.post(reportInit(recipe.report(text)))).status, 202);
+    }
+    await eventually(() => recipes.forEach((recipe, i) => assert.deepEqual(multiset(aggregator.recordsOf(recipe)), multiset(texts[i]))));
   });
 
   test('bad input, each with its status and code; the edge goes on serving', async (t) => {
