@@ -238,10 +238,9 @@ static left sum_left(const agg_joint_law *law, const agg_count *counts, const ui
     return rest;
 }
 
-// Where Other's reports put column x.
-static uint32_t place_of(const shoal_part *part, uint32_t x)
+static uint32_t place_of(const agg_joint_law *law, uint32_t x)
 {
-    return part->mechanism == shoal_hadamard_id ? x % part->k * part->m + x / part->k : x;
+    return law->marks->place != NULL ? law->marks->place(law->part, x) : x;
 }
 
 static void model_entries(agg_joint_law *law, const agg_count *counts, const uint8_t *is_named)
@@ -253,14 +252,9 @@ static void model_entries(agg_joint_law *law, const agg_count *counts, const uin
     middle = fmax(middle, 0);
     for (uint32_t x = 0; x < law->part->size; x++) {
         all += counts[x].count / law->n;
-        law->other[place_of(law->part, x)] = is_named[x] ? 0 : drawn_towards(middle, counts[x].count / law->n, trust);
+        law->other[place_of(law, x)] = is_named[x] ? 0 : drawn_towards(middle, counts[x].count / law->n, trust);
     }
-    int is_none_named = is_named[law->part->size];
-    law->other_none = is_none_named ? 0 : fmax(0, 1 - all);
-    if (law->marks->none_has_column) {
-        law->other[law->part->size] = law->other_none;
-        law->other_none = 0;
-    }
+    law->other_none = is_named[law->part->size] ? 0 : fmax(0, 1 - all);
 }
 
 // What is left over when all estimates are below zero: any of the entries that no category names.
@@ -268,8 +262,7 @@ static void model_nothing(agg_joint_law *law, const uint8_t *is_named)
 {
     double sum = law->other_none;
     for (uint32_t l = 0; l < law->n_columns; l++) sum += law->other[l];
-    for (uint32_t x = 0; x < law->part->size && !(sum > 0); x++)
-        law->other[place_of(law->part, x)] = is_named[x] ? 0 : 1;
+    for (uint32_t x = 0; x < law->part->size && !(sum > 0); x++) law->other[place_of(law, x)] = is_named[x] ? 0 : 1;
 }
 
 static shoal_err count_entries(agg_count *counts, agg_error *error, const agg_joint_law *law, unsigned n_threads)
@@ -392,10 +385,10 @@ static shoal_err make(agg_joint_law *law, agg_error *error, const agg_joint_cate
 {
     const shoal_part *part = law->part;
     int is_list = part->domain == SHOAL_DOMAIN_CLOSED;
-    law->is_hashed = law->marks->row_shares != NULL && !(is_list && part->mechanism == shoal_rappor_id);
-    law->hashes = part->mechanism == shoal_rappor_id ? part->hashes : 1;
+    law->is_hashed = law->marks->row_shares != NULL && (!is_list || part->hash == SHOAL_HASH_AFFINE1);
+    law->hashes = part->hashes > 1 ? part->hashes : 1;
     law->n_columns = law->is_hashed ? part->m : part->size + (uint32_t)law->marks->none_has_column;
-    if (part->mechanism == shoal_hadamard_id) law->n_columns = part->k * part->m;
+    if (law->marks->place != NULL) law->n_columns = part->k * part->m;
     law->marks->set_coins(&law->coins, part);
     law->log_hit = log(law->coins.hit);
     law->log_miss = log(law->coins.miss);

@@ -184,6 +184,11 @@ static void transform_blocks(double *weights, const shoal_part *part)
     for (uint32_t block = 0; block < part->k; block++) walsh_hadamard(weights + (size_t)block * part->m, part->m);
 }
 
+static uint32_t place_in_block(const shoal_part *part, uint32_t x)
+{
+    return x % part->k * part->m + x / part->k;
+}
+
 static void shares_of_ones(double *shares, const agg_joint_coins *c, const agg_sketch *sketch, uint32_t j,
                            double reports)
 {
@@ -200,17 +205,19 @@ static void shares_of_signs(double *shares, const agg_joint_coins *c, const agg_
 }
 
 static const agg_joint_marks table[] = {
-    {shoal_cms_id, AGG_JOINT_APART, set_flipped_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, shares_of_ones,
-     0},
-    {shoal_rappor_id, AGG_JOINT_APART, set_rappor_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL,
+    {shoal_cms_id, AGG_JOINT_APART, set_flipped_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, NULL,
      shares_of_ones, 0},
-    {shoal_olh_id, AGG_JOINT_ALIKE, set_answer, answer_row, is_answer, weight_of_answer, NULL, shares_of_ones, 0},
-    {shoal_hcms_id, AGG_JOINT_RELATED, set_sign, first_word, has_sign, sum_sign, transform_row, shares_of_signs, 0},
-    {shoal_onehot_asymmetric_id, AGG_JOINT_APART, set_fair_bit, NULL, is_bit, sum_list_bits, NULL, NULL, 0},
-    {shoal_onehot_symmetric_id, AGG_JOINT_APART, set_flipped_bits, NULL, is_bit, sum_list_bits, NULL, NULL, 0},
-    {shoal_grr_id, AGG_JOINT_ALIKE, set_answer, NULL, is_answer, weight_of_answer, NULL, NULL, 1},
-    {shoal_subset_id, AGG_JOINT_ALIKE, set_subset, NULL, is_in_set, sum_set, NULL, NULL, 1},
-    {shoal_hadamard_id, AGG_JOINT_RELATED, set_cell, NULL, is_cell, sum_cell, transform_blocks, NULL, 0},
+    {shoal_rappor_id, AGG_JOINT_APART, set_rappor_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, NULL,
+     shares_of_ones, 0},
+    {shoal_olh_id, AGG_JOINT_ALIKE, set_answer, answer_row, is_answer, weight_of_answer, NULL, NULL, shares_of_ones, 0},
+    {shoal_hcms_id, AGG_JOINT_RELATED, set_sign, first_word, has_sign, sum_sign, transform_row, NULL, shares_of_signs,
+     0},
+    {shoal_onehot_asymmetric_id, AGG_JOINT_APART, set_fair_bit, NULL, is_bit, sum_list_bits, NULL, NULL, NULL, 0},
+    {shoal_onehot_symmetric_id, AGG_JOINT_APART, set_flipped_bits, NULL, is_bit, sum_list_bits, NULL, NULL, NULL, 0},
+    {shoal_grr_id, AGG_JOINT_ALIKE, set_answer, NULL, is_answer, weight_of_answer, NULL, NULL, NULL, 1},
+    {shoal_subset_id, AGG_JOINT_ALIKE, set_subset, NULL, is_in_set, sum_set, NULL, NULL, NULL, 1},
+    {shoal_hadamard_id, AGG_JOINT_RELATED, set_cell, NULL, is_cell, sum_cell, transform_blocks, place_in_block, NULL,
+     0},
 };
 
 const agg_joint_marks *agg_joint_marks_of(uint32_t mechanism)

@@ -35,6 +35,8 @@ typedef struct agg_joint_marks {
     // Returns: the sum of the weights of a record's marked columns. Weights were transformed before, where there is a transform.
     double (*sum_marked)(const double *weights, const shoal_part *part, const uint8_t *record);
     void (*transform)(double *weights, const shoal_part *part);
+    // Returns: where entry x has its weight among k * m, so that they can be transformed. NULL: at x.
+    uint32_t (*place)(const shoal_part *part, uint32_t x);
     // Writes the share of a row's reports whose value has each column, unbiased. NULL where columns are the list's entries.
     void (*row_shares)(double *shares, const agg_joint_coins *coins, const agg_sketch *sketch, uint32_t j,
                        double reports);
