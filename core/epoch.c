@@ -111,7 +111,7 @@ shoal_err shoal_run_init(uint8_t *state, size_t cap, size_t *len, const shoal_re
     return SHOAL_OK;
 }
 
-// Are these the bytes of a state that could have come about? Their checksum finds damage; the rest is what a wrong file would break.
+// Are these the bytes of a state, undamaged?
 static int is_whole(const uint8_t *state, size_t len, const shoal_recipe *recipe)
 {
     if (len != shoal_run_size(recipe) || memcmp(state, MAGIC, 8) != 0) return 0;
@@ -119,23 +119,31 @@ static int is_whole(const uint8_t *state, size_t len, const shoal_recipe *recipe
     return load64_le(state + len - CHECKSUM) == shoal_checksum_of(state, len - CHECKSUM);
 }
 
-static shoal_epoch_books read_books(const uint8_t *state)
+// Reads the books of a state of the recipe's run. Returns: ACCEPTED, STATE, RUN.
+static shoal_epoch_refusal read_books(shoal_epoch_books *books, const uint8_t *state, size_t len,
+                                      const shoal_recipe *recipe)
 {
-    return (shoal_epoch_books){load32_le(state + AT_EPOCH), load32_le(state + AT_VOTE), load32_le(state + AT_ESTIMATE)};
+    if (!is_whole(state, len, recipe)) return SHOAL_EPOCH_STATE;
+    if (memcmp(state + AT_RUN, recipe->run_hash, 32) != 0) return SHOAL_EPOCH_RUN;
+    *books =
+        (shoal_epoch_books){load32_le(state + AT_EPOCH), load32_le(state + AT_VOTE), load32_le(state + AT_ESTIMATE)};
+    int is_within = 4 * (uint64_t)books->vote_micro <= recipe->eps_micro &&
+                    2 * (uint64_t)books->estimate_micro <= recipe->eps_micro && books->epoch <= recipe->epochs + 1;
+    return is_within ? SHOAL_EPOCH_ACCEPTED : SHOAL_EPOCH_STATE;
 }
 
 shoal_epoch_refusal shoal_run_open(shoal_epoch_books *books, shoal_evolving *run, const uint8_t *state, size_t len,
                                    const shoal_recipe *recipe)
 {
     if (shoal_run_size(recipe) == 0 || recipe->round_index == 0) return SHOAL_EPOCH_NOT_TRACKED;
-    if (!is_whole(state, len, recipe)) return SHOAL_EPOCH_STATE;
-    if (memcmp(state + AT_RUN, recipe->run_hash, 32) != 0) return SHOAL_EPOCH_RUN;
-    shoal_epoch_books own = read_books(state);
+    shoal_epoch_books own;
+    shoal_epoch_refusal refusal = read_books(&own, state, len, recipe);
+    if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     shoal_evolving figures = shoal_evolving_of(recipe);
     if (recipe->round_index == own.epoch + 1 && own.epoch > 0 &&
         memcmp(state + AT_LAST, recipe->round_previous, 32) != 0)
         return SHOAL_EPOCH_FOLLOWS;
-    shoal_epoch_refusal refusal = shoal_epoch_check(&own, &figures, recipe->round_index, recipe->round_update);
+    refusal = shoal_epoch_check(&own, &figures, recipe->round_index, recipe->round_update);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     *books = own;
     *run = figures;
@@ -154,9 +162,9 @@ void shoal_run_close(uint8_t *state, size_t len, const shoal_epoch_books *books,
 shoal_err shoal_run_spent_of(shoal_run_spent *spent, const uint8_t *state, size_t len, const shoal_recipe *recipe)
 {
     if (shoal_run_size(recipe) == 0) return SHOAL_ERR_ARGUMENT;
-    if (!is_whole(state, len, recipe)) return SHOAL_ERR_LEDGER;
-    if (memcmp(state + AT_RUN, recipe->run_hash, 32) != 0) return SHOAL_ERR_RECIPE_HASH;
-    shoal_epoch_books books = read_books(state);
+    shoal_epoch_books books;
+    shoal_epoch_refusal refusal = read_books(&books, state, len, recipe);
+    if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal == SHOAL_EPOCH_RUN ? SHOAL_ERR_RECIPE_HASH : SHOAL_ERR_LEDGER;
     *spent = (shoal_run_spent){books.epoch, books.vote_micro / recipe->parts[SHOAL_EVOLVING_VOTE].eps_micro,
                                books.estimate_micro / recipe->parts[SHOAL_EVOLVING_ESTIMATE].eps_micro,
                                2 * books.vote_micro + books.estimate_micro};

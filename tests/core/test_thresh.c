@@ -3,6 +3,8 @@
 // who votes when, and what an estimate is of; servers that repeat, go back, skip, lie; the state as bytes, damaged at each of them; recipes.
 #include "thresh.h"
 
+#include "bytes.h"
+#include "checksum.h"
 #include "record.h"
 #include "test_runs.h"
 
@@ -288,6 +290,17 @@ static void damaged_bytes(void)
             CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &next) == SHOAL_ERR_LEDGER);
             bytes[i] ^= (uint8_t)(1 << bit);
         }
+    for (size_t at = 16; at <= 24; at += 4) { // sealed, but of books that cannot be: index, c_V, c_E
+        uint8_t kept[512];
+        memcpy(kept, bytes, sizeof kept);
+        store32_le(bytes + at, at == 16 ? 1002 : at == 20 ? 1000001 : 2000001);
+        store64_le(bytes + bytes_len - 8, shoal_checksum_of(bytes, bytes_len - 8));
+        is_refused(&next, SHOAL_EPOCH_STATE);
+        store32_le(bytes + at, at == 16 ? 1001 : at == 20 ? 1000000 : 2000000);
+        store64_le(bytes + bytes_len - 8, shoal_checksum_of(bytes, bytes_len - 8));
+        CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &next) == SHOAL_OK);
+        memcpy(bytes, kept, sizeof kept);
+    }
     size_t len = bytes_len;
     for (bytes_len = 0; bytes_len < len; bytes_len++) is_refused(&next, SHOAL_EPOCH_STATE);
     bytes_len = len + 1;
