@@ -313,7 +313,7 @@ static double *paper_table(uint32_t size)
 }
 
 // Counts the intervals of cells that hold the truth, and sums the squares of errors over standard errors.
-static uint32_t covered(double *squares, const agg_recipe *recipe, const double *table, const double *truth, uint64_t n,
+static uint32_t covered(double *squares, const joint_world *world, const double *table, const double *truth, uint64_t n,
                         uint64_t seed, const uint32_t named[2], int has_other)
 {
     double p[36];
@@ -325,7 +325,7 @@ static uint32_t covered(double *squares, const agg_recipe *recipe, const double 
     agg_joint_em_result result;
     agg_joint_em_options options = agg_joint_em_defaults();
     options.n_threads = 2;
-    assert_ok(joint_draws_data(&data, &error, recipe, table, n, seed, named, has_other, 2));
+    assert_ok(joint_draws_data(&data, &error, world, table, n, seed, named, has_other, 2));
     assert_ok(agg_joint_em(p, &result, &error, &data, &options));
     assert_true(result.has_converged);
     assert_ok(agg_joint_covariance_make(&c, &error, &data, p, 2));
@@ -346,15 +346,15 @@ static void intervals_cover(void **state)
     uint32_t size = is_long ? 100 : 20, n_seeds = is_long ? 200 : 20, n_covered = 0;
     const uint32_t sizes[2] = {size, size}, named[2] = {5, 5};
     double truth[36], squares = 0, *table = paper_table(size), total = 0, all;
-    agg_recipe recipe;
+    joint_world world;
     agg_error error;
     (void)state;
     for (int i = 0; i < 36; i++) total += table1[i];
     for (int i = 0; i < 36; i++) truth[i] = table1[i] / total;
     assert_ok(
-        joint_draws_recipe(&recipe, &error, is_long ? "rappor" : "onehot-symmetric", sizes, 3)); // the same law, sooner
+        joint_world_make(&world, &error, is_long ? "rappor" : "onehot-symmetric", sizes, 3)); // the same law, sooner
     for (uint64_t seed = 1; seed <= n_seeds; seed++)
-        n_covered += covered(&squares, &recipe, table, truth, is_long ? 100000 : 20000, seed, named, 1);
+        n_covered += covered(&squares, &world, table, truth, is_long ? 100000 : 20000, seed, named, 1);
     all = 36.0 * n_seeds;
     // 720 intervals, cells of one table nearly independent: 0.95 +- 3.7 of 0.008. Of 7,200: 93 to 97 %.
     double width = is_long ? 0.02 : 0.03;
@@ -367,10 +367,10 @@ static void intervals_cover(void **state)
     for (int i = 0; i < 25; i++) inside += truth[i / 5 * 6 + i % 5];
     double among[25];
     for (int i = 0; i < 25; i++) among[i] = truth[i / 5 * 6 + i % 5] / inside;
-    n_covered = covered(&sum, &recipe, table, among, 100000, 1, named, 0);
+    n_covered = covered(&sum, &world, table, among, 100000, 1, named, 0);
     if (!(n_covered <= 20 && sum > 50)) fail_msg("%u covered without Other, sum of squares %g", n_covered, sum);
     free(table);
-    agg_recipe_release(&recipe);
+    joint_world_release(&world);
 }
 
 // 3 x 3 cells of which four are empty or nearly: half of the estimates are cut at 0. Intervals must cover at least as often as they say.
@@ -380,15 +380,15 @@ static void intervals_cover_at_the_boundary(void **state)
     const uint32_t sizes[2] = {3, 3}, n_seeds = 100;
     uint32_t n_covered = 0;
     double squares = 0;
-    agg_recipe recipe;
+    joint_world world;
     agg_error error;
     (void)state;
-    assert_ok(joint_draws_recipe(&recipe, &error, "grr", sizes, 1.5));
+    assert_ok(joint_world_make(&world, &error, "grr", sizes, 1.5));
     for (uint64_t seed = 1; seed <= n_seeds; seed++)
-        n_covered += covered(&squares, &recipe, table, table, 5000, seed, sizes, 0);
+        n_covered += covered(&squares, &world, table, table, 5000, seed, sizes, 0);
     // 900 intervals at 0.95: 855, give or take 7.
     if (!(n_covered >= 834)) fail_msg("%u of 900", n_covered);
-    agg_recipe_release(&recipe);
+    joint_world_release(&world);
 }
 
 int main(void)

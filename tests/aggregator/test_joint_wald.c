@@ -197,9 +197,9 @@ static size_t many(double *p_values, const char *mechanism, uint32_t m, double e
 {
     const uint32_t sizes[2] = {m, m};
     size_t n_low = 0;
-    agg_recipe recipe;
+    joint_world world;
     agg_error error;
-    assert_ok(joint_draws_recipe(&recipe, &error, mechanism, sizes, epsilon));
+    assert_ok(joint_world_make(&world, &error, mechanism, sizes, epsilon));
     for (size_t i = 0; i < n_pairs; i++) {
         double table[64], p[64];
         agg_joint_data data;
@@ -208,7 +208,7 @@ static size_t many(double *p_values, const char *mechanism, uint32_t m, double e
         agg_joint_em_options options = agg_joint_em_defaults();
         options.gain = 1e-7; // the reference need not be exact
         random_table(table, m, diagonal, seed * 1000003 + i);
-        assert_ok(joint_draws_data(&data, &error, &recipe, table, n, seed * 1000003 + i, sizes, 0, 1));
+        assert_ok(joint_draws_data(&data, &error, &world, table, n, seed * 1000003 + i, sizes, 0, 1));
         assert_ok(agg_joint_em(p, &result, &error, &data, &options));
         assert_ok(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1));
         assert_int_equal(wald.df, (m - 1) * (m - 1));
@@ -216,7 +216,7 @@ static size_t many(double *p_values, const char *mechanism, uint32_t m, double e
         n_low += wald.p_value <= 0.05;
         agg_joint_data_release(&data);
     }
-    agg_recipe_release(&recipe);
+    joint_world_release(&world);
     return n_low;
 }
 

@@ -12,26 +12,67 @@
 #define SEED_X "00112233445566778899aabbccddeeff00112233445566778899aabbccddee01"
 #define SEED_Y "00112233445566778899aabbccddeeff00112233445566778899aabbccddee02"
 
-shoal_err joint_draws_recipe(agg_recipe *recipe, agg_error *error, const char *mechanism, const uint32_t sizes[2],
-                             double epsilon)
+// Writes the members of one variable behind its name and value.
+static void print_mechanism(char text[512], const char *name, uint32_t size, double epsilon, const char *seed)
 {
-    char text[2048], parameters[2][256];
-    double p = ceil(1e6 / (1 + exp(epsilon / 2))) / 1e6;
-    int is_rappor = strcmp(mechanism, "rappor") == 0;
+    const char *const keys = "\"hash\":\"poly1\",\"seed\":";
+    int is_bloom = strcmp(name, "bloom") == 0, is_hcms = strcmp(name, "hcms") == 0;
+    double p = ceil(1e6 / (1 + exp(epsilon / (is_bloom ? 4 : 2)))) / 1e6; // 2 bits, or 4, that two values differ in
+    if (is_bloom)
+        snprintf(
+            text, 512,
+            "\"mechanism\":\"rappor\",\"parameters\":{\"bits\":32,\"hashes\":2,\"cohorts\":8,\"p\":%.6f,\"q\":%.6f,"
+            "\"f\":0},%s\"%s\"",
+            p, 1 - p, keys, seed);
+    else if (strcmp(name, "rappor") == 0)
+        snprintf(text, 512,
+                 "\"mechanism\":\"rappor\",\"parameters\":{\"size\":%u,\"p\":%.6f,\"q\":%.6f,\"f\":0},\"seed\":\"%s\"",
+                 size, p, 1 - p, seed);
+    else if (strcmp(name, "cms") == 0 || is_hcms)
+        snprintf(text, 512, "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":%g,\"k\":64,\"m\":256},%s\"%s\"", name,
+                 epsilon, keys, seed);
+    else if (strcmp(name, "olh") == 0)
+        snprintf(text, 512, "\"mechanism\":\"olh\",\"parameters\":{\"epsilon\":%g,\"k\":64,\"g\":8},%s\"%s\"", epsilon,
+                 keys, seed);
+    else
+        snprintf(text, 512, "\"mechanism\":\"%s\",\"parameters\":{\"size\":%u,\"epsilon\":%g}", name, size, epsilon);
+}
+
+static void name_items(joint_world *world)
+{
     for (int v = 0; v < 2; v++) {
-        if (is_rappor)
-            snprintf(parameters[v], sizeof parameters[v], "{\"size\":%u,\"p\":%.6f,\"q\":%.6f,\"f\":0},\"seed\":\"%s\"",
-                     sizes[v], p, 1 - p, v == 0 ? SEED_X : SEED_Y);
-        else
-            snprintf(parameters[v], sizeof parameters[v], "{\"size\":%u,\"epsilon\":%g}", sizes[v], epsilon);
+        const shoal_part *part = &world->recipe.recipe.parts[v];
+        for (uint32_t i = 0; i < world->sizes[v]; i++) {
+            char value[16];
+            int len = snprintf(value, sizeof value, "value%u", i);
+            world->items[v][i] =
+                part->domain == SHOAL_DOMAIN_CLOSED ? i : shoal_part_item(part, (const uint8_t *)value, (size_t)len);
+        }
     }
+}
+
+shoal_err joint_world_make(joint_world *world, agg_error *error, const char *mechanism, const uint32_t sizes[2],
+                           double epsilon)
+{
+    char text[2048], parts[2][512];
+    for (int v = 0; v < 2; v++) {
+        world->sizes[v] = sizes[v];
+        print_mechanism(parts[v], mechanism, sizes[v], epsilon, v == 0 ? SEED_X : SEED_Y);
+    }
+    int is_open = strcmp(mechanism, "bloom") == 0 || strcmp(mechanism, "olh") == 0 || strstr(mechanism, "cms") != NULL;
     snprintf(text, sizeof text,
              "{\"recipe\":\"study\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":["
-             "{\"name\":\"x\",\"value\":\"item\",\"mechanism\":\"%s\",\"parameters\":%s},"
-             "{\"name\":\"y\",\"value\":\"item\",\"mechanism\":\"%s\",\"parameters\":%s}],"
+             "{\"name\":\"x\",\"value\":\"%s\",%s},{\"name\":\"y\",\"value\":\"%s\",%s}],"
              "\"limit\":{\"per_day\":1},\"records\":{\"keep_days\":30},\"expires\":\"2030-01-01\"}",
-             mechanism, parameters[0], mechanism, parameters[1]);
-    return agg_recipe_from_bytes(recipe, error, "study", text, strlen(text));
+             is_open ? "word" : "item", parts[0], is_open ? "word" : "item", parts[1]);
+    shoal_err err = agg_recipe_from_bytes(&world->recipe, error, "study", text, strlen(text));
+    if (err == SHOAL_OK) name_items(world);
+    return err;
+}
+
+void joint_world_release(joint_world *world)
+{
+    agg_recipe_release(&world->recipe);
 }
 
 double joint_draws_uniform(shoal_rng *rng)
@@ -54,37 +95,41 @@ static size_t find(const double *cumulative, size_t n, double u)
 }
 
 // Adds up to one buffer of records.
-static shoal_err add_some(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe, const double *cumulative,
+static shoal_err add_some(agg_accumulator *acc, agg_error *error, const joint_world *world, const double *cumulative,
                           uint8_t *records, uint32_t count, shoal_rng *rng)
 {
-    static const shoal_permanent permanent = {{1}}; // f is 0: no permanent coin is ever thrown
-    size_t width = recipe->parts[1].size, n_cells = recipe->parts[0].size * width;
+    const shoal_recipe *recipe = &world->recipe.recipe;
+    shoal_permanent permanent = {
+        {1}}; // f is 0: of a list no permanent coin is ever thrown; of strings it is the cohort
+    int is_cohorts = recipe->parts[0].k > 1 && recipe->parts[0].mechanism == shoal_rappor_id;
+    size_t width = world->sizes[1], n_cells = world->sizes[0] * width;
     for (uint32_t i = 0; i < count; i++) {
         size_t cell = find(cumulative, n_cells, joint_draws_uniform(rng) * cumulative[n_cells - 1]);
-        const uint64_t items[2] = {cell / width, cell % width};
+        const uint64_t items[2] = {world->items[0][cell / width], world->items[1][cell % width]};
+        if (is_cohorts) shoal_rng_bytes(rng, permanent.secret, sizeof permanent.secret);
         shoal_err err = shoal_record_randomize(records + i * recipe->record_size, recipe, items, 2, &permanent, rng);
         if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
     }
     return agg_accumulator_add(acc, error, records, count, 1);
 }
 
-static shoal_err add_all(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe, const double *table,
+static shoal_err add_all(agg_accumulator *acc, agg_error *error, const joint_world *world, const double *table,
                          uint64_t n, uint64_t seed)
 {
     enum { BUFFER = 1 << 17 };
-    size_t n_cells = (size_t)recipe->parts[0].size * recipe->parts[1].size;
+    size_t n_cells = (size_t)world->sizes[0] * world->sizes[1];
     double *cumulative = agg_alloc(error, n_cells, sizeof *cumulative);
-    uint8_t *records = agg_alloc(error, n < BUFFER ? (size_t)n : BUFFER, recipe->record_size);
+    uint8_t *records = agg_alloc(error, n < BUFFER ? (size_t)n : BUFFER, world->recipe.recipe.record_size);
     shoal_err err = cumulative != NULL && records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     if (err == SHOAL_OK) {
-        uint8_t bytes[32] = "joint draws";
+        static const uint8_t bytes[32] = "joint draws";
         shoal_rng rng;
         shoal_rng_init_stream(&rng, bytes, seed);
         cumulative[0] = table[0];
         for (size_t i = 1; i < n_cells; i++) cumulative[i] = cumulative[i - 1] + table[i];
         while (n > 0 && err == SHOAL_OK) {
             uint32_t count = n < BUFFER ? (uint32_t)n : BUFFER;
-            err = add_some(acc, error, recipe, cumulative, records, count, &rng);
+            err = add_some(acc, error, world, cumulative, records, count, &rng);
             n -= count;
         }
     }
@@ -93,27 +138,26 @@ static shoal_err add_all(agg_accumulator *acc, agg_error *error, const shoal_rec
     return err;
 }
 
-shoal_err joint_draws_records(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe, const double *table,
+shoal_err joint_draws_records(agg_accumulator *acc, agg_error *error, const joint_world *world, const double *table,
                               uint64_t n, uint64_t seed)
 {
-    shoal_err err = agg_accumulator_init(acc, error, &recipe->recipe);
+    shoal_err err = agg_accumulator_init(acc, error, &world->recipe.recipe);
     if (err != SHOAL_OK) return err;
-    err = add_all(acc, error, &recipe->recipe, table, n, seed);
+    err = add_all(acc, error, world, table, n, seed);
     if (err != SHOAL_OK) agg_accumulator_release(acc);
     return err;
 }
 
-shoal_err joint_draws_data(agg_joint_data *data, agg_error *error, const agg_recipe *recipe, const double *table,
+shoal_err joint_draws_data(agg_joint_data *data, agg_error *error, const joint_world *world, const double *table,
                            uint64_t n, uint64_t seed, const uint32_t n_named[2], int has_other, unsigned n_threads)
 {
-    uint64_t items[JOINT_DRAWS_SIZE_MAX];
     agg_joint_categories categories[2];
     agg_accumulator acc;
-    for (uint32_t i = 0; i < JOINT_DRAWS_SIZE_MAX; i++) items[i] = i;
-    for (uint32_t v = 0; v < 2; v++) categories[v] = (agg_joint_categories){v, n_named[v], items, NULL, has_other};
-    shoal_err err = joint_draws_records(&acc, error, recipe, table, n, seed);
+    for (uint32_t v = 0; v < 2; v++)
+        categories[v] = (agg_joint_categories){v, n_named[v], world->items[v], NULL, has_other};
+    shoal_err err = joint_draws_records(&acc, error, world, table, n, seed);
     if (err != SHOAL_OK) return err;
-    err = agg_joint_data_make(data, error, recipe->recipe.parts, &acc, categories, 2, n_threads);
+    err = agg_joint_data_make(data, error, world->recipe.recipe.parts, &acc, categories, 2, n_threads);
     agg_accumulator_release(&acc);
     return err;
 }

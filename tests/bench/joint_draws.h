@@ -11,11 +11,19 @@
 
 #define JOINT_DRAWS_SIZE_MAX 128u
 
-// A recipe of two closed variables of `sizes` values.
-//   mechanism: "rappor" (Basic: a bit a value, q = 1 - p, f = 0, epsilon just below the stated one) or one with "epsilon" and "size"
+typedef struct joint_world {
+    agg_recipe recipe;
+    uint32_t sizes[2]; // values of each variable
+    uint64_t items[2][JOINT_DRAWS_SIZE_MAX];
+} joint_world;
+
+// Makes a recipe of two variables of `sizes` values each.
+//   mechanism: "rappor": Basic, a bit a value, q = 1 - p, f = 0, epsilon just below the stated one; "bloom": RAPPOR over strings, 32 bits, 2 hashes, 8
+//     cohorts, p = 1 - q; "cms" (64 x 256), "hcms" (64 x 256), "olh" (64 rows, g = 8) over strings; or a mechanism of a list with "epsilon" and "size"
 //   epsilon: of each variable
-shoal_err joint_draws_recipe(agg_recipe *recipe, agg_error *error, const char *mechanism, const uint32_t sizes[2],
-                             double epsilon);
+shoal_err joint_world_make(joint_world *world, agg_error *error, const char *mechanism, const uint32_t sizes[2],
+                           double epsilon);
+void joint_world_release(joint_world *world);
 
 // Uniform in [0, 1), of 53 bits.
 double joint_draws_uniform(shoal_rng *rng);
@@ -23,11 +31,11 @@ double joint_draws_uniform(shoal_rng *rng);
 // Makes an accumulator of n devices' records.
 //   table: sizes[0] * sizes[1] weights, the second variable running fastest
 //   seed: the whole of it
-shoal_err joint_draws_records(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe, const double *table,
+shoal_err joint_draws_records(agg_accumulator *acc, agg_error *error, const joint_world *world, const double *table,
                               uint64_t n, uint64_t seed);
 
 // The same, analysed: the likelihood data of the first `n_named` values of each variable, with "Other" for the rest if has_other.
-shoal_err joint_draws_data(agg_joint_data *data, agg_error *error, const agg_recipe *recipe, const double *table,
+shoal_err joint_draws_data(agg_joint_data *data, agg_error *error, const joint_world *world, const double *table,
                            uint64_t n, uint64_t seed, const uint32_t n_named[2], int has_other, unsigned n_threads);
 
 // Kolmogorov and Smirnov's test of numbers in [0, 1] against the uniform law: Kolmogorov's limit at the distance times
