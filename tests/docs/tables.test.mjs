@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CSP, REASONS } from '../../wasm/reasons.js';
+import { RUN_REASONS } from '../../wasm/tracking.js';
 import { codes, read, root, tableBelow } from './markdown.mjs';
 
 /** Everything between two marks. @param {string} path @param {string} from @param {string} to */
@@ -36,6 +37,11 @@ test("the policy is the client's", () => {
 test('the codes of explain() and their sentences', () => {
   const rows = tableBelow(read('docs/embed.md'), 'Why nothing was sent').map(([code, text]) => [codes(code)[0], text]);
   assert.deepEqual(rows, Object.entries(REASONS));
+});
+
+test('the codes of runs over epochs and their sentences', () => {
+  const rows = tableBelow(read('docs/embed.md'), 'Why a sample or an epoch was refused').map(([code, text]) => [codes(code)[0], text]);
+  assert.deepEqual(rows, Object.entries(RUN_REASONS));
 });
 
 test('the calls of the client', async () => {
