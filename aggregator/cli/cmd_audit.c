@@ -262,7 +262,7 @@ typedef struct together {
     int is_ok;
 } together;
 
-static void print_together(const arguments *a, const together *t)
+static void print_together(const arguments *a, const shoal_recipe *r, const together *t)
 {
     if (a->is_json) {
         fputs("]", stdout);
@@ -272,7 +272,9 @@ static void print_together(const arguments *a, const together *t)
         printf(",\"ok\":%s}", t->is_ok ? "true" : "false");
         return;
     }
-    puts("\nall parts together: independent given their positions, which say nothing of the string");
+    puts(r->n_variables > 0
+             ? "\nall variables together: independent given their values"
+             : "\nall parts together: independent given their positions, which say nothing of the string");
     printf("claimed        %-10.6f  the recipe's epsilon of one report\n", t->claimed);
     printf("exact          %-10.6f  the sum of the parts', from the integer thresholds\n", t->exact);
     printf("empirical      %-10.6f  the sum of what draws of each prove; the confidence is that of all\n", t->low);
@@ -310,7 +312,7 @@ static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_rec
         if (a->is_json) fputs("}", stdout);
         t.low += n * low;
     }
-    if (err == SHOAL_OK) print_together(a, &t);
+    if (err == SHOAL_OK) print_together(a, r, &t);
     *is_ok = t.is_ok;
     return err;
 }

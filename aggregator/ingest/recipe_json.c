@@ -307,6 +307,7 @@ static int is_projected(const shoal_recipe *recipe)
 int agg_recipe_is_closed(const agg_recipe *recipe)
 {
     const shoal_recipe *r = &recipe->recipe;
+    if (r->value == SHOAL_VALUE_VARIABLES) return 0; // each of them may be, none is the recipe's
     return shoal_recipe_value_part(r)->domain != SHOAL_DOMAIN_OPEN && !is_projected(r);
 }
 

@@ -41,7 +41,7 @@ shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char
 shoal_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 void agg_recipe_release(agg_recipe *recipe);
 
-// Returns: whether the recipe's values are a known list (or indices), not any string.
+// Returns: whether the recipe's values are a known list (or indices), not any string; of several variables there is no one list.
 int agg_recipe_is_closed(const agg_recipe *recipe);
 
 // The item of a text in the part of whole values (recipe.value_part): its fingerprint (open domain), its index in `values`, where the recipe has a `size`

@@ -294,6 +294,13 @@ test('records go when the analysis is done, and the sums stay', () => {
   cli.bad(1, /belongs to recipe/, 'joint', '--recipe', 'three.json', '--done', 'news.acc');
 });
 
+test('an audit is of each variable, whichever comes first', () => {
+  const [section, age] = news().variables;
+  cli.write('reversed.json', news({ variables: [age, section] }));
+  const { text } = cli.good('audit', '--recipe', 'reversed.json', '--trials', '20000');
+  assert.match(text, /\npart 1\n[\s\S]*\npart 2\n[\s\S]*claimed {8}6.394450 {4}the recipe's epsilon of one report[\s\S]*\nok {13}yes/);
+});
+
 test('counts files of several variables', () => {
   const simulate = (/** @type {RegExp} */ says, /** @type {string} */ text) => {
     cli.write('bad.tsv', text);
