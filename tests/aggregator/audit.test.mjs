@@ -174,7 +174,7 @@ test("records of every mechanism's vectors, drawn by the module that pages run",
   assert.ok(vectors.length >= 3);
   for (const name of vectors) {
     const [{ recipe }] = JSON.parse(readFileSync(join(root, 'tests/core/vectors', name), 'utf8'));
-    if (recipe.mechanism === 'sfp' || recipe.mechanism === 'rappor-ngram') continue; // of several parts: below
+    if (recipe.variables || ['sfp', 'rappor-ngram', 'thresh', 'heavythresh'].includes(recipe.mechanism)) continue; // of several parts
     const { size, values, low, high } = recipe.parameters;
     const [first, last] = low !== undefined ? [low, high] : values ? [values[0], values.at(-1)] : size ? [0, size - 1] : recipe.mechanism === 'trie' ? [0, 5] : ['one', 'two'];
     const items = [String(first), String(last)];
@@ -260,4 +260,25 @@ test('what the command line may not say', () => {
   bad(2, /standard input: draws of two items/, ['--recipe', 'r.json', '--draws', '-'], 'red\t00\nred\t00\n');
   bad(5, /absent/, ['--recipe', 'r.json', '--draws', 'absent']);
   bad(5, /absent/, ['--recipe', 'absent']);
+});
+
+test('a run over epochs is audited by its votes and estimates, and all of its reports are added up', () => {
+  const plan = { epsilon: 4, users: 20000, epochs: 64, samples: 1000, smallest_group: 20000, groups: 1, delta: '1e-6' };
+  const common = { recipe: 'r', analysis: 'a', stream: 's', round: { index: 1 }, limit: { per_day: 1 }, expires: '2099-12-31' };
+  const seed = '00112233445566778899aabbccddeeff'.repeat(2);
+  for (const more of [
+    { value: 'number', mechanism: 'thresh', parameters: { ...plan, low: -5, high: 20 } },
+    { value: 'item', mechanism: 'heavythresh', seed, parameters: { ...plan, projection: 64, epsilon_estimate: 0.5 } },
+  ]) {
+    write({ ...common, ...more });
+    const run = audit(['--recipe', 'r.json', '--trials', '200000', '--format', 'json']);
+    assert.equal(run.code, 0, run.err);
+    const { parts, claimed, exact, empirical_low: low, ok } = JSON.parse(run.text);
+    assert.deepEqual(parts.map((/** @type {any} */ { first, alike }) => [first, alike]), [[1, 1], [2, 1]]);
+    const [a, b] = parts.map((/** @type {any} */ part) => part.audit.exact);
+    assert.deepEqual([claimed, ok], [4, true]);
+    assert.ok(Math.abs(exact - (2 * Math.floor(4 / (4 * a)) * a + Math.floor(4 / (2 * b)) * b)) < 1e-6, `${exact}`);
+    assert.ok(exact > 3 && exact <= 4 && low > 0.8 * exact && low <= exact, `${low} of ${exact}`);
+    assert.match(audit(['--recipe', 'r.json', '--trials', '2000']).text, /^all reports of a run together/m);
+  }
 });
