@@ -164,6 +164,15 @@ const keyOf = ({ run }) => RUN + run.hash;
 /** What is kept of a run; undefined where the person takes no part. @param {Transaction} tx @param {Followed} followed @returns {Promise<Kept | undefined>} */
 const keptOf = (tx, followed) => tx.get('events', keyOf(followed));
 
+/** Keys of what is kept of all runs. @param {Transaction} tx */
+const rowsOf = async (tx) => (await tx.keys('events')).filter((key) => key.startsWith(RUN));
+
+/** Throws where the person takes part in no run: then nothing needs to be loaded, and nothing fetched. @param {View} view */
+async function needPart(view) {
+  const hasPart = await view.exclusive(async (tx) => (await rowsOf(tx)).length > 0);
+  if (!hasPart) throw new Refusal(hasPart === undefined ? 'no-consent' : 'not-opted-in');
+}
+
 /** @param {Transaction} tx @returns {Promise<{[hash: string]: Joined}>} */
 const joinedOf = async (tx) => (await tx.get('state', JOINED)) ?? {};
 
@@ -173,8 +182,9 @@ const joinedOf = async (tx) => (await tx.get('state', JOINED)) ?? {};
  * @param {Transaction} tx @param {number} day
  */
 async function sweep(tx, day) {
-  for (const [key, kept] of /** @type {[string, Kept][]} */ (await tx.entries('events'))) {
-    if (!key.startsWith(RUN)) continue;
+  for (const key of await rowsOf(tx)) {
+    /** @type {Kept} */
+    const kept = await tx.get('events', key);
     const age = kept.sums ? day - kept.sums.from : 0;
     if (day > kept.expires) await tx.delete('events', key);
     else if (age < 0 || age >= RETENTION_DAYS) await tx.put('events', key, { ...kept, sums: null });
@@ -218,6 +228,7 @@ async function leave(tx, followed) {
 /** @type {(view: View, ...args: Parameters<Track['sample']>) => Promise<Outcome[]>} */
 export const sample = (view, stream, value) =>
   told(view, async () => {
+    await needPart(view);
     const { runs } = await load(view);
     const own = [...runs.values()].filter(({ recipe }) => recipe.stream === stream);
     if (!own.length) throw new Refusal('unknown-stream');
@@ -285,6 +296,7 @@ export function answer(view, recipes) {
 
 /** @param {View} view @param {(RecipeJson | string)[]} [recipes] */
 async function answerAll(view, recipes) {
+  await needPart(view);
   const loaded = await load(view);
   const list = recipes ?? (await fetched(view, loaded));
   if (!Array.isArray(list)) throw new Refusal('epochs-missing');

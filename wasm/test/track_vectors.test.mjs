@@ -12,7 +12,7 @@ const steps = JSON.parse(await readFile(new URL('../../tests/core/run_vectors.js
 const core = await load();
 
 test('runs are answered as the native build answers them', () => {
-  let state = new Uint8Array();
+  let state = /** @type {Uint8Array} */ (new Uint8Array());
   const refusals = new Set();
   for (const [i, { recipe: json, starts, data, first_seed_byte: first, run_hash: hash, refusal, record, state: digest }] of steps.entries()) {
     const recipe = core.recipe(json);
