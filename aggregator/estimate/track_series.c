@@ -50,11 +50,11 @@ static shoal_err check_chain(const agg_track *track, agg_error *error, const sho
     if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
         return usage(error, "is no recipe of thresh or heavythresh: it has no epochs");
     if (track->n_rows > 0 && memcmp(track->recipe.recipe.run_hash, r->run_hash, 32) != 0)
-        return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_USAGE,
+        return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
                         "is of another run than the epochs before it: something but `round` is not the same");
     if (r->round_index != awaited) return refuse_epoch(error, r->round_index, awaited);
     if (track->n_rows > 0 && memcmp(track->last_hash, r->round_previous, 32) != 0)
-        return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_USAGE,
+        return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
                         "does not follow the recipe of epoch %u: round.previous is the hash of another", awaited - 1);
     return SHOAL_OK;
 }
