@@ -137,7 +137,17 @@ shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const a
 shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe)
 {
     char ours[SHOAL_NAME_MAX + 1] = {0};
-    if (memcmp(acc->recipe_hash, recipe->recipe_hash, 32) == 0) return SHOAL_OK;
+    int is_alike = acc->n_parts == recipe->n_parts;
+    if (memcmp(acc->recipe_hash, recipe->recipe_hash, 32) == 0) {
+        for (uint32_t i = 0; is_alike && i < acc->n_parts; i++) {
+            const agg_shape *shape = &acc->parts[i].shape;
+            const shoal_part *part = &recipe->parts[i];
+            is_alike = shape->mechanism == part->mechanism && shape->k == part->k && shape->m == part->m;
+        }
+        if (is_alike) return SHOAL_OK;
+        return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
+                        "says that it is of recipe %s, but its sketches are not", acc->recipe_id);
+    }
     memcpy(ours, recipe->key.bytes, recipe->key.len);
     return refuse_recipe(error, acc->recipe_id, acc->recipe_hash, ours, recipe->recipe_hash);
 }

@@ -89,7 +89,8 @@ shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, con
 shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream) SHOAL_MUST_CHECK;
 shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
-// SHOAL_ERR_RECIPE_HASH, naming both, unless the accumulator is of this recipe.
+// SHOAL_ERR_RECIPE_HASH, naming both, unless the accumulator is of this recipe: by its hash, and by its sketches, which decoders read as
+// the recipe's parts say. A file may claim any hash.
 shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
                                        const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 

@@ -175,6 +175,34 @@ static void other_recipes_are_refused_by_name(void **state)
     free(records);
 }
 
+// A file with a recipe's hash and smaller sketches: what reads it by the recipe would read beyond them.
+static void other_sketches_under_a_recipes_hash_are_refused(void **state)
+{
+    agg_recipe recipe, smaller;
+    agg_accumulator acc;
+    agg_error error;
+    (void)state;
+    sketch_recipe(&recipe, "cms", 2, 4, 16);
+    static const struct {
+        const char *mechanism;
+        unsigned k, m;
+    } others[] = {{"cms", 2, 16}, {"cms", 4, 8}, {"hcms", 4, 16}, {"cms", 4, 16}};
+    for (size_t i = 0; i < 4; i++) {
+        sketch_recipe(&smaller, others[i].mechanism, 2, others[i].k, others[i].m);
+        assert_ok(agg_accumulator_init(&acc, &error, &smaller.recipe));
+        memcpy(acc.recipe_hash, recipe.recipe.recipe_hash, 32);
+        if (i < 3) {
+            assert_err(agg_accumulator_check_recipe(&acc, &error, &recipe.recipe), SHOAL_ERR_RECIPE_HASH);
+            assert_non_null(strstr(error.text, "sketches"));
+        } else {
+            assert_ok(agg_accumulator_check_recipe(&acc, &error, &recipe.recipe));
+        }
+        agg_accumulator_release(&acc);
+        agg_recipe_release(&smaller);
+    }
+    agg_recipe_release(&recipe);
+}
+
 static void overflow_is_refused_and_changes_nothing(void **state)
 {
     (void)state;
@@ -278,6 +306,7 @@ int main(void)
                                        cmocka_unit_test(order_and_shards_do_not_matter),
                                        cmocka_unit_test(damage_is_refused),
                                        cmocka_unit_test(other_recipes_are_refused_by_name),
+                                       cmocka_unit_test(other_sketches_under_a_recipes_hash_are_refused),
                                        cmocka_unit_test(overflow_is_refused_and_changes_nothing),
                                        cmocka_unit_test(golden_files_stay),
                                        cmocka_unit_test(impossible_sketches_are_refused)};
