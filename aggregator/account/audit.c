@@ -108,7 +108,7 @@ void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part)
     r->parts[0] = recipe->recipe.parts[part];
     r->value_part = 0;
     r->mechanism = r->parts[0].mechanism;
-    r->value = SHOAL_VALUE_ITEM; // named by its index where the domain is closed
+    r->value = SHOAL_VALUE_ITEM;                     // named by its index where the domain is closed
     if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) { // of a run: a vote is a number too, 0 or 1
         r->value = SHOAL_VALUE_NUMBER;
         r->low_micro = 0;

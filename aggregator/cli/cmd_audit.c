@@ -6,7 +6,9 @@
 
 #include "audit.h"
 #include "commands.h"
+#include "compound.h"
 #include "estimate_print.h"
+#include "evolving.h"
 #include "options.h"
 #include "talk.h"
 
@@ -242,7 +244,8 @@ static uint32_t count_alike(const shoal_recipe *recipe, uint32_t first)
     const shoal_part *one = &recipe->parts[first];
     uint32_t i = first + 1;
     while (i < recipe->n_parts && recipe->parts[i].mechanism == one->mechanism && recipe->parts[i].k == one->k &&
-           recipe->parts[i].m == one->m && memcmp(recipe->parts[i].seed, one->seed, sizeof one->seed) == 0)
+           recipe->parts[i].m == one->m && recipe->parts[i].eps_micro == one->eps_micro &&
+           memcmp(recipe->parts[i].seed, one->seed, sizeof one->seed) == 0)
         i++;
     return i - first;
 }
@@ -255,6 +258,41 @@ static void print_before_part(const arguments *a, uint32_t first, uint32_t n)
         printf("\npart %u\n", first + 1);
     else
         printf("\nparts %u to %u, alike\n", first + 1, first + n);
+}
+
+static int is_run(const shoal_recipe *recipe)
+{
+    return recipe->mechanism == shoal_thresh_id || recipe->mechanism == shoal_heavythresh_id;
+}
+
+// How often a part counts in the recipe's epsilon: in a run over epochs, whose epsilon is that of all its reports, as core/evolving.h says.
+static uint32_t times_of(const shoal_recipe *recipe, uint32_t part)
+{
+    if (!is_run(recipe)) return 1;
+    shoal_evolving run = shoal_evolving_of(recipe);
+    return part == SHOAL_EVOLVING_VOTE ? 2 * run.n_votes : run.n_estimates;
+}
+
+// Adds up what parts cost as drawn.
+static double exact_of(const shoal_recipe *recipe)
+{
+    uint64_t sum = 0; // in micro-units
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        uint32_t micro = 0;
+        if (shoal_mechanism_by_id(part->mechanism)->epsilon(&micro, part) != SHOAL_OK) return INFINITY;
+        sum += (uint64_t)times_of(recipe, i) * micro;
+    }
+    return (double)sum / 1e6;
+}
+
+static const char *why_together(const shoal_recipe *recipe)
+{
+    if (is_run(recipe))
+        return "all reports of a run together: so many votes, each counted twice, and so many estimates";
+    return recipe->n_variables > 0
+               ? "all variables together: independent given their values"
+               : "all parts together: independent given their positions, which say nothing of the string";
 }
 
 typedef struct together {
@@ -272,10 +310,8 @@ static void print_together(const arguments *a, const shoal_recipe *r, const toge
         printf(",\"ok\":%s}", t->is_ok ? "true" : "false");
         return;
     }
-    puts(r->n_variables > 0
-             ? "\nall variables together: independent given their values"
-             : "\nall parts together: independent given their positions, which say nothing of the string");
-    printf("claimed        %-10.6f  the recipe's epsilon of one report\n", t->claimed);
+    printf("\n%s\n", why_together(r));
+    printf("claimed        %-10.6f  the recipe's epsilon of %s\n", t->claimed, is_run(r) ? "the run" : "one report");
     printf("exact          %-10.6f  the sum of the parts', from the integer thresholds\n", t->exact);
     printf("empirical      %-10.6f  the sum of what draws of each prove; the confidence is that of all\n", t->low);
     printf("ok             %s\n", t->is_ok ? "yes" : "no");
@@ -284,8 +320,8 @@ static void print_together(const arguments *a, const shoal_recipe *r, const toge
 static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_recipe *recipe, int *is_ok)
 {
     const shoal_recipe *r = &recipe->recipe;
-    uint32_t micro = 0, n_kinds = 0;
-    together t = {r->cost_micro / 1e6, INFINITY, 0, 1};
+    uint32_t n_kinds = 0;
+    together t = {r->cost_micro / 1e6, exact_of(r), 0, 1};
     arguments each = *a;
     shoal_err err = SHOAL_OK;
     if (a->items != NULL || a->draws != NULL)
@@ -294,7 +330,6 @@ static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_rec
                         shoal_recipe_mechanism_name(r));
     for (uint32_t i = 0; i < r->n_parts; i += count_alike(r, i)) n_kinds++;
     each.level = 1 - (1 - a->level) / n_kinds; // so that all bounds hold at once
-    if (shoal_recipe_epsilon(&micro, r) == SHOAL_OK) t.exact = micro / 1e6;
     t.is_ok = t.exact <= t.claimed;
     if (a->is_json) {
         print_json_text("{\"mechanism\":", text_of(shoal_recipe_mechanism_name(r)));
@@ -310,7 +345,7 @@ static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_rec
         print_before_part(a, i, n);
         err = audit_one(error, &each, &one, &low, &t.is_ok);
         if (a->is_json) fputs("}", stdout);
-        t.low += n * low;
+        t.low += n * times_of(r, i) * low;
     }
     if (err == SHOAL_OK) print_together(a, r, &t);
     *is_ok = t.is_ok;
