@@ -72,12 +72,26 @@ static void stand(comparison *c)
     }
 }
 
+// Do both share out the same among the same values? A file may state every epoch, changed or not.
+static int is_same_law(const epoch_counts *counts, const epoch_law *a, const epoch_law *b)
+{
+    const epoch_count *x = counts->entries + a->first, *y = counts->entries + b->first;
+    if (a->n != b->n) return 0;
+    for (size_t i = 0; i < a->n; i++)
+        if (x[i].value != y[i].value ||
+            fabs((double)x[i].count / (double)a->total - (double)y[i].count / (double)b->total) > 1e-12)
+            return 0;
+    return 1;
+}
+
 // Epochs in which any group's law is another than before.
 static void count_changes(comparison *c, const epoch_counts *counts)
 {
-    for (size_t i = 0; i < counts->n_laws; i++)
-        if (counts->laws[i].epoch > 1 && counts->laws[i].epoch <= c->n_epochs)
-            c->changes[counts->laws[i].epoch - 1] = 1;
+    for (size_t i = 1; i < counts->n_laws; i++) {
+        const epoch_law *law = &counts->laws[i];
+        if (law->epoch > 1 && law->epoch <= c->n_epochs && !is_same_law(counts, law - 1, law))
+            c->changes[law->epoch - 1] = 1;
+    }
     for (uint32_t t = 1; t < c->n_epochs; t++) c->changes[t] += c->changes[t - 1];
 }
 
