@@ -28,9 +28,10 @@ typedef struct heavy_device {
 
 // What one thread works with, and what it found in an epoch.
 typedef struct worker {
-    uint32_t *counts, *now, *sums; // of heavythresh: by value, by coordinate, of the values of a byte
-    uint64_t n_spent;              // devices without a vote left
-    uint32_t privacy;              // most that one has spent, micro-units
+    uint32_t *counts, *now; // of heavythresh: by value, and by coordinate
+    uint32_t (*sums)[256];  // of the values of a byte, four of them
+    uint64_t n_spent;       // devices without a vote left
+    uint32_t privacy;       // most that one has spent, micro-units
     shoal_err err;
 } worker;
 
@@ -50,6 +51,12 @@ typedef struct world {
     uint8_t *records;
     worker *workers;
 } world;
+
+// Values are taken 32 at a time; those that there are not have no sample.
+static size_t padded(uint32_t n_values)
+{
+    return ((size_t)n_values + 31) / 32 * 32;
+}
 
 // ---- values ----
 
@@ -100,19 +107,25 @@ static shoal_err run_device(worker *own, const world *w, uint64_t i, const epoch
     return shoal_record_randomize(w->records + i * r->record_size, r, items, 2, NULL, &d->rng);
 }
 
-// positive[j]: how many samples have a value whose sign j is +. Eight values at a time, by a table of what each byte of signs adds.
+// What each byte of signs adds: sums[x] is the sum of the counts whose bit is set in x.
+static void fill_sums(uint32_t sums[256], const uint32_t counts[8])
+{
+    for (uint32_t x = 1, top = 0; x < 256; x++) {
+        if (x >= 2u << top) top++;
+        sums[x] = sums[x - (1u << top)] + counts[top];
+    }
+}
+
+// positive[j]: how many samples have a value whose sign j is +. Thirty-two values at a time, by four tables.
 static void project(uint32_t *positive, const worker *own, const world *w)
 {
+    uint32_t(*sums)[256] = own->sums;
     memset(positive, 0, w->w * sizeof *positive);
-    for (uint32_t g = 0; 8 * g < w->n_values; g++) {
-        const uint32_t *counts = own->counts + 8 * (size_t)g;
-        const uint8_t *signs = w->signs + (size_t)g * w->w;
-        uint32_t *sums = own->sums;
-        for (uint32_t x = 1, top = 0; x < 256; x++) {
-            if (x >= 2u << top) top++;
-            sums[x] = sums[x - (1u << top)] + counts[top];
-        }
-        for (uint32_t j = 0; j < w->w; j++) positive[j] += sums[signs[j]];
+    for (size_t g = 0; 8 * g < w->n_values; g += 4) {
+        const uint8_t *a = w->signs + g * w->w, *b = a + w->w, *c = b + w->w, *d = c + w->w;
+        for (size_t i = 0; i < 4; i++) fill_sums(sums[i], own->counts + 8 * (g + i));
+        for (uint32_t j = 0; j < w->w; j++)
+            positive[j] += sums[0][a[j]] + sums[1][b[j]] + sums[2][c[j]] + sums[3][d[j]];
     }
 }
 
@@ -138,7 +151,7 @@ static shoal_err run_heavy_device(worker *own, const world *w, uint64_t i, const
 static void run_group(worker *own, const world *w, uint32_t group, uint64_t start, uint64_t stop)
 {
     const epoch_sampler *sampler = &w->samplers[group];
-    if (w->w > 0) memset(own->counts, 0, ((size_t)w->n_values + 8) * sizeof *own->counts);
+    if (w->w > 0) memset(own->counts, 0, padded(w->n_values) * sizeof *own->counts);
     for (uint64_t i = start; i < stop && own->err == SHOAL_OK; i++)
         own->err = w->w > 0 ? run_heavy_device(own, w, i, sampler) : run_device(own, w, i, sampler);
 }
@@ -309,13 +322,13 @@ static shoal_err build_heavy(world *w, agg_error *error)
     uint8_t *bits = agg_alloc(error, w->w / 8, 1);
     w->heavy_devices = agg_alloc(error, n, sizeof *w->heavy_devices);
     w->fractions = agg_alloc(error, n_fractions, sizeof *w->fractions);
-    w->signs = agg_alloc(error, w->n_values / 8 + 1, w->w);
+    w->signs = agg_alloc(error, padded(w->n_values) / 8, w->w);
     int is_built = bits != NULL && w->heavy_devices != NULL && w->fractions != NULL && w->signs != NULL;
     for (unsigned t = 0; t < w->simulation->n_threads && is_built; t++) {
         worker *own = &w->workers[t];
-        own->counts = agg_alloc(error, (size_t)w->n_values + 8, sizeof *own->counts);
+        own->counts = agg_alloc(error, padded(w->n_values), sizeof *own->counts);
         own->now = agg_alloc(error, w->w, sizeof *own->now);
-        own->sums = agg_alloc(error, 256, sizeof *own->sums);
+        own->sums = agg_alloc(error, 4, sizeof *own->sums);
         is_built = own->counts != NULL && own->now != NULL && own->sums != NULL;
     }
     if (is_built) fill_signs(w, bits);
