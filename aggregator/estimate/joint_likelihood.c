@@ -208,10 +208,8 @@ static void model_row(agg_joint_law *law, uint32_t j)
     double trust = law->spread > 0 && reports > 0 ? law->spread / (law->spread + law->noise / reports) : 0;
     for (uint32_t l = 0; l < law->n_columns; l++) law->other[l] = drawn_towards(middle, law->other[l], trust);
     law->other_none = 0;
-    if (law->marks->columns != AGG_JOINT_RELATED) {
-        name_columns(law);
-        forget_unnamed(law);
-    }
+    name_columns(law);
+    forget_unnamed(law);
     if (law->hashes > 1) {
         use_bits(law);
         return;
@@ -220,49 +218,19 @@ static void model_row(agg_joint_law *law, uint32_t j)
     if (law->marks->transform != NULL) law->marks->transform(law->other, law->part);
 }
 
-// Moments of what is estimated of the entries that are left.
-typedef struct left {
-    double n, sum, squares, variance;
-} left;
-
-static left sum_left(const agg_joint_law *law, const agg_count *counts, const uint8_t *is_named)
+// Gives each block what its entries that no category has are estimated to be; where all of that is below zero, as if entries were all alike.
+static void fill_blocks(agg_joint_law *law, const agg_count *counts)
 {
-    left rest = {0, 0, 0, 0};
-    for (uint32_t x = 0; x < law->part->size; x++) {
-        if (is_named[x]) continue;
-        rest.n++;
-        rest.sum += counts[x].count / law->n;
-        rest.squares += counts[x].count / law->n * (counts[x].count / law->n);
-        rest.variance += counts[x].stderr_ / law->n * (counts[x].stderr_ / law->n);
-    }
-    return rest;
-}
-
-static uint32_t place_of(const agg_joint_law *law, uint32_t x)
-{
-    return law->marks->place != NULL ? law->marks->place(law->part, x) : x;
-}
-
-static void model_entries(agg_joint_law *law, const agg_count *counts, const uint8_t *is_named)
-{
-    left rest = sum_left(law, counts, is_named);
-    double all = 0, middle = rest.n > 0 ? rest.sum / rest.n : 0, trust = 1;
-    double spread = rest.n > 1 ? (rest.squares - rest.sum * middle) / (rest.n - 1) : 0;
-    if (spread > 0) trust = fmax(0, spread - rest.variance / rest.n) / spread;
-    middle = fmax(middle, 0);
-    for (uint32_t x = 0; x < law->part->size; x++) {
+    double all = 0, sum = 0;
+    uint32_t size = law->part->size;
+    for (uint32_t x = 0; x < size && law->n > 0; x++) {
         all += counts[x].count / law->n;
-        law->other[place_of(law, x)] = is_named[x] ? 0 : drawn_towards(middle, counts[x].count / law->n, trust);
+        if (!law->is_named[x]) law->other[law->marks->place(law->part, x)] += counts[x].count / law->n;
     }
-    law->other_none = is_named[law->part->size] ? 0 : fmax(0, 1 - all);
-}
-
-// What is left over when all estimates are below zero: any of the entries that no category names.
-static void model_nothing(agg_joint_law *law, const uint8_t *is_named)
-{
-    double sum = law->other_none;
-    for (uint32_t l = 0; l < law->n_columns; l++) sum += law->other[l];
-    for (uint32_t x = 0; x < law->part->size && !(sum > 0); x++) law->other[place_of(law, x)] = is_named[x] ? 0 : 1;
+    law->other_none = law->n > 0 && !law->is_named[size] ? fmax(0, 1 - all) : 0;
+    for (uint32_t l = 0; l < law->n_columns; l++) sum += law->other[l] = fmax(0, law->other[l]);
+    for (uint32_t x = 0; x < size && !(sum + law->other_none > 0); x++)
+        if (!law->is_named[x]) law->other[law->marks->place(law->part, x)]++;
 }
 
 static shoal_err count_entries(agg_count *counts, agg_error *error, const agg_joint_law *law, unsigned n_threads)
@@ -278,16 +246,13 @@ static shoal_err count_entries(agg_count *counts, agg_error *error, const agg_jo
     return err;
 }
 
-// Of a hadamard response: the shares of the entries that are left, estimated.
-static shoal_err model_related(agg_joint_law *law, agg_error *error, unsigned n_threads)
+static shoal_err model_blocks(agg_joint_law *law, agg_error *error, unsigned n_threads)
 {
     agg_count *counts = agg_alloc(error, law->part->size, sizeof *counts);
     shoal_err err = counts == NULL ? AGG_ERR_MEMORY : count_entries(counts, error, law, n_threads);
     if (err == SHOAL_OK) {
-        if (law->n > 0) model_entries(law, counts, law->is_named);
-        model_nothing(law, law->is_named);
+        fill_blocks(law, counts);
         scale_to_one(law);
-        if (law->marks->transform != NULL) law->marks->transform(law->other, law->part);
     }
     free(counts);
     return err;
@@ -297,7 +262,7 @@ static shoal_err model_list(agg_joint_law *law, agg_error *error, unsigned n_thr
 {
     uint32_t size = law->part->size;
     for (uint32_t i = 0; i < law->n_items; i++) law->is_named[law->items[i] < size ? law->items[i] : size] = 1;
-    if (law->marks->columns == AGG_JOINT_RELATED) return model_related(law, error, n_threads);
+    if (law->marks->columns == AGG_JOINT_BLOCKS) return model_blocks(law, error, n_threads);
     forget_unnamed(law);
     return SHOAL_OK;
 }

@@ -17,7 +17,9 @@
 // same reports costs more than they say: with all 100 bits of the paper's Tables 1 and 2 the share of (Other, Other) came out 0.25 % of the
 // reports too large, half a standard error; without, the standard errors grow by 1 to 4 % and nothing is off (docs/joint-study.md). Bits that
 // are thrown each for itself are left out of the record, and of answers and sets it counts that such a column came, not which; so Other's law
-// over a list is known and not estimated. Of Hadamard's two mechanisms no column can be left out.
+// over a list is known and not estimated. Of Hadamard's two mechanisms the signs of such columns are left out: they agree with a named one's in
+// every other row of the transform. (With three named columns in one block, not in every pattern of rows; that is left as it is.) Of a Hadamard
+// response remains which block a record came from; the blocks' shares are estimated.
 //
 // A row that few reports chose knows little of itself, and each of them would find itself in v. Therefore v is drawn towards what a
 // random value would have (1/m of a row of m columns; alike for all values of a list that are left): v = b + l (v - b), l = T / (T + S), S the variance of

@@ -156,11 +156,11 @@ static int is_cell(const shoal_part *part, const uint8_t *record, uint32_t colum
     return load32_le(record) == 2 * (column % part->k * part->m + row) + (shoal_parity(row & column / part->k) ^ 1);
 }
 
-static double sum_cell(const double *weights, const shoal_part *part, const uint8_t *record)
+// Of the block's columns every other one has the sign.
+static double sum_block(const double *weights, const shoal_part *part, const uint8_t *record)
 {
     uint32_t index = load32_le(record) >> 1;
-    double all = weights[index - index % part->m], of_sign = weights[index];
-    return (all + (load32_le(record) & 1 ? of_sign : -of_sign)) / 2;
+    return weights[index - index % part->m] / 2;
 }
 
 static void walsh_hadamard(double *x, uint32_t n)
@@ -179,14 +179,9 @@ static void transform_row(double *weights, const shoal_part *part)
     walsh_hadamard(weights, part->m);
 }
 
-static void transform_blocks(double *weights, const shoal_part *part)
+static uint32_t place_of_block(const shoal_part *part, uint32_t x)
 {
-    for (uint32_t block = 0; block < part->k; block++) walsh_hadamard(weights + (size_t)block * part->m, part->m);
-}
-
-static uint32_t place_in_block(const shoal_part *part, uint32_t x)
-{
-    return x % part->k * part->m + x / part->k;
+    return x % part->k * part->m;
 }
 
 static void shares_of_ones(double *shares, const agg_joint_coins *c, const agg_sketch *sketch, uint32_t j,
@@ -210,14 +205,12 @@ static const agg_joint_marks table[] = {
     {shoal_rappor_id, AGG_JOINT_APART, set_rappor_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, NULL,
      shares_of_ones, 0},
     {shoal_olh_id, AGG_JOINT_ALIKE, set_answer, answer_row, is_answer, weight_of_answer, NULL, NULL, shares_of_ones, 0},
-    {shoal_hcms_id, AGG_JOINT_RELATED, set_sign, first_word, has_sign, sum_sign, transform_row, NULL, shares_of_signs,
-     0},
+    {shoal_hcms_id, AGG_JOINT_APART, set_sign, first_word, has_sign, sum_sign, transform_row, NULL, shares_of_signs, 0},
     {shoal_onehot_asymmetric_id, AGG_JOINT_APART, set_fair_bit, NULL, is_bit, sum_list_bits, NULL, NULL, NULL, 0},
     {shoal_onehot_symmetric_id, AGG_JOINT_APART, set_flipped_bits, NULL, is_bit, sum_list_bits, NULL, NULL, NULL, 0},
     {shoal_grr_id, AGG_JOINT_ALIKE, set_answer, NULL, is_answer, weight_of_answer, NULL, NULL, NULL, 1},
     {shoal_subset_id, AGG_JOINT_ALIKE, set_subset, NULL, is_in_set, sum_set, NULL, NULL, NULL, 1},
-    {shoal_hadamard_id, AGG_JOINT_RELATED, set_cell, NULL, is_cell, sum_cell, transform_blocks, place_in_block, NULL,
-     0},
+    {shoal_hadamard_id, AGG_JOINT_BLOCKS, set_cell, NULL, is_cell, sum_block, NULL, place_of_block, NULL, 0},
 };
 
 const agg_joint_marks *agg_joint_marks_of(uint32_t mechanism)

@@ -21,9 +21,9 @@ typedef struct agg_joint_coins {
 
 // What columns that no category has say of "Other" beyond the named ones.
 enum agg_joint_columns {
-    AGG_JOINT_APART,  // nothing: bits are thrown each for itself, so that a record without them is still a record
-    AGG_JOINT_ALIKE,  // that one of them came, not which: no category tells them apart
-    AGG_JOINT_RELATED // which they are says something: their shares must be known
+    AGG_JOINT_APART, // nothing: bits are thrown each for itself, and the signs of two columns differ in every other row of a transform
+    AGG_JOINT_ALIKE, // that one of them came, not which: no category tells them apart
+    AGG_JOINT_BLOCKS // that one of its block came; within the block they are apart
 };
 
 typedef struct agg_joint_marks {
@@ -35,7 +35,7 @@ typedef struct agg_joint_marks {
     // Returns: the sum of the weights of a record's marked columns. Weights were transformed before, where there is a transform.
     double (*sum_marked)(const double *weights, const shoal_part *part, const uint8_t *record);
     void (*transform)(double *weights, const shoal_part *part);
-    // Returns: where entry x has its weight among k * m, so that they can be transformed. NULL: at x.
+    // Returns: where an entry that no category has adds its weight among k * m: its block's. NULL where there are no blocks.
     uint32_t (*place)(const shoal_part *part, uint32_t x);
     // Writes the share of a row's reports whose value has each column, unbiased. NULL where columns are the list's entries.
     void (*row_shares)(double *shares, const agg_joint_coins *coins, const agg_sketch *sketch, uint32_t j,
