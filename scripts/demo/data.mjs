@@ -62,6 +62,30 @@ export async function siteCounts() {
   return falling(sums);
 }
 
+/** @typedef {{category: string, popularity: string, count: number}} Load what one load of a page's third-party service is, and how many there were */
+
+export const POPULARITY = ['top 10', 'top 100', 'others'];
+
+/**
+ * What pages load from others: the category of the service and how popular it is, by its rank, in proportion to the pages that load it.
+ * @returns {Load[]} every pair that there is, the most frequent first
+ */
+export function serviceLoads() {
+  /** @type {{categories: string[], totalOccurrences?: number}[]} */
+  const services = require('third-party-web').entities;
+  const sums = new Map();
+  const ranked = services.filter(({ totalOccurrences }) => totalOccurrences).sort((a, b) => (b.totalOccurrences ?? 0) - (a.totalOccurrences ?? 0));
+  for (const [rank, { categories: [category], totalOccurrences = 0 }] of ranked.entries()) {
+    const popularity = POPULARITY[rank < 10 ? 0 : rank < 100 ? 1 : 2];
+    const key = `${category}\t${popularity}`;
+    sums.set(key, (sums.get(key) ?? 0) + totalOccurrences);
+  }
+  return falling(sums).map(({ value, count }) => {
+    const [category, popularity] = value.split('\t');
+    return { category, popularity, count };
+  });
+}
+
 /** Draws values in proportion to their counts, with a generator that is not meant to be secret. @param {Counts} counts */
 export function drawer(counts) {
   let total = 0;

@@ -14,7 +14,7 @@ const BATCH_TRAILER = 8;
 const WAIT_MS = 60_000;
 
 /**
- * @typedef {{words: string[], sites: string[]}} Events
+ * @typedef {{words?: string[], sites?: string[], records?: [string, any][]}} Events records are of a stream and what happened there
  * @typedef {(text: string) => void} Progress
  */
 
@@ -65,7 +65,7 @@ export async function postBatches(file, aggregator, secret, progress) {
  * @param {string} url of the page @param {string} edge @param {Events} events @param {Progress} progress
  * @returns {Promise<{accepted: number, page: import('playwright-core').Page, close: () => Promise<void>}>}
  */
-export async function visitPage(url, edge, { words, sites }, progress) {
+export async function visitPage(url, edge, { words = [], sites = [] }, progress) {
   const browser = await chromium.launch({
     executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium',
     args: FLAGS,
@@ -103,7 +103,7 @@ export async function visitPage(url, edge, { words, sites }, progress) {
  * One device in Node: the client of the same package, with its WebAssembly, over HTTP.
  * @param {string} edge @param {any[]} recipes @param {Events} events @param {() => void} onAccepted
  */
-export async function useClient(edge, recipes, { words, sites }, onAccepted) {
+export async function useClient(edge, recipes, { words = [], sites = [], records = [] }, onAccepted) {
   let accepted = 0;
   const client = await init({
     endpoint: edge,
@@ -121,7 +121,8 @@ export async function useClient(edge, recipes, { words, sites }, onAccepted) {
   await client.consent.grant();
   for (const word of words) await client.type(word);
   for (const site of sites) await client.visit(`https://${site}/`);
-  const wanted = words.length + sites.length;
+  for (const [stream, event] of records) await client.record(stream, event);
+  const wanted = words.length + sites.length + records.length;
   for (const end = Date.now() + WAIT_MS; accepted < wanted && Date.now() < end;) {
     await client.flush();
     await new Promise((resolve) => setTimeout(resolve, 20));

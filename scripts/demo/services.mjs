@@ -26,7 +26,7 @@ export async function freePort() {
  * @param {string} options.binary
  * @param {string} options.folder of this run
  * @param {string} options.secret of the edge's batches
- * @param {{file: string, id: string, dictionary: string}[]} options.collections
+ * @param {{file: string, id: string, dictionary?: string}[]} options.collections
  */
 export async function startAggregator({ binary, folder, secret, collections }) {
   await writeFile(join(folder, 'batch.secret'), `${secret}\n`, { mode: 0o600 });
@@ -34,7 +34,7 @@ export async function startAggregator({ binary, folder, secret, collections }) {
     listen: '127.0.0.1:0',
     store: 'store',
     recipes: collections.map(({ file }) => file),
-    dictionaries: Object.fromEntries(collections.map(({ id, dictionary }) => [id, dictionary])),
+    dictionaries: Object.fromEntries(collections.filter(({ dictionary }) => dictionary).map(({ id, dictionary }) => [id, dictionary])),
     batch_secret_file: 'batch.secret',
     period: 'all',
     fold_interval_s: 1,

@@ -46,6 +46,7 @@ const json = (...more) => JSON.parse(run('--format', 'json', ...more).text);
 const schema = (/** @type {string} */ name) => JSON.parse(readFileSync(new URL(`../../docs/schema/${name}.schema.json`, import.meta.url), 'utf8'));
 const ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });
 ajv.addSchema(schema('result'), 'result.schema.json');
+/** @type {any} */
 const isJoint = ajv.compile(schema('joint'));
 
 test('the share of each pair, of each value and within each value is what devices drew', () => {
