@@ -77,6 +77,13 @@ static void is_multinomial_without_noise(void **state)
     assert_ok(agg_joint_rates(shares, &error, &c, 0, 1, 0.95));
     near(shares[3].p, 190 / 270.0, 1e-15);
     near(shares[3].stderr_, sqrt(190.0 * 80 / 270 / 270 / 270), 1e-15);
+    // The ends of its interval are where a - r b is z errors off 0: a = 0.19, b = 0.27, of the multinomial law.
+    for (int end = 0; end < 2; end++) {
+        double r = end == 0 ? shares[3].low : shares[3].high, off = 0.19 - r * 0.27, z = 1.959963984540054;
+        near(off * off, z * z / 1000 * (0.19 * 0.81 - 2 * r * 0.19 * 0.73 + r * r * 0.27 * 0.73), 1e-15);
+        near(r, 190 / 270.0, 2.1 * shares[3].stderr_);
+    }
+    assert_true(shares[3].low < shares[3].p && shares[3].p < shares[3].high);
     assert_ok(agg_joint_rates(shares, &error, &c, 1, 0, 0.95));
     near(shares[5].p, 245 / 555.0, 1e-15);
     near(shares[5].stderr_, sqrt(245.0 * 310 / 555 / 555 / 555), 1e-15);

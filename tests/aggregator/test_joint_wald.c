@@ -118,6 +118,21 @@ static void states_ranks(void **state)
     assert_true(isnan(wald.p_value));
     agg_joint_data_release(&data);
 
+    // Three categories that all look alike, seen beside two: nothing to test by either form, and of the paper's matrix one direction.
+    static const double alike[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    tables[0] = alike;
+    assert_ok(agg_joint_data_of_tables(&data, &error, tables, sizes, 2, counts, 4));
+    assert_ok(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1));
+    assert_int_equal(wald.rank_first, 0);
+    assert_int_equal(wald.df, 0);
+    assert_ok(agg_joint_covariance_make(&c, &error, &data, p, 1));
+    assert_int_equal(c.rank, 1);
+    assert_ok(agg_joint_wald_em(&wald, &error, &c, 0, 1));
+    assert_int_equal(wald.df, 1);
+    agg_joint_covariance_release(&c);
+    agg_joint_data_release(&data);
+
+    tables[0] = one;
     assert_ok(agg_joint_data_of_tables(&data, &error, tables, small, 2, once, 4));
     assert_err(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1), SHOAL_ERR_RANGE);
     agg_joint_data_release(&data);
@@ -260,6 +275,37 @@ static void finds_more_with_more(void **state)
         fail_msg("%zu %zu %zu %zu", strict, loose, few, plenty);
 }
 
+// Well inside the simplex both forms are as good as the best there is, and find the same: the scores are the efficient ones.
+static void is_as_strong_as_the_estimate(void **state)
+{
+    static const double table[9] = {0.15, 0.12, 0.09, 0.12, 0.1, 0.1, 0.08, 0.11, 0.13};
+    const uint32_t sizes[2] = {3, 3};
+    double p[9], linear = 0, em = 0;
+    joint_world world;
+    agg_error error;
+    (void)state;
+    assert_ok(joint_world_make(&world, &error, BASIC, sizes, 3));
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        agg_joint_data data;
+        agg_joint_wald wald;
+        agg_joint_covariance c;
+        agg_joint_em_result result;
+        agg_joint_em_options options = agg_joint_em_defaults();
+        assert_ok(joint_draws_data(&data, &error, &world, table, 40000, seed, sizes, 0, 1));
+        assert_ok(agg_joint_em(p, &result, &error, &data, &options));
+        assert_ok(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1));
+        linear += wald.statistic;
+        assert_ok(agg_joint_covariance_make(&c, &error, &data, p, 1));
+        assert_ok(agg_joint_wald_em(&wald, &error, &c, 0, 1));
+        em += wald.statistic;
+        agg_joint_covariance_release(&c);
+        agg_joint_data_release(&data);
+    }
+    // The effect is 17 standard errors large, where the two no longer agree to first order only.
+    if (!(em > 100 && fabs(linear / em - 1) < 0.08)) fail_msg("%g against %g", linear, em);
+    joint_world_release(&world);
+}
+
 // Answers that are not one bit a category.
 static void errs_alike_with_other_mechanisms(void **state)
 {
@@ -282,6 +328,7 @@ int main(void)
                                        cmocka_unit_test(tests_pairs_of_several_variables),
                                        cmocka_unit_test(errs_as_often_as_it_says),
                                        cmocka_unit_test(finds_more_with_more),
+                                       cmocka_unit_test(is_as_strong_as_the_estimate),
                                        cmocka_unit_test(errs_alike_with_other_mechanisms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
