@@ -13,8 +13,10 @@ import { fileURLToPath } from 'node:url';
  * @property {any[]} recipes the collections' recipes
  * @property {string[]} links hosts that the page offers to visit
  * @property {{title: string, stream: string, values: string[]}[]} [choices] rows of buttons, each of which records its value
- * @property {{title: string, recipe: string}[]} crowds histograms, in order
- * @property {(recipe: string) => Promise<{status: number, body: string}>} results asks the aggregator
+ * @property {{title: string, stream: string, events: {label: string, values: {[variable: string]: string}}[]}[]} [pairs] rows of buttons,
+ *   each of which records a value of each variable
+ * @property {{title: string, recipe: string, isPicture?: boolean}[]} crowds histograms, in order; and pictures (SVG) of joint recipes
+ * @property {(recipe: string) => Promise<{status: number, body: string}>} results asks the aggregator; of a picture, SVG where status is 200
  * @property {number} [port] 0, the default, takes a free one
  */
 
@@ -71,8 +73,11 @@ export async function startPage(options) {
 async function answer(target, options) {
   const { pathname } = new URL(target, 'http://page');
   if (pathname === '/config.json') return { status: 200, type: '.json', body: JSON.stringify(pageConfig(options)) };
-  const crowd = options.crowds.find(({ recipe }) => pathname === `/crowd/${recipe}.json`);
-  if (crowd) return { type: '.json', ...(await options.results(crowd.recipe)) };
+  const crowd = options.crowds.find((each) => pathname === `/${urlOf(each)}`);
+  if (crowd) {
+    const result = await options.results(crowd.recipe);
+    return { type: crowd.isPicture && result.status === 200 ? '.svg' : '.json', ...result };
+  }
   // Two flat folders of plain names: nothing else of the disk can be named.
   const [, folder, name] = /^\/(shoal\/)?([a-z_-]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
   const path = (folder ? FOLDERS.client : FOLDERS.page) + name;
@@ -80,7 +85,10 @@ async function answer(target, options) {
   return body ? { status: 200, type: extname(path), body } : { status: 404, type: '.txt', body: 'not found' };
 }
 
+/** @param {PageOptions['crowds'][number]} crowd */
+const urlOf = ({ recipe, isPicture }) => `crowd/${recipe}.${isPicture ? 'svg' : 'json'}`;
+
 /** @param {PageOptions} options */
-function pageConfig({ endpoint, recipes, links, choices = [], crowds }) {
-  return { endpoint, recipes, links, choices, crowds: crowds.map((crowd) => ({ ...crowd, url: `crowd/${crowd.recipe}.json` })) };
+function pageConfig({ endpoint, recipes, links, choices = [], pairs = [], crowds }) {
+  return { endpoint, recipes, links, choices, pairs, crowds: crowds.map((crowd) => ({ ...crowd, url: urlOf(crowd) })) };
 }

@@ -12,12 +12,15 @@ import { h, toDom } from './tree.js';
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}}} Balance
  * @typedef {{code: string, text: string, recipe: string | null, count: number}} Reason
  * @typedef {{title: string, stream: string, values: string[]}} Choice buttons, each of which records its value
+ * @typedef {{title: string, stream: string, events: {label: string, values: {[variable: string]: string}}[]}} Pair buttons, each of
+ *   which records a value of each variable
  * @typedef {object} Config
  * @property {string} endpoint
  * @property {any[]} recipes
  * @property {string[]} links
  * @property {Choice[]} choices
- * @property {{title: string, recipe: string, url: string}[]} crowds
+ * @property {Pair[]} pairs
+ * @property {import('./crowd.js').Crowd[]} crowds
  */
 
 const LOOK_MS = 700;
@@ -34,9 +37,13 @@ const shoal = start({ endpoint: config.endpoint, recipes: config.recipes });
 /** What the lists show now, so that they are drawn again only when something changed. */
 let shown = '';
 
+/** What one report costs, as far as the recipe states it: of several variables, all together. @param {any} recipe @returns {number} */
+const costOf = ({ parameters, variables }) =>
+  variables ? variables.reduce((/** @type {number} */ sum, /** @type {any} */ variable) => sum + costOf(variable), 0) : (parameters.epsilon ?? 0);
+
 /** The sentences that depend on the recipes. */
 function describe() {
-  const epsilon = Math.max(...config.recipes.map((recipe) => recipe.parameters.epsilon ?? 0));
+  const epsilon = Math.max(...config.recipes.map(costOf));
   const perDay = Math.max(...config.recipes.map((recipe) => recipe.limit.per_day));
   $('epsilon').textContent = epsilonInWords(epsilon);
   $('epsilon-number').textContent = String(epsilon);
@@ -49,10 +56,17 @@ function describe() {
     h('ul', { class: 'picks', 'aria-label': title },
       ...values.map((value) => h('li', {}, h('button', { type: 'button', 'data-stream': stream, value }, value)))),
   ]));
+  fill($('pairs'), config.pairs.flatMap(({ title, events }, i) => [
+    h('p', { class: 'label' }, title),
+    h('ul', { class: 'picks names', 'aria-label': title },
+      ...events.map(({ label }, j) => h('li', {}, h('button', { type: 'button', 'data-pair': `${i}/${j}` }, label)))),
+  ]));
   const hasWords = config.recipes.some((recipe) => recipe.value === 'word');
   for (const id of ['words', 'words-label']) $(id).hidden = !hasWords;
   $('links-label').hidden = !config.links.length;
-  const does = [hasWords && 'word you finish typing', config.links.length && 'link you follow', config.choices.length && 'choice you make'];
+  $('bars').hidden = config.crowds.every(({ isPicture }) => isPicture);
+  const hasChoices = config.choices.length || config.pairs.length;
+  const does = [hasWords && 'word you finish typing', config.links.length && 'link you follow', hasChoices && 'choice you make'];
   const parts = does.filter(Boolean).map((what) => ['each ', h('b', {}, String(what)), ' below']);
   fill($('what'), parts.flatMap((part, i) => (i ? [i + 1 < parts.length ? ', ' : ' and ', ...part] : part)));
 }
@@ -74,7 +88,7 @@ async function decide(what) {
 /** @type {{[state: string]: string}} */
 const STATES = {
   none: '',
-  granted: config.choices.length ? 'You take part. Pick something below.' : 'You take part. Type, or follow a link.',
+  granted: config.choices.length || config.pairs.length ? 'You take part. Pick something below.' : 'You take part. Type, or follow a link.',
   withdrawn: 'You stopped. Nothing more is sent, and what was waiting has been deleted.',
   gpc: 'Your browser sends Global Privacy Control. That counts as no, so nothing is sent.',
   decline: 'Nothing was loaded, stored or sent. The page works without you.',
@@ -115,7 +129,11 @@ async function follow(event) {
 async function choose(event) {
   const button = /** @type {HTMLButtonElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
   if (!button) return;
-  const outcomes = await shoal.record(String(button.dataset.stream), button.value);
+  const { stream, pair } = button.dataset;
+  const [i, j] = (pair ?? '').split('/').map(Number);
+  const outcomes = pair
+    ? await shoal.record(config.pairs[i].stream, config.pairs[i].events[j].values)
+    : await shoal.record(String(stream), button.value);
   const isQueued = outcomes.some((/** @type {{code: string}} */ outcome) => outcome.code === 'queued');
   $('event').textContent = isQueued ? 'Your choice became a private record.' : 'Nothing was recorded. The list below says why.';
   await look();
@@ -187,7 +205,7 @@ for (const id of /** @type {const} */ (['grant', 'decline', 'withdraw', 'erase']
 $('words').addEventListener('input', () => setTimeout(look, 60));
 $('links').addEventListener('click', follow);
 $('links').addEventListener('auxclick', follow);
-$('choices').addEventListener('click', choose);
+for (const id of /** @type {const} */ (['choices', 'pairs'])) $(id).addEventListener('click', choose);
 watchCrowd($('crowds'), config.crowds);
 setInterval(look, LOOK_MS);
 await look();

@@ -5,23 +5,41 @@ import { h } from './tree.js';
 
 /**
  * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records: string[]}} Report
- * @typedef {{value?: string, mechanism?: string}} Recipe the part of a recipe that words and one doubtful shape need
+ * @typedef {{value?: string, mechanism?: string, parameters?: any, variables?: Recipe[]}} Recipe the part of a recipe that words and one
+ *   doubtful shape need
  *
  * @typedef {object} View
- * @property {'bits' | 'bloom' | 'list' | 'sign' | 'cell' | 'set' | 'bit' | 'text'} form
+ * @property {'bits' | 'bloom' | 'list' | 'sign' | 'cell' | 'set' | 'bit' | 'parts' | 'text'} form
  *   bits: a row of a sketch; bloom: a filter of a cohort; list: a bit an entry; sign: one sign of a row; cell: one cell of a
- *   row; set: some entries of a list; bit: one bit; text: a shape that this page does not know
+ *   row; set: some entries of a list; bit: one bit; parts: one of these for each variable; text: a shape that this page does not know
  * @property {Uint8Array | null} cells what is drawn, lit or dark; null where that is too much, or nothing
  * @property {number} row the row or cohort; -1 where there is none
  * @property {number} [column] of a sign
  * @property {number} [sign] 1 or -1
  * @property {number[]} [members] of a set
+ * @property {{view: View, report: Report, recipe: Recipe}[]} [parts] of variables
  */
 
 const DRAWN_MAX = 1 << 16;
 
+/** A variable's numbers, as a report of it alone would state them. @param {Recipe} variable */
+const numbersOf = ({ parameters }) =>
+  Object.fromEntries(Object.entries(parameters).map(([name, value]) => (Array.isArray(value) ? ['size', value.length] : [name, value])));
+
+/** A record of several variables: each answer as if it stood alone. @param {Report} report @param {Recipe[]} variables @returns {View} */
+function readParts(report, variables) {
+  const texts = report.records[0].split(';');
+  const parts = variables.map((recipe, i) => {
+    const own = { ...report, parameters: numbersOf(recipe), records: [texts[i] ?? ''] };
+    return { view: readRecord(own, recipe), report: own, recipe };
+  });
+  return { form: 'parts', row: -1, cells: null, parts };
+}
+
 /** @param {Report} report @param {Recipe} [recipe] @returns {View} */
-export function readRecord({ parameters, records: [text] }, recipe = {}) {
+export function readRecord(report, recipe = {}) {
+  if (recipe.variables) return readParts(report, recipe.variables);
+  const { parameters, records: [text] } = report;
   const { k, m, g, size, bits: width, low } = parameters;
   const fields = text.split(',');
   const numbers = fields.map(Number);
@@ -91,9 +109,12 @@ function label({ form, cells }, n) {
   return `The record's ${whole(n)} bits as a grid; ${areLit(count)}, scattered at random`;
 }
 
-/** A picture of the cells, square where their number is; nothing where there are none to draw. @param {View} view */
+/** A picture of the cells, square where their number is; nothing where there are none to draw. @param {View} view @returns {import('./tree.js').Node_} */
 export function grid(view) {
-  const { cells } = view;
+  const { cells, parts } = view;
+  /** @type {import('./tree.js').Child[]} */
+  const grids = (parts ?? []).map((part) => grid(part.view));
+  if (parts) return h('div', { class: 'parts' }, ...grids);
   if (!cells) return h('div', { class: 'nothing' });
   const side = Math.ceil(Math.sqrt(cells.length));
   const height = Math.ceil(cells.length / side);
@@ -130,6 +151,10 @@ const some = (all, share) => whole(Number(Math.max(1, all * share).toPrecision(2
  */
 export function sayings(view, report, recipe = {}) {
   const noun = NOUNS[recipe.value ?? ''] ?? 'value';
+  if (view.parts) {
+    const each = view.parts.map((part) => sayings(part.view, part.report, part.recipe).sees);
+    return { sees: `${each.length} answers in one record. ${each.join(' ')}`, little: promise(report.parameters.epsilon, 'event') };
+  }
   return SAYINGS[view.form]({ ...report.parameters, noun, view, count: litIn(view.cells), n: view.cells?.length ?? 0 });
 }
 

@@ -110,13 +110,18 @@ test('every shape of a record is told apart, drawn and put into words', async ()
 
 test('no record of the vectors is put into words that say nothing', async () => {
   for (const { name, recipe, record } of await readVectors()) {
-    const parameters = { ...recipe.parameters, ...(recipe.parameters.values && { size: recipe.parameters.values.length }) };
-    delete parameters.values;
+    const { values, ...numbers } = recipe.parameters ?? { epsilon: 4 }; // of several variables, that of all
+    const parameters = { ...numbers, ...(values && { size: values.length }) };
     const report = { key: 'x', recipe_hash: '', parameters, records: [record] };
     const view = readRecord(report, recipe);
     const { sees, little } = sayings(view, report, recipe);
     assert.doesNotMatch(sees + little, /NaN|undefined|Infinity|null/, name);
     assert.ok(view.cells === null || view.cells.length > 0, name);
+    if (recipe.variables) {
+      assert.deepEqual(view.parts?.map((part) => part.view.form === 'text'), recipe.variables.map(() => false), name);
+      assert.match(sees, new RegExp(`^${recipe.variables.length} answers in one record\\. `));
+      assert.match(toMarkup(grid(view)), /^<div class="parts"><svg/);
+    }
   }
 });
 
