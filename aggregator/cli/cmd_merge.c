@@ -26,19 +26,32 @@ static shoal_err check_doubles(agg_error *error, const char *const *files, int n
     return SHOAL_OK;
 }
 
+// Records that some of the files keep go where others have none: what is left cannot be decoded together.
+static void say_records(int n_keeping, int n_files)
+{
+    char command[] = "merge", text[120];
+    if (n_keeping == 0 || n_keeping == n_files) return;
+    snprintf(text, sizeof text, "%d of %d accumulators have no records any more: the sum has none", n_files - n_keeping,
+             n_files);
+    cli_talk(command, text);
+}
+
 static shoal_err merge_files(agg_error *error, const char *output, const char *const *files, int n_files)
 {
     agg_accumulator sum, next;
     shoal_err err = agg_accumulator_load(&sum, error, files[0]);
     if (err != SHOAL_OK) return err;
+    int n_keeping = agg_accumulator_keeps_records(&sum);
     for (int i = 1; i < n_files && err == SHOAL_OK; i++) {
         err = agg_accumulator_load(&next, error, files[i]);
         if (err != SHOAL_OK) break;
+        n_keeping += agg_accumulator_keeps_records(&next);
         err = agg_accumulator_merge(&sum, error, &next);
         if (err != SHOAL_OK) agg_error_prefix(error, "%s", files[i]);
         agg_accumulator_release(&next);
     }
     if (err == SHOAL_OK) err = agg_accumulator_save(&sum, error, output);
+    if (err == SHOAL_OK) say_records(n_keeping, n_files);
     agg_accumulator_release(&sum);
     return err;
 }

@@ -112,19 +112,25 @@ static int print_text_lists(diff *d, const char *path, const char *name, const c
 
 static void walk(diff *d, const char *parent, const cJSON *before, const cJSON *after);
 
-// Objects of an array are told apart by their `field`.
+// Objects of an array are told apart by their `field`, variables by their `name`.
+static const cJSON *key_of(const cJSON *entry)
+{
+    const cJSON *field = cJSON_GetObjectItemCaseSensitive(entry, "field");
+    return field != NULL ? field : cJSON_GetObjectItemCaseSensitive(entry, "name");
+}
+
 static const cJSON *entry_of(const cJSON *array, const cJSON *like)
 {
-    const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(like, "field");
+    const cJSON *wanted = key_of(like);
     for (const cJSON *item = array != NULL ? array->child : NULL; item != NULL; item = item->next)
-        if (cJSON_Compare(cJSON_GetObjectItemCaseSensitive(item, "field"), wanted, 1)) return item;
+        if (cJSON_Compare(key_of(item), wanted, 1)) return item;
     return NULL;
 }
 
 static void walk_entry(diff *d, const char *parent, const cJSON *before, const cJSON *after)
 {
     char path[PATH_SIZE];
-    const cJSON *field = cJSON_GetObjectItemCaseSensitive(before != NULL ? before : after, "field");
+    const cJSON *field = key_of(before != NULL ? before : after);
     if (snprintf(path, sizeof path, "%s[%s]", parent, cJSON_IsString(field) ? field->valuestring : "") < 0) return;
     walk(d, path, before, after);
 }

@@ -290,7 +290,7 @@ test('records go when the analysis is done, and the sums stay', () => {
   cli.bad(3, /the records are gone, which are kept 30 days/, 'joint', '--recipe', 'news.json', '--categories', 'section=sections.txt', 'done.acc');
   assert.equal(cli.good('estimate', '--recipe', 'news.json', '--variable', 'age', 'done.acc').text, before);
   assert.match(cli.good('joint', '--recipe', 'news.json', '--done', 'done.acc').err, /keeps no records/);
-  cli.good('merge', '-o', 'mixed.acc', 'news.acc', 'done.acc');
+  assert.match(cli.good('merge', '-o', 'mixed.acc', 'news.acc', 'done.acc').err, /1 of 2 accumulators have no records any more: the sum has none/);
   cli.bad(3, /the records are gone/, 'joint', '--recipe', 'news.json', '--categories', 'section=sections.txt', 'mixed.acc');
   cli.bad(1, /belongs to recipe/, 'joint', '--recipe', 'three.json', '--done', 'news.acc');
 });
@@ -332,6 +332,10 @@ test('recipes with variables from options', () => {
   assert.match(check, /\nvariable spent {6}number by onehot-symmetric, 10 buckets from 0 to 100, epsilon 1 /);
   assert.match(check, /\nrecords {13}kept 7 days /);
   assert.match(check, /\nepsilon per report {2}8.5 .*all variables together/);
+  cli.write('other.json', { ...made, variables: made.variables.map((/** @type {any} */ own) => own.name === 'age' ? { ...own, parameters: { ...own.parameters, epsilon: 2 } } : own) });
+  const diff = cli.run('recipe', 'diff', 'made.json', 'other.json');
+  assert.match(diff.text, /^variables\[age\]\.parameters\.epsilon 1\.5 -> 2\nhash /);
+  assert.match(diff.text, /epsilon of one report rises: 8.5 -> 9\n/);
   const bad = (/** @type {RegExp} */ says, /** @type {string[]} */ ...more) => cli.bad(2, says, 'recipe', 'new', '--id', 'made', '--expires', '2099-12-31', '--variable', 'age=:1.5:ages.txt', ...more);
   bad(/--variable : its form is NAME=/, '--variable', 'x');
   bad(/--variable x: its form is NAME=/, '--variable', 'x=grr');
