@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number theoretic transform, in place, over either field. Private to the core.
+//
+// Include it after field_vector.h, with the same FE and F. Values are p(w^i), i = 0 .. n-1, w the principal n-th root;
+// coefficients stand in bit-reversed order, which neither direction then has to undo: from values to coefficients by
+// decimation in frequency, back by decimation in time. Between the two a caller may scale coefficient i by s^i (at its
+// reversed place), and gets p(s w^i): that is how n values become 2n.
+// Sizes are powers of two. `roots` holds w^i, i < n, at every `stride`-th place, so that one table serves several sizes.
+
+// Fills roots[0..n) with the powers of the principal n-th root.
+static inline void F(ntt_roots)(FE *roots, size_t n, FE root)
+{
+    roots[0] = F(of)(1);
+    for (size_t i = 1; i < n; i++) roots[i] = F(mul)(roots[i - 1], root);
+}
+
+// Returns: the lowest `bits` bits of i, reversed.
+static inline size_t F(ntt_reversed)(size_t i, unsigned bits)
+{
+    size_t reversed = 0;
+    for (unsigned b = 0; b < bits; b++) reversed |= (i >> b & 1) << (bits - 1 - b);
+    return reversed;
+}
+
+// Values to n times the coefficients.
+static inline void F(ntt_inverse)(FE *v, size_t n, const FE *roots, size_t stride)
+{
+    for (size_t half = n / 2; half > 0; half /= 2) {
+        size_t step = stride * (n / (2 * half));
+        for (size_t at = 0; at < n; at += 2 * half) {
+            for (size_t j = 0; j < half; j++) {
+                FE low = v[at + j], high = v[at + half + j], difference = F(sub)(low, high);
+                v[at + j] = F(add)(low, high);
+                // the inverse of roots[j step] is its mirror image; the 0-th is one
+                v[at + half + j] = j == 0 ? difference : F(mul)(difference, roots[stride * n - j * step]);
+            }
+        }
+    }
+}
+
+// Coefficients to values.
+static inline void F(ntt_forward)(FE *v, size_t n, const FE *roots, size_t stride)
+{
+    for (size_t half = 1; half < n; half *= 2) {
+        size_t step = stride * (n / (2 * half));
+        for (size_t at = 0; at < n; at += 2 * half) {
+            for (size_t j = 0; j < half; j++) {
+                FE low = v[at + j], high = j == 0 ? v[at + half] : F(mul)(v[at + half + j], roots[j * step]);
+                v[at + j] = F(add)(low, high);
+                v[at + half + j] = F(sub)(low, high);
+            }
+        }
+    }
+}

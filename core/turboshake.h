@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// TurboSHAKE128 (RFC 9861 section 2): an extendable output function, the sponge of FIPS 202 over twelve rounds of Keccak-p[1600].
+//
+// Absorb everything, end with the domain byte, then squeeze as much as is wanted; how a message or an output is cut into
+// calls does not matter. Timing: depends on lengths only.
+#ifndef SHOAL_TURBOSHAKE_H
+#define SHOAL_TURBOSHAKE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHOAL_TURBOSHAKE128_RATE 168 // bytes absorbed or squeezed by one permutation
+
+typedef struct shoal_turboshake {
+    uint64_t lanes[25];
+    uint32_t used; // bytes of the rate absorbed into, or squeezed from, the present state
+} shoal_turboshake;
+
+void shoal_turboshake_init(shoal_turboshake *sponge);
+void shoal_turboshake_absorb(shoal_turboshake *sponge, const uint8_t *bytes, size_t len);
+
+// Ends the message.
+//   domain: 0x01 .. 0x7f, RFC 9861's D
+void shoal_turboshake_end(shoal_turboshake *sponge, uint8_t domain);
+
+// Writes the next len bytes of the output. Only after _end.
+void shoal_turboshake_squeeze(uint8_t *out, size_t len, shoal_turboshake *sponge);
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// 64 x 64 -> 128 bits, and sums with carries, without branches. Private to the core.
+// The portable product is the reference; where the compiler has a 128-bit integer that is one instruction, that one serves.
+#ifndef SHOAL_WIDE_H
+#define SHOAL_WIDE_H
+
+#include <stdint.h>
+
+typedef struct wide {
+    uint64_t low, high;
+} wide;
+
+// Returns: a * b, from four products of 32-bit halves.
+static inline wide wide_mul_portable(uint64_t a, uint64_t b)
+{
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t p00 = a0 * b0, p01 = a0 * b1, p10 = a1 * b0, p11 = a1 * b1;
+    uint64_t middle = (p00 >> 32) + (uint32_t)p01 + (uint32_t)p10; // < 3 * 2^32
+    return (wide){.low = middle << 32 | (uint32_t)p00, .high = p11 + (p01 >> 32) + (p10 >> 32) + (middle >> 32)};
+}
+
+#ifdef __SIZEOF_INT128__
+static inline wide wide_mul_int128(uint64_t a, uint64_t b)
+{
+    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
+    return (wide){.low = (uint64_t)product, .high = (uint64_t)(product >> 64)};
+}
+#endif
+
+// WebAssembly has no such instruction: there the compiler's integer is a call that returns through memory.
+static inline wide wide_mul(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__) && !defined(__wasm__)
+    return wide_mul_int128(a, b);
+#else
+    return wide_mul_portable(a, b);
+#endif
+}
+
+// Returns: a + b mod 2^64; *carry grows by what is carried out.
+static inline uint64_t wide_add(uint64_t a, uint64_t b, uint64_t *carry)
+{
+    uint64_t sum = a + b;
+    *carry += sum < a;
+    return sum;
+}
+
+// Returns: a - b mod 2^64; *borrow grows by what is borrowed.
+static inline uint64_t wide_sub(uint64_t a, uint64_t b, uint64_t *borrow)
+{
+    *borrow += a < b;
+    return a - b;
+}
+
+// Returns: yes where the condition (0 or 1) is 1, no where it is 0.
+static inline uint64_t wide_choose(uint64_t condition, uint64_t yes, uint64_t no)
+{
+    return no ^ ((yes ^ no) & (0 - condition));
+}
+
+#endif
