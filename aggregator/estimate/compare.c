@@ -226,6 +226,11 @@ shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_comp
                              .n_dictionary = a->dictionary->n};
     if (!(compare->confidence > 0 && compare->confidence < 1))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");
+    if (a->recipe->recipe.epochs > 0 || b->recipe->recipe.epochs > 0)
+        return agg_fail(
+            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+            "recipe %s is an epoch of a run: what its reports say is read with those before it: shoal track",
+            a->recipe->recipe.epochs > 0 ? a->recipe->id : b->recipe->id);
     if (is_mean(a->recipe) != is_mean(b->recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a mean and counts cannot be compared");
     if (is_mean(a->recipe)) compare->of = AGG_COMPARE_MEANS;

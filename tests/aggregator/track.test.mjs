@@ -139,6 +139,7 @@ test('broken chains are refused by name', () => {
   bad(3, /999 reports are fewer than its minimum cohort of 1000/, 'simulate', '--recipe', 'run.json', '--counts', 'share.tsv', '--seed', 'x', '--devices', '999', '-o', 'less');
   bad(3, /0001\.acc: recipe dark-mode: 999 reports are fewer than its minimum cohort/, 'track', 'less');
   bad(2, /shoal track/, 'estimate', '--recipe', `${name(6)}.recipe.json`, `${name(6)}.acc`);
+  bad(2, /shoal track/, 'compare', '--recipe', `${name(1)}.recipe.json`, `${name(1)}.acc`, 'less/0001.acc');
   bad(2, /--dictionary is for heavythresh/, 'track', 'run', '--dictionary', 'share.tsv');
 });
 
