@@ -26,7 +26,7 @@ const ITEM = 8;
 const SEED = 32;
 
 /** Is the recipe an epoch of a run? @param {{mechanism?: unknown}} json */
-export const isRun = ({ mechanism }) => /^(heavy)?thresh$/.test(String(mechanism));
+export const isRun = ({ mechanism }) => typeof mechanism === 'string' && /^(heavy)?thresh$/.test(mechanism);
 
 /** The run that a checked recipe is an epoch of. */
 export class Run {

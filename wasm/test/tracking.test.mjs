@@ -366,13 +366,13 @@ test('the epochs are those that the endpoint serves, the earliest first; other r
   /** @type {string[]} */
   const asked = [];
   /** @type {any} */
-  let answer = { recipes: [epochs[2], wordsRecipe(), epochRecipe(1, { recipe: 'else' }), epochs[0], epochs[1], null].map((recipe) => ({ hash: '', url: '', recipe })) };
+  let answer = { recipes: [epochs[2], { mechanism: { toString: 1 } }, { ...epochs[0], round: 'x' }, wordsRecipe(), epochRecipe(1, { recipe: 'else' }), epochs[0], epochs[1], null].map((recipe) => ({ hash: '', url: '', recipe })) };
   const fetcher = async (/** @type {any} */ url) => {
     asked.push(String(url));
     return answer === null ? new Response('', { status: 404 }) : new Response(typeof answer === 'string' ? answer : JSON.stringify(answer));
   };
   const { client } = await tracked({ fetch: fetcher });
-  assert.deepEqual(codes(await client.track.answer()), ['queued', 'queued', 'queued']);
+  assert.deepEqual(codes(await client.track.answer()).sort(), ['malformed', 'queued', 'queued', 'queued']);
   assert.deepEqual(asked, [`${ENDPOINT}/v1/recipes`]);
   for (const broken of [null, '{', '[]', '{}', 'x'.repeat(1 << 21)]) {
     answer = broken;
