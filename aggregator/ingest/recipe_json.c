@@ -67,6 +67,8 @@ static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *
         snprintf(own, sizeof own, "%s[%u].%s", variables_path, recipe->error_variable - 1, field);
         field = own;
     }
+    if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 && recipe->n_variables > 0)
+        return refuse(error, err, variables_path, "cost more than an epsilon of 16 together");
     if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 && is_claim(recipe))
         return refuse(error, err, field, "is below what one report of these p, q, f and hashes costs");
     return refuse(error, err, field, recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));

@@ -345,6 +345,7 @@ test('recipes with variables from options', () => {
   bad(/has parts of its own/, '--variable', 'x=sfp:2');
   bad(/variables\[1\]\.mechanism is none that a variable can have/, '--variable', 'x=one-bit-mean:1:low=0:high=1');
   bad(/variables\[1\]\.name is that of another variable/, '--variable', 'age=grr:2:2');
+  bad(/variables cost more than an epsilon of 16 together/, '--variable', 'x=:15:3');
   bad(/must be two or more/);
   bad(/--variable says mechanism, list and parameters/, '--variable', 'x=:1:3', '--epsilon', '2');
 });
