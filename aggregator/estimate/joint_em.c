@@ -8,11 +8,13 @@
 
 #include "agg_parallel.h"
 #include "agg_size.h"
+#include "joint_order.h"
 
 #define PIECES 64u           // that sums are made over, fixed so that their order is
 #define PIECE_LEAST 1024u    // tuples
 #define SMALL_PRODUCT 1e-200 // of likelihoods, whose logarithm is then taken
 #define SMALL_FACTOR 1e-100
+#define RUN 64u    // tuples that are worked on together
 #define LONGER 4.0 // factor of the longest extrapolation after one of that length was good
 
 typedef struct em {
@@ -75,35 +77,70 @@ static uint32_t first_change(const agg_joint_data *data, size_t tuple)
     return v;
 }
 
+// Returns: the first tuple from `first` on, and before `end`, whose rows of all variables but the last are not those of `first`; not after a run.
+static size_t end_of_run(const agg_joint_data *data, size_t first, size_t end)
+{
+    uint32_t last = data->n_variables - 1;
+    if (end - first > RUN) end = first + RUN;
+    size_t k = first + 1;
+    while (k < end && first_change(data, k) == last) k++;
+    return k;
+}
+
+// The logarithm of a product of likelihoods: one of many small factors, so that there are few logarithms.
+typedef struct log_product {
+    double sum, product;
+} log_product;
+
+static void multiply_in(log_product *l, double s, uint32_t count)
+{
+    if (count > 1 || !(s > SMALL_FACTOR)) {
+        l->sum += count * log(s);
+        return;
+    }
+    l->product *= s;
+    if (l->product > SMALL_PRODUCT) return;
+    l->sum += log(l->product);
+    l->product = 1;
+}
+
+// Tuples that differ in the last variable alone: their likelihoods under `mix`, and what they add to `slope`.
+static void walk_run(log_product *l, double *restrict slope, const double *restrict mix, const agg_joint_data *data,
+                     size_t first, size_t n_tuples)
+{
+    uint32_t last = data->n_variables - 1, n = data->variables[last].n;
+    const double *rows[RUN];
+    double s[RUN];
+    for (size_t i = 0; i < n_tuples; i++) {
+        const double *row = rows[i] = agg_joint_data_row(data, first + i, last);
+        double sum = 0;
+        for (uint32_t c = 0; c < n; c++) sum += row[c] * mix[c];
+        s[i] = sum;
+    }
+    for (size_t i = 0; i < n_tuples; i++) multiply_in(l, s[i], data->counts[first + i]);
+    for (size_t i = 0; i < n_tuples; i++) s[i] = s[i] > 0 ? data->counts[first + i] / s[i] : 0;
+    for (size_t i = 0; i < n_tuples; i++)
+        for (uint32_t c = 0; c < n; c++) slope[c] += s[i] * rows[i][c];
+}
+
 static void walk_piece(em *m, levels *at, unsigned piece)
 {
     const agg_joint_data *data = m->data;
-    uint32_t last = data->n_variables - 1, n = data->variables[last].n;
-    size_t first = data->n_tuples * piece / m->n_pieces, end = data->n_tuples * (piece + 1) / m->n_pieces;
-    double sum = 0, product = 1;
+    uint32_t last = data->n_variables - 1;
+    size_t first = data->n_tuples * piece / m->n_pieces, end = data->n_tuples * (piece + 1) / m->n_pieces, stop;
+    log_product l = {0, 1};
     at->mix[0] = (double *)(uintptr_t)m->p; // only read
     at->slope[0] = m->slopes + (size_t)piece * data->n_cells;
     memset(at->slope[0], 0, data->n_cells * sizeof *at->slope[0]);
-    for (size_t k = first; k < end; k++) {
+    for (size_t k = first; k < end; k = stop) {
         uint32_t changed = k == first ? 0 : first_change(data, k);
         if (k > first) go_up(m, at, changed);
         go_down(m, at, k, changed);
-        const double *row = at->row[last], *mix = at->mix[last];
-        double *slope = at->slope[last], s = 0, count = data->counts[k];
-        for (uint32_t c = 0; c < n; c++) s += row[c] * mix[c];
-        double part = s > 0 ? count / s : 0;
-        for (uint32_t c = 0; c < n; c++) slope[c] += part * row[c];
-        if (data->counts[k] > 1 || !(s > SMALL_FACTOR)) {
-            sum += count * log(s);
-            continue;
-        }
-        product *= s;
-        if (product > SMALL_PRODUCT) continue;
-        sum += log(product);
-        product = 1;
+        stop = end_of_run(data, k, end);
+        walk_run(&l, at->slope[last], at->mix[last], data, k, stop - k);
     }
     if (end > first) go_up(m, at, 0);
-    m->log_likelihoods[piece] = sum + log(product);
+    m->log_likelihoods[piece] = l.sum + log(l.product);
 }
 
 static void walk_some(void *context, unsigned part, unsigned n_parts)
@@ -292,25 +329,37 @@ agg_joint_em_options agg_joint_em_defaults(void)
     return (agg_joint_em_options){1e-10, 0, 10000, 0, 1};
 }
 
-shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error, const agg_joint_data *data,
-                       const agg_joint_em_options *options)
+// Estimates from data in their order.
+static shoal_err estimate(double *p, agg_joint_em_result *result, agg_error *error, const agg_joint_order *order,
+                          const agg_joint_em_options *options)
 {
     em m;
-    agg_joint_em_result own = {0, 0, 0, data->n == 0, is_identifiable(data)};
-    shoal_err err = check(error, data, options);
-    if (err != SHOAL_OK) return err;
+    const agg_joint_data *data = &order->data;
     size_t n = data->n_cells;
     double *work = agg_alloc(error, 4 * n, sizeof *work);
-    err = start(&m, error, data, options->n_threads);
+    shoal_err err = start(&m, error, data, options->n_threads);
     if (work == NULL) err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) {
-        climb c = {&m, options, &own, data->n_cells, work, work + n, work + 2 * n, work + 3 * n, LONGER};
+        climb c = {&m, options, result, data->n_cells, work, work + n, work + 2 * n, work + 3 * n, LONGER};
         for (size_t i = 0; i < n; i++) c.p[i] = 1 / (double)n;
-        if (data->n > 0) own.has_converged = climb_up(&c);
-        memcpy(p, c.p, n * sizeof *p);
-        *result = own;
+        if (data->n > 0) result->has_converged = climb_up(&c);
+        agg_joint_order_back(p, c.p, order);
     }
     release(&m);
     free(work);
+    return err;
+}
+
+shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error, const agg_joint_data *data,
+                       const agg_joint_em_options *options)
+{
+    agg_joint_order order;
+    agg_joint_em_result own = {0, 0, 0, data->n == 0, is_identifiable(data)};
+    shoal_err err = check(error, data, options);
+    if (err == SHOAL_OK) err = agg_joint_order_make(&order, error, data);
+    if (err != SHOAL_OK) return err;
+    err = estimate(p, &own, error, &order, options);
+    if (err == SHOAL_OK) *result = own;
+    agg_joint_order_release(&order);
     return err;
 }

@@ -191,21 +191,24 @@ static void coins_have_a_closed_form(void **state)
 static const double blocks[24] = {0.2, 0, 0, 0.05, 0,   0.1, 0,   0, 0.1, 0,   0.05, 0,
                                   0,   0, 0, 0.05, 0.2, 0,   0.1, 0, 0,   0.1, 0,    0.05};
 
-// One, two and three variables: step for step what the book says, and to the same maximum, cells of zero included.
+// One, two and three variables, in any order of size: step for step what the book says, and to the same maximum, cells of zero included.
 static void agrees_with_the_book(void **state)
 {
-    static const uint32_t shapes[3][3] = {{8, 0, 0}, {4, 6, 0}, {2, 3, 4}};
+    static const uint32_t shapes[][3] = {{8, 0, 0}, {4, 6, 0}, {2, 3, 4}, {6, 4, 0}, {4, 2, 3}};
     (void)state;
-    for (uint32_t n_variables = 1; n_variables <= 3; n_variables++) {
+    for (size_t shape = 0; shape < sizeof shapes / sizeof shapes[0]; shape++) {
+        uint32_t n_variables = shapes[shape][2] > 0 ? 3 : shapes[shape][1] > 0 ? 2 : 1;
         tables t;
         agg_joint_data data;
         agg_joint_em_result result;
         double truth[24] = {0.5, 0, 0.3, 0.2}, p[CELLS], book[CELLS];
         agg_joint_em_options plain = to_the_end();
-        make_tables(&t, shapes[n_variables - 1], n_variables, 1000);
+        make_tables(&t, shapes[shape], n_variables, 600);
         if (n_variables > 1) memcpy(truth, blocks, sizeof truth);
-        draw_bits(&t, truth, 0.2, (uint8_t)n_variables);
+        draw_bits(&t, truth, 0.2, (uint8_t)(shape + 1));
         data_of(&data, &t);
+        // In the last two the first variable has the most rows: EM works in another order.
+        if (shape > 2) assert_true(data.variables[0].n_rows >= 2 * data.variables[1].n_rows);
         plain.is_plain = 1;
         plain.iterations_max = 8;
         estimate(p, &result, &data, plain);
