@@ -480,6 +480,53 @@ static void test_item_threads(void **state)
     end(&two);
 }
 
+// A thousand values by Zipf's law, 20,000 devices, 64 epochs, 2,048 coordinates, b = 0.5: in epoch 20 one gains 0.3 at the expense of all, in epoch 40 it
+// loses them to another. The threshold that is passed votes in every fourth epoch. 330 MB.
+static void zipf(char **at, unsigned epoch, int risen)
+{
+    double harmonic = 0;
+    for (int i = 1; i <= 1000; i++) harmonic += 1.0 / i;
+    for (int i = 0; i < 1000; i++) {
+        double share = (risen < 0 ? 1 : 0.7) / (i + 1) / harmonic + (i == risen ? 0.3 : 0);
+        *at += sprintf(*at, "%u\tv%d\t%.0f\n", epoch, i, share * 1e9);
+    }
+}
+
+static void test_thousand_items(void **state)
+{
+    static char recipe[1024], counts[1 << 17], values[1 << 14];
+    char *at = counts, *line = values;
+    agg_error error;
+    agg_dictionary dictionary;
+    agg_track_items items;
+    run r;
+    (void)state;
+    if (!is_long()) skip();
+    heavy_recipe(recipe, 4, 20000, 64, 100000, 2048);
+    char *estimate = strstr(recipe, "\"epsilon_estimate\":2}");
+    assert_non_null(estimate);
+    memmove(estimate + 22, estimate + 20, strlen(estimate + 20) + 1);
+    memcpy(estimate, "\"epsilon_estimate\":0.5", 22);
+    zipf(&at, 1, -1);
+    zipf(&at, 20, 500);
+    zipf(&at, 40, 700);
+    for (int i = 0; i < 1000; i++) line += sprintf(line, "v%d\n", i);
+    run_it(&r, recipe, counts, "items", 20000, agg_parallel_cores());
+    assert_int_equal(r.track.n_called, 3);
+    const uint32_t epochs[3] = {1, 20, 40};
+    for (int u = 0; u < 3; u++) assert_int_equal(r.track.updates[u].epoch, epochs[u]);
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &r.recipe, "values", values, strlen(values), 0, NULL, NULL));
+    assert_ok(agg_track_items_run(&items, &error, &r.track, &dictionary));
+    for (size_t u = 0; u < 3; u++)
+        for (size_t v = 0; v < 1000; v++) {
+            int moves = (v == 500 && u > 0) || (v == 700 && u == 2);
+            assert_int_equal(agg_track_items_at(&items, u, v)->has_moved, moves);
+        }
+    agg_track_items_release(&items);
+    agg_dictionary_release(&dictionary);
+    end(&r);
+}
+
 // ---- beside ----
 
 // Naive: sd 0.5/((1 - 2q) sqrt n) with epsilon/T = 0.04 and n = 20,000: 0.177. Memoized: 0.5/(0.762 141) = 0.0046 at epsilon 2 a response.
@@ -515,11 +562,11 @@ static void test_rivals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binomial),   cmocka_unit_test(test_sure_table),   cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_bad_counts), cmocka_unit_test(test_sampler),      cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_caps),         cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_coverage),   cmocka_unit_test(test_items),        cmocka_unit_test(test_item_threads),
-        cmocka_unit_test(test_rivals),     cmocka_unit_test(test_hundred_runs),
+        cmocka_unit_test(test_binomial),   cmocka_unit_test(test_sure_table),     cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_bad_counts), cmocka_unit_test(test_sampler),        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_caps),           cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_coverage),   cmocka_unit_test(test_items),          cmocka_unit_test(test_item_threads),
+        cmocka_unit_test(test_rivals),     cmocka_unit_test(test_thousand_items), cmocka_unit_test(test_hundred_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
