@@ -52,3 +52,19 @@ static inline void F(ntt_forward)(FE *v, size_t n, const FE *roots, size_t strid
         }
     }
 }
+
+// Weights of evaluation from values: p(x) = sum of weights[i] p(w^i) for every p of degree below n. Fills weights[0..n):
+// w^i / n times the product of x - w^j over j other than i, made of products from either end.
+static inline void F(ntt_weights)(FE *weights, size_t n, const FE *roots, size_t stride, FE x)
+{
+    FE product = F(of)(1);
+    for (size_t i = 0; i < n; i++) {
+        weights[i] = F(mul)(product, roots[i * stride]);
+        product = F(mul)(product, F(sub)(x, roots[i * stride]));
+    }
+    product = F(inverse)(F(of)(n));
+    for (size_t i = n; i-- > 0;) {
+        weights[i] = F(mul)(weights[i], product);
+        product = F(mul)(product, F(sub)(x, roots[i * stride]));
+    }
+}

@@ -4,6 +4,7 @@
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

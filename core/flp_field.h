@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encoding, proving, querying and deciding over one field; see flp.h. Private to the core.
+// Source: draft-irtf-cfrg-vdaf sections "FLP Specification", "Variants" and "FLP Gadgets".
+//
+// Include it after ntt.h, with the same FE and F, and FIELD_LOG_ORDER. Nothing here branches or indexes on an element.
+
+// Writes value, 0 .. flp->max, as flp->bits zeros and ones: binary, but for the last one, whose weight makes all ones max.
+// Returns: 1 where value is in its range, else 0.
+static inline uint64_t F(flp_put_integer)(FE *bits, const shoal_flp *flp, uint64_t value)
+{
+    uint32_t last = flp->bits - 1;
+    uint64_t ones = ((uint64_t)1 << last) - 1, is_above = value > ones;
+    uint64_t rest = value - ((flp->max - ones) & (0 - is_above));
+    for (uint32_t i = 0; i < last; i++) bits[i] = F(of)(rest >> i & 1);
+    bits[last] = F(of)(is_above);
+    return value <= flp->max;
+}
+
+// Returns: the integer of its zeros and ones, or a share of it of their shares.
+static inline FE F(flp_integer)(const FE *bits, const shoal_flp *flp)
+{
+    uint32_t last = flp->bits - 1;
+    uint64_t ones = ((uint64_t)1 << last) - 1;
+    FE value = F(of)(0);
+    for (uint32_t i = last; i-- > 0;) value = F(add)(F(add)(value, value), bits[i]);
+    return F(add)(value, F(mul)(F(of)(flp->max - ones), bits[last]));
+}
+
+// Encodes a measurement: 1 integer, or flp->length for SumVec and MultihotCountVec. meas has room for flp->meas_len.
+// Returns: 1 where every integer is in its range, else 0, and then meas is not to be used.
+static inline uint64_t F(flp_encode)(FE *meas, const shoal_flp *flp, const uint64_t *measurement)
+{
+    uint64_t is_valid = 1, weight = 0;
+    switch (flp->circuit) {
+    case SHOAL_CIRCUIT_COUNT: meas[0] = F(of)(measurement[0]); return measurement[0] <= 1;
+    case SHOAL_CIRCUIT_SUM: return F(flp_put_integer)(meas, flp, measurement[0]);
+    case SHOAL_CIRCUIT_SUM_VEC:
+        for (uint32_t i = 0; i < flp->length; i++)
+            is_valid &= F(flp_put_integer)(meas + (size_t)i * flp->bits, flp, measurement[i]);
+        return is_valid;
+    case SHOAL_CIRCUIT_HISTOGRAM:
+        for (uint32_t i = 0; i < flp->length; i++) meas[i] = F(of)(measurement[0] == i);
+        return measurement[0] < flp->length;
+    default: break;
+    }
+    for (uint32_t i = 0; i < flp->length; i++) {
+        is_valid &= measurement[i] <= 1;
+        weight += measurement[i] & 1;
+        meas[i] = F(of)(measurement[i]);
+    }
+    return F(flp_put_integer)(meas + flp->length, flp, weight) & is_valid;
+}
+
+// Writes what of an encoded measurement, or a share of it, is added up. out has room for flp->output_len and may be meas.
+static inline void F(flp_truncate)(FE *out, const shoal_flp *flp, const FE *meas)
+{
+    int is_integers = flp->circuit == SHOAL_CIRCUIT_SUM || flp->circuit == SHOAL_CIRCUIT_SUM_VEC;
+    for (uint32_t i = 0; i < flp->output_len; i++)
+        out[i] = is_integers ? F(flp_integer)(meas + (size_t)i * flp->bits, flp) : meas[i];
+}
+
+// The polynomials of one pair of wires, by values: the seeds, then what every call feeds them, then zeros.
+//   a, b: room for flp->wire_len
+//   powers: call by call the power of its joint randomness that this pair takes; unused without
+//   seeds: of this pair
+//   one: 1, or a share of it
+static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pair, const FE *meas, const FE *powers,
+                                const FE *seeds, FE one)
+{
+    a[0] = seeds[0];
+    b[0] = flp->arity > 1 ? seeds[1] : a[0];
+    for (uint32_t i = 1; i < flp->wire_len; i++) a[i] = b[i] = F(of)(0);
+    for (uint32_t call = 0; call < flp->calls; call++) {
+        size_t at = (size_t)call * flp->chunk + pair;
+        FE x = at < flp->meas_len ? meas[at] : F(of)(0);
+        a[call + 1] = flp->joint_rand_len > 0 ? F(mul)(powers[call], x) : x;
+        b[call + 1] = flp->joint_rand_len > 0 ? F(sub)(x, one) : x;
+    }
+    if (flp->arity > 1) return;
+    for (uint32_t i = 0; i < flp->wire_len; i++) b[i] = F(sub)(a[i], one); // Sum: the second factor is no wire
+}
+
+static inline void F(flp_next_powers)(FE *powers, const shoal_flp *flp, const FE *joint_rand)
+{
+    for (uint32_t i = 0; i < flp->joint_rand_len; i++) powers[i] = F(mul)(powers[i], joint_rand[i]);
+}
+
+// Adds a pair's products to every `step`-th of n values.
+static inline void F(flp_add_products)(FE *values, size_t step, const FE *a, const FE *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) values[i * step] = F(add)(values[i * step], F(mul)(a[i], b[i]));
+}
+
+// From p(w^i) to p(s w^i), s the square root of w: the odd ones of twice as many values.
+//   scale: s^i / n at the reversed place of i
+static inline void F(flp_odd_values)(FE *v, size_t n, const FE *roots, const FE *scale)
+{
+    F(ntt_inverse)(v, n, roots, 2);
+    for (size_t i = 0; i < n; i++) v[i] = F(mul)(v[i], scale[i]);
+    F(ntt_forward)(v, n, roots, 2);
+}
+
+static inline unsigned F(flp_log)(const shoal_flp *flp)
+{
+    unsigned log_n = 0;
+    while (1u << log_n < flp->wire_len) log_n++;
+    return log_n;
+}
+
+// Writes a proof.
+//   proof: room for flp->proof_len
+//   prove_rand: flp->arity elements; joint_rand: flp->joint_rand_len
+//   scratch: shoal_flp_scratch(flp) elements
+static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas, const FE *prove_rand,
+                                const FE *joint_rand, FE *scratch)
+{
+    size_t n = flp->wire_len;
+    unsigned log_n = F(flp_log)(flp);
+    FE *roots = scratch, *scale = roots + 2 * n, *a = scale + n, *b = a + n, *powers = b + n;
+    FE *gadget = proof + flp->arity, n_inverse = F(inverse)(F(of)(n));
+    F(ntt_roots)(roots, 2 * n, F(root)(log_n + 1, FIELD_LOG_ORDER));
+    for (size_t i = 0; i < n; i++) scale[F(ntt_reversed)(i, log_n)] = F(mul)(roots[i], n_inverse);
+    for (uint32_t i = 0; i < flp->arity; i++) proof[i] = prove_rand[i];
+    for (size_t i = 0; i < 2 * n - 1; i++) gadget[i] = F(of)(0);
+    for (uint32_t i = 0; i < flp->joint_rand_len; i++) powers[i] = joint_rand[i];
+    for (uint32_t pair = 0; pair < flp->chunk; pair++) {
+        F(flp_wires)(a, b, flp, pair, meas, powers, prove_rand + 2 * (size_t)pair, F(of)(1));
+        F(flp_add_products)(gadget, 2, a, b, n);
+        F(flp_odd_values)(a, n, roots, scale);
+        F(flp_odd_values)(b, n, roots, scale);
+        F(flp_add_products)(gadget + 1, 2, a, b, n - 1);
+        F(flp_next_powers)(powers, flp, joint_rand);
+    }
+}
+
+// Returns: the circuit's outputs, or shares of them, reduced to one element by the query's randomness.
+//   gadget: values of the gadget's polynomial; call k's output is the 2k-th, from k = 1
+static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, const FE *gadget, const FE *query_rand,
+                                       FE one)
+{
+    FE range = F(of)(0), sum = F(of)(0);
+    int is_sum = flp->circuit == SHOAL_CIRCUIT_SUM && flp->outputs > 1;
+    for (uint32_t call = 0; call < flp->calls; call++) {
+        FE out = gadget[2 * ((size_t)call + 1)];
+        range = F(add)(range, is_sum ? F(mul)(query_rand[call], out) : out);
+    }
+    if (flp->circuit == SHOAL_CIRCUIT_COUNT) return F(sub)(range, meas[0]);
+    if (flp->circuit == SHOAL_CIRCUIT_SUM || flp->circuit == SHOAL_CIRCUIT_SUM_VEC) return range;
+    for (uint32_t i = 0; i < flp->length; i++) sum = F(add)(sum, meas[i]);
+    FE claimed = flp->circuit == SHOAL_CIRCUIT_HISTOGRAM ? one : F(flp_integer)(meas + flp->length, flp);
+    return F(add)(F(mul)(query_rand[0], range), F(mul)(query_rand[1], F(sub)(sum, claimed)));
+}
+
+// Returns: the gadget's polynomial at the point of the weights. It has degree 2n-2, so that of its 2n values the last
+// follows from the others: the coefficient of x^(2n-1) is zero.
+static inline FE F(flp_gadget_at)(const FE *gadget, size_t n, const FE *weights, const FE *roots)
+{
+    FE last = F(mul)(roots[1], F(inner)(gadget, roots, 2 * n - 1));
+    return F(sub)(F(inner)(gadget, weights, 2 * n - 1), F(mul)(last, weights[2 * n - 1]));
+}
+
+// Writes a verifier, or a share of it.
+//   verifier: room for flp->verifier_len
+//   meas, proof: shares, `shares` of them in all
+//   query_rand: flp->query_rand_len elements; joint_rand: flp->joint_rand_len
+//   scratch: shoal_flp_scratch(flp) elements
+// Returns: 0 where the query's point is one that proofs are written at, which would show a wire; else 1
+static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE *meas, const FE *proof,
+                                    const FE *query_rand, const FE *joint_rand, unsigned shares, FE *scratch)
+{
+    size_t n = flp->wire_len;
+    FE *roots = scratch, *gadget_weights = roots + 2 * n, *weights = gadget_weights + 2 * n, *a = weights + n,
+       *b = a + n;
+    FE *powers = b + n, point = query_rand[flp->query_rand_len - 1], one = F(inverse)(F(of)(shares));
+    const FE *gadget = proof + flp->arity;
+    if (F(is_equal)(F(pow)(point, n), F(of)(1))) return 0;
+    F(ntt_roots)(roots, 2 * n, F(root)(F(flp_log)(flp) + 1, FIELD_LOG_ORDER));
+    F(ntt_weights)(gadget_weights, 2 * n, roots, 1, point);
+    F(ntt_weights)(weights, n, roots, 2, point);
+    for (uint32_t i = 0; i < flp->joint_rand_len; i++) powers[i] = joint_rand[i];
+    verifier[0] = F(flp_reduced_output)(flp, meas, gadget, query_rand, one);
+    for (uint32_t pair = 0; pair < flp->chunk; pair++) {
+        F(flp_wires)(a, b, flp, pair, meas, powers, proof + 2 * (size_t)pair, one);
+        verifier[1 + 2 * pair] = F(inner)(a, weights, (size_t)flp->calls + 1); // zero beyond
+        if (flp->arity > 1) verifier[2 + 2 * pair] = F(inner)(b, weights, (size_t)flp->calls + 1);
+        F(flp_next_powers)(powers, flp, joint_rand);
+    }
+    verifier[1 + flp->arity] = F(flp_gadget_at)(gadget, n, gadget_weights, roots);
+    return 1;
+}
+
+// Returns: 1 where a whole verifier accepts, else 0.
+static inline uint64_t F(flp_decide)(const shoal_flp *flp, const FE *verifier)
+{
+    const FE *wires = verifier + 1;
+    FE out = F(of)(0);
+    for (uint32_t pair = 0; pair < flp->chunk; pair++) {
+        FE second = flp->arity > 1 ? wires[2 * pair + 1] : F(sub)(wires[0], F(of)(1));
+        out = F(add)(out, F(mul)(wires[2 * pair], second));
+    }
+    return F(is_equal)(verifier[0], F(of)(0)) & F(is_equal)(out, wires[flp->arity]);
+}

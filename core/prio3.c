@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages and lengths of Prio3; see prio3.h. Elements are prio3_field.h's.
+// Source: draft-irtf-cfrg-vdaf sections "Specification" of Prio3, "Message Serialization" and "Variants".
+#include "prio3.h"
+
+#include "bytes.h"
+#include "prio3_private.h"
+
+#define TAG 8
+#define CTX_MAX (65535 - TAG)
+#define PROOF_ELEMENTS_MAX (1u << 22) // of all proofs of a report: every length below stays below 2^32
+
+shoal_err shoal_prio3_init(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters)
+{
+    const shoal_prio3_parameters *p = parameters;
+    shoal_prio3 made = {.algorithm = (uint32_t)p->circuit, .shares = p->shares, .proofs = p->proofs, .element = 16};
+    int is_multiproof = p->circuit == SHOAL_CIRCUIT_SUM_VEC && p->proofs >= 3 && p->proofs <= 255;
+    shoal_err err = shoal_flp_init(&made.flp, p->circuit, p->length, p->max, p->chunk);
+    if (err != SHOAL_OK) return err;
+    if (p->shares < 2 || p->shares > SHOAL_PRIO3_SHARES_MAX || (p->proofs != 1 && !is_multiproof))
+        return SHOAL_ERR_RANGE;
+    if ((uint64_t)made.flp.proof_len * p->proofs > PROOF_ELEMENTS_MAX) return SHOAL_ERR_RANGE;
+    if (is_multiproof) made.algorithm = 0xffffffff;
+    if (is_multiproof || made.flp.joint_rand_len == 0) made.element = 8;
+    *prio3 = made;
+    return SHOAL_OK;
+}
+
+static const prio3_field *field_of(const shoal_prio3 *prio3)
+{
+    return prio3->element == 8 ? &shoal_prio3_field64 : &shoal_prio3_field128;
+}
+
+// Returns: seeds of an aggregator: its share's and, with joint randomness, its blind.
+static size_t n_seeds(const shoal_prio3 *prio3)
+{
+    return prio3->flp.joint_rand_len > 0 ? 2 : 1;
+}
+
+size_t shoal_prio3_rand_len(const shoal_prio3 *prio3)
+{
+    return SHOAL_XOF_SEED * n_seeds(prio3) * prio3->shares; // the leader has no share's seed, the prover has one
+}
+
+size_t shoal_prio3_public_share_len(const shoal_prio3 *prio3)
+{
+    return shoal_prio3_message_len(prio3) * prio3->shares;
+}
+
+static size_t leader_elements(const shoal_prio3 *prio3)
+{
+    return prio3->flp.meas_len + (size_t)prio3->flp.proof_len * prio3->proofs;
+}
+
+size_t shoal_prio3_input_share_len(const shoal_prio3 *prio3, uint32_t aggregator)
+{
+    size_t helper_len = SHOAL_XOF_SEED * n_seeds(prio3);
+    return aggregator > 0 ? helper_len : leader_elements(prio3) * prio3->element + helper_len - SHOAL_XOF_SEED;
+}
+
+static size_t verifier_elements(const shoal_prio3 *prio3)
+{
+    return (size_t)prio3->flp.verifier_len * prio3->proofs;
+}
+
+size_t shoal_prio3_verifier_share_len(const shoal_prio3 *prio3)
+{
+    return verifier_elements(prio3) * prio3->element + shoal_prio3_message_len(prio3);
+}
+
+size_t shoal_prio3_message_len(const shoal_prio3 *prio3)
+{
+    return prio3->flp.joint_rand_len > 0 ? SHOAL_XOF_SEED : 0;
+}
+
+size_t shoal_prio3_output_share_len(const shoal_prio3 *prio3)
+{
+    return (size_t)prio3->flp.output_len * prio3->element;
+}
+
+size_t shoal_prio3_state_len(const shoal_prio3 *prio3)
+{
+    return shoal_prio3_output_share_len(prio3) + shoal_prio3_message_len(prio3);
+}
+
+size_t shoal_prio3_scratch_words(const shoal_prio3 *prio3)
+{
+    const shoal_flp *flp = &prio3->flp;
+    size_t of_a_proof = flp->arity + flp->query_rand_len + flp->joint_rand_len + 2 * (size_t)flp->verifier_len;
+    size_t elements = flp->meas_len + leader_elements(prio3) + prio3->proofs * of_a_proof + shoal_flp_scratch(flp);
+    return elements * (prio3->element / 8);
+}
+
+void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage, const uint8_t seed[SHOAL_XOF_SEED],
+                     shoal_prio3_bytes ctx)
+{
+    uint8_t tag[TAG] = {SHOAL_PRIO3_VERSION, 0 /* a VDAF */};
+    store32_be(tag + 2, prio3->algorithm);
+    tag[7] = (uint8_t)usage;
+    shoal_err err = shoal_xof_init(xof, seed, SHOAL_XOF_SEED, tag, sizeof tag, ctx.at, ctx.len);
+    (void)err; // none: every length is in its range
+}
+
+void shoal_prio3_joint_seed(uint8_t seed[SHOAL_XOF_SEED], const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                            const uint8_t *parts)
+{
+    static const uint8_t zeros[SHOAL_XOF_SEED];
+    shoal_xof xof;
+    shoal_prio3_xof(&xof, prio3, PRIO3_JOINT_RAND_SEED, zeros, ctx);
+    shoal_xof_absorb(&xof, parts, shoal_prio3_public_share_len(prio3));
+    shoal_xof_squeeze(seed, SHOAL_XOF_SEED, &xof);
+}
+
+static shoal_err check_len(shoal_prio3_bytes message, size_t len)
+{
+    if (message.len < len) return SHOAL_ERR_TRUNCATED;
+    return message.len > len ? SHOAL_ERR_EXTRA : SHOAL_OK;
+}
+
+// Cuts the random bytes: each helper's share and blind, the leader's blind, the prover's seed.
+static prio3_seeds cut_rand(const shoal_prio3 *prio3, const uint8_t *rand)
+{
+    prio3_seeds seeds = {.prove = NULL};
+    int has_blinds = prio3->flp.joint_rand_len > 0;
+    for (uint32_t i = 1; i < prio3->shares; i++) {
+        seeds.shares[i] = rand;
+        if (has_blinds) seeds.blinds[i] = rand += SHOAL_XOF_SEED;
+        rand += SHOAL_XOF_SEED;
+    }
+    seeds.blinds[0] = has_blinds ? rand : NULL;
+    seeds.prove = has_blinds ? rand + SHOAL_XOF_SEED : rand;
+    return seeds;
+}
+
+shoal_err shoal_prio3_shard(uint8_t *public_share, uint8_t *const *input_shares, const shoal_prio3 *prio3,
+                            shoal_prio3_bytes ctx, const uint64_t *measurement, const uint8_t nonce[SHOAL_PRIO3_NONCE],
+                            const uint8_t *rand, uint64_t *scratch)
+{
+    if (ctx.len > CTX_MAX) return SHOAL_ERR_RANGE;
+    prio3_seeds seeds = cut_rand(prio3, rand);
+    uint64_t is_valid =
+        field_of(prio3)->shard(input_shares[0], public_share, prio3, ctx, measurement, nonce, &seeds, scratch);
+    wipe(scratch, shoal_prio3_scratch_words(prio3) * sizeof *scratch);
+    for (uint32_t i = 0; i < prio3->shares; i++) {
+        uint8_t *at = input_shares[i];
+        if (i > 0) memcpy(at, seeds.shares[i], SHOAL_XOF_SEED);
+        at += i > 0 ? SHOAL_XOF_SEED : leader_elements(prio3) * prio3->element;
+        if (seeds.blinds[i] != NULL) memcpy(at, seeds.blinds[i], SHOAL_XOF_SEED);
+        if (!is_valid) wipe(input_shares[i], shoal_prio3_input_share_len(prio3, i));
+    }
+    return is_valid ? SHOAL_OK : SHOAL_ERR_RANGE;
+}
+
+shoal_err shoal_prio3_verify_init(uint8_t *state, uint8_t *verifier_share, const shoal_prio3 *prio3,
+                                  const uint8_t verify_key[SHOAL_PRIO3_VERIFY_KEY], shoal_prio3_bytes ctx,
+                                  uint32_t aggregator, const shoal_prio3_report *report, uint64_t *scratch)
+{
+    if (aggregator >= prio3->shares) return SHOAL_ERR_ARGUMENT;
+    if (ctx.len > CTX_MAX) return SHOAL_ERR_RANGE;
+    shoal_err err = check_len(report->public_share, shoal_prio3_public_share_len(prio3));
+    if (err == SHOAL_OK) err = check_len(report->input_share, shoal_prio3_input_share_len(prio3, aggregator));
+    if (err != SHOAL_OK) return err;
+    uint64_t is_valid =
+        field_of(prio3)->verify(state, verifier_share, prio3, verify_key, ctx, aggregator, report, scratch);
+    wipe(scratch, shoal_prio3_scratch_words(prio3) * sizeof *scratch);
+    if (is_valid) return SHOAL_OK;
+    wipe(state, shoal_prio3_state_len(prio3));
+    wipe(verifier_share, shoal_prio3_verifier_share_len(prio3));
+    return SHOAL_ERR_RECORD;
+}
+
+shoal_err shoal_prio3_combine(uint8_t *message, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                              const shoal_prio3_bytes *verifier_shares, uint64_t *scratch)
+{
+    uint8_t parts[SHOAL_PRIO3_SHARES_MAX * SHOAL_XOF_SEED];
+    size_t part_len = shoal_prio3_message_len(prio3), elements_len = verifier_elements(prio3) * prio3->element;
+    if (ctx.len > CTX_MAX) return SHOAL_ERR_RANGE;
+    for (uint32_t i = 0; i < prio3->shares; i++) {
+        shoal_err err = check_len(verifier_shares[i], elements_len + part_len);
+        if (err != SHOAL_OK) return err;
+        memcpy(parts + i * part_len, verifier_shares[i].at + elements_len, part_len);
+    }
+    if (!field_of(prio3)->decide(prio3, verifier_shares, scratch)) return SHOAL_ERR_RECORD;
+    if (part_len > 0) shoal_prio3_joint_seed(message, prio3, ctx, parts);
+    return SHOAL_OK;
+}
+
+shoal_err shoal_prio3_verify_next(uint8_t *output_share, const shoal_prio3 *prio3, const uint8_t *state,
+                                  shoal_prio3_bytes message)
+{
+    size_t output_len = shoal_prio3_output_share_len(prio3);
+    unsigned difference = 0;
+    shoal_err err = check_len(message, shoal_prio3_message_len(prio3));
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < message.len; i++) difference |= (unsigned)(state[output_len + i] ^ message.at[i]);
+    if (difference != 0) return SHOAL_ERR_RECORD;
+    memcpy(output_share, state, output_len);
+    return SHOAL_OK;
+}
+
+shoal_err shoal_prio3_add(uint8_t *aggregate, const shoal_prio3 *prio3, shoal_prio3_bytes share)
+{
+    shoal_err err = check_len(share, shoal_prio3_output_share_len(prio3));
+    if (err != SHOAL_OK) return err;
+    return field_of(prio3)->add(aggregate, share.at, prio3->flp.output_len) ? SHOAL_OK : SHOAL_ERR_RECORD;
+}
+
+shoal_err shoal_prio3_unshard(uint64_t *sums, const shoal_prio3 *prio3, const shoal_prio3_bytes *aggregate_shares,
+                              uint64_t *scratch)
+{
+    size_t n = prio3->flp.output_len;
+    uint8_t *sum = (uint8_t *)scratch;
+    for (uint32_t i = 0; i < prio3->shares; i++) {
+        shoal_err err = check_len(aggregate_shares[i], shoal_prio3_output_share_len(prio3));
+        if (err != SHOAL_OK) return err;
+    }
+    memset(sum, 0, shoal_prio3_output_share_len(prio3));
+    for (uint32_t i = 0; i < prio3->shares; i++)
+        if (!field_of(prio3)->add(sum, aggregate_shares[i].at, n)) return SHOAL_ERR_RECORD;
+    return field_of(prio3)->values(sums, sum, n) ? SHOAL_OK : SHOAL_ERR_OVERFLOW;
+}
