@@ -165,6 +165,11 @@ test('rounds of a trie: words of all of them, in their order only, each promise 
   const result = JSON.parse(cli.good('discover', ...rounds.flat(), '--format', 'json', '--fdr', '0.001').text);
   for (const value of ['ab', 'я']) assert.ok(values(result).includes(value), `${value} of the first round`);
   for (const value of values(result)) assert.ok(['ab', 'abba', 'bab', 'я'].includes(value), `${value} was sent, and is not known`);
+  cli.write('seen.txt', 'ab\nя\nnever\n');
+  const rest = JSON.parse(cli.good('discover', ...rounds.flat(), '--format', 'json', '--fdr', '0.001', '--known', 'seen.txt').text);
+  assert.equal(rest.known, 2, 'both were found');
+  assert.deepEqual(values(rest), values(result).filter((value) => !['ab', 'я'].includes(value)), 'the others stand out without them');
+  assert.equal(rest.candidates, result.candidates - rest.known, 'what is known is no test');
   assert.equal(result.rounds, rounds.length);
   assert.equal(result.n, 40_000 * rounds.length, 'two contributions of each device');
   cli.bad(2, /is not the first round|does not follow/, 'discover', ...[...rounds].reverse().flat());
