@@ -2,7 +2,9 @@
 // Runs over epochs from outside: a recipe from options, its plan and what is refused; devices simulated through a run; the series in every
 // format; each next recipe from the accumulator before it; broken chains; shares of strings; the methods side by side.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { makeCli } from './cli_helpers.mjs';
 
 const cli = makeCli('track');
@@ -20,8 +22,13 @@ good('simulate', '--recipe', 'run.json', '--counts', 'share.tsv', '--seed', 'one
 const name = (epoch) => `run/${String(epoch).padStart(4, '0')}`;
 /** @param {number} from @param {number} to */
 const pairs = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => ['--recipe', `${name(from + i)}.recipe.json`, `${name(from + i)}.acc`]).flat();
-/** @param {...string} args @returns {any} */
-const track = (...args) => JSON.parse(good('track', ...args, '--format', 'json').text);
+const isSeries = new Ajv2020({ strictTypes: false }).compile(JSON.parse(readFileSync(new URL('../../docs/schema/series.schema.json', import.meta.url), 'utf8')));
+/** @param {...string} args @returns {any} as the schema says */
+function track(...args) {
+  const result = JSON.parse(good('track', ...args, '--format', 'json').text);
+  assert.ok(isSeries(result), JSON.stringify(isSeries.errors));
+  return result;
+}
 
 test('a recipe of a run begins with epoch 1, and its check says what it costs and sees', () => {
   const recipe = JSON.parse(read('run.json'));
