@@ -11,9 +11,9 @@
 // This is also the robust ("sandwich") covariance: of a likelihood linear in p the mean of squared scores is J itself.
 //
 // Assumptions of the intervals: reports of different devices are independent, and each likelihood is that of the mechanism; that of "Other" is
-// estimated from the same reports, whose share in the error is not counted (docs/joint-study.md: coverage does not show it). A cell at 0 has
-// the error that it would have as a free cell: the estimate is cut at 0, which brings it nearer to a true share, so that p +- z errors, cut to
-// [0, 1], holds the truth at least as often as it says.
+// estimated from the same reports, whose share in the error is not counted (docs/joint-study.md: coverage does not show it but for `hadamard`, 90 %
+// in place of 95, and `olh` of few rows). A cell at 0 has the error that it would have as a free cell: the estimate is cut at 0, which brings it
+// nearer to a true share, so that p +- z errors, cut to [0, 1], holds the truth at least as often as it says.
 #ifndef JOINT_COVARIANCE_H
 #define JOINT_COVARIANCE_H
 

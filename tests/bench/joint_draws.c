@@ -16,7 +16,7 @@
 static void print_mechanism(char text[512], const char *name, uint32_t size, double epsilon, const char *seed)
 {
     const char *const keys = "\"hash\":\"poly1\",\"seed\":";
-    int is_bloom = strcmp(name, "bloom") == 0, is_hcms = strcmp(name, "hcms") == 0;
+    int is_bloom = strcmp(name, "bloom") == 0;
     double p = ceil(1e6 / (1 + exp(epsilon / (is_bloom ? 4 : 2)))) / 1e6; // 2 bits, or 4, that two values differ in
     if (is_bloom)
         snprintf(
@@ -28,12 +28,12 @@ static void print_mechanism(char text[512], const char *name, uint32_t size, dou
         snprintf(text, 512,
                  "\"mechanism\":\"rappor\",\"parameters\":{\"size\":%u,\"p\":%.6f,\"q\":%.6f,\"f\":0},\"seed\":\"%s\"",
                  size, p, 1 - p, seed);
-    else if (strcmp(name, "cms") == 0 || is_hcms)
-        snprintf(text, 512, "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":%g,\"k\":64,\"m\":256},%s\"%s\"", name,
+    else if (strcmp(name, "cms") == 0 || strcmp(name, "hcms") == 0)
+        snprintf(text, 512, "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":%g,\"k\":1024,\"m\":1024},%s\"%s\"", name,
                  epsilon, keys, seed);
-    else if (strcmp(name, "olh") == 0)
-        snprintf(text, 512, "\"mechanism\":\"olh\",\"parameters\":{\"epsilon\":%g,\"k\":64,\"g\":8},%s\"%s\"", epsilon,
-                 keys, seed);
+    else if (strncmp(name, "olh", 3) == 0)
+        snprintf(text, 512, "\"mechanism\":\"olh\",\"parameters\":{\"epsilon\":%g,\"k\":%d,\"g\":16},%s\"%s\"", epsilon,
+                 name[3] == '\0' ? 65536 : 64, keys, seed);
     else
         snprintf(text, 512, "\"mechanism\":\"%s\",\"parameters\":{\"size\":%u,\"epsilon\":%g}", name, size, epsilon);
 }
@@ -59,7 +59,8 @@ shoal_err joint_world_make(joint_world *world, agg_error *error, const char *mec
         world->sizes[v] = sizes[v];
         print_mechanism(parts[v], mechanism, sizes[v], epsilon, v == 0 ? SEED_X : SEED_Y);
     }
-    int is_open = strcmp(mechanism, "bloom") == 0 || strcmp(mechanism, "olh") == 0 || strstr(mechanism, "cms") != NULL;
+    int is_open =
+        strcmp(mechanism, "bloom") == 0 || strncmp(mechanism, "olh", 3) == 0 || strstr(mechanism, "cms") != NULL;
     snprintf(text, sizeof text,
              "{\"recipe\":\"study\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":["
              "{\"name\":\"x\",\"value\":\"%s\",%s},{\"name\":\"y\",\"value\":\"%s\",%s}],"

@@ -213,7 +213,7 @@ static void tables(uint32_t n_seeds)
 
 static void mechanisms(uint32_t n_seeds)
 {
-    static const char *const names[] = {BASIC, "grr", "subset", "hadamard", "bloom", "cms", "olh", "hcms"};
+    static const char *const names[] = {BASIC, "grr", "subset", "hadamard", "bloom", "cms", "hcms", "olh", "olh-64"};
     static scene s;
     print_head();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
