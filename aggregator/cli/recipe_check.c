@@ -10,6 +10,7 @@
 #include "central.h"
 #include "compound.h"
 #include "dictionary.h"
+#include "epoch.h"
 #include "estimate_print.h"
 #include "event.h"
 #include "rappor.h"
@@ -419,6 +420,19 @@ static void warn_of_encoding(const agg_recipe *recipe)
         for (uint32_t j = 0; j < 3; j++) warn_of_list(recipe, i, names[j], &recipe->lists[i][j]);
 }
 
+// Epochs that no device answers (core/epoch.h).
+static void warn_of_round(const shoal_recipe *r)
+{
+    const shoal_epoch_books none = {0, 0, 0};
+    shoal_evolving run = shoal_evolving_of(r);
+    shoal_epoch_refusal refusal = shoal_epoch_check(&none, &run, r->round_index, r->round_update);
+    char text[160];
+    if (refusal == SHOAL_EPOCH_ACCEPTED) return;
+    snprintf(text, sizeof text, "no device answers this recipe: %s",
+             r->round_index == 0 ? "it states no round" : shoal_epoch_refusal_text(refusal));
+    cli_talk("recipe", text);
+}
+
 void recipe_check_print(const agg_recipe *recipe, uint32_t today)
 {
     printf("recipe              %s\nhash                %s\n", recipe->id, recipe->hash_hex);
@@ -431,6 +445,7 @@ void recipe_check_print(const agg_recipe *recipe, uint32_t today)
     warn_of_variables(recipe);
     warn_of_encoding(recipe);
     warn_of_words(recipe);
+    if (recipe->recipe.epochs > 0) warn_of_round(&recipe->recipe);
     if (shoal_recipe_check_day(&recipe->recipe, today) != SHOAL_OK)
         cli_talk("recipe", "the recipe has expired: devices send nothing");
 }

@@ -44,6 +44,17 @@ static shoal_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited
                     found - 1);
 }
 
+// What no device answers, whatever came before.
+static shoal_err check_round(agg_error *error, const shoal_recipe *r)
+{
+    if (r->round_index == 0) return usage(error, "states no round: no device answers it");
+    if (r->round_index == 1 && r->round_update)
+        return usage(error, "is epoch 1 and says that there was an update before it");
+    if (r->round_index <= r->epochs + r->round_update) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, after the run's last, %u", r->round_index,
+                    r->epochs);
+}
+
 static shoal_err check_chain(const agg_track *track, agg_error *error, const shoal_recipe *r)
 {
     uint32_t awaited = (uint32_t)(track->n_rows + track->n_closing) + 1;
@@ -52,6 +63,8 @@ static shoal_err check_chain(const agg_track *track, agg_error *error, const sho
     if (track->n_rows > 0 && memcmp(track->recipe.recipe.run_hash, r->run_hash, 32) != 0)
         return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
                         "is of another run than the epochs before it: something but `round` is not the same");
+    shoal_err err = check_round(error, r);
+    if (err != SHOAL_OK) return err;
     if (r->round_index != awaited) return refuse_epoch(error, r->round_index, awaited);
     if (track->n_rows > 0 && memcmp(track->last_hash, r->round_previous, 32) != 0)
         return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,

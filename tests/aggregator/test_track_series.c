@@ -323,6 +323,9 @@ static void test_breaks(void **state)
     agg_recipe_release(&other);
     refuse(&c, &c.third, &fourth, 20000, SHOAL_ERR_RECIPE_HASH, "belongs to recipe run");
     refuse(&c, &c.third, &c.third, 999, AGG_ERR_COHORT, "999 reports are fewer");
+    read_epoch(&other, "4", 100, "{\"index\":1,\"update\":1}");
+    refuse(&c, &other, &c.third, 20000, AGG_ERR_USAGE, "is epoch 1 and says that there was an update before it");
+    agg_recipe_release(&other);
     sketch_recipe(&other, "cms", 2, 64, 64);
     refuse(&c, &other, &c.third, 20000, AGG_ERR_USAGE, "no recipe of thresh or heavythresh");
     agg_recipe_release(&other);
@@ -349,6 +352,11 @@ static void test_closing(void **state)
     make_acc(&acc, &recipe, 20000, 15000, 12000);
     assert_ok(agg_track_add(&track, &error, "closing", &recipe, &acc));
     assert_err(agg_track_add(&track, &error, "closing", &recipe, &acc), AGG_ERR_USAGE);
+    agg_recipe after;
+    next_recipe(&after, &recipe, 1);
+    assert_err(agg_track_add(&track, &error, "after", &after, &acc), AGG_ERR_USAGE);
+    assert_string_equal(error.text, "after: is epoch 6, after the run's last, 4");
+    agg_recipe_release(&after);
     assert_ok(agg_track_finish(&track, &error));
     assert_int_equal(track.n_rows, 4);
     assert_true(track.rows[3].is_update && track.rows[3].of == 4 && track.rows[3].value > 1);
