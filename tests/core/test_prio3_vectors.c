@@ -178,7 +178,7 @@ static shoal_err unshard(const vector *v)
 static void run_operation(const vector *v, const char *operation)
 {
     const char *name = scan_member(operation, "operation");
-    size_t index = scan_number(scan_member(operation, "report_index"));
+    size_t index = (size_t)scan_number(scan_member(operation, "report_index"));
     uint32_t id = (uint32_t)scan_number(scan_member(operation, "aggregator_id"));
     const char *report = scan_item(v->reports, index);
     shoal_err err = SHOAL_ERR_COUNT;

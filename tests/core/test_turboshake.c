@@ -78,7 +78,7 @@ static void matches_xof_vector(void)
     size_t seed_len = scan_hex(seed, sizeof seed, scan_member(json, "seed"));
     size_t dst_len = scan_hex(dst, sizeof dst, scan_member(json, "dst"));
     size_t binder_len = scan_hex(binder, sizeof binder, scan_member(json, "binder"));
-    size_t n = scan_number(scan_member(json, "length"));
+    size_t n = (size_t)scan_number(scan_member(json, "length"));
     for (size_t cut = 0; cut <= dst_len; cut++) { // the tag's two strings are one
         shoal_xof xof;
         CHECK(shoal_xof_init(&xof, seed, seed_len, dst, cut, dst + cut, dst_len - cut) == SHOAL_OK);
