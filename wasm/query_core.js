@@ -71,12 +71,12 @@ export class Query extends KeyedRecipe {
     this.fields = (json.encoding ?? []).map((/** @type {any} */ { field, boundaries, values, starts }, /** @type {number} */ i) => ({
       field, scheme: boundaries ? 'number' : values ? 'list' : starts ? 'characters' : 'tokens', depth: w[5 + 2 * i], size: w[6 + 2 * i],
     }));
+    const { contributions = 0, known = [] } = json.parameters ?? {}; // a joint recipe's are its variables'
     /** How many reports a device answers with that brings all of its words; 0: one report, of one event. @readonly @type {number} */
-    this.contributions = json.parameters.contributions ?? 0;
+    this.contributions = contributions;
     /** Names of the fields that a collection is split by. @readonly @type {string[]} */
     this.splits = (json.split_by ?? []).map((/** @type {any} */ split) => split.field);
     this.lists = /** @type {any[]} */ (json.encoding ?? []).map(listsOf);
-    const { known = [] } = json.parameters;
     this.known = new Set(typeof known === 'string' ? listOf('parameters.known', known) : known);
     for (const name of ['lists', 'known']) Object.defineProperty(this, name, { enumerable: false });
   }
