@@ -113,20 +113,57 @@ static size_t merge_tuples(tuple *tuples, size_t n)
     return kept;
 }
 
-static shoal_err keep_tuples(agg_joint_data *data, agg_error *error, tuple *tuples, size_t n_records)
+shoal_err agg_joint_data_line_up(double **rows, agg_error *error, agg_joint_data *data, uint32_t v)
 {
-    size_t n = merge_tuples(tuples, n_records);
+    const agg_joint_variable *variable = &data->variables[v];
+    uint32_t n = variable->n, next = 0,
+             *number = agg_alloc(error, variable->n_rows, sizeof *number); // + 1; 0: none yet
+    double *lined = agg_alloc(error, (size_t)variable->n_rows * n, sizeof *lined);
+    if (number == NULL || lined == NULL) {
+        free(number);
+        free(lined);
+        return AGG_ERR_MEMORY;
+    }
+    for (size_t k = 0; k < data->n_tuples; k++) {
+        uint32_t *row = &data->tuples[k * data->n_variables + v];
+        if (number[*row] == 0) {
+            memcpy(lined + (size_t)next * n, variable->rows + (size_t)*row * n, n * sizeof *lined);
+            number[*row] = ++next;
+        }
+        *row = number[*row] - 1;
+    }
+    free(number);
+    *rows = lined;
+    return SHOAL_OK;
+}
+
+static void copy_tuples(agg_joint_data *data, const tuple *tuples)
+{
     uint32_t width = data->n_variables;
-    data->tuples = agg_alloc(error, n * width, sizeof *data->tuples); // below 2^32 records of at most 8
-    data->counts = agg_alloc(error, n, sizeof *data->counts);
-    if (data->tuples == NULL || data->counts == NULL) return AGG_ERR_MEMORY;
-    data->n_tuples = n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < data->n_tuples; i++) {
         memcpy(data->tuples + i * width, tuples[i].rows, width * sizeof *data->tuples);
         data->counts[i] = tuples[i].count;
         data->n += tuples[i].count;
     }
-    return SHOAL_OK;
+}
+
+static shoal_err keep_tuples(agg_joint_data *data, agg_error *error, tuple *tuples, size_t n_records)
+{
+    size_t n = merge_tuples(tuples, n_records);
+    shoal_err err = SHOAL_OK;
+    data->tuples = agg_alloc(error, n * data->n_variables, sizeof *data->tuples); // below 2^32 records of at most 8
+    data->counts = agg_alloc(error, n, sizeof *data->counts);
+    if (data->tuples == NULL || data->counts == NULL) return AGG_ERR_MEMORY;
+    data->n_tuples = n;
+    copy_tuples(data, tuples);
+    for (uint32_t v = 0; err == SHOAL_OK && v < data->n_variables; v++) {
+        double *rows = NULL;
+        err = agg_joint_data_line_up(&rows, error, data, v);
+        if (err != SHOAL_OK) break;
+        free(data->variables[v].rows);
+        data->variables[v].rows = rows;
+    }
+    return err;
 }
 
 static shoal_err start(agg_joint_data *data, agg_error *error, uint32_t n_variables)

@@ -30,7 +30,9 @@ typedef struct agg_joint_data {
     uint32_t n_cells; // product of the variables' n
     uint64_t n;       // reports: sum of the counts
     size_t n_tuples;
-    uint32_t *tuples; // n_tuples * n_variables: the row of each variable; in ascending order, each tuple once
+    // n_tuples * n_variables: the row of each variable, each tuple once. Those of one row of the first variable lie together, and of these
+    // those of one row of the second, and so on. Rows are numbered as tuples come to them, so that a walk over tuples is one through memory.
+    uint32_t *tuples;
     uint32_t *counts; // n_tuples, each at least 1
 } agg_joint_data;
 
@@ -53,6 +55,11 @@ shoal_err agg_joint_data_of_tables(agg_joint_data *data, agg_error *error, const
                                    const uint32_t *n_categories, uint32_t n_variables, const uint32_t *counts,
                                    size_t n_records) SHOAL_MUST_CHECK;
 void agg_joint_data_release(agg_joint_data *data);
+
+// Writes a copy of a variable's rows in the order in which the tuples come to them, and numbers them so in the tuples. For what changes the
+// tuples' order.
+//   rows: set to variables[v].n_rows * n numbers; release with free. variables[v].rows stays as it is and is of no more use
+shoal_err agg_joint_data_line_up(double **rows, agg_error *error, agg_joint_data *data, uint32_t v) SHOAL_MUST_CHECK;
 
 // Returns: the likelihood row of a tuple in one variable, variables[v].n numbers.
 static inline const double *agg_joint_data_row(const agg_joint_data *data, size_t tuple, uint32_t v)

@@ -69,13 +69,25 @@ static shoal_err reorder(agg_joint_order *order, agg_error *error, const agg_joi
     return err;
 }
 
+static shoal_err line_up(agg_joint_order *order, agg_error *error)
+{
+    shoal_err err = SHOAL_OK;
+    for (uint32_t i = 0; err == SHOAL_OK && i < order->data.n_variables; i++) {
+        err = agg_joint_data_line_up(&order->rows[i], error, &order->data, i);
+        if (err == SHOAL_OK) order->data.variables[i].rows = order->rows[i];
+    }
+    return err;
+}
+
 shoal_err agg_joint_order_make(agg_joint_order *order, agg_error *error, const agg_joint_data *data)
 {
+    memset(order, 0, sizeof *order);
     order->data = *data;
     order->is_copy = choose(order->of, data);
     for (uint32_t i = 0; i < data->n_variables; i++) order->data.variables[i] = data->variables[order->of[i]];
     if (!order->is_copy) return SHOAL_OK;
     shoal_err err = reorder(order, error, data);
+    if (err == SHOAL_OK) err = line_up(order, error);
     if (err != SHOAL_OK) agg_joint_order_release(order);
     return err;
 }
@@ -86,6 +98,7 @@ void agg_joint_order_release(agg_joint_order *order)
         free(order->data.tuples);
         free(order->data.counts);
     }
+    for (uint32_t i = 0; i < SHOAL_PARTS_MAX; i++) free(order->rows[i]);
     memset(order, 0, sizeof *order);
 }
 

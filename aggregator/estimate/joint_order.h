@@ -11,12 +11,13 @@
 typedef struct agg_joint_order {
     uint32_t of[SHOAL_PARTS_MAX]; // of[i]: which of the given variables is the i-th here
     int is_copy;
-    agg_joint_data data; // rows are the given ones, and so are tuples and counts where is_copy is 0
+    agg_joint_data data;           // where is_copy is 0, what was given
+    double *rows[SHOAL_PARTS_MAX]; // copies of the variables', in the tuples' order; NULL where is_copy is 0
 } agg_joint_order;
 
 // Orders: by the number of rows, where that of the first is twice the least or more; else as given.
 //   data: kept by reference
-// Memory: a copy of tuples and counts, and 12 bytes a tuple while it is made. Cost: two passes over the tuples a variable.
+// Memory: a copy of the data, and 12 bytes a tuple while it is made. Cost: two passes over the tuples a variable.
 shoal_err agg_joint_order_make(agg_joint_order *order, agg_error *error, const agg_joint_data *data) SHOAL_MUST_CHECK;
 void agg_joint_order_release(agg_joint_order *order);
 

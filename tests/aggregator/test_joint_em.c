@@ -474,21 +474,42 @@ static void release_collected(collected *c)
     agg_recipe_release(&c->recipe);
 }
 
-// Tuples are sorted and each there once, hold every report, and lead back to each record's own likelihoods.
+static int compare_words(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Rows are numbered as tuples come to them, those of one first row lie together, each tuple is there once.
+static void tuples_are_in_order(const agg_joint_data *data)
+{
+    uint32_t next[2] = {0, 0};
+    uint64_t *seen = calloc(data->n_tuples, sizeof *seen);
+    assert_non_null(seen);
+    for (size_t k = 0; k < data->n_tuples; k++) {
+        const uint32_t *here = data->tuples + 2 * k;
+        for (int v = 0; v < 2; v++) {
+            assert_true(here[v] <= next[v]);
+            next[v] += here[v] == next[v];
+        }
+        assert_true(k == 0 || here[0] >= here[-2]);
+        seen[k] = (uint64_t)here[0] << 32 | here[1];
+    }
+    assert_true(next[0] == data->variables[0].n_rows && next[1] == data->variables[1].n_rows);
+    qsort(seen, data->n_tuples, sizeof *seen, compare_words);
+    for (size_t k = 1; k < data->n_tuples; k++) assert_true(seen[k] != seen[k - 1]);
+    free(seen);
+}
+
+// Data hold every report and lead back to each record's own likelihoods.
 static void data_hold_all_records(const agg_joint_data *data, const collected *c,
                                   const agg_joint_categories *categories)
 {
     uint64_t n = 0;
-    for (size_t k = 0; k < data->n_tuples; k++) {
-        n += data->counts[k];
-        if (k == 0) continue;
-        const uint32_t *here = data->tuples + 2 * k;
-        assert_true(here[0] > here[-2] || (here[0] == here[-2] && here[1] > here[-1]));
-    }
-    assert_true(n == data->n && n == DEVICES);
     agg_error error;
-    double *weights = calloc(data->n_tuples, sizeof *weights);
-    assert_non_null(weights);
+    for (size_t k = 0; k < data->n_tuples; k++) n += data->counts[k];
+    assert_true(n == data->n && n == DEVICES);
+    tuples_are_in_order(data);
     agg_joint_law *law[2];
     for (uint32_t v = 0; v < 2; v++)
         assert_ok(agg_joint_law_make(&law[v], &error, &c->recipe.recipe.parts[v], &c->acc.parts[v], c->acc.n,
@@ -506,7 +527,6 @@ static void data_hold_all_records(const agg_joint_data *data, const collected *c
     }
     agg_joint_law_free(law[0]);
     agg_joint_law_free(law[1]);
-    free(weights);
 }
 
 static void plain_em_ends_there_too(const agg_joint_data *data)
