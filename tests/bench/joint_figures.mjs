@@ -2,7 +2,7 @@
 // Joint distributions against epsilon, reports and table size (figures 3, 14 and 16 of fanti-2016), and its example of 30 categories by a bit (figure 4), as the
 // tables and pictures of docs/joint-figures.md.
 //
-//   node tests/bench/joint_figures.mjs [--quick] [--folder docs]        about five minutes of one core
+//   node tests/bench/joint_figures.mjs [--quick] [--apps] [--folder docs]        about seven minutes of one core; --apps: the example alone, seconds
 //
 // Figures come from shoal_joint_figures, the example from the command: $SHOAL_JOINT_FIGURES, $SHOAL_BIN or those of build/release. joint_figures.test.mjs of
 // tests/aggregator asserts a short version.
@@ -70,12 +70,16 @@ function svgLines(title, sub, lines) {
 <text x="${left - 10}" y="${(py(y) + 4).toFixed(1)}" font-size="12" text-anchor="end" fill="#5b6b7a">${y}</text>`);
   const labels = [...new Set(all.map(({ n }) => n))].map((n) =>
     `<text x="${px(n).toFixed(1)}" y="${top + height + 20}" font-size="12" text-anchor="middle" fill="#5b6b7a">${n.toLocaleString('en-US')}</text>`);
+  /** Names of lines that end near each other stand one below the other. @type {number[]} */
+  const names = [];
+  for (const { i, y } of lines.map(({ runs }, i) => ({ i, y: py(runs[runs.length - 1].mean) + 4 })).sort((a, b) => a.y - b.y)) {
+    names[i] = Math.max(y, ...names.filter((other) => other !== undefined).map((other) => other + 14).filter((least) => least > y && least < y + 28));
+  }
   const drawn = lines.map(({ name, runs }, i) => {
     const points = runs.map(({ n, mean }) => `${px(n).toFixed(1)},${py(mean).toFixed(1)}`);
-    const end = runs[runs.length - 1];
     return `<polyline fill="none" stroke="${COLOURS[i]}" stroke-width="2" points="${points.join(' ')}"/>
 ${points.map((p) => `<circle cx="${p.split(',')[0]}" cy="${p.split(',')[1]}" r="3" fill="${COLOURS[i]}"/>`).join('\n')}
-<text x="${left + width + 10}" y="${(py(end.mean) + 4).toFixed(1)}" font-size="13" fill="${COLOURS[i]}">${name}</text>`;
+<text x="${left + width + 10}" y="${names[i].toFixed(1)}" font-size="13" fill="${COLOURS[i]}">${name}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="720" height="446" viewBox="0 0 720 446" font-family="system-ui, sans-serif" role="img">
 <title>${title}</title>
@@ -184,7 +188,15 @@ export function coverage({ result, truth }) {
 }
 
 /** @param {string} folder @param {number} less */
-function main(folder, less) {
+function drawApps(folder, less) {
+  const example = study30x2(100_000 / less, 2, 'apps');
+  writeFileSync(join(folder, 'joint-apps.svg'), svgApps(example));
+  const { cells, rates } = coverage(example);
+  console.log(`${cells} of 60 cells and ${rates} of 60 rates covered; Wald ${example.result.wald.statistic.toFixed(1)} on ${example.result.wald.df}, p = ${example.result.wald.p_value}; ${example.result.iterations} iterations`);
+}
+
+/** @param {string} folder @param {number} less */
+function drawFigures(folder, less) {
   const head = ({ n = 0 }) => n.toLocaleString('en-US');
   const cell = (/** @type {Run} */ { mean, sd }) => `${mean.toFixed(3)} (${sd.toFixed(3)})`;
   const three = figure3(less);
@@ -194,13 +206,11 @@ function main(folder, less) {
   console.log(table('reports', sixteen, head, cell));
   writeFileSync(join(folder, 'joint-size.svg'), svgLines('Hellinger distance by the size of the table', 'epsilon 1.5 of each variable; means of 10 random tables, 3 at a million reports', sixteen));
   console.log(table('columns of 6 x m', figure14(less), ({ columns }) => String(columns), ({ mean }) => mean.toFixed(3)));
-  const example = study30x2(100_000 / less, 2, 'apps');
-  writeFileSync(join(folder, 'joint-apps.svg'), svgApps(example));
-  const { cells, rates } = coverage(example);
-  console.log(`${cells} of 60 cells and ${rates} of 60 rates covered; Wald ${example.result.wald.statistic.toFixed(1)} on ${example.result.wald.df}, p = ${example.result.wald.p_value}; ${example.result.iterations} iterations`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { folder: { type: 'string', default: 'docs' }, quick: { type: 'boolean', default: false } } });
-  main(values.folder ?? 'docs', values.quick ? 5 : 1);
+  const { values } = parseArgs({ options: { folder: { type: 'string', default: 'docs' }, quick: { type: 'boolean' }, apps: { type: 'boolean' } } });
+  const [folder, less] = [values.folder ?? 'docs', values.quick ? 5 : 1];
+  if (!values.apps) drawFigures(folder, less);
+  drawApps(folder, less);
 }
