@@ -40,7 +40,6 @@ export class JointRecipe extends KeyedRecipe {
     super(module, handle, json);
     /** In the recipe's order; null where it has none, but one value. @readonly @type {Variable[] | null} */
     this.variables = json.variables ? variablesOf(module, handle, json.variables, this.text) : null;
-    if (this.variables) this.parameters.epsilon = this.epsilonMicro / 1e6; // of the others none speaks for all
     /** What makes the items of an event, where they are not of one value: for a page's client. @readonly @type {Items | undefined} */
     this.items = itemsOf(this.variables, json.mechanism);
     Object.defineProperty(this, 'items', { enumerable: false });
