@@ -308,6 +308,8 @@ static shoal_err show(agg_error *error, const arguments *a, agg_track_result *re
     shoal_err err = cli_result_write(error, a->output, print, &p, AGG_TABLE);
     for (uint32_t i = 0; err == SHOAL_OK && p.format >= AGG_TRACK_CSV && agg_track_note(note, result->track, i); i++)
         cli_talk(command, note);
+    if (err == SHOAL_OK && result->items == NULL && agg_track_is_heavy(&result->track->law))
+        cli_talk(command, "a run of heavythresh: --dictionary names the values whose shares are asked for");
     return err;
 }
 

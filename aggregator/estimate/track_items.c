@@ -136,3 +136,9 @@ void agg_track_items_release(agg_track_items *items)
     free(items->order);
     memset(items, 0, sizeof *items);
 }
+
+int agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i)
+{
+    double threshold = (double)items->track->recipe.recipe.release_threshold, n = (double)items->track->updates[u].n;
+    return threshold > 0 && agg_track_items_at(items, u, i)->share * n < threshold;
+}

@@ -44,4 +44,7 @@ static inline const agg_track_share *agg_track_items_at(const agg_track_items *i
     return &items->shares[u * items->n + i];
 }
 
+// Returns: whether the value's reports of that update are below the recipe's release threshold: it is not shown there.
+int agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i);
+
 #endif

@@ -169,16 +169,27 @@ static void print_json_share(FILE *stream, const agg_text *value, const agg_trac
     fputc('}', stream);
 }
 
-// Values to print: the first of the order, and all that moved.
+static size_t count_withheld(const agg_track_result *result)
+{
+    size_t n = 0;
+    for (size_t u = 0; u < result->track->n_updates; u++)
+        for (size_t i = 0; i < result->items->n; i++) n += (size_t)agg_track_is_withheld(result->items, u, i);
+    return n;
+}
+
+// Values to print: the first of the order, and all that moved; none below the release threshold.
 static int is_shown(const agg_track_result *result, size_t u, size_t rank)
 {
     const agg_track_items *items = result->items;
+    if (agg_track_is_withheld(items, u, items->order[rank])) return 0;
     return result->top == 0 || rank < result->top || agg_track_items_at(items, u, items->order[rank])->has_moved;
 }
 
 static void print_json_items(FILE *stream, const agg_track_result *result)
 {
     const agg_track_items *items = result->items;
+    if (result->track->recipe.recipe.release_threshold > 0)
+        fprintf(stream, ",\"withheld\":%zu", count_withheld(result));
     fputs(",\"items\":[", stream);
     for (size_t u = 0; u < result->track->n_updates; u++) {
         const agg_track_update *update = &result->track->updates[u];
@@ -408,6 +419,9 @@ static void print_ends(FILE *stream, const agg_track_result *result)
                 "epsilon %g\n",
                 100 * result->simulated->votes_spent[result->simulated->n_epochs - 1],
                 (unsigned long long)result->simulated->devices, result->simulated->privacy_max, t->law.epsilon);
+    if (result->items != NULL && t->recipe.recipe.release_threshold > 0)
+        fprintf(stream, "withheld            %zu shares of values below the release threshold of %llu reports\n",
+                count_withheld(result), (unsigned long long)t->recipe.recipe.release_threshold);
     for (uint32_t i = 0; agg_track_note(note, t, i); i++) fprintf(stream, "note                %s\n", note);
 }
 

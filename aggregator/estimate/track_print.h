@@ -5,7 +5,7 @@
 // "bound","stderr_at_worst","voted_at_once","never_voted","notes":[...],"rows":[{"epoch","of","value","stderr","low","high","n","votes","needed",
 // "update","pending","frozen"}...]}; with the truth "rms_error" and "max_error" and "truth" in the rows; of a simulation "simulation":{"devices","privacy_max",
 // "votes_spent":[share of the devices, by epoch]}. Items have no value in their rows but "items":[{"epoch","n","rows":[{"value","share","stderr","low","high","detected",
-// "change","change_stderr","moved"}...]}...], an entry an update. What has no value is null. CSV: the rows alone, of items a line for each value and update.
+// "change","change_stderr","moved"}...]}...], an entry an update, and, where the recipe has a release threshold, "withheld" (how many shares below it are left out). What has no value is null. CSV: the rows alone, of items a line for each value and update.
 #ifndef TRACK_PRINT_H
 #define TRACK_PRINT_H
 

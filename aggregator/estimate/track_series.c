@@ -148,6 +148,10 @@ static shoal_err add(agg_track *track, agg_error *error, const agg_recipe *recip
     shoal_err err = check_chain(track, error, r);
     if (err == SHOAL_OK) err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK && acc->n == 0) err = usage(error, "holds no report");
+    if (err == SHOAL_OK && acc->n < r->release_threshold)
+        err = agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
+                       "%llu reports are below the recipe's release threshold of %llu; nothing is shown",
+                       (unsigned long long)acc->n, (unsigned long long)r->release_threshold);
     if (err == SHOAL_OK) err = begin(track, error, recipe);
     if (err == SHOAL_OK && r->round_update) err = take_estimates(track, error, acc);
     if (err != SHOAL_OK) return err;

@@ -64,7 +64,8 @@ void agg_track_release(agg_track *track);
 // Adds the next epoch.
 //   name: what errors call it
 // Returns: AGG_ERR_USAGE for a recipe of another mechanism, another run, an epoch that is not the next, a recipe that does not follow the
-//   one before; SHOAL_ERR_RECIPE_HASH for records of another recipe; AGG_ERR_COHORT with exit code 3 below the minimum cohort. The series is
+//   one before; SHOAL_ERR_RECIPE_HASH for records of another recipe; AGG_ERR_COHORT with exit code 3 below the minimum cohort or the release
+//   threshold. The series is
 //   then as it was.
 shoal_err agg_track_add(agg_track *track, agg_error *error, const char *name, const agg_recipe *recipe,
                         const agg_accumulator *acc) SHOAL_MUST_CHECK;

@@ -2,6 +2,7 @@
 // A series as a picture; see track_print.h: its steps with the band of their intervals, a mark at each update, the truth where it is known; of items
 // the shares of the first values. Plain SVG 1.1, no script, no font beyond the viewer's own. Names are hostile: nothing of them is markup.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "estimate_print.h"
@@ -28,15 +29,22 @@ typedef struct plot {
     double right;     // x of the last epoch's end
 } plot;
 
+// Characters that a terminal would not show as they are become \xHH, and what is markup a reference.
 static void put_escaped(FILE *stream, const char *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        uint8_t c = (uint8_t)bytes[i];
-        if (strchr("<>&\"'", c) != NULL || c < 0x20 || c >= 0x7f)
-            fprintf(stream, c < 0x20 || c >= 0x7f ? "?" : "&#%d;", c);
-        else
-            fputc(c, stream);
-    }
+    char *shown = NULL;
+    size_t shown_len = 0;
+    FILE *memory = open_memstream(&shown, &shown_len);
+    if (memory == NULL) return;
+    agg_print_terminal_text(memory, bytes, len);
+    if (fclose(memory) == 0)
+        for (size_t i = 0; i < shown_len; i++) {
+            if (strchr("<>&\"'", shown[i]) != NULL)
+                fprintf(stream, "&#%d;", shown[i]);
+            else
+                fputc((unsigned char)shown[i], stream);
+        }
+    free(shown);
 }
 
 static void text(const plot *p, double x, double y, int size, const char *anchor, const char *fill, const char *words,
@@ -192,6 +200,7 @@ static void draw_item(const plot *p, uint32_t k)
     double y = TOP;
     for (size_t u = 0; u < t->n_updates; u++) {
         const agg_track_share *s = agg_track_items_at(items, u, i);
+        if (agg_track_is_withheld(items, u, i)) continue;
         double from = x_of(p, t->updates[u].epoch), middle = from + 4 + 3 * k;
         double to = u + 1 < t->n_updates ? x_of(p, t->updates[u + 1].epoch) : p->right;
         y = y_of(p, s->share);
@@ -199,8 +208,9 @@ static void draw_item(const plot *p, uint32_t k)
         line(p, middle, y_of(p, s->low), middle, y_of(p, s->high), 1, colours[k]);
     }
     const agg_text *value = &items->dictionary->values[i];
+    size_t cut = agg_characters_size(*value, LABEL_CHARACTERS);
     text(p, p->right + 10, TOP + 14 + 18 * k, 12, "start", colours[k], value->bytes,
-         value->len < LABEL_CHARACTERS ? value->len : LABEL_CHARACTERS);
+         cut < value->len ? cut : value->len);
 }
 
 static void draw_legend(const plot *p)

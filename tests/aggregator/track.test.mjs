@@ -175,6 +175,14 @@ test('heavythresh: shares of strings, and which moved', () => {
   assert.match(good('track', 'home', '--dictionary', 'home.txt', '--format', 'csv').text, /^4,"'=mail<b>",0\./m);
   const svg = good('track', 'home', '--dictionary', 'home.txt', '--format', 'svg').text;
   assert.ok(svg.includes('=mail&#60;b&#62;') && !svg.includes('<b>'));
+  assert.match(good('track', 'home').err, /--dictionary names the values/);
+  // 600 of 4,000 reports are 0.15: what has less is withheld
+  write('held.json', { ...JSON.parse(read('home.json')), release: { threshold: 600 } });
+  good('simulate', '--recipe', 'held.json', '--counts', 'home.tsv', '--seed', 'h', '--epochs', '2', '-o', 'held');
+  const held = track('held', '--dictionary', 'home.txt');
+  assert.ok(held.items[0].rows.some((/** @type {any} */ each) => each.value === 'news'));
+  assert.ok(held.items[0].rows.every((/** @type {any} */ each) => each.share * 4000 >= 600));
+  assert.equal(held.items[0].rows.length + held.withheld, rest.length + 3);
   bad(2, /--compare is of a mean/, 'track', '--compare', '--recipe', 'home.json', '--counts', 'home.tsv', '--seed', 'x');
 });
 
