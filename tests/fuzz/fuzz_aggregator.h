@@ -31,6 +31,26 @@ static const char fuzz_trie_json[] =
     "\"parameters\":{\"epsilon\":4,\"contributions\":2,\"sampler\":\"random\",\"depth\":9,\"max_prefixes\":9,"
     "\"known\":\"0abba 4s\"},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}";
 
+static const char fuzz_joint_json[] =
+    "{\"recipe\":\"j\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":["
+    "{\"name\":\"a\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"values\":[\"one\","
+    "\"two\"]}},"
+    "{\"name\":\"b\",\"value\":\"number\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"size\":3,\"low\":0,"
+    "\"high\":9}},"
+    "{\"name\":\"c\",\"value\":\"word\",\"mechanism\":\"olh\",\"parameters\":{\"epsilon\":2,\"k\":9,\"g\":8},\"hash\":"
+    "\"poly1\","
+    "\"seed\":\"" TEST_SEED "\"}],\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}";
+
+// A recipe of three variables. It lives until the program ends.
+static inline const agg_recipe *fuzz_joint_recipe(void)
+{
+    static agg_recipe recipe;
+    agg_error error;
+    if (recipe.json == NULL)
+        PROPERTY(agg_recipe_from_bytes(&recipe, &error, "joint", fuzz_joint_json, strlen(fuzz_joint_json)) == SHOAL_OK);
+    return &recipe;
+}
+
 // A round of a trie. It lives until the program ends.
 static inline const agg_recipe *fuzz_trie_recipe(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property: a counts file or dictionary that is accepted has distinct values that are not empty, and counts that add up; events have a cell of
-// the domain, whose label ends where it says.
+// the domain, whose label ends where it says; a value of several variables has an item of each, in its part's domain.
 #include "dictionary.h"
 #include "event.h"
 #include "fuzz_aggregator.h"
@@ -28,13 +28,25 @@ static void check_events(const agg_dictionary *d, const agg_recipe *recipe)
     }
 }
 
+static void check_variables(const agg_dictionary *d, const agg_recipe *recipe)
+{
+    const shoal_recipe *r = &recipe->recipe;
+    PROPERTY(d->width == (r->n_variables > 0 ? r->n_variables : 1));
+    for (size_t i = 0; r->n_variables > 0 && i < d->n; i++)
+        for (uint32_t v = 0; v < r->n_variables; v++) {
+            uint64_t item = d->items[i * d->width + v];
+            PROPERTY(shoal_part_has_item(&r->parts[v], item) || item == SHOAL_ITEM_NONE);
+        }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     agg_dictionary dictionary;
     agg_error error = {0};
     if (len < 1) return 0;
     int has_counts = data[0] >> 1 & 1;
-    const agg_recipe *recipe = data[0] & 8   ? fuzz_trie_recipe()
+    const agg_recipe *recipe = data[0] & 16  ? fuzz_joint_recipe()
+                               : data[0] & 8 ? fuzz_trie_recipe()
                                : data[0] & 4 ? fuzz_query_recipe()
                                              : fuzz_agg_recipe(data[0]);
     if (agg_dictionary_parse(&dictionary, &error, recipe, "input", (const char *)data + 1, len - 1, has_counts, NULL,
@@ -44,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     check(&dictionary, has_counts);
     check_events(&dictionary, recipe);
+    check_variables(&dictionary, recipe);
     agg_dictionary_release(&dictionary);
     return 0;
 }
