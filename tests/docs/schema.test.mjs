@@ -44,12 +44,20 @@ const files = readdirSync(join(root, 'docs/recipes')).filter((name) => name.ends
 const vectors = readdirSync(join(root, 'tests/core/vectors')).flatMap((name) => readJson(`tests/core/vectors/${name}`));
 const golden = ['cms', 'hcms', 'onehot', 'signed'].map((name) => readJson(`tests/aggregator/golden/${name}.json`));
 
+const epochs = readJson('tests/core/run_vectors.json');
+
 test('every recipe, and every report that the core makes of one', () => {
   for (const json of [...files, ...golden, ...vectors.map((vector) => vector.recipe)]) {
     takes(isRecipe, json, JSON.stringify(json).slice(0, 300));
     const recipe = core.recipe(json);
     const value = json.variables ? {} : recipe.isOpen ? 'cod' : recipe.isNumber ? 1 : null;
     takes(isReport, recipe.report(recipe.randomize(value, new Uint8Array(32).fill(7), new Uint8Array(32).fill(9))), recipe.id);
+    core.release(recipe);
+  }
+  for (const { recipe: json, record } of epochs) {
+    takes(isRecipe, json, JSON.stringify(json).slice(0, 300));
+    const recipe = core.recipe(json);
+    if (record !== '') takes(isReport, recipe.report(record), record);
     core.release(recipe);
   }
   for (const name of ['cms', 'hcms', 'onehot']) {
@@ -84,6 +92,12 @@ const JOINT_PATHS = ['variables', 'records', 'records.keep_days', 'records.nope'
     .map((name) => `parameters.${name}`)].map((name) => `variables.${i}.${name}`))];
 const JOINT_VALUES = [30, 365, 366, 'one-bit-mean', 'sfp', 'item', 'fields', 'onehot-symmetric'];
 
+// Of runs over epochs: thresh and heavythresh.
+const runs = ['thresh', 'heavythresh'].map((name) => epochs.filter((/** @type {any} */ { recipe }) => recipe.mechanism === name)[1].recipe);
+const RUN_PATHS = ['round', 'round.index', 'round.previous', 'round.update', 'round.nope', ...['users', 'epochs', 'samples', 'smallest_group', 'groups', 'delta', 'projection',
+  'epsilon_estimate', 'contributions'].map((name) => `parameters.${name}`)];
+const RUN_VALUES = [65536, 65537, 65538, 2048, 'thresh', 'heavythresh', 'fields', '1e-6', { index: 2, previous: 'b'.repeat(64) }, { index: 3 }];
+
 /** A copy with one member set, or (undefined) taken away. @param {any} json @param {string} path @param {any} value */
 function withMember(json, path, value) {
   const copy = structuredClone(json);
@@ -107,14 +121,15 @@ test('a recipe with one thing changed: the core and the schema say the same', (t
   assert.ok(shapes.size >= 12, String(shapes.size));
   const joint = [...shapes.values()].filter((recipe) => recipe.variables);
   assert.ok(joint.length > 0);
-  const bases = [...shapes.values(), { ...files[0], cohort: { epsilon: 1, delta: '1e-9' } }, golden[3]];
+  const bases = [...shapes.values(), { ...files[0], cohort: { epsilon: 1, delta: '1e-9' } }, golden[3], ...runs];
   for (const base of bases) {
     const has = isCompound(base) || base === bases[0];
     const isJoint = base === joint[0] || base.mechanism === 'grr' && has;
-    const paths = [...PATHS, ...(has ? COMPOUND_PATHS : []), ...(isJoint ? JOINT_PATHS : ['records.keep_days'])];
+    const isRun = runs.includes(base) || base === bases[0];
+    const paths = [...PATHS, ...(isRun ? RUN_PATHS : ['round.update']), ...(has ? COMPOUND_PATHS : []), ...(isJoint ? JOINT_PATHS : ['records.keep_days'])];
     for (const path of paths) {
       if (path.startsWith('variables.') && !base.variables) continue;
-      for (const value of [undefined, ...VALUES, ...(has ? COMPOUND_VALUES : []), ...(isJoint ? JOINT_VALUES : [30])]) {
+      for (const value of [undefined, ...VALUES, ...(has ? COMPOUND_VALUES : []), ...(isJoint ? JOINT_VALUES : [30]), ...(isRun ? RUN_VALUES : [])]) {
         const json = withMember(base, path, value);
         const error = refusal(json);
         const is = isRecipe(json);
