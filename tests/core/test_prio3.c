@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prio3 as a whole: exact sums for every circuit and number of aggregators; every single flipped bit of every message
+// refused; refusals of what no party sends; nothing that depends on or remains in the scratch.
+#include "prio3.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "rng.h"
+
+enum { MOST = SHOAL_PRIO3_SHARES_MAX };
+
+static const shoal_prio3_parameters cases[] = {
+    {.circuit = SHOAL_CIRCUIT_COUNT, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_SUM, .max = 1, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_SUM, .max = 2, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_SUM, .max = 1000, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_SUM, .max = (uint64_t)1 << 40, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 1, .max = 1, .chunk = 1, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 3, .max = 5, .chunk = 4, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 4, .max = 9, .chunk = 2, .proofs = 3},
+    {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 1, .chunk = 1, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 7, .chunk = 7, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 100, .chunk = 9, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, .length = 6, .max = 3, .chunk = 3, .proofs = 1},
+    {.circuit = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, .length = 40, .max = 40, .chunk = 5, .proofs = 1},
+};
+#define N_CASES (sizeof cases / sizeof cases[0])
+
+// Buffers of exactly the lengths that the functions say, so that sanitizers see a byte too much.
+typedef struct parties {
+    shoal_prio3 prio3;
+    uint8_t *rand, *public_share, *input_shares[MOST], *states[MOST], *verifier_shares[MOST], *message, *output;
+    uint8_t nonce[SHOAL_PRIO3_NONCE], key[SHOAL_PRIO3_VERIFY_KEY];
+    uint64_t *scratch, *measurement;
+    shoal_prio3_bytes ctx;
+} parties;
+
+static void open_parties(parties *p, shoal_prio3_parameters parameters, uint32_t shares, shoal_rng *rng)
+{
+    parameters.shares = shares;
+    if (!CHECK(shoal_prio3_init(&p->prio3, &parameters) == SHOAL_OK)) exit(1);
+    p->rand = malloc(shoal_prio3_rand_len(&p->prio3));
+    p->public_share = malloc(shoal_prio3_public_share_len(&p->prio3));
+    p->message = malloc(shoal_prio3_message_len(&p->prio3));
+    p->output = malloc(shoal_prio3_output_share_len(&p->prio3));
+    p->scratch = malloc(shoal_prio3_scratch_words(&p->prio3) * sizeof *p->scratch);
+    p->measurement = calloc(p->prio3.flp.length, sizeof *p->measurement);
+    for (uint32_t i = 0; i < shares; i++) {
+        p->input_shares[i] = malloc(shoal_prio3_input_share_len(&p->prio3, i));
+        p->states[i] = malloc(shoal_prio3_state_len(&p->prio3));
+        p->verifier_shares[i] = malloc(shoal_prio3_verifier_share_len(&p->prio3));
+    }
+    p->ctx = (shoal_prio3_bytes){(const uint8_t *)"test", 4};
+    shoal_rng_bytes(rng, p->rand, shoal_prio3_rand_len(&p->prio3));
+    shoal_rng_bytes(rng, p->nonce, sizeof p->nonce);
+    shoal_rng_bytes(rng, p->key, sizeof p->key);
+    memset(p->scratch, 0xa5, shoal_prio3_scratch_words(&p->prio3) * sizeof *p->scratch);
+}
+
+static void close_parties(parties *p)
+{
+    for (uint32_t i = 0; i < p->prio3.shares; i++) {
+        free(p->input_shares[i]);
+        free(p->states[i]);
+        free(p->verifier_shares[i]);
+    }
+    free(p->rand);
+    free(p->public_share);
+    free(p->message);
+    free(p->output);
+    free(p->scratch);
+    free(p->measurement);
+}
+
+static shoal_err shard(parties *p)
+{
+    return shoal_prio3_shard(p->public_share, p->input_shares, &p->prio3, p->ctx, p->measurement, p->nonce, p->rand,
+                             p->scratch);
+}
+
+static shoal_err verify_init(parties *p, uint32_t id)
+{
+    const shoal_prio3_report report = {
+        .nonce = p->nonce,
+        .public_share = {p->public_share, shoal_prio3_public_share_len(&p->prio3)},
+        .input_share = {p->input_shares[id], shoal_prio3_input_share_len(&p->prio3, id)}};
+    return shoal_prio3_verify_init(p->states[id], p->verifier_shares[id], &p->prio3, p->key, p->ctx, id, &report,
+                                   p->scratch);
+}
+
+static shoal_err combine(parties *p)
+{
+    shoal_prio3_bytes shares[MOST];
+    for (uint32_t i = 0; i < p->prio3.shares; i++)
+        shares[i] = (shoal_prio3_bytes){p->verifier_shares[i], shoal_prio3_verifier_share_len(&p->prio3)};
+    return shoal_prio3_combine(p->message, &p->prio3, p->ctx, shares, p->scratch);
+}
+
+static shoal_err verify_next(parties *p, uint32_t id)
+{
+    return shoal_prio3_verify_next(p->output, &p->prio3, p->states[id],
+                                   (shoal_prio3_bytes){p->message, shoal_prio3_message_len(&p->prio3)});
+}
+
+// From the input shares on. Returns: the first refusal.
+static shoal_err verify(parties *p)
+{
+    shoal_err err = SHOAL_OK;
+    for (uint32_t i = 0; err == SHOAL_OK && i < p->prio3.shares; i++) err = verify_init(p, i);
+    if (err == SHOAL_OK) err = combine(p);
+    for (uint32_t i = 0; err == SHOAL_OK && i < p->prio3.shares; i++) err = verify_next(p, i);
+    return err;
+}
+
+static void draw_measurement(parties *p, shoal_rng *rng)
+{
+    const shoal_flp *flp = &p->prio3.flp;
+    memset(p->measurement, 0, flp->length * sizeof *p->measurement);
+    if (flp->circuit == SHOAL_CIRCUIT_HISTOGRAM) {
+        p->measurement[0] = shoal_rng_below(rng, flp->length);
+        return;
+    }
+    if (flp->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC) {
+        uint64_t weight = shoal_rng_below(rng, flp->max + 1); // or less: places may coincide
+        for (uint64_t i = 0; i < weight; i++) p->measurement[shoal_rng_below(rng, flp->length)] = 1;
+        return;
+    }
+    for (uint32_t i = 0; i < flp->length; i++)
+        p->measurement[i] = shoal_rng_below(rng, flp->circuit == SHOAL_CIRCUIT_COUNT ? 2 : flp->max + 1);
+}
+
+static void add_measurement(uint64_t *truth, const parties *p)
+{
+    int is_bucket = p->prio3.flp.circuit == SHOAL_CIRCUIT_HISTOGRAM;
+    if (is_bucket) truth[p->measurement[0]]++;
+    for (uint32_t i = 0; !is_bucket && i < p->prio3.flp.output_len; i++) truth[i] += p->measurement[i];
+}
+
+// Ten reports; aggregates made in two halves and merged.
+static void check_sums(shoal_prio3_parameters parameters, uint32_t shares, shoal_rng *rng)
+{
+    parties p;
+    uint64_t truth[128] = {0}, sums[128];
+    shoal_prio3_bytes aggregates[MOST];
+    uint8_t *halves[2][MOST];
+    open_parties(&p, parameters, shares, rng);
+    size_t len = shoal_prio3_output_share_len(&p.prio3);
+    for (uint32_t i = 0; i < 2 * shares; i++) halves[i / shares][i % shares] = calloc(1, len);
+    for (int report = 0; report < 10; report++) {
+        draw_measurement(&p, rng);
+        add_measurement(truth, &p);
+        shoal_rng_bytes(rng, p.rand, shoal_prio3_rand_len(&p.prio3));
+        shoal_rng_bytes(rng, p.nonce, sizeof p.nonce);
+        CHECK(shard(&p) == SHOAL_OK);
+        CHECK(verify(&p) == SHOAL_OK);
+        for (uint32_t i = 0; i < shares; i++) {
+            CHECK(verify_next(&p, i) == SHOAL_OK);
+            CHECK(shoal_prio3_add(halves[report % 2][i], &p.prio3, (shoal_prio3_bytes){p.output, len}) == SHOAL_OK);
+        }
+    }
+    for (uint32_t i = 0; i < shares; i++) {
+        CHECK(shoal_prio3_add(halves[1][i], &p.prio3, (shoal_prio3_bytes){halves[0][i], len}) == SHOAL_OK);
+        aggregates[i] = (shoal_prio3_bytes){halves[1][i], len};
+    }
+    CHECK(shoal_prio3_unshard(sums, &p.prio3, aggregates, p.scratch) == SHOAL_OK);
+    CHECK(memcmp(sums, truth, p.prio3.flp.output_len * sizeof sums[0]) == 0);
+    for (uint32_t i = 0; i < 2 * shares; i++) free(halves[i / shares][i % shares]);
+    close_parties(&p);
+}
+
+typedef shoal_err step(parties *p);
+
+// Flips every bit of a message in turn, runs what comes after it, and puts the bit back.
+static void flip_each(parties *p, uint8_t *bytes, size_t len, step *after)
+{
+    for (size_t bit = 0; bit < 8 * len; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        CHECK(after(p) == SHOAL_ERR_RECORD);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+}
+
+static shoal_err after_verifiers(parties *p)
+{
+    shoal_err err = combine(p);
+    for (uint32_t i = 0; err == SHOAL_OK && i < p->prio3.shares; i++) err = verify_next(p, i);
+    return err;
+}
+
+// Every aggregator by itself refuses a flipped message.
+static shoal_err after_message(parties *p)
+{
+    for (uint32_t i = 0; i < p->prio3.shares; i++)
+        if (verify_next(p, i) == SHOAL_OK) return SHOAL_OK;
+    return SHOAL_ERR_RECORD;
+}
+
+static void check_flips(shoal_prio3_parameters parameters, uint32_t shares, shoal_rng *rng)
+{
+    parties p;
+    open_parties(&p, parameters, shares, rng);
+    draw_measurement(&p, rng);
+    CHECK(shard(&p) == SHOAL_OK && verify(&p) == SHOAL_OK);
+    flip_each(&p, p.public_share, shoal_prio3_public_share_len(&p.prio3), verify);
+    for (uint32_t i = 0; i < shares; i++)
+        flip_each(&p, p.input_shares[i], shoal_prio3_input_share_len(&p.prio3, i), verify);
+    CHECK(verify(&p) == SHOAL_OK);
+    for (uint32_t i = 0; i < shares; i++)
+        flip_each(&p, p.verifier_shares[i], shoal_prio3_verifier_share_len(&p.prio3), after_verifiers);
+    CHECK(after_verifiers(&p) == SHOAL_OK);
+    flip_each(&p, p.message, shoal_prio3_message_len(&p.prio3), after_message);
+    CHECK(verify(&p) == SHOAL_OK);
+    close_parties(&p);
+}
+
+// What is bound into a report: the context, the key, the nonce, who is who.
+static void check_bindings(shoal_rng *rng)
+{
+    parties p;
+    open_parties(&p, cases[6], 2, rng);
+    CHECK(shard(&p) == SHOAL_OK && verify_init(&p, 0) == SHOAL_OK);
+    p.ctx.at = (const uint8_t *)"tess";
+    CHECK(verify(&p) == SHOAL_ERR_RECORD);
+    CHECK(verify_init(&p, 0) == SHOAL_OK);
+    p.ctx.at = (const uint8_t *)"test";
+    CHECK(verify_init(&p, 1) == SHOAL_OK && combine(&p) == SHOAL_ERR_RECORD);
+    CHECK(verify_init(&p, 0) == SHOAL_OK);
+    p.key[31] ^= 1;
+    CHECK(verify_init(&p, 1) == SHOAL_OK && combine(&p) == SHOAL_ERR_RECORD);
+    CHECK(verify(&p) == SHOAL_OK); // any key will do, if all have it
+    p.nonce[15] ^= 1;
+    CHECK(verify(&p) == SHOAL_ERR_RECORD);
+    close_parties(&p);
+}
+
+// Shard refuses, and leaves nothing of the measurement.
+static void refuses_measurement(shoal_prio3_parameters parameters, size_t at, uint64_t value, uint64_t others,
+                                shoal_rng *rng)
+{
+    parties p;
+    open_parties(&p, parameters, 2, rng);
+    for (uint32_t i = 0; i < p.prio3.flp.length; i++) p.measurement[i] = others;
+    p.measurement[at] = value;
+    CHECK(shard(&p) == SHOAL_ERR_RANGE);
+    for (size_t i = 0; i < shoal_prio3_input_share_len(&p.prio3, 0); i++) CHECK(p.input_shares[0][i] == 0);
+    close_parties(&p);
+}
+
+static void check_ranges(shoal_rng *rng)
+{
+    refuses_measurement(cases[0], 0, 2, 0, rng);
+    refuses_measurement(cases[2], 0, 3, 0, rng);
+    refuses_measurement(cases[3], 0, 1001, 0, rng);
+    refuses_measurement(cases[3], 0, UINT64_MAX, 0, rng);
+    refuses_measurement(cases[6], 2, 6, 0, rng);
+    refuses_measurement(cases[9], 0, 7, 0, rng);
+    refuses_measurement(cases[11], 5, 2, 0, rng);
+    refuses_measurement(cases[11], 0, 1, 1, rng); // six ones of at most three
+}
+
+static void refuses_parameters(uint32_t circuit, uint32_t length, uint64_t max, uint32_t chunk, uint32_t shares,
+                               uint32_t proofs, shoal_err err)
+{
+    shoal_prio3 prio3;
+    const shoal_prio3_parameters parameters = {(shoal_circuit)circuit, length, max, chunk, shares, proofs};
+    CHECK(shoal_prio3_init(&prio3, &parameters) == err);
+}
+
+static void check_parameters(void)
+{
+    const uint32_t sum = SHOAL_CIRCUIT_SUM, vec = SHOAL_CIRCUIT_SUM_VEC, hist = SHOAL_CIRCUIT_HISTOGRAM,
+                   hot = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
+    refuses_parameters(0, 1, 1, 1, 2, 1, SHOAL_ERR_ARGUMENT);
+    refuses_parameters(6, 1, 1, 1, 2, 1, SHOAL_ERR_ARGUMENT);
+    refuses_parameters(sum, 0, 1, 0, 2, 1, SHOAL_OK);
+    refuses_parameters(sum, 0, 0, 0, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(sum, 0, (uint64_t)1 << 63, 0, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(sum, 0, 1, 0, 1, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(sum, 0, 1, 0, 5, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(sum, 0, 1, 0, 2, 3, SHOAL_ERR_RANGE);
+    refuses_parameters(sum, 0, 1, 0, 2, 0, SHOAL_ERR_RANGE);
+    refuses_parameters(vec, 5, 3, 10, 2, 1, SHOAL_OK);
+    refuses_parameters(vec, 5, 3, 11, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(vec, 5, 3, 0, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(vec, 0, 3, 1, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(vec, 5, 3, 1, 2, 2, SHOAL_ERR_RANGE);
+    refuses_parameters(vec, 5, 3, 1, 2, 255, SHOAL_OK);
+    refuses_parameters(vec, 5, 3, 1, 2, 256, SHOAL_ERR_RANGE);
+    refuses_parameters(vec, SHOAL_FLP_MEAS_MAX, 1, 1024, 2, 1, SHOAL_OK);
+    refuses_parameters(vec, SHOAL_FLP_MEAS_MAX, 2, 1024, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(vec, SHOAL_FLP_MEAS_MAX, 1, 1, 2, 3, SHOAL_ERR_RANGE); // proofs too long
+    refuses_parameters(hist, SHOAL_FLP_MEAS_MAX + 1, 0, 9, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(hist, UINT32_MAX, 0, 9, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(hot, 5, 5, 3, 2, 1, SHOAL_OK);
+    refuses_parameters(hot, 5, 6, 3, 2, 1, SHOAL_ERR_RANGE);
+    refuses_parameters(hot, 5, 0, 3, 2, 1, SHOAL_ERR_RANGE);
+}
+
+// A leader's share one byte short or long; a number that is no aggregator's; a context too long; elements above the modulus.
+static void check_refusals(shoal_rng *rng)
+{
+    static const uint8_t long_ctx[65536];
+    parties p;
+    open_parties(&p, cases[6], 3, rng);
+    CHECK(shard(&p) == SHOAL_OK);
+    size_t public_len = shoal_prio3_public_share_len(&p.prio3), input_len = shoal_prio3_input_share_len(&p.prio3, 0);
+    for (size_t off = 0; off < 3; off++) {
+        static const shoal_err expected[] = {SHOAL_ERR_TRUNCATED, SHOAL_OK, SHOAL_ERR_EXTRA};
+        shoal_prio3_report report = {p.nonce, {p.public_share, public_len + off - 1}, {p.input_shares[0], input_len}};
+        CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 0, &report,
+                                      p.scratch) == expected[off]);
+        report.public_share.len = public_len;
+        report.input_share.len = input_len + off - 1;
+        CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 0, &report,
+                                      p.scratch) == expected[off]);
+        CHECK(shoal_prio3_verify_next(p.output, &p.prio3, p.states[0], (shoal_prio3_bytes){p.nonce, 31 + 2 * off}) !=
+              SHOAL_OK);
+    }
+    CHECK(verify_init(&p, 2) == SHOAL_OK);
+    shoal_prio3_report report = {p.nonce, {p.public_share, public_len}, {p.input_shares[2], 64}};
+    CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 3, &report, p.scratch) ==
+          SHOAL_ERR_ARGUMENT);
+    p.ctx = (shoal_prio3_bytes){long_ctx, 65528};
+    CHECK(shard(&p) == SHOAL_ERR_RANGE && verify_init(&p, 0) == SHOAL_ERR_RANGE && combine(&p) == SHOAL_ERR_RANGE);
+    p.ctx.len = 65527;
+    CHECK(shard(&p) == SHOAL_OK && verify(&p) == SHOAL_OK);
+    memset(p.input_shares[0] + 16, 0xff, 16);
+    CHECK(verify_init(&p, 0) == SHOAL_ERR_RECORD);
+    for (size_t i = 0; i < shoal_prio3_state_len(&p.prio3); i++) CHECK(p.states[0][i] == 0);
+    close_parties(&p);
+}
+
+// The aggregate keeps its value when a share is refused; sums above 64 bits are said to be so.
+static void check_aggregates(shoal_rng *rng)
+{
+    parties p;
+    uint8_t aggregate[48], before[48], share[49];
+    uint64_t sums[3];
+    open_parties(&p, cases[6], 2, rng);
+    memset(aggregate, 1, sizeof aggregate);
+    memcpy(before, aggregate, sizeof before);
+    memset(share, 2, sizeof share);
+    memset(share + 32, 0xff, 16);
+    CHECK(shoal_prio3_add(aggregate, &p.prio3, (shoal_prio3_bytes){share, 48}) == SHOAL_ERR_RECORD);
+    CHECK(shoal_prio3_add(aggregate, &p.prio3, (shoal_prio3_bytes){share, 47}) == SHOAL_ERR_TRUNCATED);
+    CHECK(shoal_prio3_add(aggregate, &p.prio3, (shoal_prio3_bytes){share, 49}) == SHOAL_ERR_EXTRA);
+    CHECK(memcmp(aggregate, before, sizeof before) == 0);
+    const shoal_prio3_bytes high[] = {{aggregate, 48}, {before, 48}}, bad[] = {{aggregate, 48}, {share, 48}},
+                            cut[] = {{aggregate, 48}, {share, 47}};
+    CHECK(shoal_prio3_unshard(sums, &p.prio3, high, p.scratch) == SHOAL_ERR_OVERFLOW);
+    CHECK(shoal_prio3_unshard(sums, &p.prio3, bad, p.scratch) == SHOAL_ERR_RECORD);
+    CHECK(shoal_prio3_unshard(sums, &p.prio3, cut, p.scratch) == SHOAL_ERR_TRUNCATED);
+    close_parties(&p);
+}
+
+// The same bytes whatever was in the scratch, which is zeros afterwards; other random bytes, other shares.
+static void check_scratch(shoal_rng *rng)
+{
+    parties p;
+    open_parties(&p, cases[10], 2, rng);
+    size_t len = shoal_prio3_input_share_len(&p.prio3, 0), n = shoal_prio3_scratch_words(&p.prio3);
+    uint8_t *first = malloc(len);
+    CHECK(shard(&p) == SHOAL_OK);
+    for (size_t i = 0; i < n; i++) CHECK(p.scratch[i] == 0);
+    memcpy(first, p.input_shares[0], len);
+    memset(p.scratch, 0xff, n * sizeof *p.scratch);
+    CHECK(shard(&p) == SHOAL_OK && memcmp(first, p.input_shares[0], len) == 0);
+    p.rand[0] ^= 1;
+    CHECK(shard(&p) == SHOAL_OK && memcmp(first, p.input_shares[0], len) != 0);
+    CHECK(verify(&p) == SHOAL_OK);
+    free(first);
+    close_parties(&p);
+}
+
+int main(void)
+{
+    const uint8_t seed[32] = {7};
+    shoal_rng rng;
+    shoal_rng_init(&rng, seed);
+    for (size_t i = 0; i < N_CASES; i++)
+        for (uint32_t shares = 2; shares <= MOST; shares++) check_sums(cases[i], shares, &rng);
+    for (size_t i = 0; i < N_CASES; i++)
+        if (cases[i].length <= 7 && cases[i].max <= 1000) check_flips(cases[i], 2, &rng);
+    check_flips(cases[0], 4, &rng);
+    check_flips(cases[6], 3, &rng);
+    check_bindings(&rng);
+    check_ranges(&rng);
+    check_parameters();
+    check_refusals(&rng);
+    check_aggregates(&rng);
+    check_scratch(&rng);
+    return check_summary();
+}
