@@ -325,6 +325,9 @@ export class MemoryWasi {
       /** @type {number} */ whence,
       /** @type {number} */ out,
     ) => this.#seek(fd, offset, whence, out),
+    // Folders are not in memory: what reads or makes one says so (a run over epochs).
+    fd_readdir: () => NOTSUP,
+    path_create_directory: () => NOTSUP,
     fd_sync: (/** @type {number} */ fd) => (this.#open.has(fd) ? 0 : BADF),
     path_filestat_get: (
       /** @type {number} */ _fd,

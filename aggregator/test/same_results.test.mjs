@@ -86,3 +86,32 @@ test('a run over epochs: native and WASI agree', (t) => {
   assert.deepEqual(results[0].series.rows.map((/** @type {{update: boolean}} */ row) => row.update), [false, false, true, false, true, false]);
   assertClose(results[1].series, results[0].series, 'series');
 });
+
+test('what hangs together: native, WASI and memory agree', async (t) => {
+  const recipe = ['recipe', 'new', '--id', 'pair', '--expires', '2099-12-31', '--variable', 'a=rappor:3:6', '--variable', 'b=grr:2:3', '-o', 'pair.json'];
+  const counts = Array.from({ length: 18 }, (_, i) => `${i % 6}\t${i % 3}\t${1 + (7 * i) % 11}\n`).slice(0, 6).join('');
+  const [first, ...steps] = [
+    ['simulate', '--recipe', 'pair.json', '--counts', 'pair.tsv', '--devices', '5000', '--seed', 's', '-o', 'pair.batch'],
+    ['ingest', '--recipe', 'pair.json', '-o', 'pair.acc', 'pair.batch'],
+    ['joint', '--recipe', 'pair.json', '--top', '4', '--format', 'json', 'pair.acc']];
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'pair.tsv'), counts);
+  succeed(native, recipe, { cwd: folder });
+  const given = Object.fromEntries(['pair.json', 'pair.tsv'].map((name) => [name, new Uint8Array(readFileSync(join(folder, name)))]));
+  const results = [native, wasi].map((command) => {
+    const own = temporaryFolder(t);
+    for (const [name, bytes] of Object.entries(given)) writeFileSync(join(own, name), bytes);
+    return [first, ...steps].map((args) => succeed(command, args, { cwd: own }).stdout.toString()).at(-1) ?? '';
+  });
+  /** @type {{[name: string]: Uint8Array}} */
+  const files = { ...given };
+  for (const args of [first, ...steps]) {
+    const done = await run(args, { files });
+    assert.equal(done.code, 0, new TextDecoder().decode(done.stderr));
+    Object.assign(files, done.files);
+    if (args[0] === 'joint') results.push(new TextDecoder().decode(done.stdout));
+  }
+  const [expected, ...others] = results.map((text) => JSON.parse(text));
+  assert.equal(expected.n, 5000);
+  for (const other of others) assertClose(other, expected, 'joint');
+});
