@@ -678,6 +678,35 @@ test('two tabs take part in a run: samples of both, one answer an epoch, nothing
   await context.close();
 });
 
+test('a tab killed between the state of a run and the queue has lost the report, and the epoch is not answered again', async () => {
+  const { page, context } = await freshPage();
+  const first = epochRecipe(1);
+  const start = (/** @type {Page} */ tab, /** @type {boolean} */ hangs) => tab.evaluate(async ([endpoint, run, isHanging]) => {
+    const { init } = await import(/** @type {any} */ ('/client.js'));
+    const random = (/** @type {Uint8Array} */ bytes) => {
+      // The draw of the report's key comes after the state is stored: the tab hangs here until it is killed.
+      if (isHanging && bytes.length === 16) for (;;);
+      crypto.getRandomValues(bytes);
+    };
+    Object.assign(globalThis, { shoal: await init({ endpoint, recipes: [], runs: [run], random }) });
+  }, /** @type {const} */ ([edge.origin, first, hangs]));
+  await start(page, false);
+  await call(page, 'consent.grant');
+  await call(page, 'track.optIn', 'settings');
+  await call(page, 'track.sample', 'views', 1);
+  const killed = await open(context);
+  await start(killed, true);
+  await killed.evaluate((run) => void setTimeout(() => /** @type {any} */ (globalThis).shoal.track.answer([run]), 50), first);
+  await until(async () => /shoalrun/.test(await everythingStored(page)), 'the state');
+  await killed.close();
+  assert.deepEqual(await call(page, 'track.answer', [first]), [{ recipe: 'dark-mode', code: 'answered' }]);
+  await call(page, 'flush');
+  const entry = (await call(page, 'ledger')).find((/** @type {any} */ each) => each.run);
+  assert.deepEqual([entry.paid, entry.epoch], [true, 1]);
+  assert.equal(edge.reports().length, 0);
+  await context.close();
+});
+
 test('what an epoch costs a page: THRESH under 50 us, HEAVYTHRESH of 2,048 coordinates and 1,000 strings under 50 ms', async (t) => {
   const { page, context } = await freshPage();
   const runs = [epochRecipe(1), heavyRecipe(1, { parameters: { projection: 2048 } })];
