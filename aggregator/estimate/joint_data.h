@@ -5,7 +5,8 @@
 // all variables say the same of the table and are one tuple here, with a count. That is exact. Rows are kept once; tuples are sorted, so that
 // those with one row of the first variable lie together and what they share is worked out once for all of them (joint_em.h).
 //
-// Memory: 8 bytes a category of a distinct row, 4 bytes a variable and tuple and 4 a tuple; while it is made 36 bytes more a distinct record.
+// Memory: 8 bytes a category of a distinct row, 4 bytes a variable and tuple and 4 a tuple; while it is made 44 bytes more a distinct record, and
+// one variable's rows once more.
 #ifndef JOINT_DATA_H
 #define JOINT_DATA_H
 

@@ -10,8 +10,8 @@
 // l never falls from one kept point to the next, and the fixed point is EM's own.
 //
 // Cost of one evaluation of the map, two variables of A and B categories: 2 B multiplications and additions a tuple and 2 A B for each row
-// of the first variable, whose tuples share them. Sums are made over fixed pieces in a fixed order: results have the same bits for any
-// number of threads.
+// of the first variable, whose tuples share them; the variable of by far the fewest rows is made the first (joint_order.h). Sums are made over
+// fixed pieces in a fixed order: results have the same bits for any number of threads.
 #ifndef JOINT_EM_H
 #define JOINT_EM_H
 
@@ -39,7 +39,7 @@ agg_joint_em_options agg_joint_em_defaults(void);
 // Estimates from the uniform table on.
 //   p: data->n_cells shares, at least 0, summing to 1; written on OK. Without a report it is the uniform table
 // Returns: AGG_ERR_MEMORY; SHOAL_ERR_RANGE for data without a cell or options without a rule.
-// Memory: at most 64 + 5 numbers a cell, besides 2 a cell and thread.
+// Memory: at most 64 + 5 numbers a cell, besides 2 a cell and thread; a copy of the data where another variable is made the first.
 shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error, const agg_joint_data *data,
                        const agg_joint_em_options *options) SHOAL_MUST_CHECK;
 

@@ -40,7 +40,7 @@ typedef struct agg_joint_categories {
     uint32_t n_items;      // 0 only where there is `has_other`
     const uint64_t *items; // all different; SHOAL_ITEM_NONE of a list only as the last
     const double
-        *shares; // of all reports, one an item: their marginal estimates, clamped to [0, 1] here; NULL: estimated here
+        *shares;   // of all reports, one an item: marginal estimates, clamped to [0, 1] here; NULL: estimated here
     int has_other; // one category more, the last
 } agg_joint_categories;
 
