@@ -39,9 +39,8 @@ typedef struct agg_joint_categories {
     uint32_t part;         // of the record, 0 ..
     uint32_t n_items;      // 0 only where there is `has_other`
     const uint64_t *items; // all different; SHOAL_ITEM_NONE of a list only as the last
-    const double
-        *shares;   // of all reports, one an item: marginal estimates, clamped to [0, 1] here; NULL: estimated here
-    int has_other; // one category more, the last
+    const double *shares;  // of all reports, one an item, clamped to [0, 1] here; NULL: the marginal estimates
+    int has_other;         // one category more, the last
 } agg_joint_categories;
 
 // Returns: how many categories there are, "Other" counted.
