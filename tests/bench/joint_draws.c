@@ -16,14 +16,14 @@
 static void print_mechanism(char text[512], const char *name, uint32_t size, double epsilon, const char *seed)
 {
     const char *const keys = "\"hash\":\"poly1\",\"seed\":";
-    int is_bloom = strcmp(name, "bloom") == 0;
+    int is_bloom = strncmp(name, "bloom", 5) == 0;
     double p = ceil(1e6 / (1 + exp(epsilon / (is_bloom ? 4 : 2)))) / 1e6; // 2 bits, or 4, that two values differ in
     if (is_bloom)
         snprintf(
             text, 512,
-            "\"mechanism\":\"rappor\",\"parameters\":{\"bits\":32,\"hashes\":2,\"cohorts\":8,\"p\":%.6f,\"q\":%.6f,"
+            "\"mechanism\":\"rappor\",\"parameters\":{\"bits\":32,\"hashes\":2,\"cohorts\":%d,\"p\":%.6f,\"q\":%.6f,"
             "\"f\":0},%s\"%s\"",
-            p, 1 - p, keys, seed);
+            name[5] == '\0' ? 8 : 1024, p, 1 - p, keys, seed);
     else if (strcmp(name, "rappor") == 0)
         snprintf(text, 512,
                  "\"mechanism\":\"rappor\",\"parameters\":{\"size\":%u,\"p\":%.6f,\"q\":%.6f,\"f\":0},\"seed\":\"%s\"",
@@ -60,7 +60,7 @@ shoal_err joint_world_make(joint_world *world, agg_error *error, const char *mec
         print_mechanism(parts[v], mechanism, sizes[v], epsilon, v == 0 ? SEED_X : SEED_Y);
     }
     int is_open =
-        strcmp(mechanism, "bloom") == 0 || strncmp(mechanism, "olh", 3) == 0 || strstr(mechanism, "cms") != NULL;
+        strncmp(mechanism, "bloom", 5) == 0 || strncmp(mechanism, "olh", 3) == 0 || strstr(mechanism, "cms") != NULL;
     snprintf(text, sizeof text,
              "{\"recipe\":\"study\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":["
              "{\"name\":\"x\",\"value\":\"%s\",%s},{\"name\":\"y\",\"value\":\"%s\",%s}],"

@@ -19,7 +19,7 @@ typedef struct joint_world {
 
 // Makes a recipe of two variables of `sizes` values each.
 //   mechanism: "rappor": Basic, a bit a value, q = 1 - p, f = 0, epsilon just below the stated one; "bloom": RAPPOR over strings, 32 bits, 2 hashes, 8
-//     cohorts, p = 1 - q; "cms", "hcms" (1024 x 1024), "olh" (65,536 rows, g = 16), "olh-64" (64 rows) over strings; or a mechanism of a list with
+//     cohorts, p = 1 - q, "bloom-1024": 1,024 cohorts; "cms", "hcms" (1024 x 1024), "olh" (65,536 rows, g = 16), "olh-64" (64 rows) over strings; or a mechanism of a list with
 //     "epsilon" and "size"
 //   epsilon: of each variable
 shoal_err joint_world_make(joint_world *world, agg_error *error, const char *mechanism, const uint32_t sizes[2],
