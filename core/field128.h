@@ -33,7 +33,7 @@ static inline uint64_t field128_is_above(uint64_t low, uint64_t high)
 // Returns: carry * 2^128 + high * 2^64 + low, which is below 2p, mod p.
 static inline shoal_field128 field128_reduce_once(uint64_t low, uint64_t high, uint64_t carry)
 {
-    uint64_t mask = 0 - (carry | field128_is_above(low, high)), borrow = 0;
+    uint64_t mask = wide_mask(carry | field128_is_above(low, high)), borrow = 0;
     low = wide_sub(low, 1 & mask, &borrow);
     return (shoal_field128){.low = low, .high = high - (FIELD128_P_HIGH & mask) - borrow};
 }
@@ -53,8 +53,8 @@ static inline shoal_field128 shoal_field128_sub(shoal_field128 a, shoal_field128
     uint64_t low = wide_sub(a.low, b.low, &borrow);
     uint64_t high = wide_sub(a.high, b.high, &borrow_high);
     high = wide_sub(high, borrow, &borrow_high);
-    low = wide_add(low, 1 & (0 - borrow_high), &carry);
-    return (shoal_field128){.low = low, .high = high + (FIELD128_P_HIGH & (0 - borrow_high)) + carry};
+    low = wide_add(low, 1 & wide_mask(borrow_high), &carry);
+    return (shoal_field128){.low = low, .high = high + (FIELD128_P_HIGH & wide_mask(borrow_high)) + carry};
 }
 
 // Returns: 28 x.

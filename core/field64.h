@@ -28,13 +28,13 @@ static inline shoal_field64 shoal_field64_of(uint64_t value)
 static inline shoal_field64 shoal_field64_add(shoal_field64 a, shoal_field64 b)
 {
     uint64_t carry = 0, sum = wide_add(a.value, b.value, &carry);
-    return (shoal_field64){sum - (FIELD64_P & (0 - (carry | (sum >= FIELD64_P))))};
+    return (shoal_field64){sum - (FIELD64_P & wide_mask(carry | (sum >= FIELD64_P)))};
 }
 
 static inline shoal_field64 shoal_field64_sub(shoal_field64 a, shoal_field64 b)
 {
     uint64_t borrow = 0, difference = wide_sub(a.value, b.value, &borrow);
-    return (shoal_field64){difference + (FIELD64_P & (0 - borrow))};
+    return (shoal_field64){difference + (FIELD64_P & wide_mask(borrow))};
 }
 
 // 2^64 = 2^32 - 1 and 2^96 = -1 mod p, so that low + 2^64 (x + 2^32 y) = low - y + x (2^32 - 1).
@@ -43,9 +43,9 @@ static inline shoal_field64 shoal_field64_mul(shoal_field64 a, shoal_field64 b)
     wide product = wide_mul(a.value, b.value);
     uint64_t borrow = 0, carry = 0;
     uint64_t rest = wide_sub(product.low, product.high >> 32, &borrow);
-    rest -= FIELD64_2_64 & (0 - borrow);
+    rest -= FIELD64_2_64 & wide_mask(borrow);
     rest = wide_add(rest, (uint32_t)product.high * (uint64_t)FIELD64_2_64, &carry);
-    return shoal_field64_of(rest + (FIELD64_2_64 & (0 - carry)));
+    return shoal_field64_of(rest + (FIELD64_2_64 & wide_mask(carry)));
 }
 
 static inline uint64_t shoal_field64_is_equal(shoal_field64 a, shoal_field64 b)

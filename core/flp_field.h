@@ -10,7 +10,7 @@ static inline uint64_t F(flp_put_integer)(FE *bits, const shoal_flp *flp, uint64
 {
     uint32_t last = flp->bits - 1;
     uint64_t ones = ((uint64_t)1 << last) - 1, is_above = value > ones;
-    uint64_t rest = value - ((flp->max - ones) & (0 - is_above));
+    uint64_t rest = value - ((flp->max - ones) & wide_mask(is_above));
     for (uint32_t i = 0; i < last; i++) bits[i] = F(of)(rest >> i & 1);
     bits[last] = F(of)(is_above);
     return value <= flp->max;

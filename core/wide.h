@@ -52,10 +52,21 @@ static inline uint64_t wide_sub(uint64_t a, uint64_t b, uint64_t *borrow)
     return a - b;
 }
 
+// Returns: all ones where the condition is 1, zero where it is 0. The barrier hides which of the two it can be, or a
+// compiler makes the choice a branch.
+static inline uint64_t wide_mask(uint64_t condition)
+{
+    uint64_t mask = 0 - condition;
+#if defined(__GNUC__) || defined(__clang__)
+    __asm__("" : "+r"(mask));
+#endif
+    return mask;
+}
+
 // Returns: yes where the condition (0 or 1) is 1, no where it is 0.
 static inline uint64_t wide_choose(uint64_t condition, uint64_t yes, uint64_t no)
 {
-    return no ^ ((yes ^ no) & (0 - condition));
+    return no ^ ((yes ^ no) & wide_mask(condition));
 }
 
 #endif
