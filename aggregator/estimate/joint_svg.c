@@ -2,10 +2,10 @@
 // The heat map of a joint distribution, with its uncertainty; see joint_print.h. Plain SVG 1.1: no script, no font beyond the viewer's own.
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "joint_print.h"
+#include "svg.h"
 
 #define LABEL_CHARACTERS 24u // of a category, after which it is cut
 #define LABEL_W 168.0
@@ -45,25 +45,12 @@ static colour shade(double at)
     return c;
 }
 
-// Writes at most `characters` of a text, the rest as three points. Names are hostile: nothing of them is markup.
+// Writes at most `characters` of a text, the rest as three points.
 static void print_label(FILE *stream, agg_text text, uint32_t characters)
 {
-    char *shown = NULL;
-    size_t len = 0;
-    FILE *memory = open_memstream(&shown, &len);
-    if (memory == NULL) return;
     size_t cut = agg_characters_size(text, characters);
-    agg_print_terminal_text(memory, text.bytes, cut < text.len ? cut : text.len);
-    if (fclose(memory) == 0) {
-        for (size_t i = 0; i < len; i++) {
-            if (strchr("<>&\"'", shown[i]) != NULL)
-                fprintf(stream, "&#%d;", shown[i]);
-            else
-                fputc(shown[i], stream);
-        }
-        if (cut < text.len) fputs("...", stream);
-    }
-    free(shown);
+    agg_svg_escape(stream, text.bytes, cut < text.len ? cut : text.len);
+    if (cut < text.len) fputs("...", stream);
 }
 
 static void open_text(FILE *stream, double x, double y, double size, const char *anchor, const char *fill)
@@ -77,12 +64,6 @@ static void text(FILE *stream, double x, double y, double size, const char *anch
     open_text(stream, x, y, size, anchor, fill);
     print_label(stream, (agg_text){words, strlen(words)}, 200);
     fputs("</text>\n", stream);
-}
-
-static void line(FILE *stream, double x1, double y1, double x2, double y2, double width, const char *stroke)
-{
-    fprintf(stream, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%g\"/>\n", x1,
-            y1, x2, y2, stroke, width);
 }
 
 static void rect(FILE *stream, double x, double y, double w, double h, const char *fill)
@@ -145,8 +126,8 @@ static void draw_interval(const drawing *d, double x, double y, double w, const 
     if (!isfinite(share->stderr_) || !(most > 0)) return;
     double low = x + w * clamp(share->low / most), high = x + w * clamp(share->high / most),
            at = x + w * clamp(share->p / most);
-    line(d->stream, low, y, high, y, 1.5, stroke);
-    line(d->stream, at, y - 3, at, y + 3, 1.5, stroke);
+    agg_svg_line(d->stream, low, y, high, y, 1.5, stroke);
+    agg_svg_line(d->stream, at, y - 3, at, y + 3, 1.5, stroke);
 }
 
 static void draw_cell(const drawing *d, uint32_t row, uint32_t column)
@@ -214,9 +195,9 @@ static void draw_columns(const drawing *d)
         double height = h * clamp(share->p / d->most_column);
         rect(d->stream, x - 5, top, 10, height, "#bed9ec");
         if (isfinite(share->stderr_)) {
-            line(d->stream, x, top + h * clamp(share->low / d->most_column), x,
-                 top + h * clamp(share->high / d->most_column), 1.5, ink);
-            line(d->stream, x - 3, top + height, x + 3, top + height, 1.5, ink);
+            agg_svg_line(d->stream, x, top + h * clamp(share->low / d->most_column), x,
+                         top + h * clamp(share->high / d->most_column), 1.5, ink);
+            agg_svg_line(d->stream, x - 3, top + height, x + 3, top + height, 1.5, ink);
         }
         if (d->cell_w >= 48) text(d->stream, x, top + h + 16, 11, "middle", faint, words);
     }
@@ -229,8 +210,8 @@ static void draw_legend(const drawing *d)
     char words[200], most[24];
     const agg_joint_share top = {d->most_high, NAN, NAN, NAN};
     print_percent(most, &top);
-    line(d->stream, 24, y, 52, y, 1.5, ink);
-    line(d->stream, 38, y - 3, 38, y + 3, 1.5, ink);
+    agg_svg_line(d->stream, 24, y, 52, y, 1.5, ink);
+    agg_svg_line(d->stream, 38, y - 3, 38, y + 3, 1.5, ink);
     snprintf(words, sizeof words, "the share and its %g %% interval; in cells from 0 to %s", 100 * r->confidence, most);
     text(d->stream, 62, y + 4, 12, "start", ink, words);
     rect(d->stream, 24, y + 14, 28, 14, "#f0f7fc");
@@ -305,9 +286,9 @@ shoal_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *
     for (uint32_t i = 0; i < d.x->n; i++)
         for (uint32_t j = 0; j < d.y->n; j++) draw_cell(&d, i, j);
     for (uint32_t i = 0; i <= d.x->n; i++)
-        line(stream, MAP_X, MAP_Y + d.cell_h * i, MAP_X + map_w(&d), MAP_Y + d.cell_h * i, 0.5, hairline);
+        agg_svg_line(stream, MAP_X, MAP_Y + d.cell_h * i, MAP_X + map_w(&d), MAP_Y + d.cell_h * i, 0.5, hairline);
     for (uint32_t j = 0; j <= d.y->n; j++)
-        line(stream, MAP_X + d.cell_w * j, MAP_Y, MAP_X + d.cell_w * j, MAP_Y + map_h(&d), 0.5, hairline);
+        agg_svg_line(stream, MAP_X + d.cell_w * j, MAP_Y, MAP_X + d.cell_w * j, MAP_Y + map_h(&d), 0.5, hairline);
     draw_rows(&d);
     draw_columns(&d);
     draw_legend(&d);

@@ -2,10 +2,9 @@
 // A series as a picture; see track_print.h: its steps with the band of their intervals, a mark at each update, the truth where it is known; of items
 // the shares of the first values. Plain SVG 1.1, no script, no font beyond the viewer's own. Names are hostile: nothing of them is markup.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "svg.h"
 #include "track_print.h"
 
 #define WIDTH 960.0
@@ -29,42 +28,18 @@ typedef struct plot {
     double right;     // x of the last epoch's end
 } plot;
 
-// Characters that a terminal would not show as they are become \xHH, and what is markup a reference.
-static void put_escaped(FILE *stream, const char *bytes, size_t len)
-{
-    char *shown = NULL;
-    size_t shown_len = 0;
-    FILE *memory = open_memstream(&shown, &shown_len);
-    if (memory == NULL) return;
-    agg_print_terminal_text(memory, bytes, len);
-    if (fclose(memory) == 0)
-        for (size_t i = 0; i < shown_len; i++) {
-            if (strchr("<>&\"'", shown[i]) != NULL)
-                fprintf(stream, "&#%d;", shown[i]);
-            else
-                fputc((unsigned char)shown[i], stream);
-        }
-    free(shown);
-}
-
 static void text(const plot *p, double x, double y, int size, const char *anchor, const char *fill, const char *words,
                  size_t len)
 {
     fprintf(p->stream, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\">", x, y, size,
             anchor, fill);
-    put_escaped(p->stream, words, len);
+    agg_svg_escape(p->stream, words, len);
     fputs("</text>\n", p->stream);
 }
 
 static void words(const plot *p, double x, double y, int size, const char *anchor, const char *fill, const char *text_)
 {
     text(p, x, y, size, anchor, fill, text_, strlen(text_));
-}
-
-static void line(const plot *p, double x1, double y1, double x2, double y2, double width, const char *stroke)
-{
-    fprintf(p->stream, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%g\"/>\n",
-            x1, y1, x2, y2, stroke, width);
 }
 
 // Where an epoch begins; an epoch has a width, so that its value is a step.
@@ -129,7 +104,7 @@ static void draw_axes(const plot *p)
     char number[32];
     double step = step_of(p->high - p->low), n = (double)p->result->track->n_rows;
     for (double v = ceil(p->low / step) * step; v <= p->high + step / 1e6; v += step) {
-        line(p, LEFT, y_of(p, v), p->right, y_of(p, v), 1, hairline);
+        agg_svg_line(p->stream, LEFT, y_of(p, v), p->right, y_of(p, v), 1, hairline);
         snprintf(number, sizeof number, "%.4g", fabs(v) < step / 1e6 ? 0 : v);
         words(p, LEFT - 8, y_of(p, v) + 4, 11, "end", ink, number);
     }
@@ -147,7 +122,7 @@ static void draw_updates(const plot *p)
     for (size_t i = 0; i < t->n_rows; i++)
         if (t->rows[i].is_update) {
             double x = x_of(p, t->rows[i].epoch);
-            line(p, x, TOP, x, HEIGHT - BOTTOM, 1, t->rows[i].is_frozen ? hairline : signal);
+            agg_svg_line(p->stream, x, TOP, x, HEIGHT - BOTTOM, 1, t->rows[i].is_frozen ? hairline : signal);
             fprintf(p->stream, "<path d=\"M%.1f %.1fl-5 -8h10z\" fill=\"%s\"/>\n", x, TOP,
                     t->rows[i].is_frozen ? hairline : signal);
         }
@@ -173,7 +148,8 @@ static void draw_series(const plot *p)
         if (isfinite(row->stderr_))
             fprintf(p->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", from,
                     y_of(p, row->high), to - from, y_of(p, row->low) - y_of(p, row->high), band);
-        if (isfinite(row->value)) line(p, from, y_of(p, row->value), to, y_of(p, row->value), 2.5, blue);
+        if (isfinite(row->value))
+            agg_svg_line(p->stream, from, y_of(p, row->value), to, y_of(p, row->value), 2.5, blue);
     }
 }
 
@@ -204,8 +180,8 @@ static void draw_item(const plot *p, uint32_t k)
         double from = x_of(p, t->updates[u].epoch), middle = from + 4 + 3 * k;
         double to = u + 1 < t->n_updates ? x_of(p, t->updates[u + 1].epoch) : p->right;
         y = y_of(p, s->share);
-        line(p, from, y, to, y, 2, colours[k]);
-        line(p, middle, y_of(p, s->low), middle, y_of(p, s->high), 1, colours[k]);
+        agg_svg_line(p->stream, from, y, to, y, 2, colours[k]);
+        agg_svg_line(p->stream, middle, y_of(p, s->low), middle, y_of(p, s->high), 1, colours[k]);
     }
     const agg_text *value = &items->dictionary->values[i];
     size_t cut = agg_characters_size(*value, LABEL_CHARACTERS);
@@ -219,12 +195,12 @@ static void draw_legend(const plot *p)
     fprintf(p->stream, "<path d=\"M%.1f %.1fl-5 -8h10z\" fill=\"%s\"/>\n", x + 5, y, signal);
     words(p, x + 16, y, 12, "start", ink, "update");
     if (p->result->items != NULL) return;
-    line(p, x + 80, y - 4, x + 106, y - 4, 2.5, blue);
+    agg_svg_line(p->stream, x + 80, y - 4, x + 106, y - 4, 2.5, blue);
     words(p, x + 112, y, 12, "start", ink, "value");
     fprintf(p->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"26\" height=\"10\" fill=\"%s\"/>\n", x + 164, y - 9, band);
     words(p, x + 196, y, 12, "start", ink, "interval of what the update measured");
     if (p->result->truth == NULL) return;
-    line(p, x + 430, y - 4, x + 456, y - 4, 1.2, ink);
+    agg_svg_line(p->stream, x + 430, y - 4, x + 456, y - 4, 1.2, ink);
     words(p, x + 462, y, 12, "start", ink, "truth");
 }
 
@@ -236,7 +212,7 @@ static void draw_head(const plot *p)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
             "font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>",
             WIDTH, HEIGHT, WIDTH, HEIGHT);
-    put_escaped(p->stream, t->recipe.id, strlen(t->recipe.id));
+    agg_svg_escape(p->stream, t->recipe.id, strlen(t->recipe.id));
     fputs(" over its epochs</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", p->stream);
     words(p, 24, 36, 18, "start", ink, t->recipe.id);
     snprintf(line_, sizeof line_,
