@@ -19,7 +19,8 @@ static const shoal_prio3_parameters cases[] = {
     {.circuit = SHOAL_CIRCUIT_SUM, .max = (uint64_t)1 << 40, .proofs = 1},
     {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 1, .max = 1, .chunk = 1, .proofs = 1},
     {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 3, .max = 5, .chunk = 4, .proofs = 1},
-    {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 4, .max = 9, .chunk = 2, .proofs = 3},
+    {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 2, .max = 2, .chunk = 2, .proofs = 3},
+    {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 20, .max = 9, .chunk = 7, .proofs = 4},
     {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 1, .chunk = 1, .proofs = 1},
     {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 7, .chunk = 7, .proofs = 1},
     {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 100, .chunk = 9, .proofs = 1},
@@ -255,9 +256,9 @@ static void check_ranges(shoal_rng *rng)
     refuses_measurement(cases[3], 0, 1001, 0, rng);
     refuses_measurement(cases[3], 0, UINT64_MAX, 0, rng);
     refuses_measurement(cases[6], 2, 6, 0, rng);
-    refuses_measurement(cases[9], 0, 7, 0, rng);
-    refuses_measurement(cases[11], 5, 2, 0, rng);
-    refuses_measurement(cases[11], 0, 1, 1, rng); // six ones of at most three
+    refuses_measurement(cases[10], 0, 7, 0, rng);
+    refuses_measurement(cases[12], 5, 2, 0, rng);
+    refuses_measurement(cases[12], 0, 1, 1, rng); // six ones of at most three
 }
 
 static void refuses_parameters(uint32_t circuit, uint32_t length, uint64_t max, uint32_t chunk, uint32_t shares,
@@ -359,7 +360,7 @@ static void check_aggregates(shoal_rng *rng)
 static void check_scratch(shoal_rng *rng)
 {
     parties p;
-    open_parties(&p, cases[10], 2, rng);
+    open_parties(&p, cases[11], 2, rng);
     size_t len = shoal_prio3_input_share_len(&p.prio3, 0), n = shoal_prio3_scratch_words(&p.prio3);
     uint8_t *first = malloc(len);
     CHECK(shard(&p) == SHOAL_OK);
@@ -384,7 +385,7 @@ int main(void)
     for (size_t i = 0; i < N_CASES; i++)
         if (cases[i].length <= 7 && cases[i].max <= 1000) check_flips(cases[i], 2, &rng);
     check_flips(cases[0], 4, &rng);
-    check_flips(cases[6], 3, &rng);
+    check_flips(cases[5], 3, &rng);
     check_bindings(&rng);
     check_ranges(&rng);
     check_parameters();

@@ -66,7 +66,7 @@ static void check_measurement(proof *p, const uint64_t *measurement, shoal_rng *
 // The verifiers of shares add up to that of the whole.
 static void check_shares(proof *p, shoal_rng *rng)
 {
-    proof parts[3];
+    static proof parts[3];
     CHECK(is_accepted(p, rng));
     for (int i = 0; i < 3; i++) parts[i] = *p;
     for (int i = 1; i < 3; i++) {
