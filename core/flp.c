@@ -58,6 +58,19 @@ shoal_err shoal_flp_init(shoal_flp *flp, shoal_circuit circuit, uint32_t length,
     return SHOAL_OK;
 }
 
+uint32_t shoal_flp_best_chunk(uint32_t meas_len)
+{
+    uint32_t best = meas_len, shortest = UINT32_MAX;
+    // With wire polynomials of p values there is room for p - 1 calls, and the smallest chunk that needs no more is best.
+    for (uint32_t p = 2; p / 2 <= meas_len; p *= 2) {
+        uint32_t chunk = (meas_len + p - 2) / (p - 1), proof_len = 2 * chunk + 2 * p - 1;
+        if (proof_len >= shortest) continue;
+        shortest = proof_len;
+        best = chunk;
+    }
+    return best;
+}
+
 size_t shoal_flp_scratch(const shoal_flp *flp)
 {
     return 8 * (size_t)flp->wire_len;

@@ -54,6 +54,12 @@ typedef struct shoal_flp {
 shoal_err shoal_flp_init(shoal_flp *flp, shoal_circuit circuit, uint32_t length, uint64_t max,
                          uint32_t chunk) SHOAL_MUST_CHECK;
 
+// Returns: a chunk length whose proof is shortest, the greatest of several: one that fills the calls a wire polynomial has
+// room for. All parties of a task must use one and the same; it is part of the task's configuration.
+//   meas_len: 1 .. SHOAL_FLP_MEAS_MAX: length (Histogram), length times bits of max (SumVec), length plus bits of max
+//             (MultihotCountVec)
+uint32_t shoal_flp_best_chunk(uint32_t meas_len);
+
 // Returns: field elements of scratch that proving or querying takes.
 size_t shoal_flp_scratch(const shoal_flp *flp);
 

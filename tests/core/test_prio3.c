@@ -299,6 +299,24 @@ static void check_parameters(void)
     refuses_parameters(hot, 5, 0, 3, 2, 1, SHOAL_ERR_RANGE);
 }
 
+// No chunk gives a shorter proof, and no greater one as short a proof.
+static void check_best_chunk(void)
+{
+    for (uint32_t meas_len = 1; meas_len <= 300; meas_len++) {
+        uint32_t best = 0, shortest = UINT32_MAX;
+        for (uint32_t chunk = 1; chunk <= meas_len; chunk++) {
+            shoal_flp flp;
+            CHECK(shoal_flp_init(&flp, SHOAL_CIRCUIT_HISTOGRAM, meas_len, 0, chunk) == SHOAL_OK);
+            if (flp.proof_len > shortest) continue;
+            shortest = flp.proof_len;
+            best = chunk;
+        }
+        CHECK(shoal_flp_best_chunk(meas_len) == best);
+    }
+    CHECK(shoal_flp_best_chunk(1024) == 34);
+    CHECK(shoal_flp_best_chunk(SHOAL_FLP_MEAS_MAX) == 1026);
+}
+
 // A leader's share one byte short or long; a number that is no aggregator's; a context too long; elements above the modulus.
 static void check_refusals(shoal_rng *rng)
 {
@@ -389,6 +407,7 @@ int main(void)
     check_bindings(&rng);
     check_ranges(&rng);
     check_parameters();
+    check_best_chunk();
     check_refusals(&rng);
     check_aggregates(&rng);
     check_scratch(&rng);
