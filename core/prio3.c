@@ -138,8 +138,8 @@ shoal_err shoal_prio3_shard(uint8_t *public_share, uint8_t *const *input_shares,
 {
     if (ctx.len > CTX_MAX) return SHOAL_ERR_RANGE;
     prio3_seeds seeds = cut_rand(prio3, rand);
-    uint64_t is_valid =
-        field_of(prio3)->shard(input_shares[0], public_share, prio3, ctx, measurement, nonce, &seeds, scratch);
+    prio3_sharder *sharder = prio3->element == 8 ? shoal_field64_prio3_shard : shoal_field128_prio3_shard;
+    uint64_t is_valid = sharder(input_shares[0], public_share, prio3, ctx, measurement, nonce, &seeds, scratch);
     wipe(scratch, shoal_prio3_scratch_words(prio3) * sizeof *scratch);
     for (uint32_t i = 0; i < prio3->shares; i++) {
         uint8_t *at = input_shares[i];

@@ -95,9 +95,8 @@ static void F(prio3_joint_rands)(FE *joint_rands, const shoal_prio3 *prio3, cons
     F(vector_expand)(joint_rands, (size_t)prio3->flp.joint_rand_len * prio3->proofs, &xof);
 }
 
-static uint64_t F(prio3_shard)(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                               const uint64_t *measurement, const uint8_t *nonce, const prio3_seeds *seeds,
-                               uint64_t *scratch)
+uint64_t F(prio3_shard)(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                        const uint64_t *measurement, const uint8_t *nonce, const prio3_seeds *seeds, uint64_t *scratch)
 {
     const shoal_flp *flp = &prio3->flp;
     size_t proofs_len = (size_t)flp->proof_len * prio3->proofs, rand_len = (size_t)flp->arity * prio3->proofs;
@@ -229,8 +228,5 @@ static uint64_t F(prio3_values)(uint64_t *values, const uint8_t *sum, size_t n)
     return fits;
 }
 
-const prio3_field PRIO3_FIELD = {.shard = F(prio3_shard),
-                                 .verify = F(prio3_verify),
-                                 .decide = F(prio3_decide),
-                                 .add = F(prio3_add),
-                                 .values = F(prio3_values)};
+const prio3_field PRIO3_FIELD = {
+    .verify = F(prio3_verify), .decide = F(prio3_decide), .add = F(prio3_add), .values = F(prio3_values)};

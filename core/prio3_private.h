@@ -31,11 +31,16 @@ typedef struct prio3_seeds {
     const uint8_t *prove;
 } prio3_seeds;
 
-// One table for each field. Lengths and canonical order of messages have been checked, but elements have not.
+// Shards over one field; apart from what aggregators do, so that a page's module need not carry that.
+// Writes the leader's share without its blind. Returns: 1 where the measurement is in range, else 0.
+typedef uint64_t prio3_sharder(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                               const uint64_t *measurement, const uint8_t *nonce, const prio3_seeds *seeds,
+                               uint64_t *scratch);
+
+extern prio3_sharder shoal_field64_prio3_shard, shoal_field128_prio3_shard;
+
+// What aggregators and the collector do over one field. Lengths of messages have been checked, but elements have not.
 typedef struct prio3_field {
-    // Returns: 1 where the measurement is in range, else 0. Writes the leader's share without its blind.
-    uint64_t (*shard)(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                      const uint64_t *measurement, const uint8_t *nonce, const prio3_seeds *seeds, uint64_t *scratch);
     // Returns: 1, or 0 where the report is refused.
     uint64_t (*verify)(uint8_t *state, uint8_t *verifier_share, const shoal_prio3 *prio3, const uint8_t *verify_key,
                        shoal_prio3_bytes ctx, uint32_t aggregator, const shoal_prio3_report *report, uint64_t *scratch);

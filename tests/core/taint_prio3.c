@@ -43,9 +43,9 @@ static int shard_secret(shoal_prio3_parameters parameters, int leak)
     }
     VALGRIND_MAKE_MEM_UNDEFINED(measurement, sizeof measurement);
     if (leak && measurement[0] == 1) puts("leaked");
-    const prio3_field *field = prio3.element == 8 ? &shoal_prio3_field64 : &shoal_prio3_field128;
+    prio3_sharder *sharder = prio3.element == 8 ? shoal_field64_prio3_shard : shoal_field128_prio3_shard;
     uint64_t is_valid =
-        field->shard(leader, parts, &prio3, (shoal_prio3_bytes){rand, 9}, measurement, nonce, &seeds, scratch);
+        sharder(leader, parts, &prio3, (shoal_prio3_bytes){rand, 9}, measurement, nonce, &seeds, scratch);
     VALGRIND_MAKE_MEM_DEFINED(&is_valid, sizeof is_valid); // the one thing that may show
     return !is_valid;
 }
