@@ -14,6 +14,7 @@
 
 #define LEAST_OTHER 0.001    // share of Other's reports that shares among them are scaled by
 #define DOUBT 2.0            // standard errors
+#define CAUTION 1000.0       // times its noise that the spread of a row's shares must be, to be believed at all
 #define ROUNDING 0x1p-52     // of a sum that is one
 #define NO_COLUMN UINT32_MAX // a column that the same item has twice
 
@@ -205,7 +206,7 @@ static void model_row(agg_joint_law *law, uint32_t j)
 {
     double reports = reports_of(law, j), middle = prior_of(law);
     share_row(law, j, reports > 0 ? reports : 1);
-    double trust = law->spread > 0 && reports > 0 ? law->spread / (law->spread + law->noise / reports) : 0;
+    double trust = law->spread > 0 && reports > 0 ? fmax(0, 1 - CAUTION * law->noise / (reports * law->spread)) : 0;
     for (uint32_t l = 0; l < law->n_columns; l++) law->other[l] = drawn_towards(middle, law->other[l], trust);
     law->other_none = 0;
     name_columns(law);

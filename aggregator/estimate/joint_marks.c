@@ -205,7 +205,7 @@ static const agg_joint_marks table[] = {
     {shoal_rappor_id, AGG_JOINT_APART, set_rappor_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, NULL,
      shares_of_ones, 0},
     {shoal_olh_id, AGG_JOINT_ALIKE, set_answer, answer_row, is_answer, weight_of_answer, NULL, NULL, shares_of_ones, 0},
-    {shoal_hcms_id, AGG_JOINT_APART, set_sign, first_word, has_sign, sum_sign, transform_row, NULL, shares_of_signs, 0},
+    {shoal_hcms_id, AGG_JOINT_ALIKE, set_sign, first_word, has_sign, sum_sign, transform_row, NULL, shares_of_signs, 0},
     {shoal_onehot_asymmetric_id, AGG_JOINT_APART, set_fair_bit, NULL, is_bit, sum_list_bits, NULL, NULL, NULL, 0},
     {shoal_onehot_symmetric_id, AGG_JOINT_APART, set_flipped_bits, NULL, is_bit, sum_list_bits, NULL, NULL, NULL, 0},
     {shoal_grr_id, AGG_JOINT_ALIKE, set_answer, NULL, is_answer, weight_of_answer, NULL, NULL, NULL, 1},

@@ -21,8 +21,8 @@ typedef struct agg_joint_coins {
 
 // What columns that no category has say of "Other" beyond the named ones.
 enum agg_joint_columns {
-    AGG_JOINT_APART, // nothing: bits are thrown each for itself, and the signs of two columns differ in every other row of a transform
-    AGG_JOINT_ALIKE, // that one of them came, not which: no category tells them apart
+    AGG_JOINT_APART, // nothing: bits are thrown each for itself
+    AGG_JOINT_ALIKE, // that one of them came, not which: they share what is left alike
     AGG_JOINT_BLOCKS // that one of its block came; within the block they are apart
 };
 

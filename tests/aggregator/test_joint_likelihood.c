@@ -278,9 +278,13 @@ static void other_is_what_is_left(void **state)
         for (size_t k = 0; k < n_kinds; k++) {
             const double *exact = kinds[k].exact;
             double best = fmax(exact[0], fmax(exact[1], exact[2]));
-            // Rounded cells, and a trust in rows that falls short of 1 by the noise of a billion reports over what their columns differ by.
-            // Bits that coins hardly ever set keep 1e-3 of that, of which nine stand in a record.
-            double tolerance = part.pqf_micro[0] == 10000 ? 1e-3 : 1e-5;
+            // Rounded cells; of hashed rows a trust that falls short of 1 by a thousand times the noise of a billion reports over what their
+            // columns differ by. Bits that coins hardly ever set keep more of that, of which nine stand in a record. What the columns of a transform
+            // share alike is right on average over rows of many columns, not in these of few.
+            int is_hashed = part.hash != SHOAL_HASH_NONE;
+            double tolerance = part.pqf_micro[0] == 10000 || part.mechanism == shoal_hcms_id ? 1e-2
+                               : is_hashed                                                   ? 1e-3
+                                                                                             : 1e-5;
             for (uint32_t i = 0; i < 3; i++)
                 assert_close(settings[s].name, kinds[k].likelihood[i], exact[i] / best, tolerance);
         }
