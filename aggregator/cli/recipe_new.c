@@ -478,14 +478,34 @@ static shoal_err print_end(FILE *stream, agg_error *error, const recipe_options 
 
 static shoal_err check_joint_options(agg_error *error, const recipe_options *o)
 {
-    const char *const others[] = {o->mechanism, o->values, o->value, o->encoding, o->epsilon, o->k,     o->m,
-                                  o->size,      o->g,      o->bits,  o->hashes,   o->cohorts, o->p,     o->q,
-                                  o->f,         o->low,    o->high,  o->devices,  o->step,    o->policy};
+    const struct {
+        const char *name, *given;
+    } others[] = {{"mechanism", o->mechanism},
+                  {"values", o->values},
+                  {"value", o->value},
+                  {"encoding", o->encoding},
+                  {"epsilon", o->epsilon},
+                  {"k", o->k},
+                  {"m", o->m},
+                  {"size", o->size},
+                  {"g", o->g},
+                  {"bits", o->bits},
+                  {"hashes", o->hashes},
+                  {"cohorts", o->cohorts},
+                  {"p", o->p},
+                  {"q", o->q},
+                  {"f", o->f},
+                  {"low", o->low},
+                  {"high", o->high},
+                  {"devices", o->devices},
+                  {"step", o->step},
+                  {"policy", o->policy}};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (others[i] != NULL)
+        if (others[i].given != NULL)
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                            "--variable says mechanism, list and parameters of each variable; they have no options of"
-                            " their own beside it, and such a recipe is no query");
+                            "--%s beside --variable: each variable says its own mechanism, list and parameters in its"
+                            " line (such as value=item), and such a recipe is no query",
+                            others[i].name);
     return SHOAL_OK;
 }
 
