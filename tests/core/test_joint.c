@@ -147,7 +147,7 @@ static void hashes(void)
         "variables.0.value=word",
         "variables.0.parameters.epsilon:1400000",
         "variables.1.value=host",
-        "variables.1.seed=" SEED_B,
+        ("variables.1.seed=" SEED_B),
         "variables.1.parameters.k:9000000",
         "variables.1.parameters.m:32000000",
         "variables.1.mechanism=hcms",
