@@ -150,11 +150,32 @@ EXPORT(recipe_finish) uint32_t export_recipe_finish(uint32_t handle)
     return err;
 }
 
-// What the last recipe_* error on this handle was about: static text, or 0.
+#ifdef SHOAL_WITHOUT_COMPOUNDS
+static const char *error_path(const shoal_recipe *recipe)
+{
+    return recipe->error_field;
+}
+#else
+// A variable's field, as the recipe spells it.
+static const char *error_path(const shoal_recipe *recipe)
+{
+    static char path[80] = "variables.N.";
+    const size_t head = sizeof "variables.N." - 1;
+    size_t len = 0;
+    if (recipe->error_variable == 0 || recipe->error_field == NULL) return recipe->error_field;
+    while (recipe->error_field[len] != '\0' && head + len + 1 < sizeof path) len++;
+    path[head - 2] = (char)('0' + recipe->error_variable - 1);
+    memcpy(path + head, recipe->error_field, len);
+    path[head + len] = '\0';
+    return path;
+}
+#endif
+
+// What the last recipe_* error on this handle was about: text until the next call, or 0.
 EXPORT(recipe_error_field) const char *export_recipe_error_field(uint32_t handle)
 {
     const shoal_recipe *r = building_recipe(handle);
-    return r ? r->error_field : NULL;
+    return r ? error_path(r) : NULL;
 }
 
 EXPORT(recipe_error_text) const char *export_recipe_error_text(uint32_t handle)

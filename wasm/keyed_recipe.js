@@ -16,7 +16,9 @@ export function tell(module, kind, handle, err, path) {
   if (!err) return;
   const { x } = module;
   const text = module.text(x[`${kind}_error_text`](handle));
-  throw module.error(err, path ?? (module.text(x[`${kind}_error_field`](handle)) || undefined), text);
+  const field = module.text(x[`${kind}_error_field`](handle)) || undefined;
+  // A variable is checked when the next one begins: the refusal is then not about what was being set.
+  throw module.error(err, field?.startsWith('variables.') ? field : (path ?? field), text);
 }
 
 /** @param {Module} module @param {string} path @param {number} value */

@@ -63,6 +63,24 @@ test('a variable that is missing, or null, is nothing of it; so is what its list
   assert.notEqual(nothing, drawn({ section: 'sport' }, seed(1)).split(';')[0]);
 });
 
+test('a refusal names the variable that it is about', async () => {
+  const core = await load();
+  const { variables, ...rest } = newsRecipe();
+  const [first, second] = variables;
+  const refused = (/** @type {any[]} */ ...list) => {
+    try {
+      core.recipe({ ...rest, variables: list });
+    } catch (error) {
+      return /** @type {any} */ (error).message;
+    }
+    return 'accepted';
+  };
+  const nameless = { ...first, name: undefined };
+  assert.match(refused(JSON.parse(JSON.stringify(nameless)), second), /variables\.0\.name/);
+  assert.match(refused(first, { ...second, mechanism: 'sfp' }), /variables\.1\.mechanism/);
+  assert.match(refused({ ...first, parameters: { ...first.parameters, k: 3 } }, second), /variables\.0\.parameters\.k/);
+});
+
 test('a name that the recipe has not, or no names at all, is an error, and nothing is spent', async () => {
   const { client, edge, storage } = await joined();
   const before = await stored(storage);
