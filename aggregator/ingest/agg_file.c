@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agg_size.h"
@@ -61,6 +62,13 @@ static unsigned long process_number(void)
 #endif
 }
 
+// Is there something of that name which a file must not take the place of: a device such as /dev/null, a pipe, a folder?
+static int is_special(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path)
 {
     size_t len = strlen(path);
@@ -72,10 +80,12 @@ shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path)
         return AGG_ERR_MEMORY;
     }
     memcpy(file->path, path, len);
-    snprintf(file->temporary, len + 32, "%s.tmp-%lu", path, process_number());
-    file->stream = fopen(file->temporary, "wb");
+    int is_direct = is_special(path);
+    if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", path, process_number());
+    file->stream = fopen(is_direct ? path : file->temporary, "wb");
     if (file->stream == NULL) {
-        shoal_err err = fail_io(error, path, "write beside");
+        shoal_err err = fail_io(error, path, is_direct ? "write" : "write beside");
+        file->temporary[0] = '\0';
         agg_file_abandon(file);
         return err;
     }
@@ -105,11 +115,12 @@ static void sync_folder(const char *path)
 
 shoal_err agg_file_commit(agg_file *file, agg_error *error)
 {
-    int failed = fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0;
+    int is_direct = file->temporary[0] == '\0'; // no disk to wait for, and no name to take
+    int failed = fflush(file->stream) != 0 || (!is_direct && fsync(fileno(file->stream)) != 0);
     failed = (fclose(file->stream) != 0) | failed;
     file->stream = NULL;
     shoal_err err = SHOAL_OK;
-    if (failed || rename(file->temporary, file->path) != 0) {
+    if (failed || (!is_direct && rename(file->temporary, file->path) != 0)) {
         err = fail_io(error, file->path, "write");
     } else {
         sync_folder(file->path);

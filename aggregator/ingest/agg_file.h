@@ -17,7 +17,8 @@ typedef struct agg_bytes {
 // Reads a whole file of at most `max` bytes; "-" is standard input. Release with free(bytes->data).
 shoal_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path, size_t max) SHOAL_MUST_CHECK;
 
-// Opens "PATH.tmp-<pid>" for writing; agg_file_commit flushes, syncs and renames it to PATH, agg_file_abandon removes it.
+// Opens "PATH.tmp-<pid>" for writing; agg_file_commit flushes, syncs and renames it to PATH, agg_file_abandon removes it. A PATH that is there and no
+// file, such as /dev/null or a pipe, is written to as it is.
 typedef struct agg_file {
     FILE *stream;
     char *path, *temporary;

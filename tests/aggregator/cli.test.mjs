@@ -110,6 +110,16 @@ test('an accumulator that exists is not overwritten', () => {
   bad(2, /acc exists; --append/, ['ingest', '--recipe', 'r.json', '-o', 'acc', 'batches']);
 });
 
+test('a pipe is written to, and stays a pipe: no file takes its place, nor that of a device', () => {
+  const args = ['recipe', 'new', '--id', 'piped', '--expires', '2027-01-01', '--size', '4', '-o', 'pipe'];
+  const script = 'mkfifo pipe && (cat pipe >read &) && "$0" "$@" && test -p pipe';
+  const run = spawnSync('/bin/sh', ['-c', script, bin, ...args], { cwd: folder, timeout: 20_000 });
+  assert.equal(run.status, 0, String(run.stderr));
+  for (let i = 0; i < 100 && !String(readFileSync(at('read'))).endsWith('}\n'); i++) spawnSync('sleep', ['0.05']); // the reader is another process
+  assert.equal(JSON.parse(String(readFileSync(at('read')))).recipe, 'piped');
+  rmSync(at('pipe'));
+});
+
 test('a damaged batch stops the ingest and leaves no accumulator', () => {
   const whole = readFileSync(at('batches'));
   bad(5, /standard input: batch 2: .*end too early/, ['ingest', '--recipe', 'r.json', '-o', 'x.acc', '-'],
