@@ -347,5 +347,5 @@ test('recipes with variables from options', () => {
   bad(/variables\[1\]\.name is that of another variable/, '--variable', 'age=grr:2:2');
   bad(/variables cost more than an epsilon of 16 together/, '--variable', 'x=:15:3');
   bad(/must be two or more/);
-  bad(/--variable says mechanism, list and parameters/, '--variable', 'x=:1:3', '--epsilon', '2');
+  bad(/--epsilon beside --variable: each variable says its own/, '--variable', 'x=:1:3', '--epsilon', '2');
 });
