@@ -33,10 +33,14 @@ static const shoal_choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_
 #ifndef SHOAL_ONLY_QUERIES
 static const shoal_choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {"affine1", SHOAL_HASH_AFFINE1}, {NULL, 0}};
 #endif
+static const shoal_choice protocols[] = {{"reports", SHOAL_AGGREGATION_REPORTS},
 #ifndef SHOAL_WITHOUT_QUERIES
-static const shoal_choice protocols[] = {
-    {"reports", SHOAL_AGGREGATION_REPORTS}, {"sum", SHOAL_AGGREGATION_SUM}, {NULL, 0}};
+                                         {"sum", SHOAL_AGGREGATION_SUM},
 #endif
+#ifndef SHOAL_ONLY_QUERIES
+                                         {"dap", SHOAL_AGGREGATION_DAP},
+#endif
+                                         {NULL, 0}};
 #ifndef SHOAL_WITHOUT_COMPOUNDS
 static const shoal_choice oracles[] = {{"cms", SHOAL_ORACLE_CMS}, {"olh", SHOAL_ORACLE_OLH}, {NULL, 0}};
 static const shoal_choice samplers[] = {{"random", SHOAL_SAMPLER_RANDOM}, {"greedy", SHOAL_SAMPLER_GREEDY}, {NULL, 0}};
@@ -49,7 +53,10 @@ enum {
     TAG_ROUND_INDEX = 39,
     TAG_ROUND_PREVIOUS = 40,
     TAG_ROUND_UPDATE = 69,
-    TAG_KEEP_DAYS = 70
+    TAG_KEEP_DAYS = 70,
+    TAG_LEADER = 71,
+    TAG_HELPER = 72,
+    TAG_TIME_PRECISION = 73
 };
 
 #define AT(member) (uint16_t) offsetof(shoal_recipe, member)
@@ -102,8 +109,8 @@ static const row fields[] = {
     {{"version", NULL, 1, 1000000, 0, AT(version), FIELD_INTEGER, 0}, 38, 0},
     {{"round.index", NULL, 1, SHOAL_EPOCHS_MAX + 1, 0, AT(round_index), FIELD_INTEGER, 0}, TAG_ROUND_INDEX, 0},
     {{"round.previous", NULL, 0, 0, 0, AT(round_previous), FIELD_BYTES, 0}, TAG_ROUND_PREVIOUS, 0},
-    {{"aggregation.protocol", protocols, 0, 0, SHOAL_AGGREGATION_REPORTS, AT(aggregation), FIELD_CHOICE, 0}, 41, 0},
 #endif
+    {{"aggregation.protocol", protocols, 0, 0, SHOAL_AGGREGATION_REPORTS, AT(aggregation), FIELD_CHOICE, 0}, 41, 0},
 #ifndef SHOAL_WITHOUT_COMPOUNDS
 #define FRAGMENTS SHOAL_TAKES_FRAGMENTS
 #define PASSES SHOAL_TAKES_TRIE_PASSES
@@ -133,6 +140,13 @@ static const row fields[] = {
      SHOAL_TAKES_ESTIMATE},
     {{"round.update", NULL, 0, 1, 0, AT(round_update), FIELD_INTEGER, 0}, TAG_ROUND_UPDATE, SHOAL_TAKES_UPDATE},
     {{"records.keep_days", NULL, 0, 365, 30, AT(keep_days), FIELD_INTEGER, 0}, TAG_KEEP_DAYS, SHOAL_TAKES_RECORDS},
+#endif
+#ifndef SHOAL_ONLY_QUERIES
+    {{"aggregation.leader", NULL, 0, 0, 0, AT(leader), FIELD_URL, 0}, TAG_LEADER, 0},
+    {{"aggregation.helper", NULL, 0, 0, 0, AT(helper), FIELD_URL, 0}, TAG_HELPER, 0},
+    {{"aggregation.time_precision_s", NULL, 60, 604800, 86400, AT(time_precision_s), FIELD_INTEGER, 0},
+     TAG_TIME_PRECISION,
+     0},
 #endif
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
@@ -409,6 +423,37 @@ static shoal_err check_pairs(shoal_recipe *recipe)
     return SHOAL_OK;
 }
 
+#ifdef SHOAL_ONLY_QUERIES
+static shoal_err check_servers(shoal_recipe *recipe)
+{
+    (void)recipe;
+    return SHOAL_OK;
+}
+#else
+// Where two servers add up shares: who they are. A report is then one record, whole, of cells that can be added.
+static shoal_err check_servers(shoal_recipe *recipe)
+{
+    if (recipe->aggregation != SHOAL_AGGREGATION_DAP) {
+        for (size_t i = 0; i < N_FIELDS; i++)
+            if (fields[i].tag >= TAG_LEADER && fields[i].tag <= TAG_TIME_PRECISION && is_stated(recipe, i))
+                return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_UNKNOWN_FIELD, "goes with protocol dap");
+        return SHOAL_OK;
+    }
+    if (recipe->leader.len == 0 || recipe->helper.len == 0)
+        return shoal_recipe_refuse(recipe, recipe->leader.len == 0 ? "aggregation.leader" : "aggregation.helper",
+                                   SHOAL_ERR_MISSING_FIELD, "is missing");
+    if (shoal_url_equal(&recipe->leader, &recipe->helper))
+        return shoal_recipe_refuse(recipe, "aggregation.helper", SHOAL_ERR_RANGE,
+                                   "must be another server than the leader");
+    if (shoal_mechanism_by_id(recipe->mechanism) == NULL)
+        return shoal_recipe_refuse(recipe, "aggregation.protocol", SHOAL_ERR_RANGE,
+                                   "dap adds up one record of one mechanism, not what consists of several");
+    if (recipe->value == SHOAL_VALUE_FIELDS || recipe->version != 0 || recipe->n_splits > 0)
+        return shoal_recipe_refuse(recipe, "aggregation.protocol", SHOAL_ERR_RANGE, "dap does not go with queries");
+    return SHOAL_OK;
+}
+#endif
+
 // The name of a field behind "parameters.", or NULL.
 static const char *parameter_name(const shoal_field *f)
 {
@@ -475,6 +520,7 @@ static shoal_err finish_mechanism(shoal_recipe *recipe)
     if (err == SHOAL_OK) err = shoal_compound_check(recipe, &takes);
 #endif
     if (err == SHOAL_OK) err = check_pairs(recipe);
+    if (err == SHOAL_OK) err = check_servers(recipe);
 #ifndef SHOAL_WITHOUT_QUERIES
     if (err == SHOAL_OK) err = shoal_query_finish(recipe, &cells);
 #endif
@@ -504,6 +550,12 @@ static void put_field(shoal_canonical *w, const shoal_recipe *recipe, size_t i)
         shoal_canonical_field(w, tag, name.bytes, name.len);
     } else if (f->kind == FIELD_BYTES) {
         if (is_stated(recipe, i)) shoal_canonical_field(w, tag, (const uint8_t *)recipe + f->offset, 32);
+#ifndef SHOAL_ONLY_QUERIES
+    } else if (f->kind == FIELD_URL) {
+        shoal_url url;
+        memcpy(&url, (const uint8_t *)recipe + f->offset, sizeof url);
+        if (url.len > 0) shoal_canonical_field(w, tag, url.bytes, url.len);
+#endif
     } else if (shoal_field_get(f, recipe) != f->initial) {
         store64_be(eight, shoal_field_get(f, recipe));
         shoal_canonical_field(w, tag, eight, sizeof eight);

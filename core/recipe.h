@@ -15,6 +15,8 @@
 // (encoding.h). `split_by` makes a collection of each of its parts: the same recipe with the field `part`, one entry a split field,
 // has the same signed bytes (they leave `part` out), a hash of its own and the key "id/entry/...".
 //
+// With `aggregation.protocol` "dap" two servers, `aggregation.leader` and `aggregation.helper`, add up what devices share among them (dap.h).
+//
 // A joint recipe (joint.h) has `variables`, each with a name and a mechanism, in place of one `value`, `mechanism`, `parameters`, `hash` and `seed`.
 #ifndef SHOAL_RECIPE_H
 #define SHOAL_RECIPE_H
@@ -27,6 +29,7 @@
 #include "name.h"
 #include "sha256.h"
 #include "shoal_err.h"
+#include "url.h"
 
 #define SHOAL_PARTS_MAX 8        // parts of one record
 #define SHOAL_VALUE_MAX 256      // bytes of one value or string
@@ -57,7 +60,8 @@ enum shoal_oracle { SHOAL_ORACLE_CMS = 0, SHOAL_ORACLE_OLH = 1 };          // wh
 enum shoal_sampler { SHOAL_SAMPLER_RANDOM = 0, SHOAL_SAMPLER_GREEDY = 1 }; // of the words of a device, for trie
 enum shoal_aggregation {
     SHOAL_AGGREGATION_REPORTS = 0, // records are kept until they are folded
-    SHOAL_AGGREGATION_SUM = 1      // only sums reach the aggregator's disk
+    SHOAL_AGGREGATION_SUM = 1,     // only sums reach the aggregator's disk
+    SHOAL_AGGREGATION_DAP = 2      // two servers add up shares of reports, of which neither can read one (dap.h)
 };
 
 // A field whose value, approved as not sensitive, names the part of the collection that a report goes to.
@@ -108,7 +112,9 @@ typedef struct shoal_recipe {
     shoal_split splits[SHOAL_SPLIT_MAX];
     uint32_t n_part; // entries of `part`: 0, or n_splits
     shoal_name part[SHOAL_SPLIT_MAX];
-    uint32_t aggregation; // enum shoal_aggregation; default reports
+    uint32_t aggregation;      // enum shoal_aggregation; default reports
+    shoal_url leader, helper;  // base URLs of the two servers; of dap, empty otherwise
+    uint32_t time_precision_s; // of dap: reports state their time in units of this; 60 .. 604800, default 86400
     // of compounds (compound.h); 0 where absent
     uint32_t eps_fragment_micro, k_fragment, m_fragment; // sfp
     uint32_t oracle;                                     // enum shoal_oracle; default cms

@@ -10,11 +10,12 @@
 static void refuses_queries(void)
 {
     static const char *const members[] = {"policy=" KEY_A,          "version:1000000",          "round.index:1000000",
-                                          "round.previous=" KEY_A,  "aggregation.protocol=sum", "encoding.0.field=age",
+                                          "round.previous=" KEY_A, "encoding.0.field=age",
                                           "split_by.0.field=locale"};
     shoal_recipe recipe;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         CHECK(recipe_of(&recipe, members[i], "", NULL) == SHOAL_ERR_UNKNOWN_FIELD && recipe.error_field == NULL);
+    CHECK(recipe_of(&recipe, "aggregation.protocol=sum", "", NULL) == SHOAL_ERR_TYPE);
     CHECK(recipe_of(&recipe, "value=fields", "", NULL) == SHOAL_ERR_TYPE);
     CHECK(recipe_of(&recipe, keyboard_query, "policy=" KEY_A, NULL) != SHOAL_OK && recipe.n_parts == 0);
 }

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of the Distributed Aggregation Protocol, draft-ietf-ppm-dap-18: tasks, reports, aggregation jobs, collections.
+// A codec and nothing else: no network, no keys, no clock. HPKE is the caller's (shoal_dap_seal below is its interface).
+//
+// Conventions: writers append to a shoal_dap_writer and never fail on the way: `is_full` says that the room was too small, and
+// `len` goes on counting, so that an empty writer measures. Readers take from a shoal_dap_reader, strictly: what is truncated, too
+// long or of an unknown kind is refused with SHOAL_ERR_TRUNCATED, SHOAL_ERR_EXTRA, SHOAL_ERR_RANGE or SHOAL_ERR_TYPE. What they give points into the
+// message. Integers are big-endian. Sizes are capped where they are read.
+//
+// Task configurations are in the associated data of every ciphertext: device, servers and collector each put in their own, so
+// that a share opens only where all of them agree on the servers, the minimum batch and the VDAF.
+#ifndef SHOAL_DAP_H
+#define SHOAL_DAP_H
+
+#include "prio3.h"
+#include "recipe.h"
+
+#define SHOAL_DAP_TAG "dap-18" // in every domain separation; the version's one place
+#define SHOAL_DAP_TASK_ID 32
+#define SHOAL_DAP_REPORT_ID 16
+#define SHOAL_DAP_CHECKSUM 32
+#define SHOAL_DAP_CONFIGURATION_MAX 1024 // bytes of an encoded task configuration
+#define SHOAL_DAP_INFO_MAX 64            // bytes of an HPKE info string
+#define SHOAL_DAP_CONTEXT_MAX 64         // bytes of a Prio3 context
+
+typedef shoal_prio3_bytes shoal_bytes;
+
+enum shoal_dap_role { SHOAL_DAP_COLLECTOR = 0, SHOAL_DAP_CLIENT = 1, SHOAL_DAP_LEADER = 2, SHOAL_DAP_HELPER = 3 };
+enum shoal_dap_version { SHOAL_DAP_18 = 18, SHOAL_DAP_09 = 9 }; // of what clients of a task send
+
+// Why one report is refused: ReportError.
+enum shoal_dap_report_error {
+    SHOAL_DAP_BATCH_COLLECTED = 1,
+    SHOAL_DAP_REPORT_REPLAYED = 2,
+    SHOAL_DAP_REPORT_DROPPED = 3,
+    SHOAL_DAP_HPKE_UNKNOWN_CONFIG_ID = 4,
+    SHOAL_DAP_HPKE_DECRYPT_ERROR = 5,
+    SHOAL_DAP_VDAF_VERIFY_ERROR = 6,
+    SHOAL_DAP_TASK_EXPIRED = 7,
+    SHOAL_DAP_INVALID_MESSAGE = 8,
+    SHOAL_DAP_REPORT_TOO_EARLY = 9,
+    SHOAL_DAP_TASK_NOT_STARTED = 10,
+    SHOAL_DAP_OUTDATED_CONFIG = 11
+};
+
+// Messages with a media type of their own.
+enum shoal_dap_message {
+    SHOAL_DAP_HPKE_CONFIG_LIST,
+    SHOAL_DAP_UPLOAD_REQ,
+    SHOAL_DAP_UPLOAD_ERRORS,
+    SHOAL_DAP_AGGREGATION_JOB_INIT_REQ,
+    SHOAL_DAP_AGGREGATION_JOB_RESP,
+    SHOAL_DAP_AGGREGATE_SHARE_REQ,
+    SHOAL_DAP_AGGREGATE_SHARE,
+    SHOAL_DAP_COLLECTION_JOB_REQ,
+    SHOAL_DAP_COLLECTION_JOB_RESP,
+    SHOAL_DAP_MESSAGES
+};
+// Returns: "application/ppm-dap;message=…", static.
+const char *shoal_dap_media_type(enum shoal_dap_message message);
+
+// Problem types, without "urn:ietf:params:ppm:dap:error:".
+enum shoal_dap_problem {
+    SHOAL_DAP_PROBLEM_INVALID_MESSAGE,
+    SHOAL_DAP_PROBLEM_UNRECOGNIZED_TASK,
+    SHOAL_DAP_PROBLEM_UNRECOGNIZED_AGGREGATION_JOB,
+    SHOAL_DAP_PROBLEM_BATCH_INVALID,
+    SHOAL_DAP_PROBLEM_INVALID_BATCH_SIZE,
+    SHOAL_DAP_PROBLEM_INVALID_AGGREGATION_PARAMETER,
+    SHOAL_DAP_PROBLEM_BATCH_MISMATCH,
+    SHOAL_DAP_PROBLEM_STEP_MISMATCH,
+    SHOAL_DAP_PROBLEM_BATCH_OVERLAP,
+    SHOAL_DAP_PROBLEM_UNSUPPORTED_EXTENSION,
+    SHOAL_DAP_PROBLEM_INVALID_EXTENSION,
+    SHOAL_DAP_PROBLEMS
+};
+const char *shoal_dap_problem_name(enum shoal_dap_problem problem);
+
+// ---- tasks ----
+
+typedef struct shoal_dap_interval {
+    uint64_t start, duration; // in units of the task's time precision
+} shoal_dap_interval;
+
+typedef struct shoal_dap_task {
+    uint8_t id[SHOAL_DAP_TASK_ID];
+    uint32_t version; // enum shoal_dap_version
+    uint8_t info_len; // 1 ..
+    uint8_t info[SHOAL_NAME_MAX];
+    shoal_url leader, helper;
+    uint64_t time_precision_s, min_batch_size;
+    shoal_dap_interval interval; // of reports' times; duration 0: any (no task_interval extension)
+    shoal_prio3_parameters vdaf; // for two servers
+} shoal_dap_task;
+
+// The task of a finished recipe whose aggregation is dap: its id is the recipe's hash, its info the recipe's name, its interval
+// ends after `expires`, its minimum batch is cohort.minimum, its VDAF that of split.h.
+//   why: written on error, a static sentence
+// Returns: SHOAL_ERR_ARGUMENT for another aggregation; as shoal_split_init
+shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe, const char **why) SHOAL_MUST_CHECK;
+
+// ---- writing and reading ----
+
+typedef struct shoal_dap_writer {
+    uint8_t *at; // may be NULL where cap is 0
+    size_t cap, len;
+    int is_full;
+} shoal_dap_writer;
+
+typedef struct shoal_dap_reader {
+    const uint8_t *at;
+    size_t len, position;
+} shoal_dap_reader;
+
+void shoal_dap_put(shoal_dap_writer *w, const void *bytes, size_t len);
+void shoal_dap_put_number(shoal_dap_writer *w, uint64_t number, uint32_t n_bytes);
+void shoal_dap_put_opaque(shoal_dap_writer *w, shoal_bytes bytes,
+                          uint32_t prefix); // behind its length in `prefix` bytes
+static inline int shoal_dap_is_at_end(const shoal_dap_reader *r)
+{
+    return r->position == r->len;
+}
+
+// TaskConfiguration, as it enters the associated data.
+void shoal_dap_put_task(shoal_dap_writer *w, const shoal_dap_task *task);
+
+// "dap-18" and the task's id: Prio3's context of every report of the task. (Of DAP-09 there is none.)
+size_t shoal_dap_context(uint8_t context[SHOAL_DAP_CONTEXT_MAX], const shoal_dap_task *task);
+
+// The HPKE info strings: of an input share from a client to a server, of an aggregate share from a server to the collector.
+size_t shoal_dap_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task, enum shoal_dap_role to);
+size_t shoal_dap_aggregate_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task,
+                                      enum shoal_dap_role from);
+
+typedef struct shoal_dap_hpke_config {
+    uint8_t id;
+    uint16_t kem, kdf, aead;
+    shoal_bytes public_key;
+} shoal_dap_hpke_config;
+#define SHOAL_DAP_KEM_X25519 0x0020
+#define SHOAL_DAP_KDF_SHA256 0x0001
+#define SHOAL_DAP_AEAD_AES128 0x0001
+
+void shoal_dap_put_hpke_configs(shoal_dap_writer *w, const shoal_dap_hpke_config *configs, size_t n);
+// Finds the first config of a list that is X25519, HKDF-SHA256, AES-128-GCM. SHOAL_ERR_MECHANISM where there is none; the whole list is checked.
+shoal_err shoal_dap_read_hpke_configs(shoal_dap_hpke_config *config, shoal_bytes list) SHOAL_MUST_CHECK;
+
+typedef struct shoal_dap_ciphertext {
+    uint8_t config_id;
+    shoal_bytes enc, payload;
+} shoal_dap_ciphertext;
+void shoal_dap_put_ciphertext(shoal_dap_writer *w, const shoal_dap_ciphertext *c);
+
+typedef struct shoal_dap_metadata {
+    uint8_t id[SHOAL_DAP_REPORT_ID];
+    uint64_t time;          // in units of the time precision; of DAP-09 seconds
+    shoal_bytes extensions; // encoded; we make none and refuse any
+} shoal_dap_metadata;
+
+typedef struct shoal_dap_report {
+    shoal_dap_metadata metadata;
+    shoal_bytes public_share;
+    shoal_dap_ciphertext leader, helper;
+} shoal_dap_report;
+void shoal_dap_put_report(shoal_dap_writer *w, const shoal_dap_report *report);
+// The next report of an upload request, which is reports one after the other.
+shoal_err shoal_dap_read_report(shoal_dap_report *report, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+
+// PlaintextInputShare without extensions; reading refuses extensions with SHOAL_ERR_UNKNOWN_FIELD.
+void shoal_dap_put_input_share(shoal_dap_writer *w, shoal_bytes share);
+shoal_err shoal_dap_read_input_share(shoal_bytes *share, shoal_bytes plaintext) SHOAL_MUST_CHECK;
+
+// InputShareAad.
+void shoal_dap_put_input_share_aad(shoal_dap_writer *w, const shoal_dap_task *task, const shoal_dap_metadata *metadata,
+                                   shoal_bytes public_share);
+
+// UploadErrors: one at a time.
+void shoal_dap_put_upload_error(shoal_dap_writer *w, const uint8_t id[SHOAL_DAP_REPORT_ID],
+                                enum shoal_dap_report_error error);
+shoal_err shoal_dap_read_upload_error(uint8_t id[SHOAL_DAP_REPORT_ID], uint32_t *error,
+                                      shoal_dap_reader *r) SHOAL_MUST_CHECK;
+
+// ---- aggregation ----
+
+// AggregationJobInitReq: the head, then a VerifyInit for each report.
+typedef struct shoal_dap_verify_init {
+    shoal_dap_metadata metadata;
+    shoal_bytes public_share;
+    shoal_dap_ciphertext share; // the helper's
+    shoal_bytes payload;        // the ping-pong message: initialize, with the leader's verifier share
+} shoal_dap_verify_init;
+void shoal_dap_put_job_head(shoal_dap_writer *w, uint8_t verification_key_id);
+void shoal_dap_put_verify_init(shoal_dap_writer *w, const shoal_dap_verify_init *init);
+// SHOAL_ERR_ARGUMENT for an aggregation parameter that is not empty, SHOAL_ERR_UNKNOWN_FIELD for extensions.
+shoal_err shoal_dap_read_job_head(uint8_t *verification_key_id, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_read_verify_init(shoal_dap_verify_init *init, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+
+// The ping-pong messages of a one-round VDAF: initialize carries a verifier share, finish a verifier message.
+void shoal_dap_put_initialize(shoal_dap_writer *w, shoal_bytes verifier_share);
+void shoal_dap_put_finish(shoal_dap_writer *w, shoal_bytes verifier_message);
+shoal_err shoal_dap_read_initialize(shoal_bytes *verifier_share, shoal_bytes payload) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_read_finish(shoal_bytes *verifier_message, shoal_bytes payload) SHOAL_MUST_CHECK;
+
+enum shoal_dap_verify_kind { SHOAL_DAP_CONTINUE = 0, SHOAL_DAP_FINISH = 1, SHOAL_DAP_REJECT = 2 };
+typedef struct shoal_dap_verify_resp {
+    uint8_t id[SHOAL_DAP_REPORT_ID];
+    uint32_t kind;       // enum shoal_dap_verify_kind
+    shoal_bytes payload; // of continue
+    uint32_t error;      // of reject: enum shoal_dap_report_error
+} shoal_dap_verify_resp;
+void shoal_dap_put_verify_resp(shoal_dap_writer *w, const shoal_dap_verify_resp *resp);
+shoal_err shoal_dap_read_verify_resp(shoal_dap_verify_resp *resp, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+
+// ---- collection (time-interval batches; no aggregation parameter, no extensions) ----
+
+void shoal_dap_put_collection_req(shoal_dap_writer *w, const shoal_dap_interval *query);
+// SHOAL_ERR_TYPE for another batch mode, SHOAL_ERR_ARGUMENT for an aggregation parameter, SHOAL_ERR_UNKNOWN_FIELD for extensions.
+shoal_err shoal_dap_read_collection_req(shoal_dap_interval *query, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+
+typedef struct shoal_dap_collection_resp {
+    uint64_t report_count;
+    shoal_dap_interval interval;
+    shoal_dap_ciphertext leader, helper;
+} shoal_dap_collection_resp;
+void shoal_dap_put_collection_resp(shoal_dap_writer *w, const shoal_dap_collection_resp *resp);
+shoal_err shoal_dap_read_collection_resp(shoal_dap_collection_resp *resp, shoal_bytes message) SHOAL_MUST_CHECK;
+
+typedef struct shoal_dap_aggregate_share_req {
+    shoal_bytes collection_req; // as the collector wrote it
+    shoal_dap_interval query;   // of it
+    shoal_dap_interval batch;   // the selector's
+    uint64_t report_count;
+    uint8_t checksum[SHOAL_DAP_CHECKSUM];
+} shoal_dap_aggregate_share_req;
+void shoal_dap_put_aggregate_share_req(shoal_dap_writer *w, const shoal_dap_aggregate_share_req *req);
+shoal_err shoal_dap_read_aggregate_share_req(shoal_dap_aggregate_share_req *req, shoal_bytes message) SHOAL_MUST_CHECK;
+// AggregateShare is one ciphertext.
+shoal_err shoal_dap_read_ciphertext(shoal_dap_ciphertext *c, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+
+// AggregateShareAad.
+void shoal_dap_put_aggregate_share_aad(shoal_dap_writer *w, const shoal_dap_task *task, shoal_bytes collection_req);
+
+// What a batch's checksum gains with a report: exclusive or with the SHA-256 of its id.
+void shoal_dap_checksum_add(uint8_t checksum[SHOAL_DAP_CHECKSUM], const uint8_t id[SHOAL_DAP_REPORT_ID]);
+
+// ---- HPKE, which the host brings ----
+
+// Base mode, X25519, HKDF-SHA256, AES-128-GCM. ciphertext: plaintext.len + 16 bytes.
+typedef struct shoal_dap_sealer {
+    void *self;
+    shoal_err (*seal)(void *self, uint8_t enc[32], uint8_t *ciphertext, const uint8_t public_key[32], shoal_bytes info,
+                      shoal_bytes aad, shoal_bytes plaintext);
+    shoal_err (*open)(void *self, uint8_t *plaintext, const uint8_t secret_key[32], const uint8_t enc[32],
+                      shoal_bytes info, shoal_bytes aad,
+                      shoal_bytes ciphertext); // plaintext: ciphertext.len - 16 bytes
+} shoal_dap_sealer;
+
+#endif
