@@ -44,6 +44,11 @@ typedef struct shoal_flp {
     uint32_t arity;           // wires of the gadget, and so prover randomness
     uint32_t outputs;         // of the circuit
     uint32_t joint_rand_len, query_rand_len, proof_len, verifier_len;
+    // What VDAF-08 does otherwise (vdaf08.h); 0 in draft 18.
+    uint32_t has_coefficients; // 1: a proof gives the gadget's polynomial by its 2 p - 1 coefficients, not by values
+    uint32_t
+        has_powers; // 1: r is one for all calls, its powers run on from call to call, and the outputs are reduced by
+                    // powers of the last element of the joint randomness, not by the query's
 } shoal_flp;
 
 // Fills *flp.

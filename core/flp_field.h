@@ -59,9 +59,15 @@ static inline void F(flp_truncate)(FE *out, const shoal_flp *flp, const FE *meas
         out[i] = is_integers ? F(flp_integer)(meas + (size_t)i * flp->bits, flp) : meas[i];
 }
 
+// Whether the first wire of a pair is multiplied by a power of the joint randomness, and the second is one less.
+static inline int F(flp_is_parallel)(const shoal_flp *flp)
+{
+    return flp->circuit >= SHOAL_CIRCUIT_SUM_VEC;
+}
+
 // The polynomials of one pair of wires, by values: the seeds, then what every call feeds them, then zeros.
 //   a, b: room for flp->wire_len
-//   powers: call by call the power of its joint randomness that this pair takes; unused without
+//   powers: call by call the power of its joint randomness that this pair takes; unused where it takes none
 //   seeds: of this pair
 //   one: 1, or a share of it
 static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pair, const FE *meas, const FE *powers,
@@ -69,20 +75,31 @@ static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pai
 {
     a[0] = seeds[0];
     b[0] = flp->arity > 1 ? seeds[1] : a[0];
+    int is_parallel = F(flp_is_parallel)(flp);
     for (uint32_t i = 1; i < flp->wire_len; i++) a[i] = b[i] = F(of)(0);
     for (uint32_t call = 0; call < flp->calls; call++) {
         size_t at = (size_t)call * flp->chunk + pair;
         FE x = at < flp->meas_len ? meas[at] : F(of)(0);
-        a[call + 1] = flp->joint_rand_len > 0 ? F(mul)(powers[call], x) : x;
-        b[call + 1] = flp->joint_rand_len > 0 ? F(sub)(x, one) : x;
+        a[call + 1] = is_parallel ? F(mul)(powers[call], x) : x;
+        b[call + 1] = is_parallel ? F(sub)(x, one) : x;
     }
     if (flp->arity > 1) return;
     for (uint32_t i = 0; i < flp->wire_len; i++) b[i] = F(sub)(a[i], one); // Sum: the second factor is no wire
 }
 
+// The powers that the first pair takes.
+static inline void F(flp_first_powers)(FE *powers, const shoal_flp *flp, const FE *joint_rand)
+{
+    if (!F(flp_is_parallel)(flp)) return;
+    FE step = flp->has_powers ? F(pow)(joint_rand[0], flp->chunk) : F(of)(0);
+    for (uint32_t i = 0; i < flp->calls; i++)
+        powers[i] = !flp->has_powers ? joint_rand[i] : i == 0 ? joint_rand[0] : F(mul)(powers[i - 1], step);
+}
+
 static inline void F(flp_next_powers)(FE *powers, const shoal_flp *flp, const FE *joint_rand)
 {
-    for (uint32_t i = 0; i < flp->joint_rand_len; i++) powers[i] = F(mul)(powers[i], joint_rand[i]);
+    if (!F(flp_is_parallel)(flp)) return;
+    for (uint32_t i = 0; i < flp->calls; i++) powers[i] = F(mul)(powers[i], joint_rand[flp->has_powers ? 0 : i]);
 }
 
 // Adds a pair's products to every `step`-th of n values.
@@ -98,6 +115,32 @@ static inline void F(flp_odd_values)(FE *v, size_t n, const FE *roots, const FE 
     F(ntt_inverse)(v, n, roots, 2);
     for (size_t i = 0; i < n; i++) v[i] = F(mul)(v[i], scale[i]);
     F(ntt_forward)(v, n, roots, 2);
+}
+
+// Returns: the last of 2n values of a polynomial of degree 2n-2, which follows from the others: the coefficient of x^(2n-1)
+// is zero.
+static inline FE F(flp_last_value)(const FE *values, size_t n, const FE *roots)
+{
+    return F(sub)(F(of)(0), F(mul)(roots[1], F(inner)(values, roots, 2 * n - 1)));
+}
+
+// The gadget's polynomial, in place, from 2n-1 values to its coefficients.
+//   roots: 2n of them; v: room for 2n elements
+static inline void F(flp_to_coefficients)(FE *gadget, size_t n, unsigned log_n, const FE *roots, FE *v)
+{
+    FE n_inverse = F(inverse)(F(of)(2 * n));
+    for (size_t i = 0; i < 2 * n - 1; i++) v[i] = gadget[i];
+    v[2 * n - 1] = F(flp_last_value)(gadget, n, roots);
+    F(ntt_inverse)(v, 2 * n, roots, 1);
+    for (size_t i = 0; i < 2 * n - 1; i++) gadget[i] = F(mul)(v[F(ntt_reversed)(i, log_n + 1)], n_inverse);
+}
+
+// The way back.
+static inline void F(flp_to_values)(FE *gadget, size_t n, unsigned log_n, const FE *roots, FE *v)
+{
+    for (size_t i = 0; i < 2 * n; i++) v[F(ntt_reversed)(i, log_n + 1)] = i < 2 * n - 1 ? gadget[i] : F(of)(0);
+    F(ntt_forward)(v, 2 * n, roots, 1);
+    for (size_t i = 0; i < 2 * n - 1; i++) gadget[i] = v[i];
 }
 
 static inline unsigned F(flp_log)(const shoal_flp *flp)
@@ -122,7 +165,7 @@ static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas,
     for (size_t i = 0; i < n; i++) scale[F(ntt_reversed)(i, log_n)] = F(mul)(roots[i], n_inverse);
     for (uint32_t i = 0; i < flp->arity; i++) proof[i] = prove_rand[i];
     for (size_t i = 0; i < 2 * n - 1; i++) gadget[i] = F(of)(0);
-    for (uint32_t i = 0; i < flp->joint_rand_len; i++) powers[i] = joint_rand[i];
+    F(flp_first_powers)(powers, flp, joint_rand);
     for (uint32_t pair = 0; pair < flp->chunk; pair++) {
         F(flp_wires)(a, b, flp, pair, meas, powers, prove_rand + 2 * (size_t)pair, F(of)(1));
         F(flp_add_products)(gadget, 2, a, b, n);
@@ -131,54 +174,68 @@ static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas,
         F(flp_add_products)(gadget + 1, 2, a, b, n - 1);
         F(flp_next_powers)(powers, flp, joint_rand);
     }
+    if (flp->has_coefficients) F(flp_to_coefficients)(gadget, n, log_n, roots, a);
 }
 
-// Returns: the circuit's outputs, or shares of them, reduced to one element by the query's randomness.
+// Writes what each of the circuit's outputs is multiplied with before they are added up.
+static inline void F(flp_output_weights)(FE *weights, const shoal_flp *flp, const FE *query_rand, const FE *joint_rand)
+{
+    weights[0] = F(of)(1); // a single output is as it is
+    for (uint32_t i = 0; i < flp->outputs && flp->outputs > 1; i++) weights[i] = query_rand[i];
+    if (!flp->has_powers) return;
+    FE r = joint_rand[flp->joint_rand_len - 1];
+    for (uint32_t i = 0; i < flp->outputs; i++) weights[i] = i == 0 ? r : F(mul)(weights[i - 1], r);
+}
+
+// Returns: the circuit's outputs, or shares of them, reduced to one element.
 //   gadget: values of the gadget's polynomial; call k's output is the 2k-th, from k = 1
-static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, const FE *gadget, const FE *query_rand,
+//   weights: flp->outputs of them
+static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, const FE *gadget, const FE *weights,
                                        FE one)
 {
     FE range = F(of)(0), sum = F(of)(0);
-    int is_sum = flp->circuit == SHOAL_CIRCUIT_SUM && flp->outputs > 1;
+    int is_sum = flp->circuit == SHOAL_CIRCUIT_SUM;
     for (uint32_t call = 0; call < flp->calls; call++) {
         FE out = gadget[2 * ((size_t)call + 1)];
-        range = F(add)(range, is_sum ? F(mul)(query_rand[call], out) : out);
+        range = F(add)(range, is_sum ? F(mul)(weights[call], out) : out);
     }
     if (flp->circuit == SHOAL_CIRCUIT_COUNT) return F(sub)(range, meas[0]);
     if (flp->circuit == SHOAL_CIRCUIT_SUM || flp->circuit == SHOAL_CIRCUIT_SUM_VEC) return range;
     for (uint32_t i = 0; i < flp->length; i++) sum = F(add)(sum, meas[i]);
     FE claimed = flp->circuit == SHOAL_CIRCUIT_HISTOGRAM ? one : F(flp_integer)(meas + flp->length, flp);
-    return F(add)(F(mul)(query_rand[0], range), F(mul)(query_rand[1], F(sub)(sum, claimed)));
+    return F(add)(F(mul)(weights[0], range), F(mul)(weights[1], F(sub)(sum, claimed)));
 }
 
-// Returns: the gadget's polynomial at the point of the weights. It has degree 2n-2, so that of its 2n values the last
-// follows from the others: the coefficient of x^(2n-1) is zero.
+// Returns: the gadget's polynomial, by values, at the point of the weights.
 static inline FE F(flp_gadget_at)(const FE *gadget, size_t n, const FE *weights, const FE *roots)
 {
-    FE last = F(mul)(roots[1], F(inner)(gadget, roots, 2 * n - 1));
-    return F(sub)(F(inner)(gadget, weights, 2 * n - 1), F(mul)(last, weights[2 * n - 1]));
+    FE last = F(flp_last_value)(gadget, n, roots);
+    return F(add)(F(inner)(gadget, weights, 2 * n - 1), F(mul)(last, weights[2 * n - 1]));
 }
 
 // Writes a verifier, or a share of it.
 //   verifier: room for flp->verifier_len
-//   meas, proof: shares, `shares` of them in all
+//   meas, proof: shares, `shares` of them in all; the proof's coefficients are overwritten by values
 //   query_rand: flp->query_rand_len elements; joint_rand: flp->joint_rand_len
 //   scratch: shoal_flp_scratch(flp) elements
 // Returns: 0 where the query's point is one that proofs are written at, which would show a wire; else 1
-static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE *meas, const FE *proof,
-                                    const FE *query_rand, const FE *joint_rand, unsigned shares, FE *scratch)
+static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE *meas, FE *proof, const FE *query_rand,
+                                    const FE *joint_rand, unsigned shares, FE *scratch)
 {
     size_t n = flp->wire_len;
     FE *roots = scratch, *gadget_weights = roots + 2 * n, *weights = gadget_weights + 2 * n, *a = weights + n,
        *b = a + n;
     FE *powers = b + n, point = query_rand[flp->query_rand_len - 1], one = F(inverse)(F(of)(shares));
-    const FE *gadget = proof + flp->arity;
+    FE *gadget = proof + flp->arity;
+    unsigned log_n = F(flp_log)(flp);
     if (F(is_equal)(F(pow)(point, n), F(of)(1))) return 0;
-    F(ntt_roots)(roots, 2 * n, F(root)(F(flp_log)(flp) + 1, FIELD_LOG_ORDER));
+    F(ntt_roots)(roots, 2 * n, F(root)(log_n + 1, FIELD_LOG_ORDER));
+    if (flp->has_coefficients) F(flp_to_values)(gadget, n, log_n, roots, a);
     F(ntt_weights)(gadget_weights, 2 * n, roots, 1, point);
     F(ntt_weights)(weights, n, roots, 2, point);
-    for (uint32_t i = 0; i < flp->joint_rand_len; i++) powers[i] = joint_rand[i];
-    verifier[0] = F(flp_reduced_output)(flp, meas, gadget, query_rand, one);
+    F(flp_first_powers)(powers, flp, joint_rand);
+    F(flp_output_weights)(a, flp, query_rand, joint_rand);
+    verifier[0] = F(flp_reduced_output)(flp, meas, gadget, a, one);
     for (uint32_t pair = 0; pair < flp->chunk; pair++) {
         F(flp_wires)(a, b, flp, pair, meas, powers, proof + 2 * (size_t)pair, one);
         verifier[1 + 2 * pair] = F(inner)(a, weights, (size_t)flp->calls + 1); // zero beyond

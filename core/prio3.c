@@ -7,13 +7,19 @@
 #include "prio3_private.h"
 
 #define TAG 8
-#define CTX_MAX (65535 - TAG)
 #define PROOF_ELEMENTS_MAX (1u << 22) // of all proofs of a report: every length below stays below 2^32
 
 shoal_err shoal_prio3_init(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters)
 {
     const shoal_prio3_parameters *p = parameters;
-    shoal_prio3 made = {.algorithm = (uint32_t)p->circuit, .shares = p->shares, .proofs = p->proofs, .element = 16};
+    shoal_prio3 made = {.algorithm = (uint32_t)p->circuit,
+                        .shares = p->shares,
+                        .proofs = p->proofs,
+                        .element = 16,
+                        .version = SHOAL_PRIO3_VERSION,
+                        .seed = SHOAL_XOF_SEED,
+                        .share_seeds = 1,
+                        .ctx_max = 65535 - TAG};
     int is_multiproof = p->circuit == SHOAL_CIRCUIT_SUM_VEC && p->proofs >= 3 && p->proofs <= 255;
     shoal_err err = shoal_flp_init(&made.flp, p->circuit, p->length, p->max, p->chunk);
     if (err != SHOAL_OK) return err;
@@ -31,15 +37,21 @@ static const prio3_field *field_of(const shoal_prio3 *prio3)
     return prio3->element == 8 ? &shoal_prio3_field64 : &shoal_prio3_field128;
 }
 
-// Returns: seeds of an aggregator: its share's and, with joint randomness, its blind.
-static size_t n_seeds(const shoal_prio3 *prio3)
+// Returns: bytes of an aggregator's blind; 0 without joint randomness.
+static size_t blind_len(const shoal_prio3 *prio3)
 {
-    return prio3->flp.joint_rand_len > 0 ? 2 : 1;
+    return prio3->flp.joint_rand_len > 0 ? prio3->seed : 0;
+}
+
+// Returns: bytes of the seeds of a helper's share.
+static size_t seeds_len(const shoal_prio3 *prio3)
+{
+    return (size_t)prio3->seed * prio3->share_seeds;
 }
 
 size_t shoal_prio3_rand_len(const shoal_prio3 *prio3)
 {
-    return SHOAL_XOF_SEED * n_seeds(prio3) * prio3->shares; // the leader has no share's seed, the prover has one
+    return seeds_len(prio3) * (prio3->shares - 1) + blind_len(prio3) * prio3->shares + prio3->seed /* the prover's */;
 }
 
 size_t shoal_prio3_public_share_len(const shoal_prio3 *prio3)
@@ -54,8 +66,7 @@ static size_t leader_elements(const shoal_prio3 *prio3)
 
 size_t shoal_prio3_input_share_len(const shoal_prio3 *prio3, uint32_t aggregator)
 {
-    size_t helper_len = SHOAL_XOF_SEED * n_seeds(prio3);
-    return aggregator > 0 ? helper_len : leader_elements(prio3) * prio3->element + helper_len - SHOAL_XOF_SEED;
+    return blind_len(prio3) + (aggregator > 0 ? seeds_len(prio3) : leader_elements(prio3) * prio3->element);
 }
 
 static size_t verifier_elements(const shoal_prio3 *prio3)
@@ -70,7 +81,7 @@ size_t shoal_prio3_verifier_share_len(const shoal_prio3 *prio3)
 
 size_t shoal_prio3_message_len(const shoal_prio3 *prio3)
 {
-    return prio3->flp.joint_rand_len > 0 ? SHOAL_XOF_SEED : 0;
+    return prio3->flp.joint_rand_len > 0 ? prio3->seed : 0;
 }
 
 size_t shoal_prio3_output_share_len(const shoal_prio3 *prio3)
@@ -91,24 +102,27 @@ size_t shoal_prio3_scratch_words(const shoal_prio3 *prio3)
     return elements * (prio3->element / 8);
 }
 
-void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage, const uint8_t seed[SHOAL_XOF_SEED],
+void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage, const uint8_t *seed,
                      shoal_prio3_bytes ctx)
 {
-    uint8_t tag[TAG] = {SHOAL_PRIO3_VERSION, 0 /* a VDAF */};
+    uint8_t tag[TAG] = {(uint8_t)prio3->version, 0 /* a VDAF */};
     store32_be(tag + 2, prio3->algorithm);
     tag[7] = (uint8_t)usage;
+    if (prio3->version != SHOAL_PRIO3_VERSION) {
+        shoal_xof_init_08(xof, seed, tag, sizeof tag);
+        return;
+    }
     shoal_err err = shoal_xof_init(xof, seed, SHOAL_XOF_SEED, tag, sizeof tag, ctx.at, ctx.len);
     (void)err; // none: every length is in its range
 }
 
-void shoal_prio3_joint_seed(uint8_t seed[SHOAL_XOF_SEED], const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                            const uint8_t *parts)
+void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx, const uint8_t *parts)
 {
     static const uint8_t zeros[SHOAL_XOF_SEED];
     shoal_xof xof;
     shoal_prio3_xof(&xof, prio3, PRIO3_JOINT_RAND_SEED, zeros, ctx);
     shoal_xof_absorb(&xof, parts, shoal_prio3_public_share_len(prio3));
-    shoal_xof_squeeze(seed, SHOAL_XOF_SEED, &xof);
+    shoal_xof_squeeze(seed, prio3->seed, &xof);
 }
 
 static shoal_err check_len(shoal_prio3_bytes message, size_t len)
@@ -124,11 +138,12 @@ static prio3_seeds cut_rand(const shoal_prio3 *prio3, const uint8_t *rand)
     int has_blinds = prio3->flp.joint_rand_len > 0;
     for (uint32_t i = 1; i < prio3->shares; i++) {
         seeds.shares[i] = rand;
-        if (has_blinds) seeds.blinds[i] = rand += SHOAL_XOF_SEED;
-        rand += SHOAL_XOF_SEED;
+        rand += seeds_len(prio3);
+        if (has_blinds) seeds.blinds[i] = rand;
+        rand += blind_len(prio3);
     }
     seeds.blinds[0] = has_blinds ? rand : NULL;
-    seeds.prove = has_blinds ? rand + SHOAL_XOF_SEED : rand;
+    seeds.prove = rand + blind_len(prio3);
     return seeds;
 }
 
@@ -136,16 +151,16 @@ shoal_err shoal_prio3_shard(uint8_t *public_share, uint8_t *const *input_shares,
                             shoal_prio3_bytes ctx, const uint64_t *measurement, const uint8_t nonce[SHOAL_PRIO3_NONCE],
                             const uint8_t *rand, uint64_t *scratch)
 {
-    if (ctx.len > CTX_MAX) return SHOAL_ERR_RANGE;
+    if (ctx.len > prio3->ctx_max) return SHOAL_ERR_RANGE;
     prio3_seeds seeds = cut_rand(prio3, rand);
     prio3_sharder *sharder = prio3->element == 8 ? shoal_field64_prio3_shard : shoal_field128_prio3_shard;
     uint64_t is_valid = sharder(input_shares[0], public_share, prio3, ctx, measurement, nonce, &seeds, scratch);
     wipe(scratch, shoal_prio3_scratch_words(prio3) * sizeof *scratch);
     for (uint32_t i = 0; i < prio3->shares; i++) {
         uint8_t *at = input_shares[i];
-        if (i > 0) memcpy(at, seeds.shares[i], SHOAL_XOF_SEED);
-        at += i > 0 ? SHOAL_XOF_SEED : leader_elements(prio3) * prio3->element;
-        if (seeds.blinds[i] != NULL) memcpy(at, seeds.blinds[i], SHOAL_XOF_SEED);
+        if (i > 0) memcpy(at, seeds.shares[i], seeds_len(prio3));
+        at += i > 0 ? seeds_len(prio3) : leader_elements(prio3) * prio3->element;
+        if (seeds.blinds[i] != NULL) memcpy(at, seeds.blinds[i], prio3->seed);
         if (!is_valid) wipe(input_shares[i], shoal_prio3_input_share_len(prio3, i));
     }
     return is_valid ? SHOAL_OK : SHOAL_ERR_RANGE;
@@ -156,7 +171,7 @@ shoal_err shoal_prio3_verify_init(uint8_t *state, uint8_t *verifier_share, const
                                   uint32_t aggregator, const shoal_prio3_report *report, uint64_t *scratch)
 {
     if (aggregator >= prio3->shares) return SHOAL_ERR_ARGUMENT;
-    if (ctx.len > CTX_MAX) return SHOAL_ERR_RANGE;
+    if (ctx.len > prio3->ctx_max) return SHOAL_ERR_RANGE;
     shoal_err err = check_len(report->public_share, shoal_prio3_public_share_len(prio3));
     if (err == SHOAL_OK) err = check_len(report->input_share, shoal_prio3_input_share_len(prio3, aggregator));
     if (err != SHOAL_OK) return err;
@@ -174,7 +189,7 @@ shoal_err shoal_prio3_combine(uint8_t *message, const shoal_prio3 *prio3, shoal_
 {
     uint8_t parts[SHOAL_PRIO3_SHARES_MAX * SHOAL_XOF_SEED];
     size_t part_len = shoal_prio3_message_len(prio3), elements_len = verifier_elements(prio3) * prio3->element;
-    if (ctx.len > CTX_MAX) return SHOAL_ERR_RANGE;
+    if (ctx.len > prio3->ctx_max) return SHOAL_ERR_RANGE;
     for (uint32_t i = 0; i < prio3->shares; i++) {
         shoal_err err = check_len(verifier_shares[i], elements_len + part_len);
         if (err != SHOAL_OK) return err;

@@ -54,6 +54,11 @@ typedef struct shoal_prio3 {
     uint32_t algorithm; // identifier in derived values: the circuit's number, 0xffffffff for SumVec with more proofs
     uint32_t shares, proofs;
     uint32_t element; // bytes of a field element: 8 for Count, Sum and SumVec with more proofs, else 16
+    // What is otherwise in VDAF-08, after shoal_vdaf08_init (vdaf08.h).
+    uint32_t version;     // SHOAL_PRIO3_VERSION
+    uint32_t seed;        // bytes of a seed, and so of a message and of the verification key: SHOAL_XOF_SEED
+    uint32_t share_seeds; // seeds that a helper's share is made from: 1
+    uint32_t ctx_max;     // bytes of the longest context
 } shoal_prio3;
 
 // Returns: SHOAL_ERR_ARGUMENT for an unknown circuit, SHOAL_ERR_RANGE for a number outside its range

@@ -23,10 +23,11 @@ static void F(prio3_meas_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const ui
     shoal_xof_absorb(xof, &id, 1);
 }
 
-static void F(prio3_proof_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *seed, shoal_prio3_bytes ctx,
+// Of a helper's share of the proofs, from the last of its seeds.
+static void F(prio3_proof_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *seeds, shoal_prio3_bytes ctx,
                                uint32_t aggregator)
 {
-    const uint8_t id = (uint8_t)aggregator;
+    const uint8_t id = (uint8_t)aggregator, *seed = seeds + (prio3->share_seeds - 1) * (size_t)prio3->seed;
     F(prio3_proofs_xof)(xof, prio3, PRIO3_PROOF_SHARE, seed, ctx);
     shoal_xof_absorb(xof, &id, 1);
 }
@@ -78,12 +79,12 @@ static void F(prio3_share_meas)(FE *leader, uint8_t *parts, const shoal_prio3 *p
         F(prio3_meas_xof)(&xof, prio3, seeds->shares[i], ctx, i);
         if (has_parts) F(prio3_part_xof)(&part, prio3, seeds->blinds[i], ctx, i, nonce);
         F(prio3_take)(leader, meas_len, &xof, has_parts ? &part : NULL);
-        if (has_parts) shoal_xof_squeeze(parts + (size_t)i * SHOAL_XOF_SEED, SHOAL_XOF_SEED, &part);
+        if (has_parts) shoal_xof_squeeze(parts + (size_t)i * prio3->seed, prio3->seed, &part);
     }
     if (!has_parts) return;
     F(prio3_part_xof)(&part, prio3, seeds->blinds[0], ctx, 0, nonce);
     F(prio3_absorb)(&part, leader, meas_len);
-    shoal_xof_squeeze(parts, SHOAL_XOF_SEED, &part);
+    shoal_xof_squeeze(parts, prio3->seed, &part);
     wipe(&part, sizeof part);
 }
 
@@ -142,18 +143,17 @@ static uint64_t F(prio3_open)(FE *meas, FE *proofs, const shoal_prio3 *prio3, sh
 }
 
 // Writes this aggregator's own joint randomness part and, with it in its place among the public ones, the corrected seed.
-static void F(prio3_correct_seed)(uint8_t seed[SHOAL_XOF_SEED], uint8_t part[SHOAL_XOF_SEED], const shoal_prio3 *prio3,
-                                  shoal_prio3_bytes ctx, uint32_t aggregator, const shoal_prio3_report *report,
-                                  const FE *meas)
+static void F(prio3_correct_seed)(uint8_t *seed, uint8_t *part, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                                  uint32_t aggregator, const shoal_prio3_report *report, const FE *meas)
 {
     uint8_t parts[SHOAL_PRIO3_SHARES_MAX * SHOAL_XOF_SEED];
     shoal_xof xof;
-    const uint8_t *blind = report->input_share.at + report->input_share.len - SHOAL_XOF_SEED;
+    const uint8_t *blind = report->input_share.at + report->input_share.len - prio3->seed;
     F(prio3_part_xof)(&xof, prio3, blind, ctx, aggregator, report->nonce);
     F(prio3_absorb)(&xof, meas, prio3->flp.meas_len);
-    shoal_xof_squeeze(part, SHOAL_XOF_SEED, &xof);
+    shoal_xof_squeeze(part, prio3->seed, &xof);
     memcpy(parts, report->public_share.at, report->public_share.len);
-    memcpy(parts + (size_t)aggregator * SHOAL_XOF_SEED, part, SHOAL_XOF_SEED);
+    memcpy(parts + (size_t)aggregator * prio3->seed, part, prio3->seed);
     shoal_prio3_joint_seed(seed, prio3, ctx, parts);
 }
 

@@ -16,17 +16,16 @@ typedef enum prio3_usage {
     PRIO3_JOINT_RAND_PART = 7
 } prio3_usage;
 
-// Starts the XOF of a usage. The context's length was checked before.
-void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage, const uint8_t seed[SHOAL_XOF_SEED],
+// Starts the XOF of a usage, from prio3->seed bytes. The context's length was checked before.
+void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage, const uint8_t *seed,
                      shoal_prio3_bytes ctx);
 
-// Writes the joint randomness's seed from the parts of all aggregators.
-void shoal_prio3_joint_seed(uint8_t seed[SHOAL_XOF_SEED], const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                            const uint8_t *parts);
+// Writes the joint randomness's seed, prio3->seed bytes, from the parts of all aggregators.
+void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx, const uint8_t *parts);
 
 // The seeds of one report's random bytes, in the draft's order.
 typedef struct prio3_seeds {
-    const uint8_t *shares[SHOAL_PRIO3_SHARES_MAX]; // a helper's; none for the leader
+    const uint8_t *shares[SHOAL_PRIO3_SHARES_MAX]; // a helper's, prio3->share_seeds of them; none for the leader
     const uint8_t *blinds[SHOAL_PRIO3_SHARES_MAX]; // with joint randomness
     const uint8_t *prove;
 } prio3_seeds;

@@ -18,6 +18,15 @@ shoal_err shoal_xof_init(shoal_xof *xof, const uint8_t *seed, size_t seed_len, c
     return SHOAL_OK;
 }
 
+void shoal_xof_init_08(shoal_xof *xof, const uint8_t seed[SHOAL_XOF_SEED_08], const uint8_t *tag, uint8_t tag_len)
+{
+    xof->is_squeezing = 0;
+    shoal_turboshake_init(&xof->sponge);
+    shoal_turboshake_absorb(&xof->sponge, &tag_len, 1);
+    shoal_turboshake_absorb(&xof->sponge, tag, tag_len);
+    shoal_turboshake_absorb(&xof->sponge, seed, SHOAL_XOF_SEED_08);
+}
+
 void shoal_xof_absorb(shoal_xof *xof, const uint8_t *binder, size_t len)
 {
     shoal_turboshake_absorb(&xof->sponge, binder, len);

@@ -9,6 +9,7 @@
 #include <valgrind/memcheck.h>
 
 #include "prio3_private.h"
+#include "vdaf08.h"
 
 enum { MOST = 1 << 14 };
 
@@ -28,7 +29,9 @@ void __wrap_shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoa
     VALGRIND_MAKE_MEM_DEFINED(seed, SHOAL_XOF_SEED);
 }
 
-static int shard_secret(shoal_prio3_parameters parameters, int leak)
+typedef shoal_err initializer(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters);
+
+static int shard_secret(initializer *init, shoal_prio3_parameters parameters, int leak)
 {
     static uint8_t leader[MOST], parts[SHOAL_PRIO3_SHARES_MAX * SHOAL_XOF_SEED], rand[MOST];
     static uint64_t scratch[MOST];
@@ -36,7 +39,7 @@ static int shard_secret(shoal_prio3_parameters parameters, int leak)
     uint64_t measurement[64] = {1, 1};
     prio3_seeds seeds = {.prove = rand};
     shoal_prio3 prio3;
-    if (shoal_prio3_init(&prio3, &parameters) != SHOAL_OK || shoal_prio3_scratch_words(&prio3) > MOST) return 1;
+    if (init(&prio3, &parameters) != SHOAL_OK || shoal_prio3_scratch_words(&prio3) > MOST) return 1;
     for (uint32_t i = 0; i < prio3.shares; i++) {
         seeds.shares[i] = rand + 64 * i;
         seeds.blinds[i] = rand + 64 * i + 32;
@@ -44,8 +47,8 @@ static int shard_secret(shoal_prio3_parameters parameters, int leak)
     VALGRIND_MAKE_MEM_UNDEFINED(measurement, sizeof measurement);
     if (leak && measurement[0] == 1) puts("leaked");
     prio3_sharder *sharder = prio3.element == 8 ? shoal_field64_prio3_shard : shoal_field128_prio3_shard;
-    uint64_t is_valid =
-        sharder(leader, parts, &prio3, (shoal_prio3_bytes){rand, 9}, measurement, nonce, &seeds, scratch);
+    uint64_t is_valid = sharder(leader, parts, &prio3, (shoal_prio3_bytes){rand, prio3.ctx_max > 0 ? 9 : 0},
+                                measurement, nonce, &seeds, scratch);
     VALGRIND_MAKE_MEM_DEFINED(&is_valid, sizeof is_valid); // the one thing that may show
     return !is_valid;
 }
@@ -60,8 +63,17 @@ int main(int argc, char **argv)
         {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 40, .chunk = 6, .shares = 4, .proofs = 1},
         {.circuit = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, .length = 40, .max = 5, .chunk = 6, .shares = 2, .proofs = 1},
     };
+    static const shoal_prio3_parameters cases_08[] = {
+        {.circuit = SHOAL_CIRCUIT_COUNT, .shares = 2, .proofs = 1},
+        {.circuit = SHOAL_CIRCUIT_SUM, .max = 1023, .shares = 3, .proofs = 1},
+        {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 5, .max = 15, .chunk = 4, .shares = 2, .proofs = 3},
+        {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 40, .chunk = 6, .shares = 4, .proofs = 1},
+    };
     int leak = argc > 1 && strcmp(argv[1], "leak") == 0, n_failed = 0;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) n_failed += shard_secret(cases[i], leak);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        n_failed += shard_secret(shoal_prio3_init, cases[i], leak);
+    for (size_t i = 0; i < sizeof cases_08 / sizeof cases_08[0]; i++)
+        n_failed += shard_secret(shoal_vdaf08_init, cases_08[i], leak);
     printf("%d failed; %u seeds depended on a measurement and are public\n", n_failed, n_public);
-    return n_failed > 0 || (RUNNING_ON_VALGRIND && n_public != 4);
+    return n_failed > 0 || (RUNNING_ON_VALGRIND && n_public != 4 + 3);
 }
