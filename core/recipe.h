@@ -65,11 +65,11 @@ enum shoal_aggregation {
 };
 
 // A field whose value, approved as not sensitive, names the part of the collection that a report goes to.
-typedef struct shoal_split {
+typedef struct shoal_split_field {
     shoal_name field;
     shoal_list values; // of what other values are there is one more part, "other"
     size_t longest;    // characters of the longest of them
-} shoal_split;
+} shoal_split_field;
 
 // One variable of a joint recipe; recipe.parts has its randomizer under the same index.
 typedef struct shoal_variable {
@@ -109,7 +109,7 @@ typedef struct shoal_recipe {
     uint32_t round_index;       // 0 (absent) or 1 .. 1000
     uint8_t round_previous[32]; // query_hash of the round before; from round 2 on
     uint32_t n_splits;
-    shoal_split splits[SHOAL_SPLIT_MAX];
+    shoal_split_field splits[SHOAL_SPLIT_MAX];
     uint32_t n_part; // entries of `part`: 0, or n_splits
     shoal_name part[SHOAL_SPLIT_MAX];
     uint32_t aggregation;      // enum shoal_aggregation; default reports

@@ -28,7 +28,7 @@ uint32_t shoal_path_entry(const char *head, const char *path, size_t len, const 
     return index <= 9 ? index : UINT32_MAX;
 }
 
-static shoal_split *split_at(shoal_recipe *recipe, uint32_t index)
+static shoal_split_field *split_at(shoal_recipe *recipe, uint32_t index)
 {
     if (index > recipe->n_splits || index >= SHOAL_SPLIT_MAX) return NULL;
     if (index == recipe->n_splits) recipe->n_splits++;
@@ -38,7 +38,7 @@ static shoal_split *split_at(shoal_recipe *recipe, uint32_t index)
 static shoal_err set_split_field(shoal_recipe *recipe, uint32_t index, const char *text, size_t len)
 {
     const char *why = SHOAL_SENTENCE("is given twice");
-    shoal_split *split = split_at(recipe, index);
+    shoal_split_field *split = split_at(recipe, index);
     if (split == NULL)
         return shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_RANGE, "has more than 2 fields, or skips one");
     shoal_err err = split->field.len != 0 ? SHOAL_ERR_DUPLICATE : shoal_name_set(&split->field, text, len, &why);
@@ -81,7 +81,7 @@ static shoal_err add_split_value(shoal_recipe *recipe, uint32_t index, const cha
 {
     shoal_name name; // a value is part of a key
     const char *why;
-    shoal_split *split = split_at(recipe, index);
+    shoal_split_field *split = split_at(recipe, index);
     if (split == NULL || split->values.count == SHOAL_SPLIT_VALUES_MAX)
         return shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_RANGE,
                                    "has more than 2 fields, or 31 values of one, or skips one");

@@ -321,7 +321,7 @@ static void print_field(const agg_recipe *recipe, uint32_t i)
 
 static void print_split(const agg_recipe *recipe, uint32_t i)
 {
-    const shoal_split *split = &recipe->recipe.splits[i];
+    const shoal_split_field *split = &recipe->recipe.splits[i];
     printf("split by            %.*s:", (int)split->field.len, split->field.bytes);
     for (uint32_t j = 0; j < recipe->splits[i].n; j++)
         printf(" %.*s,", (int)recipe->splits[i].texts[j].len, recipe->splits[i].texts[j].bytes);
