@@ -134,7 +134,7 @@ shoal_err shoal_field_set_string(const shoal_field *f, void *at, const char *tex
     switch (f->kind) {
     case FIELD_NAME: return shoal_name_set((shoal_name *)(void *)to, text, len, why);
     case FIELD_BYTES: return shoal_parse_bytes(to, text, len, why);
-#ifndef SHOAL_ONLY_QUERIES
+#ifndef SHOAL_WITHOUT_SERVERS
     case FIELD_URL: return shoal_url_set((shoal_url *)(void *)to, text, len, why);
 #endif
     case FIELD_CHOICE: err = parse_choice(&number, f, text, len, why); break;

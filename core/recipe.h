@@ -112,9 +112,7 @@ typedef struct shoal_recipe {
     shoal_split_field splits[SHOAL_SPLIT_MAX];
     uint32_t n_part; // entries of `part`: 0, or n_splits
     shoal_name part[SHOAL_SPLIT_MAX];
-    uint32_t aggregation;      // enum shoal_aggregation; default reports
-    shoal_url leader, helper;  // base URLs of the two servers; of dap, empty otherwise
-    uint32_t time_precision_s; // of dap: reports state their time in units of this; 60 .. 604800, default 86400
+    uint32_t aggregation; // enum shoal_aggregation; default reports
     // of compounds (compound.h); 0 where absent
     uint32_t eps_fragment_micro, k_fragment, m_fragment; // sfp
     uint32_t oracle;                                     // enum shoal_oracle; default cms
@@ -156,6 +154,9 @@ typedef struct shoal_recipe {
     const char *error_field; // static path of the field the last error is about, or NULL
     const char *error_text;  // static sentence, or NULL
     uint32_t error_variable; // 1 + index of the variable that the error is about; 0 where it is about none
+    // of dap (stated like the fields above; they stand here so that others keep short offsets)
+    shoal_url leader, helper;  // base URLs of the two servers; else empty
+    uint32_t time_precision_s; // reports state their time in units of this; 60 .. 604800, default 86400
 } shoal_recipe;
 
 // Starts an empty recipe with every default in place.

@@ -328,6 +328,16 @@ static void print_split(const agg_recipe *recipe, uint32_t i)
     printf(" other; each a collection with its own minimum\n");
 }
 
+// Who adds up, where it is not one aggregator that stores reports.
+static void print_aggregation(const shoal_recipe *r)
+{
+    if (r->aggregation == SHOAL_AGGREGATION_SUM) printf("aggregation         only sums are stored\n");
+    if (r->aggregation != SHOAL_AGGREGATION_DAP) return;
+    printf("aggregation         dap: shares to two servers; times of reports in units of %u s\n", r->time_precision_s);
+    printf("leader              %.*s\n", (int)r->leader.len, r->leader.bytes);
+    printf("helper              %.*s\n", (int)r->helper.len, r->helper.bytes);
+}
+
 // What only queries have.
 static void print_query(const agg_recipe *recipe)
 {
@@ -337,7 +347,6 @@ static void print_query(const agg_recipe *recipe)
     for (uint32_t i = 0; i < r->encoding.n_fields; i++) print_field(recipe, i);
     printf("cells               %u\n", r->parts[0].size);
     for (uint32_t i = 0; i < r->n_splits; i++) print_split(recipe, i);
-    if (r->aggregation == SHOAL_AGGREGATION_SUM) printf("aggregation         only sums are stored\n");
     if (r->version == 0) return;
     agg_hex(hex, r->policy, sizeof r->policy);
     printf("query               version %u, under the policy %.8s...", r->version, hex);
@@ -439,6 +448,7 @@ void recipe_check_print(const agg_recipe *recipe, uint32_t today)
     print_parameters(recipe);
     print_range(&recipe->recipe);
     print_compound(&recipe->recipe);
+    print_aggregation(&recipe->recipe);
     print_query(recipe);
     print_cost(&recipe->recipe, today);
     warn_of_values(recipe);

@@ -516,6 +516,69 @@ static void largest_query(void)
           strcmp(recipe.error_field, "encoding") == 0);
 }
 
+// ---- two servers ----
+
+static const char dap_recipe[] =
+    "recipe=colours\nanalysis=a\nstream=s\nvalue=item\nmechanism=onehot-symmetric\nparameters.epsilon:4000000\n"
+    "parameters.size:8000000\nlimit.per_day:1000000\nexpires=2030-01-01\naggregation.protocol=dap\n"
+    "aggregation.leader=https://a.example/dap\naggregation.helper=https://b.example\n";
+
+static void two_servers(void)
+{
+    // The tail of the canonical bytes: tags 71 and 72, and 73 where it is not a day.
+    static const char tail[] = "00470000001568747470733a2f2f612e6578616d706c652f646170"
+                               "00480000001168747470733a2f2f622e6578616d706c65";
+    static const struct {
+        const char *change;
+        shoal_err err;
+        const char *path;
+    } cases[] = {
+        {"aggregation.leader-", SHOAL_ERR_MISSING_FIELD, "aggregation.leader"},
+        {"aggregation.helper-", SHOAL_ERR_MISSING_FIELD, "aggregation.helper"},
+        {"aggregation.helper=https://a.example/dap", SHOAL_ERR_RANGE, "aggregation.helper"},
+        {"aggregation.protocol-", SHOAL_ERR_UNKNOWN_FIELD, "aggregation.leader"},
+        {"aggregation.protocol=reports", SHOAL_ERR_UNKNOWN_FIELD, "aggregation.leader"},
+        {"aggregation.time_precision_s:59000000", SHOAL_ERR_RANGE, "aggregation.time_precision_s"},
+        {"aggregation.time_precision_s:604801000000", SHOAL_ERR_RANGE, "aggregation.time_precision_s"},
+        {"aggregation.time_precision_s:604800000000", SHOAL_OK, NULL},
+        {"aggregation.leader=http://a.example", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=http://localhost", SHOAL_OK, NULL},
+        {"aggregation.leader=http://localhost:80/x", SHOAL_OK, NULL},
+        {"aggregation.leader=http://localhost.example", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=http://127.0.0.1:8701", SHOAL_OK, NULL},
+        {"aggregation.leader=http://127.0.0.1.example", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=http://[::1]:1", SHOAL_OK, NULL},
+        {"aggregation.leader=http://[::1]x", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=https://a.example/", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=https:///a", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=https://", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=https://a.example?x", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=https://u@a.example", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=https://a b", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"aggregation.leader=https://a\x7f", SHOAL_ERR_TYPE, "aggregation.leader"},
+        {"policy=" KEY_A "\nversion:1000000", SHOAL_ERR_RANGE, "aggregation.protocol"},
+    };
+    static uint8_t bytes[SHOAL_CANONICAL_MAX];
+    static char hex[2 * SHOAL_CANONICAL_MAX + 1];
+    shoal_recipe recipe;
+    size_t len = 0;
+    CHECK(recipe_of(&recipe, dap_recipe, "", NULL) == SHOAL_OK && recipe.aggregation == SHOAL_AGGREGATION_DAP);
+    CHECK(recipe.time_precision_s == 86400 && recipe.leader.len == 21);
+    CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK && len > sizeof tail / 2);
+    to_hex(hex, bytes, len);
+    CHECK(strcmp(hex + 2 * len - (sizeof tail - 1), tail) == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        shoal_err err = recipe_of(&recipe, dap_recipe, cases[i].change, NULL);
+        if (!CHECK(err == cases[i].err)) printf("  %s: %d\n", cases[i].change, (int)err);
+        if (err != SHOAL_OK && recipe.error_field != NULL) CHECK(strcmp(recipe.error_field, cases[i].path) == 0);
+    }
+    char longest[300] = "aggregation.leader=https://";
+    memset(longest + strlen(longest), 'a', 192);
+    CHECK(recipe_of(&recipe, dap_recipe, longest, NULL) == SHOAL_OK && recipe.leader.len == SHOAL_URL_MAX);
+    strcat(longest, "a");
+    CHECK(recipe_of(&recipe, dap_recipe, longest, NULL) == SHOAL_ERR_RANGE);
+}
+
 int main(void)
 {
     canonical_bytes();
@@ -531,5 +594,6 @@ int main(void)
     refused_queries();
     largest_query();
     ranges_are_told();
+    two_servers();
     return check_summary();
 }

@@ -38,7 +38,7 @@ const firstBehindLists = ['aggregation.protocol', 'parameters.pass'].map((path) 
 const tagOf = (/** @type {number} */ place) => place + 1 + LIST_TAGS * firstBehindLists.filter((first) => place >= first).length;
 const mechanisms = Object.fromEntries([...(read('core/mechanisms.def') + read('core/compounds.def')).matchAll(/^SHOAL_(?:MECHANISM|COMPOUND)\((\d+), \w+, "(.*)"\)/gm)].map(([, id, called]) => [called, Number(id)]));
 
-const CHOICES = /** @type {{[path: string]: {[name: string]: number}}} */ ({ value: { word: 1, site: 3, item: 4, number: 5, fields: 6, variables: 7 }, mechanism: mechanisms, hash: { poly1: 1, affine1: 2 }, 'parameters.oracle': { olh: 1 }, 'parameters.sampler': { greedy: 1 }, 'text.case': { keep: 0 }, 'aggregation.protocol': { sum: 1 } });
+const CHOICES = /** @type {{[path: string]: {[name: string]: number}}} */ ({ value: { word: 1, site: 3, item: 4, number: 5, fields: 6, variables: 7 }, mechanism: mechanisms, hash: { poly1: 1, affine1: 2 }, 'parameters.oracle': { olh: 1 }, 'parameters.sampler': { greedy: 1 }, 'text.case': { keep: 0 }, 'aggregation.protocol': { sum: 1, dap: 2 } });
 const FRACTIONS = ['parameters.epsilon', 'parameters.epsilon_fragment', 'parameters.epsilon_estimate', 'parameters.low', 'parameters.high', 'parameters.p', 'parameters.q', 'parameters.f', 'cohort.epsilon', 'send.sample'];
 
 /** @param {string} path @param {any} value */

@@ -98,6 +98,13 @@ const RUN_PATHS = ['round', 'round.index', 'round.previous', 'round.update', 'ro
   'epsilon_estimate', 'contributions'].map((name) => `parameters.${name}`)];
 const RUN_VALUES = [65536, 65537, 65538, 2048, 'thresh', 'heavythresh', 'fields', '1e-6', { index: 2, previous: 'b'.repeat(64) }, { index: 3 }];
 
+// Of two servers that add up shares.
+const two = { ...readJson('docs/recipes/two-servers.json') };
+const DAP_PATHS = ['aggregation', ...['protocol', 'leader', 'helper', 'time_precision_s', 'nope'].map((name) => `aggregation.${name}`)];
+const DAP_VALUES = ['dap', 'reports', 'https://a.example', 'https://a.example/', 'https://a.example/b?c', 'http://a.example', 'https://', 'https:///a', 'https://:1', 'http://localhost', 'http://localhost:80',
+  'http://localhosts', 'http://127.0.0.1:1/x', 'http://127.', 'http://127.0.0.1.example', 'http://[::1]', 'http://[::1]x', 'https://u@a', 'https://a"b', 'https://a b', "https://a'b", 'https://a\\b', 'https://\u00e9',
+  `https://${'a'.repeat(192)}`, `https://${'a'.repeat(193)}`, 59, 60, 604800, 604801, 60.5, {}, { protocol: 'dap' }, { protocol: 'reports' }];
+
 /** A copy with one member set, or (undefined) taken away. @param {any} json @param {string} path @param {any} value */
 function withMember(json, path, value) {
   const copy = structuredClone(json);
@@ -112,7 +119,7 @@ function withMember(json, path, value) {
 
 /** Is the refusal one that no schema can make? @param {any} error */
 const isBeyond = (error) =>
-  /is outside what the mechanism takes|is above text\.max|must be below high|: is not a date|written as one string|must have 1 to 128 bytes|is that of another variable/.test(error.message);
+  /is outside what the mechanism takes|is above text\.max|must be below high|: is not a date|written as one string|must have 1 to 128 bytes|is that of another variable|must be another server than the leader|does not go with queries/.test(error.message);
 
 test('a recipe with one thing changed: the core and the schema say the same', (t) => {
   let taken = 0;
@@ -121,15 +128,15 @@ test('a recipe with one thing changed: the core and the schema say the same', (t
   assert.ok(shapes.size >= 12, String(shapes.size));
   const joint = [...shapes.values()].filter((recipe) => recipe.variables);
   assert.ok(joint.length > 0);
-  const bases = [...shapes.values(), { ...files[0], cohort: { epsilon: 1, delta: '1e-9' } }, golden[3], ...runs];
+  const bases = [...shapes.values(), { ...files[0], cohort: { epsilon: 1, delta: '1e-9' } }, golden[3], ...runs, two];
   for (const base of bases) {
     const has = isCompound(base) || base === bases[0];
     const isJoint = base === joint[0] || base.mechanism === 'grr' && has;
     const isRun = runs.includes(base) || base === bases[0];
-    const paths = [...PATHS, ...(isRun ? RUN_PATHS : ['round.update']), ...(has ? COMPOUND_PATHS : []), ...(isJoint ? JOINT_PATHS : ['records.keep_days'])];
+    const paths = [...PATHS, ...(isRun ? RUN_PATHS : ['round.update']), ...(base === two || base === bases[0] ? DAP_PATHS : []), ...(has ? COMPOUND_PATHS : []), ...(isJoint ? JOINT_PATHS : ['records.keep_days'])];
     for (const path of paths) {
       if (path.startsWith('variables.') && !base.variables) continue;
-      for (const value of [undefined, ...VALUES, ...(has ? COMPOUND_VALUES : []), ...(isJoint ? JOINT_VALUES : [30]), ...(isRun ? RUN_VALUES : [])]) {
+      for (const value of [undefined, ...VALUES, ...(has ? COMPOUND_VALUES : []), ...(isJoint ? JOINT_VALUES : [30]), ...(isRun ? RUN_VALUES : []), ...(path.startsWith('aggregation') ? DAP_VALUES : [])]) {
         const json = withMember(base, path, value);
         const error = refusal(json);
         const is = isRecipe(json);
