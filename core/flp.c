@@ -73,5 +73,5 @@ uint32_t shoal_flp_best_chunk(uint32_t meas_len)
 
 size_t shoal_flp_scratch(const shoal_flp *flp)
 {
-    return 8 * (size_t)flp->wire_len;
+    return (flp->has_coefficients ? 10 : 8) * (size_t)flp->wire_len;
 }

@@ -135,12 +135,11 @@ static inline void F(flp_to_coefficients)(FE *gadget, size_t n, unsigned log_n, 
     for (size_t i = 0; i < 2 * n - 1; i++) gadget[i] = F(mul)(v[F(ntt_reversed)(i, log_n + 1)], n_inverse);
 }
 
-// The way back.
-static inline void F(flp_to_values)(FE *gadget, size_t n, unsigned log_n, const FE *roots, FE *v)
+// Writes 2n values of the gadget's polynomial, from its 2n-1 coefficients.
+static inline void F(flp_to_values)(FE *values, const FE *gadget, size_t n, unsigned log_n, const FE *roots)
 {
-    for (size_t i = 0; i < 2 * n; i++) v[F(ntt_reversed)(i, log_n + 1)] = i < 2 * n - 1 ? gadget[i] : F(of)(0);
-    F(ntt_forward)(v, 2 * n, roots, 1);
-    for (size_t i = 0; i < 2 * n - 1; i++) gadget[i] = v[i];
+    for (size_t i = 0; i < 2 * n; i++) values[F(ntt_reversed)(i, log_n + 1)] = i < 2 * n - 1 ? gadget[i] : F(of)(0);
+    F(ntt_forward)(values, 2 * n, roots, 1);
 }
 
 static inline unsigned F(flp_log)(const shoal_flp *flp)
@@ -215,22 +214,26 @@ static inline FE F(flp_gadget_at)(const FE *gadget, size_t n, const FE *weights,
 
 // Writes a verifier, or a share of it.
 //   verifier: room for flp->verifier_len
-//   meas, proof: shares, `shares` of them in all; the proof's coefficients are overwritten by values
+//   meas, proof: shares, `shares` of them in all
 //   query_rand: flp->query_rand_len elements; joint_rand: flp->joint_rand_len
 //   scratch: shoal_flp_scratch(flp) elements
 // Returns: 0 where the query's point is one that proofs are written at, which would show a wire; else 1
-static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE *meas, FE *proof, const FE *query_rand,
-                                    const FE *joint_rand, unsigned shares, FE *scratch)
+static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE *meas, const FE *proof,
+                                    const FE *query_rand, const FE *joint_rand, unsigned shares, FE *scratch)
 {
     size_t n = flp->wire_len;
     FE *roots = scratch, *gadget_weights = roots + 2 * n, *weights = gadget_weights + 2 * n, *a = weights + n,
        *b = a + n;
-    FE *powers = b + n, point = query_rand[flp->query_rand_len - 1], one = F(inverse)(F(of)(shares));
-    FE *gadget = proof + flp->arity;
+    FE *powers = b + n, *values = powers + n, point = query_rand[flp->query_rand_len - 1],
+       one = F(inverse)(F(of)(shares));
+    const FE *gadget = proof + flp->arity;
     unsigned log_n = F(flp_log)(flp);
     if (F(is_equal)(F(pow)(point, n), F(of)(1))) return 0;
     F(ntt_roots)(roots, 2 * n, F(root)(log_n + 1, FIELD_LOG_ORDER));
-    if (flp->has_coefficients) F(flp_to_values)(gadget, n, log_n, roots, a);
+    if (flp->has_coefficients) {
+        F(flp_to_values)(values, gadget, n, log_n, roots);
+        gadget = values;
+    }
     F(ntt_weights)(gadget_weights, 2 * n, roots, 1, point);
     F(ntt_weights)(weights, n, roots, 2, point);
     F(flp_first_powers)(powers, flp, joint_rand);

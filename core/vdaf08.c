@@ -10,6 +10,14 @@ static uint32_t joint_rand_len(shoal_circuit circuit)
     return circuit == SHOAL_CIRCUIT_HISTOGRAM ? 2 : 1;
 }
 
+void shoal_vdaf08_flp(shoal_flp *flp)
+{
+    flp->joint_rand_len = joint_rand_len(flp->circuit);
+    flp->query_rand_len = 1;
+    flp->has_coefficients = 1;
+    flp->has_powers = flp->joint_rand_len > 0;
+}
+
 shoal_err shoal_vdaf08_init(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters)
 {
     shoal_circuit circuit = parameters->circuit;
@@ -19,10 +27,7 @@ shoal_err shoal_vdaf08_init(shoal_prio3 *prio3, const shoal_prio3_parameters *pa
     shoal_prio3 made;
     shoal_err err = shoal_prio3_init(&made, parameters);
     if (err != SHOAL_OK) return err;
-    made.flp.joint_rand_len = joint_rand_len(circuit);
-    made.flp.query_rand_len = 1;
-    made.flp.has_coefficients = 1;
-    made.flp.has_powers = made.flp.joint_rand_len > 0;
+    shoal_vdaf08_flp(&made.flp);
     if (parameters->proofs == 1) {
         made.algorithm = (uint32_t)circuit - 1;
         made.element = circuit == SHOAL_CIRCUIT_COUNT ? 8 : 16;

@@ -25,4 +25,7 @@
 // Returns: SHOAL_ERR_ARGUMENT for a circuit that VDAF-08 does not have; SHOAL_ERR_RANGE for a number outside its range
 shoal_err shoal_vdaf08_init(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters) SHOAL_MUST_CHECK;
 
+// Of shoal_vdaf08_init, the part about proofs: *flp, which shoal_flp_init made, becomes VDAF-08's.
+void shoal_vdaf08_flp(shoal_flp *flp);
+
 #endif

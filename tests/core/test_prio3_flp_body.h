@@ -4,13 +4,14 @@
 // Included by test_prio3_flp64.c and test_prio3_flp128.c with FE, F and FIELD_LOG_ORDER.
 #include "check.h"
 #include "rng.h"
+#include "vdaf08.h"
 
 enum { MOST = 256 };
 
 typedef struct proof {
     shoal_flp flp;
     FE meas[MOST], prove_rand[MOST], joint_rand[MOST], query_rand[MOST], proof[2 * MOST], verifier[MOST],
-        scratch[8 * MOST];
+        scratch[10 * MOST];
 } proof;
 
 static void draw(FE *vector, size_t n, shoal_rng *rng)
@@ -25,8 +26,7 @@ static void draw(FE *vector, size_t n, shoal_rng *rng)
 static int open_proof(proof *p, shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk)
 {
     return CHECK(shoal_flp_init(&p->flp, circuit, length, max, chunk) == SHOAL_OK) && CHECK(p->flp.meas_len <= MOST) &&
-           CHECK(p->flp.proof_len <= 2 * MOST && p->flp.verifier_len <= MOST) &&
-           CHECK(shoal_flp_scratch(&p->flp) <= 8 * MOST);
+           CHECK(p->flp.proof_len <= 2 * MOST && p->flp.verifier_len <= MOST);
 }
 
 static void draw_all(proof *p, shoal_rng *rng)
@@ -151,11 +151,14 @@ static void check_too_heavy(shoal_rng *rng)
     CHECK(!is_accepted(&p, rng));
 }
 
-static void check_circuit(shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk, shoal_rng *rng)
+static void check_circuit(int is_08, shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk,
+                          shoal_rng *rng)
 {
     static proof p;
     uint64_t measurement[MOST] = {0};
     if (!open_proof(&p, circuit, length, max, chunk)) return;
+    if (is_08) shoal_vdaf08_flp(&p.flp);
+    if (!CHECK(shoal_flp_scratch(&p.flp) <= sizeof p.scratch / sizeof p.scratch[0])) return;
     int is_hot = circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
     for (int round = 0; round < 3; round++) { // none, the most, some
         for (uint32_t i = 0; i < length; i++) {
@@ -176,12 +179,18 @@ int main(void)
     shoal_rng_init(&rng, seed);
     check_integers();
     check_too_heavy(&rng);
-    check_circuit(SHOAL_CIRCUIT_COUNT, 1, 1, 1, &rng);
-    for (uint64_t max = 1; max < 20; max += 3) check_circuit(SHOAL_CIRCUIT_SUM, 1, max, 1, &rng);
+    check_circuit(0, SHOAL_CIRCUIT_COUNT, 1, 1, 1, &rng);
+    for (uint64_t max = 1; max < 20; max += 3) check_circuit(0, SHOAL_CIRCUIT_SUM, 1, max, 1, &rng);
     for (uint32_t chunk = 1; chunk <= 12; chunk++) {
-        check_circuit(SHOAL_CIRCUIT_SUM_VEC, 4, 6, chunk, &rng);
-        check_circuit(SHOAL_CIRCUIT_HISTOGRAM, 12, 11, chunk, &rng);
-        check_circuit(SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, 9, 4, chunk, &rng);
+        check_circuit(0, SHOAL_CIRCUIT_SUM_VEC, 4, 6, chunk, &rng);
+        check_circuit(0, SHOAL_CIRCUIT_HISTOGRAM, 12, 11, chunk, &rng);
+        check_circuit(0, SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, 9, 4, chunk, &rng);
+    }
+    check_circuit(1, SHOAL_CIRCUIT_COUNT, 1, 1, 1, &rng);
+    for (uint64_t max = 1; max < 20; max += 3) check_circuit(1, SHOAL_CIRCUIT_SUM, 1, max, 1, &rng);
+    for (uint32_t chunk = 1; chunk <= 12; chunk++) {
+        check_circuit(1, SHOAL_CIRCUIT_SUM_VEC, 4, 6, chunk, &rng);
+        check_circuit(1, SHOAL_CIRCUIT_HISTOGRAM, 12, 11, chunk, &rng);
     }
     return check_summary();
 }
