@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks of two servers from files: a recipe whose aggregation is dap, or a task file.
+//
+// A task file is for what no recipe describes: measurements that are added up exactly, without local noise, and clients of DAP-09.
+//
+//     {"version": "dap-18" or "dap-09", "task_id": 43 characters of base64url or 64 hex digits, "info": a name,
+//      "leader": URL, "helper": URL, "time_precision_s": 3600, "min_batch_size": 100, "expires": "2027-01-31",
+//      "vdaf": {"type": "count"} | {"type": "sum", "max": 255} | {"type": "sum-vec", "length": 8, "max": 255, "chunk": 8} |
+//              {"type": "histogram", "length": 64, "chunk": 9} |
+//              {"type": "multihot-count-vec", "length": 64, "max_weight": 3, "chunk": 9}}
+//
+// `expires` is optional. `chunk` may be left out in dap-18 and is then the one of the shortest proof; so may `task_id`, which is then
+// the SHA-256 of "shoal dap task\n" and the encoded configuration. DAP-09 says "bits" for "max", and has no multihot-count-vec.
+#ifndef DAP_TASK_H
+#define DAP_TASK_H
+
+#include <stdio.h>
+
+#include "agg_error.h"
+#include "dap.h"
+#include "recipe_json.h"
+
+#define AGG_DAP_ID_TEXT 44       // a task's id in base64url, with its NUL
+#define AGG_DAP_TASK_URL_MAX 320 // a resource of a task, with its NUL
+
+typedef struct agg_dap_task {
+    shoal_dap_task task;
+    char id_text[AGG_DAP_ID_TEXT];
+    char info[SHOAL_NAME_MAX + 1];
+    int has_recipe;       // records of a local randomizer are added up
+    int is_exact;         // measurements are, without any noise: label what comes of them
+    agg_recipe recipe;    // where has_recipe
+    uint32_t expires_day; // last valid day, days since 1970-01-01 UTC; UINT32_MAX where there is none
+} agg_dap_task;
+
+// Reads a recipe or a task file. Release on OK; on error nothing is left.
+// Returns: SHOAL_ERR_ARGUMENT for a recipe whose aggregation is not dap; errors name the file and the field
+shoal_err agg_dap_task_load(agg_dap_task *t, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+shoal_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char *name, const char *bytes,
+                                  size_t len) SHOAL_MUST_CHECK;
+void agg_dap_task_release(agg_dap_task *t);
+
+// Prints what the parties of the task agree on, a line each.
+void agg_dap_task_print(FILE *stream, const agg_dap_task *t);
+
+// What must stand beside every figure of a task without local noise.
+#define AGG_DAP_EXACT_LABEL "exact sums, no local noise; local epsilon: none"
+
+// Returns: "count", "sum", "sum-vec", "histogram" or "multihot-count-vec".
+const char *agg_dap_vdaf_name(const shoal_dap_task *task);
+
+// Bytes in base64url without padding (RFC 4648 section 5), and back.
+//   text: room for 4 * len / 3 + 2
+// Returns of the reader: whether the text is `len` bytes, canonically.
+void agg_base64url(char *text, const uint8_t *bytes, size_t len);
+int agg_base64url_read(uint8_t *bytes, size_t len, const char *text);
+
+// Writes "{base}/tasks/{task-id}/{resource}", or "{base}/hpke_config" with agg_dap_keys_url.
+void agg_dap_task_url(char url[AGG_DAP_TASK_URL_MAX], const shoal_url *base, const agg_dap_task *t,
+                      const char *resource);
+void agg_dap_keys_url(char url[AGG_DAP_TASK_URL_MAX], const shoal_url *base);
+
+#endif
