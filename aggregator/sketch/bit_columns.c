@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertical counting of bits; see bit_columns.h.
-//
-// A number per column is held as eight bit planes: bit i of the numbers of 64 columns is one word. Carry-save adders sum 15
-// vectors into four planes, which are added to the eight; after at most 255 vectors the planes are turned into bytes, one a
-// column, and added to the 32-bit counts. Loops over WORDS are independent, so that a compiler can make vectors of them.
+// Vertical counting of bits in portable C, 256 columns at a time: the reference of its variants. The algorithm is in bit_columns_body.h;
+// loops over WORDS are independent, so that a compiler can make vectors of them.
 #include "bit_columns.h"
 
 #include <string.h>
 
 #include "bytes.h"
 
-#define TREE 15u  // vectors that one tree of adders sums into four planes
-#define MOST 255u // vectors that eight planes can count
-#define WORDS 4u  // 64-column words worked on at once
-#define PLANES 8u
+#define WORDS 4u // 64-column words worked on at once
+#define VECTOR_BYTES (8u * WORDS)
 
-typedef struct word_set {
+typedef struct vector {
     uint64_t w[WORDS];
-} word_set;
+} vector;
 
-// sum and carry of three bits, column by column
-static inline void full_add(word_set *carry, word_set *sum, const word_set *a, const word_set *b, const word_set *c)
+static inline vector no_bits(void)
+{
+    return (vector){{0}};
+}
+
+static inline vector load_whole(const uint8_t *from)
+{
+    vector x;
+    for (unsigned i = 0; i < WORDS; i++) x.w[i] = load64_le(from + 8 * i);
+    return x;
+}
+
+static inline vector load_part(const uint8_t *from, uint32_t len)
+{
+    uint8_t padded[VECTOR_BYTES] = {0};
+    memcpy(padded, from, len);
+    return load_whole(padded);
+}
+
+static inline void full_add(vector *carry, vector *sum, const vector *a, const vector *b, const vector *c)
 {
     for (unsigned i = 0; i < WORDS; i++) {
         uint64_t x = a->w[i], y = b->w[i], z = c->w[i], u = x ^ y;
@@ -29,36 +42,13 @@ static inline void full_add(word_set *carry, word_set *sum, const word_set *a, c
     }
 }
 
-// sum and carry of two bits
-static inline void half_add(word_set *carry, word_set *sum, const word_set *a, const word_set *b)
+static inline void half_add(vector *carry, vector *sum, const vector *a, const vector *b)
 {
     for (unsigned i = 0; i < WORDS; i++) {
         uint64_t x = a->w[i], y = b->w[i];
         carry->w[i] = x & y;
         sum->w[i] = x ^ y;
     }
-}
-
-// Sums 15 sets of bits into four planes.
-static inline void sum_tree(word_set planes[4], const word_set x[TREE])
-{
-    word_set s[5], c[7], d[3], t[2];
-    for (int i = 0; i < 5; i++) full_add(&c[i], &s[i], &x[3 * i], &x[3 * i + 1], &x[3 * i + 2]);
-    full_add(&c[5], &t[0], &s[0], &s[1], &s[2]);
-    full_add(&c[6], &planes[0], &t[0], &s[3], &s[4]);
-    full_add(&d[0], &t[0], &c[0], &c[1], &c[2]);
-    full_add(&d[1], &t[1], &c[3], &c[4], &c[5]);
-    full_add(&d[2], &planes[1], &t[0], &t[1], &c[6]);
-    full_add(&planes[3], &planes[2], &d[0], &d[1], &d[2]);
-}
-
-// Adds a number of four planes to one of eight. 255 = 2^8 - 1 vectors at most have come: no carry leaves the last plane.
-static inline void add_planes(word_set sum[PLANES], const word_set four[4])
-{
-    word_set carry;
-    half_add(&carry, &sum[0], &sum[0], &four[0]);
-    for (unsigned i = 1; i < 4; i++) full_add(&carry, &sum[i], &sum[i], &four[i], &carry);
-    for (unsigned i = 4; i < PLANES; i++) half_add(&carry, &sum[i], &sum[i], &carry);
 }
 
 // Swaps the bits of x under mask << shift with those of y under mask.
@@ -88,12 +78,12 @@ static inline uint64_t transpose_bits(uint64_t x)
     return x ^ t ^ t << 28;
 }
 
-// Adds the planes' numbers to the counts of up to 64 columns.
-static void flush_word(uint32_t *counts, uint32_t columns, const word_set planes[PLANES], unsigned word)
+// Adds the numbers of up to 64 columns.
+static inline void add_word(uint32_t *counts, uint32_t columns, const vector *planes, unsigned word)
 {
     uint64_t x[8];
     uint8_t numbers[64];
-    for (unsigned p = 0; p < PLANES; p++) x[p] = planes[p].w[word];
+    for (unsigned p = 0; p < 8; p++) x[p] = planes[p].w[word];
     transpose_bytes(x);
     for (unsigned b = 0; b < 8; b++) store64_le(numbers + 8 * b, transpose_bits(x[b]));
     if (columns >= 64) {
@@ -103,44 +93,15 @@ static void flush_word(uint32_t *counts, uint32_t columns, const word_set planes
     for (unsigned i = 0; i < columns; i++) counts[i] += numbers[i];
 }
 
-static inline word_set load_words(const uint8_t *from, uint32_t len)
+static inline void add_numbers(uint32_t *counts, uint32_t columns, const vector *planes)
 {
-    word_set set;
-    uint8_t padded[8 * WORDS] = {0};
-    if (len < sizeof padded) {
-        memcpy(padded, from, len);
-        from = padded;
-    }
-    for (unsigned i = 0; i < WORDS; i++) set.w[i] = load64_le(from + 8 * i);
-    return set;
+    for (unsigned word = 0; word < WORDS && 64 * word < columns; word++)
+        add_word(counts + 64 * word, columns - 64 * word, planes, word);
 }
 
-// Up to MOST vectors.
-static void add_some(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
-{
-    uint32_t size = (m + 7) / 8;
-    for (uint32_t at = 0; at < size; at += 8 * WORDS) {
-        word_set planes[PLANES];
-        memset(planes, 0, sizeof planes);
-        for (uint32_t first = 0; first < n; first += TREE) {
-            word_set x[TREE], four[4];
-            uint32_t left = n - first < TREE ? n - first : TREE;
-            for (uint32_t i = 0; i < left; i++) x[i] = load_words(vectors[first + i] + at, size - at);
-            if (left < TREE) memset(&x[left], 0, (TREE - left) * sizeof x[0]);
-            sum_tree(four, x);
-            add_planes(planes, four);
-        }
-        for (unsigned word = 0; word < WORDS && 8 * at + 64 * word < m; word++)
-            flush_word(counts + 8 * at + 64 * word, m - 8 * at - 64 * word, planes, word);
-    }
-}
+#include "bit_columns_body.h"
 
-void agg_bit_columns_add(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
+void agg_bit_columns_portable(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
 {
-    while (n > 0) {
-        uint32_t some = n < MOST ? n : MOST;
-        add_some(counts, m, vectors, some);
-        vectors += some;
-        n -= some;
-    }
+    count_vectors(counts, m, vectors, n);
 }

@@ -4,57 +4,10 @@
 
 #include "agg_parallel.h"
 #include "agg_size.h"
-#include "bit_columns.h"
 #include "bytes.h"
 #include "rng.h"
 #include "scattered_adds.h"
 #include "wht.h"
-
-static void counts_every_bit(void **state)
-{
-    static const uint32_t widths[] = {2, 7, 8, 9, 63, 64, 65, 100, 256, 1024};
-    static const uint32_t numbers[] = {0, 1, 2, 14, 15, 16, 30, 254, 255, 256, 300, 600};
-    static const uint8_t seed[32] = {1};
-    uint8_t *bits = malloc(600 * 128);
-    const uint8_t *vectors[600];
-    uint32_t counts[1024], expected[1024];
-    shoal_rng rng;
-    (void)state;
-    shoal_rng_init(&rng, seed);
-    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
-        uint32_t m = widths[w], size = (m + 7) / 8;
-        for (size_t c = 0; c < sizeof numbers / sizeof numbers[0]; c++) {
-            uint32_t n = numbers[c];
-            for (uint32_t l = 0; l < m; l++) counts[l] = expected[l] = 1000 * l;
-            for (uint32_t i = 0; i < n; i++) {
-                // Exactly size bytes for the last one, so that a read beyond it is seen by the address checker.
-                uint8_t *v = bits + i * size;
-                vectors[i] = v;
-                if (i == 0)
-                    memset(v, 0xff, size);
-                else
-                    shoal_rng_bytes(&rng, v, size);
-                if (m % 8 != 0) v[size - 1] &= (uint8_t)((1u << m % 8) - 1);
-                for (uint32_t l = 0; l < m; l++) expected[l] += v[l / 8] >> l % 8 & 1;
-            }
-            agg_bit_columns_add(counts, m, vectors, n);
-            assert_memory_equal(counts, expected, m * sizeof *counts);
-        }
-    }
-    free(bits);
-}
-
-static void all_ones_do_not_overflow_lanes(void **state)
-{
-    uint8_t ones[8];
-    const uint8_t *vectors[1000];
-    uint32_t counts[64] = {0};
-    (void)state;
-    memset(ones, 0xff, sizeof ones);
-    for (int i = 0; i < 1000; i++) vectors[i] = ones;
-    agg_bit_columns_add(counts, 64, vectors, 1000);
-    for (int l = 0; l < 64; l++) assert_int_equal(counts[l], 1000);
-}
 
 // Large sketches take their records group by group, in runs: the same sums as one by one, on any number of threads.
 static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t size, uint32_t count)
@@ -164,12 +117,9 @@ static void sizes_are_checked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(counts_every_bit),
-                                       cmocka_unit_test(all_ones_do_not_overflow_lanes),
-                                       cmocka_unit_test(scattered_adds_are_exact),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scattered_adds_are_exact),
                                        cmocka_unit_test(transforms_by_definition),
                                        cmocka_unit_test(transform_keeps_the_largest_sum),
-                                       cmocka_unit_test(every_part_runs_once),
-                                       cmocka_unit_test(sizes_are_checked)};
+                                       cmocka_unit_test(every_part_runs_once), cmocka_unit_test(sizes_are_checked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Huge pages by madvise; see agg_pages.h.
+#include "agg_pages.h"
+
+#ifdef __linux__
+
+#include <stdint.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((uintptr_t)2 << 20)
+
+void agg_pages_advise(void *memory, size_t bytes)
+{
+    uintptr_t at = (uintptr_t)memory, first = (at + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t end = (at + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if (memory == NULL || first >= end) return;
+    (void)madvise((char *)memory + (first - at), end - first, MADV_HUGEPAGE); // refused: small pages, then
+}
+
+#else
+
+void agg_pages_advise(void *memory, size_t bytes)
+{
+    (void)memory;
+    (void)bytes;
+}
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds of bits: every variant of vertical counting against the definition and against the portable one, bit for bit; grouping by row in any
+// range, order and number of threads against adding one record at a time. SHOAL_CPU chooses the variant of the folds.
+#include "agg_test.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agg_parallel.h"
+#include "bit_columns.h"
+#include "bytes.h"
+#include "rng.h"
+#include "row_fold.h"
+
+#define VECTORS 600u
+#define BYTES_MAX 520u
+
+static void add_by_definition(uint32_t *counts, uint32_t m, const uint8_t *vector)
+{
+    for (uint32_t l = 0; l < m; l++) counts[l] += (uint32_t)(vector[l / 8] >> l % 8 & 1);
+}
+
+// What a vector may be: random bits, sparse ones, all ones, all zeros, or one bit.
+static void make_vector(uint8_t *vector, uint32_t m, unsigned kind, uint32_t i, shoal_rng *rng)
+{
+    uint32_t size = (m + 7) / 8;
+    memset(vector, kind == 2 ? 0xff : 0, size);
+    if (kind < 2) shoal_rng_bytes(rng, vector, size);
+    if (kind == 1)
+        for (uint32_t b = 0; b < size; b++) vector[b] &= (uint8_t)shoal_rng_u64(rng) & (uint8_t)shoal_rng_u64(rng);
+    if (kind == 4) vector[i % m / 8] = (uint8_t)(1u << i % m % 8);
+    if (m % 8 != 0) vector[size - 1] &= (uint8_t)((1u << m % 8) - 1);
+}
+
+// Counts begin near their largest, so that some wrap, and end at a guard value that must stay.
+static void check_counts(const uint8_t *const *vectors, uint32_t m, uint32_t n)
+{
+    static uint32_t expected[8 * BYTES_MAX], counts[8 * BYTES_MAX + 1];
+    for (uint32_t l = 0; l < m; l++) expected[l] = UINT32_MAX - 100 + l;
+    for (uint32_t i = 0; i < n; i++) add_by_definition(expected, m, vectors[i]);
+    for (int cpu = 0; cpu <= (int)agg_cpu_best(); cpu++) {
+        for (uint32_t l = 0; l < m; l++) counts[l] = UINT32_MAX - 100 + l;
+        counts[m] = 0x5a5a5a5a;
+        agg_bit_columns_of((agg_cpu)cpu)(counts, m, vectors, n);
+        if (memcmp(counts, expected, m * sizeof *counts) != 0)
+            fail_msg("%s: %u vectors of %u bits", agg_cpu_name((agg_cpu)cpu), n, m);
+        assert_int_equal(counts[m], 0x5a5a5a5a);
+    }
+}
+
+// Every width around a boundary of words and vectors, every number of vectors around a boundary of adders and planes, at
+// addresses of every alignment.
+static void counts_every_bit(void **state)
+{
+    static const uint32_t widths[] = {1,         2,    7,    8,    9,    31,   63,   64,   65,   100,  127,  128,
+                                      129,       255,  256,  257,  300,  511,  512,  513,  576,  577,  640,  1000,
+                                      511 + 512, 1024, 1025, 1031, 1100, 1535, 1536, 1537, 2048, 2500, 4096, 4099};
+    static const uint32_t numbers[] = {0,  1,  2,  7,  8,   9,   15,  16,  17,  23, 24,
+                                       25, 31, 32, 33, 127, 254, 255, 256, 300, 600};
+    static const uint8_t seed[32] = {1};
+    uint8_t *bits = malloc(VECTORS * (BYTES_MAX + 1));
+    const uint8_t *vectors[VECTORS];
+    shoal_rng rng;
+    (void)state;
+    assert_non_null(bits);
+    shoal_rng_init(&rng, seed);
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+        for (unsigned kind = 0; kind < 5; kind++) {
+            for (uint32_t i = 0; i < VECTORS; i++) {
+                uint8_t *vector = bits + i * (BYTES_MAX + 1); // an odd distance
+                make_vector(vector, widths[w], kind, i, &rng);
+                vectors[i] = vector;
+            }
+            for (size_t c = 0; c < sizeof numbers / sizeof numbers[0]; c++)
+                check_counts(vectors, widths[w], numbers[c]);
+        }
+    }
+    free(bits);
+}
+
+// A vector may end where memory does, and may start there.
+static void reads_nothing_beyond(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    (void)state;
+    uint8_t *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    assert_int_equal(mprotect(memory, page, PROT_NONE), 0);
+    assert_int_equal(mprotect(memory + 2 * page, page, PROT_NONE), 0);
+    for (size_t i = 0; i < page; i++) memory[page + i] = (uint8_t)(i * 7 + i / 256);
+    for (uint32_t size = 1; size <= BYTES_MAX; size++) {
+        const uint8_t *ends[20], *starts[20];
+        for (int i = 0; i < 20; i++) ends[i] = memory + 2 * page - size, starts[i] = memory + page;
+        for (uint32_t n = 1; n <= 20; n += 19) {
+            check_counts(ends, 8 * size, n);
+            check_counts(starts, 8 * size, n);
+        }
+    }
+    munmap(memory, 3 * page);
+}
+
+typedef struct some_records {
+    uint8_t *bytes;
+    size_t stride;
+    uint32_t count, k, m;
+} some_records;
+
+// Records of k rows with other bytes between them: random rows, or all of one row, or mostly one.
+static void make_rows(some_records *r, uint32_t count, uint32_t k, uint32_t m, unsigned kind)
+{
+    static const uint8_t seed[32] = {2};
+    shoal_rng rng;
+    *r = (some_records){NULL, 4 + (m + 7) / 8 + 5, count, k, m};
+    r->bytes = malloc(count * r->stride + 1);
+    assert_non_null(r->bytes);
+    shoal_rng_init_stream(&rng, seed, kind);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *record = r->bytes + i * r->stride;
+        uint32_t row = (uint32_t)shoal_rng_below(&rng, k);
+        if (kind == 1 || (kind == 2 && i % 8 != 0)) row = k - 1;
+        memset(record, 0xff, r->stride);
+        store32_le(record, row);
+        make_vector(record + 4, m, kind == 1 ? 2 : 0, i, &rng);
+    }
+}
+
+static void check_rows(const some_records *r, uint32_t first, uint32_t n_rows, unsigned n_threads)
+{
+    agg_error error;
+    size_t cells = (size_t)n_rows * r->m;
+    uint32_t *expected = calloc(cells + n_rows, sizeof *expected), *got = calloc(cells + n_rows, sizeof *got);
+    assert_non_null(expected);
+    assert_non_null(got);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const uint8_t *record = r->bytes + i * r->stride;
+        uint32_t row = load32_le(record) - first;
+        if (row >= n_rows) continue;
+        add_by_definition(expected + (size_t)row * r->m, r->m, record + 4);
+        expected[cells + row]++;
+    }
+    const agg_row_range range = {got, got + cells, first, n_rows, r->m};
+    assert_ok(agg_row_fold(&range, &error, r->bytes, r->stride, r->count, n_threads));
+    assert_memory_equal(got, expected, (cells + n_rows) * sizeof *got);
+    free(expected);
+    free(got);
+}
+
+// Few records and many a row, ranges of rows, more threads than rows.
+static void groups_by_row(void **state)
+{
+    static const struct {
+        uint32_t count, k, m;
+    } sizes[] = {{0, 5, 20},    {1, 5, 20},     {3, 1000, 33},   {124, 1000, 33},   {126, 1000, 33},
+                 {700, 64, 70}, {9000, 3, 600}, {9001, 40, 129}, {20000, 500, 260}, {9000, 100, 1100}};
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (unsigned kind = 0; kind < 3; kind++) {
+            some_records r;
+            make_rows(&r, sizes[s].count, sizes[s].k, sizes[s].m, kind);
+            check_rows(&r, 0, r.k, 1);
+            check_rows(&r, 0, r.k, 3);
+            check_rows(&r, 1, r.k - 2, 2);
+            check_rows(&r, r.k - 1, 1, AGG_THREADS_MAX);
+            free(r.bytes);
+        }
+}
+
+static void one_row_in_order(void **state)
+{
+    static const uint32_t counts_of[] = {0, 1, 126, 127, 128, 255, 1000, 9001};
+    (void)state;
+    for (size_t c = 0; c < sizeof counts_of / sizeof counts_of[0]; c++) {
+        some_records r;
+        agg_error error;
+        uint32_t expected[1024] = {0};
+        make_rows(&r, counts_of[c], 1, 1024, 0);
+        for (uint32_t i = 0; i < r.count; i++) add_by_definition(expected, r.m, r.bytes + i * r.stride + 4);
+        for (unsigned n_threads = 1; n_threads < 5; n_threads++) {
+            uint32_t got[1024] = {0};
+            assert_ok(agg_one_row_fold(got, r.m, &error, r.bytes + 4, r.stride, r.count, n_threads));
+            assert_memory_equal(got, expected, sizeof got);
+        }
+        free(r.bytes);
+    }
+}
+
+// More than the planes hold, of the largest number a column can have.
+static void all_ones_do_not_overflow_planes(void **state)
+{
+    uint8_t ones[128];
+    const uint8_t *vectors[1000];
+    (void)state;
+    memset(ones, 0xff, sizeof ones);
+    for (int i = 0; i < 1000; i++) vectors[i] = ones;
+    for (uint32_t n = 240; n <= 1000; n++) check_counts(vectors, 1024, n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_every_bit), cmocka_unit_test(all_ones_do_not_overflow_planes),
+        cmocka_unit_test(reads_nothing_beyond), cmocka_unit_test(groups_by_row), cmocka_unit_test(one_row_in_order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
