@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages of the Distributed Aggregation Protocol, draft-ietf-ppm-dap-18: tasks, reports, aggregation jobs, collections.
-// A codec and nothing else: no network, no keys, no clock. HPKE is the caller's (shoal_dap_seal below is its interface).
+// A codec and nothing else: no network, no keys, no clock. HPKE is the caller's (shoal_dap_sealer below is its interface).
 //
 // Conventions: writers append to a shoal_dap_writer and never fail on the way: `is_full` says that the room was too small, and
 // `len` goes on counting, so that an empty writer measures. Readers take from a shoal_dap_reader, strictly: what is truncated, too
-// long or of an unknown kind is refused with SHOAL_ERR_TRUNCATED, SHOAL_ERR_EXTRA, SHOAL_ERR_RANGE or SHOAL_ERR_TYPE. What they give points into the
-// message. Integers are big-endian. Sizes are capped where they are read.
+// long or of an unknown kind is refused with SHOAL_ERR_TRUNCATED, SHOAL_ERR_EXTRA, SHOAL_ERR_RANGE or SHOAL_ERR_TYPE: the draft's
+// invalidMessage, as is every error that a reader does not name otherwise. A refusal leaves outputs and the reader's position as they
+// were. What readers give points into the message. Integers are big-endian. No size is believed beyond the message's own length.
 //
 // Task configurations are in the associated data of every ciphertext: device, servers and collector each put in their own, so
 // that a share opens only where all of them agree on the servers, the minimum batch and the VDAF.
@@ -56,7 +57,7 @@ enum shoal_dap_message {
     SHOAL_DAP_COLLECTION_JOB_RESP,
     SHOAL_DAP_MESSAGES
 };
-// Returns: "application/ppm-dap;message=…", static.
+// Returns: "application/ppm-dap;message=...", static.
 const char *shoal_dap_media_type(enum shoal_dap_message message);
 
 // Problem types, without "urn:ietf:params:ppm:dap:error:".
@@ -75,12 +76,51 @@ enum shoal_dap_problem {
     SHOAL_DAP_PROBLEMS
 };
 const char *shoal_dap_problem_name(enum shoal_dap_problem problem);
+// Returns: the draft's name of a report's error, "hpke_decrypt_error"; "unknown" for other numbers.
+const char *shoal_dap_report_error_name(uint32_t error);
+
+// ---- resources ----
+
+// Ids in URLs and in problem documents: base64 of the URL alphabet, without padding.
+#define SHOAL_DAP_TEXT_LEN(len) (((len)*4 + 2) / 3)
+// Writes the text of an id and a NUL.
+void shoal_dap_id_to_text(char *text, const uint8_t *id, size_t len);
+// Strictly: `text_len` must be SHOAL_DAP_TEXT_LEN(len), and bits behind the last byte zero.
+shoal_err shoal_dap_id_from_text(uint8_t *id, size_t len, const char *text, size_t text_len) SHOAL_MUST_CHECK;
+
+enum shoal_dap_resource {
+    SHOAL_DAP_HPKE_CONFIG,      // {server}/hpke_config
+    SHOAL_DAP_REPORTS,          // {leader}/tasks/{task}/reports
+    SHOAL_DAP_AGGREGATION_JOBS, // {helper}/tasks/{task}/aggregation_jobs
+    SHOAL_DAP_COLLECTION_JOBS,  // {leader}/tasks/{task}/collection_jobs
+    SHOAL_DAP_AGGREGATE_SHARES  // {helper}/tasks/{task}/aggregate_shares
+};
+// Returns: the resource's last word, "aggregation_jobs".
+const char *shoal_dap_resource_name(enum shoal_dap_resource resource);
+#define SHOAL_DAP_URL_MAX 320 // with its NUL
+// Writes the URL of a resource and a NUL.
+//   task_id: may be NULL for SHOAL_DAP_HPKE_CONFIG
+//   id, id_len: of one job or share, up to 32 bytes; NULL, 0 for where they are created
+void shoal_dap_url(char url[SHOAL_DAP_URL_MAX], const shoal_url *server, enum shoal_dap_resource resource,
+                   const uint8_t *task_id, const uint8_t *id, size_t id_len);
 
 // ---- tasks ----
 
 typedef struct shoal_dap_interval {
     uint64_t start, duration; // in units of the task's time precision
 } shoal_dap_interval;
+
+// Returns: whether it is of one unit at least and has an end: what a query or a batch must be (else: batchInvalid).
+static inline int shoal_dap_interval_is_batch(const shoal_dap_interval *i)
+{
+    return i->duration > 0 && i->duration <= UINT64_MAX - i->start;
+}
+// Returns: whether both are batches and `inner` lies in `outer` (a batch selector must lie in its query).
+static inline int shoal_dap_interval_is_within(const shoal_dap_interval *inner, const shoal_dap_interval *outer)
+{
+    return shoal_dap_interval_is_batch(inner) && shoal_dap_interval_is_batch(outer) && inner->start >= outer->start &&
+           inner->start + inner->duration <= outer->start + outer->duration;
+}
 
 typedef struct shoal_dap_task {
     uint8_t id[SHOAL_DAP_TASK_ID];
@@ -90,7 +130,7 @@ typedef struct shoal_dap_task {
     shoal_url leader, helper;
     uint64_t time_precision_s, min_batch_size;
     shoal_dap_interval interval; // of reports' times; duration 0: any (no task_interval extension)
-    shoal_prio3_parameters vdaf; // for two servers
+    shoal_prio3_parameters vdaf; // for two servers, with one proof (the draft has no encoding of more)
 } shoal_dap_task;
 
 // The task of a finished recipe whose aggregation is dap: its id is the recipe's hash, its info the recipe's name, its interval
@@ -114,8 +154,8 @@ typedef struct shoal_dap_reader {
 
 void shoal_dap_put(shoal_dap_writer *w, const void *bytes, size_t len);
 void shoal_dap_put_number(shoal_dap_writer *w, uint64_t number, uint32_t n_bytes);
-void shoal_dap_put_opaque(shoal_dap_writer *w, shoal_bytes bytes,
-                          uint32_t prefix); // behind its length in `prefix` bytes
+// Behind its length in `prefix` bytes; what is longer than they can say fills the writer.
+void shoal_dap_put_opaque(shoal_dap_writer *w, shoal_bytes bytes, uint32_t prefix);
 static inline int shoal_dap_is_at_end(const shoal_dap_reader *r)
 {
     return r->position == r->len;
@@ -124,7 +164,7 @@ static inline int shoal_dap_is_at_end(const shoal_dap_reader *r)
 // TaskConfiguration, as it enters the associated data.
 void shoal_dap_put_task(shoal_dap_writer *w, const shoal_dap_task *task);
 
-// "dap-18" and the task's id: Prio3's context of every report of the task. (Of DAP-09 there is none.)
+// "dap-18" and the task's id: Prio3's context of every report of the task. (Of clients of DAP-09: dap09.h.)
 size_t shoal_dap_context(uint8_t context[SHOAL_DAP_CONTEXT_MAX], const shoal_dap_task *task);
 
 // The HPKE info strings: of an input share from a client to a server, of an aggregate share from a server to the collector.
@@ -142,7 +182,8 @@ typedef struct shoal_dap_hpke_config {
 #define SHOAL_DAP_AEAD_AES128 0x0001
 
 void shoal_dap_put_hpke_configs(shoal_dap_writer *w, const shoal_dap_hpke_config *configs, size_t n);
-// Finds the first config of a list that is X25519, HKDF-SHA256, AES-128-GCM. SHOAL_ERR_MECHANISM where there is none; the whole list is checked.
+// Finds the first config of a list that is X25519, HKDF-SHA256, AES-128-GCM; its key has 32 bytes.
+// Returns: SHOAL_ERR_MECHANISM where there is none; the whole list is checked: SHOAL_ERR_DUPLICATE for an id given twice
 shoal_err shoal_dap_read_hpke_configs(shoal_dap_hpke_config *config, shoal_bytes list) SHOAL_MUST_CHECK;
 
 typedef struct shoal_dap_ciphertext {
@@ -150,11 +191,14 @@ typedef struct shoal_dap_ciphertext {
     shoal_bytes enc, payload;
 } shoal_dap_ciphertext;
 void shoal_dap_put_ciphertext(shoal_dap_writer *w, const shoal_dap_ciphertext *c);
+shoal_err shoal_dap_read_ciphertext(shoal_dap_ciphertext *c, shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
+// We make no extensions, and refuse a report that has any (invalid_message). Readers check only that they are a list, and give it:
+// the associated data is of the whole.
 typedef struct shoal_dap_metadata {
     uint8_t id[SHOAL_DAP_REPORT_ID];
     uint64_t time;          // in units of the time precision; of DAP-09 seconds
-    shoal_bytes extensions; // encoded; we make none and refuse any
+    shoal_bytes extensions; // encoded, without their length
 } shoal_dap_metadata;
 
 typedef struct shoal_dap_report {
@@ -166,7 +210,9 @@ void shoal_dap_put_report(shoal_dap_writer *w, const shoal_dap_report *report);
 // The next report of an upload request, which is reports one after the other.
 shoal_err shoal_dap_read_report(shoal_dap_report *report, shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
-// PlaintextInputShare without extensions; reading refuses extensions with SHOAL_ERR_UNKNOWN_FIELD.
+// PlaintextInputShare without extensions; reading refuses extensions with SHOAL_ERR_UNKNOWN_FIELD. It costs
+// SHOAL_DAP_INPUT_SHARE_HEAD bytes more than the share.
+#define SHOAL_DAP_INPUT_SHARE_HEAD 6
 void shoal_dap_put_input_share(shoal_dap_writer *w, shoal_bytes share);
 shoal_err shoal_dap_read_input_share(shoal_bytes *share, shoal_bytes plaintext) SHOAL_MUST_CHECK;
 
@@ -191,7 +237,8 @@ typedef struct shoal_dap_verify_init {
 } shoal_dap_verify_init;
 void shoal_dap_put_job_head(shoal_dap_writer *w, uint8_t verification_key_id);
 void shoal_dap_put_verify_init(shoal_dap_writer *w, const shoal_dap_verify_init *init);
-// SHOAL_ERR_ARGUMENT for an aggregation parameter that is not empty, SHOAL_ERR_UNKNOWN_FIELD for extensions.
+// The head: SHOAL_ERR_ARGUMENT for an aggregation parameter that is not empty (invalidAggregationParameter), SHOAL_ERR_UNKNOWN_FIELD
+// for extensions of the job (unsupportedExtension). Extensions of a report are in its metadata.
 shoal_err shoal_dap_read_job_head(uint8_t *verification_key_id, shoal_dap_reader *r) SHOAL_MUST_CHECK;
 shoal_err shoal_dap_read_verify_init(shoal_dap_verify_init *init, shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
@@ -214,7 +261,9 @@ shoal_err shoal_dap_read_verify_resp(shoal_dap_verify_resp *resp, shoal_dap_read
 // ---- collection (time-interval batches; no aggregation parameter, no extensions) ----
 
 void shoal_dap_put_collection_req(shoal_dap_writer *w, const shoal_dap_interval *query);
-// SHOAL_ERR_TYPE for another batch mode, SHOAL_ERR_ARGUMENT for an aggregation parameter, SHOAL_ERR_UNKNOWN_FIELD for extensions.
+// SHOAL_ERR_TYPE for another batch mode, SHOAL_ERR_ARGUMENT for an aggregation parameter (invalidAggregationParameter),
+// SHOAL_ERR_DUPLICATE for extensions out of order (invalidExtension), SHOAL_ERR_UNKNOWN_FIELD for others (unsupportedExtension).
+// Whether the interval is a batch, and whether this is the end of the message, is the caller's to ask.
 shoal_err shoal_dap_read_collection_req(shoal_dap_interval *query, shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
 typedef struct shoal_dap_collection_resp {
@@ -227,15 +276,15 @@ shoal_err shoal_dap_read_collection_resp(shoal_dap_collection_resp *resp, shoal_
 
 typedef struct shoal_dap_aggregate_share_req {
     shoal_bytes collection_req; // as the collector wrote it
-    shoal_dap_interval query;   // of it
+    shoal_dap_interval query;   // of it; written by the reader
     shoal_dap_interval batch;   // the selector's
     uint64_t report_count;
     uint8_t checksum[SHOAL_DAP_CHECKSUM];
 } shoal_dap_aggregate_share_req;
 void shoal_dap_put_aggregate_share_req(shoal_dap_writer *w, const shoal_dap_aggregate_share_req *req);
+// Errors as of the collection request that is in it.
 shoal_err shoal_dap_read_aggregate_share_req(shoal_dap_aggregate_share_req *req, shoal_bytes message) SHOAL_MUST_CHECK;
-// AggregateShare is one ciphertext.
-shoal_err shoal_dap_read_ciphertext(shoal_dap_ciphertext *c, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+// AggregateShare is one ciphertext, and the end.
 
 // AggregateShareAad.
 void shoal_dap_put_aggregate_share_aad(shoal_dap_writer *w, const shoal_dap_task *task, shoal_bytes collection_req);
@@ -254,5 +303,12 @@ typedef struct shoal_dap_sealer {
                       shoal_bytes info, shoal_bytes aad,
                       shoal_bytes ciphertext); // plaintext: ciphertext.len - 16 bytes
 } shoal_dap_sealer;
+
+// Opens a ciphertext of a message, whose lengths are anybody's.
+//   plaintext: c->payload.len - SHOAL_DAP_SEAL bytes (where that is negative nothing is written)
+// Returns: SHOAL_ERR_CHECKSUM for lengths that no such ciphertext has; else as the sealer's open
+#define SHOAL_DAP_SEAL 16 // bytes that sealing adds
+shoal_err shoal_dap_open(uint8_t *plaintext, const shoal_dap_sealer *sealer, const uint8_t secret_key[32],
+                         const shoal_dap_ciphertext *c, shoal_bytes info, shoal_bytes aad) SHOAL_MUST_CHECK;
 
 #endif

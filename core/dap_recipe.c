@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task of a recipe; see dap.h. Reads numbers and names of the recipe and no pointer in it, so that a WebAssembly module may be
+// given a copy of another module's.
+#include "bytes.h"
+#include "dap.h"
+#include "split.h"
+
+#define DAY_S UINT64_C(86400)
+
+shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe, const char **why)
+{
+    shoal_split split;
+    if (recipe->aggregation != SHOAL_AGGREGATION_DAP) {
+        *why = "aggregation.protocol is not dap";
+        return SHOAL_ERR_ARGUMENT;
+    }
+    shoal_err err = shoal_split_init(&split, &recipe->parts[0], why);
+    if (err != SHOAL_OK) return err;
+    uint64_t precision = recipe->time_precision_s, end = ((uint64_t)recipe->expires_day + 1) * DAY_S;
+    memset(task, 0, sizeof *task);
+    memcpy(task->id, recipe->recipe_hash, sizeof task->id);
+    task->version = SHOAL_DAP_18;
+    task->info_len = recipe->recipe.len;
+    memcpy(task->info, recipe->recipe.bytes, recipe->recipe.len);
+    task->leader = recipe->leader;
+    task->helper = recipe->helper;
+    task->time_precision_s = precision;
+    task->min_batch_size = recipe->cohort_minimum;
+    task->interval.duration = (end + precision - 1) / precision; // the first unit behind the last moment of `expires`
+    task->vdaf = split.prio3;
+    return SHOAL_OK;
+}
