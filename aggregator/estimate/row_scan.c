@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows outside, items inside; see row_scan.h.
+//
+// Four rows are taken together: a few hundred items are hashed in each of them, then all four cells of an item are added at
+// once. Items, columns and rows stay in the first-level cache meanwhile, or in the second where rows are long.
 #include "row_scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "affine1.h"
+#include "agg_cpu.h"
 #include "agg_parallel.h"
 #include "agg_size.h"
-#include "poly1.h"
+#include "poly1_columns.h"
 
+#define TOGETHER 4u         // rows
+#define CHUNK ((size_t)256) // items that are hashed before their cells are added
 #define BYTE_VALUES 256u
 #define POINT_BYTES (SHOAL_AFFINE1_BITS / 8)
 
@@ -17,20 +23,26 @@ typedef struct scan {
     const shoal_part *part;
     const agg_sketch *sketch;
     agg_row_values values;
+    agg_poly1_columns poly1_columns;
     int is_signed;
-    const uint64_t *points; // items as points of the hash's field
+    uint64_t *points, *squares; // items as points of the hash's field; squares for poly1 only
     size_t n_items, block;
     int64_t *sums;    // n_items per thread
-    int32_t *scratch; // m per thread
+    int32_t *scratch; // TOGETHER * m per thread
 } scan;
 
 // One row's hash, ready to be asked for many points.
 typedef struct row_hash {
     shoal_poly1 poly;
     uint32_t of_byte[POINT_BYTES][BYTE_VALUES]; // affine1: what each byte of a point adds to the column
-    uint32_t m;
-    int is_affine;
 } row_hash;
+
+// The rows taken together: those from n_rows on count for nothing.
+typedef struct row_group {
+    unsigned n_rows;
+    row_hash hash[TOGETHER];
+    int32_t *values; // m of each row
+} row_group;
 
 // The map is linear up to b, so that the column is the sum of what the point's bytes give.
 static void prepare_affine(row_hash *hash, const shoal_part *part, uint32_t j)
@@ -47,30 +59,73 @@ static void prepare_affine(row_hash *hash, const shoal_part *part, uint32_t j)
     }
 }
 
+static void affine_columns(uint32_t *columns, const row_hash *hash, const uint64_t *points, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        columns[i] = hash->of_byte[0][points[i] & 255] ^ hash->of_byte[1][points[i] >> 8 & 255] ^
+                     hash->of_byte[2][points[i] >> 16 & 255];
+}
+
+static int is_affine(const shoal_part *part)
+{
+    return part->hash == SHOAL_HASH_AFFINE1;
+}
+
 static void prepare_hash(row_hash *hash, const shoal_part *part, uint32_t j)
 {
-    hash->m = part->m;
-    hash->is_affine = part->hash == SHOAL_HASH_AFFINE1;
-    if (hash->is_affine)
+    if (is_affine(part))
         prepare_affine(hash, part, j);
     else
         shoal_poly1_row(&hash->poly, part->seed, part->first_row + j);
 }
 
-static inline uint32_t column_of(const row_hash *hash, uint64_t point)
+static inline int64_t cell(const int32_t *row, uint32_t column, int is_signed)
 {
-    if (!hash->is_affine) return shoal_poly1_hash(&hash->poly, point, hash->m);
-    return hash->of_byte[0][point & 255] ^ hash->of_byte[1][point >> 8 & 255] ^ hash->of_byte[2][point >> 16 & 255];
+    return is_signed ? (int64_t)row[column] : (int64_t)(uint32_t)row[column];
 }
 
-static void add_unsigned(int64_t *sums, const uint64_t *points, size_t n, const int32_t *values, const row_hash *hash)
+static inline void add_cells(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK],
+                             size_t n, int is_signed)
 {
-    for (size_t i = 0; i < n; i++) sums[i] += (int64_t)(uint32_t)values[column_of(hash, points[i])];
+    const int32_t *second = values + m, *third = second + m, *fourth = third + m;
+    for (size_t i = 0; i < n; i++)
+        sums[i] += cell(values, columns[0][i], is_signed) + cell(second, columns[1][i], is_signed) +
+                   cell(third, columns[2][i], is_signed) + cell(fourth, columns[3][i], is_signed);
 }
 
-static void add_signed(int64_t *sums, const uint64_t *points, size_t n, const int32_t *values, const row_hash *hash)
+static void add_unsigned(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK], size_t n)
 {
-    for (size_t i = 0; i < n; i++) sums[i] += values[column_of(hash, points[i])];
+    add_cells(sums, values, m, columns, n, 0);
+}
+
+static void add_signed(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK], size_t n)
+{
+    add_cells(sums, values, m, columns, n, 1);
+}
+
+// Adds the group's cells of n items from `first` on.
+static void add_group(const scan *s, int64_t *sums, const row_group *group, size_t first, size_t n)
+{
+    uint32_t columns[TOGETHER][CHUNK], m = s->part->m;
+    for (size_t i = first; i < first + n; i += CHUNK) {
+        size_t count = first + n - i < CHUNK ? first + n - i : CHUNK;
+        for (unsigned r = 0; r < TOGETHER; r++) {
+            if (is_affine(s->part))
+                affine_columns(columns[r], &group->hash[r], s->points + i, count);
+            else
+                s->poly1_columns(columns[r], &group->hash[r].poly, s->points + i, s->squares + i, count, m);
+        }
+        (s->is_signed ? add_signed : add_unsigned)(sums + i, group->values, m, columns, count);
+    }
+}
+
+// A last group that is not full: rows of zeros, hashed as the first.
+static void fill_group(row_group *group, uint32_t m)
+{
+    for (; group->n_rows < TOGETHER; group->n_rows++) {
+        memset(group->values + (size_t)group->n_rows * m, 0, m * sizeof *group->values);
+        group->hash[group->n_rows] = group->hash[0];
+    }
 }
 
 static int is_empty(const int32_t *values, uint32_t m)
@@ -81,54 +136,76 @@ static int is_empty(const int32_t *values, uint32_t m)
 }
 
 // Local hashing may have more rows than records: an empty one is not worth its key.
-static void scan_row(const scan *s, int64_t *sums, int32_t *values, uint32_t j, size_t first, size_t n)
+static void scan_block(const scan *s, int64_t *sums, row_group *group, uint32_t start, uint32_t stop, size_t first,
+                       size_t n)
 {
-    row_hash hash;
-    s->values(values, s->sketch, j);
-    if (is_empty(values, s->part->m)) return;
-    prepare_hash(&hash, s->part, j);
-    (s->is_signed ? add_signed : add_unsigned)(sums + first, s->points + first, n, values, &hash);
+    group->n_rows = 0;
+    for (uint32_t j = start; j < stop; j++) {
+        int32_t *values = group->values + (size_t)group->n_rows * s->part->m;
+        s->values(values, s->sketch, j);
+        if (is_empty(values, s->part->m)) continue;
+        prepare_hash(&group->hash[group->n_rows++], s->part, j);
+        if (group->n_rows < TOGETHER) continue;
+        add_group(s, sums, group, first, n);
+        group->n_rows = 0;
+    }
+    if (group->n_rows == 0) return;
+    fill_group(group, s->part->m);
+    add_group(s, sums, group, first, n);
 }
 
 static void scan_rows(void *context, unsigned part, unsigned n_parts)
 {
     const scan *s = context;
-    uint32_t k = s->part->k;
-    uint32_t start = (uint32_t)((uint64_t)k * part / n_parts), stop = (uint32_t)((uint64_t)k * (part + 1) / n_parts);
-    int64_t *sums = s->sums + part * s->n_items;
-    int32_t *values = s->scratch + (size_t)part * s->part->m;
+    uint64_t k = s->part->k;
+    uint32_t start = (uint32_t)(k * part / n_parts), stop = (uint32_t)(k * (part + 1) / n_parts);
+    row_group group;
+    group.values = s->scratch + (size_t)part * TOGETHER * s->part->m;
     for (size_t first = 0; first < s->n_items; first += s->block) {
         size_t n = s->n_items - first < s->block ? s->n_items - first : s->block;
-        for (uint32_t j = start; j < stop; j++) scan_row(s, sums, values, j, first, n);
+        scan_block(s, s->sums + part * s->n_items, &group, start, stop, first, n);
+    }
+}
+
+static void make_points(const scan *s, const uint64_t *items)
+{
+    for (size_t i = 0; i < s->n_items; i++) {
+        s->points[i] = is_affine(s->part) ? items[i] : shoal_poly1_point(items[i]);
+        s->squares[i] = agg_poly1_square(s->points[i]);
     }
 }
 
 static shoal_err run(scan *s, int64_t *support, agg_error *error, const uint64_t *items, unsigned n_threads)
 {
-    uint64_t *points = agg_alloc(error, s->n_items, sizeof *points);
-    s->sums = agg_alloc(error, s->n_items * n_threads, sizeof *s->sums);
-    s->scratch = agg_alloc(error, (size_t)s->part->m * n_threads, sizeof *s->scratch);
-    s->points = points;
-    shoal_err err = points == NULL || s->sums == NULL || s->scratch == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK) {
-        int is_affine = s->part->hash == SHOAL_HASH_AFFINE1;
-        for (size_t i = 0; i < s->n_items; i++) points[i] = is_affine ? items[i] : shoal_poly1_point(items[i]);
+    s->points = agg_alloc(error, s->n_items, sizeof *s->points);
+    s->squares = agg_alloc(error, s->n_items, sizeof *s->squares);
+    s->sums = agg_alloc(error, s->n_items, n_threads * sizeof *s->sums);
+    s->scratch = agg_alloc(error, s->part->m, n_threads * TOGETHER * sizeof *s->scratch);
+    int has_all = s->points != NULL && s->squares != NULL && s->sums != NULL && s->scratch != NULL;
+    if (has_all) {
+        make_points(s, items);
         agg_parallel(n_threads, scan_rows, s);
         memset(support, 0, s->n_items * sizeof *support);
         for (unsigned t = 0; t < n_threads; t++)
             for (size_t i = 0; i < s->n_items; i++) support[i] += s->sums[t * s->n_items + i];
     }
-    free(points);
+    free(s->points);
+    free(s->squares);
     free(s->sums);
     free(s->scratch);
-    return err;
+    return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
 shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
                        agg_row_values values, const uint64_t *items, size_t n_items, size_t block, unsigned n_threads)
 {
-    int is_signed = agg_sketch_kind_of(sketch->shape.mechanism)->is_signed;
-    scan s = {part, sketch, values, is_signed, NULL, n_items, block > 0 ? block : n_items, NULL, NULL};
+    scan s = {.part = part,
+              .sketch = sketch,
+              .values = values,
+              .poly1_columns = agg_poly1_columns_of(agg_cpu_chosen()),
+              .is_signed = agg_sketch_kind_of(sketch->shape.mechanism)->is_signed,
+              .n_items = n_items,
+              .block = block > 0 ? block : n_items};
     if (n_items == 0) return SHOAL_OK;
     if (n_threads < 1) n_threads = 1;
     if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of four points at a time with AVX2, whose widest product is of 32 bits; see poly1_columns.h.
+//
+// Numbers of the field are cut at bit 31, x = x0 + 2^31 x1 with x0 < 2^31 and x1 < 2^30. As 2^62 = 2 modulo P,
+//
+//     a x = (a0 x0 + 2 a1 x1) + 2^31 (a0 x1 + a1 x0)
+//
+// and 2^31 M = (M mod 2^30) 2^31 + floor(M / 2^30) for the second bracket M. Both products and c together stay below 2^64:
+// 2 (2^31 - 1)^2 + 4 (2^30 - 1)^2 + (2^61 - 2) + (2^61 - 2^31) + 2^33 < 2^64.
+#include <immintrin.h>
+
+#include "poly1_columns.h"
+
+#define LANES ((size_t)4)
+#define PRIME (((uint64_t)1 << 61) - 1)
+#define HALF_BITS 31
+#define HALF_MASK (((uint64_t)1 << HALF_BITS) - 1)
+
+typedef __m256i numbers; // four of 64 bits
+
+static inline numbers all(uint64_t x)
+{
+    return _mm256_set1_epi64x((long long)x);
+}
+
+static inline numbers add(numbers x, numbers y)
+{
+    return _mm256_add_epi64(x, y);
+}
+
+// The product of the lower 32 bits; what is above them does not matter.
+static inline numbers multiply(numbers x, numbers y)
+{
+    return _mm256_mul_epu32(x, y);
+}
+
+static inline numbers low_half(numbers x)
+{
+    return _mm256_and_si256(x, all(HALF_MASK));
+}
+
+static inline numbers high_half(numbers x)
+{
+    return _mm256_srli_epi64(x, HALF_BITS);
+}
+
+// x mod PRIME, any x.
+static inline numbers reduce(numbers x)
+{
+    numbers prime = all(PRIME), folded = add(_mm256_and_si256(x, prime), _mm256_srli_epi64(x, 61)); // below PRIME + 8
+    return _mm256_sub_epi64(folded, _mm256_andnot_si256(_mm256_cmpgt_epi64(prime, folded), prime));
+}
+
+// floor(y m / 2^61), from y's halves of 32 bits.
+static inline numbers scale(numbers y, numbers m)
+{
+    numbers low = _mm256_srli_epi64(multiply(y, m), 32), high = multiply(_mm256_srli_epi64(y, 32), m);
+    return _mm256_srli_epi64(add(high, low), 61 - 32);
+}
+
+// The lower halves of four numbers, side by side.
+static inline void store(uint32_t *columns, numbers x)
+{
+    numbers even = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+    _mm_storeu_si128((__m128i *)(void *)columns, _mm256_castsi256_si128(even));
+}
+
+void agg_poly1_columns_avx2(uint32_t *columns, const shoal_poly1 *row, const uint64_t *points, const uint64_t *squares,
+                            size_t n, uint32_t m)
+{
+    const numbers a0 = all(row->a & HALF_MASK), a1 = all(row->a >> HALF_BITS), a1_twice = all(row->a >> HALF_BITS << 1);
+    const numbers b0 = all(row->b & HALF_MASK), b1 = all(row->b >> HALF_BITS), b1_twice = all(row->b >> HALF_BITS << 1);
+    const numbers c = all(row->c), columns_of_row = all(m);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        numbers x = _mm256_loadu_si256((const __m256i *)(const void *)(points + i));
+        numbers s = _mm256_loadu_si256((const __m256i *)(const void *)(squares + i));
+        numbers x0 = low_half(x), x1 = high_half(x), s0 = low_half(s), s1 = high_half(s);
+        numbers outer_a = add(multiply(a0, s0), multiply(a1_twice, s1));
+        numbers outer_b = add(multiply(b0, x0), multiply(b1_twice, x1));
+        numbers inner_a = add(multiply(a0, s1), multiply(a1, s0)), inner_b = add(multiply(b0, x1), multiply(b1, x0));
+        numbers inner = add(inner_a, inner_b);
+        numbers wrapped = _mm256_and_si256(_mm256_slli_epi64(inner, HALF_BITS), all(PRIME));
+        numbers sum = add(add(add(outer_a, outer_b), c), add(wrapped, _mm256_srli_epi64(inner, 61 - HALF_BITS)));
+        store(columns + i, scale(reduce(sum), columns_of_row));
+    }
+    agg_poly1_columns_portable(columns + i, row, points + i, squares + i, n - i, m);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of eight points at a time with AVX-512 IFMA, whose products are of 52 bits, added up; see poly1_columns.h.
+//
+// A column asks only for the first bits of y / 2^61, y = (a x^2 + b x + c) mod P, and so for those of a x^2 / P + b x / P + c / P
+// modulo 1. With P = 2^61 - 1, a / P = 0.aaa... in digits of 61 bits: let A1 be its first 52 bits and A2 the next 52. With
+// x = x0 + 2^52 x1, x0 < 2^52 and x1 < 2^9, in units of 2^-52 and modulo 2^52,
+//
+//     a x / P = A1 x0 + floor(A2 x0 / 2^52) + A2 x1 + less than 2 + x1:
+//
+// three instructions, and digits that no column needs are never made. All that is left out, of both products and c, lies in
+// [0, 1027). That was y / P; y / 2^61 is a multiple of 2^-9 units and less than that much below it, so that both have one whole
+// part, and y / 2^61 lies between the sum t and t + 1027. Where the columns of both ends are equal that is the column; where
+// not (about m in 2^42 points) the portable function says.
+#include <immintrin.h>
+
+#include "poly1_columns.h"
+
+#define LANES ((size_t)8)
+#define MASK (((uint64_t)1 << 52) - 1)
+#define ERROR 1027u
+
+typedef __m512i numbers; // eight of 64 bits
+
+static inline numbers all(uint64_t x)
+{
+    return _mm512_set1_epi64((long long)x);
+}
+
+// x / P modulo 1, the first 52 bits and the next: of x's 61 bits, over and over.
+static uint64_t first_digits(uint64_t x)
+{
+    return x >> 9;
+}
+
+static uint64_t next_digits(uint64_t x)
+{
+    return (x << 43 | x >> 18) & MASK;
+}
+
+// sum + a x / P, where first and next are the digits of a / P. The products read the lower 52 bits of their factors.
+static inline numbers add_product(numbers sum, numbers first, numbers next, numbers x)
+{
+    sum = _mm512_madd52lo_epu64(sum, first, x);
+    sum = _mm512_madd52hi_epu64(sum, next, x);
+    return _mm512_madd52lo_epu64(sum, next, _mm512_srli_epi64(x, 52));
+}
+
+// The lanes that a mask names.
+static void redo(uint32_t *columns, unsigned lanes, const shoal_poly1 *row, const uint64_t *points,
+                 const uint64_t *squares, uint32_t m)
+{
+    for (unsigned i = 0; i < LANES; i++)
+        if (lanes >> i & 1) agg_poly1_columns_portable(columns + i, row, points + i, squares + i, 1, m);
+}
+
+void agg_poly1_columns_avx512(uint32_t *columns, const shoal_poly1 *row, const uint64_t *points,
+                              const uint64_t *squares, size_t n, uint32_t m)
+{
+    const numbers a_first = all(first_digits(row->a)), a_next = all(next_digits(row->a));
+    const numbers b_first = all(first_digits(row->b)), b_next = all(next_digits(row->b));
+    const numbers start = all(first_digits(row->c)), columns_of_row = all(m), zero = _mm512_setzero_si512();
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        numbers of_square = add_product(zero, a_first, a_next, _mm512_loadu_si512(squares + i));
+        numbers of_point = add_product(start, b_first, b_next, _mm512_loadu_si512(points + i));
+        numbers low = _mm512_add_epi64(of_square, of_point), high = _mm512_add_epi64(low, all(ERROR));
+        numbers column = _mm512_madd52hi_epu64(zero, low, columns_of_row);
+        unsigned unsure = _mm512_cmpneq_epi64_mask(column, _mm512_madd52hi_epu64(zero, high, columns_of_row));
+        _mm256_storeu_si256((__m256i *)(void *)(columns + i), _mm512_cvtepi64_epi32(column));
+        if (unsure != 0) redo(columns + i, unsure, row, points + i, squares + i, m);
+    }
+    agg_poly1_columns_portable(columns + i, row, points + i, squares + i, n - i, m);
+}
