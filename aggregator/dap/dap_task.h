@@ -20,12 +20,12 @@
 #include "dap.h"
 #include "recipe_json.h"
 
-#define AGG_DAP_ID_TEXT 44       // a task's id in base64url, with its NUL
-#define AGG_DAP_TASK_URL_MAX 320 // a resource of a task, with its NUL
+#define AGG_DAP_TASK_FILE_MAX AGG_RECIPE_FILE_MAX // bytes of either file
+#define AGG_DAP_ID_TEXT (SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1)
 
 typedef struct agg_dap_task {
     shoal_dap_task task;
-    char id_text[AGG_DAP_ID_TEXT];
+    char id_text[AGG_DAP_ID_TEXT]; // its id as in URLs
     char info[SHOAL_NAME_MAX + 1];
     int has_recipe;       // records of a local randomizer are added up
     int is_exact;         // measurements are, without any noise: label what comes of them
@@ -40,7 +40,7 @@ shoal_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char 
                                   size_t len) SHOAL_MUST_CHECK;
 void agg_dap_task_release(agg_dap_task *t);
 
-// Prints what the parties of the task agree on, a line each.
+// Prints what the parties of the task agree on, a line each, in the columns of `shoal recipe check`.
 void agg_dap_task_print(FILE *stream, const agg_dap_task *t);
 
 // What must stand beside every figure of a task without local noise.
@@ -48,16 +48,5 @@ void agg_dap_task_print(FILE *stream, const agg_dap_task *t);
 
 // Returns: "count", "sum", "sum-vec", "histogram" or "multihot-count-vec".
 const char *agg_dap_vdaf_name(const shoal_dap_task *task);
-
-// Bytes in base64url without padding (RFC 4648 section 5), and back.
-//   text: room for 4 * len / 3 + 2
-// Returns of the reader: whether the text is `len` bytes, canonically.
-void agg_base64url(char *text, const uint8_t *bytes, size_t len);
-int agg_base64url_read(uint8_t *bytes, size_t len, const char *text);
-
-// Writes "{base}/tasks/{task-id}/{resource}", or "{base}/hpke_config" with agg_dap_keys_url.
-void agg_dap_task_url(char url[AGG_DAP_TASK_URL_MAX], const shoal_url *base, const agg_dap_task *t,
-                      const char *resource);
-void agg_dap_keys_url(char url[AGG_DAP_TASK_URL_MAX], const shoal_url *base);
 
 #endif
