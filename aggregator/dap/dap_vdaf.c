@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening, verifying and sealing; see dap_vdaf.h. Knows no store and no network.
+#include "dap_vdaf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "bytes.h"
+#include "dap09.h"
+#include "sha256.h"
+#include "vdaf08.h"
+
+static const agg_dap_wire wires[] = {
+    {.version = SHOAL_DAP_18,
+     .init = shoal_prio3_init,
+     .context = shoal_dap_context,
+     .input_share_info = shoal_dap_input_share_info,
+     .put_input_share_aad = shoal_dap_put_input_share_aad,
+     .read_input_share = shoal_dap_read_input_share,
+     .read_report = shoal_dap_read_report,
+     .method = "POST",
+     .upload_type = "application/ppm-dap;message=upload-req",
+     .times_are_seconds = 0},
+    {.version = SHOAL_DAP_09,
+     .init = shoal_vdaf08_init,
+     .context = shoal_dap09_context,
+     .input_share_info = shoal_dap09_input_share_info,
+     .put_input_share_aad = shoal_dap09_put_input_share_aad,
+     .read_input_share = shoal_dap_read_input_share, // the same bytes
+     .read_report = shoal_dap09_read_report,
+     .method = "PUT",
+     .upload_type = "application/dap-report",
+     .times_are_seconds = 1},
+};
+
+const agg_hpke_key *agg_dap_key_of(const agg_dap_keys *keys, uint8_t id)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        if (keys->list[i].id == id) return &keys->list[i];
+    }
+    return NULL;
+}
+
+// SHA-256 of a label and two strings of fixed length. What comes of it is secret, so its length cannot be extended.
+static void derive_verify_key(uint8_t key[32], const uint8_t seed[32], const uint8_t task_id[SHOAL_DAP_TASK_ID])
+{
+    static const char label[] = "shoal dap verification key\n";
+    shoal_sha256 sha;
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, (const uint8_t *)label, sizeof label - 1);
+    shoal_sha256_update(&sha, seed, 32);
+    shoal_sha256_update(&sha, task_id, SHOAL_DAP_TASK_ID);
+    shoal_sha256_final(key, &sha);
+    wipe(&sha, sizeof sha);
+}
+
+shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task, const uint8_t seed[32])
+{
+    *vdaf = (agg_dap_vdaf){.task = *task};
+    for (size_t i = 0; i < sizeof wires / sizeof *wires; i++) {
+        if (wires[i].version == task->version) vdaf->wire = &wires[i];
+    }
+    if (vdaf->wire == NULL)
+        return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_USAGE, "this build does not serve clients of this version");
+    shoal_err err = vdaf->wire->init(&vdaf->prio3, &task->vdaf);
+    if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
+    vdaf->context_len = vdaf->wire->context(vdaf->context, task);
+    derive_verify_key(vdaf->verify_key, seed, task->id);
+    return SHOAL_OK;
+}
+
+uint64_t agg_dap_bucket_of(const agg_dap_vdaf *vdaf, uint64_t time)
+{
+    return vdaf->wire->times_are_seconds ? time / vdaf->task.time_precision_s : time;
+}
+
+// ---- work areas ----
+
+static size_t longest_share(const agg_dap_vdaf *vdaf)
+{
+    size_t leader = shoal_prio3_input_share_len(&vdaf->prio3, 0), helper = shoal_prio3_input_share_len(&vdaf->prio3, 1);
+    return leader > helper ? leader : helper;
+}
+
+shoal_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_vdaf *vdaf)
+{
+    *work = (agg_dap_work){
+        .scratch_words = shoal_prio3_scratch_words(&vdaf->prio3),
+        .plaintext_cap = longest_share(vdaf) + SHOAL_DAP_INPUT_SHARE_HEAD,
+        .aad_cap = SHOAL_DAP_CONFIGURATION_MAX + 256 + shoal_prio3_public_share_len(&vdaf->prio3),
+    };
+    work->scratch = agg_alloc(error, work->scratch_words, sizeof *work->scratch);
+    work->plaintext = agg_alloc(error, work->plaintext_cap, 1);
+    work->aad = agg_alloc(error, work->aad_cap, 1);
+    work->verifier_share = agg_alloc(error, shoal_prio3_verifier_share_len(&vdaf->prio3), 1);
+    if (work->scratch != NULL && work->plaintext != NULL && work->aad != NULL && work->verifier_share != NULL)
+        return SHOAL_OK;
+    agg_dap_work_release(work);
+    return AGG_ERR_MEMORY;
+}
+
+void agg_dap_work_release(agg_dap_work *work)
+{
+    if (work->plaintext != NULL) wipe(work->plaintext, work->plaintext_cap);
+    free(work->scratch); // wiped by the functions that used it
+    free(work->plaintext);
+    free(work->aad);
+    free(work->verifier_share);
+    *work = (agg_dap_work){0};
+}
+
+// ---- shares ----
+
+int agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share, const shoal_dap_ciphertext *share,
+                        enum shoal_dap_role role)
+{
+    size_t len = shoal_prio3_input_share_len(&vdaf->prio3, role == SHOAL_DAP_LEADER ? 0 : 1);
+    return public_share.len == shoal_prio3_public_share_len(&vdaf->prio3) && share->enc.len == AGG_HPKE_ENC &&
+           share->payload.len == len + SHOAL_DAP_INPUT_SHARE_HEAD + SHOAL_DAP_SEAL;
+}
+
+// Opens this server's share; it lies in the work area.
+static uint32_t open_share(shoal_bytes *share, agg_dap_work *work, const agg_dap_vdaf *vdaf, const agg_dap_keys *keys,
+                           enum shoal_dap_role role, const shoal_dap_metadata *metadata, shoal_bytes public_share,
+                           const shoal_dap_ciphertext *ciphertext)
+{
+    const agg_hpke_key *key = agg_dap_key_of(keys, ciphertext->config_id);
+    if (key == NULL) return SHOAL_DAP_HPKE_UNKNOWN_CONFIG_ID;
+    if (metadata->extensions.len > 0) return SHOAL_DAP_INVALID_MESSAGE;
+    if (!agg_dap_has_lengths(vdaf, public_share, ciphertext, role)) return SHOAL_DAP_INVALID_MESSAGE;
+    uint8_t info[SHOAL_DAP_INFO_MAX];
+    size_t info_len = vdaf->wire->input_share_info(info, &vdaf->task, role);
+    shoal_dap_writer aad = {work->aad, work->aad_cap, 0, 0};
+    vdaf->wire->put_input_share_aad(&aad, &vdaf->task, metadata, public_share);
+    if (aad.is_full) return SHOAL_DAP_INVALID_MESSAGE;
+    if (shoal_dap_open(work->plaintext, agg_hpke(), key->secret_key, ciphertext, (shoal_bytes){info, info_len},
+                       (shoal_bytes){work->aad, aad.len}) != SHOAL_OK)
+        return SHOAL_DAP_HPKE_DECRYPT_ERROR;
+    shoal_bytes plaintext = {work->plaintext, ciphertext->payload.len - SHOAL_DAP_SEAL};
+    return vdaf->wire->read_input_share(share, plaintext) == SHOAL_OK ? 0 : SHOAL_DAP_INVALID_MESSAGE;
+}
+
+// A share that no device makes is a message's error; one whose proof does not hold, the VDAF's.
+static uint32_t error_of(shoal_err err)
+{
+    if (err == SHOAL_OK) return 0;
+    return err == SHOAL_ERR_TRUNCATED || err == SHOAL_ERR_EXTRA ? SHOAL_DAP_INVALID_MESSAGE
+                                                                : SHOAL_DAP_VDAF_VERIFY_ERROR;
+}
+
+static uint32_t verify_init(uint8_t *state, uint8_t *verifier_share, agg_dap_work *work, const agg_dap_vdaf *vdaf,
+                            uint32_t aggregator, const uint8_t *nonce, shoal_bytes public_share, shoal_bytes share)
+{
+    const shoal_prio3_report report = {nonce, public_share, share};
+    return error_of(shoal_prio3_verify_init(state, verifier_share, &vdaf->prio3, vdaf->verify_key,
+                                            (shoal_bytes){vdaf->context, vdaf->context_len}, aggregator, &report,
+                                            work->scratch));
+}
+
+uint32_t agg_dap_leader_begin(uint8_t *state, uint8_t *verifier_share, agg_dap_work *work, const agg_dap_vdaf *vdaf,
+                              const agg_dap_keys *keys, const shoal_dap_report *report)
+{
+    shoal_bytes share;
+    uint32_t error = open_share(&share, work, vdaf, keys, SHOAL_DAP_LEADER, &report->metadata, report->public_share,
+                                &report->leader);
+    if (error == 0)
+        error = verify_init(state, verifier_share, work, vdaf, 0, report->metadata.id, report->public_share, share);
+    wipe(work->plaintext, work->plaintext_cap);
+    return error;
+}
+
+uint32_t agg_dap_leader_end(uint8_t *output_share, const agg_dap_vdaf *vdaf, const uint8_t *state, shoal_bytes message)
+{
+    shoal_bytes verifier_message;
+    if (shoal_dap_read_finish(&verifier_message, message) != SHOAL_OK) return SHOAL_DAP_INVALID_MESSAGE;
+    return error_of(shoal_prio3_verify_next(output_share, &vdaf->prio3, state, verifier_message));
+}
+
+uint32_t agg_dap_helper_verify(uint8_t *output_share, uint8_t *verifier_message, uint8_t *state, agg_dap_work *work,
+                               const agg_dap_vdaf *vdaf, const agg_dap_keys *keys, const shoal_dap_verify_init *init)
+{
+    shoal_bytes share, verifier_shares[2];
+    uint32_t error =
+        open_share(&share, work, vdaf, keys, SHOAL_DAP_HELPER, &init->metadata, init->public_share, &init->share);
+    if (error == 0 && shoal_dap_read_initialize(&verifier_shares[0], init->payload) != SHOAL_OK)
+        error = SHOAL_DAP_INVALID_MESSAGE;
+    if (error == 0)
+        error = verify_init(state, work->verifier_share, work, vdaf, 1, init->metadata.id, init->public_share, share);
+    wipe(work->plaintext, work->plaintext_cap);
+    if (error != 0) return error;
+    verifier_shares[1] = (shoal_bytes){work->verifier_share, shoal_prio3_verifier_share_len(&vdaf->prio3)};
+    // Whatever is wrong with the leader's verifier share, it is the report that does not verify.
+    if (shoal_prio3_combine(verifier_message, &vdaf->prio3, (shoal_bytes){vdaf->context, vdaf->context_len},
+                            verifier_shares, work->scratch) != SHOAL_OK)
+        return SHOAL_DAP_VDAF_VERIFY_ERROR;
+    return error_of(shoal_prio3_verify_next(output_share, &vdaf->prio3, state,
+                                            (shoal_bytes){verifier_message, shoal_prio3_message_len(&vdaf->prio3)}));
+}
+
+shoal_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *error, const agg_dap_vdaf *vdaf,
+                                 const agg_hpke_key *collector, enum shoal_dap_role role, shoal_bytes collection_req,
+                                 const uint8_t *aggregate)
+{
+    uint8_t info[SHOAL_DAP_INFO_MAX];
+    size_t info_len = shoal_dap_aggregate_share_info(info, &vdaf->task, role);
+    shoal_dap_writer aad = {NULL, 0, 0, 0};
+    shoal_dap_put_aggregate_share_aad(&aad, &vdaf->task, collection_req);
+    size_t len = aad.len;
+    uint8_t *bytes = agg_alloc(error, len, 1);
+    if (bytes == NULL) return AGG_ERR_MEMORY;
+    aad = (shoal_dap_writer){bytes, len, 0, 0};
+    shoal_dap_put_aggregate_share_aad(&aad, &vdaf->task, collection_req);
+    const shoal_dap_sealer *sealer = agg_hpke();
+    shoal_err err = sealer->seal(sealer->self, enc, ciphertext, collector->public_key, (shoal_bytes){info, info_len},
+                                 (shoal_bytes){bytes, len}, (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
+    free(bytes);
+    return err == SHOAL_OK ? SHOAL_OK : agg_fail_core(error, err, AGG_EXIT_RUNTIME);
+}
