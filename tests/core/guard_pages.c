@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "check.h"
+#include "dap_messages.h"
 #include "ledger.h"
 #include "samples.h"
 
@@ -85,6 +86,23 @@ static void ledgers(const shoal_recipe *recipe)
     }
 }
 
+// Written again into room that ends with the page, too.
+static void dap(void)
+{
+    static uint8_t out[512];
+    for (size_t i = 0; i < N_DAP_MESSAGES; i++) {
+        const dap_message *m = &dap_messages[i];
+        for (size_t n = 0; n <= m->len; n++) {
+            shoal_dap_writer w = {out, sizeof out, 0, 0}, again = w;
+            CHECK(m->again(&w, (shoal_bytes){at_end(m->bytes, n), n}) == dap_message_cut(m, n));
+            CHECK(m->again(&again, (shoal_bytes){at_start(m->bytes, n), n}) == dap_message_cut(m, n));
+            shoal_dap_writer flush = {page + 2 * page_len - n, n, 0, 0};
+            CHECK(m->again(&flush, (shoal_bytes){m->bytes, m->len}) == SHOAL_OK);
+            CHECK(flush.is_full == (n < m->len) && flush.len == m->len);
+        }
+    }
+}
+
 int main(void)
 {
     shoal_recipe recipe;
@@ -97,5 +115,6 @@ int main(void)
     batches(&recipe);
     ledgers(&recipe);
     sampled_records();
+    dap();
     return check_summary();
 }
