@@ -21,5 +21,8 @@ int cmd_track(int argc, char **argv);
 #ifdef SHOAL_WITH_SERVE
 int cmd_serve(int argc, char **argv);
 #endif
+#ifdef SHOAL_WITH_DAP
+int cmd_dap_key(int argc, char **argv);
+#endif
 
 #endif

@@ -31,6 +31,9 @@ static const command commands[] = {
 #ifdef SHOAL_WITH_SERVE
     {"serve", cmd_serve, "HTTP: batches in, results out"},
 #endif
+#ifdef SHOAL_WITH_DAP
+    {"dap-key", cmd_dap_key, "a key pair for one of two servers, or for their collector"},
+#endif
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
 

@@ -19,7 +19,7 @@ const COMMON = ['--help', '-h', '--version'];
 const help = (...args) => execFileSync(shoal, args, { encoding: 'utf8' });
 
 /** @param {string} text of a --help */
-const commandsOf = (text) => [...text.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map((match) => match[1]);
+const commandsOf = (text) => [...text.matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm)].map((match) => match[1]);
 
 /** @param {Iterable<string>} names */
 const sorted = (names) => [...new Set(names)].filter((name) => !COMMON.includes(name)).sort();
@@ -37,7 +37,7 @@ test('every command has a manual page, and every page a command', { skip }, () =
   const commands = commandsOf(help('--help'));
   assert.ok(commands.length > 4, 'the help lists commands');
   assert.deepEqual(manuals, ['shoal.1', 'shoal-edge.1', ...commands.map((name) => `shoal-${name}.1`)].sort());
-  const listed = [...read('docs/man/shoal.1').matchAll(/^\.It Cm ([a-z]+)$/gm)].map((match) => match[1]);
+  const listed = [...read('docs/man/shoal.1').matchAll(/^\.It Cm ([a-z][a-z-]*)$/gm)].map((match) => match[1]);
   assert.deepEqual(listed.sort(), commands.sort(), 'shoal.1 lists the commands');
 });
 
