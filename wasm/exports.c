@@ -10,17 +10,6 @@ static shoal_recipe recipes[SHOAL_WASM_RECIPES];
 static lease leases[SHOAL_WASM_RECIPES];
 static uint8_t signatures[SHOAL_WASM_RECIPES]; // members of `signature` that were given, see signature_bit
 
-int inside(uint32_t ptr, uint32_t len)
-{
-    uint64_t end = (uint64_t)__builtin_wasm_memory_size(0) * 65536u;
-    return ptr >= (uint32_t)(uintptr_t)&__heap_base && (uint64_t)ptr + len <= end;
-}
-
-void put_words(uint32_t out, const uint32_t *words, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) store32_le(at(out) + 4 * i, words[i]);
-}
-
 int32_t lease_take(lease *all, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -61,22 +50,6 @@ shoal_recipe *building_recipe(uint32_t handle)
 const shoal_recipe *ready_recipe(uint32_t handle)
 {
     return recipe_in(handle, LEASE_READY);
-}
-
-EXPORT(heap_base) uint32_t export_heap_base(void)
-{
-    return (uint32_t)(uintptr_t)&__heap_base;
-}
-
-// Static NUL-terminated text about an error number.
-EXPORT(err_name) const char *export_err_name(uint32_t err)
-{
-    return shoal_err_name((shoal_err)err);
-}
-
-EXPORT(err_text) const char *export_err_text(uint32_t err)
-{
-    return shoal_err_text((shoal_err)err);
 }
 
 // ---- recipes ----
@@ -210,6 +183,18 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
     put_words(out, words, INFO_WORDS);
     memcpy(at(out) + INFO_WORDS * 4, r->recipe_hash, 32);
     return SHOAL_OK;
+}
+
+// Where a finished recipe lies and how long it is, for a module of the same build that takes a copy of it (dap_exports.c).
+// Returns: 0 where there is none.
+EXPORT(recipe_at) const shoal_recipe *export_recipe_at(uint32_t handle)
+{
+    return ready_recipe(handle);
+}
+
+EXPORT(recipe_size) uint32_t export_recipe_size(void)
+{
+    return sizeof(shoal_recipe);
 }
 
 // Writes the recipe's canonical bytes that are signed, at most SHOAL_CANONICAL_MAX. Returns: length.
