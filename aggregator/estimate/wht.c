@@ -5,30 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg_cpu.h"
 #include "agg_parallel.h"
 #include "agg_size.h"
 
-#define PIECE ((size_t)4096) // numbers that stay in the first-level cache
+#define WHT_VARIANT agg_wht_portable
+#include "wht_variant.h"
 
-#define NUMBER uint32_t
-#define NAMED(name) name##_32
-#include "wht_body.h"
-#undef NUMBER
-#undef NAMED
-#define NUMBER uint64_t
-#define NAMED(name) name##_64
-#include "wht_body.h"
-#undef NUMBER
-#undef NAMED
+// AVX-512 was another tenth faster, which did not earn it a file.
+static const wht_transforms *chosen(void)
+{
+#ifdef SHOAL_X86
+    if (agg_cpu_chosen() >= AGG_CPU_AVX2) return &agg_wht_avx2;
+#endif
+    return &agg_wht_portable;
+}
 
 void agg_wht(int32_t *x, uint32_t m)
 {
-    transform_32((uint32_t *)x, m); // the same bits read as unsigned
+    chosen()->whole_32((uint32_t *)x, m); // the same bits read as unsigned
 }
 
 void agg_wht_row(int64_t *x, uint32_t m)
 {
-    transform_64((uint64_t *)x, m);
+    chosen()->whole_64((uint64_t *)x, m);
 }
 
 // A long transform is a matrix of `rows` rows of ROW numbers: every row is transformed, then every column, WIDTH of them
@@ -39,6 +39,7 @@ void agg_wht_row(int64_t *x, uint32_t m)
 typedef struct matrix {
     uint64_t *x;
     size_t rows;
+    const wht_transforms *by;
     uint64_t *copies; // rows * WIDTH a thread
 } matrix;
 
@@ -46,7 +47,7 @@ static void transform_rows(void *context, unsigned part, unsigned n_parts)
 {
     const matrix *a = context;
     for (size_t r = a->rows * part / n_parts; r < a->rows * (part + 1) / n_parts; r++)
-        transform_64(a->x + r * ROW, ROW);
+        a->by->whole_64(a->x + r * ROW, ROW);
 }
 
 static void transform_columns(void *context, unsigned part, unsigned n_parts)
@@ -57,16 +58,16 @@ static void transform_columns(void *context, unsigned part, unsigned n_parts)
     for (size_t s = strips * part / n_parts; s < strips * (part + 1) / n_parts; s++) {
         uint64_t *strip = a->x + s * WIDTH;
         for (size_t r = 0; r < a->rows; r++) memcpy(copy + r * WIDTH, strip + r * ROW, WIDTH * sizeof *copy);
-        transform_from_64(copy, a->rows * WIDTH, WIDTH);
+        a->by->from_64(copy, a->rows * WIDTH, WIDTH);
         for (size_t r = 0; r < a->rows; r++) memcpy(strip + r * ROW, copy + r * WIDTH, WIDTH * sizeof *copy);
     }
 }
 
 shoal_err agg_wht_wide(int64_t *x, agg_error *error, size_t n, unsigned n_threads)
 {
-    matrix a = {(uint64_t *)x, n / ROW, NULL};
+    matrix a = {(uint64_t *)x, n / ROW, chosen(), NULL};
     if (n <= ROW) {
-        transform_64(a.x, n);
+        a.by->whole_64(a.x, n);
         return SHOAL_OK;
     }
     if (n_threads < 1) n_threads = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walsh-Hadamard butterflies for one width of number. wht.c includes this once a width, with NUMBER, an unsigned type, and
+// Walsh-Hadamard butterflies for one width of number. wht_variant.h includes this once a width, with NUMBER, an unsigned type, and
 // NAMED(name), the width's name of a function.
 //
 // Numbers are unsigned so that sums wrap instead of being undefined: what a forged file holds must not break more than the

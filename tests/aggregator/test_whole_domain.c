@@ -3,6 +3,7 @@
 // the transforms behind them.
 #include "agg_test.h"
 
+#include "agg_cpu.h"
 #include "estimator.h"
 #include "hash_column.h"
 #include "whole_domain.h"
@@ -163,10 +164,66 @@ static void long_transforms_by_definition(void **state)
     }
 }
 
+// One of the transforms, by the instruction set that SHOAL_CPU names; `bytes` of numbers.
+typedef void transform(void *x, size_t bytes);
+
+static void narrow(void *x, size_t bytes)
+{
+    agg_wht(x, (uint32_t)(bytes / sizeof(int32_t)));
+}
+
+static void wide_row(void *x, size_t bytes)
+{
+    agg_wht_row(x, (uint32_t)(bytes / sizeof(int64_t)));
+}
+
+static void wide(void *x, size_t bytes)
+{
+    agg_error error;
+    assert_ok(agg_wht_wide(x, &error, bytes / sizeof(int64_t), 2));
+}
+
+// Bytes of any kind: all ones, only the greatest or the least numbers, random ones: sums wrap in all of them alike.
+static void fill(uint8_t *x, size_t bytes, unsigned kind, shoal_rng *rng)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        int is_top = i % (kind == 1 ? 4 : 8) == (kind == 1 ? 3u : 7u);
+        x[i] = kind == 0 ? 0xff : kind < 3 ? (uint8_t)(is_top ? 0x80 : 0) : (uint8_t)shoal_rng_u64(rng);
+    }
+}
+
+static void all_instruction_sets_transform_alike(void **state)
+{
+    static transform *const transforms[] = {narrow, wide_row, wide};
+    static const uint8_t seed[32] = {7};
+    enum { MOST = 1 << 20 };
+    uint8_t *start = malloc(MOST), *portable = malloc(MOST), *other = malloc(MOST);
+    shoal_rng rng;
+    (void)state;
+    assert_true(start != NULL && portable != NULL && other != NULL);
+    shoal_rng_init(&rng, seed);
+    for (size_t bytes = 8; bytes <= MOST; bytes *= 2) {
+        for (unsigned t = 0; t < 12; t++) {
+            fill(start, bytes, t / 3, &rng);
+            for (agg_cpu cpu = AGG_CPU_PORTABLE; cpu <= agg_cpu_best(); cpu++) {
+                uint8_t *x = cpu == AGG_CPU_PORTABLE ? portable : other;
+                memcpy(x, start, bytes);
+                assert_int_equal(setenv("SHOAL_CPU", agg_cpu_name(cpu), 1), 0);
+                transforms[t % 3](x, bytes);
+                assert_memory_equal(x, portable, bytes);
+            }
+        }
+    }
+    assert_int_equal(unsetenv("SHOAL_CPU"), 0);
+    free(start);
+    free(portable);
+    free(other);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_domains_are_the_definition),
-                                       cmocka_unit_test(estimators_choose_between_equals),
-                                       cmocka_unit_test(long_transforms_by_definition)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_domains_are_the_definition), cmocka_unit_test(estimators_choose_between_equals),
+        cmocka_unit_test(long_transforms_by_definition), cmocka_unit_test(all_instruction_sets_transform_alike)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
