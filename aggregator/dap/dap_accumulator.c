@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums into sketches; see dap_accumulator.h. Knows no mechanism: what a sketch is like its kind says, what the sums are the split.
+#include "dap_accumulator.h"
+
+// Whether n reports that were verified can sum to this: each raises one entry (Histogram) or at most prio3.max of them. With sums up
+// to n, n below 2^32 and at most 2^17 entries nothing overflows.
+static int are_sums_of(const shoal_split *split, const uint64_t *sums, uint64_t n)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < split->prio3.length; i++) {
+        if (sums[i] > n) return 0;
+        total += sums[i];
+    }
+    return split->prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM ? total == n : total <= n * split->prio3.max;
+}
+
+// Of a sketch that counts the records of each row.
+static void set_rows(agg_sketch *sketch, const shoal_split *split, const uint64_t *sums, uint64_t n)
+{
+    const uint32_t entries = (split->cells << split->is_signed) / split->k; // of a row
+    for (uint32_t row = 0; row < sketch->n_rows; row++) {
+        uint64_t records = 0;
+        if (split->rows > 0)
+            records = sums[split->idle + (split->cells << split->is_signed) + row];
+        else if (split->prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM)
+            for (uint32_t i = 0; i < entries; i++) records += sums[split->idle + row * entries + i];
+        else
+            records = n; // there is one row
+        sketch->rows[row] = (uint32_t)records;
+    }
+}
+
+static void set_cells(agg_sketch *sketch, const shoal_split *split, const uint64_t *sums)
+{
+    const uint64_t *entry = sums + split->idle;
+    for (uint32_t cell = 0; cell < split->cells; cell++) {
+        if (split->is_signed)
+            sketch->cells.sums[cell] = (int32_t)((int64_t)entry[2 * cell] - (int64_t)entry[2 * cell + 1]);
+        else
+            sketch->cells.ones[cell] = (uint32_t)entry[cell];
+    }
+}
+
+shoal_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe,
+                                  const shoal_split *split, const uint64_t *sums, uint64_t n)
+{
+    shoal_err err = agg_accumulator_init(acc, error, recipe);
+    if (err != SHOAL_OK) return err;
+    agg_sketch *sketch = &acc->parts[0];
+    const agg_sketch_kind *kind = agg_sketch_kind_of(sketch->shape.mechanism);
+    if (acc->n_parts != 1 || sketch->n_cells != split->cells || kind->is_signed != (int)split->is_signed)
+        err = agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME, "recipe %s is not split like that", acc->recipe_id);
+    else if (n > kind->n_max)
+        err = agg_fail(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME,
+                       "recipe %s: an accumulator counts at most %llu records, and the batch has %llu", acc->recipe_id,
+                       (unsigned long long)kind->n_max, (unsigned long long)n);
+    else if (!are_sums_of(split, sums, n))
+        err = agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
+                       "the two shares do not add up to counts of %llu reports: they are not of the same batch",
+                       (unsigned long long)n);
+    if (err != SHOAL_OK) {
+        agg_accumulator_release(acc);
+        return err;
+    }
+    set_rows(sketch, split, sums, n);
+    set_cells(sketch, split, sums);
+    acc->n = n;
+    return SHOAL_OK;
+}
