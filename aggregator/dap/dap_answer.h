@@ -15,9 +15,10 @@ typedef struct agg_dap_answer {
     int has_location;
     enum shoal_dap_resource resource; // of the location, with id
     uint8_t id[AGG_DAP_ID];
-    unsigned retry_after_s; // 0: none
-    int problem;            // enum shoal_dap_problem, or AGG_DAP_NO_PROBLEM, AGG_DAP_OTHER_PROBLEM
-    const char *detail;     // static; of a problem
+    unsigned retry_after_s;   // 0: none
+    int problem;              // enum shoal_dap_problem, or AGG_DAP_NO_PROBLEM, AGG_DAP_OTHER_PROBLEM
+    const char *problem_text; // static; the type of AGG_DAP_OTHER_PROBLEM, without its URN; NULL: about:blank
+    const char *detail;       // static; of a problem
 } agg_dap_answer;
 enum { AGG_DAP_NO_PROBLEM = -1, AGG_DAP_OTHER_PROBLEM = -2 };
 

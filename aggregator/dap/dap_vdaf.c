@@ -21,7 +21,7 @@ static const agg_dap_wire wires[] = {
      .read_report = shoal_dap_read_report,
      .method = "POST",
      .upload_type = "application/ppm-dap;message=upload-req",
-     .times_are_seconds = 0},
+     .success = 200},
     {.version = SHOAL_DAP_09,
      .init = shoal_vdaf08_init,
      .context = shoal_dap09_context,

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The leader of draft-ietf-ppm-dap-18: takes reports, aggregates them with the helper as they come (eagerly), and answers the
+// collector. What it sends is kept before it is sent and sent again as it was after a crash; its own half of a verification is
+// computed anew, since it is the same each time. The network is behind agg_dap_link.
+#ifndef DAP_LEADER_H
+#define DAP_LEADER_H
+
+#include "dap_party.h"
+
+// ---- requests; any thread ----
+
+// An upload request of the task's clients: keeps the reports that can be taken, and says of the others why they cannot.
+void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
+                           uint64_t now_s);
+
+// POST {leader}/tasks/{task}/collection_jobs, and GET and DELETE of what it makes. A job waits until every report of its interval
+// is aggregated; it fails where the interval is over and its batch is too small, and may then be asked for again.
+void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body);
+void agg_dap_leader_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
+                        const uint8_t id[AGG_DAP_ID]);
+void agg_dap_leader_delete(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
+                           const uint8_t id[AGG_DAP_ID]);
+
+// ---- the driver; one thread ----
+
+typedef struct agg_dap_reply {
+    unsigned status;
+    int problem;   // enum shoal_dap_problem, or AGG_DAP_NO_PROBLEM, AGG_DAP_OTHER_PROBLEM
+    uint8_t *body; // of the wanted media type, or NULL; from malloc
+    size_t len;
+} agg_dap_reply;
+
+// How a leader reaches its helper.
+typedef struct agg_dap_link {
+    void *self;
+    // Posts a message. Returns: SHOAL_OK where an answer of any status came.
+    shoal_err (*post)(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
+                      enum shoal_dap_resource resource, enum shoal_dap_message message, shoal_bytes body,
+                      enum shoal_dap_message wanted);
+} agg_dap_link;
+
+// Does the next thing that is due of a task: the job or the collection that is under way, else a new job, else a collection.
+//   is_more: whether the next call has something to do at once
+//   is_eager: make a job of any number of reports; else only of a full one, or where a collection waits for it
+// Returns: an error where the helper could not be reached or said something wrong, or the store failed: call again later.
+shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party, agg_dap_served *task,
+                              const agg_dap_link *link, uint64_t now_s, int is_eager) SHOAL_MUST_CHECK;
+
+#endif
