@@ -17,16 +17,22 @@ if(SHOAL_NATIVE)
     target_include_directories(shoal_store PUBLIC store)
     target_link_libraries(shoal_store PUBLIC shoal_aggregator PkgConfig::sqlite3 PRIVATE shoal_warnings)
 
+    # HTTP, answers and secrets: what every server of ours is made of.
+    add_library(shoal_http STATIC
+        serve/serve_answer.c
+        serve/serve_listener.c
+        serve/serve_secret.c)
+    target_include_directories(shoal_http PUBLIC serve)
+    target_link_libraries(shoal_http PUBLIC shoal_aggregator PRIVATE PkgConfig::microhttpd shoal_warnings)
+
     target_sources(shoal PRIVATE
         serve/cmd_serve.c
         serve/collection.c
-        serve/serve_answer.c
         serve/serve_config.c
         serve/serve_fold.c
         serve/serve_http.c
         serve/serve_result.c
-        serve/serve_route.c
-        serve/serve_secret.c)
+        serve/serve_route.c)
     target_compile_definitions(shoal PRIVATE SHOAL_WITH_SERVE)
-    target_link_libraries(shoal PRIVATE shoal_store PkgConfig::microhttpd)
+    target_link_libraries(shoal PRIVATE shoal_store shoal_http)
 endif()

@@ -14,15 +14,20 @@
 #define SERVE_TYPE_SCRIPT "text/javascript; charset=utf-8"
 #define SERVE_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
 
+#define SERVE_LOCATION_MAX 320 // with its NUL
+
 typedef struct serve_answer {
     unsigned status;  // 0: no answer yet
     const char *type; // static
     char *body;       // from malloc, or NULL
     size_t len;
-    unsigned retry_after_s; // 0: no header
-    const char *challenge;  // of WWW-Authenticate; static, or NULL
-    const char *allow;      // of Allow; static, or NULL
-    int is_page;            // sent with the page's Content-Security-Policy
+    unsigned retry_after_s;            // 0: no header
+    const char *challenge;             // of WWW-Authenticate; static, or NULL
+    const char *allow;                 // of Allow; static, or NULL
+    int is_page;                       // sent with the page's Content-Security-Policy
+    int is_open;                       // pages of other origins may read it
+    unsigned max_age_s;                // of Cache-Control; 0: not to be stored
+    char location[SERVE_LOCATION_MAX]; // "": no header
 } serve_answer;
 
 // Starts {"error":{"code","number","message"}}; the previous body is freed.

@@ -6,9 +6,7 @@
 #include <stdatomic.h>
 
 #include "serve_http.h"
-
-struct MHD_Connection;
-struct MHD_Daemon;
+#include "serve_listener.h"
 
 // Reasons for which a batch is refused; metrics count them by these names.
 enum refusal {
@@ -23,9 +21,7 @@ enum refusal {
 
 struct serve_http {
     serve_rooms rooms;
-    struct MHD_Daemon *daemon;
-    int listening;      // the socket once quiesced, or -1
-    atomic_size_t held; // bytes of bodies in memory
+    serve_listener *listener;
     atomic_ullong refused[REFUSAL_COUNT];
     atomic_ullong results;
 };
@@ -45,19 +41,11 @@ typedef enum route {
 } route;
 
 typedef struct request {
+    serve_exchange x; // first: the listener makes the whole
     serve_http *http;
-    struct MHD_Connection *connection;
     route route;
-    int64_t deadline_ms; // monotonic; the body must be there by then
-    uint8_t *body;
-    size_t len, cap, discarded;
-    serve_answer answer; // status 0: not yet
     serve_job job;
-    int is_asked; // the job was handed over
 } request;
-
-// Returns: a query argument, or NULL.
-const char *serve_request_argument(const request *r, const char *name);
 
 // Answer 401, 403, 413 or 415 where the request may not go on.
 void serve_request_check_reader(request *r);

@@ -42,7 +42,7 @@ static route route_of(const char *url)
 static void count_refusal(request *r)
 {
     enum refusal why;
-    switch (r->answer.status) {
+    switch (r->x.answer.status) {
     case 401: why = REFUSED_ACCESS; break;
     case 404: why = REFUSED_RECIPE; break;
     case 413: why = REFUSED_SIZE; break;
@@ -55,7 +55,7 @@ static void count_refusal(request *r)
 
 static void answer_not_found(request *r, const char *message)
 {
-    serve_answer_error(&r->answer, 404, "not-found", 404, message);
+    serve_answer_error(&r->x.answer, 404, "not-found", 404, message);
 }
 
 void serve_route_start(request *r, const char *method, const char *url)
@@ -66,11 +66,11 @@ void serve_route_start(request *r, const char *method, const char *url)
     if (r->route == ROUTE_NONE) {
         answer_not_found(r, "no such path");
     } else if (r->route == ROUTE_BATCHES ? strcmp(method, "POST") != 0 : !is_get) {
-        serve_answer_error(&r->answer, 405, "method", 405, "this path does not take this method");
-        r->answer.allow = allow;
+        serve_answer_error(&r->x.answer, 405, "method", 405, "this path does not take this method");
+        r->x.answer.allow = allow;
     } else if (r->route == ROUTE_BATCHES) {
         serve_request_check_sender(r);
-        if (r->answer.status != 0) count_refusal(r);
+        if (r->x.answer.status != 0) count_refusal(r);
     } else if (r->route != ROUTE_HEALTH) {
         serve_request_check_reader(r);
     }
@@ -78,9 +78,9 @@ void serve_route_start(request *r, const char *method, const char *url)
 
 static void answer_text(request *r, unsigned status, const char *type, const char *text)
 {
-    FILE *stream = serve_answer_open(&r->answer);
+    FILE *stream = serve_answer_open(&r->x.answer);
     if (stream != NULL) fputs(text, stream);
-    serve_answer_close(&r->answer, stream, status, type);
+    serve_answer_close(&r->x.answer, stream, status, type);
 }
 
 static void refuse_batch(request *r, shoal_err err, uint32_t bad_record)
@@ -91,7 +91,7 @@ static void refuse_batch(request *r, shoal_err err, uint32_t bad_record)
     } else {
         snprintf(message, sizeof message, "%s", shoal_err_text(err));
     }
-    serve_answer_error(&r->answer, err == SHOAL_ERR_RECIPE_HASH ? 404 : 400, shoal_err_name(err), (int)err, message);
+    serve_answer_error(&r->x.answer, err == SHOAL_ERR_RECIPE_HASH ? 404 : 400, shoal_err_name(err), (int)err, message);
 }
 
 // Finds damage in a batch whose recipe is not known, by what needs no recipe: its length and checksum.
@@ -107,13 +107,13 @@ static shoal_err check_damage(const shoal_batch *batch, const uint8_t *bytes, si
 static void refuse_put(request *r, const agg_error *error)
 {
     if (error->code == SHOAL_ERR_RANGE) {
-        serve_answer_fail(&r->answer, 400, error);
+        serve_answer_fail(&r->x.answer, 400, error);
         return;
     }
     fprintf(stderr, "shoal: serve: %s\n", error->text);
-    serve_answer_error(&r->answer, 503, agg_err_name(error->code), (int)error->code,
+    serve_answer_error(&r->x.answer, 503, agg_err_name(error->code), (int)error->code,
                        "the batch could not be kept; send it again");
-    r->answer.retry_after_s = 10;
+    r->x.answer.retry_after_s = 10;
 }
 
 // Durable, then answered: 201 promises that the batch survives anything but the disk's loss.
@@ -123,7 +123,7 @@ static void keep_batch(request *r, serve_collection *collection, const shoal_bat
     agg_error error;
     agg_period period = agg_period_of_day(r->http->rooms.config->period, (int32_t)(time(NULL) / 86400));
     shoal_err err = agg_store_put(r->http->rooms.store, &put, &error, collection->number, &collection->recipe.recipe,
-                                  period, batch->id, r->body, r->len);
+                                  period, batch->id, r->x.body, r->x.len);
     if (err != SHOAL_OK) {
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
@@ -141,11 +141,12 @@ static void answer_batch(request *r)
     shoal_batch batch;
     uint32_t bad_record = 0;
     serve_collection *collection = NULL;
-    shoal_err err = r->len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->body, r->len);
+    shoal_err err = r->x.len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->x.body, r->x.len);
     if (err == SHOAL_OK) {
         collection = serve_collection_by_hash(r->http->rooms.collections, batch.recipe_hash);
-        err = collection != NULL ? shoal_batch_open(&batch, r->body, r->len, &collection->recipe.recipe, &bad_record)
-                                 : check_damage(&batch, r->body, r->len);
+        err = collection != NULL
+                  ? shoal_batch_open(&batch, r->x.body, r->x.len, &collection->recipe.recipe, &bad_record)
+                  : check_damage(&batch, r->x.body, r->x.len);
         if (err == SHOAL_OK && collection == NULL) err = SHOAL_ERR_RECIPE_HASH;
     }
     if (err != SHOAL_OK) {
@@ -153,7 +154,7 @@ static void answer_batch(request *r)
     } else {
         keep_batch(r, collection, &batch);
     }
-    if (r->answer.status >= 400) count_refusal(r);
+    if (r->x.answer.status >= 400) count_refusal(r);
 }
 
 static void put_recipe(FILE *stream, const agg_recipe *recipe)
@@ -166,7 +167,7 @@ static void put_recipe(FILE *stream, const agg_recipe *recipe)
 static void answer_recipes(request *r)
 {
     const serve_collections *collections = r->http->rooms.collections;
-    FILE *stream = serve_answer_open(&r->answer);
+    FILE *stream = serve_answer_open(&r->x.answer);
     if (stream != NULL) {
         fputs("{\"recipes\":[", stream);
         for (size_t i = 0; i < collections->n; i++) {
@@ -175,7 +176,7 @@ static void answer_recipes(request *r)
         }
         fputs("]}\n", stream);
     }
-    serve_answer_close(&r->answer, stream, 200, SERVE_TYPE_JSON);
+    serve_answer_close(&r->x.answer, stream, 200, SERVE_TYPE_JSON);
 }
 
 static void answer_recipe(request *r, const char *hash)
@@ -186,20 +187,20 @@ static void answer_recipe(request *r, const char *hash)
         answer_text(r, 200, SERVE_TYPE_JSON, collections->list[i].recipe.json);
         return;
     }
-    serve_answer_error(&r->answer, 404, shoal_err_name(SHOAL_ERR_RECIPE_HASH), SHOAL_ERR_RECIPE_HASH,
+    serve_answer_error(&r->x.answer, 404, shoal_err_name(SHOAL_ERR_RECIPE_HASH), SHOAL_ERR_RECIPE_HASH,
                        "no recipe has this hash");
 }
 
 static void refuse_argument(request *r, const char *message)
 {
-    serve_answer_error(&r->answer, 400, "argument", 400, message);
+    serve_answer_error(&r->x.answer, 400, "argument", 400, message);
 }
 
 // ?period=2026-11-21 | 2026-W47 | all, or ?from=2026-11-01&to=2026-11-30; absent: all.
 static void read_span(request *r)
 {
-    const char *period = serve_request_argument(r, "period");
-    const char *from = serve_request_argument(r, "from"), *to = serve_request_argument(r, "to");
+    const char *period = serve_exchange_argument(&r->x, "period");
+    const char *from = serve_exchange_argument(&r->x, "from"), *to = serve_exchange_argument(&r->x, "to");
     r->job.span = AGG_SPAN_ALL;
     if (period != NULL && (from != NULL || to != NULL)) {
         refuse_argument(r, "period stands alone, without from and to");
@@ -224,7 +225,7 @@ static void read_span(request *r)
 
 static void read_top(request *r)
 {
-    const char *text = serve_request_argument(r, "top");
+    const char *text = serve_exchange_argument(&r->x, "top");
     if (text == NULL) return;
     size_t len = strlen(text);
     if (len == 0 || len > 7 || strspn(text, "0123456789") != len || strtoul(text, NULL, 10) > TOP_MAX) {
@@ -241,7 +242,7 @@ static void read_collection(request *r, const char *id)
         answer_not_found(r, "no recipe has this id");
         return;
     }
-    const char *name = serve_request_argument(r, "dictionary");
+    const char *name = serve_exchange_argument(&r->x, "dictionary");
     r->job.dictionary = serve_dictionary_of(r->job.collection, name);
     if (r->job.dictionary != NULL || (r->route == ROUTE_PAGE_ONE && name == NULL)) return;
     answer_not_found(r, name != NULL ? "no dictionary of this recipe has this name"
@@ -251,9 +252,9 @@ static void read_collection(request *r, const char *id)
 static void ask_result(request *r, const char *id)
 {
     if (id != NULL) read_collection(r, id);
-    if (r->answer.status == 0) read_span(r);
-    if (r->answer.status == 0) read_top(r);
-    if (r->answer.status != 0) return;
+    if (r->x.answer.status == 0) read_span(r);
+    if (r->x.answer.status == 0) read_top(r);
+    if (r->x.answer.status != 0) return;
     r->job.is_page = r->route != ROUTE_RESULTS;
     atomic_fetch_add(&r->http->results, 1);
     serve_request_ask(r);
@@ -266,12 +267,12 @@ static void write_sum(request *r, const serve_collection *collection, const agg_
     uint32_t minimum = collection->recipe.recipe.cohort_minimum;
     if (acc->n < minimum) {
         snprintf(message, sizeof message, "fewer reports than the recipe's minimum cohort of %u", minimum);
-        serve_answer_error(&r->answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT, message);
+        serve_answer_error(&r->x.answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT, message);
         return;
     }
-    FILE *stream = serve_answer_open(&r->answer);
+    FILE *stream = serve_answer_open(&r->x.answer);
     if (stream != NULL) (void)!agg_accumulator_write(stream, &error, acc); // its failure is the stream's
-    serve_answer_close(&r->answer, stream, 200, SERVE_TYPE_BYTES);
+    serve_answer_close(&r->x.answer, stream, 200, SERVE_TYPE_BYTES);
 }
 
 // What is released of a collection whose accumulators are not files: for the next round, and for other commands.
@@ -283,7 +284,7 @@ static void answer_sum(request *r, const char *id)
         return;
     }
     read_span(r);
-    if (r->answer.status != 0) return;
+    if (r->x.answer.status != 0) return;
     agg_accumulator acc;
     agg_error error;
     shoal_err err =
@@ -292,10 +293,10 @@ static void answer_sum(request *r, const char *id)
         write_sum(r, collection, &acc);
         agg_accumulator_release(&acc);
     } else if (err == SHOAL_ERR_RANGE) {
-        serve_answer_fail(&r->answer, 400, &error);
+        serve_answer_fail(&r->x.answer, 400, &error);
     } else {
         fprintf(stderr, "shoal: serve: sum of %s: %s\n", collection->recipe.id, error.text);
-        serve_answer_error(&r->answer, 503, agg_err_name(err), (int)err, "the sum could not be read");
+        serve_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err, "the sum could not be read");
     }
 }
 
@@ -374,14 +375,14 @@ static void answer_metrics(request *r)
     }
     if (err != SHOAL_OK) {
         fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
-        serve_answer_error(&r->answer, 503, agg_err_name(err), (int)err, "the store could not be read");
+        serve_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err, "the store could not be read");
     } else {
-        FILE *stream = serve_answer_open(&r->answer);
+        FILE *stream = serve_answer_open(&r->x.answer);
         if (stream != NULL) {
             put_traffic(stream, http);
             put_state(stream, http, stats);
         }
-        serve_answer_close(&r->answer, stream, 200, SERVE_TYPE_METRICS);
+        serve_answer_close(&r->x.answer, stream, 200, SERVE_TYPE_METRICS);
     }
     free(stats);
 }

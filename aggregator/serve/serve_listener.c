@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections and bodies over libmicrohttpd; see serve_listener.h.
+#include "serve_listener.h"
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agg_size.h"
+#include "result_page.h"
+
+// Of a refused body, how much is read to its end so that the client sees the answer rather than a broken connection.
+#define DISCARD_MAX ((size_t)8 << 20)
+// Bodies held in memory at once, as a multiple of the largest one.
+#define HELD_BODIES 8
+#define CONNECTIONS_MAX 1024
+#define IDLE_S 10
+
+struct serve_listener {
+    serve_service service;
+    struct MHD_Daemon *daemon;
+    int listening;      // the socket once quiesced, or -1
+    atomic_size_t held; // bytes of bodies in memory
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+const char *serve_exchange_header(const serve_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
+}
+
+const char *serve_exchange_argument(const serve_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+static void drop_body(serve_exchange *x)
+{
+    free(x->body);
+    x->body = NULL;
+    atomic_fetch_sub(&x->listener->held, x->cap);
+    x->cap = x->len = 0;
+}
+
+// Takes room for `cap` bytes out of what all bodies may hold. Returns: 1, or 0 when there is none.
+static int grow_body(serve_exchange *x, size_t cap)
+{
+    serve_listener *listener = x->listener;
+    size_t more = cap - x->cap;
+    if (atomic_fetch_add(&listener->held, more) + more > HELD_BODIES * listener->service.max_body) {
+        atomic_fetch_sub(&listener->held, more);
+        return 0;
+    }
+    uint8_t *grown = realloc(x->body, cap);
+    if (grown == NULL) {
+        atomic_fetch_sub(&listener->held, more);
+        return 0;
+    }
+    x->body = grown;
+    x->cap = cap;
+    return 1;
+}
+
+static void refuse_body(serve_exchange *x)
+{
+    drop_body(x);
+    char message[80];
+    snprintf(message, sizeof message, "%s here has at most %zu bytes", x->listener->service.body_name,
+             x->listener->service.max_body);
+    serve_answer_error(&x->answer, 413, "too-large", 413, message);
+}
+
+static void refuse_full(serve_exchange *x)
+{
+    drop_body(x);
+    char message[80];
+    snprintf(message, sizeof message, "too many %s at once; send it again", x->listener->service.body_names);
+    serve_answer_error(&x->answer, 503, "busy", 503, message);
+    x->answer.retry_after_s = 2;
+}
+
+// Keeps the next bytes of a body, or counts them away once the answer is clear.
+// Returns: 1, or 0 to end the connection.
+static int take_body(serve_exchange *x, const char *data, size_t len)
+{
+    size_t max_body = x->listener->service.max_body;
+    if (now_ms() > x->deadline_ms) return 0;
+    if (x->answer.status == 0 && len > max_body - x->len) refuse_body(x);
+    if (x->answer.status == 0 && len > x->cap - x->len) {
+        size_t cap = x->cap * 2 > x->len + len ? x->cap * 2 : x->len + len;
+        if (cap > max_body) cap = max_body;
+        if (!grow_body(x, cap)) refuse_full(x);
+    }
+    if (x->answer.status != 0) {
+        x->discarded += len;
+        return x->discarded <= DISCARD_MAX;
+    }
+    memcpy(x->body + x->len, data, len);
+    x->len += len;
+    return 1;
+}
+
+// The body's length as announced. Returns: 0 where it is not.
+static unsigned long long announced(const serve_exchange *x)
+{
+    const char *length = serve_exchange_header(x, "Content-Length");
+    return length == NULL ? 0 : strtoull(length, NULL, 10);
+}
+
+void serve_exchange_expect_body(serve_exchange *x)
+{
+    unsigned long long len = announced(x);
+    if (len > x->listener->service.max_body) {
+        refuse_body(x);
+    } else if (len > 0 && !grow_body(x, (size_t)len)) {
+        refuse_full(x);
+    }
+}
+
+int serve_exchange_has_token(const serve_exchange *x, const serve_secret *secret)
+{
+    const char *value = serve_exchange_header(x, "Authorization");
+    if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0) return 0;
+    return serve_secret_matches(secret, value + 7, strlen(value + 7));
+}
+
+// Browsers ask for a name and a password: the token is the password, the name is free.
+int serve_exchange_has_password(const serve_exchange *x, const serve_secret *secret)
+{
+    char *password = NULL;
+    char *user = MHD_basic_auth_get_username_password(x->connection, &password);
+    int matches = password != NULL && serve_secret_matches(secret, password, strlen(password));
+    MHD_free(user);
+    MHD_free(password);
+    return matches;
+}
+
+void serve_exchange_refuse_access(serve_exchange *x, const char *challenge, const char *message)
+{
+    serve_answer_error(&x->answer, 401, "unauthorized", 401, message);
+    x->answer.challenge = challenge;
+}
+
+static unsigned idle_seconds(const serve_service *service)
+{
+    return service->body_timeout_s < IDLE_S ? service->body_timeout_s : IDLE_S;
+}
+
+// What pages of other origins may read: an answer that anybody gets, and no cookie or token goes with the question.
+static void open_to_pages(struct MHD_Response *response)
+{
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", "*");
+    MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, PUT");
+    MHD_add_response_header(response, "Access-Control-Allow-Headers", "Content-Type");
+    MHD_add_response_header(response, "Access-Control-Max-Age", "86400");
+}
+
+static void add_headers(struct MHD_Response *response, const serve_exchange *x)
+{
+    const serve_answer *answer = &x->answer;
+    char csp[AGG_PAGE_CSP_SIZE] = "default-src 'none';frame-ancestors 'none'", text[40];
+    if (answer->is_page) agg_page_csp(csp, 1);
+    MHD_add_response_header(response, "Content-Security-Policy", csp);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", answer->is_open ? "cross-origin" : "same-origin");
+    snprintf(text, sizeof text, answer->max_age_s > 0 ? "max-age=%u" : "no-store", answer->max_age_s);
+    MHD_add_response_header(response, "Cache-Control", text);
+    if (answer->is_open) open_to_pages(response);
+    // Tells senders when an idle connection ends, so that they do not begin a batch on one that is just closing.
+    snprintf(text, sizeof text, "timeout=%u", idle_seconds(&x->listener->service));
+    MHD_add_response_header(response, "Keep-Alive", text);
+    if (answer->type != NULL) MHD_add_response_header(response, "Content-Type", answer->type);
+    if (answer->challenge != NULL) MHD_add_response_header(response, "WWW-Authenticate", answer->challenge);
+    if (answer->allow != NULL) MHD_add_response_header(response, "Allow", answer->allow);
+    if (answer->location[0] != '\0') MHD_add_response_header(response, "Location", answer->location);
+    if (answer->retry_after_s > 0) {
+        snprintf(text, sizeof text, "%u", answer->retry_after_s);
+        MHD_add_response_header(response, "Retry-After", text);
+    }
+}
+
+static enum MHD_Result send_answer(serve_exchange *x)
+{
+    serve_answer *answer = &x->answer;
+    struct MHD_Response *response = MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL) return MHD_NO;
+    answer->body = NULL; // the response's
+    add_headers(response, x);
+    enum MHD_Result queued = MHD_queue_response(x->connection, answer->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+static serve_exchange *start_exchange(serve_listener *listener, struct MHD_Connection *connection, const char *method,
+                                      const char *url)
+{
+    serve_exchange *x = calloc(1, listener->service.exchange_size);
+    if (x == NULL) return NULL;
+    x->listener = listener;
+    x->connection = connection;
+    x->service = listener->service.context;
+    x->method = method;
+    x->url = url;
+    x->deadline_ms = now_ms() + (int64_t)listener->service.body_timeout_s * 1000;
+    listener->service.start(x);
+    return x;
+}
+
+// A body so large that reading it away is no courtesy: answered before it comes; the connection then ends.
+static int is_hopeless(const serve_exchange *x)
+{
+    return x->answer.status != 0 && announced(x) > DISCARD_MAX;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *data, size_t *len, void **state)
+{
+    (void)version;
+    serve_exchange *x = *state;
+    if (x == NULL) {
+        *state = x = start_exchange(context, connection, method, url);
+        if (x == NULL) return MHD_NO;
+        return is_hopeless(x) ? send_answer(x) : MHD_YES;
+    }
+    x->method = method;
+    x->url = url;
+    if (*len > 0) {
+        if (!take_body(x, data, *len)) return MHD_NO;
+        *len = 0;
+        return MHD_YES;
+    }
+    if (x->is_suspended) {
+        x->listener->service.resumed(x);
+    } else if (x->answer.status == 0) {
+        if (now_ms() > x->deadline_ms) return MHD_NO;
+        x->listener->service.answer(x);
+        if (x->is_suspended) return MHD_YES; // the exchange is another thread's until it is called again
+    }
+    drop_body(x);
+    return send_answer(x);
+}
+
+static void finish(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code)
+{
+    (void)context;
+    (void)connection;
+    (void)code;
+    serve_exchange *x = *state;
+    if (x == NULL) return;
+    drop_body(x);
+    serve_answer_release(&x->answer);
+    if (x->listener->service.finish != NULL) x->listener->service.finish(x);
+    free(x);
+    *state = NULL;
+}
+
+void serve_exchange_suspend(serve_exchange *x)
+{
+    x->is_suspended = 1;
+    MHD_suspend_connection(x->connection);
+}
+
+void serve_exchange_resume(serve_exchange *x)
+{
+    MHD_resume_connection(x->connection);
+}
+
+static uint16_t bound_port(struct MHD_Daemon *daemon)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    return info == NULL ? 0 : info->port;
+}
+
+shoal_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_error *error,
+                               const serve_service *service)
+{
+    serve_listener *made = agg_alloc(error, 1, sizeof *made);
+    if (made == NULL) return AGG_ERR_MEMORY;
+    made->service = *service;
+    made->listening = -1;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    if (service->address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
+    made->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, handle, made, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)&service->address,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)service->threads, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds(service), MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)64 << 10,
+        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL, MHD_OPTION_END);
+    if (made->daemon == NULL) {
+        free(made);
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot listen on %s", service->listen);
+    }
+    *port = bound_port(made->daemon);
+    *listener = made;
+    return SHOAL_OK;
+}
+
+void serve_listener_quiesce(serve_listener *listener)
+{
+    listener->listening = MHD_quiesce_daemon(listener->daemon);
+}
+
+void serve_listener_stop(serve_listener *listener)
+{
+    if (listener == NULL) return;
+    MHD_stop_daemon(listener->daemon);
+    if (listener->listening >= 0) close(listener->listening);
+    free(listener);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTTP over libmicrohttpd, for every server of ours: connections, threads, bodies with their limits, tokens, answers with their
+// headers. What a path means is the service's. Nothing about a request outlives it: no address, header or time is kept or logged.
+#ifndef SERVE_LISTENER_H
+#define SERVE_LISTENER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "serve_answer.h"
+#include "serve_secret.h"
+
+struct MHD_Connection;
+struct MHD_Daemon;
+
+typedef struct serve_listener serve_listener;
+
+// One request on its way. A service's own struct begins with it.
+typedef struct serve_exchange {
+    serve_listener *listener;
+    struct MHD_Connection *connection;
+    void *service; // the service's context
+    const char *method, *url;
+    uint8_t *body;
+    size_t len;
+    serve_answer answer; // status 0: not yet
+    // Private to the listener:
+    size_t cap, discarded;
+    int64_t deadline_ms; // monotonic; the body must be there by then
+    int is_suspended;
+} serve_exchange;
+
+// What a server does with requests, from the listener's threads.
+typedef struct serve_service {
+    void *context;
+    size_t exchange_size;               // of the service's own struct
+    const char *body_name, *body_names; // of what comes in, as errors call it: "a batch", "batches"
+    size_t max_body;                    // bytes of one body
+    uint32_t body_timeout_s;            // a body must be there by then
+    uint32_t threads;
+    const char *listen; // as written, for errors
+    struct sockaddr_storage address;
+    void (*start)(serve_exchange *x);   // the headers are there: answers at once what needs no body
+    void (*answer)(serve_exchange *x);  // the body is there: answers, or suspends the exchange
+    void (*resumed)(serve_exchange *x); // after serve_exchange_resume: answers. NULL where none suspends
+    void (*finish)(serve_exchange *x);  // the end, answered or not: releases what is the service's own. May be NULL
+} serve_service;
+
+// Listens.
+//   port: the one bound, where the configuration says 0
+shoal_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_error *error,
+                               const serve_service *service) SHOAL_MUST_CHECK;
+
+// Takes no new connection from here on; what is being answered goes on.
+void serve_listener_quiesce(serve_listener *listener);
+
+// Ends; nothing may be suspended any more. listener may be NULL.
+void serve_listener_stop(serve_listener *listener);
+
+// Returns: a header or a query argument, or NULL.
+const char *serve_exchange_header(const serve_exchange *x, const char *name);
+const char *serve_exchange_argument(const serve_exchange *x, const char *name);
+
+// Whether the request has one of the secrets as its bearer token; as its password, for browsers.
+int serve_exchange_has_token(const serve_exchange *x, const serve_secret *secret);
+int serve_exchange_has_password(const serve_exchange *x, const serve_secret *secret);
+
+// Answers 401.
+void serve_exchange_refuse_access(serve_exchange *x, const char *challenge, const char *message);
+
+// Makes room for the body that is announced, or answers 413 or 503.
+void serve_exchange_expect_body(serve_exchange *x);
+
+// Holds the answer back until serve_exchange_resume, which any thread may call, even before this returns to its caller.
+void serve_exchange_suspend(serve_exchange *x);
+void serve_exchange_resume(serve_exchange *x);
+
+#endif
