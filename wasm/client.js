@@ -31,19 +31,22 @@ export { ShoalError };
  * @property {'queued' | 'sent' | 'refused'} state
  * @property {string} at when it was sent or refused, or when it is due; ISO 8601
  * @property {string} text a sentence
- * @property {ReportJson} report exactly what is sent
+ * @property {ReportJson} report exactly what is sent; where it names `servers`, what was split and sealed for them
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year: {count: number, epsilon: number}}} Balance
  * @typedef {Balance & Partial<Charge> & Partial<RunBalance>} LedgerEntry a recipe's balance; or, where `run` is there, what that run
  *   has spent; or, where only `analysis` is, what that analysis was charged for queries: and then nothing of a balance
  * @typedef {object} Locks the part of navigator.locks that is used
  * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T | Promise<T>) => Promise<T>} request
- * @typedef {object} Row a record in the queue; its key is the Idempotency-Key
+ * @typedef {object} Row a record in the queue; its key is the Idempotency-Key, or the id of a sealed report
  * @property {ReportJson} report
  * @property {string} endpoint
  * @property {number} due
  * @property {number} tries
  * @property {number} [expires] last day on which it may be sent, where no recipe of the page says so
  * @property {string} [query] the analysis, where a query asked for it
+ * @property {Uint8Array} [body] the report as it is sent, where it is sealed for two servers
+ * @property {string} [path] where that goes, below the endpoint
+ * @property {boolean} [isResealed] is it the second one of its record?
  *
  * @typedef {{status: number, retryAfter: string | null}} Answer
  * @typedef {{name: string | null, json: RecipeJson | string, hash?: string}} Source a recipe, and its hash where that is pinned
@@ -63,8 +66,10 @@ export { ShoalError };
  * @property {(tx: Transaction, core: Core) => Promise<Uint8Array>} ledgerOf
  * @property {(tx: Transaction, core: Core, recipe: Recipe) => Promise<string | null>} refusal
  * @property {(code: string, recipe?: string | null, text?: string) => Outcome} note
- * @property {(recipe: Pick<Recipe, 'send'>, report: ReportJson, era: number,
- *   more?: (tx: Transaction, id: string) => Promise<object | null>) => Promise<string>} enqueue
+ * @property {(recipe: {send: {delayS: number}}, report: ReportJson, era: number,
+ *   more?: (tx: Transaction, id: string) => Promise<object | null>,
+ *   seal?: (report: ReportJson, id: string) => Promise<any>) => Promise<string>} enqueue `more` adds to the row, in its transaction;
+ *   `seal` makes of the report what is sent in its place
  * @property {(wants: (recipe: Recipe) => boolean, value: any) => Promise<Outcome[]>} event
  * @property {(recipe: any, value: any) => Promise<{value?: any, code?: string}>} item
  *
@@ -82,6 +87,8 @@ export { ShoalError };
  * @property {string | URL | (() => Promise<Core>)} [wasm] where the module lies, or how to get a core; by default shoal.wasm
  *   beside this file, and shoal-all.wasm where a recipe needs it
  * @property {string | URL | (() => Promise<import('./query_core.js').QueryCore>)} [queryWasm] the same for queries: shoal-query.wasm
+ * @property {string | URL | (() => Promise<WebAssembly.Module>)} [dapWasm] the same for recipes of two servers: shoal-dap.wasm
+ * @property {() => Promise<import('./hpke.js').Sealer>} [hpke] what seals for their keys; by default WebCrypto's X25519 and AES-GCM
  * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the registrable-domain list
  * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
  * @property {(task: () => void, ms: number) => any} [setTimer]
@@ -94,10 +101,11 @@ const FIRST_RETRY_MS = 5000;
 const TIMEOUT_MS = 30_000;
 const KEEPALIVE_MAX = 60_000; // browsers refuse more than 64 KiB in flight
 const RECIPE_MAX = 1 << 20;
+const SEALED = { 'Content-Type': 'application/ppm-dap;message=upload-req' };
 const DONE_MAX = 200; // finished reports kept for the person to see
 const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
 
-/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'runs' | 'keys' | 'policy' | 'wasm' | 'queryWasm'>>} Dependencies */
+/** @typedef {Required<Omit<Options, 'endpoint' | 'recipes' | 'runs' | 'keys' | 'policy' | 'wasm' | 'queryWasm' | 'dapWasm' | 'hpke'>>} Dependencies */
 
 /** What the platform offers for each dependency that is not given. @param {Options} given @returns {Promise<Dependencies>} */
 async function dependencies(given) {
@@ -267,7 +275,7 @@ export class Client {
     try {
       if (await this.#deps.storage.open(false)) {
         await this.#locked((tx) =>
-          Promise.all([tx.put('state', 'consent', state), tx.delete('state', 'secret'), tx.delete('state', 'analyses'),
+          Promise.all([tx.put('state', 'consent', state), ...['secret', 'analyses', 'keys'].map((key) => tx.delete('state', key)),
             tx.clear('queue'), tx.clear('events'), more?.(tx)]));
       }
     } catch (error) {
@@ -360,6 +368,8 @@ export class Client {
         ready = await import('./whole.js').then(async ({ wholeCore }) => accept(await wholeCore(fetch, wasm), sources)).catch(() => ready);
       }
       for (const name of ready.refused) this.#note('recipe-refused', name);
+      // Servers' keys are fetched now, and not when the first event comes: they need not learn when that was.
+      for (const recipe of ready.recipes) void this.#sealer(recipe);
       if (keys) await (await import('./signature.js')).keepSigned(ready, keys, (code, name) => this.#note(code, name));
       return ready;
     } catch (error) {
@@ -435,12 +445,21 @@ export class Client {
     const item = await this.#item(recipe, value);
     if (item.code) return item.code;
     if (this.#uniform() >= recipe.send.sample) return 'sampled-out';
-    const { code, secret } = await this.#debit(core, recipe);
+    const { code, seal } = await this.#sealer(recipe);
     if (code) return code;
+    const paid = await this.#debit(core, recipe);
+    if (paid.code) return paid.code;
     const seed = this.#random(32);
-    const report = recipe.report(recipe.randomize(item.value ?? null, seed, secret));
+    const report = recipe.report(recipe.randomize(item.value ?? null, seed, paid.secret));
     seed.fill(0);
-    return this.#enqueue(recipe, report, era);
+    return this.#enqueue(recipe, report, era, undefined, seal);
+  }
+
+  /** What seals the recipe's reports for two servers, where it names them; or the code that says why not. @param {Recipe} recipe */
+  async #sealer(recipe) {
+    const [sealer = { code: 'core-missing' }] =
+      recipe.json.aggregation?.protocol === 'dap' ? await this.#tell(dap, 'sealer', recipe) : [{}];
+    return sealer;
   }
 
   /**
@@ -517,12 +536,14 @@ export class Client {
    * Puts a private record into the queue, if the consent it was made under stands. Returns a code.
    * @type {View['enqueue']}
    */
-  async #enqueue(recipe, report, era, more) {
+  async #enqueue(recipe, report, era, more, seal) {
     const id = toHex(this.#random(16));
+    const sealed = await seal?.(report, id);
+    if (sealed?.code) return sealed.code;
     const due = this.#deps.now() + Math.floor(this.#uniform() * recipe.send.delayS * 1000);
     const isQueued = await this.#exclusive(async (tx) => {
       const extra = era === this.#era && (more ? await more(tx, id) : {});
-      if (extra) await tx.put('queue', id, { report, endpoint: this.#url, due, tries: 0, ...extra });
+      if (extra) await tx.put('queue', id, { report, endpoint: this.#url, due, tries: 0, ...sealed, ...extra });
       return extra;
     });
     if (!isQueued) return 'no-consent';
@@ -613,7 +634,7 @@ export class Client {
       const expires = row?.expires ?? recipes.find((r) => r.hash === row?.report.recipe_hash)?.expiresDay;
       if (!row || expires === undefined || row.due > this.#deps.now() || !this.#isOn()) return null;
       /** @type {Promise<Answer | null> | 'expired'} */
-      const answer = this.#day() > expires ? 'expired' : this.#post(key, row.report);
+      const answer = this.#day() > expires ? 'expired' : this.#post(key, row, recipes);
       return { row, answer };
     });
     if (!started) return;
@@ -625,15 +646,16 @@ export class Client {
     else await this.#keep(key, row, answer);
   }
 
-  /** @param {string} key @param {ReportJson} report @returns {Promise<Answer | null>} null where nothing answered */
-  async #post(key, report) {
-    const body = JSON.stringify(report);
+  /** @param {string} key @param {Row} row @param {Recipe[]} recipes @returns {Promise<Answer | null>} null where nothing answered */
+  async #post(key, row, recipes) {
+    const { path, report } = row;
+    const body = /** @type {any} */ (row.body ?? JSON.stringify(report));
     const stop = (this.#posting = new AbortController());
     const timer = this.#deps.setTimer(() => stop.abort(), TIMEOUT_MS);
     try {
-      const response = await this.#deps.fetch(this.#url, {
+      const response = await this.#deps.fetch(path ? new URL(`../${path}`, this.#url).href : this.#url, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+        headers: path ? SEALED : { 'Content-Type': 'application/json', 'Idempotency-Key': key },
         body,
         mode: 'cors',
         credentials: 'omit',
@@ -643,8 +665,11 @@ export class Client {
         keepalive: body.length <= KEEPALIVE_MAX,
         signal: stop.signal,
       });
-      await response.arrayBuffer().catch(() => {}); // read to the end, so that the connection can be used again
-      return { status: response.status, retryAfter: response.headers.get('Retry-After') };
+      let { status } = response;
+      const answer = await response.arrayBuffer().catch(() => null); // to the end, so that the connection can be used again
+      // A leader says of each report in an empty answer that it is taken.
+      if (path && response.ok) [status] = answer?.byteLength === 0 ? [202] : await this.#tell(dap, 'judged', key, row, answer, recipes);
+      return { status, retryAfter: response.headers.get('Retry-After') };
     } catch {
       return null;
     } finally {
@@ -704,6 +729,15 @@ export class Client {
    */
   ask(list) {
     return this.#chunk(() => import('./queries.js'), 'ask', list);
+  }
+
+  /**
+   * Shares a measurement of which two servers learn EXACT sums: nothing randomizes it, and it has no budget. Ask for consent to that.
+   * @param {import('./dap.js').ExactTask} task @param {import('./dap.js').Measurement} measurement
+   * @returns {Promise<Outcome[]>} `queued`, or why not
+   */
+  shareExactly(task, measurement) {
+    return this.#chunk(dap, 'shareExactly', task, measurement);
   }
 
   /** What was asked, and what became of it, newest first. @returns {Promise<LogEntry[]>} */
@@ -786,6 +820,8 @@ function accept(core, sources) {
   }
   return { core, recipes: [...recipes.values()], refused, isLacking };
 }
+
+const dap = () => import('./dap.js');
 
 /** Does the recipe count hosts or sites? @param {Recipe} recipe */
 const isAddress = (recipe) => /host|site/.test(recipe.valueKind);

@@ -5,7 +5,8 @@
 
 /**
  * @typedef {{[key: string]: any}} RecipeJson a recipe file, parsed
- * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records: string[]}} ReportJson
+ * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records: string[],
+ *   servers?: {leader: string, helper: string}}} ReportJson with `servers`, what was split and sealed for the two
  */
 
 /** An error of the core: `code` and `number` are those of core/shoal_err.h, `field` a recipe path or a position. */

@@ -88,6 +88,7 @@ export function start({ client: importClient = () => import('./client.js'), ...o
     /** @type {Client['visit']} */ visit: hand('visit'),
     /** @type {Client['type']} */ type: hand('type'),
     /** @type {Client['donate']} */ donate: hand('donate'),
+    /** @type {Client['shareExactly']} */ shareExactly: hand('shareExactly'),
     /** @type {Client['optIn']} */ optIn: hand('optIn'),
     /** @type {Client['ask']} */ ask: hand('ask'),
     track: {

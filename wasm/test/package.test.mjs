@@ -32,7 +32,7 @@ after(() => rm(project, { recursive: true, force: true }));
 
 // [file in dist, most bytes after gzip]
 const LIMITS = /** @type {const} */ ([
-  ['loader.js', 2048], ['client.js', 8192], ['shoal.wasm', 15360], ['shoal-query.wasm', 18432],
+  ['loader.js', 2048], ['client.js', 8192], ['shoal.wasm', 15360], ['shoal-query.wasm', 18432], ['shoal-dap.wasm', 18432],
   ['shoal-all.wasm', 38912],
 ]);
 
@@ -42,7 +42,7 @@ test('gzip sizes are within their limits', async (t) => {
     t.diagnostic(`${file}: ${size} of ${limit} bytes`);
     assert.ok(size <= limit, `${file} has ${size} bytes, more than ${limit}`);
   }
-  for (const file of ['observe.js', 'reasons.js', 'queries.js', 'address.js', 'memory_storage.js', 'signature.js', 'site.js', 'tracking.js', 'whole.js']) {
+  for (const file of ['observe.js', 'reasons.js', 'queries.js', 'address.js', 'memory_storage.js', 'signature.js', 'site.js', 'tracking.js', 'whole.js', 'dap.js', 'hpke.js']) {
     t.diagnostic(`${file} (loaded when needed): ${gzipSync(await readFile(join(WASM, 'dist', file)), { level: 9 }).length} bytes`);
   }
 });
@@ -75,6 +75,7 @@ test('the package has no dependencies and carries the licences of what is inside
   assert.deepEqual((await readdir(installed)).filter((name) => !name.startsWith('.')), ['shoal-client']);
   const licences = await readFile(join(installed, 'shoal-client/dist/LICENSES.txt'), 'utf8');
   assert.match(await readFile(join(installed, 'shoal-client/dist/LICENSE'), 'utf8'), /Apache License/);
+  assert.match(licences, /^@hpke\/common$[^]*Ajitomi Daisuke[^]*^@hpke\/core$/m);
   assert.match(licences, /^idb$[^]*Jake Archibald[^]*^tldts$[^]*MIT/m);
 });
 
@@ -118,11 +119,14 @@ test('its types pass tsc, and wrong use does not', async () => {
       const followed = [...(await runs.track.optIn('settings')), ...(await runs.track.sample('views', 1)), ...(await runs.track.answer()), ...pairs];
       const [run]: RunBalance[] = (await client.ledger()).filter((entry): entry is typeof entry & RunBalance => entry.run !== undefined);
       const spent: string = followed[0].code + run.text + run.votes.used;
+      const exact = await asking.shareExactly({ info: 'ages', leader: 'https://l.example', helper: 'https://h.example', time_precision_s: 3600,
+        min_batch_size: 100, vdaf: { type: 'sum-vec', length: 2, bits: 4, chunk: 3 } }, [1, 15]);
+      const sealed: string | undefined = exact[0].code + (await client.reports())[0].report.servers?.helper;
       const charges = (await client.ledger()).filter((entry): entry is typeof entry & Charge => entry.analysis !== undefined);
       const end: () => void = asking.observe(document.body, (word: string) => asking.donate('s', { word }));
       end();
       const parts: string[] = log[0].reports.map(({ state, report }) => state + report.key + log[0].asked?.personEpsilon);
-      const told: string = spent + parts.join() + kept.length + log[0].text + log[0].asked?.minimum + charges[0].userEpsilon.used + QueryCore.name;
+      const told: string = sealed + spent + parts.join() + kept.length + log[0].text + log[0].asked?.minimum + charges[0].userEpsilon.used + QueryCore.name;
       const sent: string[] = (await shoal.reports()).map((entry) => entry.report.records[0]);
       const core: Core = await load();
       const recipe: Recipe = core.recipe({});
@@ -136,6 +140,7 @@ test('its types pass tsc, and wrong use does not', async () => {
     export const d = async () => (await init({ endpoint: '', recipes: [] })).donate('s', 'x');
     export const e = async () => (await init({ endpoint: '', recipes: [] })).observe(document.body, (word: number) => word);
     export const f = async () => (await init({ endpoint: '', recipes: [] })).record('s', { a: [1] });
+    export const g = async () => (await init({ endpoint: '', recipes: [] })).shareExactly({ info: 'x' }, 1);
     export const c = async () => (await init({ endpoint: '', recipes: [] })).record(1, 'x');`;
   await writeFile(join(project, 'good.ts'), good);
   await writeFile(join(project, 'bad.ts'), bad);
@@ -143,7 +148,7 @@ test('its types pass tsc, and wrong use does not', async () => {
     const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--module', resolution[0], '--moduleResolution', resolution[1]];
     await run(process.execPath, [tsc, ...options, 'good.ts'], { cwd: project }).catch((error) => assert.fail(error.stdout));
     const refused = await run(process.execPath, [tsc, ...options, 'bad.ts'], { cwd: project }).then(() => '', (error) => error.stdout);
-    assert.equal(refused.match(/bad\.ts\(\d+/g)?.length, 6, refused);
+    assert.equal(refused.match(/bad\.ts\(\d+/g)?.length, 7, refused);
   }
 });
 
