@@ -27,8 +27,8 @@ typedef struct scan {
     int is_signed;
     uint64_t *points, *squares; // items as points of the hash's field; squares for poly1 only
     size_t n_items, block;
-    int64_t *sums;    // n_items per thread
-    int32_t *scratch; // TOGETHER * m per thread
+    int64_t *sums; // n_items per thread
+    int32_t *rows; // TOGETHER * m per thread
 } scan;
 
 // One row's hash, ready to be asked for many points.
@@ -160,7 +160,7 @@ static void scan_rows(void *context, unsigned part, unsigned n_parts)
     uint64_t k = s->part->k;
     uint32_t start = (uint32_t)(k * part / n_parts), stop = (uint32_t)(k * (part + 1) / n_parts);
     row_group group;
-    group.values = s->scratch + (size_t)part * TOGETHER * s->part->m;
+    group.values = s->rows + (size_t)part * TOGETHER * s->part->m;
     for (size_t first = 0; first < s->n_items; first += s->block) {
         size_t n = s->n_items - first < s->block ? s->n_items - first : s->block;
         scan_block(s, s->sums + part * s->n_items, &group, start, stop, first, n);
@@ -180,9 +180,10 @@ static shoal_err run(scan *s, int64_t *support, agg_error *error, const uint64_t
     s->points = agg_alloc(error, s->n_items, sizeof *s->points);
     s->squares = agg_alloc(error, s->n_items, sizeof *s->squares);
     s->sums = agg_alloc(error, s->n_items, n_threads * sizeof *s->sums);
-    s->scratch = agg_alloc(error, s->part->m, n_threads * TOGETHER * sizeof *s->scratch);
-    int has_all = s->points != NULL && s->squares != NULL && s->sums != NULL && s->scratch != NULL;
+    void *rows = agg_alloc(error, s->part->m + AGG_LINE, n_threads * TOGETHER * sizeof *s->rows);
+    int has_all = s->points != NULL && s->squares != NULL && s->sums != NULL && rows != NULL;
     if (has_all) {
+        s->rows = agg_line_start(rows);
         make_points(s, items);
         agg_parallel(n_threads, scan_rows, s);
         memset(support, 0, s->n_items * sizeof *support);
@@ -192,7 +193,7 @@ static shoal_err run(scan *s, int64_t *support, agg_error *error, const uint64_t
     free(s->points);
     free(s->squares);
     free(s->sums);
-    free(s->scratch);
+    free(rows);
     return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 

@@ -130,9 +130,10 @@ shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part 
     decoding d = {part, sketch, agg_whole_domain_size(part), is_signed, (uint64_t *)support, NULL, NULL, 1};
     d.n_parts = parts_of(d.size, n_threads);
     d.more = agg_alloc(error, d.size * (d.n_parts - 1), sizeof *d.more);
-    d.values = agg_alloc(error, (size_t)part->m * d.n_parts, sizeof *d.values);
-    shoal_err err = d.more == NULL || d.values == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    void *values = agg_alloc(error, part->m + AGG_LINE, d.n_parts * sizeof *d.values);
+    shoal_err err = d.more == NULL || values == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
+        d.values = agg_line_start(values);
         memset(d.sums, 0, d.size * sizeof *d.sums);
         agg_parallel(d.n_parts, add_rows, &d);
         agg_parallel(d.n_parts, join_sums, &d);
@@ -140,7 +141,7 @@ shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part 
     }
     if (err == SHOAL_OK && !is_signed) divide(d.sums, d.size, part->m);
     free(d.more);
-    free(d.values);
+    free(values);
     return err;
 }
 
@@ -163,11 +164,12 @@ static shoal_err pick(int64_t *support, agg_error *error, const shoal_part *part
                       const uint64_t *items, size_t n_items, unsigned n_threads)
 {
     size_t size = agg_whole_domain_size(part);
-    int64_t *all = agg_alloc(error, size, sizeof *all);
-    if (all == NULL) return AGG_ERR_MEMORY;
+    void *memory = agg_alloc(error, size + AGG_LINE, sizeof(int64_t));
+    if (memory == NULL) return AGG_ERR_MEMORY;
+    int64_t *all = agg_line_start(memory);
     shoal_err err = agg_whole_domain(all, error, part, sketch, n_threads);
     for (size_t i = 0; err == SHOAL_OK && i < n_items; i++) support[i] = all[items[i] & (size - 1)];
-    free(all);
+    free(memory);
     return err;
 }
 

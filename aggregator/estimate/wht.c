@@ -72,10 +72,11 @@ shoal_err agg_wht_wide(int64_t *x, agg_error *error, size_t n, unsigned n_thread
     }
     if (n_threads < 1) n_threads = 1;
     if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
-    a.copies = agg_alloc(error, n_threads * a.rows, WIDTH * sizeof *a.copies);
-    if (a.copies == NULL) return AGG_ERR_MEMORY;
+    void *copies = agg_alloc(error, n_threads * a.rows + 1, WIDTH * sizeof *a.copies);
+    if (copies == NULL) return AGG_ERR_MEMORY;
+    a.copies = agg_line_start(copies);
     agg_parallel(n_threads, transform_rows, &a);
     agg_parallel(n_threads, transform_columns, &a);
-    free(a.copies);
+    free(copies);
     return SHOAL_OK;
 }

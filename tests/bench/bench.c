@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agg_cpu.h"
 #include "record.h"
 
 #define ROUNDS_MIN 5
@@ -99,6 +100,21 @@ void bench_run(const bench_step *step)
            1e9 * real[rounds - 1] / (double)step->real.units, rounds, median_ns(naive, rounds, step->naive.units),
            step->plain, median_ns(read, rounds, step->read.units), step->aim_ns, step->aim_read);
     fflush(stdout);
+}
+
+void bench_run_variants(const bench_step *step)
+{
+    char name[128];
+    agg_cpu chosen = agg_cpu_chosen();
+    bench_run(step);
+    for (agg_cpu cpu = chosen; cpu-- > AGG_CPU_PORTABLE;) {
+        bench_step variant = *step;
+        snprintf(name, sizeof name, "%s, %s", step->name, agg_cpu_name(cpu));
+        variant.name = name;
+        if (setenv("SHOAL_CPU", agg_cpu_name(cpu), 1) != 0) bench_die("out of memory");
+        bench_run(&variant);
+    }
+    if (setenv("SHOAL_CPU", agg_cpu_name(chosen), 1) != 0) bench_die("out of memory");
 }
 
 void bench_recipe(agg_recipe *recipe, const char *mechanism, uint32_t k, uint32_t m)

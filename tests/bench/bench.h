@@ -29,6 +29,10 @@ typedef struct bench_step {
 // Times one step and prints its line.
 void bench_run(const bench_step *step);
 
+// The same for every instruction set that the machine has (agg_cpu.h), the chosen one first and under the step's own name, the others
+// as "NAME, portable" and so on.
+void bench_run_variants(const bench_step *step);
+
 // Adds up memory, as fast as plain C reads it.
 uint64_t bench_read(const void *bytes, size_t len);
 

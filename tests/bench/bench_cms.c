@@ -127,15 +127,15 @@ static void look_up(const agg_sketch *sketch)
         agg_recipe_item(&l->items[i], &l->recipe, bytes, sizeof bytes);
     }
     // 25 s for 250,000 words and 65,536 rows.
-    bench_run(&(bench_step){"estimate words, k=65536 (slice of 4,096)",
-                            "word and row",
-                            "word by word, scalar",
-                            25e9 / (250000.0 * ROWS_MAX),
-                            0,
-                            {real_lookup, (uint64_t)WORDS * ROWS_MAX},
-                            {naive_lookup, (uint64_t)NAIVE_WORDS * ROWS_MAX},
-                            {read_lookup, (uint64_t)WORDS * ROWS_MAX},
-                            l});
+    bench_run_variants(&(bench_step){"estimate words, k=65536 (slice of 4,096)",
+                                     "word and row",
+                                     "word by word, scalar",
+                                     25e9 / (250000.0 * ROWS_MAX),
+                                     0,
+                                     {real_lookup, (uint64_t)WORDS * ROWS_MAX},
+                                     {naive_lookup, (uint64_t)NAIVE_WORDS * ROWS_MAX},
+                                     {read_lookup, (uint64_t)WORDS * ROWS_MAX},
+                                     l});
     free(l->rows);
     agg_recipe_release(&l->recipe);
     free(l);
