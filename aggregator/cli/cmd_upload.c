@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal upload: what devices do under a task of two servers, for reports that are there already and for measurements of a file.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_file.h"
+#include "agg_size.h"
+#include "commands.h"
+#include "dap_upload.h"
+#include "options.h"
+#include "reader.h"
+#include "talk.h"
+
+static const char help_text[] =
+    "Usage: shoal upload --recipe R FILE...\n"
+    "       shoal upload --task T --measurements FILE\n\n"
+    "Splits reports into shares, seals one to each of two servers, and sends them to the leader.\n"
+    "A FILE holds batches or NDJSON reports, as shoal simulate writes them; - is a pipe.\n"
+    "Measurements of a task are added up exactly, without local noise: one a line, entries between commas.\n\n"
+    "  --recipe FILE        the collection's recipe, whose aggregation is dap\n"
+    "  --task FILE          a task file, in place of a recipe\n"
+    "  --measurements FILE  measurements of the task; - is a pipe\n"
+    "  --leader-url URL     where the leader is reached, if not under the URL that the task states\n"
+    "  --helper-url URL     the same of the helper\n"
+    "  --time SECONDS       the time that reports state, since 1970-01-01; the default is now\n"
+    "  --max-rejected SHARE exit with code 4 when a larger share of the reports was not taken (default 0.01)\n"
+    "  --verbose            print what the parties of the task agree on\n";
+
+typedef struct arguments {
+    const char *recipe, *task, *measurements, *leader, *helper, *time, *max_rejected;
+    int verbose;
+    double max_share;
+    shoal_url leader_url, helper_url;
+    int64_t time_s;
+    const char **files;
+    int n_files;
+} arguments;
+
+static shoal_err read_url(shoal_url *url, agg_error *error, const char *name, const char *text)
+{
+    const char *why = "";
+    if (text == NULL) return SHOAL_OK;
+    shoal_err err = shoal_url_set(url, text, strlen(text), &why);
+    return err == SHOAL_OK ? err : agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s %s", name, why);
+}
+
+static shoal_err check_inputs(agg_error *error, const arguments *a)
+{
+    if ((a->recipe == NULL) == (a->task == NULL))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "give either --recipe or --task");
+    if (a->task != NULL && (a->measurements == NULL || a->n_files > 0))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--task goes with --measurements, and with no other file");
+    if (a->recipe != NULL && a->measurements != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--measurements goes with --task: what a recipe collects is randomized first");
+    if (a->recipe != NULL && a->n_files == 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no file to read; - is standard input");
+    return SHOAL_OK;
+}
+
+static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"task", 0, &a->task, NULL},
+                                  {"leader-url", 0, &a->leader, NULL},
+                                  {"measurements", 0, &a->measurements, NULL},
+                                  {"helper-url", 0, &a->helper, NULL},
+                                  {"max-rejected", 0, &a->max_rejected, NULL},
+                                  {"time", 0, &a->time, NULL},
+                                  {"verbose", 0, NULL, &a->verbose},
+                                  {NULL, 0, NULL, NULL}};
+    uint64_t time_s = 0;
+    a->max_share = 0.01;
+    a->time_s = -1;
+    a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
+    if (a->files == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
+    if (err != SHOAL_OK || *help) return err;
+    err = check_inputs(error, a);
+    if (err == SHOAL_OK) err = read_url(&a->leader_url, error, "leader-url", a->leader);
+    if (err == SHOAL_OK) err = read_url(&a->helper_url, error, "helper-url", a->helper);
+    if (err == SHOAL_OK && a->max_rejected != NULL)
+        err = cli_read_decimal(&a->max_share, error, "max-rejected", a->max_rejected, 0, 1);
+    if (err == SHOAL_OK && a->time != NULL) {
+        err = cli_read_whole(&time_s, error, "time", a->time, 0, (uint64_t)1 << 40);
+        a->time_s = (int64_t)time_s;
+    }
+    return err;
+}
+
+// ---- reports ----
+
+typedef struct uploading {
+    agg_dap_uploader *uploader;
+    size_t record_size;
+} uploading;
+
+static shoal_err take_records(void *context, agg_error *error, const uint8_t *batch_id, const uint8_t *records,
+                              uint32_t count)
+{
+    uploading *up = context;
+    shoal_err err = SHOAL_OK;
+    (void)batch_id;
+    for (uint32_t i = 0; i < count && err == SHOAL_OK; i++)
+        err = agg_dap_upload_add_record(up->uploader, error, records + i * up->record_size);
+    return err;
+}
+
+static shoal_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, agg_error *error, const arguments *a,
+                              const agg_recipe *recipe)
+{
+    char command[] = "upload";
+    uploading up = {uploader, recipe->recipe.record_size};
+    agg_reader reader = {recipe, take_records, &up, cli_talk, command, NULL, NULL};
+    shoal_err err = SHOAL_OK;
+    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) err = agg_reader_file(count, error, &reader, a->files[i]);
+    return err == SHOAL_OK ? agg_dap_upload_flush(uploader, error) : err;
+}
+
+// ---- measurements ----
+
+#define MEASUREMENTS_MAX ((size_t)1 << 30)
+
+typedef struct measuring {
+    const agg_dap_task *task;
+    uint64_t *words;
+    size_t n_words;
+} measuring;
+
+// A whole number at *at, which moves behind it; blanks around it are skipped.
+static int read_number(uint64_t *number, const char **at, const char *end)
+{
+    const char *p = *at;
+    uint64_t n = 0;
+    while (p < end && (*p == ' ' || *p == '\t')) p++;
+    const char *first = p;
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        uint64_t digit = (uint64_t)(*p - '0');
+        if (n > (UINT64_MAX - digit) / 10) return 0;
+        n = 10 * n + digit;
+    }
+    int is_there = p > first;
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
+    *at = p;
+    *number = n;
+    return is_there;
+}
+
+// The largest number that an entry may be.
+static uint64_t entry_max(const shoal_prio3_parameters *v)
+{
+    switch (v->circuit) {
+    case SHOAL_CIRCUIT_SUM:
+    case SHOAL_CIRCUIT_SUM_VEC: return v->max;
+    case SHOAL_CIRCUIT_HISTOGRAM: return v->length - 1;
+    case SHOAL_CIRCUIT_COUNT:
+    case SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC: break;
+    }
+    return 1;
+}
+
+// Refusals name the line and never what is in it.
+static shoal_err read_measurement(measuring *m, agg_error *error, const char *at, const char *end)
+{
+    const shoal_prio3_parameters *v = &m->task->task.vdaf;
+    uint64_t weight = 0;
+    for (size_t i = 0; i < m->n_words; i++) {
+        if (i > 0 && (at == end || *at++ != ','))
+            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "is not %zu numbers between commas", m->n_words);
+        if (!read_number(&m->words[i], &at, end))
+            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "is not %zu whole numbers", m->n_words);
+        if (m->words[i] > entry_max(v))
+            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has a number above %llu",
+                            (unsigned long long)entry_max(v));
+        weight += m->words[i];
+    }
+    if (at != end) return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "has more than %zu numbers", m->n_words);
+    if (v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC && weight > v->max)
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has more than %llu ones", (unsigned long long)v->max);
+    return SHOAL_OK;
+}
+
+// Goes over the lines: with no uploader only to see that all are good, so that nothing is sent of a file with a bad one.
+static shoal_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error *error, const agg_bytes *bytes)
+{
+    const char *at = (const char *)bytes->data, *end = at + bytes->len;
+    for (unsigned long line = 1; at < end; line++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline != NULL ? newline : end;
+        shoal_err err = read_measurement(m, error, at, stop);
+        if (err != SHOAL_OK) {
+            agg_error_prefix(error, "line %lu", line);
+            return err;
+        }
+        if (uploader != NULL) err = agg_dap_upload_add(uploader, error, m->words);
+        if (err != SHOAL_OK) return err;
+        at = stop + (newline != NULL);
+    }
+    return uploader != NULL ? agg_dap_upload_flush(uploader, error) : SHOAL_OK;
+}
+
+static shoal_err with_measurements(const agg_bytes *bytes, agg_dap_uploader *uploader, agg_error *error,
+                                   const agg_dap_task *task)
+{
+    measuring m = {task, NULL, agg_dap_upload_words(task)};
+    m.words = agg_alloc(error, m.n_words, sizeof *m.words);
+    if (m.words == NULL) return AGG_ERR_MEMORY;
+    shoal_err err = walk_lines(&m, uploader, error, bytes);
+    memset(m.words, 0, m.n_words * sizeof *m.words);
+    free(m.words);
+    return err;
+}
+
+// ---- the command ----
+
+static uint64_t print_counts(const agg_dap_upload_count *count, const agg_read_count *read)
+{
+    uint64_t left = count->heavy + read->rejected;
+    printf("accepted            %llu\n", (unsigned long long)count->accepted);
+    if (read->rejected > 0) printf("no report           %llu\n", (unsigned long long)read->rejected);
+    if (count->heavy > 0) printf("too heavy           %llu\n", (unsigned long long)count->heavy);
+    for (uint32_t i = 0; i <= SHOAL_DAP_OUTDATED_CONFIG; i++) {
+        if (count->refused[i] == 0) continue;
+        printf("refused             %llu, %s\n", (unsigned long long)count->refused[i], shoal_dap_report_error_name(i));
+        left += count->refused[i];
+    }
+    return left;
+}
+
+static shoal_err tell(agg_error *error, const arguments *a, const agg_dap_upload_count *count,
+                      const agg_read_count *read)
+{
+    uint64_t left = print_counts(count, read), all = left + count->accepted;
+    if ((double)left <= a->max_share * (double)all) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED, "%llu of %llu reports were not taken",
+                    (unsigned long long)left, (unsigned long long)all);
+}
+
+static shoal_err upload(agg_error *error, const arguments *a, const agg_dap_task *task, const agg_bytes *bytes)
+{
+    agg_read_count read = {0, 0, 0, 0, 0};
+    agg_dap_uploader *uploader = NULL;
+    const agg_dap_upload_settings settings = {.task = task,
+                                              .leader = a->leader != NULL ? &a->leader_url : NULL,
+                                              .helper = a->helper != NULL ? &a->helper_url : NULL,
+                                              .time_s = a->time_s};
+    shoal_err err = agg_dap_uploader_open(&uploader, error, &settings);
+    if (err != SHOAL_OK) return err;
+    if (task->has_recipe)
+        err = upload_files(uploader, &read, error, a, &task->recipe);
+    else
+        err = with_measurements(bytes, uploader, error, task);
+    // What was accepted before an error is accepted.
+    if (err == SHOAL_OK)
+        err = tell(error, a, agg_dap_upload_counts(uploader), &read);
+    else
+        (void)print_counts(agg_dap_upload_counts(uploader), &read);
+    agg_dap_uploader_close(uploader);
+    return err;
+}
+
+static shoal_err run_recipe(agg_error *error, const arguments *a, const agg_dap_task *task)
+{
+    if (task->has_recipe) return upload(error, a, task, NULL);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is a task file, and goes with --task", a->recipe);
+}
+
+static shoal_err run_task(agg_error *error, const arguments *a, const agg_dap_task *task)
+{
+    agg_bytes bytes;
+    char command[] = "upload";
+    if (task->has_recipe)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is a recipe, and goes with --recipe", a->task);
+    shoal_err err = agg_file_read(&bytes, error, a->measurements, MEASUREMENTS_MAX);
+    if (err != SHOAL_OK) return err;
+    err = with_measurements(&bytes, NULL, error, task);
+    if (err != SHOAL_OK)
+        agg_error_prefix(error, "%s", a->measurements);
+    else
+        cli_talk(command, AGG_DAP_EXACT_LABEL);
+    if (err == SHOAL_OK) err = upload(error, a, task, &bytes);
+    memset(bytes.data, 0, bytes.len);
+    free(bytes.data);
+    return err;
+}
+
+static shoal_err run(agg_error *error, const arguments *a)
+{
+    agg_dap_task task;
+    shoal_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);
+    if (err != SHOAL_OK) return err;
+    if (a->verbose) agg_dap_task_print(stderr, &task);
+    err = a->recipe != NULL ? run_recipe(error, a, &task) : run_task(error, a, &task);
+    agg_dap_task_release(&task);
+    return err;
+}
+
+int cmd_upload(int argc, char **argv)
+{
+    arguments a = {.recipe = NULL};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    int help = 0;
+    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    if (err == SHOAL_OK && help)
+        fputs(help_text, stdout);
+    else if (err == SHOAL_OK)
+        err = run(&error, &a);
+    free(a.files);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("upload", &error);
+}
