@@ -32,6 +32,7 @@ static const command commands[] = {
     {"serve", cmd_serve, "HTTP: batches in, results out"},
 #endif
 #ifdef SHOAL_WITH_DAP
+    {"upload", cmd_upload, "reports as sealed shares to two servers, as devices send them"},
     {"dap-key", cmd_dap_key, "a key pair for one of two servers, or for their collector"},
 #endif
 };
