@@ -22,6 +22,7 @@ int cmd_track(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 #endif
 #ifdef SHOAL_WITH_DAP
+int cmd_collect(int argc, char **argv);
 int cmd_dap_key(int argc, char **argv);
 int cmd_upload(int argc, char **argv);
 #endif

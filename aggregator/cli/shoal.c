@@ -33,6 +33,7 @@ static const command commands[] = {
 #endif
 #ifdef SHOAL_WITH_DAP
     {"upload", cmd_upload, "reports as sealed shares to two servers, as devices send them"},
+    {"collect", cmd_collect, "a batch of two servers: an accumulator, or exact sums"},
     {"dap-key", cmd_dap_key, "a key pair for one of two servers, or for their collector"},
 #endif
 };

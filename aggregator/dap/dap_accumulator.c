@@ -2,16 +2,24 @@
 // Sums into sketches; see dap_accumulator.h. Knows no mechanism: what a sketch is like its kind says, what the sums are the split.
 #include "dap_accumulator.h"
 
-// Whether n reports that were verified can sum to this: each raises one entry (Histogram) or at most prio3.max of them. With sums up
-// to n, n below 2^32 and at most 2^17 entries nothing overflows.
-static int are_sums_of(const shoal_split *split, const uint64_t *sums, uint64_t n)
+// a b, or the largest number where that is above it.
+static uint64_t times(uint64_t a, uint64_t b)
 {
+    return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+int agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums, uint64_t n)
+{
+    const int is_number = vdaf->circuit == SHOAL_CIRCUIT_SUM || vdaf->circuit == SHOAL_CIRCUIT_SUM_VEC;
+    const uint64_t most = is_number ? times(n, vdaf->max) : n;
     uint64_t total = 0;
-    for (uint32_t i = 0; i < split->prio3.length; i++) {
-        if (sums[i] > n) return 0;
-        total += sums[i];
+    for (size_t i = 0; i < n_sums; i++) {
+        if (sums[i] > most) return 0;
+        total = sums[i] > UINT64_MAX - total ? UINT64_MAX : total + sums[i];
     }
-    return split->prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM ? total == n : total <= n * split->prio3.max;
+    if (vdaf->circuit == SHOAL_CIRCUIT_HISTOGRAM) return total == n; // each raises one entry
+    if (vdaf->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC) return total <= times(n, vdaf->max);
+    return 1;
 }
 
 // Of a sketch that counts the records of each row.
@@ -54,7 +62,7 @@ shoal_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const 
         err = agg_fail(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME,
                        "recipe %s: an accumulator counts at most %llu records, and the batch has %llu", acc->recipe_id,
                        (unsigned long long)kind->n_max, (unsigned long long)n);
-    else if (!are_sums_of(split, sums, n))
+    else if (!agg_dap_are_sums_of(&split->prio3, sums, split->prio3.length, n))
         err = agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
                        "the two shares do not add up to counts of %llu reports: they are not of the same batch",
                        (unsigned long long)n);

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// shoal collect: a batch of two servers, as an accumulator or as exact sums.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "commands.h"
+#include "dap_accumulator.h"
+#include "dap_collect.h"
+#include "dap_token.h"
+#include "estimate_print.h"
+#include "guarantee.h"
+#include "options.h"
+#include "period.h"
+#include "result_options.h"
+#include "split.h"
+#include "talk.h"
+
+static const char help_text[] =
+    "Usage: shoal collect --recipe R --key FILE --token-file FILE --from T --to T -o ACC\n"
+    "       shoal collect --task T --key FILE --token-file FILE --from T --to T [-o FILE]\n\n"
+    "Asks the leader of two servers for a batch: all reports whose time lies in an interval. Of a recipe\n"
+    "the sums are its accumulator, for shoal estimate; of a task file they are exact sums, and are printed.\n"
+    "A report is given out once: the same interval may be asked for again, one that overlaps it is refused\n"
+    "(exit 3), as is one of fewer reports than the minimum.\n\n"
+    "  --recipe FILE       the collection's recipe (JSON), whose aggregation is dap\n"
+    "  --task FILE         or the task file (JSON) of exact sums\n"
+    "  --key FILE          the collector's secret key, of shoal dap-key\n"
+    "  --token-file FILE   the token that the leader asks for, on the first line\n"
+    "  --from T            the first day, YYYY-MM-DD, or moment, YYYY-MM-DDTHH:MMZ or in seconds since 1970; a\n"
+    "                      whole unit of the time precision\n"
+    "  --to T              the last day, which is included, or moment, which is not\n"
+    "  --wait S            seconds to ask again while the batch is not ready; default 0\n"
+    "  --leader-url URL    where the leader is, if not where the recipe or the task says\n"
+    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
+    "  --format FORMAT     of exact sums: table (default), json or csv\n"
+    "  -o, --output FILE   the accumulator, replaced when it exists; the sums: default standard output\n";
+
+#define DAY_S UINT64_C(86400)
+#define WAIT_MAX 604800u // a week
+
+typedef struct arguments {
+    const char *recipe, *task, *key, *token_file, *from, *to, *wait, *leader_url, *honest, *format, *output;
+    uint64_t from_s, to_s, wait_s; // from .. to, seconds since 1970, the latter not included
+    double honest_share;
+    agg_format sums_format;
+    shoal_url leader; // empty where not given
+} arguments;
+
+// ---- options ----
+
+#define SECONDS_MAX (UINT64_C(2932897) * DAY_S) // the end of the year 9999
+
+// Reads "THH:MMZ" and nothing else. Returns: 1, or 0.
+static int read_time_of_day(uint64_t *seconds, const char *text)
+{
+    char spelled[16];
+    unsigned hour = 0, minute = 0;
+    if (sscanf(text, "T%2u:%2uZ", &hour, &minute) != 2 || hour > 23 || minute > 59) return 0;
+    snprintf(spelled, sizeof spelled, "T%02u:%02uZ", hour, minute);
+    *seconds = hour * 3600 + minute * 60;
+    return strcmp(spelled, text) == 0;
+}
+
+// Reads a day, a minute or seconds; of a day its first second, or the one behind its last.
+static shoal_err read_moment(uint64_t *seconds, agg_error *error, const char *name, const char *text, int is_end)
+{
+    const size_t len = strlen(text);
+    char day_text[11] = "";
+    int32_t day;
+    uint64_t time = is_end ? DAY_S : 0;
+    if (len > 0 && strspn(text, "0123456789") == len) return cli_read_whole(seconds, error, name, text, 0, SECONDS_MAX);
+    memcpy(day_text, text, len < 10 ? len : 10);
+    if (!agg_day_parse(&day, day_text) || (len != 10 && !read_time_of_day(&time, text + 10)))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--%s is YYYY-MM-DD, YYYY-MM-DDTHH:MMZ or seconds since 1970", name);
+    *seconds = (uint64_t)day * DAY_S + time;
+    return SHOAL_OK;
+}
+
+static shoal_err read_interval(arguments *a, agg_error *error)
+{
+    shoal_err err = cli_need(error, "from", a->from);
+    if (err == SHOAL_OK) err = cli_need(error, "to", a->to);
+    if (err == SHOAL_OK) err = read_moment(&a->from_s, error, "from", a->from, 0);
+    if (err == SHOAL_OK) err = read_moment(&a->to_s, error, "to", a->to, 1);
+    if (err == SHOAL_OK && a->to_s <= a->from_s)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the interval is empty: --to is not behind --from");
+    return err;
+}
+
+static shoal_err read_files(const arguments *a, agg_error *error)
+{
+    if ((a->recipe == NULL) == (a->task == NULL))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "one of --recipe and --task is needed");
+    shoal_err err = cli_need(error, "key", a->key);
+    if (err == SHOAL_OK) err = cli_need(error, "token-file", a->token_file);
+    if (err == SHOAL_OK && a->recipe != NULL) err = cli_need(error, "output", a->output);
+    if (err == SHOAL_OK && a->recipe != NULL && a->format != NULL)
+        err =
+            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--format is of exact sums: a recipe gives an accumulator");
+    return err;
+}
+
+static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+{
+    static const char *const formats[] = {"table", "json", "csv", NULL};
+    static const agg_format formats_of[] = {AGG_TABLE, AGG_JSON, AGG_CSV};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},   {"task", 0, &a->task, NULL},
+                                  {"key", 0, &a->key, NULL},         {"token-file", 0, &a->token_file, NULL},
+                                  {"from", 0, &a->from, NULL},       {"to", 0, &a->to, NULL},
+                                  {"wait", 0, &a->wait, NULL},       {"leader-url", 0, &a->leader_url, NULL},
+                                  {"honest", 0, &a->honest, NULL},   {"format", 0, &a->format, NULL},
+                                  {"output", 'o', &a->output, NULL}, {NULL, 0, NULL, NULL}};
+    size_t format = 0;
+    const char *why = "";
+    a->honest_share = 1;
+    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    if (err != SHOAL_OK || *help) return err;
+    err = read_files(a, error);
+    if (err == SHOAL_OK) err = read_interval(a, error);
+    if (err == SHOAL_OK && a->wait != NULL) err = cli_read_whole(&a->wait_s, error, "wait", a->wait, 0, WAIT_MAX);
+    if (err == SHOAL_OK && a->honest != NULL)
+        err = cli_read_decimal(&a->honest_share, error, "honest", a->honest, AGG_HONEST_MIN, 1);
+    if (err == SHOAL_OK) err = cli_read_name(&format, error, formats, a->format, "--format is table, json or csv");
+    a->sums_format = formats_of[format];
+    if (err == SHOAL_OK && a->leader_url != NULL &&
+        shoal_url_set(&a->leader, a->leader_url, strlen(a->leader_url), &why) != SHOAL_OK)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--leader-url: %s", why);
+    return err;
+}
+
+// ---- what is said and printed ----
+
+#define MOMENT_LEN 18 // "2026-11-21T14:00Z" and a NUL
+
+static void print_moment(char out[MOMENT_LEN], uint64_t seconds)
+{
+    char day[11];
+    if (seconds >= SECONDS_MAX) seconds = SECONDS_MAX - 1;
+    agg_day_print(day, (int32_t)(seconds / DAY_S));
+    snprintf(out, MOMENT_LEN, "%sT%02u:%02uZ", day, (unsigned)(seconds % DAY_S / 3600),
+             (unsigned)(seconds % 3600 / 60));
+}
+
+// A result with the words that it needs.
+typedef struct batch {
+    const agg_dap_task *task;
+    agg_dap_collected collected;
+    char from[MOMENT_LEN], to[MOMENT_LEN]; // of the reports' times, the latter not included
+} batch;
+
+static void name_interval(batch *b)
+{
+    const uint64_t unit = b->task->task.time_precision_s;
+    print_moment(b->from, b->collected.interval.start * unit);
+    print_moment(b->to, (b->collected.interval.start + b->collected.interval.duration) * unit);
+}
+
+static void print_json(FILE *stream, const batch *b)
+{
+    fputs("{\"schema\":1,\"task\":", stream);
+    agg_print_json_text(stream, b->task->info, strlen(b->task->info));
+    fprintf(stream,
+            ",\"task_id\":\"%s\",\"label\":\"%s\",\"vdaf\":\"%s\",\"n\":%llu,\"from\":\"%s\",\"to\":\"%s\",\"sums\":[",
+            b->task->id_text, AGG_DAP_EXACT_LABEL, agg_dap_vdaf_name(&b->task->task),
+            (unsigned long long)b->collected.n_reports, b->from, b->to);
+    for (size_t i = 0; i < b->collected.n_sums; i++)
+        fprintf(stream, "%s%llu", i > 0 ? "," : "", (unsigned long long)b->collected.sums[i]);
+    fputs("]}\n", stream);
+}
+
+static void print_table(FILE *stream, const batch *b)
+{
+    fputs("task    ", stream);
+    agg_print_terminal_text(stream, b->task->info, strlen(b->task->info));
+    fprintf(stream, " (%s)\nreports %llu, from %s to %s\n        %s\n\nindex                  sum\n",
+            agg_dap_vdaf_name(&b->task->task), (unsigned long long)b->collected.n_reports, b->from, b->to,
+            AGG_DAP_EXACT_LABEL);
+    for (size_t i = 0; i < b->collected.n_sums; i++)
+        fprintf(stream, "%5zu %20llu\n", i, (unsigned long long)b->collected.sums[i]);
+}
+
+static shoal_err print_sums(FILE *stream, agg_error *error, const void *result, agg_format format)
+{
+    const batch *b = result;
+    if (format == AGG_JSON)
+        print_json(stream, b);
+    else if (format == AGG_TABLE)
+        print_table(stream, b);
+    else {
+        fputs("index,sum\n", stream);
+        for (size_t i = 0; i < b->collected.n_sums; i++)
+            fprintf(stream, "%zu,%llu\n", i, (unsigned long long)b->collected.sums[i]);
+    }
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the sums: %s", strerror(errno));
+}
+
+static void say_batch(const batch *b)
+{
+    char command[] = "collect", text[128];
+    snprintf(text, sizeof text, "%llu reports, from %s to %s", (unsigned long long)b->collected.n_reports, b->from,
+             b->to);
+    cli_talk(command, text);
+}
+
+static void say_waiting(void *context, uint32_t seconds)
+{
+    char text[64];
+    snprintf(text, sizeof text, "not ready; asking again in %u s", seconds);
+    cli_talk(context, text);
+}
+
+// ---- what becomes of a batch ----
+
+static shoal_err write_accumulator(agg_error *error, const arguments *a, const batch *b)
+{
+    char command[] = "collect";
+    const shoal_recipe *recipe = &b->task->recipe.recipe;
+    shoal_split split;
+    agg_accumulator acc;
+    agg_guarantee guarantee;
+    const char *why = "";
+    shoal_err err = shoal_split_init(&split, &recipe->parts[0], &why);
+    if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
+    err = agg_guarantee_run(&guarantee, error, recipe, b->collected.n_reports, a->honest_share);
+    if (err == SHOAL_OK)
+        err = agg_accumulator_of_sums(&acc, error, recipe, &split, b->collected.sums, b->collected.n_reports);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_save(&acc, error, a->output);
+    agg_accumulator_release(&acc);
+    if (err != SHOAL_OK) return err;
+    say_batch(b);
+    cli_say_guarantee(command, &guarantee, NULL, AGG_CSV);
+    return SHOAL_OK;
+}
+
+static shoal_err write_sums(agg_error *error, const arguments *a, const batch *b)
+{
+    char command[] = "collect", label[] = AGG_DAP_EXACT_LABEL;
+    shoal_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
+    if (err != SHOAL_OK || a->sums_format != AGG_CSV) return err;
+    say_batch(b);
+    cli_talk(command, label);
+    return SHOAL_OK;
+}
+
+// Writes the query in the task's units, or refuses an interval that is not one of whole units.
+static shoal_err find_query(shoal_dap_interval *query, agg_error *error, const arguments *a, const shoal_dap_task *task)
+{
+    const uint64_t unit = task->time_precision_s;
+    if (a->from_s % unit != 0 || a->to_s % unit != 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--from and --to are whole units of the time precision, %llu s since 1970",
+                        (unsigned long long)unit);
+    *query = (shoal_dap_interval){a->from_s / unit, (a->to_s - a->from_s) / unit};
+    return SHOAL_OK;
+}
+
+static shoal_err collect_task(agg_error *error, const arguments *a, const agg_dap_task *task, const agg_hpke_key *key,
+                              const char *token)
+{
+    char command[] = "collect";
+    batch b = {.task = task};
+    agg_dap_collector collector = {.task = task,
+                                   .key = key,
+                                   .leader = a->leader.len > 0 ? &a->leader : NULL,
+                                   .token = token,
+                                   .wait_s = (uint32_t)a->wait_s,
+                                   .waits = say_waiting,
+                                   .context = command};
+    shoal_err err = find_query(&collector.query, error, a, &task->task);
+    if (err == SHOAL_OK) err = agg_dap_collect(&b.collected, error, &collector);
+    if (err != SHOAL_OK) return err;
+    name_interval(&b);
+    err = task->has_recipe ? write_accumulator(error, a, &b) : write_sums(error, a, &b);
+    agg_dap_collected_release(&b.collected);
+    return err;
+}
+
+static shoal_err load_key(agg_hpke_key *key, agg_error *error, const char *path)
+{
+    shoal_err err = agg_hpke_key_load(key, error, path);
+    if (err != SHOAL_OK || key->has_secret) return err;
+    return agg_fail(error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE, "%s: only the public half of a key", path);
+}
+
+static shoal_err collect(agg_error *error, const arguments *a)
+{
+    agg_dap_task task;
+    agg_hpke_key key;
+    char token[AGG_DAP_TOKEN_MAX + 1] = "";
+    shoal_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);
+    if (err != SHOAL_OK) return err;
+    memset(&key, 0, sizeof key);
+    if (task.has_recipe != (a->recipe != NULL))
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s",
+                       a->recipe != NULL ? "--recipe: this is a task file, for --task"
+                                         : "--task: this is a recipe, for --recipe");
+    if (err == SHOAL_OK) err = load_key(&key, error, a->key);
+    if (err == SHOAL_OK) err = agg_dap_token_load(token, error, a->token_file);
+    if (err == SHOAL_OK) err = collect_task(error, a, &task, &key, token);
+    agg_hpke_key_wipe(&key);
+    wipe(token, sizeof token);
+    agg_dap_task_release(&task);
+    return err;
+}
+
+int cmd_collect(int argc, char **argv)
+{
+    arguments a = {0};
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    int help = 0;
+    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    if (err == SHOAL_OK && help)
+        fputs(help_text, stdout);
+    else if (err == SHOAL_OK)
+        err = collect(&error, &a);
+    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("collect", &error);
+}
