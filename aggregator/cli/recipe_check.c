@@ -17,6 +17,7 @@
 #include "rappor_ngram.h"
 #include "report_json.h"
 #include "sfp.h"
+#include "split.h"
 #include "talk.h"
 #include "track_print.h"
 
@@ -328,6 +329,19 @@ static void print_split(const agg_recipe *recipe, uint32_t i)
     printf(" other; each a collection with its own minimum\n");
 }
 
+// What the two servers verify of a record.
+static void print_shares(const shoal_recipe *r)
+{
+    shoal_split split;
+    const char *why = "";
+    if (shoal_split_init(&split, &r->parts[0], &why) != SHOAL_OK) return;
+    int is_one = split.prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM;
+    printf("shares              of a vector of %u entries, %s %llu of them set\n", split.prio3.length,
+           is_one ? "exactly" : "at most", is_one ? 1ull : (unsigned long long)split.prio3.max);
+    double refusal = ldexp((double)shoal_split_refusal(&split, &r->parts[0]), -64);
+    if (refusal > 0) printf("too heavy           one record in %.3g million at most; it is not sent\n", 1e-6 / refusal);
+}
+
 // Who adds up, where it is not one aggregator that stores reports.
 static void print_aggregation(const shoal_recipe *r)
 {
@@ -336,6 +350,7 @@ static void print_aggregation(const shoal_recipe *r)
     printf("aggregation         dap: shares to two servers; times of reports in units of %u s\n", r->time_precision_s);
     printf("leader              %.*s\n", (int)r->leader.len, r->leader.bytes);
     printf("helper              %.*s\n", (int)r->helper.len, r->helper.bytes);
+    print_shares(r);
 }
 
 // What only queries have.

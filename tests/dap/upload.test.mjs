@@ -110,6 +110,8 @@ test('both servers open what is uploaded, and it is laid out as the draft says',
   // What the two agree on, found in what the command prints: the weight's bound and the chunk.
   const [, weight] = /at most (\d+) of them set/.exec(done.stderr) ?? [];
   const [, chunk] = /chunks of (\d+)/.exec(done.stderr) ?? [];
+  const checked = await run('recipe', 'check', recipe);
+  assert.match(checked.stdout, new RegExp(`^shares {14}of a vector of ${COLOURS.length} entries, at most ${weight} of them set$`, 'm'));
   const vdaf = Buffer.concat([number(COLOURS.length, 4), number(Number(chunk), 4), number(Number(weight), 8)]);
   const lastDay = Date.UTC(2099, 0, 31) / 86400e3;
   const configuration = configurationOf('colours', servers, { precision: PRECISION, minimum: 50, algorithm: 5, vdaf, duration: lastDay + 1 });
