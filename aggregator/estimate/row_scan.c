@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows outside, items inside; see row_scan.h.
 //
-// Four rows are taken together: a few hundred items are hashed in each of them, then all four cells of an item are added at
-// once. Items, columns and rows stay in the first-level cache meanwhile, or in the second where rows are long.
+// Four rows are taken together: over poly1, a few hundred items are hashed in each of them, then all four cells of an item are
+// added at once. Items, columns and rows stay in the first-level cache meanwhile, or in the second where rows are long.
 #include "row_scan.h"
 
 #include <stdlib.h>
@@ -59,13 +59,6 @@ static void prepare_affine(row_hash *hash, const shoal_part *part, uint32_t j)
     }
 }
 
-static void affine_columns(uint32_t *columns, const row_hash *hash, const uint64_t *points, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        columns[i] = hash->of_byte[0][points[i] & 255] ^ hash->of_byte[1][points[i] >> 8 & 255] ^
-                     hash->of_byte[2][points[i] >> 16 & 255];
-}
-
 static int is_affine(const shoal_part *part)
 {
     return part->hash == SHOAL_HASH_AFFINE1;
@@ -79,44 +72,65 @@ static void prepare_hash(row_hash *hash, const shoal_part *part, uint32_t j)
         shoal_poly1_row(&hash->poly, part->seed, part->first_row + j);
 }
 
-static inline int64_t cell(const int32_t *row, uint32_t column, int is_signed)
+static inline uint32_t affine_column(const row_hash *hash, uint64_t point)
 {
-    return is_signed ? (int64_t)row[column] : (int64_t)(uint32_t)row[column];
+    return hash->of_byte[0][point & 255] ^ hash->of_byte[1][point >> 8 & 255] ^ hash->of_byte[2][point >> 16 & 255];
 }
 
-static inline void add_cells(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK],
-                             size_t n, int is_signed)
+// One row over affine1.
+static void add_affine_unsigned(int64_t *sums, const int32_t *row, const row_hash *hash, const uint64_t *points,
+                                size_t n)
+{
+    for (size_t i = 0; i < n; i++) sums[i] += (int64_t)(uint32_t)row[affine_column(hash, points[i])];
+}
+
+static void add_affine_signed(int64_t *sums, const int32_t *row, const row_hash *hash, const uint64_t *points, size_t n)
+{
+    for (size_t i = 0; i < n; i++) sums[i] += row[affine_column(hash, points[i])];
+}
+
+// A group of rows in columns that are known.
+static void add_cells_unsigned(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK],
+                               size_t n)
+{
+    const uint32_t *first = (const uint32_t *)values, *second = first + m, *third = second + m, *fourth = third + m;
+    for (size_t i = 0; i < n; i++)
+        sums[i] += (int64_t)first[columns[0][i]] + second[columns[1][i]] + third[columns[2][i]] + fourth[columns[3][i]];
+}
+
+static void add_cells_signed(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK],
+                             size_t n)
 {
     const int32_t *second = values + m, *third = second + m, *fourth = third + m;
     for (size_t i = 0; i < n; i++)
-        sums[i] += cell(values, columns[0][i], is_signed) + cell(second, columns[1][i], is_signed) +
-                   cell(third, columns[2][i], is_signed) + cell(fourth, columns[3][i], is_signed);
+        sums[i] +=
+            (int64_t)values[columns[0][i]] + second[columns[1][i]] + third[columns[2][i]] + fourth[columns[3][i]];
 }
 
-static void add_unsigned(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK], size_t n)
+static void add_affine_group(const scan *s, int64_t *sums, const row_group *group, size_t first, size_t n)
 {
-    add_cells(sums, values, m, columns, n, 0);
+    for (unsigned r = 0; r < group->n_rows; r++) {
+        const int32_t *row = group->values + (size_t)r * s->part->m;
+        (s->is_signed ? add_affine_signed : add_affine_unsigned)(sums + first, row, &group->hash[r], s->points + first,
+                                                                 n);
+    }
 }
 
-static void add_signed(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK], size_t n)
+static void add_poly1_group(const scan *s, int64_t *sums, const row_group *group, size_t first, size_t n)
 {
-    add_cells(sums, values, m, columns, n, 1);
+    uint32_t columns[TOGETHER][CHUNK], m = s->part->m;
+    for (size_t i = first; i < first + n; i += CHUNK) {
+        size_t count = first + n - i < CHUNK ? first + n - i : CHUNK;
+        for (unsigned r = 0; r < TOGETHER; r++)
+            s->poly1_columns(columns[r], &group->hash[r].poly, s->points + i, s->squares + i, count, m);
+        (s->is_signed ? add_cells_signed : add_cells_unsigned)(sums + i, group->values, m, columns, count);
+    }
 }
 
 // Adds the group's cells of n items from `first` on.
 static void add_group(const scan *s, int64_t *sums, const row_group *group, size_t first, size_t n)
 {
-    uint32_t columns[TOGETHER][CHUNK], m = s->part->m;
-    for (size_t i = first; i < first + n; i += CHUNK) {
-        size_t count = first + n - i < CHUNK ? first + n - i : CHUNK;
-        for (unsigned r = 0; r < TOGETHER; r++) {
-            if (is_affine(s->part))
-                affine_columns(columns[r], &group->hash[r], s->points + i, count);
-            else
-                s->poly1_columns(columns[r], &group->hash[r].poly, s->points + i, s->squares + i, count, m);
-        }
-        (s->is_signed ? add_signed : add_unsigned)(sums + i, group->values, m, columns, count);
-    }
+    (is_affine(s->part) ? add_affine_group : add_poly1_group)(s, sums, group, first, n);
 }
 
 // A last group that is not full: rows of zeros, hashed as the first.

@@ -11,25 +11,27 @@
 typedef struct setting {
     const char *mechanism, *columns;
     unsigned k, m, n_items, block;
+    unsigned size; // of a list, over affine1; 0: any strings, over poly1
 } setting;
 
 // Fewer rows than are taken together, as many, a few more; items around a chunk and a block.
 static const setting settings[] = {
-    {"cms", "m", 1, 1024, 1, 0},     {"cms", "m", 3, 2, 7, 3},       {"cms", "m", 4, 1000, 255, 0},
-    {"cms", "m", 5, 1024, 256, 256}, {"cms", "m", 97, 64, 257, 100}, {"cms", "m", 6, 65536, 600, 512},
-    {"olh", "g", 2, 4, 300, 299},    {"olh", "g", 70, 64, 33, 0},    {"olh", "g", 1000, 2, 12, 5},
-    {"hcms", "m", 7, 64, 300, 0},
+    {"cms", "m", 1, 1024, 1, 0, 0},     {"cms", "m", 3, 2, 7, 3, 0},       {"cms", "m", 4, 1000, 255, 0, 0},
+    {"cms", "m", 5, 1024, 256, 256, 0}, {"cms", "m", 97, 64, 257, 100, 0}, {"cms", "m", 6, 65536, 600, 512, 0},
+    {"olh", "g", 2, 4, 300, 299, 0},    {"olh", "g", 70, 64, 33, 0, 0},    {"olh", "g", 1000, 2, 12, 5, 0},
+    {"hcms", "m", 7, 64, 300, 0, 0},    {"cms", "m", 7, 1024, 600, 0, 70}, {"hcms", "m", 9, 64, 300, 100, 1u << 24},
 };
 #define N_SETTINGS (sizeof settings / sizeof settings[0])
 
 static void recipe_of(agg_recipe *recipe, const setting *s)
 {
-    char text[1024];
+    char text[1024], list[32] = "";
+    if (s->size > 0) snprintf(list, sizeof list, ",\"size\":%u", s->size);
     snprintf(text, sizeof text,
              "{\"recipe\":\"scan\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
-             "\"parameters\":{\"epsilon\":4,\"k\":%u,\"%s\":%u},\"hash\":\"poly1\",\"seed\":\"%s\","
+             "\"parameters\":{\"epsilon\":4,\"k\":%u,\"%s\":%u%s},\"hash\":\"%s\",\"seed\":\"%s\","
              "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
-             s->mechanism, s->k, s->columns, s->m, AGG_TEST_SEED);
+             s->mechanism, s->k, s->columns, s->m, list, s->size > 0 ? "affine1" : "poly1", AGG_TEST_SEED);
     read_recipe(recipe, text);
 }
 
@@ -91,7 +93,7 @@ static void supports_are_the_definition(void **state)
         assert_ok(agg_sketch_init(&sketch, &error, &(agg_shape){part->mechanism, part->k, part->m}));
         fill_cells(&sketch, &rng);
         for (uint32_t x = 0; x < settings[i].n_items; x++) {
-            items[x] = shoal_rng_u64(&rng);
+            items[x] = settings[i].size > 0 ? shoal_rng_below(&rng, settings[i].size) : shoal_rng_u64(&rng);
             expected[x] = direct(part, &sketch, items[x]);
         }
         check(&settings[i], part, &sketch, items, expected);
