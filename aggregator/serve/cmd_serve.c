@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal serve: batches in over HTTP, recipes, results, page and metrics out. Starts the rooms in order and ends them in
 // the reverse one on SIGTERM or SIGINT; a second signal changes nothing, and kill -9 loses nothing that was acknowledged.
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "commands.h"
 #include "options.h"
+#include "serve_address.h"
 #include "serve_config.h"
 #include "serve_fold.h"
 #include "serve_http.h"
+#include "serve_stop.h"
 #include "talk.h"
 
 static const char help_text[] =
@@ -95,41 +96,17 @@ static shoal_err stop(server *s, agg_error *error)
     return err;
 }
 
-// Blocks the signals before any thread starts, so that only the wait below sees them.
-static void block_signals(sigset_t *signals)
-{
-    sigemptyset(signals);
-    sigaddset(signals, SIGTERM);
-    sigaddset(signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, signals, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
-// The address as configured, with the port that was bound.
-static void say_listening(const server *s)
-{
-    const char *colon = s->config.listen;
-    for (const char *c = colon; *c != '\0'; c++) {
-        if (*c == ':') colon = c;
-    }
-    fprintf(stderr, "shoal: serve: listening on http://%.*s:%u/\n", (int)(colon - s->config.listen), s->config.listen,
-            s->port);
-}
-
 static shoal_err run(agg_error *error, const char *path, int is_check)
 {
     server s = {0};
-    sigset_t signals;
-    block_signals(&signals);
+    serve_stop_block();
     shoal_err err = load(&s, error, path);
     if (err == SHOAL_OK) err = open_rooms(&s, error);
     if (err == SHOAL_OK && !is_check) err = start(&s, error);
     if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
     if (err == SHOAL_OK && !is_check) {
-        say_listening(&s);
-        int signal_number;
-        sigwait(&signals, &signal_number);
-        fputs("shoal: serve: stopping\n", stderr);
+        serve_address_say(s.config.listen, s.port);
+        serve_stop_wait();
     }
     agg_error at_stop = {0};
     shoal_err stopped = stop(&s, &at_stop);

@@ -19,9 +19,11 @@ if(SHOAL_NATIVE)
 
     # HTTP, answers and secrets: what every server of ours is made of.
     add_library(shoal_http STATIC
+        serve/serve_address.c
         serve/serve_answer.c
         serve/serve_listener.c
-        serve/serve_secret.c)
+        serve/serve_secret.c
+        serve/serve_stop.c)
     target_include_directories(shoal_http PUBLIC serve)
     target_link_libraries(shoal_http PUBLIC shoal_aggregator PRIVATE PkgConfig::microhttpd shoal_warnings)
 

@@ -2,9 +2,6 @@
 // Reading the configuration; see serve_config.h. Every field is known by the table at the end, anything else is refused.
 #include "serve_config.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +10,7 @@
 #include "agg_size.h"
 #include "batch.h"
 #include "json_walk.h"
+#include "serve_address.h"
 
 typedef struct reader {
     serve_config *config;
@@ -82,54 +80,13 @@ static shoal_err read_whole(reader *r, double *out, const cJSON *json, const cha
     return *out == (double)(uint64_t)*out ? SHOAL_OK : refuse(r, name, "must be a whole number");
 }
 
-// A numeric address: names could mean another host tomorrow, and whether tokens are needed hangs on it.
-static shoal_err set_address(reader *r, char *host, const char *port)
-{
-    if (host[0] == '[') {
-        host[strlen(host) - 1] = '\0';
-        host++;
-    }
-    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
-                                   .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints, &found) != 0) {
-        return refuse(r, "listen", "must be a numeric address and a port, as 127.0.0.1:8080 or [::1]:8080");
-    }
-    memcpy(&r->config->address, found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
-    if (r->config->address.ss_family == AF_INET6) {
-        struct sockaddr_in6 six;
-        memcpy(&six, &r->config->address, sizeof six);
-        r->config->is_loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr);
-    } else {
-        struct sockaddr_in four;
-        memcpy(&four, &r->config->address, sizeof four);
-        r->config->is_loopback = ntohl(four.sin_addr.s_addr) >> 24 == 127;
-    }
-    return SHOAL_OK;
-}
-
-static int is_port(const char *text)
-{
-    size_t len = strspn(text, "0123456789");
-    return len >= 1 && len <= 5 && text[len] == '\0' && strtoul(text, NULL, 10) <= 65535;
-}
-
 static shoal_err read_listen(reader *r, const cJSON *json)
 {
     r->config->listen = copy_string(r, json, "listen");
     if (r->config->listen == NULL) return r->error->code;
-    char host[80];
-    const char *colon = strrchr(r->config->listen, ':');
-    size_t len = colon == NULL ? 0 : (size_t)(colon - r->config->listen);
-    int is_bracketed = len >= 2 && r->config->listen[0] == '[' && r->config->listen[len - 1] == ']';
-    if (len == 0 || len >= sizeof host || !is_port(colon + 1) ||
-        is_bracketed != (memchr(r->config->listen, ':', len) != NULL)) {
-        return refuse(r, "listen", "must be an address and a port, as 127.0.0.1:8080 or [::1]:8080");
-    }
-    memcpy(host, r->config->listen, len);
-    host[len] = '\0';
-    return set_address(r, host, colon + 1);
+    return serve_address_read(&r->config->address, &r->config->is_loopback, r->config->listen)
+               ? SHOAL_OK
+               : refuse(r, "listen", SERVE_ADDRESS_WHY);
 }
 
 static shoal_err read_store(reader *r, const cJSON *json)

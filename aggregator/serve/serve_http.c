@@ -8,23 +8,11 @@
 #include "agg_size.h"
 #include "serve_http_private.h"
 
-// Whether the request was meant for this machine: the Host is a loopback name, whatever the port.
-static int is_local_host(const request *r)
-{
-    const char *host = serve_exchange_header(&r->x, "Host");
-    if (host == NULL) return 0;
-    if (strncmp(host, "[::1]", 5) == 0) return host[5] == '\0' || host[5] == ':';
-    size_t len = strcspn(host, ":");
-    if (len == 9 && strncasecmp(host, "localhost", 9) == 0) return 1;
-    if (len < 7 || strncmp(host, "127.", 4) != 0) return 0;
-    return strspn(host, "0123456789.") == len;
-}
-
 void serve_request_check_reader(request *r)
 {
     const serve_secret *token = r->http->rooms.read_token;
     if (token == NULL) {
-        if (is_local_host(r)) return;
+        if (serve_exchange_is_local(&r->x)) return;
         serve_answer_error(&r->x.answer, 403, "host", 403,
                            "without a read token only requests to a loopback name are answered; set read_token_file");
         return;

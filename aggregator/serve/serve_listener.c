@@ -149,6 +149,17 @@ void serve_exchange_refuse_access(serve_exchange *x, const char *challenge, cons
     x->answer.challenge = challenge;
 }
 
+int serve_exchange_is_local(const serve_exchange *x)
+{
+    const char *host = serve_exchange_header(x, "Host");
+    if (host == NULL) return 0;
+    if (strncmp(host, "[::1]", 5) == 0) return host[5] == '\0' || host[5] == ':';
+    size_t len = strcspn(host, ":");
+    if (len == 9 && strncasecmp(host, "localhost", 9) == 0) return 1;
+    if (len < 7 || strncmp(host, "127.", 4) != 0) return 0;
+    return strspn(host, "0123456789.") == len;
+}
+
 static unsigned idle_seconds(const serve_service *service)
 {
     return service->body_timeout_s < IDLE_S ? service->body_timeout_s : IDLE_S;

@@ -66,6 +66,9 @@ const char *serve_exchange_argument(const serve_exchange *x, const char *name);
 int serve_exchange_has_token(const serve_exchange *x, const serve_secret *secret);
 int serve_exchange_has_password(const serve_exchange *x, const serve_secret *secret);
 
+// Whether the request was meant for this machine: the Host is a loopback name, whatever the port.
+int serve_exchange_is_local(const serve_exchange *x);
+
 // Answers 401.
 void serve_exchange_refuse_access(serve_exchange *x, const char *challenge, const char *message);
 
