@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration file of `shoal serve` as leader or helper: JSON, read strictly; which it is, `role` says. Relative paths in
+// it start at the file's own folder. Loading it loads keys, tasks and secrets as well.
+#ifndef DAP_CONFIG_H
+#define DAP_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "agg_error.h"
+#include "dap_party.h"
+#include "dap_task.h"
+#include "dap_token.h"
+#include "serve_secret.h"
+
+#define AGG_DAP_CONFIG_MAX ((size_t)1 << 20)
+#define AGG_DAP_TASKS_MAX 256
+
+typedef struct agg_dap_config {
+    enum shoal_dap_role role;
+    char *listen; // as written, for messages
+    struct sockaddr_storage address;
+    int is_loopback;
+    char *store;
+    agg_dap_task *tasks;
+    size_t n_tasks;
+    agg_dap_keys keys;
+    agg_hpke_key collector;
+    uint8_t seed[32];                         // of verification keys; the same at both servers
+    char helper_token[AGG_DAP_TOKEN_MAX + 1]; // leader: what it sends
+    serve_secret asked;                       // helper: the leader's token; leader: the collector's
+    char helper_url[SHOAL_URL_MAX + 1];       // leader; "": where the tasks say
+    uint64_t keep_s;
+    size_t max_body;
+    uint32_t body_timeout_s, threads;
+    size_t job_reports;
+    double job_interval_s; // how long reports wait for a full job
+} agg_dap_config;
+
+// Returns: whether a configuration file has a "role", so that it is one of these. A file that cannot be read has none.
+int agg_dap_config_is(const char *path);
+
+// Reads and checks the file and what it names. Release on OK; on error nothing is left. Errors name the file and the field.
+shoal_err agg_dap_config_load(agg_dap_config *config, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+void agg_dap_config_release(agg_dap_config *config); // wipes
+
+#endif
