@@ -19,9 +19,13 @@ const at = new Date('2026-11-21T12:34:56Z');
 
 /** @typedef {Awaited<ReturnType<typeof createDivviupTask>>} Made */
 
-/** A pipe to the program, for one task. @param {import('./divviup.mjs').Vdaf} vdaf @param {Made} made */
-function open(vdaf, made) {
+/**
+ * A pipe to the program, for one task; it ends with the test.
+ * @param {import('node:test').TestContext} t @param {import('./divviup.mjs').Vdaf} vdaf @param {Made} made
+ */
+function open(t, vdaf, made) {
   const child = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => child.stdin.end());
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const parameters = [vdaf.length ?? 1, 2 ** (vdaf.bits ?? 1) - 1, vdaf.chunkLength ?? 1];
   return {
@@ -34,7 +38,6 @@ function open(vdaf, made) {
       child.stdin.write(`${words.join(' ')}\n`);
       return /** @type {string} */ ((await lines.next()).value);
     },
-    close: () => child.stdin.end(),
   };
 }
 
@@ -55,23 +58,22 @@ const cases = [
 ];
 
 for (const { vdaf, measurements } of cases) {
-  test(`reports of the package are verified: ${JSON.stringify(vdaf)}`, { skip }, async () => {
+  test(`reports of the package are verified: ${JSON.stringify(vdaf)}`, { skip }, async (t) => {
     const made = await createDivviupTask({ vdaf, time_precision_s: 300 });
-    const pipe = open(vdaf, made);
+    const pipe = open(t, vdaf, made);
     for (const measurement of measurements) {
       const report = await made.task.generateReport(measurement, { timestamp: at });
       assert.equal(report.metadata.time % 300, 0);
       assert.equal(await pipe.ask(report.encode()), `sums ${sumsOf(vdaf, measurement).join(' ')}`);
     }
-    pipe.close();
   });
 }
 
 // Where a report's parts lie: 24 bytes of metadata, then the public share, then the two ciphertexts.
-test('a report that was changed on the way is refused by a server', { skip }, async () => {
+test('a report that was changed on the way is refused by a server', { skip }, async (t) => {
   const vdaf = { type: 'histogram', length: 4, chunkLength: 2 };
   const made = await createDivviupTask({ vdaf, time_precision_s: 300 });
-  const pipe = open(vdaf, made);
+  const pipe = open(t, vdaf, made);
   const report = (await made.task.generateReport(2, { timestamp: at })).encode();
   const publicShare = 24;
   const leader = publicShare + 4 + report.readUInt32BE(publicShare);
@@ -97,11 +99,10 @@ test('a report that was changed on the way is refused by a server', { skip }, as
   assert.equal(await pipe.ask(Buffer.concat([report, Buffer.alloc(1)])), 'unreadable');
   assert.equal(await pipe.ask(report, Buffer.alloc(32, 7)), decrypt, 'another task');
   assert.equal(await pipe.ask(report), 'sums 0 0 1 0');
-  pipe.close();
 });
 
 // A client that seals what it should not: shares that the package made for another measurement than the proof's.
-test('a share that is no encoding is refused by the proof', { skip }, async () => {
+test('a share that is no encoding is refused by the proof', { skip }, async (t) => {
   const vdaf = { type: 'sumVec', length: 2, bits: 2, chunkLength: 2 };
   const made = await createDivviupTask({ vdaf, time_precision_s: 300 });
   const shard = made.task.vdaf.shardEncoded.bind(made.task.vdaf);
@@ -110,8 +111,7 @@ test('a share that is no encoding is refused by the proof', { skip }, async () =
     shares.inputShares[0][0] ^= 1; // of the first element of the leader's measurement share
     return shares;
   };
-  const pipe = open(vdaf, made);
+  const pipe = open(t, vdaf, made);
   const report = await made.task.generateReport([3, 1], { timestamp: at });
   assert.equal(await pipe.ask(report.encode()), 'refused by the helper: vdaf_verify_error');
-  pipe.close();
 });
