@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// npm run build: dist/worker.js and dist/shoal.wasm, ready for workerd.
+// npm run build: dist/worker.js, dist/shoal.wasm and dist/shoal-dap.wasm, ready for workerd.
 
 import { fileURLToPath } from 'node:url';
 import { bundleWorker } from './bundle.js';

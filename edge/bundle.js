@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the worker into one module and the core's wasm beside it, for runners that resolve no packages (miniflare, plain workerd).
+// Puts the worker into one module and the core's two beside it, for runners that resolve no packages (miniflare, plain workerd).
 // `wrangler deploy` bundles by itself and does not need it. Needs esbuild.
 
 import { copyFile, mkdir } from 'node:fs/promises';
@@ -7,8 +7,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** @type {Record<string, string>} modules, and their files beside the worker */
+const FILES = { 'shoal-client/shoal-all.wasm': 'shoal.wasm', 'shoal-client/shoal-dap.wasm': 'shoal-dap.wasm' };
+
 /**
- * Writes DIR/worker.js and DIR/shoal.wasm.
+ * Writes DIR/worker.js, DIR/shoal.wasm and DIR/shoal-dap.wasm.
  * @param {string} dir
  * @returns {Promise<string>} the path of worker.js
  */
@@ -26,10 +29,10 @@ export async function bundleWorker(dir) {
     plugins: [
       {
         name: 'wasm',
-        setup: ({ onResolve }) => onResolve({ filter: /\.wasm$/ }, () => ({ path: './shoal.wasm', external: true })),
+        setup: ({ onResolve }) => onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path: `./${FILES[path]}`, external: true })),
       },
     ],
   });
-  await copyFile(createRequire(import.meta.url).resolve('shoal-client/shoal-all.wasm'), join(dir, 'shoal.wasm'));
+  for (const [name, file] of Object.entries(FILES)) await copyFile(createRequire(import.meta.url).resolve(name), join(dir, file));
   return join(dir, 'worker.js');
 }

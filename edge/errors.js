@@ -23,6 +23,9 @@ const KINDS = {
   origin: [403, 109, 'pages of this origin may not report here'],
   unauthorized: [401, 110, 'a bearer token is needed'],
   parameters: [400, 111, "the report's parameters are not the recipe's"],
+  'upload-type': [415, 113, 'the body must be application/ppm-dap;message=upload-req'],
+  'upload-length': [400, 114, 'the body has not the length of one report of the recipe'],
+  leader: [503, 115, "the recipe's leader did not answer; keep the report and try again"],
   internal: [503, 112, 'the report could not be stored; keep it and try again'],
 };
 

@@ -5,6 +5,7 @@
 
 import { EdgeError } from './errors.js';
 import { isQuery } from './recipes.js';
+import { UPLOAD_TYPE } from './relay.js';
 
 /**
  * @typedef {object} Recipe  the part of core.js's recipe that routes need
@@ -29,8 +30,17 @@ import { isQuery } from './recipes.js';
  */
 
 /**
+ * @typedef {object} TaskHost  one pinned recipe of two servers, whose reports go on to its leader at once
+ * @property {Pick<Recipe, 'key' | 'hash' | 'expiresDay'>} recipe
+ * @property {number} length  bytes of one report
+ * @property {(body: Uint8Array) => Promise<import('./relay.js').Relayed | null>} relay
+ * @property {() => Promise<Record<string, number>>} stats
+ */
+
+/**
  * @typedef {object} HandlerDeps
  * @property {Map<string, Collection>} collections  by recipe hash
+ * @property {Map<string, TaskHost>} [tasks]  by task id, base64url
  * @property {Published[]} recipes  what is published: of a recipe that is split into parts, the recipe itself
  * @property {string[]} origins  origins whose pages may report; "*" is any
  * @property {() => number} now  milliseconds since 1970
@@ -77,6 +87,12 @@ async function route(request, url, deps, originAllowed) {
     if (!originAllowed) throw new EdgeError('origin');
     return postReport(request, deps);
   }
+  const [, task] = /^\/tasks\/([\w-]{43})\/reports$/.exec(path) ?? [];
+  if (task !== undefined) {
+    allow(method, 'POST');
+    if (!originAllowed) throw new EdgeError('origin');
+    return relayReport(request, task, deps);
+  }
   if (path === '/healthz') {
     allow(method, 'GET', 'HEAD');
     return json({ status: 'ok' });
@@ -122,6 +138,28 @@ async function postReport(request, deps) {
   if (outcome === 'expired') throw new EdgeError('expired');
   if (outcome === 'full') throw new EdgeError('store-full');
   return json({ status: 'accepted' }, 202);
+}
+
+/**
+ * Relays one sealed report: its length and its recipe are all that is looked at.
+ * @param {Request} request @param {string} id @param {HandlerDeps} deps
+ */
+async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEOUT_MS }) {
+  const task = tasks?.get(id);
+  if (task === undefined) throw new EdgeError('recipe-hash');
+  if (isExpired(task.recipe, now())) throw new EdgeError('expired');
+  const type = (request.headers.get('content-type') ?? '').replaceAll(' ', '').toLowerCase();
+  if (type !== UPLOAD_TYPE) throw new EdgeError('upload-type');
+  const body = await readBody(request, task.length, bodyTimeoutMs);
+  if (body.length !== task.length) throw new EdgeError('upload-length');
+  const relayed = await task.relay(body);
+  if (relayed === null) throw new EdgeError('leader');
+  const { status, type: answerType, retryAfter, body: answer } = relayed;
+  /** @type {Record<string, string>} */
+  const headers = { 'Cache-Control': 'no-store' };
+  if (answerType !== null) headers['Content-Type'] = answerType;
+  if (retryAfter !== null) headers['Retry-After'] = retryAfter;
+  return new Response(answer.length ? /** @type {BodyInit} */ (/** @type {unknown} */ (answer)) : null, { status, headers });
 }
 
 /** @param {Map<string, Collection>} collections */
@@ -263,7 +301,7 @@ function getQueries(deps) {
 /** Counts per collection as Prometheus text. @param {HandlerDeps} deps */
 async function getMetrics(deps) {
   const lines = [];
-  for (const { recipe, stats } of deps.collections.values()) {
+  for (const { recipe, stats } of [...deps.collections.values(), ...(deps.tasks?.values() ?? [])]) {
     for (const [name, value] of Object.entries(await stats())) {
       lines.push(`shoal_edge_${name}{recipe="${recipe.key}",recipe_hash="${recipe.hash}"} ${value}\n`);
     }

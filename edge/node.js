@@ -11,6 +11,7 @@ import { Collector, batchCap } from './collector.js';
 import { createSender } from './forward.js';
 import { handle } from './handler.js';
 import { pinRecipes } from './recipes.js';
+import { countsOf, createRelay } from './relay.js';
 import { SpoolStore } from './spool_store.js';
 
 /** @typedef {import('./config.js').Config} Config @typedef {import('shoal-client/core').Recipe} Recipe */
@@ -25,10 +26,10 @@ const RETRY_RUN_MS = 30_000;
 /**
  * Starts an edge.
  * @param {Config} config
- * @param {{createCore: () => Promise<import('shoal-client/core').Core>, now?: () => number, fetch?: typeof globalThis.fetch}} deps
+ * @param {{createCore: () => Promise<import('shoal-client/core').Core>, loadDapModule?: () => Promise<WebAssembly.Module>, now?: () => number, fetch?: typeof globalThis.fetch}} deps
  * @returns {Promise<{port: number, close: () => Promise<void>}>}
  */
-export async function startEdge(config, { createCore, now = Date.now, fetch = globalThis.fetch }) {
+export async function startEdge(config, { createCore, loadDapModule, now = Date.now, fetch = globalThis.fetch }) {
   const spool = config.spool;
   await mkdir(spool, { recursive: true, mode: 0o700 });
   const unlock = await lock(spool);
@@ -39,7 +40,7 @@ export async function startEdge(config, { createCore, now = Date.now, fetch = gl
     await unlock();
   };
   try {
-    const { collections, recipes } = await pinRecipes(config.recipes, createCore, config.recipeKeys);
+    const { collections, tasks, recipes } = await pinRecipes(config.recipes, createCore, config.recipeKeys, loadDapModule);
     const send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
     const pinned = new Map();
     for (const [hash, recipe] of await withKept(collections, spool, createCore)) {
@@ -50,6 +51,7 @@ export async function startEdge(config, { createCore, now = Date.now, fetch = gl
     await flushDir(spool);
     const deps = {
       collections: pinned,
+      tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, fetch)])),
       recipes,
       origins: config.origins,
       now,
@@ -91,6 +93,27 @@ async function withKept(recipes, spool, createCore) {
     all.set(hash, (await createCore()).recipe(json));
   }
   return all;
+}
+
+/**
+ * A recipe of two servers. A request of Node's fetch carries nothing of the one being served. Counts are of this process.
+ * @param {import('./recipes.js').Task} task @param {typeof globalThis.fetch} fetch
+ */
+function taskHost({ recipe, id, leader, length }, fetch) {
+  const relay = createRelay({ leader, id, fetch });
+  /** @type {Record<string, number>} */
+  const counts = {};
+  return {
+    recipe,
+    length,
+    /** @param {Uint8Array} body */
+    relay: async (body) => {
+      const relayed = await relay(body);
+      for (const [name, n] of Object.entries(countsOf(relayed))) counts[name] = (counts[name] ?? 0) + n;
+      return relayed;
+    },
+    stats: async () => counts,
+  };
 }
 
 /** A collector with its folder and its timer. */

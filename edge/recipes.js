@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pinned recipes: those whose JSON has the hash that the operator wrote beside it. No other is collected or published, nor,
-// where keys are given, one that none of them signed. A recipe with `split_by` is a collection for each of its parts.
+// where keys are given, one that none of them signed. A recipe with `split_by` is a collection for each of its parts; one of two servers
+// is no collection, since its reports are relayed and nothing of them is kept.
+import { reportLength } from 'shoal-client/dap-length';
 import { verifySignature } from 'shoal-client/signature';
 
 /** @typedef {import('shoal-client/core').Core} Core @typedef {import('shoal-client/core').Recipe} Recipe */
 
 /**
  * @typedef {object} Pinned
- * @property {Map<string, Recipe>} collections  by hash: of a split recipe its parts, and not the recipe itself
+ * @property {Map<string, Recipe>} collections  by hash: of a split recipe its parts, and not the recipe itself; none of two servers
+ * @property {Map<string, Task>} tasks  recipes of two servers, by task id in base64url
  * @property {Recipe[]} recipes  as configured, each once: what is published
  */
+
+/** @typedef {{recipe: Recipe, id: string, leader: string, length: number}} Task  length: of one report */
 
 const PARTS_MAX = 64; // collections that splitting makes, of one edge
 const QUERIES_MAX = 64; // what a device takes of one answer
@@ -19,12 +24,14 @@ const QUERIES_BYTES_MAX = 1 << 20;
  * @param {{recipe: any, hash: string}[]} pins
  * @param {() => Promise<Core>} createCore  one core a pin: a core holds 64 recipes at most
  * @param {unknown} [keys]  Ed25519 public keys, 64 lower-case hex digits each
+ * @param {() => Promise<WebAssembly.Module>} [loadDapModule]  shoal-dap.wasm; needed where a recipe names two servers
  * @returns {Promise<Pinned>}
  */
-export async function pinRecipes(pins, createCore, keys) {
+export async function pinRecipes(pins, createCore, keys, loadDapModule) {
   if (keys !== undefined) checkKeys(keys);
   const collections = new Map();
   const recipes = new Map();
+  const tasks = new Map();
   let parts = 0;
   for (const { recipe: json, hash } of pins) {
     if (json?.part !== undefined) throw new Error(`recipe ${json.recipe}: part is not configured, the edge opens every part of split_by`);
@@ -34,6 +41,13 @@ export async function pinRecipes(pins, createCore, keys) {
     const code = keys === undefined ? null : await verifySignature(recipe, keys);
     if (code) throw new Error(`recipe ${recipe.id} is refused: ${code}`);
     recipes.set(hash, recipe);
+    const { aggregation } = recipe.json;
+    if (aggregation?.protocol === 'dap') {
+      if (!loadDapModule) throw new Error(`recipe ${recipe.id}: the module for recipes of two servers is missing`);
+      const id = base64Url(hash);
+      tasks.set(id, { recipe, id, leader: aggregation.leader, length: await reportLength(await loadDapModule(), recipe) });
+      continue;
+    }
     if (recipe.json.split_by === undefined) {
       collections.set(hash, recipe);
       continue;
@@ -48,7 +62,13 @@ export async function pinRecipes(pins, createCore, keys) {
     }
   }
   checkQueries([...recipes.values()]);
-  return { collections, recipes: [...recipes.values()] };
+  return { collections, tasks, recipes: [...recipes.values()] };
+}
+
+/** A recipe's hash as the id of its task. @param {string} hash  hex */
+function base64Url(hash) {
+  const bytes = hash.replace(/../g, (byte) => String.fromCharCode(parseInt(byte, 16)));
+  return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace('=', '');
 }
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The edge on workerd: routes in the worker, one Durable Object a collection, forwarding in its alarm.
-// A batch is never sent while a request is served: subrequests may carry headers of the request that caused them.
+// Nothing is sent while a request is served: subrequests may carry headers of the request that caused them. A batch goes in the alarm
+// of its collection's object; a sealed report in that of its task's, whose caller waits for it.
 //
 // Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR, BATCH_SECRET, and optionally
 // ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS.
@@ -8,10 +9,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
 import wasm from 'shoal-client/shoal-all.wasm';
+import dapWasm from 'shoal-client/shoal-dap.wasm';
 import { Collector } from './collector.js';
 import { createSender } from './forward.js';
 import { handle } from './handler.js';
 import { pinRecipes } from './recipes.js';
+import { countsOf, createRelay } from './relay.js';
 import { SqliteStore } from './sqlite_store.js';
 
 /**
@@ -41,17 +44,18 @@ let pinned = null;
 
 /** @param {Env} env */
 async function pinnedRecipes(env) {
-  return (pinned ??= await pinRecipes(list(env.RECIPES), createCore, env.RECIPE_KEYS === undefined ? undefined : list(env.RECIPE_KEYS)));
+  return (pinned ??= await pinRecipes(list(env.RECIPES), createCore, env.RECIPE_KEYS === undefined ? undefined : list(env.RECIPE_KEYS), async () => dapWasm));
 }
 
 export default {
   /** @param {Request} request @param {Env} env */
   async fetch(request, env) {
     const collections = new Map();
-    const { collections: parts, recipes } = await pinnedRecipes(env);
+    const { collections: parts, tasks, recipes } = await pinnedRecipes(env);
     for (const [hash, recipe] of parts) collections.set(hash, collection(recipe, env));
     return handle(request, {
       collections,
+      tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, env)])),
       recipes,
       origins: list(env.ORIGINS ?? []),
       now: Date.now,
@@ -73,11 +77,24 @@ function collection(recipe, env) {
   };
 }
 
+/** @param {import('./recipes.js').Task} task @param {Env} env */
+function taskHost({ recipe, id, length }, env) {
+  const stub = () => env.COLLECTIONS.get(env.COLLECTIONS.idFromName(`task/${id}`));
+  return {
+    recipe,
+    length,
+    /** @param {Uint8Array} body */
+    relay: (body) => stub().relay(id, body),
+    stats: () => stub().relayStats(),
+  };
+}
+
 /** One collection: its store, and the alarm that seals, forwards and forgets. */
 export class ShoalCollection extends DurableObject {
   /** @type {Env} */ #env;
   #store;
   /** @type {Collector | null} */ #collector = null;
+  /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting = [];
 
   /** @param {import('cloudflare:workers').DurableObjectState} ctx @param {Env} env */
   constructor(ctx, env) {
@@ -152,10 +169,32 @@ export class ShoalCollection extends DurableObject {
     return batches;
   }
 
+  /**
+   * The leader's answer to a sealed report, which is held in memory only: a device whose answer is lost sends the same again.
+   * @param {string} id @param {Uint8Array} body
+   */
+  async relay(id, body) {
+    const task = (await pinnedRecipes(this.#env)).tasks.get(id);
+    if (task === undefined) throw new Error('not a pinned recipe');
+    const send = createRelay({ leader: task.leader, id, fetch: (input, init) => fetch(input, init) });
+    const relayed = await new Promise((resolve) => {
+      this.#waiting.push(() => send(body).then(resolve));
+      void this.ctx.storage.setAlarm(Date.now() + 1);
+    });
+    this.#store.count(countsOf(relayed));
+    return relayed;
+  }
+
+  async relayStats() {
+    return this.#store.counters();
+  }
+
   /** Never throws: the runtime gives up an alarm that fails a few times. */
   async alarm() {
+    for (const send of this.#waiting.splice(0)) void send();
+    if (this.#collector === null) return;
     try {
-      await this.#collector?.run();
+      await this.#collector.run();
       await this.#arm();
     } catch {
       await this.ctx.storage.setAlarm(Date.now() + RETRY_RUN_MS);

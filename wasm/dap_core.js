@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A task of two servers, as shoal-dap.wasm knows it: from a record or a measurement to a report of which each server can read its
 // share. Never fetches, reads no clock, draws no randomness: keys, times and random bytes are arguments. Depends on device.js.
-import { ARGUMENT, Module, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from './device.js';
+import { instanceOf, takeRecipe } from './dap_length.js';
+import { ARGUMENT, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from './device.js';
 
 /**
+ * @typedef {import('./device.js').Module} Module
  * @typedef {import('./device.js').Recipe} Recipe
  * @typedef {import('./hpke.js').Sealer} Sealer
  * @typedef {{id: number, publicKey: Uint8Array}} Key of a server
@@ -29,8 +31,6 @@ const CONFIGURATION_MAX = 1024;
 const INFO_MAX = 64;
 const ID = 16;
 const KEY = 33; // a config's id and a public key
-const TAG = 16; // what sealing adds to a plaintext
-const HEADS = 256; // more than what a report has besides its shares
 const LEADER = 2; // roles
 const HELPER = 3;
 const VDAFS = ['count', 'sum', 'sum-vec', 'histogram', 'multihot-count-vec'];
@@ -59,16 +59,11 @@ export class DapTask {
   /** Where reports go, below an endpoint. */ path = '';
   /** Seconds in the unit of a report's time. */ precisionS = 0;
 
-  /** @param {WebAssembly.Instance} instance */
-  constructor(instance) {
-    this.#module = new Module(instance);
-  }
+  /** Bytes of an upload of one report. */ reportLength = 0;
 
-  /** @param {WebAssembly.Module} compiled */
-  static async #create(compiled) {
-    const instance = await WebAssembly.instantiate(compiled, {});
-    /** @type {any} */ (instance.exports)._initialize?.();
-    return new DapTask(instance);
+  /** @param {Module} module a fresh instance; use ofRecipe or exact */
+  constructor(module) {
+    this.#module = module;
   }
 
   /**
@@ -76,14 +71,10 @@ export class DapTask {
    * @param {WebAssembly.Module} compiled shoal-dap.wasm @param {Recipe} recipe checked by a module of the same version
    */
   static async ofRecipe(compiled, recipe) {
-    const task = await DapTask.#create(compiled);
-    const module = task.#module;
-    /** @type {Module} */
-    const from = /** @type {any} */ (recipe).module;
-    const at = from.x.recipe_at(recipe.handle);
-    const bytes = from.reserve(0).slice(at, at + from.x.recipe_size());
-    module.put(bytes);
-    task.#begin(module.x.task_of_recipe(module.base, bytes.length));
+    const module = await instanceOf(compiled);
+    const task = new DapTask(module);
+    takeRecipe(module, recipe);
+    task.#begin();
     return task;
   }
 
@@ -92,8 +83,8 @@ export class DapTask {
    * @param {WebAssembly.Module} compiled @param {ExactTask} json
    */
   static async exact(compiled, json) {
-    const task = await DapTask.#create(compiled);
-    const module = task.#module;
+    const module = await instanceOf(compiled);
+    const task = new DapTask(module);
     const known = ['version', 'task_id', 'info', 'leader', 'helper', 'time_precision_s', 'min_batch_size', 'expires', 'vdaf'];
     for (const name of Object.keys(json)) {
       if (!known.includes(name)) throw new ShoalError('unknown-field', UNKNOWN_FIELD, `${name} is not a field of a task`, name);
@@ -108,7 +99,9 @@ export class DapTask {
     const texts = [json.info, json.leader, json.helper];
     const lens = texts.map((text) => encoder.encode(text).length);
     const [at] = module.place(texts.join(''), 64);
-    task.#begin(module.x.task_exact(module.base, at, ...lens));
+    const err = module.x.task_exact(module.base, at, ...lens);
+    if (err) throw module.error(err, undefined, module.text(module.x.task_error()));
+    task.#begin();
     task.#vdaf = json.vdaf;
     module.put(json.task_id === undefined ? await task.#derivedId() : idOf(json.task_id));
     module.check(module.x.task_set_id(module.base));
@@ -126,14 +119,13 @@ export class DapTask {
     return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   }
 
-  /** @param {number} err */
-  #begin(err) {
+  #begin() {
     const module = this.#module;
-    if (err) throw module.error(err, undefined, module.text(module.x.task_error()));
     module.reserve(4 * INFO_WORDS);
     module.check(module.x.task_info(module.base));
     this.#lengths = module.words(INFO_WORDS);
     this.precisionS = this.#lengths[7];
+    this.reportLength = module.length(module.x.report_length());
     this.#named();
   }
 
@@ -151,12 +143,6 @@ export class DapTask {
     const module = this.#module;
     module.reserve(CONFIGURATION_MAX);
     return module.take(0, module.length(module.x.task_configuration(module.base)));
-  }
-
-  /** Bytes of an upload of one report. */
-  get reportLength() {
-    const [, , publicShare, leader, helper] = this.#lengths;
-    return 16 + 8 + 2 + 4 + publicShare + 2 * (1 + 2 + 32 + 4 + TAG) + leader + helper;
   }
 
   /**
@@ -219,7 +205,7 @@ export class DapTask {
     }
     // Id, then the public share and what was sealed, then the report.
     let at = ID;
-    module.reserve(ID + 2 * this.reportLength + HEADS);
+    module.reserve(ID + 2 * this.reportLength); // what is appended is less than a report
     module.put(id);
     /** @param {Uint8Array} bytes */
     const append = (bytes) => (module.put(bytes, at), (at += bytes.length));

@@ -246,12 +246,26 @@ EXPORT(read_keys) uint32_t export_read_keys(uint32_t out, uint32_t list, uint32_
     return SHOAL_OK;
 }
 
-// A sealed plaintext as JavaScript hands it in: the config's id, the encapsulated key, the ciphertext.
+// A sealed plaintext as JavaScript hands it in: the config's id, the encapsulated key, the ciphertext. NULL: of that length.
 static shoal_dap_ciphertext sealed_at(const uint8_t *sealed, uint32_t aggregator)
 {
-    return (shoal_dap_ciphertext){.config_id = sealed[0],
-                                  .enc = {.at = sealed + 1, .len = KEY_LEN},
-                                  .payload = {.at = sealed + 1 + KEY_LEN, .len = plaintext_len(aggregator) + TAG_LEN}};
+    shoal_dap_ciphertext c = {.enc = {.len = KEY_LEN}, .payload = {.len = plaintext_len(aggregator) + TAG_LEN}};
+    if (sealed == NULL) return c;
+    c.config_id = sealed[0];
+    c.enc.at = sealed + 1;
+    c.payload.at = c.enc.at + KEY_LEN;
+    return c;
+}
+
+// Returns: bytes of an upload of one report; all of a task have the same.
+EXPORT(report_length) int32_t export_report_length(void)
+{
+    if (state == TASK_NONE) return failed(SHOAL_ERR_ARGUMENT);
+    const shoal_dap_report report = {
+        .public_share = {.len = public_len()}, .leader = sealed_at(NULL, 0), .helper = sealed_at(NULL, 1)};
+    shoal_dap_writer w = {.at = NULL};
+    shoal_dap_put_report(&w, &report);
+    return (int32_t)w.len;
 }
 
 static void put_report(shoal_dap_writer *w, const uint8_t *id, uint64_t time, const uint8_t *parts)

@@ -3,7 +3,7 @@
 // The command `shoal-edge`: reads its configuration, serves until SIGTERM or SIGINT.
 
 import { parseArgs } from 'node:util';
-import { load } from 'shoal-client/node';
+import { load, loadDapModule } from 'shoal-client/node';
 import { readConfig } from '../config.js';
 import { startEdge } from '../node.js';
 
@@ -36,7 +36,7 @@ async function main() {
   }
   if (values.config === undefined) throw new UsageError('--config FILE is needed; see --help');
   const config = await readConfig(values.config);
-  const edge = await startEdge(config, { createCore: load });
+  const edge = await startEdge(config, { createCore: load, loadDapModule });
   const stop = () => edge.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);

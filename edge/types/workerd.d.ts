@@ -23,6 +23,11 @@ declare module 'cloudflare:workers' {
   }
 }
 
+declare module 'shoal-client/shoal-dap.wasm' {
+  const module: WebAssembly.Module;
+  export default module;
+}
+
 declare module 'shoal-client/shoal-all.wasm' {
   const module: WebAssembly.Module;
   export default module;

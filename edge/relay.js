@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands a sealed report on to the leader of its recipe, so that the leader sees no device's address: the body, its media type, and
+// nothing else. Neither half of it can be read here. The leader's answer goes back, as far as it is one of the protocol's.
+// Source: draft-ietf-ppm-dap-18 section "Upload Request". As forward.js, not to be called inside a device's request where a platform
+// adds headers of that to requests made meanwhile.
+
+export const UPLOAD_TYPE = 'application/ppm-dap;message=upload-req';
+
+const ANSWER_TYPES = ['application/ppm-dap;message=upload-errors', 'application/problem+json'];
+const ANSWER_MAX = 4096;
+const TIMEOUT_MS = 20_000; // less than a device waits
+
+/**
+ * @typedef {object} Relayed  a leader's answer
+ * @property {number} status
+ * @property {string | null} type
+ * @property {string | null} retryAfter
+ * @property {Uint8Array} body
+ */
+
+/**
+ * @param {{leader: string, id: string, fetch: typeof globalThis.fetch, timeoutMs?: number}} deps  id: of the task, base64url
+ * @returns {(body: Uint8Array) => Promise<Relayed | null>}  null where the leader gave no answer that a device could use
+ */
+export function createRelay({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
+  const url = `${leader}/tasks/${id}/reports`;
+  return async (body) => {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'Content-Type': UPLOAD_TYPE },
+        body: /** @type {BodyInit} */ (/** @type {unknown} */ (body)),
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return await answerOf(response);
+    } catch {
+      return null;
+    }
+  };
+}
+
+/** @param {Response} response @returns {Promise<Relayed | null>} */
+async function answerOf(response) {
+  const body = new Uint8Array(await response.arrayBuffer());
+  const type = (response.headers.get('content-type') ?? '').replaceAll(' ', '').toLowerCase();
+  const isAnswer = response.ok || (response.status >= 400 && response.status < 500);
+  // A body that is not the protocol's may be a proxy's: it says nothing about the report.
+  if (!isAnswer || (body.length > 0 && !ANSWER_TYPES.includes(type)) || body.length > ANSWER_MAX) return null;
+  return { status: response.ok ? 200 : response.status, type: body.length ? type : null, retryAfter: response.headers.get('retry-after'), body };
+}
+
+/** What the outcome adds to the counts. @param {Relayed | null} relayed @returns {Record<string, number>} */
+export function countsOf(relayed) {
+  if (relayed === null) return { relay_failures_total: 1 };
+  return relayed.status === 200 ? { relayed_reports_total: 1 } : { relay_refusals_total: 1 };
+}

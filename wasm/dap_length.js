@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recipe of two servers in shoal-dap.wasm, and how long its reports are: all that an edge worker needs, which relays them unread.
+// Depends on device.js.
+import { Module } from './device.js';
+
+/** @typedef {import('./device.js').Recipe} Recipe */
+
+/** A fresh instance: one serves one task. @param {WebAssembly.Module} compiled shoal-dap.wasm */
+export async function instanceOf(compiled) {
+  const instance = await WebAssembly.instantiate(compiled, {});
+  /** @type {any} */ (instance.exports)._initialize?.();
+  return new Module(instance);
+}
+
+/** Sets the task of a recipe, by a copy of what its own module made of it. @param {Module} module @param {Recipe} recipe */
+export function takeRecipe(module, recipe) {
+  /** @type {Module} */
+  const from = /** @type {any} */ (recipe).module;
+  const at = from.x.recipe_at(recipe.handle);
+  const bytes = from.reserve(0).slice(at, at + from.x.recipe_size());
+  module.put(bytes);
+  const err = module.x.task_of_recipe(module.base, bytes.length);
+  if (err) throw module.error(err, undefined, module.text(module.x.task_error()));
+}
+
+/** Bytes of an upload of one report of a recipe: the same for all. @param {WebAssembly.Module} compiled shoal-dap.wasm @param {Recipe} recipe */
+export async function reportLength(compiled, recipe) {
+  const module = await instanceOf(compiled);
+  takeRecipe(module, recipe);
+  return module.length(module.x.report_length());
+}
