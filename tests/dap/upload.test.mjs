@@ -2,8 +2,10 @@
 // `shoal upload` against a leader and a helper that open what they are sent: every byte of a request is the draft's; and what
 // happens when they refuse, change keys, are slow or are not there.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -346,4 +348,27 @@ test('servers may be reached under other URLs than the ones that all agree on', 
   const { createHash } = await import('node:crypto');
   const id = createHash('sha256').update('shoal dap task\n').update(configuration).digest();
   for (const report of readReports(servers.uploads()[0].body)) await openShare(servers.keys.leader, report, 'leader', { id, configuration });
+});
+
+test('a server whose certificate nobody vouches for is not talked to', { skip }, async (t) => {
+  const file = makeFolder(t);
+  const [key, certificate] = [file('key.pem'), file('certificate.pem')];
+  const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key,
+    '-out', certificate, '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
+  let requests = 0;
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(certificate) }, (_, response) => {
+    requests++;
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const servers = { leader: `https://localhost:${port}/l`, helper: `https://localhost:${port}/h` };
+  const task = file('task.json', taskOf(servers, { type: 'count' }));
+  const done = await run('upload', '--task', task, '--measurements', file('m.txt', '1\n'));
+  assert.equal(done.status, 5);
+  assert.match(done.stderr, /certificate/);
+  assert.equal(requests, 0);
 });
