@@ -156,9 +156,14 @@ static shoal_err load_asked(reader *r, const char *path)
     return serve_secret_load(&r->config->asked, r->error, path);
 }
 
-static void take_file(reader *r, const char *name, shoal_err (*load)(reader *r, const char *path))
+static shoal_err load_read_token(reader *r, const char *path)
 {
-    char *path = take_path(r, name, AGG_REQUIRED);
+    return serve_secret_load(&r->config->read_token, r->error, path);
+}
+
+static void take_file(reader *r, const char *name, int is_required, shoal_err (*load)(reader *r, const char *path))
+{
+    char *path = take_path(r, name, is_required);
     if (path != NULL) keep(r, load(r, path));
     free(path);
 }
@@ -229,15 +234,16 @@ static shoal_err read_object(reader *r, const cJSON *json)
     r->config->store = take_path(r, "store", AGG_REQUIRED);
     (void)take_files(r, "tasks", AGG_DAP_TASKS_MAX, load_task);
     (void)take_files(r, "hpke_keys", AGG_DAP_KEYS_MAX, load_key);
-    take_file(r, "collector_key", load_collector);
-    take_file(r, "verify_key_seed_file", load_seed);
+    take_file(r, "collector_key", AGG_REQUIRED, load_collector);
+    take_file(r, "verify_key_seed_file", AGG_REQUIRED, load_seed);
     if (r->config->role == SHOAL_DAP_LEADER) {
-        take_file(r, "helper_token_file", load_helper_token);
-        take_file(r, "collector_token_file", load_asked);
+        take_file(r, "helper_token_file", AGG_REQUIRED, load_helper_token);
+        take_file(r, "collector_token_file", AGG_REQUIRED, load_asked);
         take_helper_url(r);
     } else {
-        take_file(r, "helper_token_file", load_asked);
+        take_file(r, "helper_token_file", AGG_REQUIRED, load_asked);
     }
+    take_file(r, "read_token_file", AGG_OPTIONAL, load_read_token);
     take_numbers(r);
     return agg_object_end(&r->object);
 }

@@ -30,6 +30,7 @@ typedef struct agg_dap_config {
     uint8_t seed[32];                         // of verification keys; the same at both servers
     char helper_token[AGG_DAP_TOKEN_MAX + 1]; // leader: what it sends
     serve_secret asked;                       // helper: the leader's token; leader: the collector's
+    serve_secret read_token;                  // for metrics; n 0: none
     char helper_url[SHOAL_URL_MAX + 1];       // leader; "": where the tasks say
     uint64_t keep_s;
     size_t max_body;

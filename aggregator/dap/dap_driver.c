@@ -442,7 +442,7 @@ static shoal_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *
     agg_dap_batch_release(&batch);
     c->state = AGG_DAP_READY;
     if (err == SHOAL_OK) err = agg_dap_collection_set(party->store, error, task->number, c);
-    if (err == SHOAL_OK) err = agg_dap_collect(party->store, error, task->number, c->query);
+    if (err == SHOAL_OK) err = agg_dap_batch_close(party->store, error, task->number, c->query);
     if (err == SHOAL_OK) err = agg_dap_report_remove_all(party->store, &n_late, error, task->number, c->query);
     err = end_step(party->store, error, err);
     if (err != SHOAL_OK) return err;

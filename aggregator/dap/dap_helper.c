@@ -319,7 +319,7 @@ static shoal_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *
         err = seal_share(body, len, error, party, task, req->collection_req, &batch);
     agg_dap_batch_release(&batch);
     if (err != SHOAL_OK || *problem != AGG_DAP_NO_PROBLEM) return err;
-    err = agg_dap_collect(party->store, error, task->number, req->batch);
+    err = agg_dap_batch_close(party->store, error, task->number, req->batch);
     return err == SHOAL_OK ? agg_dap_answer_set(party->store, error, task->number, AGG_DAP_OF_SHARE, hash,
                                                 now_s / task->vdaf.task.time_precision_s, (shoal_bytes){*body, *len})
                            : err;

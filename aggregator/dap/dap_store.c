@@ -663,7 +663,7 @@ shoal_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_erro
     return err;
 }
 
-shoal_err agg_dap_collect(agg_dap_store *store, agg_error *error, int64_t task, shoal_dap_interval interval)
+shoal_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task, shoal_dap_interval interval)
 {
     shoal_err err = run(store, bind_interval(store, COLLECTED_ADD, task, interval), error, "enter a batch");
     return err == SHOAL_OK ? run(store, bind_interval(store, BUCKET_REMOVE, task, interval), error, "remove buckets")

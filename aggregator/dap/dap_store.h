@@ -123,8 +123,8 @@ shoal_err agg_dap_bucket_count(agg_dap_store *store, uint64_t *n_reports, agg_er
 shoal_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_error *error, int64_t task,
                                shoal_dap_interval interval) SHOAL_MUST_CHECK;
 // Enters an interval as collected and removes its buckets.
-shoal_err agg_dap_collect(agg_dap_store *store, agg_error *error, int64_t task,
-                          shoal_dap_interval interval) SHOAL_MUST_CHECK;
+shoal_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task,
+                              shoal_dap_interval interval) SHOAL_MUST_CHECK;
 
 // ---- the leader's collection jobs ----
 

@@ -3,8 +3,10 @@
 // the reverse one on SIGTERM or SIGINT; a second signal changes nothing, and kill -9 loses nothing that was acknowledged.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
+#include "dap_serve.h"
 #include "options.h"
 #include "serve_address.h"
 #include "serve_config.h"
@@ -18,8 +20,9 @@ static const char help_text[] =
     "Takes batches from edge workers over HTTP, folds them per recipe and period, and answers with\n"
     "recipes, results, a page and metrics. Ends on SIGTERM after folding what waits.\n\n"
     "  --config FILE   JSON; paths in it start at the file's folder; unknown fields are refused\n"
+    "  --role ROLE     \"leader\" or \"helper\": one of two servers; must agree with the configuration's \"role\"\n"
     "  --check         reads configuration, recipes, dictionaries and secrets, and ends\n\n"
-    "Fields (those marked * are required):\n"
+    "Fields without a role (those marked * are required):\n"
     "  listen*             numeric address and port, as \"127.0.0.1:8080\" or \"[::1]:8080\"; port 0 takes a free one\n"
     "  store*              folder of the durable state; made when missing\n"
     "  recipes*            list of recipe files\n"
@@ -35,7 +38,24 @@ static const char help_text[] =
     "Recipes with aggregation \"sum\": no record is stored, only sums; results hold closed periods, and grow by the\n"
     "minimum cohort at least.\n\n"
     "Routes: POST /v1/batches; GET /v1/recipes, /v1/results/ID?dictionary=&period=&from=&to=&top=,\n"
-    "/v1/sums/ID, /, /recipes/ID, /metrics, /healthz. Put a TLS proxy in front of anything but loopback.\n";
+    "/v1/sums/ID, /, /recipes/ID, /metrics, /healthz. Put a TLS proxy in front of anything but loopback.\n\n"
+    "Fields with a role, for recipes whose aggregation is \"dap\":\n"
+    "  role*                  \"leader\" (takes devices' reports and the collector's questions) or \"helper\"\n"
+    "  listen*, store*        as above\n"
+    "  tasks*                 list of recipe or task files\n"
+    "  hpke_keys*             list of this server's key files (shoal dap-key); the first is the one to take\n"
+    "  collector_key*         the collector's public key file\n"
+    "  verify_key_seed_file*  64 hex digits, the same at both servers, secret from everybody else\n"
+    "  helper_token_file*     token that the leader sends and the helper asks for\n"
+    "  collector_token_file*  leader: the token that it asks the collector for\n"
+    "  helper_url             leader: where the helper is, if not where its tasks say\n"
+    "  read_token_file        for /metrics; without it they are for requests from loopback only\n"
+    "  keep_days              how long reports are taken and their ids known; default 14\n"
+    "  job_size               leader: reports of one aggregation job; default 256\n"
+    "  job_interval_s         leader: seconds that reports wait for a full job, 0.05 to 86400; default 2\n"
+    "  max_body, body_timeout_s, threads   as above\n\n"
+    "Resources of draft-ietf-ppm-dap-18 below the path of the server's URL: hpke_config, tasks/ID/reports,\n"
+    "tasks/ID/collection_jobs; tasks/ID/aggregation_jobs, tasks/ID/aggregate_shares; and /metrics, /healthz.\n";
 
 typedef struct server {
     serve_config config;
@@ -117,11 +137,38 @@ static shoal_err run(agg_error *error, const char *path, int is_check)
     return err;
 }
 
+// A configuration with a role is of one of two servers.
+static shoal_err run_dap(agg_error *error, const char *path, const char *role, int is_check)
+{
+    agg_dap_config config;
+    shoal_err err = agg_dap_config_load(&config, error, path);
+    if (err != SHOAL_OK) return err;
+    const char *own = config.role == SHOAL_DAP_LEADER ? "leader" : "helper";
+    if (role != NULL && strcmp(role, own) != 0) {
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s is the configuration of a %s", role, path,
+                       own);
+    } else {
+        serve_stop_block();
+        err = agg_dap_serve(error, &config, is_check);
+        if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
+    }
+    agg_dap_config_release(&config);
+    return err;
+}
+
+static shoal_err run_any(agg_error *error, const char *path, const char *role, int is_check)
+{
+    if (agg_dap_config_is(path)) return run_dap(error, path, role, is_check);
+    if (role == NULL) return run(error, path, is_check);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role, path);
+}
+
 int cmd_serve(int argc, char **argv)
 {
-    const char *config = NULL;
+    const char *config = NULL, *role = NULL;
     int is_check = 0, help = 0, n_arguments = 0;
-    const cli_option options[] = {{"config", 'c', &config, NULL}, {"check", 0, NULL, &is_check}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {
+        {"config", 'c', &config, NULL}, {"role", 0, &role, NULL}, {"check", 0, NULL, &is_check}, {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     const char **arguments = calloc((size_t)argc, sizeof *arguments);
     shoal_err err = arguments == NULL ? agg_fail(&error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
@@ -135,6 +182,6 @@ int cmd_serve(int argc, char **argv)
     if (err == SHOAL_OK && n_arguments > 0) {
         err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "serve takes no arguments; see shoal serve --help");
     }
-    if (err == SHOAL_OK) err = run(&error, config, is_check);
+    if (err == SHOAL_OK) err = run_any(&error, config, role, is_check);
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("serve", &error);
 }

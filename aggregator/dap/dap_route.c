@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of leader and helper; see dap_route.h. Depends on serve_listener.h, not on the HTTP library.
+#include "dap_route.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dap_helper.h"
+#include "dap_leader.h"
+#include "estimate_print.h"
+
+#define KEYS_MAX_AGE_S 86400u // clients fetch keys anew after this; keep old keys twice as long
+#define PROBLEM_TYPE "application/problem+json"
+#define URN "urn:ietf:params:ppm:dap:error:"
+
+enum { ROUTE_NONE = -1, ROUTE_METRICS = 100, ROUTE_HEALTH };
+
+typedef struct exchange {
+    serve_exchange x; // first: the listener makes the whole
+    agg_dap_http *http;
+    int route; // enum shoal_dap_resource, or one of the above
+    size_t base_len;
+    uint8_t task_id[SHOAL_DAP_TASK_ID];
+    int has_task_id;
+    agg_dap_served *task;
+    int has_id;
+    uint8_t id[AGG_DAP_ID];
+} exchange;
+
+// ---- answers ----
+
+static void put_member(FILE *stream, const char *name, const char *text)
+{
+    fprintf(stream, ",\"%s\":", name);
+    agg_print_json_text(stream, text, strlen(text));
+}
+
+// A problem document of RFC 9457.
+//   type: the problem without its URN; NULL: none of DAP's
+static void answer_problem(exchange *e, unsigned status, const char *type, const char *detail)
+{
+    char id[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1];
+    FILE *stream = serve_answer_open(&e->x.answer);
+    if (stream != NULL) {
+        fprintf(stream, "{\"type\":\"%s%s\",\"status\":%u", type == NULL ? "about:blank" : URN,
+                type == NULL ? "" : type, status);
+        if (detail != NULL) put_member(stream, "detail", detail);
+        shoal_dap_id_to_text(id, e->task_id, SHOAL_DAP_TASK_ID);
+        if (e->has_task_id) put_member(stream, "taskid", id);
+        fputs("}\n", stream);
+    }
+    serve_answer_close(&e->x.answer, stream, status, PROBLEM_TYPE);
+}
+
+static void set_location(exchange *e, const agg_dap_answer *from)
+{
+    char task[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1], id[SHOAL_DAP_TEXT_LEN(AGG_DAP_ID) + 1];
+    shoal_dap_id_to_text(task, e->task_id, SHOAL_DAP_TASK_ID);
+    shoal_dap_id_to_text(id, from->id, AGG_DAP_ID);
+    snprintf(e->x.answer.location, sizeof e->x.answer.location, "%.*s/tasks/%s/%s/%s", (int)e->base_len, e->x.url, task,
+             shoal_dap_resource_name(from->resource), id);
+}
+
+// Hands a server's answer to HTTP.
+static void take_answer(exchange *e, agg_dap_answer *from)
+{
+    serve_answer *to = &e->x.answer;
+    if (from->problem != AGG_DAP_NO_PROBLEM) {
+        const char *type =
+            from->problem >= 0 ? shoal_dap_problem_name((enum shoal_dap_problem)from->problem) : from->problem_text;
+        answer_problem(e, from->status, type, from->detail);
+    } else {
+        to->status = from->status;
+        to->type = from->body == NULL ? NULL : shoal_dap_media_type(from->message);
+        to->body = (char *)from->body;
+        to->len = from->len;
+        from->body = NULL;
+    }
+    to->retry_after_s = from->retry_after_s;
+    if (from->has_location) set_location(e, from);
+    agg_dap_answer_release(from);
+}
+
+// ---- what is asked ----
+
+// The path of a server's own URL: what is behind its host.
+static size_t path_of(const char **path, const shoal_url *url)
+{
+    const char *end = url->bytes + url->len, *at = url->bytes;
+    while (at + 1 < end && !(at[0] == '/' && at[1] == '/')) at++;
+    for (at += 2; at < end && *at != '/';) at++;
+    *path = at;
+    return at < end ? (size_t)(end - at) : 0;
+}
+
+static int is_resource(const char *rest)
+{
+    return strcmp(rest, "/hpke_config") == 0 || strncmp(rest, "/tasks/", 7) == 0;
+}
+
+// Finds the base of a path: nothing, or the path of one of the tasks' URLs. Returns: whether a resource follows it.
+static int find_base(size_t *len, const agg_dap_party *party, const char *url)
+{
+    *len = 0;
+    if (is_resource(url)) return 1;
+    for (size_t i = 0; i < party->n_tasks; i++) {
+        const shoal_dap_task *task = &party->tasks[i].vdaf.task;
+        const char *path;
+        *len = path_of(&path, party->role == SHOAL_DAP_LEADER ? &task->leader : &task->helper);
+        if (*len > 0 && strncmp(url, path, *len) == 0 && is_resource(url + *len)) return 1;
+    }
+    return 0;
+}
+
+// The resources of this role, in the order of shoal_dap_resource; 0: the other's.
+static int is_mine(const agg_dap_party *party, int resource)
+{
+    int is_leader = resource == SHOAL_DAP_REPORTS || resource == SHOAL_DAP_COLLECTION_JOBS;
+    return is_leader == (party->role == SHOAL_DAP_LEADER);
+}
+
+// Reads "TASK/resource[/ID]".
+static void read_task_path(exchange *e, const char *rest)
+{
+    const agg_dap_party *party = e->http->party;
+    const char *slash = strchr(rest, '/'), *name = slash == NULL ? "" : slash + 1;
+    size_t id_len = slash == NULL ? strlen(rest) : (size_t)(slash - rest), name_len = strcspn(name, "/");
+    e->has_task_id = shoal_dap_id_from_text(e->task_id, SHOAL_DAP_TASK_ID, rest, id_len) == SHOAL_OK;
+    if (e->has_task_id) e->task = agg_dap_task_by_id(party, e->task_id);
+    for (int i = SHOAL_DAP_REPORTS; i <= SHOAL_DAP_AGGREGATE_SHARES; i++) {
+        const char *known = shoal_dap_resource_name((enum shoal_dap_resource)i);
+        if (strlen(known) == name_len && strncmp(known, name, name_len) == 0 && is_mine(party, i)) e->route = i;
+    }
+    if (e->route == ROUTE_NONE || name[name_len] == '\0') return;
+    const char *id = name + name_len + 1;
+    e->has_id = e->route != SHOAL_DAP_REPORTS && shoal_dap_id_from_text(e->id, AGG_DAP_ID, id, strlen(id)) == SHOAL_OK;
+    if (!e->has_id) e->route = ROUTE_NONE;
+}
+
+static void read_path(exchange *e)
+{
+    const char *url = e->x.url;
+    e->route = ROUTE_NONE;
+    if (strcmp(url, "/metrics") == 0) {
+        e->route = ROUTE_METRICS;
+    } else if (strcmp(url, "/healthz") == 0) {
+        e->route = ROUTE_HEALTH;
+    } else if (find_base(&e->base_len, e->http->party, url)) {
+        const char *rest = url + e->base_len;
+        if (strcmp(rest, "/hpke_config") == 0) {
+            e->route = SHOAL_DAP_HPKE_CONFIG;
+        } else {
+            read_task_path(e, rest + strlen("/tasks/"));
+        }
+    }
+}
+
+// ---- who may ask, and how ----
+
+static int is_method(const exchange *e, const char *method)
+{
+    return strcmp(e->x.method, method) == 0;
+}
+
+static int is_get(const exchange *e)
+{
+    return is_method(e, "GET") || is_method(e, "HEAD");
+}
+
+static int has_body(const exchange *e)
+{
+    return e->route >= SHOAL_DAP_REPORTS && e->route <= SHOAL_DAP_AGGREGATE_SHARES && !e->has_id;
+}
+
+static const char *upload_method(const exchange *e)
+{
+    return e->task == NULL ? "POST" : e->task->vdaf.wire->method;
+}
+
+static const char *allowed(const exchange *e)
+{
+    if (e->route == SHOAL_DAP_REPORTS) return upload_method(e);
+    if (has_body(e)) return "POST";
+    return e->has_id ? "GET, HEAD, DELETE" : "GET, HEAD";
+}
+
+static int is_allowed(const exchange *e)
+{
+    if (e->route == SHOAL_DAP_REPORTS) return is_method(e, upload_method(e));
+    if (has_body(e)) return is_method(e, "POST");
+    return is_get(e) || (e->has_id && is_method(e, "DELETE"));
+}
+
+static const char *wanted_type(const exchange *e)
+{
+    switch (e->route) {
+    case SHOAL_DAP_REPORTS: return e->task->vdaf.wire->upload_type;
+    case SHOAL_DAP_AGGREGATION_JOBS: return shoal_dap_media_type(SHOAL_DAP_AGGREGATION_JOB_INIT_REQ);
+    case SHOAL_DAP_COLLECTION_JOBS: return shoal_dap_media_type(SHOAL_DAP_COLLECTION_JOB_REQ);
+    default: return shoal_dap_media_type(SHOAL_DAP_AGGREGATE_SHARE_REQ);
+    }
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+// Whether a media type is the wanted one, whatever its spaces and the case of its letters.
+static int is_type(const char *type, const char *wanted)
+{
+    if (type == NULL) return 0;
+    for (;; type++) {
+        if (*type == ' ' || *type == '\t') continue;
+        if (lower(*type) != lower(*wanted)) return 0;
+        if (*type == '\0') return 1;
+        wanted++;
+    }
+}
+
+static void check_token(exchange *e)
+{
+    if (serve_exchange_has_token(&e->x, &e->http->config->asked)) return;
+    answer_problem(e, 401, NULL, "the token is missing or wrong");
+    e->x.answer.challenge = "Bearer";
+}
+
+// Counts are for this machine, or for whoever has the read token.
+static void check_metrics(exchange *e)
+{
+    const agg_dap_config *config = e->http->config;
+    if (config->read_token.n == 0 && config->is_loopback && serve_exchange_is_local(&e->x)) return;
+    if (config->read_token.n > 0 && serve_exchange_has_token(&e->x, &config->read_token)) return;
+    answer_problem(e, 401, NULL, "metrics need the read token, or a request to a loopback name without one");
+    e->x.answer.challenge = "Bearer";
+}
+
+// Answers at once what needs no body.
+static void check_request(exchange *e)
+{
+    if (e->route == ROUTE_NONE) {
+        answer_problem(e, 404, NULL, "no such resource");
+    } else if (is_method(e, "OPTIONS") && (e->route == SHOAL_DAP_REPORTS || e->route == SHOAL_DAP_HPKE_CONFIG)) {
+        e->x.answer.status = 204;
+    } else if (e->route == ROUTE_METRICS) {
+        check_metrics(e);
+    } else if (e->route > SHOAL_DAP_REPORTS && e->route <= SHOAL_DAP_AGGREGATE_SHARES) {
+        check_token(e);
+    }
+    if (e->x.answer.status != 0) return;
+    if (e->route >= SHOAL_DAP_REPORTS && e->route <= SHOAL_DAP_AGGREGATE_SHARES && e->task == NULL) {
+        answer_problem(e, 404, shoal_dap_problem_name(SHOAL_DAP_PROBLEM_UNRECOGNIZED_TASK), NULL);
+    } else if (!is_allowed(e)) {
+        answer_problem(e, 405, NULL, "this resource does not take this method");
+        e->x.answer.allow = allowed(e);
+    } else if (has_body(e) && !is_type(serve_exchange_header(&e->x, "Content-Type"), wanted_type(e))) {
+        answer_problem(e, 415, NULL, "the body has another media type than this resource takes");
+    } else if (has_body(e)) {
+        serve_exchange_expect_body(&e->x);
+    }
+}
+
+// ---- answering ----
+
+// Keys are the same for all tasks; a client that names its task gets them under the media type of its version.
+static const char *keys_type(exchange *e)
+{
+    const char *text = serve_exchange_argument(&e->x, "task_id");
+    if (text == NULL) return shoal_dap_media_type(SHOAL_DAP_HPKE_CONFIG_LIST);
+    e->has_task_id = shoal_dap_id_from_text(e->task_id, SHOAL_DAP_TASK_ID, text, strlen(text)) == SHOAL_OK;
+    const agg_dap_served *task = e->has_task_id ? agg_dap_task_by_id(e->http->party, e->task_id) : NULL;
+    return task == NULL ? NULL : task->vdaf.wire->keys_type;
+}
+
+static void answer_keys(exchange *e)
+{
+    const char *type = keys_type(e);
+    if (type == NULL) {
+        answer_problem(e, 404, shoal_dap_problem_name(SHOAL_DAP_PROBLEM_UNRECOGNIZED_TASK), NULL);
+        return;
+    }
+    const agg_dap_keys *keys = &e->http->party->keys;
+    shoal_dap_hpke_config configs[AGG_DAP_KEYS_MAX];
+    uint8_t bytes[AGG_DAP_KEYS_MAX * 64];
+    for (size_t i = 0; i < keys->n; i++) configs[i] = agg_hpke_config(&keys->list[i]);
+    shoal_dap_writer w = {bytes, sizeof bytes, 0, 0};
+    shoal_dap_put_hpke_configs(&w, configs, keys->n);
+    FILE *stream = serve_answer_open(&e->x.answer);
+    if (stream != NULL) fwrite(bytes, 1, w.len, stream);
+    serve_answer_close(&e->x.answer, stream, 200, type);
+    if (e->x.answer.status == 200) e->x.answer.max_age_s = KEYS_MAX_AGE_S;
+}
+
+static void answer_resource(exchange *e)
+{
+    agg_dap_party *party = e->http->party;
+    agg_dap_answer answer = {.problem = AGG_DAP_NO_PROBLEM};
+    const shoal_bytes body = {e->x.body, e->x.len};
+    const uint64_t now_s = (uint64_t)time(NULL);
+    enum agg_dap_answer_kind kind = e->route == SHOAL_DAP_AGGREGATION_JOBS ? AGG_DAP_OF_JOB : AGG_DAP_OF_SHARE;
+    if (e->route == SHOAL_DAP_REPORTS) {
+        agg_dap_leader_upload(&answer, party, e->task, body, now_s);
+    } else if (e->route == SHOAL_DAP_COLLECTION_JOBS && !e->has_id) {
+        agg_dap_leader_collect(&answer, party, e->task, body);
+    } else if (e->route == SHOAL_DAP_COLLECTION_JOBS) {
+        (is_get(e) ? agg_dap_leader_get : agg_dap_leader_delete)(&answer, party, e->task, e->id);
+    } else if (e->has_id) {
+        (is_get(e) ? agg_dap_helper_get : agg_dap_helper_delete)(&answer, party, e->task, kind, e->id);
+    } else if (kind == AGG_DAP_OF_JOB) {
+        agg_dap_helper_aggregate(&answer, party, e->task, body, now_s);
+    } else {
+        agg_dap_helper_share(&answer, party, e->task, body, now_s);
+    }
+    take_answer(e, &answer);
+    if (has_body(e)) e->http->wake(e->http->wake_context);
+}
+
+static void put_help(FILE *stream, const char *name, const char *help, const char *type)
+{
+    fprintf(stream, "# HELP shoal_dap_%s %s\n# TYPE shoal_dap_%s %s\n", name, help, name, type);
+}
+
+// A line for each task; names need no escaping, their alphabet is the recipe's.
+static void put_number(FILE *stream, const agg_dap_served *task, const char *name, const char *label, uint64_t number)
+{
+    fprintf(stream, "shoal_dap_%s{task=\"%s\",id=\"%s\"%s} %llu\n", name, task->name, task->id_text, label,
+            (unsigned long long)number);
+}
+
+static void put_counters(FILE *stream, const agg_dap_party *party)
+{
+    static const struct {
+        const char *name, *help;
+        size_t offset;
+    } counters[] = {
+        {"reports_uploaded_total", "Reports taken from clients since the start.", offsetof(agg_dap_served, uploaded)},
+        {"reports_aggregated_total", "Reports added to sums since the start.", offsetof(agg_dap_served, aggregated)},
+        {"jobs_total", "Aggregation jobs done since the start.", offsetof(agg_dap_served, jobs)},
+        {"batches_collected_total", "Batches given out since the start.", offsetof(agg_dap_served, collected)},
+    };
+    for (size_t c = 0; c < sizeof counters / sizeof *counters; c++) {
+        put_help(stream, counters[c].name, counters[c].help, "counter");
+        for (size_t i = 0; i < party->n_tasks; i++) {
+            const char *at = (const char *)&party->tasks[i] + counters[c].offset;
+            put_number(stream, &party->tasks[i], counters[c].name, "",
+                       atomic_load((const atomic_ullong *)(const void *)at));
+        }
+    }
+    put_help(stream, "reports_refused_total", "Reports refused since the start.", "counter");
+    for (size_t i = 0; i < party->n_tasks; i++) {
+        for (uint32_t error = 1; error < AGG_DAP_ERRORS; error++) {
+            char label[64];
+            snprintf(label, sizeof label, ",reason=\"%s\"", shoal_dap_report_error_name(error));
+            put_number(stream, &party->tasks[i], "reports_refused_total", label,
+                       atomic_load(&party->tasks[i].refused[error]));
+        }
+    }
+}
+
+static void put_gauges(FILE *stream, const agg_dap_party *party, const agg_dap_counts *counts)
+{
+    static const struct {
+        const char *name, *help;
+        size_t offset;
+    } gauges[] = {
+        {"reports_pending", "Reports that wait to be aggregated.", offsetof(agg_dap_counts, pending)},
+        {"report_ids", "Report ids kept against replay.", offsetof(agg_dap_counts, known)},
+        {"reports_uncollected", "Reports in sums that were not collected yet.", offsetof(agg_dap_counts, aggregated)},
+        {"jobs_pending", "Aggregation jobs that the helper has not answered.", offsetof(agg_dap_counts, jobs)},
+        {"collections_pending", "Collection jobs that wait.", offsetof(agg_dap_counts, collections)},
+    };
+    for (size_t g = 0; g < sizeof gauges / sizeof *gauges; g++) {
+        put_help(stream, gauges[g].name, gauges[g].help, "gauge");
+        for (size_t i = 0; i < party->n_tasks; i++) {
+            uint64_t value;
+            memcpy(&value, (const char *)&counts[i] + gauges[g].offset, sizeof value);
+            put_number(stream, &party->tasks[i], gauges[g].name, "", value);
+        }
+    }
+    put_help(stream, "helper_failing", "Whether the last exchange with the helper failed.", "gauge");
+    for (size_t i = 0; i < party->n_tasks; i++)
+        put_number(stream, &party->tasks[i], "helper_failing", "", atomic_load(&party->tasks[i].is_failing) != 0);
+}
+
+static shoal_err count_all(agg_dap_counts *counts, agg_error *error, const agg_dap_party *party)
+{
+    shoal_err err = agg_dap_begin(party->store, error);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; err == SHOAL_OK && i < party->n_tasks; i++)
+        err = agg_dap_count(party->store, &counts[i], error, party->tasks[i].number);
+    agg_dap_abandon(party->store); // nothing was written
+    return err;
+}
+
+static void answer_metrics(exchange *e)
+{
+    const agg_dap_party *party = e->http->party;
+    agg_error error = {.text = "out of memory"};
+    agg_dap_counts *counts = calloc(party->n_tasks, sizeof *counts);
+    shoal_err err = counts == NULL ? AGG_ERR_MEMORY : count_all(counts, &error, party);
+    if (err != SHOAL_OK) {
+        fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
+        answer_problem(e, 503, NULL, "the store could not be read");
+    } else {
+        FILE *stream = serve_answer_open(&e->x.answer);
+        if (stream != NULL) {
+            put_counters(stream, party);
+            put_gauges(stream, party, counts);
+            put_help(stream, "requests_refused_total", "Requests answered with an error since the start.", "counter");
+            fprintf(stream, "shoal_dap_requests_refused_total %llu\n",
+                    (unsigned long long)atomic_load(&e->http->refused));
+        }
+        serve_answer_close(&e->x.answer, stream, 200, SERVE_TYPE_METRICS);
+    }
+    free(counts);
+}
+
+// Says no more than whether somebody should look: it is open to all.
+static void answer_health(exchange *e)
+{
+    int is_failing = 0;
+    for (size_t i = 0; i < e->http->party->n_tasks; i++)
+        is_failing |= atomic_load(&e->http->party->tasks[i].is_failing);
+    FILE *stream = serve_answer_open(&e->x.answer);
+    if (stream != NULL) fprintf(stream, "{\"status\":\"%s\"}\n", is_failing ? "helper-failing" : "ok");
+    serve_answer_close(&e->x.answer, stream, is_failing ? 503 : 200, SERVE_TYPE_JSON);
+}
+
+// ---- the listener's calls ----
+
+static exchange *exchange_of(serve_exchange *x)
+{
+    return (exchange *)(void *)x;
+}
+
+// Last touches of any answer.
+static void end_answer(exchange *e)
+{
+    if (e->x.answer.status == 0) return;
+    e->x.answer.is_open = e->route == SHOAL_DAP_REPORTS || e->route == SHOAL_DAP_HPKE_CONFIG;
+    if (e->x.answer.status >= 400) atomic_fetch_add(&e->http->refused, 1);
+}
+
+static void start(serve_exchange *x)
+{
+    exchange *e = exchange_of(x);
+    e->http = x->service;
+    read_path(e);
+    check_request(e);
+    end_answer(e);
+}
+
+static void answer(serve_exchange *x)
+{
+    exchange *e = exchange_of(x);
+    switch (e->route) {
+    case SHOAL_DAP_HPKE_CONFIG: answer_keys(e); break;
+    case ROUTE_METRICS: answer_metrics(e); break;
+    case ROUTE_HEALTH: answer_health(e); break;
+    default: answer_resource(e); break;
+    }
+    end_answer(e);
+}
+
+void agg_dap_route_service(serve_service *service, agg_dap_http *http)
+{
+    service->context = http;
+    service->exchange_size = sizeof(exchange);
+    service->body_name = "a request";
+    service->body_names = "requests";
+    service->start = start;
+    service->answer = answer;
+}

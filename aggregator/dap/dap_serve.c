@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leader and helper as processes; see dap_serve.h. Starts store, tasks, driver and HTTP in order and ends them in the reverse
+// one; kill -9 loses nothing that was acknowledged.
+#include "dap_serve.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agg_parallel.h"
+#include "agg_size.h"
+#include "bytes.h"
+#include "dap_http.h"
+#include "dap_leader.h"
+#include "dap_route.h"
+#include "serve_address.h"
+#include "serve_stop.h"
+
+#define HELPER_TIMEOUT_S 30
+#define HELPER_ANSWER_MAX ((size_t)256 << 20)
+#define HOUSEKEEPING_S 60
+#define RETRY_S_MAX 60
+#define JOB_LEN ((size_t)4 << 20) // bytes of one job's request, about
+
+// The thread that aggregates (leader) and forgets what is old (both).
+typedef struct driver {
+    agg_dap_party *party;
+    const agg_dap_config *config;
+    agg_http_client *client;
+    pthread_t thread;
+    int is_running;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    int is_awake, is_stopping; // under mutex
+    double retry_s;            // until the helper is tried again; 0: it answered
+    agg_error told;            // the last failure, as it was told
+} driver;
+
+typedef struct server {
+    const agg_dap_config *config;
+    agg_dap_party party;
+    driver driver;
+    agg_dap_http http;
+    serve_listener *listener;
+    uint16_t port;
+} server;
+
+// ---- the helper, as the leader reaches it ----
+
+static void server_url(shoal_url *url, const driver *d, const agg_dap_served *task)
+{
+    *url = task->vdaf.task.helper;
+    if (d->config->helper_url[0] == '\0') return;
+    url->len = (uint8_t)strlen(d->config->helper_url);
+    memcpy(url->bytes, d->config->helper_url, url->len);
+}
+
+static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
+                      enum shoal_dap_resource resource, enum shoal_dap_message message, shoal_bytes body,
+                      enum shoal_dap_message wanted)
+{
+    driver *d = self;
+    char url[SHOAL_DAP_URL_MAX], text[AGG_HTTP_PROBLEM_MAX];
+    shoal_url base;
+    agg_http_response response;
+    server_url(&base, d, task);
+    shoal_dap_url(url, &base, resource, task->vdaf.task.id, NULL, 0);
+    const agg_http_request request = {.client = d->client,
+                                      .method = "POST",
+                                      .url = url,
+                                      .content_type = shoal_dap_media_type(message),
+                                      .body = body,
+                                      .bearer = d->config->helper_token,
+                                      .max_body = HELPER_ANSWER_MAX,
+                                      .timeout_s = HELPER_TIMEOUT_S};
+    shoal_err err = agg_http_fetch(&response, error, &request);
+    if (err != SHOAL_OK) return err;
+    *reply = (agg_dap_reply){.status = response.status, .problem = AGG_DAP_NO_PROBLEM};
+    if (response.status >= 400) {
+        agg_http_problem(text, &reply->problem, &response);
+        if (reply->problem < 0) reply->problem = AGG_DAP_OTHER_PROBLEM;
+    } else if (response.body_len > 0 && agg_http_is_media(&response, shoal_dap_media_type(wanted))) {
+        reply->body = response.body;
+        reply->len = response.body_len;
+        response.body = NULL;
+    }
+    agg_http_response_release(&response);
+    return SHOAL_OK;
+}
+
+// ---- the driver ----
+
+static int is_stopping(driver *d)
+{
+    pthread_mutex_lock(&d->mutex);
+    int stopping = d->is_stopping;
+    pthread_mutex_unlock(&d->mutex);
+    return stopping;
+}
+
+// Waits until somebody wakes the driver, or some seconds. A helper that fails is not tried earlier because somebody asks.
+static void rest(driver *d, double seconds, int may_wake)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    long nanoseconds = until.tv_nsec + (long)((seconds - (double)(long)seconds) * 1e9);
+    until.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
+    until.tv_nsec = nanoseconds % 1000000000;
+    pthread_mutex_lock(&d->mutex);
+    int is_over = 0;
+    while (!is_over && !d->is_stopping && !(may_wake && d->is_awake))
+        is_over = pthread_cond_timedwait(&d->wake, &d->mutex, &until) != 0;
+    d->is_awake = 0;
+    pthread_mutex_unlock(&d->mutex);
+}
+
+static void wake(void *context)
+{
+    driver *d = context;
+    pthread_mutex_lock(&d->mutex);
+    d->is_awake = 1;
+    pthread_cond_signal(&d->wake);
+    pthread_mutex_unlock(&d->mutex);
+}
+
+// Tells of a failure once, not with every try.
+static void say_error(driver *d, const agg_error *error)
+{
+    if (strcmp(d->told.text, error->text) == 0) return;
+    fprintf(stderr, "shoal: serve: %s\n", error->text);
+    d->told = *error;
+}
+
+// One turn of every task. Returns: whether there is more to do at once.
+static int turn_all(driver *d, int is_eager)
+{
+    const agg_dap_link link = {d, post};
+    int is_more = 0, is_failing = 0;
+    for (size_t i = 0; i < d->party->n_tasks && !is_stopping(d); i++) {
+        agg_error error;
+        int is_more_of_task = 0;
+        shoal_err err = agg_dap_leader_turn(&is_more_of_task, &error, d->party, &d->party->tasks[i], &link,
+                                            (uint64_t)time(NULL), is_eager);
+        if (err != SHOAL_OK) say_error(d, &error);
+        is_failing |= err != SHOAL_OK;
+        is_more |= err == SHOAL_OK && is_more_of_task;
+    }
+    if (!is_failing) {
+        d->retry_s = 0;
+        d->told.text[0] = '\0';
+    } else {
+        d->retry_s = d->retry_s == 0 ? 1 : d->retry_s * 2 > RETRY_S_MAX ? RETRY_S_MAX : d->retry_s * 2;
+    }
+    return is_more;
+}
+
+static void keep_house(driver *d)
+{
+    agg_error error;
+    if (agg_dap_forget_old(d->party, &error, (uint64_t)time(NULL)) != SHOAL_OK) say_error(d, &error);
+    agg_dap_store_tidy(d->party->store);
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void *drive(void *context)
+{
+    driver *d = context;
+    int is_leader = d->party->role == SHOAL_DAP_LEADER;
+    double next_house = seconds_now(), next_eager = next_house;
+    while (!is_stopping(d)) {
+        double now = seconds_now();
+        int is_eager = now >= next_eager;
+        if (now >= next_house) {
+            keep_house(d);
+            next_house = now + HOUSEKEEPING_S;
+        }
+        int is_more = is_leader && turn_all(d, is_eager);
+        if (is_eager && !is_more) next_eager = now + d->config->job_interval_s;
+        if (d->retry_s > 0) {
+            rest(d, d->retry_s, 0);
+        } else if (!is_more) {
+            rest(d, is_leader ? d->config->job_interval_s : HOUSEKEEPING_S, is_leader);
+        }
+    }
+    return NULL;
+}
+
+static shoal_err start_driver(driver *d, agg_error *error, agg_dap_party *party, const agg_dap_config *config)
+{
+    pthread_condattr_t attributes;
+    *d = (driver){.party = party, .config = config};
+    pthread_mutex_init(&d->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&d->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    d->client = agg_http_client_new();
+    d->is_running = pthread_create(&d->thread, NULL, drive, d) == 0;
+    return d->is_running ? SHOAL_OK : agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "cannot start a thread");
+}
+
+// Lets the exchange that is under way end, and starts no other.
+static void stop_driver(driver *d)
+{
+    if (!d->is_running) return;
+    pthread_mutex_lock(&d->mutex);
+    d->is_stopping = 1;
+    pthread_cond_signal(&d->wake);
+    pthread_mutex_unlock(&d->mutex);
+    pthread_join(d->thread, NULL);
+    agg_http_client_free(d->client);
+    pthread_cond_destroy(&d->wake);
+    pthread_mutex_destroy(&d->mutex);
+}
+
+// ---- the server ----
+
+static shoal_err open_party(agg_dap_party *party, agg_error *error, const agg_dap_config *config)
+{
+    *party = (agg_dap_party){.role = config->role,
+                             .keys = config->keys,
+                             .collector = config->collector,
+                             .n_threads = agg_parallel_cores(),
+                             .keep_s = config->keep_s,
+                             .job_reports = config->job_reports,
+                             .job_len = JOB_LEN};
+    if (party->n_threads > config->threads) party->n_threads = config->threads;
+    shoal_err err = agg_dap_store_open(&party->store, error, config->store);
+    if (err != SHOAL_OK) return err;
+    party->tasks = agg_alloc(error, config->n_tasks, sizeof *party->tasks);
+    if (party->tasks == NULL) return AGG_ERR_MEMORY;
+    for (; err == SHOAL_OK && party->n_tasks < config->n_tasks; party->n_tasks++) {
+        const agg_dap_task *task = &config->tasks[party->n_tasks];
+        err = agg_dap_serve_task(party, &party->tasks[party->n_tasks], error, &task->task, config->seed);
+        if (err != SHOAL_OK) agg_error_prefix(error, "task %s", task->info);
+    }
+    return err;
+}
+
+static void close_party(agg_dap_party *party)
+{
+    if (party->tasks != NULL) wipe(party->tasks, party->n_tasks * sizeof *party->tasks); // verification keys
+    free(party->tasks);
+    agg_dap_store_close(party->store);
+    wipe(party, sizeof *party);
+}
+
+static shoal_err listen_to(server *s, agg_error *error)
+{
+    const agg_dap_config *config = s->config;
+    serve_service service = {.max_body = config->max_body,
+                             .body_timeout_s = config->body_timeout_s,
+                             .threads = config->threads,
+                             .listen = config->listen,
+                             .address = config->address};
+    s->http.config = config;
+    s->http.party = &s->party;
+    s->http.wake = wake;
+    s->http.wake_context = &s->driver;
+    agg_dap_route_service(&service, &s->http);
+    return serve_listener_start(&s->listener, &s->port, error, &service);
+}
+
+static void say_tasks(const server *s)
+{
+    for (size_t i = 0; i < s->config->n_tasks; i++) {
+        const agg_dap_task *task = &s->config->tasks[i];
+        fprintf(stderr, "shoal: serve: %s of task %s, %s%s%s\n",
+                s->config->role == SHOAL_DAP_LEADER ? "leader" : "helper", task->info, task->id_text,
+                task->is_exact ? "; " : "", task->is_exact ? AGG_DAP_EXACT_LABEL : "");
+    }
+}
+
+shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, int is_check)
+{
+    server s = {.config = config};
+    shoal_err err = open_party(&s.party, error, config);
+    if (err == SHOAL_OK && !is_check) err = start_driver(&s.driver, error, &s.party, config);
+    if (err == SHOAL_OK && !is_check) err = listen_to(&s, error);
+    if (err == SHOAL_OK) say_tasks(&s);
+    if (err == SHOAL_OK && !is_check) {
+        serve_address_say(config->listen, s.port);
+        serve_stop_wait();
+    }
+    if (s.listener != NULL) serve_listener_quiesce(s.listener);
+    serve_listener_stop(s.listener);
+    stop_driver(&s.driver);
+    close_party(&s.party);
+    return err;
+}
