@@ -21,6 +21,7 @@ static const agg_dap_wire wires[] = {
      .read_report = shoal_dap_read_report,
      .method = "POST",
      .upload_type = "application/ppm-dap;message=upload-req",
+     .keys_type = "application/ppm-dap;message=hpke-config-list",
      .success = 200},
     {.version = SHOAL_DAP_09,
      .init = shoal_vdaf08_init,
@@ -31,6 +32,9 @@ static const agg_dap_wire wires[] = {
      .read_report = shoal_dap09_read_report,
      .method = "PUT",
      .upload_type = "application/dap-report",
+     .keys_type = "application/dap-hpke-config-list",
+     .success = 201,
+     .upload_problem = shoal_dap09_upload_problem,
      .times_are_seconds = 1},
 };
 

@@ -31,6 +31,7 @@ typedef struct agg_dap_wire {
     shoal_err (*read_input_share)(shoal_bytes *share, shoal_bytes plaintext);
     shoal_err (*read_report)(shoal_dap_report *report, shoal_dap_reader *r);
     const char *method, *upload_type; // of the upload request
+    const char *keys_type;            // media type of the HPKE keys, for a request that names the task
     unsigned success;                 // HTTP status of an upload that was taken
     // NULL: an upload is many reports, and answered with UploadErrors. Else it is one, and this the type of the problem.
     const char *(*upload_problem)(enum shoal_dap_report_error error);
