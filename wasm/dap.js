@@ -104,9 +104,9 @@ function keepS(response) {
 /**
  * A server's key, from the server. Sealed to once, so that a key that no share can be sealed to, or a browser that cannot seal, shows
  * before anything is spent.
- * @param {View} view @param {DapTask} task @param {string} url of the server @param {boolean} isFresh past caches @returns {Promise<Kept>}
+ * @param {View} view @param {DapTask} task @param {string} url of the server @returns {Promise<Kept>}
  */
-async function fetchKey(view, task, url, isFresh) {
+async function fetchKey(view, task, url) {
   const { deps } = view;
   const stop = new AbortController();
   const timer = deps.setTimer(() => stop.abort(), TIMEOUT_MS);
@@ -116,7 +116,7 @@ async function fetchKey(view, task, url, isFresh) {
       mode: 'cors',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
-      cache: isFresh ? 'reload' : 'default',
+      cache: 'no-store', // what is kept is kept here, where consent ends it
       redirect: 'error',
       signal: stop.signal,
     });
@@ -131,12 +131,12 @@ async function fetchKey(view, task, url, isFresh) {
   }
 }
 
-/** As fetchKey, once for all who ask meanwhile; null where it fails. @param {View} view @param {DapTask} task @param {string} url @param {boolean} isFresh */
-function askKey(view, task, url, isFresh) {
+/** As fetchKey, once for all who ask meanwhile; null where it fails. @param {View} view @param {DapTask} task @param {string} url */
+function askKey(view, task, url) {
   const running = asked.get(view.deps) ?? new Map();
   asked.set(view.deps, running);
   if (!running.has(url)) {
-    running.set(url, fetchKey(view, task, url, isFresh).catch(() => null).finally(() => running.delete(url)));
+    running.set(url, fetchKey(view, task, url).catch(() => null).finally(() => running.delete(url)));
   }
   return /** @type {Promise<Kept | null>} */ (running.get(url));
 }
@@ -151,7 +151,7 @@ async function keysOf(view, task, urls, isFresh = false) {
   const kept = (await view.deps.storage.transaction((tx) => tx.get('state', 'keys'))) ?? {};
   const now = view.deps.now();
   const has = (/** @type {string} */ url) => !isFresh && kept[url] && kept[url].until > now && kept[url].until <= now + 1000 * KEEP_MAX_S;
-  const keys = await Promise.all(urls.map((url) => (has(url) ? kept[url] : askKey(view, task, url, isFresh))));
+  const keys = await Promise.all(urls.map((url) => (has(url) ? kept[url] : askKey(view, task, url))));
   const news = urls.filter((url) => !has(url)).map((url) => /** @type {const} */ ([url, keys[urls.indexOf(url)]]));
   if (news.length) {
     // Under consent only: what the servers told is forgotten with it.

@@ -127,6 +127,7 @@ export async function makeServer(id) {
 
 /** A report, taken apart. @param {Uint8Array} report */
 export function readReport(report) {
+  report = Uint8Array.from(report); // which may be a Buffer: those share their memory
   const view = new DataView(report.buffer, report.byteOffset, report.byteLength);
   let at = 0;
   const take = (/** @type {number} */ n) => report.subarray(at, (at += n));
