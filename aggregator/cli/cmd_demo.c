@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "estimate.h"
 #include "estimate_print.h"
+#include "folder.h"
 #include "options.h"
 #include "simulation.h"
 #include "talk.h"
@@ -67,7 +68,7 @@ static shoal_err fold_batch(void *context, agg_error *error, const uint8_t *batc
 static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *error, const arguments *a,
                           const agg_recipe *recipe, const agg_dictionary *counts)
 {
-    agg_folder folder = {NULL, NULL, 0, 0, 1};
+    agg_folder folder = {.n_threads = 1};
     cli_progress progress;
     agg_drawn out = {.counts = drawn};
     agg_simulation s = {.recipe = recipe,

@@ -10,6 +10,7 @@
 #include "agg_size.h"
 #include "batch_ids.h"
 #include "commands.h"
+#include "folder.h"
 #include "options.h"
 #include "reader.h"
 #include "talk.h"
@@ -107,7 +108,7 @@ static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a
 static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     char text[128], command[] = "ingest";
-    ingesting in = {{NULL, NULL, 0, 0, 1}, {NULL, NULL, 0, 0}, 0};
+    ingesting in = {{.n_threads = 1}, {NULL, NULL, 0, 0}, 0};
     shoal_err err = agg_folder_init(&in.folder, error, acc, 0, a->n_threads);
     for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) err = ingest_file(&in, error, a, recipe, a->files[i]);
     if (err == SHOAL_OK) err = agg_folder_flush(&in.folder, error);

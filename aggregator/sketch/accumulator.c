@@ -63,9 +63,7 @@ void agg_accumulator_forget(agg_accumulator *acc)
     agg_record_set_release(&acc->set);
 }
 
-// Refuses what some cell could not count exactly, before anything is added: the rule depends on n alone, so that no order
-// of adding and merging decides.
-static shoal_err check_room(const agg_accumulator *acc, agg_error *error, uint64_t more)
+shoal_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *error, uint64_t more)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) {
         uint64_t n_max = agg_sketch_kind_of(acc->parts[i].shape.mechanism)->n_max;
@@ -93,7 +91,7 @@ static shoal_err add_to_parts(agg_accumulator *acc, agg_error *error, const uint
 shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
                               unsigned n_threads)
 {
-    shoal_err err = check_room(acc, error, count);
+    shoal_err err = agg_accumulator_check_room(acc, error, count);
     if (err == SHOAL_OK && agg_accumulator_keeps_records(acc))
         err = agg_record_set_add(&acc->set, error, records, count);
     if (err == SHOAL_OK) err = add_to_parts(acc, error, records, count, n_threads);
@@ -125,7 +123,7 @@ shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const a
     if (memcmp(into->recipe_hash, from->recipe_hash, 32) != 0 || !same_shapes(into, from))
         return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id, into->recipe_hash);
     int has_all = agg_accumulator_keeps_records(into) && agg_accumulator_keeps_records(from);
-    shoal_err err = check_room(into, error, from->n);
+    shoal_err err = agg_accumulator_check_room(into, error, from->n);
     if (err == SHOAL_OK && has_all) err = agg_record_set_merge(&into->set, error, &from->set);
     if (err != SHOAL_OK) return err;
     if (!has_all) agg_accumulator_forget(into);
@@ -434,7 +432,7 @@ shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const cha
     shoal_err err = get_header(acc, &n_parts, &has_records, &in);
     if (err == SHOAL_OK) err = get_shapes(shapes, n_parts, &in);
     if (err == SHOAL_OK) err = init_parts(acc, &inner, shapes, n_parts);
-    if (err == SHOAL_OK) err = check_room(acc, &inner, 0);
+    if (err == SHOAL_OK) err = agg_accumulator_check_room(acc, &inner, 0);
     if (err == SHOAL_OK && has_records) agg_record_set_init(&acc->set, acc->record_size);
     if (err == SHOAL_OK) err = get_body(acc, &inner, &in);
     if (err == SHOAL_OK) return SHOAL_OK;
@@ -472,48 +470,4 @@ shoal_err agg_accumulator_peek(int *keeps_records, agg_error *error, const char 
         return agg_fail(error, err, AGG_EXIT_IO, "%s: accumulator cannot be read: %s", path, shoal_err_text(err));
     *keeps_records = version == AGG_ACCUMULATOR_VERSION_RECORDS;
     return SHOAL_OK;
-}
-
-#define FOLDER_BYTES ((size_t)64 << 20)
-
-shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes, unsigned n_threads)
-{
-    size_t cap = (bytes > 0 ? bytes : FOLDER_BYTES) / acc->record_size;
-    if (cap < 1) cap = 1;
-    if (cap > UINT32_MAX) cap = UINT32_MAX;
-    *folder = (agg_folder){acc, NULL, 0, (uint32_t)cap, n_threads > 0 ? n_threads : 1};
-    folder->buffer = agg_alloc(error, cap, acc->record_size);
-    return folder->buffer != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
-}
-
-shoal_err agg_folder_flush(agg_folder *folder, agg_error *error)
-{
-    if (folder->count == 0) return SHOAL_OK;
-    shoal_err err = agg_accumulator_add(folder->acc, error, folder->buffer, folder->count, folder->n_threads);
-    folder->count = 0;
-    return err;
-}
-
-shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
-{
-    size_t size = folder->acc->record_size;
-    // A run that fills the buffer by itself is added where it lies.
-    if (folder->count == 0 && count >= folder->cap)
-        return agg_accumulator_add(folder->acc, error, records, count, folder->n_threads);
-    while (count > 0) {
-        uint32_t room = folder->cap - folder->count, some = count < room ? count : room;
-        memcpy(folder->buffer + folder->count * size, records, some * size);
-        folder->count += some;
-        records += some * size;
-        count -= some;
-        shoal_err err = folder->count == folder->cap ? agg_folder_flush(folder, error) : SHOAL_OK;
-        if (err != SHOAL_OK) return err;
-    }
-    return SHOAL_OK;
-}
-
-void agg_folder_release(agg_folder *folder)
-{
-    free(folder->buffer);
-    memset(folder, 0, sizeof *folder);
 }

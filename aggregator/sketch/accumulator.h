@@ -55,11 +55,17 @@ shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const sho
 void agg_accumulator_release(agg_accumulator *acc);
 
 // Adds records that shoal_batch_open or shoal_record_check accepted. Fastest when called with many at once (several
-// records a row): collect with agg_folder below.
+// records a row): collect with folder.h.
 //   records: count * record_size bytes
 // Returns: SHOAL_ERR_OVERFLOW (nothing added) when a count could no longer be exact, or distinct records would be too many to keep.
 shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
                               unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Refuses what some cell could not count exactly, before anything is added: the rule depends on n alone, so that no order
+// of adding and merging decides.
+//   more: records that would come to those that are there
+// Returns: SHOAL_ERR_OVERFLOW.
+shoal_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *error, uint64_t more) SHOAL_MUST_CHECK;
 
 // Adds another accumulator of the same recipe.
 // Returns: SHOAL_ERR_RECIPE_HASH naming both recipes, SHOAL_ERR_OVERFLOW; nothing added then.
@@ -93,20 +99,5 @@ shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const cha
 // the recipe's parts say. A file may claim any hash.
 shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
                                        const shoal_recipe *recipe) SHOAL_MUST_CHECK;
-
-// Collects runs of records so that they are added many at a time.
-typedef struct agg_folder {
-    agg_accumulator *acc;
-    uint8_t *buffer;
-    uint32_t count, cap;
-    unsigned n_threads;
-} agg_folder;
-
-// Memory: up to `bytes` for the buffer (0: the default, 64 MiB).
-shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
-                          unsigned n_threads) SHOAL_MUST_CHECK;
-shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count) SHOAL_MUST_CHECK;
-shoal_err agg_folder_flush(agg_folder *folder, agg_error *error) SHOAL_MUST_CHECK;
-void agg_folder_release(agg_folder *folder);
 
 #endif

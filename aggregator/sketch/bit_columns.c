@@ -26,6 +26,11 @@ static inline vector load_whole(const uint8_t *from)
     return x;
 }
 
+static inline void store_whole(uint8_t *to, const vector *x)
+{
+    for (unsigned i = 0; i < WORDS; i++) store64_le(to + 8 * i, x->w[i]);
+}
+
 static inline vector load_part(const uint8_t *from, uint32_t len)
 {
     uint8_t padded[VECTOR_BYTES] = {0};
@@ -101,7 +106,19 @@ static inline void add_numbers(uint32_t *counts, uint32_t columns, const vector 
 
 #include "bit_columns_body.h"
 
-void agg_bit_columns_portable(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
+static void add(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
 {
     count_vectors(counts, m, vectors, n);
 }
+
+static void keep(uint8_t *planes, uint32_t m, const uint8_t *const *vectors, uint32_t n)
+{
+    keep_vectors(planes, m, vectors, n);
+}
+
+static void empty(uint32_t *counts, uint32_t m, uint8_t *planes)
+{
+    empty_planes(counts, m, planes);
+}
+
+const agg_bit_columns agg_bit_columns_portable = {add, keep, empty};

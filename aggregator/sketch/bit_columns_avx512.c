@@ -25,6 +25,12 @@ static inline vector load_whole(const uint8_t *from)
     return (vector){_mm512_loadu_si512(from), _mm512_loadu_si512(from + 64)};
 }
 
+static inline void store_whole(uint8_t *to, const vector *x)
+{
+    _mm512_storeu_si512(to, x->low);
+    _mm512_storeu_si512(to + 64, x->high);
+}
+
 // The first `len` of 64 bytes; the others are not read.
 static inline __m512i load_masked(const uint8_t *from, uint32_t len)
 {
@@ -97,10 +103,30 @@ static inline void add_numbers(uint32_t *counts, uint32_t columns, const vector 
 
 #include "bit_columns_body.h"
 
-void agg_bit_columns_avx512(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
+#define NARROW 512u // columns: up to there half a vector would be empty, and AVX2 is no slower
+
+static void add(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
 {
-    if (m <= 512)
-        agg_bit_columns_avx2(counts, m, vectors, n); // no slower where half a vector would be empty
+    if (m <= NARROW)
+        agg_bit_columns_avx2.add(counts, m, vectors, n);
     else
         count_vectors(counts, m, vectors, n);
 }
+
+static void keep(uint8_t *planes, uint32_t m, const uint8_t *const *vectors, uint32_t n)
+{
+    if (m <= NARROW)
+        agg_bit_columns_avx2.keep(planes, m, vectors, n);
+    else
+        keep_vectors(planes, m, vectors, n);
+}
+
+static void empty(uint32_t *counts, uint32_t m, uint8_t *planes)
+{
+    if (m <= NARROW)
+        agg_bit_columns_avx2.empty(counts, m, planes);
+    else
+        empty_planes(counts, m, planes);
+}
+
+const agg_bit_columns agg_bit_columns_avx512 = {add, keep, empty};

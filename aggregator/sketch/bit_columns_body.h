@@ -5,15 +5,15 @@
 //   vector                        the type
 //   no_bits()                     all zero
 //   load_whole(from)              VECTOR_BYTES bytes, unaligned
+//   store_whole(to, vector)       the same, to memory
 //   load_part(from, len)          len < VECTOR_BYTES bytes, zero behind them; nothing beyond is read
 //   full_add, half_add            carry and sum of three, of two bits, column by column
 //   add_numbers(counts, columns, planes)   adds the numbers that eight planes hold to up to 8 * VECTOR_BYTES counts
 //
 // A number per column is held as eight bit planes: bit i of the numbers is one vector. Carry-save adders sum sixteen vectors into the four
 // lower planes and one carry, which ripples through the upper four (Harley and Seal's counter); after at most 255 vectors the planes are
-// turned into numbers and added to the 32-bit counts.
+// turned into numbers and added to the 32-bit counts. Or they are kept in memory until then, a quarter of what counts take.
 #define PLANES 8u
-#define MOST 255u // vectors that eight planes can count
 
 // Adds eight vectors to the three lowest planes. Returns: what they carry into the fourth.
 static inline vector add_eight(vector planes[PLANES], const vector x[8])
@@ -31,14 +31,13 @@ static inline void ripple(vector planes[PLANES], unsigned first, vector carry)
     for (unsigned i = first; i < PLANES; i++) half_add(&carry, &planes[i], &planes[i], &carry);
 }
 
-// The part of up to MOST vectors that starts `at` bytes into them.
+// Adds the part of `n` vectors that starts `at` bytes into them to the planes' numbers.
 //   len: VECTOR_BYTES, or fewer in the last part
 static inline void count_part(vector planes[PLANES], const uint8_t *const *vectors, uint32_t n, uint32_t at,
                               uint32_t len)
 {
     vector x[8], more[8];
     uint32_t first = 0;
-    for (unsigned i = 0; i < PLANES; i++) planes[i] = no_bits();
     for (; len == VECTOR_BYTES && first + 16 <= n; first += 16) {
         vector a, b, sixteen;
         for (unsigned i = 0; i < 8; i++) x[i] = load_whole(vectors[first + i] + at);
@@ -61,15 +60,55 @@ static inline void count_part(vector planes[PLANES], const uint8_t *const *vecto
     }
 }
 
+static inline uint32_t length_at(uint32_t size, uint32_t at)
+{
+    return size - at < VECTOR_BYTES ? size - at : VECTOR_BYTES;
+}
+
 static inline void count_vectors(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
 {
     uint32_t size = (m + 7) / 8;
-    for (uint32_t first = 0; first < n; first += MOST) {
-        uint32_t some = n - first < MOST ? n - first : MOST;
+    for (uint32_t first = 0; first < n; first += AGG_PLANES_MOST) {
+        uint32_t some = n - first < AGG_PLANES_MOST ? n - first : AGG_PLANES_MOST;
         for (uint32_t at = 0; at < size; at += VECTOR_BYTES) {
             vector planes[PLANES];
-            count_part(planes, vectors + first, some, at, size - at < VECTOR_BYTES ? size - at : VECTOR_BYTES);
+            for (unsigned i = 0; i < PLANES; i++) planes[i] = no_bits();
+            count_part(planes, vectors + first, some, at, length_at(size, at));
             add_numbers(counts + 8 * at, m - 8 * at, planes);
         }
+    }
+}
+
+// The planes of the part that starts `at` bytes into the vectors lie PLANES * at bytes into `kept`.
+static inline void load_planes(vector planes[PLANES], const uint8_t *kept, uint32_t at)
+{
+    for (unsigned i = 0; i < PLANES; i++) planes[i] = load_whole(kept + PLANES * at + i * VECTOR_BYTES);
+}
+
+static inline void store_planes(uint8_t *kept, uint32_t at, const vector planes[PLANES])
+{
+    for (unsigned i = 0; i < PLANES; i++) store_whole(kept + PLANES * at + i * VECTOR_BYTES, &planes[i]);
+}
+
+static inline void keep_vectors(uint8_t *kept, uint32_t m, const uint8_t *const *vectors, uint32_t n)
+{
+    uint32_t size = (m + 7) / 8;
+    for (uint32_t at = 0; at < size; at += VECTOR_BYTES) {
+        vector planes[PLANES];
+        load_planes(planes, kept, at);
+        count_part(planes, vectors, n, at, length_at(size, at));
+        store_planes(kept, at, planes);
+    }
+}
+
+static inline void empty_planes(uint32_t *counts, uint32_t m, uint8_t *kept)
+{
+    uint32_t size = (m + 7) / 8;
+    for (uint32_t at = 0; at < size; at += VECTOR_BYTES) {
+        vector planes[PLANES];
+        load_planes(planes, kept, at);
+        add_numbers(counts + 8 * at, m - 8 * at, planes);
+        for (unsigned i = 0; i < PLANES; i++) planes[i] = no_bits();
+        store_planes(kept, at, planes);
     }
 }

@@ -2,12 +2,12 @@
 // Which variant of the folds' hot loops an instruction set takes: the one place that knows. See agg_cpu.h.
 #include "bit_columns.h"
 
-agg_bit_columns agg_bit_columns_of(agg_cpu cpu)
+const agg_bit_columns *agg_bit_columns_of(agg_cpu cpu)
 {
 #ifdef SHOAL_X86
-    if (cpu == AGG_CPU_AVX512) return agg_bit_columns_avx512;
-    if (cpu == AGG_CPU_AVX2) return agg_bit_columns_avx2;
+    if (cpu == AGG_CPU_AVX512) return &agg_bit_columns_avx512;
+    if (cpu == AGG_CPU_AVX2) return &agg_bit_columns_avx2;
 #endif
     (void)cpu;
-    return agg_bit_columns_portable;
+    return &agg_bit_columns_portable;
 }

@@ -41,4 +41,4 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_hadamard_sketch = {shoal_hadamard_id, INT32_MAX, 1, 1, 0, record_size, check, add};
+const agg_sketch_kind agg_hadamard_sketch = {shoal_hadamard_id, INT32_MAX, 1, 1, 0, 0, record_size, check, add};

@@ -31,4 +31,4 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of);
 }
 
-const agg_sketch_kind agg_hcms_sketch = {shoal_hcms_id, INT32_MAX, 0, 1, 0, record_size, check, add};
+const agg_sketch_kind agg_hcms_sketch = {shoal_hcms_id, INT32_MAX, 0, 1, 0, 0, record_size, check, add};

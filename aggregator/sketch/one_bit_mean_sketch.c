@@ -35,6 +35,5 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_one_bit_mean_sketch = {
-    shoal_one_bit_mean_id, UINT32_MAX, 0, 0, 0, record_size, check, add,
-};
+const agg_sketch_kind agg_one_bit_mean_sketch = {shoal_one_bit_mean_id, UINT32_MAX, 0,  0, 0, 0,
+                                                 record_size,           check,      add};

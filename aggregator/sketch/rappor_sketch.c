@@ -23,4 +23,4 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return agg_cms_sketch.add(sketch, error, records, stride, count, n_threads);
 }
 
-const agg_sketch_kind agg_rappor_sketch = {shoal_rappor_id, UINT32_MAX, 1, 0, 0, record_size, check, add};
+const agg_sketch_kind agg_rappor_sketch = {shoal_rappor_id, UINT32_MAX, 1, 0, 0, 1, record_size, check, add};

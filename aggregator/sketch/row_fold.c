@@ -9,88 +9,128 @@
 #include "agg_size.h"
 #include "bytes.h"
 
-#define MOST 255u                      // vectors of one call: what the planes of bit_columns.h hold at once
-#define PIECE_MIN 4096u                // records that are grouped together at least
+#define LINE 64u                       // bytes of a cache line
 #define NEAR_VECTORS 127u              // vectors brought in together, of a row that lies in order
 #define THREAD_BYTES ((size_t)1 << 18) // of records, below which a thread costs more than it saves
 
-// Adds records `order` of a piece, all of one row.
-static void add_row(uint32_t *counts, uint32_t m, const uint8_t *records, size_t stride, const uint32_t *order,
-                    uint32_t n, agg_bit_columns add_columns)
+// Reads a byte of each cache line, in order: what is then taken in another order comes from the cache.
+static void bring_near(const uint8_t *from, size_t len)
 {
-    const uint8_t *vectors[MOST];
-    for (uint32_t first = 0; first < n; first += MOST) {
-        uint32_t some = n - first < MOST ? n - first : MOST;
-        for (uint32_t i = 0; i < some; i++) vectors[i] = records + order[first + i] * stride + 4;
-        add_columns(counts, m, vectors, some);
+    for (size_t i = 0; i < len; i += LINE) (void)*(const volatile uint8_t *)(from + i);
+}
+
+// Records of one row.
+typedef struct group {
+    const agg_row_piece *piece;
+    const uint32_t *order; // their positions in it
+    uint32_t n;
+} group;
+
+static void add_row(const agg_row_range *range, uint32_t j, const group *g, const agg_bit_columns *columns)
+{
+    const uint8_t *vectors[AGG_PLANES_MOST];
+    uint32_t m = range->m, *counts = range->cells + (size_t)j * m;
+    for (uint32_t first = 0, some = 0; first < g->n; first += some) {
+        uint32_t room = AGG_PLANES_MOST - (range->planes != NULL ? range->kept[j] : 0);
+        some = g->n - first < room ? g->n - first : room;
+        for (uint32_t i = 0; i < some; i++) vectors[i] = g->piece->records + g->order[first + i] * g->piece->stride + 4;
+        if (range->planes == NULL) {
+            columns->add(counts, m, vectors, some);
+            continue;
+        }
+        uint8_t *planes = range->planes + j * agg_planes_size(m);
+        columns->keep(planes, m, vectors, some);
+        range->kept[j] = (uint8_t)(range->kept[j] + some);
+        if (range->kept[j] < AGG_PLANES_MOST) continue;
+        columns->empty(counts, m, planes);
+        range->kept[j] = 0;
     }
+    range->rows[j] += g->n;
+}
+
+void agg_row_empty(const agg_row_range *range, const agg_bit_columns *columns)
+{
+    for (uint32_t j = 0; j < range->n_rows; j++) {
+        if (range->kept[j] == 0) continue;
+        columns->empty(range->cells + (size_t)j * range->m, range->m, range->planes + j * agg_planes_size(range->m));
+        range->kept[j] = 0;
+    }
+}
+
+// A row of the range, or n_rows for one that is not in it.
+static inline uint32_t row_at(const agg_row_range *range, const agg_row_piece *piece, uint32_t i)
+{
+    uint32_t row = load32_le(piece->records + i * piece->stride) - range->first; // wraps below the range
+    return row < range->n_rows ? row : range->n_rows;
 }
 
 // Fewer records than there are rows: one by one.
-static void add_singly(const agg_row_range *range, const uint8_t *records, size_t stride, uint32_t count,
-                       agg_bit_columns add_columns)
+static void add_singly(const agg_row_range *range, const agg_row_piece *piece, const agg_bit_columns *columns)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *record = records + i * stride, *vector = record + 4;
-        uint32_t row = load32_le(record) - range->first;
-        if (row >= range->n_rows) continue;
-        add_columns(range->cells + (size_t)row * range->m, range->m, &vector, 1);
-        range->rows[row]++;
+    for (uint32_t i = 0; i < piece->count; i++) {
+        const group alone = {piece, &i, 1};
+        uint32_t row = row_at(range, piece, i);
+        if (row < range->n_rows) add_row(range, row, &alone, columns);
     }
 }
 
-void agg_row_fold_piece(const agg_row_range *range, const uint8_t *records, size_t stride, uint32_t count,
-                        uint32_t *scratch, agg_bit_columns add_columns)
+// Sorts the records' positions by row; those of other rows go behind.
+//   ends: n_rows + 1 numbers; ends[j] becomes where row j's positions end
+static void sort_by_row(uint32_t *ends, uint32_t *order, uint32_t *row_of, const agg_row_range *range,
+                        const agg_row_piece *piece)
 {
-    uint32_t n_rows = range->n_rows, *next = scratch, *order = scratch + n_rows + 1, end = 0;
-    if (count < n_rows / 8) {
-        add_singly(range, records, stride, count, add_columns);
+    uint32_t sum = 0;
+    memset(ends, 0, ((size_t)range->n_rows + 1) * sizeof *ends);
+    for (uint32_t i = 0; i < piece->count; i++) {
+        row_of[i] = row_at(range, piece, i);
+        ends[row_of[i]]++;
+    }
+    for (uint32_t j = 0; j <= range->n_rows; j++) {
+        uint32_t n = ends[j];
+        ends[j] = sum;
+        sum += n;
+    }
+    for (uint32_t i = 0; i < piece->count; i++) order[ends[row_of[i]]++] = i;
+}
+
+void agg_row_fold_piece(const agg_row_range *range, const agg_row_piece *piece, uint32_t *scratch,
+                        const agg_bit_columns *columns)
+{
+    uint32_t n_rows = range->n_rows, *ends = scratch, *order = ends + n_rows + 1, *row_of = order + piece->count;
+    if (piece->count < n_rows / 8) {
+        add_singly(range, piece, columns);
         return;
     }
-    memset(next, 0, ((size_t)n_rows + 1) * sizeof *next);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = load32_le(records + i * stride) - range->first; // wraps below it: then it is beyond, too
-        next[row < n_rows ? row : n_rows]++;
-    }
-    for (uint32_t j = 0; j < n_rows; j++) {
-        uint32_t n = next[j];
-        range->rows[j] += n;
-        next[j] = end;
-        end += n;
-    }
-    next[n_rows] = end; // records of other rows go behind, and are left there
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = load32_le(records + i * stride) - range->first;
-        order[next[row < n_rows ? row : n_rows]++] = i;
-    }
-    // Now next[j] is where row j's group ends.
-    for (uint32_t j = 0; j < n_rows; j++) {
-        uint32_t start = j > 0 ? next[j - 1] : 0;
-        add_row(range->cells + (size_t)j * range->m, range->m, records, stride, order + start, next[j] - start,
-                add_columns);
+    bring_near(piece->records, piece->count * piece->stride);
+    sort_by_row(ends, order, row_of, range, piece);
+    size_t step = piece->ahead_len / n_rows; // memory is idle while rows are counted
+    for (uint32_t j = 0, start = 0; j < n_rows; j++) {
+        const group g = {piece, order + start, ends[j] - start};
+        for (size_t i = 0; i < step; i += LINE) __builtin_prefetch(piece->ahead + j * step + i);
+        if (g.n > 0) add_row(range, j, &g, columns);
+        start = ends[j];
     }
 }
 
 typedef struct row_folding {
     const agg_row_range *range;
-    const uint8_t *records;
-    size_t stride;
-    uint32_t count;
+    agg_row_piece piece;
     uint32_t *scratch; // scratch_len numbers a thread
     size_t scratch_len;
-    agg_bit_columns add_columns;
+    const agg_bit_columns *columns;
 } row_folding;
 
 // The share of the rows that one thread owns.
 static void fold_share(void *context, unsigned part, unsigned n_parts)
 {
     const row_folding *f = context;
-    uint32_t k = f->range->n_rows, m = f->range->m;
+    uint32_t k = f->range->n_rows;
     uint32_t first = (uint32_t)((uint64_t)k * part / n_parts), last = (uint32_t)((uint64_t)k * (part + 1) / n_parts);
-    const agg_row_range own = {f->range->cells + (size_t)first * m, f->range->rows + first, f->range->first + first,
-                               last - first, m};
-    if (first < last)
-        agg_row_fold_piece(&own, f->records, f->stride, f->count, f->scratch + part * f->scratch_len, f->add_columns);
+    const agg_row_range own = agg_row_part(f->range, first, last - first);
+    agg_row_piece piece = f->piece;
+    piece.ahead_len /= n_parts;
+    if (piece.ahead != NULL) piece.ahead += part * piece.ahead_len;
+    if (first < last) agg_row_fold_piece(&own, &piece, f->scratch + part * f->scratch_len, f->columns);
 }
 
 // Threads that `count` records of `stride` bytes are worth.
@@ -100,32 +140,33 @@ static unsigned threads_for(unsigned n_threads, size_t stride, uint32_t count)
     return worth < 2 ? 1 : n_threads < worth ? n_threads : (unsigned)worth;
 }
 
+// Records that are grouped together.
+static uint32_t piece_of(const agg_row_range *range, size_t stride, uint32_t count)
+{
+    uint64_t wanted = AGG_PIECE_BYTES / stride + 1, many = (uint64_t)AGG_RECORDS_A_ROW * range->n_rows;
+    if (range->planes == NULL && wanted < many) wanted = many;
+    return wanted < count ? (uint32_t)wanted : count;
+}
+
 shoal_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8_t *records, size_t stride,
                        uint32_t count, unsigned n_threads)
 {
-    uint64_t wanted = (uint64_t)AGG_RECORDS_A_ROW * range->n_rows;
-    uint32_t piece = wanted < PIECE_MIN ? PIECE_MIN : wanted < count ? (uint32_t)wanted : count;
-    if (piece > count) piece = count;
+    uint32_t piece = piece_of(range, stride, count);
     if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
     n_threads = threads_for(n_threads < range->n_rows ? n_threads : range->n_rows, stride, piece);
-    row_folding f = {range, records, stride, 0, NULL, (size_t)range->n_rows + 1 + piece, NULL};
-    f.add_columns = agg_bit_columns_of(agg_cpu_chosen());
+    row_folding f = {.range = range, .columns = agg_bit_columns_of(agg_cpu_chosen())};
+    f.scratch_len = agg_row_scratch(range->n_rows, piece);
     f.scratch = agg_alloc(error, n_threads, f.scratch_len * sizeof *f.scratch);
     if (f.scratch == NULL) return AGG_ERR_MEMORY;
-    for (uint32_t first = 0; first < count; first += f.count) {
-        f.records = records + first * stride;
-        f.count = count - first < piece ? count - first : piece;
+    for (uint32_t first = 0, some = 0; first < count; first += some) {
+        some = count - first < piece ? count - first : piece;
+        uint32_t left = count - first - some, next = left < piece ? left : piece;
+        const uint8_t *end = records + (size_t)(first + some) * stride;
+        f.piece = (agg_row_piece){records + (size_t)first * stride, stride, some, next > 0 ? end : NULL, next * stride};
         agg_parallel(n_threads, fold_share, &f);
     }
     free(f.scratch);
     return SHOAL_OK;
-}
-
-// Reads a byte of each cache line: counting goes over the vectors' columns in turn, and what comes from memory should be
-// read once and in order.
-static void bring_near(const uint8_t *from, size_t len)
-{
-    for (size_t i = 0; i < len; i += 64) (void)*(const volatile uint8_t *)(from + i);
 }
 
 typedef struct one_row {
@@ -134,7 +175,7 @@ typedef struct one_row {
     const uint8_t *vectors;
     size_t stride;
     uint32_t count;
-    agg_bit_columns add_columns;
+    const agg_bit_columns *columns;
 } one_row;
 
 // One thread's share of the vectors, into counts of its own.
@@ -147,7 +188,7 @@ static void add_share(void *context, unsigned part, unsigned n_parts)
         uint32_t some = end - first < NEAR_VECTORS ? end - first : NEAR_VECTORS;
         for (uint32_t i = 0; i < some; i++) near[i] = row->vectors + (first + i) * row->stride;
         bring_near(near[0], (some - 1) * row->stride + size);
-        row->add_columns(row->counts + (size_t)part * row->m, row->m, near, some);
+        row->columns->add(row->counts + (size_t)part * row->m, row->m, near, some);
     }
 }
 

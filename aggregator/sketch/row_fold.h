@@ -18,16 +18,51 @@ typedef struct agg_row_range {
     uint32_t *cells; // n_rows * m counts
     uint32_t *rows;  // n_rows: records of each
     uint32_t first, n_rows, m;
+    // Counts that wait in planes, agg_planes_size(m) bytes a row, until a row's are full or agg_row_empty is called; NULL: none wait. They
+    // spare reading and writing a row's counts for a few records, where the planes stay in the cache and the counts would not.
+    uint8_t *planes;
+    uint8_t *kept; // n_rows: records that wait in each row's planes; NULL with planes
 } agg_row_range;
 
-// Adds those of `count` records whose row is in the range.
-//   records: `stride` bytes apart
-//   scratch: n_rows + 1 + count numbers, of any content
-void agg_row_fold_piece(const agg_row_range *range, const uint8_t *records, size_t stride, uint32_t count,
-                        uint32_t *scratch, agg_bit_columns add_columns);
+// Returns: rows [first, first + n_rows) of the range, counted from its own first.
+static inline agg_row_range agg_row_part(const agg_row_range *range, uint32_t first, uint32_t n_rows)
+{
+    agg_row_range part = *range;
+    part.cells += (size_t)first * range->m;
+    part.rows += first;
+    part.first += first;
+    part.n_rows = n_rows;
+    if (range->planes == NULL) return part;
+    part.planes += first * agg_planes_size(range->m);
+    part.kept += first;
+    return part;
+}
 
-// Adds `count` records of the range's rows, piece by piece, on up to n_threads threads. Scratch memory: 4 (count + n_rows) bytes a thread at
-// most, fewer where the rows are few.
+// Records that are grouped together.
+typedef struct agg_row_piece {
+    const uint8_t *records; // `stride` bytes apart
+    size_t stride;
+    uint32_t count;
+    const uint8_t *ahead; // what will be read after them: brought near while they are counted; NULL: nothing
+    size_t ahead_len;
+} agg_row_piece;
+
+// Numbers of scratch that agg_row_fold_piece takes.
+static inline size_t agg_row_scratch(uint32_t n_rows, uint32_t count)
+{
+    return (size_t)n_rows + 1 + 2 * (size_t)count;
+}
+
+// Adds those of a piece's records whose row is in the range.
+//   scratch: agg_row_scratch(n_rows, piece->count) numbers, of any content
+void agg_row_fold_piece(const agg_row_range *range, const agg_row_piece *piece, uint32_t *scratch,
+                        const agg_bit_columns *columns);
+
+// Adds what waits in the range's planes to its counts.
+void agg_row_empty(const agg_row_range *range, const agg_bit_columns *columns);
+
+// Adds `count` records of the range's rows, piece by piece, on up to n_threads threads. Scratch memory: agg_row_scratch(n_rows, count) numbers a
+// thread at most, fewer where the rows are few.
 shoal_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8_t *records, size_t stride,
                        uint32_t count, unsigned n_threads) SHOAL_MUST_CHECK;
 
@@ -37,5 +72,8 @@ shoal_err agg_one_row_fold(uint32_t *counts, uint32_t m, agg_error *error, const
 
 // Records of a row that make it worth the trouble: below, reading and writing the row's counts costs more than counting.
 #define AGG_RECORDS_A_ROW 32u
+
+// Bytes of records that are grouped together, where the rows are few or have planes: taken in any order, they should come from the cache.
+#define AGG_PIECE_BYTES ((size_t)3 << 20)
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg_pages.h"
 #include "agg_size.h"
 #include "cms.h"
 
@@ -39,6 +40,7 @@ shoal_err agg_sketch_init(agg_sketch *sketch, agg_error *error, const agg_shape 
         agg_sketch_release(sketch);
         return AGG_ERR_MEMORY;
     }
+    agg_pages_advise(sketch->cells.ones, (size_t)n_cells * sizeof *sketch->cells.ones);
     return SHOAL_OK;
 }
 

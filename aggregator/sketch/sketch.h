@@ -32,10 +32,11 @@ typedef struct agg_sketch {
 
 typedef struct agg_sketch_kind {
     uint32_t id;
-    uint64_t n_max; // records that can be added before a cell could overflow: above, adding is refused
-    int has_rows;   // keeps records per row
-    int is_signed;  // cells are signed
-    int is_one_row; // m cells, whatever k says
+    uint64_t n_max;      // records that can be added before a cell could overflow: above, adding is refused
+    int has_rows;        // keeps records per row
+    int is_signed;       // cells are signed
+    int is_one_row;      // m cells, whatever k says
+    int is_rows_of_bits; // a record is its row and m bits, as row_fold.h adds them
     uint32_t (*record_size)(const agg_shape *shape);
     // SHOAL_ERR_RANGE unless the mechanism can have this shape.
     shoal_err (*check)(const agg_shape *shape);

@@ -27,4 +27,4 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_subset_sketch = {shoal_subset_id, UINT32_MAX, 0, 0, 1, record_size, check, add};
+const agg_sketch_kind agg_subset_sketch = {shoal_subset_id, UINT32_MAX, 0, 0, 1, 0, record_size, check, add};

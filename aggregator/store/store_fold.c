@@ -13,6 +13,7 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "compound.h"
+#include "folder.h"
 
 #define FOLD_BUFFER ((size_t)16 << 20) // bytes of records that are grouped by row at once
 

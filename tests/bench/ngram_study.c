@@ -20,6 +20,7 @@
 #include "batch.h"
 #include "discover.h"
 #include "estimator.h"
+#include "folder.h"
 #include "multiple.h"
 #include "simulation.h"
 

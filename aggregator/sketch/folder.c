@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collecting records, in the order they came or by row; see folder.h.
+#include "folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_pages.h"
+#include "agg_parallel.h"
+#include "agg_size.h"
+#include "bytes.h"
+#include "row_fold.h"
+#include "scattered_adds.h"
+#include "stream_copy.h"
+
+#define LEAST_BYTES ((size_t)1 << 20)  // of a buffer whose size nobody chose
+#define FAR_BYTES ((size_t)64 << 20)   // the same, where more records are ever better
+#define MOST_BYTES ((size_t)256 << 20) // the same, at most
+#define PLANES_BYTES ((size_t)8 << 20) // of planes that the cache holds beside a piece of records
+#define AREA_BYTES ((size_t)1 << 20)   // of an area's records: they are read twice, from the second-level cache
+#define LINE 64u
+#define AHEAD                                                                                                          \
+    2048u // bytes that are asked of memory before they are needed: the machine does not guess it between stores
+#define END_BYTES 1024u // of an area's end: enough lines to be worth sending, and few enough for all ends to stay near
+
+static const agg_sketch_kind *kind_of(const agg_sketch *part)
+{
+    return agg_sketch_kind_of(part->shape.mechanism);
+}
+
+static int is_rows_alone(const agg_accumulator *acc)
+{
+    return acc->n_parts == 1 && !agg_accumulator_keeps_records(acc) && kind_of(&acc->parts[0])->is_rows_of_bits;
+}
+
+// Bytes of records that give each row of a part enough of them.
+static uint64_t bytes_for_rows(const agg_accumulator *acc, const agg_sketch *part)
+{
+    return (uint64_t)AGG_RECORDS_A_ROW * part->shape.k * acc->record_size;
+}
+
+static int wants_planes(const agg_accumulator *acc)
+{
+    const agg_sketch *part = &acc->parts[0];
+    return is_rows_alone(acc) && bytes_for_rows(acc, part) > AGG_PIECE_BYTES &&
+           part->shape.k * agg_planes_size(part->shape.m) <= PLANES_BYTES;
+}
+
+// The buffer that makes adding fast.
+static size_t fast_bytes(const agg_accumulator *acc)
+{
+    uint64_t bytes = LEAST_BYTES;
+    if (wants_planes(acc)) return AGG_PIECE_BYTES;
+    for (uint32_t i = 0; i < acc->n_parts; i++) {
+        const agg_sketch *part = &acc->parts[i];
+        uint64_t wanted = kind_of(part)->is_rows_of_bits   ? bytes_for_rows(acc, part)
+                          : part->n_cells > AGG_NEAR_CELLS ? FAR_BYTES
+                                                           : 0;
+        if (wanted > bytes) bytes = wanted;
+    }
+    // Each run takes a pass over all records that are kept.
+    if (agg_accumulator_keeps_records(acc) && bytes < FAR_BYTES) bytes = FAR_BYTES;
+    return bytes < MOST_BYTES ? (size_t)bytes : MOST_BYTES;
+}
+
+static void plan_areas(agg_folder *f, const agg_accumulator *acc, size_t bytes)
+{
+    agg_areas *areas = &f->areas;
+    uint32_t last = acc->parts[0].shape.k - 1;
+    while ((last >> areas->row_shift) + 1 > bytes / AREA_BYTES) areas->row_shift++;
+    areas->n = (last >> areas->row_shift) + 1;
+    areas->bytes = bytes / areas->n / LINE * LINE;
+    areas->cap = (uint32_t)(areas->bytes / acc->record_size);
+    areas->scratch_len = agg_row_scratch((uint32_t)1 << areas->row_shift, areas->cap);
+    f->cap = areas->cap * areas->n;
+}
+
+// Everything but the memory.
+static void plan(agg_folder *f, const agg_accumulator *acc, size_t bytes, unsigned n_threads)
+{
+    size_t fast = fast_bytes(acc), size = acc->record_size;
+    if (bytes == 0 || bytes > fast) bytes = fast;
+    size_t cap = bytes / size > 0 ? bytes / size : 1;
+    memset(f, 0, sizeof *f);
+    f->cap = cap < UINT32_MAX ? (uint32_t)cap : UINT32_MAX;
+    f->n_threads = n_threads < 1 ? 1 : n_threads < AGG_THREADS_MAX ? n_threads : AGG_THREADS_MAX;
+    if (is_rows_alone(acc) && !wants_planes(acc) && bytes > AGG_PIECE_BYTES) plan_areas(f, acc, bytes);
+}
+
+// What a part's mechanism takes while it adds `count` records.
+static uint64_t scratch_of(const agg_sketch *part, uint64_t count, unsigned n_threads)
+{
+    if (kind_of(part)->is_rows_of_bits && part->shape.k > 1)
+        return 4 * n_threads * (uint64_t)agg_row_scratch(part->shape.k, (uint32_t)count);
+    return part->n_cells > AGG_NEAR_CELLS ? 4 * count : 0;
+}
+
+agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes, unsigned n_threads)
+{
+    agg_folder f;
+    plan(&f, acc, bytes, n_threads);
+    agg_folder_memory memory = {
+        f.areas.n > 0 ? f.areas.n * (uint64_t)f.areas.bytes : (uint64_t)f.cap * acc->record_size, 0};
+    if (f.areas.n > 0) {
+        memory.beside = 4 * f.n_threads * (uint64_t)f.areas.scratch_len + f.areas.n * (END_BYTES + 4u);
+        return memory;
+    }
+    for (uint32_t i = 0; i < acc->n_parts; i++) {
+        uint64_t scratch = scratch_of(&acc->parts[i], f.cap, f.n_threads);
+        if (scratch > memory.beside) memory.beside = scratch;
+    }
+    if (agg_accumulator_keeps_records(acc)) memory.beside += 16 * (uint64_t)f.cap;
+    if (wants_planes(acc))
+        memory.beside += acc->parts[0].shape.k * (uint64_t)(agg_planes_size(acc->parts[0].shape.m) + 1);
+    return memory;
+}
+
+static shoal_err alloc_planes(agg_folder *f, agg_error *error, const agg_sketch *part)
+{
+    f->planes = agg_alloc(error, part->shape.k, agg_planes_size(part->shape.m));
+    f->kept = agg_alloc(error, part->shape.k, 1);
+    return f->planes != NULL && f->kept != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+}
+
+static shoal_err alloc_areas(agg_folder *f, agg_error *error)
+{
+    agg_areas *areas = &f->areas;
+    areas->used = agg_alloc(error, areas->n, sizeof *areas->used);
+    areas->ends = agg_alloc(error, areas->n, END_BYTES);
+    areas->scratch = agg_alloc(error, f->n_threads, areas->scratch_len * sizeof *areas->scratch);
+    return areas->used != NULL && areas->ends != NULL && areas->scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+}
+
+shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes, unsigned n_threads)
+{
+    plan(folder, acc, bytes, n_threads);
+    size_t size = folder->areas.n > 0 ? folder->areas.n * folder->areas.bytes : (size_t)folder->cap * acc->record_size;
+    folder->acc = acc;
+    folder->buffer = agg_alloc(error, size + LINE, 1);
+    shoal_err err = folder->buffer != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    if (err == SHOAL_OK && folder->areas.n > 0) err = alloc_areas(folder, error);
+    if (err == SHOAL_OK && wants_planes(acc)) err = alloc_planes(folder, error, &acc->parts[0]);
+    if (err != SHOAL_OK) {
+        agg_folder_release(folder);
+        return err;
+    }
+    folder->aligned = folder->buffer + (LINE - (uintptr_t)folder->buffer % LINE) % LINE;
+    if (size > FAR_BYTES) agg_pages_advise(folder->buffer, size);
+    return SHOAL_OK;
+}
+
+void agg_folder_release(agg_folder *folder)
+{
+    free(folder->buffer);
+    free(folder->planes);
+    free(folder->kept);
+    free(folder->areas.used);
+    free(folder->areas.ends);
+    free(folder->areas.scratch);
+    memset(folder, 0, sizeof *folder);
+}
+
+static agg_row_range all_rows(const agg_folder *f)
+{
+    const agg_sketch *sketch = &f->acc->parts[0];
+    return (agg_row_range){sketch->cells.ones, sketch->rows, 0, sketch->shape.k, sketch->shape.m, f->planes, f->kept};
+}
+
+// Adds records where they lie.
+static shoal_err fold(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
+{
+    if (f->planes == NULL) return agg_accumulator_add(f->acc, error, records, count, f->n_threads);
+    agg_row_range rows = all_rows(f);
+    shoal_err err = agg_accumulator_check_room(f->acc, error, count);
+    if (err == SHOAL_OK) err = agg_row_fold(&rows, error, records, f->acc->record_size, count, f->n_threads);
+    if (err == SHOAL_OK) f->acc->n += count;
+    return err;
+}
+
+static shoal_err fold_buffer(agg_folder *f, agg_error *error)
+{
+    shoal_err err = f->count > 0 ? fold(f, error, f->buffer, f->count) : SHOAL_OK;
+    f->count = 0;
+    return err;
+}
+
+static shoal_err add_in_order(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
+{
+    size_t size = f->acc->record_size;
+    while (count > 0) {
+        uint32_t room = f->cap - f->count, some = count < room ? count : room;
+        memcpy(f->buffer + f->count * size, records, some * size);
+        f->count += some;
+        records += some * size;
+        count -= some;
+        shoal_err err = f->count == f->cap ? fold_buffer(f, error) : SHOAL_OK;
+        if (err != SHOAL_OK) return err;
+    }
+    return SHOAL_OK;
+}
+
+// Appends a record to an area. Its bytes gather in the area's end, of which whole lines are sent at once.
+static inline void append(agg_folder *f, uint32_t area, const uint8_t *record, size_t size)
+{
+    uint8_t *to = f->aligned + area * f->areas.bytes, *end = f->areas.ends + (size_t)area * END_BYTES;
+    size_t at = f->areas.used[area]++ * size, held = at % (END_BYTES / 2);
+    if (size > END_BYTES / 2) {
+        memcpy(to + at, record, size);
+        return;
+    }
+    // The end holds the bytes from the last multiple of half of it on.
+    memcpy(end + held, record, size);
+    if (held + size < END_BYTES / 2) return;
+    agg_stream_copy(to + at - held, end, END_BYTES / 2);
+    memcpy(end, end + END_BYTES / 2, held + size - END_BYTES / 2);
+}
+
+// Brings what is left of an area's end into it.
+static void settle(agg_folder *f, uint32_t area)
+{
+    size_t size = f->acc->record_size, len = f->areas.used[area] * size, held = len % (END_BYTES / 2);
+    if (size > END_BYTES / 2) return;
+    memcpy(f->aligned + area * f->areas.bytes + len - held, f->areas.ends + (size_t)area * END_BYTES, held);
+}
+
+// Areas [first, last), for the threads of one flush to share.
+typedef struct areas_range {
+    agg_folder *folder;
+    uint32_t first, last;
+    const agg_bit_columns *columns;
+} areas_range;
+
+static void fold_areas(void *context, unsigned part, unsigned n_parts)
+{
+    const areas_range *range = context;
+    agg_folder *f = range->folder;
+    const agg_row_range all = all_rows(f);
+    uint32_t n = range->last - range->first, shift = f->areas.row_shift;
+    uint32_t last = range->first + (uint32_t)((uint64_t)n * (part + 1) / n_parts);
+    for (uint32_t a = range->first + (uint32_t)((uint64_t)n * part / n_parts); a < last; a++) {
+        uint32_t row = a << shift, left = all.n_rows - row;
+        const agg_row_range rows = agg_row_part(&all, row, left >> shift > 0 ? (uint32_t)1 << shift : left);
+        const agg_row_piece piece = {f->aligned + a * f->areas.bytes, f->acc->record_size, f->areas.used[a], NULL, 0};
+        settle(f, a);
+        agg_row_fold_piece(&rows, &piece, f->areas.scratch + part * f->areas.scratch_len, range->columns);
+        f->areas.used[a] = 0;
+    }
+}
+
+// Folds areas [first, last), which hold `count` records.
+static shoal_err flush_areas(agg_folder *f, agg_error *error, uint32_t first, uint32_t last, uint32_t count)
+{
+    shoal_err err = agg_accumulator_check_room(f->acc, error, count);
+    if (err != SHOAL_OK) return err;
+    areas_range range = {f, first, last, agg_bit_columns_of(agg_cpu_chosen())};
+    agg_stream_end();
+    agg_parallel(last - first < f->n_threads ? last - first : f->n_threads, fold_areas, &range);
+    f->acc->n += count;
+    f->count -= count;
+    return SHOAL_OK;
+}
+
+// Rows come at random: when one area is full the others nearly are. Where they are not, somebody sends one row's records, and only
+// theirs are folded: the others' rows would be read and written for few.
+static shoal_err make_room(agg_folder *f, agg_error *error, uint32_t area)
+{
+    if (f->count >= f->cap / 4 * 3) return flush_areas(f, error, 0, f->areas.n, f->count);
+    return flush_areas(f, error, area, area + 1, f->areas.cap);
+}
+
+static shoal_err add_by_row(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
+{
+    size_t size = f->acc->record_size;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *record = records + i * size;
+        uint32_t area = load32_le(record) >> f->areas.row_shift;
+        __builtin_prefetch(record + AHEAD);
+        __builtin_prefetch(record + AHEAD + LINE);
+        append(f, area, record, size);
+        f->count++;
+        if (f->areas.used[area] < f->areas.cap) continue;
+        shoal_err err = make_room(f, error, area);
+        if (err != SHOAL_OK) return err;
+    }
+    return SHOAL_OK;
+}
+
+shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
+{
+    if (folder->areas.n > 0) return add_by_row(folder, error, records, count);
+    // A run that fills the buffer by itself is added where it lies.
+    if (count < folder->cap) return add_in_order(folder, error, records, count);
+    shoal_err err = fold_buffer(folder, error);
+    return err == SHOAL_OK ? fold(folder, error, records, count) : err;
+}
+
+shoal_err agg_folder_flush(agg_folder *folder, agg_error *error)
+{
+    if (folder->areas.n > 0)
+        return folder->count > 0 ? flush_areas(folder, error, 0, folder->areas.n, folder->count) : SHOAL_OK;
+    shoal_err err = fold_buffer(folder, error);
+    if (err != SHOAL_OK || folder->planes == NULL) return err;
+    const agg_row_range rows = all_rows(folder);
+    agg_row_empty(&rows, agg_bit_columns_of(agg_cpu_chosen()));
+    return SHOAL_OK;
+}

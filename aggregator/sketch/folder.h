@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects runs of records, so that an accumulator is given as many at a time as make adding fast.
+//
+// What that takes follows from the sketch. Records that are bits of a row, alone in their accumulator, go one of three ways:
+//
+//   few rows       records are folded where they lie, or from a buffer that the cache holds: a row gets many of them at a time
+//   more           the same, but a row's counts wait in planes (row_fold.h), a quarter of their size, which the cache holds where it would not hold
+//                  the counts
+//   most           records are laid out by row as they come: each range of rows has an area of the buffer, as large as a core's cache, and the
+//                  buffer is so large that a row gets about 32 records before it is folded
+//
+// All others are kept in the order they came. Results do not depend on any of it.
+#ifndef FOLDER_H
+#define FOLDER_H
+
+#include "accumulator.h"
+
+// Records by ranges of rows.
+typedef struct agg_areas {
+    uint32_t n, cap,
+        row_shift;     // a row's area is row >> row_shift; each holds `cap` records. n is 0 where there are none
+    size_t bytes;      // from one area to the next
+    uint32_t *used;    // records in each
+    uint8_t *ends;     // the last bytes of each, which are still on their way into it
+    uint32_t *scratch; // of row_fold.h: scratch_len numbers a thread
+    size_t scratch_len;
+} agg_areas;
+
+typedef struct agg_folder {
+    agg_accumulator *acc;
+    uint8_t *buffer, *aligned; // where it begins a cache line
+    uint32_t count, cap;       // records in the buffer; records that fit
+    unsigned n_threads;
+    uint8_t *planes, *kept; // as in row_fold.h, of all rows; NULL where none wait
+    agg_areas areas;
+} agg_folder;
+
+// Bytes that a folder takes: for the buffer, at least one record, and at most beside it while it adds.
+typedef struct agg_folder_memory {
+    uint64_t buffer, beside;
+} agg_folder_memory;
+
+// Finds what a folder of this accumulator would take.
+//   bytes: as for agg_folder_init
+agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes, unsigned n_threads);
+
+// Memory: as agg_folder_memory_of says, touched as records come.
+//   bytes: the most that the buffer may take; 0: what makes adding fast, 256 MiB at most. Less is slower where a sketch has many rows: each
+//          row's counts are read and written for fewer records
+shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
+                          unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Takes records as agg_accumulator_add does, and adds them when there are enough. Errors may be of records that came earlier.
+shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count) SHOAL_MUST_CHECK;
+
+// Adds what is left: before this the accumulator is not to be used. The folder may be used on.
+shoal_err agg_folder_flush(agg_folder *folder, agg_error *error) SHOAL_MUST_CHECK;
+void agg_folder_release(agg_folder *folder);
+
+#endif
