@@ -152,5 +152,6 @@ int main(void)
     bench_decode();
     bench_sfp();
     bench_joint();
+    bench_prio3();
     return 0;
 }

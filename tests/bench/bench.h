@@ -58,5 +58,6 @@ void bench_hcms(void);
 void bench_decode(void);
 void bench_sfp(void);
 void bench_joint(void);
+void bench_prio3(void);
 
 #endif
