@@ -130,7 +130,7 @@ static uint32_t open_share(shoal_bytes *share, agg_dap_work *work, const agg_dap
                            const shoal_dap_ciphertext *ciphertext)
 {
     const agg_hpke_key *key = agg_dap_key_of(keys, ciphertext->config_id);
-    if (key == NULL) return SHOAL_DAP_HPKE_UNKNOWN_CONFIG_ID;
+    if (key == NULL) return SHOAL_DAP_HPKE_DECRYPT_ERROR; // as the draft has it
     if (metadata->extensions.len > 0) return SHOAL_DAP_INVALID_MESSAGE;
     if (!agg_dap_has_lengths(vdaf, public_share, ciphertext, role)) return SHOAL_DAP_INVALID_MESSAGE;
     uint8_t info[SHOAL_DAP_INFO_MAX];
