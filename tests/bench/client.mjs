@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's step in WebAssembly, through the client's own view of the core: one CMS record of 1024 bits; one report of the largest round of
 // a trie in gboard-2024 (10,000 prefixes, a million cells, epsilon 10: 46 of them), from words to text; an epoch of a run, of a mean and of 1,000
-// values in 2,048 projections, from state and data to state and text. Prints JSON lines like shoal_bench. Seeds are drawn beforehand. Naive: the
-// same record in plain JavaScript, a Math.random() a bit; a Math.random() a cell; of a run Math.log() and JSON, a Math.random() a sign.
-import { load, loadModule } from '../../wasm/node.js';
+// values in 2,048 projections, from state and data to state and text; one exact bucket of 1,024 from the bucket to both shares, unsealed. Prints JSON lines like shoal_bench. Seeds are drawn beforehand. Naive: the
+// same record in plain JavaScript, a Math.random() a bit; a Math.random() a cell; of a run Math.log() and JSON, a Math.random() a sign; of shares
+// the TypeScript client that is deployed, @divviup/prio3.
+import { Prio3Histogram } from '@divviup/prio3';
+import { DapTask } from '../../wasm/dap_core.js';
+import { load, loadDapModule, loadModule } from '../../wasm/node.js';
 import { QueryCore } from '../../wasm/query_core.js';
 import { Run } from '../../wasm/run_core.js';
 import { frontCoded, tenThousandStarts } from './front_coded.mjs';
@@ -19,6 +22,10 @@ const EPOCHS = 400;
 const HEAVY_EPOCHS = 3;
 const VALUES = 1000;
 const PROJECTION = 2048;
+const BUCKETS = 1024;
+const CHUNK = 34; // whose 31 calls make the shortest proof
+const SHARED = 100;
+const NAIVE_SHARED = 3;
 
 const core = await load();
 const recipe = core.recipe({
@@ -141,27 +148,50 @@ const naiveHeavy = () => {
   kept += sums[0];
 };
 
-/** Nanoseconds on a core, a unit. @param {() => void} call @param {number} units */
-const time = (call, units) => {
+const buckets = await DapTask.exact(await loadDapModule(), {
+  info: 'bench', leader: 'https://leader.example', helper: 'https://helper.example', time_precision_s: 3600, min_batch_size: 100,
+  vdaf: { type: 'histogram', length: BUCKETS, chunk: CHUNK },
+});
+const nobody = { id: 1, publicKey: new Uint8Array(32) };
+/** Hands shares back as they are: sealing is the browser's. @type {import('../../wasm/hpke.js').Sealer} */
+const open = { seal: async (_key, _info, _aad, { length }) => ({ enc: nobody.publicKey, ciphertext: new Uint8Array(length + 16) }) };
+
+const shares = async () => {
+  for (let i = 0; i < SHARED; i++) {
+    const random = (/** @type {number} */ n) => crypto.getRandomValues(new Uint8Array(n));
+    kept += (await buckets.ofMeasurement(i, { id: seeds[i].subarray(0, 16), now: 0, random, keys: [nobody, nobody], sealer: open })).length;
+  }
+};
+
+const deployed = new Prio3Histogram({ shares: 2, length: BUCKETS, chunkLength: CHUNK });
+const naiveShares = async () => {
+  for (let i = 0; i < NAIVE_SHARED; i++) {
+    const { inputShares } = await deployed.shard(i, Buffer.from(seeds[i].subarray(0, deployed.nonceSize)), crypto.getRandomValues(Buffer.alloc(deployed.randSize)));
+    kept += inputShares.length;
+  }
+};
+
+/** Nanoseconds on a core, a unit. @param {() => void | Promise<void>} call @param {number} units */
+const time = async (call, units) => {
   const start = process.cpuUsage();
-  call();
+  await call();
   const { user, system } = process.cpuUsage(start);
   return (1e3 * (user + system)) / units;
 };
 
 /**
  * @typedef {object} Measured what is compared, each with the number of its units
- * @property {[() => void, number]} real
- * @property {[() => void, number]} naive
+ * @property {[() => void | Promise<void>, number]} real
+ * @property {[() => void | Promise<void>, number]} naive
  * @property {string} what the naive one does
  */
 
 /** @param {string} name @param {Measured} measured @param {number} aim @param {string} [note] printed below the table */
-const run = (name, { real, naive: plain, what }, aim, note) => {
+const run = async (name, { real, naive: plain, what }, aim, note) => {
   /** @type {{read: number[], real: number[], naive: number[]}} */
   const ns = { read: [], real: [], naive: [] };
   for (let round = -2; round < ROUNDS; round++) {
-    const got = { read: time(read, RECORDS), real: time(...real), naive: time(...plain) };
+    const got = { read: await time(read, RECORDS), real: await time(...real), naive: await time(...plain) };
     if (round < 0) continue; // the compiler is still at work
     ns.read.push(got.read);
     ns.real.push(got.real);
@@ -188,22 +218,29 @@ const run = (name, { real, naive: plain, what }, aim, note) => {
 
 /** @type {Omit<Measured, 'real'>} */
 const bits = { naive: [naive, NAIVE_RECORDS], what: 'Math.random() a bit, JavaScript' };
-run('randomize 1024 bits, WebAssembly', { real: [binary, RECORDS], ...bits }, 1500);
-run('randomize 1024 bits, WebAssembly, as text', { real: [text, RECORDS], ...bits }, 0);
+await run('randomize 1024 bits, WebAssembly', { real: [binary, RECORDS], ...bits }, 1500);
+await run('randomize 1024 bits, WebAssembly, as text', { real: [text, RECORDS], ...bits }, 0);
 /** @type {Measured} */
 const ofRound = { real: [answers, ANSWERS * CONTRIBUTIONS], naive: [naiveAnswers, NAIVE_ANSWERS], what: 'Math.random() a cell, JavaScript' };
 const sizes = `a record of ${round.recordSize} bytes; ${starts.length} starts are ${JSON.stringify(packed).length} bytes of JSON`;
-run('trie report, 10^6 cells, 46 indices, WebAssembly', ofRound, 1_000_000, sizes);
-run('an epoch of a mean (thresh), WebAssembly', { real: [epochs, EPOCHS], naive: [naiveEpochs, EPOCHS], what: 'doubles and JSON, JavaScript' }, 50_000);
-const byProjection = [64, 256, 1024, 4096, 16384].map((w) => {
+await run('trie report, 10^6 cells, 46 indices, WebAssembly', ofRound, 1_000_000, sizes);
+await run('an epoch of a mean (thresh), WebAssembly', { real: [epochs, EPOCHS], naive: [naiveEpochs, EPOCHS], what: 'doubles and JSON, JavaScript' }, 50_000);
+const byProjection = [];
+for (const w of [64, 256, 1024, 4096, 16384]) {
   const once = heavyRun(w);
   once();
-  return `w ${w}: ${(time(once, HEAVY_EPOCHS) / 1e6).toFixed(1)} ms`;
-});
-run(
+  byProjection.push(`w ${w}: ${((await time(once, HEAVY_EPOCHS)) / 1e6).toFixed(1)} ms`);
+}
+await run(
   `an epoch of ${VALUES} values (heavythresh, w ${PROJECTION}), WebAssembly`,
   { real: [heavyRun(PROJECTION), HEAVY_EPOCHS], naive: [naiveHeavy, 1], what: 'Math.random() a sign, JavaScript' },
   50_000_000,
   `in proportion to distinct values and, from w 256 on, to w, whatever their counts; ${byProjection.join(', ')}`,
+);
+await run(
+  `shares of ${BUCKETS} buckets (Prio3Histogram), WebAssembly`,
+  { real: [shares, SHARED], naive: [naiveShares, NAIVE_SHARED], what: '@divviup/prio3, TypeScript' },
+  1_500_000,
+  `a report of ${buckets.reportLength} bytes`,
 );
 if (Number.isNaN(kept)) process.exit(1);
