@@ -6,6 +6,7 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
+#include "bytes.h"
 #include "commands.h"
 #include "dap_upload.h"
 #include "options.h"
@@ -207,7 +208,7 @@ static shoal_err with_measurements(const agg_bytes *bytes, agg_dap_uploader *upl
     m.words = agg_alloc(error, m.n_words, sizeof *m.words);
     if (m.words == NULL) return AGG_ERR_MEMORY;
     shoal_err err = walk_lines(&m, uploader, error, bytes);
-    memset(m.words, 0, m.n_words * sizeof *m.words);
+    wipe(m.words, m.n_words * sizeof *m.words);
     free(m.words);
     return err;
 }
@@ -280,7 +281,7 @@ static shoal_err run_task(agg_error *error, const arguments *a, const agg_dap_ta
     else
         cli_talk(command, AGG_DAP_EXACT_LABEL);
     if (err == SHOAL_OK) err = upload(error, a, task, &bytes);
-    memset(bytes.data, 0, bytes.len);
+    wipe(bytes.data, bytes.len);
     free(bytes.data);
     return err;
 }
