@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole way on one machine: a page and other devices, the edge worker, the aggregator, and the crowd's counts beside
 // the truth; then the words that no list holds. `make demo`; KEEP=1 leaves the page open. Fails when any report that was accepted is missing at the end.
+// SPLIT=1 shows two servers in place of the edge and the aggregator, of which neither sees a record (demo/split.mjs).
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -12,6 +13,8 @@ import { drawer, fromTsv, siteCounts, toTsv, wordCounts } from './demo/data.mjs'
 import { postBatches, run, useClient, visitPage } from './demo/devices.mjs';
 import { discovered, finding, reportHtml, table } from './demo/report.mjs';
 import { freePort, startAggregator, startEdge } from './demo/services.mjs';
+import { splitDemo } from './demo/split.mjs';
+import { makeSteps, say, whole, wrapped } from './demo/talk.mjs';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const OUT = join(ROOT, 'build/demo');
@@ -31,37 +34,7 @@ const TYPED = 100; // the browser types the most frequent words only: anybody ma
 const SUSPICIOUS = 12; // 95 % intervals that cover 11 of 20 or fewer: chance below one in a million
 const DAY_MS = 86_400_000;
 
-const whole = (/** @type {number} */ x) => x.toLocaleString('en-US');
-
-// ---- talk ----
-
-const began = Date.now();
-const isTerminal = process.stdout.isTTY;
-let steps = 0;
-
-/** @param {string} text */
-const say = (text) => console.log(text);
-
-/**
- * A numbered step with its time.
- * @template {{said: string}} T
- * @param {string} title @param {(progress: (text: string) => void) => Promise<T>} task
- * @returns {Promise<T>} what the task gives; `said` is what it found, for the reader
- */
-async function step(title, task) {
-  const head = `[${++steps}/${STEPS}] ${title}`;
-  if (isTerminal) process.stdout.write(`${head} …`);
-  else say(`${head} …`);
-  /** @param {string} news on one line, cut so that the next can take its place */
-  const progress = (news) => {
-    const line = `${head}: ${news} …`.slice(0, (process.stdout.columns || 80) - 1);
-    if (isTerminal) process.stdout.write(`\r\x1b[K${line}`);
-  };
-  const result = await task(progress);
-  const time = `${((Date.now() - began) / 1000).toFixed(1)} s`;
-  say(`${isTerminal ? `\r\x1b[K${head}\n` : ''}      ${result.said} (${time})`);
-  return result;
-}
+const step = makeSteps(STEPS);
 
 // ---- collections ----
 
@@ -293,9 +266,6 @@ async function settle(list, edge, aggregator) {
   return { sums, said: `${sums.map(whole).join(' + ')} records in its sums, none lost, none twice${why}` };
 }
 
-/** Lines of at most 100 characters. @param {string} text */
-const wrapped = (text) => text.replace(/(.{1,100})(?: |$)/g, '$1\n').trimEnd();
-
 /** @param {number} accepted */
 const proof = (accepted) =>
   'Every device sent only scrambled records, and no server ever held a word or a site; yet the estimates follow the true counts, and the ' +
@@ -323,14 +293,29 @@ async function writeReport(findings, shows) {
   await writeFile(join(OUT, 'report.html'), reportHtml(findings, shows, style));
 }
 
-/** @param {Later} later @param {Promise<never>} interrupt */
-async function demo(later, interrupt) {
+/** A folder for this run, once there is a binary to run. @param {Later} later */
+async function prepare(later) {
   await access(BINARY).catch(() => {
     throw new Error('build/release/shoal is missing: run `make` first');
   });
   await mkdir(OUT, { recursive: true });
   const folder = await mkdtemp(join(OUT, 'run-'));
   later(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** SPLIT=1: two servers in place of the edge and the aggregator. @param {Later} later */
+async function demoOfTwoServers(later) {
+  const folder = await prepare(later);
+  const { found, shows } = await splitDemo({ binary: BINARY, folder, counts: await siteCounts(), later, stopOnSignals });
+  await writeReport([found], shows);
+  say(`\n${table(found)}\n\n${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`);
+  if (found.covered < SUSPICIOUS) throw new Error('far fewer intervals cover the truth than should');
+}
+
+/** @param {Later} later @param {Promise<never>} interrupt */
+async function demo(later, interrupt) {
+  const folder = await prepare(later);
   const secret = randomBytes(24).toString('hex');
   say('shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known:\n' +
     'each device draws a word or a site by how often people really use them, and sends only a scrambled record of it.\n');
@@ -389,7 +374,8 @@ async function main() {
   stopOnSignals();
   let code = 0;
   try {
-    await Promise.race([demo((close) => void closers.unshift(close), interrupt), interrupt]);
+    const act = process.env.SPLIT === '1' ? demoOfTwoServers : demo;
+    await Promise.race([act((close) => void closers.unshift(close), interrupt), interrupt]);
   } catch (error) {
     const isWanted = error instanceof Interrupted && process.env.KEEP === '1';
     code = isWanted ? 0 : error instanceof Interrupted ? 130 : 1;

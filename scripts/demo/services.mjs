@@ -22,6 +22,40 @@ export async function freePort() {
 }
 
 /**
+ * `shoal serve` as a process, once it listens.
+ * @param {string} binary @param {string} config its file @param {string} name for what goes wrong
+ */
+export async function startServe(binary, config, name) {
+  // A process group of its own, so that Ctrl-C reaches it only through close().
+  const options = { detached: true, stdio: /** @type {['ignore', 'ignore', 'pipe']} */ (['ignore', 'ignore', 'pipe']) };
+  const child = spawn(binary, ['serve', '--config', config], options);
+  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (log = (log + text).slice(-4000)));
+  const url = await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${name} did not start:\n${log}`)), START_MS);
+    child.once('error', reject);
+    void ended.then((code) => reject(new Error(`${name} ended with ${code}:\n${log}`)));
+    child.stderr.on('data', () => {
+      const found = /listening on (http:\S+)/.exec(log)?.[1];
+      if (!found) return;
+      clearTimeout(timer);
+      resolve(found);
+    });
+  });
+  return {
+    url: String(url),
+    pid: Number(child.pid),
+    /** Ends it as an operator would, and insists that it ends well. */
+    async close() {
+      child.kill('SIGTERM');
+      const code = await ended;
+      if (code !== 0) throw new Error(`${name} ended with ${code}:\n${log}`);
+    },
+  };
+}
+
+/**
  * @param {object} options
  * @param {string} options.binary
  * @param {string} options.folder of this run
@@ -40,32 +74,7 @@ export async function startAggregator({ binary, folder, secret, collections }) {
     fold_interval_s: 1,
   };
   await writeFile(join(folder, 'serve.json'), JSON.stringify(config, null, 2));
-  // A process group of its own, so that Ctrl-C reaches it only through close().
-  const options = { detached: true, stdio: /** @type {['ignore', 'ignore', 'pipe']} */ (['ignore', 'ignore', 'pipe']) };
-  const child = spawn(binary, ['serve', '--config', join(folder, 'serve.json')], options);
-  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => (log = (log + text).slice(-4000)));
-  const url = await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`the aggregator did not start:\n${log}`)), START_MS);
-    child.once('error', reject);
-    void ended.then((code) => reject(new Error(`the aggregator ended with ${code}:\n${log}`)));
-    child.stderr.on('data', () => {
-      const found = /listening on (http:\S+)/.exec(log)?.[1];
-      if (!found) return;
-      clearTimeout(timer);
-      resolve(found);
-    });
-  });
-  return {
-    url: String(url),
-    /** Ends it as an operator would, and insists that it ends well. */
-    async close() {
-      child.kill('SIGTERM');
-      const code = await ended;
-      if (code !== 0) throw new Error(`the aggregator ended with ${code}:\n${log}`);
-    },
-  };
+  return startServe(binary, join(folder, 'serve.json'), 'the aggregator');
 }
 
 /**
