@@ -119,7 +119,7 @@ test('the metrics', () => {
   assert.deepEqual([...new Set(named('docs/operate.md', 'Metrics and health').filter((name) => name.startsWith('shoal_')))].sort(), [...new Set(metrics)].sort());
 
   const stats = all(part('edge/collector.js', 'async stats()', '\n  }'), /^ {6}(\w+):/gm);
-  const counters = ['collector.js', 'sqlite_store.js', 'spool_store.js'].flatMap((name) => all(read(`edge/${name}`), /\b([a-z_]+_total|failures_in_a_row):/g));
+  const counters = ['collector.js', 'relay.js', 'sqlite_store.js', 'spool_store.js'].flatMap((name) => all(read(`edge/${name}`), /\b([a-z_]+_total|failures_in_a_row):/g));
   assert.deepEqual(named('docs/operate.md', 'Metrics').sort(), [...new Set([...stats, ...counters])].map((name) => `shoal_edge_${name}`).sort());
 });
 
