@@ -92,7 +92,7 @@ static uint64_t scratch_of(const agg_sketch *part, uint64_t count, unsigned n_th
 {
     if (kind_of(part)->is_rows_of_bits && part->shape.k > 1)
         return 4 * n_threads * (uint64_t)agg_row_scratch(part->shape.k, (uint32_t)count);
-    return part->n_cells > AGG_NEAR_CELLS ? 4 * count : 0;
+    return agg_scatter_memory(part->n_cells, count); // of those that do not scatter it is too much, at worst
 }
 
 agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes, unsigned n_threads)

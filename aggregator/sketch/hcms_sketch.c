@@ -25,10 +25,15 @@ static uint32_t step_of(const uint8_t *record, uint32_t m)
     return 2 * m * load32_le(record) + load32_le(record + 4);
 }
 
+static void share(void *context, unsigned part, unsigned n_parts)
+{
+    agg_scatter_share(context, part, n_parts, step_of);
+}
+
 static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
                      unsigned n_threads)
 {
-    return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of);
+    return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of, share);
 }
 
 const agg_sketch_kind agg_hcms_sketch = {shoal_hcms_id, INT32_MAX, 0, 1, 0, 0, record_size, check, add};

@@ -9,8 +9,9 @@
 #include "scattered_adds.h"
 #include "wht.h"
 
-// Large sketches take their records group by group, in runs: the same sums as one by one, on any number of threads.
-static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t size, uint32_t count)
+// Large sketches take their records piece by piece: the same sums as one by one, on any number of threads.
+//   width: records are of the last `width` cells, but for the first two: of few, one area is filled again and again
+static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t size, uint32_t count, uint32_t width)
 {
     static const uint8_t seed[32] = {8};
     const agg_sketch_kind *kind = agg_sketch_kind_of(mechanism);
@@ -24,7 +25,7 @@ static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t s
     assert_ok(agg_sketch_init(&grouped, &error, &(agg_shape){mechanism, k, m}));
     assert_ok(agg_sketch_init(&direct, &error, &(agg_shape){mechanism, k, m}));
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t cell = (uint32_t)shoal_rng_below(&rng, (uint64_t)k * m), sign = (uint32_t)shoal_rng_u64(&rng) & 1;
+        uint32_t cell = k * m - 1 - (uint32_t)shoal_rng_below(&rng, width), sign = (uint32_t)shoal_rng_u64(&rng) & 1;
         if (i < 2) cell = i == 0 ? 0 : k * m - 1;
         if (size == 8) store32_le(records + i * stride, cell / m);
         store32_le(records + i * stride + size - 4, size == 8 ? 2 * (cell % m) + sign : cell);
@@ -33,7 +34,7 @@ static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t s
     assert_ok(kind->add(&grouped, &error, records, stride, count, 1));
     assert_memory_equal(grouped.cells.ones, direct.cells.ones, direct.n_cells * sizeof *direct.cells.ones);
     memset(grouped.cells.ones, 0, grouped.n_cells * sizeof *grouped.cells.ones);
-    assert_ok(kind->add(&grouped, &error, records, stride, count, 3));
+    assert_ok(kind->add(&grouped, &error, records, stride, count, size == 8 ? 3 : AGG_THREADS_MAX));
     assert_memory_equal(grouped.cells.ones, direct.cells.ones, direct.n_cells * sizeof *direct.cells.ones);
     agg_sketch_release(&grouped);
     agg_sketch_release(&direct);
@@ -43,10 +44,13 @@ static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t s
 static void scattered_adds_are_exact(void **state)
 {
     (void)state;
-    check_scattered(shoal_hcms_id, 1024, 1024, 8, AGG_FEW_RECORDS + 1);
-    check_scattered(shoal_hcms_id, 777, 2048, 8, AGG_FEW_RECORDS - 1);
-    check_scattered(shoal_olh_id, 70001, 16, 4, AGG_FEW_RECORDS);
-    check_scattered(shoal_olh_id, 1u << 17, 8, 4, AGG_RUN + AGG_FEW_RECORDS);
+    check_scattered(shoal_hcms_id, 1024, 1024, 8, AGG_FEW_RECORDS + 1, 1024 * 1024);
+    check_scattered(shoal_hcms_id, 777, 2048, 8, AGG_FEW_RECORDS - 1, 777 * 2048);
+    check_scattered(shoal_olh_id, 70001, 16, 4, AGG_FEW_RECORDS, 70001 * 16);
+    check_scattered(shoal_olh_id, 1u << 17, 8, 4, 1000000, 1u << 20);
+    check_scattered(shoal_olh_id, 70001, 16, 4, 300000, 1);
+    check_scattered(shoal_hcms_id, 777, 2048, 8, 300000, 200000);
+    check_scattered(shoal_hcms_id, (1u << 15) + 1, 1u << 10, 8, 100000, 1u << 25); // wider pieces
 }
 
 static int sign_of(uint32_t i, uint32_t j)
