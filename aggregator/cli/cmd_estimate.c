@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agg_size.h"
 #include "commands.h"
 #include "estimate.h"
 #include "estimate_print.h"
+#include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
 #include "talk.h"
@@ -29,13 +31,16 @@ static const char help_text[] =
     "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
-    "  --threads T         default: all cores\n";
+    "  --threads T         default: all cores\n"
+    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken is said where it\n"
+    "                      is much\n";
 
 typedef struct arguments {
-    const char *recipe, *dictionary, *variable, *by, *post, *total, *accumulator;
+    const char *recipe, *dictionary, *variable, *by, *post, *total, *memory, *accumulator;
     cli_result_texts texts;
     cli_result_options result;
     agg_post rule;
+    uint64_t memory_limit; // 0: none
 } arguments;
 
 static shoal_err read_post(agg_post *post, agg_error *error, const char *name, const char *total_text)
@@ -59,10 +64,15 @@ static shoal_err read_post(agg_post *post, agg_error *error, const char *name, c
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},     {"dictionary", 0, &a->dictionary, NULL},
-                                  {"variable", 0, &a->variable, NULL}, {"by", 0, &a->by, NULL},
-                                  {"post", 0, &a->post, NULL},         {"total", 0, &a->total, NULL},
-                                  CLI_RESULT_OPTIONS(&a->texts),       {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"dictionary", 0, &a->dictionary, NULL},
+                                  {"variable", 0, &a->variable, NULL},
+                                  {"by", 0, &a->by, NULL},
+                                  {"post", 0, &a->post, NULL},
+                                  {"total", 0, &a->total, NULL},
+                                  {"memory", 0, &a->memory, NULL},
+                                  CLI_RESULT_OPTIONS(&a->texts),
+                                  {NULL, 0, NULL, NULL}};
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
@@ -76,6 +86,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     if (err == SHOAL_OK && a->by != NULL && a->dictionary != NULL)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--by and --dictionary exclude each other");
     if (err == SHOAL_OK) err = read_post(&a->rule, error, a->post, a->total);
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
@@ -134,32 +145,80 @@ static shoal_err make_dictionary(agg_dictionary *dictionary, agg_error *error, c
     return agg_dictionary_load(dictionary, error, recipe, a->dictionary, cli_talk, command);
 }
 
-static shoal_err estimate_with(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                               const agg_accumulator *acc)
+// What the accumulator takes: as a file holds it, or the sketches where there is none to look at.
+static uint64_t accumulator_memory(const char *path, const shoal_recipe *recipe)
 {
-    agg_dictionary dictionary = {0};
-    agg_estimate estimate;
-    agg_estimate_options options = {.confidence = a->result.confidence,
-                                    .multiple = a->result.multiple,
-                                    .top = a->result.top,
-                                    .n_threads = a->result.n_threads,
-                                    .post = a->rule};
-    shoal_err err = find_field(&options.by, error, recipe, a->by);
-    if (err == SHOAL_OK) err = make_dictionary(&dictionary, error, a, recipe, options.by);
-    if (err == SHOAL_OK) {
-        err = agg_estimate_run(&estimate, error, recipe, acc, &dictionary, &options);
-        if (err == SHOAL_OK) {
-            err = show(error, a, &estimate);
-            agg_estimate_release(&estimate);
-        }
+    struct stat about;
+    uint64_t cells = 0;
+    if (strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode)) return (uint64_t)about.st_size;
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        cells += (uint64_t)(agg_sketch_kind_of(part->mechanism)->is_one_row ? 1 : part->k) * part->m;
     }
-    agg_dictionary_release(&dictionary);
+    return cells * sizeof(uint32_t);
+}
+
+static uint64_t dictionary_memory(const agg_dictionary *dictionary)
+{
+    uint64_t bytes = dictionary->n * (sizeof *dictionary->values + sizeof *dictionary->items);
+    for (size_t i = 0; i < dictionary->n; i++) bytes += dictionary->values[i].len + 1;
+    return bytes;
+}
+
+// Of one question: before the accumulator is read, since that takes most of the memory.
+typedef struct question {
+    const agg_recipe *recipe; // the accumulator's
+    const agg_recipe *view;   // of what is counted: the same, or one of its variables
+    agg_dictionary dictionary;
+    agg_estimate_options options;
+} question;
+
+static shoal_err state_memory(agg_error *error, const arguments *a, const question *q)
+{
+    char command[] = "estimate";
+    uint64_t bytes = accumulator_memory(a->accumulator, &q->recipe->recipe) + dictionary_memory(&q->dictionary) +
+                     agg_estimate_memory(q->view, q->dictionary.n, &q->options);
+    return cli_state_memory(error, command, bytes, a->memory_limit);
+}
+
+static shoal_err answer(agg_error *error, const arguments *a, const question *q, const agg_accumulator *acc)
+{
+    agg_estimate estimate;
+    shoal_err err = agg_accumulator_check_recipe(acc, error, &q->recipe->recipe);
+    if (err != SHOAL_OK) {
+        agg_error_prefix(error, "%s", a->accumulator);
+        return err;
+    }
+    err = agg_estimate_run(&estimate, error, q->view, acc, &q->dictionary, &q->options);
+    if (err != SHOAL_OK) return err;
+    err = show(error, a, &estimate);
+    agg_estimate_release(&estimate);
+    return err;
+}
+
+static shoal_err estimate_view(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_recipe *view)
+{
+    agg_accumulator acc;
+    question q = {.recipe = recipe,
+                  .view = view,
+                  .options = {.confidence = a->result.confidence,
+                              .multiple = a->result.multiple,
+                              .top = a->result.top,
+                              .n_threads = a->result.n_threads,
+                              .post = a->rule}};
+    shoal_err err = find_field(&q.options.by, error, view, a->by);
+    if (err == SHOAL_OK) err = make_dictionary(&q.dictionary, error, a, view, q.options.by);
+    if (err == SHOAL_OK) err = state_memory(error, a, &q);
+    if (err == SHOAL_OK && (err = agg_accumulator_load(&acc, error, a->accumulator)) == SHOAL_OK) {
+        err = answer(error, a, &q, &acc);
+        agg_accumulator_release(&acc);
+    }
+    agg_dictionary_release(&q.dictionary);
     return err;
 }
 
 // Of a recipe with variables: the chosen one as a recipe of its own.
-static shoal_err estimate_variable(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                                   const agg_accumulator *acc)
+static shoal_err estimate_variable(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     if (a->variable == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -171,31 +230,24 @@ static shoal_err estimate_variable(agg_error *error, const arguments *a, const a
     agg_recipe *view = agg_alloc(error, 1, sizeof *view);
     if (view == NULL) return AGG_ERR_MEMORY;
     agg_recipe_of_variable(view, recipe, i);
-    shoal_err err = estimate_with(error, a, view, acc);
+    shoal_err err = estimate_view(error, a, recipe, view);
     free(view);
     return err;
 }
 
-static shoal_err estimate(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_accumulator *acc)
+static shoal_err estimate(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
-    if (recipe->recipe.n_variables > 0) return estimate_variable(error, a, recipe, acc);
-    if (a->variable == NULL) return estimate_with(error, a, recipe, acc);
+    if (recipe->recipe.n_variables > 0) return estimate_variable(error, a, recipe);
+    if (a->variable == NULL) return estimate_view(error, a, recipe, recipe);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable: recipe %s has no variables", recipe->id);
 }
 
 static shoal_err run(agg_error *error, const arguments *a)
 {
     agg_recipe recipe;
-    agg_accumulator acc;
     shoal_err err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_load(&acc, error, a->accumulator);
-    if (err == SHOAL_OK) {
-        err = agg_accumulator_check_recipe(&acc, error, &recipe.recipe);
-        if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
-        if (err == SHOAL_OK) err = estimate(error, a, &recipe, &acc);
-        agg_accumulator_release(&acc);
-    }
+    err = estimate(error, a, &recipe);
     agg_recipe_release(&recipe);
     return err;
 }

@@ -63,4 +63,4 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = -square * s.spread / s.k;
 }
 
-const agg_estimator agg_cms_estimator = {shoal_cms_id, support, debias, NULL};
+const agg_estimator agg_cms_estimator = {shoal_cms_id, support, debias, NULL, agg_sketch_support_memory};

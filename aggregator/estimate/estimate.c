@@ -186,6 +186,23 @@ static shoal_err check_post(agg_estimate *e, agg_error *error, const agg_post *p
                     (unsigned long long)e->n);
 }
 
+// What count_items takes.
+static uint64_t counting_memory(const shoal_recipe *recipe, size_t n_values, const agg_estimate_options *options)
+{
+    const shoal_part *part = shoal_recipe_value_part(recipe);
+    if (options->by == 0) return agg_estimator_memory(part, n_values, options->n_threads);
+    return part->size * (sizeof(uint64_t) + sizeof(agg_count)) +
+           agg_estimator_memory(part, part->size, options->n_threads);
+}
+
+uint64_t agg_estimate_memory(const agg_recipe *recipe, size_t n_values, const agg_estimate_options *options)
+{
+    uint64_t counting = counting_memory(&recipe->recipe, n_values, options);
+    uint64_t after = n_values * 4 * sizeof(double); // scores to be sorted, or what is post-processed
+    uint64_t more = counting > after ? counting : after;
+    return n_values * (sizeof(agg_estimate_row) + sizeof(agg_count)) + more;
+}
+
 shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
                            const agg_accumulator *acc, const agg_dictionary *dictionary,
                            const agg_estimate_options *options)

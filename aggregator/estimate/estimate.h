@@ -69,6 +69,11 @@ typedef struct agg_estimate {
 shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
                            const agg_accumulator *acc, const agg_dictionary *dictionary,
                            const agg_estimate_options *options) SHOAL_MUST_CHECK;
+
+// Returns: the bytes that it takes at its peak and the estimate then holds, beside the accumulator and the dictionary.
+//   n_values: of the dictionary
+uint64_t agg_estimate_memory(const agg_recipe *recipe, size_t n_values, const agg_estimate_options *options);
+
 void agg_estimate_release(agg_estimate *estimate);
 
 // SHOAL_OK when the accumulator is of this recipe and its cohort is large enough; else as agg_estimate_run.

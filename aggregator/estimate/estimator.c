@@ -72,6 +72,13 @@ shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_
     return err;
 }
 
+uint64_t agg_estimator_memory(const shoal_part *part, size_t n_items, unsigned n_threads)
+{
+    const agg_estimator *estimator = agg_estimator_of(part->mechanism);
+    uint64_t supports = estimator->counts != NULL ? 0 : n_items * sizeof(int64_t);
+    return supports + (estimator->memory == NULL ? 0 : estimator->memory(part, n_items, n_threads));
+}
+
 double agg_rare_probability(const shoal_part *part)
 {
     return (double)part->threshold * 0x1p-64;

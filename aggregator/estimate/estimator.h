@@ -37,6 +37,8 @@ typedef struct agg_estimator {
     // Writes counts[i] of items[i].
     shoal_err (*counts)(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
                         uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads);
+    // Returns: the bytes that `support` or `counts` takes while it runs. NULL: none to speak of.
+    uint64_t (*memory)(const shoal_part *part, size_t n_items, unsigned n_threads);
 } agg_estimator;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;
@@ -50,6 +52,9 @@ const agg_estimator *agg_estimator_of(uint32_t mechanism);
 //   n: reports in the sketch; a part of several variables has all of them
 shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
                                uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Returns: the bytes that it takes.
+uint64_t agg_estimator_memory(const shoal_part *part, size_t n_items, unsigned n_threads);
 
 // Returns: the score of an item that `support` of n reports support, where `mean` would if nobody held it, give or take `spread`.
 // The normal law's, or the binomial one's where that is less: of few reports, three or four are soon more than the normal law

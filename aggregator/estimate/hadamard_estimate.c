@@ -54,4 +54,10 @@ static shoal_err counts(agg_count *counts, agg_error *error, const shoal_part *p
     return SHOAL_OK;
 }
 
-const agg_estimator agg_hadamard_estimator = {shoal_hadamard_id, NULL, NULL, counts};
+static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_threads)
+{
+    (void)n_items, (void)n_threads;
+    return (uint64_t)part->k * part->m * sizeof(int32_t);
+}
+
+const agg_estimator agg_hadamard_estimator = {shoal_hadamard_id, NULL, NULL, counts, memory};

@@ -51,4 +51,4 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->is_signed = 1;
 }
 
-const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias, NULL};
+const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias, NULL, agg_sketch_support_memory};

@@ -48,4 +48,4 @@ static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part
     return SHOAL_OK;
 }
 
-const agg_estimator agg_one_bit_mean_estimator = {shoal_one_bit_mean_id, NULL, NULL, counts};
+const agg_estimator agg_one_bit_mean_estimator = {shoal_one_bit_mean_id, NULL, NULL, counts, NULL};

@@ -307,3 +307,12 @@ shoal_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, a
     free(d.is_twin);
     return err;
 }
+
+uint64_t agg_rappor_decode_memory(size_t n_rows, size_t n_columns, size_t per_column)
+{
+    uint64_t chosen = n_rows / 2 < CHOSEN_MAX ? n_rows / 2 : CHOSEN_MAX;
+    if (n_columns < chosen) chosen = n_columns;
+    uint64_t of_row = 6 * sizeof(double), of_column = sizeof(size_t) + 1 + 4 * sizeof(double); // with the LASSO's
+    uint64_t fit = 2 * chosen * chosen * sizeof(double) + chosen * per_column * sizeof(uint32_t);
+    return n_rows * of_row + n_columns * of_column + fit;
+}

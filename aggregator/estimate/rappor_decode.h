@@ -56,4 +56,8 @@ typedef struct agg_rappor_summary {
 shoal_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
                             const agg_rappor_counts *counts, const agg_bit_design *design) SHOAL_MUST_CHECK;
 
+// Returns: the bytes that it takes at most: how many candidates are adjusted for each other is known only then.
+//   per_column: ones of a column
+uint64_t agg_rappor_decode_memory(size_t n_rows, size_t n_columns, size_t per_column);
+
 #endif

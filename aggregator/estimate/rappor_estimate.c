@@ -131,4 +131,13 @@ static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part
     return count_open(out, error, part, sketch, items, n_items);
 }
 
-const agg_estimator agg_rappor_estimator = {shoal_rappor_id, NULL, NULL, counts};
+static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_threads)
+{
+    (void)n_threads;
+    if (part->domain == SHOAL_DOMAIN_CLOSED) return 0;
+    size_t per_item = (size_t)part->k * part->hashes;
+    uint64_t design = n_items * (per_item * sizeof(uint32_t) + sizeof(size_t) + sizeof(agg_rappor_row));
+    return design + agg_rappor_decode_memory((size_t)part->k * part->m, n_items, per_item);
+}
+
+const agg_estimator agg_rappor_estimator = {shoal_rappor_id, NULL, NULL, counts, memory};

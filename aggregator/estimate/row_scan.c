@@ -211,6 +211,17 @@ static shoal_err run(scan *s, int64_t *support, agg_error *error, const uint64_t
     return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
+static unsigned threads_of(unsigned n_threads)
+{
+    return n_threads < 1 ? 1 : n_threads > AGG_THREADS_MAX ? AGG_THREADS_MAX : n_threads;
+}
+
+uint64_t agg_row_scan_memory(const shoal_part *part, size_t n_items, unsigned n_threads)
+{
+    uint64_t of_item = 2 * sizeof(uint64_t) + threads_of(n_threads) * sizeof(int64_t); // point, square, sums
+    return n_items * of_item + (uint64_t)threads_of(n_threads) * TOGETHER * part->m * sizeof(int32_t);
+}
+
 shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
                        agg_row_values values, const uint64_t *items, size_t n_items, size_t block, unsigned n_threads)
 {
@@ -222,7 +233,5 @@ shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *par
               .n_items = n_items,
               .block = block > 0 ? block : n_items};
     if (n_items == 0) return SHOAL_OK;
-    if (n_threads < 1) n_threads = 1;
-    if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
-    return run(&s, support, error, items, n_threads);
+    return run(&s, support, error, items, threads_of(n_threads));
 }

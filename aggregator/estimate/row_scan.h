@@ -21,4 +21,7 @@ shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *par
                        agg_row_values values, const uint64_t *items, size_t n_items, size_t block,
                        unsigned n_threads) SHOAL_MUST_CHECK;
 
+// Returns: the bytes that it takes.
+uint64_t agg_row_scan_memory(const shoal_part *part, size_t n_items, unsigned n_threads);
+
 #endif

@@ -10,4 +10,4 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, (part->k - p) / (part->m - 1));
 }
 
-const agg_estimator agg_subset_estimator = {shoal_subset_id, agg_index_support, debias, NULL};
+const agg_estimator agg_subset_estimator = {shoal_subset_id, agg_index_support, debias, NULL, NULL};

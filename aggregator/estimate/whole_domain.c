@@ -181,3 +181,12 @@ shoal_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_par
         return pick(support, error, part, sketch, items, n_items, n_threads);
     return agg_row_scan(support, error, part, sketch, values, items, n_items, block, n_threads);
 }
+
+uint64_t agg_sketch_support_memory(const shoal_part *part, size_t n_items, unsigned n_threads)
+{
+    if (part->hash != SHOAL_HASH_AFFINE1 || !whole_is_cheaper(part, n_items))
+        return agg_row_scan_memory(part, n_items, n_threads);
+    size_t size = agg_whole_domain_size(part);
+    uint64_t parts = parts_of(size, n_threads);
+    return parts * (size + part->m) * sizeof(int64_t); // all threads' sums, the first's being all supports
+}

@@ -43,4 +43,7 @@ shoal_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_par
                              agg_row_values values, const uint64_t *items, size_t n_items, size_t block,
                              unsigned n_threads) SHOAL_MUST_CHECK;
 
+// Returns: the bytes that agg_sketch_support takes.
+uint64_t agg_sketch_support_memory(const shoal_part *part, size_t n_items, unsigned n_threads);
+
 #endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stating memory; see memory_option.h.
+#include "memory_option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "talk.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define PROGRAM (6 * MIB) // code, libraries, buffers of files
+#define MUCH (64 * MIB)   // said unasked
+#define MOST ((uint64_t)1 << 50)
+
+shoal_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
+{
+    static const char letters[] = "KMG";
+    char digits[20];
+    *limit = 0;
+    if (text == NULL) return SHOAL_OK;
+    size_t len = strlen(text);
+    const char *letter = len > 0 ? strchr(letters, text[len - 1]) : NULL;
+    unsigned shift = letter == NULL ? 0 : 10 * (unsigned)(letter - letters + 1);
+    uint64_t number = 0, unit = (uint64_t)1 << shift;
+    snprintf(digits, sizeof digits, "%.*s", (int)(len < sizeof digits ? len - (letter != NULL) : sizeof digits), text);
+    shoal_err err = cli_read_whole(&number, error, "memory", digits, 1, MOST / unit);
+    if (err != SHOAL_OK || number * unit < MIB)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--memory is a number of bytes like 256M, at least 1M");
+    *limit = number * unit;
+    return SHOAL_OK;
+}
+
+shoal_err cli_state_memory(agg_error *error, char *command, uint64_t bytes, uint64_t limit)
+{
+    char text[64];
+    uint64_t all = bytes + PROGRAM;
+    unsigned long long mib = (unsigned long long)(all / MIB + (all % MIB > 0)), allowed = limit / MIB;
+    if (limit > 0 && all > limit)
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "takes up to %llu MiB of memory; --memory allows %llu",
+                        mib, allowed);
+    if (limit == 0 && all < MUCH) return SHOAL_OK;
+    snprintf(text, sizeof text, "takes up to %llu MiB of memory", mib);
+    cli_talk(command, text);
+    return SHOAL_OK;
+}
