@@ -357,7 +357,9 @@ static void check_sums_of_samples(shoal_rng *rng)
         }
         close_texts(&t);
     }
-    CHECK(seen >> shoal_cms_id & seen >> shoal_rappor_id & seen >> shoal_subset_id & seen >> shoal_one_bit_mean_id & 1);
+#define SHOAL_MECHANISM(id, stem, name) CHECK(seen >> id & 1);
+#include "mechanisms.def"
+#undef SHOAL_MECHANISM
 }
 
 // A device that follows no rule: it proves that all elements of its encoding are zeros and ones, and chooses them freely. A proof
