@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agg_file.h"
 #include "agg_size.h"
@@ -109,14 +110,27 @@ static shoal_err take_records(void *context, agg_error *error, const uint8_t *ba
     return err;
 }
 
+// Bytes of a file, for the time left; 0 where that is not known.
+static uint64_t size_of(const char *path)
+{
+    struct stat about;
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
+    return (uint64_t)about.st_size;
+}
+
 static shoal_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, agg_error *error, const arguments *a,
                               const agg_recipe *recipe)
 {
     char command[] = "upload";
     uploading up = {uploader, recipe->recipe.record_size};
-    agg_reader reader = {recipe, take_records, &up, cli_talk, command, NULL, NULL};
+    cli_progress progress;
+    agg_reader reader = {recipe, take_records, &up, cli_talk, command, cli_progress_show, &progress};
     shoal_err err = SHOAL_OK;
-    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) err = agg_reader_file(count, error, &reader, a->files[i]);
+    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) {
+        cli_progress_start(&progress, command, "bytes", size_of(a->files[i]));
+        err = agg_reader_file(count, error, &reader, a->files[i]);
+        cli_progress_end(&progress);
+    }
     return err == SHOAL_OK ? agg_dap_upload_flush(uploader, error) : err;
 }
 
