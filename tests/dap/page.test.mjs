@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole way of two servers: a page in Chromium, and a device under Node, to the edge worker, which relays to the leader, which verifies
+// with the helper; and `shoal collect` gets, byte for byte, the accumulator that one aggregator makes of the records that the two devices
+// say they shared.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { startEdge } from '../../edge/node.js';
+import { init } from '../../wasm/client.js';
+import { memoryLocks, memoryStorage } from '../../wasm/memory_storage.js';
+import { load, loadDapModule } from '../../wasm/node.js';
+import { CSP } from '../../wasm/reasons.js';
+import { WASM, launchBrowser, serveFolders } from '../../wasm/test/fixtures.mjs';
+import { makeFolder } from '../serve/serve_helpers.mjs';
+import { moment, shoal, startPair, thisHour } from './dap_helpers.mjs';
+
+const TOKEN = 'a-token-of-this-test';
+const FROM_PAGE = 12;
+const FROM_NODE = 18;
+const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
+
+/** @param {{ leader: string, helper: string }} urls @param {object} more */
+const recipeOf = (urls, more) => ({
+  analysis: 'colours', stream: 'choices', value: 'item', parameters: { epsilon: 4, values: COLOURS }, limit: { per_day: 100 },
+  send: { delay_s: 0, fresh: 'allow' }, cohort: { minimum: FROM_PAGE + FROM_NODE }, expires: '2099-01-31',
+  aggregation: { protocol: 'dap', ...urls, time_precision_s: 3600 }, ...more,
+});
+
+test('page, edge worker, leader, helper, collector', { timeout: 120_000 }, async (t) => {
+  const folder = makeFolder(t);
+  const hour = thisHour();
+  const pair = await startPair(t, folder, (urls) => ({
+    'list.json': recipeOf(urls, { recipe: 'list', mechanism: 'onehot-symmetric' }),
+    'answer.json': recipeOf(urls, { recipe: 'answer', mechanism: 'grr' }),
+  }));
+  const recipes = ['list', 'answer'].map((name) => {
+    const file = pair.at(`${name}.json`);
+    return { file, hash: shoal('recipe', 'hash', file).stdout.trim(), json: JSON.parse(readFileSync(file, 'utf8')) };
+  });
+  const edge = await startEdge({
+    host: '127.0.0.1', port: 0, spool: pair.at('spool'), recipes: recipes.map(({ hash, json }) => ({ recipe: json, hash })), origins: ['*'],
+    aggregator: 'http://127.0.0.1:1', secret: 'not-used-in-this-test', adminToken: TOKEN, bodyTimeoutMs: 5000, limits: {},
+  }, { createCore: /** @type {any} */ (load), loadDapModule });
+  t.after(() => edge.close());
+  const endpoint = `http://127.0.0.1:${edge.port}`;
+  const servers = [endpoint, ...Object.values(pair.urls).map((url) => new URL(url).origin)];
+  const csp = `default-src 'none'; ${CSP}; connect-src 'self' ${servers.join(' ')}`;
+  const site = await serveFolders({ folders: [join(WASM, 'dist')], csp, pages: { '/': '<!doctype html><title>t</title>' } });
+  t.after(() => site.close());
+
+  /** @type {any[]} */
+  const reports = [];
+  const browser = await launchBrowser();
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+  await page.goto(`${site.origin}/`);
+  reports.push(...await page.evaluate(async ([url, list, colours, n]) => {
+    const { start } = await import(/** @type {any} */ ('/loader.js'));
+    const client = start({ endpoint: url, recipes: list });
+    await client.consent.grant();
+    for (let i = 0; i < n; i++) await client.record('choices', colours[i % colours.length]);
+    await client.flush();
+    return client.reports();
+  }, /** @type {[string, any[], string[], number]} */ ([endpoint, recipes.map(({ json }) => json), COLOURS, FROM_PAGE])));
+  const device = await init({
+    endpoint, recipes: recipes.map(({ json }) => json), wasm: load, dapWasm: loadDapModule, storage: memoryStorage(), locks: memoryLocks(),
+    gpc: () => false,
+  });
+  await device.consent.grant();
+  for (let i = 0; i < FROM_NODE; i++) await device.record('choices', COLOURS[i % 2]);
+  await device.flush();
+  reports.push(...await device.reports());
+  const why = JSON.stringify([complaints, await device.explain(), pair.leader.log()]);
+  device.close();
+
+  assert.deepEqual(complaints.filter((text) => !/favicon|404/.test(text)), []);
+  assert.equal(reports.length, 2 * (FROM_PAGE + FROM_NODE), why);
+  assert.ok(reports.every(({ state }) => state === 'sent'), why);
+  const metrics = await (await fetch(`${endpoint}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
+  assert.deepEqual(metrics.match(/relayed_reports_total\{.*\} \d+/g)?.map((line) => Number(line.split(' ')[1])), [30, 30]);
+  for (const { file, hash, json: { recipe } } of recipes) {
+    const records = reports.map(({ report }) => report).filter((report) => report.recipe_hash === hash);
+    assert.equal(records.length, FROM_PAGE + FROM_NODE);
+    const plain = records.map(({ servers: _, ...report }) => JSON.stringify(report) + '\n').join('');
+    writeFileSync(pair.at(`${recipe}.ndjson`), plain);
+    shoal('ingest', '--recipe', file, '-o', pair.at(`${recipe}.folded`), pair.at(`${recipe}.ndjson`));
+    const answer = pair.collect('--recipe', file, '--from', moment(hour), '--to', moment(hour + 2), '--wait', '60', '-o', pair.at(`${recipe}.acc`));
+    assert.equal(answer.status, 0, `${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
+    assert.ok(readFileSync(pair.at(`${recipe}.acc`)).equals(readFileSync(pair.at(`${recipe}.folded`))), 'the same bytes as one aggregator makes');
+  }
+});
