@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What commands say they take of memory, against what the kernel says they took: runs the command that is named on the command line
+// over small collections of each kind and compares.
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define ARGUMENTS_MAX 24
+
+extern char **environ;
+
+static const char *shoal;
+
+// Runs shoal with standard error to the file `err`. Returns: its peak in KiB; 0, after a complaint, when it failed.
+static long run(const char *line)
+{
+    char words[1024], *argv[ARGUMENTS_MAX] = {"shoal"};
+    int n = 1, status = 0;
+    pid_t child;
+    posix_spawn_file_actions_t actions;
+    struct rusage usage;
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word = strtok(words, " "); word != NULL && n < ARGUMENTS_MAX - 1; word = strtok(NULL, " "))
+        argv[n++] = word;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "out", 0x241, 0600); // write, create, truncate
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "err", 0x241, 0600);
+    int failed = posix_spawn(&child, shoal, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
+        printf("shoal %s: failed or refused\n", line);
+        return 0;
+    }
+    return usage.ru_maxrss;
+}
+
+// Returns: the MiB that the last command said it takes; 0 where it said nothing.
+static long stated(void)
+{
+    char line[256];
+    unsigned long mib = 0;
+    FILE *err = fopen("err", "r");
+    if (err == NULL) return 0;
+    while (fgets(line, sizeof line, err) != NULL) {
+        const char *at = strstr(line, "takes up to ");
+        if (at != NULL) mib = strtoul(at + strlen("takes up to "), NULL, 10);
+    }
+    fclose(err);
+    return (long)mib;
+}
+
+// The kernel's peak is at most 1.2 times what was said, and what was said no more than twice the peak: a bound that is
+// never reached would say nothing.
+static void check_peak(const char *line)
+{
+    long peak_kib = run(line), mib = stated();
+    printf("%ld KiB of %ld MiB: shoal %s\n", peak_kib, mib, line);
+    CHECK(peak_kib > 0 && mib > 0);
+    CHECK((double)peak_kib <= 1.2 * 1024 * (double)mib);
+    CHECK(1024 * (double)mib <= 2 * (double)peak_kib);
+}
+
+static void write_recipe(const char *mechanism, const char *parameters, const char *hash)
+{
+    FILE *recipe = fopen("recipe", "w");
+    if (recipe == NULL) abort();
+    fprintf(recipe,
+            "{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
+            "\"parameters\":{%s},%s\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+            mechanism, parameters, hash);
+    fclose(recipe);
+}
+
+// Words or indices, with a count each; the dictionary is the same file.
+static void write_counts(const char *prefix, unsigned n)
+{
+    FILE *counts = fopen("counts", "w");
+    if (counts == NULL) abort();
+    for (unsigned i = 0; i < n; i++) fprintf(counts, "%s%u\t%u\n", prefix, i, 1 + n / (i + 1));
+    fclose(counts);
+}
+
+static void collect(void)
+{
+    unlink("acc");
+    CHECK(run("simulate --recipe recipe --counts counts --devices 2000 --seed 1 -o batch") > 0);
+    CHECK(run("ingest --recipe recipe -o acc batch") > 0);
+}
+
+#define SEED "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\","
+
+static void estimates(void)
+{
+    write_counts("word", 20000);
+    write_recipe("cms", "\"epsilon\":4,\"k\":16384,\"m\":1024", "\"hash\":\"poly1\"," SEED);
+    collect();
+    check_peak("estimate --recipe recipe --dictionary counts --memory 1G --threads 1 acc");
+    check_peak("estimate --recipe recipe --dictionary counts --memory 1G --threads 2 acc");
+
+    write_recipe("rappor", "\"bits\":128,\"hashes\":2,\"cohorts\":64,\"p\":0.25,\"q\":0.75,\"f\":0.5",
+                 "\"hash\":\"poly1\"," SEED);
+    collect();
+    check_peak("estimate --recipe recipe --dictionary counts --memory 1G acc");
+
+    write_counts("", 1 << 18);
+    write_recipe("hcms", "\"epsilon\":4,\"k\":128,\"m\":16384,\"size\":262144", "\"hash\":\"affine1\"," SEED);
+    collect();
+    check_peak("estimate --recipe recipe --memory 1G --top 10 --threads 2 acc");
+    check_peak("estimate --recipe recipe --memory 1G --post norm-sub --format csv --threads 2 acc");
+}
+
+// Nothing is read where the limit is less.
+static void refusal(void)
+{
+    CHECK(run("estimate --recipe recipe --memory 1G acc") > 0);
+    CHECK(run("estimate --recipe recipe --memory 30M acc") == 0);
+}
+
+int main(int argc, char **argv)
+{
+    char folder[] = "/tmp/shoal-peak-XXXXXX";
+    if (argc != 2) return 2;
+    shoal = argv[1];
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) return 2;
+    estimates();
+    refusal();
+    for (int i = 0; i < 6; i++) unlink((const char *[]){"recipe", "counts", "batch", "acc", "out", "err"}[i]);
+    if (chdir("/") == 0) rmdir(folder);
+    return check_summary();
+}
