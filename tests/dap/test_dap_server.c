@@ -450,7 +450,10 @@ static void test_a_batch_is_given_out_once(void **state)
     upload_six(b, UNIT);
     upload_six(b, UNIT + 1);
     expect(b, UNIT, 1, six);
-    expect_problem(b, UNIT - 1, 2, SHOAL_DAP_PROBLEM_BATCH_OVERLAP);
+    agg_dap_answer answer;
+    ask(&answer, b, UNIT - 1, 2);
+    assert_int_equal(answer.problem, SHOAL_DAP_PROBLEM_BATCH_OVERLAP); // at once
+    agg_dap_answer_release(&answer);
     expect_problem(b, UNIT, 2, SHOAL_DAP_PROBLEM_BATCH_OVERLAP);
     restart(b, &b->leader);
     restart(b, &b->helper);
@@ -633,8 +636,12 @@ static void test_hostile_reports(void **state)
 {
     static const enum flaw flaws[] = {BAD_PROOF, BAD_SHARE, BAD_LEADER_SEAL, BAD_HELPER_SEAL, OTHER_MINIMUM};
     bench *b = *state;
-    upload_six(b, UNIT);
+    // Among honest ones, in one job.
+    upload_one(b, 0, UNIT, HONEST, 0);
     for (size_t i = 0; i < sizeof flaws / sizeof *flaws; i++) assert_int_equal(upload_one(b, 3, UNIT, flaws[i], 0), 0);
+    for (int i = 0; i < 2; i++) upload_one(b, 1, UNIT, HONEST, 0);
+    for (int i = 0; i < 3; i++) upload_one(b, 2, UNIT, HONEST, 0);
+    b->leader.job_reports = 20;
     assert_int_equal(upload_one(b, 3, UNIT, OLD_KEY, 1), SHOAL_DAP_OUTDATED_CONFIG);
     assert_int_equal(upload_one(b, 3, UNIT, EXTENSION, 1), SHOAL_DAP_INVALID_MESSAGE);
     assert_int_equal(drive(b), 0);
@@ -741,15 +748,13 @@ static void test_hostile_share_requests(void **state)
     uint8_t query[64], body[256];
     upload_six(b, UNIT);
     drive(b);
-    agg_dap_bucket kept;
-    agg_error error;
-    must(agg_dap_begin(b->leader.store, &error), &error);
-    must(agg_dap_bucket_get(b->leader.store, &kept, &error, b->leader.tasks[0].number, UNIT), &error);
-    must(agg_dap_commit(b->leader.store, &error), &error);
     shoal_dap_aggregate_share_req good = {
         .collection_req = {query, query_bytes(query, UNIT, 2)}, .batch = {UNIT, 1}, .report_count = 6};
-    memcpy(good.checksum, kept.checksum, sizeof good.checksum);
-    agg_dap_bucket_release(&kept);
+    for (uint8_t i = 0; i < 6; i++) { // as the draft has it: exclusive or of the ids' digests
+        uint8_t id[SHOAL_DAP_REPORT_ID] = {i}, digest[32];
+        agg_dap_hash(digest, (shoal_bytes){id, sizeof id});
+        for (size_t k = 0; k < sizeof digest; k++) good.checksum[k] ^= digest[k];
+    }
     struct {
         int problem;
         shoal_dap_aggregate_share_req req;
@@ -777,6 +782,27 @@ static void test_hostile_share_requests(void **state)
             assert_int_equal(share_problem(b, (shoal_bytes){body, n}), SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
     }
     assert_int_equal(atomic_load(&b->helper.tasks[0].collected), 2); // the second was the first's answer again
+}
+
+// A leader that passes on what it should have refused: a report with an extension.
+static void test_helper_refuses_extensions(void **state)
+{
+    bench *b = *state;
+    uint8_t body[REPORT_MAX], job[2 * REPORT_MAX], payload[1024], zeros[1024] = {0};
+    shoal_dap_writer w = {body, sizeof body, 0, 0}, j = {job, sizeof job, 0, 0}, p = {payload, sizeof payload, 0, 0};
+    put_report(&w, b, 1, UNIT, EXTENSION);
+    shoal_dap_reader r = {body, w.len, 0};
+    shoal_dap_report report;
+    assert_int_equal(shoal_dap_read_report(&report, &r), SHOAL_OK);
+    size_t len = shoal_prio3_verifier_share_len(&b->helper.tasks[0].vdaf.prio3);
+    assert_true(len <= sizeof zeros);
+    shoal_dap_put_initialize(&p, (shoal_bytes){zeros, len});
+    shoal_dap_put_job_head(&j, 0);
+    shoal_dap_put_verify_init(
+        &j, &(shoal_dap_verify_init){report.metadata, report.public_share, report.helper, {payload, p.len}});
+    assert_false(w.is_full || j.is_full || p.is_full);
+    assert_int_equal(job_problem(b, (shoal_bytes){job, j.len}), AGG_DAP_NO_PROBLEM);
+    assert_int_equal(refused(&b->helper, SHOAL_DAP_INVALID_MESSAGE), 1);
 }
 
 static void test_malformed_uploads(void **state)
@@ -846,6 +872,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_forgetting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hostile_share_requests, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_helper_refuses_extensions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_uploads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_deleting, set_up, tear_down),
     };
