@@ -18,6 +18,7 @@
 #define MOST_BYTES ((size_t)256 << 20) // the same, at most
 #define PLANES_BYTES ((size_t)8 << 20) // of planes that the cache holds beside a piece of records
 #define AREA_BYTES ((size_t)1 << 20)   // of an area's records: they are read twice, from the second-level cache
+#define SHARED_BYTES ((size_t)1 << 19) // of records, below which one thread is faster
 #define LINE 64u
 #define AHEAD                                                                                                          \
     2048u // bytes that are asked of memory before they are needed: the machine does not guess it between stores
@@ -223,66 +224,71 @@ static void settle(agg_folder *f, uint32_t area)
     memcpy(f->aligned + area * f->areas.bytes + len - held, f->areas.ends + (size_t)area * END_BYTES, held);
 }
 
-// Areas [first, last), for the threads of one flush to share.
-typedef struct areas_range {
-    agg_folder *folder;
-    uint32_t first, last;
-    const agg_bit_columns *columns;
-} areas_range;
-
-static void fold_areas(void *context, unsigned part, unsigned n_parts)
+// Folds what an area holds.
+static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch, const agg_bit_columns *columns)
 {
-    const areas_range *range = context;
-    agg_folder *f = range->folder;
     const agg_row_range all = all_rows(f);
-    uint32_t n = range->last - range->first, shift = f->areas.row_shift;
-    uint32_t last = range->first + (uint32_t)((uint64_t)n * (part + 1) / n_parts);
-    for (uint32_t a = range->first + (uint32_t)((uint64_t)n * part / n_parts); a < last; a++) {
-        uint32_t row = a << shift, left = all.n_rows - row;
-        const agg_row_range rows = agg_row_part(&all, row, left >> shift > 0 ? (uint32_t)1 << shift : left);
-        const agg_row_piece piece = {f->aligned + a * f->areas.bytes, f->acc->record_size, f->areas.used[a], NULL, 0};
-        settle(f, a);
-        agg_row_fold_piece(&rows, &piece, f->areas.scratch + part * f->areas.scratch_len, range->columns);
-        f->areas.used[a] = 0;
+    uint32_t shift = f->areas.row_shift, row = area << shift, left = all.n_rows - row;
+    const agg_row_range rows = agg_row_part(&all, row, left >> shift > 0 ? (uint32_t)1 << shift : left);
+    const agg_row_piece piece = {f->aligned + area * f->areas.bytes, f->acc->record_size, f->areas.used[area], NULL, 0};
+    settle(f, area);
+    agg_row_fold_piece(&rows, &piece, scratch, columns);
+    f->areas.used[area] = 0;
+}
+
+// Records for the threads to share: each takes those of its own areas, and folds an area when it is full.
+typedef struct run {
+    agg_folder *folder;
+    const uint8_t *records;
+    uint32_t count;
+    const agg_bit_columns *columns;
+} run;
+
+static void append_share(void *context, unsigned part, unsigned n_parts)
+{
+    const run *r = context;
+    agg_folder *f = r->folder;
+    size_t size = f->acc->record_size;
+    uint32_t *scratch = f->areas.scratch + part * f->areas.scratch_len;
+    uint32_t first = (uint32_t)((uint64_t)f->areas.n * part / n_parts);
+    uint32_t n_own = (uint32_t)((uint64_t)f->areas.n * (part + 1) / n_parts) - first;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const uint8_t *record = r->records + i * size;
+        uint32_t area = load32_le(record) >> f->areas.row_shift;
+        __builtin_prefetch(record + AHEAD);
+        __builtin_prefetch(record + AHEAD + LINE);
+        if (area - first >= n_own) continue;
+        append(f, area, record, size);
+        if (f->areas.used[area] == f->areas.cap) fold_area(f, area, scratch, r->columns);
     }
-}
-
-// Folds areas [first, last), which hold `count` records.
-static shoal_err flush_areas(agg_folder *f, agg_error *error, uint32_t first, uint32_t last, uint32_t count)
-{
-    shoal_err err = agg_accumulator_check_room(f->acc, error, count);
-    if (err != SHOAL_OK) return err;
-    areas_range range = {f, first, last, agg_bit_columns_of(agg_cpu_chosen())};
     agg_stream_end();
-    agg_parallel(last - first < f->n_threads ? last - first : f->n_threads, fold_areas, &range);
-    f->acc->n += count;
-    f->count -= count;
-    return SHOAL_OK;
 }
 
-// Rows come at random: when one area is full the others nearly are. Where they are not, somebody sends one row's records, and only
-// theirs are folded: the others' rows would be read and written for few.
-static shoal_err make_room(agg_folder *f, agg_error *error, uint32_t area)
+static void fold_share(void *context, unsigned part, unsigned n_parts)
 {
-    if (f->count >= f->cap / 4 * 3) return flush_areas(f, error, 0, f->areas.n, f->count);
-    return flush_areas(f, error, area, area + 1, f->areas.cap);
+    const run *r = context;
+    agg_folder *f = r->folder;
+    uint32_t last = (uint32_t)((uint64_t)f->areas.n * (part + 1) / n_parts);
+    for (uint32_t a = (uint32_t)((uint64_t)f->areas.n * part / n_parts); a < last; a++)
+        fold_area(f, a, f->areas.scratch + part * f->areas.scratch_len, r->columns);
 }
 
 static shoal_err add_by_row(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
 {
-    size_t size = f->acc->record_size;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *record = records + i * size;
-        uint32_t area = load32_le(record) >> f->areas.row_shift;
-        __builtin_prefetch(record + AHEAD);
-        __builtin_prefetch(record + AHEAD + LINE);
-        append(f, area, record, size);
-        f->count++;
-        if (f->areas.used[area] < f->areas.cap) continue;
-        shoal_err err = make_room(f, error, area);
-        if (err != SHOAL_OK) return err;
-    }
+    run r = {f, records, count, agg_bit_columns_of(agg_cpu_chosen())};
+    shoal_err err = agg_accumulator_check_room(f->acc, error, f->waiting + count);
+    if (err != SHOAL_OK) return err;
+    agg_parallel(count * (size_t)f->acc->record_size < SHARED_BYTES ? 1 : f->n_threads, append_share, &r);
+    f->waiting += count;
     return SHOAL_OK;
+}
+
+static void flush_areas(agg_folder *f)
+{
+    run r = {f, NULL, 0, agg_bit_columns_of(agg_cpu_chosen())};
+    agg_parallel(f->n_threads, fold_share, &r);
+    f->acc->n += f->waiting;
+    f->waiting = 0;
 }
 
 shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
@@ -296,8 +302,10 @@ shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *re
 
 shoal_err agg_folder_flush(agg_folder *folder, agg_error *error)
 {
-    if (folder->areas.n > 0)
-        return folder->count > 0 ? flush_areas(folder, error, 0, folder->areas.n, folder->count) : SHOAL_OK;
+    if (folder->areas.n > 0) {
+        flush_areas(folder);
+        return SHOAL_OK;
+    }
     shoal_err err = fold_buffer(folder, error);
     if (err != SHOAL_OK || folder->planes == NULL) return err;
     const agg_row_range rows = all_rows(folder);

@@ -7,7 +7,7 @@
 //   more           the same, but a row's counts wait in planes (row_fold.h), a quarter of their size, which the cache holds where it would not hold
 //                  the counts
 //   most           records are laid out by row as they come: each range of rows has an area of the buffer, as large as a core's cache, and the
-//                  buffer is so large that a row gets about 32 records before it is folded
+//                  buffer is so large that a row gets about 32 records before its area is full and is folded. Threads own areas
 //
 // All others are kept in the order they came. Results do not depend on any of it.
 #ifndef FOLDER_H
@@ -30,6 +30,7 @@ typedef struct agg_folder {
     agg_accumulator *acc;
     uint8_t *buffer, *aligned; // where it begins a cache line
     uint32_t count, cap;       // records in the buffer; records that fit
+    uint64_t waiting;          // records that were laid out by row since the last flush
     unsigned n_threads;
     uint8_t *planes, *kept; // as in row_fold.h, of all rows; NULL where none wait
     agg_areas areas;
@@ -50,7 +51,8 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
 shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
                           unsigned n_threads) SHOAL_MUST_CHECK;
 
-// Takes records as agg_accumulator_add does, and adds them when there are enough. Errors may be of records that came earlier.
+// Takes records as agg_accumulator_add does, and adds them when there are enough. Errors may be of records that came earlier. Threads share a call
+// of half a MiB of records or more.
 shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count) SHOAL_MUST_CHECK;
 
 // Adds what is left: before this the accumulator is not to be used. The folder may be used on.

@@ -288,7 +288,7 @@ static void folder_gives_the_same(void **state)
 {
     static const way ways[] = {{1, 70, 30000, 0, 0, 0},       {16, 1000, 20000, 0, 0, 0},
                                {900, 1000, 60000, 0, 1, 0},   {1100, 1025, 9000, 4096, 1, 0},
-                               {16411, 32, 550000, 0, 0, 1},  {1031, 8190, 6000, (size_t)4 << 20, 0, 1},
+                               {16411, 32, 540000, 0, 0, 1},  {1031, 8190, 6000, (size_t)4 << 20, 0, 1},
                                {16411, 32, 3000, 1000, 0, 0}, {8300, 100, 200000, (size_t)3300000, 0, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
@@ -300,10 +300,12 @@ static void folder_gives_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_every_bit),     cmocka_unit_test(all_ones_do_not_overflow_planes),
-        cmocka_unit_test(reads_nothing_beyond), cmocka_unit_test(groups_by_row),
-        cmocka_unit_test(planes_keep_counts),   cmocka_unit_test(folder_gives_the_same),
-        cmocka_unit_test(one_row_in_order)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest folds[] = {cmocka_unit_test(groups_by_row), cmocka_unit_test(one_row_in_order),
+                                       cmocka_unit_test(folder_gives_the_same)};
+    const struct CMUnitTest variants[] = {cmocka_unit_test(counts_every_bit), cmocka_unit_test(planes_keep_counts),
+                                          cmocka_unit_test(all_ones_do_not_overflow_planes),
+                                          cmocka_unit_test(reads_nothing_beyond)};
+    int failed = cmocka_run_group_tests(folds, NULL, NULL);
+    // These go through all variants, whichever is chosen.
+    return getenv("SHOAL_CPU") == NULL ? failed + cmocka_run_group_tests(variants, NULL, NULL) : failed;
 }
