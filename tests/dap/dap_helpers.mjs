@@ -82,6 +82,15 @@ export function shoal(...args) {
   return done;
 }
 
+/** Runs the program to its end, while this process goes on. @param {string[]} args */
+async function runLater(...args) {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  const [status] = await once(child, 'close');
+  return { status, stderr };
+}
+
 /**
  * Leader and helper with keys, tokens and stores of their own, started.
  * @param {import('node:test').TestContext} t @param {string} folder
@@ -112,6 +121,7 @@ export async function startPair(t, folder, tasks, changes = {}) {
     }));
   }
   const key = (/** @type {string} */ name) => JSON.parse(readFileSync(at(name, 'key.json'), 'utf8'));
+  const asCollector = ['--key', at('collector', 'key.json'), '--token-file', at('collector.token')];
   const pair = {
     urls,
     tokens,
@@ -120,7 +130,9 @@ export async function startPair(t, folder, tasks, changes = {}) {
     leader: server(t, at('leader', 'config.json')),
     helper: server(t, at('helper', 'config.json')),
     /** Asks for a batch, whatever comes of it. @param {string[]} args */
-    collect: (...args) => run('collect', '--key', at('collector', 'key.json'), '--token-file', at('collector.token'), ...args),
+    collect: (...args) => run('collect', ...asCollector, ...args),
+    /** The same, while this process goes on. @param {string[]} args */
+    collectLater: (...args) => runLater('collect', ...asCollector, ...args),
   };
   await Promise.all([pair.leader.start(), pair.helper.start()]);
   return pair;
@@ -151,13 +163,10 @@ export async function sealedReports(leader, ...args) {
   await once(http, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (http.address());
   const url = `http://127.0.0.1:${port}${new URL(leader).pathname}`;
-  const child = spawn(program, ['upload', '--leader-url', url, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let talk = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => (talk += text));
-  const [code] = await once(child, 'close');
+  const done = await runLater('upload', '--leader-url', url, ...args);
   http.close();
   http.closeAllConnections();
-  assert.equal(code, 0, talk);
+  assert.equal(done.status, 0, done.stderr);
   return bodies.flatMap(parseReports);
 }
 

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leader and helper killed with SIGKILL in the middle of their work, again and again: at the end every report counts exactly once.
-// 8 kills of each, 80 with SHOAL_LONG=1.
+// Leader and helper killed with SIGKILL in the middle of their work: at the end every report counts exactly once. First at the four
+// moments of an exchange that matter, by somebody who stands between the two and kills; then at random, again and again: 6 kills of
+// each, 80 with SHOAL_LONG=1.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 
 import { isLong, makeFolder } from '../serve/serve_helpers.mjs';
 import { HOUR, colours, moment, sealedReports, shoal, simulateColours, startPair, thisHour, upload } from './dap_helpers.mjs';
 
-const KILLS = Number(process.env.SHOAL_KILLS ?? (isLong ? 80 : 8));
-const REPORTS = 100 * KILLS + 400;
+/** @typedef {import('./dap_helpers.mjs').Pair} Pair */
+/** @typedef {{ victim: 'leader' | 'helper', isAnswered: boolean }} Blow whom it hits, and whether the helper had done its part by then */
+
+const KILLS = Number(process.env.SHOAL_KILLS ?? (isLong ? 80 : 6));
+const REPORTS = 200 * KILLS + 200;
 const JOB = 20; // reports
 
 /** A generator that gives the same delays every time. @param {number} state */
@@ -19,6 +25,83 @@ function random(state) {
     return state / 2 ** 32;
   };
 }
+
+/**
+ * Between leader and helper: passes on what they say, but for the blows, of which each strikes one request.
+ * @param {import('node:test').TestContext} t
+ */
+async function startBetween(t) {
+  /** @type {Pair | null} */
+  let pair = null;
+  /** @type {{ resource: string, body: Buffer, blow: Blow | undefined }[]} */
+  const seen = [];
+  /** @type {Record<string, Blow[]>} */
+  const blows = { aggregation_jobs: [], aggregate_shares: [] };
+  const http = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const resource = String(request.url?.split('/').at(-1));
+    const blow = blows[resource].shift();
+    seen.push({ resource, body, blow });
+    const { urls, ...servers } = /** @type {Pair} */ (pair);
+    const headers = { 'content-type': String(request.headers['content-type']), authorization: String(request.headers.authorization) };
+    const forward = () => fetch(new URL(String(request.url), urls.helper), { method: 'POST', body, headers });
+    if (blow) {
+      if (blow.isAnswered) assert.equal(await forward().then(({ status }) => Math.floor(status / 100)), 2);
+      await servers[blow.victim].end('SIGKILL');
+      await servers[blow.victim].start(); // before the leader can know: it may try again at once
+      response.destroy();
+      return;
+    }
+    const answer = await forward();
+    response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')), location: String(answer.headers.get('location')) });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  }).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  t.after(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  const { port } = /** @type {import('node:net').AddressInfo} */ (http.address());
+  return { url: `http://127.0.0.1:${port}/dap`, seen, blows, of: (/** @type {Pair} */ both) => (pair = both) };
+}
+
+test('a server that is killed in the middle of an exchange is asked the same again, and nothing counts twice', { timeout: 300000 }, async (t) => {
+  const folder = makeFolder(t);
+  const hour = thisHour() - 5;
+  const between = await startBetween(t);
+  const pair = await startPair(t, folder, (urls) => ({ 'recipe.json': colours(urls, { cohort: { minimum: 100 } }) }),
+    { job_size: 50, helper_url: between.url });
+  between.of(pair);
+  const recipe = pair.at('recipe.json');
+  const file = simulateColours(pair, 400, 'devices');
+  /** @type {Blow[]} */
+  const all = [
+    { victim: 'helper', isAnswered: false }, { victim: 'helper', isAnswered: true }, { victim: 'leader', isAnswered: false },
+    { victim: 'leader', isAnswered: true },
+  ];
+  between.blows.aggregation_jobs = [...all];
+  between.blows.aggregate_shares = [...all];
+  shoal('upload', '--recipe', recipe, '--time', String(hour * HOUR), file);
+  // The collector asks again by itself where the leader is away just then.
+  const asked = ['--recipe', recipe, '--from', moment(hour), '--to', moment(hour + 1), '--wait', '120', '-o', pair.at('acc')];
+  const answer = await pair.collectLater(...asked);
+  assert.equal(answer.status, 0, `${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
+  shoal('ingest', '--recipe', recipe, '-o', pair.at('folded.acc'), file);
+  assert.ok(readFileSync(pair.at('acc')).equals(readFileSync(pair.at('folded.acc'))));
+
+  for (const resource of ['aggregation_jobs', 'aggregate_shares']) {
+    const requests = between.seen.filter((one) => one.resource === resource);
+    assert.equal(requests.filter(({ blow }) => blow).length, all.length);
+    for (const [i, { blow, body }] of requests.entries()) {
+      if (blow) assert.ok(requests[i + 1].body.equals(body), `${resource}: the same bytes after ${JSON.stringify(blow)}`);
+    }
+    // Each job once more for each blow, and not more often.
+    const distinct = new Set(requests.map(({ body }) => body.toString('base64')));
+    assert.equal(requests.length, distinct.size + all.length);
+  }
+});
 
 test(`both servers killed ${KILLS} times, nothing is lost and nothing counts twice`, { timeout: 1800000 }, async (t) => {
   const folder = makeFolder(t);
@@ -31,13 +114,15 @@ test(`both servers killed ${KILLS} times, nothing is lost and nothing counts twi
   assert.equal(reports.length, REPORTS);
   const next = random(7);
   const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  let sent = 0;
+  let kills = 0;
   let repeats = 0;
 
-  /** A request as a device makes it: again until there is an answer. @param {number} from @param {number} to */
-  async function deliver(from, to) {
+  /** A request as a device makes it: again until there is an answer. @param {import('./dap_helpers.mjs').Report[]} some */
+  async function deliver(some) {
     for (;;) {
       try {
-        const { status, errors } = await upload(pair.urls.leader, taskId, reports.slice(from, to));
+        const { status, errors } = await upload(pair.urls.leader, taskId, some);
         assert.equal(status, 200);
         assert.ok(errors.every(({ says }) => says === 'report_replayed'), 'a report that was kept is known, and no other is refused');
         return;
@@ -49,20 +134,25 @@ test(`both servers killed ${KILLS} times, nothing is lost and nothing counts twi
     }
   }
 
-  let sent = 0;
-  for (let kill = 0; kill < KILLS; kill++) {
-    const until = Math.round((REPORTS * (kill + 1)) / (KILLS + 1));
-    const delivery = deliver(sent, until);
-    sent = until;
+  /** A few reports at a time, spread over all the kills. */
+  async function client() {
+    while (sent < REPORTS) {
+      if (sent < (REPORTS * (kills + 1)) / (KILLS + 1)) await deliver(reports.slice(sent, (sent += 10)));
+      await pause(10);
+    }
+  }
+
+  const clients = Promise.all([client(), client()]);
+  clients.catch(() => {}); // looked at below
+  for (; kills < KILLS; kills++) {
     for (const name of /** @type {const} */ (['helper', 'leader'])) {
-      await pause(5 + 120 * next());
+      await Promise.race([pause(5 + 150 * next()), clients]);
       await pair[name].end('SIGKILL');
       if (next() < 0.5) await pause(60 * next()); // the other one notices, or not
       await pair[name].start();
     }
-    await delivery;
   }
-  await deliver(sent, REPORTS);
+  await clients;
 
   const answer = pair.collect('--recipe', recipe, '--from', moment(hour), '--to', moment(hour + 1), '--wait', '120', '-o',
     pair.at('acc'));
