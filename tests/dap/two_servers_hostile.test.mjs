@@ -48,6 +48,14 @@ async function setUp(t) {
   return { pair, task, id, hour, devices };
 }
 
+/** How many reports a server refused since its start, by reason. @param {string} url */
+async function refusals(url) {
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  const lines = [...metrics.matchAll(/^shoal_dap_reports_refused_total\{.*reason="(\w+)"\} (\d+)$/gm)];
+  assert.ok(lines.length > 0, metrics);
+  return Object.fromEntries(lines.filter(([, , count]) => count !== '0').map(([, reason, count]) => [reason, Number(count)]));
+}
+
 test('reports that are tampered with are refused by the server that can tell, and the others count', { timeout: 120000 }, async (t) => {
   const { pair, task, id, hour, devices } = await setUp(t);
   const honest = await devices(task, BUCKETS);
@@ -97,6 +105,12 @@ test('reports that are tampered with are refused by the server that can tell, an
   const result = JSON.parse(answer.stdout);
   assert.deepEqual(result.sums, BUCKETS.reduce((sums, bucket) => (sums[bucket]++, sums), new Array(8).fill(0)));
   assert.equal(result.n, BUCKETS.length);
+
+  // Each was refused for its own reason, by the server that saw it first.
+  assert.deepEqual(await refusals(pair.urls.helper), { hpke_decrypt_error: 1, vdaf_verify_error: 3 }, 'b; e, f and g');
+  assert.deepEqual(await refusals(pair.urls.leader), { // its own four: a, c, d and the misinformed one; and what the helper said
+    hpke_decrypt_error: 4 + 1, vdaf_verify_error: 3, invalid_message: 2, report_too_early: 1, outdated_config: 1,
+  });
 });
 
 test('a helper answers each report of a job as the draft says, whoever asks', { timeout: 120000 }, async (t) => {
