@@ -19,12 +19,18 @@ void agg_dap_hash(uint8_t hash[AGG_DAP_HASH], shoal_bytes body)
     shoal_sha256_final(hash, &sha);
 }
 
-static shoal_err configuration_digest(uint8_t digest[32], agg_error *error, const shoal_dap_task *task)
+// What must not change while a task lives: its configuration, the collector's key and the verification key.
+static shoal_err configuration_digest(uint8_t digest[32], agg_error *error, const agg_dap_vdaf *vdaf,
+                                      const agg_hpke_key *collector)
 {
-    uint8_t bytes[SHOAL_DAP_CONFIGURATION_MAX + 1];
+    uint8_t bytes[SHOAL_DAP_CONFIGURATION_MAX + 128], key_digest[32];
     shoal_dap_writer w = {bytes, sizeof bytes, 0, 0};
-    shoal_dap_put_task(&w, task);
-    shoal_dap_put_number(&w, task->version, 1);
+    agg_dap_hash(key_digest, (shoal_bytes){vdaf->verify_key, sizeof vdaf->verify_key});
+    shoal_dap_put_task(&w, &vdaf->task);
+    shoal_dap_put_number(&w, vdaf->task.version, 1);
+    shoal_dap_put_number(&w, collector->id, 1);
+    shoal_dap_put(&w, collector->public_key, sizeof collector->public_key);
+    shoal_dap_put(&w, key_digest, sizeof key_digest);
     if (w.is_full) return agg_fail_core(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE);
     agg_dap_hash(digest, (shoal_bytes){bytes, w.len});
     return SHOAL_OK;
@@ -35,7 +41,7 @@ shoal_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_e
 {
     uint8_t digest[32];
     shoal_err err = agg_dap_vdaf_init(&served->vdaf, error, task, seed);
-    if (err == SHOAL_OK) err = configuration_digest(digest, error, task);
+    if (err == SHOAL_OK) err = configuration_digest(digest, error, &served->vdaf, &party->collector);
     if (err == SHOAL_OK) err = agg_dap_store_task(party->store, &served->number, error, task->id, digest);
     shoal_dap_id_to_text(served->id_text, task->id, SHOAL_DAP_TASK_ID);
     memcpy(served->name, task->info, task->info_len);

@@ -401,8 +401,8 @@ static shoal_err find_task(agg_dap_store *store, int64_t *number, agg_error *err
         err = copy_exactly(store, kept, sizeof kept, error, find, 1);
         if (err == SHOAL_OK && memcmp(kept, digest, sizeof kept) != 0)
             err = agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_USAGE,
-                           "store %s: a task of this id was served with another configuration; a changed task is a new"
-                           " task with an id of its own",
+                           "store %s: this task was served with another configuration, collector key or verification"
+                           " seed; what changes is a new task with an id of its own",
                            store->folder);
     }
     end(find);

@@ -34,7 +34,7 @@ void agg_dap_store_tidy(agg_dap_store *store);
 
 // Enters a task, with what it must agree on for ever.
 //   number: what the functions below call it
-//   digest: SHA-256 of its configuration
+//   digest: SHA-256 of it
 // Returns: SHOAL_ERR_RECIPE_HASH when the store knows the id with another digest.
 shoal_err agg_dap_store_task(agg_dap_store *store, int64_t *number, agg_error *error,
                              const uint8_t id[SHOAL_DAP_TASK_ID], const uint8_t digest[32]) SHOAL_MUST_CHECK;
