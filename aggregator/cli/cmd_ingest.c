@@ -8,12 +8,17 @@
 
 #include "accumulator.h"
 #include "agg_size.h"
+#include "batch.h"
 #include "batch_ids.h"
 #include "commands.h"
 #include "folder.h"
+#include "memory_option.h"
 #include "options.h"
 #include "reader.h"
 #include "talk.h"
+
+#define READER_BYTES ((uint64_t)1 << 20) // of lines and their records
+#define LEAST_BUFFER ((size_t)64 << 10)  // below it --memory is refused
 
 static const char help_text[] =
     "Usage: shoal ingest --recipe R -o ACC FILE...\n\n"
@@ -23,22 +28,29 @@ static const char help_text[] =
     "  -o, --output ACC     the accumulator to write; refused when it exists; - is a pipe\n"
     "  --append             add to an existing ACC\n"
     "  --max-rejected SHARE refuse a file with a larger share of bad NDJSON lines (default 0.01)\n"
-    "  --threads T          default: all cores\n";
+    "  --threads T          default: all cores\n"
+    "  --memory SIZE        take no more than this, as 256M or 2G; less is slower where a recipe has many rows.\n"
+    "                       Without it, what is taken is said where it is much\n";
 
 typedef struct arguments {
-    const char *recipe, *output, *max_rejected, *threads;
+    const char *recipe, *output, *max_rejected, *threads, *memory;
     int append;
     double max_share;
     unsigned n_threads;
+    uint64_t memory_limit; // 0: none
     const char **files;
     int n_files;
 } arguments;
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},   {"output", 'o', &a->output, NULL},
-                                  {"append", 0, NULL, &a->append},   {"max-rejected", 0, &a->max_rejected, NULL},
-                                  {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"output", 'o', &a->output, NULL},
+                                  {"append", 0, NULL, &a->append},
+                                  {"max-rejected", 0, &a->max_rejected, NULL},
+                                  {"threads", 0, &a->threads, NULL},
+                                  {"memory", 0, &a->memory, NULL},
+                                  {NULL, 0, NULL, NULL}};
     a->max_share = 0.01;
     a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
     if (a->files == NULL) return AGG_ERR_MEMORY;
@@ -49,6 +61,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     if (err == SHOAL_OK && a->max_rejected != NULL)
         err = cli_read_decimal(&a->max_share, error, "max-rejected", a->max_rejected, 0, 1);
     if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK && a->n_files == 0)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no file to read; - is standard input");
     return err;
@@ -105,11 +118,65 @@ static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a
     return SHOAL_OK;
 }
 
-static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const arguments *a, const agg_recipe *recipe)
+// Bytes that all files hold: no record takes fewer there than in memory. UINT64_MAX where one is a pipe.
+static uint64_t input_bytes(const arguments *a)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < a->n_files; i++) {
+        uint64_t size = size_of(a->files[i]);
+        if (size == 0) return UINT64_MAX;
+        sum += size;
+    }
+    return sum;
+}
+
+// The reader's window: a batch is read whole, into memory that doubles as it grows. The first of each file stands for its others.
+static uint64_t window_bytes(const arguments *a)
+{
+    uint64_t most = 0;
+    for (int i = 0; i < a->n_files; i++) {
+        uint8_t head[SHOAL_BATCH_HEADER];
+        shoal_batch batch;
+        FILE *stream = size_of(a->files[i]) > 0 ? fopen(a->files[i], "rb") : NULL;
+        size_t len = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
+        if (stream != NULL) fclose(stream);
+        if (shoal_batch_peek(&batch, head, len) == SHOAL_OK && batch.size > most) most = batch.size;
+    }
+    return 2 * most + READER_BYTES;
+}
+
+// What is taken beside the folder, of an empty accumulator of the recipe.
+static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a)
+{
+    uint64_t bytes = window_bytes(a), input = input_bytes(a);
+    for (uint32_t i = 0; i < acc->n_parts; i++) bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
+    if (agg_accumulator_keeps_records(acc)) bytes += input < AGG_RECORD_SET_BYTES ? input : AGG_RECORD_SET_BYTES;
+    return bytes;
+}
+
+// Finds how large the folder's buffer may be: no larger than what comes, and less where --memory asks for that; then says
+// what is taken in all.
+static shoal_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulator *acc, const arguments *a)
+{
+    char command[] = "ingest";
+    uint64_t fixed = fixed_bytes(acc, a), input = input_bytes(a), bytes = 0;
+    agg_folder_memory folder = agg_folder_memory_of(acc, 0, a->n_threads);
+    *buffer = (size_t)(input < folder.buffer ? input : folder.buffer);
+    for (;; *buffer -= *buffer / 8) {
+        folder = agg_folder_memory_of(acc, *buffer, a->n_threads);
+        bytes = fixed + folder.buffer + folder.beside;
+        int fits = a->memory_limit == 0 || bytes + CLI_PROGRAM_BYTES <= a->memory_limit;
+        if (fits || *buffer < LEAST_BUFFER) break;
+    }
+    return cli_state_memory(error, command, bytes, a->memory_limit);
+}
+
+static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const arguments *a, const agg_recipe *recipe,
+                              size_t buffer)
 {
     char text[128], command[] = "ingest";
     ingesting in = {{.n_threads = 1}, {NULL, NULL, 0, 0}, 0};
-    shoal_err err = agg_folder_init(&in.folder, error, acc, 0, a->n_threads);
+    shoal_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
     for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) err = ingest_file(&in, error, a, recipe, a->files[i]);
     if (err == SHOAL_OK) err = agg_folder_flush(&in.folder, error);
     if (err == SHOAL_OK && in.n_repeated > 0) {
@@ -122,30 +189,42 @@ static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const argu
     return err;
 }
 
-static shoal_err open_accumulator(agg_accumulator *acc, agg_error *error, const arguments *a, const agg_recipe *recipe)
+static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const char *path, const agg_recipe *recipe)
 {
-    int exists = strcmp(a->output, "-") != 0 && access(a->output, F_OK) == 0;
-    if (!exists) return agg_accumulator_init(acc, error, &recipe->recipe);
-    if (!a->append)
-        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s exists; --append adds to it", a->output);
-    shoal_err err = agg_accumulator_load(acc, error, a->output);
+    shoal_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
     if (err == SHOAL_OK) return SHOAL_OK;
-    agg_error_prefix(error, "%s", a->output);
+    agg_error_prefix(error, "%s", path);
     agg_accumulator_release(acc);
     return err;
+}
+
+// Makes an empty accumulator, or loads the one to append to. Memory is planned before anything is written to it.
+static shoal_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error *error, const arguments *a,
+                                  const agg_recipe *recipe)
+{
+    int exists = strcmp(a->output, "-") != 0 && access(a->output, F_OK) == 0;
+    if (exists && !a->append)
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s exists; --append adds to it", a->output);
+    shoal_err err = agg_accumulator_init(acc, error, &recipe->recipe);
+    if (err != SHOAL_OK) return err;
+    err = plan_memory(buffer, error, acc, a);
+    if (err == SHOAL_OK && !exists) return SHOAL_OK;
+    agg_accumulator_release(acc);
+    return err == SHOAL_OK ? load_accumulator(acc, error, a->output, recipe) : err;
 }
 
 static shoal_err ingest(agg_error *error, const arguments *a)
 {
     agg_recipe recipe;
     agg_accumulator acc;
+    size_t buffer = 0;
     shoal_err err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
-    err = open_accumulator(&acc, error, a, &recipe);
+    err = open_accumulator(&acc, &buffer, error, a, &recipe);
     if (err == SHOAL_OK) {
-        err = ingest_files(&acc, error, a, &recipe);
+        err = ingest_files(&acc, error, a, &recipe, buffer);
         if (err == SHOAL_OK) err = agg_accumulator_save(&acc, error, a->output);
         agg_accumulator_release(&acc);
     }
@@ -155,7 +234,7 @@ static shoal_err ingest(agg_error *error, const arguments *a)
 
 int cmd_ingest(int argc, char **argv)
 {
-    arguments a = {NULL, NULL, NULL, NULL, 0, 0, 1, NULL, 0};
+    arguments a = {.n_threads = 1};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
     shoal_err err = read_arguments(&a, &error, argc, argv, &help);

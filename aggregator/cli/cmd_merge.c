@@ -3,18 +3,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "accumulator.h"
 #include "agg_size.h"
 #include "commands.h"
+#include "memory_option.h"
 #include "options.h"
 #include "talk.h"
 
-static const char help_text[] = "Usage: shoal merge -o ACC ACC...\n\n"
-                                "Adds accumulators of one recipe. Their order does not matter to a byte.\n"
-                                "Give each record to one accumulator only: merging cannot see doubles, but for\n"
-                                "a file that is named twice.\n\n"
-                                "  -o, --output ACC   the accumulator to write, replaced when it exists\n";
+static const char help_text[] =
+    "Usage: shoal merge -o ACC ACC...\n\n"
+    "Adds accumulators of one recipe. Their order does not matter to a byte.\n"
+    "Give each record to one accumulator only: merging cannot see doubles, but for\n"
+    "a file that is named twice.\n\n"
+    "  -o, --output ACC   the accumulator to write, replaced when it exists\n"
+    "  --memory SIZE      refuse to take more than this, as 256M or 2G; without it, what is taken is said\n"
+    "                     where it is much\n";
 
 // A slip that would also lift a small cohort over its minimum.
 static shoal_err check_doubles(agg_error *error, const char *const *files, int n_files)
@@ -34,6 +39,25 @@ static void say_records(int n_keeping, int n_files)
     snprintf(text, sizeof text, "%d of %d accumulators have no records any more: the sum has none", n_files - n_keeping,
              n_files);
     cli_talk(command, text);
+}
+
+// The sum so far and one more lie in memory; sums of one recipe are alike, records that are kept add up. What comes through a pipe is not known.
+static shoal_err plan_memory(agg_error *error, uint64_t limit, const char *const *files, int n_files)
+{
+    char command[] = "merge";
+    uint64_t most = 0, sum = 0;
+    int has_records = 0;
+    for (int i = 0; i < n_files; i++) {
+        struct stat about;
+        agg_error ignored;
+        int keeps_records = 0;
+        if (strcmp(files[i], "-") == 0 || stat(files[i], &about) != 0 || !S_ISREG(about.st_mode)) continue;
+        uint64_t size = (uint64_t)about.st_size;
+        if (agg_accumulator_peek(&keeps_records, &ignored, files[i]) == SHOAL_OK) has_records |= keeps_records;
+        if (size > most) most = size;
+        sum += size;
+    }
+    return cli_state_memory(error, command, (n_files > 1 ? most : 0) + (has_records ? sum : most), limit);
 }
 
 static shoal_err merge_files(agg_error *error, const char *output, const char *const *files, int n_files)
@@ -58,20 +82,23 @@ static shoal_err merge_files(agg_error *error, const char *output, const char *c
 
 int cmd_merge(int argc, char **argv)
 {
-    const char *output = NULL;
-    const cli_option options[] = {{"output", 'o', &output, NULL}, {NULL, 0, NULL, NULL}};
+    const char *output = NULL, *memory = NULL;
+    uint64_t memory_limit = 0;
+    const cli_option options[] = {{"output", 'o', &output, NULL}, {"memory", 0, &memory, NULL}, {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0, n_files = 0;
     const char **files = agg_alloc(&error, (size_t)argc, sizeof *files);
     shoal_err err = files == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) err = cli_options_read(options, &error, argc, argv, files, &n_files, &help);
     if (err == SHOAL_OK && !help) err = cli_need(&error, "output", output);
+    if (err == SHOAL_OK && !help) err = cli_read_memory(&memory_limit, &error, memory);
     if (err == SHOAL_OK && !help && n_files == 0)
         err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no accumulator to merge");
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)
         err = check_doubles(&error, files, n_files);
+    if (err == SHOAL_OK && !help) err = plan_memory(&error, memory_limit, files, n_files);
     if (err == SHOAL_OK && !help) err = merge_files(&error, output, files, n_files);
     free(files);
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("merge", &error);

@@ -9,8 +9,7 @@
 #include "talk.h"
 
 #define MIB ((uint64_t)1 << 20)
-#define PROGRAM (6 * MIB) // code, libraries, buffers of files
-#define MUCH (64 * MIB)   // said unasked
+#define MUCH (64 * MIB) // said unasked
 #define MOST ((uint64_t)1 << 50)
 
 shoal_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
@@ -34,7 +33,7 @@ shoal_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
 shoal_err cli_state_memory(agg_error *error, char *command, uint64_t bytes, uint64_t limit)
 {
     char text[64];
-    uint64_t all = bytes + PROGRAM;
+    uint64_t all = bytes + CLI_PROGRAM_BYTES;
     unsigned long long mib = (unsigned long long)(all / MIB + (all % MIB > 0)), allowed = limit / MIB;
     if (limit > 0 && all > limit)
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "takes up to %llu MiB of memory; --memory allows %llu",

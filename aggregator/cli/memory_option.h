@@ -7,6 +7,8 @@
 
 #include "agg_error.h"
 
+#define CLI_PROGRAM_BYTES ((uint64_t)6 << 20) // code, libraries, buffers of files
+
 // Reads a number of bytes, or of KiB, MiB or GiB where K, M or G follows: 256M.
 //   text: of --memory; NULL: no limit, 0
 // Returns: AGG_ERR_USAGE unless it is at least a MiB.

@@ -115,6 +115,36 @@ static void estimates(void)
     check_peak("estimate --recipe recipe --memory 1G --post norm-sub --format csv --threads 2 acc");
 }
 
+// Batches into a sketch of 64 MiB: with the buffer that goes with it, with less, by threads; and one that scatters its records.
+static void ingests(void)
+{
+    write_counts("word", 1000);
+    write_recipe("cms", "\"epsilon\":4,\"k\":16384,\"m\":1024", "\"hash\":\"poly1\"," SEED);
+    unlink("acc");
+    CHECK(run("simulate --recipe recipe --counts counts --devices 200000 --seed 1 -o batch") > 0);
+    check_peak("ingest --recipe recipe -o acc --memory 1G --threads 1 batch");
+    unlink("acc");
+    check_peak("ingest --recipe recipe -o acc --threads 2 batch");
+    unlink("acc");
+    check_peak("ingest --recipe recipe -o acc --memory 90M --threads 2 batch");
+    check_peak("ingest --recipe recipe -o acc --append --memory 90M --threads 2 batch");
+    CHECK(run("merge --memory 1G -o sum acc") > 0);
+    check_peak("merge --memory 1G -o sum acc sum");
+    CHECK(run("merge --memory 100M -o sum acc sum") == 0);
+    unlink("acc");
+    CHECK(run("ingest --recipe recipe -o acc --memory 64M batch") == 0);
+    CHECK(access("acc", F_OK) != 0);
+
+    write_recipe("cms", "\"epsilon\":4,\"k\":4096,\"m\":1024", "\"hash\":\"poly1\"," SEED); // planes
+    CHECK(run("simulate --recipe recipe --counts counts --devices 200000 --seed 1 -o batch") > 0);
+    check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
+    unlink("acc");
+
+    write_recipe("hcms", "\"epsilon\":4,\"k\":1024,\"m\":16384", "\"hash\":\"poly1\"," SEED);
+    CHECK(run("simulate --recipe recipe --counts counts --devices 1000000 --seed 1 -o batch") > 0);
+    check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
+}
+
 // Nothing is read where the limit is less.
 static void refusal(void)
 {
@@ -128,9 +158,10 @@ int main(int argc, char **argv)
     if (argc != 2) return 2;
     shoal = argv[1];
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) return 2;
+    ingests();
     estimates();
     refusal();
-    for (int i = 0; i < 6; i++) unlink((const char *[]){"recipe", "counts", "batch", "acc", "out", "err"}[i]);
+    for (int i = 0; i < 7; i++) unlink((const char *[]){"recipe", "counts", "batch", "acc", "sum", "out", "err"}[i]);
     if (chdir("/") == 0) rmdir(folder);
     return check_summary();
 }
