@@ -16,7 +16,7 @@ import { loadModule } from './web.js';
  * @typedef {import('./dap_core.js').Measurement} Measurement
  * @typedef {import('./device.js').Recipe} Recipe
  * @typedef {import('./device.js').ReportJson} ReportJson
- * @typedef {{id: number, publicKey: Uint8Array, until: number}} Kept a key as storage has it
+ * @typedef {Key & {until: number, last: number}} Kept a key as storage has it: fresh until the one time, of use until the other
  *
  * @typedef {object} Parcel what a row of the queue has besides its report: what is sent, and where
  * @property {ReportJson} report with the servers' names
@@ -111,20 +111,29 @@ async function fetchKey(view, task, url) {
   const stop = new AbortController();
   const timer = deps.setTimer(() => stop.abort(), TIMEOUT_MS);
   try {
-    const response = await deps.fetch(`${url}/hpke_config`, {
-      headers: { Accept: TYPE },
-      mode: 'cors',
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-      cache: 'no-store', // what is kept is kept here, where consent ends it
-      redirect: 'error',
-      signal: stop.signal,
+    /** @type {Promise<Response> | undefined} */
+    let asking;
+    // Begun under the lock that withdrawal takes: after that no tab begins another request.
+    await view.exclusive(async () => {
+      asking = deps.fetch(`${url}/hpke_config`, {
+        headers: { Accept: TYPE },
+        mode: 'cors',
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        cache: 'no-store', // what is kept is kept here, where consent ends it
+        redirect: 'error',
+        signal: stop.signal,
+      });
+      asking.catch(() => {}); // told below
     });
-    if (!response.ok) throw new Error(String(response.status));
+    const response = await asking;
+    if (!response?.ok) throw new Error(String(response?.status));
     const key = task.key(await limitedBytes(response));
     const none = new Uint8Array(0);
     await (await hpkeOf(view)).seal(key.publicKey, none, none, none);
-    return { ...key, until: deps.now() + 1000 * keepS(response) };
+    const lifetime = 1000 * keepS(response);
+    const until = deps.now() + lifetime;
+    return { ...key, until, last: until + lifetime }; // servers take a key for twice as long as they say
   } finally {
     stop.abort();
     deps.clearTimer(timer);
@@ -142,15 +151,17 @@ function askKey(view, task, url) {
 }
 
 /**
- * The keys of both servers: kept ones while they last, else new ones; null where a server gives none.
- * @param {View} view @param {DapTask} task @param {string[]} urls @param {boolean} [isFresh] in place of those that are kept
+ * The keys of both servers: kept ones, else new ones; null where a server gives none.
+ * @param {View} view @param {DapTask} task @param {string[]} urls
+ * @param {'until' | 'last' | 'never'} by when kept ones have had their time. An event takes any of use: a server need not learn when it came
  * @returns {Promise<[Kept, Kept] | null>}
  */
-async function keysOf(view, task, urls, isFresh = false) {
+async function keysOf(view, task, urls, by) {
   /** @type {{[url: string]: Kept}} */
   const kept = (await view.deps.storage.transaction((tx) => tx.get('state', 'keys'))) ?? {};
   const now = view.deps.now();
-  const has = (/** @type {string} */ url) => !isFresh && kept[url] && kept[url].until > now && kept[url].until <= now + 1000 * KEEP_MAX_S;
+  // A clock that was set back makes no key eternal.
+  const has = (/** @type {string} */ url) => by !== 'never' && kept[url]?.[by] > now && kept[url].until <= now + 1000 * KEEP_MAX_S;
   const keys = await Promise.all(urls.map((url) => (has(url) ? kept[url] : askKey(view, task, url))));
   const news = urls.filter((url) => !has(url)).map((url) => /** @type {const} */ ([url, keys[urls.indexOf(url)]]));
   if (news.length) {
@@ -180,11 +191,13 @@ const serversOf = ({ leader, helper }) => ({ leader, helper });
  * @param {View} view @param {Recipe} recipe @returns {Promise<[Sealer]>}
  */
 export async function sealer(view, recipe) {
+  const by = tasks.has(recipe) ? 'last' : 'until'; // the first time is when the page was loaded
   const task = await taskOf(view, recipe).catch((error) => (error.name === 'ShoalError' ? 'recipe-refused' : 'core-missing'));
   if (typeof task === 'string') return [{ code: task }];
   const servers = serversOf(recipe.json.aggregation);
-  const keys = await keysOf(view, task, Object.values(servers));
+  const keys = await keysOf(view, task, Object.values(servers), by);
   if (!keys) return [{ code: await whyNoKeys(view) }];
+  if (!(await hpkeOf(view).catch(() => null))) return [{ code: 'core-missing' }];
   return [{ seal: (report, id) => parcel(view, task, keys, { ...report, servers }, id) }];
 }
 
@@ -234,7 +247,7 @@ function errorOf(answer, id) {
  */
 async function resealed(view, id, row, recipe) {
   const task = await taskOf(view, recipe);
-  const keys = await keysOf(view, task, Object.values(serversOf(recipe.json.aggregation)), true);
+  const keys = await keysOf(view, task, Object.values(serversOf(recipe.json.aggregation)), 'never');
   if (!keys) return 503;
   const fresh = toHex(random(view, ID));
   const sealed = await parcel(view, task, keys, row.report, fresh);
@@ -260,7 +273,7 @@ export async function shareExactly(view, json, measurement) {
   const task = await DapTask.exact(module, json).catch(() => null);
   if (!task) return note('task-refused');
   const servers = serversOf(json);
-  const keys = await keysOf(view, task, Object.values(servers));
+  const keys = await keysOf(view, task, Object.values(servers), 'last');
   if (!keys) return note(await whyNoKeys(view));
   const report = { key: json.info, recipe_hash: task.id, parameters: {}, records: [], servers };
   const expires = json.expires ? Date.parse(json.expires) / DAY_MS : Number.MAX_SAFE_INTEGER;

@@ -11,7 +11,7 @@ import { hpke } from '../hpke.js';
 import { memoryLocks, memoryStorage } from '../memory_storage.js';
 import { load } from '../node.js';
 import { HELPER, LEADER, bytes, coloursRecipe, configurationOf, fakeNetwork, fromHex, makeServer, measurementOf, number, openReport, readReport, says, turboshake } from './dap_fixtures.mjs';
-import { ENDPOINT, NOON, WASM, codes, fakeClock } from './fixtures.mjs';
+import { ENDPOINT, NOON, WASM, codes, fakeClock, settle } from './fixtures.mjs';
 
 /** @type {WebAssembly.Module} */
 let module;
@@ -163,12 +163,20 @@ test('keys are asked for when the page is loaded, and kept for as long as a serv
   await second.client.flush();
   await second.client.record('choices', 'red');
   assert.equal(network.keyRequests.length, 2);
-  second.client.close();
   await clock.advance(3600_000);
+  await second.client.record('choices', 'red');
+  assert.equal(network.keyRequests.length, 2, 'a page that stays open asks no one when an event comes');
+  second.client.close();
   const third = await makeDapClient({ network, storage, now: clock.now });
   await third.client.flush();
+  // What is asked for when a page is loaded holds up no event.
+  const areNew = async () => Object.values((await stored(storage)).state.keys).every((/** @type {any} */ key) => key.until > clock.now());
+  for (let i = 0; i < 500 && !(await areNew()); i++) await settle();
   await third.client.record('choices', 'red');
   assert.equal(network.keyRequests.length, 4, 'once more each');
+  await clock.advance(7200_000);
+  await third.client.record('choices', 'red');
+  assert.equal(network.keyRequests.length, 6, 'a key that no server need take any more is not used');
   third.client.close();
 });
 
@@ -236,6 +244,22 @@ test('a key that the leader no longer knows: a new report of the same record, on
     assert.deepEqual((await stored(storage)).queue, {});
     client.close();
   }
+});
+
+test('no key is asked for once consent is withdrawn, and one that was under way is not kept', async () => {
+  const network = fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
+  /** @type {(value: WebAssembly.Module) => void} */
+  let arrive = () => {};
+  const { client, storage } = await makeDapClient({ network, dapWasm: () => new Promise((resolve) => (arrive = resolve)) });
+  await client.consent.grant();
+  const outcome = client.record('choices', 'blue');
+  await settle();
+  await client.consent.withdraw();
+  arrive(module);
+  assert.deepEqual(codes(await outcome), ['no-keys']);
+  assert.equal(network.keyRequests.length, 0);
+  assert.equal((await stored(storage)).state.keys, undefined);
+  client.close();
 });
 
 test('withdrawal erases what waits and the servers\' keys, and stops the request that runs', async () => {
