@@ -8,6 +8,8 @@
 #include "commands.h"
 #include "compare.h"
 #include "compare_print.h"
+#include "input_memory.h"
+#include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
 #include "talk.h"
@@ -27,13 +29,16 @@ static const char help_text[] =
     "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
-    "  --threads T         default: all cores\n";
+    "  --threads T         default: all cores\n"
+    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken is said where it\n"
+    "                      is much\n";
 
 typedef struct arguments {
-    const char *recipe, *recipe_b, *dictionary, *of, *accumulators[2];
+    const char *recipe, *recipe_b, *dictionary, *of, *memory, *accumulators[2];
     cli_result_texts texts;
     cli_result_options result;
     agg_compare_of what;
+    uint64_t memory_limit; // 0: none
 } arguments;
 
 // One of the two, loaded.
@@ -46,9 +51,13 @@ typedef struct loaded {
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     static const char *const whats[] = {"share", "count", NULL};
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},         {"recipe-b", 0, &a->recipe_b, NULL},
-                                  {"dictionary", 0, &a->dictionary, NULL}, {"of", 0, &a->of, NULL},
-                                  CLI_RESULT_OPTIONS(&a->texts),           {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"recipe-b", 0, &a->recipe_b, NULL},
+                                  {"dictionary", 0, &a->dictionary, NULL},
+                                  {"of", 0, &a->of, NULL},
+                                  {"memory", 0, &a->memory, NULL},
+                                  CLI_RESULT_OPTIONS(&a->texts),
+                                  {NULL, 0, NULL, NULL}};
     int n_files = 0;
     size_t what = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
@@ -63,13 +72,13 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice", a->accumulators[0]);
     if (err == SHOAL_OK) err = cli_read_name(&what, error, whats, a->of, "--of is share or count");
     a->what = (agg_compare_of)what;
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
-static shoal_err load(loaded *l, agg_error *error, const char *recipe, const char *accumulator)
+static shoal_err load_accumulator(loaded *l, agg_error *error, const char *accumulator)
 {
-    shoal_err err = agg_recipe_from_file(&l->recipe, error, recipe);
-    if (err == SHOAL_OK) err = agg_accumulator_load(&l->acc, error, accumulator);
+    shoal_err err = agg_accumulator_load(&l->acc, error, accumulator);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(&l->acc, error, &l->recipe.recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", accumulator);
@@ -157,12 +166,26 @@ static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_
     return err;
 }
 
+// Before the accumulators are read, since they take most of it.
+static shoal_err state_memory(agg_error *error, const arguments *a, const loaded *of_a, const loaded *of_b)
+{
+    char command[] = "compare";
+    uint64_t bytes = cli_accumulator_memory(a->accumulators[0], &of_a->recipe.recipe) +
+                     cli_accumulator_memory(a->accumulators[1], &of_b->recipe.recipe) +
+                     cli_dictionary_memory(&of_a->dictionary) + cli_dictionary_memory(&of_b->dictionary) +
+                     agg_compare_memory(&of_a->recipe, &of_b->recipe, of_a->dictionary.n, a->result.n_threads);
+    return cli_state_memory(error, command, bytes, a->memory_limit);
+}
+
 static shoal_err run(agg_error *error, const arguments *a)
 {
     loaded of_a = {0}, of_b = {0};
-    shoal_err err = load(&of_a, error, a->recipe, a->accumulators[0]);
-    if (err == SHOAL_OK) err = load(&of_b, error, a->recipe_b != NULL ? a->recipe_b : a->recipe, a->accumulators[1]);
+    shoal_err err = agg_recipe_from_file(&of_a.recipe, error, a->recipe);
+    if (err == SHOAL_OK) err = agg_recipe_from_file(&of_b.recipe, error, a->recipe_b != NULL ? a->recipe_b : a->recipe);
     if (err == SHOAL_OK) err = load_dictionaries(&of_a, &of_b, error, a->dictionary);
+    if (err == SHOAL_OK) err = state_memory(error, a, &of_a, &of_b);
+    if (err == SHOAL_OK) err = load_accumulator(&of_a, error, a->accumulators[0]);
+    if (err == SHOAL_OK) err = load_accumulator(&of_b, error, a->accumulators[1]);
     if (err == SHOAL_OK) err = compare(error, a, &of_a, &of_b);
     release(&of_a);
     release(&of_b);

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "agg_size.h"
 #include "commands.h"
 #include "estimate.h"
 #include "estimate_print.h"
+#include "input_memory.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
@@ -145,26 +145,6 @@ static shoal_err make_dictionary(agg_dictionary *dictionary, agg_error *error, c
     return agg_dictionary_load(dictionary, error, recipe, a->dictionary, cli_talk, command);
 }
 
-// What the accumulator takes: as a file holds it, or the sketches where there is none to look at.
-static uint64_t accumulator_memory(const char *path, const shoal_recipe *recipe)
-{
-    struct stat about;
-    uint64_t cells = 0;
-    if (strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode)) return (uint64_t)about.st_size;
-    for (uint32_t i = 0; i < recipe->n_parts; i++) {
-        const shoal_part *part = &recipe->parts[i];
-        cells += (uint64_t)(agg_sketch_kind_of(part->mechanism)->is_one_row ? 1 : part->k) * part->m;
-    }
-    return cells * sizeof(uint32_t);
-}
-
-static uint64_t dictionary_memory(const agg_dictionary *dictionary)
-{
-    uint64_t bytes = dictionary->n * (sizeof *dictionary->values + sizeof *dictionary->items);
-    for (size_t i = 0; i < dictionary->n; i++) bytes += dictionary->values[i].len + 1;
-    return bytes;
-}
-
 // Of one question: before the accumulator is read, since that takes most of the memory.
 typedef struct question {
     const agg_recipe *recipe; // the accumulator's
@@ -176,8 +156,8 @@ typedef struct question {
 static shoal_err state_memory(agg_error *error, const arguments *a, const question *q)
 {
     char command[] = "estimate";
-    uint64_t bytes = accumulator_memory(a->accumulator, &q->recipe->recipe) + dictionary_memory(&q->dictionary) +
-                     agg_estimate_memory(q->view, q->dictionary.n, &q->options);
+    uint64_t bytes = cli_accumulator_memory(a->accumulator, &q->recipe->recipe) +
+                     cli_dictionary_memory(&q->dictionary) + agg_estimate_memory(q->view, q->dictionary.n, &q->options);
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 

@@ -213,6 +213,16 @@ static shoal_err make_rows(agg_compare *c, agg_error *error, const agg_compare_s
     return err;
 }
 
+uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_values, unsigned n_threads)
+{
+    uint64_t of_a = agg_estimator_memory(&a->recipe.parts[0], n_values, n_threads);
+    uint64_t of_b = agg_estimator_memory(&b->recipe.parts[0], n_values, n_threads), kept = sizeof(agg_count);
+    uint64_t rows = sizeof(agg_compare_row);
+    uint64_t of_sides = n_values * kept + (of_a > n_values * kept + of_b ? of_a : n_values * kept + of_b);
+    uint64_t at_end = n_values * (2 * kept + rows);
+    return of_sides > at_end ? of_sides : at_end;
+}
+
 shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a, const agg_compare_side *b,
                           const agg_compare_options *options)
 {

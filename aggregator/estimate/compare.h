@@ -83,6 +83,11 @@ typedef struct agg_compare {
 // the withheld count would follow from it.
 shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a, const agg_compare_side *b,
                           const agg_compare_options *options) SHOAL_MUST_CHECK;
+
+// Returns: the bytes that it takes at its peak, beside the accumulators and the dictionaries.
+//   n_values: of either dictionary
+uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_values, unsigned n_threads);
+
 void agg_compare_release(agg_compare *compare);
 
 #endif

@@ -113,6 +113,11 @@ static void estimates(void)
     collect();
     check_peak("estimate --recipe recipe --memory 1G --top 10 --threads 2 acc");
     check_peak("estimate --recipe recipe --memory 1G --post norm-sub --format csv --threads 2 acc");
+
+    unlink("sum");
+    CHECK(run("simulate --recipe recipe --counts counts --devices 2000 --seed 2 -o batch") > 0);
+    CHECK(run("ingest --recipe recipe -o sum batch") > 0);
+    check_peak("compare --recipe recipe --memory 1G --top 10 --threads 2 acc sum");
 }
 
 // Batches into a sketch of 64 MiB: with the buffer that goes with it, with less, by threads; and one that scatters its records.
