@@ -10,7 +10,8 @@ import { ARGUMENT, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from
  * @typedef {import('./hpke.js').Sealer} Sealer
  * @typedef {{id: number, publicKey: Uint8Array}} Key of a server
  *
- * @typedef {object} ExactTask sums of it are exact: NO local randomness protects what is measured
+ * @typedef {object} ExactTask a task file, as the servers have it. Sums of it are exact: NO local randomness protects what is measured
+ * @property {'dap-18'} version
  * @property {string} info a name
  * @property {string} leader base URL
  * @property {string} helper
@@ -18,9 +19,8 @@ import { ARGUMENT, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from
  * @property {number} time_precision_s
  * @property {number} min_batch_size
  * @property {string} [expires] last day, YYYY-MM-DD
- * @property {'dap-18'} [version]
- * @property {{type: 'count'} | {type: 'sum', max: number} | {type: 'sum-vec', length: number, max?: number, bits?: number, chunk: number} |
- *   {type: 'histogram', length: number, chunk: number} | {type: 'multihot-count-vec', length: number, max_weight: number, chunk: number}} vdaf
+ * @property {{type: 'count'} | {type: 'sum', max: number} | {type: 'sum-vec', length: number, max: number, chunk?: number} |
+ *   {type: 'histogram', length: number, chunk?: number} | {type: 'multihot-count-vec', length: number, max_weight: number, chunk?: number}} vdaf
  * @typedef {number | boolean | number[]} Measurement 0, 1 or a boolean of a count; a number of a sum; the bucket's index of a histogram;
  *   numbers of a vector, of 0 and 1 where it is multihot
  */
@@ -33,7 +33,10 @@ const ID = 16;
 const KEY = 33; // a config's id and a public key
 const LEADER = 2; // roles
 const HELPER = 3;
-const VDAFS = ['count', 'sum', 'sum-vec', 'histogram', 'multihot-count-vec'];
+/** What each VDAF states besides its type; the order is that of the circuits' numbers. @type {[string, string[]][]} */
+const VDAFS = [['count', []], ['sum', ['max']], ['sum-vec', ['length', 'max', 'chunk']], ['histogram', ['length', 'chunk']],
+  ['multihot-count-vec', ['length', 'max_weight', 'chunk']]];
+const FIELDS = ['version', 'task_id', 'info', 'leader', 'helper', 'time_precision_s', 'min_batch_size', 'expires', 'vdaf'];
 
 /** @param {Uint8Array} bytes URL-safe, without padding */
 const toBase64Url = (bytes) =>
@@ -43,8 +46,34 @@ const toBase64Url = (bytes) =>
 function idOf(text) {
   const hex = /^[0-9a-f]{64}$/.test(text) ? text.match(/../g) : null;
   if (hex) return Uint8Array.from(hex, (byte) => parseInt(byte, 16));
-  if (!/^[\w-]{43}$/.test(text)) throw new ShoalError('type', TYPE, 'task_id: base64url of 32 bytes, or 64 hex digits', 'task_id');
-  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
+  const bytes = /^[\w-]{43}$/.test(text) ? Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0)) : null;
+  if (!bytes || toBase64Url(bytes) !== text) throw wrong('task_id', 'base64url of 32 bytes, or 64 hex digits');
+  return bytes;
+}
+
+/** @param {string} field @param {string} text */
+const wrong = (field, text) => new ShoalError('type', TYPE, `${field}: ${text}`, field);
+
+/** Refuses what a task file does not have, and says what is missing. @param {any} object @param {string[]} known @param {string} [optional] */
+function checkFields(object, known, optional = '') {
+  if (Object(object) !== object) throw wrong('vdaf', 'an object');
+  for (const name of Object.keys(object)) {
+    if (!known.includes(name)) throw new ShoalError('unknown-field', UNKNOWN_FIELD, `${name} is not a field of a task`, name);
+  }
+  for (const name of known) if (object[name] === undefined && !optional.includes(name)) throw wrong(name, 'is missing');
+}
+
+/** The numbers of a task, as the module takes them. @param {ExactTask} json */
+function numbersOf(json) {
+  checkFields(json, FIELDS, 'task_id expires');
+  if (json.version !== 'dap-18') throw wrong('version', 'dap-18 is spoken here');
+  const circuit = VDAFS.findIndex(([name]) => name === json.vdaf?.type);
+  if (circuit < 0) throw wrong('type', 'no such VDAF');
+  checkFields(json.vdaf, ['type', ...VDAFS[circuit][1]], 'chunk');
+  const { length = 1, max, max_weight: weight = 0, chunk } = /** @type {any} */ (json.vdaf);
+  const numbers = [json.time_precision_s, json.min_batch_size, duration(json), circuit + 1, length, max ?? weight, chunk ?? 0];
+  if (chunk === 0 || !numbers.every((n) => Number.isSafeInteger(n) && n >= 0)) throw new ShoalError('range', RANGE, 'a number of the task is out of its range');
+  return numbers;
 }
 
 /** @param {number} n */
@@ -85,18 +114,11 @@ export class DapTask {
   static async exact(compiled, json) {
     const module = await instanceOf(compiled);
     const task = new DapTask(module);
-    const known = ['version', 'task_id', 'info', 'leader', 'helper', 'time_precision_s', 'min_batch_size', 'expires', 'vdaf'];
-    for (const name of Object.keys(json)) {
-      if (!known.includes(name)) throw new ShoalError('unknown-field', UNKNOWN_FIELD, `${name} is not a field of a task`, name);
-    }
-    if ((json.version ?? 'dap-18') !== 'dap-18') throw new ShoalError('range', RANGE, 'version: dap-18 is spoken here', 'version');
-    const { length = 1, max, max_weight: weight = 0, bits = 0, chunk = 1 } = /** @type {any} */ (json.vdaf);
-    const numbers = [json.time_precision_s, json.min_batch_size, duration(json), VDAFS.indexOf(json.vdaf.type) + 1, length,
-      max ?? (bits ? 2 ** bits - 1 : weight), chunk];
-    if (!numbers.every((n) => Number.isSafeInteger(n) && n >= 0)) throw new ShoalError('range', RANGE, 'a number of the task is out of its range');
+    const numbers = numbersOf(json);
     module.reserve(8 * numbers.length);
     numbers.forEach((n, i) => module.view().setBigUint64(8 * i, BigInt(n), true));
     const texts = [json.info, json.leader, json.helper];
+    if (!texts.every((text) => typeof text === 'string')) throw wrong('info', 'a string, as leader and helper');
     const lens = texts.map((text) => encoder.encode(text).length);
     const [at] = module.place(texts.join(''), 64);
     const err = module.x.task_exact(module.base, at, ...lens);
@@ -269,6 +291,7 @@ export class DapTask {
 /** Units from 1970 to behind the last day; 0 where there is none. @param {ExactTask} json */
 function duration({ expires, time_precision_s: precision }) {
   if (expires === undefined) return 0;
-  const end = Date.parse(`${expires}T00:00:00Z`) / 1000 + DAY_S;
-  return Math.ceil(end / precision);
+  const start = Date.parse(`${expires}T00:00:00Z`);
+  if (!start || new Date(start).toISOString().slice(0, 10) !== expires) throw wrong('expires', 'a day, YYYY-MM-DD');
+  return Math.ceil((start / 1000 + DAY_S) / precision);
 }

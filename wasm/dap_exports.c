@@ -42,8 +42,36 @@ EXPORT(task_of_recipe) uint32_t export_task_of_recipe(uint32_t recipe, uint32_t 
     return err;
 }
 
-// Sets a task without local noise.
-//   numbers: little-endian u64: time precision, minimum batch, duration of the interval from 0 (0: any time), circuit, length, max, chunk
+#define PRECISION_MAX 31536000u
+#define BATCH_MAX 1000000000u
+
+// The number that a task file means where it states no chunk length: that of the shortest proof.
+static shoal_err choose_chunk(shoal_prio3_parameters *vdaf)
+{
+    shoal_flp flp;
+    if (vdaf->chunk != 0) return SHOAL_OK;
+    shoal_err err = shoal_flp_init(&flp, vdaf->circuit, vdaf->length, vdaf->max, 1);
+    if (!err) vdaf->chunk = shoal_flp_best_chunk(flp.meas_len);
+    return err;
+}
+
+// Info, leader and helper, one after the other.
+static shoal_err read_parties(shoal_dap_task *t, const char *text, uint32_t info_len, uint32_t leader_len,
+                              uint32_t helper_len)
+{
+    shoal_name name;
+    shoal_err err = shoal_name_set(&name, text, info_len, &reason);
+    if (!err) err = shoal_url_set(&t->leader, text + info_len, leader_len, &reason);
+    if (!err) err = shoal_url_set(&t->helper, text + info_len + leader_len, helper_len, &reason);
+    if (err) return err;
+    t->info_len = name.len;
+    memcpy(t->info, name.bytes, name.len);
+    return shoal_url_equal(&t->leader, &t->helper) ? SHOAL_ERR_RANGE : SHOAL_OK;
+}
+
+// Sets a task without local noise, by what its task file says (docs/formats.md).
+//   numbers: little-endian u64: time precision, minimum batch, duration of the interval from 0 (0: any time), circuit, length, max,
+//            chunk (0: the file states none)
 //   texts: info, leader and helper, one after the other
 EXPORT(task_exact)
 uint32_t export_task_exact(uint32_t numbers, uint32_t texts, uint32_t info_len, uint32_t leader_len,
@@ -53,24 +81,23 @@ uint32_t export_task_exact(uint32_t numbers, uint32_t texts, uint32_t info_len, 
     if (state != TASK_NONE || info_len > SHOAL_NAME_MAX || leader_len > SHOAL_URL_MAX || helper_len > SHOAL_URL_MAX ||
         !inside(numbers, 7 * 8) || !inside(texts, info_len + leader_len + helper_len))
         return SHOAL_ERR_ARGUMENT;
-    const uint8_t *in = at(numbers), *text = at(texts);
-    shoal_dap_task t = {.version = SHOAL_DAP_18, .info_len = (uint8_t)info_len};
-    memcpy(t.info, text, info_len);
-    text += info_len;
-    shoal_err err = shoal_url_set(&t.leader, (const char *)text, leader_len, &reason);
-    if (!err) err = shoal_url_set(&t.helper, (const char *)text + leader_len, helper_len, &reason);
-    if (err) return err;
-    t.time_precision_s = load64_le(in);
-    t.min_batch_size = load64_le(in + 8);
-    t.interval.duration = load64_le(in + 16);
-    t.vdaf = (shoal_prio3_parameters){.circuit = (shoal_circuit)load32_le(in + 24),
-                                      .length = load32_le(in + 32),
-                                      .max = load64_le(in + 40),
-                                      .chunk = load32_le(in + 48),
-                                      .shares = 2,
-                                      .proofs = 1};
-    int is_whole = info_len > 0 && t.time_precision_s > 0 && t.time_precision_s <= UINT32_MAX;
-    err = is_whole ? shoal_prio3_init(&prio3, &t.vdaf) : SHOAL_ERR_RANGE;
+    uint64_t n[7];
+    for (uint32_t i = 0; i < 7; i++) n[i] = load64_le(at(numbers) + 8 * i);
+    if (n[0] < 1 || n[0] > PRECISION_MAX || n[1] < 1 || n[1] > BATCH_MAX || (n[3] | n[4] | n[6]) > UINT32_MAX)
+        return SHOAL_ERR_RANGE;
+    shoal_dap_task t = {.version = SHOAL_DAP_18,
+                        .time_precision_s = n[0],
+                        .min_batch_size = n[1],
+                        .interval = {.duration = n[2]},
+                        .vdaf = {.circuit = (shoal_circuit)n[3],
+                                 .length = (uint32_t)n[4],
+                                 .max = n[5],
+                                 .chunk = (uint32_t)n[6],
+                                 .shares = 2,
+                                 .proofs = 1}};
+    shoal_err err = read_parties(&t, (const char *)at(texts), info_len, leader_len, helper_len);
+    if (!err) err = choose_chunk(&t.vdaf);
+    if (!err) err = shoal_prio3_init(&prio3, &t.vdaf);
     if (err) return err;
     task = t;
     state = TASK_EXACT;

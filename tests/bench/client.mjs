@@ -149,7 +149,7 @@ const naiveHeavy = () => {
 };
 
 const buckets = await DapTask.exact(await loadDapModule(), {
-  info: 'bench', leader: 'https://leader.example', helper: 'https://helper.example', time_precision_s: 3600, min_batch_size: 100,
+  version: 'dap-18', info: 'bench', leader: 'https://leader.example', helper: 'https://helper.example', time_precision_s: 3600, min_batch_size: 100,
   vdaf: { type: 'histogram', length: BUCKETS, chunk: CHUNK },
 });
 const nobody = { id: 1, publicKey: new Uint8Array(32) };

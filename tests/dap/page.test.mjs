@@ -94,3 +94,37 @@ test('page, edge worker, leader, helper, collector', { timeout: 120_000 }, async
     assert.ok(readFileSync(pair.at(`${recipe}.acc`)).equals(readFileSync(pair.at(`${recipe}.folded`))), 'the same bytes as one aggregator makes');
   }
 });
+
+test('exact measurements of a device that sends to the leader itself: the servers know its task, and their sums are those', { timeout: 120_000 }, async (t) => {
+  const hour = thisHour();
+  const n = 25;
+  /** @type {Record<string, { vdaf: any, value: (i: number) => any, sums: number[] }>} */
+  const kinds = {
+    count: { vdaf: { type: 'count' }, value: (i) => i % 2 === 0, sums: [13] },
+    sum: { vdaf: { type: 'sum', max: 24 }, value: (i) => i, sums: [300] },
+    'sum-vec': { vdaf: { type: 'sum-vec', length: 3, max: 100 }, value: (i) => [i, 1, 100], sums: [300, 25, 2500] },
+    histogram: { vdaf: { type: 'histogram', length: 5 }, value: (i) => i % 4, sums: [7, 6, 6, 6, 0] },
+    'multihot-count-vec': { vdaf: { type: 'multihot-count-vec', length: 4, max_weight: 2 }, value: (i) => [1, 0, 0, i % 2], sums: [25, 0, 0, 12] },
+  };
+  const pair = await startPair(t, makeFolder(t), (urls) => Object.fromEntries(Object.entries(kinds).map(([name, { vdaf }]) =>
+    [`${name}.json`, { version: 'dap-18', info: `exact-${name}`, ...urls, time_precision_s: 3600, min_batch_size: n, expires: '2099-01-31', vdaf }])));
+  const device = await init({
+    endpoint: pair.urls.leader, recipes: [], wasm: load, dapWasm: loadDapModule, storage: memoryStorage(), locks: memoryLocks(), gpc: () => false,
+  });
+  t.after(() => device.close());
+  await device.consent.grant();
+  for (const [name, { value }] of Object.entries(kinds)) {
+    const task = JSON.parse(readFileSync(pair.at(`${name}.json`), 'utf8'));
+    for (let i = 0; i < n; i++) assert.equal((await device.shareExactly(task, value(i)))[0].code, 'queued', name);
+  }
+  await device.flush();
+  const reports = await device.reports();
+  assert.equal(reports.length, n * Object.keys(kinds).length);
+  assert.ok(reports.every(({ state }) => state === 'sent'), JSON.stringify([await device.explain(), pair.leader.log()]));
+  for (const [name, { sums }] of Object.entries(kinds)) {
+    const answer = pair.collect('--task', pair.at(`${name}.json`), '--from', moment(hour), '--to', moment(hour + 2), '--wait', '60', '--format', 'json');
+    assert.equal(answer.status, 0, `${name}: ${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
+    const result = JSON.parse(answer.stdout);
+    assert.deepEqual([result.n, result.sums], [n, sums], name);
+  }
+});

@@ -299,7 +299,7 @@ test('a record with more weight than the servers take is not sent, and not drawn
   client.close();
 });
 
-const ageTask = { info: 'ages', leader: LEADER, helper: HELPER, time_precision_s: 3600, min_batch_size: 100, vdaf: { type: /** @type {const} */ ('sum'), max: 1000 } };
+const ageTask = { version: /** @type {const} */ ('dap-18'), info: 'ages', leader: LEADER, helper: HELPER, time_precision_s: 3600, min_batch_size: 100, vdaf: { type: /** @type {const} */ ('sum'), max: 1000 } };
 
 test('an exact measurement is shared by its own name only, under consent, and is not stored', async () => {
   const { client, network, storage, clock } = await makeDapClient();
@@ -320,7 +320,12 @@ test('an exact measurement is shared by its own name only, under consent, and is
     [{ ...ageTask, leader: 'http://leader.example' }, 1, 'task-refused'], [{ ...ageTask, extra: 1 }, 1, 'task-refused'],
     [{ ...ageTask, version: 'dap-09' }, 1, 'task-refused'], [{ ...ageTask, vdaf: { type: 'mean' } }, 1, 'task-refused'],
     [{ ...ageTask, time_precision_s: 0 }, 1, 'task-refused'], [{ ...ageTask, expires: 'soon' }, 1, 'task-refused'],
-    [{ ...ageTask, task_id: 'x' }, 1, 'task-refused'],
+    [{ ...ageTask, task_id: 'x' }, 1, 'task-refused'], [{ ...ageTask, task_id: `${'A'.repeat(42)}B` }, 1, 'task-refused'],
+    [{ ...ageTask, version: undefined }, 1, 'task-refused'], [{ ...ageTask, expires: '2030-02-30' }, 1, 'task-refused'],
+    [{ ...ageTask, vdaf: { type: 'sum' } }, 1, 'task-refused'], [{ ...ageTask, vdaf: { type: 'sum', max: 9, bits: 4 } }, 1, 'task-refused'],
+    [{ ...ageTask, helper: LEADER }, 1, 'task-refused'], [{ ...ageTask, info: 'no name' }, 1, 'task-refused'], [{ ...ageTask, info: 7 }, 1, 'task-refused'],
+    [{ ...ageTask, min_batch_size: 0 }, 1, 'task-refused'], [{ ...ageTask, vdaf: { type: 'histogram', length: 5, chunk: 0 } }, 1, 'task-refused'],
+    [{ ...ageTask, vdaf: { type: 'histogram', length: 5, chunk: 6 } }, 1, 'task-refused'], [{ ...ageTask, time_precision_s: 31_536_001 }, 1, 'task-refused'],
   ])) {
     assert.deepEqual(codes(await client.shareExactly(task, value)), [code], JSON.stringify([task, value]));
   }
@@ -331,7 +336,7 @@ test('exact tasks: the id follows from the configuration, and shares add up for 
   const servers = [await makeServer(1), await makeServer(2)];
   const random = (/** @type {number} */ n) => crypto.getRandomValues(new Uint8Array(n));
   const input = () => ({ id: random(16), now: NOON, random, keys: /** @type {any} */ (servers), sealer: hpke });
-  const base = { info: 'x', leader: LEADER, helper: HELPER, time_precision_s: 3600, min_batch_size: 100, expires: '2030-01-01' };
+  const base = { version: /** @type {const} */ ('dap-18'), info: 'x', leader: LEADER, helper: HELPER, time_precision_s: 3600, min_batch_size: 100, expires: '2030-01-01' };
   const histogram = await DapTask.exact(module, { ...base, vdaf: { type: 'histogram', length: 6, chunk: 2 } });
   const configuration = configurationOf({ info: 'x', leader: LEADER, helper: HELPER, precision: 3600, minimum: 100,
     duration: (Date.parse('2030-01-02') / 1000) / 3600, algorithm: 4, vdaf: [...number(6, 4), ...number(2, 4)] });
@@ -349,9 +354,14 @@ test('exact tasks: the id follows from the configuration, and shares add up for 
     assert.deepEqual(measurementOf(vector.plaintexts, 5, id, 5), [1, 0, 0, 1, 0]);
     for (const bad of [[1, 1, 1, 0, 0], [2, 0, 0, 0, 0], [1, 0, 0, 1], 3]) await assert.rejects(task.ofMeasurement(bad, input()));
   }
+  // Where a file states no chunk length it is that of the shortest proof.
+  const short = await DapTask.exact(module, { ...base, vdaf: { type: 'histogram', length: 10 } });
+  const lengths = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(async (chunk) =>
+    (await DapTask.exact(module, { ...base, vdaf: { type: 'histogram', length: 10, chunk } })).reportLength));
+  assert.equal(short.reportLength, Math.min(...lengths));
   const counted = await DapTask.exact(module, { ...base, vdaf: { type: 'count' } });
   assert.equal((await counted.ofMeasurement(true, input())).length, counted.reportLength);
-  const summed = await DapTask.exact(module, { ...base, vdaf: { type: 'sum-vec', length: 3, bits: 4, chunk: 3 } });
+  const summed = await DapTask.exact(module, { ...base, vdaf: { type: 'sum-vec', length: 3, max: 15, chunk: 3 } });
   assert.equal((await summed.ofMeasurement([15, 0, 7], input())).length, summed.reportLength);
   await assert.rejects(summed.ofMeasurement([16, 0, 7], input()), { code: 'range' });
 });

@@ -153,7 +153,7 @@ test('what waits is ciphertext and the record, and goes with consent', async () 
   const { page, context } = await freshPage([recipe({ send: { fresh: 'allow', delay_s: 86_400 } })]);
   await grant(page);
   await call(page, 'record', 'choices', 'blue');
-  const exact = { info: 'ages', leader: `${leader.url}/dap`, helper: `${helper.url}/dap`, time_precision_s: 3600, min_batch_size: 100, vdaf: { type: 'sum', max: 9e9 } };
+  const exact = { version: 'dap-18', info: 'ages', leader: `${leader.url}/dap`, helper: `${helper.url}/dap`, time_precision_s: 3600, min_batch_size: 100, vdaf: { type: 'sum', max: 9e9 } };
   const rows = () => page.evaluate(async () => {
     const db = await new Promise((resolve) => {
       const request = indexedDB.open('shoal');

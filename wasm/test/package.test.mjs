@@ -119,8 +119,8 @@ test('its types pass tsc, and wrong use does not', async () => {
       const followed = [...(await runs.track.optIn('settings')), ...(await runs.track.sample('views', 1)), ...(await runs.track.answer()), ...pairs];
       const [run]: RunBalance[] = (await client.ledger()).filter((entry): entry is typeof entry & RunBalance => entry.run !== undefined);
       const spent: string = followed[0].code + run.text + run.votes.used;
-      const exact = await asking.shareExactly({ info: 'ages', leader: 'https://l.example', helper: 'https://h.example', time_precision_s: 3600,
-        min_batch_size: 100, vdaf: { type: 'sum-vec', length: 2, bits: 4, chunk: 3 } }, [1, 15]);
+      const exact = await asking.shareExactly({ version: 'dap-18', info: 'ages', leader: 'https://l.example', helper: 'https://h.example', time_precision_s: 3600,
+        min_batch_size: 100, vdaf: { type: 'sum-vec', length: 2, max: 15 } }, [1, 15]);
       const sealed: string | undefined = exact[0].code + (await client.reports())[0].report.servers?.helper;
       const charges = (await client.ledger()).filter((entry): entry is typeof entry & Charge => entry.analysis !== undefined);
       const end: () => void = asking.observe(document.body, (word: string) => asking.donate('s', { word }));
