@@ -416,3 +416,62 @@ test('the module imports nothing, and refuses the recipe of another build', asyn
   new Uint8Array(x.memory.buffer).fill(0, base, base + size());
   assert.equal(x.task_of_recipe(base, size()), 1);
 });
+
+test('the exports refuse every pointer that is not JavaScript\'s own, and wipe what they were given', async () => {
+  const x = /** @type {any} */ ((await WebAssembly.instantiate(module, {})).exports);
+  const core = await load();
+  const recipe = core.recipe(coloursRecipe());
+  const from = /** @type {any} */ (recipe).module;
+  const size = x.heap_base() % 16 ? 16 - (x.heap_base() % 16) : 0;
+  const base = x.heap_base() + size;
+  x.memory.grow(8);
+  const end = x.memory.buffer.byteLength;
+  const bytesAt = () => new Uint8Array(x.memory.buffer);
+  const bad = [0, 1024, x.heap_base() - 8, end - 8, end, -8, -16];
+  const len = from.x.recipe_size();
+  for (const at of bad) assert.equal(x.task_of_recipe(at, len), 1);
+  for (const at of bad) assert.equal(x.task_exact(at, base, 4, 4, 4), 1);
+  for (const at of bad) assert.equal(x.task_exact(base, at, 4, 4, 4), 1);
+  assert.equal(x.task_exact(base, base, 65, 4, 4), 1);
+  assert.equal(x.task_exact(base, base, 4, 201, 4), 1);
+  const at = from.x.recipe_at(recipe.handle);
+  bytesAt().set(from.reserve(0).slice(at, at + len), base);
+  assert.equal(x.task_of_recipe(base, len), 0);
+  assert.equal(x.task_of_recipe(base, len), 1, 'one task an instance');
+  assert.equal(x.task_set_id(base), 1, 'a recipe has its id');
+  const work = base;
+  const rest = base + 65_536;
+  for (const pointer of bad) {
+    assert.equal(x.task_id(pointer), 1);
+    assert.equal(x.task_info(pointer), 1);
+    assert.equal(x.task_configuration(pointer), -1);
+    assert.equal(x.share_info(pointer, 2), -1);
+    assert.equal(x.read_keys(pointer, base, 43), 1);
+    assert.equal(x.read_keys(base, pointer, 43), 1);
+    if (pointer !== end - 8) assert.equal(x.measure_record(pointer, rest, 1), 1); // a histogram's measurement has 8 bytes
+    assert.equal(x.measure_record(work, pointer, 100), 1);
+    assert.equal(x.shard(pointer, work, rest, 1n, rest + 64), 1);
+    assert.equal(x.shard(rest + 4096, pointer, rest, 1n, rest + 64), 1);
+    assert.equal(x.shard(rest + 4096, work, pointer, 1n, rest + 64), 1);
+    assert.equal(x.shard(rest + 4096, work, rest, 1n, pointer), 1);
+    assert.equal(x.report(pointer, 2000, rest, 1n, base), -1);
+    assert.equal(x.report(base, 2000, pointer, 1n, base), -1);
+    assert.equal(x.report(base, 2000, rest, 1n, pointer), -1);
+  }
+  assert.equal(x.shard(rest + 4096, work + 4, rest, 1n, rest + 64), 1, 'a measurement at no multiple of 8');
+  assert.equal(x.shard(rest + 4096, work, rest, -1n, rest + 64), 1, 'a time before 1970');
+  assert.equal(x.report(base, 10, rest, 1n, rest + 64), -14, 'no room');
+  assert.equal(x.task_info(base), 0);
+  const [measurement, rand, , , , , workLength] = new Uint32Array(x.memory.buffer.slice(base, base + 36));
+  // A measurement that the task does not take: refused, and everything wiped all the same.
+  bytesAt().fill(0xff, work, work + measurement);
+  bytesAt().fill(0xaa, rest + 64, rest + 64 + rand);
+  assert.equal(x.shard(rest + 4096, work, rest, 1n, rest + 64), 2);
+  assert.ok(bytesAt().subarray(work, work + workLength).every((byte) => byte === 0));
+  assert.ok(bytesAt().subarray(rest + 64, rest + 64 + rand).every((byte) => byte === 0));
+  bytesAt().fill(0, work, work + measurement);
+  bytesAt().fill(0xaa, rest + 64, rest + 64 + rand);
+  assert.equal(x.shard(rest + 4096, work, rest, 1n, rest + 64), 0);
+  assert.ok(bytesAt().subarray(work, work + workLength).every((byte) => byte === 0));
+  assert.ok(bytesAt().subarray(rest + 64, rest + 64 + rand).every((byte) => byte === 0));
+});
