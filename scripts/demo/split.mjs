@@ -110,8 +110,9 @@ export async function splitDemo({ binary, folder, counts, later, stopOnSignals }
   const at = (/** @type {string} */ name) => join(folder, name);
   const sites = counts.slice(0, SITES);
   const hour = Math.floor(Date.now() / 1000 / HOUR_S) - 1; // that the simulated devices report of; the others report of now
-  say('shoal learns what a crowd does without learning what anyone did. Here two servers that do not trust each other do the\n' +
-    'counting: each device splits its scrambled record into two shares that look like noise, one for each server.\n');
+  say('shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known, and two\n' +
+    'servers that need not trust each other do the counting: each device scrambles its record, as always, and then splits it into two\n' +
+    'shares that look like noise, one for each server.\n');
 
   await step('How often sites are used, from an npm package', async () => {
     await writeFile(at('sites.tsv'), toTsv(sites));
