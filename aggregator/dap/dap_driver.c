@@ -508,7 +508,7 @@ static shoal_err advance_waiting(int *is_moved, agg_dap_party *party, agg_error 
         err = agg_dap_collection_next(party->store, &c, error, task->number, AGG_DAP_WAITING, from);
         if (err != SHOAL_OK || c.request == NULL) break;
         memcpy(after, c.id, sizeof after);
-        err = agg_dap_report_count(party->store, &n_pending, error, task->number, c.query);
+        err = agg_dap_report_count(party->store, &n_pending, error, task->number, c.query, 1);
         if (err == SHOAL_OK && n_pending == 0) err = advance(party, error, task, &c, now_s);
         *is_moved = c.state != AGG_DAP_WAITING;
     }
@@ -539,21 +539,36 @@ static shoal_err resume(int *is_under_way, agg_dap_party *party, agg_error *erro
     return err;
 }
 
+// Whether somebody waits for a batch to which nothing can be added any more but what has come late. Between begin and commit.
+static shoal_err is_awaited(int *is_so, agg_dap_party *party, agg_error *error, const agg_dap_served *task,
+                            uint64_t now_s)
+{
+    agg_dap_collection c = {0};
+    uint8_t after[AGG_DAP_ID];
+    shoal_err err = SHOAL_OK;
+    *is_so = 0;
+    for (const uint8_t *from = NULL; err == SHOAL_OK && !*is_so; from = after) {
+        err = agg_dap_collection_next(party->store, &c, error, task->number, AGG_DAP_WAITING, from);
+        if (err != SHOAL_OK || c.request == NULL) break;
+        *is_so = is_over(task, &c.query, now_s);
+        memcpy(after, c.id, sizeof after);
+        agg_dap_collection_release(&c);
+    }
+    return err;
+}
+
 // Whether it is time for a job: a full one waits, or somebody waits for one.
 static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                            int is_eager)
+                            uint64_t now_s, int is_eager)
 {
     const shoal_dap_interval always = {0, UINT64_MAX};
-    uint64_t n = 0;
-    agg_dap_collection c = {0};
-    shoal_err err = next_collection(&c, party, error, task, AGG_DAP_WAITING, NULL);
-    if (err == SHOAL_OK) err = agg_dap_begin(party->store, error);
-    if (err == SHOAL_OK) {
-        err = agg_dap_report_count(party->store, &n, error, task->number, always);
-        agg_dap_abandon(party->store); // nothing was written
-    }
-    *is_due = n > 0 && (is_eager || c.request != NULL || n >= job_reports(party, task));
-    agg_dap_collection_release(&c);
+    uint64_t n = 0, full = job_reports(party, task);
+    shoal_err err = agg_dap_begin(party->store, error);
+    if (err != SHOAL_OK) return err;
+    err = agg_dap_report_count(party->store, &n, error, task->number, always, full);
+    if (err == SHOAL_OK && n > 0 && n < full && !is_eager) err = is_awaited(&is_eager, party, error, task, now_s);
+    agg_dap_abandon(party->store); // nothing was written
+    *is_due = n > 0 && (is_eager || n == full);
     return err;
 }
 
@@ -575,7 +590,7 @@ shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *par
     *is_more = 0;
     shoal_err err = resume(is_more, party, error, task, link);
     if (err == SHOAL_OK && *is_more == 0) {
-        err = is_job_due(&is_due, party, error, task, is_eager);
+        err = is_job_due(&is_due, party, error, task, now_s, is_eager);
         if (err == SHOAL_OK && is_due) err = run_new_job(party, error, task, link);
         if (err == SHOAL_OK && !is_due) err = advance_waiting(is_more, party, error, task, now_s);
         *is_more |= is_due;

@@ -41,7 +41,7 @@ typedef struct agg_dap_link {
 
 // Does the next thing that is due of a task: the job or the collection that is under way, else a new job, else a collection.
 //   is_more: whether the next call has something to do at once
-//   is_eager: make a job of any number of reports; else only of a full one, or where a collection waits for it
+//   is_eager: make a job of any number of reports; else only of a full one, or where a collection of a time that is over waits
 // Returns: an error where the helper could not be reached or said something wrong, or the store failed: call again later.
 shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party, agg_dap_served *task,
                               const agg_dap_link *link, uint64_t now_s, int is_eager) SHOAL_MUST_CHECK;

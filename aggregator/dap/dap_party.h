@@ -24,8 +24,9 @@ typedef struct agg_dap_served {
     atomic_ullong refused[AGG_DAP_ERRORS];               // reports, by enum shoal_dap_report_error
     atomic_int is_failing;                               // the last exchange with the helper failed
     // The leader's driver alone:
-    size_t job_cap;       // reports that the helper takes in one job; 0: not known
-    unsigned bad_replies; // in a row, to the same job
+    double retry_s, retry_at; // pause after a failure, and its end on the driver's clock; 0: none
+    size_t job_cap;           // reports that the helper takes in one job; 0: not known
+    unsigned bad_replies;     // in a row, to the same job
 } agg_dap_served;
 
 typedef struct agg_dap_party {

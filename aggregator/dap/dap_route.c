@@ -313,7 +313,7 @@ static void answer_resource(exchange *e)
         agg_dap_helper_share(&answer, party, e->task, body, now_s);
     }
     take_answer(e, &answer);
-    if (has_body(e)) e->http->wake(e->http->wake_context);
+    if (has_body(e)) e->http->wake(e->http->wake_context, e->route == SHOAL_DAP_COLLECTION_JOBS);
 }
 
 static void put_help(FILE *stream, const char *name, const char *help, const char *type)
@@ -365,7 +365,6 @@ static void put_gauges(FILE *stream, const agg_dap_party *party, const agg_dap_c
         size_t offset;
     } gauges[] = {
         {"reports_pending", "Reports that wait to be aggregated.", offsetof(agg_dap_counts, pending)},
-        {"report_ids", "Report ids kept against replay.", offsetof(agg_dap_counts, known)},
         {"reports_uncollected", "Reports in sums that were not collected yet.", offsetof(agg_dap_counts, aggregated)},
         {"jobs_pending", "Aggregation jobs that the helper has not answered.", offsetof(agg_dap_counts, jobs)},
         {"collections_pending", "Collection jobs that wait.", offsetof(agg_dap_counts, collections)},

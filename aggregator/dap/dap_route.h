@@ -10,7 +10,8 @@
 typedef struct agg_dap_http {
     const agg_dap_config *config;
     agg_dap_party *party;
-    void (*wake)(void *context); // there may be something for the driver
+    // There may be something for the driver; is_urgent: somebody waits for it.
+    void (*wake)(void *context, int is_urgent);
     void *wake_context;
     atomic_ullong refused; // requests that were not answered with what they asked for
 } agg_dap_http;

@@ -21,7 +21,9 @@
 #define HELPER_TIMEOUT_S 30
 #define HELPER_ANSWER_MAX ((size_t)256 << 20)
 #define HOUSEKEEPING_S 60
+#define RETRY_S_MIN 1
 #define RETRY_S_MAX 60
+#define PAUSE_S_MIN 0.01
 #define JOB_LEN ((size_t)4 << 20) // bytes of one job's request, about
 
 // The thread that aggregates (leader) and forgets what is old (both).
@@ -33,9 +35,8 @@ typedef struct driver {
     int is_running;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    int is_awake, is_stopping; // under mutex
-    double retry_s;            // until the helper is tried again; 0: it answered
-    agg_error told;            // the last failure, as it was told
+    int is_awake, is_urgent, is_stopping; // under mutex
+    agg_error told;                       // the last failure, as it was told
 } driver;
 
 typedef struct server {
@@ -100,27 +101,34 @@ static int is_stopping(driver *d)
     return stopping;
 }
 
-// Waits until somebody wakes the driver, or some seconds. A helper that fails is not tried earlier because somebody asks.
-static void rest(driver *d, double seconds, int may_wake)
+static double seconds_now(void)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    long nanoseconds = until.tv_nsec + (long)((seconds - (double)(long)seconds) * 1e9);
-    until.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
-    until.tv_nsec = nanoseconds % 1000000000;
-    pthread_mutex_lock(&d->mutex);
-    int is_over = 0;
-    while (!is_over && !d->is_stopping && !(may_wake && d->is_awake))
-        is_over = pthread_cond_timedwait(&d->wake, &d->mutex, &until) != 0;
-    d->is_awake = 0;
-    pthread_mutex_unlock(&d->mutex);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void wake(void *context)
+// Waits until somebody wakes the driver, or some seconds. Returns: whether somebody waits for what it does.
+static int rest(driver *d, double seconds)
+{
+    double end = seconds_now() + seconds;
+    struct timespec until = {.tv_sec = (time_t)end, .tv_nsec = (long)((end - (double)(time_t)end) * 1e9)};
+    pthread_mutex_lock(&d->mutex);
+    int is_over = 0;
+    while (!is_over && !d->is_stopping && !d->is_awake)
+        is_over = pthread_cond_timedwait(&d->wake, &d->mutex, &until) != 0;
+    int is_urgent = d->is_urgent;
+    d->is_awake = d->is_urgent = 0;
+    pthread_mutex_unlock(&d->mutex);
+    return is_urgent;
+}
+
+static void wake(void *context, int is_urgent)
 {
     driver *d = context;
     pthread_mutex_lock(&d->mutex);
     d->is_awake = 1;
+    d->is_urgent |= is_urgent;
     pthread_cond_signal(&d->wake);
     pthread_mutex_unlock(&d->mutex);
 }
@@ -133,27 +141,43 @@ static void say_error(driver *d, const agg_error *error)
     d->told = *error;
 }
 
-// One turn of every task. Returns: whether there is more to do at once.
-static int turn_all(driver *d, int is_eager)
+// One turn of a task, unless it rests after a failure and nobody waits. Returns: whether there is more to do at once.
+static int turn_one(driver *d, agg_dap_served *task, int is_eager, int is_urgent)
 {
     const agg_dap_link link = {d, post};
-    int is_more = 0, is_failing = 0;
-    for (size_t i = 0; i < d->party->n_tasks && !is_stopping(d); i++) {
-        agg_error error;
-        int is_more_of_task = 0;
-        shoal_err err = agg_dap_leader_turn(&is_more_of_task, &error, d->party, &d->party->tasks[i], &link,
-                                            (uint64_t)time(NULL), is_eager);
-        if (err != SHOAL_OK) say_error(d, &error);
-        is_failing |= err != SHOAL_OK;
-        is_more |= err == SHOAL_OK && is_more_of_task;
+    agg_error error;
+    int is_more = 0;
+    if (!is_urgent && seconds_now() < task->retry_at) return 0;
+    if (agg_dap_leader_turn(&is_more, &error, d->party, task, &link, (uint64_t)time(NULL), is_eager) == SHOAL_OK) {
+        if (task->retry_s > 0) d->told.text[0] = '\0'; // a later failure is news again
+        task->retry_s = task->retry_at = 0;
+        return is_more;
     }
-    if (!is_failing) {
-        d->retry_s = 0;
-        d->told.text[0] = '\0';
-    } else {
-        d->retry_s = d->retry_s == 0 ? 1 : d->retry_s * 2 > RETRY_S_MAX ? RETRY_S_MAX : d->retry_s * 2;
-    }
+    say_error(d, &error);
+    task->retry_s = task->retry_s <= 0                ? RETRY_S_MIN
+                    : task->retry_s * 2 > RETRY_S_MAX ? RETRY_S_MAX
+                                                      : task->retry_s * 2;
+    task->retry_at = seconds_now() + task->retry_s;
+    return 0;
+}
+
+static int turn_all(driver *d, int is_eager, int is_urgent)
+{
+    int is_more = 0;
+    for (size_t i = 0; i < d->party->n_tasks && !is_stopping(d); i++)
+        is_more |= turn_one(d, &d->party->tasks[i], is_eager, is_urgent);
     return is_more;
+}
+
+// How long the leader may rest: until reports have waited long enough, a task is to be tried again, or the house is to be kept.
+static double pause_of(const driver *d, double next_eager, double next_house)
+{
+    double now = seconds_now(), end = next_eager < next_house ? next_eager : next_house;
+    for (size_t i = 0; i < d->party->n_tasks; i++) {
+        double retry_at = d->party->tasks[i].retry_at;
+        if (retry_at > 0 && retry_at < end) end = retry_at;
+    }
+    return end > now + PAUSE_S_MIN ? end - now : PAUSE_S_MIN;
 }
 
 static void keep_house(driver *d)
@@ -163,32 +187,27 @@ static void keep_house(driver *d)
     agg_dap_store_tidy(d->party->store);
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void *drive(void *context)
 {
     driver *d = context;
-    int is_leader = d->party->role == SHOAL_DAP_LEADER;
+    int is_leader = d->party->role == SHOAL_DAP_LEADER, is_urgent = 1, is_woken = 0;
     double next_house = seconds_now(), next_eager = next_house;
     while (!is_stopping(d)) {
         double now = seconds_now();
-        int is_eager = now >= next_eager;
         if (now >= next_house) {
             keep_house(d);
             next_house = now + HOUSEKEEPING_S;
         }
-        int is_more = is_leader && turn_all(d, is_eager);
-        if (is_eager && !is_more) next_eager = now + d->config->job_interval_s;
-        if (d->retry_s > 0) {
-            rest(d, d->retry_s, 0);
-        } else if (!is_more) {
-            rest(d, is_leader ? d->config->job_interval_s : HOUSEKEEPING_S, is_leader);
+        if (!is_leader) {
+            (void)rest(d, HOUSEKEEPING_S);
+            continue;
         }
+        int is_eager = is_urgent || now >= next_eager;
+        int is_more = turn_all(d, is_eager, is_woken);
+        is_woken = 0; // one try, whoever waits
+        if (is_more) continue;
+        if (is_eager) next_eager = now + d->config->job_interval_s;
+        is_urgent = is_woken = rest(d, pause_of(d, next_eager, next_house));
     }
     return NULL;
 }

@@ -101,7 +101,8 @@ static const char *const sql[STATEMENTS] = {
     [REPORT_REMOVE_ALL] = "DELETE FROM reports WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3",
     [REPORT_FIND] = "SELECT id, bucket, body FROM reports WHERE task = ?1 AND id = ?2",
     [REPORT_NEXT] = "SELECT id, bucket, body FROM reports WHERE task = ?1 ORDER BY id",
-    [REPORT_COUNT] = "SELECT count(*) FROM reports WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3",
+    [REPORT_COUNT] =
+        "SELECT count(*) FROM (SELECT 1 FROM reports WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3 LIMIT ?4)",
     [JOB_GET] = "SELECT ids, request FROM jobs WHERE task = ?1",
     [JOB_SET] = "INSERT INTO jobs(task, ids, request) VALUES(?1, ?2, ?3)",
     [JOB_REMOVE] = "DELETE FROM jobs WHERE task = ?1",
@@ -126,7 +127,7 @@ static const char *const sql[STATEMENTS] = {
     [ANSWER_GET] = "SELECT body FROM answers WHERE task = ?1 AND kind = ?2 AND hash BETWEEN ?3 AND ?4",
     [ANSWER_SET] = "INSERT INTO answers(task, kind, hash, bucket, body) VALUES(?1, ?2, ?4, ?3, ?5)",
     [ANSWER_REMOVE] = "DELETE FROM answers WHERE task = ?1 AND kind = ?2 AND hash BETWEEN ?3 AND ?4",
-    [COUNTS] = "SELECT (SELECT count(*) FROM reports WHERE task = ?1), (SELECT count(*) FROM known WHERE task = ?1),"
+    [COUNTS] = "SELECT (SELECT count(*) FROM reports WHERE task = ?1),"
                " (SELECT ifnull(sum(reports), 0) FROM buckets WHERE task = ?1),"
                " (SELECT count(*) FROM jobs WHERE task = ?1),"
                " (SELECT count(*) FROM collections WHERE task = ?1 AND state < 2)",
@@ -560,9 +561,11 @@ shoal_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_e
 }
 
 shoal_err agg_dap_report_count(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
-                               shoal_dap_interval interval)
+                               shoal_dap_interval interval, uint64_t most)
 {
-    return read_number(store, n, bind_interval(store, REPORT_COUNT, task, interval), error, "count reports");
+    sqlite3_stmt *count = bind_interval(store, REPORT_COUNT, task, interval);
+    sqlite3_bind_int64(count, 4, column_of(most));
+    return read_number(store, n, count, error, "count reports");
 }
 
 // ---- the leader's job ----
@@ -793,8 +796,7 @@ shoal_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error 
     shoal_err err = step(store, &is_row, count, error, "count");
     if (err == SHOAL_OK && is_row)
         *counts = (agg_dap_counts){(uint64_t)sqlite3_column_int64(count, 0), (uint64_t)sqlite3_column_int64(count, 1),
-                                   (uint64_t)sqlite3_column_int64(count, 2), (uint64_t)sqlite3_column_int64(count, 3),
-                                   (uint64_t)sqlite3_column_int64(count, 4)};
+                                   (uint64_t)sqlite3_column_int64(count, 2), (uint64_t)sqlite3_column_int64(count, 3)};
     end(count);
     return err;
 }

@@ -82,8 +82,9 @@ shoal_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_e
 //   max_n, max_len: reports and bytes at most, but one report at least
 shoal_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_error *error, int64_t task, size_t max_n,
                               size_t max_len) SHOAL_MUST_CHECK;
+// Counts those of an interval, up to `most`.
 shoal_err agg_dap_report_count(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
-                               shoal_dap_interval interval) SHOAL_MUST_CHECK;
+                               shoal_dap_interval interval, uint64_t most) SHOAL_MUST_CHECK;
 
 // ---- the leader's job: at most one a task ----
 
@@ -169,7 +170,7 @@ shoal_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t 
 // ---- counts, for metrics ----
 
 typedef struct agg_dap_counts {
-    uint64_t pending, known, aggregated, jobs, collections;
+    uint64_t pending, aggregated, jobs, collections;
 } agg_dap_counts;
 shoal_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error *error, int64_t task) SHOAL_MUST_CHECK;
 

@@ -105,7 +105,7 @@ static uint64_t count(bench *b, shoal_dap_interval interval)
     agg_error error;
     uint64_t n = 99;
     begin(b);
-    must(agg_dap_report_count(b->store, &n, &error, b->task, interval), &error);
+    must(agg_dap_report_count(b->store, &n, &error, b->task, interval, 4), &error);
     commit(b);
     return n;
 }
