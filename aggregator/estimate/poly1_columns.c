@@ -25,8 +25,8 @@ uint64_t agg_poly1_square(uint64_t point)
     return reduce(multiply(point, point));
 }
 
-void agg_poly1_columns_portable(uint32_t *columns, const shoal_poly1 *row, const uint64_t *points,
-                                const uint64_t *squares, size_t n, uint32_t m)
+static void columns_of_row(uint32_t *columns, const shoal_poly1 *row, const uint64_t *points, const uint64_t *squares,
+                           size_t n, uint32_t m)
 {
     const shoal_poly1 r = *row;
     for (size_t i = 0; i < n; i++) {
@@ -34,6 +34,12 @@ void agg_poly1_columns_portable(uint32_t *columns, const shoal_poly1 *row, const
         wide scaled = wide_mul(y, m);
         columns[i] = (uint32_t)(scaled.high << 3 | scaled.low >> 61);
     }
+}
+
+void agg_poly1_columns_portable(uint32_t *columns, size_t stride, const shoal_poly1 *rows, const uint64_t *points,
+                                const uint64_t *squares, size_t n, uint32_t m)
+{
+    for (size_t r = 0; r < AGG_POLY1_ROWS; r++) columns_of_row(columns + r * stride, &rows[r], points, squares, n, m);
 }
 
 agg_poly1_columns agg_poly1_columns_of(agg_cpu cpu)

@@ -65,24 +65,43 @@ static inline void store(uint32_t *columns, numbers x)
     _mm_storeu_si128((__m128i *)(void *)columns, _mm256_castsi256_si128(even));
 }
 
-void agg_poly1_columns_avx2(uint32_t *columns, const shoal_poly1 *row, const uint64_t *points, const uint64_t *squares,
-                            size_t n, uint32_t m)
+// A row's coefficients, cut; twice the upper half of a and b.
+typedef struct row_halves {
+    numbers a0, a1, a1_twice, b0, b1, b1_twice, c;
+} row_halves;
+
+static inline row_halves cut(const shoal_poly1 *row)
 {
-    const numbers a0 = all(row->a & HALF_MASK), a1 = all(row->a >> HALF_BITS), a1_twice = all(row->a >> HALF_BITS << 1);
-    const numbers b0 = all(row->b & HALF_MASK), b1 = all(row->b >> HALF_BITS), b1_twice = all(row->b >> HALF_BITS << 1);
-    const numbers c = all(row->c), columns_of_row = all(m);
+    uint64_t a1 = row->a >> HALF_BITS, b1 = row->b >> HALF_BITS;
+    return (row_halves){
+        all(row->a & HALF_MASK), all(a1), all(2 * a1), all(row->b & HALF_MASK), all(b1), all(2 * b1), all(row->c)};
+}
+
+// a s + b x + c mod PRIME, from the halves of x and of its square s.
+static inline numbers evaluate(const row_halves *r, numbers x0, numbers x1, numbers s0, numbers s1)
+{
+    numbers outer_a = add(multiply(r->a0, s0), multiply(r->a1_twice, s1));
+    numbers outer_b = add(multiply(r->b0, x0), multiply(r->b1_twice, x1));
+    numbers inner_a = add(multiply(r->a0, s1), multiply(r->a1, s0));
+    numbers inner_b = add(multiply(r->b0, x1), multiply(r->b1, x0));
+    numbers inner = add(inner_a, inner_b), of_inner = _mm256_srli_epi64(inner, 61 - HALF_BITS);
+    numbers wrapped = _mm256_and_si256(_mm256_slli_epi64(inner, HALF_BITS), all(PRIME));
+    return reduce(add(add(add(outer_a, outer_b), r->c), add(wrapped, of_inner)));
+}
+
+void agg_poly1_columns_avx2(uint32_t *columns, size_t stride, const shoal_poly1 *rows, const uint64_t *points,
+                            const uint64_t *squares, size_t n, uint32_t m)
+{
+    row_halves halves[AGG_POLY1_ROWS];
+    const numbers columns_of_row = all(m);
     size_t i = 0;
+    for (size_t r = 0; r < AGG_POLY1_ROWS; r++) halves[r] = cut(&rows[r]);
     for (; i + LANES <= n; i += LANES) {
         numbers x = _mm256_loadu_si256((const __m256i *)(const void *)(points + i));
         numbers s = _mm256_loadu_si256((const __m256i *)(const void *)(squares + i));
         numbers x0 = low_half(x), x1 = high_half(x), s0 = low_half(s), s1 = high_half(s);
-        numbers outer_a = add(multiply(a0, s0), multiply(a1_twice, s1));
-        numbers outer_b = add(multiply(b0, x0), multiply(b1_twice, x1));
-        numbers inner_a = add(multiply(a0, s1), multiply(a1, s0)), inner_b = add(multiply(b0, x1), multiply(b1, x0));
-        numbers inner = add(inner_a, inner_b);
-        numbers wrapped = _mm256_and_si256(_mm256_slli_epi64(inner, HALF_BITS), all(PRIME));
-        numbers sum = add(add(add(outer_a, outer_b), c), add(wrapped, _mm256_srli_epi64(inner, 61 - HALF_BITS)));
-        store(columns + i, scale(reduce(sum), columns_of_row));
+        for (size_t r = 0; r < AGG_POLY1_ROWS; r++)
+            store(columns + r * stride + i, scale(evaluate(&halves[r], x0, x1, s0, s1), columns_of_row));
     }
-    agg_poly1_columns_portable(columns + i, row, points + i, squares + i, n - i, m);
+    agg_poly1_columns_portable(columns + i, stride, rows, points + i, squares + i, n - i, m);
 }

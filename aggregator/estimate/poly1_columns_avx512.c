@@ -37,37 +37,53 @@ static uint64_t next_digits(uint64_t x)
     return (x << 43 | x >> 18) & MASK;
 }
 
-// sum + a x / P, where first and next are the digits of a / P. The products read the lower 52 bits of their factors.
-static inline numbers add_product(numbers sum, numbers first, numbers next, numbers x)
+// Of a row's a / P, b / P and c / P.
+typedef struct row_digits {
+    numbers a_first, a_next, b_first, b_next, c_first;
+} row_digits;
+
+static inline row_digits cut(const shoal_poly1 *row)
+{
+    return (row_digits){all(first_digits(row->a)), all(next_digits(row->a)), all(first_digits(row->b)),
+                        all(next_digits(row->b)), all(first_digits(row->c))};
+}
+
+// sum + a x / P, where first and next are the digits of a / P and x_high is x / 2^52. The products read the lower 52 bits of
+// their factors.
+static inline numbers add_product(numbers sum, numbers first, numbers next, numbers x, numbers x_high)
 {
     sum = _mm512_madd52lo_epu64(sum, first, x);
     sum = _mm512_madd52hi_epu64(sum, next, x);
-    return _mm512_madd52lo_epu64(sum, next, _mm512_srli_epi64(x, 52));
+    return _mm512_madd52lo_epu64(sum, next, x_high);
 }
 
-// The lanes that a mask names.
-static void redo(uint32_t *columns, unsigned lanes, const shoal_poly1 *row, const uint64_t *points,
-                 const uint64_t *squares, uint32_t m)
+// Writes eight points' columns, s being their squares. Returns: the lanes in which they may be wrong.
+static inline unsigned write_columns(uint32_t *columns, const row_digits *r, numbers x, numbers x_high, numbers s,
+                                     numbers s_high, numbers m)
 {
-    for (unsigned i = 0; i < LANES; i++)
-        if (lanes >> i & 1) agg_poly1_columns_portable(columns + i, row, points + i, squares + i, 1, m);
+    const numbers zero = _mm512_setzero_si512();
+    numbers of_square = add_product(zero, r->a_first, r->a_next, s, s_high);
+    numbers of_point = add_product(r->c_first, r->b_first, r->b_next, x, x_high);
+    numbers low = _mm512_add_epi64(of_square, of_point), high = _mm512_add_epi64(low, all(ERROR));
+    numbers column = _mm512_madd52hi_epu64(zero, low, m), other = _mm512_madd52hi_epu64(zero, high, m);
+    _mm256_storeu_si256((__m256i *)(void *)columns, _mm512_cvtepi64_epi32(column));
+    return _mm512_cmpneq_epi64_mask(column, other);
 }
 
-void agg_poly1_columns_avx512(uint32_t *columns, const shoal_poly1 *row, const uint64_t *points,
+void agg_poly1_columns_avx512(uint32_t *columns, size_t stride, const shoal_poly1 *rows, const uint64_t *points,
                               const uint64_t *squares, size_t n, uint32_t m)
 {
-    const numbers a_first = all(first_digits(row->a)), a_next = all(next_digits(row->a));
-    const numbers b_first = all(first_digits(row->b)), b_next = all(next_digits(row->b));
-    const numbers start = all(first_digits(row->c)), columns_of_row = all(m), zero = _mm512_setzero_si512();
+    row_digits digits[AGG_POLY1_ROWS];
+    const numbers columns_of_row = all(m);
     size_t i = 0;
+    for (size_t r = 0; r < AGG_POLY1_ROWS; r++) digits[r] = cut(&rows[r]);
     for (; i + LANES <= n; i += LANES) {
-        numbers of_square = add_product(zero, a_first, a_next, _mm512_loadu_si512(squares + i));
-        numbers of_point = add_product(start, b_first, b_next, _mm512_loadu_si512(points + i));
-        numbers low = _mm512_add_epi64(of_square, of_point), high = _mm512_add_epi64(low, all(ERROR));
-        numbers column = _mm512_madd52hi_epu64(zero, low, columns_of_row);
-        unsigned unsure = _mm512_cmpneq_epi64_mask(column, _mm512_madd52hi_epu64(zero, high, columns_of_row));
-        _mm256_storeu_si256((__m256i *)(void *)(columns + i), _mm512_cvtepi64_epi32(column));
-        if (unsure != 0) redo(columns + i, unsure, row, points + i, squares + i, m);
+        numbers x = _mm512_loadu_si512(points + i), s = _mm512_loadu_si512(squares + i);
+        numbers x_high = _mm512_srli_epi64(x, 52), s_high = _mm512_srli_epi64(s, 52);
+        unsigned unsure = 0;
+        for (size_t r = 0; r < AGG_POLY1_ROWS; r++)
+            unsure |= write_columns(columns + r * stride + i, &digits[r], x, x_high, s, s_high, columns_of_row);
+        if (unsure != 0) agg_poly1_columns_portable(columns + i, stride, rows, points + i, squares + i, LANES, m);
     }
-    agg_poly1_columns_portable(columns + i, row, points + i, squares + i, n - i, m);
+    agg_poly1_columns_portable(columns + i, stride, rows, points + i, squares + i, n - i, m);
 }

@@ -14,7 +14,7 @@
 #include "agg_size.h"
 #include "poly1_columns.h"
 
-#define TOGETHER 4u         // rows
+#define TOGETHER AGG_POLY1_ROWS
 #define CHUNK ((size_t)256) // items that are hashed before their cells are added
 #define BYTE_VALUES 256u
 #define POINT_BYTES (SHOAL_AFFINE1_BITS / 8)
@@ -31,21 +31,21 @@ typedef struct scan {
     int32_t *rows; // TOGETHER * m per thread
 } scan;
 
-// One row's hash, ready to be asked for many points.
-typedef struct row_hash {
-    shoal_poly1 poly;
-    uint32_t of_byte[POINT_BYTES][BYTE_VALUES]; // affine1: what each byte of a point adds to the column
-} row_hash;
+// A row's map of affine1, ready to be asked for many points: what each byte of a point adds to the column.
+typedef struct affine_tables {
+    uint32_t of_byte[POINT_BYTES][BYTE_VALUES];
+} affine_tables;
 
 // The rows taken together: those from n_rows on count for nothing.
 typedef struct row_group {
     unsigned n_rows;
-    row_hash hash[TOGETHER];
+    shoal_poly1 poly1[TOGETHER]; // over poly1
+    affine_tables affine[TOGETHER];
     int32_t *values; // m of each row
 } row_group;
 
 // The map is linear up to b, so that the column is the sum of what the point's bytes give.
-static void prepare_affine(row_hash *hash, const shoal_part *part, uint32_t j)
+static void prepare_affine(affine_tables *hash, const shoal_part *part, uint32_t j)
 {
     shoal_affine1 row;
     shoal_affine1_row(&row, part->seed, part->first_row + j, part->m);
@@ -64,27 +64,30 @@ static int is_affine(const shoal_part *part)
     return part->hash == SHOAL_HASH_AFFINE1;
 }
 
-static void prepare_hash(row_hash *hash, const shoal_part *part, uint32_t j)
+// Row j as the group's next.
+static void prepare_hash(row_group *group, const shoal_part *part, uint32_t j)
 {
     if (is_affine(part))
-        prepare_affine(hash, part, j);
+        prepare_affine(&group->affine[group->n_rows], part, j);
     else
-        shoal_poly1_row(&hash->poly, part->seed, part->first_row + j);
+        shoal_poly1_row(&group->poly1[group->n_rows], part->seed, part->first_row + j);
+    group->n_rows++;
 }
 
-static inline uint32_t affine_column(const row_hash *hash, uint64_t point)
+static inline uint32_t affine_column(const affine_tables *hash, uint64_t point)
 {
     return hash->of_byte[0][point & 255] ^ hash->of_byte[1][point >> 8 & 255] ^ hash->of_byte[2][point >> 16 & 255];
 }
 
 // One row over affine1.
-static void add_affine_unsigned(int64_t *sums, const int32_t *row, const row_hash *hash, const uint64_t *points,
+static void add_affine_unsigned(int64_t *sums, const int32_t *row, const affine_tables *hash, const uint64_t *points,
                                 size_t n)
 {
     for (size_t i = 0; i < n; i++) sums[i] += (int64_t)(uint32_t)row[affine_column(hash, points[i])];
 }
 
-static void add_affine_signed(int64_t *sums, const int32_t *row, const row_hash *hash, const uint64_t *points, size_t n)
+static void add_affine_signed(int64_t *sums, const int32_t *row, const affine_tables *hash, const uint64_t *points,
+                              size_t n)
 {
     for (size_t i = 0; i < n; i++) sums[i] += row[affine_column(hash, points[i])];
 }
@@ -111,8 +114,8 @@ static void add_affine_group(const scan *s, int64_t *sums, const row_group *grou
 {
     for (unsigned r = 0; r < group->n_rows; r++) {
         const int32_t *row = group->values + (size_t)r * s->part->m;
-        (s->is_signed ? add_affine_signed : add_affine_unsigned)(sums + first, row, &group->hash[r], s->points + first,
-                                                                 n);
+        (s->is_signed ? add_affine_signed : add_affine_unsigned)(sums + first, row, &group->affine[r],
+                                                                 s->points + first, n);
     }
 }
 
@@ -121,8 +124,7 @@ static void add_poly1_group(const scan *s, int64_t *sums, const row_group *group
     uint32_t columns[TOGETHER][CHUNK], m = s->part->m;
     for (size_t i = first; i < first + n; i += CHUNK) {
         size_t count = first + n - i < CHUNK ? first + n - i : CHUNK;
-        for (unsigned r = 0; r < TOGETHER; r++)
-            s->poly1_columns(columns[r], &group->hash[r].poly, s->points + i, s->squares + i, count, m);
+        s->poly1_columns(columns[0], CHUNK, group->poly1, s->points + i, s->squares + i, count, m);
         (s->is_signed ? add_cells_signed : add_cells_unsigned)(sums + i, group->values, m, columns, count);
     }
 }
@@ -133,12 +135,12 @@ static void add_group(const scan *s, int64_t *sums, const row_group *group, size
     (is_affine(s->part) ? add_affine_group : add_poly1_group)(s, sums, group, first, n);
 }
 
-// A last group that is not full: rows of zeros, hashed as the first.
+// A last group that is not full: rows of zeros after those that there are.
 static void fill_group(row_group *group, uint32_t m)
 {
-    for (; group->n_rows < TOGETHER; group->n_rows++) {
-        memset(group->values + (size_t)group->n_rows * m, 0, m * sizeof *group->values);
-        group->hash[group->n_rows] = group->hash[0];
+    for (unsigned r = group->n_rows; r < TOGETHER; r++) {
+        memset(group->values + (size_t)r * m, 0, m * sizeof *group->values);
+        group->poly1[r] = group->poly1[0];
     }
 }
 
@@ -158,7 +160,7 @@ static void scan_block(const scan *s, int64_t *sums, row_group *group, uint32_t 
         int32_t *values = group->values + (size_t)group->n_rows * s->part->m;
         s->values(values, s->sketch, j);
         if (is_empty(values, s->part->m)) continue;
-        prepare_hash(&group->hash[group->n_rows++], s->part, j);
+        prepare_hash(group, s->part, j);
         if (group->n_rows < TOGETHER) continue;
         add_group(s, sums, group, first, n);
         group->n_rows = 0;

@@ -30,17 +30,20 @@ static const uint64_t edges[] = {0,
                                  PRIME - 1};
 #define N_EDGES (sizeof edges / sizeof edges[0])
 
-// Every variant's columns of n points are the core's, and nothing is written behind them.
-static void check(const shoal_poly1 *row, const uint64_t *points, size_t n, uint32_t m)
+// Every variant's columns of n points in AGG_POLY1_ROWS rows are the core's, and nothing is written behind them.
+static void check(const shoal_poly1 *rows, const uint64_t *points, size_t n, uint32_t m)
 {
     uint64_t squares[N_MAX];
-    uint32_t columns[N_MAX + 1];
+    uint32_t columns[AGG_POLY1_ROWS * (N_MAX + 1)];
     for (size_t i = 0; i < n; i++) squares[i] = agg_poly1_square(points[i]);
     for (agg_cpu cpu = AGG_CPU_PORTABLE; cpu <= agg_cpu_best(); cpu++) {
-        columns[n] = 0xabcd1234;
-        agg_poly1_columns_of(cpu)(columns, row, points, squares, n, m);
-        for (size_t i = 0; i < n; i++) assert_int_equal(columns[i], shoal_poly1_hash(row, points[i], m));
-        assert_int_equal(columns[n], 0xabcd1234);
+        memset(columns, 0xab, sizeof columns);
+        agg_poly1_columns_of(cpu)(columns, N_MAX + 1, rows, points, squares, n, m);
+        for (size_t r = 0; r < AGG_POLY1_ROWS; r++) {
+            const uint32_t *of_row = columns + r * (N_MAX + 1);
+            for (size_t i = 0; i < n; i++) assert_int_equal(of_row[i], shoal_poly1_hash(&rows[r], points[i], m));
+            assert_int_equal(of_row[n], 0xabababab);
+        }
     }
 }
 
@@ -52,10 +55,10 @@ static void random_points(void **state)
     shoal_rng_init(&rng, seed);
     for (uint32_t t = 0; t < 3000; t++) {
         uint64_t points[N_MAX + 1];
-        shoal_poly1 row;
-        shoal_poly1_row(&row, seed, t);
+        shoal_poly1 rows[AGG_POLY1_ROWS];
+        for (uint32_t r = 0; r < AGG_POLY1_ROWS; r++) shoal_poly1_row(&rows[r], seed, AGG_POLY1_ROWS * t + r);
         for (size_t i = 0; i <= N_MAX; i++) points[i] = shoal_poly1_point(shoal_rng_u64(&rng));
-        check(&row, points + t % 2, t % N_MAX + t / N_MAX % 2, ms[t % N_MS]); // all lengths, at any alignment
+        check(rows, points + t % 2, t % N_MAX + t / N_MAX % 2, ms[t % N_MS]); // all lengths, at any alignment
     }
 }
 
@@ -64,9 +67,11 @@ static void edges_of_every_kind(void **state)
     (void)state;
     for (size_t a = 0; a < N_EDGES; a++)
         for (size_t b = 0; b < N_EDGES; b++)
-            for (size_t c = 0; c < N_EDGES; c += 2) {
-                shoal_poly1 row = {edges[a], edges[b], edges[c]};
-                check(&row, edges, N_EDGES, ms[(a + b + c) % N_MS]);
+            for (size_t c = 0; c < N_EDGES; c += AGG_POLY1_ROWS) {
+                shoal_poly1 rows[AGG_POLY1_ROWS];
+                for (size_t r = 0; r < AGG_POLY1_ROWS; r++)
+                    rows[r] = (shoal_poly1){edges[a], edges[b], edges[(c + r) % N_EDGES]};
+                check(rows, edges, N_EDGES, ms[(a + b + c) % N_MS]);
             }
 }
 
@@ -107,12 +112,12 @@ static void borders_of_columns(void **state)
     for (uint32_t t = 0; t < 4000; t++) {
         uint32_t m = ms[t % N_MS], column = (uint32_t)shoal_rng_below(&rng, m);
         uint64_t points[9], y = (first_of_column(column, m) + PRIME + (uint64_t)steps[t / N_MS % 8]) % PRIME;
-        shoal_poly1 row;
-        shoal_poly1_row(&row, seed, t);
+        shoal_poly1 rows[AGG_POLY1_ROWS], *row = &rows[t / 3 % AGG_POLY1_ROWS];
+        for (uint32_t r = 0; r < AGG_POLY1_ROWS; r++) shoal_poly1_row(&rows[r], seed, AGG_POLY1_ROWS * t + r);
         for (int i = 0; i < 9; i++) points[i] = shoal_poly1_point(shoal_rng_u64(&rng));
-        uint64_t x = points[t % 9], rest = slow_multiply(row.a, slow_multiply(x, x)) + slow_multiply(row.b, x);
-        row.c = (y + 2 * PRIME - rest) % PRIME;
-        check(&row, points, 9, m);
+        uint64_t x = points[t % 9], rest = slow_multiply(row->a, slow_multiply(x, x)) + slow_multiply(row->b, x);
+        row->c = (y + 2 * PRIME - rest) % PRIME;
+        check(rows, points, 9, m);
     }
 }
 
