@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way of two servers: a page in Chromium, and a device under Node, to the edge worker, which relays to the leader, which verifies
-// with the helper; and `shoal collect` gets, byte for byte, the accumulator that one aggregator makes of the records that the two devices
-// say they shared.
+// The whole way of two servers: a page in Chromium and a device under Node to the edge worker, which relays to the leader, and a page to the
+// leader itself, which verifies with the helper; and `shoal collect` gets, byte for byte, the accumulator that one aggregator makes of the
+// records that the three say they shared.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,14 +17,15 @@ import { makeFolder } from '../serve/serve_helpers.mjs';
 import { moment, shoal, startPair, thisHour } from './dap_helpers.mjs';
 
 const TOKEN = 'a-token-of-this-test';
-const FROM_PAGE = 12;
+const FROM_PAGE = 6; // records of each recipe from each of two pages
 const FROM_NODE = 18;
+const REPORTS = 2 * FROM_PAGE + FROM_NODE; // of each recipe
 const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
 
 /** @param {{ leader: string, helper: string }} urls @param {object} more */
 const recipeOf = (urls, more) => ({
   analysis: 'colours', stream: 'choices', value: 'item', parameters: { epsilon: 4, values: COLOURS }, limit: { per_day: 100 },
-  send: { delay_s: 0, fresh: 'allow' }, cohort: { minimum: FROM_PAGE + FROM_NODE }, expires: '2099-01-31',
+  send: { delay_s: 0, fresh: 'allow' }, cohort: { minimum: REPORTS }, expires: '2099-01-31',
   aggregation: { protocol: 'dap', ...urls, time_precision_s: 3600 }, ...more,
 });
 
@@ -54,19 +55,22 @@ test('page, edge worker, leader, helper, collector', { timeout: 120_000 }, async
   const reports = [];
   const browser = await launchBrowser();
   t.after(() => browser.close());
-  const page = await browser.newPage();
   /** @type {string[]} */
   const complaints = [];
-  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
-  await page.goto(`${site.origin}/`);
-  reports.push(...await page.evaluate(async ([url, list, colours, n]) => {
-    const { start } = await import(/** @type {any} */ ('/loader.js'));
-    const client = start({ endpoint: url, recipes: list });
-    await client.consent.grant();
-    for (let i = 0; i < n; i++) await client.record('choices', colours[i % colours.length]);
-    await client.flush();
-    return client.reports();
-  }, /** @type {[string, any[], string[], number]} */ ([endpoint, recipes.map(({ json }) => json), COLOURS, FROM_PAGE])));
+  // Two visitors: one of a page that reports through the edge worker, one of a page whose endpoint is the leader.
+  for (const url of [endpoint, pair.urls.leader]) {
+    const page = await (await browser.newContext()).newPage();
+    page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+    await page.goto(`${site.origin}/`);
+    reports.push(...await page.evaluate(async ([to, list, colours, n]) => {
+      const { start } = await import(/** @type {any} */ ('/loader.js'));
+      const client = start({ endpoint: to, recipes: list });
+      await client.consent.grant();
+      for (let i = 0; i < n; i++) await client.record('choices', colours[i % colours.length]);
+      await client.flush();
+      return client.reports();
+    }, /** @type {[string, any[], string[], number]} */ ([url, recipes.map(({ json }) => json), COLOURS, FROM_PAGE])));
+  }
   const device = await init({
     endpoint, recipes: recipes.map(({ json }) => json), wasm: load, dapWasm: loadDapModule, storage: memoryStorage(), locks: memoryLocks(),
     gpc: () => false,
@@ -79,13 +83,13 @@ test('page, edge worker, leader, helper, collector', { timeout: 120_000 }, async
   device.close();
 
   assert.deepEqual(complaints.filter((text) => !/favicon|404/.test(text)), []);
-  assert.equal(reports.length, 2 * (FROM_PAGE + FROM_NODE), why);
+  assert.equal(reports.length, 2 * REPORTS, why);
   assert.ok(reports.every(({ state }) => state === 'sent'), why);
   const metrics = await (await fetch(`${endpoint}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
-  assert.deepEqual(metrics.match(/relayed_reports_total\{.*\} \d+/g)?.map((line) => Number(line.split(' ')[1])), [30, 30]);
+  assert.deepEqual(metrics.match(/relayed_reports_total\{.*\} \d+/g)?.map((line) => Number(line.split(' ')[1])), [REPORTS - FROM_PAGE, REPORTS - FROM_PAGE]);
   for (const { file, hash, json: { recipe } } of recipes) {
     const records = reports.map(({ report }) => report).filter((report) => report.recipe_hash === hash);
-    assert.equal(records.length, FROM_PAGE + FROM_NODE);
+    assert.equal(records.length, REPORTS);
     const plain = records.map(({ servers: _, ...report }) => JSON.stringify(report) + '\n').join('');
     writeFileSync(pair.at(`${recipe}.ndjson`), plain);
     shoal('ingest', '--recipe', file, '-o', pair.at(`${recipe}.folded`), pair.at(`${recipe}.ndjson`));
