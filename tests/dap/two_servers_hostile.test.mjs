@@ -48,6 +48,11 @@ async function setUp(t) {
   return { pair, task, id, hour, devices };
 }
 
+/** Both servers end as an operator ends them, and a sanitizer has nothing to say. @param {import('./dap_helpers.mjs').Pair} pair */
+async function endWell(pair) {
+  for (const name of /** @type {const} */ (['leader', 'helper'])) assert.equal(await pair[name].end('SIGTERM'), 0, pair[name].log());
+}
+
 /** How many reports a server refused since its start, by reason. @param {string} url */
 async function refusals(url) {
   const metrics = await (await fetch(new URL('/metrics', url))).text();
@@ -111,6 +116,7 @@ test('reports that are tampered with are refused by the server that can tell, an
   assert.deepEqual(await refusals(pair.urls.leader), { // its own four: a, c, d and the misinformed one; and what the helper said
     hpke_decrypt_error: 4 + 1, vdaf_verify_error: 3, invalid_message: 2, report_too_early: 1, outdated_config: 1,
   });
+  await endWell(pair);
 });
 
 test('a helper answers each report of a job as the draft says, whoever asks', { timeout: 120000 }, async (t) => {
@@ -168,4 +174,5 @@ test('a helper answers each report of a job as the draft says, whoever asks', { 
   const collected = pair.collect('--task', pair.at('task.json'), '--from', moment(hour), '--to', moment(hour + 1), '--wait', '30');
   assert.equal(collected.status, 3);
   assert.match(collected.stderr, /invalidBatchSize/);
+  await endWell(pair);
 });
