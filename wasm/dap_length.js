@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipe of two servers in shoal-dap.wasm, and how long its reports are: all that an edge worker needs, which relays them unread.
 // Depends on device.js.
-import { Module } from './device.js';
+import { ARGUMENT, Module, toHex } from './device.js';
 
 /** @typedef {import('./device.js').Recipe} Recipe */
 
@@ -21,6 +21,9 @@ export function takeRecipe(module, recipe) {
   module.put(bytes);
   const err = module.x.task_of_recipe(module.base, bytes.length);
   if (err) throw module.error(err, undefined, module.text(module.x.task_error()));
+  // The task's id is the recipe's hash, which lies behind all else that is read: where it is not there, the modules are not of one build.
+  module.check(module.x.task_id(module.base));
+  if (toHex(module.take(0, 32)) !== recipe.hash) throw module.error(ARGUMENT, recipe.id, 'shoal-dap.wasm is of another version');
 }
 
 /** Bytes of an upload of one report of a recipe: the same for all. @param {WebAssembly.Module} compiled shoal-dap.wasm @param {Recipe} recipe */

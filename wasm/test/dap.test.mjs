@@ -398,6 +398,13 @@ test('no secret stays in the module\'s memory', async (t) => {
   for (const plaintext of handed) assert.ok(plaintext.every((byte) => byte === 0), 'nor in what was handed to be sealed');
 });
 
+test('a module that finds another hash in the recipe than its own module is refused', async () => {
+  const recipe = (await load()).recipe(coloursRecipe());
+  await DapTask.ofRecipe(module, recipe);
+  Object.defineProperty(recipe, 'hash', { value: '00'.repeat(32) });
+  await assert.rejects(DapTask.ofRecipe(module, recipe), /another version/);
+});
+
 test('the module imports nothing, and refuses the recipe of another build', async () => {
   assert.deepEqual(WebAssembly.Module.imports(module), []);
   const { exports } = await WebAssembly.instantiate(module, {});
