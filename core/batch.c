@@ -55,24 +55,60 @@ shoal_err shoal_batch_peek(shoal_batch *batch, const uint8_t *bytes, size_t len)
     return SHOAL_OK;
 }
 
+// Finds the first of `count` records that its mechanisms refuse; *bad is set when one is.
+static shoal_err check_records(uint32_t *bad, const shoal_recipe *recipe, const uint8_t *records, uint32_t count)
+{
+    shoal_err result = SHOAL_OK;
+    if (recipe->n_parts < 1 || recipe->n_parts > SHOAL_PARTS_MAX) return SHOAL_ERR_ARGUMENT;
+    for (uint32_t p = 0; p < recipe->n_parts; p++) {
+        const shoal_part *part = &recipe->parts[p];
+        const shoal_mechanism *mechanism = shoal_mechanism_by_id(part->mechanism);
+        for (uint32_t i = 0; i < count; i++) {
+            shoal_err err = mechanism->check(part, records + (size_t)i * recipe->record_size);
+            if (err == SHOAL_OK) continue;
+            *bad = count = i; // of the other parts only what comes before it can matter
+            result = err;
+        }
+        records += part->record_size;
+    }
+    return result;
+}
+
+#define PIECE_BYTES 32768u // of records that are summed and checked while the nearest cache holds them
+
+// Sums and checks a batch in one pass. A wrong sum is told before a bad record: damage explains both.
+static shoal_err check_body(uint32_t *bad, const shoal_batch *head, const shoal_recipe *recipe, const uint8_t *bytes)
+{
+    shoal_checksum sum;
+    shoal_err result = SHOAL_OK;
+    const uint8_t *records = bytes + SHOAL_BATCH_HEADER;
+    uint32_t size = head->record_size, most = size < PIECE_BYTES ? PIECE_BYTES / size : 1;
+    int is_ours = memcmp(head->recipe_hash, recipe->recipe_hash, 32) == 0 && size == recipe->record_size;
+    shoal_checksum_init(&sum);
+    shoal_checksum_update(&sum, bytes, SHOAL_BATCH_HEADER);
+    for (uint32_t first = 0, some; first < head->count; first += some) {
+        some = head->count - first < most ? head->count - first : most;
+        shoal_checksum_update(&sum, records + (size_t)first * size, (size_t)some * size);
+        if (!is_ours || result != SHOAL_OK) continue;
+        result = check_records(bad, recipe, records + (size_t)first * size, some);
+        if (result != SHOAL_OK) *bad += first;
+    }
+    if (load64_le(bytes + head->size - SHOAL_BATCH_TRAILER) != shoal_checksum_value(&sum)) return SHOAL_ERR_CHECKSUM;
+    if (memcmp(head->recipe_hash, recipe->recipe_hash, 32) != 0) return SHOAL_ERR_RECIPE_HASH;
+    return is_ours ? result : SHOAL_ERR_RANGE;
+}
+
 shoal_err shoal_batch_open(shoal_batch *batch, const uint8_t *bytes, size_t len, const shoal_recipe *recipe,
                            uint32_t *bad_record)
 {
     shoal_batch head;
+    uint32_t bad = UINT32_MAX;
     shoal_err err = shoal_batch_peek(&head, bytes, len);
     if (err != SHOAL_OK) return err;
     if (len < head.size) return SHOAL_ERR_TRUNCATED;
     if (len > head.size) return SHOAL_ERR_EXTRA;
-    size_t body = len - SHOAL_BATCH_TRAILER;
-    if (load64_le(bytes + body) != shoal_checksum_of(bytes, body)) return SHOAL_ERR_CHECKSUM;
-    if (memcmp(head.recipe_hash, recipe->recipe_hash, 32) != 0) return SHOAL_ERR_RECIPE_HASH;
-    if (head.record_size != recipe->record_size) return SHOAL_ERR_RANGE;
-    for (uint32_t i = 0; i < head.count; i++) {
-        err = shoal_record_check(recipe, bytes + SHOAL_BATCH_HEADER + (size_t)i * head.record_size);
-        if (err == SHOAL_OK) continue;
-        if (bad_record != NULL) *bad_record = i;
-        return err;
-    }
-    *batch = head;
-    return SHOAL_OK;
+    err = check_body(&bad, &head, recipe, bytes);
+    if (err == SHOAL_ERR_RECORD && bad_record != NULL) *bad_record = bad;
+    if (err == SHOAL_OK) *batch = head;
+    return err;
 }

@@ -30,7 +30,10 @@ void shoal_checksum_init(shoal_checksum *sum)
 // Nothing is left over from before.
 static void absorb(shoal_checksum *sum, const uint8_t *bytes, size_t len)
 {
-    for (; len >= 32; bytes += 32, len -= 32) absorb_block(sum->lane, bytes);
+    uint64_t lane[4]; // the compiler's own: bytes could be part of *sum for all that it knows
+    memcpy(lane, sum->lane, sizeof lane);
+    for (; len >= 32; bytes += 32, len -= 32) absorb_block(lane, bytes);
+    memcpy(sum->lane, lane, sizeof lane);
     memcpy(sum->tail, bytes, len);
     sum->tail_len = (uint32_t)len;
 }

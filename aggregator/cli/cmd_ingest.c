@@ -17,8 +17,7 @@
 #include "reader.h"
 #include "talk.h"
 
-#define READER_BYTES ((uint64_t)1 << 20) // of lines and their records
-#define LEAST_BUFFER ((size_t)64 << 10)  // below it --memory is refused
+#define LEAST_BUFFER ((size_t)64 << 10) // below it --memory is refused
 
 static const char help_text[] =
     "Usage: shoal ingest --recipe R -o ACC FILE...\n\n"
@@ -73,20 +72,22 @@ typedef struct ingesting {
     uint64_t n_repeated;
 } ingesting;
 
-static shoal_err take_records(void *context, agg_error *error, const uint8_t *batch_id, const uint8_t *records,
-                              uint32_t count)
+static shoal_err take_records(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     ingesting *in = context;
-    int was_there = 0;
-    if (batch_id != NULL) {
-        shoal_err err = agg_batch_ids_add(&in->ids, error, batch_id, &was_there);
+    agg_folder_run fresh[AGG_RUNS_MAX];
+    uint32_t n_fresh = 0;
+    for (uint32_t i = 0; i < n_runs; i++) {
+        int was_there = 0;
+        shoal_err err =
+            runs[i].batch_id == NULL ? SHOAL_OK : agg_batch_ids_add(&in->ids, error, runs[i].batch_id, &was_there);
         if (err != SHOAL_OK) return err;
+        if (was_there)
+            in->n_repeated++;
+        else
+            fresh[n_fresh++] = (agg_folder_run){runs[i].records, runs[i].count};
     }
-    if (was_there) {
-        in->n_repeated++;
-        return SHOAL_OK;
-    }
-    return agg_folder_add(&in->folder, error, records, count);
+    return agg_folder_add_runs(&in->folder, error, fresh, n_fresh);
 }
 
 // Bytes of a file, for the time left; 0 where that is not known.
@@ -104,7 +105,7 @@ static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a
     agg_read_count count = {0, 0, 0, 0, 0};
     cli_progress progress;
     cli_progress_start(&progress, command, "bytes", size_of(path));
-    agg_reader reader = {recipe, take_records, in, cli_talk, command, cli_progress_show, &progress};
+    agg_reader reader = {recipe, take_records, in, cli_talk, command, cli_progress_show, &progress, a->n_threads};
     shoal_err err = agg_reader_file(&count, error, &reader, path);
     cli_progress_end(&progress);
     if (err != SHOAL_OK || count.rejected == 0) return err;
@@ -130,25 +131,27 @@ static uint64_t input_bytes(const arguments *a)
     return sum;
 }
 
-// The reader's window: a batch is read whole, into memory that doubles as it grows. The first of each file stands for its others.
-static uint64_t window_bytes(const arguments *a)
+// What the reader takes of the files. The first batch of each stands for its others.
+static uint64_t reader_bytes(const arguments *a, const agg_recipe *recipe, uint64_t input)
 {
     uint64_t most = 0;
     for (int i = 0; i < a->n_files; i++) {
         uint8_t head[SHOAL_BATCH_HEADER];
-        shoal_batch batch;
+        shoal_batch batch = {.size = 0};
         FILE *stream = size_of(a->files[i]) > 0 ? fopen(a->files[i], "rb") : NULL;
         size_t len = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
         if (stream != NULL) fclose(stream);
-        if (shoal_batch_peek(&batch, head, len) == SHOAL_OK && batch.size > most) most = batch.size;
+        uint64_t batch_bytes = shoal_batch_peek(&batch, head, len) == SHOAL_OK ? batch.size : 0;
+        uint64_t bytes = agg_reader_memory(recipe, a->n_threads, batch_bytes);
+        if (bytes > most) most = bytes;
     }
-    return 2 * most + READER_BYTES;
+    return input < most / 2 ? 2 * input : most; // the file, and records of its lines
 }
 
 // What is taken beside the folder, of an empty accumulator of the recipe.
-static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a)
+static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a, const agg_recipe *recipe)
 {
-    uint64_t bytes = window_bytes(a), input = input_bytes(a);
+    uint64_t input = input_bytes(a), bytes = reader_bytes(a, recipe, input);
     for (uint32_t i = 0; i < acc->n_parts; i++) bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
     if (agg_accumulator_keeps_records(acc)) bytes += input < AGG_RECORD_SET_BYTES ? input : AGG_RECORD_SET_BYTES;
     return bytes;
@@ -156,10 +159,11 @@ static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a)
 
 // Finds how large the folder's buffer may be: no larger than what comes, and less where --memory asks for that; then says
 // what is taken in all.
-static shoal_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulator *acc, const arguments *a)
+static shoal_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulator *acc, const arguments *a,
+                             const agg_recipe *recipe)
 {
     char command[] = "ingest";
-    uint64_t fixed = fixed_bytes(acc, a), input = input_bytes(a), bytes = 0;
+    uint64_t fixed = fixed_bytes(acc, a, recipe), input = input_bytes(a), bytes = 0;
     agg_folder_memory folder = agg_folder_memory_of(acc, 0, a->n_threads);
     *buffer = (size_t)(input < folder.buffer ? input : folder.buffer);
     for (;; *buffer -= *buffer / 8) {
@@ -209,7 +213,7 @@ static shoal_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_erro
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s exists; --append adds to it", a->output);
     shoal_err err = agg_accumulator_init(acc, error, &recipe->recipe);
     if (err != SHOAL_OK) return err;
-    err = plan_memory(buffer, error, acc, a);
+    err = plan_memory(buffer, error, acc, a, recipe);
     if (err == SHOAL_OK && !exists) return SHOAL_OK;
     agg_accumulator_release(acc);
     return err == SHOAL_OK ? load_accumulator(acc, error, a->output, recipe) : err;

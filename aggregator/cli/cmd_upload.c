@@ -99,14 +99,13 @@ typedef struct uploading {
     size_t record_size;
 } uploading;
 
-static shoal_err take_records(void *context, agg_error *error, const uint8_t *batch_id, const uint8_t *records,
-                              uint32_t count)
+static shoal_err take_records(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     uploading *up = context;
     shoal_err err = SHOAL_OK;
-    (void)batch_id;
-    for (uint32_t i = 0; i < count && err == SHOAL_OK; i++)
-        err = agg_dap_upload_add_record(up->uploader, error, records + i * up->record_size);
+    for (uint32_t r = 0; r < n_runs; r++)
+        for (uint32_t i = 0; i < runs[r].count && err == SHOAL_OK; i++)
+            err = agg_dap_upload_add_record(up->uploader, error, runs[r].records + i * up->record_size);
     return err;
 }
 
@@ -124,7 +123,7 @@ static shoal_err upload_files(agg_dap_uploader *uploader, agg_read_count *count,
     char command[] = "upload";
     uploading up = {uploader, recipe->recipe.record_size};
     cli_progress progress;
-    agg_reader reader = {recipe, take_records, &up, cli_talk, command, cli_progress_show, &progress};
+    agg_reader reader = {recipe, take_records, &up, cli_talk, command, cli_progress_show, &progress, 1};
     shoal_err err = SHOAL_OK;
     for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) {
         cli_progress_start(&progress, command, "bytes", size_of(a->files[i]));

@@ -1,148 +1,216 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams of batches and NDJSON reports; see reader.h.
+//
+// Where there are threads, and all is in memory, they share a few MiB at a time: each reads the reports of its share of lines up to the
+// first that is not, byte for byte, as the recipe's reports are (report_json.h), or checks its share of batches. What comes of it is given out
+// in order, and the lines that were left are read one by one, as those of a pipe are.
 #include "reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg_parallel.h"
 #include "agg_size.h"
 #include "batch.h"
+#include "read_window.h"
 #include "report_json.h"
 
-#define CHUNK ((size_t)1 << 18)
-#define RUN_MAX 4096u // records of NDJSON lines given to the sink at once
-
-// Where bytes come from: a FILE, or memory.
-typedef struct source {
-    FILE *stream;
-    const uint8_t *bytes;
-    size_t left;
-} source;
-
-// The part of the stream that is in memory: bytes [start, end) of buffer.
-typedef struct window {
-    source from;
-    uint8_t *buffer;
-    size_t cap, start, end;
-    int is_over;
-} window;
+#define RUN_MAX 4096u                     // records of NDJSON lines given to the sink at once by one thread
+#define SHARED_BYTES ((size_t)12 << 20)   // that threads share
+#define SHARE_BYTES_MIN ((size_t)1 << 20) // of each
 
 typedef struct reading {
     agg_read_count *count;
     agg_error *error;
     const agg_reader *reader;
     const char *name;
-    window window;
+    unsigned n_threads;       // 1 where not all is in memory
+    uint64_t n_batches, line; // of this stream, that were taken
+    agg_read_window window;
 } reading;
 
-static size_t source_read(source *from, uint8_t *out, size_t len)
+static size_t available(const reading *r)
 {
-    if (from->stream != NULL) return fread(out, 1, len, from->stream);
-    if (len > from->left) len = from->left;
-    if (len > 0) memcpy(out, from->bytes, len);
-    from->bytes += len;
-    from->left -= len;
-    return len;
+    return agg_read_window_has(&r->window);
 }
 
-static size_t available(const window *w)
-{
-    return w->end - w->start;
-}
-
-// Reads until the window holds `needed` bytes or the stream is over. Memory grows with what came, not with what was announced.
 static shoal_err fill(reading *r, size_t needed)
 {
-    window *w = &r->window;
-    if (available(w) >= needed) return SHOAL_OK;
-    if (w->start > 0 && needed > w->cap - w->start) {
-        memmove(w->buffer, w->buffer + w->start, w->end - w->start);
-        w->end -= w->start;
-        w->start = 0;
-    }
-    while (available(w) < needed && !w->is_over) {
-        void *buffer = w->buffer;
-        shoal_err err = agg_grow(&buffer, &w->cap, w->end + (w->end == w->cap ? CHUNK : 0), 1, r->error);
-        w->buffer = buffer;
-        if (err != SHOAL_OK) return err;
-        size_t got = source_read(&w->from, w->buffer + w->end, w->cap - w->end);
-        w->is_over = got == 0;
-        w->end += got;
-        r->count->bytes += got;
-        if (r->reader->progress != NULL) r->reader->progress(r->reader->progress_context, r->count->bytes);
-    }
-    if (w->from.stream != NULL && ferror(w->from.stream))
-        return agg_fail(r->error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot read: %s", r->name, strerror(errno));
-    return SHOAL_OK;
+    uint64_t before = r->count->bytes;
+    shoal_err err = agg_read_window_fill(&r->window, r->error, &r->count->bytes, needed);
+    if (err == AGG_ERR_IO) agg_error_prefix(r->error, "%s", r->name);
+    if (r->reader->progress != NULL && r->count->bytes > before)
+        r->reader->progress(r->reader->progress_context, r->count->bytes);
+    return err;
 }
 
-static shoal_err batch_failed(reading *r, shoal_err err, uint64_t number, const char *detail)
+// Gives runs out, the records of what the window's start has just passed.
+static shoal_err give(reading *r, const agg_run *runs, uint32_t n_runs)
 {
-    int exit_code = err == SHOAL_ERR_RECIPE_HASH ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
-    return agg_fail(r->error, err, exit_code, "%s: batch %llu: %s%s", r->name, (unsigned long long)number, detail,
-                    shoal_err_text(err));
+    uint64_t before = r->count->bytes;
+    shoal_err err = n_runs > 0 ? r->reader->sink(r->reader->sink_context, r->error, runs, n_runs) : SHOAL_OK;
+    for (uint32_t i = 0; err == SHOAL_OK && i < n_runs; i++) r->count->records += runs[i].count;
+    agg_read_window_pass(&r->window, &r->count->bytes);
+    if (r->reader->progress != NULL && r->count->bytes > before)
+        r->reader->progress(r->reader->progress_context, r->count->bytes);
+    return err;
 }
 
-static shoal_err take_batch(reading *r, uint64_t number)
+static size_t share_bytes(unsigned n_threads)
 {
-    window *w = &r->window;
-    shoal_batch batch;
-    uint32_t bad = UINT32_MAX;
+    size_t bytes = SHARED_BYTES / n_threads;
+    return bytes > SHARE_BYTES_MIN ? bytes : SHARE_BYTES_MIN;
+}
+
+// ---- batches ----
+
+static shoal_err batch_failed(reading *r, shoal_err err, uint32_t bad)
+{
     char detail[32] = "";
-    shoal_err err = shoal_batch_peek(&batch, w->buffer + w->start, available(w));
-    if (err != SHOAL_OK) return batch_failed(r, err, number, "");
-    size_t size = (size_t)batch.size;
-    err = fill(r, size);
-    if (err != SHOAL_OK) return err;
-    if (available(w) < size) return batch_failed(r, SHOAL_ERR_TRUNCATED, number, "");
-    err = shoal_batch_open(&batch, w->buffer + w->start, size, &r->reader->recipe->recipe, &bad);
+    int exit_code = err == SHOAL_ERR_RECIPE_HASH ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
     if (bad != UINT32_MAX) snprintf(detail, sizeof detail, "record %u: ", bad + 1);
-    if (err != SHOAL_OK) return batch_failed(r, err, number, detail);
-    err = r->reader->sink(r->reader->sink_context, r->error, batch.id, w->buffer + w->start + SHOAL_BATCH_HEADER,
-                          batch.count);
+    return agg_fail(r->error, err, exit_code, "%s: batch %llu: %s%s", r->name, (unsigned long long)(r->n_batches + 1),
+                    detail, shoal_err_text(err));
+}
+
+// A batch that is whole, and what checking it came to.
+typedef struct opened {
+    const uint8_t *bytes;
+    shoal_batch batch;
+    shoal_err err;
+    uint32_t bad;
+} opened;
+
+static void open_batch(opened *o, const shoal_recipe *recipe)
+{
+    o->bad = UINT32_MAX;
+    o->err = shoal_batch_open(&o->batch, o->bytes, (size_t)o->batch.size, recipe, &o->bad);
+}
+
+// Gives out the batches before the first that is refused, and tells of that.
+static shoal_err give_batches(reading *r, const opened *batches, uint32_t n)
+{
+    agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0}};
+    uint32_t n_good = 0;
+    for (; n_good < n && batches[n_good].err == SHOAL_OK; n_good++) {
+        const opened *o = &batches[n_good];
+        runs[n_good] = (agg_run){o->batch.id, o->bytes + SHOAL_BATCH_HEADER, o->batch.count};
+        r->window.start += (size_t)o->batch.size;
+    }
+    shoal_err err = give(r, runs, n_good);
     if (err != SHOAL_OK) return err;
-    w->start += size;
-    r->count->batches++;
-    r->count->records += batch.count;
-    return SHOAL_OK;
+    r->n_batches += n_good;
+    r->count->batches += n_good;
+    return n_good < n ? batch_failed(r, batches[n_good].err, batches[n_good].bad) : SHOAL_OK;
+}
+
+static shoal_err take_batch(reading *r)
+{
+    opened o;
+    shoal_err err = shoal_batch_peek(&o.batch, r->window.bytes + r->window.start, available(r));
+    if (err != SHOAL_OK) return batch_failed(r, err, UINT32_MAX);
+    err = fill(r, (size_t)o.batch.size);
+    if (err != SHOAL_OK) return err;
+    if (available(r) < o.batch.size) return batch_failed(r, SHOAL_ERR_TRUNCATED, UINT32_MAX);
+    o.bytes = r->window.bytes + r->window.start;
+    open_batch(&o, &r->reader->recipe->recipe);
+    return give_batches(r, &o, 1);
+}
+
+typedef struct batch_group {
+    const shoal_recipe *recipe;
+    opened batches[AGG_RUNS_MAX];
+    uint32_t n;
+} batch_group;
+
+static void open_part(void *context, unsigned part, unsigned n_parts)
+{
+    batch_group *group = context;
+    for (uint32_t i = part; i < group->n; i += n_parts) open_batch(&group->batches[i], group->recipe);
+}
+
+// Finds the next batches that are whole, for the threads to share.
+static void gather_batches(batch_group *group, const reading *r)
+{
+    const uint8_t *at = r->window.bytes + r->window.start;
+    size_t left = available(r), most = share_bytes(r->n_threads) * r->n_threads;
+    for (group->n = 0; group->n < AGG_RUNS_MAX; group->n++) {
+        opened *o = &group->batches[group->n];
+        shoal_err err = shoal_batch_peek(&o->batch, at, left);
+        if (err != SHOAL_OK || o->batch.size > left || (group->n > 0 && o->batch.size > most)) return;
+        o->bytes = at;
+        at += o->batch.size;
+        left -= (size_t)o->batch.size;
+        most -= o->batch.size < most ? (size_t)o->batch.size : most;
+    }
+}
+
+static shoal_err take_batches(reading *r)
+{
+    batch_group group = {.recipe = &r->reader->recipe->recipe};
+    gather_batches(&group, r);
+    if (group.n < 2) return take_batch(r);
+    agg_parallel(r->n_threads < group.n ? r->n_threads : group.n, open_part, &group);
+    return give_batches(r, group.batches, group.n);
 }
 
 static shoal_err read_batches(reading *r)
 {
-    for (uint64_t number = 1;; number++) {
+    for (;;) {
         shoal_err err = fill(r, SHOAL_BATCH_HEADER);
-        if (err != SHOAL_OK || available(&r->window) == 0) return err;
-        err = take_batch(r, number);
+        if (err != SHOAL_OK || available(r) == 0) return err;
+        err = r->n_threads > 1 ? take_batches(r) : take_batch(r);
         if (err != SHOAL_OK) return err;
     }
 }
 
+// ---- lines ----
+
+// Records of lines that were taken one after another, on their way out.
 typedef struct record_run {
+    agg_report_frame frame;
     uint8_t *records;
     uint32_t count;
 } record_run;
 
 static shoal_err give_run(reading *r, record_run *run)
 {
-    if (run->count == 0) return SHOAL_OK;
-    shoal_err err = r->reader->sink(r->reader->sink_context, r->error, NULL, run->records, run->count);
-    r->count->records += err == SHOAL_OK ? run->count : 0;
+    const agg_run one = {NULL, run->records, run->count};
+    shoal_err err = give(r, &one, run->count > 0 ? 1 : 0);
     run->count = 0;
     return err;
 }
 
-static void reject(reading *r, agg_error *why, uint64_t line)
+// Reads lines as long as they are the recipe's own reports. *at moves to the first that is not, or does not end before `end`.
+// Returns: how many; `room` at most.
+static uint32_t read_framed(uint8_t *records, uint32_t room, const agg_report_frame *frame, const uint8_t **at,
+                            const uint8_t *end)
+{
+    uint32_t count = 0;
+    size_t size = frame->text.recipe->record_size;
+    if (frame->size >= AGG_REPORT_LINE_MAX) return 0; // no line may be that long
+    while (count < room && (size_t)(end - *at) > frame->size) {
+        const uint8_t *after = *at + frame->size;
+        if (*after == '\r' && after + 1 < end) after++;
+        if (*after != '\n' || !agg_report_read(records + count * size, frame, (const char *)*at)) break;
+        *at = after + 1;
+        count++;
+    }
+    return count;
+}
+
+static void reject(reading *r, agg_error *why)
 {
     char text[sizeof why->text];
     r->count->rejected++;
     if (r->reader->talk == NULL || r->count->rejected > AGG_TALK_MAX) return;
-    agg_error_prefix(why, "%s: line %llu", r->name, (unsigned long long)line);
+    agg_error_prefix(why, "%s: line %llu", r->name, (unsigned long long)r->line);
     memcpy(text, why->text, sizeof text);
     r->reader->talk(r->reader->talk_context, text);
 }
 
-static shoal_err take_line(reading *r, record_run *run, const char *line, size_t len, uint64_t number)
+static shoal_err take_line(reading *r, record_run *run, const char *line, size_t len)
 {
     agg_error why;
     const agg_recipe *recipe = r->reader->recipe;
@@ -151,109 +219,232 @@ static shoal_err take_line(reading *r, record_run *run, const char *line, size_t
     r->count->lines++;
     uint8_t *record = run->records + (size_t)run->count * recipe->recipe.record_size;
     if (agg_report_parse(record, &why, recipe, line, len) != SHOAL_OK)
-        reject(r, &why, number);
+        reject(r, &why);
     else
         run->count++;
     return run->count == RUN_MAX ? give_run(r, run) : SHOAL_OK;
 }
 
 // Finds the next line; the last one may lack its newline. Returns 0 when there is none.
-static int next_line(window *w, size_t *len, int *is_whole)
+static int next_line(const reading *r, size_t *len, int *is_whole)
 {
-    uint8_t *from = w->buffer + w->start;
-    uint8_t *newline = available(w) > 0 ? memchr(from, '\n', available(w)) : NULL;
-    *is_whole = newline != NULL || w->is_over;
-    *len = newline != NULL ? (size_t)(newline - from) : available(w);
-    return available(w) > 0;
+    const uint8_t *from = r->window.bytes + r->window.start;
+    const uint8_t *newline = available(r) > 0 ? memchr(from, '\n', available(r)) : NULL;
+    *is_whole = newline != NULL || r->window.is_over;
+    *len = newline != NULL ? (size_t)(newline - from) : available(r);
+    return available(r) > 0;
+}
+
+static void pass_line(reading *r, size_t len)
+{
+    r->window.start += len + (len < available(r) ? 1 : 0);
 }
 
 // Drops an over-long line up to its newline, without holding it.
 static shoal_err skip_line(reading *r)
 {
-    window *w = &r->window;
     size_t len = 0;
     int is_whole = 0;
     for (;;) {
-        w->start = w->end;
+        r->window.start = r->window.end;
         shoal_err err = fill(r, 1);
-        if (err != SHOAL_OK || !next_line(w, &len, &is_whole)) return err;
+        if (err != SHOAL_OK || !next_line(r, &len, &is_whole)) return err;
         if (!is_whole) continue;
-        w->start += len + (len < available(w) ? 1 : 0);
+        pass_line(r, len);
         return SHOAL_OK;
     }
 }
 
-static shoal_err read_lines_into(reading *r, record_run *run)
+static shoal_err refuse_long_line(reading *r, size_t len, int is_whole)
 {
-    window *w = &r->window;
+    agg_error why;
+    r->count->lines++;
+    agg_fail(&why, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "is longer than %zu bytes", AGG_REPORT_LINE_MAX);
+    reject(r, &why);
+    if (!is_whole) return skip_line(r);
+    pass_line(r, len);
+    return SHOAL_OK;
+}
+
+// Takes one line, whatever it holds. *is_there: whether there was one.
+static shoal_err take_any_line(reading *r, record_run *run, int *is_there)
+{
     size_t len = 0;
     int is_whole = 0;
-    for (uint64_t number = 1;; number++) {
+    shoal_err err = SHOAL_OK;
+    while (err == SHOAL_OK && (!next_line(r, &len, &is_whole) || !is_whole) && !r->window.is_over &&
+           available(r) <= AGG_REPORT_LINE_MAX)
+        err = fill(r, available(r) + 1);
+    if (err != SHOAL_OK) return err;
+    *is_there = next_line(r, &len, &is_whole);
+    if (!*is_there) return SHOAL_OK;
+    r->line++;
+    if (!is_whole || len > AGG_REPORT_LINE_MAX) return refuse_long_line(r, len, is_whole);
+    err = take_line(r, run, (const char *)r->window.bytes + r->window.start, len);
+    pass_line(r, len);
+    return err;
+}
+
+// Takes the lines that begin before `limit` (of the window; SIZE_MAX: all), and gives their records out.
+static shoal_err take_lines(reading *r, record_run *run, size_t limit)
+{
+    agg_read_window *w = &r->window;
+    size_t size = run->frame.text.recipe->record_size;
+    for (int is_there = 1; is_there && w->start < limit;) {
+        const uint8_t *from = w->bytes + w->start, *at = from, *end = w->bytes + (limit < w->end ? limit : w->end);
+        uint32_t n = read_framed(run->records + run->count * size, RUN_MAX - run->count, &run->frame, &at, end);
+        run->count += n;
+        r->count->lines += n;
+        r->line += n;
+        w->start += (size_t)(at - from);
         shoal_err err = SHOAL_OK;
-        while (err == SHOAL_OK && (!next_line(w, &len, &is_whole) || !is_whole) && !w->is_over &&
-               available(w) <= AGG_REPORT_LINE_MAX)
-            err = fill(r, available(w) + 1);
+        if (run->count == RUN_MAX)
+            err = give_run(r, run);
+        else if (w->start < limit)
+            err = take_any_line(r, run, &is_there);
         if (err != SHOAL_OK) return err;
-        if (!next_line(w, &len, &is_whole)) return give_run(r, run);
-        if (!is_whole || len > AGG_REPORT_LINE_MAX) {
-            agg_error why;
-            r->count->lines++;
-            agg_fail(&why, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "is longer than %zu bytes", AGG_REPORT_LINE_MAX);
-            reject(r, &why, number);
-            if (!is_whole) {
-                err = skip_line(r);
-                if (err != SHOAL_OK) return err;
-                continue;
-            }
-        } else {
-            err = take_line(r, run, (const char *)w->buffer + w->start, len, number);
-            if (err != SHOAL_OK) return err;
-        }
-        w->start += len + (len < available(w) ? 1 : 0);
     }
+    return give_run(r, run);
+}
+
+// Lines [start, end) of the window, of which a thread took those before `stop`.
+typedef struct line_share {
+    size_t start, stop, end;
+    uint8_t *records;
+    uint32_t count;
+} line_share;
+
+typedef struct line_shares {
+    const agg_report_frame *frame;
+    const uint8_t *bytes;
+    uint32_t room; // records of a share
+    unsigned n;
+    line_share at[AGG_THREADS_MAX];
+} line_shares;
+
+static void read_share(void *context, unsigned part, unsigned n_parts)
+{
+    line_shares *shares = context;
+    line_share *share = &shares->at[part];
+    const uint8_t *at = shares->bytes + share->start;
+    (void)n_parts;
+    share->count = read_framed(share->records, shares->room, shares->frame, &at, shares->bytes + share->end);
+    share->stop = (size_t)(at - shares->bytes);
+}
+
+// Cuts what comes next where lines end.
+static void cut_shares(line_shares *shares, const agg_read_window *w, unsigned n_threads)
+{
+    size_t at = w->start, most = share_bytes(n_threads);
+    for (shares->n = 0; shares->n < n_threads && at < w->end; shares->n++) {
+        line_share *share = &shares->at[shares->n];
+        const uint8_t *newline = w->end - at > most ? memchr(w->bytes + at + most, '\n', w->end - at - most) : NULL;
+        share->start = at;
+        share->end = at = newline != NULL ? (size_t)(newline - w->bytes) + 1 : w->end;
+    }
+}
+
+// Gives out what the threads read, in order; what they left of a share is read first.
+static shoal_err give_shares(reading *r, record_run *rest, const line_shares *shares)
+{
+    agg_run runs[AGG_RUNS_MAX];
+    uint32_t n_runs = 0;
+    for (unsigned i = 0; i < shares->n; i++) {
+        const line_share *share = &shares->at[i];
+        r->window.start = share->stop;
+        r->line += share->count;
+        r->count->lines += share->count;
+        if (share->count > 0) runs[n_runs++] = (agg_run){NULL, share->records, share->count};
+        if (share->stop == share->end && i + 1 < shares->n && n_runs < AGG_RUNS_MAX) continue;
+        shoal_err err = give(r, runs, n_runs);
+        if (err == SHOAL_OK) err = take_lines(r, rest, share->end);
+        if (err != SHOAL_OK) return err;
+        n_runs = 0;
+    }
+    return SHOAL_OK;
+}
+
+static shoal_err take_shared_lines(reading *r, record_run *rest)
+{
+    size_t size = rest->frame.text.recipe->record_size;
+    line_shares shares = {.frame = &rest->frame, .bytes = r->window.bytes};
+    shares.room = (uint32_t)(share_bytes(r->n_threads) / (rest->frame.size + 1)) + 1;
+    uint8_t *records = agg_alloc(r->error, r->n_threads, size * shares.room);
+    shoal_err err = records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    for (unsigned i = 0; records != NULL && i < r->n_threads; i++)
+        shares.at[i].records = records + i * size * shares.room;
+    while (err == SHOAL_OK && available(r) > 0) {
+        cut_shares(&shares, &r->window, r->n_threads);
+        agg_parallel(shares.n, read_share, &shares);
+        err = give_shares(r, rest, &shares);
+    }
+    free(records);
+    return err;
 }
 
 static shoal_err read_lines(reading *r)
 {
-    record_run run = {agg_alloc(r->error, RUN_MAX, r->reader->recipe->recipe.record_size), 0};
+    record_run run;
+    run.count = 0;
+    run.records = agg_alloc(r->error, RUN_MAX, r->reader->recipe->recipe.record_size);
     if (run.records == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = read_lines_into(r, &run);
+    agg_report_frame_init(&run.frame, r->reader->recipe, agg_cpu_chosen());
+    int is_shared = r->n_threads > 1 && available(r) > SHARE_BYTES_MIN;
+    shoal_err err = is_shared ? take_shared_lines(r, &run) : take_lines(r, &run, SIZE_MAX);
     free(run.records);
     return err;
 }
 
-static shoal_err read_source(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
-                             source from)
+// ---- streams ----
+
+static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
+                             agg_read_window window)
 {
     shoal_batch head;
-    reading r = {count, error, reader, name, {from, NULL, 0, 0, 0, 0}};
+    unsigned n_threads = reader->n_threads < AGG_THREADS_MAX ? reader->n_threads : AGG_THREADS_MAX;
+    reading r = {count, error, reader, name, window.stream == NULL && n_threads > 1 ? n_threads : 1, 0, 0, window};
     shoal_err err = fill(&r, SHOAL_BATCH_HEADER);
-    if (err == SHOAL_OK && available(&r.window) > 0) {
-        shoal_err kind = shoal_batch_peek(&head, r.window.buffer, available(&r.window));
+    if (err == SHOAL_OK && available(&r) > 0) {
+        shoal_err kind = shoal_batch_peek(&head, r.window.bytes, available(&r));
         err = kind == SHOAL_ERR_MAGIC ? read_lines(&r) : read_batches(&r);
     }
-    free(r.window.buffer);
+    agg_read_window_release(&r.window);
     return err;
+}
+
+uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_t batch_bytes)
+{
+    uint64_t size = recipe->recipe.record_size, share = n_threads > 1 ? share_bytes(n_threads) : 0;
+    uint64_t shared = n_threads > 1 ? n_threads * share : SHARE_BYTES_MIN;
+    if (batch_bytes > 0) return SHARE_BYTES_MIN + (batch_bytes > shared ? batch_bytes : shared);
+    uint64_t room = share / (agg_report_size(recipe) + 1) + 1;
+    return SHARE_BYTES_MIN + shared + (RUN_MAX + n_threads * room) * size;
 }
 
 shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
                             FILE *stream)
 {
-    return read_source(count, error, reader, name, (source){stream, NULL, 0});
+    agg_read_window window;
+    agg_read_window_open(&window, stream, 0);
+    return read_window(count, error, reader, name, window);
 }
 
 shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
                            const uint8_t *bytes, size_t len)
 {
-    return read_source(count, error, reader, name, (source){NULL, bytes, len});
+    agg_read_window window;
+    agg_read_window_open_bytes(&window, bytes, len);
+    return read_window(count, error, reader, name, window);
 }
 
 shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *path)
 {
+    agg_read_window window;
     if (strcmp(path, "-") == 0) return agg_reader_stream(count, error, reader, "standard input", stdin);
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
-    shoal_err err = agg_reader_stream(count, error, reader, path, stream);
+    agg_read_window_open(&window, stream, 1);
+    shoal_err err = read_window(count, error, reader, path, window);
     fclose(stream);
     return err;
 }

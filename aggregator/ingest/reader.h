@@ -4,6 +4,9 @@
 //
 // A damaged batch stops the stream with an error that names the batch, and none of its records is given out. A bad
 // NDJSON line is counted, its reason told for the first few, and the stream goes on: the caller decides how many are too many.
+//
+// Files are read where the kernel has them (mapped_file.h), lines and batches of one on several threads at a time; pipes by one. What comes
+// out, and in which order, does not depend on either.
 #ifndef READER_H
 #define READER_H
 
@@ -12,23 +15,31 @@
 
 #include "recipe_json.h"
 
-// Takes `count` checked records of recipe->record_size bytes each.
-//   batch_id: 16 bytes, or NULL for records of NDJSON lines
+// Checked records that lie together, recipe->record_size bytes each.
+typedef struct agg_run {
+    const uint8_t *batch_id; // 16 bytes, or NULL for records of NDJSON lines
+    const uint8_t *records;
+    uint32_t count;
+} agg_run;
+
+#define AGG_RUNS_MAX 256u // that are given out at once
+
+// Takes 1 .. AGG_RUNS_MAX runs, in the order of the stream.
 // Returns: SHOAL_OK to go on; anything else stops the reader, which hands it on.
-typedef shoal_err (*agg_sink)(void *context, agg_error *error, const uint8_t *batch_id, const uint8_t *records,
-                              uint32_t count);
+typedef shoal_err (*agg_sink)(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs);
 
 // Is told of rejected lines: a text without the line itself.
 typedef void (*agg_talk)(void *context, const char *text);
 
 typedef struct agg_reader {
     const agg_recipe *recipe;
-    agg_sink sink;
+    agg_sink sink; // called by the caller's own thread
     void *sink_context;
     agg_talk talk; // may be NULL
     void *talk_context;
     void (*progress)(void *context, uint64_t bytes); // bytes read so far, now and then; may be NULL
     void *progress_context;
+    unsigned n_threads; // of a file or of memory; 0 is 1
 } agg_reader;
 
 typedef struct agg_read_count {
@@ -37,6 +48,10 @@ typedef struct agg_read_count {
 
 #define AGG_TALK_MAX 10                       // rejected lines of a stream that are told one by one
 #define AGG_REPORT_LINE_MAX ((size_t)1 << 18) // bytes of one NDJSON line
+
+// Finds the most that a reader of files takes: of their bytes those that it looks at, and records of their lines.
+//   batch_bytes: of the largest batch, which is looked at whole; 0: of lines
+uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_t batch_bytes);
 
 // Reads a stream to its end.
 //   count: added to, not reset; also written on error

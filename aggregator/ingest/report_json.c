@@ -111,20 +111,18 @@ static int print_micro(char *out, size_t cap, int64_t micro)
     return len;
 }
 
-#define HEAD_MAX 768 // a key of 64, a hash of 64, at most ten parameters of 24, and their names
-
 // Everything before the record's text.
-static size_t print_head(char out[HEAD_MAX], const agg_recipe *recipe)
+static size_t print_head(char out[AGG_REPORT_HEAD_MAX], const agg_recipe *recipe)
 {
     const char *name = NULL;
     int64_t micro = 0;
-    int len = snprintf(out, HEAD_MAX, "{\"key\":\"%s\",\"recipe_hash\":\"%s\",\"parameters\":{", recipe->id,
+    int len = snprintf(out, AGG_REPORT_HEAD_MAX, "{\"key\":\"%s\",\"recipe_hash\":\"%s\",\"parameters\":{", recipe->id,
                        recipe->hash_hex);
     for (uint32_t i = 0; shoal_recipe_parameter(&name, &micro, &recipe->recipe, i); i++) {
-        len += snprintf(out + len, HEAD_MAX - (size_t)len, "%s\"%s\":", i > 0 ? "," : "", name);
-        len += print_micro(out + len, HEAD_MAX - (size_t)len, micro);
+        len += snprintf(out + len, AGG_REPORT_HEAD_MAX - (size_t)len, "%s\"%s\":", i > 0 ? "," : "", name);
+        len += print_micro(out + len, AGG_REPORT_HEAD_MAX - (size_t)len, micro);
     }
-    len += snprintf(out + len, HEAD_MAX - (size_t)len, "},\"records\":[\"");
+    len += snprintf(out + len, AGG_REPORT_HEAD_MAX - (size_t)len, "},\"records\":[\"");
     return (size_t)len;
 }
 
@@ -132,17 +130,31 @@ static const char tail[] = "\"]}";
 
 size_t agg_report_size(const agg_recipe *recipe)
 {
-    char head[HEAD_MAX];
+    char head[AGG_REPORT_HEAD_MAX];
     return print_head(head, recipe) + recipe->recipe.text_size + sizeof tail - 1;
 }
 
 shoal_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe, const uint8_t *record)
 {
-    char head[HEAD_MAX];
+    char head[AGG_REPORT_HEAD_MAX];
     size_t len = print_head(head, recipe);
     if (cap < len + recipe->recipe.text_size + sizeof tail - 1) return SHOAL_ERR_SPACE;
     memcpy(out, head, len);
     shoal_err err = shoal_record_to_text(out + len, recipe->recipe.text_size, &recipe->recipe, record);
     memcpy(out + len + recipe->recipe.text_size, tail, sizeof tail - 1);
     return err;
+}
+
+void agg_report_frame_init(agg_report_frame *frame, const agg_recipe *recipe, agg_cpu cpu)
+{
+    agg_record_text_init(&frame->text, &recipe->recipe, cpu);
+    frame->head_len = print_head(frame->head, recipe);
+    frame->size = frame->head_len + recipe->recipe.text_size + sizeof tail - 1;
+}
+
+int agg_report_read(uint8_t *record, const agg_report_frame *frame, const char *json)
+{
+    const char *text = json + frame->head_len, *end = text + frame->text.recipe->text_size;
+    return memcmp(json, frame->head, frame->head_len) == 0 && memcmp(end, tail, sizeof tail - 1) == 0 &&
+           agg_record_text_read(record, &frame->text, text);
 }

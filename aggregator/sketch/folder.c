@@ -237,63 +237,77 @@ static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch, const agg
 }
 
 // Records for the threads to share: each takes those of its own areas, and folds an area when it is full.
-typedef struct run {
+typedef struct shared_runs {
     agg_folder *folder;
-    const uint8_t *records;
-    uint32_t count;
+    const agg_folder_run *runs;
+    uint32_t n_runs;
     const agg_bit_columns *columns;
-} run;
+} shared_runs;
 
 static void append_share(void *context, unsigned part, unsigned n_parts)
 {
-    const run *r = context;
-    agg_folder *f = r->folder;
+    const shared_runs *shared = context;
+    agg_folder *f = shared->folder;
     size_t size = f->acc->record_size;
     uint32_t *scratch = f->areas.scratch + part * f->areas.scratch_len;
     uint32_t first = (uint32_t)((uint64_t)f->areas.n * part / n_parts);
     uint32_t n_own = (uint32_t)((uint64_t)f->areas.n * (part + 1) / n_parts) - first;
-    for (uint32_t i = 0; i < r->count; i++) {
-        const uint8_t *record = r->records + i * size;
-        uint32_t area = load32_le(record) >> f->areas.row_shift;
-        __builtin_prefetch(record + AHEAD);
-        __builtin_prefetch(record + AHEAD + LINE);
-        if (area - first >= n_own) continue;
-        append(f, area, record, size);
-        if (f->areas.used[area] == f->areas.cap) fold_area(f, area, scratch, r->columns);
+    for (uint32_t r = 0; r < shared->n_runs; r++) {
+        const uint8_t *record = shared->runs[r].records;
+        for (uint32_t i = 0; i < shared->runs[r].count; i++, record += size) {
+            uint32_t area = load32_le(record) >> f->areas.row_shift;
+            __builtin_prefetch(record + AHEAD);
+            __builtin_prefetch(record + AHEAD + LINE);
+            if (area - first >= n_own) continue;
+            append(f, area, record, size);
+            if (f->areas.used[area] == f->areas.cap) fold_area(f, area, scratch, shared->columns);
+        }
     }
     agg_stream_end();
 }
 
 static void fold_share(void *context, unsigned part, unsigned n_parts)
 {
-    const run *r = context;
-    agg_folder *f = r->folder;
+    const shared_runs *shared = context;
+    agg_folder *f = shared->folder;
     uint32_t last = (uint32_t)((uint64_t)f->areas.n * (part + 1) / n_parts);
     for (uint32_t a = (uint32_t)((uint64_t)f->areas.n * part / n_parts); a < last; a++)
-        fold_area(f, a, f->areas.scratch + part * f->areas.scratch_len, r->columns);
+        fold_area(f, a, f->areas.scratch + part * f->areas.scratch_len, shared->columns);
 }
 
-static shoal_err add_by_row(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
+static shoal_err add_by_row(agg_folder *f, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
 {
-    run r = {f, records, count, agg_bit_columns_of(agg_cpu_chosen())};
+    uint64_t count = 0;
+    shared_runs shared = {f, runs, n_runs, agg_bit_columns_of(agg_cpu_chosen())};
+    for (uint32_t r = 0; r < n_runs; r++) count += runs[r].count;
     shoal_err err = agg_accumulator_check_room(f->acc, error, f->waiting + count);
     if (err != SHOAL_OK) return err;
-    agg_parallel(count * (size_t)f->acc->record_size < SHARED_BYTES ? 1 : f->n_threads, append_share, &r);
+    agg_parallel(count * f->acc->record_size < SHARED_BYTES ? 1 : f->n_threads, append_share, &shared);
     f->waiting += count;
     return SHOAL_OK;
 }
 
 static void flush_areas(agg_folder *f)
 {
-    run r = {f, NULL, 0, agg_bit_columns_of(agg_cpu_chosen())};
-    agg_parallel(f->n_threads, fold_share, &r);
+    shared_runs shared = {f, NULL, 0, agg_bit_columns_of(agg_cpu_chosen())};
+    agg_parallel(f->n_threads, fold_share, &shared);
     f->acc->n += f->waiting;
     f->waiting = 0;
 }
 
+shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
+{
+    shoal_err err = SHOAL_OK;
+    if (folder->areas.n > 0) return add_by_row(folder, error, runs, n_runs);
+    for (uint32_t r = 0; r < n_runs && err == SHOAL_OK; r++)
+        err = agg_folder_add(folder, error, runs[r].records, runs[r].count);
+    return err;
+}
+
 shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
 {
-    if (folder->areas.n > 0) return add_by_row(folder, error, records, count);
+    const agg_folder_run one = {records, count};
+    if (folder->areas.n > 0) return add_by_row(folder, error, &one, 1);
     // A run that fills the buffer by itself is added where it lies.
     if (count < folder->cap) return add_in_order(folder, error, records, count);
     shoal_err err = fold_buffer(folder, error);

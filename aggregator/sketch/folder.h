@@ -51,9 +51,19 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
 shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
                           unsigned n_threads) SHOAL_MUST_CHECK;
 
+// Records that lie together.
+typedef struct agg_folder_run {
+    const uint8_t *records;
+    uint32_t count;
+} agg_folder_run;
+
 // Takes records as agg_accumulator_add does, and adds them when there are enough. Errors may be of records that came earlier. Threads share a call
 // of half a MiB of records or more.
 shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count) SHOAL_MUST_CHECK;
+
+// The same for several runs: threads share them as if they were one.
+shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs,
+                              uint32_t n_runs) SHOAL_MUST_CHECK;
 
 // Adds what is left: before this the accumulator is not to be used. The folder may be used on.
 shoal_err agg_folder_flush(agg_folder *folder, agg_error *error) SHOAL_MUST_CHECK;

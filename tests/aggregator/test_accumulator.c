@@ -230,10 +230,12 @@ static void overflow_is_refused_and_changes_nothing(void **state)
     }
 }
 
-static shoal_err add_run(void *context, agg_error *error, const uint8_t *id, const uint8_t *records, uint32_t count)
+static shoal_err add_run(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
-    (void)id;
-    return agg_accumulator_add(context, error, records, count, 1);
+    shoal_err err = SHOAL_OK;
+    for (uint32_t i = 0; i < n_runs && err == SHOAL_OK; i++)
+        err = agg_accumulator_add(context, error, runs[i].records, runs[i].count, 1);
+    return err;
 }
 
 // Files of version 1, for ever: recipe and reports give exactly these bytes, and the bytes load to the same sums.
@@ -254,7 +256,7 @@ static void golden_files_stay(void **state)
         snprintf(path, sizeof path, "aggregator/golden/%s.acc", names[i]);
         char *golden = read_test_file(&golden_len, path);
         assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
-        agg_reader reader = {&recipe, add_run, &acc, NULL, NULL, NULL, NULL};
+        agg_reader reader = {&recipe, add_run, &acc, NULL, NULL, NULL, NULL, 1};
         agg_read_count count = {0, 0, 0, 0, 0};
         assert_ok(agg_reader_bytes(&count, &error, &reader, "reports", (const uint8_t *)reports, len));
         assert_int_equal(count.rejected, 0);

@@ -197,15 +197,16 @@ typedef struct collected {
     char first[512];
 } collected;
 
-static shoal_err collect(void *context, agg_error *error, const uint8_t *id, const uint8_t *records, uint32_t count)
+static shoal_err collect(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     collected *c = context;
     (void)error;
-    (void)id;
-    assert_true(c->len + count * 8 <= sizeof c->bytes);
-    memcpy(c->bytes + c->len, records, count * 8);
-    c->len += count * 8;
-    c->runs++;
+    for (uint32_t i = 0; i < n_runs; i++) {
+        assert_true(c->len + runs[i].count * 8 <= sizeof c->bytes);
+        memcpy(c->bytes + c->len, runs[i].records, runs[i].count * 8);
+        c->len += runs[i].count * 8;
+        c->runs++;
+    }
     return SHOAL_OK;
 }
 
@@ -218,7 +219,7 @@ static void hear(void *context, const char *text)
 static shoal_err read_stream(collected *c, agg_read_count *count, agg_error *error, const agg_recipe *recipe,
                              const void *bytes, size_t len)
 {
-    agg_reader reader = {recipe, collect, c, hear, c, NULL, NULL};
+    agg_reader reader = {recipe, collect, c, hear, c, NULL, NULL, 1};
     memset(c, 0, sizeof *c);
     memset(count, 0, sizeof *count);
     return agg_reader_bytes(count, error, &reader, "stream", bytes, len);

@@ -143,15 +143,18 @@ void bench_records(uint8_t *records, const agg_recipe *recipe, uint32_t count)
     }
 }
 
-int main(void)
+// All groups, or those that the command line names: a quick look at one of them.
+int main(int argc, char **argv)
 {
-    bench_client();
-    bench_parse();
-    bench_cms();
-    bench_hcms();
-    bench_decode();
-    bench_sfp();
-    bench_joint();
-    bench_prio3();
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } groups[] = {{"client", bench_client}, {"parse", bench_parse}, {"cms", bench_cms},     {"hcms", bench_hcms},
+                  {"decode", bench_decode}, {"sfp", bench_sfp},     {"joint", bench_joint}, {"prio3", bench_prio3}};
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        int is_named = argc == 1;
+        for (int a = 1; a < argc; a++) is_named |= strcmp(argv[a], groups[i].name) == 0;
+        if (is_named) groups[i].run();
+    }
     return 0;
 }

@@ -89,6 +89,53 @@ static void bad_record(void)
     CHECK(shoal_batch_open(&batch, bytes, len, &recipe, &at) == SHOAL_ERR_RECORD && at == 3);
 }
 
+// More records than are checked together, two of them bad: the first is named, by its number in the batch.
+static void far_bad_records(void)
+{
+    static const uint32_t at[][2] = {{6999, 6999}, {6998, 6999}, {4096, 4095}, {0, 6999}, {5000, 4999}};
+    shoal_recipe recipe;
+    shoal_batch batch;
+    CHECK(sketch_recipe(&recipe, "hcms", 4000000, 16, 32) == SHOAL_OK);
+    size_t len = make_batch(&recipe, 7000);
+    CHECK(shoal_batch_open(&batch, bytes, len, &recipe, NULL) == SHOAL_OK);
+    for (size_t c = 0; c < sizeof at / sizeof at[0]; c++) {
+        uint32_t found = UINT32_MAX, first = at[c][0] < at[c][1] ? at[c][0] : at[c][1];
+        make_batch(&recipe, 7000);
+        for (int i = 0; i < 2; i++) bytes[SHOAL_BATCH_HEADER + at[c][i] * recipe.record_size] = 16;
+        CHECK(shoal_batch_open(&batch, bytes, len, &recipe, &found) == SHOAL_ERR_CHECKSUM && found == UINT32_MAX);
+        reseal(len);
+        CHECK(shoal_batch_open(&batch, bytes, len, &recipe, &found) == SHOAL_ERR_RECORD && found == first);
+    }
+}
+
+// A batch's first bad record is the first that shoal_record_check refuses, whichever part it is that is bad.
+static void bad_records_of_every_sample(void)
+{
+    enum { COUNT = 6 };
+    uint8_t seed[32] = {9};
+    shoal_recipe recipe;
+    shoal_rng rng;
+    shoal_rng_init(&rng, seed);
+    for (size_t i = 0; sample_number(i).sample != NULL; i++) {
+        sample_at at = sample_number(i);
+        CHECK(sample_recipe(&recipe, at.mechanism, at.sample) == SHOAL_OK);
+        if (recipe.record_size > 4096) continue;
+        for (int round = 0; round < 20; round++) {
+            shoal_batch batch;
+            uint32_t found = UINT32_MAX, first = 0;
+            size_t len = make_batch(&recipe, COUNT);
+            for (int b = 0; b < 3; b++)
+                bytes[SHOAL_BATCH_HEADER + shoal_rng_below(&rng, COUNT * (uint64_t)recipe.record_size)] = 0xff;
+            reseal(len);
+            while (first < COUNT && shoal_record_check(&recipe, bytes + SHOAL_BATCH_HEADER +
+                                                                    first * (size_t)recipe.record_size) == SHOAL_OK)
+                first++;
+            shoal_err err = shoal_batch_open(&batch, bytes, len, &recipe, &found);
+            CHECK(first < COUNT ? err == SHOAL_ERR_RECORD && found == first : err == SHOAL_OK && found == UINT32_MAX);
+        }
+    }
+}
+
 static void sizes(void)
 {
     shoal_recipe recipe;
@@ -122,6 +169,8 @@ int main(void)
     every_sample();
     wrong_recipe();
     bad_record();
+    far_bad_records();
+    bad_records_of_every_sample();
     sizes();
     return check_summary();
 }

@@ -1,46 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property: whatever a stream holds, every record that the reader gives out passes the check, the counts say how many, and
-// cutting the stream differently (a file instead of memory) changes nothing.
+// cutting the stream differently (a file instead of memory, shares of threads) changes nothing: not a record, a count or a word.
 #include "fuzz_aggregator.h"
 #include "reader.h"
 #include "record.h"
 
 typedef struct seen {
     const agg_recipe *recipe;
-    uint64_t records, sum;
+    uint64_t records, sum, told;
 } seen;
 
-static shoal_err sink(void *context, agg_error *error, const uint8_t *batch_id, const uint8_t *records, uint32_t count)
+static void see(seen *s, const agg_run *run)
 {
-    seen *s = context;
-    (void)error;
-    (void)batch_id;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *record = records + (size_t)i * s->recipe->recipe.record_size;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const uint8_t *record = run->records + (size_t)i * s->recipe->recipe.record_size;
         PROPERTY(shoal_record_check(&s->recipe->recipe, record) == SHOAL_OK);
         for (uint32_t b = 0; b < s->recipe->recipe.record_size; b++) s->sum = s->sum * 31 + record[b];
     }
-    s->records += count;
+    s->records += run->count;
+}
+
+static shoal_err sink(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+{
+    (void)error;
+    PROPERTY(n_runs >= 1 && n_runs <= AGG_RUNS_MAX);
+    for (uint32_t i = 0; i < n_runs; i++) see(context, &runs[i]);
     return SHOAL_OK;
 }
 
+static void hear(void *context, const char *text)
+{
+    seen *s = context;
+    for (; *text != '\0'; text++) s->told = s->told * 31 + (uint8_t)*text;
+}
+
+// The same stream from memory, by one thread or several, and from a file; mapped or not.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     if (len < 1) return 0;
     const agg_recipe *recipe = fuzz_agg_recipe(data[0]);
-    seen memory = {recipe, 0, 7}, file = {recipe, 0, 7};
-    agg_reader reader = {.recipe = recipe, .sink = sink, .sink_context = &memory};
-    agg_read_count count = {0}, count2 = {0};
-    agg_error error = {0};
+    seen memory = {recipe, 0, 7, 7}, threads = memory, file = memory;
+    agg_reader reader = {
+        .recipe = recipe, .sink = sink, .sink_context = &memory, .talk = hear, .talk_context = &memory};
+    agg_read_count count = {0}, count2 = {0}, count3 = {0};
+    agg_error error = {0}, error2 = {0}, error3 = {0};
     shoal_err err = agg_reader_bytes(&count, &error, &reader, "input", data + 1, len - 1);
     PROPERTY(count.records == memory.records);
     PROPERTY(err == SHOAL_OK || error.text[0] != '\0');
+    reader.sink_context = reader.talk_context = &threads;
+    reader.n_threads = 3;
+    PROPERTY(agg_reader_bytes(&count2, &error2, &reader, "input", data + 1, len - 1) == err);
+    PROPERTY(memcmp(&count, &count2, sizeof count) == 0 && strcmp(error.text, error2.text) == 0);
+    PROPERTY(threads.sum == memory.sum && threads.told == memory.told);
     FILE *stream = tmpfile();
     PROPERTY(stream != NULL && fwrite(data + 1, 1, len - 1, stream) == len - 1);
     rewind(stream);
-    reader.sink_context = &file;
-    PROPERTY(agg_reader_stream(&count2, &error, &reader, "input", stream) == err);
-    PROPERTY(count2.records == count.records && count2.rejected == count.rejected && file.sum == memory.sum);
+    reader.sink_context = reader.talk_context = &file;
+    PROPERTY(agg_reader_stream(&count3, &error3, &reader, "input", stream) == err);
+    PROPERTY(count3.records == count.records && count3.rejected == count.rejected && count3.lines == count.lines);
+    PROPERTY(strcmp(error.text, error3.text) == 0);
+    PROPERTY(file.sum == memory.sum && file.told == memory.told);
     fclose(stream);
     return 0;
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hex digits by the core, and the choice of the variant; see hex_digits.h.
+#include "hex_digits.h"
+
+#include "field_text.h"
+
+int agg_hex_digits_portable(uint8_t *bytes, size_t len, const char *digits)
+{
+    return shoal_parse_hex(bytes, len, &digits) == SHOAL_OK;
+}
+
+agg_hex_digits agg_hex_digits_of(agg_cpu cpu)
+{
+#ifdef SHOAL_X86
+    if (cpu >= AGG_CPU_AVX2) return agg_hex_digits_avx2;
+#endif
+    (void)cpu;
+    return agg_hex_digits_portable;
+}

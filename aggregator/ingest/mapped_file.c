@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mapping by POSIX; see mapped_file.h.
+#include "mapped_file.h"
+
+#include <string.h>
+
+#ifdef __wasi__
+
+int agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
+{
+    (void)stream;
+    memset(file, 0, sizeof *file);
+    return 0;
+}
+
+void agg_mapped_file_drop(agg_mapped_file *file, size_t n_bytes)
+{
+    (void)file;
+    (void)n_bytes;
+}
+
+void agg_mapped_file_close(agg_mapped_file *file)
+{
+    memset(file, 0, sizeof *file);
+}
+
+#else
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define DROP_BYTES ((size_t)1 << 20) // at once; a multiple of every page size
+
+static void advise(const agg_mapped_file *file, size_t first, size_t len, int advice)
+{
+    (void)madvise((void *)(uintptr_t)(file->bytes + first), len, advice); // refused: slower, or more memory
+}
+
+int agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
+{
+    struct stat about;
+    memset(file, 0, sizeof *file);
+    if (fstat(fileno(stream), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size <= 0) return 0;
+    if ((uintmax_t)about.st_size > SIZE_MAX / 2) return 0;
+    size_t len = (size_t)about.st_size;
+    void *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fileno(stream), 0);
+    if (bytes == MAP_FAILED) return 0;
+    *file = (agg_mapped_file){bytes, len, 0};
+    advise(file, 0, len, MADV_SEQUENTIAL);
+    return 1;
+}
+
+void agg_mapped_file_drop(agg_mapped_file *file, size_t n_bytes)
+{
+    size_t last = n_bytes / DROP_BYTES * DROP_BYTES;
+    if (last <= file->n_dropped) return;
+    advise(file, file->n_dropped, last - file->n_dropped, MADV_DONTNEED);
+    file->n_dropped = last;
+}
+
+void agg_mapped_file_close(agg_mapped_file *file)
+{
+    if (file->bytes != NULL) (void)munmap((void *)(uintptr_t)file->bytes, file->len);
+    memset(file, 0, sizeof *file);
+}
+
+#endif

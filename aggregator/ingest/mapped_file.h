@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as memory: their bytes are read where the kernel has them, without copying.
+//
+// A file that another program cuts short meanwhile, or whose disk fails, ends the program with SIGBUS; nothing was written then.
+#ifndef MAPPED_FILE_H
+#define MAPPED_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct agg_mapped_file {
+    const uint8_t *bytes;
+    size_t len;
+    size_t n_dropped; // bytes of the front that agg_mapped_file_drop let go
+} agg_mapped_file;
+
+// Maps a whole file for reading it from front to back.
+// Returns: whether it is mapped; pipes, empty files, and all files where the system cannot do it (WASI) are not.
+int agg_mapped_file_open(agg_mapped_file *file, FILE *stream);
+
+// Lets go of the first bytes, so that the whole file is not in this process's memory at once. They may be read still, anew.
+void agg_mapped_file_drop(agg_mapped_file *file, size_t n_bytes);
+void agg_mapped_file_close(agg_mapped_file *file);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows on streams, files and memory; see read_window.h.
+#include "read_window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+
+void agg_read_window_open_bytes(agg_read_window *window, const uint8_t *bytes, size_t len)
+{
+    *window = (agg_read_window){.bytes = bytes, .end = len, .is_over = 1};
+}
+
+void agg_read_window_open(agg_read_window *window, FILE *stream, int may_map)
+{
+    agg_mapped_file mapped;
+    if (may_map && agg_mapped_file_open(&mapped, stream)) {
+        agg_read_window_open_bytes(window, mapped.bytes, mapped.len);
+        window->mapped = mapped;
+        return;
+    }
+    *window = (agg_read_window){.stream = stream};
+}
+
+void agg_read_window_release(agg_read_window *window)
+{
+    agg_mapped_file_close(&window->mapped);
+    free(window->buffer);
+    memset(window, 0, sizeof *window);
+}
+
+shoal_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_read, size_t needed)
+{
+    if (agg_read_window_has(w) >= needed || w->is_over) return SHOAL_OK;
+    if (w->start > 0 && needed > w->cap - w->start) {
+        memmove(w->buffer, w->buffer + w->start, w->end - w->start);
+        w->end -= w->start;
+        w->start = 0;
+    }
+    while (agg_read_window_has(w) < needed && !w->is_over) {
+        void *buffer = w->buffer;
+        size_t more = w->end == w->cap ? AGG_READ_WINDOW_BYTES : 0;
+        shoal_err err = agg_grow(&buffer, &w->cap, w->end + more, 1, error);
+        w->bytes = w->buffer = buffer;
+        if (err != SHOAL_OK) return err;
+        size_t got = fread(w->buffer + w->end, 1, w->cap - w->end, w->stream);
+        w->is_over = got == 0;
+        w->end += got;
+        *n_read += got;
+    }
+    if (ferror(w->stream)) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot read: %s", strerror(errno));
+    return SHOAL_OK;
+}
+
+void agg_read_window_pass(agg_read_window *window, uint64_t *n_read)
+{
+    if (window->stream != NULL) return;
+    *n_read += window->start - window->passed;
+    window->passed = window->start;
+    if (window->mapped.bytes != NULL) agg_mapped_file_drop(&window->mapped, window->start);
+}
