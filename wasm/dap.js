@@ -178,7 +178,12 @@ async function keysOf(view, task, urls, by) {
 /** @param {View} view */
 async function whyNoKeys({ options: { hpke } }) {
   if (hpke) return 'no-keys';
-  return crypto.subtle.generateKey('X25519', false, ['deriveBits']).then(() => 'no-keys', () => 'no-x25519');
+  try {
+    await crypto.subtle.generateKey('X25519', false, ['deriveBits']);
+    return 'no-keys';
+  } catch {
+    return 'no-x25519'; // also where a page without https has no `subtle`
+  }
 }
 
 // ---- reports ----

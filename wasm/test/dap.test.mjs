@@ -142,7 +142,7 @@ test('without the keys of both servers nothing is spent, stored or sent', async 
 test('a browser that cannot seal says so', async (t) => {
   const { subtle } = crypto;
   const network = fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
-  t.mock.method(subtle, 'generateKey', async () => assert.fail('unsupported'));
+  t.mock.method(subtle, 'generateKey', () => assert.fail('unsupported'));
   const { client } = await makeDapClient({ network });
   await client.consent.grant();
   assert.deepEqual(codes(await client.record('choices', 'blue')), ['no-x25519']);
