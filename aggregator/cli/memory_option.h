@@ -7,7 +7,7 @@
 
 #include "agg_error.h"
 
-#define CLI_PROGRAM_BYTES ((uint64_t)6 << 20) // code, libraries, buffers of files
+#define CLI_PROGRAM_BYTES ((uint64_t)9 << 20) // code, libraries, buffers of files
 
 // Reads a number of bytes, or of KiB, MiB or GiB where K, M or G follows: 256M.
 //   text: of --memory; NULL: no limit, 0

@@ -131,8 +131,8 @@ static void ingests(void)
     unlink("acc");
     check_peak("ingest --recipe recipe -o acc --threads 2 batch");
     unlink("acc");
-    check_peak("ingest --recipe recipe -o acc --memory 90M --threads 2 batch");
-    check_peak("ingest --recipe recipe -o acc --append --memory 90M --threads 2 batch");
+    check_peak("ingest --recipe recipe -o acc --memory 94M --threads 2 batch");
+    check_peak("ingest --recipe recipe -o acc --append --memory 94M --threads 2 batch");
     CHECK(run("merge --memory 1G -o sum acc") > 0);
     check_peak("merge --memory 1G -o sum acc sum");
     CHECK(run("merge --memory 100M -o sum acc sum") == 0);
