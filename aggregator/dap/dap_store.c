@@ -2,22 +2,18 @@
 // The DAP servers' store over SQLite; see dap_store.h. Knows no VDAF, no keys and no network.
 #include "dap_store.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agg_size.h"
 #include "bytes.h"
+#include "database.h"
 
 // Reports and ids are tables without row numbers, so that the order of arrival is not kept.
-static const char schema[] =
+static const char schema_1[] =
     "PRAGMA application_id = 1936224068;" // "shoD"
     "CREATE TABLE tasks(task INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, digest BLOB NOT NULL,"
     " floor INTEGER NOT NULL DEFAULT 0);"
@@ -44,7 +40,7 @@ enum statement {
     BEGIN,
     COMMIT,
     ROLLBACK,
-    TASK_FIND, // from here on the schema is needed
+    TASK_FIND,
     TASK_ADD,
     FLOOR_GET,
     FLOOR_SET,
@@ -145,12 +141,7 @@ struct agg_dap_store {
 
 static shoal_err fail(agg_dap_store *store, agg_error *error, const char *what)
 {
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", store->folder, what, sqlite3_errmsg(store->db));
-}
-
-static shoal_err fail_errno(agg_error *error, const char *path)
-{
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno));
+    return agg_database_fail(error, store->db, store->folder, what);
 }
 
 // A statement with its first integers bound.
@@ -226,101 +217,16 @@ static shoal_err copy_exactly(agg_dap_store *store, uint8_t *out, size_t len, ag
 
 // ---- opening ----
 
-static int exec(agg_dap_store *store, const char *text)
+static shoal_err open_all(agg_dap_store *store, agg_error *error)
 {
-    return sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK;
-}
-
-// Reads a pragma's integer; -1 on error.
-static int64_t pragma(agg_dap_store *store, const char *text)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t value = -1;
-    if (sqlite3_prepare_v2(store->db, text, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
-
-// Joins folder and name. Returns: a string to free, or NULL with `error` filled.
-static char *join(agg_error *error, const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = agg_alloc(error, size, 1);
-    if (path != NULL) snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
-static shoal_err lock_folder(agg_dap_store *store, agg_error *error)
-{
-    if (mkdir(store->folder, 0700) != 0 && errno != EEXIST) return fail_errno(error, store->folder);
-    char *path = join(error, store->folder, "lock");
-    if (path == NULL) return AGG_ERR_MEMORY;
-    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    shoal_err err = SHOAL_OK;
-    if (store->lock_fd < 0) {
-        err = fail_errno(error, path);
-    } else if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0) {
-        err = errno == EWOULDBLOCK
-                  ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: another process holds it", store->folder)
-                  : fail_errno(error, path);
-    }
-    free(path);
-    return err;
-}
-
-static shoal_err prepare(agg_dap_store *store, agg_error *error, int first, int behind)
-{
-    for (int i = first; i < behind; i++) {
-        if (sqlite3_prepare_v3(store->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL) !=
-            SQLITE_OK)
-            return fail(store, error, "prepare");
-    }
-    return SHOAL_OK;
-}
-
-static shoal_err open_schema(agg_dap_store *store, agg_error *error)
-{
-    shoal_err err = prepare(store, error, 0, TASK_FIND);
-    if (err != SHOAL_OK) return err;
-    int64_t version = pragma(store, "PRAGMA user_version");
-    if (version < 0) return fail(store, error, "not a store");
-    if (version > AGG_DAP_STORE_VERSION)
-        return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_IO,
-                        "store %s: version %lld was written by a newer shoal; this one reads version %d", store->folder,
-                        (long long)version, AGG_DAP_STORE_VERSION);
-    if (version == 0) {
-        err = run(store, store->statements[BEGIN], error, "begin");
-        if (err == SHOAL_OK && !exec(store, schema)) err = fail(store, error, "schema");
-        if (err == SHOAL_OK) err = run(store, store->statements[COMMIT], error, "schema");
-    }
-    return err == SHOAL_OK ? prepare(store, error, TASK_FIND, STATEMENTS) : err;
-}
-
-static shoal_err open_database(agg_dap_store *store, agg_error *error)
-{
-    char *path = join(error, store->folder, "dap.db");
-    if (path == NULL) return AGG_ERR_MEMORY;
-    int rc =
-        sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
-    free(path);
-    if (rc != SQLITE_OK) return fail(store, error, "open");
-    sqlite3_busy_timeout(store->db, 5000); // a backup tool may hold the file for a moment
-    if (!exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
-                     " PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;"))
-        return fail(store, error, "open");
-    if (pragma(store, "PRAGMA synchronous") != 2) return fail(store, error, "full sync was refused");
-    return open_schema(store, error);
-}
-
-// Makes the database's name as durable as its content.
-static shoal_err sync_folder(agg_error *error, const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(error, path);
-    shoal_err err = fsync(fd) == 0 ? SHOAL_OK : fail_errno(error, path);
-    close(fd);
-    return err;
+    static const char *const upgrades[AGG_DAP_STORE_VERSION] = {schema_1};
+    shoal_err err = agg_folder_make(error, store->folder);
+    if (err == SHOAL_OK) err = agg_folder_lock(&store->lock_fd, error, store->folder);
+    if (err == SHOAL_OK) err = agg_database_open(&store->db, error, store->folder, "dap.db");
+    if (err == SHOAL_OK) err = agg_database_upgrade(store->db, error, store->folder, upgrades, AGG_DAP_STORE_VERSION);
+    if (err == SHOAL_OK)
+        err = agg_database_prepare(store->statements, error, store->db, store->folder, sql, STATEMENTS);
+    return err == SHOAL_OK ? agg_folder_sync(error, store->folder) : err;
 }
 
 shoal_err agg_dap_store_open(agg_dap_store **store, agg_error *error, const char *folder)
@@ -332,9 +238,7 @@ shoal_err agg_dap_store_open(agg_dap_store **store, agg_error *error, const char
     made->folder = strdup(folder);
     shoal_err err =
         made->folder == NULL ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory") : SHOAL_OK;
-    if (err == SHOAL_OK) err = lock_folder(made, error);
-    if (err == SHOAL_OK) err = open_database(made, error);
-    if (err == SHOAL_OK) err = sync_folder(error, made->folder);
+    if (err == SHOAL_OK) err = open_all(made, error);
     if (err != SHOAL_OK) {
         agg_dap_store_close(made);
         return err;

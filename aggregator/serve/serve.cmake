@@ -10,6 +10,7 @@ if(SHOAL_NATIVE)
     pkg_check_modules(microhttpd REQUIRED IMPORTED_TARGET libmicrohttpd)
 
     add_library(shoal_store STATIC
+        store/database.c
         store/period.c
         store/store.c
         store/store_fold.c

@@ -2,16 +2,12 @@
 // Opening the store, putting batches, and counting; see store.h. Folding is in store_fold.c, sums in store_sum.c.
 #include "store_private.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compound.h"
+#include "database.h"
 
 // Known ids are a table without row numbers, so that the order of arrival is not kept; the waiting bytes have one only
 // so that a fold knows exactly which it took.
@@ -91,12 +87,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
 
 shoal_err agg_store_fail(agg_store *store, agg_error *error, const char *what)
 {
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", store->folder, what, sqlite3_errmsg(store->db));
-}
-
-static shoal_err fail_errno(agg_error *error, const char *path)
-{
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno));
+    return agg_database_fail(error, store->db, store->folder, what);
 }
 
 sqlite3_stmt *agg_store_bind(agg_store *store, enum statement number, const int64_t *integers, int n_integers)
@@ -119,144 +110,32 @@ static int run(agg_store *store, enum statement number)
     return agg_store_step(store->statements[number]);
 }
 
-// Joins folder and name. Returns: a string to free, or NULL with `error` filled.
-static char *join(agg_error *error, const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path == NULL) {
-        agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
-        return NULL;
-    }
-    snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
-static shoal_err make_folder(agg_error *error, const char *path)
-{
-    if (mkdir(path, 0700) == 0 || errno == EEXIST) return SHOAL_OK;
-    return fail_errno(error, path);
-}
-
-// Makes the names in a folder as durable as the files.
-static shoal_err sync_folder(agg_error *error, const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(error, path);
-    shoal_err err = fsync(fd) == 0 ? SHOAL_OK : fail_errno(error, path);
-    close(fd);
-    return err;
-}
-
-static shoal_err lock_folder(agg_store *store, agg_error *error)
-{
-    char *path = join(error, store->folder, "lock");
-    if (path == NULL) return AGG_ERR_MEMORY;
-    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    shoal_err err = SHOAL_OK;
-    if (store->lock_fd < 0) {
-        err = fail_errno(error, path);
-    } else if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0) {
-        err = errno == EWOULDBLOCK
-                  ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: another process holds it", store->folder)
-                  : fail_errno(error, path);
-    }
-    free(path);
-    return err;
-}
-
 static shoal_err make_folders(agg_store *store, agg_error *error)
 {
-    shoal_err err = make_folder(error, store->folder);
+    shoal_err err = agg_folder_make(error, store->folder);
     if (err != SHOAL_OK) return err;
-    char *accumulators = join(error, store->folder, "accumulators");
+    char *accumulators = agg_folder_join(error, store->folder, "accumulators");
     if (accumulators == NULL) return AGG_ERR_MEMORY;
-    err = make_folder(error, accumulators);
+    err = agg_folder_make(error, accumulators);
     free(accumulators);
     return err;
 }
 
-static int exec(agg_store *store, const char *sql)
-{
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK;
-}
-
-// Reads a pragma's integer; -1 on error.
-static int64_t pragma(agg_store *store, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t value = -1;
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW) {
-        value = sqlite3_column_int64(statement, 0);
-    }
-    sqlite3_finalize(statement);
-    return value;
-}
-
-// Brings a store of an older version up, a version at a time: killed in between it is a whole store of the one reached.
-static shoal_err upgrade(agg_store *store, agg_error *error, int64_t version)
-{
-    for (; version < AGG_STORE_VERSION; version++) {
-        if (!run(store, STATEMENT_BEGIN)) return agg_store_fail(store, error, "begin");
-        if (exec(store, upgrades[version]) && run(store, STATEMENT_COMMIT)) continue;
-        shoal_err err = agg_store_fail(store, error, "schema");
-        run(store, STATEMENT_ROLLBACK);
-        return err;
-    }
-    return SHOAL_OK;
-}
-
-static shoal_err prepare(agg_store *store, agg_error *error, int first, int end)
-{
-    for (int i = first; i < end; i++) {
-        if (sqlite3_prepare_v3(store->db, statement_sql[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i],
-                               NULL) != SQLITE_OK) {
-            return agg_store_fail(store, error, "prepare");
-        }
-    }
-    return SHOAL_OK;
-}
-
-// The statements before STATEMENT_RECIPE_FIND need no tables, so that the schema can be made with them.
-static shoal_err open_schema(agg_store *store, agg_error *error)
-{
-    shoal_err err = prepare(store, error, 0, STATEMENT_RECIPE_FIND);
-    if (err != SHOAL_OK) return err;
-    int64_t version = pragma(store, "PRAGMA user_version");
-    if (version < 0) return agg_store_fail(store, error, "not a store");
-    if (version > AGG_STORE_VERSION) {
-        return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_IO,
-                        "store %s: version %lld was written by a newer shoal; this one reads version %d", store->folder,
-                        (long long)version, AGG_STORE_VERSION);
-    }
-    err = upgrade(store, error, version);
-    return err == SHOAL_OK ? prepare(store, error, STATEMENT_RECIPE_FIND, STATEMENT_COUNT) : err;
-}
-
 static shoal_err open_database(agg_store *store, agg_error *error)
 {
-    char *path = join(error, store->folder, "shoal.db");
-    if (path == NULL) return AGG_ERR_MEMORY;
-    int rc =
-        sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
-    free(path);
-    if (rc != SQLITE_OK) return agg_store_fail(store, error, "open");
-    sqlite3_busy_timeout(store->db, 5000); // a backup tool may hold the file for a moment
-    if (!exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
-                     " PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;")) {
-        return agg_store_fail(store, error, "open");
-    }
-    if (pragma(store, "PRAGMA synchronous") != 2) return agg_store_fail(store, error, "full sync was refused");
-    return open_schema(store, error);
+    shoal_err err = agg_database_open(&store->db, error, store->folder, "shoal.db");
+    if (err == SHOAL_OK) err = agg_database_upgrade(store->db, error, store->folder, upgrades, AGG_STORE_VERSION);
+    return err == SHOAL_OK ? agg_database_prepare(store->statements, error, store->db, store->folder, statement_sql,
+                                                  STATEMENT_COUNT)
+                           : err;
 }
 
 static shoal_err open_all(agg_store *store, agg_error *error)
 {
     shoal_err err = make_folders(store, error);
-    if (err == SHOAL_OK) err = lock_folder(store, error);
+    if (err == SHOAL_OK) err = agg_folder_lock(&store->lock_fd, error, store->folder);
     if (err == SHOAL_OK) err = open_database(store, error);
-    if (err == SHOAL_OK) err = sync_folder(error, store->folder);
+    if (err == SHOAL_OK) err = agg_folder_sync(error, store->folder);
     return err == SHOAL_OK ? agg_store_sweep(store, error) : err;
 }
 
