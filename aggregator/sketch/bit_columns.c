@@ -3,8 +3,6 @@
 // loops over WORDS are independent, so that a compiler can make vectors of them.
 #include "bit_columns.h"
 
-#include <string.h>
-
 #include "bytes.h"
 
 #define WORDS 4u // 64-column words worked on at once
@@ -33,9 +31,11 @@ static inline void store_whole(uint8_t *to, const vector *x)
 
 static inline vector load_part(const uint8_t *from, uint32_t len)
 {
-    uint8_t padded[VECTOR_BYTES] = {0};
-    memcpy(padded, from, len);
-    return load_whole(padded);
+    vector x = no_bits();
+    uint32_t words = len / 8;
+    for (unsigned i = 0; i < words; i++) x.w[i] = load64_le(from + 8 * i);
+    for (uint32_t b = 8 * words; b < len; b++) x.w[words] |= (uint64_t)from[b] << 8 * (b % 8);
+    return x;
 }
 
 static inline void full_add(vector *carry, vector *sum, const vector *a, const vector *b, const vector *c)

@@ -26,6 +26,10 @@ static inline void store_whole(uint8_t *to, const vector *x)
 
 static inline vector load_part(const uint8_t *from, uint32_t len)
 {
+    if (len % 4 == 0) { // words that are masked out are not read
+        const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        return _mm256_maskload_epi32((const void *)from, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)len / 4), places));
+    }
     uint8_t padded[VECTOR_BYTES] = {0};
     memcpy(padded, from, len);
     return load_whole(padded);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Count Mean Sketch: folding records into one row, 2,048 and 65,536 rows, and looking words up in the last. One core.
+// Count Mean Sketch: folding records into one row, 2,048 and 65,536 rows, and looking words up in the last; folds of the other mechanisms that
+// count bits. One core.
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,15 +67,15 @@ static void fold_into(fold *f, uint32_t k, const char *name, double aim_read)
     bench_check(agg_accumulator_init(&f->acc, &error, &recipe.recipe), "out of memory");
     bench_check(agg_folder_init(&f->folder, &error, &f->acc, 0, 1), "out of memory");
     f->with_sketch = k == ROWS_MAX;
-    bench_run(&(bench_step){name,
-                            "record",
-                            "a bit at a time, scalar",
-                            0,
-                            aim_read,
-                            {real_fold, RECORDS},
-                            {naive_fold, NAIVE_RECORDS},
-                            {read_fold, RECORDS},
-                            f});
+    bench_run_variants(&(bench_step){name,
+                                     "record",
+                                     "a bit at a time, scalar",
+                                     0,
+                                     aim_read,
+                                     {real_fold, RECORDS},
+                                     {naive_fold, NAIVE_RECORDS},
+                                     {read_fold, RECORDS},
+                                     f});
     agg_folder_release(&f->folder);
     agg_recipe_release(&recipe);
 }
@@ -142,6 +143,62 @@ static void look_up(const agg_sketch *sketch)
     free(l);
 }
 
+// Records of the other mechanisms that count bits, without an accumulator around them.
+typedef struct bits {
+    agg_sketch sketch;
+    const uint8_t *records;
+    uint32_t size, rows_len; // of a record; of the row it begins with, 0 or 4
+} bits;
+
+static void real_bits(void *context)
+{
+    bits *b = context;
+    agg_error error;
+    const agg_sketch_kind *kind = agg_sketch_kind_of(b->sketch.shape.mechanism);
+    for (uint32_t i = 0; i < RECORDS; i += RUN)
+        bench_check(kind->add(&b->sketch, &error, b->records + (size_t)i * b->size, b->size, RUN, 1),
+                    "a run is refused");
+}
+
+static void naive_bits(void *context)
+{
+    bits *b = context;
+    uint32_t m = b->sketch.shape.m;
+    for (uint32_t i = 0; i < NAIVE_RECORDS; i++) {
+        const uint8_t *record = b->records + (size_t)i * b->size, *vector = record + b->rows_len;
+        uint32_t *counts = b->sketch.cells.ones + (b->rows_len > 0 ? (size_t)load32_le(record) * m : 0);
+        for (uint32_t l = 0; l < m; l++) counts[l] += (uint32_t)(vector[l / 8] >> l % 8 & 1);
+    }
+}
+
+static void read_bits(void *context)
+{
+    bits *b = context;
+    bench_keep(bench_read(b->records, (size_t)RECORDS * b->size));
+}
+
+static void fold_bits(uint8_t *records, const agg_shape *shape, const char *name)
+{
+    bits b = {.records = records};
+    agg_error error;
+    const agg_sketch_kind *kind = agg_sketch_kind_of(shape->mechanism);
+    b.size = kind->record_size(shape);
+    b.rows_len = b.size - (shape->m + 7) / 8;
+    for (uint32_t i = 0; i < RECORDS && b.rows_len > 0; i++)
+        store32_le(records + (size_t)i * b.size, i * 40503u % shape->k);
+    bench_check(agg_sketch_init(&b.sketch, &error, shape), "out of memory");
+    bench_run(&(bench_step){name,
+                            "record",
+                            "a bit at a time, scalar",
+                            0,
+                            0,
+                            {real_bits, RECORDS},
+                            {naive_bits, NAIVE_RECORDS},
+                            {read_bits, RECORDS},
+                            &b});
+    agg_sketch_release(&b.sketch);
+}
+
 void bench_cms(void)
 {
     fold f;
@@ -157,6 +214,8 @@ void bench_cms(void)
     agg_accumulator_release(&f.acc);
     fold_into(&f, 1, "fold CMS, one row", 1.5);
     agg_accumulator_release(&f.acc);
+    fold_bits(f.records, &(agg_shape){shoal_onehot_symmetric_id, 1, 1000}, "fold one-hot, 1,000 entries");
+    fold_bits(f.records, &(agg_shape){shoal_rappor_id, 64, 128}, "fold RAPPOR, 128 bits, 64 cohorts");
     free(f.records);
     agg_recipe_release(&recipe);
 }
