@@ -10,6 +10,9 @@ shoal_err shoal_bits_check(const uint8_t *bits, uint32_t m)
     return SHOAL_OK;
 }
 
+// Coins drawn by one call, which has something to prepare.
+#define WORDS_AT_ONCE 16
+
 // All ones where x is zero, without a branch.
 static inline uint64_t mask_if_zero(uint64_t x)
 {
@@ -27,14 +30,17 @@ static void store_bytes(uint8_t *out, uint64_t word, uint32_t n)
 void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t threshold, int flip, uint64_t fair,
                        shoal_rng *rng)
 {
-    uint64_t bit = (uint64_t)1 << (item & 63);
+    uint64_t bit = (uint64_t)1 << (item & 63), coins[WORDS_AT_ONCE];
     for (uint32_t start = 0; start < m; start += 64) {
-        uint64_t coins, hot = bit & mask_if_zero((item >> 6) ^ (start >> 6));
-        shoal_rng_bernoulli_words(rng, &coins, 1, threshold);
-        uint64_t word = flip ? coins ^ hot : (coins & ~hot) | (hot & (0 - fair));
-        uint32_t left = m - start;
+        uint32_t left = m - start, i = start / 64 % WORDS_AT_ONCE;
+        if (i == 0)
+            shoal_rng_bernoulli_words(rng, coins, left < 64 * WORDS_AT_ONCE ? (left + 63) / 64 : WORDS_AT_ONCE,
+                                      threshold);
+        uint64_t hot = bit & mask_if_zero((item >> 6) ^ (start >> 6));
+        uint64_t word = flip ? coins[i] ^ hot : (coins[i] & ~hot) | (hot & (0 - fair));
         if (left < 64) word &= ((uint64_t)1 << left) - 1;
         store_bytes(bits + start / 8, word, left < 64 ? bits_size(left) : 8);
     }
     wipe(&bit, sizeof bit);
+    wipe(coins, sizeof coins);
 }

@@ -8,7 +8,7 @@
 #include "record.h"
 
 #define BLOCK_BYTES 64u
-#define LANES_BYTES (BLOCK_BYTES * SHOAL_CHACHA20_LANES)
+#define PIECE_BYTES (4 * BLOCK_BYTES)
 
 // ---- projection ----
 
@@ -19,23 +19,18 @@ void shoal_heavythresh_key(uint32_t key[8], const uint8_t seed[32])
     for (int i = 0; i < 8; i++) key[i] = load32_le(block + 4 * i);
 }
 
-// Writes the signs of coordinates [8 at, 8 at + 8 LANES_BYTES), or of as many as w has. Returns: how many bytes.
-static uint32_t some_signs(uint8_t bits[LANES_BYTES], uint32_t w, const uint32_t key[8], uint64_t item, uint32_t at)
+// Writes the signs of coordinates [8 at, 8 at + 8 PIECE_BYTES), or of as many as w has. Returns: how many bytes.
+static uint32_t some_signs(uint8_t bits[PIECE_BYTES], uint32_t w, const uint32_t key[8], uint64_t item, uint32_t at)
 {
     const uint32_t nonce[2] = {(uint32_t)item, (uint32_t)(item >> 32)};
-    uint32_t left = w / 8 - at;
-    if (left > BLOCK_BYTES) {
-        shoal_chacha20_blocks(bits, key, at / BLOCK_BYTES, nonce);
-    } else {
-        const uint32_t tail[4] = {at / BLOCK_BYTES, 0, nonce[0], nonce[1]};
-        shoal_chacha20_block(bits, key, tail);
-    }
-    return left < LANES_BYTES ? left : LANES_BYTES;
+    uint32_t left = w / 8 - at, len = left < PIECE_BYTES ? left : PIECE_BYTES;
+    shoal_chacha20_blocks(bits, left > BLOCK_BYTES ? PIECE_BYTES / BLOCK_BYTES : 1, key, at / BLOCK_BYTES, nonce);
+    return len;
 }
 
 void shoal_heavythresh_signs(uint8_t *bits, uint32_t w, const uint32_t key[8], uint64_t item)
 {
-    uint8_t some[LANES_BYTES];
+    uint8_t some[PIECE_BYTES];
     for (uint32_t at = 0, len; at < w / 8; at += len) {
         len = some_signs(some, w, key, item, at);
         memcpy(bits + at, some, len);
@@ -46,7 +41,7 @@ void shoal_heavythresh_signs(uint8_t *bits, uint32_t w, const uint32_t key[8], u
 // positive[0 .. w) += count where the item's sign is +.
 static void add_item(uint32_t *positive, uint32_t w, const uint32_t key[8], const shoal_counted *value)
 {
-    uint8_t some[LANES_BYTES];
+    uint8_t some[PIECE_BYTES];
     for (uint32_t at = 0, len; at < w / 8; at += len) {
         len = some_signs(some, w, key, value->item, at);
         for (uint32_t i = 0; i < 8 * len; i++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chacha20.h"
+#include "chacha20_lanes.h"
 #include "check.h"
 #include "scripted_rng.h"
 
@@ -65,6 +66,57 @@ static void split_points(void)
         uint64_t expected = 0;
         for (uint32_t i = 8; i-- > 0;) expected = expected << 8 | whole[at + i];
         CHECK(shoal_rng_u64(&rng) == expected);
+    }
+}
+
+typedef void (*side_by_side)(uint8_t *out, const uint32_t state[16]);
+
+// Blocks side by side are those that the reference makes one by one, also where the low word of the counter, or all of it, wraps.
+static void check_variant(side_by_side variant, uint64_t n)
+{
+    const uint64_t counters[] = {0, 1, 0xfffffffe, 0xfffffffffffffffb, 0x123456789abcdef0};
+    uint8_t made[8 * 64], one[64];
+    uint32_t state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+    for (uint32_t i = 4; i < 16; i++) state[i] = 0x9e3779b9u * i;
+    for (uint32_t c = 0; c < sizeof counters / sizeof counters[0]; c++) {
+        state[12] = (uint32_t)counters[c];
+        state[13] = (uint32_t)(counters[c] >> 32);
+        variant(made, state);
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t counter = counters[c] + i;
+            const uint32_t tail[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), state[14], state[15]};
+            shoal_chacha20_block(one, state + 4, tail);
+            CHECK(memcmp(made + 64 * i, one, 64) == 0);
+        }
+    }
+}
+
+static void variants_agree(void)
+{
+#ifdef SHOAL_CHACHA20_V128
+    check_variant(shoal_chacha20_v128, 4);
+#endif
+#ifdef SHOAL_X86
+    if (__builtin_cpu_supports("avx2")) check_variant(shoal_chacha20_avx2, 8);
+    if (__builtin_cpu_supports("avx512vl")) check_variant(shoal_chacha20_avx512, 8);
+#endif
+    (void)check_variant;
+}
+
+// Any number of blocks, whatever goes side by side.
+static void any_number_of_blocks(void)
+{
+    const uint32_t key[8] = {1, 2, 3, 4, 5, 6, 7, 8}, nonce[2] = {9, 10};
+    uint8_t whole[24 * 64], made[25 * 64];
+    for (uint32_t i = 0; i < 24; i++) {
+        const uint32_t tail[4] = {0xfffffff8u + i, i < 8 ? 7 : 8, nonce[0], nonce[1]};
+        shoal_chacha20_block(whole + (size_t)64 * i, key, tail);
+    }
+    for (uint32_t n = 0; n <= 24; n++) {
+        memset(made, 0xa5, sizeof made);
+        shoal_chacha20_blocks(made, n, key, 0x7fffffff8, nonce);
+        CHECK(memcmp(made, whole, (size_t)64 * n) == 0);
+        for (size_t i = (size_t)64 * n; i < sizeof made; i++) CHECK(made[i] == 0xa5);
     }
 }
 
@@ -156,6 +208,45 @@ static void sliced_coin_is_exact(void)
     }
 }
 
+// The coins of 64 lanes as rng.h describes them, a draw at a time.
+static uint64_t coins_by_rounds(shoal_rng *rng, uint64_t threshold)
+{
+    uint64_t less = 0, open = UINT64_MAX;
+    for (int round = 0; round < 64; round++) {
+        int is_over = open == 0 || (threshold << round) == 0;
+        if (round >= SHOAL_RNG_FIXED_ROUNDS && is_over) break;
+        uint64_t random = shoal_rng_u64(rng), bit = 0 - (threshold >> (63 - round) & 1);
+        less |= open & bit & ~random;
+        open &= ~(random ^ bit);
+    }
+    return less;
+}
+
+// However many words one call makes, wherever the buffer ends, and if a lane stays open to the last bit: the coins and the
+// draws taken are those of rounds one by one.
+static void sliced_coin_takes_its_draws(void)
+{
+    const uint64_t thresholds[] = {
+        1, (uint64_t)1 << 54, (uint64_t)1 << 55, (uint64_t)3 << 58, 2198905795380358826, UINT64_MAX};
+    uint8_t seed[32] = {5}, skipped[64 * SHOAL_RNG_BLOCKS];
+    for (uint32_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++) {
+        for (uint32_t skip = 0; skip < sizeof skipped; skip += 3) {
+            shoal_rng rng, other;
+            uint64_t coins[20];
+            shoal_rng_init_stream(&rng, seed, skip);
+            shoal_rng_bytes(&rng, skipped, skip);
+            if (skip % 2 == 0) { // the first lane is the threshold itself
+                for (uint32_t at = skip, bit = 64; bit-- > 0 && at + 8 <= sizeof rng.buffer; at += 8)
+                    rng.buffer[at] = (uint8_t)((rng.buffer[at] & 0xfe) | (thresholds[i] >> bit & 1));
+            }
+            other = rng;
+            shoal_rng_bernoulli_words(&rng, coins, 20, thresholds[i]);
+            for (uint32_t word = 0; word < 20; word++) CHECK(coins[word] == coins_by_rounds(&other, thresholds[i]));
+            CHECK(shoal_rng_u64(&rng) == shoal_rng_u64(&other));
+        }
+    }
+}
+
 // 640,000 coins: 5 sigma of a binomial, two-sided.
 static void sliced_coin_frequency(void)
 {
@@ -179,10 +270,13 @@ int main(void)
     block_vector();
     stream_vector();
     split_points();
+    variants_agree();
+    any_number_of_blocks();
     streams_differ();
     below_edges();
     bernoulli_edges();
     sliced_coin_is_exact();
+    sliced_coin_takes_its_draws();
     sliced_coin_frequency();
     return check_summary();
 }
