@@ -170,6 +170,49 @@ export async function sealedReports(leader, ...args) {
   return bodies.flatMap(parseReports);
 }
 
+/** @typedef {{ victim: 'leader' | 'helper', isAnswered: boolean }} Blow a server that is killed, and whether the helper had done its part by then */
+
+/**
+ * Between leader and helper: passes on what they say, but for the blows, of which each strikes one request.
+ * @param {import('node:test').TestContext} t
+ */
+export async function startBetween(t) {
+  /** @type {Pair | null} */
+  let pair = null;
+  /** @type {{ resource: string, body: Buffer, blow: Blow | undefined }[]} */
+  const seen = [];
+  /** @type {Record<string, Blow[]>} */
+  const blows = { aggregation_jobs: [], aggregate_shares: [] };
+  const http = createHttp(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const resource = String(request.url?.split('/').at(-1));
+    const blow = blows[resource].shift();
+    seen.push({ resource, body, blow });
+    const { urls, ...servers } = /** @type {Pair} */ (pair);
+    const headers = { 'content-type': String(request.headers['content-type']), authorization: String(request.headers.authorization) };
+    const forward = () => fetch(new URL(String(request.url), urls.helper), { method: 'POST', body, headers });
+    if (blow) {
+      if (blow.isAnswered) assert.equal(await forward().then(({ status }) => Math.floor(status / 100)), 2);
+      await servers[blow.victim].end('SIGKILL');
+      await servers[blow.victim].start(); // before the leader can know: it may try again at once
+      response.destroy();
+      return;
+    }
+    const answer = await forward();
+    response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')), location: String(answer.headers.get('location')) });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  }).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  t.after(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  const { port } = /** @type {import('node:net').AddressInfo} */ (http.address());
+  return { url: `http://127.0.0.1:${port}/dap`, seen, blows, of: (/** @type {Pair} */ both) => (pair = both) };
+}
+
 // ---- messages ----
 
 /** @param {number | bigint} value @param {number} bytes */
@@ -229,6 +272,23 @@ export const encodeJob = (list, key = 0) => Buffer.concat([
     metadata(report), opaque(report.publicShare, 4), ciphertext(report.helper), opaque(Buffer.concat([number(0, 1), opaque(verifier, 4)]), 4),
   ])),
 ]);
+
+/** A job of the same reports in another order: another job. @param {Buffer} job */
+export function reversedJob(job) {
+  const read = reader(job);
+  const head = read.take(7);
+  const inits = [];
+  while (!read.isAtEnd()) {
+    const began = read.position();
+    read.take(24);
+    read.opaque(2);
+    read.opaque(4);
+    read.ciphertext();
+    read.opaque(4);
+    inits.unshift(job.subarray(began, read.position()));
+  }
+  return Buffer.concat([head, ...inits]);
+}
 
 const ERRORS = ['reserved', 'batch_collected', 'report_replayed', 'report_dropped', 'hpke_unknown_config_id', 'hpke_decrypt_error',
   'vdaf_verify_error', 'task_expired', 'invalid_message', 'report_too_early', 'task_not_started', 'outdated_config'];

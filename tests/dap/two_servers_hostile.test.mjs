@@ -4,13 +4,13 @@
 // and sealed here in JavaScript (dap_helpers.mjs), so that both sides of the codec are somebody else's.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { makeFolder } from '../serve/serve_helpers.mjs';
 import {
-  HELPER, HOUR, LEADER, encodeJob, encodeReport, idText, moment, openShare, parseResponses, postJob, resealShare, sealedReports, startPair,
-  thisHour, upload,
+  HELPER, HOUR, LEADER, encodeJob, encodeReport, idText, moment, openShare, parseResponses, postJob, resealShare, reversedJob, sealedReports,
+  startBetween, startPair, thisHour, upload,
 } from './dap_helpers.mjs';
 
 /** @typedef {import('./dap_helpers.mjs').Report} Report */
@@ -32,12 +32,12 @@ function flipped(bytes, at) {
   return copy;
 }
 
-/** @param {import('node:test').TestContext} t */
-async function setUp(t) {
+/** @param {import('node:test').TestContext} t @param {object} [changes] of the leader's configuration */
+async function setUp(t, changes) {
   const folder = makeFolder(t);
   const hour = thisHour() - 5;
   const id = randomBytes(32).toString('hex');
-  const pair = await startPair(t, folder, (urls) => ({ 'task.json': histogramTask(urls, id) }));
+  const pair = await startPair(t, folder, (urls) => ({ 'task.json': histogramTask(urls, id) }), changes);
   const task = /** @type {TaskFile} */ (histogramTask(pair.urls, id));
   /** Reports as a device seals them under a task file. @param {TaskFile} under @param {number[]} buckets @param {number} [time] seconds */
   const devices = (under, buckets, time = hour * HOUR) => {
@@ -174,5 +174,30 @@ test('a helper answers each report of a job as the draft says, whoever asks', { 
   const collected = pair.collect('--task', pair.at('task.json'), '--from', moment(hour), '--to', moment(hour + 1), '--wait', '30');
   assert.equal(collected.status, 3);
   assert.match(collected.stderr, /invalidBatchSize/);
+  await endWell(pair);
+});
+
+test('a leader that sends reports once more, in another job, gets nothing added', { timeout: 120000 }, async (t) => {
+  const between = await startBetween(t);
+  const { pair, task, id, hour, devices } = await setUp(t, { helper_url: between.url });
+  between.of(pair);
+  assert.deepEqual((await upload(pair.urls.leader, id, await devices(task, BUCKETS))).errors, []);
+  const asked = ['--task', pair.at('task.json'), '--from', moment(hour), '--to', moment(hour + 1), '--wait', '60', '--format', 'json'];
+  const isAggregated = async () =>
+    / 6$/m.test(/^shoal_dap_reports_aggregated_total.*$/m.exec(await (await fetch(new URL('/metrics', pair.urls.leader))).text())?.[0] ?? '');
+  for (const end = Date.now() + 20000; !(await isAggregated());) {
+    assert.ok(Date.now() < end, 'the reports were never aggregated');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const jobs = between.seen.map(({ body }) => reversedJob(body)).filter((job, i) => !job.equals(between.seen[i].body));
+  assert.ok(jobs.length > 0, 'one upload is one job');
+  for (const job of jobs) {
+    const says = parseResponses((await postJob(pair, id, job)).body);
+    assert.ok(says.length > 1 && says.every((one) => one.says === 'report_replayed'), JSON.stringify(says));
+  }
+  const answer = await pair.collectLater(...asked, '-o', pair.at('sums.json'));
+  assert.equal(answer.status, 0, answer.stderr);
+  const result = JSON.parse(readFileSync(pair.at('sums.json'), 'utf8'));
+  assert.deepEqual([result.n, result.sums], [BUCKETS.length, BUCKETS.reduce((sums, bucket) => (sums[bucket]++, sums), new Array(8).fill(0))]);
   await endWell(pair);
 });

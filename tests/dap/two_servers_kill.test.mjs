@@ -3,16 +3,15 @@
 // moments of an exchange that matter, by somebody who stands between the two and kills; then at random, again and again: 6 kills of
 // each, 80 with SHOAL_LONG=1.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { test } from 'node:test';
 
 import { isLong, makeFolder } from '../serve/serve_helpers.mjs';
-import { HOUR, colours, moment, sealedReports, shoal, simulateColours, startPair, thisHour, upload } from './dap_helpers.mjs';
+import {
+  HOUR, colours, moment, sealedReports, shoal, simulateColours, startBetween, startPair, thisHour, upload,
+} from './dap_helpers.mjs';
 
-/** @typedef {import('./dap_helpers.mjs').Pair} Pair */
-/** @typedef {{ victim: 'leader' | 'helper', isAnswered: boolean }} Blow whom it hits, and whether the helper had done its part by then */
+/** @typedef {import('./dap_helpers.mjs').Blow} Blow */
 
 const KILLS = Number(process.env.SHOAL_KILLS ?? (isLong ? 80 : 6));
 const REPORTS = 200 * KILLS + 200;
@@ -24,47 +23,6 @@ function random(state) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return state / 2 ** 32;
   };
-}
-
-/**
- * Between leader and helper: passes on what they say, but for the blows, of which each strikes one request.
- * @param {import('node:test').TestContext} t
- */
-async function startBetween(t) {
-  /** @type {Pair | null} */
-  let pair = null;
-  /** @type {{ resource: string, body: Buffer, blow: Blow | undefined }[]} */
-  const seen = [];
-  /** @type {Record<string, Blow[]>} */
-  const blows = { aggregation_jobs: [], aggregate_shares: [] };
-  const http = createServer(async (request, response) => {
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
-    const resource = String(request.url?.split('/').at(-1));
-    const blow = blows[resource].shift();
-    seen.push({ resource, body, blow });
-    const { urls, ...servers } = /** @type {Pair} */ (pair);
-    const headers = { 'content-type': String(request.headers['content-type']), authorization: String(request.headers.authorization) };
-    const forward = () => fetch(new URL(String(request.url), urls.helper), { method: 'POST', body, headers });
-    if (blow) {
-      if (blow.isAnswered) assert.equal(await forward().then(({ status }) => Math.floor(status / 100)), 2);
-      await servers[blow.victim].end('SIGKILL');
-      await servers[blow.victim].start(); // before the leader can know: it may try again at once
-      response.destroy();
-      return;
-    }
-    const answer = await forward();
-    response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')), location: String(answer.headers.get('location')) });
-    response.end(Buffer.from(await answer.arrayBuffer()));
-  }).listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  t.after(() => {
-    http.close();
-    http.closeAllConnections();
-  });
-  const { port } = /** @type {import('node:net').AddressInfo} */ (http.address());
-  return { url: `http://127.0.0.1:${port}/dap`, seen, blows, of: (/** @type {Pair} */ both) => (pair = both) };
 }
 
 test('a server that is killed in the middle of an exchange is asked the same again, and nothing counts twice', { timeout: 300000 }, async (t) => {
