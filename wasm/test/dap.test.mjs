@@ -482,3 +482,32 @@ test('the exports refuse every pointer that is not JavaScript\'s own, and wipe w
   assert.ok(bytesAt().subarray(work, work + workLength).every((byte) => byte === 0));
   assert.ok(bytesAt().subarray(rest + 64, rest + 64 + rand).every((byte) => byte === 0));
 });
+
+test('from fixed randomness the module makes the bytes of the other builds', async () => {
+  // The digests of tests/core/test_dap_shares.c.
+  /** @type {[any, any, string][]} */
+  const samples = [
+    [{ type: 'count' }, true, '46f04d11d4da45648db686d081d829303a05117ad1b8878257cfb66451390e99'],
+    [{ type: 'sum', max: 1000 }, 1, 'ca0eaaf69d8b91aa12d81026337b70060c76c68b876b9d67efb4dbfa75043178'],
+    [{ type: 'sum-vec', length: 9, max: 100, chunk: 7 }, [1, 0, 0, 0, 1, 0, 0, 0, 1], '8afc63f430d12c5e1173599a38495427139fe11a05fab1d501f75b95c03de5ab'],
+    [{ type: 'histogram', length: 33, chunk: 5 }, 1, 'c1966941255bbdb8750aa839b65e5131c6478504a1ac800bde7d9f6c8cdcc248'],
+    [{ type: 'multihot-count-vec', length: 20, max_weight: 6, chunk: 4 }, Array.from({ length: 20 }, (_, i) => Number(i % 4 === 0)), '285df4c7e6f59b2563efa8f1ac1f18cc99c6a0da4bcbb0e6b52785f8934a6d8c'],
+  ];
+  const hex = (/** @type {Uint8Array} */ b) => Buffer.from(b).toString('hex');
+  const taskId = hex(Uint8Array.from({ length: 32 }, (_, i) => i));
+  const key = { id: 0, publicKey: new Uint8Array(32) };
+  for (const [vdaf, value, digest] of samples) {
+    const task = await DapTask.exact(module, { version: 'dap-18', task_id: taskId, info: 'shares', leader: LEADER, helper: HELPER, time_precision_s: 3600, min_batch_size: 100, vdaf });
+    /** @type {Uint8Array[]} */
+    const seen = [];
+    const sealer = { seal: async (/** @type {any} */ _key, /** @type {any} */ _info, /** @type {Uint8Array} */ aad, /** @type {Uint8Array} */ plaintext) => {
+      if (!seen.length) seen.push(bytes(aad));
+      seen.push(bytes(plaintext));
+      return { enc: new Uint8Array(32), ciphertext: new Uint8Array(plaintext.length + 16) };
+    } };
+    const random = (/** @type {number} */ n) => Uint8Array.from({ length: n }, (_, i) => 7 * i + 1);
+    const report = await task.ofMeasurement(value, { id: Uint8Array.from({ length: 16 }, (_, i) => 64 + i), now: 500_000 * 3_600_000, random, keys: [key, key], sealer });
+    const made = await crypto.subtle.digest('SHA-256', bytes(readReport(report).publicShare, ...seen));
+    assert.equal(hex(new Uint8Array(made)), digest, vdaf.type);
+  }
+});
