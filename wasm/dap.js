@@ -229,21 +229,16 @@ const inputOf = async (view, keys, id) => ({
  */
 export async function judged(view, id, row, answer, recipes) {
   const error = answer && errorOf(new Uint8Array(answer), id);
-  // Taken; or an earlier try was, of which the answer was lost.
-  if (error === 0 || (error === REPLAYED && row.tries > 0)) return [202];
+  if (error === REPLAYED && row.tries > 0) return [202]; // an earlier try was taken, and its answer was lost
   if (error === null || NOT_YET.includes(error)) return [503];
   if (error !== OUTDATED && error !== UNKNOWN_KEY) return [400];
   const recipe = recipes.find(({ hash }) => hash === row.report.recipe_hash);
   return [recipe && !row.isResealed ? await resealed(view, id, row, recipe).catch(() => 503) : 400];
 }
 
-/** The error of one report among a leader's; 0: none of it; null: no such answer. @param {Uint8Array} answer @param {string} id */
+/** What a leader says of the one report that it was sent; null where it is no answer of a leader's. @param {Uint8Array} answer @param {string} id */
 function errorOf(answer, id) {
-  if (answer.length % STATUS) return null;
-  for (let at = 0; at < answer.length; at += STATUS) {
-    if (toHex(answer.subarray(at, at + STATUS - 1)) === id) return answer[at + STATUS - 1];
-  }
-  return 0;
+  return answer.length === STATUS && toHex(answer.subarray(0, ID)) === id ? answer[ID] : null;
 }
 
 /**

@@ -201,7 +201,7 @@ test('what a leader says of a report decides', async () => {
   /** @type {[any[], string][]} answers, and what becomes of the report */
   const cases = [
     [[says(REPLAYED)], 'refused'], [[503, says(REPLAYED)], 'sent'], [[says(1)], 'refused'], [[says(3)], 'refused'], [[says(7)], 'refused'],
-    [[says(8)], 'refused'], [[says(99)], 'refused'], [[says(9), 503], 'queued'], [[says(10), 503], 'queued'], [[other], 'sent'],
+    [[says(8)], 'refused'], [[says(99)], 'refused'], [[says(9), 503], 'queued'], [[says(10), 503], 'queued'], [[other, 503], 'queued'],
     [[bytes(other, [1]), 503], 'queued'], [[404], 'refused'], [[400], 'refused'],
   ];
   for (const [answers, state] of cases) {
