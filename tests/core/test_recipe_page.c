@@ -9,9 +9,8 @@
 
 static void refuses_queries(void)
 {
-    static const char *const members[] = {"policy=" KEY_A,          "version:1000000",          "round.index:1000000",
-                                          "round.previous=" KEY_A, "encoding.0.field=age",
-                                          "split_by.0.field=locale"};
+    static const char *const members[] = {"policy=" KEY_A,         "version:1000000",      "round.index:1000000",
+                                          "round.previous=" KEY_A, "encoding.0.field=age", "split_by.0.field=locale"};
     shoal_recipe recipe;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         CHECK(recipe_of(&recipe, members[i], "", NULL) == SHOAL_ERR_UNKNOWN_FIELD && recipe.error_field == NULL);
