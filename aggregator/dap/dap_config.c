@@ -215,6 +215,7 @@ static void take_numbers(reader *r)
     agg_object_whole(&threads, &r->object, "threads", 1, 64, AGG_OPTIONAL);
     if (config->role == SHOAL_DAP_LEADER) {
         agg_object_whole(&job_reports, &r->object, "job_size", 1, 100000, AGG_OPTIONAL);
+        agg_object_whole(&config->max_pending, &r->object, "max_pending", 1, (uint64_t)1 << 40, AGG_OPTIONAL);
         take_job_interval(r);
     }
     config->keep_s = days * DAY_S;
@@ -250,8 +251,12 @@ static shoal_err read_object(reader *r, const cJSON *json)
 
 shoal_err agg_dap_config_load(agg_dap_config *config, agg_error *error, const char *path)
 {
-    *config = (agg_dap_config){
-        .max_body = (size_t)16 << 20, .body_timeout_s = 30, .threads = 4, .job_reports = 256, .job_interval_s = 2};
+    *config = (agg_dap_config){.max_body = (size_t)16 << 20,
+                               .body_timeout_s = 30,
+                               .threads = 4,
+                               .job_reports = 256,
+                               .max_pending = 1000000,
+                               .job_interval_s = 2};
     agg_bytes bytes;
     shoal_err err = agg_file_read(&bytes, error, path, AGG_DAP_CONFIG_MAX);
     if (err != SHOAL_OK) return err;

@@ -35,6 +35,7 @@ typedef struct agg_dap_config {
     uint64_t keep_s;
     size_t max_body;
     uint32_t body_timeout_s, threads;
+    uint64_t max_pending;
     size_t job_reports;
     double job_interval_s; // how long reports wait for a full job
 } agg_dap_config;

@@ -41,6 +41,7 @@ static void release_list(work_list *l)
 static void end_reply(agg_dap_reply *reply)
 {
     free(reply->body);
+    free(reply->location);
     *reply = (agg_dap_reply){0};
 }
 
@@ -175,7 +176,9 @@ static shoal_err keep_job(const agg_dap_job *job, agg_error *error, const work_l
     }
     err = end_step(store, error, err);
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++) {
-        if (l->errors[i] != 0) atomic_fetch_add(&task->refused[l->errors[i]], 1);
+        if (l->errors[i] == 0) continue;
+        atomic_fetch_add(&task->refused[l->errors[i]], 1);
+        atomic_fetch_sub(&task->pending, 1);
     }
     return err;
 }
@@ -285,6 +288,7 @@ static shoal_err end_job(work_list *l, agg_error *error, agg_dap_served *task, c
     agg_dap_sums_release(&sums);
     if (err != SHOAL_OK) return err;
     atomic_fetch_add(&task->jobs, 1);
+    atomic_fetch_sub(&task->pending, (long long)l->reports.n);
     for (size_t i = 0; i < l->reports.n; i++)
         atomic_fetch_add(l->errors[i] == 0 ? &task->aggregated : &task->refused[l->errors[i]], 1);
     return SHOAL_OK;
@@ -310,8 +314,8 @@ static shoal_err fail_reply(agg_error *error, const agg_dap_served *task, const 
 }
 
 // The helper answered something else than the job's responses.
-static shoal_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_served *task, const agg_dap_job *job,
-                              const agg_dap_reply *reply)
+static shoal_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_served *task, const agg_dap_link *link,
+                              const agg_dap_job *job, const agg_dap_reply *reply)
 {
     agg_error ignored;
     if (reply->status == 413 && job->n > 1) { // nothing of it was looked at: smaller ones
@@ -321,7 +325,9 @@ static shoal_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_se
     if (reply->status / 100 == 2 && reply->len > 0 && ++task->bad_replies >= BAD_REPLIES_MAX) {
         task->bad_replies = 0;
         atomic_fetch_add(&task->refused[SHOAL_DAP_REPORT_DROPPED], job->n);
+        atomic_fetch_sub(&task->pending, (long long)job->n);
         (void)!drop_job(party, &ignored, task, job, 1);
+        if (reply->location != NULL) link->remove(link->self, reply->location);
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
                         "task %s: the helper's answers are not of the job; it is abandoned with %zu reports",
                         task->name, job->n);
@@ -339,7 +345,7 @@ static shoal_err send_job(agg_dap_party *party, work_list *l, agg_error *error, 
     if (err != SHOAL_OK) return err;
     int is_answer = reply.status / 100 == 2 && reply.body != NULL && is_whole_reply(&reply, job);
     if (is_answer) task->bad_replies = 0;
-    err = is_answer ? end_job(l, error, task, job, &reply) : refuse_reply(party, error, task, job, &reply);
+    err = is_answer ? end_job(l, error, task, job, &reply) : refuse_reply(party, error, task, link, job, &reply);
     end_reply(&reply);
     return err;
 }
@@ -448,6 +454,7 @@ static shoal_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *
     if (err != SHOAL_OK) return err;
     atomic_fetch_add(&task->collected, 1);
     atomic_fetch_add(&task->refused[SHOAL_DAP_BATCH_COLLECTED], n_late);
+    atomic_fetch_sub(&task->pending, (long long)n_late);
     return SHOAL_OK;
 }
 

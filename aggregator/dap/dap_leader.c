@@ -9,6 +9,7 @@
 #include "agg_size.h"
 
 #define ASK_AGAIN_S 1
+#define ASK_LATER_S 60
 
 // ---- uploads ----
 
@@ -17,6 +18,7 @@ typedef struct upload {
     shoal_dap_report report;
     uint64_t bucket;
     uint32_t error; // enum shoal_dap_report_error
+    int is_new;     // it was not there before
 } upload;
 
 typedef struct uploads {
@@ -96,6 +98,7 @@ static shoal_err keep_one(upload *one, agg_dap_party *party, agg_error *error, c
     } else {
         err = agg_dap_know(party->store, error, task->number, id, one->bucket);
         if (err == SHOAL_OK) err = agg_dap_report_add(party->store, error, task->number, id, one->bucket, body);
+        one->is_new = 1;
     }
     free(w.at);
     return err;
@@ -127,8 +130,10 @@ static void answer_uploads(agg_dap_answer *answer, const uploads *u, agg_dap_ser
 {
     agg_error error;
     shoal_dap_writer w = {NULL, 0, 0, 0};
-    for (size_t i = 0; i < u->n; i++)
+    for (size_t i = 0; i < u->n; i++) {
+        if (u->list[i].is_new) atomic_fetch_add(&task->pending, 1);
         atomic_fetch_add(u->list[i].error == 0 ? &task->uploaded : &task->refused[u->list[i].error], 1);
+    }
     put_errors(&w, u);
     if (w.len == 0) {
         agg_dap_answer_empty(answer, task->vdaf.wire->success);
@@ -148,6 +153,11 @@ void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap
 {
     agg_error error;
     uploads u = {0};
+    if (atomic_load(&task->pending) >= party->max_pending) {
+        agg_dap_answer_problem(answer, 503, AGG_DAP_OTHER_PROBLEM, "too many reports wait; send it again");
+        answer->retry_after_s = ASK_LATER_S;
+        return;
+    }
     shoal_err err = read_uploads(&u, &error, party, task, body, now_s);
     if (err == SHOAL_OK && task->vdaf.wire->upload_problem != NULL && u.n > 1) err = SHOAL_ERR_EXTRA;
     if (err != SHOAL_OK && err != AGG_ERR_MEMORY) {

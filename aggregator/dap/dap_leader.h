@@ -28,6 +28,7 @@ typedef struct agg_dap_reply {
     int problem;   // enum shoal_dap_problem, or AGG_DAP_NO_PROBLEM, AGG_DAP_OTHER_PROBLEM
     uint8_t *body; // of the wanted media type, or NULL; from malloc
     size_t len;
+    char *location; // of the resource that the message made, or NULL; from malloc
 } agg_dap_reply;
 
 // How a leader reaches its helper.
@@ -37,6 +38,8 @@ typedef struct agg_dap_link {
     shoal_err (*post)(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
                       enum shoal_dap_resource resource, enum shoal_dap_message message, shoal_bytes body,
                       enum shoal_dap_message wanted);
+    // Tells the helper that a resource is not needed any more. Whether it hears does not matter.
+    void (*remove)(void *self, const char *location);
 } agg_dap_link;
 
 // Does the next thing that is due of a task: the job or the collection that is under way, else a new job, else a collection.

@@ -36,6 +36,18 @@ static shoal_err configuration_digest(uint8_t digest[32], agg_error *error, cons
     return SHOAL_OK;
 }
 
+// Counts how many reports of a task wait.
+static shoal_err count_pending(agg_dap_served *task, agg_error *error, agg_dap_store *store)
+{
+    agg_dap_counts counts = {0};
+    shoal_err err = agg_dap_begin(store, error);
+    if (err != SHOAL_OK) return err;
+    err = agg_dap_count(store, &counts, error, task->number);
+    agg_dap_abandon(store); // nothing was written
+    if (err == SHOAL_OK) atomic_store(&task->pending, (long long)counts.pending);
+    return err;
+}
+
 shoal_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_error *error, const shoal_dap_task *task,
                              const uint8_t seed[32])
 {
@@ -43,6 +55,7 @@ shoal_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_e
     shoal_err err = agg_dap_vdaf_init(&served->vdaf, error, task, seed);
     if (err == SHOAL_OK) err = configuration_digest(digest, error, &served->vdaf, &party->collector);
     if (err == SHOAL_OK) err = agg_dap_store_task(party->store, &served->number, error, task->id, digest);
+    if (err == SHOAL_OK) err = count_pending(served, error, party->store);
     shoal_dap_id_to_text(served->id_text, task->id, SHOAL_DAP_TASK_ID);
     memcpy(served->name, task->info, task->info_len);
     return err;
@@ -97,12 +110,12 @@ static shoal_err forget_task(agg_dap_store *store, agg_error *error, int64_t tas
 
 shoal_err agg_dap_forget_old(agg_dap_party *party, agg_error *error, uint64_t now_s)
 {
+    uint64_t first_s = now_s > party->keep_s ? now_s - party->keep_s : 0;
     shoal_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < party->n_tasks; i++) {
-        const agg_dap_served *task = &party->tasks[i];
-        if (now_s <= party->keep_s) continue;
-        err =
-            forget_task(party->store, error, task->number, (now_s - party->keep_s) / task->vdaf.task.time_precision_s);
+        agg_dap_served *task = &party->tasks[i];
+        err = forget_task(party->store, error, task->number, first_s / task->vdaf.task.time_precision_s);
+        if (err == SHOAL_OK) err = count_pending(task, error, party->store);
     }
     return err;
 }

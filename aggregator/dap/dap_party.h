@@ -22,6 +22,7 @@ typedef struct agg_dap_served {
     // Since the start:
     atomic_ullong uploaded, aggregated, jobs, collected; // reports taken, reports in sums, jobs done, batches given out
     atomic_ullong refused[AGG_DAP_ERRORS];               // reports, by enum shoal_dap_report_error
+    atomic_llong pending;                                // leader: reports that wait, about
     atomic_int is_failing;                               // the last exchange with the helper failed
     // The leader's driver alone:
     double retry_s, retry_at; // pause after a failure, and its end on the driver's clock; 0: none
@@ -38,6 +39,7 @@ typedef struct agg_dap_party {
     size_t n_tasks;
     unsigned n_threads;                 // for verification
     uint64_t keep_s;                    // how long reports are taken, and their ids known
+    int64_t max_pending;                // leader: reports of a task that may wait; uploads are put off then
     size_t job_reports;                 // leader: of one job at most
     size_t job_len;                     // leader: bytes of one job's request, about
     char helper_url[SHOAL_URL_MAX + 1]; // leader: where the helper is, if not where its tasks say; "" else
@@ -57,7 +59,7 @@ uint32_t agg_dap_check_time(const agg_dap_served *task, uint64_t time, uint64_t 
 // Returns: why a report may not enter its bucket: batch_collected, report_dropped; 0 where it may. Between begin and commit.
 shoal_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *error, int64_t task, uint64_t bucket);
 
-// Forgets what is older than the party keeps, some at a time. Returns: SHOAL_OK also where some is left.
+// Forgets what is older than the party keeps, and counts anew how many reports wait.
 shoal_err agg_dap_forget_old(agg_dap_party *party, agg_error *error, uint64_t now_s) SHOAL_MUST_CHECK;
 
 // The output shares of one job, by bucket, on their way into the store.

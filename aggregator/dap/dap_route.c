@@ -195,7 +195,7 @@ static int is_allowed(const exchange *e)
 static const char *wanted_type(const exchange *e)
 {
     switch (e->route) {
-    case SHOAL_DAP_REPORTS: return e->task->vdaf.wire->upload_type;
+    case SHOAL_DAP_REPORTS: return e->task->vdaf.wire->media_type(SHOAL_DAP_UPLOAD_REQ);
     case SHOAL_DAP_AGGREGATION_JOBS: return shoal_dap_media_type(SHOAL_DAP_AGGREGATION_JOB_INIT_REQ);
     case SHOAL_DAP_COLLECTION_JOBS: return shoal_dap_media_type(SHOAL_DAP_COLLECTION_JOB_REQ);
     default: return shoal_dap_media_type(SHOAL_DAP_AGGREGATE_SHARE_REQ);
@@ -270,7 +270,7 @@ static const char *keys_type(exchange *e)
     if (text == NULL) return shoal_dap_media_type(SHOAL_DAP_HPKE_CONFIG_LIST);
     e->has_task_id = shoal_dap_id_from_text(e->task_id, SHOAL_DAP_TASK_ID, text, strlen(text)) == SHOAL_OK;
     const agg_dap_served *task = e->has_task_id ? agg_dap_task_by_id(e->http->party, e->task_id) : NULL;
-    return task == NULL ? NULL : task->vdaf.wire->keys_type;
+    return task == NULL ? NULL : task->vdaf.wire->media_type(SHOAL_DAP_HPKE_CONFIG_LIST);
 }
 
 static void answer_keys(exchange *e)

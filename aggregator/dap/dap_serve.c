@@ -87,8 +87,22 @@ static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const 
         reply->len = response.body_len;
         response.body = NULL;
     }
+    if (response.location[0] != '\0') reply->location = strdup(response.location);
     agg_http_response_release(&response);
     return SHOAL_OK;
+}
+
+static void remove_resource(void *self, const char *location)
+{
+    driver *d = self;
+    agg_error error;
+    agg_http_response response;
+    const agg_http_request request = {.client = d->client,
+                                      .method = "DELETE",
+                                      .url = location,
+                                      .bearer = d->config->helper_token,
+                                      .timeout_s = HELPER_TIMEOUT_S};
+    if (agg_http_fetch(&response, &error, &request) == SHOAL_OK) agg_http_response_release(&response);
 }
 
 // ---- the driver ----
@@ -144,7 +158,7 @@ static void say_error(driver *d, const agg_error *error)
 // One turn of a task, unless it rests after a failure and nobody waits. Returns: whether there is more to do at once.
 static int turn_one(driver *d, agg_dap_served *task, int is_eager, int is_urgent)
 {
-    const agg_dap_link link = {d, post};
+    const agg_dap_link link = {d, post, remove_resource};
     agg_error error;
     int is_more = 0;
     if (!is_urgent && seconds_now() < task->retry_at) return 0;
@@ -249,6 +263,7 @@ static shoal_err open_party(agg_dap_party *party, agg_error *error, const agg_da
                              .collector = config->collector,
                              .n_threads = agg_parallel_cores(),
                              .keep_s = config->keep_s,
+                             .max_pending = (int64_t)config->max_pending,
                              .job_reports = config->job_reports,
                              .job_len = JOB_LEN};
     if (party->n_threads > config->threads) party->n_threads = config->threads;

@@ -30,9 +30,9 @@ typedef struct agg_dap_wire {
                                 shoal_bytes public_share);
     shoal_err (*read_input_share)(shoal_bytes *share, shoal_bytes plaintext);
     shoal_err (*read_report)(shoal_dap_report *report, shoal_dap_reader *r);
-    const char *method, *upload_type; // of the upload request
-    const char *keys_type;            // media type of the HPKE keys, for a request that names the task
-    unsigned success;                 // HTTP status of an upload that was taken
+    const char *method;                                        // of the upload request
+    const char *(*media_type)(enum shoal_dap_message message); // of the messages that clients send and get
+    unsigned success;                                          // HTTP status of an upload that was taken
     // NULL: an upload is many reports, and answered with UploadErrors. Else it is one, and this the type of the problem.
     const char *(*upload_problem)(enum shoal_dap_report_error error);
     int times_are_seconds; // reports state seconds, not units of the task's precision

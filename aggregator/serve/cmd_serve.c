@@ -52,6 +52,7 @@ static const char help_text[] =
     "  read_token_file        for /metrics; without it they are for requests from loopback only\n"
     "  keep_days              how long reports are taken and their ids known; default 14\n"
     "  job_size               leader: reports of one aggregation job; default 256\n"
+    "  max_pending            leader: reports of a task that may wait before uploads are put off; default 1000000\n"
     "  job_interval_s         leader: seconds that reports wait for a full job, 0.05 to 86400; default 2\n"
     "  max_body, body_timeout_s, threads   as above\n\n"
     "Resources of draft-ietf-ppm-dap-18 below the path of the server's URL: hpke_config, tasks/ID/reports,\n"

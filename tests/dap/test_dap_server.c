@@ -30,6 +30,7 @@ typedef struct bench_link {
     uint8_t *last_job; // the last request of a job, to compare
     size_t last_job_len;
     int n_changed; // jobs that came again otherwise
+    int n_removed; // jobs that the leader gave up and said so
 } bench_link;
 
 typedef struct bench {
@@ -86,6 +87,7 @@ static void init_party(bench *b, agg_dap_party *party, enum shoal_dap_role role,
     *party = (agg_dap_party){.role = role,
                              .n_threads = 2,
                              .keep_s = 20 * HOUR,
+                             .max_pending = 20,
                              .job_reports = 4,
                              .job_len = 1 << 20,
                              .collector = b->collector};
@@ -285,10 +287,12 @@ static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const 
         agg_dap_helper_share(&answer, &b->helper, &b->helper.tasks[0], body, b->now_s);
     }
     if (answer.body != NULL) assert_int_equal(answer.message, wanted);
-    *reply = (agg_dap_reply){answer.status, answer.problem, answer.body, answer.len};
+    *reply = (agg_dap_reply){answer.status, answer.problem, answer.body, answer.len, NULL};
+    if (answer.has_location) reply->location = strdup("where");
     if (b->link.loses_answers > 0) {
         b->link.loses_answers--;
         free(reply->body);
+        free(reply->location);
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the answer is lost");
     }
     if (resource == SHOAL_DAP_AGGREGATION_JOBS && b->link.swaps_answers > 0) {
@@ -298,11 +302,18 @@ static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const 
     return SHOAL_OK;
 }
 
+static void remove_resource(void *self, const char *location)
+{
+    bench *b = self;
+    assert_string_equal(location, "where");
+    b->link.n_removed++;
+}
+
 // One turn of the driver.
 static shoal_err turn(bench *b, int *is_more)
 {
     agg_error error;
-    const agg_dap_link link = {b, post};
+    const agg_dap_link link = {b, post, remove_resource};
     return agg_dap_leader_turn(is_more, &error, &b->leader, &b->leader.tasks[0], &link, b->now_s, 1);
 }
 
@@ -618,6 +629,8 @@ static void test_answers_of_another_job(void **state)
     b->link.swaps_answers = 3; // the job is abandoned
     assert_int_equal(drive(b), 3);
     assert_int_equal(refused(&b->leader, SHOAL_DAP_REPORT_DROPPED), 6);
+    assert_int_equal(b->link.n_removed, 1);
+    assert_int_equal(atomic_load(&b->leader.tasks[0].pending), 0);
     expect(b, UNIT, 1, six);
     expect_problem(b, UNIT + 5, 1, SHOAL_DAP_PROBLEM_INVALID_BATCH_SIZE);
 }
@@ -805,6 +818,27 @@ static void test_helper_refuses_extensions(void **state)
     assert_int_equal(refused(&b->helper, SHOAL_DAP_INVALID_MESSAGE), 1);
 }
 
+static void test_too_many_wait(void **state)
+{
+    bench *b = *state;
+    agg_dap_answer answer = {.problem = AGG_DAP_NO_PROBLEM};
+    uint8_t body[REPORT_MAX];
+    shoal_dap_writer w = {body, sizeof body, 0, 0};
+    for (int i = 0; i < 3; i++) upload_six(b, UNIT + 1);
+    upload_six(b, UNIT); // 24 now: a whole request is taken or none of it
+    put_report(&w, b, 1, UNIT, HONEST);
+    agg_dap_leader_upload(&answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){body, w.len}, b->now_s);
+    assert_int_equal(answer.status, 503);
+    assert_true(answer.retry_after_s > 0);
+    agg_dap_answer_release(&answer);
+    restart(b, &b->leader);
+    assert_int_equal(atomic_load(&b->leader.tasks[0].pending), 24);
+    drive(b);
+    assert_int_equal(atomic_load(&b->leader.tasks[0].pending), 0);
+    assert_int_equal(upload(b, (shoal_bytes){body, w.len}, 0), 0);
+    expect(b, UNIT, 1, (const uint64_t[]){1, 3, 3, 0});
+}
+
 static void test_malformed_uploads(void **state)
 {
     bench *b = *state;
@@ -873,6 +907,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_malformed_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hostile_share_requests, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_helper_refuses_extensions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_too_many_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_uploads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_deleting, set_up, tear_down),
     };
