@@ -10,6 +10,8 @@
 #include "dictionary.h"
 #include "discover.h"
 #include "discover_print.h"
+#include "input_memory.h"
+#include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
 #include "talk.h"
@@ -32,15 +34,18 @@ static const char help_text[] =
     "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
-    "  --threads T         default: all cores\n";
+    "  --threads T         default: all cores\n"
+    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken is said where it\n"
+    "                      is much\n";
 
 typedef struct arguments {
     const char **recipes, **accumulators; // n_rounds of each, in order
     size_t n_rounds;
-    const char *known, *fdr_text, *threshold_text;
+    const char *known, *fdr_text, *threshold_text, *memory;
     cli_result_texts texts;
     cli_result_options result;
     double fdr, threshold;
+    uint64_t memory_limit; // 0: none
 } arguments;
 
 static shoal_err usage(agg_error *error, const char *text)
@@ -69,6 +74,7 @@ static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv
                                   {"format", 0, &a->texts.format, NULL},
                                   {"output", 'o', &a->texts.output, NULL},
                                   {"threads", 0, &a->texts.threads, NULL},
+                                  {"memory", 0, &a->memory, NULL},
                                   {NULL, 0, NULL, NULL}};
     int n_files = 0;
     shoal_err err = cli_options_read(options, error, argc, argv, a->accumulators, &n_files, help);
@@ -78,6 +84,7 @@ static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv
         err = cli_read_decimal(&a->fdr, error, "fdr", a->fdr_text, 0.000001, 0.999999);
     if (err == SHOAL_OK && a->threshold_text != NULL)
         err = cli_read_decimal(&a->threshold, error, "threshold", a->threshold_text, 0, 1e15);
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
@@ -258,18 +265,39 @@ typedef struct loaded_round {
     agg_accumulator acc;
 } loaded_round;
 
-static shoal_err load_round(loaded_round *round, agg_error *error, const char *recipe, const char *accumulator)
+static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe, const char *path)
 {
-    shoal_err err = agg_recipe_from_file(&round->recipe, error, recipe);
+    shoal_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_load(&round->acc, error, accumulator);
-    if (err == SHOAL_OK) {
-        err = agg_accumulator_check_recipe(&round->acc, error, &round->recipe.recipe);
-        if (err == SHOAL_OK) return SHOAL_OK;
-        agg_error_prefix(error, "%s", accumulator);
-        agg_accumulator_release(&round->acc);
+    err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);
+    return err;
+}
+
+// Before the accumulators are read, all of which stay until the end.
+static shoal_err state_memory(agg_error *error, const arguments *a, const loaded_round *loaded)
+{
+    char command[] = "discover";
+    uint64_t kept = 0, most = 0;
+    for (size_t i = 0; i < a->n_rounds; i++) {
+        uint64_t accumulator = cli_accumulator_memory(a->accumulators[i], &loaded[i].recipe.recipe);
+        uint64_t bytes = agg_discover_memory(&loaded[i].recipe, accumulator, a->result.n_threads);
+        kept += accumulator;
+        if (bytes > most) most = bytes;
     }
-    agg_recipe_release(&round->recipe);
+    return cli_state_memory(error, command, kept + most, a->memory_limit);
+}
+
+static shoal_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg_error *error, const arguments *a)
+{
+    shoal_err err = SHOAL_OK;
+    for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++)
+        err = agg_recipe_from_file(&loaded[i].recipe, error, a->recipes[i]);
+    if (err == SHOAL_OK) err = state_memory(error, a, loaded);
+    for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++) {
+        err = load_accumulator(&loaded[i].acc, error, &loaded[i].recipe, a->accumulators[i]);
+        rounds[i] = (agg_discover_round){&loaded[i].recipe, &loaded[i].acc};
+    }
     return err;
 }
 
@@ -278,15 +306,9 @@ static shoal_err run(agg_error *error, const arguments *a)
     loaded_round *loaded = agg_alloc(error, a->n_rounds, sizeof *loaded);
     agg_discover_round *rounds = agg_alloc(error, a->n_rounds, sizeof *rounds);
     shoal_err err = loaded == NULL || rounds == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    size_t n = 0;
-    while (err == SHOAL_OK && n < a->n_rounds) {
-        err = load_round(&loaded[n], error, a->recipes[n], a->accumulators[n]);
-        if (err != SHOAL_OK) break;
-        rounds[n] = (agg_discover_round){&loaded[n].recipe, &loaded[n].acc};
-        n++;
-    }
+    if (err == SHOAL_OK) err = load_rounds(loaded, rounds, error, a);
     if (err == SHOAL_OK) err = discover(error, a, rounds);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; loaded != NULL && i < a->n_rounds; i++) {
         agg_accumulator_release(&loaded[i].acc);
         agg_recipe_release(&loaded[i].recipe);
     }

@@ -9,6 +9,7 @@
 
 #include "compound.h"
 #include "estimate.h"
+#include "whole_domain.h"
 
 #define CONFIDENCE_DEFAULT 0.95
 #define FDR_DEFAULT 0.05
@@ -102,6 +103,29 @@ static int compare_rows(const void *a, const void *b)
     const agg_found *x = a, *y = b;
     if (x->count != y->count) return x->count > y->count ? -1 : 1;
     return agg_text_compare(x->value, y->value);
+}
+
+// Whole positions of fragments, one after the other.
+static uint64_t sfp_memory(const shoal_recipe *recipe, unsigned n_threads)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        uint64_t bytes = part->hash == SHOAL_HASH_AFFINE1 ? agg_sketch_support_memory(part, part->size, n_threads) : 0;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, unsigned n_threads)
+{
+    if (n_threads == 0) n_threads = 1;
+    switch (recipe->recipe.mechanism) {
+    case shoal_sfp_id: return sfp_memory(&recipe->recipe, n_threads);
+    case shoal_trie_id: return agg_trie_memory(&recipe->recipe, n_threads);
+    case shoal_rappor_ngram_id: return agg_ngram_memory(accumulator, n_threads);
+    default: return 0; // refused before anything is taken
+    }
 }
 
 shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,

@@ -69,6 +69,11 @@ shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error, const agg
                            size_t n_rounds, const agg_discover_options *options) SHOAL_MUST_CHECK;
 void agg_discovery_release(agg_discovery *discovery);
 
+// Returns: the bytes that it takes at its peak, beside the accumulators. Of rappor-ngram a bound: how much is found decides.
+//   recipe: of one round
+//   accumulator: bytes of its accumulator
+uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, unsigned n_threads);
+
 // ---- for decoders ----
 
 // Adds a row; the value is copied. Refuses nothing: sorting, known strings and the release threshold come in agg_discover_run.
@@ -86,5 +91,9 @@ shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error, const a
                              const agg_discover_options *options) SHOAL_MUST_CHECK;
 shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
                             size_t n_rounds, const agg_discover_options *options) SHOAL_MUST_CHECK;
+
+// What they take.
+uint64_t agg_ngram_memory(uint64_t accumulator, unsigned n_threads);
+uint64_t agg_trie_memory(const shoal_recipe *recipe, unsigned n_threads);
 
 #endif

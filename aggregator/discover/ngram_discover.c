@@ -364,3 +364,9 @@ shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error, const a
     free(d);
     return err;
 }
+
+uint64_t agg_ngram_memory(uint64_t accumulator, unsigned n_threads)
+{
+    // Which reports belong to which pair, the candidates of a position, the likelihoods of a pair a thread.
+    return accumulator + AGG_NGRAM_ENTRIES_MAX * sizeof(uint32_t) + (uint64_t)n_threads * PAIR_BYTES;
+}

@@ -14,6 +14,7 @@
 
 #include "agg_size.h"
 #include "discover.h"
+#include "estimator.h"
 #include "event.h"
 #include "trie_guarantee.h"
 #include "trie_layer.h"
@@ -250,4 +251,11 @@ shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const ag
     }
     free(before.rows);
     return err;
+}
+
+uint64_t agg_trie_memory(const shoal_recipe *recipe, unsigned n_threads)
+{
+    const shoal_part *part = &recipe->parts[0];
+    uint64_t of_cell = 1 + 2 * sizeof(double); // whether it is known, its score and that again in order
+    return part->size * of_cell + agg_estimator_memory(part, part->size, n_threads);
 }

@@ -150,6 +150,20 @@ static void ingests(void)
     check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
 }
 
+// All fragments of every position, a copy for each thread.
+static void discovers(void)
+{
+    write_counts("word", 100);
+    write_recipe("sfp",
+                 "\"epsilon\":2,\"epsilon_fragment\":6,\"k\":64,\"m\":1024,\"k_fragment\":1024,\"m_fragment\":64,"
+                 "\"length\":4",
+                 "\"hash\":\"poly1\"," SEED);
+    collect();
+    check_peak("discover --recipe recipe --memory 1G --threads 1 acc");
+    check_peak("discover --recipe recipe --memory 1G --threads 2 acc");
+    CHECK(run("discover --recipe recipe --memory 100M --threads 1 acc") == 0);
+}
+
 // Nothing is read where the limit is less.
 static void refusal(void)
 {
@@ -166,6 +180,7 @@ int main(int argc, char **argv)
     ingests();
     estimates();
     refusal();
+    discovers();
     for (int i = 0; i < 7; i++) unlink((const char *[]){"recipe", "counts", "batch", "acc", "sum", "out", "err"}[i]);
     if (chdir("/") == 0) rmdir(folder);
     return check_summary();
