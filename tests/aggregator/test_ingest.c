@@ -5,6 +5,8 @@
 #include "batch.h"
 #include "batch_ids.h"
 #include "dictionary.h"
+#include "field_text.h"
+#include "hex_digits.h"
 #include "reader.h"
 #include "report_json.h"
 
@@ -347,6 +349,179 @@ static void lines_are_read_and_bad_ones_counted(void **state)
     agg_recipe_release(&recipe);
 }
 
+// A stream of many kinds of lines: the recipe's own, with their fields in another order, with and without \r, empty, bad, over-long.
+static char *make_lines(size_t *len, const agg_recipe *recipe, const uint8_t *records, uint32_t count, size_t bad_after)
+{
+    size_t line = agg_report_size(recipe), long_len = (size_t)3 << 18;
+    char *text = malloc(count * (line + 16) + long_len), *to = text;
+    assert_non_null(text);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_ok(agg_report_print(to, line, recipe, records + i * 8));
+        if (i % 1009 == 5) to[0] = ' '; // no JSON
+        if (i % 3001 == 7) memcpy(to + line - 4, "9\"]}", 4);
+        to += line;
+        if (i % 70001 == 9) *to++ = ' '; // JSON still, and another length
+        if (i % 7 == 1) *to++ = '\r';
+        if (i % 911 == 3) *to++ = '\n';
+        if (i < count - 1) *to++ = '\n';
+        if (i == bad_after) {
+            memset(to, 'x', long_len);
+            to += long_len;
+            *to++ = '\n';
+        }
+    }
+    *len = (size_t)(to - text);
+    return text;
+}
+
+typedef struct told {
+    uint64_t records, sum; // of the records in their order
+    char words[AGG_TALK_MAX + 1][160];
+    uint32_t n_words, n_runs;
+} told;
+
+static shoal_err sum_up(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+{
+    told *t = context;
+    (void)error;
+    assert_in_range(n_runs, 1, AGG_RUNS_MAX);
+    for (uint32_t i = 0; i < n_runs; i++) {
+        assert_true(runs[i].count > 0);
+        for (size_t b = 0; b < runs[i].count * (size_t)8; b++) t->sum = t->sum * 0x100000001b3u + runs[i].records[b];
+        t->records += runs[i].count;
+        t->n_runs++;
+    }
+    return SHOAL_OK;
+}
+
+static void note(void *context, const char *text)
+{
+    told *t = context;
+    assert_true(t->n_words < AGG_TALK_MAX);
+    snprintf(t->words[t->n_words++], sizeof t->words[0], "%s", text);
+}
+
+static char *write_file(const void *bytes, size_t len)
+{
+    static char path[32];
+    strcpy(path, "/tmp/shoal-test-XXXXXX");
+    int file = mkstemp(path);
+    FILE *stream = file >= 0 ? fdopen(file, "wb") : NULL;
+    assert_non_null(stream);
+    assert_int_equal(fwrite(bytes, 1, len, stream), len);
+    assert_int_equal(fclose(stream), 0);
+    return path;
+}
+
+// From memory by one thread, as the reference; by several; from a file, mapped and not: records in their order, counts, complaints and the error
+// are the same.
+static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t len, shoal_err expected)
+{
+    static const unsigned threads[] = {2, 3, 16, 300};
+    static told first, other;
+    agg_error error = {SHOAL_OK, 0, ""}, error2;
+    agg_read_count count = {0, 0, 0, 0, 0};
+    agg_reader reader = {recipe, sum_up, &first, note, &first, NULL, NULL, 1};
+    memset(&first, 0, sizeof first);
+    const char *path = write_file(bytes, len);
+    assert_err(agg_reader_bytes(&count, &error, &reader, path, bytes, len), expected);
+    reader.sink_context = reader.talk_context = &other;
+    for (size_t i = 0; i < 9; i++) {
+        agg_read_count count2 = {0, 0, 0, 0, 0};
+        memset(&other, 0, sizeof other);
+        error2 = (agg_error){SHOAL_OK, 0, ""};
+        reader.n_threads = threads[i / 2 % 4];
+        FILE *stream = i == 8 ? fopen(path, "rb") : NULL;
+        shoal_err err = i == 8       ? agg_reader_stream(&count2, &error2, &reader, path, stream)
+                        : i % 2 == 0 ? agg_reader_bytes(&count2, &error2, &reader, path, bytes, len)
+                                     : agg_reader_file(&count2, &error2, &reader, path);
+        if (stream != NULL) fclose(stream);
+        assert_err(err, expected);
+        assert_string_equal(error2.text, error.text);
+        assert_int_equal(count2.records, count.records);
+        assert_int_equal(count2.lines, count.lines);
+        assert_int_equal(count2.batches, count.batches);
+        assert_int_equal(count2.rejected, count.rejected);
+        assert_int_equal(other.records, first.records);
+        assert_true(other.sum == first.sum);
+        assert_int_equal(other.n_words, first.n_words);
+        assert_memory_equal(other.words, first.words, sizeof first.words);
+    }
+    remove(path);
+}
+
+static void threads_and_files_change_nothing(void **state)
+{
+    enum { COUNT = 30000 }; // 6 MB of lines: several shares of 1 MiB
+    agg_recipe recipe;
+    size_t len = 0;
+    (void)state;
+    sketch_recipe(&recipe, "hcms", 4, 10, 16);
+    uint8_t *records = make_records(&recipe, COUNT, 0);
+    for (size_t bad_after = 100; bad_after <= COUNT; bad_after += 14000) {
+        char *text = make_lines(&len, &recipe, records, COUNT, bad_after);
+        assert_true(len > 5000000);
+        same_by_any_way(&recipe, text, len, SHOAL_OK);
+        same_by_any_way(&recipe, text, len - 1, SHOAL_OK); // the last line is cut
+        free(text);
+    }
+    // 600 batches of 1 to 99 records; then one of them damaged, its last cut, another recipe's.
+    uint8_t *stream = malloc(600 * 1024), *to = stream, *damaged = NULL;
+    assert_non_null(stream);
+    for (uint32_t i = 0, first = 0; i < 600; i++) {
+        uint32_t n = 1 + i * 37 % 99;
+        uint8_t id[16] = {(uint8_t)i, (uint8_t)(i >> 8)};
+        size_t size = shoal_batch_size(&recipe.recipe, n);
+        memcpy(to + SHOAL_BATCH_HEADER, records + first * 8, n * 8);
+        assert_ok(shoal_batch_seal(to, size, &recipe.recipe, n, id));
+        if (i == 411) damaged = to;
+        first += n;
+        to += size;
+    }
+    len = (size_t)(to - stream);
+    same_by_any_way(&recipe, stream, len, SHOAL_OK);
+    same_by_any_way(&recipe, stream, len - 1, SHOAL_ERR_TRUNCATED);
+    same_by_any_way(&recipe, stream, len - 70, SHOAL_ERR_TRUNCATED);
+    damaged[20] = 1;
+    same_by_any_way(&recipe, stream, len, SHOAL_ERR_RANGE);
+    damaged[20] = 0;
+    damaged[60] ^= 1;
+    same_by_any_way(&recipe, stream, len, SHOAL_ERR_CHECKSUM);
+    free(stream);
+    free(records);
+    agg_recipe_release(&recipe);
+}
+
+// Records of every instruction set's reader are the core's, digit by digit: each character at each place of texts of several lengths.
+static void digits_are_read_alike(void **state)
+{
+    static const uint32_t sizes[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 200};
+    char digits[400];
+    uint8_t bytes[200], expected[200];
+    (void)state;
+    for (agg_cpu cpu = AGG_CPU_PORTABLE; cpu <= agg_cpu_best(); cpu++) {
+        agg_hex_digits read = agg_hex_digits_of(cpu);
+        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+            char *own = malloc(2 * sizes[s]); // so that a read beyond them is seen by the address checker
+            assert_non_null(own);
+            for (uint32_t i = 0; i < sizes[s]; i++) expected[i] = (uint8_t)(i * 151 + s);
+            shoal_print_hex(digits, expected, sizes[s]);
+            for (uint32_t i = 0; i < 2 * sizes[s]; i++) {
+                for (int c = -128; c < 128; c++) {
+                    const char *at = own;
+                    uint8_t theirs[200];
+                    memcpy(own, digits, 2 * sizes[s]);
+                    own[i] = (char)c;
+                    int is_good = shoal_parse_hex(theirs, sizes[s], &at) == SHOAL_OK;
+                    assert_int_equal(read(bytes, sizes[s], own), is_good);
+                    if (is_good) assert_memory_equal(bytes, theirs, sizes[s]);
+                }
+            }
+            free(own);
+        }
+    }
+}
+
 static void an_empty_stream_is_empty(void **state)
 {
     agg_recipe recipe;
@@ -539,6 +714,8 @@ int main(void)
                                        cmocka_unit_test(batches_are_read),
                                        cmocka_unit_test(batches_of_another_recipe_are_refused),
                                        cmocka_unit_test(lines_are_read_and_bad_ones_counted),
+                                       cmocka_unit_test(threads_and_files_change_nothing),
+                                       cmocka_unit_test(digits_are_read_alike),
                                        cmocka_unit_test(an_empty_stream_is_empty),
                                        cmocka_unit_test(ids_are_remembered),
                                        cmocka_unit_test(bad_counts_name_their_line),

@@ -149,8 +149,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } groups[] = {{"client", bench_client}, {"parse", bench_parse}, {"cms", bench_cms},     {"hcms", bench_hcms},
-                  {"decode", bench_decode}, {"sfp", bench_sfp},     {"joint", bench_joint}, {"prio3", bench_prio3}};
+    } groups[] = {{"client", bench_client}, {"parse", bench_parse}, {"pipeline", bench_pipeline},
+                  {"cms", bench_cms},       {"hcms", bench_hcms},   {"decode", bench_decode},
+                  {"sfp", bench_sfp},       {"joint", bench_joint}, {"prio3", bench_prio3}};
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         int is_named = argc == 1;
         for (int a = 1; a < argc; a++) is_named |= strcmp(argv[a], groups[i].name) == 0;

@@ -53,6 +53,7 @@ void bench_records(uint8_t *records, const agg_recipe *recipe, uint32_t count);
 // The groups of steps; each makes its data, runs and releases it.
 void bench_client(void);
 void bench_parse(void);
+void bench_pipeline(void);
 void bench_cms(void);
 void bench_hcms(void);
 void bench_decode(void);

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports in a file to an accumulator on disk, all that `shoal ingest` does between: an empty accumulator, the file read as often as makes the
+// stated number of records, every report checked, folded, and the accumulator written, synced and renamed. By one thread and by two.
+//
+// Time on the core is of this thread alone. Of two threads it does one share of everything that is shared and all that is not, so that it is
+// what the two would take together on a machine that has two cores to spare.
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agg_file.h"
+#include "batch.h"
+#include "batch_ids.h"
+#include "bench.h"
+#include "bytes.h"
+#include "folder.h"
+#include "mapped_file.h"
+#include "reader.h"
+#include "report_json.h"
+
+#define COLUMNS 1024u
+#define BATCH 10000u              // records of one, as edge workers forward them
+#define DRAWN ((uint32_t)1 << 20) // records of a file
+#define NAIVE_RECORDS 20000u
+#define PATH 128
+
+typedef struct pipeline {
+    agg_recipe recipe;
+    unsigned n_threads;
+    uint32_t passes; // over the file
+    char folder[PATH], input[PATH], output[PATH];
+    agg_batch_ids ids;
+    agg_folder fold;
+    const uint8_t *records;
+} pipeline;
+
+static shoal_err take(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+{
+    pipeline *p = context;
+    agg_folder_run fresh[AGG_RUNS_MAX];
+    for (uint32_t i = 0; i < n_runs; i++) {
+        int was_there = 0;
+        if (runs[i].batch_id != NULL)
+            bench_check(agg_batch_ids_add(&p->ids, error, runs[i].batch_id, &was_there), "ids");
+        if (was_there) bench_die("a batch came twice");
+        fresh[i] = (agg_folder_run){runs[i].records, runs[i].count};
+    }
+    return agg_folder_add_runs(&p->fold, error, fresh, n_runs);
+}
+
+static void real(void *context)
+{
+    pipeline *p = context;
+    agg_error error = {SHOAL_OK, 0, ""};
+    agg_accumulator acc;
+    agg_read_count count = {0, 0, 0, 0, 0};
+    agg_reader reader = {&p->recipe, take, p, NULL, NULL, NULL, NULL, p->n_threads};
+    bench_check(agg_accumulator_init(&acc, &error, &p->recipe.recipe), "out of memory");
+    bench_check(agg_folder_init(&p->fold, &error, &acc, 0, p->n_threads), "out of memory");
+    for (uint32_t i = 0; i < p->passes; i++) {
+        bench_check(agg_reader_file(&count, &error, &reader, p->input), "the file is refused");
+        agg_batch_ids_release(&p->ids);
+    }
+    bench_check(agg_folder_flush(&p->fold, &error), "folding failed");
+    if (acc.n != (uint64_t)p->passes * DRAWN) bench_die("records were lost");
+    bench_check(agg_accumulator_save(&acc, &error, p->output), "cannot write the accumulator");
+    agg_folder_release(&p->fold);
+    agg_accumulator_release(&acc);
+    unlink(p->output);
+}
+
+static void naive_add(uint32_t *counts, uint32_t row, const uint8_t *bits)
+{
+    for (uint32_t c = 0; c < COLUMNS; c++)
+        if (bits[c / 8] >> c % 8 & 1) counts[(size_t)row * COLUMNS + c]++;
+}
+
+static void naive_lines(void *context)
+{
+    pipeline *p = context;
+    char *line = NULL, two[3] = "";
+    size_t cap = 0;
+    uint8_t bits[COLUMNS / 8];
+    uint32_t *counts = bench_alloc((size_t)p->recipe.recipe.parts[0].k * COLUMNS, sizeof *counts);
+    FILE *stream = fopen(p->input, "r");
+    if (stream == NULL) bench_die("cannot read the file");
+    for (uint32_t i = 0; i < NAIVE_RECORDS && getline(&line, &cap, stream) > 0; i++) {
+        cJSON *json = cJSON_Parse(line);
+        const char *text = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "records"), 0)->valuestring;
+        char *comma = NULL;
+        uint32_t row = (uint32_t)strtoul(text, &comma, 10);
+        for (uint32_t b = 0; b < sizeof bits; b++) {
+            memcpy(two, comma + 1 + 2 * b, 2);
+            bits[b] = (uint8_t)strtoul(two, NULL, 16);
+        }
+        naive_add(counts, row, bits);
+        cJSON_Delete(json);
+    }
+    bench_keep(counts[0]);
+    fclose(stream);
+    free(line);
+    free(counts);
+}
+
+static void naive_batches(void *context)
+{
+    pipeline *p = context;
+    uint8_t row[4], bits[COLUMNS / 8];
+    uint32_t *counts = bench_alloc((size_t)p->recipe.recipe.parts[0].k * COLUMNS, sizeof *counts);
+    FILE *stream = fopen(p->input, "rb");
+    for (uint32_t i = 0; i < NAIVE_RECORDS; i++) {
+        long skip = i % BATCH > 0 ? 0 : i > 0 ? SHOAL_BATCH_TRAILER + SHOAL_BATCH_HEADER : SHOAL_BATCH_HEADER;
+        if (stream == NULL || fseek(stream, skip, SEEK_CUR) != 0 || fread(row, 1, sizeof row, stream) != sizeof row ||
+            fread(bits, 1, sizeof bits, stream) != sizeof bits)
+            bench_die("cannot read the file");
+        naive_add(counts, load32_le(row), bits);
+    }
+    bench_keep(counts[0]);
+    fclose(stream);
+    free(counts);
+}
+
+static void read_file(void *context)
+{
+    const pipeline *p = context;
+    agg_mapped_file file;
+    FILE *stream = fopen(p->input, "rb");
+    if (stream == NULL || !agg_mapped_file_open(&file, stream)) bench_die("cannot read the file");
+    bench_keep(bench_read(file.bytes, file.len));
+    agg_mapped_file_close(&file);
+    fclose(stream);
+}
+
+static void put(FILE *stream, const void *bytes, size_t len)
+{
+    if (stream == NULL || fwrite(bytes, 1, len, stream) != len) bench_die("cannot write the file");
+}
+
+static void write_lines(const pipeline *p, FILE *stream)
+{
+    size_t size = agg_report_size(&p->recipe);
+    char *line = bench_alloc(size + 1, 1);
+    line[size] = '\n';
+    for (uint32_t i = 0; i < DRAWN; i++) {
+        bench_check(agg_report_print(line, size, &p->recipe, p->records + (size_t)i * p->recipe.recipe.record_size),
+                    "a report is refused");
+        put(stream, line, size + 1);
+    }
+    free(line);
+}
+
+static void write_batches(const pipeline *p, FILE *stream)
+{
+    size_t record_size = p->recipe.recipe.record_size;
+    uint8_t *batch = bench_alloc(shoal_batch_size(&p->recipe.recipe, BATCH), 1);
+    for (uint32_t first = 0, some; first < DRAWN; first += some) {
+        uint8_t id[16] = {0};
+        some = DRAWN - first < BATCH ? DRAWN - first : BATCH;
+        store32_le(id, first);
+        size_t len = shoal_batch_size(&p->recipe.recipe, some);
+        memcpy(batch + SHOAL_BATCH_HEADER, p->records + first * record_size, some * record_size);
+        bench_check(shoal_batch_seal(batch, len, &p->recipe.recipe, some, id), "a batch is refused");
+        put(stream, batch, len);
+    }
+    free(batch);
+}
+
+static void run(pipeline *p, int is_ndjson, double aim_ns)
+{
+    char name[96];
+    FILE *stream = fopen(p->input, "wb");
+    is_ndjson ? write_lines(p, stream) : write_batches(p, stream);
+    if (fclose(stream) != 0) bench_die("cannot write the file");
+    for (p->n_threads = 1; p->n_threads <= 2; p->n_threads++) {
+        snprintf(name, sizeof name, "%s to accumulator on disk, k=%u%s", is_ndjson ? "NDJSON" : "batches",
+                 p->recipe.recipe.parts[0].k, p->n_threads > 1 ? ", two threads" : "");
+        bench_run(&(bench_step){name,
+                                "record",
+                                is_ndjson ? "cJSON, strtoul, a bit at a time, scalar, unchecked"
+                                          : "fread a field, a bit at a time, scalar, unchecked",
+                                aim_ns / (p->n_threads > 1 ? 1.8 : 1),
+                                0,
+                                {real, (uint64_t)p->passes * DRAWN},
+                                {is_ndjson ? naive_lines : naive_batches, NAIVE_RECORDS},
+                                {read_file, DRAWN},
+                                p});
+    }
+    unlink(p->input);
+}
+
+// Aims: 3,000,000 and 8,000,000 records a second and core.
+void bench_pipeline(void)
+{
+    static const uint32_t k[] = {2048, 65536}, passes[] = {2, 8};
+    const char *at = getenv("TMPDIR");
+    pipeline *p = bench_alloc(1, sizeof *p);
+    snprintf(p->folder, sizeof p->folder - 16, "%s/shoal-bench-XXXXXX", at != NULL && strlen(at) < 64 ? at : "/tmp");
+    if (mkdtemp(p->folder) == NULL) bench_die("no folder for files");
+    snprintf(p->input, sizeof p->input, "%.100s/in", p->folder);
+    snprintf(p->output, sizeof p->output, "%.100s/out", p->folder);
+    for (size_t i = 0; i < 2; i++) {
+        bench_recipe(&p->recipe, "cms", k[i], COLUMNS);
+        p->passes = passes[i];
+        uint8_t *records = bench_alloc(DRAWN, p->recipe.recipe.record_size);
+        bench_records(records, &p->recipe, DRAWN);
+        p->records = records;
+        run(p, 1, 1e9 / 3e6);
+        run(p, 0, 1e9 / 8e6);
+        free(records);
+        agg_recipe_release(&p->recipe);
+    }
+    rmdir(p->folder);
+    free(p);
+}
