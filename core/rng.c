@@ -71,39 +71,45 @@ uint32_t shoal_rng_bernoulli(shoal_rng *rng, uint64_t threshold)
     return shoal_rng_u64(rng) < threshold;
 }
 
-// 64 lanes on their way: a lane is decided for 1, or for 0, or still open.
+// 64 lanes on their way: decided for 1, or for 0, or still open.
 typedef struct lanes {
     uint64_t less, open;
-    int position; // of the next bit of the threshold
 } lanes;
 
-// One round: bit `position` of 64 uniform numbers, one a lane. A lane whose bit is below the threshold's is decided
-// for 1, above it for 0, equal stays open.
-static inline void compare_bit(lanes *l, uint64_t random, uint64_t threshold)
+// Bit `position` of the threshold, in every lane.
+static inline uint64_t bit_of(uint64_t threshold, int position)
 {
-    uint64_t bit = 0 - (threshold >> l->position-- & 1);
-    l->less |= l->open & bit & ~random;
-    l->open &= ~(random ^ bit);
+    return 0 - (threshold >> position & 1);
+}
+
+// One round: one bit of 64 uniform numbers, one a lane. A lane whose bit is below the threshold's is decided
+// for 1, above it for 0, equal stays open.
+static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
+{
+    uint64_t differs = l->open & (random ^ bit);
+    l->less |= differs & bit;
+    l->open ^= differs;
 }
 
 // Rounds that are made at once, if the buffer has the draws of so many: 15 words of 16 are decided by then.
 #define ROUNDS_AHEAD 10
 
-// The rounds of most words without a branch on how many there are. Those behind the fixed ones change nothing once no lane is
-// open; their draws are then not taken.
-static inline void compare_ahead(lanes *l, shoal_rng *rng, uint64_t threshold)
+// The rounds of most words without a branch on how many there are. Those behind the fixed ones change nothing once no
+// lane is open; their draws are then not taken.
+static inline void compare_ahead(lanes *l, shoal_rng *rng, const uint64_t bits[ROUNDS_AHEAD])
 {
     const uint8_t *from = rng->buffer + rng->used;
     uint32_t used = 8 * SHOAL_RNG_FIXED_ROUNDS;
     for (int round = 0; round < ROUNDS_AHEAD; round++) {
         uint32_t is_drawn = round >= SHOAL_RNG_FIXED_ROUNDS && l->open != 0;
         used += 8 * is_drawn;
-        compare_bit(l, load64_le(from + 8 * round), threshold);
+        compare_bit(l, load64_le(from + 8 * round), bits[round]);
     }
     rng->used += used;
 }
 
-// Whether the threshold has a bit at or below a position. Where it has none, an open lane's number is not below it: its bit is 0.
+// Whether the threshold has a bit at or below a position. Where it has none, an open lane's number is not below it: its
+// bit is 0.
 static inline int has_bits_below(uint64_t threshold, int position)
 {
     return position >= 0 && (threshold & (((uint64_t)2 << position) - 1)) != 0;
@@ -111,15 +117,21 @@ static inline int has_bits_below(uint64_t threshold, int position)
 
 void shoal_rng_bernoulli_words(shoal_rng *rng, uint64_t *words, size_t n_words, uint64_t threshold)
 {
+    uint64_t bits[ROUNDS_AHEAD];
+    for (int round = 0; round < ROUNDS_AHEAD; round++) bits[round] = bit_of(threshold, 63 - round);
     int is_long = has_bits_below(threshold, 64 - ROUNDS_AHEAD);
     for (size_t i = 0; i < n_words; i++) {
-        lanes l = {0, UINT64_MAX, 63};
+        lanes l = {0, UINT64_MAX};
+        int position = 63 - SHOAL_RNG_FIXED_ROUNDS;
         if (is_long && sizeof rng->buffer - rng->used >= 8 * ROUNDS_AHEAD) {
-            compare_ahead(&l, rng, threshold);
+            compare_ahead(&l, rng, bits);
+            position = 63 - ROUNDS_AHEAD;
         } else {
-            for (int round = 0; round < SHOAL_RNG_FIXED_ROUNDS; round++) compare_bit(&l, shoal_rng_u64(rng), threshold);
+            for (int round = 0; round < SHOAL_RNG_FIXED_ROUNDS; round++)
+                compare_bit(&l, shoal_rng_u64(rng), bits[round]);
         }
-        while (l.open != 0 && has_bits_below(threshold, l.position)) compare_bit(&l, shoal_rng_u64(rng), threshold);
+        for (; l.open != 0 && has_bits_below(threshold, position); position--)
+            compare_bit(&l, shoal_rng_u64(rng), bit_of(threshold, position));
         words[i] = l.less;
     }
 }
