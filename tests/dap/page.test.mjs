@@ -3,7 +3,7 @@
 // leader itself, which verifies with the helper; and `shoal collect` gets, byte for byte, the accumulator that one aggregator makes of the
 // records that the three say they shared.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -131,4 +131,48 @@ test('exact measurements of a device that sends to the leader itself: the server
     const result = JSON.parse(answer.stdout);
     assert.deepEqual([result.n, result.sums], [n, sums], name);
   }
+});
+
+test('a leader that is down, and comes back with another key: the same bytes again, then the same record sealed anew, counted once', { timeout: 120_000 }, async (t) => {
+  const hour = thisHour();
+  const pair = await startPair(t, makeFolder(t), (urls) => ({ 'recipe.json': recipeOf(urls, { recipe: 'late', mechanism: 'grr', cohort: { minimum: 3 } }) }));
+  const file = pair.at('recipe.json');
+  let shift = 0;
+  /** @type {string[]} */
+  const bodies = [];
+  const device = await init({
+    endpoint: pair.urls.leader, recipes: [JSON.parse(readFileSync(file, 'utf8'))], wasm: load, dapWasm: loadDapModule, storage: memoryStorage(),
+    locks: memoryLocks(), gpc: () => false, now: () => Date.now() + shift, setTimer: () => null,
+    fetch: async (url, options) => {
+      if (options?.method === 'POST') bodies.push(Buffer.from(/** @type {Uint8Array} */ (options.body)).toString('hex'));
+      return fetch(url, options);
+    },
+  });
+  t.after(() => device.close());
+  await device.consent.grant();
+  await device.record('choices', 'red');
+  await device.flush();
+  for (const colour of ['blue', 'red']) await device.record('choices', colour);
+  await pair.leader.end('SIGKILL');
+  for (let i = 0; i < 2; i++) {
+    await device.flush();
+    shift += 60_000;
+  }
+  assert.deepEqual((await device.reports()).map(({ state }) => state).sort(), ['queued', 'queued', 'sent']);
+  assert.equal(bodies.length, 5);
+  assert.equal(new Set(bodies).size, 3, 'a retry is the same bytes');
+  for (const name of ['key.json', 'public.json']) rmSync(pair.at('leader', name));
+  shoal('dap-key', '--id', '77', '-o', pair.at('leader', 'key.json'), '--public', pair.at('leader', 'public.json'));
+  await pair.leader.start();
+  await device.flush(); // outdated_config
+  await device.flush(); // what was sealed anew
+  const reports = await device.reports();
+  assert.deepEqual(reports.map(({ state }) => state), ['sent', 'sent', 'sent'], JSON.stringify([await device.explain(), pair.leader.log()]));
+  assert.equal((await device.ledger())[0].today.count, 3);
+  assert.equal(new Set(bodies).size, 5);
+  writeFileSync(pair.at('late.ndjson'), reports.map(({ report: { servers: _, ...report } }) => JSON.stringify(report) + '\n').join(''));
+  shoal('ingest', '--recipe', file, '-o', pair.at('folded'), pair.at('late.ndjson'));
+  const answer = pair.collect('--recipe', file, '--from', moment(hour), '--to', moment(hour + 2), '--wait', '60', '-o', pair.at('acc'));
+  assert.equal(answer.status, 0, `${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
+  assert.ok(readFileSync(pair.at('acc')).equals(readFileSync(pair.at('folded'))));
 });
