@@ -20,8 +20,7 @@
 #define AREA_BYTES ((size_t)1 << 20)   // of an area's records: they are read twice, from the second-level cache
 #define SHARED_BYTES ((size_t)1 << 19) // of records, below which one thread is faster
 #define LINE 64u
-#define AHEAD                                                                                                          \
-    2048u // bytes that are asked of memory before they are needed: the machine does not guess it between stores
+#define AHEAD 2048u // bytes that are asked of memory before their turn: between stores the machine does not guess them
 #define END_BYTES 1024u // of an area's end: enough lines to be worth sending, and few enough for all ends to stay near
 
 static const agg_sketch_kind *kind_of(const agg_sketch *part)

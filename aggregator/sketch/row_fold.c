@@ -11,7 +11,8 @@
 
 #define LINE 64u                       // bytes of a cache line
 #define NEAR_VECTORS 127u              // vectors brought in together, of a row that lies in order
-#define THREAD_BYTES ((size_t)1 << 18) // of records, below which a thread costs more than it saves
+#define THREAD_BYTES ((size_t)1 << 18) // of records to group, below which a thread costs more than it saves
+#define STREAM_BYTES ((size_t)1 << 20) // the same, of a row that lies in order
 
 // Reads a byte of each cache line, in order: what is then taken in another order comes from the cache.
 static void bring_near(const uint8_t *from, size_t len)
@@ -101,7 +102,7 @@ void agg_row_fold_piece(const agg_row_range *range, const agg_row_piece *piece, 
         add_singly(range, piece, columns);
         return;
     }
-    bring_near(piece->records, piece->count * piece->stride);
+    if (piece->count > 0) bring_near(piece->records, (piece->count - 1) * piece->stride + 4 + (range->m + 7) / 8);
     sort_by_row(ends, order, row_of, range, piece);
     size_t step = piece->ahead_len / n_rows; // memory is idle while rows are counted
     for (uint32_t j = 0, start = 0; j < n_rows; j++) {
@@ -133,10 +134,11 @@ static void fold_share(void *context, unsigned part, unsigned n_parts)
     if (first < last) agg_row_fold_piece(&own, &piece, f->scratch + part * f->scratch_len, f->columns);
 }
 
-// Threads that `count` records of `stride` bytes are worth.
-static unsigned threads_for(unsigned n_threads, size_t stride, uint32_t count)
+// At most n_threads, and AGG_THREADS_MAX; fewer where each would have fewer than `least` of the bytes.
+static unsigned threads_for(unsigned n_threads, size_t bytes, size_t least)
 {
-    size_t worth = stride * count / THREAD_BYTES;
+    size_t worth = bytes / least;
+    if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
     return worth < 2 ? 1 : n_threads < worth ? n_threads : (unsigned)worth;
 }
 
@@ -152,8 +154,7 @@ shoal_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8
                        uint32_t count, unsigned n_threads)
 {
     uint32_t piece = piece_of(range, stride, count);
-    if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
-    n_threads = threads_for(n_threads < range->n_rows ? n_threads : range->n_rows, stride, piece);
+    n_threads = threads_for(n_threads < range->n_rows ? n_threads : range->n_rows, stride * piece, THREAD_BYTES);
     row_folding f = {.range = range, .columns = agg_bit_columns_of(agg_cpu_chosen())};
     f.scratch_len = agg_row_scratch(range->n_rows, piece);
     f.scratch = agg_alloc(error, n_threads, f.scratch_len * sizeof *f.scratch);
@@ -196,8 +197,7 @@ shoal_err agg_one_row_fold(uint32_t *counts, uint32_t m, agg_error *error, const
                            uint32_t count, unsigned n_threads)
 {
     one_row row = {counts, m, vectors, stride, count, agg_bit_columns_of(agg_cpu_chosen())};
-    if (n_threads > AGG_THREADS_MAX) n_threads = AGG_THREADS_MAX;
-    n_threads = threads_for(n_threads, stride, count);
+    n_threads = threads_for(n_threads, stride * count, STREAM_BYTES);
     if (n_threads < 2) {
         add_share(&row, 0, 1);
         return SHOAL_OK;
