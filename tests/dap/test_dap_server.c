@@ -310,11 +310,16 @@ static void remove_resource(void *self, const char *location)
 }
 
 // One turn of the driver.
-static shoal_err turn(bench *b, int *is_more)
+static shoal_err turn_as(bench *b, int *is_more, int is_eager)
 {
     agg_error error;
     const agg_dap_link link = {b, post, remove_resource};
-    return agg_dap_leader_turn(is_more, &error, &b->leader, &b->leader.tasks[0], &link, b->now_s, 1);
+    return agg_dap_leader_turn(is_more, &error, &b->leader, &b->leader.tasks[0], &link, b->now_s, is_eager);
+}
+
+static shoal_err turn(bench *b, int *is_more)
+{
+    return turn_as(b, is_more, 1);
 }
 
 // Drives until nothing is left to do, trying again after failures. Returns: how many there were.
@@ -609,12 +614,42 @@ static void test_messages_are_lost(void **state)
     b->link.loses_answers = 1;
     assert_int_equal(turn(b, &is_more), SHOAL_OK); // decides
     assert_int_equal(turn(b, &is_more), AGG_ERR_IO);
+    uint8_t query[64], hash[AGG_DAP_HASH];
+    agg_dap_hash(hash, (shoal_bytes){query, query_bytes(query, UNIT, 1)});
+    agg_dap_leader_delete(&answer, &b->leader, &b->leader.tasks[0], hash);
+    assert_int_equal(answer.status, 409); // the helper may have given its share
+    agg_dap_answer_release(&answer);
     upload_one(b, 3, UNIT, HONEST, 0); // comes while the helper's answer is not known
     restart(b, &b->leader);
     restart(b, &b->helper);
     expect(b, UNIT, 1, six);
     assert_int_equal(b->link.n_jobs, 3); // the late one was never sent
     assert_int_equal(refused(&b->leader, SHOAL_DAP_BATCH_COLLECTED), 1);
+}
+
+// Reports wait for a full job, unless somebody waits for them.
+static void test_when_a_job_is_due(void **state)
+{
+    bench *b = *state;
+    agg_dap_answer answer;
+    int is_more;
+    b->leader.job_reports = 4;
+    for (int i = 0; i < 3; i++) upload_one(b, 0, UNIT, HONEST, 0);
+    assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    assert_int_equal(b->link.n_jobs, 0);
+    upload_one(b, 0, UNIT, HONEST, 0);
+    assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    assert_int_equal(b->link.n_jobs, 1);
+    upload_one(b, 0, UNIT, HONEST, 0);
+    ask(&answer, b, NOW / HOUR, 1); // an hour to which more will come
+    agg_dap_answer_release(&answer);
+    assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    assert_int_equal(b->link.n_jobs, 1);
+    ask(&answer, b, UNIT, 1);
+    agg_dap_answer_release(&answer);
+    assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    assert_int_equal(b->link.n_jobs, 2);
+    expect(b, UNIT, 1, (const uint64_t[]){5, 0, 0, 0});
 }
 
 static void test_answers_of_another_job(void **state)
@@ -899,6 +934,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_helper_keeps_the_minimum, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_waits_for_more, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_messages_are_lost, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_when_a_job_is_due, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_answers_of_another_job, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_jobs_that_are_too_large, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hostile_reports, set_up, tear_down),
