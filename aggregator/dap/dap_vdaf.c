@@ -2,13 +2,14 @@
 // Opening, verifying and sealing; see dap_vdaf.h. Knows no store and no network.
 #include "dap_vdaf.h"
 
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
 #include "bytes.h"
 #include "dap09.h"
-#include "sha256.h"
 #include "vdaf08.h"
 
 static const agg_dap_wire wires[] = {
@@ -44,17 +45,19 @@ const agg_hpke_key *agg_dap_key_of(const agg_dap_keys *keys, uint8_t id)
     return NULL;
 }
 
-// SHA-256 of a label and two strings of fixed length. What comes of it is secret, so its length cannot be extended.
-static void derive_verify_key(uint8_t key[32], const uint8_t seed[32], const uint8_t task_id[SHOAL_DAP_TASK_ID])
+// The draft's section "VDAF Verification Key Requirements": HKDF-SHA256 (RFC 5869) of the common seed, with the task's id as its
+// info. One block is enough; of a shorter key its first bytes are what HKDF gives.
+static int derive_verify_key(uint8_t key[32], const uint8_t seed[32], const uint8_t task_id[SHOAL_DAP_TASK_ID])
 {
-    static const char label[] = "shoal dap verification key\n";
-    shoal_sha256 sha;
-    shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, (const uint8_t *)label, sizeof label - 1);
-    shoal_sha256_update(&sha, seed, 32);
-    shoal_sha256_update(&sha, task_id, SHOAL_DAP_TASK_ID);
-    shoal_sha256_final(key, &sha);
-    wipe(&sha, sizeof sha);
+    static const char salt[] = "verify_key";
+    uint8_t prk[32], info[SHOAL_DAP_TASK_ID + 1];
+    unsigned len = 0;
+    memcpy(info, task_id, SHOAL_DAP_TASK_ID);
+    info[SHOAL_DAP_TASK_ID] = 1; // the block's number
+    int is_done = HMAC(EVP_sha256(), salt, sizeof salt - 1, seed, 32, prk, &len) != NULL && len == sizeof prk &&
+                  HMAC(EVP_sha256(), prk, sizeof prk, info, sizeof info, key, &len) != NULL && len == 32;
+    wipe(prk, sizeof prk);
+    return is_done;
 }
 
 shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task, const uint8_t seed[32])
@@ -68,8 +71,8 @@ shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_da
     shoal_err err = vdaf->wire->init(&vdaf->prio3, &task->vdaf);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
     vdaf->context_len = vdaf->wire->context(vdaf->context, task);
-    derive_verify_key(vdaf->verify_key, seed, task->id);
-    return SHOAL_OK;
+    if (derive_verify_key(vdaf->verify_key, seed, task->id)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of keys fails");
 }
 
 uint64_t agg_dap_bucket_of(const agg_dap_vdaf *vdaf, uint64_t time)

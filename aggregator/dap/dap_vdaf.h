@@ -47,7 +47,8 @@ typedef struct agg_dap_vdaf {
     uint8_t verify_key[SHOAL_PRIO3_VERIFY_KEY];
 } agg_dap_vdaf;
 
-// Makes what all reports of a task share. Its verification key is derived from the servers' common seed and the task's id.
+// Makes what all reports of a task share. Its verification key is derived from the servers' common seed and the
+// task's id by HKDF, as the draft has it.
 // Returns: SHOAL_ERR_VERSION for a version that is not built in; as the VDAF's own checks
 shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task,
                             const uint8_t seed[32]) SHOAL_MUST_CHECK;
