@@ -148,7 +148,7 @@ static shoal_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_serve
 }
 
 shoal_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                                uint64_t now_s)
+                                uint64_t now_s, int is_forced)
 {
     agg_dap_collection c = {0};
     uint8_t after[AGG_DAP_ID];
@@ -162,6 +162,7 @@ shoal_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *
         if (err != SHOAL_OK || c.request == NULL) break;
         memcpy(after, c.id, sizeof after);
         err = agg_dap_report_count(party->store, &n_pending, error, task->number, c.query, 1);
+        if (is_forced && batch_is_over(task, &c.query, now_s)) n_pending = 0;
         if (err == SHOAL_OK && n_pending == 0) err = advance(party, error, task, &c, now_s);
         *is_moved = c.state != AGG_DAP_WAITING;
     }

@@ -29,8 +29,9 @@ shoal_err agg_dap_batch_resume(int *is_under_way, agg_dap_party *party, agg_erro
                                const agg_dap_link *link) SHOAL_MUST_CHECK;
 
 // Moves the first waiting collection on whose reports are all aggregated and that can be decided. *is_moved: there was one.
+//   is_forced: one whose interval is over is decided with the reports that it has
 shoal_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                                uint64_t now_s) SHOAL_MUST_CHECK;
+                                uint64_t now_s, int is_forced) SHOAL_MUST_CHECK;
 
 // Whether somebody waits for a batch to which nothing can be added any more but what has come late. Between begin and commit.
 shoal_err agg_dap_batch_is_awaited(int *is_so, agg_dap_party *party, agg_error *error, const agg_dap_served *task,

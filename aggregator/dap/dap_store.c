@@ -86,8 +86,9 @@ static const char *const sql[STATEMENTS] = {
     [FLOOR_SET] = "UPDATE tasks SET floor = max(floor, ?2) WHERE task = ?1",
     [FORGET_KNOWN] = "DELETE FROM known WHERE task = ?1 AND id IN"
                      " (SELECT id FROM known WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
-    [FORGET_REPORTS] = "DELETE FROM reports WHERE task = ?1 AND id IN"
-                       " (SELECT id FROM reports WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
+    // Those of a job must stay until the helper has answered it, so none goes meanwhile.
+    [FORGET_REPORTS] = "DELETE FROM reports WHERE task = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE task = ?1)"
+                       " AND id IN (SELECT id FROM reports WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
     [FORGET_ANSWERS] = "DELETE FROM answers WHERE task = ?1 AND (kind, hash) IN"
                        " (SELECT kind, hash FROM answers WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
     [KNOWN_FIND] = "SELECT 1 FROM known WHERE task = ?1 AND id = ?2",

@@ -42,7 +42,7 @@ shoal_err agg_dap_store_task(agg_dap_store *store, int64_t *number, agg_error *e
 // The first bucket that is still kept: reports before it are refused, so that their ids can be forgotten. Only grows.
 shoal_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error, int64_t task) SHOAL_MUST_CHECK;
 
-// Raises the floor and forgets up to `limit` ids, answers and pending reports before it.
+// Raises the floor and forgets up to `limit` ids, answers and pending reports before it; reports only while there is no job.
 //   n_left: how many more calls would find some, at least: 0 or 1
 shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, agg_error *error, int64_t task, uint64_t floor,
                          int64_t limit) SHOAL_MUST_CHECK;

@@ -874,6 +874,49 @@ static void test_too_many_wait(void **state)
     expect(b, UNIT, 1, (const uint64_t[]){1, 3, 3, 0});
 }
 
+// The helper is away for longer than reports are kept: those of the job that is under way stay until it answers.
+static void test_away_for_too_long(void **state)
+{
+    bench *b = *state;
+    agg_error error;
+    int is_more;
+    upload_six(b, UNIT);
+    b->leader.job_reports = 4;
+    b->link.is_down = 1;
+    assert_int_equal(turn(b, &is_more), AGG_ERR_IO);
+    b->now_s = (UNIT + 21) * HOUR;
+    must(agg_dap_forget_old(&b->leader, &error, b->now_s), &error);
+    must(agg_dap_forget_old(&b->helper, &error, b->now_s), &error);
+    b->link.is_down = 0;
+    upload_six(b, UNIT + 15);
+    drive(b);
+    assert_int_equal(refused(&b->helper, SHOAL_DAP_REPORT_DROPPED), 4);
+    must(agg_dap_forget_old(&b->leader, &error, b->now_s), &error);
+    assert_int_equal(atomic_load(&b->leader.tasks[0].pending), 0);
+    expect(b, UNIT + 15, 1, six);
+}
+
+// Reports that keep coming, for the batch or for a later one, do not keep it from who waits for it.
+static void test_reports_without_end(void **state)
+{
+    bench *b = *state;
+    agg_dap_answer answer;
+    int is_more;
+    for (uint64_t batch = 0; batch < 2; batch++) {
+        const uint64_t from = UNIT + batch, later = batch == 0 ? from : NOW / HOUR;
+        const unsigned n_shares = b->link.n_shares;
+        upload_six(b, from);
+        ask(&answer, b, from, 1);
+        agg_dap_answer_release(&answer);
+        for (int i = 0; b->link.n_shares == n_shares; i++) {
+            assert_true(i < 20);
+            upload_one(b, 3, later, BAD_LEADER_SEAL, 0);
+            assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+        }
+        expect(b, from, 1, six); // every report that was there is in it
+    }
+}
+
 static void test_malformed_uploads(void **state)
 {
     bench *b = *state;
@@ -944,6 +987,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_hostile_share_requests, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_helper_refuses_extensions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_wait, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_away_for_too_long, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reports_without_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_uploads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_deleting, set_up, tear_down),
     };
