@@ -3,8 +3,8 @@ cmake_minimum_required(VERSION 3.25)
 # The core imports nothing: what its objects leave open is theirs, or the functions that a compiler may make of a loop.
 execute_process(COMMAND ${NM} --format=posix ${LIBRARY} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "\n" ";" lines "${symbols}")
-# strlen: what gcc makes of a loop that looks for a NUL.
-set(defined memcpy memmove memset memcmp strlen _GLOBAL_OFFSET_TABLE_)
+# strlen: what gcc makes of a loop that looks for a NUL. __cpu_model: of the compiler's own runtime, what __builtin_cpu_supports reads.
+set(defined memcpy memmove memset memcmp strlen __cpu_model _GLOBAL_OFFSET_TABLE_)
 set(needed "")
 foreach(line IN LISTS lines)
     if(line MATCHES "^([^ ]+) U")
