@@ -78,7 +78,8 @@ static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *erro
                         .progress = cli_progress_show,
                         .progress_context = &progress};
     agg_simulation_seed(s.seed, a->seed != NULL ? a->seed : "demo");
-    shoal_err err = agg_folder_init(&folder, error, acc, 0, a->n_threads);
+    uint64_t most = a->n_devices * acc->record_size; // no buffer need be larger
+    shoal_err err = agg_folder_init(&folder, error, acc, most < (1u << 30) ? (size_t)most : 0, a->n_threads);
     cli_progress_start(&progress, "demo", "devices", a->n_devices);
     if (err == SHOAL_OK) err = agg_simulation_run(&out, error, &s, fold_batch, &folder);
     cli_progress_end(&progress);
