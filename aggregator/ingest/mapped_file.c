@@ -13,10 +13,11 @@ int agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
     return 0;
 }
 
-void agg_mapped_file_drop(agg_mapped_file *file, size_t n_bytes)
+void agg_mapped_file_drop(const agg_mapped_file *file, size_t first, size_t last)
 {
     (void)file;
-    (void)n_bytes;
+    (void)first;
+    (void)last;
 }
 
 void agg_mapped_file_close(agg_mapped_file *file)
@@ -29,7 +30,7 @@ void agg_mapped_file_close(agg_mapped_file *file)
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define DROP_BYTES ((size_t)1 << 20) // at once; a multiple of every page size
+#define PAGE ((size_t)64 << 10) // a multiple of every page size
 
 static void advise(const agg_mapped_file *file, size_t first, size_t len, int advice)
 {
@@ -45,17 +46,16 @@ int agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
     size_t len = (size_t)about.st_size;
     void *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fileno(stream), 0);
     if (bytes == MAP_FAILED) return 0;
-    *file = (agg_mapped_file){bytes, len, 0};
+    *file = (agg_mapped_file){bytes, len};
     advise(file, 0, len, MADV_SEQUENTIAL);
     return 1;
 }
 
-void agg_mapped_file_drop(agg_mapped_file *file, size_t n_bytes)
+void agg_mapped_file_drop(const agg_mapped_file *file, size_t first, size_t last)
 {
-    size_t last = n_bytes / DROP_BYTES * DROP_BYTES;
-    if (last <= file->n_dropped) return;
-    advise(file, file->n_dropped, last - file->n_dropped, MADV_DONTNEED);
-    file->n_dropped = last;
+    first = (first + PAGE - 1) / PAGE * PAGE;
+    last = last / PAGE * PAGE;
+    if (file->bytes != NULL && first < last) advise(file, first, last - first, MADV_DONTNEED);
 }
 
 void agg_mapped_file_close(agg_mapped_file *file)

@@ -12,15 +12,15 @@
 typedef struct agg_mapped_file {
     const uint8_t *bytes;
     size_t len;
-    size_t n_dropped; // bytes of the front that agg_mapped_file_drop let go
 } agg_mapped_file;
 
 // Maps a whole file for reading it from front to back.
 // Returns: whether it is mapped; pipes, empty files, and all files where the system cannot do it (WASI) are not.
 int agg_mapped_file_open(agg_mapped_file *file, FILE *stream);
 
-// Lets go of the first bytes, so that the whole file is not in this process's memory at once. They may be read still, anew.
-void agg_mapped_file_drop(agg_mapped_file *file, size_t n_bytes);
+// Lets go of whole pages of bytes [first, last), so that not all of the file is in this process's memory at once. They may be read still,
+// anew. Threads may do so at the same time. Does nothing where nothing is mapped.
+void agg_mapped_file_drop(const agg_mapped_file *file, size_t first, size_t last);
 void agg_mapped_file_close(agg_mapped_file *file);
 
 #endif

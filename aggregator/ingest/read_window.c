@@ -54,10 +54,14 @@ shoal_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n
     return SHOAL_OK;
 }
 
+#define DROP_BYTES ((size_t)1 << 20) // at once
+
 void agg_read_window_pass(agg_read_window *window, uint64_t *n_read)
 {
     if (window->stream != NULL) return;
     *n_read += window->start - window->passed;
     window->passed = window->start;
-    if (window->mapped.bytes != NULL) agg_mapped_file_drop(&window->mapped, window->start);
+    if (window->start - window->dropped < DROP_BYTES) return;
+    agg_mapped_file_drop(&window->mapped, window->dropped, window->start);
+    window->dropped = window->start / DROP_BYTES * DROP_BYTES;
 }

@@ -12,9 +12,10 @@ typedef struct agg_read_window {
     agg_mapped_file mapped;
     uint8_t *buffer; // of a stream
     size_t cap;
-    const uint8_t *bytes;      // what is looked at: [start, end) is still to be read
-    size_t start, end, passed; // passed: what agg_read_window_pass has seen
-    int is_over;               // nothing comes behind end
+    const uint8_t *bytes; // what is looked at: [start, end) is still to be read
+    size_t start, end;
+    size_t passed, dropped; // up to which it was noted that nobody looks, and let go
+    int is_over;            // nothing comes behind end
 } agg_read_window;
 
 // Bytes that a stream's window begins with.

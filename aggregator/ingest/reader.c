@@ -16,9 +16,10 @@
 #include "read_window.h"
 #include "report_json.h"
 
-#define RUN_MAX 4096u                     // records of NDJSON lines given to the sink at once by one thread
-#define SHARED_BYTES ((size_t)12 << 20)   // that threads share
-#define SHARE_BYTES_MIN ((size_t)1 << 20) // of each
+#define RUN_MAX 4096u                       // records of NDJSON lines given to the sink at once by one thread
+#define SHARED_BYTES ((size_t)12 << 20)     // that threads share
+#define GROUP_BYTES_MORE ((size_t)20 << 20) // the same, of batches that are so large that each thread would get none
+#define SHARE_BYTES_MIN ((size_t)1 << 20)   // of each
 
 typedef struct reading {
     agg_read_count *count;
@@ -130,19 +131,17 @@ static void open_part(void *context, unsigned part, unsigned n_parts)
     for (uint32_t i = part; i < group->n; i += n_parts) open_batch(&group->batches[i], group->recipe);
 }
 
-// Finds the next batches that are whole, for the threads to share.
+// Finds the next batches that are whole, for the threads to share: as much as they share of lines, one each if those are not too large.
 static void gather_batches(batch_group *group, const reading *r)
 {
-    const uint8_t *at = r->window.bytes + r->window.start;
-    size_t left = available(r), most = share_bytes(r->n_threads) * r->n_threads;
-    for (group->n = 0; group->n < AGG_RUNS_MAX; group->n++) {
+    uint64_t taken = 0, enough = (uint64_t)share_bytes(r->n_threads) * r->n_threads;
+    for (group->n = 0; group->n < AGG_RUNS_MAX && (taken < enough || group->n % r->n_threads > 0); group->n++) {
         opened *o = &group->batches[group->n];
-        shoal_err err = shoal_batch_peek(&o->batch, at, left);
-        if (err != SHOAL_OK || o->batch.size > left || (group->n > 0 && o->batch.size > most)) return;
-        o->bytes = at;
-        at += o->batch.size;
-        left -= (size_t)o->batch.size;
-        most -= o->batch.size < most ? (size_t)o->batch.size : most;
+        o->bytes = r->window.bytes + r->window.start + taken;
+        shoal_err err = shoal_batch_peek(&o->batch, o->bytes, available(r) - taken);
+        if (err != SHOAL_OK || o->batch.size > available(r) - taken) return;
+        if (group->n > 0 && taken + o->batch.size > enough + GROUP_BYTES_MORE) return;
+        taken += o->batch.size;
     }
 }
 
@@ -316,7 +315,7 @@ typedef struct line_share {
 
 typedef struct line_shares {
     const agg_report_frame *frame;
-    const uint8_t *bytes;
+    const agg_read_window *window;
     uint32_t room; // records of a share
     unsigned n;
     line_share at[AGG_THREADS_MAX];
@@ -326,10 +325,11 @@ static void read_share(void *context, unsigned part, unsigned n_parts)
 {
     line_shares *shares = context;
     line_share *share = &shares->at[part];
-    const uint8_t *at = shares->bytes + share->start;
+    const uint8_t *bytes = shares->window->bytes, *at = bytes + share->start;
     (void)n_parts;
-    share->count = read_framed(share->records, shares->room, shares->frame, &at, shares->bytes + share->end);
-    share->stop = (size_t)(at - shares->bytes);
+    share->count = read_framed(share->records, shares->room, shares->frame, &at, bytes + share->end);
+    share->stop = (size_t)(at - bytes);
+    agg_mapped_file_drop(&shares->window->mapped, share->start, share->stop); // what would take one thread long
 }
 
 // Cuts what comes next where lines end.
@@ -367,7 +367,7 @@ static shoal_err give_shares(reading *r, record_run *rest, const line_shares *sh
 static shoal_err take_shared_lines(reading *r, record_run *rest)
 {
     size_t size = rest->frame.text.recipe->record_size;
-    line_shares shares = {.frame = &rest->frame, .bytes = r->window.bytes};
+    line_shares shares = {.frame = &rest->frame, .window = &r->window};
     shares.room = (uint32_t)(share_bytes(r->n_threads) / (rest->frame.size + 1)) + 1;
     uint8_t *records = agg_alloc(r->error, r->n_threads, size * shares.room);
     shoal_err err = records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
@@ -416,7 +416,8 @@ uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_
 {
     uint64_t size = recipe->recipe.record_size, share = n_threads > 1 ? share_bytes(n_threads) : 0;
     uint64_t shared = n_threads > 1 ? n_threads * share : SHARE_BYTES_MIN;
-    if (batch_bytes > 0) return SHARE_BYTES_MIN + (batch_bytes > shared ? batch_bytes : shared);
+    uint64_t group = shared + (n_threads > 1 && batch_bytes > share ? GROUP_BYTES_MORE : 0);
+    if (batch_bytes > 0) return SHARE_BYTES_MIN + (batch_bytes > group ? batch_bytes : group);
     uint64_t room = share / (agg_report_size(recipe) + 1) + 1;
     return SHARE_BYTES_MIN + shared + (RUN_MAX + n_threads * room) * size;
 }

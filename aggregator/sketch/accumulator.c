@@ -186,13 +186,16 @@ static int put(summed *out, const uint8_t *bytes, size_t len)
 
 #define CHUNK 16384u // numbers converted at once
 
+// Where numbers lie in memory as they do in a file they are written from there, a piece at a time: the checksum brings it near.
 static int put_numbers(summed *out, const uint32_t *numbers, uint64_t n)
 {
+    static const uint32_t one = 1;
     uint8_t bytes[4 * CHUNK];
+    int is_little_endian = load32_le((const uint8_t *)&one) == one;
     for (uint64_t first = 0; first < n; first += CHUNK) {
         size_t some = n - first < CHUNK ? (size_t)(n - first) : CHUNK;
-        for (size_t i = 0; i < some; i++) store32_le(bytes + 4 * i, numbers[first + i]);
-        if (!put(out, bytes, 4 * some)) return 0;
+        for (size_t i = 0; i < some && !is_little_endian; i++) store32_le(bytes + 4 * i, numbers[first + i]);
+        if (!put(out, is_little_endian ? (const uint8_t *)(numbers + first) : bytes, 4 * some)) return 0;
     }
     return 1;
 }
