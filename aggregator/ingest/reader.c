@@ -16,10 +16,10 @@
 #include "read_window.h"
 #include "report_json.h"
 
-#define RUN_MAX 4096u                       // records of NDJSON lines given to the sink at once by one thread
-#define SHARED_BYTES ((size_t)12 << 20)     // that threads share
-#define GROUP_BYTES_MORE ((size_t)20 << 20) // the same, of batches that are so large that each thread would get none
-#define SHARE_BYTES_MIN ((size_t)1 << 20)   // of each
+#define RUN_MAX 4096u                      // records of NDJSON lines given to the sink at once by one thread
+#define SHARED_BYTES ((size_t)12 << 20)    // that threads share
+#define GROUP_BYTES_MORE ((size_t)8 << 20) // the same, of batches that are so large that each thread would get none
+#define SHARE_BYTES_MIN ((size_t)1 << 20)  // of each
 
 typedef struct reading {
     agg_read_count *count;
@@ -412,14 +412,21 @@ static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_
     return err;
 }
 
+// What gather_batches takes of batches of one size.
+static uint64_t group_bytes(uint64_t batch_bytes, unsigned n_threads)
+{
+    uint64_t enough = (uint64_t)share_bytes(n_threads) * n_threads, n = (enough - 1) / batch_bytes + 1;
+    n = (n + n_threads - 1) / n_threads * n_threads;
+    if (n * batch_bytes > enough + GROUP_BYTES_MORE) n = (enough + GROUP_BYTES_MORE) / batch_bytes;
+    return n > 0 ? n * batch_bytes : batch_bytes;
+}
+
 uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_t batch_bytes)
 {
     uint64_t size = recipe->recipe.record_size, share = n_threads > 1 ? share_bytes(n_threads) : 0;
-    uint64_t shared = n_threads > 1 ? n_threads * share : SHARE_BYTES_MIN;
-    uint64_t group = shared + (n_threads > 1 && batch_bytes > share ? GROUP_BYTES_MORE : 0);
-    if (batch_bytes > 0) return SHARE_BYTES_MIN + (batch_bytes > group ? batch_bytes : group);
+    if (batch_bytes > 0) return SHARE_BYTES_MIN + (n_threads > 1 ? group_bytes(batch_bytes, n_threads) : batch_bytes);
     uint64_t room = share / (agg_report_size(recipe) + 1) + 1;
-    return SHARE_BYTES_MIN + shared + (RUN_MAX + n_threads * room) * size;
+    return SHARE_BYTES_MIN + n_threads * share + (RUN_MAX + n_threads * room) * size;
 }
 
 shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,

@@ -145,6 +145,12 @@ static void ingests(void)
     check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
     unlink("acc");
 
+    CHECK(run("simulate --recipe recipe --counts counts --devices 100000 --seed 1 --format ndjson -o batch") > 0);
+    check_peak("ingest --recipe recipe -o acc --memory 1G --threads 1 batch");
+    unlink("acc");
+    check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
+    unlink("acc");
+
     write_recipe("hcms", "\"epsilon\":4,\"k\":1024,\"m\":16384", "\"hash\":\"poly1\"," SEED);
     CHECK(run("simulate --recipe recipe --counts counts --devices 1000000 --seed 1 -o batch") > 0);
     check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
