@@ -94,6 +94,13 @@ static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
 // Rounds that are made at once, if the buffer has the draws of so many: 15 words of 16 are decided by then.
 #define ROUNDS_AHEAD 10
 
+// A compiler that is told to make code small (-Os, -Oz) gets the one loop that suffices.
+#ifdef __OPTIMIZE_SIZE__
+#define IS_AHEAD 0
+#else
+#define IS_AHEAD 1
+#endif
+
 // The rounds of most words without a branch on how many there are. Those behind the fixed ones change nothing once no
 // lane is open; their draws are then not taken.
 static inline void compare_ahead(lanes *l, shoal_rng *rng, const uint64_t bits[ROUNDS_AHEAD])
@@ -119,7 +126,7 @@ void shoal_rng_bernoulli_words(shoal_rng *rng, uint64_t *words, size_t n_words, 
 {
     uint64_t bits[ROUNDS_AHEAD];
     for (int round = 0; round < ROUNDS_AHEAD; round++) bits[round] = bit_of(threshold, 63 - round);
-    int is_long = has_bits_below(threshold, 64 - ROUNDS_AHEAD);
+    int is_long = IS_AHEAD && has_bits_below(threshold, 64 - ROUNDS_AHEAD);
     for (size_t i = 0; i < n_words; i++) {
         lanes l = {0, UINT64_MAX};
         int position = 63 - SHOAL_RNG_FIXED_ROUNDS;
