@@ -11,7 +11,7 @@ import { minify } from 'terser';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
-for (const name of ['shoal.wasm', 'shoal-query.wasm', 'shoal-dap.wasm', 'shoal-all.wasm']) {
+for (const name of ['shoal.wasm', 'shoal-plain.wasm', 'shoal-query.wasm', 'shoal-dap.wasm', 'shoal-all.wasm']) {
   if (existsSync(join(here, 'dist', name))) continue;
   console.error(`wasm/dist/${name} is missing: build the emscripten preset first`);
   process.exit(1);

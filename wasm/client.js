@@ -134,6 +134,11 @@ function setTimer(task, ms) {
   return timer;
 }
 
+/** The page's module, for browsers without vectors the one without them: asked by a module whose only function would return a v128. */
+const pageModule = () => WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123]))
+  ? new URL('./shoal.wasm', import.meta.url)
+  : new URL('./shoal-plain.wasm', import.meta.url);
+
 /** @param {string} endpoint */
 function reportsUrl(endpoint) {
   const url = new URL('v1/reports', new URL(endpoint.replace(/\/*$/, '/'), globalThis.location?.href));
@@ -356,12 +361,12 @@ export class Client {
   async #load() {
     const { wasm, recipes, keys } = this.#options;
     try {
-      if (typeof WebAssembly !== 'object') throw new Error('CSP');
+      if (!globalThis.WebAssembly) throw new Error('CSP');
       const sources = await Promise.all(recipes.map((source) => this.#source(source)));
       const { fetch } = this.#deps;
       const core = typeof wasm === 'function'
         ? wasm()
-        : loadModule(wasm ?? new URL('./shoal.wasm', import.meta.url), fetch).then((module) => Core.create(module));
+        : loadModule(wasm ?? pageModule(), fetch).then((module) => Core.create(module));
       let ready = accept(await core, sources);
       // The page's module carries what most recipes need; for a mechanism that it lacks, and for variables, there is the whole one.
       if (ready.isLacking && typeof wasm !== 'function') {

@@ -305,18 +305,15 @@ export class Recipe {
     const bytes = module.reserve(record + this.recordSize + this.textSize);
     const wanted = this.isOpen ? typeof value === 'string' : !this.isNumber || Number.isFinite(value);
     if (seed.length !== 32 || (secret && secret.length !== 32) || !wanted) throw module.error(ARGUMENT);
-    const text = /** @type {string} */ (this.isOpen ? value : '');
+    const text = encoder.encode(/** @type {string} */ (this.isOpen ? value : ''));
+    if (text.length > VALUE_MAX) throw module.error(RANGE);
     const at = base + VALUE_MAX;
-    const { read, written } = encoder.encodeInto(text, bytes.subarray(base, at));
-    if (read < text.length) {
-      bytes.fill(0, base, at);
-      throw module.error(RANGE);
-    }
+    bytes.set(text, base);
     bytes.set(seed, at);
     if (secret) bytes.set(secret, at + 32);
     const coins = [at, secret ? at + 32 : 0];
     if (this.isOpen) {
-      module.check(x.randomize_text(base + record, handle, base, written, ...coins));
+      module.check(x.randomize_text(base + record, handle, base, text.length, ...coins));
     } else if (this.isNumber) {
       const x6 = BigInt(Math.round(Math.max(-LARGEST, Math.min(/** @type {number} */ (value), LARGEST)) * 1e6));
       module.check(x.randomize_number(base + record, handle, x6, ...coins));
