@@ -307,8 +307,9 @@ shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *re
 {
     const agg_folder_run one = {records, count};
     if (folder->areas.n > 0) return add_by_row(folder, error, &one, 1);
-    // A run that fills the buffer by itself is added where it lies.
-    if (count < folder->cap) return add_in_order(folder, error, records, count);
+    // A run that fills the buffer by itself, or nearly where planes wait for the next anyhow, is added where it lies.
+    if (count < (folder->planes != NULL ? folder->cap / 4 : folder->cap))
+        return add_in_order(folder, error, records, count);
     shoal_err err = fold_buffer(folder, error);
     return err == SHOAL_OK ? fold(folder, error, records, count) : err;
 }
