@@ -7,7 +7,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: all setup native wasm js demo test test-long bench bench-discover fuzz format check-format clean test-native test-asan \
+.PHONY: all setup native wasm js demo test test-long bench bench-compare bench-discover fuzz format check-format clean test-native test-asan \
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
@@ -82,6 +82,13 @@ test-js: setup
 
 bench: setup
 	scripts/bench.sh
+
+# What changed since a saved run: make bench-compare BASE=file. NOW is the last run, and made when there is none.
+NOW ?= build/bench/bench.json
+bench-compare:
+	@test -n "$(BASE)" || { echo "make bench-compare BASE=file: a bench.json that was kept" >&2; exit 2; }
+	@test -e "$(NOW)" || scripts/bench.sh
+	node tests/bench/compare.mjs $(BASE) $(NOW)
 
 # Goes on where a run before it ended; see the script for what it takes. Half an hour when nothing is kept.
 bench-discover: native

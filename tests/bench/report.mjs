@@ -6,6 +6,7 @@
 // LAST.json is an earlier OUT.json, or missing. NOTES is a JSON object that goes into the result as it is. Exits 1 when a
 // step is more than LIMIT times off its aim even in its quickest round: a busy machine slows steps, and none gets faster.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { machine, print, ratio, time } from './text_table.mjs';
 
 const LIMIT = 20;
 
@@ -26,15 +27,6 @@ const withRatios = (line, last) => ({
   to_last_by_read: last ? line.ns / line.read_ns / (last.ns / last.read_ns) : null,
 });
 
-/** Three digits, in the unit that suits. @param {number} ns */
-const time = (ns) => {
-  if (ns >= 1e6) return `${(ns / 1e6).toPrecision(3)} ms`;
-  return ns >= 1e3 ? `${(ns / 1e3).toPrecision(3)} us` : `${ns.toPrecision(3)} ns`;
-};
-
-/** @param {number | null} x */
-const ratio = (x) => (x === null ? '-' : x >= 1000 ? Math.round(x).toString() : x.toPrecision(x < 1 ? 2 : 3));
-
 /** @param {Step} s */
 const cells = (s) => [
   s.name,
@@ -48,27 +40,17 @@ const cells = (s) => [
   s.naive,
 ];
 
-/** @param {string[][]} rows */
-const print = (rows) => {
-  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
-  const isText = (/** @type {number} */ i) => i < 2 || i === widths.length - 1;
-  for (const row of rows) {
-    const line = row.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i])));
-    process.stdout.write(line.join('  ').trimEnd() + '\n');
-  }
-};
-
 const [out, lastPath, notes] = process.argv.slice(2);
 const last = existsSync(lastPath) ? JSON.parse(readFileSync(lastPath, 'utf8')) : null;
 const lines = readFileSync(0, 'utf8').split('\n').filter(Boolean).map((line) => /** @type {Line} */ (JSON.parse(line)));
 const steps = lines.map((line) => withRatios(line, last?.steps.find((/** @type {Step} */ s) => s.name === line.name)));
 if (steps.length === 0) throw new Error('no steps were measured');
 
-print([['step', 'time of one', 'median', 'to naive', 'to read', 'aim', 'to aim', 'to last', 'naive form'], ...steps.map(cells)]);
+const HEAD = ['step', 'time of one', 'median', 'to naive', 'to read', 'aim', 'to aim', 'to last', 'naive form'];
+print([HEAD, ...steps.map(cells)], (column) => column < 2 || column === HEAD.length - 1);
 for (const { name, note } of steps) if (note) process.stdout.write(`${name}: ${note}\n`);
 writeFileSync(out, JSON.stringify({ schema: 1, ...JSON.parse(notes), steps }, null, 1) + '\n');
-const { cpu, cores, compiler, node, date } = JSON.parse(notes);
-process.stdout.write(`\n${cpu}, ${cores} cores, ${compiler}, Node ${node}, ${date}; time on one core, medians\n`);
+process.stdout.write(`\n${machine(JSON.parse(notes))}; time on one core, medians\n`);
 if (last) process.stdout.write(`last: the run of ${last.date}\n`);
 
 /** @param {Step} s */

@@ -2,13 +2,14 @@
 // The benchmark's report: ratios, the comparison with the last run, and the gate.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('report.mjs', import.meta.url));
+const comparison = fileURLToPath(new URL('compare.mjs', import.meta.url));
 const notes = { date: '2000-01-01', cpu: 'a cpu', cores: 2, compiler: 'cc', node: 'v20' };
 const step = {
   name: 'fold', unit: 'record', ns: 30, quickest: 27, slowest: 50, rounds: 5, naive_ns: 300, naive: 'plain', read_ns: 10,
@@ -47,4 +48,28 @@ test('a step far off its aim fails the run, unless its quickest round was not', 
   assert.match(failed.stderr, /^bench: slow is 27\.0 times off its aim; 20 is the most$/m);
   assert.equal(report([{ ...slow, quickest: 19 }], out, 'none').status, 0);
   assert.notEqual(report([], out, 'none').status, 0);
+});
+
+test('two runs side by side: what is slower by time and by read passes', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'shoal-bench-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const files = ['base.json', 'now.json'].map((name) => join(folder, name));
+  /** @param {any[]} was @param {any[]} is */
+  const compare = (was, is) => {
+    [was, is].forEach((steps, i) => writeFileSync(files[i], JSON.stringify({ ...notes, cpu: `cpu ${i}`, steps })));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [comparison, ...files]);
+    return { status, stdout: stdout.toString(), stderr: stderr.toString() };
+  };
+  // A busy machine: twice the time, the same in read passes.
+  const busy = compare([step, { ...step, name: 'old' }], [{ ...step, ns: 60, read_ns: 20 }, { ...step, name: 'new' }]);
+  assert.equal(busy.status, 0);
+  assert.match(busy.stdout, /^fold +record +30\.0 ns +60\.0 ns +2\.00 +1\.00$/m);
+  assert.match(busy.stdout, /^new +record +new +30\.0 ns +- +-$/m);
+  assert.match(busy.stdout, /^old +record +30\.0 ns +gone +- +-$/m);
+  assert.match(busy.stdout, /^base: cpu 0, 2 cores, cc, Node v20, 2000-01-01\nnow: {2}cpu 1/m);
+  assert.match(compare([step], [{ ...step, ns: 36 }]).stdout, /1\.20 +1\.20 +slower$/m);
+  assert.match(compare([step], [{ ...step, ns: 24 }]).stdout, /0\.80 +0\.80 +faster$/m);
+  const worse = compare([step], [{ ...step, ns: 48 }]);
+  assert.equal(worse.status, 1);
+  assert.match(worse.stderr, /^bench: fold takes more than 1\.5 times as long as in the base$/m);
 });
