@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's step in WebAssembly, through the client's own view of the core: one CMS record of 1024 bits; one report of the largest round of
+// The device's step in WebAssembly, in the page's modules alone, with SIMD and without, and through the client's own view of the core: one CMS record of 1024 bits; one report of the largest round of
 // a trie in gboard-2024 (10,000 prefixes, a million cells, epsilon 10: 46 of them), from words to text; an epoch of a run, of a mean and of 1,000
 // values in 2,048 projections, from state and data to state and text; one exact bucket of 1,024 from the bucket to both shares, unsealed. Prints JSON lines like shoal_bench. Seeds are drawn beforehand. Naive: the
 // same record in plain JavaScript, a Math.random() a bit; a Math.random() a cell; of a run Math.log() and JSON, a Math.random() a sign; of shares
 // the TypeScript client that is deployed, @divviup/prio3.
 import { Prio3Histogram } from '@divviup/prio3';
+import { readFile } from 'node:fs/promises';
 import { DapTask } from '../../wasm/dap_core.js';
+import { Core as DeviceCore } from '../../wasm/device.js';
 import { load, loadDapModule, loadModule } from '../../wasm/node.js';
 import { QueryCore } from '../../wasm/query_core.js';
 import { Run } from '../../wasm/run_core.js';
@@ -28,7 +30,7 @@ const SHARED = 100;
 const NAIVE_SHARED = 3;
 
 const core = await load();
-const recipe = core.recipe({
+const json = {
   recipe: 'bench',
   analysis: 'bench',
   stream: 'words',
@@ -39,7 +41,8 @@ const recipe = core.recipe({
   seed: '00112233445566778899aabbccddeeff'.repeat(2),
   limit: { per_day: 1 },
   expires: '2099-12-31',
-});
+};
+const recipe = core.recipe(json);
 
 // One array of seeds for all rounds: how long getrandom takes is not ours.
 const seeds = Array.from({ length: RECORDS }, () => crypto.getRandomValues(new Uint8Array(32)));
@@ -49,6 +52,24 @@ let kept = 0;
 
 const binary = () => {
   for (let i = 0; i < RECORDS; i++) records.set(recipe.randomizeBytes(words[i & 255], seeds[i]), i * recipe.recordSize);
+};
+
+/** The same record by a page's module alone: value and seed go into its memory, the record stays there. @param {string} name */
+const alone = async (name) => {
+  const instance = await WebAssembly.instantiate(await WebAssembly.compile(await readFile(new URL(`../../wasm/dist/${name}`, import.meta.url))));
+  const { handle } = (await DeviceCore.create(instance)).recipe(json);
+  const x = /** @type {any} */ (instance.exports);
+  const bytes = new Uint8Array(x.memory.buffer);
+  const at = (x.heap_base() + 15) & -16;
+  const [seed, record] = [at + 256, at + 320];
+  return () => {
+    for (let i = 0; i < RECORDS; i++) {
+      bytes.fill(97 + (i & 15), at, at + 6);
+      bytes.set(seeds[i], seed);
+      if (x.randomize_text(record, handle, at, 6, seed, 0) !== 0) throw new Error(name);
+      kept += bytes[record + 4];
+    }
+  };
 };
 
 const text = () => {
@@ -218,6 +239,8 @@ const run = async (name, { real, naive: plain, what }, aim, note) => {
 
 /** @type {Omit<Measured, 'real'>} */
 const bits = { naive: [naive, NAIVE_RECORDS], what: 'Math.random() a bit, JavaScript' };
+await run('randomize 1024 bits, WebAssembly alone', { real: [await alone('shoal.wasm'), RECORDS], ...bits }, 1500);
+await run('randomize 1024 bits, WebAssembly alone, no SIMD', { real: [await alone('shoal-plain.wasm'), RECORDS], ...bits }, 4000);
 await run('randomize 1024 bits, WebAssembly', { real: [binary, RECORDS], ...bits }, 1500);
 await run('randomize 1024 bits, WebAssembly, as text', { real: [text, RECORDS], ...bits }, 0);
 /** @type {Measured} */
