@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # `make bench`: builds what is measured, runs the native and the WebAssembly benchmark, prints one table of ratios and
 # writes build/bench/bench.json. The run before it becomes build/bench/last.json, which the table compares with.
-# Then the accuracy of every mechanism, measured beside its formula. Fails when a step is more than 20 times off its aim or a
-# variance more than 10 % off its formula. About five minutes after the builds. See docs/performance.md.
+# Then curves of the commands (build/bench/curves.svg, curves.json) with their peaks of memory, and the accuracy of every mechanism,
+# measured beside its formula. Fails when a step is more than 20 times off its aim, a command takes more than 1.2 times the memory
+# that it announces, or a variance is more than 10 % off its formula. About seven minutes after the builds. See docs/performance.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,8 +13,7 @@ build() {
     cmake --build --preset "$1" --target "$2" >/dev/null
 }
 export NODE_PATH=${NODE_PATH:-/usr/share/nodejs} # Debian's emscripten looks for its modules there
-build release shoal_bench
-build release shoal_accuracy
+for target in shoal shoal_bench shoal_measured shoal_accuracy; do build release $target; done
 build emscripten shoal_wasm
 
 out=build/bench
@@ -27,12 +27,15 @@ say "WebAssembly in Node"
 node tests/bench/client.mjs >>$out/lines
 
 notes=$(node -e '
-    const [compiler, type] = process.argv.slice(1);
+    const [compiler, emcc] = process.argv.slice(1);
     const [cpu] = require("os").cpus();
     const note = { date: new Date().toISOString().slice(0, 16) + "Z", cpu: cpu.model.trim(), cores: require("os").cpus().length,
-                   load: require("os").loadavg()[0], compiler, node: process.version };
+                   load: require("os").loadavg()[0], compiler, emcc, node: process.version };
     process.stdout.write(JSON.stringify(note))' \
-    "$("$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' build/release/CMakeCache.txt)" --version | head -1)")
+    "$("$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' build/release/CMakeCache.txt)" --version | head -1)" \
+    "emcc $(emcc --version | sed -n '1s/.*) \([0-9.]*\).*/\1/p')")
 node tests/bench/report.mjs $out/bench.json $out/last.json "$notes" <$out/lines
+say "curves and memory, from files to files"
+node tests/bench/curves.mjs build/release $out/curves.json $out/curves.svg "$notes"
 say "accuracy of every mechanism, two cores"
 build/release/shoal_accuracy | tee $out/accuracy
