@@ -32,9 +32,13 @@ import { SqliteStore } from './sqlite_store.js';
  * @property {string | number} [BODY_TIMEOUT_S]
  */
 
+/** @typedef {import('./handler.js').Outcome} Outcome */
+
 /** Default of a store's size: a Durable Object holds 10 GB at most, and fewer in memory at once. */
 const STORE_BYTES = 1 << 30;
 const RETRY_RUN_MS = 30_000;
+/** How long reports wait for others to be written with: one flush takes longer, whatever it writes. */
+const GROUP_MS = 2;
 
 const createCore = () => Core.create(wasm);
 
@@ -95,6 +99,7 @@ export class ShoalCollection extends DurableObject {
   #store;
   /** @type {Collector | null} */ #collector = null;
   /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting = [];
+  /** Reports that are written together. @type {{record: Uint8Array, key: string, settle: (outcome: Promise<Outcome>) => void}[]} */ #group = [];
 
   /** @param {import('cloudflare:workers').DurableObjectState} ctx @param {Env} env */
   constructor(ctx, env) {
@@ -151,10 +156,19 @@ export class ShoalCollection extends DurableObject {
    * @param {string} key
    */
   async accept(hash, record, key) {
-    const outcome = await (await this.#started(hash)).accept(record, key);
-    await this.#arm();
-    await this.ctx.storage.sync();
-    return outcome;
+    const collector = await this.#started(hash);
+    return new Promise((settle) => {
+      if (this.#group.push({ record, key, settle }) === 1) setTimeout(() => this.#acceptGroup(collector), GROUP_MS);
+    });
+  }
+
+  /** Adds what waits within one turn, which the runtime makes one transaction, and flushes it once. @param {Collector} collector */
+  async #acceptGroup(collector) {
+    const group = this.#group.splice(0);
+    const outcomes = group.map(({ record, key }) => collector.accept(record, key));
+    await Promise.allSettled(outcomes);
+    const flushed = this.#arm().then(() => this.ctx.storage.sync());
+    group.forEach(({ settle }, i) => settle(flushed.then(() => outcomes[i])));
   }
 
   /** @param {string} hash */
