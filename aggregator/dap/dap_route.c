@@ -257,7 +257,7 @@ static void check_request(exchange *e)
     } else if (has_body(e) && !is_type(serve_exchange_header(&e->x, "Content-Type"), wanted_type(e))) {
         answer_problem(e, 415, NULL, "the body has another media type than this resource takes");
     } else if (has_body(e)) {
-        serve_exchange_expect_body(&e->x);
+        (e->route == SHOAL_DAP_REPORTS ? serve_exchange_limit_body : serve_exchange_expect_body)(&e->x);
     }
 }
 

@@ -125,6 +125,11 @@ void serve_exchange_expect_body(serve_exchange *x)
     }
 }
 
+void serve_exchange_limit_body(serve_exchange *x)
+{
+    if (announced(x) > x->listener->service.max_body) refuse_body(x);
+}
+
 int serve_exchange_has_token(const serve_exchange *x, const serve_secret *secret)
 {
     const char *value = serve_exchange_header(x, "Authorization");

@@ -72,8 +72,11 @@ int serve_exchange_is_local(const serve_exchange *x);
 // Answers 401.
 void serve_exchange_refuse_access(serve_exchange *x, const char *challenge, const char *message);
 
-// Makes room for the body that is announced, or answers 413 or 503.
+// Makes room for the body that is announced, or answers 413 or 503. Only for senders with a token: a few that announce the most
+// and send nothing would take all the room.
 void serve_exchange_expect_body(serve_exchange *x);
+// Answers 413 to a body that is too long; room for any other is made as its bytes come.
+void serve_exchange_limit_body(serve_exchange *x);
 
 // Holds the answer back until serve_exchange_resume, which any thread may call, even before this returns to its caller.
 void serve_exchange_suspend(serve_exchange *x);

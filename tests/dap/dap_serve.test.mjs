@@ -124,6 +124,17 @@ test('bodies that are too large or too slow end, and the server goes on', { time
   const [response] = await once(chunked, 'response');
   assert.equal(response.statusCode, 413);
   response.resume();
+  // Bodies that are announced and do not come: they take no room from others.
+  const held = Array.from({ length: 9 }, () => connect(Number(port), hostname));
+  for (const one of held) {
+    one.on('error', () => {});
+    one.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Type: ${UPLOAD}\r\nContent-Length: 65536\r\n\r\nabc`);
+  }
+  await sleep(300);
+  const other = await fetch(`${tasks('leader')}/reports`, { method: 'POST', headers, body: new Uint8Array(10) });
+  assert.equal(other.status, 400); // read, and no report
+  await other.arrayBuffer();
+  for (const one of held) one.destroy();
   // A body that never ends.
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
