@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "agg_parallel.h"
@@ -313,9 +314,17 @@ static void say_tasks(const server *s)
     }
 }
 
+// Keys, the seed and shares lie in memory: a crash must not write them into a file.
+static void refuse_core_files(void)
+{
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+}
+
 shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, int is_check)
 {
     server s = {.config = config};
+    refuse_core_files();
     shoal_err err = open_party(&s.party, error, config);
     if (err == SHOAL_OK && !is_check) err = start_driver(&s.driver, error, &s.party, config);
     if (err == SHOAL_OK && !is_check) err = listen_to(&s, error);

@@ -204,6 +204,13 @@ test('metrics count, for this machine only; health says when the helper is away'
   assert.equal((await (await poll()).json()).type, 'urn:ietf:params:ppm:dap:error:invalidBatchSize');
 });
 
+test('a crash writes no keys into a file', { timeout: 60000 }, async (t) => {
+  const { pair } = await setUp(t);
+  for (const { pid } of [pair.leader, pair.helper]) {
+    assert.match(readFileSync(`/proc/${pid()}/limits`, 'utf8'), /^Max core file size +0 +0 /m);
+  }
+});
+
 test('configurations that do not fit are refused, by name', { timeout: 60000 }, async (t) => {
   const { pair } = await setUp(t);
   await pair.leader.end('SIGTERM');
