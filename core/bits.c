@@ -19,12 +19,16 @@ static inline uint64_t mask_if_zero(uint64_t x)
     return ((x | (0 - x)) >> 63) - 1;
 }
 
-// Writes the low n bytes of a word.
-static void store_bytes(uint8_t *out, uint64_t word, uint32_t n)
+// Writes the low bits of a word, all 64 or as many as are left of a vector.
+static void store_bits(uint8_t *out, uint64_t word, uint32_t left)
 {
+    if (left >= 64) {
+        store64_le(out, word);
+        return;
+    }
     uint8_t eight[8];
-    store64_le(eight, word);
-    memcpy(out, eight, n);
+    store64_le(eight, word & (((uint64_t)1 << left) - 1));
+    memcpy(out, eight, bits_size(left));
 }
 
 void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t threshold, int flip, uint64_t fair,
@@ -38,8 +42,7 @@ void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t thresh
                                       threshold);
         uint64_t hot = bit & mask_if_zero((item >> 6) ^ (start >> 6));
         uint64_t word = flip ? coins[i] ^ hot : (coins[i] & ~hot) | (hot & (0 - fair));
-        if (left < 64) word &= ((uint64_t)1 << left) - 1;
-        store_bytes(bits + start / 8, word, left < 64 ? bits_size(left) : 8);
+        store_bits(bits + start / 8, word, left);
     }
     wipe(&bit, sizeof bit);
     wipe(coins, sizeof coins);

@@ -86,9 +86,9 @@ static inline uint64_t bit_of(uint64_t threshold, int position)
 // for 1, above it for 0, equal stays open.
 static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
 {
-    uint64_t differs = l->open & (random ^ bit);
-    l->less |= differs & bit;
-    l->open ^= differs;
+    uint64_t still = l->open & ~(random ^ bit);
+    l->less |= (l->open ^ still) & bit;
+    l->open = still;
 }
 
 // Rounds that are made at once, if the buffer has the draws of so many: 15 words of 16 are decided by then.
