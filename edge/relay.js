@@ -40,13 +40,31 @@ export function createRelay({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
   };
 }
 
+/** The body; null where it is too long: a leader must not fill this worker's memory. @param {Response} response */
+async function limitedBytes(response) {
+  const reader = response.body?.getReader();
+  const parts = [];
+  for (let size = 0; reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > ANSWER_MAX) {
+      reader.cancel().catch(() => {});
+      return null;
+    }
+    parts.push(value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
 /** @param {Response} response @returns {Promise<Relayed | null>} */
 async function answerOf(response) {
-  const body = new Uint8Array(await response.arrayBuffer());
+  const body = await limitedBytes(response);
+  if (body === null) return null;
   const type = (response.headers.get('content-type') ?? '').replaceAll(' ', '').toLowerCase();
   const isAnswer = response.ok || (response.status >= 400 && response.status < 500);
   // A body that is not the protocol's may be a proxy's: it says nothing about the report.
-  if (!isAnswer || (body.length > 0 && !ANSWER_TYPES.includes(type)) || body.length > ANSWER_MAX) return null;
+  if (!isAnswer || (body.length > 0 && !ANSWER_TYPES.includes(type))) return null;
   return { status: response.ok ? 200 : response.status, type: body.length ? type : null, retryAfter: response.headers.get('retry-after'), body };
 }
 

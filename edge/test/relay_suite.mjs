@@ -25,9 +25,12 @@ class FakeLeader {
       const chunks = [];
       for await (const chunk of request) chunks.push(chunk);
       this.requests.push({ method: request.method, url: request.url, headers: request.rawHeaders, body: Buffer.concat(chunks) });
-      const { status = 200, headers = {}, body = '', hangUp } = this.answers.shift() ?? {};
+      const { status = 200, headers = {}, body = '', hangUp, isEndless } = this.answers.shift() ?? {};
       if (hangUp) return void request.socket.destroy();
-      response.writeHead(status, headers).end(body);
+      response.writeHead(status, headers);
+      if (!isEndless) return void response.end(body);
+      const more = setInterval(() => response.write(Buffer.alloc(1024)), 5);
+      response.on('close', () => clearInterval(more));
     });
     await new Promise((resolve) => this.server.listen(0, '127.0.0.1', resolve));
     this.url = `http://127.0.0.1:${this.server.address().port}/dap`;
@@ -132,13 +135,15 @@ export function relaySuite(runtime) {
     const { leader, edge, length, post } = await start(t);
     leader.answers.push({ status: 500 }, { status: 302, headers: { Location: 'http://127.0.0.1:1/' } }, { hangUp: true },
       { headers: { 'Content-Type': 'text/html' }, body: '<p>captive portal</p>' }, { status: 403, headers: { 'Content-Type': 'text/html' }, body: 'x' },
-      { headers: { 'Content-Type': ERRORS }, body: Buffer.alloc(5000) });
+      { headers: { 'Content-Type': ERRORS }, body: Buffer.alloc(5000) }, { headers: { 'Content-Type': ERRORS }, isEndless: true });
+    const began = Date.now();
     for (let i = leader.answers.length; i > 0; i--) {
       const response = await post(randomBytes(length));
       assert.deepEqual([response.status, (await response.json()).error.code, response.headers.get('retry-after')], [503, 'leader', '300']);
     }
+    assert.ok(Date.now() - began < 15_000, 'an answer without an end is not waited for');
     assert.equal((await post(randomBytes(length))).status, 200);
-    await eventually(async () => assert.equal(await edge.metric('relay_failures_total'), 6));
+    await eventually(async () => assert.equal(await edge.metric('relay_failures_total'), 7));
     await leader.stop();
     assert.equal((await post(randomBytes(length))).status, 503);
     await leader.start(); // for its end
