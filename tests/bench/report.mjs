@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the benchmark's JSON lines into one table and build/bench/bench.json.
+// Turns the benchmark's JSON lines into one table, build/bench/bench.json, and bench.md, the table of docs/performance.md.
 //
 //   node report.mjs OUT.json LAST.json NOTES < lines
 //
-// LAST.json is an earlier OUT.json, or missing. NOTES is a JSON object that goes into the result as it is. Exits 1 when a
+// The Markdown goes beside OUT.json. LAST.json is an earlier OUT.json, or missing. NOTES is a JSON object that goes into the result as it is. Exits 1 when a
 // step is more than LIMIT times off its aim even in its quickest round: a busy machine slows steps, and none gets faster.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { machine, print, ratio, time } from './text_table.mjs';
@@ -48,6 +48,11 @@ if (steps.length === 0) throw new Error('no steps were measured');
 
 const HEAD = ['step', 'time of one', 'median', 'to naive', 'to read', 'aim', 'to aim', 'to last', 'naive form'];
 print([HEAD, ...steps.map(cells)], (column) => column < 2 || column === HEAD.length - 1);
+// Without the comparison with the last run, which is of no use to a reader.
+const LAST = HEAD.indexOf('to last');
+const rows = [HEAD, HEAD.map((_, i) => (i < 2 || i === HEAD.length - 1 ? '---' : '---:')), ...steps.map(cells)];
+const markdown = rows.map((row) => `| ${row.filter((_, i) => i !== LAST).join(' | ')} |\n`).join('');
+writeFileSync(out.replace(/(\.json)?$/, '.md'), markdown);
 for (const { name, note } of steps) if (note) process.stdout.write(`${name}: ${note}\n`);
 writeFileSync(out, JSON.stringify({ schema: 1, ...JSON.parse(notes), steps }, null, 1) + '\n');
 process.stdout.write(`\n${machine(JSON.parse(notes))}; time on one core, medians\n`);

@@ -33,6 +33,10 @@ test('ratios, against an aim of either kind and the last run', (t) => {
   assert.match(stdout, /^fold +record +60\.0 ns +1\/5\.00 +6\.00 +<= 1\.5 reads +4\.00 +2\.00 +plain$/m);
   assert.match(stdout, /^hex +record +30\.0 ns +1\/10\.0 +3\.00 +<= 20\.0 ns +1\.50 +- +plain$/m);
   assert.match(stdout, /plain\nhex: 9 bytes\n/);
+  const markdown = readFileSync(join(folder, 'out.md'), 'utf8').split('\n');
+  assert.deepEqual(markdown.slice(1), ['| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |',
+    '| fold | record | 60.0 ns | 1/5.00 | 6.00 | <= 1.5 reads | 4.00 | plain |',
+    '| hex | record | 30.0 ns | 1/10.0 | 3.00 | <= 20.0 ns | 1.50 | plain |', '']);
   const { steps, date } = JSON.parse(readFileSync(out, 'utf8'));
   assert.deepEqual([steps[0].to_naive, steps[0].to_read, steps[0].to_aim, steps[0].to_last], [0.2, 6, 4, 2]);
   assert.deepEqual([steps[1].to_aim, steps[1].to_last, date], [1.5, null, notes.date]);
