@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The edge's routes as one function of (request, dependencies), the same in workerd and Node.
 // What leaves it towards the store is a record and an idempotency key; address, other headers and time are never read.
-// Must not depend on a runtime: only on Request, Response, URL, streams, timers and SubtleCrypto.
+// Must not depend on a runtime: only on URL, a reader of bytes, timers and SubtleCrypto; Response where the host wants one.
 
 import { EdgeError } from './errors.js';
 import { isQuery } from './recipes.js';
@@ -48,6 +48,23 @@ import { UPLOAD_TYPE } from './relay.js';
  * @property {string} [adminToken]  opens /metrics and the quarantine; without it both are absent
  */
 
+/**
+ * @typedef {object} Incoming  what is read of a request; a Request is one, and a host whose own are quicker gives these
+ * @property {string} method
+ * @property {string} url
+ * @property {{get: (name: string) => string | null}} headers
+ * @property {{getReader: () => Reader} | null} body
+ *
+ * @typedef {object} Reader
+ * @property {() => Promise<{done: boolean, value?: Uint8Array}>} read
+ * @property {() => Promise<unknown>} cancel
+ *
+ * @typedef {object} Answer
+ * @property {number} status
+ * @property {Record<string, string>} headers
+ * @property {string | Uint8Array | null} body
+ */
+
 const REPORT_FIELDS = ['key', 'recipe_hash', 'parameters', 'records'];
 const BODY_TIMEOUT_MS = 10_000;
 const BODY_SLACK = 1024; // everything of a report but the record's text
@@ -62,26 +79,34 @@ const PUBLIC = { 'Cache-Control': 'public, max-age=300' };
  * @returns {Promise<Response>}
  */
 export async function handle(request, deps) {
-  const url = new URL(request.url);
-  const cors = corsHeaders(request, url, deps.origins);
-  try {
-    const response = await route(request, url, deps, cors !== null);
-    return withHeaders(response, cors ?? {});
-  } catch (error) {
-    return withHeaders(errorResponse(error instanceof EdgeError ? error : new EdgeError('internal')), cors ?? {});
-  }
+  const { status, headers, body } = await answer(request, deps);
+  return new Response(/** @type {BodyInit | null} */ (/** @type {unknown} */ (body)), { status, headers });
 }
 
 /**
- * @param {Request} request
+ * As handle, without the platform's objects. Rejects only where the URL is none.
+ * @param {Incoming} request
+ * @param {HandlerDeps} deps
+ * @returns {Promise<Answer>}
+ */
+export async function answer(request, deps) {
+  const url = new URL(request.url);
+  const cors = corsHeaders(request, url, deps.origins);
+  const { status, headers, body } = await route(request, url, deps, cors !== null).catch(errorAnswer);
+  return { status, headers: { ...headers, ...cors, Vary: 'Origin', 'X-Content-Type-Options': 'nosniff' }, body };
+}
+
+/**
+ * @param {Incoming} request
  * @param {URL} url
  * @param {HandlerDeps} deps
  * @param {boolean} originAllowed
+ * @returns {Promise<Answer>}
  */
 async function route(request, url, deps, originAllowed) {
   const { method } = request;
   const path = url.pathname;
-  if (method === 'OPTIONS') return new Response(null, { status: 204 });
+  if (method === 'OPTIONS') return { status: 204, headers: {}, body: null };
   if (path === '/v1/reports') {
     allow(method, 'POST');
     if (!originAllowed) throw new EdgeError('origin');
@@ -125,7 +150,7 @@ function allow(method, ...methods) {
   if (!methods.includes(method)) throw new EdgeError('method');
 }
 
-/** @param {Request} request @param {HandlerDeps} deps */
+/** @param {Incoming} request @param {HandlerDeps} deps */
 async function postReport(request, deps) {
   if (!/^application\/json *(; *charset="?utf-8"?)? *$/i.test(request.headers.get('content-type') ?? '')) {
     throw new EdgeError('content-type');
@@ -142,7 +167,7 @@ async function postReport(request, deps) {
 
 /**
  * Relays one sealed report: its length and its recipe are all that is looked at.
- * @param {Request} request @param {string} id @param {HandlerDeps} deps
+ * @param {Incoming} request @param {string} id @param {HandlerDeps} deps
  */
 async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEOUT_MS }) {
   const task = tasks?.get(id);
@@ -154,12 +179,12 @@ async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEO
   if (body.length !== task.length) throw new EdgeError('upload-length');
   const relayed = await task.relay(body);
   if (relayed === null) throw new EdgeError('leader');
-  const { status, type: answerType, retryAfter, body: answer } = relayed;
+  const { status, type: answerType, retryAfter, body: said } = relayed;
   /** @type {Record<string, string>} */
   const headers = { 'Cache-Control': 'no-store' };
   if (answerType !== null) headers['Content-Type'] = answerType;
   if (retryAfter !== null) headers['Retry-After'] = retryAfter;
-  return new Response(answer.length ? /** @type {BodyInit} */ (/** @type {unknown} */ (answer)) : null, { status, headers });
+  return { status, headers, body: said.length ? said : null };
 }
 
 /** @param {Map<string, Collection>} collections */
@@ -171,7 +196,7 @@ function bodyLimit(collections) {
 
 /**
  * Reads a body, capped and timed while it streams.
- * @param {Request} request
+ * @param {Incoming} request
  * @param {number} limit
  * @param {number} timeoutMs  for the whole body, so that a trickle does not hold a connection
  */
@@ -195,17 +220,21 @@ async function readBody(request, limit, timeoutMs) {
   }
 }
 
-/** @param {ReadableStreamDefaultReader<Uint8Array>} reader @param {number} limit */
+/** Most bodies come in one piece, which is not copied. @param {Reader} reader @param {number} limit */
 async function readAll(reader, limit) {
-  const bytes = new Uint8Array(limit);
+  const pieces = [];
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return bytes.subarray(0, size);
-    if (size + value.length > limit) throw new EdgeError('body-size');
-    bytes.set(value, size);
+    if (done || value === undefined) break;
     size += value.length;
+    if (size > limit) throw new EdgeError('body-size');
+    pieces.push(value);
   }
+  if (pieces.length === 1) return pieces[0];
+  const bytes = new Uint8Array(size);
+  pieces.reduce((at, piece) => (bytes.set(piece, at), at + piece.length), 0);
+  return bytes;
 }
 
 /** @param {Uint8Array} bytes @returns {unknown} */
@@ -306,9 +335,8 @@ async function getMetrics(deps) {
       lines.push(`shoal_edge_${name}{recipe="${recipe.key}",recipe_hash="${recipe.hash}"} ${value}\n`);
     }
   }
-  return new Response(lines.sort().join(''), {
-    headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' },
-  });
+  const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' };
+  return { status: 200, headers, body: lines.sort().join('') };
 }
 
 /** Puts batches that the aggregator refused back in line. @param {HandlerDeps} deps */
@@ -318,7 +346,7 @@ async function retryQuarantine(deps) {
   return json({ status: 'queued', batches });
 }
 
-/** Compares digests, so that timing says nothing of the token. @param {Request} request @param {string} token */
+/** Compares digests, so that timing says nothing of the token. @param {Incoming} request @param {string} token */
 async function authorize(request, token) {
   const encode = new TextEncoder();
   const given = encode.encode(request.headers.get('authorization') ?? '');
@@ -331,7 +359,7 @@ async function authorize(request, token) {
 }
 
 /**
- * @param {Request} request
+ * @param {Incoming} request
  * @param {URL} url
  * @param {string[]} origins
  * @returns {Record<string, string> | null}  null when the page's origin may not report
@@ -350,25 +378,19 @@ function corsHeaders(request, url, origins) {
   };
 }
 
-/** @param {Response} response @param {Record<string, string>} headers */
-function withHeaders(response, headers) {
-  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
-  response.headers.set('Vary', 'Origin');
-  response.headers.set('X-Content-Type-Options', 'nosniff');
-  return response;
-}
-
 /**
  * @param {unknown} value
  * @param {number} [status]
  * @param {Record<string, string>} [headers]
+ * @returns {Answer}
  */
 function json(value, status = 200, headers = { 'Cache-Control': 'no-store' }) {
-  return new Response(JSON.stringify(value), { status, headers: { 'Content-Type': 'application/json', ...headers } });
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(value) };
 }
 
-/** @param {EdgeError} error */
-function errorResponse({ code, number, message, status }) {
+/** @param {unknown} error @returns {Answer} */
+function errorAnswer(error) {
+  const { code, number, message, status } = error instanceof EdgeError ? error : new EdgeError('internal');
   /** @type {Record<string, string>} */
   const headers = { 'Cache-Control': 'no-store' };
   if (status === 503) headers['Retry-After'] = String(RETRY_AFTER_S);

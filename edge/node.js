@@ -9,7 +9,7 @@ import { connect, createServer as createLock } from 'node:net';
 import { join } from 'node:path';
 import { Collector, batchCap } from './collector.js';
 import { createSender } from './forward.js';
-import { handle } from './handler.js';
+import { answer } from './handler.js';
 import { pinRecipes } from './recipes.js';
 import { countsOf, createRelay } from './relay.js';
 import { SpoolStore } from './spool_store.js';
@@ -221,17 +221,15 @@ async function keepRecipe(dir, recipe) {
  * @param {import('./handler.js').HandlerDeps} deps
  */
 async function serve(incoming, outgoing, deps) {
-  const response = await handle(toRequest(incoming), deps);
-  const body = Buffer.from(await response.arrayBuffer());
-  const headers = Object.fromEntries(response.headers);
-  if (incoming.complete || body.length === 0) {
-    outgoing.writeHead(response.status, headers);
+  const { status, headers, body } = await answer(requestOf(incoming), deps);
+  if (incoming.complete || body === null) {
+    outgoing.writeHead(status, headers);
     outgoing.end(incoming.method === 'HEAD' ? undefined : body);
     return;
   }
   // The body was refused half-way. Closing at once would reset the connection before the answer is read: the rest is
   // thrown away for a moment first.
-  outgoing.writeHead(response.status, { ...headers, 'Content-Length': body.length, Connection: 'close' });
+  outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' });
   outgoing.write(body);
   incoming.resume();
   const timer = setTimeout(() => outgoing.end(), LINGER_MS);
@@ -239,35 +237,38 @@ async function serve(incoming, outgoing, deps) {
   incoming.once('end', () => outgoing.end());
 }
 
-/** @param {IncomingMessage} incoming */
-function toRequest(incoming) {
-  const headers = new Headers();
-  for (const name of HEADERS) {
-    const value = incoming.headers[name];
-    if (typeof value === 'string') headers.set(name, value);
-  }
+/** Node's own Request costs more than all that is done with it here. @param {IncomingMessage} incoming @returns {import('./handler.js').Incoming} */
+function requestOf(incoming) {
   const method = incoming.method ?? 'GET';
   const host = incoming.headers.host ?? 'localhost';
-  const url = new URL(incoming.url ?? '/', URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost');
-  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return new Request(url, { method, headers });
-  const body = streamOf(incoming);
-  return new Request(url, /** @type {RequestInit} */ ({ method, headers, body, duplex: 'half' }));
+  const url = new URL(incoming.url ?? '/', URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost').href;
+  const headers = {
+    /** @param {string} name */
+    get(name) {
+      const value = HEADERS.includes(name) ? incoming.headers[name] : undefined;
+      return typeof value === 'string' ? value : null;
+    },
+  };
+  const hasBody = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+  return { method, url, headers, body: hasBody ? { getReader: () => readerOf(incoming) } : null };
 }
 
-/** A request's body, whose cancelling leaves the connection open for the answer. @param {IncomingMessage} incoming */
-function streamOf(incoming) {
-  const chunks = incoming.iterator({ destroyOnReturn: false });
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel() {},
-    },
-    { highWaterMark: 0 },
-  );
+/** A request's body, whose cancelling leaves the connection open for the answer. @param {IncomingMessage} incoming @returns {import('./handler.js').Reader} */
+function readerOf(incoming) {
+  let wake = () => {};
+  const changed = () => wake();
+  for (const event of ['readable', 'end', 'close', 'error']) incoming.on(event, changed);
+  const read = async () => {
+    for (;;) {
+      const value = incoming.read();
+      if (value !== null) return { done: false, value };
+      if (incoming.readableEnded) return { done: true };
+      if (incoming.destroyed) throw new Error('the connection broke');
+      await new Promise((resolve) => (wake = () => resolve(undefined)));
+    }
+  };
+  // Who listens for "readable" keeps the rest from being thrown away.
+  return { read, cancel: async () => incoming.off('readable', changed) };
 }
 
 /**
