@@ -134,14 +134,14 @@ static void open_part(void *context, unsigned part, unsigned n_parts)
 // Finds the next batches that are whole, for the threads to share: as much as they share of lines, one each if those are not too large.
 static void gather_batches(batch_group *group, const reading *r)
 {
-    uint64_t taken = 0, enough = (uint64_t)share_bytes(r->n_threads) * r->n_threads;
+    size_t taken = 0, enough = share_bytes(r->n_threads) * r->n_threads;
     for (group->n = 0; group->n < AGG_RUNS_MAX && (taken < enough || group->n % r->n_threads > 0); group->n++) {
         opened *o = &group->batches[group->n];
         o->bytes = r->window.bytes + r->window.start + taken;
         shoal_err err = shoal_batch_peek(&o->batch, o->bytes, available(r) - taken);
         if (err != SHOAL_OK || o->batch.size > available(r) - taken) return;
         if (group->n > 0 && taken + o->batch.size > enough + GROUP_BYTES_MORE) return;
-        taken += o->batch.size;
+        taken += (size_t)o->batch.size;
     }
 }
 
