@@ -10,6 +10,7 @@
 
 #define ASK_AGAIN_S 1
 #define ASK_LATER_S 60
+#define DAY_S 86400u
 
 // ---- uploads ----
 
@@ -227,7 +228,14 @@ static shoal_err find_or_make(agg_dap_collection *c, int *is_overlap, agg_error 
     return agg_dap_collection_set(store, error, task, c);
 }
 
-static shoal_err read_request(shoal_dap_interval *query, agg_dap_answer *answer, shoal_bytes body)
+// The day that is under way may be asked for, whatever the units are; what comes later for it is lost.
+static int is_far_ahead(const agg_dap_served *task, const shoal_dap_interval *query, uint64_t now_s)
+{
+    return query->start + query->duration > (now_s + DAY_S) / task->vdaf.task.time_precision_s + 1;
+}
+
+static shoal_err read_request(shoal_dap_interval *query, agg_dap_answer *answer, const agg_dap_served *task,
+                              shoal_bytes body, uint64_t now_s)
 {
     shoal_dap_reader r = {body.at, body.len, 0};
     shoal_err err = shoal_dap_read_collection_req(query, &r);
@@ -236,19 +244,23 @@ static shoal_err read_request(shoal_dap_interval *query, agg_dap_answer *answer,
         agg_dap_answer_problem(answer, 400, agg_dap_problem_of(err), "the request could not be read");
         return err;
     }
-    if (shoal_dap_interval_is_batch(query)) return SHOAL_OK;
-    agg_dap_answer_problem(answer, 400, SHOAL_DAP_PROBLEM_BATCH_INVALID, "the query's interval is empty or endless");
+    const char *why = !shoal_dap_interval_is_batch(query) ? "the query's interval is empty or endless"
+                      : is_far_ahead(task, query, now_s)  ? "the query's interval reaches into the future"
+                                                          : NULL;
+    if (why == NULL) return SHOAL_OK;
+    agg_dap_answer_problem(answer, 400, SHOAL_DAP_PROBLEM_BATCH_INVALID, why);
     return SHOAL_ERR_RANGE;
 }
 
-void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body)
+void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
+                            uint64_t now_s)
 {
     agg_error error;
     agg_dap_collection c = {0};
     shoal_dap_interval query;
     uint8_t hash[AGG_DAP_HASH];
     int is_overlap = 0;
-    if (read_request(&query, answer, body) != SHOAL_OK) return;
+    if (read_request(&query, answer, task, body, now_s) != SHOAL_OK) return;
     agg_dap_hash(hash, body);
     shoal_err err = agg_dap_begin(party->store, &error);
     if (err == SHOAL_OK) {

@@ -15,7 +15,9 @@ void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap
 
 // POST {leader}/tasks/{task}/collection_jobs, and GET and DELETE of what it makes. A job waits until every report of its interval
 // is aggregated; it fails where the interval is over and its batch is too small, and may then be asked for again.
-void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body);
+// What ends more than a day from now is refused: who asks for a year would end the task, since no report enters a collected batch.
+void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
+                            uint64_t now_s);
 void agg_dap_leader_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
                         const uint8_t id[AGG_DAP_ID]);
 void agg_dap_leader_delete(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,

@@ -302,7 +302,7 @@ static void answer_resource(exchange *e)
     if (e->route == SHOAL_DAP_REPORTS) {
         agg_dap_leader_upload(&answer, party, e->task, body, now_s);
     } else if (e->route == SHOAL_DAP_COLLECTION_JOBS && !e->has_id) {
-        agg_dap_leader_collect(&answer, party, e->task, body);
+        agg_dap_leader_collect(&answer, party, e->task, body, now_s);
     } else if (e->route == SHOAL_DAP_COLLECTION_JOBS) {
         (is_get(e) ? agg_dap_leader_get : agg_dap_leader_delete)(&answer, party, e->task, e->id);
     } else if (e->has_id) {

@@ -350,7 +350,7 @@ static void ask(agg_dap_answer *answer, bench *b, uint64_t start, uint64_t durat
     uint8_t query[64];
     size_t len = query_bytes(query, start, duration);
     *answer = (agg_dap_answer){.problem = AGG_DAP_NO_PROBLEM};
-    agg_dap_leader_collect(answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){query, len});
+    agg_dap_leader_collect(answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){query, len}, b->now_s);
 }
 
 static void open_aggregate(uint8_t *out, bench *b, enum shoal_dap_role from, shoal_bytes query,
@@ -473,7 +473,7 @@ static void test_a_batch_is_given_out_once(void **state)
     expect_problem(b, UNIT, 2, SHOAL_DAP_PROBLEM_BATCH_OVERLAP);
     restart(b, &b->leader);
     restart(b, &b->helper);
-    expect_problem(b, 0, UINT64_MAX, SHOAL_DAP_PROBLEM_BATCH_OVERLAP);
+    expect_problem(b, 0, NOW / HOUR, SHOAL_DAP_PROBLEM_BATCH_OVERLAP);
     expect(b, UNIT + 1, 1, six);
     // Late reports are refused by the leader, and would be by the helper.
     assert_int_equal(upload_one(b, 0, UNIT, HONEST, 1), SHOAL_DAP_BATCH_COLLECTED);
@@ -896,6 +896,18 @@ static void test_away_for_too_long(void **state)
     expect(b, UNIT + 15, 1, six);
 }
 
+// Who asks for a century does not end the task.
+static void test_the_future(void **state)
+{
+    bench *b = *state;
+    const uint64_t end = NOW / HOUR + 25; // of what may be asked for: the day that is under way
+    upload_six(b, UNIT);
+    expect_problem(b, UNIT, 1000000, SHOAL_DAP_PROBLEM_BATCH_INVALID);
+    expect_problem(b, UNIT, end + 1 - UNIT, SHOAL_DAP_PROBLEM_BATCH_INVALID);
+    expect_problem(b, UINT64_MAX - 1, 1, SHOAL_DAP_PROBLEM_BATCH_INVALID);
+    expect(b, UNIT, end - UNIT, six);
+}
+
 // Reports that keep coming, for the batch or for a later one, do not keep it from who waits for it.
 static void test_reports_without_end(void **state)
 {
@@ -988,6 +1000,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_helper_refuses_extensions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_away_for_too_long, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_future, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reports_without_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_uploads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_deleting, set_up, tear_down),
