@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's step: one CMS record of 1024 bits. Naive: a system call and a double for every bit.
+// The device's step: one CMS record of 1024 bits. Naive: a system call and a double for every bit. And the stream of ChaCha20 that it
+// draws from, for every variant that the machine has: naive, block by block.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "bench.h"
+#include "chacha20.h"
+#include "chacha20_lanes.h"
 #include "record.h"
 
 #define RECORDS 20000u
@@ -48,6 +51,71 @@ static void read_records(void *context)
     bench_keep(bench_read(c->records, (size_t)RECORDS * c->recipe.recipe.record_size));
 }
 
+#define STREAM_BLOCKS 8u
+#define STREAMS 20000u
+
+typedef struct stream {
+    void (*variant)(uint8_t *out, const uint32_t state[16]);
+    uint32_t n_blocks; // that the variant makes
+    uint32_t state[16];
+    uint8_t out[64 * STREAM_BLOCKS];
+} stream;
+
+static void draw_stream(void *context)
+{
+    stream *s = context;
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        for (s->state[12] = 0; s->state[12] < STREAM_BLOCKS; s->state[12] += s->n_blocks)
+            s->variant(s->out + (size_t)64 * s->state[12], s->state);
+        bench_keep(s->out[0]);
+    }
+}
+
+static void draw_blocks(void *context)
+{
+    stream *s = context;
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        for (uint32_t block = 0; block < STREAM_BLOCKS; block++)
+            shoal_chacha20_block(s->out + (size_t)64 * block, s->state + 4, (const uint32_t[4]){block, 0, i, 0});
+        bench_keep(s->out[0]);
+    }
+}
+
+static void read_stream(void *context)
+{
+    stream *s = context;
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        s->out[0] = (uint8_t)i;
+        bench_keep(bench_read(s->out, sizeof s->out));
+    }
+}
+
+static void stream_step(const char *name, void (*variant)(uint8_t *out, const uint32_t state[16]), uint32_t n_blocks)
+{
+    stream s = {variant, n_blocks, {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 1, 2, 3}, {0}};
+    bench_run(&(bench_step){name,
+                            "512 bytes",
+                            "block by block",
+                            0,
+                            0,
+                            {draw_stream, STREAMS},
+                            {draw_blocks, STREAMS},
+                            {read_stream, STREAMS},
+                            &s});
+}
+
+static void bench_streams(void)
+{
+    (void)stream_step; // a machine without vectors has no variant
+#ifdef SHOAL_X86
+    if (__builtin_cpu_supports("avx512vl")) stream_step("ChaCha20, eight blocks, avx512", shoal_chacha20_avx512, 8);
+    if (__builtin_cpu_supports("avx2")) stream_step("ChaCha20, eight blocks, avx2", shoal_chacha20_avx2, 8);
+#endif
+#ifdef SHOAL_CHACHA20_V128
+    stream_step("ChaCha20, eight blocks, portable", shoal_chacha20_v128, 4);
+#endif
+}
+
 void bench_client(void)
 {
     client c;
@@ -64,4 +132,5 @@ void bench_client(void)
                             &c});
     free(c.records);
     agg_recipe_release(&c.recipe);
+    bench_streams();
 }
