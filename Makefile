@@ -2,6 +2,7 @@
 # A thin layer over CMake presets and npm: each target is a few commands that also work by hand.
 #   make            everything: build/release/shoal, the page's module, the JavaScript packages
 #   make demo       the whole way, from a page to a histogram (KEEP=1 leaves it open; SPLIT=1: two servers that see no record)
+#   make bench      what each step costs;  make bench-compare BASE=file: and what changed since a run that was kept
 #   make bench-discover   how many words each way of discovery finds
 #   make test       what must be green before a commit;  make test-long: the long settings, and fuzzing
 SHELL := /bin/bash
