@@ -59,7 +59,10 @@
  * @typedef {(id: Uint8Array, records: Uint8Array[]) => Uint8Array} Build
  * @typedef {{outcome: 'stored' | 'refused' | 'failed', retryAfterS?: number}} Sent
  * @typedef {(batch: Uint8Array) => Promise<Sent>} Send
- * @typedef {{getRandomValues: (bytes: Uint8Array) => Uint8Array, subtle: SubtleCrypto}} Random
+ * @typedef {object} Random
+ * @property {(bytes: Uint8Array) => Uint8Array} getRandomValues
+ * @property {SubtleCrypto} subtle
+ * @property {(key: Uint8Array, text: string) => Uint8Array} [hmac]  HMAC-SHA-256, where the host has one that is not handed to another thread
  *
  * @typedef {object} CollectorDeps
  * @property {Recipe} recipe
@@ -268,7 +271,8 @@ export class Collector {
 
   /** @param {string} key @returns {Promise<Uint8Array>} */
   async #hash(key) {
-    const { subtle } = this.#deps.crypto;
+    const { subtle, hmac } = this.#deps.crypto;
+    if (hmac !== undefined) return hmac(this.#deps.store.state().salt, key).slice(0, HASH_SIZE);
     const algorithm = { name: 'HMAC', hash: 'SHA-256' };
     const salt = /** @type {BufferSource} */ (this.#deps.store.state().salt);
     this.#hashKey ??= subtle.importKey('raw', salt, algorithm, false, ['sign']);

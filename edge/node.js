@@ -2,7 +2,7 @@
 // The edge on Node: a node:http server over the same handler, a spool folder a collection, timers for sealing and forwarding.
 // Keeps no access log, and gives the handler only the headers it needs: an address or a cookie cannot leak from where it never was.
 
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { mkdir, open, readdir, readFile, realpath, rename, unlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect, createServer as createLock } from 'node:net';
@@ -140,7 +140,11 @@ class CollectionHost {
    * @param {{config: Config, send: import('./collector.js').Send, now: () => number}} deps
    */
   static async open(dir, recipe, { config, send, now }) {
-    const { crypto } = globalThis;
+    const crypto = {
+      subtle: globalThis.crypto.subtle,
+      getRandomValues: (/** @type {Uint8Array} */ bytes) => globalThis.crypto.getRandomValues(bytes),
+      hmac: (/** @type {Uint8Array} */ key, /** @type {string} */ text) => createHmac('sha256', key).update(text).digest(),
+    };
     const { limits } = config;
     await keepRecipe(dir, recipe);
     const capacity = 2 * batchCap(recipe, limits.batchBytes);
