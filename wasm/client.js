@@ -47,6 +47,7 @@ export { ShoalError };
  * @property {Uint8Array} [body] the report as it is sent, where it is sealed for two servers
  * @property {string} [path] where that goes, below the endpoint
  * @property {boolean} [isResealed] is it the second one of its record?
+ * @property {string} [sealedTo] keys of the two servers
  *
  * @typedef {{status: number, retryAfter: string | null}} Answer
  * @typedef {{name: string | null, json: RecipeJson | string, hash?: string}} Source a recipe, and its hash where that is pinned

@@ -246,6 +246,20 @@ test('a key that the leader no longer knows: a new report of the same record, on
   }
 });
 
+test('who calls a key outdated that the servers still have gets the same bytes again', async () => {
+  const { client, network, clock } = await makeDapClient();
+  await client.consent.grant();
+  await client.record('choices', 'blue');
+  network.answers.push(says(OUTDATED));
+  await client.flush();
+  assert.deepEqual((await client.reports()).map(({ state }) => state), ['queued']);
+  await clock.advance(11_000);
+  assert.deepEqual((await client.reports()).map(({ state }) => state), ['sent']);
+  assert.equal(network.uploads.length, 2);
+  assert.deepEqual(network.uploads[0].body, network.uploads[1].body);
+  client.close();
+});
+
 test('no key is asked for once consent is withdrawn, and one that was under way is not kept', async () => {
   const network = fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
   /** @type {(value: WebAssembly.Module) => void} */
