@@ -26,20 +26,20 @@ shoal_err agg_dap_reply_fail(agg_error *error, const agg_dap_served *task, const
                     *problem == '\0' ? "" : ", ", problem);
 }
 
-// Anybody may send reports of a batch that somebody waits for. So it is given out after twice the jobs that those take which
-// were there, and a few; what is left then came late.
+// Anybody may send reports of a batch that somebody waits for. So it is given out after twice the reports that were there, and a
+// few jobs; what is left then came late.
 #define JOBS_SPARE 8
 
-// Counts the jobs until then.
-static void count_down(agg_dap_served *task, int is_awaited, uint64_t full)
+// Counts the reports until then. A helper that takes smaller jobs than before does not shorten it.
+static void count_down(agg_dap_served *task, int is_awaited, size_t full)
 {
     long long n = atomic_load(&task->pending);
     if (!is_awaited)
-        task->jobs_left = 0;
-    else if (task->jobs_left == 0)
-        task->jobs_left = (n > 0 ? 2 * ((size_t)n / full) : 0) + JOBS_SPARE;
-    else if (task->jobs_left > 1)
-        task->jobs_left--;
+        task->reports_left = 0;
+    else if (task->reports_left == 0)
+        task->reports_left = (n > 0 ? 2 * (size_t)n : 0) + JOBS_SPARE * full + 1;
+    else
+        task->reports_left = task->reports_left > full ? task->reports_left - full : 1;
 }
 
 // Whether it is time for a job: a full one waits, or somebody waits for one. Not when a batch has waited long enough.
@@ -47,7 +47,8 @@ static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error,
                             int is_eager)
 {
     const shoal_dap_interval always = {0, UINT64_MAX};
-    uint64_t n = 0, full = agg_dap_job_full(party, task);
+    const size_t full = agg_dap_job_full(party, task);
+    uint64_t n = 0;
     int is_awaited = 0;
     shoal_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
@@ -56,7 +57,7 @@ static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error,
     agg_dap_abandon(party->store); // nothing was written
     if (err != SHOAL_OK) return err;
     count_down(task, is_awaited, full);
-    *is_due = n > 0 && (is_eager || is_awaited || n == full) && task->jobs_left != 1;
+    *is_due = n > 0 && (is_eager || is_awaited || n == full) && task->reports_left != 1;
     return SHOAL_OK;
 }
 
@@ -71,8 +72,8 @@ shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *par
         err = is_job_due(&is_due, party, error, task, now_s, is_eager);
         if (err == SHOAL_OK && is_due) err = agg_dap_job_run(party, error, task, link);
         if (err == SHOAL_OK && !is_due)
-            err = agg_dap_batch_advance(is_more, party, error, task, now_s, task->jobs_left == 1);
-        if (*is_more) task->jobs_left = 0; // another batch is waited for anew
+            err = agg_dap_batch_advance(is_more, party, error, task, now_s, task->reports_left == 1);
+        if (*is_more) task->reports_left = 0; // another batch is waited for anew
         *is_more |= is_due;
     }
     atomic_store(&task->is_failing, err != SHOAL_OK);

@@ -28,7 +28,7 @@ typedef struct agg_dap_served {
     double retry_s, retry_at; // pause after a failure, and its end on the driver's clock; 0: none
     size_t job_cap;           // reports that the helper takes in one job; 0: not known
     unsigned bad_replies;     // in a row, to the same job
-    size_t jobs_left;         // until a batch that is over and waited for is given out as it is; 0: none waits
+    size_t reports_left;      // in jobs until a batch that is over and waited for is given out; 1: now; 0: none waits
 } agg_dap_served;
 
 typedef struct agg_dap_party {

@@ -896,6 +896,21 @@ static void test_away_for_too_long(void **state)
     expect(b, UNIT + 15, 1, six);
 }
 
+// Somebody waits, and the helper takes one report at a time: all that were there are in the batch.
+static void test_awaited_in_small_jobs(void **state)
+{
+    bench *b = *state;
+    agg_dap_answer answer;
+    int is_more;
+    b->leader.job_reports = 20;
+    b->link.too_large_from = 2;
+    for (int i = 0; i < 3; i++) upload_six(b, UNIT);
+    ask(&answer, b, UNIT, 1);
+    agg_dap_answer_release(&answer);
+    for (int i = 0; i < 40; i++) assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    expect(b, UNIT, 1, (const uint64_t[]){3, 6, 9, 0});
+}
+
 // Who asks for a century does not end the task.
 static void test_the_future(void **state)
 {
@@ -1000,6 +1015,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_helper_refuses_extensions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_away_for_too_long, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_awaited_in_small_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_future, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reports_without_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_uploads, set_up, tear_down),
