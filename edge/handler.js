@@ -4,6 +4,7 @@
 // Must not depend on a runtime: only on URL, a reader of bytes, timers and SubtleCrypto; Response where the host wants one.
 
 import { EdgeError } from './errors.js';
+import { framesOf, readByFrame } from './frame.js';
 import { isQuery } from './recipes.js';
 import { UPLOAD_TYPE } from './relay.js';
 
@@ -16,6 +17,7 @@ import { UPLOAD_TYPE } from './relay.js';
  * @property {any} json
  * @property {Record<string, number>} parameters
  * @property {(text: string) => Uint8Array} recordFromText
+ * @property {(report: Uint8Array, frame: Uint8Array, head: number) => Uint8Array | null} recordFromReport
  */
 
 /** @typedef {Pick<Recipe, 'hash' | 'json' | 'expiresDay'>} Published */
@@ -39,7 +41,7 @@ import { UPLOAD_TYPE } from './relay.js';
 
 /**
  * @typedef {object} HandlerDeps
- * @property {Map<string, Collection>} collections  by recipe hash
+ * @property {Map<string, Collection>} collections  by recipe hash; the same map for every request, or each pays for its frames
  * @property {Map<string, TaskHost>} [tasks]  by task id, base64url
  * @property {Published[]} recipes  what is published: of a recipe that is split into parts, the recipe itself
  * @property {string[]} origins  origins whose pages may report; "*" is any
@@ -157,8 +159,10 @@ async function postReport(request, deps) {
   }
   const key = request.headers.get('idempotency-key') ?? '';
   if (!/^[0-9a-f]{32}$/.test(key)) throw new EdgeError('idempotency-key');
-  const body = await readBody(request, bodyLimit(deps.collections), deps.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
-  const { collection, record } = readReport(parse(body), deps);
+  const frames = framesOf(deps.collections);
+  const body = await readBody(request, frames.longest + BODY_SLACK, deps.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
+  const { collection, record } = readByFrame(body, frames) ?? readReport(parse(body), deps);
+  if (isExpired(collection.recipe, deps.now())) throw new EdgeError('expired');
   const outcome = await collection.accept(record, key);
   if (outcome === 'expired') throw new EdgeError('expired');
   if (outcome === 'full') throw new EdgeError('store-full');
@@ -185,13 +189,6 @@ async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEO
   if (answerType !== null) headers['Content-Type'] = answerType;
   if (retryAfter !== null) headers['Retry-After'] = retryAfter;
   return { status, headers, body: said.length ? said : null };
-}
-
-/** @param {Map<string, Collection>} collections */
-function bodyLimit(collections) {
-  let longest = 0;
-  for (const { recipe } of collections.values()) longest = Math.max(longest, recipe.textSize);
-  return longest + BODY_SLACK;
 }
 
 /**

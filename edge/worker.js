@@ -51,21 +51,30 @@ async function pinnedRecipes(env) {
   return (pinned ??= await pinRecipes(list(env.RECIPES), createCore, env.RECIPE_KEYS === undefined ? undefined : list(env.RECIPE_KEYS), async () => dapWasm));
 }
 
+/** What a configuration makes of the handler, for as long as it is the configuration. @type {{env: Env, deps: import('./handler.js').HandlerDeps} | null} */
+let configured = null;
+
+/** @param {Env} env */
+async function depsOf(env) {
+  if (configured?.env === env) return configured.deps;
+  const { collections, tasks, recipes } = await pinnedRecipes(env);
+  const deps = {
+    collections: new Map([...collections].map(([hash, recipe]) => [hash, collection(recipe, env)])),
+    tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, env)])),
+    recipes,
+    origins: list(env.ORIGINS ?? []),
+    now: Date.now,
+    adminToken: env.ADMIN_TOKEN || undefined,
+    ...(env.BODY_TIMEOUT_S === undefined ? {} : { bodyTimeoutMs: Number(env.BODY_TIMEOUT_S) * 1000 }),
+  };
+  configured = { env, deps };
+  return deps;
+}
+
 export default {
   /** @param {Request} request @param {Env} env */
   async fetch(request, env) {
-    const collections = new Map();
-    const { collections: parts, tasks, recipes } = await pinnedRecipes(env);
-    for (const [hash, recipe] of parts) collections.set(hash, collection(recipe, env));
-    return handle(request, {
-      collections,
-      tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, env)])),
-      recipes,
-      origins: list(env.ORIGINS ?? []),
-      now: Date.now,
-      adminToken: env.ADMIN_TOKEN || undefined,
-      ...(env.BODY_TIMEOUT_S === undefined ? {} : { bodyTimeoutMs: Number(env.BODY_TIMEOUT_S) * 1000 }),
-    });
+    return handle(request, await depsOf(env));
   },
 };
 

@@ -68,6 +68,22 @@ export class Recipe extends JointRecipe {
     return module.take(0, this.recordSize);
   }
 
+  /**
+   * The record of a whole report in bytes, where that is byte for byte what surrounds a text record in reports of this recipe: `head`
+   * bytes of `frame`, the text, the rest of it. Null for any other, which may be a report all the same.
+   * @param {Uint8Array} report @param {Uint8Array} frame @param {number} head @returns {Uint8Array | null}
+   */
+  recordFromReport(report, frame, head) {
+    const { module, recordSize } = this;
+    const { base, x } = module;
+    const at = recordSize + report.length;
+    const bytes = module.reserve(at + frame.length);
+    bytes.set(report, base + recordSize);
+    bytes.set(frame, base + at);
+    const err = x.record_from_report(base, this.handle, base + recordSize, report.length, base + at, head, frame.length - head);
+    return err ? null : module.take(0, recordSize);
+  }
+
   /** @param {Uint8Array} record @returns {string} */
   recordToText(record) {
     const { module } = this;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports read by their frame. All of a report but its record's text is the same for every device of a recipe: where those bytes
+// match, the record is read from between them, in one pass and with nothing made but the record. It decides nothing: whatever does
+// not match is left to the parser, which takes and refuses the same reports (frame.test.mjs compares the two).
+
+/** @typedef {import('./handler.js').Collection} Collection @typedef {import('./handler.js').Recipe} Recipe */
+
+/**
+ * @typedef {object} Frames  what a set of collections accepts
+ * @property {number} longest  characters of its longest record
+ * @property {Map<number, Frame[]>} byLength  of a report, in bytes
+ *
+ * @typedef {{collection: Collection, frame: Uint8Array, head: number}} Frame  the bytes before the text, `head` of them, and those behind
+ */
+
+/** @type {WeakMap<Map<string, Collection>, Frames>} */
+const made = new WeakMap();
+
+/** Made once for a map of collections, which does not change afterwards. @param {Map<string, Collection>} collections @returns {Frames} */
+export function framesOf(collections) {
+  let frames = made.get(collections);
+  if (frames === undefined) made.set(collections, (frames = makeFrames(collections)));
+  return frames;
+}
+
+/** @param {Map<string, Collection>} collections @returns {Frames} */
+function makeFrames(collections) {
+  const byLength = new Map();
+  let longest = 0;
+  for (const collection of collections.values()) {
+    const { recipe } = collection;
+    longest = Math.max(longest, recipe.textSize);
+    const { frame, head } = frameOf(recipe);
+    const length = frame.length + recipe.textSize;
+    byLength.set(length, [...(byLength.get(length) ?? []), { collection, frame, head }]);
+  }
+  return { longest, byLength };
+}
+
+/** @param {Recipe} recipe */
+function frameOf({ key, hash, parameters }) {
+  const around = JSON.stringify({ key, recipe_hash: hash, parameters, records: [''] }); // the order in which clients write it
+  const encoder = new TextEncoder();
+  return { frame: encoder.encode(around), head: encoder.encode(around.slice(0, -'"]}'.length)).length };
+}
+
+/**
+ * The collection and record of a report that one of the frames fits, or null.
+ * @param {Uint8Array} report @param {Frames} frames @returns {{collection: Collection, record: Uint8Array} | null}
+ */
+export function readByFrame(report, { byLength }) {
+  for (const { collection, frame, head } of byLength.get(report.length) ?? []) {
+    const record = collection.recipe.recordFromReport(report, frame, head);
+    if (record !== null) return { collection, record };
+  }
+  return null;
+}
