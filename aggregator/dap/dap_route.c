@@ -53,12 +53,31 @@ static void answer_problem(exchange *e, unsigned status, const char *type, const
     serve_answer_close(&e->x.answer, stream, status, PROBLEM_TYPE);
 }
 
+static const shoal_url *own_url(const agg_dap_party *party, const shoal_dap_task *task)
+{
+    return party->role == SHOAL_DAP_LEADER ? &task->leader : &task->helper;
+}
+
+// The path of a server's own URL: what is behind its host.
+static size_t path_of(const char **path, const shoal_url *url)
+{
+    const char *end = url->bytes + url->len, *at = url->bytes;
+    while (at + 1 < end && !(at[0] == '/' && at[1] == '/')) at++;
+    for (at += 2; at < end && *at != '/';) at++;
+    *path = at;
+    return at < end ? (size_t)(end - at) : 0;
+}
+
+// Under the path by which the server was asked; where that is none, a proxy may have taken it off, so it is the task's.
 static void set_location(exchange *e, const agg_dap_answer *from)
 {
     char task[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1], id[SHOAL_DAP_TEXT_LEN(AGG_DAP_ID) + 1];
+    const char *base = e->x.url;
+    size_t base_len = e->base_len;
     shoal_dap_id_to_text(task, e->task_id, SHOAL_DAP_TASK_ID);
     shoal_dap_id_to_text(id, from->id, AGG_DAP_ID);
-    snprintf(e->x.answer.location, sizeof e->x.answer.location, "%.*s/tasks/%s/%s/%s", (int)e->base_len, e->x.url, task,
+    if (base_len == 0) base_len = path_of(&base, own_url(e->http->party, &e->task->vdaf.task));
+    snprintf(e->x.answer.location, sizeof e->x.answer.location, "%.*s/tasks/%s/%s/%s", (int)base_len, base, task,
              shoal_dap_resource_name(from->resource), id);
 }
 
@@ -84,16 +103,6 @@ static void take_answer(exchange *e, agg_dap_answer *from)
 
 // ---- what is asked ----
 
-// The path of a server's own URL: what is behind its host.
-static size_t path_of(const char **path, const shoal_url *url)
-{
-    const char *end = url->bytes + url->len, *at = url->bytes;
-    while (at + 1 < end && !(at[0] == '/' && at[1] == '/')) at++;
-    for (at += 2; at < end && *at != '/';) at++;
-    *path = at;
-    return at < end ? (size_t)(end - at) : 0;
-}
-
 static int is_resource(const char *rest)
 {
     return strcmp(rest, "/hpke_config") == 0 || strncmp(rest, "/tasks/", 7) == 0;
@@ -107,7 +116,7 @@ static int find_base(size_t *len, const agg_dap_party *party, const char *url)
     for (size_t i = 0; i < party->n_tasks; i++) {
         const shoal_dap_task *task = &party->tasks[i].vdaf.task;
         const char *path;
-        *len = path_of(&path, party->role == SHOAL_DAP_LEADER ? &task->leader : &task->helper);
+        *len = path_of(&path, own_url(party, task));
         if (*len > 0 && strncmp(url, path, *len) == 0 && is_resource(url + *len)) return 1;
     }
     return 0;

@@ -199,6 +199,12 @@ test('metrics count, for this machine only; health says when the helper is away'
   assert.equal(asked.status, 201);
   assert.ok(Number(asked.headers.get('retry-after')) > 0);
   const where = `${origin}${asked.headers.get('location')}`;
+  // Behind a proxy that takes the path off, a collector is sent to the path that it knows all the same.
+  const stripped = await fetch(`${origin}/tasks/${idText(hash)}/collection_jobs`, {
+    method: 'POST', body: queryOf(thisHour() - 24), headers: { 'content-type': COLLECT, authorization: `Bearer ${pair.tokens.collector}` },
+  });
+  assert.deepEqual([stripped.status, stripped.headers.get('location')], [201, asked.headers.get('location')]);
+  assert.match(where, /\/dap\/tasks\//);
   const poll = () => fetch(where, { headers: { authorization: `Bearer ${pair.tokens.collector}` } });
   await until(async () => (await poll()).status === 400);
   assert.equal((await (await poll()).json()).type, 'urn:ietf:params:ppm:dap:error:invalidBatchSize');
