@@ -10,6 +10,8 @@
 #include "batch.h"
 #include "commands.h"
 #include "event.h"
+#include "input_memory.h"
+#include "memory_option.h"
 #include "options.h"
 #include "report_json.h"
 #include "simulate_epochs.h"
@@ -38,22 +40,32 @@ static const char help_text[] =
     "  --truth FILE       writes value<TAB>count of what was really drawn; with an encoding the cells' labels,\n"
     "                     of a trie the contributions to each\n"
     "  --format FORMAT    batch (default) or ndjson\n"
-    "  --threads T        default: all cores\n";
+    "  --threads T        default: all cores\n"
+    "  --memory SIZE      refuse to take more than this, as 256M or 2G; without it, what is taken is said where\n"
+    "                     it is much\n";
 
 typedef struct arguments {
-    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first, *events, *epochs;
-    uint64_t n_devices, n_first, n_events, n_epochs;
+    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first, *events, *epochs, *memory;
+    uint64_t n_devices, n_first, n_events, n_epochs, memory_limit; // 0: none
     unsigned n_threads;
     int is_ndjson;
 } arguments;
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {
-        {"recipe", 0, &a->recipe, NULL}, {"counts", 0, &a->counts, NULL},   {"devices", 0, &a->devices, NULL},
-        {"seed", 0, &a->seed, NULL},     {"output", 'o', &a->output, NULL}, {"truth", 0, &a->truth, NULL},
-        {"format", 0, &a->format, NULL}, {"threads", 0, &a->threads, NULL}, {"first", 0, &a->first, NULL},
-        {"events", 0, &a->events, NULL}, {"epochs", 0, &a->epochs, NULL},   {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"counts", 0, &a->counts, NULL},
+                                  {"devices", 0, &a->devices, NULL},
+                                  {"seed", 0, &a->seed, NULL},
+                                  {"output", 'o', &a->output, NULL},
+                                  {"truth", 0, &a->truth, NULL},
+                                  {"format", 0, &a->format, NULL},
+                                  {"threads", 0, &a->threads, NULL},
+                                  {"first", 0, &a->first, NULL},
+                                  {"events", 0, &a->events, NULL},
+                                  {"epochs", 0, &a->epochs, NULL},
+                                  {"memory", 0, &a->memory, NULL},
+                                  {NULL, 0, NULL, NULL}};
     shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     const char *const needed[] = {"recipe", "counts", "seed", "output"};
@@ -69,6 +81,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     if (err == SHOAL_OK && a->events != NULL)
         err = cli_read_whole(&a->n_events, error, "events", a->events, 1, AGG_EVENTS_MAX);
     if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err != SHOAL_OK) return err;
     a->is_ndjson = a->format != NULL && strcmp(a->format, "ndjson") == 0;
     if (a->format != NULL && !a->is_ndjson && strcmp(a->format, "batch") != 0)
@@ -196,11 +209,23 @@ static shoal_err simulate_file(agg_error *error, const arguments *a, const agg_r
     return err;
 }
 
+// Counts that are being read take more than they do later; a large file of them takes more than all the rest.
+static shoal_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                              const agg_dictionary *counts)
+{
+    char command[] = "simulate";
+    const agg_simulation s = {.recipe = recipe, .counts = counts, .n_devices = a->n_devices};
+    cli_counts_bytes bytes = cli_counts_memory(counts, a->counts);
+    uint64_t running = agg_simulation_memory(&s) + agg_drawn_size(&s) * sizeof(uint64_t) + agg_report_size(recipe) + 1;
+    return cli_state_memory(error, command, bytes.held + (bytes.reading > running ? bytes.reading : running),
+                            a->memory_limit);
+}
+
 // A run over epochs, whose devices live through them.
 static shoal_err simulate_run(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
-    const simulate_epochs_options options = {a->counts,   a->seed, a->output, a->n_devices, (uint32_t)a->n_epochs,
-                                             a->n_threads};
+    const simulate_epochs_options options = {
+        a->counts, a->seed, a->output, a->n_devices, (uint32_t)a->n_epochs, a->n_threads, a->memory_limit};
     if (a->first != NULL || a->events != NULL || a->truth != NULL || a->format != NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--first, --events, --truth and --format do not go with a run over epochs");
@@ -217,6 +242,7 @@ static shoal_err simulate(char *command, agg_error *error, const arguments *a, c
     if (err == SHOAL_OK && a->events != NULL && recipe->recipe.encoding.n_fields == 0)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--events goes with recipes that have an encoding");
     if (err == SHOAL_OK) err = agg_counts_load(&counts, error, recipe, a->counts, cli_talk, command);
+    if (err == SHOAL_OK) err = state_memory(error, a, recipe, &counts);
     if (err == SHOAL_OK) err = simulate_file(error, a, recipe, &counts);
     agg_dictionary_release(&counts);
     return err;

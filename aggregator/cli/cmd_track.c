@@ -11,7 +11,9 @@
 #include "commands.h"
 #include "dictionary.h"
 #include "epoch_counts.h"
+#include "input_memory.h"
 #include "json_walk.h"
+#include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
 #include "talk.h"
@@ -45,15 +47,18 @@ static const char help_text[] =
     "  --seed TEXT         with --compare: any text\n"
     "  --devices N         with --compare: default as many as the recipe has users\n"
     "  --epochs T          with --compare: the first T epochs only\n"
-    "  --threads T         default: all cores\n";
+    "  --threads T         default: all cores\n"
+    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken is said where it\n"
+    "                      is much\n";
 
 typedef struct arguments {
     const char **recipes, **files; // --recipe, and what is no option
     size_t n_recipes;
     int n_files;
-    const char *dictionary, *top, *truth, *confidence, *format, *output, *counts, *seed, *devices, *epochs, *threads;
+    const char *dictionary, *top, *truth, *confidence, *format, *output, *counts, *seed, *devices, *epochs, *threads,
+        *memory;
     int is_compare, has_all;
-    uint64_t n_top, n_devices, n_epochs;
+    uint64_t n_top, n_devices, n_epochs, memory_limit; // 0: none
     double confidence_;
     size_t format_number;
     unsigned n_threads;
@@ -93,6 +98,7 @@ static shoal_err read_values(arguments *a, agg_error *error)
     static const char *const formats[] = {"table", "json", "csv", "svg", NULL}; // in the order of agg_track_format
     a->confidence_ = 0.95;
     shoal_err err = cli_read_threads(&a->n_threads, error, a->threads);
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK && a->top != NULL) err = cli_read_whole(&a->n_top, error, "top", a->top, 1, UINT32_MAX);
     if (err == SHOAL_OK && a->devices != NULL)
         err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1, 1000000000);
@@ -108,13 +114,21 @@ static shoal_err read_values(arguments *a, agg_error *error)
 
 static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"dictionary", 0, &a->dictionary, NULL}, {"top", 0, &a->top, NULL},
-                                  {"truth", 0, &a->truth, NULL},           {"confidence", 0, &a->confidence, NULL},
-                                  {"all", 0, NULL, &a->has_all},           {"format", 0, &a->format, NULL},
-                                  {"output", 'o', &a->output, NULL},       {"compare", 0, NULL, &a->is_compare},
-                                  {"counts", 0, &a->counts, NULL},         {"seed", 0, &a->seed, NULL},
-                                  {"devices", 0, &a->devices, NULL},       {"epochs", 0, &a->epochs, NULL},
-                                  {"threads", 0, &a->threads, NULL},       {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"dictionary", 0, &a->dictionary, NULL},
+                                  {"top", 0, &a->top, NULL},
+                                  {"truth", 0, &a->truth, NULL},
+                                  {"confidence", 0, &a->confidence, NULL},
+                                  {"all", 0, NULL, &a->has_all},
+                                  {"format", 0, &a->format, NULL},
+                                  {"output", 'o', &a->output, NULL},
+                                  {"compare", 0, NULL, &a->is_compare},
+                                  {"counts", 0, &a->counts, NULL},
+                                  {"seed", 0, &a->seed, NULL},
+                                  {"devices", 0, &a->devices, NULL},
+                                  {"epochs", 0, &a->epochs, NULL},
+                                  {"threads", 0, &a->threads, NULL},
+                                  {"memory", 0, &a->memory, NULL},
+                                  {NULL, 0, NULL, NULL}};
     shoal_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
     return err == SHOAL_OK && !*help ? read_values(a, error) : err;
 }
@@ -313,6 +327,17 @@ static shoal_err show(agg_error *error, const arguments *a, agg_track_result *re
     return err;
 }
 
+// Once the epochs are read, whose accumulators are small; what is asked about many values is not.
+static shoal_err state_memory(agg_error *error, const arguments *a, const agg_track *track,
+                              const agg_dictionary *dictionary)
+{
+    char command[] = "track";
+    uint64_t sums = agg_track_is_heavy(&track->law) ? track->recipe.recipe.projection * sizeof(int32_t) : 0;
+    uint64_t bytes = track->n_rows * sizeof *track->rows + track->n_updates * (sizeof *track->updates + sums);
+    if (dictionary != NULL) bytes += cli_dictionary_memory(dictionary) + agg_track_items_memory(track, dictionary->n);
+    return cli_state_memory(error, command, bytes, a->memory_limit);
+}
+
 static shoal_err show_items(agg_error *error, const arguments *a, agg_track_result *result)
 {
     char command[] = "track";
@@ -322,7 +347,8 @@ static shoal_err show_items(agg_error *error, const arguments *a, agg_track_resu
         return usage(error, "--dictionary is for heavythresh: this run follows a mean");
     shoal_err err = agg_dictionary_load(&dictionary, error, &result->track->recipe, a->dictionary, cli_talk, command);
     if (err != SHOAL_OK) return err;
-    err = agg_track_items_run(&items, error, result->track, &dictionary);
+    err = state_memory(error, a, result->track, &dictionary);
+    if (err == SHOAL_OK) err = agg_track_items_run(&items, error, result->track, &dictionary);
     if (err == SHOAL_OK) {
         result->items = &items;
         err = show(error, a, result);
@@ -346,6 +372,7 @@ static shoal_err run(agg_error *error, const arguments *a)
                                .simulated = simulated.n_epochs > 0 ? &simulated : NULL,
                                .top = (size_t)a->n_top,
                                .has_all_epochs = a->has_all};
+    if (err == SHOAL_OK && a->dictionary == NULL) err = state_memory(error, a, &track, NULL);
     if (err == SHOAL_OK) err = a->dictionary != NULL ? show_items(error, a, &result) : show(error, a, &result);
     agg_track_release(&track);
     free(truth);
@@ -363,7 +390,8 @@ static shoal_err compare(agg_error *error, const arguments *a)
                                            .n_epochs = (uint32_t)a->n_epochs,
                                            .format = (agg_track_format)a->format_number,
                                            .has_all_epochs = a->has_all,
-                                           .n_threads = a->n_threads};
+                                           .n_threads = a->n_threads,
+                                           .memory_limit = a->memory_limit};
     return track_compare(error, &options);
 }
 

@@ -15,4 +15,14 @@ uint64_t cli_accumulator_memory(const char *path, const shoal_recipe *recipe);
 // Returns: the bytes that a dictionary takes once it is read.
 uint64_t cli_dictionary_memory(const agg_dictionary *dictionary);
 
+// What a counts file takes.
+typedef struct cli_counts_bytes {
+    uint64_t held;    // once it is read
+    uint64_t reading; // beside that while it is read: the file, and what finds values that came before
+} cli_counts_bytes;
+
+// Returns: the bytes that counts have taken and take.
+//   path: of their file; NULL: they were made up
+cli_counts_bytes cli_counts_memory(const agg_dictionary *counts, const char *path);
+
 #endif

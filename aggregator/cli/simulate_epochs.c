@@ -11,6 +11,7 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "estimate_print.h"
+#include "memory_option.h"
 #include "simulation.h"
 #include "talk.h"
 #include "track_simulation.h"
@@ -112,6 +113,7 @@ static void say_end(const writer *out, const track_spent *spent, uint64_t n_devi
 static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe, const simulate_epochs_options *o,
                      const epoch_counts *counts)
 {
+    char command[] = "simulate";
     cli_progress progress;
     track_spent spent;
     track_simulation s = {.recipe = recipe,
@@ -123,9 +125,11 @@ static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe, co
                           .sink_context = out,
                           .progress = cli_progress_show,
                           .progress_context = &progress};
+    shoal_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
+    if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
     cli_progress_start(&progress, "simulate", "epochs", o->n_epochs > 0 ? o->n_epochs : recipe->recipe.epochs);
-    shoal_err err = track_simulation_run(&spent, error, &s);
+    err = track_simulation_run(&spent, error, &s);
     cli_progress_end(&progress);
     if (err != SHOAL_OK) return err;
     err = write_spent(out, error, recipe, &spent, s.n_devices);

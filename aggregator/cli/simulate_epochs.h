@@ -12,6 +12,7 @@ typedef struct simulate_epochs_options {
     uint64_t n_devices; // 0: as many as the recipe has users
     uint32_t n_epochs;  // 0: all
     unsigned n_threads;
+    uint64_t memory_limit; // of --memory; 0: none
 } simulate_epochs_options;
 
 // Runs it. The folder is made where there is none; one that holds an epoch already is refused.

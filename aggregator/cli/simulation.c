@@ -264,6 +264,14 @@ static void start_round(device_round *r, agg_drawn *drawn, const agg_simulation 
     derive_seed(r->coins, s, "shoal simulate coins", s->recipe->recipe.query_hash);
 }
 
+uint64_t agg_simulation_memory(const agg_simulation *simulation)
+{
+    const shoal_recipe *recipe = &simulation->recipe->recipe;
+    uint64_t most = batch_devices(simulation),
+             n = (simulation->n_devices < most ? simulation->n_devices : most) * records_per_device(simulation);
+    return simulation->counts->n * sizeof(uint64_t) + shoal_batch_size(recipe, (uint32_t)n) + n * sizeof(uint32_t);
+}
+
 shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation, agg_batch_sink sink,
                              void *sink_context)
 {

@@ -61,4 +61,7 @@ void agg_simulation_seed(uint8_t seed[32], const char *text);
 shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation, agg_batch_sink sink,
                              void *sink_context) SHOAL_MUST_CHECK;
 
+// Returns: the bytes that it takes at its peak, beside the counts and agg_drawn's: of `simulation` only recipe, counts and n_devices are read.
+uint64_t agg_simulation_memory(const agg_simulation *simulation);
+
 #endif

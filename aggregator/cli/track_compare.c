@@ -10,6 +10,7 @@
 #include "agg_size.h"
 #include "compound.h"
 #include "estimate_print.h"
+#include "memory_option.h"
 #include "result_options.h"
 #include "simulation.h"
 #include "talk.h"
@@ -98,6 +99,7 @@ static void count_changes(comparison *c, const epoch_counts *counts)
 static shoal_err run_methods(comparison *c, agg_error *error, const epoch_counts *counts)
 {
     const track_compare_options *o = c->options;
+    char command[] = "track";
     cli_progress progress;
     track_simulation s = {.recipe = c->recipe,
                           .counts = counts,
@@ -108,9 +110,12 @@ static shoal_err run_methods(comparison *c, agg_error *error, const epoch_counts
                           .sink_context = &c->track,
                           .progress = cli_progress_show,
                           .progress_context = &progress};
+    // The rivals come after it, and their devices are smaller.
+    shoal_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
+    if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
     cli_progress_start(&progress, "track", "epochs", c->n_epochs);
-    shoal_err err = track_simulation_run(&c->spent, error, &s);
+    err = track_simulation_run(&c->spent, error, &s);
     cli_progress_end(&progress);
     if (err == SHOAL_OK) err = agg_track_finish(&c->track, error);
     if (err == SHOAL_OK) err = track_rivals_run(&c->rivals, error, &s);

@@ -14,6 +14,7 @@ typedef struct track_compare_options {
     agg_track_format format; // no SVG
     int has_all_epochs;      // a row for every epoch, not for ten of them
     unsigned n_threads;
+    uint64_t memory_limit; // of --memory; 0: none
 } track_compare_options;
 
 shoal_err track_compare(agg_error *error, const track_compare_options *options) SHOAL_MUST_CHECK;

@@ -371,6 +371,16 @@ static shoal_err check(agg_error *error, const track_simulation *s)
     return SHOAL_OK;
 }
 
+uint64_t track_simulation_memory(const track_simulation *simulation)
+{
+    const shoal_recipe *r = &simulation->recipe->recipe;
+    uint64_t w = r->mechanism == shoal_heavythresh_id ? r->projection : 0, n_values = simulation->counts->values.n;
+    uint64_t a_device = r->record_size + (w > 0 ? sizeof(heavy_device) + 2 * w * sizeof(uint32_t) : sizeof(device));
+    uint64_t signs = w * padded((uint32_t)n_values) / 8, a_worker = sizeof(uint32_t) * (n_values + w + 4 * 256);
+    return simulation->n_devices * a_device + n_values * sizeof(uint64_t) + signs +
+           (w > 0 ? simulation->n_threads * a_worker : 0);
+}
+
 shoal_err track_simulation_run(track_spent *spent, agg_error *error, const track_simulation *simulation)
 {
     const shoal_recipe *r = &simulation->recipe->recipe;

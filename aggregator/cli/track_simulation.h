@@ -41,6 +41,9 @@ typedef struct track_spent {
 // Returns: AGG_ERR_USAGE for a recipe of another mechanism, or that is not of epoch 1, and for values that are no numbers where numbers are followed.
 shoal_err track_simulation_run(track_spent *spent, agg_error *error,
                                const track_simulation *simulation) SHOAL_MUST_CHECK;
+
+// Returns: the bytes that it takes at its peak, beside the counts. The seed, the sink and the progress are not read.
+uint64_t track_simulation_memory(const track_simulation *simulation);
 void track_spent_release(track_spent *spent);
 
 // Writes what the values of a counts file are to a recipe: items[i] of value i.

@@ -118,6 +118,13 @@ static shoal_err fill(agg_track_items *items, agg_error *error)
     return err == SHOAL_OK ? rank(items, error) : err;
 }
 
+uint64_t agg_track_items_memory(const agg_track *track, size_t n_values)
+{
+    const agg_track_items *items = NULL;
+    uint64_t sorting = 2 * sizeof(ranked); // and what qsort copies to
+    return n_values * (track->n_updates * sizeof *items->shares + sizeof *items->order + sorting);
+}
+
 shoal_err agg_track_items_run(agg_track_items *items, agg_error *error, const agg_track *track,
                               const agg_dictionary *dictionary)
 {

@@ -170,6 +170,36 @@ static void discovers(void)
     CHECK(run("discover --recipe recipe --memory 100M --threads 1 acc") == 0);
 }
 
+// A file of many values, and batches of large records.
+static void simulations(void)
+{
+    write_counts("word", 1 << 20);
+    write_recipe("cms", "\"epsilon\":4,\"k\":1024,\"m\":1024", "\"hash\":\"poly1\"," SEED);
+    check_peak("simulate --recipe recipe --counts counts --devices 1000 --seed 1 --memory 1G -o batch");
+    check_peak("simulate --recipe recipe --counts counts --devices 70000 --seed 1 -o batch --truth sum");
+    CHECK(run("simulate --recipe recipe --counts counts --devices 1000 --seed 1 --memory 60M -o none") == 0);
+    CHECK(access("none", F_OK) != 0);
+}
+
+// Devices that live through epochs: all of them lie in memory.
+static void runs(void)
+{
+    unlink("recipe");
+    FILE *counts = fopen("counts", "w");
+    if (counts == NULL) abort();
+    fputs("1\t0\t1\n1\t1\t1\n2\t1\t9\n", counts);
+    fclose(counts);
+    CHECK(run("recipe new --id t --mechanism thresh --epsilon 16 --epochs 12 --samples 1000 --users 200000 --groups 1 "
+              "--expires 2099-12-31 -o recipe") > 0);
+    check_peak("simulate --recipe recipe --counts counts --seed 1 --epochs 1 --memory 1G -o run");
+    check_peak("track --compare --recipe recipe --counts counts --seed 1 --epochs 1 --memory 1G");
+    CHECK(run("track --compare --recipe recipe --counts counts --seed 1 --epochs 1 --memory 50M") == 0);
+    CHECK(run("track --memory 2M run") == 0);
+    for (int i = 0; i < 3; i++)
+        unlink((const char *[]){"run/0001.recipe.json", "run/0001.acc", "run/simulation.json"}[i]);
+    rmdir("run");
+}
+
 // Nothing is read where the limit is less.
 static void refusal(void)
 {
@@ -187,6 +217,8 @@ int main(int argc, char **argv)
     estimates();
     refusal();
     discovers();
+    simulations();
+    runs();
     for (int i = 0; i < 7; i++) unlink((const char *[]){"recipe", "counts", "batch", "acc", "sum", "out", "err"}[i]);
     if (chdir("/") == 0) rmdir(folder);
     return check_summary();
