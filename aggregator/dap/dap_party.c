@@ -91,19 +91,21 @@ shoal_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *e
     return err;
 }
 
-static shoal_err forget_task(agg_dap_store *store, agg_error *error, int64_t task, uint64_t floor)
+static shoal_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_served *task, uint64_t floor)
 {
     int is_left = 1;
+    uint64_t n_reports = 0;
     shoal_err err = SHOAL_OK;
     while (err == SHOAL_OK && is_left) {
         err = agg_dap_begin(store, error);
         if (err != SHOAL_OK) return err;
-        err = agg_dap_forget(store, &is_left, error, task, floor, FORGET_AT_ONCE);
+        err = agg_dap_forget(store, &is_left, &n_reports, error, task->number, floor, FORGET_AT_ONCE);
         if (err == SHOAL_OK) {
             err = agg_dap_commit(store, error);
         } else {
             agg_dap_abandon(store);
         }
+        if (err == SHOAL_OK) atomic_fetch_add(&task->refused[SHOAL_DAP_REPORT_DROPPED], n_reports);
     }
     return err;
 }
@@ -114,7 +116,7 @@ shoal_err agg_dap_forget_old(agg_dap_party *party, agg_error *error, uint64_t no
     shoal_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < party->n_tasks; i++) {
         agg_dap_served *task = &party->tasks[i];
-        err = forget_task(party->store, error, task->number, first_s / task->vdaf.task.time_precision_s);
+        err = forget_task(party->store, error, task, first_s / task->vdaf.task.time_precision_s);
         if (err == SHOAL_OK) err = count_pending(task, error, party->store);
     }
     return err;

@@ -337,16 +337,18 @@ shoal_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error,
     return read_number(store, floor, bind(store, FLOOR_GET, &task, 1), error, "read the floor");
 }
 
-shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, agg_error *error, int64_t task, uint64_t floor,
-                         int64_t limit)
+shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error, int64_t task,
+                         uint64_t floor, int64_t limit)
 {
     static const enum statement statements[] = {FORGET_KNOWN, FORGET_REPORTS, FORGET_ANSWERS};
     const int64_t integers[] = {task, (int64_t)floor, limit};
     *n_left = 0;
+    *n_reports = 0;
     shoal_err err = run(store, bind(store, FLOOR_SET, integers, 2), error, "raise the floor");
     for (size_t i = 0; err == SHOAL_OK && i < sizeof statements / sizeof *statements; i++) {
         err = run(store, bind(store, statements[i], integers, 3), error, "forget");
         if (sqlite3_changes(store->db) >= limit) *n_left = 1;
+        if (err == SHOAL_OK && statements[i] == FORGET_REPORTS) *n_reports = (uint64_t)sqlite3_changes(store->db);
     }
     return err;
 }

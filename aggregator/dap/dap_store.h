@@ -44,8 +44,9 @@ shoal_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error,
 
 // Raises the floor and forgets up to `limit` ids, answers and pending reports before it; reports only while there is no job.
 //   n_left: how many more calls would find some, at least: 0 or 1
-shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, agg_error *error, int64_t task, uint64_t floor,
-                         int64_t limit) SHOAL_MUST_CHECK;
+//   n_reports: reports that were dropped
+shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error, int64_t task,
+                         uint64_t floor, int64_t limit) SHOAL_MUST_CHECK;
 
 // ---- report ids ----
 

@@ -893,7 +893,14 @@ static void test_away_for_too_long(void **state)
     assert_int_equal(refused(&b->helper, SHOAL_DAP_REPORT_DROPPED), 4);
     must(agg_dap_forget_old(&b->leader, &error, b->now_s), &error);
     assert_int_equal(atomic_load(&b->leader.tasks[0].pending), 0);
+    assert_int_equal(refused(&b->leader, SHOAL_DAP_REPORT_DROPPED), 6);
     expect(b, UNIT + 15, 1, six);
+    // None is under way: all of them go, and are counted.
+    upload_six(b, UNIT + 5);
+    b->now_s = (UNIT + 26) * HOUR;
+    must(agg_dap_forget_old(&b->leader, &error, b->now_s), &error);
+    assert_int_equal(atomic_load(&b->leader.tasks[0].pending), 0);
+    assert_int_equal(refused(&b->leader, SHOAL_DAP_REPORT_DROPPED), 12);
 }
 
 // Somebody waits, and the helper takes one report at a time: all that were there are in the batch.

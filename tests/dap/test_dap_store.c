@@ -316,17 +316,18 @@ static void test_forgets_the_old(void **state)
     bench *b = *state;
     agg_error error;
     int n_left = 0;
-    uint64_t floor = 0;
+    uint64_t floor = 0, n_reports = 0;
     uint8_t hash[AGG_DAP_HASH] = {1}, *body;
     size_t len;
     begin(b);
     for (uint8_t i = 1; i <= ANY; i++) add(b, i);
     must(agg_dap_answer_set(b->store, &error, b->task, AGG_DAP_OF_JOB, hash, 3, (shoal_bytes){hash, 3}), &error);
-    must(agg_dap_forget(b->store, &n_left, &error, b->task, 5, 3), &error); // 1 .. 4, three at a time
+    must(agg_dap_forget(b->store, &n_left, &n_reports, &error, b->task, 5, 3), &error); // 1 .. 4, three at a time
     assert_int_equal(n_left, 1);
-    must(agg_dap_forget(b->store, &n_left, &error, b->task, 5, 3), &error);
+    assert_int_equal(n_reports, 3);
+    must(agg_dap_forget(b->store, &n_left, &n_reports, &error, b->task, 5, 3), &error);
     assert_int_equal(n_left, 0);
-    must(agg_dap_forget(b->store, &n_left, &error, b->task, 2, 3), &error); // a clock that went back
+    must(agg_dap_forget(b->store, &n_left, &n_reports, &error, b->task, 2, 3), &error); // a clock that went back
     must(agg_dap_floor(b->store, &floor, &error, b->task), &error);
     assert_int_equal(floor, 5);
     must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0), &error);
