@@ -21,19 +21,6 @@ EXPORT(record_from_text) uint32_t export_record_from_text(uint32_t record, uint3
     return err;
 }
 
-// Are two stretches of memory the same? Eight bytes at a time: memcmp is built for size here.
-static int same(const uint8_t *a, const uint8_t *b, uint32_t len)
-{
-    uint64_t difference = 0, x, y;
-    for (; len >= 8; len -= 8, a += 8, b += 8) {
-        memcpy(&x, a, 8);
-        memcpy(&y, b, 8);
-        difference |= x ^ y;
-    }
-    while (len-- > 0) difference |= (uint64_t)(*a++ ^ *b++);
-    return difference == 0;
-}
-
 // Reads the record of a report of len bytes that is, byte for byte, head, the record's text, tail; the two lie one behind the
 // other at frame. Anything else is an error, and record undefined: whoever parses the report says which.
 EXPORT(record_from_report)
@@ -41,11 +28,10 @@ uint32_t export_record_from_report(uint32_t record, uint32_t handle, uint32_t re
                                    uint32_t head_len, uint32_t tail_len)
 {
     const shoal_recipe *r = ready_recipe(handle);
-    if (!r || !inside(report, len) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
-    if (!inside(frame, head_len) || !inside(frame + head_len, tail_len)) return SHOAL_ERR_ARGUMENT;
-    if (len != (uint64_t)head_len + r->text_size + tail_len) return SHOAL_ERR_RANGE;
-    uint32_t tail = head_len + r->text_size;
-    if (!same(at(report), at(frame), head_len) || !same(at(report + tail), at(frame + head_len), tail_len))
+    if (!r || len != (uint64_t)head_len + r->text_size + tail_len) return SHOAL_ERR_ARGUMENT;
+    if (!inside(report, len) || !inside(record, r->record_size) || !inside(frame, head_len + tail_len))
+        return SHOAL_ERR_ARGUMENT;
+    if (memcmp(at(report), at(frame), head_len) || memcmp(at(report + len - tail_len), at(frame + head_len), tail_len))
         return SHOAL_ERR_TYPE;
     return shoal_record_from_text(at(record), r, (const char *)at(report + head_len), r->text_size, NULL);
 }
