@@ -25,6 +25,7 @@ say "native, one core"
 build/release/shoal_bench >$out/lines
 say "WebAssembly in Node"
 node tests/bench/client.mjs >>$out/lines
+node tests/bench/edge.mjs >>$out/lines
 say "shoal serve under load"
 node tests/bench/serve.mjs "$PWD/build/release/shoal" >>$out/lines
 

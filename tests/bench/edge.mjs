@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edge: a report of a CMS record of 1024 bits from its bytes to a record, through the handler, and as requests to a server of one process
+// (Node; workerd) that keeps it durably and forwards batches. Prints JSON lines like shoal_bench. Naive: JSON.parse, a check a field and digits
+// by parseInt in JavaScript, with the platform's Request and Response; of a server, the ceiling: one that reads the body and answers 202.
+// Servers and the generator of load share the machine, in turns of a second and a half, so that requests/s are those of all cores together.
+//
+//   node edge.mjs                          the benchmark
+//   node edge.mjs load PORT SECONDS        requests answered 202 a second; bodies come as JSON on stdin
+//   node edge.mjs ceiling PORT             the Node server that answers 202
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { answer } from '../../edge/handler.js';
+import { framesOf, readByFrame } from '../../edge/frame.js';
+import { load } from '../../wasm/node.js';
+
+const REPORTS = 256;
+const UNITS = 5000;
+const ROUNDS = 9;
+const TURNS = 5;
+const TURN_S = 1.5;
+const CONNECTIONS = 64;
+const ORIGIN = 'https://site.example';
+const here = fileURLToPath(import.meta.url);
+// The edge's tests start both runtimes already; they are JavaScript without types.
+const tests = (/** @type {string} */ name) => import(new URL(`../../edge/test/${name}`, import.meta.url).href);
+
+const [mode, port, seconds] = process.argv.slice(2);
+if (mode === 'load') await generate(Number(port), Number(seconds));
+else if (mode === 'ceiling') serveNothing(Number(port));
+else await main();
+
+async function main() {
+  const core = await load();
+  const recipe = core.recipe({
+    recipe: 'bench', analysis: 'bench', stream: 'words', value: 'word', mechanism: 'cms', parameters: { epsilon: 4, k: 65536, m: 1024 },
+    hash: 'poly1', seed: '00112233445566778899aabbccddeeff'.repeat(2), limit: { per_day: 1 }, batch: { minimum: 1000, max_age_s: 3600 }, expires: '2099-12-31',
+  });
+  const bodies = Array.from({ length: REPORTS }, (_, i) => JSON.stringify(recipe.report(recipe.randomize(`word${i}`, randomBytes(32)))));
+  const bytes = bodies.map((body) => Buffer.from(body));
+  const keys = bodies.map(() => randomBytes(16).toString('hex'));
+  let kept = 0;
+
+  const collections = new Map([[recipe.hash, { recipe, accept: async (/** @type {Uint8Array} */ record) => ((kept += record[0]), 'accepted') }]]);
+  const deps = /** @type {any} */ ({ collections, recipes: [recipe], origins: [ORIGIN], now: Date.now });
+  const frames = framesOf(deps.collections);
+
+  const framed = () => {
+    for (let i = 0; i < UNITS; i++) kept += readByFrame(bytes[i % REPORTS], frames)?.record[4] ?? NaN;
+  };
+  const naive = () => {
+    for (let i = 0; i < UNITS; i++) kept += naiveRecord(JSON.parse(new TextDecoder().decode(bytes[i % REPORTS])), recipe)[4];
+  };
+  const handled = async () => {
+    for (let i = 0; i < UNITS; i++) {
+      const pieces = [bytes[i % REPORTS]];
+      const reader = { read: async () => ({ done: pieces.length === 0, value: pieces.pop() }), cancel: async () => {} };
+      const headers = new Map([['content-type', 'application/json'], ['idempotency-key', keys[i % REPORTS]], ['origin', ORIGIN]]);
+      const request = { method: 'POST', url: 'http://edge.example/v1/reports', headers: { get: (/** @type {string} */ name) => headers.get(name) ?? null }, body: { getReader: () => reader } };
+      kept += (await answer(request, deps)).status;
+    }
+  };
+  const naiveHandled = async () => {
+    for (let i = 0; i < UNITS / 5; i++) {
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': keys[i % REPORTS], Origin: ORIGIN };
+      const request = new Request('http://edge.example/v1/reports', { method: 'POST', headers, body: bytes[i % REPORTS] });
+      kept += naiveRecord(await request.json(), recipe)[4];
+      kept += new Response('{"status":"accepted"}', { status: 202, headers: { 'Content-Type': 'application/json' } }).status;
+    }
+  };
+  const read = () => {
+    for (let i = 0; i < UNITS; i++) {
+      const report = bytes[i % REPORTS];
+      let sum = 0;
+      for (let at = 0; at < report.length; at++) sum += report[at];
+      kept += sum;
+    }
+  };
+
+  const text = 'JSON.parse, parseInt a digit, JavaScript';
+  const readNs = await compare('report at the edge, bytes to record', { real: [framed, UNITS], naive: [naive, UNITS], read: [read, UNITS], what: text });
+  await compare('report through the edge, request to answer', { real: [handled, UNITS], naive: [naiveHandled, UNITS / 5], read: [read, UNITS], what: 'Request, request.json(), Response, as above' });
+  for (const runtime of /** @type {const} */ (['node', 'workerd'])) await compareServers(runtime, recipe, bodies, readNs);
+  if (Number.isNaN(kept)) process.exit(1);
+}
+
+/** @param {any} report @param {import('../../wasm/core.js').Recipe} recipe */
+function naiveRecord(report, recipe) {
+  const names = Object.keys(recipe.parameters);
+  const isSame = names.length === Object.keys(report.parameters).length && names.every((name) => report.parameters[name] === recipe.parameters[name]);
+  if (report.key !== recipe.id || report.recipe_hash !== recipe.hash || !isSame || report.records.length !== 1) throw new Error('not a report');
+  const [row, hex] = report.records[0].split(',');
+  const record = new Uint8Array(4 + hex.length / 2);
+  new DataView(record.buffer).setUint32(0, parseInt(row, 10), true);
+  for (let i = 0; i < hex.length; i += 2) record[4 + i / 2] = parseInt(hex.slice(i, i + 2), 16);
+  return record;
+}
+
+/** @param {number[]} list sorted here */
+function middle(list) {
+  list.sort((a, b) => a - b);
+  return { ns: list[list.length >> 1], quickest: list[0], slowest: list[list.length - 1], rounds: list.length };
+}
+
+/** @param {object} line */
+function print(line) {
+  process.stdout.write(JSON.stringify(line) + '\n');
+}
+
+/** @typedef {[() => void | Promise<void>, number]} Timed a call, and of how many reports it is */
+
+/**
+ * Time on one core, in turns. Returns: of reading a report.
+ * @param {string} name @param {{real: Timed, naive: Timed, read: Timed, what: string}} measured
+ */
+async function compare(name, { real, naive, read, what }) {
+  /** @type {{real: number[], naive: number[], read: number[]}} */
+  const ns = { real: [], naive: [], read: [] };
+  const time = async (/** @type {Timed} */ [call, units]) => {
+    const start = process.cpuUsage();
+    await call();
+    const { user, system } = process.cpuUsage(start);
+    return (1e3 * (user + system)) / units;
+  };
+  for (let round = -2; round < ROUNDS; round++) {
+    const got = { read: await time(read), real: await time(real), naive: await time(naive) };
+    if (round < 0) continue; // the compiler is still at work
+    for (const which of /** @type {const} */ (['read', 'real', 'naive'])) ns[which].push(got[which]);
+  }
+  const read_ns = middle(ns.read).ns;
+  print({ name, unit: 'report', ...middle(ns.real), naive_ns: middle(ns.naive).ns, naive: what, read_ns, aim_ns: 0, aim_read: 0 });
+  return read_ns;
+}
+
+/**
+ * Requests to the edge and to a server that only answers, in turns.
+ * @param {'node' | 'workerd'} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} read_ns
+ */
+async function compareServers(runtime, recipe, bodies, read_ns) {
+  /** What ends with the comparison. @type {(() => unknown)[]} */
+  const ends = [];
+  const aggregator = createServer((request, response) => {
+    request.resume().once('end', () => response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"status":"stored"}'));
+  });
+  await once(aggregator.listen(0, '127.0.0.1'), 'listening');
+  const { port: aggregatorPort } = /** @type {import('node:net').AddressInfo} */ (aggregator.address());
+  try {
+    const t = /** @type {any} */ ({ after: (/** @type {() => unknown} */ end) => ends.push(end) });
+    const { startEdge } = await tests('runtimes.mjs');
+    const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: `http://127.0.0.1:${aggregatorPort}`, origins: [ORIGIN] });
+    const ceiling = await startCeiling(runtime, ends);
+    /** @type {{real: number[], ceiling: number[]}} */
+    const ns = { real: [], ceiling: [] };
+    for (let turn = -1; turn < TURNS; turn++) {
+      const got = { real: await nsUnderLoad(Number(new URL(edge.url).port), bodies), ceiling: await nsUnderLoad(ceiling, bodies) };
+      if (turn < 0) continue;
+      ns.real.push(got.real);
+      ns.ceiling.push(got.ceiling);
+    }
+    const real = middle(ns.real);
+    const naive_ns = middle(ns.ceiling).ns;
+    const rate = (/** @type {number} */ each) => Math.round(1e9 / each).toLocaleString('en');
+    const note = `${rate(real.ns)} requests/s, durable; ${rate(naive_ns)} where the server only answers; ${CONNECTIONS} connections, the generator on the same cores`;
+    print({ name: `request to the edge, ${runtime}`, unit: 'request', ...real, naive_ns, naive: 'the ceiling: a server that answers 202', read_ns, aim_ns: 0, aim_read: 0, note });
+  } finally {
+    for (const end of ends) await end();
+    aggregator.closeAllConnections();
+    aggregator.close();
+  }
+}
+
+/** Returns: its port. @param {'node' | 'workerd'} runtime @param {(() => unknown)[]} ends */
+async function startCeiling(runtime, ends) {
+  const free = await (await tests('support.mjs')).freePort();
+  const dir = await mkdtemp(join(tmpdir(), 'shoal-ceiling-'));
+  let command = [here, 'ceiling', String(free)];
+  if (runtime === 'workerd') {
+    const script = join(dir, 'worker', 'worker.js');
+    await mkdir(join(dir, 'worker'));
+    await writeFile(script, `export class ShoalCollection {}
+      const headers = { 'Content-Type': 'application/json' };
+      export default { async fetch(request) { await request.arrayBuffer(); return new Response('{"status":"accepted"}', { status: 202, headers }); } };`);
+    const runner = fileURLToPath(new URL('../../edge/test/run_worker.mjs', import.meta.url));
+    command = [runner, JSON.stringify({ script, store: join(dir, 'store'), port: free, bindings: {} })];
+  }
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
+  ends.push(async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    await gone;
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+  });
+  await once(child.stdout, 'data');
+  return free;
+}
+
+/** Nanoseconds a request, of a generator in a process of its own. @param {number} to port @param {string[]} bodies */
+async function nsUnderLoad(to, bodies) {
+  const child = spawn(process.execPath, [here, 'load', String(to), String(TURN_S)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(JSON.stringify(bodies));
+  let said = '';
+  child.stdout.on('data', (data) => (said += data));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error('the generator of load failed');
+  return 1e9 / Number(said);
+}
+
+/** Every connection sends its next report when the last is answered. Prints requests a second. @param {number} to port @param {number} duration */
+async function generate(to, duration) {
+  const heads = JSON.parse(readFileSync(0, 'utf8')).map((/** @type {string} */ body) => [
+    `POST /v1/reports HTTP/1.1\r\nHost: edge\r\nOrigin: ${ORIGIN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nIdempotency-Key: `,
+    `\r\n\r\n${body}`,
+  ]);
+  let done = 0;
+  for (let i = 0; i < CONNECTIONS; i++) {
+    const socket = connect(to, '127.0.0.1').setNoDelay(true).setEncoding('latin1');
+    let next = i;
+    let had = '';
+    const send = () => {
+      const [head, rest] = heads[next++ % heads.length];
+      socket.write(head + randomBytes(16).toString('hex') + rest);
+    };
+    socket.on('data', (data) => {
+      had += data;
+      const end = had.indexOf('\r\n\r\n') + 4;
+      const length = Number(/content-length: *(\d+)/i.exec(had)?.[1]);
+      if (end < 4 || had.length < end + length) return;
+      if (!had.startsWith('HTTP/1.1 202')) throw new Error(had);
+      done++;
+      had = '';
+      send();
+    });
+    socket.once('connect', send);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 500)); // until all are under way
+  const before = done;
+  const start = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, 1000 * duration));
+  process.stdout.write(String((1000 * (done - before)) / (performance.now() - start)));
+  process.exit(0);
+}
+
+/** @param {number} at port */
+function serveNothing(at) {
+  createServer((request, response) => {
+    request.resume().once('end', () => response.writeHead(202, { 'Content-Type': 'application/json' }).end('{"status":"accepted"}'));
+  }).listen(at, '127.0.0.1', () => process.stdout.write('ready\n'));
+}
