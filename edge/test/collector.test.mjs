@@ -362,3 +362,17 @@ test('reports that arrive while a batch is sealed are in one batch or the next',
   const received = multiset(w.receivedTexts());
   for (const text of texts) assert.equal(received.get(text), 1);
 });
+
+test('a host\'s own HMAC makes the keys that SubtleCrypto makes: what a spool holds stays known', async () => {
+  const { createHmac } = await import('node:crypto');
+  const hashes = [];
+  const salt = new Uint8Array(32).fill(7);
+  const store = { state: () => ({ salt, openId: null, openedHour: null, bytes: 0 }), add: (hash) => (hashes.push(Buffer.from(hash).toString('hex')), false) };
+  const hmac = (key, text) => createHmac('sha256', key).update(text).digest();
+  for (const random of [fixedCrypto(), { ...fixedCrypto(), hmac }]) {
+    const collector = new Collector({ recipe: await makeRecipe(), store, send: async () => ({ outcome: 'stored' }), now: Date.now, crypto: random });
+    await collector.accept(new Uint8Array(4), '0123456789abcdef'.repeat(2));
+  }
+  assert.equal(hashes[0].length, 32);
+  assert.equal(hashes[0], hashes[1]);
+});
