@@ -11,6 +11,8 @@
 #include "estimate.h"
 #include "estimate_print.h"
 #include "folder.h"
+#include "input_memory.h"
+#include "memory_option.h"
 #include "options.h"
 #include "simulation.h"
 #include "talk.h"
@@ -22,7 +24,9 @@ static const char help_text[] = "Usage: shoal demo [--counts FILE] [--devices N]
                                 "  --devices N     default 200000\n"
                                 "  --seed TEXT     default demo\n"
                                 "  --top N         default 20\n"
-                                "  --threads T     default: all cores\n";
+                                "  --threads T     default: all cores\n"
+                                "  --memory SIZE   refuse to take more than this, as 256M or 2G; without it, what is\n"
+                                "                  taken is said where it is much\n";
 
 static const char recipe_text[] =
     "{\"recipe\":\"demo\",\"analysis\":\"demo\",\"stream\":\"demo\",\"value\":\"item\",\"mechanism\":\"cms\","
@@ -38,8 +42,8 @@ static const char *const fishes[] = {"herring", "mackerel", "sardine", "anchovy"
 #define N_KINDS 1000u
 
 typedef struct arguments {
-    const char *counts, *devices, *seed, *top, *threads;
-    uint64_t n_devices, n_top;
+    const char *counts, *devices, *seed, *top, *threads, *memory;
+    uint64_t n_devices, n_top, memory_limit; // 0: none
     unsigned n_threads;
 } arguments;
 
@@ -65,6 +69,13 @@ static shoal_err fold_batch(void *context, agg_error *error, const uint8_t *batc
     return agg_folder_add(context, error, batch + SHOAL_BATCH_HEADER, count);
 }
 
+// Of a folder: no more than all records take.
+static size_t buffer_bytes(const arguments *a, const agg_accumulator *acc)
+{
+    uint64_t most = a->n_devices * acc->record_size;
+    return most < (1u << 30) ? (size_t)most : 0;
+}
+
 static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *error, const arguments *a,
                           const agg_recipe *recipe, const agg_dictionary *counts)
 {
@@ -78,8 +89,7 @@ static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *erro
                         .progress = cli_progress_show,
                         .progress_context = &progress};
     agg_simulation_seed(s.seed, a->seed != NULL ? a->seed : "demo");
-    uint64_t most = a->n_devices * acc->record_size; // no buffer need be larger
-    shoal_err err = agg_folder_init(&folder, error, acc, most < (1u << 30) ? (size_t)most : 0, a->n_threads);
+    shoal_err err = agg_folder_init(&folder, error, acc, buffer_bytes(a, acc), a->n_threads);
     cli_progress_start(&progress, "demo", "devices", a->n_devices);
     if (err == SHOAL_OK) err = agg_simulation_run(&out, error, &s, fold_batch, &folder);
     cli_progress_end(&progress);
@@ -123,6 +133,23 @@ static void print_comparison(const agg_estimate *e, const agg_dictionary *counts
            100.0 * (double)n_covered / (double)e->n_rows);
 }
 
+// The counts lie in memory already, and took more while they were read; devices come before estimates.
+static shoal_err state_memory(agg_error *error, const arguments *a, const agg_accumulator *acc,
+                              const agg_recipe *recipe, const agg_dictionary *counts)
+{
+    char command[] = "demo";
+    const agg_simulation s = {.recipe = recipe, .counts = counts, .n_devices = a->n_devices};
+    const agg_estimate_options options = {.n_threads = a->n_threads};
+    agg_folder_memory folder = agg_folder_memory_of(acc, buffer_bytes(a, acc), a->n_threads);
+    cli_counts_bytes bytes = cli_counts_memory(counts, a->counts);
+    uint64_t before = agg_accumulator_size(acc) + counts->n * sizeof(uint64_t),
+             most = folder.buffer + folder.beside + agg_simulation_memory(&s),
+             estimating = agg_estimate_memory(recipe, counts->n, &options);
+    if (estimating > most) most = estimating;
+    uint64_t after = before + most > bytes.reading ? before + most : bytes.reading;
+    return cli_state_memory(error, command, bytes.held + after, a->memory_limit);
+}
+
 static shoal_err run_with(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_dictionary *counts)
 {
     agg_accumulator acc;
@@ -130,8 +157,9 @@ static shoal_err run_with(agg_error *error, const arguments *a, const agg_recipe
     agg_estimate_options options = {.n_threads = a->n_threads};
     shoal_err err = agg_accumulator_init(&acc, error, &recipe->recipe);
     if (err != SHOAL_OK) return err;
-    uint64_t *drawn = agg_alloc(error, counts->n, sizeof *drawn);
-    err = drawn == NULL ? AGG_ERR_MEMORY : simulate(&acc, drawn, error, a, recipe, counts);
+    err = state_memory(error, a, &acc, recipe, counts);
+    uint64_t *drawn = err == SHOAL_OK ? agg_alloc(error, counts->n, sizeof *drawn) : NULL;
+    if (err == SHOAL_OK) err = drawn == NULL ? AGG_ERR_MEMORY : simulate(&acc, drawn, error, a, recipe, counts);
     if (err == SHOAL_OK) err = agg_estimate_run(&estimate, error, recipe, &acc, counts, &options);
     if (err == SHOAL_OK) {
         print_comparison(&estimate, counts, drawn, (size_t)a->n_top);
@@ -161,19 +189,24 @@ static shoal_err run(agg_error *error, const arguments *a)
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"counts", 0, &a->counts, NULL},   {"devices", 0, &a->devices, NULL},
-                                  {"seed", 0, &a->seed, NULL},       {"top", 0, &a->top, NULL},
-                                  {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"counts", 0, &a->counts, NULL},
+                                  {"devices", 0, &a->devices, NULL},
+                                  {"seed", 0, &a->seed, NULL},
+                                  {"top", 0, &a->top, NULL},
+                                  {"threads", 0, &a->threads, NULL},
+                                  {"memory", 0, &a->memory, NULL},
+                                  {NULL, 0, NULL, NULL}};
     shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     if (a->devices != NULL) err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1000, 1000000000);
     if (err == SHOAL_OK && a->top != NULL) err = cli_read_whole(&a->n_top, error, "top", a->top, 1, UINT32_MAX);
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_read_threads(&a->n_threads, error, a->threads) : err;
 }
 
 int cmd_demo(int argc, char **argv)
 {
-    arguments a = {NULL, NULL, NULL, NULL, NULL, 200000, 20, 1};
+    arguments a = {.n_devices = 200000, .n_top = 20, .n_threads = 1};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
     shoal_err err = read_arguments(&a, &error, argc, argv, &help);

@@ -7,8 +7,10 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "input_memory.h"
 #include "joint_analysis.h"
 #include "joint_categories.h"
+#include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
 #include "talk.h"
@@ -37,17 +39,20 @@ static const char help_text[] =
     "  --format FORMAT         table (default), json, ndjson, csv or svg, the heat map of two variables\n"
     "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
     "  --threads T             default: all cores\n"
+    "  --memory SIZE           refuse to take more than this, as 256M or 2G; without it, what is taken is said\n"
+    "                          where it is much\n"
     "  --done                  the analysis is done: writes the accumulator without its records, sums only\n";
 
 enum { FORMAT_SVG = AGG_CSV + 1 };
 
 typedef struct arguments {
-    const char *recipe, *variables, *given, *wald, *accumulator;
+    const char *recipe, *variables, *given, *wald, *memory, *accumulator;
     const char **categories; // NAME=FILE, n_categories of them
     size_t n_categories;
     cli_result_texts texts;
     cli_result_options result;
     int no_other, with_none, is_done, is_svg, is_em_wald;
+    uint64_t memory_limit; // 0: none
 } arguments;
 
 static shoal_err usage(agg_error *error, const char *text)
@@ -71,6 +76,7 @@ static shoal_err read_results(arguments *a, agg_error *error)
     a->is_svg = a->texts.format != NULL && strcmp(a->texts.format, "svg") == 0;
     if (a->is_svg) a->texts.format = NULL;
     shoal_err err = cli_read_name(&form, error, forms, a->wald, "--wald is linear or em");
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK) err = cli_result_options_read(&a->result, error, &a->texts);
     a->is_em_wald = form == 1;
     return err;
@@ -78,14 +84,21 @@ static shoal_err read_results(arguments *a, agg_error *error)
 
 static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {
-        {"recipe", 0, &a->recipe, NULL},         {"variables", 0, &a->variables, NULL},
-        {"no-other", 0, NULL, &a->no_other},     {"none", 0, NULL, &a->with_none},
-        {"given", 0, &a->given, NULL},           {"wald", 0, &a->wald, NULL},
-        {"top", 0, &a->texts.top, NULL},         {"confidence", 0, &a->texts.confidence, NULL},
-        {"honest", 0, &a->texts.honest, NULL},   {"format", 0, &a->texts.format, NULL},
-        {"output", 'o', &a->texts.output, NULL}, {"threads", 0, &a->texts.threads, NULL},
-        {"done", 0, NULL, &a->is_done},          {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"variables", 0, &a->variables, NULL},
+                                  {"no-other", 0, NULL, &a->no_other},
+                                  {"none", 0, NULL, &a->with_none},
+                                  {"given", 0, &a->given, NULL},
+                                  {"wald", 0, &a->wald, NULL},
+                                  {"top", 0, &a->texts.top, NULL},
+                                  {"confidence", 0, &a->texts.confidence, NULL},
+                                  {"honest", 0, &a->texts.honest, NULL},
+                                  {"format", 0, &a->texts.format, NULL},
+                                  {"output", 'o', &a->texts.output, NULL},
+                                  {"threads", 0, &a->texts.threads, NULL},
+                                  {"memory", 0, &a->memory, NULL},
+                                  {"done", 0, NULL, &a->is_done},
+                                  {NULL, 0, NULL, NULL}};
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
@@ -273,6 +286,29 @@ static shoal_err analyse(agg_error *error, const arguments *a, const agg_recipe 
     return err;
 }
 
+// Once it is known how many categories there are and how many records differ, and before what hangs on that.
+static shoal_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                              const agg_accumulator *acc, const cli_joint_categories *categories, uint32_t n)
+{
+    char command[] = "joint";
+    agg_joint_choice choices[SHOAL_VARIABLES_MAX];
+    uint64_t bytes = agg_accumulator_size(acc);
+    for (uint32_t i = 0; i < n; i++) {
+        choices[i] = categories[i].choice;
+        bytes += cli_dictionary_memory(&categories[i].dictionary);
+    }
+    return cli_state_memory(error, command, bytes + agg_joint_memory(recipe, acc, choices, n), a->memory_limit);
+}
+
+// The accumulator alone; so nothing is said where that is not too much, unless it is all that is read.
+static shoal_err state_accumulator(agg_error *error, const arguments *a, const agg_recipe *recipe)
+{
+    char command[] = "joint";
+    uint64_t bytes = strcmp(a->accumulator, "-") == 0 ? 0 : cli_accumulator_memory(a->accumulator, &recipe->recipe);
+    int is_too_much = a->memory_limit > 0 && bytes + CLI_PROGRAM_BYTES > a->memory_limit;
+    return a->is_done || is_too_much ? cli_state_memory(error, command, bytes, a->memory_limit) : SHOAL_OK;
+}
+
 static shoal_err joint(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_accumulator *acc)
 {
     cli_joint_wish wishes[SHOAL_VARIABLES_MAX] = {{0}};
@@ -285,6 +321,7 @@ static shoal_err joint(agg_error *error, const arguments *a, const agg_recipe *r
         err = cli_joint_categories_make(&categories[made], error, recipe, acc, &wishes[made]);
         made += err == SHOAL_OK;
     }
+    if (err == SHOAL_OK) err = state_memory(error, a, recipe, acc, categories, n);
     if (err == SHOAL_OK) err = analyse(error, a, recipe, acc, categories, n, given);
     for (uint32_t i = 0; i < made; i++) cli_joint_categories_release(&categories[i]);
     return err;
@@ -312,7 +349,8 @@ static shoal_err run(agg_error *error, const arguments *a)
     agg_accumulator acc;
     shoal_err err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_load(&acc, error, a->accumulator);
+    err = state_accumulator(error, a, &recipe);
+    if (err == SHOAL_OK) err = agg_accumulator_load(&acc, error, a->accumulator);
     if (err == SHOAL_OK) {
         err = agg_accumulator_check_recipe(&acc, error, &recipe.recipe);
         if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);

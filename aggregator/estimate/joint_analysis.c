@@ -192,6 +192,22 @@ static shoal_err estimate(agg_joint_analysis *a, agg_error *error, const agg_acc
     return err;
 }
 
+uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc, const agg_joint_choice *choices,
+                          uint32_t n_choices)
+{
+    agg_joint_categories categories[SHOAL_VARIABLES_MAX];
+    uint64_t n_cells = 1;
+    for (uint32_t v = 0; v < n_choices; v++) {
+        categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items, choices[v].shares,
+                                               choices[v].has_other};
+        n_cells *= agg_joint_categories_count(&categories[v]);
+        if (n_cells > AGG_JOINT_TABLE_MAX) n_cells = AGG_JOINT_TABLE_MAX;
+    }
+    uint64_t squares = 4 * n_cells * n_cells * sizeof(double); // the information, its inverse, and what makes them
+    return agg_joint_data_memory(recipe->recipe.parts, acc, categories, n_choices) + squares +
+           sizeof(agg_joint_analysis);
+}
+
 shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
                             const agg_accumulator *acc, const agg_joint_choice *choices, uint32_t n_choices,
                             const agg_joint_analysis_options *options)

@@ -44,6 +44,11 @@ shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, cons
                             const agg_joint_analysis_options *options) SHOAL_MUST_CHECK;
 void agg_joint_analysis_release(agg_joint_analysis *analysis);
 
+// Returns: the bytes that agg_joint_analyse takes at most, beside the accumulator. How much less it is hangs on how many records differ in what they
+// say of the categories.
+uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc, const agg_joint_choice *choices,
+                          uint32_t n_choices);
+
 // SHOAL_OK when the accumulator is of this joint recipe, keeps its records and is large enough to be shown; else as agg_joint_analyse.
 shoal_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc) SHOAL_MUST_CHECK;
 

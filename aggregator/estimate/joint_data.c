@@ -293,6 +293,41 @@ shoal_err agg_joint_data_make(agg_joint_data *data, agg_error *error, const shoa
     return err;
 }
 
+// Returns: how many rows of likelihoods a variable can have: no more than there are records; of bits and sets no more than there are subsets of the
+// columns that a category has, in each row; and of one answer than there are cells, with either sign.
+static uint64_t most_rows(const shoal_part *part, const agg_joint_categories *categories, uint64_t n_records)
+{
+    const agg_sketch_kind *kind = agg_sketch_kind_of(part->mechanism);
+    uint64_t k = kind->is_one_row ? 1 : part->k, hashes = part->hashes > 0 ? part->hashes : 1;
+    uint64_t named = categories->n_items * hashes, rows = 2 * k * part->m;
+    int is_set = part->mechanism == shoal_subset_id || part->mechanism == shoal_onehot_symmetric_id ||
+                 part->mechanism == shoal_onehot_asymmetric_id;
+    if (kind->is_rows_of_bits || is_set) rows = named < 32 ? k << named : n_records;
+    return rows < n_records ? rows : n_records;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+// Two times are the largest: when tuples are sorted or copied with what they are made of still there, and when all is copied in EM's order.
+uint64_t agg_joint_data_memory(const shoal_part *parts, const agg_accumulator *acc,
+                               const agg_joint_categories *categories, uint32_t n_variables)
+{
+    uint64_t n = acc->set.n_distinct, rows = 0, again = 0;
+    for (uint32_t v = 0; v < n_variables; v++) {
+        uint32_t part = categories[v].part;
+        uint64_t n_rows = most_rows(&parts[part], &categories[v], n);
+        uint64_t bytes = n_rows * agg_joint_categories_count(&categories[v]) * sizeof(double);
+        rows += bytes;
+        again = larger(again, bytes + n_rows * sizeof(uint32_t));
+    }
+    uint64_t tuples = n * (n_variables + 1) * sizeof(uint32_t), records = n * (sizeof(tuple) + sizeof(uint64_t));
+    uint64_t sorting = n * 2 * sizeof(void *), reordering = tuples + rows + n * 2 * sizeof(uint32_t);
+    return rows + larger(records + larger(sorting, tuples + again), tuples + reordering);
+}
+
 // -- Of tables --------------------------------------------------------------------------------------------------------------------------
 
 static shoal_err divide_by_largest(double *row, agg_error *error, const double *likelihood, uint32_t n)

@@ -48,6 +48,10 @@ shoal_err agg_joint_data_make(agg_joint_data *data, agg_error *error, const shoa
                               const agg_accumulator *acc, const agg_joint_categories *categories, uint32_t n_variables,
                               unsigned n_threads) SHOAL_MUST_CHECK;
 
+// Returns: the bytes that the data take at most while they are made, and while joint_em.h puts them in its own order.
+uint64_t agg_joint_data_memory(const shoal_part *parts, const agg_accumulator *acc,
+                               const agg_joint_categories *categories, uint32_t n_variables);
+
 // The same from likelihoods given: for tests, and for laws that are not a mechanism's.
 //   n_categories: n_variables numbers
 //   likelihoods: n_variables tables of n_records * n_categories[v], at least 0, each record's largest above 0

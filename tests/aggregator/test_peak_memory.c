@@ -181,6 +181,52 @@ static void simulations(void)
     CHECK(access("none", F_OK) != 0);
 }
 
+// All of a collection in one process: with few values, and with many.
+static void demos(void)
+{
+    check_peak("demo --devices 1000000 --memory 1G --threads 1");
+    write_counts("word", 1 << 18);
+    check_peak("demo --counts counts --devices 50000 --memory 1G --threads 2");
+    CHECK(run("demo --memory 12M") == 0);
+}
+
+// Two variables, whose records are kept: few that differ in what they say of the categories, and many.
+static void write_joint(const char *first, const char *second, const char *simulate)
+{
+    FILE *recipe = fopen("recipe", "w"), *counts = fopen("counts", "w");
+    if (recipe == NULL || counts == NULL) abort();
+    fprintf(recipe,
+            "{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":[{\"name\":\"x\",%s},"
+            "{\"name\":\"y\",%s}],\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+            first, second);
+    for (int i = 0; i < 20; i++) fprintf(counts, "%d\t%d\t%d\n", i % 10, i / 10, 1 + 100 / (1 + i));
+    fclose(recipe);
+    fclose(counts);
+    unlink("acc");
+    CHECK(run(simulate) > 0);
+    CHECK(run("ingest --recipe recipe -o acc batch") > 0);
+}
+
+#define RAPPOR(seed)                                                                                                   \
+    "\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":32,\"hashes\":2,\"cohorts\":8,\"p\":0.25,"   \
+    "\"q\":0.75,\"f\":0},\"hash\":\"poly1\",\"seed\":\"" seed                                                          \
+    "112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\""
+#define GRR "\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"size\":2}"
+
+static void joints(void)
+{
+    write_joint(RAPPOR("00"), RAPPOR("01"),
+                "simulate --recipe recipe --counts counts --devices 600000 --seed 1 -o batch");
+    write_counts("", 4);
+    check_peak("joint --recipe recipe --memory 1G --categories x=counts --categories y=counts acc");
+    CHECK(run("joint --recipe recipe --memory 30M --categories x=counts --categories y=counts acc") == 0);
+    write_joint(RAPPOR("00"), GRR, "simulate --recipe recipe --counts counts --devices 60000 --seed 1 -o batch");
+    write_counts("", 20);
+    check_peak("joint --recipe recipe --memory 1G --categories x=counts --top 20 acc");
+    CHECK(run("joint --recipe recipe --memory 9M --done acc") == 0);
+    check_peak("joint --recipe recipe --memory 1G --done acc");
+}
+
 // Devices that live through epochs: all of them lie in memory.
 static void runs(void)
 {
@@ -218,6 +264,8 @@ int main(int argc, char **argv)
     refusal();
     discovers();
     simulations();
+    demos();
+    joints();
     runs();
     for (int i = 0; i < 7; i++) unlink((const char *[]){"recipe", "counts", "batch", "acc", "sum", "out", "err"}[i]);
     if (chdir("/") == 0) rmdir(folder);
