@@ -14,9 +14,29 @@ void agg_parallel(unsigned n_threads, agg_work work, void *context)
     for (unsigned part = 0; part < n_threads; part++) work(context, part, n_threads);
 }
 
+int agg_lock_init(agg_lock *lock)
+{
+    *lock = 0;
+    return 1;
+}
+
+void agg_lock_take(agg_lock *lock)
+{
+    *lock = 1;
+}
+
+void agg_lock_leave(agg_lock *lock)
+{
+    *lock = 0;
+}
+
+void agg_lock_release(agg_lock *lock)
+{
+    *lock = 0;
+}
+
 #else
 
-#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 
@@ -58,6 +78,27 @@ void agg_parallel(unsigned n_threads, agg_work work, void *context)
     for (unsigned part = started; part < n_threads; part++) run_job(&jobs[part]);
     run_job(&jobs[0]);
     for (unsigned part = 1; part < started; part++) pthread_join(threads[part], NULL);
+}
+
+int agg_lock_init(agg_lock *lock)
+{
+    return pthread_mutex_init(lock, NULL) == 0;
+}
+
+// A plain mutex that was initialized is taken and left without fail.
+void agg_lock_take(agg_lock *lock)
+{
+    (void)pthread_mutex_lock(lock);
+}
+
+void agg_lock_leave(agg_lock *lock)
+{
+    (void)pthread_mutex_unlock(lock);
+}
+
+void agg_lock_release(agg_lock *lock)
+{
+    (void)pthread_mutex_destroy(lock);
 }
 
 #endif

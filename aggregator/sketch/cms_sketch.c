@@ -19,7 +19,7 @@ static shoal_err check(const agg_shape *shape)
 static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
                      unsigned n_threads)
 {
-    const agg_row_range all = {sketch->cells.ones, sketch->rows, 0, sketch->shape.k, sketch->shape.m, NULL, NULL};
+    const agg_row_range all = {sketch->cells.ones, sketch->rows, 0, sketch->shape.k, sketch->shape.m, NULL, NULL, NULL};
     if (sketch->shape.k > 1) return agg_row_fold(&all, error, records, stride, count, n_threads);
     sketch->rows[0] += count;
     return agg_one_row_fold(all.cells, all.m, error, records + 4, stride, count, n_threads);

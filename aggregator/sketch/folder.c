@@ -9,7 +9,6 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "bytes.h"
-#include "row_fold.h"
 #include "scattered_adds.h"
 #include "stream_copy.h"
 
@@ -17,6 +16,7 @@
 #define FAR_BYTES ((size_t)64 << 20)   // the same, where more records are ever better
 #define MOST_BYTES ((size_t)256 << 20) // the same, at most
 #define PLANES_BYTES ((size_t)8 << 20) // of planes that the cache holds beside a piece of records
+#define LANES_BYTES ((size_t)32 << 20) // of the planes of all threads, where each has its own
 #define AREA_BYTES ((size_t)1 << 20)   // of an area's records: they are read twice, from the second-level cache
 #define SHARED_BYTES ((size_t)1 << 19) // of records, below which one thread is faster
 #define LINE 64u
@@ -39,11 +39,17 @@ static uint64_t bytes_for_rows(const agg_accumulator *acc, const agg_sketch *par
     return (uint64_t)AGG_RECORDS_A_ROW * part->shape.k * acc->record_size;
 }
 
+// Of one lane.
+static size_t planes_bytes(const agg_accumulator *acc)
+{
+    const agg_shape *shape = &acc->parts[0].shape;
+    return shape->k * agg_planes_size(shape->m);
+}
+
 static int wants_planes(const agg_accumulator *acc)
 {
     const agg_sketch *part = &acc->parts[0];
-    return is_rows_alone(acc) && bytes_for_rows(acc, part) > AGG_PIECE_BYTES &&
-           part->shape.k * agg_planes_size(part->shape.m) <= PLANES_BYTES;
+    return is_rows_alone(acc) && bytes_for_rows(acc, part) > AGG_PIECE_BYTES && planes_bytes(acc) <= PLANES_BYTES;
 }
 
 // The buffer that makes adding fast.
@@ -84,6 +90,8 @@ static void plan(agg_folder *f, const agg_accumulator *acc, size_t bytes, unsign
     memset(f, 0, sizeof *f);
     f->cap = cap < UINT32_MAX ? (uint32_t)cap : UINT32_MAX;
     f->n_threads = n_threads < 1 ? 1 : n_threads < AGG_THREADS_MAX ? n_threads : AGG_THREADS_MAX;
+    f->n_lanes = 1;
+    if (wants_planes(acc) && f->n_threads * planes_bytes(acc) <= LANES_BYTES) f->n_lanes = f->n_threads;
     if (is_rows_alone(acc) && !wants_planes(acc) && bytes > AGG_PIECE_BYTES) plan_areas(f, acc, bytes);
 }
 
@@ -110,16 +118,23 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
         if (scratch > memory.beside) memory.beside = scratch;
     }
     if (agg_accumulator_keeps_records(acc)) memory.beside += 16 * (uint64_t)f.cap;
-    if (wants_planes(acc))
-        memory.beside += acc->parts[0].shape.k * (uint64_t)(agg_planes_size(acc->parts[0].shape.m) + 1);
+    if (wants_planes(acc)) memory.beside += f.n_lanes * ((uint64_t)planes_bytes(acc) + acc->parts[0].shape.k);
     return memory;
 }
 
 static shoal_err alloc_planes(agg_folder *f, agg_error *error, const agg_sketch *part)
 {
-    f->planes = agg_alloc(error, part->shape.k, agg_planes_size(part->shape.m));
-    f->kept = agg_alloc(error, part->shape.k, 1);
-    return f->planes != NULL && f->kept != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    size_t scratch = agg_row_scratch(part->shape.k, f->cap) * sizeof *f->lane_scratch;
+    f->planes = agg_alloc(error, f->n_lanes, part->shape.k * agg_planes_size(part->shape.m));
+    f->kept = agg_alloc(error, f->n_lanes, part->shape.k);
+    if (f->planes == NULL || f->kept == NULL) return AGG_ERR_MEMORY;
+    if (f->n_lanes < 2) return SHOAL_OK;
+    f->lane_scratch = agg_alloc(error, f->n_lanes, scratch);
+    if (f->lane_scratch == NULL) return AGG_ERR_MEMORY;
+    for (; f->n_locks < AGG_ROW_LOCKS; f->n_locks++)
+        if (!agg_lock_init(&f->locks[f->n_locks]))
+            return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
+    return SHOAL_OK;
 }
 
 static shoal_err alloc_areas(agg_folder *f, agg_error *error)
@@ -154,6 +169,8 @@ void agg_folder_release(agg_folder *folder)
     free(folder->buffer);
     free(folder->planes);
     free(folder->kept);
+    free(folder->lane_scratch);
+    for (unsigned i = 0; i < folder->n_locks; i++) agg_lock_release(&folder->locks[i]);
     free(folder->areas.used);
     free(folder->areas.ends);
     free(folder->areas.scratch);
@@ -163,13 +180,79 @@ void agg_folder_release(agg_folder *folder)
 static agg_row_range all_rows(const agg_folder *f)
 {
     const agg_sketch *sketch = &f->acc->parts[0];
-    return (agg_row_range){sketch->cells.ones, sketch->rows, 0, sketch->shape.k, sketch->shape.m, f->planes, f->kept};
+    return (agg_row_range){sketch->cells.ones, sketch->rows, 0,       sketch->shape.k,
+                           sketch->shape.m,    f->planes,    f->kept, NULL};
+}
+
+// All rows, with a lane's planes.
+static agg_row_range lane_rows(agg_folder *f, unsigned lane)
+{
+    agg_row_range rows = all_rows(f);
+    rows.planes += lane * planes_bytes(f->acc);
+    rows.kept += (size_t)lane * rows.n_rows;
+    if (f->n_lanes > 1) rows.locks = f->locks;
+    return rows;
+}
+
+// Runs for the lanes to share: each takes as many records as the others, those that come one after another.
+typedef struct lane_runs {
+    agg_folder *folder;
+    const agg_folder_run *runs;
+    uint32_t n_runs;
+    uint64_t count; // of all runs
+    const agg_bit_columns *columns;
+} lane_runs;
+
+static void fold_lane(void *context, unsigned lane, unsigned n_lanes)
+{
+    const lane_runs *shared = context;
+    agg_folder *f = shared->folder;
+    const agg_row_range rows = lane_rows(f, lane);
+    size_t size = f->acc->record_size;
+    uint32_t *scratch = f->lane_scratch + lane * agg_row_scratch(rows.n_rows, f->cap);
+    uint64_t skip = shared->count * lane / n_lanes, left = shared->count * (lane + 1) / n_lanes - skip;
+    for (uint32_t r = 0; r < shared->n_runs && left > 0; r++) {
+        const agg_folder_run *run = &shared->runs[r];
+        uint64_t at = skip < run->count ? skip : run->count;
+        skip -= at;
+        for (uint32_t some = 0; at < run->count && left > 0; at += some, left -= some) {
+            uint64_t most = run->count - at < left ? run->count - at : left;
+            some = most < f->cap ? (uint32_t)most : f->cap;
+            const agg_row_piece piece = {run->records + at * size, size, some, NULL, 0};
+            agg_row_fold_piece(&rows, &piece, scratch, shared->columns);
+        }
+    }
+}
+
+static shoal_err fold_lanes(agg_folder *f, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
+{
+    lane_runs shared = {f, runs, n_runs, 0, agg_bit_columns_of(agg_cpu_chosen())};
+    for (uint32_t r = 0; r < n_runs; r++) shared.count += runs[r].count;
+    shoal_err err = agg_accumulator_check_room(f->acc, error, shared.count);
+    if (err != SHOAL_OK) return err;
+    agg_parallel(shared.count * f->acc->record_size < SHARED_BYTES ? 1 : f->n_lanes, fold_lane, &shared);
+    f->acc->n += shared.count;
+    return SHOAL_OK;
+}
+
+// Empties all lanes' planes, of a thread's share of the rows.
+static void empty_share(void *context, unsigned part, unsigned n_parts)
+{
+    agg_folder *f = context;
+    uint32_t k = f->acc->parts[0].shape.k;
+    uint32_t first = (uint32_t)((uint64_t)k * part / n_parts), last = (uint32_t)((uint64_t)k * (part + 1) / n_parts);
+    for (unsigned lane = 0; lane < f->n_lanes; lane++) {
+        const agg_row_range rows = lane_rows(f, lane), own = agg_row_part(&rows, first, last - first);
+        agg_row_empty(&own, agg_bit_columns_of(agg_cpu_chosen()));
+    }
 }
 
 // Adds records where they lie.
 static shoal_err fold(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
 {
+    const agg_folder_run one = {records, count};
     if (f->planes == NULL) return agg_accumulator_add(f->acc, error, records, count, f->n_threads);
+    if (f->n_lanes > 1) return fold_lanes(f, error, &one, 1);
     agg_row_range rows = all_rows(f);
     shoal_err err = agg_accumulator_check_room(f->acc, error, count);
     if (err == SHOAL_OK) err = agg_row_fold(&rows, error, records, f->acc->record_size, count, f->n_threads);
@@ -297,7 +380,13 @@ static void flush_areas(agg_folder *f)
 shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
 {
     shoal_err err = SHOAL_OK;
+    uint64_t count = 0;
     if (folder->areas.n > 0) return add_by_row(folder, error, runs, n_runs);
+    for (uint32_t r = 0; r < n_runs; r++) count += runs[r].count;
+    if (folder->n_lanes > 1 && count >= folder->cap) { // enough for the threads to share, where it lies
+        err = fold_buffer(folder, error);
+        return err == SHOAL_OK ? fold_lanes(folder, error, runs, n_runs) : err;
+    }
     for (uint32_t r = 0; r < n_runs && err == SHOAL_OK; r++)
         err = agg_folder_add(folder, error, runs[r].records, runs[r].count);
     return err;
@@ -322,7 +411,6 @@ shoal_err agg_folder_flush(agg_folder *folder, agg_error *error)
     }
     shoal_err err = fold_buffer(folder, error);
     if (err != SHOAL_OK || folder->planes == NULL) return err;
-    const agg_row_range rows = all_rows(folder);
-    agg_row_empty(&rows, agg_bit_columns_of(agg_cpu_chosen()));
+    agg_parallel(folder->n_lanes, empty_share, folder);
     return SHOAL_OK;
 }

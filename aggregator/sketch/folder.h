@@ -5,7 +5,7 @@
 //
 //   few rows       records are folded where they lie, or from a buffer that the cache holds: a row gets many of them at a time
 //   more           the same, but a row's counts wait in planes (row_fold.h), a quarter of their size, which the cache holds where it would not hold
-//                  the counts
+//                  the counts. Where they fit, each thread has planes of its own, and a share of the records instead of the rows
 //   most           records are laid out by row as they come: each range of rows has an area of the buffer, as large as a core's cache, and the
 //                  buffer is so large that a row gets about 32 records before its area is full and is folded. Threads own areas
 //
@@ -14,6 +14,7 @@
 #define FOLDER_H
 
 #include "accumulator.h"
+#include "row_fold.h"
 
 // Records by ranges of rows.
 typedef struct agg_areas {
@@ -32,7 +33,11 @@ typedef struct agg_folder {
     uint32_t count, cap;       // records in the buffer; records that fit
     uint64_t waiting;          // records that were laid out by row since the last flush
     unsigned n_threads;
-    uint8_t *planes, *kept; // as in row_fold.h, of all rows; NULL where none wait
+    uint8_t *planes, *kept; // as in row_fold.h, of all rows, of each lane; NULL where none wait
+    unsigned n_lanes;       // threads with planes of their own; 1: all share one lane's, by row
+    unsigned n_locks;       // that are to be released
+    agg_lock locks[AGG_ROW_LOCKS];
+    uint32_t *lane_scratch; // of row_fold.h, for `cap` records, of each lane; NULL where there is one lane
     agg_areas areas;
 } agg_folder;
 

@@ -27,6 +27,17 @@ typedef struct group {
     uint32_t n;
 } group;
 
+// Adds what waits in a row's planes to its counts.
+static void empty_row(const agg_row_range *range, uint32_t j, const agg_bit_columns *columns)
+{
+    agg_lock *lock = range->locks != NULL ? &range->locks[(range->first + j) % AGG_ROW_LOCKS] : NULL;
+    if (lock != NULL) agg_lock_take(lock);
+    columns->empty(range->cells + (size_t)j * range->m, range->m, range->planes + j * agg_planes_size(range->m));
+    range->rows[j] += range->kept[j];
+    if (lock != NULL) agg_lock_leave(lock);
+    range->kept[j] = 0;
+}
+
 static void add_row(const agg_row_range *range, uint32_t j, const group *g, const agg_bit_columns *columns)
 {
     const uint8_t *vectors[AGG_PLANES_MOST];
@@ -42,20 +53,15 @@ static void add_row(const agg_row_range *range, uint32_t j, const group *g, cons
         uint8_t *planes = range->planes + j * agg_planes_size(m);
         columns->keep(planes, m, vectors, some);
         range->kept[j] = (uint8_t)(range->kept[j] + some);
-        if (range->kept[j] < AGG_PLANES_MOST) continue;
-        columns->empty(counts, m, planes);
-        range->kept[j] = 0;
+        if (range->kept[j] == AGG_PLANES_MOST) empty_row(range, j, columns);
     }
-    range->rows[j] += g->n;
+    if (range->planes == NULL) range->rows[j] += g->n;
 }
 
 void agg_row_empty(const agg_row_range *range, const agg_bit_columns *columns)
 {
-    for (uint32_t j = 0; j < range->n_rows; j++) {
-        if (range->kept[j] == 0) continue;
-        columns->empty(range->cells + (size_t)j * range->m, range->m, range->planes + j * agg_planes_size(range->m));
-        range->kept[j] = 0;
-    }
+    for (uint32_t j = 0; j < range->n_rows; j++)
+        if (range->kept[j] > 0) empty_row(range, j, columns);
 }
 
 // A row of the range, or n_rows for one that is not in it.

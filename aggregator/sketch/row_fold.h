@@ -3,25 +3,31 @@
 // alone, as those of one-hot encodings. Private to sketch/.
 //
 // Records are grouped by row first (a counting sort of their positions, in pieces that stay in the cache while every row gets enough of them),
-// then each row's group is counted vertically (bit_columns.h). Threads own disjoint rows, so that there is nothing to lock and the result
-// cannot depend on their number.
+// then each row's group is counted vertically (bit_columns.h). Threads own disjoint rows, so that there is nothing to lock; or they own records
+// and planes, and a row's planes are added to its counts under a lock, once for many records. Sums of integers: the result cannot depend on the
+// threads' number, nor on which is first.
 #ifndef ROW_FOLD_H
 #define ROW_FOLD_H
 
 #include <stddef.h>
 
 #include "agg_error.h"
+#include "agg_parallel.h"
 #include "bit_columns.h"
+
+#define AGG_ROW_LOCKS 16u
 
 // Rows [first, first + n_rows) of a sketch.
 typedef struct agg_row_range {
     uint32_t *cells; // n_rows * m counts
     uint32_t *rows;  // n_rows: records of each
     uint32_t first, n_rows, m;
-    // Counts that wait in planes, agg_planes_size(m) bytes a row, until a row's are full or agg_row_empty is called; NULL: none wait. They
+    // Records that wait in planes, agg_planes_size(m) bytes a row, until a row's are full or agg_row_empty is called; NULL: none wait. They
     // spare reading and writing a row's counts for a few records, where the planes stay in the cache and the counts would not.
     uint8_t *planes;
     uint8_t *kept; // n_rows: records that wait in each row's planes; NULL with planes
+    agg_lock *
+        locks; // AGG_ROW_LOCKS, where others with planes of their own add to the same counts at once; NULL: nobody does
 } agg_row_range;
 
 // Returns: rows [first, first + n_rows) of the range, counted from its own first.
@@ -58,7 +64,7 @@ static inline size_t agg_row_scratch(uint32_t n_rows, uint32_t count)
 void agg_row_fold_piece(const agg_row_range *range, const agg_row_piece *piece, uint32_t *scratch,
                         const agg_bit_columns *columns);
 
-// Adds what waits in the range's planes to its counts.
+// Adds what waits in the range's planes to its counts and rows.
 void agg_row_empty(const agg_row_range *range, const agg_bit_columns *columns);
 
 // Adds `count` records of the range's rows, piece by piece, on up to n_threads threads. Scratch memory: agg_row_scratch(n_rows, count) numbers a

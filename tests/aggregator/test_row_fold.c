@@ -141,7 +141,7 @@ static void check_rows(const some_records *r, uint32_t first, uint32_t n_rows, u
         add_by_definition(expected + (size_t)row * r->m, r->m, record + 4);
         expected[cells + row]++;
     }
-    const agg_row_range range = {got, got + cells, first, n_rows, r->m, NULL, NULL};
+    const agg_row_range range = {got, got + cells, first, n_rows, r->m, NULL, NULL, NULL};
     assert_ok(agg_row_fold(&range, &error, r->bytes, r->stride, r->count, n_threads));
     assert_memory_equal(got, expected, (cells + n_rows) * sizeof *got);
     free(expected);
