@@ -16,11 +16,11 @@
 #include "sketch.h"
 
 // Seconds of one core, as docs/performance.md measures them; what depends on a record's length is taken to grow with it.
-static const double parse_json_s = 1.4e-6;     // an NDJSON report, checked
-static const double read_record_s = 24e-9;     // a record of a batch, checked
-static const double fold_record_s = 10e-9;     // one addition somewhere in a sketch
-static const double fold_byte_s = 1.6e-9;      // eight columns of a vector of bits
-static const double look_up_s = 4.8e-9;        // one value in one row
+static const double parse_json_s = 100e-9;     // an NDJSON report of a few hundred bytes, checked
+static const double read_record_s = 14e-9;     // a record of a batch, checked
+static const double fold_record_s = 6e-9;      // one addition somewhere in a sketch
+static const double fold_byte_s = 0.35e-9;     // eight columns of a vector of bits
+static const double look_up_s = 1.4e-9;        // one value in one row
 static const double scatter_s = 4e-9;          // one cell of a sketch, on its way to a transform of the domain
 static const double transform_step_s = 2.1e-9; // one addition of that transform
 static const double regress_s = 1.5e-6;        // one value in one cohort, where values are found by regression
