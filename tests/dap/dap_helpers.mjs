@@ -40,32 +40,16 @@ function server(t, config) {
   /** @type {import('node:child_process').ChildProcess | null} */
   let child = null;
   let exit = Promise.resolve();
+  let up = Promise.resolve();
   let log = '';
   t.after(() => child?.kill('SIGKILL'));
   return {
     log: () => log,
     pid: () => /** @type {number} */ (child?.pid),
-    async start() {
-      const process = spawn(program, ['serve', '--config', config], { stdio: ['ignore', 'inherit', 'pipe'] });
-      child = process;
-      const began = log.length;
-      exit = once(process, 'exit').then(() => {});
-      await new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`no server within ${START_MS} ms: ${log}`)), START_MS);
-        process.stderr?.setEncoding('utf8').on('data', (text) => {
-          log += text;
-          if (!/listening on http:\S+\//.test(log.slice(began))) return;
-          clearTimeout(timer);
-          resolve(null);
-        });
-        process.once('exit', (code) => {
-          clearTimeout(timer);
-          reject(new Error(`the server ended with ${code}: ${log}`));
-        });
-      });
-    },
+    start: () => (up = start()),
     /** @param {NodeJS.Signals} signal */
     async end(signal) {
+      await up; // it may ask the other server before this process has read that it listens
       const code = /** @type {import('node:child_process').ChildProcess} */ (child).exitCode;
       assert.equal(code, null, `the server had ended with ${code}: ${log}`);
       child?.kill(signal);
@@ -73,6 +57,26 @@ function server(t, config) {
       return child?.exitCode ?? null;
     },
   };
+
+  async function start() {
+    const process = spawn(program, ['serve', '--config', config], { stdio: ['ignore', 'inherit', 'pipe'] });
+    child = process;
+    const began = log.length;
+    exit = once(process, 'exit').then(() => {});
+    await new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no server within ${START_MS} ms: ${log}`)), START_MS);
+      process.stderr?.setEncoding('utf8').on('data', (text) => {
+        log += text;
+        if (!/listening on http:\S+\//.test(log.slice(began))) return;
+        clearTimeout(timer);
+        resolve(null);
+      });
+      process.once('exit', (code) => {
+        clearTimeout(timer);
+        reject(new Error(`the server ended with ${code}: ${log}`));
+      });
+    });
+  }
 }
 
 /** @param {string[]} args of a command that must succeed */
