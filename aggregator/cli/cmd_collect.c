@@ -11,6 +11,8 @@
 #include "dap_token.h"
 #include "estimate_print.h"
 #include "guarantee.h"
+#include "input_memory.h"
+#include "memory_option.h"
 #include "options.h"
 #include "period.h"
 #include "result_options.h"
@@ -35,14 +37,16 @@ static const char help_text[] =
     "  --leader-url URL    where the leader is, if not where the recipe or the task says\n"
     "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
     "  --format FORMAT     of exact sums: table (default), json or csv\n"
+    "  --memory SIZE       take no more than this, as 256M or 2G. Without it, what is taken is said where it is much\n"
     "  -o, --output FILE   the accumulator, replaced when it exists; the sums: default standard output\n";
 
 #define DAY_S UINT64_C(86400)
 #define WAIT_MAX 604800u // a week
 
 typedef struct arguments {
-    const char *recipe, *task, *key, *token_file, *from, *to, *wait, *leader_url, *honest, *format, *output;
+    const char *recipe, *task, *key, *token_file, *from, *to, *wait, *leader_url, *honest, *format, *output, *memory;
     uint64_t from_s, to_s, wait_s; // from .. to, seconds since 1970, the latter not included
+    uint64_t memory_limit;         // 0: none
     double honest_share;
     agg_format sums_format;
     shoal_url leader; // empty where not given
@@ -107,12 +111,19 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
 {
     static const char *const formats[] = {"table", "json", "csv", NULL};
     static const agg_format formats_of[] = {AGG_TABLE, AGG_JSON, AGG_CSV};
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},   {"task", 0, &a->task, NULL},
-                                  {"key", 0, &a->key, NULL},         {"token-file", 0, &a->token_file, NULL},
-                                  {"from", 0, &a->from, NULL},       {"to", 0, &a->to, NULL},
-                                  {"wait", 0, &a->wait, NULL},       {"leader-url", 0, &a->leader_url, NULL},
-                                  {"honest", 0, &a->honest, NULL},   {"format", 0, &a->format, NULL},
-                                  {"output", 'o', &a->output, NULL}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"task", 0, &a->task, NULL},
+                                  {"key", 0, &a->key, NULL},
+                                  {"token-file", 0, &a->token_file, NULL},
+                                  {"from", 0, &a->from, NULL},
+                                  {"to", 0, &a->to, NULL},
+                                  {"wait", 0, &a->wait, NULL},
+                                  {"leader-url", 0, &a->leader_url, NULL},
+                                  {"honest", 0, &a->honest, NULL},
+                                  {"format", 0, &a->format, NULL},
+                                  {"output", 'o', &a->output, NULL},
+                                  {"memory", 0, &a->memory, NULL},
+                                  {NULL, 0, NULL, NULL}};
     size_t format = 0;
     const char *why = "";
     a->honest_share = 1;
@@ -123,6 +134,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     if (err == SHOAL_OK && a->wait != NULL) err = cli_read_whole(&a->wait_s, error, "wait", a->wait, 0, WAIT_MAX);
     if (err == SHOAL_OK && a->honest != NULL)
         err = cli_read_decimal(&a->honest_share, error, "honest", a->honest, AGG_HONEST_MIN, 1);
+    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK) err = cli_read_name(&format, error, formats, a->format, "--format is table, json or csv");
     a->sums_format = formats_of[format];
     if (err == SHOAL_OK && a->leader_url != NULL &&
@@ -259,6 +271,17 @@ static shoal_err find_query(shoal_dap_interval *query, agg_error *error, const a
     return SHOAL_OK;
 }
 
+// The sums stay while the accumulator is made of them.
+static shoal_err state_memory(agg_error *error, const arguments *a, const agg_dap_task *task)
+{
+    char command[] = "collect";
+    uint64_t bytes = 0;
+    shoal_err err = agg_dap_collect_memory(&bytes, error, task);
+    if (err != SHOAL_OK) return err;
+    if (task->has_recipe) bytes += cli_accumulator_memory(NULL, &task->recipe.recipe);
+    return cli_state_memory(error, command, bytes, a->memory_limit);
+}
+
 static shoal_err collect_task(agg_error *error, const arguments *a, const agg_dap_task *task, const agg_hpke_key *key,
                               const char *token)
 {
@@ -299,6 +322,7 @@ static shoal_err collect(agg_error *error, const arguments *a)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s",
                        a->recipe != NULL ? "--recipe: this is a task file, for --task"
                                          : "--task: this is a recipe, for --recipe");
+    if (err == SHOAL_OK) err = state_memory(error, a, &task);
     if (err == SHOAL_OK) err = load_key(&key, error, a->key);
     if (err == SHOAL_OK) err = agg_dap_token_load(token, error, a->token_file);
     if (err == SHOAL_OK) err = collect_task(error, a, &task, &key, token);

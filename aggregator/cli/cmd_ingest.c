@@ -3,15 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "accumulator.h"
 #include "agg_size.h"
-#include "batch.h"
 #include "batch_ids.h"
 #include "commands.h"
 #include "folder.h"
+#include "input_memory.h"
 #include "memory_option.h"
 #include "options.h"
 #include "reader.h"
@@ -90,21 +89,13 @@ static shoal_err take_records(void *context, agg_error *error, const agg_run *ru
     return agg_folder_add_runs(&in->folder, error, fresh, n_fresh);
 }
 
-// Bytes of a file, for the time left; 0 where that is not known.
-static uint64_t size_of(const char *path)
-{
-    struct stat about;
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
-    return (uint64_t)about.st_size;
-}
-
 static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a, const agg_recipe *recipe,
                              const char *path)
 {
     char text[512], command[] = "ingest";
     agg_read_count count = {0, 0, 0, 0, 0};
     cli_progress progress;
-    cli_progress_start(&progress, command, "bytes", size_of(path));
+    cli_progress_start(&progress, command, "bytes", cli_file_bytes(path));
     agg_reader reader = {recipe, take_records, in, cli_talk, command, cli_progress_show, &progress, a->n_threads};
     shoal_err err = agg_reader_file(&count, error, &reader, path);
     cli_progress_end(&progress);
@@ -124,34 +115,17 @@ static uint64_t input_bytes(const arguments *a)
 {
     uint64_t sum = 0;
     for (int i = 0; i < a->n_files; i++) {
-        uint64_t size = size_of(a->files[i]);
+        uint64_t size = cli_file_bytes(a->files[i]);
         if (size == 0) return UINT64_MAX;
         sum += size;
     }
     return sum;
 }
 
-// What the reader takes of the files. The first batch of each stands for its others.
-static uint64_t reader_bytes(const arguments *a, const agg_recipe *recipe, uint64_t input)
-{
-    uint64_t most = 0;
-    for (int i = 0; i < a->n_files; i++) {
-        uint8_t head[SHOAL_BATCH_HEADER];
-        shoal_batch batch = {.size = 0};
-        FILE *stream = size_of(a->files[i]) > 0 ? fopen(a->files[i], "rb") : NULL;
-        size_t len = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
-        if (stream != NULL) fclose(stream);
-        uint64_t batch_bytes = shoal_batch_peek(&batch, head, len) == SHOAL_OK ? batch.size : 0;
-        uint64_t bytes = agg_reader_memory(recipe, a->n_threads, batch_bytes);
-        if (bytes > most) most = bytes;
-    }
-    return input < most / 2 ? 2 * input : most; // the file, and records of its lines
-}
-
 // What is taken beside the folder, of an empty accumulator of the recipe.
 static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a, const agg_recipe *recipe)
 {
-    uint64_t input = input_bytes(a), bytes = reader_bytes(a, recipe, input);
+    uint64_t input = input_bytes(a), bytes = cli_reader_memory(a->files, a->n_files, recipe, a->n_threads);
     for (uint32_t i = 0; i < acc->n_parts; i++) bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
     if (agg_accumulator_keeps_records(acc)) bytes += input < AGG_RECORD_SET_BYTES ? input : AGG_RECORD_SET_BYTES;
     return bytes;

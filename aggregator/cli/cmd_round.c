@@ -6,6 +6,7 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "memory_option.h"
 #include "options.h"
 #include "recipe_json.h"
 #include "refine.h"
@@ -36,10 +37,11 @@ static const char help_text[] =
     "  --version N         of the query; default: the same\n"
     "  --expires DATE      default: the same\n"
     "  --seed HEX          64 hex digits, for a mechanism with keys; default: random\n"
-    "  --threads T         default: all cores\n";
+    "  --threads T         default: all cores\n"
+    "  --memory SIZE       take no more than this, as 256M or 2G. Without it, what is taken is said where it is much\n";
 
 typedef struct arguments {
-    const char *fdr, *max_prefixes, *refine, *version, *cohort_epsilon, *threads, *step, *sample, *threshold;
+    const char *fdr, *max_prefixes, *refine, *version, *cohort_epsilon, *threads, *step, *sample, *threshold, *memory;
     round_options round;
 } arguments;
 
@@ -60,6 +62,7 @@ static shoal_err read_numbers(arguments *a, agg_error *error)
     round_options *o = &a->round;
     uint8_t seed[32];
     shoal_err err = cli_read_threads(&o->n_threads, error, a->threads);
+    if (err == SHOAL_OK) err = cli_read_memory(&o->memory_limit, error, a->memory);
     o->fdr = 0.05;
     if (err == SHOAL_OK && a->fdr != NULL) err = cli_read_decimal(&o->fdr, error, "fdr", a->fdr, 0.0001, 0.5);
     if (err == SHOAL_OK && a->max_prefixes != NULL)
@@ -99,6 +102,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {"expires", 0, &o->expires, NULL},
                                   {"seed", 0, &o->seed_hex, NULL},
                                   {"threads", 0, &a->threads, NULL},
+                                  {"memory", 0, &a->memory, NULL},
                                   {NULL, 0, NULL, NULL}};
     int n = 0;
     const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);

@@ -3,13 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "agg_file.h"
 #include "agg_size.h"
 #include "bytes.h"
 #include "commands.h"
 #include "dap_upload.h"
+#include "input_memory.h"
+#include "memory_option.h"
 #include "options.h"
 #include "reader.h"
 #include "talk.h"
@@ -27,14 +28,18 @@ static const char help_text[] =
     "  --helper-url URL     the same of the helper\n"
     "  --time SECONDS       the time that reports state, since 1970-01-01; the default is now\n"
     "  --max-rejected SHARE exit with code 4 when a larger share of the reports was not taken (default 0.01)\n"
+    "  --memory SIZE        take no more than this, as 256M or 2G; requests are smaller where that does it.\n"
+    "                       Without it, what is taken is said where it is much\n"
     "  --verbose            print what the parties of the task agree on\n";
 
 typedef struct arguments {
-    const char *recipe, *task, *measurements, *leader, *helper, *time, *max_rejected;
+    const char *recipe, *task, *measurements, *leader, *helper, *time, *max_rejected, *memory;
     int verbose;
     double max_share;
     shoal_url leader_url, helper_url;
     int64_t time_s;
+    uint64_t memory_limit; // 0: none
+    uint32_t reports;      // of a request, at most
     const char **files;
     int n_files;
 } arguments;
@@ -64,15 +69,11 @@ static shoal_err check_inputs(agg_error *error, const arguments *a)
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"task", 0, &a->task, NULL},
-                                  {"leader-url", 0, &a->leader, NULL},
-                                  {"measurements", 0, &a->measurements, NULL},
-                                  {"helper-url", 0, &a->helper, NULL},
-                                  {"max-rejected", 0, &a->max_rejected, NULL},
-                                  {"time", 0, &a->time, NULL},
-                                  {"verbose", 0, NULL, &a->verbose},
-                                  {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},     {"task", 0, &a->task, NULL},
+                                  {"leader-url", 0, &a->leader, NULL}, {"measurements", 0, &a->measurements, NULL},
+                                  {"helper-url", 0, &a->helper, NULL}, {"max-rejected", 0, &a->max_rejected, NULL},
+                                  {"memory", 0, &a->memory, NULL},     {"time", 0, &a->time, NULL},
+                                  {"verbose", 0, NULL, &a->verbose},   {NULL, 0, NULL, NULL}};
     uint64_t time_s = 0;
     a->max_share = 0.01;
     a->time_s = -1;
@@ -89,7 +90,34 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
         err = cli_read_whole(&time_s, error, "time", a->time, 0, (uint64_t)1 << 40);
         a->time_s = (int64_t)time_s;
     }
-    return err;
+    return err == SHOAL_OK ? cli_read_memory(&a->memory_limit, error, a->memory) : err;
+}
+
+// ---- memory ----
+
+static agg_dap_upload_settings settings_of(const arguments *a, const agg_dap_task *task)
+{
+    return (agg_dap_upload_settings){.task = task,
+                                     .leader = a->leader != NULL ? &a->leader_url : NULL,
+                                     .helper = a->helper != NULL ? &a->helper_url : NULL,
+                                     .time_s = a->time_s,
+                                     .reports = a->reports};
+}
+
+// Finds how many reports a request may have: fewer where --memory asks for that; then says what is taken in all.
+//   input: bytes of what is read
+static shoal_err plan_memory(arguments *a, agg_error *error, const agg_dap_task *task, uint64_t input)
+{
+    char command[] = "upload";
+    uint64_t bytes = 0;
+    for (a->reports = AGG_DAP_UPLOAD_REPORTS;; a->reports -= (a->reports + 7) / 8) {
+        const agg_dap_upload_settings settings = settings_of(a, task);
+        shoal_err err = agg_dap_upload_memory(&bytes, error, &settings);
+        if (err != SHOAL_OK) return err;
+        bytes += input;
+        if (a->memory_limit == 0 || bytes + CLI_PROGRAM_BYTES <= a->memory_limit || a->reports == 1) break;
+    }
+    return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
 // ---- reports ----
@@ -109,14 +137,6 @@ static shoal_err take_records(void *context, agg_error *error, const agg_run *ru
     return err;
 }
 
-// Bytes of a file, for the time left; 0 where that is not known.
-static uint64_t size_of(const char *path)
-{
-    struct stat about;
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
-    return (uint64_t)about.st_size;
-}
-
 static shoal_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, agg_error *error, const arguments *a,
                               const agg_recipe *recipe)
 {
@@ -126,7 +146,7 @@ static shoal_err upload_files(agg_dap_uploader *uploader, agg_read_count *count,
     agg_reader reader = {recipe, take_records, &up, cli_talk, command, cli_progress_show, &progress, 1};
     shoal_err err = SHOAL_OK;
     for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) {
-        cli_progress_start(&progress, command, "bytes", size_of(a->files[i]));
+        cli_progress_start(&progress, command, "bytes", cli_file_bytes(a->files[i]));
         err = agg_reader_file(count, error, &reader, a->files[i]);
         cli_progress_end(&progress);
     }
@@ -255,10 +275,7 @@ static shoal_err upload(agg_error *error, const arguments *a, const agg_dap_task
 {
     agg_read_count read = {0, 0, 0, 0, 0};
     agg_dap_uploader *uploader = NULL;
-    const agg_dap_upload_settings settings = {.task = task,
-                                              .leader = a->leader != NULL ? &a->leader_url : NULL,
-                                              .helper = a->helper != NULL ? &a->helper_url : NULL,
-                                              .time_s = a->time_s};
+    const agg_dap_upload_settings settings = settings_of(a, task);
     shoal_err err = agg_dap_uploader_open(&uploader, error, &settings);
     if (err != SHOAL_OK) return err;
     if (task->has_recipe)
@@ -274,19 +291,37 @@ static shoal_err upload(agg_error *error, const arguments *a, const agg_dap_task
     return err;
 }
 
-static shoal_err run_recipe(agg_error *error, const arguments *a, const agg_dap_task *task)
+static shoal_err run_recipe(agg_error *error, arguments *a, const agg_dap_task *task)
 {
-    if (task->has_recipe) return upload(error, a, task, NULL);
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is a task file, and goes with --task", a->recipe);
+    if (!task->has_recipe)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is a task file, and goes with --task", a->recipe);
+    shoal_err err = plan_memory(a, error, task, cli_reader_memory(a->files, a->n_files, &task->recipe, 1));
+    return err == SHOAL_OK ? upload(error, a, task, NULL) : err;
 }
 
-static shoal_err run_task(agg_error *error, const arguments *a, const agg_dap_task *task)
+// Reads all measurements. Of a pipe it is known only afterwards how many bytes they have: no more than --memory has room for.
+static shoal_err read_measurements(agg_bytes *bytes, agg_error *error, arguments *a, const agg_dap_task *task)
+{
+    uint64_t size = cli_file_bytes(a->measurements), most = MEASUREMENTS_MAX;
+    shoal_err err = plan_memory(a, error, task, size);
+    if (err != SHOAL_OK) return err;
+    if (a->memory_limit > 0 && a->memory_limit < most) most = a->memory_limit;
+    err = agg_file_read(bytes, error, a->measurements, (size_t)most);
+    if (err != SHOAL_OK || size > 0) return err;
+    err = plan_memory(a, error, task, bytes->len);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    wipe(bytes->data, bytes->len);
+    free(bytes->data);
+    return err;
+}
+
+static shoal_err run_task(agg_error *error, arguments *a, const agg_dap_task *task)
 {
     agg_bytes bytes;
     char command[] = "upload";
     if (task->has_recipe)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is a recipe, and goes with --recipe", a->task);
-    shoal_err err = agg_file_read(&bytes, error, a->measurements, MEASUREMENTS_MAX);
+    shoal_err err = read_measurements(&bytes, error, a, task);
     if (err != SHOAL_OK) return err;
     err = with_measurements(&bytes, NULL, error, task);
     if (err != SHOAL_OK)
@@ -299,7 +334,7 @@ static shoal_err run_task(agg_error *error, const arguments *a, const agg_dap_ta
     return err;
 }
 
-static shoal_err run(agg_error *error, const arguments *a)
+static shoal_err run(agg_error *error, arguments *a)
 {
     agg_dap_task task;
     shoal_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);

@@ -2,16 +2,50 @@
 // Sizes of accumulators and dictionaries; see input_memory.h.
 #include "input_memory.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "batch.h"
+#include "reader.h"
 #include "sketch.h"
+
+uint64_t cli_file_bytes(const char *path)
+{
+    struct stat about;
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
+    return (uint64_t)about.st_size;
+}
+
+// The first batch of a file; 0 where it holds none.
+static uint64_t first_batch_bytes(const char *path)
+{
+    uint8_t head[SHOAL_BATCH_HEADER];
+    shoal_batch batch = {.size = 0};
+    FILE *stream = cli_file_bytes(path) > 0 ? fopen(path, "rb") : NULL;
+    size_t len = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
+    if (stream != NULL) fclose(stream);
+    return shoal_batch_peek(&batch, head, len) == SHOAL_OK ? batch.size : 0;
+}
+
+uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_recipe *recipe, unsigned n_threads)
+{
+    uint64_t most = 0, input = 0;
+    int is_pipe = 0;
+    for (int i = 0; i < n_files; i++) {
+        uint64_t size = cli_file_bytes(files[i]);
+        uint64_t bytes = agg_reader_memory(recipe, n_threads, first_batch_bytes(files[i]));
+        if (bytes > most) most = bytes;
+        if (size == 0) is_pipe = 1;
+        input += size;
+    }
+    return !is_pipe && input < most / 2 ? 2 * input : most; // the files, and records of their lines
+}
 
 uint64_t cli_accumulator_memory(const char *path, const shoal_recipe *recipe)
 {
-    struct stat about;
-    uint64_t cells = 0;
-    if (strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode)) return (uint64_t)about.st_size;
+    uint64_t bytes = path != NULL ? cli_file_bytes(path) : 0, cells = 0;
+    if (bytes > 0) return bytes;
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
         const shoal_part *part = &recipe->parts[i];
         cells += (uint64_t)(agg_sketch_kind_of(part->mechanism)->is_one_row ? 1 : part->k) * part->m;
@@ -29,10 +63,8 @@ uint64_t cli_dictionary_memory(const agg_dictionary *dictionary)
 // The pool is the file as it was, counts and all.
 cli_counts_bytes cli_counts_memory(const agg_dictionary *counts, const char *path)
 {
-    struct stat about;
-    uint64_t n = counts->n, text = 0, slots = 16;
-    int is_file = path != NULL && strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
-    if (is_file) text = (uint64_t)about.st_size;
+    uint64_t n = counts->n, text = path != NULL ? cli_file_bytes(path) : 0, slots = 16;
+    int is_file = text > 0;
     for (size_t i = 0; !is_file && i < n; i++) text += counts->values[i].len + sizeof "\t1000000";
     while (slots / 2 < n + 1) slots *= 2;
     uint64_t a_line = sizeof *counts->values + counts->width * sizeof *counts->items + sizeof *counts->counts +

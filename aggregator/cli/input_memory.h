@@ -7,9 +7,17 @@
 
 #include "dictionary.h"
 #include "recipe.h"
+#include "recipe_json.h"
+
+// Returns: the bytes of a file; 0 of a pipe, of standard input ("-"), and where that is not known.
+uint64_t cli_file_bytes(const char *path);
+
+// Returns: what a reader of reports takes, of batches or lines. The first batch of each file stands for its others.
+uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_recipe *recipe, unsigned n_threads);
 
 // Returns: the bytes that an accumulator takes before it is read: those of the file, or of the recipe's sketches where
 // there is no file to look at.
+//   path: NULL: of one that is made
 uint64_t cli_accumulator_memory(const char *path, const shoal_recipe *recipe);
 
 // Returns: the bytes that a dictionary takes once it is read.

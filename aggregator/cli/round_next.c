@@ -12,7 +12,9 @@
 #include "compound.h"
 #include "dictionary.h"
 #include "estimate.h"
+#include "input_memory.h"
 #include "marginal.h"
+#include "memory_option.h"
 #include "next_epoch.h"
 #include "next_prefixes.h"
 #include "next_recipe.h"
@@ -74,6 +76,15 @@ static shoal_err find_field(work *w, agg_error *error)
                         o->recipe, what);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has no field%s%s with %s in an encoding", o->recipe,
                     o->field != NULL ? " " : "", o->field != NULL ? o->field : "", what);
+}
+
+static shoal_err check_field(work *w, agg_error *error)
+{
+    const round_options *o = w->options;
+    if (o->step > 0 || o->sample > 0 || o->threshold > 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: --step, --sample and --threshold are of a trie",
+                        o->recipe);
+    return find_field(w, error);
 }
 
 // ---- --tokens ----
@@ -439,11 +450,7 @@ static shoal_err run(work *w, agg_error *error)
                             .cohort_epsilon = o->cohort_epsilon};
     if (w->recipe.recipe.epochs > 0) return run_epoch(w, error);
     if (w->recipe.recipe.mechanism == shoal_trie_id) return run_trie(w, error, &next);
-    if (o->step > 0 || o->sample > 0 || o->threshold > 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: --step, --sample and --threshold are of a trie",
-                        o->recipe);
-    shoal_err err = find_field(w, error);
-    if (err == SHOAL_OK && o->tokens != NULL) err = read_tokens(w, error);
+    shoal_err err = o->tokens != NULL ? read_tokens(w, error) : SHOAL_OK;
     if (err == SHOAL_OK) err = count(w, error);
     if (err != SHOAL_OK) return err;
     next.field = w->field;
@@ -455,13 +462,65 @@ static shoal_err run(work *w, agg_error *error)
     return err == SHOAL_OK ? check_and_write(w, error, &next) : err;
 }
 
+// ---- memory ----
+
+#define JSON_OF_BYTE 12u  // bytes that a recipe takes while it is made, for one of its text: strings of JSON are small
+#define JSON_OF_TEXT 320u // the same, for a prefix
+
+static uint64_t more_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t trie_memory(const work *w)
+{
+    const shoal_recipe *recipe = &w->recipe.recipe;
+    uint64_t most = recipe->max_prefixes, size = recipe->parts[0].size;
+    if (w->options->max_prefixes > 0 && w->options->max_prefixes < most) most = w->options->max_prefixes;
+    uint64_t reading = agg_trie_layer_memory(recipe, (size_t)most, w->options->n_threads);
+    if (most > size) most = size;
+    return more_of(reading, most * sizeof(agg_trie_cell) + agg_next_trie_memory(recipe, (size_t)most));
+}
+
+// Prefixes whose texts a recipe has room for, in quotes and between commas.
+static uint64_t prefixes_max(const work *w)
+{
+    uint64_t most = AGG_RECIPE_FILE_MAX / 4, size = w->recipe.recipe.encoding.fields[w->field].size;
+    if (size < most) most = size;
+    return w->options->max_prefixes > 0 && w->options->max_prefixes < most ? w->options->max_prefixes : most;
+}
+
+static uint64_t field_memory(const work *w)
+{
+    const shoal_recipe *recipe = &w->recipe.recipe;
+    uint64_t counts = recipe->encoding.fields[w->field].size * (uint64_t)sizeof(agg_count);
+    uint64_t choosing = w->options->refine > 0
+                            ? 0
+                            : more_of(agg_next_prefixes_memory(recipe, w->field), prefixes_max(w) * JSON_OF_TEXT);
+    return counts + more_of(agg_marginal_memory(recipe, w->field, w->options->n_threads), choosing);
+}
+
+// Before the accumulator is read, which stays until the end.
+static shoal_err state_memory(work *w, agg_error *error)
+{
+    char command[] = "round";
+    const shoal_recipe *recipe = &w->recipe.recipe;
+    uint64_t bytes = cli_accumulator_memory(w->options->accumulator, recipe) + JSON_OF_BYTE * w->recipe.json_len;
+    shoal_err err = SHOAL_OK;
+    if (recipe->mechanism == shoal_trie_id)
+        bytes += trie_memory(w);
+    else if (recipe->epochs == 0 && (err = check_field(w, error)) == SHOAL_OK)
+        bytes += field_memory(w);
+    return err == SHOAL_OK ? cli_state_memory(error, command, bytes, w->options->memory_limit) : err;
+}
+
 shoal_err round_next(agg_error *error, const round_options *options)
 {
     work w = {.options = options};
     shoal_err err = agg_recipe_from_file(&w.recipe, error, options->recipe);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_load(&w.acc, error, options->accumulator);
-    if (err == SHOAL_OK) {
+    err = state_memory(&w, error);
+    if (err == SHOAL_OK && (err = agg_accumulator_load(&w.acc, error, options->accumulator)) == SHOAL_OK) {
         err = run(&w, error);
         agg_accumulator_release(&w.acc);
     }

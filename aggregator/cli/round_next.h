@@ -17,6 +17,7 @@ typedef struct round_options {
     uint64_t step;            // of a trie, as the two that follow
     double sample, threshold; // 0 where not given
     unsigned n_threads;
+    uint64_t memory_limit; // 0: none
 } round_options;
 
 // Writes the next recipe to options->output (NULL or "-": standard output) and says what was kept. Of a trie that is complete, or whose devices

@@ -56,6 +56,12 @@ static shoal_err refused(agg_error *error, const agg_http_response *answer)
     return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME, "the leader refuses: %s", text);
 }
 
+// Of an answer with both shares.
+static size_t answer_max(const agg_dap_vdaf *vdaf)
+{
+    return 2 * (agg_dap_output_len(vdaf) + AGG_HPKE_TAG) + HEADS;
+}
+
 // One request. *is_ready: the answer is the batch. *pause_s: else, after how long to ask again.
 // Returns: what ends the collection; an answer that may be another next time is not ready.
 static shoal_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s, agg_error *error, collection *c)
@@ -67,7 +73,7 @@ static shoal_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s
         .content_type = c->is_created ? NULL : shoal_dap_media_type(SHOAL_DAP_COLLECTION_JOB_REQ),
         .body = {c->request, c->is_created ? 0 : c->request_len},
         .bearer = c->collector->token,
-        .max_body = 2 * (agg_dap_output_len(&c->vdaf) + AGG_HPKE_TAG) + HEADS,
+        .max_body = answer_max(&c->vdaf),
     };
     shoal_err err = agg_http_fetch(answer, error, &request);
     *is_ready = 0;
@@ -206,10 +212,22 @@ static shoal_err read_answer(agg_dap_collected *collected, agg_error *error, con
     return SHOAL_OK;
 }
 
+static const uint8_t no_seed[32] = {0}; // the collector verifies nothing
+
+shoal_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error, const agg_dap_task *task)
+{
+    agg_dap_vdaf vdaf;
+    shoal_err err = agg_dap_vdaf_init(&vdaf, error, &task->task, no_seed);
+    if (err != SHOAL_OK) return err;
+    uint64_t shares = answer_max(&vdaf) + 2 * (uint64_t)agg_dap_output_len(&vdaf);
+    uint64_t words = (uint64_t)shoal_prio3_scratch_words(&vdaf.prio3) + vdaf.prio3.flp.output_len;
+    *bytes = AGG_HTTP_BYTES + shares + words * sizeof(uint64_t);
+    return SHOAL_OK;
+}
+
 shoal_err agg_dap_collect(agg_dap_collected *collected, agg_error *error, const agg_dap_collector *collector)
 {
     const shoal_dap_task *task = &collector->task->task;
-    const uint8_t no_seed[32] = {0}; // the collector verifies nothing
     collection c = {.collector = collector, .end = now() + (time_t)collector->wait_s};
     shoal_err err = agg_dap_vdaf_init(&c.vdaf, error, task, no_seed);
     if (err != SHOAL_OK) return err;

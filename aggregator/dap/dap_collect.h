@@ -29,6 +29,10 @@ typedef struct agg_dap_collected {
     size_t n_sums;
 } agg_dap_collected;
 
+// Finds the bytes that a collection takes, its sums included.
+// Returns: an error for a task that cannot be
+shoal_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error, const agg_dap_task *task) SHOAL_MUST_CHECK;
+
 // Collects. Release on OK.
 // Returns: AGG_ERR_COHORT (exit code 3) for fewer reports than the minimum batch, and for a batch of which a part was collected
 //          before; AGG_ERR_IO (5) where the leader does not answer or is not ready in time, SHOAL_ERR_CHECKSUM where a share was not sealed for this

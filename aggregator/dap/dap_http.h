@@ -9,6 +9,7 @@
 #include "agg_error.h"
 #include "dap.h"
 
+#define AGG_HTTP_BYTES ((uint64_t)4 << 20) // what a client takes beside bodies: libraries, certificates, buffers
 #define AGG_HTTP_MEDIA_MAX 128
 #define AGG_HTTP_LOCATION_MAX 512
 

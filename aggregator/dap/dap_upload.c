@@ -328,7 +328,7 @@ static uint8_t *bytes(agg_error *error, size_t len)
     return agg_alloc(error, len, 1);
 }
 
-static shoal_err make_sharing(agg_dap_uploader *u, agg_error *error)
+static void plan_sharing(agg_dap_uploader *u)
 {
     sharing *s = &u->s;
     s->rand_len = shoal_prio3_rand_len(&u->prio3);
@@ -337,36 +337,84 @@ static shoal_err make_sharing(agg_dap_uploader *u, agg_error *error)
     s->plaintext_len =
         SHOAL_DAP_INPUT_SHARE_HEAD + (s->share_len[0] > s->share_len[1] ? s->share_len[0] : s->share_len[1]);
     s->scratch_words = shoal_prio3_scratch_words(&u->prio3);
-    s->rand = bytes(error, s->rand_len);
-    s->public_share = bytes(error, s->public_len);
-    s->plaintext = bytes(error, s->plaintext_len);
-    s->scratch = agg_alloc(error, s->scratch_words, sizeof *s->scratch);
-    int is_there = s->rand != NULL && s->public_share != NULL && s->plaintext != NULL && s->scratch != NULL;
-    for (int i = 0; i < 2; i++) {
-        s->shares[i] = bytes(error, s->share_len[i]);
-        s->sealed[i] = bytes(error, sealed_len(u, i));
-        is_there &= s->shares[i] != NULL && s->sealed[i] != NULL;
-    }
-    if (!is_there) return AGG_ERR_MEMORY;
     const shoal_dap_metadata none = {.time = 0};
     shoal_dap_writer w = {NULL, 0, 0, 0};
     shoal_dap_put_input_share_aad(&w, &u->task->task, &none, (shoal_bytes){s->public_share, s->public_len});
     s->aad_len = w.len;
-    s->aad = bytes(error, s->aad_len);
-    return s->aad == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
 }
 
-static shoal_err make_request(agg_dap_uploader *u, agg_error *error)
+static void plan_request(agg_dap_uploader *u, uint32_t reports)
 {
     static const uint8_t id[SHOAL_DAP_REPORT_ID], enc[2][AGG_HPKE_ENC];
     const shoal_dap_report report = lay_out(u, id, enc);
     shoal_dap_writer w = {NULL, 0, 0, 0};
     shoal_dap_put_report(&w, &report);
     u->report_len = w.len;
-    u->cap = AGG_DAP_UPLOAD_REPORTS;
-    if (u->report_len * u->cap > AGG_DAP_UPLOAD_BODY) u->cap = (uint32_t)(AGG_DAP_UPLOAD_BODY / u->report_len);
+    u->cap = reports > 0 && reports < AGG_DAP_UPLOAD_REPORTS ? reports : AGG_DAP_UPLOAD_REPORTS;
+    if (u->report_len > AGG_DAP_UPLOAD_BODY / u->cap) u->cap = (uint32_t)(AGG_DAP_UPLOAD_BODY / u->report_len);
     if (u->cap == 0) u->cap = 1;
     u->words = agg_dap_upload_words(u->task);
+}
+
+// Everything but the memory.
+static shoal_err plan(agg_dap_uploader *u, agg_error *error, const agg_dap_upload_settings *settings)
+{
+    const shoal_dap_task *task = &settings->task->task;
+    const char *why = "";
+    u->task = settings->task;
+    u->servers[0] = settings->leader != NULL ? *settings->leader : task->leader;
+    u->servers[1] = settings->helper != NULL ? *settings->helper : task->helper;
+    u->time_s = settings->time_s;
+    u->tries = settings->tries > 0 ? settings->tries : TRIES;
+    shoal_err err = SHOAL_OK;
+    if (u->task->has_recipe) err = shoal_split_init(&u->split, &u->task->recipe.recipe.parts[0], &why);
+    if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
+    err = shoal_prio3_init(&u->prio3, &task->vdaf);
+    if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
+    plan_sharing(u);
+    plan_request(u, settings->reports);
+    return SHOAL_OK;
+}
+
+static size_t text_len(const agg_dap_uploader *u)
+{
+    return u->task->has_recipe ? u->task->recipe.recipe.text_size : 1;
+}
+
+shoal_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error, const agg_dap_upload_settings *settings)
+{
+    agg_dap_uploader u = {0};
+    const sharing *s = &u.s;
+    shoal_err err = plan(&u, error, settings);
+    if (err != SHOAL_OK) return err;
+    uint64_t shares = (uint64_t)s->share_len[0] + s->share_len[1] + sealed_len(&u, 0) + sealed_len(&u, 1);
+    uint64_t one = s->rand_len + s->public_len + shares + s->plaintext_len + s->aad_len +
+                   (s->scratch_words + u.words) * sizeof(uint64_t) + text_len(&u);
+    uint64_t kept = u.report_len + u.words * sizeof *u.kept + sizeof *u.ids + sizeof *u.reasons;
+    *bytes = one + u.cap * kept + AGG_HTTP_BYTES;
+    return SHOAL_OK;
+}
+
+static shoal_err make_sharing(agg_dap_uploader *u, agg_error *error)
+{
+    sharing *s = &u->s;
+    s->rand = bytes(error, s->rand_len);
+    s->public_share = bytes(error, s->public_len);
+    s->plaintext = bytes(error, s->plaintext_len);
+    s->scratch = agg_alloc(error, s->scratch_words, sizeof *s->scratch);
+    s->aad = bytes(error, s->aad_len);
+    int is_there =
+        s->rand != NULL && s->public_share != NULL && s->plaintext != NULL && s->scratch != NULL && s->aad != NULL;
+    for (int i = 0; i < 2; i++) {
+        s->shares[i] = bytes(error, s->share_len[i]);
+        s->sealed[i] = bytes(error, sealed_len(u, i));
+        is_there &= s->shares[i] != NULL && s->sealed[i] != NULL;
+    }
+    return is_there ? SHOAL_OK : AGG_ERR_MEMORY;
+}
+
+static shoal_err make_request(agg_dap_uploader *u, agg_error *error)
+{
     size_t n_words = 0, len = 0;
     if (!agg_size_multiply(&n_words, u->words, u->cap) || !agg_size_multiply(&len, u->report_len, u->cap))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
@@ -375,7 +423,7 @@ static shoal_err make_request(agg_dap_uploader *u, agg_error *error)
     u->next = agg_alloc(error, u->words, sizeof *u->next);
     u->ids = agg_alloc(error, u->cap, sizeof *u->ids);
     u->reasons = agg_alloc(error, u->cap, sizeof *u->reasons);
-    u->text = agg_alloc(error, u->task->has_recipe ? u->task->recipe.recipe.text_size : 1, 1);
+    u->text = agg_alloc(error, text_len(u), 1);
     int is_there = u->body != NULL && u->kept != NULL && u->next != NULL && u->ids != NULL && u->reasons != NULL;
     return is_there && u->text != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
 }
@@ -394,19 +442,8 @@ static shoal_err check_task(agg_error *error, const agg_dap_upload_settings *set
 
 static shoal_err set_up(agg_dap_uploader *u, agg_error *error, const agg_dap_upload_settings *settings)
 {
-    const shoal_dap_task *task = &settings->task->task;
-    const char *why = "";
-    u->task = settings->task;
-    u->servers[0] = settings->leader != NULL ? *settings->leader : task->leader;
-    u->servers[1] = settings->helper != NULL ? *settings->helper : task->helper;
-    u->time_s = settings->time_s;
-    u->tries = settings->tries > 0 ? settings->tries : TRIES;
-    shoal_err err = SHOAL_OK;
-    if (u->task->has_recipe) err = shoal_split_init(&u->split, &u->task->recipe.recipe.parts[0], &why);
-    if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
-    err = shoal_prio3_init(&u->prio3, &task->vdaf);
-    if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
-    err = make_sharing(u, error);
+    shoal_err err = plan(u, error, settings);
+    if (err == SHOAL_OK) err = make_sharing(u, error);
     if (err == SHOAL_OK) err = make_request(u, error);
     if (err != SHOAL_OK) return err;
     u->client = agg_http_client_new();

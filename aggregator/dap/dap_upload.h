@@ -28,9 +28,15 @@ typedef struct agg_dap_upload_settings {
     const shoal_url *helper;  // the same
     int64_t time_s;           // that reports state, seconds since 1970; -1: the clock's
     uint32_t tries;           // of a request without an answer; 0: 5
+    uint32_t reports;         // of a request at most; 0: AGG_DAP_UPLOAD_REPORTS
 } agg_dap_upload_settings;
 
 typedef struct agg_dap_uploader agg_dap_uploader;
+
+// Finds the bytes that an uploader of these settings takes, its requests included. Asks nobody.
+// Returns: as agg_dap_uploader_open for a task that cannot be
+shoal_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
+                                const agg_dap_upload_settings *settings) SHOAL_MUST_CHECK;
 
 // Asks both servers for their keys.
 // Returns: SHOAL_ERR_ARGUMENT for a task of DAP-09, whose clients are their own; SHOAL_ERR_EXPIRED (exit code 3) behind the task's last day;

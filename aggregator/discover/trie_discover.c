@@ -255,7 +255,5 @@ shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const ag
 
 uint64_t agg_trie_memory(const shoal_recipe *recipe, unsigned n_threads)
 {
-    const shoal_part *part = &recipe->parts[0];
-    uint64_t of_cell = 1 + 2 * sizeof(double); // whether it is known, its score and that again in order
-    return part->size * of_cell + agg_estimator_memory(part, part->size, n_threads);
+    return agg_trie_layer_memory(recipe, 0, n_threads);
 }

@@ -137,45 +137,55 @@ static int by_strength(const void *a, const void *b)
     return (x->bucket > y->bucket) - (x->bucket < y->bucket);
 }
 
-static shoal_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, const work *w, uint32_t bucket,
-                          int kind)
+// Keeps the strongest.
+static void cut_to(agg_trie_layer *layer, size_t most)
+{
+    if (layer->n_cells > 0) qsort(layer->cells, layer->n_cells, sizeof *layer->cells, by_strength);
+    if (layer->n_cells <= most) return;
+    layer->n_cut += layer->n_cells - most;
+    layer->n_cells = most;
+}
+
+// Cells that are held at once where `most` are kept: a round in which much stands out must not take memory for all of it.
+static size_t cells_held(size_t most)
+{
+    return most + (most > BLOCK ? most : BLOCK);
+}
+
+static shoal_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, const work *w,
+                          const agg_trie_options *options, uint32_t bucket, int kind)
 {
     agg_count count;
     uint64_t item = bucket;
     shoal_err err =
         agg_estimator_counts(&count, error, &w->recipe->recipe.parts[0], &w->acc->parts[0], w->acc->n, &item, 1, 1);
-    if (err == SHOAL_OK) err = agg_grow((void **)&layer->cells, cap, layer->n_cells + 1, sizeof *layer->cells, error);
+    if (err != SHOAL_OK) return err;
+    layer->n_frequent++;
+    if (count.count < options->threshold) {
+        layer->n_withheld++;
+        return SHOAL_OK;
+    }
+    if (layer->n_cells == cells_held(options->max_prefixes)) cut_to(layer, options->max_prefixes);
+    err = agg_grow((void **)&layer->cells, cap, layer->n_cells + 1, sizeof *layer->cells, error);
     if (err != SHOAL_OK) return err;
     layer->cells[layer->n_cells++] = (agg_trie_cell){bucket, kind != STARTS, count.score, count.count, count.stderr_};
     return SHOAL_OK;
 }
 
-// Collects the cells above their thresholds, those at T or more.
-static shoal_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w, double threshold)
+// Collects the cells above their thresholds, those at T or more, at most options->max_prefixes of them.
+static shoal_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w, const agg_trie_options *options)
 {
-    size_t cap = 0, seen[KINDS] = {0}, n_kept = 0;
+    size_t cap = 0, seen[KINDS] = {0};
     int kind;
     shoal_err err = SHOAL_OK;
     for (uint32_t b = 0; b < w->field->size && err == SHOAL_OK; b++) {
         if (!is_tested(w, b, &kind)) continue;
-        if (w->scores[kind][seen[kind]++] >= w->least[kind]) err = add_cell(layer, &cap, error, w, b, kind);
+        if (w->scores[kind][seen[kind]++] >= w->least[kind]) err = add_cell(layer, &cap, error, w, options, b, kind);
     }
-    layer->n_frequent = layer->n_cells;
-    for (size_t i = 0; i < layer->n_cells; i++)
-        if (layer->cells[i].count >= threshold) layer->cells[n_kept++] = layer->cells[i];
-    layer->n_withheld = layer->n_cells - n_kept;
-    layer->n_cells = n_kept;
-    return err;
-}
-
-static void cut_to(agg_trie_layer *layer, const work *w, size_t most)
-{
-    if (layer->n_cells > 0) qsort(layer->cells, layer->n_cells, sizeof *layer->cells, by_strength);
-    layer->n_cut = layer->n_cells > most ? layer->n_cells - most : 0;
-    layer->n_cells -= layer->n_cut;
-    layer->n_kept[0] = layer->n_kept[1] = 0;
+    cut_to(layer, options->max_prefixes);
     for (size_t i = 0; i < layer->n_cells; i++) layer->n_kept[layer->cells[i].is_word != 0]++;
     if (layer->n_cells > 0) layer->support_kept = w->acc->parts[0].cells.ones[layer->cells[layer->n_cells - 1].bucket];
+    return err;
 }
 
 static shoal_err find_least(agg_trie_layer *layer, agg_error *error, work *w, double fdr)
@@ -201,19 +211,31 @@ shoal_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg
               .acc = acc,
               .field = &recipe->recipe.encoding.fields[0],
               .n_threads = options->n_threads > 0 ? options->n_threads : 1};
+    agg_trie_options o = *options;
+    if (o.max_prefixes == 0) o.max_prefixes = recipe->recipe.max_prefixes;
     *layer = (agg_trie_layer){.n = acc->n, .least = {HUGE_VAL, HUGE_VAL}};
     shoal_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
     if (err != SHOAL_OK || acc->n == 0) return err;
     err = mark_known(&w, error, options->known);
     if (err == SHOAL_OK) err = score_all(&w, error);
     if (err == SHOAL_OK) err = find_least(layer, error, &w, options->fdr);
-    if (err == SHOAL_OK) err = take_frequent(layer, error, &w, options->threshold);
-    if (err == SHOAL_OK)
-        cut_to(layer, &w, options->max_prefixes > 0 ? options->max_prefixes : recipe->recipe.max_prefixes);
+    if (err == SHOAL_OK) err = take_frequent(layer, error, &w, &o);
     free(w.known);
     for (int kind = 0; kind < KINDS; kind++) free(w.scores[kind]);
     if (err != SHOAL_OK) agg_trie_layer_release(layer);
     return err;
+}
+
+uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, unsigned n_threads)
+{
+    const shoal_part *part = &recipe->parts[0];
+    uint64_t size = part->size, block = size < BLOCK ? size : BLOCK;
+    uint64_t held = cells_held(max_prefixes > 0 ? max_prefixes : recipe->max_prefixes);
+    if (held > size) held = size;
+    uint64_t scoring = block * (sizeof(uint64_t) + sizeof(agg_count)) + agg_estimator_memory(part, block, n_threads);
+    uint64_t after = size * sizeof(double) > held * sizeof(agg_trie_cell) ? size * sizeof(double) // in order of size
+                                                                          : held * sizeof(agg_trie_cell);
+    return size * (1 + sizeof(double)) + (scoring > after ? scoring : after);
 }
 
 void agg_trie_layer_release(agg_trie_layer *layer)

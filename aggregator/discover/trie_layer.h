@@ -56,6 +56,10 @@ shoal_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg
                               const agg_accumulator *acc, const agg_trie_options *options) SHOAL_MUST_CHECK;
 void agg_trie_layer_release(agg_trie_layer *layer);
 
+// Returns: the most bytes that reading a round takes beside its accumulator, whatever stands out.
+//   max_prefixes: as in agg_trie_options
+uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, unsigned n_threads);
+
 // The word or start that a bucket stands for.
 //   is_word: written: whether it ends there; may be NULL
 // Returns: bytes written; 0 for a bucket that stands for none (begins with no start, a character that is not listed).

@@ -211,3 +211,12 @@ shoal_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *
     free(cells);
     return err;
 }
+
+uint64_t agg_marginal_memory(const shoal_recipe *recipe, uint32_t field, unsigned n_threads)
+{
+    const shoal_part *part = &recipe->parts[0];
+    uint64_t counting = part->size * sizeof(uint64_t) + agg_estimator_memory(part, part->size, n_threads);
+    if (recipe->encoding.n_fields == 1) return counting;
+    if (find_law(part->mechanism) != NULL) return recipe->encoding.fields[field].size * sizeof(int64_t);
+    return counting + part->size * sizeof(agg_count);
+}

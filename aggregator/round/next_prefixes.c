@@ -107,24 +107,41 @@ static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_re
     return n;
 }
 
+// Finds how many bytes the texts have, each with a NUL; in a recipe none takes fewer than that and two more.
+static shoal_err find_room(size_t *room, agg_error *error, const agg_next_prefixes *next, const agg_recipe *recipe,
+                           uint32_t field, const sequence *kept)
+{
+    *room = 0;
+    for (size_t i = 0; i < next->n && *room + 2 * i <= AGG_RECIPE_FILE_MAX; i++)
+        *room += agg_recipe_bucket_label(NULL, 0, recipe, field, kept[i].bucket) + 1;
+    if (*room + 2 * next->n <= AGG_RECIPE_FILE_MAX) return SHOAL_OK;
+    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                    "the next recipe would have %zu prefixes, and a recipe has at most %zu bytes: ask for fewer "
+                    "prefixes (--max-prefixes)",
+                    next->n, AGG_RECIPE_FILE_MAX);
+}
+
 static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe, uint32_t field,
                              const sequence *kept)
 {
-    const size_t room = SHOAL_TOKEN_TEXT_MAX + 1;
+    size_t room = 0, used = 0;
+    shoal_err err = find_room(&room, error, next, recipe, field, kept);
+    if (err != SHOAL_OK) return err;
     next->texts = agg_alloc(error, next->n, sizeof *next->texts);
-    next->pool = agg_alloc(error, next->n, room);
+    next->pool = agg_alloc(error, room, 1);
     if (next->texts == NULL || next->pool == NULL) {
         agg_next_prefixes_release(next);
         return AGG_ERR_MEMORY;
     }
     next->least_count = next->n > 0 ? HUGE_VAL : 0;
     for (size_t i = 0; i < next->n; i++) {
-        char *text = next->pool + i * room;
-        next->texts[i] = (agg_text){text, agg_recipe_bucket_label(text, room, recipe, field, kept[i].bucket)};
+        char *text = next->pool + used;
+        next->texts[i] = (agg_text){text, agg_recipe_bucket_label(text, room - used, recipe, field, kept[i].bucket)};
+        used += next->texts[i].len + 1;
         next->least_count = fmin(next->least_count, kept[i].count);
         next->kept_count += kept[i].count;
     }
-    qsort(next->texts, next->n, sizeof *next->texts, by_text);
+    if (next->n > 0) qsort(next->texts, next->n, sizeof *next->texts, by_text);
     return SHOAL_OK;
 }
 
@@ -147,6 +164,11 @@ shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error, co
     }
     free(all);
     return err;
+}
+
+uint64_t agg_next_prefixes_memory(const shoal_recipe *recipe, uint32_t field)
+{
+    return recipe->encoding.fields[field].size * (sizeof(sequence) + 2 * sizeof(double)); // scores, and those in order
 }
 
 void agg_next_prefixes_release(agg_next_prefixes *next)

@@ -163,6 +163,12 @@ shoal_err agg_next_trie_find(agg_next_trie *next, agg_error *error, const agg_re
     return SHOAL_OK;
 }
 
+uint64_t agg_next_trie_memory(const shoal_recipe *recipe, size_t n_cells)
+{
+    return (n_cells + 1) * (uint64_t)(AGG_TRIE_TEXT_MAX + 2 * sizeof(agg_text)) +
+           SHOAL_KNOWN_MAX * sizeof(agg_text) * (recipe->passes > 1);
+}
+
 void agg_next_trie_release(agg_next_trie *next)
 {
     free(next->starts);

@@ -48,4 +48,7 @@ shoal_err agg_next_trie_find(agg_next_trie *next, agg_error *error, const agg_re
                              const agg_trie_layer *layer, const agg_next_trie_wish *wish) SHOAL_MUST_CHECK;
 void agg_next_trie_release(agg_next_trie *next);
 
+// Returns: the bytes that finding takes of a layer of so many cells.
+uint64_t agg_next_trie_memory(const shoal_recipe *recipe, size_t n_cells);
+
 #endif

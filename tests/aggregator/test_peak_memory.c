@@ -170,6 +170,60 @@ static void discovers(void)
     CHECK(run("discover --recipe recipe --memory 100M --threads 1 acc") == 0);
 }
 
+// A round of a recipe whose one field is told by `field`. Its devices hold `counts`.
+static void write_round(const char *mechanism, const char *parameters, void (*field)(FILE *), const char *counts)
+{
+    FILE *recipe = fopen("recipe", "w"), *held = fopen("counts", "w");
+    if (recipe == NULL || held == NULL) abort();
+    fprintf(recipe,
+            "{\"recipe\":\"peak-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"mechanism\":\"%s\","
+            "\"parameters\":{%s},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"encoding\":[",
+            mechanism, parameters);
+    field(recipe);
+    fputs("]}", recipe);
+    fputs(counts, held);
+    fclose(recipe);
+    fclose(held);
+    unlink("acc");
+    CHECK(run("simulate --recipe recipe --counts counts --devices 3000 --seed 1 -o batch") > 0);
+    CHECK(run("ingest --recipe recipe -o acc batch") > 0);
+}
+
+// 1,000 tokens behind 1,000 prefixes: a million cells.
+static void many_tokens(FILE *recipe)
+{
+    static const char *const names[] = {"prefixes", "tokens"};
+    fputs("{\"field\":\"f\"", recipe);
+    for (int list = 0; list < 2; list++) {
+        fprintf(recipe, ",\"%s\":[", names[list]);
+        for (int i = 0; i < 1000; i++) fprintf(recipe, "%s\"t%03d\"", i > 0 ? "," : "", i);
+        fputc(']', recipe);
+    }
+    fputc('}', recipe);
+}
+
+// Four characters behind each of 16 starts: seven million cells.
+static void many_starts(FILE *recipe)
+{
+    fputs("{\"field\":\"word\",\"step\":4,\"characters\":\"abcdefghijklmnopqrstuvwxyz\",\"starts\":[", recipe);
+    for (int i = 0; i < 16; i++) fprintf(recipe, "%s\"%c\"", i > 0 ? "," : "", 'a' + i);
+    fputs("]}", recipe);
+}
+
+static void rounds(void)
+{
+    write_round("hadamard", "\"epsilon\":8", many_tokens, "{\"f\":\"t001 t002\"}\t9\n{\"f\":\"t003 t004\"}\t1\n");
+    check_peak("round next --recipe recipe --memory 1G --threads 2 -o next acc");
+    CHECK(run("round next --recipe recipe --memory 60M -o none acc") == 0);
+    CHECK(access("none", F_OK) != 0);
+    write_round("trie", "\"epsilon\":12,\"contributions\":1,\"sampler\":\"random\",\"depth\":10,\"max_prefixes\":10000",
+                many_starts, "abcdefgh\t5\nbacked\t1\n");
+    check_peak("discover --recipe recipe --memory 1G --threads 2 acc");
+    CHECK(run("discover --recipe recipe --memory 60M acc") == 0);
+    check_peak("round next --recipe recipe --memory 1G --threads 2 -o next acc");
+    unlink("next");
+}
+
 // A file of many values, and batches of large records.
 static void simulations(void)
 {
@@ -263,6 +317,7 @@ int main(int argc, char **argv)
     estimates();
     refusal();
     discovers();
+    rounds();
     simulations();
     demos();
     joints();
