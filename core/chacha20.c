@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChaCha20 (RFC 8439), block by block, and which machines make several side by side (chacha20_lanes.h). See chacha20.h.
+// ChaCha20 (RFC 8439), block by block, and which machines make it in vectors (chacha20_lanes.h). See chacha20.h.
 #include "chacha20.h"
 
 #include "bytes.h"
@@ -44,7 +44,7 @@ static void start(uint32_t state[16], const uint32_t key[8], const uint32_t tail
     memcpy(state + 12, tail, 4 * sizeof *tail);
 }
 
-static void one_block(uint8_t out[64], const uint32_t state[16])
+void shoal_chacha20_portable(uint8_t out[64], const uint32_t state[16])
 {
     uint32_t x[16];
     memcpy(x, state, sizeof x);
@@ -53,13 +53,22 @@ static void one_block(uint8_t out[64], const uint32_t state[16])
     wipe(x, sizeof x);
 }
 
+static void one_block(uint8_t out[64], const uint32_t state[16])
+{
+#ifdef SHOAL_CHACHA20_V128
+    shoal_chacha20_v128_row(out, state);
+#else
+    shoal_chacha20_portable(out, state);
+#endif
+}
+
 // Writes as many blocks as go side by side on this machine, but no more than n. Returns: how many.
 static uint32_t some_blocks(uint8_t *out, uint32_t n, const uint32_t state[16])
 {
 #ifdef SHOAL_X86
     if (n >= 8 && __builtin_cpu_supports("avx512vl")) {
-        shoal_chacha20_avx512(out, state);
-        return 8;
+        (n >= 16 ? shoal_chacha20_avx512_16 : shoal_chacha20_avx512)(out, state);
+        return n >= 16 ? 16 : 8;
     }
     if (n >= 8 && __builtin_cpu_supports("avx2")) {
         shoal_chacha20_avx2(out, state);

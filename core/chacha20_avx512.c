@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight ChaCha20 blocks side by side where AVX-512 has an instruction that rotates; see chacha20_lanes.h. Sixteen in vectors of 512
-// bits were 1.2 times as fast a block, and no record needs as many twice.
+// Eight ChaCha20 blocks side by side where AVX-512 has an instruction that rotates; see chacha20_lanes.h.
 #include "chacha20_lanes.h"
 #define LANES 8
 #include "chacha20_body.h"

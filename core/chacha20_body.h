@@ -4,8 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "bytes.h"
-
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef uint32_t four __attribute__((vector_size(16)));
 
@@ -30,13 +28,21 @@ typedef uint8_t lane_bytes __attribute__((vector_size(4 * LANES)));
 #define ROTATED_8(x) ((x) << 8 | (x) >> 24)
 #endif
 
-#if LANES == 8
+// Numbers of lanes, and a shuffle that does the same in each 16 bytes.
+#if LANES == 16
+#define FIRST_LANES ((lanes){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+#define SHUFFLED(x, y, a, b, c, d)                                                                                     \
+    __builtin_shufflevector(x, y, a, b, c, d, (a) + 4, (b) + 4, (c) + 4, (d) + 4, (a) + 8, (b) + 8, (c) + 8, (d) + 8,  \
+                            (a) + 12, (b) + 12, (c) + 12, (d) + 12)
+#elif LANES == 8
 #define FIRST_LANES ((lanes){0, 1, 2, 3, 4, 5, 6, 7})
+#define SHUFFLED(x, y, a, b, c, d) __builtin_shufflevector(x, y, a, b, c, d, (a) + 4, (b) + 4, (c) + 4, (d) + 4)
 #else
 #define FIRST_LANES ((lanes){0, 1, 2, 3})
+#define SHUFFLED(x, y, a, b, c, d) __builtin_shufflevector(x, y, a, b, c, d)
 #endif
 
-static inline void quarter_rounds(lanes x[16], int a, int b, int c, int d)
+static inline void quarter_rounds(lanes *x, int a, int b, int c, int d)
 {
     x[a] += x[b];
     x[d] ^= x[a];
@@ -66,19 +72,33 @@ static inline void permute_lanes(lanes x[16])
     }
 }
 
-// Lanes 4 g to 4 g + 3 of four words to the same words of four blocks: a transposition of 4 x 4.
-static inline void store_four(uint8_t *out, const lanes words[4], int g)
+static inline void store_four(uint8_t *out, four words)
 {
-    four a, b, c, d;
-    memcpy(&a, (const uint8_t *)&words[0] + 16 * g, 16);
-    memcpy(&b, (const uint8_t *)&words[1] + 16 * g, 16);
-    memcpy(&c, (const uint8_t *)&words[2] + 16 * g, 16);
-    memcpy(&d, (const uint8_t *)&words[3] + 16 * g, 16);
-    four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    four ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    four rows[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
-                    __builtin_shufflevector(ef, gh, 0, 1, 4, 5), __builtin_shufflevector(ef, gh, 2, 3, 6, 7)};
-    for (int i = 0; i < 4; i++) memcpy(out + 64 * (4 * g + i), &rows[i], 16);
+    memcpy(out, &words, sizeof words);
+}
+
+// One row of a transposition, that holds four words of every fourth block, to these blocks.
+static inline void store_row(uint8_t *out, lanes row)
+{
+    store_four(out, __builtin_shufflevector(row, row, 0, 1, 2, 3));
+#if LANES >= 8
+    store_four(out + 4 * 64, __builtin_shufflevector(row, row, 4, 5, 6, 7));
+#endif
+#if LANES == 16
+    store_four(out + 8 * 64, __builtin_shufflevector(row, row, 8, 9, 10, 11));
+    store_four(out + 12 * 64, __builtin_shufflevector(row, row, 12, 13, 14, 15));
+#endif
+}
+
+// Four words of every block to where they belong: transpositions of 4 x 4. The compiler keeps the words in registers: nothing is stored that would have to be wiped.
+static inline void store_words(uint8_t *out, lanes a, lanes b, lanes c, lanes d)
+{
+    lanes ab = SHUFFLED(a, b, 0, LANES, 1, LANES + 1), cd = SHUFFLED(c, d, 0, LANES, 1, LANES + 1);
+    lanes ef = SHUFFLED(a, b, 2, LANES + 2, 3, LANES + 3), gh = SHUFFLED(c, d, 2, LANES + 2, 3, LANES + 3);
+    store_row(out, SHUFFLED(ab, cd, 0, 1, LANES, LANES + 1));
+    store_row(out + 64, SHUFFLED(ab, cd, 2, 3, LANES + 2, LANES + 3));
+    store_row(out + 2 * 64, SHUFFLED(ef, gh, 0, 1, LANES, LANES + 1));
+    store_row(out + 3 * 64, SHUFFLED(ef, gh, 2, 3, LANES + 2, LANES + 3));
 }
 
 // x += the state of LANES blocks: the same in every lane but for the counter.
@@ -97,7 +117,5 @@ static inline void blocks_of_lanes(uint8_t *out, const uint32_t state[16])
     add_state(x, state);
     permute_lanes(x);
     add_state(x, state);
-    for (int w = 0; w < 16; w += 4)
-        for (int g = 0; g < LANES / 4; g++) store_four(out + 4 * w, x + w, g);
-    wipe(x, sizeof x);
+    for (int w = 0; w < 16; w += 4) store_words(out + 4 * w, x[w], x[w + 1], x[w + 2], x[w + 3]);
 }

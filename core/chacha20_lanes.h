@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChaCha20 blocks side by side, for instruction sets that have vectors. Private to chacha20*.c. The reference is chacha20.c,
-// block by block; all give the same bytes.
+// ChaCha20 blocks in vectors, for instruction sets that have them. Private to chacha20*.c. The reference is
+// shoal_chacha20_portable, block by block in plain C; all give the same bytes.
 #ifndef SHOAL_CHACHA20_LANES_H
 #define SHOAL_CHACHA20_LANES_H
 
@@ -12,11 +12,17 @@
 #define SHOAL_CHACHA20_V128
 #endif
 
-// Writes four consecutive blocks. state: that of the first; words 12 and 13 are the 64-bit counter
+// Writes one block.
+void shoal_chacha20_portable(uint8_t out[64], const uint32_t state[16]);
+
+// Write one block, its rows in four vectors, and four consecutive blocks, a block in each lane.
+//   state: that of the first; words 12 and 13 are the 64-bit counter
+void shoal_chacha20_v128_row(uint8_t out[64], const uint32_t state[16]);
 void shoal_chacha20_v128(uint8_t out[4 * 64], const uint32_t state[16]);
 
-// Write eight, on machines that have AVX2, or AVX-512 (F and VL). Only where SHOAL_X86 is defined.
+// Write eight, on machines that have AVX2, or AVX-512 (F and VL), and sixteen. Only where SHOAL_X86 is defined.
 void shoal_chacha20_avx2(uint8_t out[8 * 64], const uint32_t state[16]);
 void shoal_chacha20_avx512(uint8_t out[8 * 64], const uint32_t state[16]);
+void shoal_chacha20_avx512_16(uint8_t out[16 * 64], const uint32_t state[16]);
 
 #endif

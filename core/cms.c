@@ -19,6 +19,7 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
                       shoal_rng *rng)
 {
     (void)permanent;
+    shoal_rng_expect_words(rng, (part->m + 63) / 64);
     uint32_t j = part->first_row + (uint32_t)shoal_rng_below(rng, part->k);
     uint32_t column = shoal_column(part, j, item, rng);
     store32_le(record, j);

@@ -19,18 +19,48 @@ void shoal_rng_init_stream(shoal_rng *rng, const uint8_t seed[32], uint64_t stre
     rng->used = sizeof rng->buffer;
 }
 
-static void refill(shoal_rng *rng)
+// Rounds of coins that are made at once: 15 words of 16 are decided by then.
+#define ROUNDS_AHEAD 10
+
+// Bytes that are made and not given out yet.
+static uint32_t left_of(const shoal_rng *rng)
 {
-    shoal_chacha20_blocks(rng->buffer, SHOAL_RNG_BLOCKS, rng->key, rng->block, rng->nonce);
-    rng->block += SHOAL_RNG_BLOCKS;
-    rng->used = 0;
+    return (uint32_t)sizeof rng->buffer - rng->used;
+}
+
+// Makes n more blocks behind what is left; there is room for them.
+static void make_blocks(shoal_rng *rng, uint32_t n)
+{
+    uint32_t left = left_of(rng), start = (uint32_t)sizeof rng->buffer - 64 * n;
+    memmove(rng->buffer + start - left, rng->buffer + rng->used, left);
+    rng->used = start - left;
+    shoal_chacha20_blocks(rng->buffer + start, n, rng->key, rng->block, rng->nonce);
+    rng->block += n;
+}
+
+// Makes what words of coins draw, a block each or a little less, as far as there is room. One alone is for the last word.
+static void make_words(shoal_rng *rng, size_t n_words)
+{
+    uint32_t room = rng->used / 64;
+    if (n_words > SHOAL_RNG_USUAL_BLOCKS && room >= SHOAL_RNG_MANY_BLOCKS) {
+        make_blocks(rng, SHOAL_RNG_MANY_BLOCKS);
+    } else if (n_words > 1 && room >= SHOAL_RNG_USUAL_BLOCKS) {
+        make_blocks(rng, SHOAL_RNG_USUAL_BLOCKS);
+    } else if (room >= 1) {
+        make_blocks(rng, 1);
+    }
+}
+
+void shoal_rng_expect_words(shoal_rng *rng, size_t n_words)
+{
+    if (left_of(rng) < 8 * ROUNDS_AHEAD) make_words(rng, n_words);
 }
 
 void shoal_rng_bytes(shoal_rng *rng, uint8_t *out, size_t len)
 {
     while (len > 0) {
-        if (rng->used == sizeof rng->buffer) refill(rng);
-        size_t n = sizeof rng->buffer - rng->used;
+        if (left_of(rng) == 0) make_blocks(rng, SHOAL_RNG_USUAL_BLOCKS);
+        size_t n = left_of(rng);
         if (n > len) n = len;
         memcpy(out, rng->buffer + rng->used, n);
         rng->used += (uint32_t)n;
@@ -41,7 +71,7 @@ void shoal_rng_bytes(shoal_rng *rng, uint8_t *out, size_t len)
 
 uint64_t shoal_rng_u64(shoal_rng *rng)
 {
-    if (sizeof rng->buffer - rng->used >= 8) {
+    if (left_of(rng) >= 8) {
         uint64_t x = load64_le(rng->buffer + rng->used);
         rng->used += 8;
         return x;
@@ -91,9 +121,6 @@ static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
     l->open = still;
 }
 
-// Rounds that are made at once, if the buffer has the draws of so many: 15 words of 16 are decided by then.
-#define ROUNDS_AHEAD 10
-
 // A compiler that is told to make code small (-Os, -Oz) gets the one loop that suffices.
 #ifdef __OPTIMIZE_SIZE__
 #define IS_AHEAD 0
@@ -101,18 +128,37 @@ static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
 #define IS_AHEAD 1
 #endif
 
-// The rounds of most words without a branch on how many there are. Those behind the fixed ones change nothing once no
-// lane is open; their draws are then not taken.
-static inline void compare_ahead(lanes *l, shoal_rng *rng, const uint64_t bits[ROUNDS_AHEAD])
+// The threshold's bits as the rounds made at once take them, each in all lanes.
+typedef struct rounds {
+    uint64_t zero[ROUNDS_AHEAD];     // where the bit is 0
+    uint64_t turn[ROUNDS_AHEAD + 1]; // where the bit differs from the one before; in front of and behind them all is 0
+} rounds;
+
+static void rounds_of(rounds *r, uint64_t threshold)
 {
-    const uint8_t *from = rng->buffer + rng->used;
-    uint32_t used = 8 * SHOAL_RNG_FIXED_ROUNDS;
+    uint64_t before = 0;
     for (int round = 0; round < ROUNDS_AHEAD; round++) {
-        uint32_t is_drawn = round >= SHOAL_RNG_FIXED_ROUNDS && l->open != 0;
-        used += 8 * is_drawn;
-        compare_bit(l, load64_le(from + 8 * round), bits[round]);
+        uint64_t bit = bit_of(threshold, 63 - round);
+        r->zero[round] = ~bit;
+        r->turn[round] = bit ^ before;
+        before = bit;
     }
-    rng->used += used;
+    r->turn[ROUNDS_AHEAD] = before;
+}
+
+// The rounds of most words without a branch on how many there are. Those behind the fixed ones change nothing once no lane is open;
+// their draws are then not taken. Returns: bytes taken.
+// A lane that a bit 1 decides is open before that round and not behind it: the sum over these rounds, where neighbours cancel.
+static inline uint32_t compare_ahead(lanes *l, const uint8_t *from, const rounds *r)
+{
+    uint32_t taken = 8 * SHOAL_RNG_FIXED_ROUNDS;
+    for (int round = 0; round < ROUNDS_AHEAD; round++) {
+        if (round >= SHOAL_RNG_FIXED_ROUNDS) taken += (uint32_t)(l->open != 0) * 8;
+        l->less ^= l->open & r->turn[round];
+        l->open &= load64_le(from + 8 * round) ^ r->zero[round];
+    }
+    l->less ^= l->open & r->turn[ROUNDS_AHEAD];
+    return taken;
 }
 
 // Whether the threshold has a bit at or below a position. Where it has none, an open lane's number is not below it: its
@@ -124,18 +170,19 @@ static inline int has_bits_below(uint64_t threshold, int position)
 
 void shoal_rng_bernoulli_words(shoal_rng *rng, uint64_t *words, size_t n_words, uint64_t threshold)
 {
-    uint64_t bits[ROUNDS_AHEAD];
-    for (int round = 0; round < ROUNDS_AHEAD; round++) bits[round] = bit_of(threshold, 63 - round);
+    rounds ahead;
+    rounds_of(&ahead, threshold);
     int is_long = IS_AHEAD && has_bits_below(threshold, 64 - ROUNDS_AHEAD);
     for (size_t i = 0; i < n_words; i++) {
         lanes l = {0, UINT64_MAX};
         int position = 63 - SHOAL_RNG_FIXED_ROUNDS;
-        if (is_long && sizeof rng->buffer - rng->used >= 8 * ROUNDS_AHEAD) {
-            compare_ahead(&l, rng, bits);
+        if (is_long) {
+            while (left_of(rng) < 8 * ROUNDS_AHEAD) make_words(rng, n_words - i);
+            rng->used += compare_ahead(&l, rng->buffer + rng->used, &ahead);
             position = 63 - ROUNDS_AHEAD;
         } else {
             for (int round = 0; round < SHOAL_RNG_FIXED_ROUNDS; round++)
-                compare_bit(&l, shoal_rng_u64(rng), bits[round]);
+                compare_bit(&l, shoal_rng_u64(rng), bit_of(threshold, 63 - round));
         }
         for (; l.open != 0 && has_bits_below(threshold, position); position--)
             compare_bit(&l, shoal_rng_u64(rng), bit_of(threshold, position));

@@ -10,15 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Blocks made at once: as many as go side by side, and half of what a record of 1,024 bits takes. The output does not depend on it.
-#define SHOAL_RNG_BLOCKS 8
+// Blocks made ahead, where nothing says that more will be drawn, and for long records. The output depends on neither: where eight go
+// side by side they cost little more than one, and sixteen half as much again. Room is for a little that is left, besides.
+#define SHOAL_RNG_USUAL_BLOCKS 8
+#define SHOAL_RNG_MANY_BLOCKS 16
+#define SHOAL_RNG_BLOCKS (SHOAL_RNG_MANY_BLOCKS + 2)
 
 typedef struct shoal_rng {
     uint32_t key[8];
     uint32_t nonce[2];                     // stream number
     uint64_t block;                        // next block of the stream
-    uint32_t used;                         // bytes of `buffer` already given out
-    uint8_t buffer[64 * SHOAL_RNG_BLOCKS]; // key stream made ahead
+    uint32_t used;                         // where in `buffer` the next byte lies
+    uint8_t buffer[64 * SHOAL_RNG_BLOCKS]; // key stream made ahead, up to the end of the buffer
 } shoal_rng;
 
 // Starts stream 0 of `seed`.
@@ -39,6 +42,10 @@ uint64_t shoal_rng_u64(shoal_rng *rng);
 //   n: 1 .. 2^64-1; n = 1 consumes nothing
 // Timing: depends on the draws and on n, which are public.
 uint64_t shoal_rng_below(shoal_rng *rng, uint64_t n);
+
+// Makes at once what n_words words of coins are likely to draw, as far as the buffer holds it. Changes no draw: it is for those who
+// draw something else first, when eight blocks would be made where sixteen are needed.
+void shoal_rng_expect_words(shoal_rng *rng, size_t n_words);
 
 // Returns: 1 with probability exactly threshold / 2^64, else 0. One u64 draw.
 uint32_t shoal_rng_bernoulli(shoal_rng *rng, uint64_t threshold);

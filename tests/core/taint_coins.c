@@ -28,10 +28,10 @@ static int depends(const setting *s, int is_item_secret)
     uint8_t seed[32] = {3}, any = 0;
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
-    CHECK(shoal_rng_u64(&rng) != 0); // fills the buffer
-    rng.used = 0;
+    CHECK(shoal_rng_u64(&rng) != 0); // makes the draws ahead
+    rng.used -= 8;
     if (is_item_secret) VALGRIND_MAKE_MEM_UNDEFINED(&item, sizeof item);
-    VALGRIND_MAKE_MEM_UNDEFINED(rng.buffer + 8 * s->coin, 8);
+    VALGRIND_MAKE_MEM_UNDEFINED(rng.buffer + rng.used + 8 * s->coin, 8);
     shoal_mechanism_by_id(s->mechanism)->randomize(record, &part, item, NULL, &rng);
     CHECK(VALGRIND_GET_VBITS(record, marks, part.record_size) == 1);
     VALGRIND_MAKE_MEM_DEFINED(record, part.record_size); // a finished record is public

@@ -74,8 +74,9 @@ typedef void (*side_by_side)(uint8_t *out, const uint32_t state[16]);
 // Blocks side by side are those that the reference makes one by one, also where the low word of the counter, or all of it, wraps.
 static void check_variant(side_by_side variant, uint64_t n)
 {
-    const uint64_t counters[] = {0, 1, 0xfffffffe, 0xfffffffffffffffb, 0x123456789abcdef0};
-    uint8_t made[8 * 64], one[64];
+    const uint64_t counters[] = {
+        0, 1, 0xfffffff4, 0xfffffffe, 0xfffffffffffffff1, 0xfffffffffffffffb, 0x123456789abcdef0};
+    uint8_t made[16 * 64], one[64];
     uint32_t state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     for (uint32_t i = 4; i < 16; i++) state[i] = 0x9e3779b9u * i;
     for (uint32_t c = 0; c < sizeof counters / sizeof counters[0]; c++) {
@@ -84,8 +85,9 @@ static void check_variant(side_by_side variant, uint64_t n)
         variant(made, state);
         for (uint64_t i = 0; i < n; i++) {
             uint64_t counter = counters[c] + i;
-            const uint32_t tail[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), state[14], state[15]};
-            shoal_chacha20_block(one, state + 4, tail);
+            state[12] = (uint32_t)counter;
+            state[13] = (uint32_t)(counter >> 32);
+            shoal_chacha20_portable(one, state);
             CHECK(memcmp(made + 64 * i, one, 64) == 0);
         }
     }
@@ -94,11 +96,15 @@ static void check_variant(side_by_side variant, uint64_t n)
 static void variants_agree(void)
 {
 #ifdef SHOAL_CHACHA20_V128
+    check_variant(shoal_chacha20_v128_row, 1);
     check_variant(shoal_chacha20_v128, 4);
 #endif
 #ifdef SHOAL_X86
     if (__builtin_cpu_supports("avx2")) check_variant(shoal_chacha20_avx2, 8);
-    if (__builtin_cpu_supports("avx512vl")) check_variant(shoal_chacha20_avx512, 8);
+    if (__builtin_cpu_supports("avx512vl")) {
+        check_variant(shoal_chacha20_avx512, 8);
+        check_variant(shoal_chacha20_avx512_16, 16);
+    }
 #endif
     (void)check_variant;
 }
@@ -107,12 +113,12 @@ static void variants_agree(void)
 static void any_number_of_blocks(void)
 {
     const uint32_t key[8] = {1, 2, 3, 4, 5, 6, 7, 8}, nonce[2] = {9, 10};
-    uint8_t whole[24 * 64], made[25 * 64];
-    for (uint32_t i = 0; i < 24; i++) {
+    uint8_t whole[40 * 64], made[41 * 64];
+    for (uint32_t i = 0; i < 40; i++) {
         const uint32_t tail[4] = {0xfffffff8u + i, i < 8 ? 7 : 8, nonce[0], nonce[1]};
         shoal_chacha20_block(whole + (size_t)64 * i, key, tail);
     }
-    for (uint32_t n = 0; n <= 24; n++) {
+    for (uint32_t n = 0; n <= 40; n++) {
         memset(made, 0xa5, sizeof made);
         shoal_chacha20_blocks(made, n, key, 0x7fffffff8, nonce);
         CHECK(memcmp(made, whole, (size_t)64 * n) == 0);
@@ -228,15 +234,16 @@ static void sliced_coin_takes_its_draws(void)
 {
     const uint64_t thresholds[] = {
         1, (uint64_t)1 << 54, (uint64_t)1 << 55, (uint64_t)3 << 58, 2198905795380358826, UINT64_MAX};
-    uint8_t seed[32] = {5}, skipped[64 * SHOAL_RNG_BLOCKS];
+    uint8_t seed[32] = {5}, skipped[64 * SHOAL_RNG_USUAL_BLOCKS];
     for (uint32_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++) {
         for (uint32_t skip = 0; skip < sizeof skipped; skip += 3) {
             shoal_rng rng, other;
             uint64_t coins[20];
             shoal_rng_init_stream(&rng, seed, skip);
+            if (skip % 4 < 2) shoal_rng_expect_words(&rng, skip % 20);
             shoal_rng_bytes(&rng, skipped, skip);
             if (skip % 2 == 0) { // the first lane is the threshold itself
-                for (uint32_t at = skip, bit = 64; bit-- > 0 && at + 8 <= sizeof rng.buffer; at += 8)
+                for (uint32_t at = rng.used, bit = 64; bit-- > 0 && at + 8 <= sizeof rng.buffer; at += 8)
                     rng.buffer[at] = (uint8_t)((rng.buffer[at] & 0xfe) | (thresholds[i] >> bit & 1));
             }
             other = rng;
