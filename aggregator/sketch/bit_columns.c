@@ -121,4 +121,4 @@ static void empty(uint32_t *counts, uint32_t m, uint8_t *planes)
     empty_planes(counts, m, planes);
 }
 
-const agg_bit_columns agg_bit_columns_portable = {add, keep, empty};
+const agg_bit_columns agg_bit_columns_portable = {add, keep, empty, 64};

@@ -24,6 +24,8 @@ typedef struct agg_bit_columns {
     void (*keep)(uint8_t *planes, uint32_t m, const uint8_t *const *vectors, uint32_t n);
     // Adds what the planes hold to the counts, and empties them.
     void (*empty)(uint32_t *counts, uint32_t m, uint8_t *planes);
+    // Vectors of a call of keep, a multiple of 16, beside which reading and writing the planes costs little.
+    uint32_t worth;
 } agg_bit_columns;
 
 extern const agg_bit_columns agg_bit_columns_portable, agg_bit_columns_avx2, agg_bit_columns_avx512;

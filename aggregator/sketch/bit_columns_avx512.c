@@ -129,4 +129,4 @@ static void empty(uint32_t *counts, uint32_t m, uint8_t *planes)
         empty_planes(counts, m, planes);
 }
 
-const agg_bit_columns agg_bit_columns_avx512 = {add, keep, empty};
+const agg_bit_columns agg_bit_columns_avx512 = {add, keep, empty, 16};

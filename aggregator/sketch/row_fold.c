@@ -9,8 +9,10 @@
 #include "agg_size.h"
 #include "bytes.h"
 
-#define LINE 64u                       // bytes of a cache line
-#define NEAR_VECTORS 127u              // vectors brought in together, of a row that lies in order
+#define LINE 64u          // bytes of a cache line
+#define NEAR_VECTORS 127u // vectors brought in together, of a row that lies in order: half of AGG_PLANES_MOST
+#define ASK_BYTES 4352u   // of vectors that are asked of memory together: of more at once, the machine loses time
+#define AHEAD 8448u       // bytes between what is counted and what is asked for
 #define THREAD_BYTES ((size_t)1 << 18) // of records to group, below which a thread costs more than it saves
 #define STREAM_BYTES ((size_t)1 << 20) // the same, of a row that lies in order
 
@@ -178,41 +180,80 @@ shoal_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8
 
 typedef struct one_row {
     uint32_t *counts; // m a thread
+    uint8_t *planes;  // agg_planes_size(m) a thread
     uint32_t m;
     const uint8_t *vectors;
     size_t stride;
     uint32_t count;
+    uint32_t step; // vectors that are counted together
     const agg_bit_columns *columns;
 } one_row;
 
-// One thread's share of the vectors, into counts of its own.
+// Asks memory for `len` bytes, for the second-level cache, without waiting for them: those before `end`.
+static void ask(const uint8_t *from, size_t len, const uint8_t *end)
+{
+    size_t left = (size_t)(end - from);
+    if (len > left) len = left;
+    for (size_t i = 0; i < len; i += LINE) __builtin_prefetch(from + i, 0, 2);
+}
+
+// One thread's share of the vectors, into counts of its own. They wait in planes, so that a few are counted at a time and memory works meanwhile.
 static void add_share(void *context, unsigned part, unsigned n_parts)
 {
     const one_row *row = context;
-    const uint8_t *near[NEAR_VECTORS];
+    const uint8_t *vectors[NEAR_VECTORS];
+    uint32_t first = (uint32_t)((uint64_t)row->count * part / n_parts), *counts = row->counts + (size_t)part * row->m;
     uint32_t end = (uint32_t)((uint64_t)row->count * (part + 1) / n_parts), size = (row->m + 7) / 8;
-    for (uint32_t first = (uint32_t)((uint64_t)row->count * part / n_parts); first < end; first += NEAR_VECTORS) {
-        uint32_t some = end - first < NEAR_VECTORS ? end - first : NEAR_VECTORS;
-        for (uint32_t i = 0; i < some; i++) near[i] = row->vectors + (first + i) * row->stride;
-        bring_near(near[0], (some - 1) * row->stride + size);
-        row->columns->add(row->counts + (size_t)part * row->m, row->m, near, some);
+    uint8_t *planes = row->planes + part * agg_planes_size(row->m);
+    size_t bytes = row->step * row->stride;
+    for (uint32_t kept = 0, some = 0; first < end; first += some) {
+        some = end - first < row->step ? end - first : row->step;
+        for (uint32_t i = 0; i < some; i++) vectors[i] = row->vectors + (first + i) * row->stride;
+        size_t left = (end - first - 1) * row->stride + size;
+        if (bytes > ASK_BYTES)
+            bring_near(vectors[0], (some - 1) * row->stride + size);
+        else if (left > AHEAD)
+            ask(vectors[0] + AHEAD, bytes, vectors[0] + left);
+        row->columns->keep(planes, row->m, vectors, some);
+        kept += some;
+        if (kept + row->step <= AGG_PLANES_MOST && some < end - first) continue;
+        row->columns->empty(counts, row->m, planes);
+        kept = 0;
     }
+}
+
+// Vectors that are counted together: few enough to ask for as many meanwhile, unless that is not worth it.
+static uint32_t step_of(const agg_bit_columns *columns, size_t stride)
+{
+    uint32_t step = columns->worth;
+    if (step * stride > ASK_BYTES) return NEAR_VECTORS;
+    while (2 * step * stride <= ASK_BYTES / 2 && 2 * step <= NEAR_VECTORS) step *= 2;
+    return step;
+}
+
+// Adds the threads' counts to the row's.
+static void add_threads(uint32_t *counts, const one_row *row, unsigned n_threads)
+{
+    for (unsigned part = 0; part < n_threads; part++)
+        for (uint32_t l = 0; l < row->m; l++) counts[l] += row->counts[(size_t)part * row->m + l];
 }
 
 shoal_err agg_one_row_fold(uint32_t *counts, uint32_t m, agg_error *error, const uint8_t *vectors, size_t stride,
                            uint32_t count, unsigned n_threads)
 {
-    one_row row = {counts, m, vectors, stride, count, agg_bit_columns_of(agg_cpu_chosen())};
+    const agg_bit_columns *columns = agg_bit_columns_of(agg_cpu_chosen());
+    one_row row = {counts, NULL, m, vectors, stride, count, step_of(columns, stride), columns};
     n_threads = threads_for(n_threads, stride * count, STREAM_BYTES);
-    if (n_threads < 2) {
-        add_share(&row, 0, 1);
-        return SHOAL_OK;
+    row.planes = agg_alloc(error, n_threads, agg_planes_size(m));
+    if (row.planes != NULL && n_threads > 1) row.counts = agg_alloc(error, n_threads, m * sizeof *row.counts);
+    if (row.planes == NULL || row.counts == NULL) {
+        free(row.planes);
+        return AGG_ERR_MEMORY;
     }
-    row.counts = agg_alloc(error, n_threads, m * sizeof *row.counts);
-    if (row.counts == NULL) return AGG_ERR_MEMORY;
     agg_parallel(n_threads, add_share, &row);
-    for (unsigned part = 0; part < n_threads; part++)
-        for (uint32_t l = 0; l < m; l++) counts[l] += row.counts[(size_t)part * m + l];
+    free(row.planes);
+    if (n_threads < 2) return SHOAL_OK;
+    add_threads(counts, &row, n_threads);
     free(row.counts);
     return SHOAL_OK;
 }

@@ -168,23 +168,40 @@ static void groups_by_row(void **state)
         }
 }
 
+static void check_one_row(const some_records *r)
+{
+    agg_error error;
+    uint32_t *expected = calloc(r->m, sizeof *expected), *got = calloc(r->m, sizeof *got);
+    assert_non_null(expected);
+    assert_non_null(got);
+    for (uint32_t i = 0; i < r->count; i++) add_by_definition(expected, r->m, r->bytes + i * r->stride + 4);
+    for (unsigned n_threads = 1; n_threads < 5; n_threads++) {
+        memset(got, 0, r->m * sizeof *got);
+        assert_ok(agg_one_row_fold(got, r->m, &error, r->bytes + 4, r->stride, r->count, n_threads));
+        assert_memory_equal(got, expected, r->m * sizeof *got);
+    }
+    free(expected);
+    free(got);
+}
+
+// Vectors of which many, sixteen or half of what planes hold are counted at a time, random and all ones.
 static void one_row_in_order(void **state)
 {
-    static const uint32_t counts_of[] = {0, 1, 126, 127, 128, 255, 1000, 40001};
+    static const uint32_t counts_of[] = {0, 1, 15, 16, 17, 126, 127, 128, 240, 254, 255, 256, 1000};
+    static const uint32_t widths[] = {1, 70, 1024, 1600, 4099};
     (void)state;
-    for (size_t c = 0; c < sizeof counts_of / sizeof counts_of[0]; c++) {
-        some_records r;
-        agg_error error;
-        uint32_t expected[1024] = {0};
-        make_rows(&r, counts_of[c], 1, 1024, 0);
-        for (uint32_t i = 0; i < r.count; i++) add_by_definition(expected, r.m, r.bytes + i * r.stride + 4);
-        for (unsigned n_threads = 1; n_threads < 5; n_threads++) {
-            uint32_t got[1024] = {0};
-            assert_ok(agg_one_row_fold(got, r.m, &error, r.bytes + 4, r.stride, r.count, n_threads));
-            assert_memory_equal(got, expected, sizeof got);
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++)
+        for (unsigned kind = 0; kind < 2; kind++) {
+            some_records r;
+            for (size_t c = 0; c < sizeof counts_of / sizeof counts_of[0]; c++) {
+                make_rows(&r, counts_of[c], 1, widths[w], kind);
+                check_one_row(&r);
+                free(r.bytes);
+            }
+            make_rows(&r, 3000000 / widths[w] < 20001 ? 3000000 / widths[w] : 20001, 1, widths[w], kind);
+            check_one_row(&r);
+            free(r.bytes);
         }
-        free(r.bytes);
-    }
 }
 
 // More than the planes hold, of the largest number a column can have.
