@@ -75,6 +75,6 @@ static inline void F(vector_expand)(FE *vector, size_t n, shoal_xof *xof)
     uint8_t bytes[sizeof(FE)];
     for (size_t i = 0; i < n;) {
         shoal_xof_squeeze(bytes, sizeof bytes, xof);
-        i += F(load)(&vector[i], bytes);
+        i += (size_t)F(load)(&vector[i], bytes);
     }
 }

@@ -232,7 +232,8 @@ uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, 
     uint64_t size = part->size, block = size < BLOCK ? size : BLOCK;
     uint64_t held = cells_held(max_prefixes > 0 ? max_prefixes : recipe->max_prefixes);
     if (held > size) held = size;
-    uint64_t scoring = block * (sizeof(uint64_t) + sizeof(agg_count)) + agg_estimator_memory(part, block, n_threads);
+    uint64_t scoring =
+        block * (sizeof(uint64_t) + sizeof(agg_count)) + agg_estimator_memory(part, (size_t)block, n_threads);
     uint64_t after = size * sizeof(double) > held * sizeof(agg_trie_cell) ? size * sizeof(double) // in order of size
                                                                           : held * sizeof(agg_trie_cell);
     return size * (1 + sizeof(double)) + (scoring > after ? scoring : after);

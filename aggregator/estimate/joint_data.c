@@ -26,7 +26,8 @@ typedef struct tuple {
 
 static size_t slot_of(const row_table *table, const double *row)
 {
-    size_t bytes = table->n * sizeof *row, at = shoal_checksum_of((const uint8_t *)row, bytes) & (table->n_slots - 1);
+    size_t bytes = table->n * sizeof *row;
+    size_t at = (size_t)shoal_checksum_of((const uint8_t *)row, bytes) & (table->n_slots - 1);
     while (table->slots[at] != 0 && memcmp(table->rows + (size_t)(table->slots[at] - 1) * table->n, row, bytes) != 0)
         at = (at + 1) & (table->n_slots - 1);
     return at;
