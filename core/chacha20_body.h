@@ -7,7 +7,8 @@
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef uint32_t four __attribute__((vector_size(16)));
 
-// Where there is no rotation, but any shuffle of bytes in one instruction, two of the four rotations are that.
+// Where there is no rotation, but a shuffle of bytes in one instruction, rotating by 16 is that, and by 8 too; but engines of
+// WebAssembly make a shuffle of 16 bits quickly and one of bytes slowly.
 #if (defined(__wasm_simd128__) || defined(__SSSE3__)) && !defined(__AVX512VL__)
 typedef uint8_t lane_bytes __attribute__((vector_size(4 * LANES)));
 #define BYTES_ROTATED(from, a, b, c, d)                                                                                \
@@ -22,9 +23,12 @@ typedef uint8_t lane_bytes __attribute__((vector_size(4 * LANES)));
     (lanes) __builtin_shufflevector((lane_bytes)(x), (lane_bytes)(x), BYTES_ROTATED(0, a, b, c, d))
 #endif
 #define ROTATED_16(x) ROTATED(x, 2, 3, 0, 1)
-#define ROTATED_8(x) ROTATED(x, 3, 0, 1, 2)
 #else
 #define ROTATED_16(x) ((x) << 16 | (x) >> 16)
+#endif
+#if defined(ROTATED) && !defined(__wasm_simd128__)
+#define ROTATED_8(x) ROTATED(x, 3, 0, 1, 2)
+#else
 #define ROTATED_8(x) ((x) << 8 | (x) >> 24)
 #endif
 

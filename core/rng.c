@@ -151,14 +151,14 @@ static void rounds_of(rounds *r, uint64_t threshold)
 // A lane that a bit 1 decides is open before that round and not behind it: the sum over these rounds, where neighbours cancel.
 static inline uint32_t compare_ahead(lanes *l, const uint8_t *from, const rounds *r)
 {
-    uint32_t taken = 8 * SHOAL_RNG_FIXED_ROUNDS;
+    uint32_t taken = SHOAL_RNG_FIXED_ROUNDS;
     for (int round = 0; round < ROUNDS_AHEAD; round++) {
-        if (round >= SHOAL_RNG_FIXED_ROUNDS) taken += (uint32_t)(l->open != 0) * 8;
+        if (round >= SHOAL_RNG_FIXED_ROUNDS) taken += l->open != 0;
         l->less ^= l->open & r->turn[round];
         l->open &= load64_le(from + 8 * round) ^ r->zero[round];
     }
     l->less ^= l->open & r->turn[ROUNDS_AHEAD];
-    return taken;
+    return 8 * taken;
 }
 
 // Whether the threshold has a bit at or below a position. Where it has none, an open lane's number is not below it: its
@@ -168,24 +168,48 @@ static inline int has_bits_below(uint64_t threshold, int position)
     return position >= 0 && (threshold & (((uint64_t)2 << position) - 1)) != 0;
 }
 
-void shoal_rng_bernoulli_words(shoal_rng *rng, uint64_t *words, size_t n_words, uint64_t threshold)
+// The rounds from `position` on, one by one.
+static void compare_rest(lanes *l, shoal_rng *rng, uint64_t threshold, int position)
+{
+    for (; l->open != 0 && has_bits_below(threshold, position); position--)
+        compare_bit(l, shoal_rng_u64(rng), bit_of(threshold, position));
+}
+
+// Words whose rounds are made at once. Where the next word begins is what this waits for: not in memory.
+static void words_ahead(shoal_rng *rng, uint64_t *words, size_t n_words, uint64_t threshold)
 {
     rounds ahead;
     rounds_of(&ahead, threshold);
-    int is_long = IS_AHEAD && has_bits_below(threshold, 64 - ROUNDS_AHEAD);
+    uint32_t used = rng->used;
     for (size_t i = 0; i < n_words; i++) {
         lanes l = {0, UINT64_MAX};
-        int position = 63 - SHOAL_RNG_FIXED_ROUNDS;
-        if (is_long) {
-            while (left_of(rng) < 8 * ROUNDS_AHEAD) make_words(rng, n_words - i);
-            rng->used += compare_ahead(&l, rng->buffer + rng->used, &ahead);
-            position = 63 - ROUNDS_AHEAD;
-        } else {
-            for (int round = 0; round < SHOAL_RNG_FIXED_ROUNDS; round++)
-                compare_bit(&l, shoal_rng_u64(rng), bit_of(threshold, 63 - round));
+        while (sizeof rng->buffer - used < 8 * ROUNDS_AHEAD) {
+            rng->used = used;
+            make_words(rng, n_words - i);
+            used = rng->used;
         }
-        for (; l.open != 0 && has_bits_below(threshold, position); position--)
-            compare_bit(&l, shoal_rng_u64(rng), bit_of(threshold, position));
+        used += compare_ahead(&l, rng->buffer + used, &ahead);
+        if (l.open != 0) {
+            rng->used = used;
+            compare_rest(&l, rng, threshold, 63 - ROUNDS_AHEAD);
+            used = rng->used;
+        }
+        words[i] = l.less;
+    }
+    rng->used = used;
+}
+
+void shoal_rng_bernoulli_words(shoal_rng *rng, uint64_t *words, size_t n_words, uint64_t threshold)
+{
+    if (IS_AHEAD && has_bits_below(threshold, 64 - ROUNDS_AHEAD)) {
+        words_ahead(rng, words, n_words, threshold);
+        return;
+    }
+    for (size_t i = 0; i < n_words; i++) {
+        lanes l = {0, UINT64_MAX};
+        for (int round = 0; round < SHOAL_RNG_FIXED_ROUNDS; round++)
+            compare_bit(&l, shoal_rng_u64(rng), bit_of(threshold, 63 - round));
+        compare_rest(&l, rng, threshold, 63 - SHOAL_RNG_FIXED_ROUNDS);
         words[i] = l.less;
     }
 }
