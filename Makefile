@@ -5,11 +5,12 @@
 #   make bench      what each step costs;  make bench-compare BASE=file: and what changed since a run that was kept
 #   make bench-discover   how many words each way of discovery finds
 #   make test       what must be green before a commit;  make test-long: the long settings, and fuzzing
+#   make test-aarch64     64-bit ARM under an emulator;  test-armv7l, test-s390x: 32 bits, big-endian
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .PHONY: all setup native wasm js demo test test-long bench bench-compare bench-discover fuzz format check-format clean test-native test-asan \
-    test-tsan test-emscripten test-wasi test-accuracy test-types test-js
+    test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
 # Those of tests/serve run under ctest, against each native build's program.
@@ -63,6 +64,11 @@ test-native: preset = release
 # Threads are in the aggregator and the server; the statistics of estimates take a minute here, so they wait for test-long.
 test-tsan: ctest_options = -E '^(core|fuzz|install)\.$(if $(SHOAL_LONG),,|agg_.*estimate$$|agg_(compare|audit|rappor_decode|lasso|least_squares|plan)$$)'
 test-asan test-tsan test-emscripten test-wasi: preset = $*
+
+# Other machines, emulated; they install a cross compiler and qemu. Not part of a test run.
+test-aarch64 test-armv7l test-s390x: test-%: setup
+	$(say)
+	scripts/test-cross.sh $*
 
 # What estimates, intervals, plans and rounds promise, through the commands; a few settings, or all under SHOAL_LONG.
 test-accuracy: native

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the core into one prefix, moves it to another, and builds and runs consumer.c against that both ways.
+# EMULATOR runs a program of another machine.
 function(run)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT result STREQUAL "0")
@@ -11,7 +12,7 @@ endfunction()
 
 # Runs a consumer and looks at what it says.
 function(expect_consumer program)
-    run(${program})
+    run(${EMULATOR} ${program})
     if(NOT output STREQUAL "range\n")
         message(FATAL_ERROR "${program} printed: ${output}")
     endif()

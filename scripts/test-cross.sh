@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds for another machine and runs its tests under qemu's user emulation: aarch64, armv7l (32 bits) or s390x (big-endian). A
+# quarter of an hour for aarch64, all of it but what measures the machine; the others take the core, the formats and the folds.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+processor=${1:?test-cross.sh PROCESSOR: aarch64, armv7l or s390x}
+case $processor in
+    aarch64) architecture=arm64 emulator=qemu-aarch64 ;;
+    armv7l) architecture=armhf emulator=qemu-arm ;;
+    s390x) architecture=s390x emulator=qemu-s390x ;;
+    *) echo "test-cross: no such processor here: $processor" >&2; exit 2 ;;
+esac
+scripts/cross-sysroot.sh "$architecture"
+cmake --preset "$processor"
+cmake --build --preset "$processor"
+ctest --preset "$processor"
+
+# The commands and the server, which JavaScript starts: by a program of this machine that has qemu run them.
+build=$PWD/build/$processor
+mkdir -p "$build/emulated"
+printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$emulator" "$PWD/build/sysroot/$architecture" "$build/shoal" >"$build/emulated/shoal"
+chmod +x "$build/emulated/shoal"
+SHOAL_BIN=$build/emulated/shoal node --test tests/aggregator/cli.test.mjs tests/aggregator/recipe.test.mjs \
+    tests/aggregator/query.test.mjs tests/serve/serve_http.test.mjs tests/serve/serve_records.test.mjs
