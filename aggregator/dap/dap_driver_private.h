@@ -13,9 +13,6 @@ void agg_dap_reply_end(agg_dap_reply *reply);
 // Says that the helper answered something else than was asked for. Returns: AGG_ERR_IO.
 shoal_err agg_dap_reply_fail(agg_error *error, const agg_dap_served *task, const agg_dap_reply *reply);
 
-// Returns: how many reports one job has at most.
-size_t agg_dap_job_full(const agg_dap_party *party, const agg_dap_served *task);
-
 // Sends the job that is kept. *is_under_way: there is one.
 shoal_err agg_dap_job_resume(int *is_under_way, agg_dap_party *party, agg_error *error, agg_dap_served *task,
                              const agg_dap_link *link) SHOAL_MUST_CHECK;

@@ -2,6 +2,7 @@
 // The helper's answers; see dap_helper.h. Sections "Helper Initialization" and "Obtaining Aggregate Shares" of the draft.
 #include "dap_helper.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,10 @@
 #include "agg_size.h"
 #include "bytes.h"
 
-#define OUTPUTS_MAX ((size_t)256 << 20) // bytes of output shares of one job
+// A job takes much memory, and all of this machine's cores: the next one waits.
+static pthread_mutex_t one_job = PTHREAD_MUTEX_INITIALIZER;
+
+#define RESPONSE_MAX 64u // bytes of one report's response
 
 // One report of a job.
 typedef struct item {
@@ -38,6 +42,21 @@ static void release_job(job *j)
     free(j->messages);
     free(j->works);
     free(j->states);
+}
+
+// Its output share and the sum of its bucket, where each report has its own; its messages and ids; its part of the reply, and the
+// database's copy of that.
+uint64_t agg_dap_helper_report_bytes(const agg_dap_vdaf *vdaf)
+{
+    return sizeof(item) + sizeof(agg_dap_bucket) + 2 * (uint64_t)agg_dap_output_len(vdaf) +
+           shoal_prio3_message_len(&vdaf->prio3) + SHOAL_DAP_REPORT_ID + 2 * RESPONSE_MAX;
+}
+
+static size_t reports_max(const job *j)
+{
+    uint64_t bytes = j->party->job_bytes > 0 ? j->party->job_bytes : AGG_DAP_JOB_BYTES;
+    uint64_t n = bytes / agg_dap_helper_report_bytes(j->vdaf);
+    return n > 0 ? (size_t)n : 1;
 }
 
 static int by_id(const void *a, const void *b)
@@ -72,6 +91,10 @@ static shoal_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body, cons
     shoal_err err = shoal_dap_read_job_head(&key_id, &r);
     if (err == SHOAL_OK && key_id != 0) err = SHOAL_ERR_RANGE;
     while (err == SHOAL_OK && !shoal_dap_is_at_end(&r)) {
+        if (j->n == reports_max(j)) {
+            agg_dap_answer_problem(answer, 413, AGG_DAP_OTHER_PROBLEM, "an aggregation job of too many reports");
+            return SHOAL_ERR_OVERFLOW;
+        }
         err = agg_grow((void **)&j->items, &j->cap, j->n + 1, sizeof *j->items, &error);
         if (err != SHOAL_OK) break;
         item *one = &j->items[j->n];
@@ -110,10 +133,7 @@ static void verify_part(void *context, unsigned part, unsigned n_parts)
 static shoal_err verify_all(job *j, agg_error *error)
 {
     unsigned n_threads = j->party->n_threads;
-    size_t output_len = agg_dap_output_len(j->vdaf);
-    if (j->n > OUTPUTS_MAX / output_len)
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "an aggregation job of too many reports");
-    j->outputs = agg_alloc(error, j->n, output_len);
+    j->outputs = agg_alloc(error, j->n, agg_dap_output_len(j->vdaf));
     j->messages = agg_alloc(error, j->n, shoal_prio3_message_len(&j->vdaf->prio3));
     j->states = agg_alloc(error, n_threads, agg_dap_state_len(j->vdaf));
     j->works = agg_alloc(error, n_threads, sizeof *j->works);
@@ -230,8 +250,8 @@ static shoal_err run_job(uint8_t **body, size_t *len, job *j, agg_error *error, 
     return err;
 }
 
-void agg_dap_helper_aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
-                              uint64_t now_s)
+static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
+                      uint64_t now_s)
 {
     job j = {.party = party, .vdaf = &task->vdaf};
     agg_error error;
@@ -258,6 +278,14 @@ void agg_dap_helper_aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_
         agg_dap_answer_location(answer, SHOAL_DAP_AGGREGATION_JOBS, hash);
     }
     release_job(&j);
+}
+
+void agg_dap_helper_aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
+                              uint64_t now_s)
+{
+    pthread_mutex_lock(&one_job);
+    aggregate(answer, party, task, body, now_s);
+    pthread_mutex_unlock(&one_job);
 }
 
 // ---- aggregate shares ----

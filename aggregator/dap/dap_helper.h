@@ -23,4 +23,7 @@ void agg_dap_helper_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_se
 void agg_dap_helper_delete(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
                            enum agg_dap_answer_kind kind, const uint8_t id[AGG_DAP_ID]);
 
+// Returns: the bytes of memory that one report of a job takes.
+uint64_t agg_dap_helper_report_bytes(const agg_dap_vdaf *vdaf);
+
 #endif

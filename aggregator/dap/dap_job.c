@@ -74,16 +74,38 @@ static shoal_err begin_all(work_list *l, agg_error *error)
 
 // ---- making a job ----
 
+// A VerifyInit: id, time, four length fields, the helper's ciphertext, the ping-pong message.
+static size_t request_of_one(const agg_dap_vdaf *vdaf)
+{
+    const shoal_prio3 *prio3 = &vdaf->prio3;
+    return 128 + shoal_prio3_public_share_len(prio3) + shoal_prio3_input_share_len(prio3, 1) +
+           shoal_prio3_verifier_share_len(prio3);
+}
+
+uint64_t agg_dap_report_len(const agg_dap_vdaf *vdaf)
+{
+    const shoal_prio3 *prio3 = &vdaf->prio3;
+    return 256 + (uint64_t)shoal_prio3_public_share_len(prio3) + shoal_prio3_input_share_len(prio3, 0) +
+           shoal_prio3_input_share_len(prio3, 1);
+}
+
+// The report, its state and verifier share, its part of the request and of the reply; its bucket's sum, where each has its own.
+uint64_t agg_dap_leader_report_bytes(const agg_dap_vdaf *vdaf)
+{
+    uint64_t own = agg_dap_report_len(vdaf) + agg_dap_state_len(vdaf) + shoal_prio3_verifier_share_len(&vdaf->prio3);
+    return own + 2 * request_of_one(vdaf) + agg_dap_output_len(vdaf) + 2 * sizeof(agg_dap_pending) +
+           sizeof(agg_dap_bucket);
+}
+
 // By configuration, by memory, and by the length of its request.
 size_t agg_dap_job_full(const agg_dap_party *party, const agg_dap_served *task)
 {
-    const shoal_prio3 *prio3 = &task->vdaf.prio3;
-    // A VerifyInit: id, time, four length fields, the helper's ciphertext, the ping-pong message.
-    size_t one = 128 + shoal_prio3_public_share_len(prio3) + shoal_prio3_input_share_len(prio3, 1) +
-                 shoal_prio3_verifier_share_len(prio3);
-    size_t by_memory = STATES_MAX / agg_dap_state_len(&task->vdaf), by_length = party->job_len / one;
-    size_t n = party->job_reports < by_memory ? party->job_reports : by_memory;
+    size_t by_states = STATES_MAX / agg_dap_state_len(&task->vdaf);
+    size_t by_length = party->job_len / request_of_one(&task->vdaf);
+    uint64_t by_memory = party->job_bytes / agg_dap_leader_report_bytes(&task->vdaf);
+    size_t n = party->job_reports < by_states ? party->job_reports : by_states;
     if (n > by_length) n = by_length;
+    if (party->job_bytes > 0 && n > by_memory) n = (size_t)by_memory;
     if (task->job_cap != 0 && n > task->job_cap) n = task->job_cap;
     return n == 0 ? 1 : n;
 }

@@ -46,6 +46,7 @@ static shoal_err read_uploads(uploads *u, agg_error *error, const agg_dap_party 
     shoal_dap_reader r = {body.at, body.len, 0};
     shoal_err err = body.len == 0 ? SHOAL_ERR_TRUNCATED : SHOAL_OK;
     while (err == SHOAL_OK && !shoal_dap_is_at_end(&r)) {
+        if (u->n == AGG_DAP_UPLOADS_MAX) return SHOAL_ERR_OVERFLOW;
         err = agg_grow((void **)&u->list, &u->cap, u->n + 1, sizeof *u->list, error);
         if (err != SHOAL_OK) break;
         upload *one = &u->list[u->n];
@@ -161,6 +162,12 @@ void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap
     }
     shoal_err err = read_uploads(&u, &error, party, task, body, now_s);
     if (err == SHOAL_OK && task->vdaf.wire->upload_problem != NULL && u.n > 1) err = SHOAL_ERR_EXTRA;
+    if (err == SHOAL_ERR_OVERFLOW) {
+        agg_dap_answer_problem(answer, 413, AGG_DAP_OTHER_PROBLEM,
+                               "an upload has too many reports: send fewer at once");
+        free(u.list);
+        return;
+    }
     if (err != SHOAL_OK && err != AGG_ERR_MEMORY) {
         agg_dap_answer_problem(answer, 400, SHOAL_DAP_PROBLEM_INVALID_MESSAGE, "the upload could not be read");
         free(u.list);

@@ -51,4 +51,14 @@ typedef struct agg_dap_link {
 shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party, agg_dap_served *task,
                               const agg_dap_link *link, uint64_t now_s, int is_eager) SHOAL_MUST_CHECK;
 
+// Returns: how many reports one job of the task has at most.
+size_t agg_dap_job_full(const agg_dap_party *party, const agg_dap_served *task);
+
+// Returns: the bytes of one report of the task, and what each takes of memory in a job.
+uint64_t agg_dap_report_len(const agg_dap_vdaf *vdaf);
+uint64_t agg_dap_leader_report_bytes(const agg_dap_vdaf *vdaf);
+
+#define AGG_DAP_UPLOADS_MAX 16384u                // reports of one upload request
+#define AGG_DAP_UPLOADS_BYTES ((uint64_t)4 << 20) // of memory for the list of them
+
 #endif

@@ -11,7 +11,8 @@
 #include "dap_vdaf.h"
 
 #define AGG_DAP_LEEWAY_S 300 // clocks of devices may be ahead by this
-#define AGG_DAP_ERRORS 12    // enum shoal_dap_report_error, and 0
+#define AGG_DAP_JOB_BYTES ((uint64_t)64 << 20)
+#define AGG_DAP_ERRORS 12 // enum shoal_dap_report_error, and 0
 
 // A task as a server serves it. Read-only once loaded, but for the counters, which any thread may add to.
 typedef struct agg_dap_served {
@@ -43,6 +44,7 @@ typedef struct agg_dap_party {
     int64_t max_pending;                // leader: reports of a task that may wait; uploads are put off then
     size_t job_reports;                 // leader: of one job at most
     size_t job_len;                     // leader: bytes of one job's request, about
+    uint64_t job_bytes;                 // of memory for one job, by agg_dap_report_bytes; 0: AGG_DAP_JOB_BYTES
     char helper_url[SHOAL_URL_MAX + 1]; // leader: where the helper is, if not where its tasks say; "" else
 } agg_dap_party;
 

@@ -20,12 +20,11 @@
 #include "serve_stop.h"
 
 #define HELPER_TIMEOUT_S 30
-#define HELPER_ANSWER_MAX ((size_t)256 << 20)
+#define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside what they are about
 #define HOUSEKEEPING_S 60
 #define RETRY_S_MIN 1
 #define RETRY_S_MAX 60
 #define PAUSE_S_MIN 0.01
-#define JOB_LEN ((size_t)4 << 20) // bytes of one job's request, about
 
 // The thread that aggregates (leader) and forgets what is old (both).
 typedef struct driver {
@@ -42,6 +41,7 @@ typedef struct driver {
 
 typedef struct server {
     const agg_dap_config *config;
+    const agg_dap_plan *plan;
     agg_dap_party party;
     driver driver;
     agg_dap_http http;
@@ -57,6 +57,13 @@ static void server_url(shoal_url *url, const driver *d, const agg_dap_served *ta
     if (d->config->helper_url[0] == '\0') return;
     url->len = (uint8_t)strlen(d->config->helper_url);
     memcpy(url->bytes, d->config->helper_url, url->len);
+}
+
+// Responses are shorter than what they respond to, and a share is sealed.
+static size_t answer_max(const agg_dap_served *task, enum shoal_dap_resource resource, shoal_bytes body)
+{
+    return HELPER_SPARE +
+           (resource == SHOAL_DAP_AGGREGATION_JOBS ? body.len : agg_dap_output_len(&task->vdaf) + SHOAL_DAP_SEAL);
 }
 
 static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
@@ -75,7 +82,7 @@ static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const 
                                       .content_type = shoal_dap_media_type(message),
                                       .body = body,
                                       .bearer = d->config->helper_token,
-                                      .max_body = HELPER_ANSWER_MAX,
+                                      .max_body = answer_max(task, resource, body),
                                       .timeout_s = HELPER_TIMEOUT_S};
     shoal_err err = agg_http_fetch(&response, error, &request);
     if (err != SHOAL_OK) return err;
@@ -257,17 +264,18 @@ static void stop_driver(driver *d)
 
 // ---- the server ----
 
-static shoal_err open_party(agg_dap_party *party, agg_error *error, const agg_dap_config *config)
+static shoal_err open_party(agg_dap_party *party, agg_error *error, const agg_dap_config *config,
+                            const agg_dap_plan *plan)
 {
     *party = (agg_dap_party){.role = config->role,
                              .keys = config->keys,
                              .collector = config->collector,
-                             .n_threads = agg_parallel_cores(),
+                             .n_threads = agg_dap_verifiers(config),
                              .keep_s = config->keep_s,
                              .max_pending = (int64_t)config->max_pending,
                              .job_reports = config->job_reports,
-                             .job_len = JOB_LEN};
-    if (party->n_threads > config->threads) party->n_threads = config->threads;
+                             .job_len = AGG_DAP_JOB_LEN,
+                             .job_bytes = plan->job_bytes};
     shoal_err err = agg_dap_store_open(&party->store, error, config->store);
     if (err != SHOAL_OK) return err;
     party->tasks = agg_alloc(error, config->n_tasks, sizeof *party->tasks);
@@ -294,6 +302,7 @@ static shoal_err listen_to(server *s, agg_error *error)
     serve_service service = {.max_body = config->max_body,
                              .body_timeout_s = config->body_timeout_s,
                              .threads = config->threads,
+                             .room = s->plan->room,
                              .listen = config->listen,
                              .address = config->address};
     s->http.config = config;
@@ -321,11 +330,11 @@ static void refuse_core_files(void)
     (void)setrlimit(RLIMIT_CORE, &none);
 }
 
-shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, int is_check)
+shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan, int is_check)
 {
-    server s = {.config = config};
+    server s = {.config = config, .plan = plan};
     refuse_core_files();
-    shoal_err err = open_party(&s.party, error, config);
+    shoal_err err = open_party(&s.party, error, config, plan);
     if (err == SHOAL_OK && !is_check) err = start_driver(&s.driver, error, &s.party, config);
     if (err == SHOAL_OK && !is_check) err = listen_to(&s, error);
     if (err == SHOAL_OK) say_tasks(&s);

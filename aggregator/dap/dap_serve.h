@@ -13,10 +13,11 @@
 #define DAP_SERVE_H
 
 #include "agg_error.h"
-#include "dap_config.h"
+#include "dap_memory.h"
 
 // Serves until SIGTERM or SIGINT.
 //   is_check: read everything and end
-shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, int is_check) SHOAL_MUST_CHECK;
+shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
+                        int is_check) SHOAL_MUST_CHECK;
 
 #endif

@@ -88,13 +88,25 @@ static size_t longest_share(const agg_dap_vdaf *vdaf)
     return leader > helper ? leader : helper;
 }
 
-shoal_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_vdaf *vdaf)
+static agg_dap_work plan_work(const agg_dap_vdaf *vdaf)
 {
-    *work = (agg_dap_work){
+    return (agg_dap_work){
         .scratch_words = shoal_prio3_scratch_words(&vdaf->prio3),
         .plaintext_cap = longest_share(vdaf) + SHOAL_DAP_INPUT_SHARE_HEAD,
         .aad_cap = SHOAL_DAP_CONFIGURATION_MAX + 256 + shoal_prio3_public_share_len(&vdaf->prio3),
     };
+}
+
+uint64_t agg_dap_work_memory(const agg_dap_vdaf *vdaf)
+{
+    const agg_dap_work work = plan_work(vdaf);
+    return work.scratch_words * (uint64_t)sizeof *work.scratch + work.plaintext_cap + work.aad_cap +
+           shoal_prio3_verifier_share_len(&vdaf->prio3);
+}
+
+shoal_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_vdaf *vdaf)
+{
+    *work = plan_work(vdaf);
     work->scratch = agg_alloc(error, work->scratch_words, sizeof *work->scratch);
     work->plaintext = agg_alloc(error, work->plaintext_cap, 1);
     work->aad = agg_alloc(error, work->aad_cap, 1);

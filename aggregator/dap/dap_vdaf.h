@@ -63,6 +63,8 @@ typedef struct agg_dap_work {
     size_t scratch_words, plaintext_cap, aad_cap;
 } agg_dap_work;
 shoal_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_vdaf *vdaf) SHOAL_MUST_CHECK;
+// Returns: the bytes that a work area takes.
+uint64_t agg_dap_work_memory(const agg_dap_vdaf *vdaf);
 void agg_dap_work_release(agg_dap_work *work); // wipes what held shares
 
 // Lengths in bytes.

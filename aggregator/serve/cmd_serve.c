@@ -7,11 +7,13 @@
 
 #include "commands.h"
 #include "dap_serve.h"
+#include "memory_option.h"
 #include "options.h"
 #include "serve_address.h"
 #include "serve_config.h"
 #include "serve_fold.h"
 #include "serve_http.h"
+#include "serve_memory.h"
 #include "serve_stop.h"
 #include "talk.h"
 
@@ -21,6 +23,8 @@ static const char help_text[] =
     "recipes, results, a page and metrics. Ends on SIGTERM after folding what waits.\n\n"
     "  --config FILE   JSON; paths in it start at the file's folder; unknown fields are refused\n"
     "  --role ROLE     \"leader\" or \"helper\": one of two servers; must agree with the configuration's \"role\"\n"
+    "  --memory SIZE   take no more than this, as 256M or 2G: fewer connections, bodies, answers and jobs at once.\n"
+    "                  Without it, what is taken at most, whatever comes, is said where it is much\n"
     "  --check         reads configuration, recipes, dictionaries and secrets, and ends\n\n"
     "Fields without a role (those marked * are required):\n"
     "  listen*             numeric address and port, as \"127.0.0.1:8080\" or \"[::1]:8080\"; port 0 takes a free one\n"
@@ -67,6 +71,7 @@ typedef struct server {
     serve_folder *folder;
     serve_http *http;
     uint16_t port;
+    serve_plan plan;
 } server;
 
 static shoal_err load(server *s, agg_error *error, const char *path)
@@ -87,18 +92,35 @@ static shoal_err open_rooms(server *s, agg_error *error)
     return err;
 }
 
+// What a limit leaves to what is not the program; 1 where that is nothing.
+static uint64_t data_limit(uint64_t limit)
+{
+    if (limit == 0) return 0;
+    return limit > CLI_PROGRAM_BYTES ? limit - CLI_PROGRAM_BYTES : 1;
+}
+
+static shoal_err plan_memory(server *s, agg_error *error, uint64_t limit)
+{
+    char command[] = "serve";
+    shoal_err err = serve_memory_plan(&s->plan, error, &s->config, &s->collections, s->store, data_limit(limit));
+    if (err == SHOAL_OK) err = cli_state_memory(error, command, s->plan.bytes, limit);
+    agg_store_set_fold_bytes(s->store, s->plan.fold_bytes);
+    return err;
+}
+
 static shoal_err start(server *s, agg_error *error)
 {
-    shoal_err err = serve_results_start(&s->results, error, s->store, &s->collections);
+    shoal_err err = serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
     if (err == SHOAL_OK) {
-        err = serve_folder_start(&s->folder, error, s->store, &s->collections, s->config.fold_interval_s);
+        err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan, s->config.fold_interval_s);
     }
     const serve_rooms rooms = {.config = &s->config,
                                .store = s->store,
                                .collections = &s->collections,
                                .results = s->results,
                                .batch_secret = &s->batch_secret,
-                               .read_token = s->config.read_token_file == NULL ? NULL : &s->read_token};
+                               .read_token = s->config.read_token_file == NULL ? NULL : &s->read_token,
+                               .room = s->plan.room};
     return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &rooms) : err;
 }
 
@@ -117,12 +139,13 @@ static shoal_err stop(server *s, agg_error *error)
     return err;
 }
 
-static shoal_err run(agg_error *error, const char *path, int is_check)
+static shoal_err run(agg_error *error, const char *path, uint64_t limit, int is_check)
 {
     server s = {0};
     serve_stop_block();
     shoal_err err = load(&s, error, path);
     if (err == SHOAL_OK) err = open_rooms(&s, error);
+    if (err == SHOAL_OK) err = plan_memory(&s, error, limit);
     if (err == SHOAL_OK && !is_check) err = start(&s, error);
     if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
     if (err == SHOAL_OK && !is_check) {
@@ -139,8 +162,10 @@ static shoal_err run(agg_error *error, const char *path, int is_check)
 }
 
 // A configuration with a role is of one of two servers.
-static shoal_err run_dap(agg_error *error, const char *path, const char *role, int is_check)
+static shoal_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit, int is_check)
 {
+    char command[] = "serve";
+    agg_dap_plan plan;
     agg_dap_config config;
     shoal_err err = agg_dap_config_load(&config, error, path);
     if (err != SHOAL_OK) return err;
@@ -150,26 +175,33 @@ static shoal_err run_dap(agg_error *error, const char *path, const char *role, i
                        own);
     } else {
         serve_stop_block();
-        err = agg_dap_serve(error, &config, is_check);
+        err = agg_dap_memory_plan(&plan, error, &config, data_limit(limit));
+        if (err == SHOAL_OK) err = cli_state_memory(error, command, plan.bytes, limit);
+        if (err == SHOAL_OK) err = agg_dap_serve(error, &config, &plan, is_check);
         if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
     }
     agg_dap_config_release(&config);
     return err;
 }
 
-static shoal_err run_any(agg_error *error, const char *path, const char *role, int is_check)
+static shoal_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit, int is_check)
 {
-    if (agg_dap_config_is(path)) return run_dap(error, path, role, is_check);
-    if (role == NULL) return run(error, path, is_check);
+    serve_memory_settle();
+    if (agg_dap_config_is(path)) return run_dap(error, path, role, limit, is_check);
+    if (role == NULL) return run(error, path, limit, is_check);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role, path);
 }
 
 int cmd_serve(int argc, char **argv)
 {
-    const char *config = NULL, *role = NULL;
+    const char *config = NULL, *role = NULL, *memory = NULL;
+    uint64_t limit = 0;
     int is_check = 0, help = 0, n_arguments = 0;
-    const cli_option options[] = {
-        {"config", 'c', &config, NULL}, {"role", 0, &role, NULL}, {"check", 0, NULL, &is_check}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"config", 'c', &config, NULL},
+                                  {"role", 0, &role, NULL},
+                                  {"memory", 0, &memory, NULL},
+                                  {"check", 0, NULL, &is_check},
+                                  {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     const char **arguments = calloc((size_t)argc, sizeof *arguments);
     shoal_err err = arguments == NULL ? agg_fail(&error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
@@ -183,6 +215,7 @@ int cmd_serve(int argc, char **argv)
     if (err == SHOAL_OK && n_arguments > 0) {
         err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "serve takes no arguments; see shoal serve --help");
     }
-    if (err == SHOAL_OK) err = run_any(&error, config, role, is_check);
+    if (err == SHOAL_OK) err = cli_read_memory(&limit, &error, memory);
+    if (err == SHOAL_OK) err = run_any(&error, config, role, limit, is_check);
     return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("serve", &error);
 }

@@ -32,6 +32,7 @@ typedef struct serve_collection {
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start
     atomic_int is_fold_failing;            // the last fold failed
+    uint64_t records_room; // bytes, of records that are kept; 0: none are. The folder's alone once it runs
 } serve_collection;
 
 typedef struct serve_collections {

@@ -34,6 +34,7 @@ if(SHOAL_NATIVE)
         serve/serve_config.c
         serve/serve_fold.c
         serve/serve_http.c
+        serve/serve_memory.c
         serve/serve_result.c
         serve/serve_route.c)
     target_compile_definitions(shoal PRIVATE SHOAL_WITH_SERVE)

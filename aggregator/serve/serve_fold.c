@@ -9,6 +9,7 @@
 
 #include "agg_parallel.h"
 #include "agg_size.h"
+#include "memory_option.h"
 
 #define REST_FACTOR 10
 #define CLOSE_AFTER_S 60 // a day ends this long after midnight: by then no batch is on its way into it any more
@@ -16,6 +17,7 @@
 struct serve_folder {
     agg_store *store;
     const serve_collections *collections;
+    serve_plan *plan; // of memory
     double interval_s;
     unsigned n_threads;
     double *due_s; // when each collection may be folded again; monotonic
@@ -32,12 +34,23 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+// Says anew what the server takes, where a collection keeps more records than there was room for.
+static shoal_err check_room(serve_folder *folder, serve_collection *collection, agg_error *error)
+{
+    char command[] = "serve";
+    int has_grown = 0;
+    shoal_err err = serve_memory_check(folder->plan, error, collection, folder->store, &has_grown);
+    return has_grown ? cli_state_memory(error, command, folder->plan->bytes, 0) : err;
+}
+
 static shoal_err fold_one(serve_folder *folder, serve_collection *collection, agg_error *error)
 {
     uint64_t n_batches = 0, n_released, n_forgotten;
     int32_t today = (int32_t)((time(NULL) - CLOSE_AFTER_S) / 86400);
-    shoal_err err = agg_store_fold(folder->store, &n_batches, error, collection->number, &collection->recipe.recipe,
-                                   folder->n_threads);
+    shoal_err err = check_room(folder, collection, error);
+    if (err == SHOAL_OK)
+        err = agg_store_fold(folder->store, &n_batches, error, collection->number, &collection->recipe.recipe,
+                             folder->n_threads);
     if (err == SHOAL_OK) {
         err =
             agg_store_release(folder->store, &n_released, error, collection->number, &collection->recipe.recipe, today);
@@ -103,12 +116,15 @@ static void release(serve_folder *folder)
 }
 
 shoal_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
-                             const serve_collections *collections, double interval_s)
+                             const serve_collections *collections, serve_plan *plan, double interval_s)
 {
     serve_folder *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
-    *made = (serve_folder){
-        .store = store, .collections = collections, .interval_s = interval_s, .n_threads = agg_parallel_cores()};
+    *made = (serve_folder){.store = store,
+                           .collections = collections,
+                           .plan = plan,
+                           .interval_s = interval_s,
+                           .n_threads = agg_parallel_cores()};
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -7,11 +7,13 @@
 #define SERVE_FOLD_H
 
 #include "collection.h"
+#include "serve_memory.h"
 
 typedef struct serve_folder serve_folder;
 
 shoal_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
-                             const serve_collections *collections, double interval_s) SHOAL_MUST_CHECK;
+                             const serve_collections *collections, serve_plan *plan,
+                             double interval_s) SHOAL_MUST_CHECK;
 
 // Ends the thread after a last fold of everything. folder may be NULL.
 // Returns: SHOAL_OK when nothing waits any more.

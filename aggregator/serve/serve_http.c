@@ -52,33 +52,29 @@ static void answer(serve_exchange *x)
     serve_route_answer(request_of(x), x->url);
 }
 
-// The job is answered.
-static void resumed(serve_exchange *x)
-{
-    request *r = request_of(x);
-    x->answer = r->job.answer;
-    r->job.answer = (serve_answer){0};
-}
-
 static void finish(serve_exchange *x)
 {
     serve_answer_release(&request_of(x)->job.answer);
 }
 
+// The job is answered.
 static void resume(void *context)
 {
-    serve_exchange_resume(context);
+    request *r = context;
+    r->x.answer = r->job.answer;
+    r->job.answer = (serve_answer){0};
+    serve_exchange_resume(&r->x);
 }
 
 void serve_request_ask(request *r)
 {
     r->job.done = resume;
-    r->job.context = &r->x;
+    r->job.context = r;
     serve_exchange_suspend(&r->x); // before asking: the answer may come at once
     if (serve_results_ask(r->http->rooms.results, &r->job)) return;
     serve_answer_error(&r->job.answer, 503, "busy", 503, "too many questions at once");
     r->job.answer.retry_after_s = 2;
-    serve_exchange_resume(&r->x);
+    resume(r);
 }
 
 shoal_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error, const serve_rooms *rooms)
@@ -94,11 +90,11 @@ shoal_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error, 
                                    .max_body = config->max_body,
                                    .body_timeout_s = config->body_timeout_s,
                                    .threads = config->threads,
+                                   .room = rooms->room,
                                    .listen = config->listen,
                                    .address = config->address,
                                    .start = start,
                                    .answer = answer,
-                                   .resumed = resumed,
                                    .finish = finish};
     shoal_err err = serve_listener_start(&made->listener, port, error, &service);
     if (err != SHOAL_OK) {

@@ -17,6 +17,7 @@
 
 #include "collection.h"
 #include "serve_config.h"
+#include "serve_listener.h"
 #include "serve_result.h"
 #include "serve_secret.h"
 
@@ -30,6 +31,7 @@ typedef struct serve_rooms {
     serve_results *results;
     const serve_secret *batch_secret;
     const serve_secret *read_token; // NULL: none
+    serve_room room;                // of the listener
 } serve_rooms;
 
 // Listens.

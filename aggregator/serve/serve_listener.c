@@ -13,17 +13,40 @@
 
 // Of a refused body, how much is read to its end so that the client sees the answer rather than a broken connection.
 #define DISCARD_MAX ((size_t)8 << 20)
-// Bodies held in memory at once, as a multiple of the largest one.
-#define HELD_BODIES 8
 #define CONNECTIONS_MAX 1024
+#define CONNECTIONS_MIN 64
+#define BODIES_MAX 8                       // of the largest size at once
+#define ANSWERS_BYTES ((size_t)16 << 20)   // at once
+#define SMALL_ANSWER ((size_t)4 << 10)     // bytes; each connection may have one
+#define CONNECTION_POOL ((size_t)64 << 10) // bytes of headers, and of a body's piece
+#define CONNECTION_STATE ((size_t)4 << 10) // what the library and we know of it
+#define THREAD_BYTES ((size_t)256 << 10)   // its stack and small allocations
 #define IDLE_S 10
 
 struct serve_listener {
     serve_service service;
     struct MHD_Daemon *daemon;
-    int listening;      // the socket once quiesced, or -1
-    atomic_size_t held; // bytes of bodies in memory
+    int listening;         // the socket once quiesced, or -1
+    atomic_size_t held;    // bytes of bodies in memory
+    atomic_size_t answers; // bytes of answers on their way
 };
+
+serve_room serve_room_usual(size_t max_body, size_t largest_answer)
+{
+    return (serve_room){CONNECTIONS_MAX, max_body < SIZE_MAX / BODIES_MAX ? BODIES_MAX * max_body : SIZE_MAX,
+                        largest_answer > ANSWERS_BYTES ? largest_answer : ANSWERS_BYTES};
+}
+
+serve_room serve_room_least(size_t max_body, size_t largest_answer)
+{
+    return (serve_room){CONNECTIONS_MIN, max_body, largest_answer > SMALL_ANSWER ? largest_answer : SMALL_ANSWER};
+}
+
+uint64_t serve_listener_memory(const serve_room *room, uint32_t threads)
+{
+    return room->connections * (uint64_t)(CONNECTION_POOL + CONNECTION_STATE + SMALL_ANSWER) + room->bodies +
+           room->answers + threads * (uint64_t)THREAD_BYTES;
+}
 
 static int64_t now_ms(void)
 {
@@ -55,7 +78,7 @@ static int grow_body(serve_exchange *x, size_t cap)
 {
     serve_listener *listener = x->listener;
     size_t more = cap - x->cap;
-    if (atomic_fetch_add(&listener->held, more) + more > HELD_BODIES * listener->service.max_body) {
+    if (atomic_fetch_add(&listener->held, more) + more > listener->service.room.bodies) {
         atomic_fetch_sub(&listener->held, more);
         return 0;
     }
@@ -204,9 +227,26 @@ static void add_headers(struct MHD_Response *response, const serve_exchange *x)
     }
 }
 
+// Takes room for an answer until it is sent. Whoever reads slowly must not fill the memory with what waits for him.
+static void hold_answer(serve_exchange *x)
+{
+    serve_answer *answer = &x->answer;
+    serve_listener *listener = x->listener;
+    size_t len = answer->len;
+    if (len <= SMALL_ANSWER || x->answer_len > 0) return;
+    if (atomic_fetch_add(&listener->answers, len) + len <= listener->service.room.answers) {
+        x->answer_len = len;
+        return;
+    }
+    atomic_fetch_sub(&listener->answers, len);
+    serve_answer_error(answer, 503, "busy", 503, "too many large answers are on their way; ask again");
+    answer->retry_after_s = 2;
+}
+
 static enum MHD_Result send_answer(serve_exchange *x)
 {
     serve_answer *answer = &x->answer;
+    hold_answer(x);
     struct MHD_Response *response = MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) return MHD_NO;
     answer->body = NULL; // the response's
@@ -254,9 +294,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *len = 0;
         return MHD_YES;
     }
-    if (x->is_suspended) {
-        x->listener->service.resumed(x);
-    } else if (x->answer.status == 0) {
+    if (!x->is_suspended && x->answer.status == 0) {
         if (now_ms() > x->deadline_ms) return MHD_NO;
         x->listener->service.answer(x);
         if (x->is_suspended) return MHD_YES; // the exchange is another thread's until it is called again
@@ -273,6 +311,7 @@ static void finish(void *context, struct MHD_Connection *connection, void **stat
     serve_exchange *x = *state;
     if (x == NULL) return;
     drop_body(x);
+    atomic_fetch_sub(&x->listener->answers, x->answer_len);
     serve_answer_release(&x->answer);
     if (x->listener->service.finish != NULL) x->listener->service.finish(x);
     free(x);
@@ -287,6 +326,7 @@ void serve_exchange_suspend(serve_exchange *x)
 
 void serve_exchange_resume(serve_exchange *x)
 {
+    hold_answer(x);
     MHD_resume_connection(x->connection);
 }
 
@@ -307,8 +347,8 @@ shoal_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_er
     if (service->address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
     made->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, handle, made, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)&service->address,
-        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)service->threads, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds(service), MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)64 << 10,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)service->threads, MHD_OPTION_CONNECTION_LIMIT, service->room.connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds(service), MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_POOL,
         MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL, MHD_OPTION_END);
     if (made->daemon == NULL) {
         free(made);

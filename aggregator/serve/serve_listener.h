@@ -27,9 +27,17 @@ typedef struct serve_exchange {
     serve_answer answer; // status 0: not yet
     // Private to the listener:
     size_t cap, discarded;
+    size_t answer_len;   // of the answer under way, where it counts
     int64_t deadline_ms; // monotonic; the body must be there by then
     int is_suspended;
 } serve_exchange;
+
+// What a listener may hold at once. Requests that find no room are answered 503, to be sent again.
+typedef struct serve_room {
+    unsigned connections;
+    size_t bodies;  // bytes of bodies that come in
+    size_t answers; // bytes of answers that go out
+} serve_room;
 
 // What a server does with requests, from the listener's threads.
 typedef struct serve_service {
@@ -39,13 +47,20 @@ typedef struct serve_service {
     size_t max_body;                    // bytes of one body
     uint32_t body_timeout_s;            // a body must be there by then
     uint32_t threads;
+    serve_room room;
     const char *listen; // as written, for errors
     struct sockaddr_storage address;
-    void (*start)(serve_exchange *x);   // the headers are there: answers at once what needs no body
-    void (*answer)(serve_exchange *x);  // the body is there: answers, or suspends the exchange
-    void (*resumed)(serve_exchange *x); // after serve_exchange_resume: answers. NULL where none suspends
-    void (*finish)(serve_exchange *x);  // the end, answered or not: releases what is the service's own. May be NULL
+    void (*start)(serve_exchange *x);  // the headers are there: answers at once what needs no body
+    void (*answer)(serve_exchange *x); // the body is there: answers, or suspends the exchange
+    void (*finish)(serve_exchange *x); // the end, answered or not: releases what is the service's own. May be NULL
 } serve_service;
+
+// Returns: the room that a listener has where memory is not short; of the least that it works with.
+serve_room serve_room_usual(size_t max_body, size_t largest_answer);
+serve_room serve_room_least(size_t max_body, size_t largest_answer);
+
+// Returns: the bytes that a listener takes with its threads, whatever is sent to it.
+uint64_t serve_listener_memory(const serve_room *room, uint32_t threads);
 
 // Listens.
 //   port: the one bound, where the configuration says 0
@@ -78,7 +93,8 @@ void serve_exchange_expect_body(serve_exchange *x);
 // Answers 413 to a body that is too long; room for any other is made as its bytes come.
 void serve_exchange_limit_body(serve_exchange *x);
 
-// Holds the answer back until serve_exchange_resume, which any thread may call, even before this returns to its caller.
+// Holds the answer back until serve_exchange_resume, which any thread may call, even before this returns to its caller. By then
+// x->answer is the answer.
 void serve_exchange_suspend(serve_exchange *x);
 void serve_exchange_resume(serve_exchange *x);
 

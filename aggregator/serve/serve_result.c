@@ -31,6 +31,7 @@ struct serve_results {
     agg_store *store;
     const serve_collections *collections;
     unsigned n_threads;
+    size_t kept_bytes; // of estimates, at most
     pthread_t thread;
     pthread_mutex_t mutex; // guards the four below
     pthread_cond_t wake;
@@ -101,6 +102,23 @@ static int is_same(const kept *k, const serve_collection *collection, const serv
            k->span.last == span.last;
 }
 
+// Forgets estimates, those that were used the longest time ago first, until there is room for one of n more rows.
+static void make_room(serve_results *results, const kept *but, size_t n)
+{
+    for (;;) {
+        size_t rows = n;
+        kept *oldest = NULL;
+        for (int i = 0; i < KEPT_MAX; i++) {
+            kept *k = &results->kept[i];
+            if (k == but || k->collection == NULL) continue;
+            rows += k->estimate.n_dictionary;
+            if (oldest == NULL || k->used < oldest->used) oldest = k;
+        }
+        if (oldest == NULL || rows <= results->kept_bytes / sizeof(agg_estimate_row)) return;
+        forget(oldest);
+    }
+}
+
 // Returns: the estimate of that question, kept or made. Its error's code says whether there is one.
 //   The stamp is read first: a fold in between makes the estimate newer than its stamp, and it is then made once more.
 static const kept *answer_of(serve_results *results, const serve_collection *collection,
@@ -122,6 +140,7 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
                   (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
     if (!is_kept) {
         forget(slot);
+        make_room(results, slot, dictionary->dictionary.n);
         *slot =
             (kept){.collection = collection, .dictionary = dictionary, .span = span, .stamp = stamp, .error = error};
         slot->error.code = err;
@@ -166,7 +185,8 @@ typedef struct section {
 static void fill_section(serve_results *results, section *s, const serve_collection *collection,
                          const serve_dictionary *dictionary, const serve_job *job)
 {
-    size_t top = job->top > 0 ? job->top : PAGE_ROWS;
+    size_t top = job->top > 0 ? job->top : PAGE_ROWS, most = job->collection != NULL ? 1 : results->collections->n;
+    if (top > SERVE_PAGE_ROWS_MAX / most) top = SERVE_PAGE_ROWS_MAX / most;
     snprintf(s->link, sizeof s->link, "/recipes/%s", collection->recipe.id);
     s->page = (agg_page_section){.recipe = &collection->recipe,
                                  .period = job->period[0] == '\0' ? NULL : job->period,
@@ -274,13 +294,14 @@ static void *work(void *context)
 }
 
 shoal_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
-                              const serve_collections *collections)
+                              const serve_collections *collections, size_t kept_bytes)
 {
     serve_results *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
     made->store = store;
     made->collections = collections;
     made->n_threads = agg_parallel_cores();
+    made->kept_bytes = kept_bytes;
     made->last = &made->first;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wake, NULL);

@@ -7,6 +7,8 @@
 #include "collection.h"
 #include "serve_answer.h"
 
+#define SERVE_PAGE_ROWS_MAX 10000u // rows of a page, all its sections together; results have all
+
 typedef struct serve_results serve_results;
 
 // One question and its answer. The caller owns it until `done` is called, from the results thread.
@@ -24,8 +26,9 @@ typedef struct serve_job {
 } serve_job;
 
 // Starts the thread.
+//   kept_bytes: of estimates that are kept for the next question, at most; one is kept always
 shoal_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
-                              const serve_collections *collections) SHOAL_MUST_CHECK;
+                              const serve_collections *collections, size_t kept_bytes) SHOAL_MUST_CHECK;
 
 // Hands a job over. Returns: 1, or 0 when too many are waiting (then `done` is not called).
 int serve_results_ask(serve_results *results, serve_job *job);

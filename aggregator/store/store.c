@@ -150,6 +150,7 @@ shoal_err agg_store_open(agg_store **store, agg_error *error, const char *folder
     }
     made->folder = copy;
     made->lock_fd = -1;
+    made->fold_bytes = AGG_STORE_FOLD_BYTES;
     pthread_mutex_init(&made->db_mutex, NULL);
     pthread_mutex_init(&made->files_mutex, NULL);
     pthread_mutex_init(&made->fold_mutex, NULL);

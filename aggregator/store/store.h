@@ -33,7 +33,9 @@
 #include "period.h"
 
 #define AGG_STORE_VERSION 2 // PRAGMA user_version; a newer one is refused, an older one is brought up at open
-#define AGG_STORE_SUM_MAX ((uint64_t)16 << 20) // bytes of a recipe's sum that is rewritten with every transaction
+#define AGG_STORE_FOLD_BYTES ((size_t)16 << 20)
+#define AGG_STORE_DATABASE_BYTES ((uint64_t)6 << 20) // what SQLite takes beside the largest thing that it is given
+#define AGG_STORE_SUM_MAX ((uint64_t)16 << 20)       // bytes of a recipe's sum that is rewritten with every transaction
 
 typedef struct agg_store agg_store;
 
@@ -75,6 +77,13 @@ shoal_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_
 // Cost: reads and writes one accumulator a period that has batches; puts go on meanwhile.
 shoal_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error, int64_t collection,
                          const shoal_recipe *recipe, unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Sets how many bytes of records a fold groups by row at once, at most: AGG_STORE_FOLD_BYTES if not set. Before the first fold.
+void agg_store_set_fold_bytes(agg_store *store, size_t bytes);
+
+// Finds how many bytes the files of a collection's accumulators have, and the batches that wait.
+shoal_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error,
+                          int64_t collection) SHOAL_MUST_CHECK;
 
 // Drops the distinct records that accumulators keep beside their sums (accumulator.h), of every folded period that ended recipe->keep_days days before
 // `today` or earlier; a period that never closes ends with the recipe. The sums stay. Does nothing for recipes whose records are not kept.

@@ -8,14 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agg_file.h"
 #include "agg_size.h"
 #include "compound.h"
 #include "folder.h"
-
-#define FOLD_BUFFER ((size_t)16 << 20) // bytes of records that are grouped by row at once
 
 // One fold of one period: which batches it takes and where they go.
 typedef struct fold {
@@ -237,7 +236,7 @@ static shoal_err fold_period(fold *f, agg_error *error, unsigned n_threads)
     shoal_err err = start_accumulator(f, error);
     if (err != SHOAL_OK) return err;
     agg_folder folder;
-    err = agg_folder_init(&folder, error, &f->acc, FOLD_BUFFER, n_threads);
+    err = agg_folder_init(&folder, error, &f->acc, f->store->fold_bytes, n_threads);
     if (err == SHOAL_OK) {
         err = add_batches(f, &folder, error);
         agg_folder_release(&folder);
@@ -291,6 +290,38 @@ static shoal_err list_stored(agg_store *store, stored **list, size_t *n, agg_err
     if (err == SHOAL_OK && rc != SQLITE_DONE) err = agg_store_fail(store, error, "list accumulators");
     sqlite3_reset(statement);
     pthread_mutex_unlock(&store->db_mutex);
+    return err;
+}
+
+static uint64_t file_bytes(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
+}
+
+void agg_store_set_fold_bytes(agg_store *store, size_t bytes)
+{
+    store->fold_bytes = bytes;
+}
+
+shoal_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error, int64_t collection)
+{
+    stored *list = NULL;
+    size_t n = 0;
+    agg_store_stats stats;
+    *files = *waiting = 0;
+    shoal_err err = agg_store_statistics(store, &stats, error, collection);
+    if (err == SHOAL_OK) err = list_stored(store, &list, &n, error, collection);
+    for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
+        char *path = agg_store_path(store, error, collection, list[i].period, list[i].generation);
+        if (path == NULL)
+            err = AGG_ERR_MEMORY;
+        else
+            *files += file_bytes(path);
+        free(path);
+    }
+    free(list);
+    if (err == SHOAL_OK) *waiting = stats.waiting_bytes;
     return err;
 }
 

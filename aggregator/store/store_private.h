@@ -57,6 +57,7 @@ struct agg_store {
     pthread_cond_t sum_done;
     agg_sum_put *sum_first, **sum_last;
     int is_summing;
+    size_t fold_bytes; // of records that a fold groups at once
 };
 
 // Fills `error` with what SQLite says last. Returns: AGG_ERR_IO. Call with db_mutex held.

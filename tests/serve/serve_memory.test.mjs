@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `shoal serve` says that it takes of memory, against the kernel's peak of it: every connection that it allows, each with all the headers and
+// as much of a body as it takes; the largest bodies, as many as are let in; folds, results and pages meanwhile.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { cmsRecipe, configure, get, makeFolder, post, program, run, secret, simulate } from './serve_helpers.mjs';
+
+const MIB = 1 << 20;
+const WORDS = 8_000;
+const SLACK = 1.2;
+
+/** The kernel's peak of a process, in MiB. @param {number} pid */
+const peak = (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** The MiB of the last announcement. @param {string} log */
+const announced = (log) => Number([...log.matchAll(/takes up to (\d+) MiB/g)].at(-1)?.[1]);
+
+/** Starts the server. @param {import('node:test').TestContext} t @param {string} config @param {string[]} options */
+async function serve(t, config, ...options) {
+  const child = spawn(program, ['serve', '--config', config, ...options], { stdio: ['ignore', 'inherit', 'pipe'] });
+  let log = '';
+  t.after(() => child.kill('SIGKILL'));
+  const url = await new Promise((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      log += text;
+      const found = /listening on (http:\S+)\//.exec(log);
+      if (found) resolve(found[1]);
+    });
+    child.once('exit', () => reject(new Error(`the server ended: ${log}`)));
+  });
+  const end = async () => {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  return { url: String(url), log: () => log, peak: () => peak(/** @type {number} */ (child.pid)), end };
+}
+
+/** Writes the start of a request, and leaves it at that. @param {import('node:test').TestContext} t @param {string} url @param {(string | Buffer)[]} start */
+function begin(t, url, ...start) {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  return new Promise((resolve) => {
+    socket.on('error', resolve);
+    for (const piece of start.slice(0, -1)) socket.write(piece);
+    socket.write(start.at(-1) ?? '', resolve);
+  });
+}
+
+const LONG_HEADERS = `GET / HTTP/1.1\r\n${Array.from({ length: 60 }, (_, i) => `X-${i}: ${'x'.repeat(1000)}\r\n`).join('')}`;
+const BODY = `POST /v1/batches HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${secret}\r\n` +
+  `Content-Type: application/octet-stream\r\nContent-Length: ${4 * MIB}\r\n\r\n`;
+
+/** @param {string} folder @param {object} [changes] */
+function settle(folder, changes) {
+  const recipe = cmsRecipe('m', { parameters: { epsilon: 4, k: 4096, m: 1024 }, cohort: { minimum: 10 } });
+  writeFileSync(join(folder, 'words'), Array.from({ length: WORDS }, (_, i) => `word${i}\n`).join(''));
+  return configure(folder, [recipe], { dictionaries: { m: 'words' }, max_body: 4 * MIB, fold_interval_s: 0.05, body_timeout_s: 60, ...changes });
+}
+
+/**
+ * Everything at once. Returns the statuses of the answers.
+ * @param {import('node:test').TestContext} t @param {string} url @param {Buffer[]} batches @param {{ bodies: number, connections: number }} held
+ */
+async function press(t, url, batches, { bodies, connections }) {
+  const part = Buffer.alloc(4 * MIB - 1);
+  await Promise.all(Array.from({ length: bodies }, () => begin(t, url, BODY, part)));
+  for (let i = 0; i < connections; i += 100) await Promise.all(Array.from({ length: 100 }, () => begin(t, url, LONG_HEADERS)));
+  const answers = [];
+  for (const batch of batches) {
+    /** @type {Promise<{ status: number }>[]} */
+    const asked = [post(url, batch)];
+    for (let day = 1; day < 4; day++) asked.push(get(`${url}/v1/results/m?from=2020-01-0${day}`));
+    asked.push(get(`${url}/recipes/m?top=10000`));
+    answers.push(...await Promise.allSettled(asked));
+  }
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []));
+}
+
+test('a server takes no more memory than it said, whatever comes at once', async (t) => {
+  const folder = makeFolder(t);
+  const config = settle(folder);
+  const batches = simulate(join(folder, 'recipe-0.json'), 'word1\t5\nword2\t3\n', 90_000, 30_000);
+  const server = await serve(t, config);
+  const statuses = await press(t, server.url, batches, { bodies: 7, connections: 900 }); // there is room for one body more
+  assert.ok(statuses.includes(200) && statuses.includes(201), String(statuses));
+  const [said, took] = [announced(server.log()), server.peak()];
+  t.diagnostic(`${took.toFixed(0)} MiB of ${said} MiB`);
+  assert.ok(took <= SLACK * said, `${took} MiB of ${said}`);
+  assert.ok(said <= 2 * took, `${said} MiB are said and ${took} taken`);
+});
+
+test('with --memory it holds less at once, or does not start', async (t) => {
+  const folder = makeFolder(t);
+  const config = settle(folder);
+  const check = (/** @type {string[]} */ ...options) => run('serve', '--config', config, '--check', ...options);
+  const limit = Math.ceil(announced(check().stderr) * 0.7);
+  const server = await serve(t, config, '--memory', `${limit}M`);
+  assert.ok(announced(server.log()) <= limit, server.log());
+  await press(t, server.url, simulate(join(folder, 'recipe-0.json'), 'word1\t5\nword2\t3\n', 90_000, 30_000),
+    { bodies: 2, connections: 100 });
+  const took = server.peak();
+  t.diagnostic(`${took.toFixed(0)} MiB of ${limit} MiB`);
+  assert.ok(took <= SLACK * limit, `${took} MiB of ${limit}`);
+  await server.end();
+  const refused = check('--memory', '20M');
+  assert.equal(refused.status, 1);
+  assert.match(refused.stderr, /takes up to \d+ MiB of memory; --memory allows 20/);
+});
