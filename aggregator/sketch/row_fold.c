@@ -12,58 +12,109 @@
 #define LINE 64u          // bytes of a cache line
 #define NEAR_VECTORS 127u // vectors brought in together, of a row that lies in order: half of AGG_PLANES_MOST
 #define ASK_BYTES 4352u   // of vectors that are asked of memory together: of more at once, the machine loses time
-#define AHEAD 8448u       // bytes between what is counted and what is asked for
+#define AHEAD 8448u       // bytes between what is counted and what is asked for, of a row that lies in order
+#define OWN_PLANES 3072u  // agg_planes_size of ASK_BYTES / 16 bytes
+#define NEARLY_FULL (AGG_PLANES_MOST - 16u)
 #define THREAD_BYTES ((size_t)1 << 18) // of records to group, below which a thread costs more than it saves
 #define STREAM_BYTES ((size_t)1 << 20) // the same, of a row that lies in order
 
 // Reads a byte of each cache line, in order: what is then taken in another order comes from the cache.
-static void bring_near(const uint8_t *from, size_t len)
+static inline void bring_near(const uint8_t *from, size_t len)
 {
     for (size_t i = 0; i < len; i += LINE) (void)*(const volatile uint8_t *)(from + i);
 }
 
-// Records of one row.
-typedef struct group {
-    const agg_row_piece *piece;
-    const uint32_t *order; // their positions in it
-    uint32_t n;
-} group;
+// Asks memory for bytes, for the second-level cache, without waiting for them.
+static inline void ask(const uint8_t *from, size_t len)
+{
+    for (size_t i = 0; i < len; i += LINE) __builtin_prefetch(from + i, 0, 2);
+    __asm__ volatile(""); // gcc leaves out calls of what does nothing but ask
+}
 
-// Adds what waits in a row's planes to its counts.
-static void empty_row(const agg_row_range *range, uint32_t j, const agg_bit_columns *columns)
+// A piece whose records are taken row by row.
+typedef struct row_walk {
+    const agg_row_range *range;
+    const agg_row_piece *piece;
+    const agg_bit_columns *columns;
+    const uint32_t *order; // positions of the range's records, by row
+    uint32_t count;        // of them
+    int asks;              // memory is asked for what comes next while a row is counted
+    uint8_t *planes; // all zero, for a row that has none of its own; NULL: its vectors are added to its counts at once
+} row_walk;
+
+// Adds the vectors that wait in a row's planes to its counts.
+static void empty_row(const agg_row_range *range, uint32_t j, uint8_t *planes, uint8_t *kept,
+                      const agg_bit_columns *columns)
 {
     agg_lock *lock = range->locks != NULL ? &range->locks[(range->first + j) % AGG_ROW_LOCKS] : NULL;
     if (lock != NULL) agg_lock_take(lock);
-    columns->empty(range->cells + (size_t)j * range->m, range->m, range->planes + j * agg_planes_size(range->m));
-    range->rows[j] += range->kept[j];
+    columns->empty(range->cells + (size_t)j * range->m, range->m, planes);
+    range->rows[j] += *kept;
     if (lock != NULL) agg_lock_leave(lock);
-    range->kept[j] = 0;
+    *kept = 0;
 }
 
-static void add_row(const agg_row_range *range, uint32_t j, const group *g, const agg_bit_columns *columns)
+// Asks for what counting a row will read and write beside its records: for share number `share` of n_shares.
+static void ask_row(const agg_row_range *range, uint32_t j, uint32_t share, uint32_t n_shares)
 {
+    size_t counts_len = range->m * sizeof *range->cells, planes_len = agg_planes_size(range->m);
+    const uint8_t *counts = (const uint8_t *)(range->cells + (size_t)j * range->m);
+    if (range->planes == NULL) {
+        size_t some = (counts_len / n_shares / LINE + 1) * LINE, at = share * some;
+        if (at < counts_len) ask(counts + at, counts_len - at < some ? counts_len - at : some);
+        return;
+    }
+    if (share > 0) return;
+    ask(range->planes + j * planes_len, planes_len);
+    if (range->kept[j] >= NEARLY_FULL) ask(counts, counts_len);
+}
+
+// Asks for the records from `first` on of the walk's order.
+static void ask_records(const row_walk *walk, uint32_t first, uint32_t count)
+{
+    const agg_row_piece *piece = walk->piece;
+    size_t size = (walk->range->m + 7) / 8;
+    for (uint32_t i = first; i < first + count && i < walk->count; i++) {
+        const uint8_t *vector = piece->records + walk->order[i] * piece->stride + 4;
+        ask(vector, size);
+        ask(vector + size - 1, 1); // where it begins within a line, it ends in one more
+    }
+}
+
+// Adds the records [first, end) of the walk's order to row j, whose they are.
+static void add_row(const row_walk *walk, uint32_t j, uint32_t first, uint32_t end)
+{
+    const agg_row_range *range = walk->range;
     const uint8_t *vectors[AGG_PLANES_MOST];
-    uint32_t m = range->m, *counts = range->cells + (size_t)j * m;
-    for (uint32_t first = 0, some = 0; first < g->n; first += some) {
-        uint32_t room = AGG_PLANES_MOST - (range->planes != NULL ? range->kept[j] : 0);
-        some = g->n - first < room ? g->n - first : room;
-        for (uint32_t i = 0; i < some; i++) vectors[i] = g->piece->records + g->order[first + i] * g->piece->stride + 4;
-        if (range->planes == NULL) {
-            columns->add(counts, m, vectors, some);
+    uint32_t step = walk->asks ? walk->columns->worth : AGG_PLANES_MOST, n_steps = (end - first) / step + 1;
+    uint8_t none = 0, *kept = range->planes != NULL ? &range->kept[j] : &none;
+    uint8_t *planes = range->planes != NULL ? range->planes + j * agg_planes_size(range->m) : walk->planes;
+    for (uint32_t some = 0, done = 0; first < end; first += some, done++) {
+        uint32_t room = AGG_PLANES_MOST - *kept < step ? AGG_PLANES_MOST - *kept : step;
+        some = end - first < room ? end - first : room;
+        for (uint32_t i = 0; i < some; i++)
+            vectors[i] = walk->piece->records + walk->order[first + i] * walk->piece->stride + 4;
+        if (walk->asks) {
+            ask_records(walk, first + step, some);
+            if (j + 1 < range->n_rows) ask_row(range, j + 1, done, n_steps);
+        }
+        if (planes == NULL) {
+            walk->columns->add(range->cells + (size_t)j * range->m, range->m, vectors, some);
+            range->rows[j] += some;
             continue;
         }
-        uint8_t *planes = range->planes + j * agg_planes_size(m);
-        columns->keep(planes, m, vectors, some);
-        range->kept[j] = (uint8_t)(range->kept[j] + some);
-        if (range->kept[j] == AGG_PLANES_MOST) empty_row(range, j, columns);
+        walk->columns->keep(planes, range->m, vectors, some);
+        *kept = (uint8_t)(*kept + some);
+        if (*kept == AGG_PLANES_MOST) empty_row(range, j, planes, kept, walk->columns);
     }
-    if (range->planes == NULL) range->rows[j] += g->n;
+    if (none > 0) empty_row(range, j, planes, kept, walk->columns);
 }
 
 void agg_row_empty(const agg_row_range *range, const agg_bit_columns *columns)
 {
     for (uint32_t j = 0; j < range->n_rows; j++)
-        if (range->kept[j] > 0) empty_row(range, j, columns);
+        if (range->kept[j] > 0)
+            empty_row(range, j, range->planes + j * agg_planes_size(range->m), &range->kept[j], columns);
 }
 
 // A row of the range, or n_rows for one that is not in it.
@@ -77,22 +128,24 @@ static inline uint32_t row_at(const agg_row_range *range, const agg_row_piece *p
 static void add_singly(const agg_row_range *range, const agg_row_piece *piece, const agg_bit_columns *columns)
 {
     for (uint32_t i = 0; i < piece->count; i++) {
-        const group alone = {piece, &i, 1};
+        const row_walk alone = {range, piece, columns, &i, 1, 0, NULL};
         uint32_t row = row_at(range, piece, i);
-        if (row < range->n_rows) add_row(range, row, &alone, columns);
+        if (row < range->n_rows) add_row(&alone, row, 0, 1);
     }
 }
 
-// Sorts the records' positions by row; those of other rows go behind.
+// Sorts the records' positions by row; those of other rows go behind. Brings the records near: they come in order here, and in another one next.
 //   ends: n_rows + 1 numbers; ends[j] becomes where row j's positions end
 static void sort_by_row(uint32_t *ends, uint32_t *order, uint32_t *row_of, const agg_row_range *range,
                         const agg_row_piece *piece)
 {
     uint32_t sum = 0;
+    size_t size = 4 + (range->m + 7) / 8;
     memset(ends, 0, ((size_t)range->n_rows + 1) * sizeof *ends);
     for (uint32_t i = 0; i < piece->count; i++) {
         row_of[i] = row_at(range, piece, i);
         ends[row_of[i]]++;
+        if (size > LINE) bring_near(piece->records + i * piece->stride + LINE, size - LINE);
     }
     for (uint32_t j = 0; j <= range->n_rows; j++) {
         uint32_t n = ends[j];
@@ -105,18 +158,18 @@ static void sort_by_row(uint32_t *ends, uint32_t *order, uint32_t *row_of, const
 void agg_row_fold_piece(const agg_row_range *range, const agg_row_piece *piece, uint32_t *scratch,
                         const agg_bit_columns *columns)
 {
+    _Alignas(LINE) uint8_t planes[OWN_PLANES] = {0};
     uint32_t n_rows = range->n_rows, *ends = scratch, *order = ends + n_rows + 1, *row_of = order + piece->count;
     if (piece->count < n_rows / 8) {
         add_singly(range, piece, columns);
         return;
     }
-    if (piece->count > 0) bring_near(piece->records, (piece->count - 1) * piece->stride + 4 + (range->m + 7) / 8);
     sort_by_row(ends, order, row_of, range, piece);
-    size_t step = piece->ahead_len / n_rows; // memory is idle while rows are counted
+    // Of vectors that are longer, or counted more slowly, as many as are counted together would be too many to ask for.
+    int asks = columns->worth * ((range->m + 7) / 8) <= ASK_BYTES && agg_planes_size(range->m) <= OWN_PLANES;
+    const row_walk walk = {range, piece, columns, order, ends[n_rows - 1], asks, asks ? planes : NULL};
     for (uint32_t j = 0, start = 0; j < n_rows; j++) {
-        const group g = {piece, order + start, ends[j] - start};
-        for (size_t i = 0; i < step; i += LINE) __builtin_prefetch(piece->ahead + j * step + i);
-        if (g.n > 0) add_row(range, j, &g, columns);
+        add_row(&walk, j, start, ends[j]);
         start = ends[j];
     }
 }
@@ -136,10 +189,7 @@ static void fold_share(void *context, unsigned part, unsigned n_parts)
     uint32_t k = f->range->n_rows;
     uint32_t first = (uint32_t)((uint64_t)k * part / n_parts), last = (uint32_t)((uint64_t)k * (part + 1) / n_parts);
     const agg_row_range own = agg_row_part(f->range, first, last - first);
-    agg_row_piece piece = f->piece;
-    piece.ahead_len /= n_parts;
-    if (piece.ahead != NULL) piece.ahead += part * piece.ahead_len;
-    if (first < last) agg_row_fold_piece(&own, &piece, f->scratch + part * f->scratch_len, f->columns);
+    if (first < last) agg_row_fold_piece(&own, &f->piece, f->scratch + part * f->scratch_len, f->columns);
 }
 
 // At most n_threads, and AGG_THREADS_MAX; fewer where each would have fewer than `least` of the bytes.
@@ -169,9 +219,7 @@ shoal_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8
     if (f.scratch == NULL) return AGG_ERR_MEMORY;
     for (uint32_t first = 0, some = 0; first < count; first += some) {
         some = count - first < piece ? count - first : piece;
-        uint32_t left = count - first - some, next = left < piece ? left : piece;
-        const uint8_t *end = records + (size_t)(first + some) * stride;
-        f.piece = (agg_row_piece){records + (size_t)first * stride, stride, some, next > 0 ? end : NULL, next * stride};
+        f.piece = (agg_row_piece){records + (size_t)first * stride, stride, some, NULL, 0};
         agg_parallel(n_threads, fold_share, &f);
     }
     free(f.scratch);
@@ -189,14 +237,6 @@ typedef struct one_row {
     const agg_bit_columns *columns;
 } one_row;
 
-// Asks memory for `len` bytes, for the second-level cache, without waiting for them: those before `end`.
-static void ask(const uint8_t *from, size_t len, const uint8_t *end)
-{
-    size_t left = (size_t)(end - from);
-    if (len > left) len = left;
-    for (size_t i = 0; i < len; i += LINE) __builtin_prefetch(from + i, 0, 2);
-}
-
 // One thread's share of the vectors, into counts of its own. They wait in planes, so that a few are counted at a time and memory works meanwhile.
 static void add_share(void *context, unsigned part, unsigned n_parts)
 {
@@ -213,7 +253,7 @@ static void add_share(void *context, unsigned part, unsigned n_parts)
         if (bytes > ASK_BYTES)
             bring_near(vectors[0], (some - 1) * row->stride + size);
         else if (left > AHEAD)
-            ask(vectors[0] + AHEAD, bytes, vectors[0] + left);
+            ask(vectors[0] + AHEAD, bytes < left - AHEAD ? bytes : left - AHEAD);
         row->columns->keep(planes, row->m, vectors, some);
         kept += some;
         if (kept + row->step <= AGG_PLANES_MOST && some < end - first) continue;

@@ -153,8 +153,8 @@ static void groups_by_row(void **state)
 {
     static const struct {
         uint32_t count, k, m;
-    } sizes[] = {{0, 5, 20},    {1, 5, 20},     {3, 1000, 33},   {124, 1000, 33},   {126, 1000, 33},
-                 {700, 64, 70}, {9000, 3, 600}, {9001, 40, 129}, {20000, 500, 260}, {9000, 100, 1100}};
+    } sizes[] = {{0, 5, 20},     {1, 5, 20},      {3, 1000, 33},     {124, 1000, 33},   {126, 1000, 33}, {700, 64, 70},
+                 {9000, 3, 600}, {9001, 40, 129}, {20000, 500, 260}, {9000, 100, 1100}, {2000, 40, 4099}};
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
         for (unsigned kind = 0; kind < 3; kind++) {
@@ -259,6 +259,38 @@ typedef struct way {
     int has_planes, has_areas;
 } way;
 
+#define LANES 4u // the number of threads that says: each adds a run of its own
+
+typedef struct lane_records {
+    agg_folder *folder;
+    const uint8_t *records;
+    size_t size;
+    uint32_t count;
+    shoal_err errs[LANES];
+} lane_records;
+
+// A thread's quarter, in several runs.
+static void add_quarter(void *context, unsigned part, unsigned n_parts)
+{
+    lane_records *all = context;
+    agg_error error;
+    uint32_t first = all->count / n_parts * part, end = part + 1 < n_parts ? first + all->count / n_parts : all->count;
+    for (uint32_t some; first < end && all->errs[part] == SHOAL_OK; first += some) {
+        some = end - first < 9000 ? end - first : 9000;
+        const agg_folder_run run = {all->records + first * all->size, some};
+        all->errs[part] = agg_folder_add_lane(all->folder, &error, part, &run);
+    }
+}
+
+static void add_by_lanes(agg_folder *folder, const uint8_t *records, size_t size, uint32_t count)
+{
+    agg_error error;
+    lane_records all = {folder, records, size, count, {SHOAL_OK}};
+    agg_parallel(LANES, add_quarter, &all);
+    for (unsigned lane = 0; lane < LANES; lane++) assert_ok(all.errs[lane]);
+    assert_ok(agg_folder_add_runs(folder, &error, NULL, 0));
+}
+
 // A folder's accumulator against records added one by one.
 static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32_t run)
 {
@@ -288,6 +320,8 @@ static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32
         const agg_folder_run runs[] = {{records, some / 3}, {records + some / 3 * size, some - some / 3}};
         if (n_threads == 3) // as several runs, of which one may be long enough to be added where it lies
             assert_ok(agg_folder_add_runs(&folder, &error, runs, 2));
+        else if (agg_folder_lanes(&folder) == LANES)
+            add_by_lanes(&folder, records, size, some);
         else
             assert_ok(agg_folder_add(&folder, &error, records, some));
         if (first == 0) assert_ok(agg_folder_flush(&folder, &error)); // used on afterwards
@@ -309,15 +343,21 @@ static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32
 // Each way of a folder, with few bytes and enough, with records of every row and of nearly one.
 static void folder_gives_the_same(void **state)
 {
-    static const way ways[] = {{1, 70, 30000, 0, 0, 0},       {16, 1000, 20000, 0, 0, 0},
-                               {900, 1000, 60000, 0, 1, 0},   {1100, 1025, 9000, 4096, 1, 0},
-                               {16411, 32, 540000, 0, 0, 1},  {1031, 8190, 6000, (size_t)4 << 20, 0, 1},
-                               {16411, 32, 3000, 1000, 0, 0}, {8300, 100, 200000, (size_t)3300000, 0, 1}};
+    static const way ways[] = {{1, 70, 30000, 0, 0, 0},
+                               {16, 1000, 20000, 0, 0, 0},
+                               {900, 1000, 60000, 0, 1, 0},
+                               {600, 4099, 9000, 0, 1, 0},
+                               {1100, 1025, 9000, 4096, 1, 0},
+                               {16411, 32, 540000, 0, 0, 1},
+                               {1031, 8190, 6000, (size_t)4 << 20, 0, 1},
+                               {16411, 32, 3000, 1000, 0, 0},
+                               {8300, 100, 200000, (size_t)3300000, 0, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
         for (unsigned kind = 0; kind < 3; kind++) {
             check_folder(&ways[i], kind, 1 + (unsigned)i % 2, kind == 0 ? 1777 : 50000);
             if (kind == 0) check_folder(&ways[i], kind, 3, 100000);
+            if (ways[i].has_planes || ways[i].has_areas) check_folder(&ways[i], kind, LANES, kind == 0 ? 60000 : 7001);
         }
 }
 
