@@ -43,7 +43,7 @@ for (const runtime of /** @type {const} */ (['node', 'workerd'])) {
 
 for (const runtime of /** @type {const} */ (['node', 'workerd'])) {
   test(`${runtime}: a round of words arrives as its contributions, and the next round finds nobody who answered`, async (t) => {
-    const json = signed(round({ batch: { minimum: 3, max_age_s: 1 }, expires: '2099-12-31' }));
+    const json = signed(round({ batch: { minimum: 9, max_age_s: 1 }, expires: '2099-12-31' }));
     const next = signed(round({ recipe: 'words-2', round: { index: 2, previous: 'ab'.repeat(32) }, expires: '2099-12-31' }));
     const [one, two] = await Promise.all([json, next].map(make));
     const aggregator = await new FakeAggregator([one, two]).start();

@@ -8,7 +8,7 @@ import { createSender } from '../forward.js';
 import { SECRET } from './support.mjs';
 
 /** Sends one batch to a server that answers so. */
-async function sendTo(answer, { path = '', timeoutMs = 500 } = {}) {
+async function sendTo(answer, { path = '', timeoutMs = 30_000 } = {}) {
   const seen = [];
   const server = createServer(async (request, response) => {
     const chunks = [];
@@ -49,11 +49,11 @@ const cases = [
   ['an error', reply(500, {}), 'failed'],
   ['a redirect', reply(302, {}, { Location: '/elsewhere' }), 'failed'],
   ['a broken connection', (response) => response.destroy(), 'failed'],
-  ['no answer in time', () => {}, 'failed'],
+  ['no answer in time', () => {}, 'failed', 2000],
 ];
-for (const [what, answer, outcome] of cases) {
+for (const [what, answer, outcome, timeoutMs] of cases) {
   test(`${what}: ${outcome}`, async () => {
-    const { verdict, seen } = await sendTo(answer);
+    const { verdict, seen } = await sendTo(answer, { timeoutMs });
     assert.equal(verdict.outcome, outcome);
     assert.equal(seen.length, 1, 'no redirect is followed, no retry made here');
   });

@@ -31,7 +31,7 @@ function setUp({ outcome = 'accepted', ...more } = {}) {
     retryQuarantined: async () => 1,
   });
   const collections = new Map([recipe, listed, old].map((of) => [of.hash, collection(of)]));
-  const deps = { collections, recipes: [recipe, listed, old], origins: ['https://site.example'], now: () => Date.UTC(2030, 0, 1), bodyTimeoutMs: 100, ...more };
+  const deps = { collections, recipes: [recipe, listed, old], origins: ['https://site.example'], now: () => Date.UTC(2030, 0, 1), bodyTimeoutMs: 60_000, ...more };
   const call = (path, init) => handle(new Request(`https://edge.example${path}`, init), deps);
   return { taken, call };
 }
@@ -152,7 +152,7 @@ test('a slow body times out', async () => {
       controller.enqueue(new TextEncoder().encode(' '));
     },
   });
-  await expectError(await setUp().call('/v1/reports', { ...reportInit(good), body, duplex: 'half' }), 408, 'body-slow');
+  await expectError(await setUp({ bodyTimeoutMs: 100 }).call('/v1/reports', { ...reportInit(good), body, duplex: 'half' }), 408, 'body-slow');
 });
 
 test('a full or failing store is 503 with Retry-After, and says nothing of why', async () => {

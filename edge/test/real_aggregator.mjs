@@ -9,7 +9,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SECRET, freePort } from './support.mjs';
+import { SECRET, eventually, freePort } from './support.mjs';
 
 export const program = process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
 
@@ -26,8 +26,14 @@ export class RealAggregator {
 
   async start() {
     if (this.#dir === undefined) await this.#prepare();
-    this.#child = spawn(program, ['serve', '--config', join(this.#dir, 'serve.json')], { stdio: 'ignore' });
-    for (let up = false; !up; ) up = await fetch(`${this.url}/healthz`).then(() => true, () => new Promise((resolve) => setTimeout(resolve, 20, false)));
+    const child = spawn(program, ['serve', '--config', join(this.#dir, 'serve.json')], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    child.stderr.on('data', (text) => (said += text));
+    this.#child = child;
+    await eventually(async () => {
+      assert.ok(child.exitCode === null, `shoal serve ended with ${child.exitCode}: ${said}`);
+      await fetch(`${this.url}/healthz`);
+    });
     return this;
   }
 

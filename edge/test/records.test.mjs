@@ -25,7 +25,7 @@ function edgeOf(recipe) {
   const taken = [];
   const accept = async (record) => (taken.push(record), 'accepted');
   const collections = new Map([[recipe.hash, { recipe, accept }]]);
-  const deps = { collections, origins: [], now: () => Date.UTC(2029, 0, 1), bodyTimeoutMs: 1000 };
+  const deps = { collections, origins: [], now: () => Date.UTC(2029, 0, 1), bodyTimeoutMs: 60_000 };
   const post = async (report) => {
     const response = await handle(new Request('https://edge.example/v1/reports', reportInit(report)), deps);
     return { status: response.status, code: (await response.json()).error?.code };

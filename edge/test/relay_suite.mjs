@@ -141,7 +141,7 @@ export function relaySuite(runtime) {
       const response = await post(randomBytes(length));
       assert.deepEqual([response.status, (await response.json()).error.code, response.headers.get('retry-after')], [503, 'leader', '300']);
     }
-    assert.ok(Date.now() - began < 15_000, 'an answer without an end is not waited for');
+    assert.ok(Date.now() - began < 60_000, 'an answer without an end is not waited for');
     assert.equal((await post(randomBytes(length))).status, 200);
     await eventually(async () => assert.equal(await edge.metric('relay_failures_total'), 7));
     await leader.stop();

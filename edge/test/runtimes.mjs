@@ -9,6 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorker } from '../bundle.js';
 import { SECRET, TOKEN, freePort } from './support.mjs';
 
+const START_MS = 60_000; // a workerd takes half a second
+// Of a body in a test that is about another thing: a busy machine stops for more than a second.
+const BODY_TIMEOUT_S = 30;
+
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** An edge process with a store of its own, that survives kill() and start(). */
@@ -27,13 +31,22 @@ class Edge {
     const child = spawn(process.execPath, this.#command, { stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     await new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        reject(new Error(`no edge within ${START_MS} ms: ${said}`));
+      }, START_MS);
       const hear = (data) => {
         said += data;
-        if (/ready|listening/.test(said)) resolve();
+        if (!/ready|listening/.test(said)) return;
+        clearTimeout(timer);
+        resolve();
       };
       child.stdout.on('data', hear);
       child.stderr.on('data', hear);
-      child.once('exit', (code) => reject(new Error(`the edge ended with ${code}: ${said}`)));
+      child.once('exit', (code) => {
+        clearTimeout(timer);
+        reject(new Error(`the edge ended with ${code}: ${said}`));
+      });
     });
     this.#child = child;
     this.output = () => said;
@@ -99,7 +112,7 @@ async function workerdCommand({ dir, port, recipes, aggregator, origins, limits 
     AGGREGATOR: aggregator,
     BATCH_SECRET: SECRET,
     ADMIN_TOKEN: TOKEN,
-    BODY_TIMEOUT_S: 1,
+    BODY_TIMEOUT_S,
     ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [name.toUpperCase(), value])),
   };
   return [here('run_worker.mjs'), JSON.stringify({ script, store: join(dir, 'store'), port, bindings })];
@@ -118,7 +131,7 @@ async function nodeCommand({ dir, port, recipes, aggregator, origins, limits }) 
     aggregator,
     batch_secret_file: 'secret',
     admin_token_file: 'token',
-    body_timeout_s: 1,
+    body_timeout_s: BODY_TIMEOUT_S,
     ...limits,
   };
   await writeFile(join(dir, 'edge.json'), JSON.stringify(config));

@@ -4,8 +4,12 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes, webcrypto } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { load } from 'shoal-client/node';
+import { freePort } from '../../tests/ports.mjs';
+
+export { freePort };
 
 export const SECRET = 'a-secret-of-the-tests';
 export const TOKEN = 'a-token-of-the-tests';
@@ -84,14 +88,6 @@ export async function eventually(check, timeoutMs = 60_000) {
   }
 }
 
-export async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 export class FakeAggregator {
   /** Batch id to its recipe and record texts. */ batches = new Map();
   /** Every request as it came: method, url, headers, body. */ requests = [];
@@ -118,9 +114,10 @@ export class FakeAggregator {
   }
 
   async start() {
+    if (this.port === 0) this.port = await freePort(); // its own over restarts
     this.#server = createServer((request, response) => this.#serve(request, response));
-    await new Promise((resolve) => this.#server.listen(this.port, '127.0.0.1', resolve));
-    this.port = this.#server.address().port;
+    this.#server.listen(this.port, '127.0.0.1');
+    await once(this.#server, 'listening');
     return this;
   }
 

@@ -8,29 +8,20 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 
+import { freePort } from '../ports.mjs';
 import { program, run } from '../serve/serve_helpers.mjs';
 
 const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
-const START_MS = 20000;
+const START_MS = 60_000;
+const ANSWER_MS = 30_000; // Node's fetch never settles when its very first connection dies while it is made
 
 export const LEADER = 2;
 export const HELPER = 3;
 
 // ---- the two servers ----
-
-/** A port of this machine that is free now. @returns {Promise<number>} */
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /**
  * One server as a process that can be killed and started again at the same address.
@@ -160,7 +151,7 @@ export async function sealedReports(leader, ...args) {
       response.writeHead(200).end();
       return;
     }
-    const answer = await fetch(new URL(String(request.url), leader));
+    const answer = await ask(new URL(String(request.url), leader));
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
     response.end(Buffer.from(await answer.arrayBuffer()));
   }).listen(0, '127.0.0.1');
@@ -196,7 +187,7 @@ export async function startBetween(t) {
     seen.push({ resource, body, blow });
     const { urls, ...servers } = /** @type {Pair} */ (pair);
     const headers = { 'content-type': String(request.headers['content-type']), authorization: String(request.headers.authorization) };
-    const forward = () => fetch(new URL(String(request.url), urls.helper), { method: 'POST', body, headers });
+    const forward = () => ask(new URL(String(request.url), urls.helper), { method: 'POST', body, headers });
     if (blow) {
       if (blow.isAnswered) assert.equal(await forward().then(({ status }) => Math.floor(status / 100)), 2);
       await servers[blow.victim].end('SIGKILL');
@@ -378,9 +369,17 @@ export async function resealShare(task, report, role, key, share) {
 /** @param {string} taskId hex */
 export const idText = (taskId) => Buffer.from(taskId, 'hex').toString('base64url');
 
+/**
+ * A request with a connection and an end of its own. Commands that a test waits for (spawnSync) hold up this whole process: a server that
+ * has meanwhile closed an idle connection is found out only when the next request is on it.
+ * @param {string | URL} url @param {RequestInit} [init]
+ */
+export const ask = (url, init = {}) =>
+  fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), ...init, headers: { connection: 'close', .../** @type {any} */ (init.headers) } });
+
 /** @param {string} leader @param {string} taskId @param {Report[]} reports */
 export async function upload(leader, taskId, reports) {
-  const response = await fetch(`${leader}/tasks/${idText(taskId)}/reports`, {
+  const response = await ask(`${leader}/tasks/${idText(taskId)}/reports`, {
     method: 'POST', body: new Uint8Array(Buffer.concat(reports.map(encodeReport))),
     headers: { 'content-type': 'application/ppm-dap;message=upload-req' },
   });
@@ -391,7 +390,7 @@ export async function upload(leader, taskId, reports) {
 
 /** Posts a job to the helper as the leader would. @param {Pair} pair @param {string} taskId @param {Buffer} job @param {Record<string, string>} [headers] */
 export async function postJob(pair, taskId, job, headers = {}) {
-  const response = await fetch(`${pair.urls.helper}/tasks/${idText(taskId)}/aggregation_jobs`, {
+  const response = await ask(`${pair.urls.helper}/tasks/${idText(taskId)}/aggregation_jobs`, {
     method: 'POST', body: new Uint8Array(job),
     headers: { 'content-type': 'application/ppm-dap;message=aggregation-job-init-req', authorization: `Bearer ${pair.tokens.helper}`, ...headers },
   });

@@ -4,6 +4,7 @@
 // SHOAL_BIN names the program; build/release/shoal otherwise.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Task } from '@divviup/dap';
 
@@ -56,12 +57,16 @@ async function startTasks(t) {
   return { pair, taskOf };
 }
 
-/** @param {Awaited<ReturnType<typeof startPair>>} pair @param {string} name @param {number} hour */
-function collect(pair, name, hour) {
-  const done = pair.collect('--task', pair.at(`${name}.json`), '--from', moment(hour), '--to', moment(hour + 1), '--wait', '60',
-    '--format', 'json');
+/**
+ * The sums of a batch. This process goes on meanwhile: the package keeps connections, and must hear when a server closes one.
+ * @param {Awaited<ReturnType<typeof startPair>>} pair @param {string} name @param {number} hour
+ */
+async function collect(pair, name, hour) {
+  const sums = pair.at(`${name}.sums`);
+  const done = await pair.collectLater('--task', pair.at(`${name}.json`), '--from', moment(hour), '--to', moment(hour + 1), '--wait', '60',
+    '--format', 'json', '-o', sums);
   assert.equal(done.status, 0, `${name}: ${done.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
-  return JSON.parse(done.stdout);
+  return JSON.parse(readFileSync(sums, 'utf8'));
 }
 
 test('the package uploads, and its exact sums come back', { timeout: 120000 }, async (t) => {
@@ -73,7 +78,7 @@ test('the package uploads, and its exact sums come back', { timeout: 120000 }, a
     for (let i = 0; i < REPORTS; i++) await task.sendMeasurement(/** @type {never} */ (kind.measure(i)), { timestamp });
   }
   for (const kind of kinds) {
-    const result = collect(pair, kind.name, hour);
+    const result = await collect(pair, kind.name, hour);
     assert.deepEqual(result.sums, sumsOf(kind, REPORTS), kind.name);
     assert.equal(result.n, REPORTS);
   }
@@ -123,7 +128,7 @@ test('what the package is told when something is wrong', { timeout: 120000 }, as
   await task.sendMeasurement(measure(1), { timestamp });
   task.vdaf.shardEncoded = shard;
   for (let i = 1; i < REPORTS; i++) await task.sendMeasurement(measure(i), { timestamp });
-  const result = collect(pair, kind.name, hour);
+  const result = await collect(pair, kind.name, hour);
   assert.equal(result.n, REPORTS);
   assert.deepEqual(result.sums, sumsOf(kind, REPORTS));
 

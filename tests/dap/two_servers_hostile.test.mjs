@@ -9,7 +9,7 @@ import { test } from 'node:test';
 
 import { makeFolder } from '../serve/serve_helpers.mjs';
 import {
-  HELPER, HOUR, LEADER, encodeJob, encodeReport, idText, moment, openShare, parseResponses, postJob, resealShare, reversedJob, sealedReports,
+  HELPER, HOUR, LEADER, ask, encodeJob, encodeReport, idText, moment, openShare, parseResponses, postJob, resealShare, reversedJob, sealedReports,
   startBetween, startPair, thisHour, upload,
 } from './dap_helpers.mjs';
 
@@ -55,13 +55,13 @@ async function endWell(pair) {
 
 /** How many reports a server refused since its start, by reason. @param {string} url */
 async function refusals(url) {
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  const metrics = await (await ask(new URL('/metrics', url))).text();
   const lines = [...metrics.matchAll(/^shoal_dap_reports_refused_total\{.*reason="(\w+)"\} (\d+)$/gm)];
   assert.ok(lines.length > 0, metrics);
   return Object.fromEntries(lines.filter(([, , count]) => count !== '0').map(([, reason, count]) => [reason, Number(count)]));
 }
 
-test('reports that are tampered with are refused by the server that can tell, and the others count', { timeout: 120000 }, async (t) => {
+test('reports that are tampered with are refused by the server that can tell, and the others count', { timeout: 300000 }, async (t) => {
   const { pair, task, id, hour, devices } = await setUp(t);
   const honest = await devices(task, BUCKETS);
   const [a, b, c, d, e, f, g] = await devices(task, [2, 2, 2, 2, 2, 2, 2]);
@@ -95,7 +95,7 @@ test('reports that are tampered with are refused by the server that can tell, an
     { ...k, helper: { ...k.helper, payload: k.helper.payload.subarray(1) } },
   ]);
   assert.deepEqual(refused.errors.map(({ says }) => says), ['invalid_message', 'report_too_early', 'outdated_config', 'invalid_message']);
-  const cut = await fetch(`${pair.urls.leader}/tasks/${idText(id)}/reports`, {
+  const cut = await ask(`${pair.urls.leader}/tasks/${idText(id)}/reports`, {
     method: 'POST', headers: { 'content-type': 'application/ppm-dap;message=upload-req' },
     body: new Uint8Array(encodeReport(k).subarray(0, 100)),
   });
@@ -119,7 +119,7 @@ test('reports that are tampered with are refused by the server that can tell, an
   await endWell(pair);
 });
 
-test('a helper answers each report of a job as the draft says, whoever asks', { timeout: 120000 }, async (t) => {
+test('a helper answers each report of a job as the draft says, whoever asks', { timeout: 300000 }, async (t) => {
   const { pair, task, id, hour, devices } = await setUp(t);
   const verifier = Buffer.alloc(1000);
   const [sound] = await devices(task, [1]);
@@ -177,15 +177,15 @@ test('a helper answers each report of a job as the draft says, whoever asks', { 
   await endWell(pair);
 });
 
-test('a leader that sends reports once more, in another job, gets nothing added', { timeout: 120000 }, async (t) => {
+test('a leader that sends reports once more, in another job, gets nothing added', { timeout: 300000 }, async (t) => {
   const between = await startBetween(t);
   const { pair, task, id, hour, devices } = await setUp(t, { helper_url: between.url });
   between.of(pair);
   assert.deepEqual((await upload(pair.urls.leader, id, await devices(task, BUCKETS))).errors, []);
   const asked = ['--task', pair.at('task.json'), '--from', moment(hour), '--to', moment(hour + 1), '--wait', '60', '--format', 'json'];
   const isAggregated = async () =>
-    / 6$/m.test(/^shoal_dap_reports_aggregated_total.*$/m.exec(await (await fetch(new URL('/metrics', pair.urls.leader))).text())?.[0] ?? '');
-  for (const end = Date.now() + 20000; !(await isAggregated());) {
+    / 6$/m.test(/^shoal_dap_reports_aggregated_total.*$/m.exec(await (await ask(new URL('/metrics', pair.urls.leader))).text())?.[0] ?? '');
+  for (const end = Date.now() + 60000; !(await isAggregated());) {
     assert.ok(Date.now() < end, 'the reports were never aggregated');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -10,12 +10,11 @@
 // there, and `shoal` and `shoal-edge` are on the PATH. Ports 8471 to 8479 become ports that are free. SHOAL_DOCS_UPDATE=1 writes what was printed into the pages instead of comparing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from '../ports.mjs';
 import { blocks, pages, read, root } from './markdown.mjs';
 
 /** @typedef {import('./markdown.mjs').Block} Block */
@@ -40,11 +39,9 @@ function makeFolder() {
 
 /** A free port for each that pages name. @returns {Promise<Map<string, string>>} */
 async function freePorts() {
-  const servers = Array.from({ length: 9 }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => String(/** @type {import('node:net').AddressInfo} */ (server.address()).port));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return new Map(ports.map((port, i) => [String(8471 + i), port]));
+  const ports = new Map();
+  for (let port = 8471; port <= 8479; port++) ports.set(String(port), String(await freePort()));
+  return ports;
 }
 
 /**

@@ -14,7 +14,12 @@ export const secret = 'a-secret-for-tests-0123456789';
 export const isLong = process.env.SHOAL_LONG === '1';
 
 // A sender needs an end to its patience: Node's fetch never settles when its very first connection dies while it is made.
-const PATIENCE_MS = 10000;
+export const PATIENCE_MS = 10000;
+// What takes longer than these hangs: hundreds of times what it takes under a sanitizer, so that a test ends and says why.
+const START_MS = 60_000;
+const RUN_MS = 300_000;
+const RESULT_MS = 120_000;
+const DAY_MS = 86_400_000;
 const HEADER = 72;
 const TRAILER = 8;
 
@@ -45,7 +50,8 @@ export function makeFolder(t) {
 
 /** Runs the program to its end. @param {string[]} args */
 export function run(...args) {
-  const done = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  const done = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, timeout: RUN_MS });
+  if (done.error) throw new Error(`shoal ${args.join(' ')}: ${done.error.message}\n${done.stderr}`);
   return { status: done.status, stdout: done.stdout, stderr: done.stderr };
 }
 
@@ -154,11 +160,16 @@ export async function serve(t, config) {
   const child = spawn(program, ['serve', '--config', config], { stdio: ['ignore', 'inherit', 'pipe'] });
   const exit = once(child, 'exit');
   let log = '';
+  t.after(() => child.kill('SIGKILL'));
   const url = await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no server within ${START_MS} ms: ${log}`)), START_MS);
+    exit.finally(() => clearTimeout(timer));
     child.stderr.setEncoding('utf8').on('data', (text) => {
       log += text;
       const found = /listening on (http:\S+)\//.exec(log);
-      if (found) resolve(found[1]);
+      if (!found) return;
+      clearTimeout(timer);
+      resolve(found[1]);
     });
     exit.then(([code]) => {
       if (code !== null && code !== 0) process.stderr.write(log); // a sanitizer's words, or why it did not start
@@ -176,7 +187,6 @@ export async function serve(t, config) {
       return code;
     },
   };
-  t.after(() => child.kill('SIGKILL'));
   return server;
 }
 
@@ -193,16 +203,24 @@ export async function post(url, body, headers = {}) {
 
 /** @param {string} url @param {Record<string, string>} [headers] */
 export async function get(url, headers = {}) {
-  const response = await fetch(url, { headers });
+  const response = await fetch(url, { headers, signal: AbortSignal.timeout(RESULT_MS) });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 /** Asks for a result until it holds n reports, because folds come later than acknowledgements. */
 export async function resultOf(/** @type {string} */ url, /** @type {number} */ n) {
-  for (let tries = 0; tries < 300; tries++) {
+  let last = '';
+  for (const end = Date.now() + RESULT_MS; Date.now() < end;) {
     const { status, text } = await get(url);
     if (status === 200 && JSON.parse(text).n === n) return JSON.parse(text);
+    last = text;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`${url} never came to ${n} reports`);
+  throw new Error(`${url} never came to ${n} reports: ${last.slice(0, 300)}`);
+}
+
+/** What a test says of a UTC day holds while that day lasts: where less of it is left than a test takes, the next one is waited for. */
+export async function wholeDay(seconds = 30) {
+  const left = DAY_MS - (Date.now() % DAY_MS);
+  if (left < 1000 * seconds) await new Promise((resolve) => setTimeout(resolve, left + 100));
 }

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { configure, get, makeFolder, post, run, serve, simulate } from './serve_helpers.mjs';
+import { configure, get, makeFolder, post, run, serve, simulate, wholeDay } from './serve_helpers.mjs';
 
 const DEVICES = 2000;
 const COUNTS = '0\t0\t5\n0\t1\t1\n1\t0\t1\n2\t1\t5\n';
@@ -23,6 +23,7 @@ const pair = (id, expires) => ({
 const day = (/** @type {number} */ from) => new Date(Date.now() + from * 86_400_000).toISOString().slice(0, 10);
 
 test('records go when the days of their recipe are over, at the next fold, and no report with them', async (t) => {
+  await wholeDay();
   const folder = makeFolder(t);
   // Of a period that never closes: a day beyond the last one of the first recipe was over yesterday, of the second it comes tomorrow.
   const recipes = [pair('over', day(-3)), pair('running', day(0))];

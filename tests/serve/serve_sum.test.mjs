@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { cmsRecipe, configure, get, makeFolder, post, resultOf, run, seal, serve, simulate } from './serve_helpers.mjs';
+import { cmsRecipe, configure, get, makeFolder, post, resultOf, run, seal, serve, simulate, wholeDay } from './serve_helpers.mjs';
 
 const WORDS = 'the\t500\nof\t300\nand\t150\ntea\t50\n';
 const DEVICES = 3000;
@@ -134,6 +134,7 @@ test('below the minimum no route shows a value or a count', async (t) => {
 });
 
 test('a day that is not over shows nothing', async (t) => {
+  await wholeDay();
   const { folder, url } = await start(t, [sumRecipe('sums')], { period: 'day' });
   for (const batch of simulate(join(folder, 'recipe-0.json'), WORDS, DEVICES, PER_BATCH)) await post(url, batch);
   await new Promise((resolve) => setTimeout(resolve, 300));
