@@ -57,6 +57,17 @@ export class Recipe extends JointRecipe {
     return this.module.take(this.draw(value, seed, secret), this.recordSize);
   }
 
+  /**
+   * As randomizeBytes, into records that the caller keeps: an array for each costs a fifth of the time.
+   * @param {Uint8Array} records @param {number} at where the record goes
+   * @param {any} value @param {Uint8Array} seed @param {Uint8Array} [secret]
+   */
+  randomizeInto(records, at, value, seed, secret) {
+    const { module, recordSize } = this;
+    const from = module.base + this.draw(value, seed, secret);
+    records.set(module.bytes.subarray(from, from + recordSize), at);
+  }
+
   /** Reads a text record; throws what the recipe's randomizer cannot have made. @param {string} text @returns {Uint8Array} */
   recordFromText(text) {
     const { module } = this;

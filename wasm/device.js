@@ -76,14 +76,20 @@ export class Module {
     /** The exports. @type {any} */ this.x = instance.exports;
     /** @type {number} */ this.base = (this.x.heap_base() + 15) & -16;
     /** All memory; a new view after growth, so take it from reserve(). */ this.bytes = new Uint8Array(0);
+    /** Where a value's text goes. */ this.value = this.bytes;
   }
 
   /** Makes room for n bytes at the base and renews the view, which growth detaches. @param {number} n */
   reserve(n) {
-    const { memory } = this.x;
-    const missing = this.base + n - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
-    if (this.bytes.buffer !== memory.buffer) this.bytes = new Uint8Array(memory.buffer);
+    const { base, x: { memory } } = this;
+    const end = base + n;
+    // A view that growth detached, whoever asked for it, has no length. To ask the memory for its buffer costs more.
+    if (this.bytes.length < end) {
+      const missing = end - memory.buffer.byteLength;
+      if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+      this.bytes = new Uint8Array(memory.buffer);
+      this.value = this.bytes.subarray(base, base + VALUE_MAX);
+    }
     return this.bytes;
   }
 
@@ -305,21 +311,22 @@ export class Recipe {
     const bytes = module.reserve(record + this.recordSize + this.textSize);
     const wanted = this.isOpen ? typeof value === 'string' : !this.isNumber || Number.isFinite(value);
     if (seed.length !== 32 || (secret && secret.length !== 32) || !wanted) throw module.error(ARGUMENT);
-    const text = encoder.encode(/** @type {string} */ (this.isOpen ? value : ''));
-    if (text.length > VALUE_MAX) throw module.error(RANGE);
     const at = base + VALUE_MAX;
-    bytes.set(text, base);
+    const own = secret ? at + 32 : 0;
     bytes.set(seed, at);
-    if (secret) bytes.set(secret, at + 32);
-    const coins = [at, secret ? at + 32 : 0];
+    if (secret) bytes.set(secret, own);
+    let err;
     if (this.isOpen) {
-      module.check(x.randomize_text(base + record, handle, base, text.length, ...coins));
+      const { read, written } = encoder.encodeInto(value, module.value);
+      // Of a text that has no room, the core says that it is too long, and wipes what was written.
+      err = x.randomize_text(base + record, handle, base, read < value.length ? VALUE_MAX + 1 : written, at, own);
     } else if (this.isNumber) {
       const x6 = BigInt(Math.round(Math.max(-LARGEST, Math.min(/** @type {number} */ (value), LARGEST)) * 1e6));
-      module.check(x.randomize_number(base + record, handle, x6, ...coins));
+      err = x.randomize_number(base + record, handle, x6, at, own);
     } else {
-      module.check(x.randomize_index(base + record, handle, this.index(value), ...coins));
+      err = x.randomize_index(base + record, handle, this.index(value), at, own);
     }
+    module.check(err);
     return record;
   }
 

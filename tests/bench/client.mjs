@@ -51,7 +51,7 @@ const records = new Uint8Array(RECORDS * recipe.recordSize);
 let kept = 0;
 
 const binary = () => {
-  for (let i = 0; i < RECORDS; i++) records.set(recipe.randomizeBytes(words[i & 255], seeds[i]), i * recipe.recordSize);
+  for (let i = 0; i < RECORDS; i++) recipe.randomizeInto(records, i * recipe.recordSize, words[i & 255], seeds[i]);
 };
 
 /** The same record by a page's module alone: value and seed go into its memory, the record stays there. @param {string} name */

@@ -28,6 +28,9 @@ test('the same seed, recipe and value give the bytes of the native build', async
     const bytes = recipe.randomizeBytes(v.value, Uint8Array.from(v.seed), Uint8Array.from(v.secret));
     assert.equal(recipe.recordToText(bytes), v.record, v.name);
     assert.deepEqual(recipe.recordFromText(v.record), bytes, v.name);
+    const records = new Uint8Array(bytes.length + 2).fill(7);
+    recipe.randomizeInto(records, 1, v.value, Uint8Array.from(v.seed), Uint8Array.from(v.secret));
+    assert.deepEqual(records, Uint8Array.of(7, ...bytes, 7), v.name);
     core.release(recipe);
   }
 });
@@ -140,6 +143,11 @@ test('strings that do not fit, seeds of another length and wrong kinds are refus
   assert.throws(() => recipe.randomize('x'.repeat(257), secret()), { code: 'range' });
   assert.equal(recipe.randomize('x'.repeat(256), secret()).length, recipe.textSize);
   assert.throws(() => recipe.randomize('é'.repeat(129), secret()), { code: 'range' });
+  assert.throws(() => recipe.randomize(`${'x'.repeat(255)}é`, secret()), { code: 'range' });
+  assert.throws(() => recipe.randomize(`${'x'.repeat(254)}😀`, secret()), { code: 'range' });
+  assert.equal(recipe.randomize(`${'x'.repeat(252)}😀`, secret()).length, recipe.textSize);
+  const seed = secret();
+  assert.equal(recipe.randomize('a\ud800b', seed.slice()), recipe.randomize('a\ufffdb', seed)); // half a character is UTF-8's replacement
   assert.throws(() => recipe.randomize('x', new Uint8Array(31)), { code: 'argument' });
   assert.throws(() => recipe.randomize(null, secret()), { code: 'argument' });
   assert.throws(() => recipe.randomize(7, secret()), { code: 'argument' });
