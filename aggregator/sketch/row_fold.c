@@ -34,7 +34,8 @@ static inline void ask(const uint8_t *from, size_t len)
 // A piece whose records are taken row by row.
 typedef struct row_walk {
     const agg_row_range *range;
-    const agg_row_piece *piece;
+    const uint8_t *vectors; // the piece's
+    size_t stride;
     const agg_bit_columns *columns;
     const uint32_t *order; // positions of the range's records, by row
     uint32_t count;        // of them
@@ -72,10 +73,9 @@ static void ask_row(const agg_row_range *range, uint32_t j, uint32_t share, uint
 // Asks for the records from `first` on of the walk's order.
 static void ask_records(const row_walk *walk, uint32_t first, uint32_t count)
 {
-    const agg_row_piece *piece = walk->piece;
     size_t size = (walk->range->m + 7) / 8;
     for (uint32_t i = first; i < first + count && i < walk->count; i++) {
-        const uint8_t *vector = piece->records + walk->order[i] * piece->stride + 4;
+        const uint8_t *vector = walk->vectors + walk->order[i] * walk->stride;
         ask(vector, size);
         ask(vector + size - 1, 1); // where it begins within a line, it ends in one more
     }
@@ -92,8 +92,7 @@ static void add_row(const row_walk *walk, uint32_t j, uint32_t first, uint32_t e
     for (uint32_t some = 0, done = 0; first < end; first += some, done++) {
         uint32_t room = AGG_PLANES_MOST - *kept < step ? AGG_PLANES_MOST - *kept : step;
         some = end - first < room ? end - first : room;
-        for (uint32_t i = 0; i < some; i++)
-            vectors[i] = walk->piece->records + walk->order[first + i] * walk->piece->stride + 4;
+        for (uint32_t i = 0; i < some; i++) vectors[i] = walk->vectors + walk->order[first + i] * walk->stride;
         if (walk->asks) {
             ask_records(walk, first + step, some);
             if (j + 1 < range->n_rows) ask_row(range, j + 1, done, n_steps);
@@ -120,15 +119,23 @@ void agg_row_empty(const agg_row_range *range, const agg_bit_columns *columns)
 // A row of the range, or n_rows for one that is not in it.
 static inline uint32_t row_at(const agg_row_range *range, const agg_row_piece *piece, uint32_t i)
 {
-    uint32_t row = load32_le(piece->records + i * piece->stride) - range->first; // wraps below the range
+    const uint8_t *from =
+        piece->rows != NULL ? piece->rows + i * piece->row_stride : piece->records + i * piece->stride;
+    uint32_t row = load32_le(from) - range->first; // wraps below the range
     return row < range->n_rows ? row : range->n_rows;
+}
+
+// The bits of a piece's first record.
+static const uint8_t *vectors_of(const agg_row_piece *piece)
+{
+    return piece->records + (piece->rows != NULL ? 0 : 4);
 }
 
 // Fewer records than there are rows: one by one.
 static void add_singly(const agg_row_range *range, const agg_row_piece *piece, const agg_bit_columns *columns)
 {
     for (uint32_t i = 0; i < piece->count; i++) {
-        const row_walk alone = {range, piece, columns, &i, 1, 0, NULL};
+        const row_walk alone = {range, vectors_of(piece), piece->stride, columns, &i, 1, 0, NULL};
         uint32_t row = row_at(range, piece, i);
         if (row < range->n_rows) add_row(&alone, row, 0, 1);
     }
@@ -140,12 +147,13 @@ static void sort_by_row(uint32_t *ends, uint32_t *order, uint32_t *row_of, const
                         const agg_row_piece *piece)
 {
     uint32_t sum = 0;
-    size_t size = 4 + (range->m + 7) / 8;
+    const uint8_t *vectors = vectors_of(piece);
+    size_t size = (range->m + 7) / 8;
     memset(ends, 0, ((size_t)range->n_rows + 1) * sizeof *ends);
     for (uint32_t i = 0; i < piece->count; i++) {
         row_of[i] = row_at(range, piece, i);
         ends[row_of[i]]++;
-        if (size > LINE) bring_near(piece->records + i * piece->stride + LINE, size - LINE);
+        bring_near(vectors + i * piece->stride, size);
     }
     for (uint32_t j = 0; j <= range->n_rows; j++) {
         uint32_t n = ends[j];
@@ -167,7 +175,8 @@ void agg_row_fold_piece(const agg_row_range *range, const agg_row_piece *piece, 
     sort_by_row(ends, order, row_of, range, piece);
     // Of vectors that are longer, or counted more slowly, as many as are counted together would be too many to ask for.
     int asks = columns->worth * ((range->m + 7) / 8) <= ASK_BYTES && agg_planes_size(range->m) <= OWN_PLANES;
-    const row_walk walk = {range, piece, columns, order, ends[n_rows - 1], asks, asks ? planes : NULL};
+    const row_walk walk = {range, vectors_of(piece), piece->stride, columns,
+                           order, ends[n_rows - 1],  asks,          asks ? planes : NULL};
     for (uint32_t j = 0, start = 0; j < n_rows; j++) {
         add_row(&walk, j, start, ends[j]);
         start = ends[j];

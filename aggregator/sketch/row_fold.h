@@ -49,8 +49,9 @@ typedef struct agg_row_piece {
     const uint8_t *records; // `stride` bytes apart
     size_t stride;
     uint32_t count;
-    const uint8_t *ahead; // what will be read after them: brought near while they are counted; NULL: nothing
-    size_t ahead_len;
+    // Where rows are kept beside the records, which are bits alone: `row_stride` bytes apart, 4 bytes each. NULL: a record begins with its row.
+    const uint8_t *rows;
+    size_t row_stride;
 } agg_row_piece;
 
 // Numbers of scratch that agg_row_fold_piece takes.
