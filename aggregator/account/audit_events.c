@@ -33,17 +33,28 @@ static void add_law_events(agg_events *events, const agg_draws *draws)
         }
 }
 
+// How many draws of an item events are learnt from.
+static uint64_t train_of(const agg_draws *draws, uint32_t item)
+{
+    uint64_t half = draws->count[item] / 2, fit = TRAIN_BYTES_MAX / (agg_draws_text_max(draws) + 1);
+    uint64_t most = fit < TRAIN_MAX ? fit : TRAIN_MAX;
+    return half < most ? half : most;
+}
+
+uint64_t agg_events_memory(const agg_draws *draws, unsigned n_threads)
+{
+    uint64_t n[AGG_DRAWS_ITEMS_MAX] = {0}, room = AGG_EVENTS_OF_PAIR * draws->n_items * (draws->n_items - 1);
+    for (uint32_t i = 0; i < draws->n_items; i++) n[i] = train_of(draws, i);
+    return room * sizeof(agg_event) + agg_events_learn_memory(draws, n, n_threads);
+}
+
 shoal_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws *draws, unsigned n_threads)
 {
-    size_t text_max = agg_draws_text_max(draws), room = AGG_EVENTS_OF_PAIR * draws->n_items * (draws->n_items - 1);
+    size_t room = AGG_EVENTS_OF_PAIR * draws->n_items * (draws->n_items - 1);
     memset(events, 0, sizeof *events);
     events->events = agg_alloc(error, room, sizeof *events->events);
     if (events->events == NULL) return AGG_ERR_MEMORY;
-    for (uint32_t i = 0; i < draws->n_items; i++) {
-        uint64_t half = draws->count[i] / 2, fit = TRAIN_BYTES_MAX / (text_max + 1);
-        uint64_t most = fit < TRAIN_MAX ? fit : TRAIN_MAX;
-        events->n_train[i] = half < most ? half : most;
-    }
+    for (uint32_t i = 0; i < draws->n_items; i++) events->n_train[i] = train_of(draws, i);
     add_law_events(events, draws);
     return agg_events_learn(events, error, draws, n_threads);
 }

@@ -37,6 +37,9 @@ typedef struct agg_events {
 shoal_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws *draws,
                             unsigned n_threads) SHOAL_MUST_CHECK;
 
+// Returns: the most bytes that choosing takes beside the draws; counting takes less.
+uint64_t agg_events_memory(const agg_draws *draws, unsigned n_threads);
+
 // Counts hits among the draws that each event was not learnt from, and sets `low`.
 //   confidence: probability that all of them are true at once, in (0, 1)
 // The result does not depend on the number of threads.
@@ -54,5 +57,7 @@ void agg_events_release(agg_events *events);
 // Adds the learnt events; see audit_learn.c. Private to these files.
 shoal_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws *draws,
                            unsigned n_threads) SHOAL_MUST_CHECK;
+// Returns: the bytes that learning takes. n: training draws of each item.
+uint64_t agg_events_learn_memory(const agg_draws *draws, const uint64_t *n, unsigned n_threads);
 
 #endif

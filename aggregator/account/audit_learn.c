@@ -82,6 +82,19 @@ static shoal_err start(learning *l, agg_error *error, unsigned n_threads)
     return SHOAL_OK;
 }
 
+uint64_t agg_events_learn_memory(const agg_draws *draws, const uint64_t *n, unsigned n_threads)
+{
+    uint64_t text_max = agg_draws_text_max(draws), most = 0, bytes = 0;
+    uint64_t characters = text_max < BIT_CHARACTERS_MAX ? text_max : BIT_CHARACTERS_MAX;
+    for (uint32_t item = 0; item < draws->n_items; item++) {
+        bytes += n[item] * (sizeof(agg_text) + (draws->lines[item] == NULL ? text_max : 0));
+        if (n[item] > most) most = n[item];
+    }
+    return bytes + draws->n_items * characters * 16 * sizeof(uint32_t) + SLOTS * sizeof(uint32_t) +
+           ENTRIES_MAX * sizeof(entry) + sizeof(agg_marked) + n_threads * (uint64_t)agg_draws_scratch(draws) +
+           2 * most * sizeof(double);
+}
+
 static void release(learning *l)
 {
     for (uint32_t item = 0; item < AGG_DRAWS_ITEMS_MAX; item++) {

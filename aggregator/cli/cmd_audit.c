@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "audit.h"
+#include "audit_events.h"
 #include "commands.h"
 #include "compound.h"
 #include "estimate_print.h"
 #include "evolving.h"
+#include "input_memory.h"
+#include "memory_option.h"
 #include "options.h"
 #include "talk.h"
 
@@ -34,6 +37,7 @@ static const char help_text[] =
 
 typedef struct arguments {
     const char *recipe, *trials, *seed, *items, *draws, *confidence, *format, *threads;
+    uint64_t *stated;  // bytes of memory that were said
     uint64_t n_trials; // 0: default
     double level;
     unsigned n_threads;
@@ -220,6 +224,18 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
     printf("ok             %s\n", audit->n_failures == 0 ? "yes" : "no");
 }
 
+// Says what a part takes, where no part before it took as much.
+static shoal_err state_memory(agg_error *error, const arguments *a, const agg_draws *draws)
+{
+    char command[] = "audit";
+    uint64_t file = a->draws != NULL ? cli_file_bytes(a->draws) : 0, bytes = agg_events_memory(draws, a->n_threads);
+    for (uint32_t i = 0; i < draws->n_items; i++)
+        if (draws->lines[i] != NULL) bytes += draws->count[i] * sizeof(agg_text);
+    if (bytes + file <= *a->stated) return SHOAL_OK;
+    *a->stated = bytes + file;
+    return cli_state_memory(error, command, bytes + file, 0);
+}
+
 //   low: what draws prove, added to
 static shoal_err audit_one(agg_error *error, const arguments *a, const agg_recipe *recipe, double *low, int *is_ok)
 {
@@ -227,6 +243,7 @@ static shoal_err audit_one(agg_error *error, const arguments *a, const agg_recip
     agg_draws draws = {0};
     agg_audit audit;
     shoal_err err = make_draws(&draws, error, a, recipe);
+    if (err == SHOAL_OK) err = state_memory(error, a, &draws);
     if (err == SHOAL_OK) err = agg_audit_run(&audit, error, recipe, &draws, a->level, a->n_threads);
     if (err == SHOAL_OK) {
         (a->is_json ? print_json : print_table)(&audit, &draws);
@@ -365,7 +382,8 @@ static shoal_err audit_recipe(agg_error *error, const arguments *a, const agg_re
 
 int cmd_audit(int argc, char **argv)
 {
-    arguments a = {0};
+    uint64_t stated = 0;
+    arguments a = {.stated = &stated};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_recipe recipe;
     int help = 0, is_ok = 1;

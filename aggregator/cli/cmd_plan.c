@@ -12,6 +12,8 @@
 #include "agg_size.h"
 #include "commands.h"
 #include "dictionary.h"
+#include "input_memory.h"
+#include "memory_option.h"
 #include "number_item.h"
 #include "options.h"
 #include "part_recipe.h"
@@ -215,8 +217,11 @@ static shoal_err read_numbers(planning *p, agg_error *error)
     return err;
 }
 
+#define LAW_NUMBERS 2u // of each value beside its count: its share, and that again while they are sorted
+
 static shoal_err load_counts(planning *p, agg_error *error)
 {
+    char command[] = "plan";
     static const char text[] =
         "{\"recipe\":\"counts\",\"analysis\":\"counts\",\"stream\":\"counts\",\"value\":\"item\",\"mechanism\":\"cms\","
         "\"text\":{\"form\":\"none\",\"case\":\"keep\",\"max\":64},\"parameters\":{\"epsilon\":1,\"k\":1,\"m\":2},"
@@ -224,7 +229,11 @@ static shoal_err load_counts(planning *p, agg_error *error)
         "\"seed\":\"73686f616c20706c616e2073686f616c20706c616e2073686f616c20706c616e\",\"limit\":{\"per_day\":1},"
         "\"expires\":\"2099-12-31\"}";
     shoal_err err = agg_recipe_from_bytes(&p->reader, error, "counts", text, sizeof text - 1);
-    return err == SHOAL_OK ? agg_counts_load(&p->counts, error, &p->reader, p->a.counts, NULL, NULL) : err;
+    if (err == SHOAL_OK) err = agg_counts_load(&p->counts, error, &p->reader, p->a.counts, NULL, NULL);
+    if (err != SHOAL_OK) return err;
+    const cli_counts_bytes bytes = cli_counts_memory(&p->counts, p->a.counts);
+    uint64_t law = p->counts.n * sizeof(double) * LAW_NUMBERS;
+    return cli_state_memory(error, command, bytes.held + (bytes.reading > law ? bytes.reading : law), 0);
 }
 
 // Adds up the counts of numbers by bucket.

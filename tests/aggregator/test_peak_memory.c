@@ -235,6 +235,15 @@ static void simulations(void)
     CHECK(access("none", F_OK) != 0);
 }
 
+// What has no --memory and may take much: texts that an audit learns from, counts that a plan is made for.
+static void others(void)
+{
+    write_recipe("onehot-symmetric", "\"epsilon\":4,\"size\":16384", "");
+    check_peak("audit --recipe recipe --trials 12000 --threads 2");
+    write_counts("word", 1 << 20);
+    check_peak("plan --devices 1000000 --counts counts --epsilon 4");
+}
+
 // All of a collection in one process: with few values, and with many.
 static void demos(void)
 {
@@ -319,6 +328,7 @@ int main(int argc, char **argv)
     discovers();
     rounds();
     simulations();
+    others();
     demos();
     joints();
     runs();
