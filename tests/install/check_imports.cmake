@@ -5,6 +5,8 @@ execute_process(COMMAND ${NM} --format=posix ${LIBRARY} OUTPUT_VARIABLE symbols 
 string(REPLACE "\n" ";" lines "${symbols}")
 # strlen: what gcc makes of a loop that looks for a NUL. __cpu_model: of the compiler's own runtime, what __builtin_cpu_supports reads.
 set(defined memcpy memmove memset memcmp strlen __cpu_model _GLOBAL_OFFSET_TABLE_)
+# Divisions of the compiler's runtime, where 32-bit ARM has no instruction for them.
+list(APPEND defined __aeabi_uidiv __aeabi_uidivmod __aeabi_ldivmod __aeabi_uldivmod)
 set(needed "")
 foreach(line IN LISTS lines)
     if(line MATCHES "^([^ ]+) U")
