@@ -73,7 +73,7 @@ test('emoji go from a page, through the edge and the commands, into a ranking th
 
   // A visitor.
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(site.url);
   await page.getByRole('button', { name: 'Yes, take part' }).click();
   await page.getByText('You take part. Pick something below.').waitFor();

@@ -81,7 +81,7 @@ test('two variables go from a page, through the edge and the commands, into a he
 
   // A visitor.
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const errors = [];
   page.on('console', (message) => message.type() === 'error' && !/403/.test(message.text()) && errors.push(message.text()));
   await page.goto(site.url);

@@ -10,7 +10,7 @@
 // there, and `shoal` and `shoal-edge` are on the PATH. Ports 8471 to 8479 become ports that are free. SHOAL_DOCS_UPDATE=1 writes what was printed into the pages instead of comparing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -21,6 +21,7 @@ import { blocks, pages, read, root } from './markdown.mjs';
 
 const shoal = process.env.SHOAL_BINARY ?? join(root, 'build/release/shoal');
 const hasDist = existsSync(join(root, 'wasm/dist/client.js')) && existsSync(join(root, 'wasm/dist/shoal.wasm'));
+const BLOCK_MS = 120_000; // twenty times what the longest takes: what waits for something in a loop ends, and says where
 const isUpdating = process.env.SHOAL_DOCS_UPDATE === '1';
 
 /** A folder in which a page's examples run. @returns {{folder: string, env: NodeJS.ProcessEnv}} */
@@ -62,14 +63,25 @@ function run(block, folder, env, groups, ports) {
   child.stdout.on('data', (data) => (stdout += data));
   child.stderr.on('data', (data) => (stderr += data));
   return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      stderr += `\nended after ${BLOCK_MS / 1000} s\n`;
+      child.kill('SIGKILL');
+    }, BLOCK_MS);
     child.once('error', reject);
     child.once('exit', (code) => {
+      clearTimeout(timer);
       const done = () => resolve({ code, stdout, stderr });
       child.once('close', done);
-      setTimeout(done, 300); // what was started in the background may hold the pipes open
+      setTimeout(() => setImmediate(done), 300); // what was started in the background may hold the pipes open: read once more, and no longer
     });
   });
 }
+
+/** What servers that examples started have said. @param {string} folder */
+const logsOf = (folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /(^|\/|\.)log$/.test(name) && !name.startsWith('node_modules'))
+    .map((name) => `\n${name}:\n${readFileSync(join(folder, name), 'utf8')}`).join('');
 
 /** Does the text print as the pattern shows? @param {string} text @param {string} pattern */
 function matches(text, pattern) {
@@ -90,7 +102,7 @@ for (const page of pages) {
   const all = blocks(read(page));
   const examples = all.filter((block) => /^(sh|js)$/.test(block.info[0]) && block.info[1] === 'test');
   if (!examples.length) continue;
-  test(`the examples of ${page} run`, { timeout: 120_000, skip: !existsSync(shoal) && `${shoal} is not built` }, async (t) => {
+  test(`the examples of ${page} run`, { timeout: 900_000, skip: !existsSync(shoal) && `${shoal} is not built` }, async (t) => {
     const { folder, env } = makeFolder();
     const ports = await freePorts();
     /** @type {number[]} */
@@ -114,7 +126,7 @@ for (const page of pages) {
       }
       const { code, stdout, stderr } = await run(block, folder, env, groups, ports);
       const wanted = Number(block.info.find((word) => word.startsWith('exit='))?.slice(5) ?? 0);
-      assert.equal(code, wanted, `${page}:${block.line} exits with ${code}\n${stdout}${stderr}`);
+      assert.equal(code, wanted, `${page}:${block.line} exits with ${code}\n${stdout}${stderr}${logsOf(folder)}`);
       const next = all[all.indexOf(block) + 1];
       if (next?.info.join(' ') !== 'text output') continue;
       if (matches(stdout, next.text)) continue;

@@ -10,6 +10,7 @@ import { CSP } from '../reasons.js';
 import { signedBytes } from '../signature.js';
 import { build } from 'esbuild';
 import { WASM, epochRecipe, fragmentsRecipe, heavyRecipe, itemsRecipe, launchBrowser, newsRecipe, serveFolders, wordsRecipe } from './fixtures.mjs';
+import { wholeDay } from '../../tests/serve/serve_helpers.mjs';
 import { DAY_MS, makePolicy, phrases, round, signed, wordsPolicy } from './query_fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -40,6 +41,7 @@ const WORKER = `
   })());`;
 
 before(async () => {
+  await wholeDay(300); // budgets are of a UTC day, and the pages' clock is the machine's
   browser = await launchBrowser();
   const { outputFiles: [worker] } = await build({
     stdin: { contents: WORKER, resolveDir: WASM }, bundle: true, write: false, format: 'iife', target: 'es2022', logLevel: 'error',
@@ -94,7 +96,7 @@ const call = (page, path, ...args) =>
 
 /** @param {() => boolean | Promise<boolean>} condition @param {string} what */
 async function until(condition, what) {
-  for (let i = 0; i < 200; i++) {
+  for (const end = Date.now() + 60_000; Date.now() < end;) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
@@ -246,8 +248,8 @@ test('two variables of an event become one report, in a page that loads the whol
   await call(page, 'flush');
   await until(() => edge.reports().length === 20, '20 reports');
   const texts = edge.reports().map(({ body }) => body.records[0]);
-  // Of 18 records 18 exp(-8) (1 + 2) = 0.02 lie.
-  assert.ok(texts.filter((text) => text === '1;2').length >= 16, texts.join(' '));
+  // Of 18 records 18 exp(-8) (1 + 2) = 0.018 lie; more than three do once in 200 million runs.
+  assert.ok(texts.filter((text) => text === '1;2').length >= 15, texts.join(' '));
   const [{ today }] = await call(page, 'ledger');
   assert.deepEqual(today, { count: 20, epsilon: 320 });
   const kept = await everythingStored(page);
@@ -297,6 +299,7 @@ test('two tabs spend one budget', async () => {
 test('a tab killed between debit and queue has spent, and sends nothing', async () => {
   const { page, context } = await freshPage();
   const recipes = [wordsRecipe({ limit: { per_day: 1 } })];
+  const survivor = await open(context);
   await page.evaluate(async ([endpoint, list]) => {
     const { init } = await import(/** @type {any} */ ('/client.js'));
     const random = (/** @type {Uint8Array} */ bytes) => {
@@ -308,8 +311,7 @@ test('a tab killed between debit and queue has spent, and sends nothing', async 
     await client.consent.grant();
     setTimeout(() => client.record('typed-words', 'a'), 50);
   }, /** @type {const} */ ([edge.origin, recipes]));
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  const survivor = await open(context);
+  await until(async () => /shoalled(\\u0001(\\u0000){3}){2}/.test(await everythingStored(survivor)), 'the debit'); // version 1, one entry
   await page.close();
   await startLoader(survivor, recipes);
   await survivor.evaluate(() => localStorage.setItem('shoal-consent', 'granted'));
@@ -382,7 +384,10 @@ test('observe reads completed words of fields that opted in, and of no others', 
     for (const id of list) /** @type {any} */ (globalThis).shoal.observe(document.getElementById(id));
   }, ids);
   await until(() => site.requests.some(({ url }) => url === '/observe.js'), 'the chunk');
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await page.evaluate(async () => {
+    await import(/** @type {any} */ ('/observe.js')); // the same one: what the client does when it is there comes first
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  });
   let total = 0;
   /** Types into a field and expects so many more records. @param {string} id @param {string} text @param {number} more */
   const types = async (id, text, more) => {
@@ -571,8 +576,8 @@ test('words typed in a page become reports of fragments that say those words', a
       const [[position, y], [, whole]] = parts(record);
       return y === digests[i][position] && whole === digests[i][5];
     });
-    // Each is right with 0.990, e^8 against 15 others twice: of ten reports four are wrong once in 480,000 runs.
-    assert.ok(right.length >= 7, `${word}: ${right.length} of 10`);
+    // Each is right with 0.990, e^8 against 15 others twice: of ten reports five are wrong once in 40 million runs.
+    assert.ok(right.length >= 6, `${word}: ${right.length} of 10`);
   }
   await typeInto(page, 'unfathomable ');
   await until(async () => (await call(page, 'explain')).some((/** @type {any} */ { code }) => code === 'too-long'), 'the reason');
@@ -719,12 +724,12 @@ test('what an epoch costs a page: THRESH under 50 us, HEAVYTHRESH of 2,048 coord
       const run = new Run(core.recipe(json));
       const counts = new Map(run.isNumber ? [] : Array.from({ length: 1000 }, (_, i) => [run.item(`word ${i}`), i + 1]));
       const state = run.start();
-      const rounds = run.isNumber ? 500 : 3;
+      const [tries, rounds] = run.isNumber ? [60, 40] : [12, 1]; // so short that some are not interrupted
       let best = Infinity;
-      for (let k = 0; k < 5; k++) {
+      for (let k = 0; k < tries; k++) {
         const from = performance.now();
         for (let i = 0; i < rounds; i++) {
-          const seed = new Uint8Array(32).fill(i);
+          const seed = new Uint8Array(32).fill(k + i);
           if (run.isNumber) run.answerNumber(state, 900_000n, seed);
           else run.answerCounts(state, counts, seed);
         }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { wholeDay } from '../../tests/serve/serve_helpers.mjs';
 import { CSP } from '../reasons.js';
 import { bytes, coloursRecipe, configurationOf, fromHex, makeServer, measurementOf, number, openReport } from './dap_fixtures.mjs';
 import { WASM, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
@@ -46,6 +47,7 @@ async function party(list) {
 }
 
 before(async () => {
+  await wholeDay(120); // reports say their UTC day
   servers = [await makeServer(3), await makeServer(4)];
   [edge, leader, helper] = await Promise.all([party(() => null), party(() => servers[0].list), party(() => servers[1].list)]);
   browser = await launchBrowser();

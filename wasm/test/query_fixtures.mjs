@@ -120,8 +120,10 @@ export async function askedClient(more = {}, analyses = ['keyboard']) {
   return { ...made, storage: /** @type {import('../storage.js').Storage} */ (made.storage) };
 }
 
-/** Lets a module be compiled, which no timer of a test moves. */
-export const compiled = () => new Promise((resolve) => setTimeout(resolve, 100));
+/** Waits for what needs a module to be compiled, which no timer of a test moves. @param {() => Promise<boolean>} isSo @param {number} [ms] */
+export async function eventually(isSo, ms = 30_000) {
+  for (const end = Date.now() + ms; Date.now() < end && !(await isSo());) await new Promise((resolve) => setTimeout(resolve, 10));
+}
 
 /** Everything that a storage holds, store by store, bytes as text. @param {any} storage @returns {Promise<{[store: string]: string}>} */
 export const stored = (storage) =>

@@ -97,7 +97,7 @@ export async function startSite(results = RESULTS) {
 export const launch = () => chromium.launch({ executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
 
 /** Waits until check() is true; throws what it was waiting for. @param {string} what @param {() => any} check */
-export async function until(what, check, timeoutMs = 15_000) {
+export async function until(what, check, timeoutMs = 60_000) {
   for (const end = Date.now() + timeoutMs; !(await check());) {
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));

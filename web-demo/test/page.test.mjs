@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { wholeDay } from '../../tests/serve/serve_helpers.mjs';
 import { RESULTS, launch, result, startSite, until } from './demo_site.mjs';
 
 const SHOTS = fileURLToPath(new URL('../../build/web-demo/', import.meta.url));
@@ -19,6 +20,7 @@ let context;
 let errors;
 
 before(async () => {
+  await wholeDay(120); // budgets are of a UTC day
   browser = await launch();
 });
 after(() => browser.close());
@@ -36,7 +38,7 @@ async function open(options = {}, url = site.url) {
   errors = [];
   context = await browser.newContext(options);
   const page = await context.newPage();
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(60_000);
   /** @type {string[]} */
   const requested = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
@@ -132,7 +134,7 @@ test('Global Privacy Control counts as no', async () => {
   context = await browser.newContext();
   await context.addInitScript(() => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }));
   const page = await context.newPage();
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(60_000);
   await page.goto(site.url);
   await page.getByText('Your browser sends Global Privacy Control.').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Yes, take part' }).count(), 0);
