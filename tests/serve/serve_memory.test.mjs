@@ -35,7 +35,7 @@ async function serve(t, config, ...options) {
   });
   const end = async () => {
     child.kill('SIGTERM');
-    await once(child, 'exit');
+    await once(child, 'close');
   };
   return { url: String(url), log: () => log, peak: () => peak(/** @type {number} */ (child.pid)), end };
 }
@@ -111,4 +111,28 @@ test('with --memory it holds less at once, or does not start', async (t) => {
   const refused = check('--memory', '20M');
   assert.equal(refused.status, 1);
   assert.match(refused.stderr, /takes up to \d+ MiB of memory; --memory allows 20/);
+});
+
+test('records that are kept grow: what is taken is said anew, or they wait', async (t) => {
+  const folder = makeFolder(t);
+  const variable = (/** @type {string} */ name, /** @type {string} */ seed) => ({
+    name, value: 'item', mechanism: 'rappor', parameters: { bits: 512, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0.5 }, hash: 'poly1',
+    seed: seed.repeat(32),
+  });
+  const recipe = {
+    recipe: 'both', analysis: 'tests', stream: 's', variables: [variable('x', '0a'), variable('y', '0b')], limit: { per_day: 1 },
+    cohort: { minimum: 10 }, expires: '2099-01-31',
+  };
+  const config = configure(folder, [recipe], { period: 'all' });
+  const batches = simulate(join(folder, 'recipe-0.json'), 'a\tb\t5\nc\td\t3\n', 150_000, 50_000); // 20 MB, and no two records alike
+  const limit = announced(run('serve', '--config', config, '--check').stderr);
+  const short = await serve(t, config, '--memory', `${limit}M`);
+  for (const batch of batches) assert.equal((await post(short.url, batch)).status, 201);
+  await short.end(); // with a last fold
+  assert.match(short.log(), /fold of both: its records take more than --memory has room for; batches wait on the disk/);
+  const server = await serve(t, configure(folder, [recipe], { period: 'all', store: 'another' }));
+  const said = announced(server.log());
+  for (const batch of batches) assert.equal((await post(server.url, batch)).status, 201);
+  await server.end();
+  assert.ok(announced(server.log()) > said, server.log());
 });
