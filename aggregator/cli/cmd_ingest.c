@@ -69,7 +69,18 @@ typedef struct ingesting {
     agg_folder folder;
     agg_batch_ids ids;
     uint64_t n_repeated;
+    agg_lock guard; // of the two, where threads take runs at the same time
 } ingesting;
+
+// Notes a batch. *is_fresh: whether it was not there yet, and is to be counted.
+static shoal_err note_batch(ingesting *in, agg_error *error, const agg_run *run, int *is_fresh)
+{
+    int was_there = 0;
+    shoal_err err = run->batch_id == NULL ? SHOAL_OK : agg_batch_ids_add(&in->ids, error, run->batch_id, &was_there);
+    if (was_there) in->n_repeated++;
+    *is_fresh = !was_there;
+    return err;
+}
 
 static shoal_err take_records(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
@@ -77,16 +88,24 @@ static shoal_err take_records(void *context, agg_error *error, const agg_run *ru
     agg_folder_run fresh[AGG_RUNS_MAX];
     uint32_t n_fresh = 0;
     for (uint32_t i = 0; i < n_runs; i++) {
-        int was_there = 0;
-        shoal_err err =
-            runs[i].batch_id == NULL ? SHOAL_OK : agg_batch_ids_add(&in->ids, error, runs[i].batch_id, &was_there);
+        int is_fresh = 0;
+        shoal_err err = note_batch(in, error, &runs[i], &is_fresh);
         if (err != SHOAL_OK) return err;
-        if (was_there)
-            in->n_repeated++;
-        else
-            fresh[n_fresh++] = (agg_folder_run){runs[i].records, runs[i].count};
+        if (is_fresh) fresh[n_fresh++] = (agg_folder_run){runs[i].records, runs[i].count};
     }
     return agg_folder_add_runs(&in->folder, error, fresh, n_fresh);
+}
+
+// The same on several threads, each with a lane of the folder.
+static shoal_err take_run(void *context, agg_error *error, unsigned part, const agg_run *run)
+{
+    ingesting *in = context;
+    const agg_folder_run records = {run->records, run->count};
+    int is_fresh = 0;
+    agg_lock_take(&in->guard);
+    shoal_err err = note_batch(in, error, run, &is_fresh);
+    agg_lock_leave(&in->guard);
+    return err == SHOAL_OK && is_fresh ? agg_folder_add_lane(&in->folder, error, part, &records) : err;
 }
 
 static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a, const agg_recipe *recipe,
@@ -97,7 +116,8 @@ static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a
     cli_progress progress;
     cli_progress_start(&progress, command, "bytes", cli_file_bytes(path));
     agg_reader reader = {recipe, take_records, in, cli_talk, command, cli_progress_show, &progress, a->n_threads};
-    shoal_err err = agg_reader_file(&count, error, &reader, path);
+    agg_share share = a->n_threads > 1 && agg_folder_lanes(&in->folder) >= a->n_threads ? take_run : NULL;
+    shoal_err err = agg_reader_file_shared(&count, error, &reader, share, path);
     cli_progress_end(&progress);
     if (err != SHOAL_OK || count.rejected == 0) return err;
     snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected",
@@ -153,7 +173,8 @@ static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const argu
                               size_t buffer)
 {
     char text[128], command[] = "ingest";
-    ingesting in = {{.n_threads = 1}, {NULL, NULL, 0, 0}, 0};
+    ingesting in = {.folder = {.n_threads = 1}};
+    if (!agg_lock_init(&in.guard)) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
     shoal_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
     for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) err = ingest_file(&in, error, a, recipe, a->files[i]);
     if (err == SHOAL_OK) err = agg_folder_flush(&in.folder, error);
@@ -164,6 +185,7 @@ static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const argu
     }
     agg_folder_release(&in.folder);
     agg_batch_ids_release(&in.ids);
+    agg_lock_release(&in.guard);
     return err;
 }
 
@@ -203,7 +225,7 @@ static shoal_err ingest(agg_error *error, const arguments *a)
     err = open_accumulator(&acc, &buffer, error, a, &recipe);
     if (err == SHOAL_OK) {
         err = ingest_files(&acc, error, a, &recipe, buffer);
-        if (err == SHOAL_OK) err = agg_accumulator_save(&acc, error, a->output);
+        if (err == SHOAL_OK) err = agg_accumulator_save_by(&acc, error, a->output, a->n_threads);
         agg_accumulator_release(&acc);
     }
     agg_recipe_release(&recipe);

@@ -92,6 +92,17 @@ shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path)
     return SHOAL_OK;
 }
 
+void agg_file_expect(agg_file *file, uint64_t size)
+{
+#ifdef FALLOC_FL_KEEP_SIZE
+    if (file->temporary[0] == '\0' || (uint64_t)(off_t)size != size) return;
+    (void)!fallocate(fileno(file->stream), FALLOC_FL_KEEP_SIZE, 0, (off_t)size); // refused: slower
+#else
+    (void)file;
+    (void)size;
+#endif
+}
+
 // Makes the new name itself durable. Where folders cannot be opened (WASI) the host's file system decides.
 static void sync_folder(const char *path)
 {

@@ -24,6 +24,9 @@ typedef struct agg_file {
     char *path, *temporary;
 } agg_file;
 shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+
+// Tells the file system how many bytes will be written: it finds their place at once, not with every page. What it says is not needed.
+void agg_file_expect(agg_file *file, uint64_t size);
 shoal_err agg_file_commit(agg_file *file, agg_error *error) SHOAL_MUST_CHECK;
 void agg_file_abandon(agg_file *file);
 

@@ -3,7 +3,8 @@
 //
 // Where there are threads, and all is in memory, they share a few MiB at a time: each reads the reports of its share of lines up to the
 // first that is not, byte for byte, as the recipe's reports are (report_json.h), or checks its share of batches. What comes of it is given out
-// in order, and the lines that were left are read one by one, as those of a pipe are.
+// in order, and the lines that were left are read one by one, as those of a pipe are. Where order does not matter a thread gives out itself what it
+// has just checked and still has near, then takes the next share, and threads wait for each other less often.
 #include "reader.h"
 
 #include <errno.h>
@@ -20,12 +21,16 @@
 #define SHARED_BYTES ((size_t)12 << 20)    // that threads share
 #define GROUP_BYTES_MORE ((size_t)8 << 20) // the same, of batches that are so large that each thread would get none
 #define SHARE_BYTES_MIN ((size_t)1 << 20)  // of each
+#define SPAN_BYTES ((size_t)32 << 20)      // of batches that threads take one after another before they come together
+#define SPAN_SHARES 8u                     // the same of lines: shares for each thread
 
 typedef struct reading {
     agg_read_count *count;
     agg_error *error;
     const agg_reader *reader;
     const char *name;
+    agg_share share;          // NULL: runs are given out in order
+    agg_lock guard;           // of what threads take one after another; there if `share` is
     unsigned n_threads;       // 1 where not all is in memory
     uint64_t n_batches, line; // of this stream, that were taken
     agg_read_window window;
@@ -46,16 +51,73 @@ static shoal_err fill(reading *r, size_t needed)
     return err;
 }
 
-// Gives runs out, the records of what the window's start has just passed.
-static shoal_err give(reading *r, const agg_run *runs, uint32_t n_runs)
+// Lets go of what the window's start has passed.
+static void pass(reading *r)
 {
     uint64_t before = r->count->bytes;
-    shoal_err err = n_runs > 0 ? r->reader->sink(r->reader->sink_context, r->error, runs, n_runs) : SHOAL_OK;
-    for (uint32_t i = 0; err == SHOAL_OK && i < n_runs; i++) r->count->records += runs[i].count;
     agg_read_window_pass(&r->window, &r->count->bytes);
     if (r->reader->progress != NULL && r->count->bytes > before)
         r->reader->progress(r->reader->progress_context, r->count->bytes);
+}
+
+// Gives runs out, the records of what the window's start has just passed.
+static shoal_err give(reading *r, const agg_run *runs, uint32_t n_runs)
+{
+    shoal_err err = n_runs > 0 ? r->reader->sink(r->reader->sink_context, r->error, runs, n_runs) : SHOAL_OK;
+    for (uint32_t i = 0; err == SHOAL_OK && i < n_runs; i++) r->count->records += runs[i].count;
+    pass(r);
     return err;
+}
+
+// Tells the sink that the threads which gave out runs have come together.
+static shoal_err come_together(reading *r)
+{
+    const agg_run none = {NULL, NULL, 0};
+    return r->reader->sink(r->reader->sink_context, r->error, &none, 0);
+}
+
+// What threads take one after another, and the first failure of giving it out.
+typedef struct queue {
+    reading *r;
+    uint32_t n, next;
+    shoal_err err;
+    agg_error error;
+} queue;
+
+// Returns: the next, or UINT32_MAX where there is none, or no use in one.
+static uint32_t take_next(queue *q)
+{
+    agg_lock_take(&q->r->guard);
+    uint32_t i = q->err == SHOAL_OK && q->next < q->n ? q->next++ : UINT32_MAX;
+    agg_lock_leave(&q->r->guard);
+    return i;
+}
+
+// Makes it the last that was taken.
+static void stop_queue(queue *q)
+{
+    agg_lock_take(&q->r->guard);
+    q->n = q->next;
+    agg_lock_leave(&q->r->guard);
+}
+
+static shoal_err give_share(queue *q, unsigned part, const agg_run *run)
+{
+    agg_error error = {SHOAL_OK, 0, ""};
+    shoal_err err = q->r->share(q->r->reader->sink_context, &error, part, run);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    agg_lock_take(&q->r->guard);
+    if (q->err == SHOAL_OK) q->error = error;
+    if (q->err == SHOAL_OK) q->err = err;
+    agg_lock_leave(&q->r->guard);
+    return err;
+}
+
+static shoal_err run_queue(queue *q, unsigned n_threads, agg_work work, void *context)
+{
+    agg_parallel(n_threads < q->n ? n_threads : q->n, work, context);
+    if (q->err != SHOAL_OK) *q->r->error = q->error;
+    return q->err;
 }
 
 static size_t share_bytes(unsigned n_threads)
@@ -89,8 +151,8 @@ static void open_batch(opened *o, const shoal_recipe *recipe)
     o->err = shoal_batch_open(&o->batch, o->bytes, (size_t)o->batch.size, recipe, &o->bad);
 }
 
-// Gives out the batches before the first that is refused, and tells of that.
-static shoal_err give_batches(reading *r, const opened *batches, uint32_t n)
+// Passes the batches before the first that is refused, gives them out unless threads did, and tells of that one.
+static shoal_err give_batches(reading *r, const opened *batches, uint32_t n, int were_shared)
 {
     agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0}};
     uint32_t n_good = 0;
@@ -98,8 +160,9 @@ static shoal_err give_batches(reading *r, const opened *batches, uint32_t n)
         const opened *o = &batches[n_good];
         runs[n_good] = (agg_run){o->batch.id, o->bytes + SHOAL_BATCH_HEADER, o->batch.count};
         r->window.start += (size_t)o->batch.size;
+        if (were_shared) r->count->records += o->batch.count;
     }
-    shoal_err err = give(r, runs, n_good);
+    shoal_err err = give(r, runs, were_shared ? 0 : n_good);
     if (err != SHOAL_OK) return err;
     r->n_batches += n_good;
     r->count->batches += n_good;
@@ -116,13 +179,14 @@ static shoal_err take_batch(reading *r)
     if (available(r) < o.batch.size) return batch_failed(r, SHOAL_ERR_TRUNCATED, UINT32_MAX);
     o.bytes = r->window.bytes + r->window.start;
     open_batch(&o, &r->reader->recipe->recipe);
-    return give_batches(r, &o, 1);
+    return give_batches(r, &o, 1, 0);
 }
 
 typedef struct batch_group {
     const shoal_recipe *recipe;
     opened batches[AGG_RUNS_MAX];
     uint32_t n;
+    queue queue; // of them, where threads give them out
 } batch_group;
 
 static void open_part(void *context, unsigned part, unsigned n_parts)
@@ -131,27 +195,55 @@ static void open_part(void *context, unsigned part, unsigned n_parts)
     for (uint32_t i = part; i < group->n; i += n_parts) open_batch(&group->batches[i], group->recipe);
 }
 
-// Finds the next batches that are whole, for the threads to share: as much as they share of lines, one each if those are not too large.
+// Opens batches and gives them out, up to the first that is refused: all before it were taken earlier.
+static void share_part(void *context, unsigned part, unsigned n_parts)
+{
+    batch_group *group = context;
+    const agg_read_window *w = &group->queue.r->window;
+    (void)n_parts;
+    for (uint32_t i; (i = take_next(&group->queue)) != UINT32_MAX;) {
+        opened *o = &group->batches[i];
+        const agg_run run = {o->batch.id, o->bytes + SHOAL_BATCH_HEADER, o->batch.count};
+        size_t first = (size_t)(o->bytes - w->bytes);
+        open_batch(o, group->recipe);
+        if (o->err != SHOAL_OK)
+            stop_queue(&group->queue);
+        else if (give_share(&group->queue, part, &run) != SHOAL_OK)
+            return;
+        agg_mapped_file_drop(&w->mapped, first, first + (size_t)o->batch.size);
+    }
+}
+
+// Finds the next batches that are whole, for the threads to share: as much as they share of lines, one each if those are not too large. Where a
+// thread has one at a time it may be many of such a size.
 static void gather_batches(batch_group *group, const reading *r)
 {
-    size_t taken = 0, enough = share_bytes(r->n_threads) * r->n_threads;
-    for (group->n = 0; group->n < AGG_RUNS_MAX && (taken < enough || group->n % r->n_threads > 0); group->n++) {
+    size_t taken = 0, enough = share_bytes(r->n_threads) * r->n_threads, most = enough + GROUP_BYTES_MORE;
+    size_t least = r->share != NULL && SPAN_BYTES > enough ? SPAN_BYTES : enough;
+    for (group->n = 0; group->n < AGG_RUNS_MAX && (taken < least || group->n % r->n_threads > 0); group->n++) {
         opened *o = &group->batches[group->n];
         o->bytes = r->window.bytes + r->window.start + taken;
         shoal_err err = shoal_batch_peek(&o->batch, o->bytes, available(r) - taken);
         if (err != SHOAL_OK || o->batch.size > available(r) - taken) return;
-        if (group->n > 0 && taken + o->batch.size > enough + GROUP_BYTES_MORE) return;
+        if (r->share != NULL ? o->batch.size > most / r->n_threads : group->n > 0 && taken + o->batch.size > most)
+            return;
         taken += (size_t)o->batch.size;
     }
 }
 
 static shoal_err take_batches(reading *r)
 {
-    batch_group group = {.recipe = &r->reader->recipe->recipe};
+    batch_group group = {.recipe = &r->reader->recipe->recipe, .queue = {.r = r}};
     gather_batches(&group, r);
     if (group.n < 2) return take_batch(r);
-    agg_parallel(r->n_threads < group.n ? r->n_threads : group.n, open_part, &group);
-    return give_batches(r, group.batches, group.n);
+    if (r->share == NULL) {
+        agg_parallel(r->n_threads < group.n ? r->n_threads : group.n, open_part, &group);
+        return give_batches(r, group.batches, group.n, 0);
+    }
+    group.queue.n = group.n;
+    shoal_err err = run_queue(&group.queue, r->n_threads, share_part, &group);
+    if (err == SHOAL_OK) err = give_batches(r, group.batches, group.queue.n, 1);
+    return err == SHOAL_OK ? come_together(r) : err;
 }
 
 static shoal_err read_batches(reading *r)
@@ -319,24 +411,48 @@ typedef struct line_shares {
     uint32_t room; // records of a share
     unsigned n;
     line_share at[AGG_THREADS_MAX];
+    uint8_t *records; // `room` for each thread
+    queue queue;      // of shares, where threads give them out
 } line_shares;
 
-static void read_share(void *context, unsigned part, unsigned n_parts)
+static void read_share(line_shares *shares, line_share *share, uint8_t *records)
 {
-    line_shares *shares = context;
-    line_share *share = &shares->at[part];
     const uint8_t *bytes = shares->window->bytes, *at = bytes + share->start;
-    (void)n_parts;
-    share->count = read_framed(share->records, shares->room, shares->frame, &at, bytes + share->end);
+    share->records = records;
+    share->count = read_framed(records, shares->room, shares->frame, &at, bytes + share->end);
     share->stop = (size_t)(at - bytes);
     agg_mapped_file_drop(&shares->window->mapped, share->start, share->stop); // what would take one thread long
 }
 
-// Cuts what comes next where lines end.
-static void cut_shares(line_shares *shares, const agg_read_window *w, unsigned n_threads)
+static uint8_t *records_of(const line_shares *shares, unsigned part)
 {
-    size_t at = w->start, most = share_bytes(n_threads);
-    for (shares->n = 0; shares->n < n_threads && at < w->end; shares->n++) {
+    return shares->records + (size_t)part * shares->room * shares->frame->text.recipe->record_size;
+}
+
+static void read_own(void *context, unsigned part, unsigned n_parts)
+{
+    line_shares *shares = context;
+    (void)n_parts;
+    read_share(shares, &shares->at[part], records_of(shares, part));
+}
+
+// Reads shares and gives them out.
+static void read_next(void *context, unsigned part, unsigned n_parts)
+{
+    line_shares *shares = context;
+    (void)n_parts;
+    for (uint32_t i; (i = take_next(&shares->queue)) != UINT32_MAX;) {
+        read_share(shares, &shares->at[i], records_of(shares, part));
+        const agg_run run = {NULL, shares->at[i].records, shares->at[i].count};
+        if (run.count > 0 && give_share(&shares->queue, part, &run) != SHOAL_OK) return;
+    }
+}
+
+// Cuts what comes next where lines end, into `n` at most.
+static void cut_shares(line_shares *shares, const agg_read_window *w, unsigned n, size_t most)
+{
+    size_t at = w->start;
+    for (shares->n = 0; shares->n < n && at < w->end; shares->n++) {
         line_share *share = &shares->at[shares->n];
         const uint8_t *newline = w->end - at > most ? memchr(w->bytes + at + most, '\n', w->end - at - most) : NULL;
         share->start = at;
@@ -344,7 +460,7 @@ static void cut_shares(line_shares *shares, const agg_read_window *w, unsigned n
     }
 }
 
-// Gives out what the threads read, in order; what they left of a share is read first.
+// Gives out what the threads read, in order, unless they did; what they left of a share is read first.
 static shoal_err give_shares(reading *r, record_run *rest, const line_shares *shares)
 {
     agg_run runs[AGG_RUNS_MAX];
@@ -354,7 +470,10 @@ static shoal_err give_shares(reading *r, record_run *rest, const line_shares *sh
         r->window.start = share->stop;
         r->line += share->count;
         r->count->lines += share->count;
-        if (share->count > 0) runs[n_runs++] = (agg_run){NULL, share->records, share->count};
+        if (r->share != NULL)
+            r->count->records += share->count;
+        else if (share->count > 0)
+            runs[n_runs++] = (agg_run){NULL, share->records, share->count};
         if (share->stop == share->end && i + 1 < shares->n && n_runs < AGG_RUNS_MAX) continue;
         shoal_err err = give(r, runs, n_runs);
         if (err == SHOAL_OK) err = take_lines(r, rest, share->end);
@@ -364,21 +483,30 @@ static shoal_err give_shares(reading *r, record_run *rest, const line_shares *sh
     return SHOAL_OK;
 }
 
+static shoal_err take_shares(reading *r, record_run *rest, line_shares *shares)
+{
+    size_t most = share_bytes(r->n_threads);
+    if (r->share == NULL) {
+        cut_shares(shares, &r->window, r->n_threads, most);
+        agg_parallel(shares->n, read_own, shares);
+        return give_shares(r, rest, shares);
+    }
+    unsigned n = r->n_threads < AGG_THREADS_MAX / SPAN_SHARES ? r->n_threads * SPAN_SHARES : AGG_THREADS_MAX;
+    cut_shares(shares, &r->window, n, most);
+    shares->queue = (queue){.r = r, .n = shares->n};
+    shoal_err err = run_queue(&shares->queue, r->n_threads, read_next, shares);
+    if (err == SHOAL_OK) err = give_shares(r, rest, shares);
+    return err == SHOAL_OK ? come_together(r) : err;
+}
+
 static shoal_err take_shared_lines(reading *r, record_run *rest)
 {
-    size_t size = rest->frame.text.recipe->record_size;
     line_shares shares = {.frame = &rest->frame, .window = &r->window};
     shares.room = (uint32_t)(share_bytes(r->n_threads) / (rest->frame.size + 1)) + 1;
-    uint8_t *records = agg_alloc(r->error, r->n_threads, size * shares.room);
-    shoal_err err = records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
-    for (unsigned i = 0; records != NULL && i < r->n_threads; i++)
-        shares.at[i].records = records + i * size * shares.room;
-    while (err == SHOAL_OK && available(r) > 0) {
-        cut_shares(&shares, &r->window, r->n_threads);
-        agg_parallel(shares.n, read_share, &shares);
-        err = give_shares(r, rest, &shares);
-    }
-    free(records);
+    shares.records = agg_alloc(r->error, r->n_threads, (size_t)rest->frame.text.recipe->record_size * shares.room);
+    shoal_err err = shares.records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    while (err == SHOAL_OK && available(r) > 0) err = take_shares(r, rest, &shares);
+    free(shares.records);
     return err;
 }
 
@@ -397,18 +525,21 @@ static shoal_err read_lines(reading *r)
 
 // ---- streams ----
 
-static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
-                             agg_read_window window)
+static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_reader *reader, agg_share share,
+                             const char *name, agg_read_window window)
 {
     shoal_batch head;
     unsigned n_threads = reader->n_threads < AGG_THREADS_MAX ? reader->n_threads : AGG_THREADS_MAX;
-    reading r = {count, error, reader, name, window.stream == NULL && n_threads > 1 ? n_threads : 1, 0, 0, window};
+    reading r = {.count = count, .error = error, .reader = reader, .name = name, .n_threads = 1, .window = window};
+    if (window.stream == NULL && n_threads > 1) r.n_threads = n_threads;
+    if (r.n_threads > 1 && share != NULL && agg_lock_init(&r.guard)) r.share = share;
     shoal_err err = fill(&r, SHOAL_BATCH_HEADER);
     if (err == SHOAL_OK && available(&r) > 0) {
         shoal_err kind = shoal_batch_peek(&head, r.window.bytes, available(&r));
         err = kind == SHOAL_ERR_MAGIC ? read_lines(&r) : read_batches(&r);
     }
     agg_read_window_release(&r.window);
+    if (r.share != NULL) agg_lock_release(&r.guard);
     return err;
 }
 
@@ -434,7 +565,7 @@ shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_r
 {
     agg_read_window window;
     agg_read_window_open(&window, stream, 0);
-    return read_window(count, error, reader, name, window);
+    return read_window(count, error, reader, NULL, name, window);
 }
 
 shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
@@ -442,17 +573,23 @@ shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_re
 {
     agg_read_window window;
     agg_read_window_open_bytes(&window, bytes, len);
-    return read_window(count, error, reader, name, window);
+    return read_window(count, error, reader, NULL, name, window);
 }
 
 shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *path)
+{
+    return agg_reader_file_shared(count, error, reader, NULL, path);
+}
+
+shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader, agg_share share,
+                                 const char *path)
 {
     agg_read_window window;
     if (strcmp(path, "-") == 0) return agg_reader_stream(count, error, reader, "standard input", stdin);
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
     agg_read_window_open(&window, stream, 1);
-    shoal_err err = read_window(count, error, reader, path, window);
+    shoal_err err = read_window(count, error, reader, share, path, window);
     fclose(stream);
     return err;
 }

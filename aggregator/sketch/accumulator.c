@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg_file.h"
+#include "agg_parallel.h"
 #include "agg_size.h"
 #include "bytes.h"
 #include "checksum.h"
@@ -15,6 +16,7 @@
 static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'c'};
 #define HEADER 124u
 #define SHAPE 12u
+#define SHARED_BYTES ((uint64_t)1 << 20) // of a file, below which one thread is faster
 
 // The sketches of a list of shapes; *acc released on error.
 static shoal_err init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes, uint32_t n_parts)
@@ -172,28 +174,30 @@ shoal_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_
     return SHOAL_OK;
 }
 
-// A stream with a running checksum.
+// Where bytes go: to a stream, into a running checksum, or both.
 typedef struct summed {
-    FILE *stream;
+    FILE *stream; // NULL: they are summed only
     shoal_checksum sum;
+    int is_apart; // another sums them
 } summed;
 
 static int put(summed *out, const uint8_t *bytes, size_t len)
 {
-    shoal_checksum_update(&out->sum, bytes, len);
-    return fwrite(bytes, 1, len, out->stream) == len;
+    if (!out->is_apart) shoal_checksum_update(&out->sum, bytes, len);
+    return out->stream == NULL || fwrite(bytes, 1, len, out->stream) == len;
 }
 
 #define CHUNK 16384u // numbers converted at once
+#define NEAR 65536u  // numbers that are summed, then written while they are near: the kernel is faster at many
 
-// Where numbers lie in memory as they do in a file they are written from there, a piece at a time: the checksum brings it near.
 static int put_numbers(summed *out, const uint32_t *numbers, uint64_t n)
 {
     static const uint32_t one = 1;
     uint8_t bytes[4 * CHUNK];
-    int is_little_endian = load32_le((const uint8_t *)&one) == one;
-    for (uint64_t first = 0; first < n; first += CHUNK) {
-        size_t some = n - first < CHUNK ? (size_t)(n - first) : CHUNK;
+    int is_little_endian = load32_le((const uint8_t *)&one) == one; // then they lie in memory as they do in a file
+    uint64_t most = is_little_endian ? NEAR : CHUNK;
+    for (uint64_t first = 0; first < n; first += most) {
+        size_t some = (size_t)(n - first < most ? n - first : most);
         for (size_t i = 0; i < some && !is_little_endian; i++) store32_le(bytes + 4 * i, numbers[first + i]);
         if (!put(out, is_little_endian ? (const uint8_t *)(numbers + first) : bytes, 4 * some)) return 0;
     }
@@ -235,9 +239,10 @@ static int put_records(summed *out, const agg_record_set *set)
     return ok;
 }
 
+// Everything before the checksum.
 static int put_all(summed *out, const agg_accumulator *acc)
 {
-    uint8_t header[HEADER], shape[SHAPE], trailer[8];
+    uint8_t header[HEADER], shape[SHAPE];
     print_header(header, acc);
     int ok = put(out, header, HEADER);
     for (uint32_t i = 0; ok && i < acc->n_parts; i++) {
@@ -246,34 +251,62 @@ static int put_all(summed *out, const agg_accumulator *acc)
         store32_le(shape + 8, acc->parts[i].shape.m);
         ok = put(out, shape, SHAPE);
     }
-    ok = ok && (agg_accumulator_keeps_records(acc) ? put_records(out, &acc->set) : put_sums(out, acc));
-    store64_le(trailer, shoal_checksum_value(&out->sum));
-    return ok && fwrite(trailer, 1, 8, out->stream) == 8;
+    return ok && (agg_accumulator_keeps_records(acc) ? put_records(out, &acc->set) : put_sums(out, acc));
+}
+
+typedef struct writing {
+    const agg_accumulator *acc;
+    summed parts[2];
+    int is_ok[2];
+} writing;
+
+static void put_part(void *context, unsigned part, unsigned n_parts)
+{
+    writing *w = context;
+    (void)n_parts;
+    w->is_ok[part] = put_all(&w->parts[part], w->acc);
+}
+
+// One thread sums what it writes. Of two one writes, the caller's own, and one sums: no sum of a part could be joined to another's.
+static shoal_err write_by(FILE *stream, agg_error *error, const agg_accumulator *acc, unsigned n_threads)
+{
+    uint8_t trailer[8];
+    int is_shared = n_threads > 1 && agg_accumulator_size(acc) >= SHARED_BYTES;
+    writing w = {acc, {{.stream = stream, .is_apart = is_shared}, {.stream = NULL}}, {1, 1}};
+    shoal_checksum_init(&w.parts[0].sum);
+    shoal_checksum_init(&w.parts[1].sum);
+    agg_parallel(is_shared ? 2 : 1, put_part, &w);
+    store64_le(trailer, shoal_checksum_value(&w.parts[is_shared].sum));
+    if (w.is_ok[0] && w.is_ok[1] && fwrite(trailer, 1, sizeof trailer, stream) == sizeof trailer) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s", strerror(errno));
 }
 
 shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumulator *acc)
 {
-    summed out = {stream, {{0}, 0, {0}, 0}};
-    shoal_checksum_init(&out.sum);
-    if (put_all(&out, acc)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s", strerror(errno));
+    return write_by(stream, error, acc, 1);
 }
 
-shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path)
+shoal_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path, unsigned n_threads)
 {
     agg_file file;
     if (strcmp(path, "-") == 0) {
-        shoal_err err = agg_accumulator_write(stdout, error, acc);
+        shoal_err err = write_by(stdout, error, acc, n_threads);
         if (err != SHOAL_OK || fflush(stdout) == 0) return err;
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s", strerror(errno));
     }
     shoal_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_write(file.stream, error, acc);
+    agg_file_expect(&file, agg_accumulator_size(acc));
+    err = write_by(file.stream, error, acc, n_threads);
     if (err == SHOAL_OK) return agg_file_commit(&file, error);
     agg_error_prefix(error, "%s", path);
     agg_file_abandon(&file);
     return err;
+}
+
+shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path)
+{
+    return agg_accumulator_save_by(acc, error, path, 1);
 }
 
 static shoal_err get(summed *in, uint8_t *bytes, size_t len)
@@ -425,7 +458,7 @@ static shoal_err get_body(agg_accumulator *acc, agg_error *error, summed *in)
 
 shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream)
 {
-    summed in = {stream, {{0}, 0, {0}, 0}};
+    summed in = {.stream = stream};
     agg_shape shapes[SHOAL_PARTS_MAX];
     uint32_t n_parts = 0;
     int has_records = 0;

@@ -90,6 +90,10 @@ shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumu
 // Writes PATH atomically: a temporary file beside it, fsync, rename, fsync of the folder. "-" is standard output.
 shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
+// The same on two threads, where n_threads is 2 or more and it is large.
+shoal_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
+                                  unsigned n_threads) SHOAL_MUST_CHECK;
+
 // Reads one, refusing anything but exactly what agg_accumulator_write writes. On error nothing is left to release.
 //   name: what errors call it
 shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream) SHOAL_MUST_CHECK;

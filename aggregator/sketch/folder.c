@@ -69,6 +69,16 @@ static size_t fast_bytes(const agg_accumulator *acc)
     return bytes < MOST_BYTES ? (size_t)bytes : MOST_BYTES;
 }
 
+// Lanes' parts of the areas: at least four times what a part has to be a multiple of, so that each begins a cache line.
+static void plan_area_lanes(agg_folder *f, size_t record_size)
+{
+    agg_areas *areas = &f->areas;
+    uint32_t whole = record_size > END_BYTES / 2 ? 1 : LINE, most = areas->cap / whole / 4;
+    f->n_lanes = f->n_threads < most ? f->n_threads : most > 0 ? most : 1;
+    areas->lane_cap = f->n_lanes > 1 ? areas->cap / f->n_lanes / whole * whole : areas->cap;
+    areas->cap = areas->lane_cap * f->n_lanes;
+}
+
 static void plan_areas(agg_folder *f, const agg_accumulator *acc, size_t bytes)
 {
     agg_areas *areas = &f->areas;
@@ -77,6 +87,7 @@ static void plan_areas(agg_folder *f, const agg_accumulator *acc, size_t bytes)
     areas->n = (last >> areas->row_shift) + 1;
     areas->bytes = bytes / areas->n / LINE * LINE;
     areas->cap = (uint32_t)(areas->bytes / acc->record_size);
+    plan_area_lanes(f, acc->record_size);
     areas->scratch_len = agg_row_scratch((uint32_t)1 << areas->row_shift, areas->cap);
     f->cap = areas->cap * areas->n;
 }
@@ -110,7 +121,8 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
     agg_folder_memory memory = {
         f.areas.n > 0 ? f.areas.n * (uint64_t)f.areas.bytes : (uint64_t)f.cap * acc->record_size, 0};
     if (f.areas.n > 0) {
-        memory.beside = 4 * f.n_threads * (uint64_t)f.areas.scratch_len + f.areas.n * (END_BYTES + 4u);
+        memory.beside = 4 * f.n_threads * (uint64_t)f.areas.scratch_len;
+        memory.beside += f.n_lanes * (uint64_t)f.areas.n * (END_BYTES + 4u);
         return memory;
     }
     for (uint32_t i = 0; i < acc->n_parts; i++) {
@@ -130,20 +142,25 @@ static shoal_err alloc_planes(agg_folder *f, agg_error *error, const agg_sketch 
     if (f->planes == NULL || f->kept == NULL) return AGG_ERR_MEMORY;
     if (f->n_lanes < 2) return SHOAL_OK;
     f->lane_scratch = agg_alloc(error, f->n_lanes, scratch);
-    if (f->lane_scratch == NULL) return AGG_ERR_MEMORY;
-    for (; f->n_locks < AGG_ROW_LOCKS; f->n_locks++)
-        if (!agg_lock_init(&f->locks[f->n_locks]))
-            return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
-    return SHOAL_OK;
+    return f->lane_scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
 static shoal_err alloc_areas(agg_folder *f, agg_error *error)
 {
     agg_areas *areas = &f->areas;
-    areas->used = agg_alloc(error, areas->n, sizeof *areas->used);
-    areas->ends = agg_alloc(error, areas->n, END_BYTES);
+    areas->used = agg_alloc(error, f->n_lanes, areas->n * sizeof *areas->used);
+    areas->ends = agg_alloc(error, f->n_lanes, (size_t)areas->n * END_BYTES);
     areas->scratch = agg_alloc(error, f->n_threads, areas->scratch_len * sizeof *areas->scratch);
     return areas->used != NULL && areas->ends != NULL && areas->scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+}
+
+// The guard, and the locks, that several lanes take.
+static shoal_err make_locks(agg_folder *f, agg_error *error)
+{
+    for (; f->n_locks < 1 + AGG_ROW_LOCKS; f->n_locks++)
+        if (!agg_lock_init(f->n_locks == 0 ? &f->guard : &f->locks[f->n_locks - 1]))
+            return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
+    return SHOAL_OK;
 }
 
 shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes, unsigned n_threads)
@@ -155,6 +172,7 @@ shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator 
     shoal_err err = folder->buffer != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     if (err == SHOAL_OK && folder->areas.n > 0) err = alloc_areas(folder, error);
     if (err == SHOAL_OK && wants_planes(acc)) err = alloc_planes(folder, error, &acc->parts[0]);
+    if (err == SHOAL_OK && folder->n_lanes > 1) err = make_locks(folder, error);
     if (err != SHOAL_OK) {
         agg_folder_release(folder);
         return err;
@@ -170,7 +188,7 @@ void agg_folder_release(agg_folder *folder)
     free(folder->planes);
     free(folder->kept);
     free(folder->lane_scratch);
-    for (unsigned i = 0; i < folder->n_locks; i++) agg_lock_release(&folder->locks[i]);
+    for (unsigned i = 0; i < folder->n_locks; i++) agg_lock_release(i == 0 ? &folder->guard : &folder->locks[i - 1]);
     free(folder->areas.used);
     free(folder->areas.ends);
     free(folder->areas.scratch);
@@ -194,6 +212,177 @@ static agg_row_range lane_rows(agg_folder *f, unsigned lane)
     return rows;
 }
 
+// Notes that records come, before they are added: there must be room for them.
+static shoal_err take_room(agg_folder *f, agg_error *error, uint64_t count)
+{
+    shoal_err err = agg_accumulator_check_room(f->acc, error, f->waiting + count);
+    if (err == SHOAL_OK) f->waiting += count;
+    return err;
+}
+
+// ---- areas ----
+
+// A lane's part of an area.
+static uint8_t *part_of(const agg_folder *f, unsigned lane, uint32_t area)
+{
+    return f->aligned + area * f->areas.bytes + (size_t)lane * f->areas.lane_cap * f->acc->record_size;
+}
+
+static uint32_t *used_of(const agg_folder *f, unsigned lane)
+{
+    return f->areas.used + (size_t)lane * f->areas.n;
+}
+
+static uint8_t *end_of(const agg_folder *f, unsigned lane, uint32_t area)
+{
+    return f->areas.ends + ((size_t)lane * f->areas.n + area) * END_BYTES;
+}
+
+// Appends a record to an area. Its bytes gather in the area's end, of which whole lines are sent at once.
+static inline void append(agg_folder *f, unsigned lane, uint32_t area, const uint8_t *record, size_t size)
+{
+    uint8_t *to = part_of(f, lane, area), *end = end_of(f, lane, area);
+    size_t at = used_of(f, lane)[area]++ * size, held = at % (END_BYTES / 2);
+    if (size > END_BYTES / 2) {
+        memcpy(to + at, record, size);
+        return;
+    }
+    // The end holds the bytes from the last multiple of half of it on.
+    memcpy(end + held, record, size);
+    if (held + size < END_BYTES / 2) return;
+    agg_stream_copy(to + at - held, end, END_BYTES / 2);
+    memcpy(end, end + END_BYTES / 2, held + size - END_BYTES / 2);
+}
+
+// Brings what is left of an area's end into it.
+static void settle(agg_folder *f, unsigned lane, uint32_t area)
+{
+    size_t size = f->acc->record_size, len = used_of(f, lane)[area] * size, held = len % (END_BYTES / 2);
+    if (size > END_BYTES / 2) return;
+    memcpy(part_of(f, lane, area) + len - held, end_of(f, lane, area), held);
+}
+
+static agg_row_range area_rows(const agg_folder *f, uint32_t area)
+{
+    const agg_row_range all = all_rows(f);
+    uint32_t shift = f->areas.row_shift, row = area << shift, left = all.n_rows - row;
+    return agg_row_part(&all, row, left >> shift > 0 ? (uint32_t)1 << shift : left);
+}
+
+// Folds what a lane's part of an area holds, while other lanes are at work.
+static void fold_part(agg_folder *f, unsigned lane, uint32_t area, const agg_bit_columns *columns)
+{
+    const agg_row_range rows = area_rows(f, area);
+    const agg_row_piece piece = {part_of(f, lane, area), f->acc->record_size, used_of(f, lane)[area], NULL, 0};
+    agg_lock *lock = f->n_lanes > 1 ? &f->locks[area % AGG_ROW_LOCKS] : NULL;
+    settle(f, lane, area);
+    if (lock != NULL) agg_lock_take(lock);
+    agg_row_fold_piece(&rows, &piece, f->areas.scratch + lane * f->areas.scratch_len, columns);
+    if (lock != NULL) agg_lock_leave(lock);
+    used_of(f, lane)[area] = 0;
+}
+
+// Folds what all lanes' parts of an area hold, as one piece: what lies between them becomes records of no row.
+static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch, const agg_bit_columns *columns)
+{
+    const agg_row_range rows = area_rows(f, area);
+    const agg_areas *areas = &f->areas;
+    agg_row_piece piece = {part_of(f, 0, area), f->acc->record_size, 0, NULL, 0};
+    for (unsigned lane = 0; lane < f->n_lanes; lane++) {
+        uint32_t used = used_of(f, lane)[area], first = lane * areas->lane_cap;
+        if (used == 0) continue;
+        for (; piece.count < first; piece.count++)
+            store32_le(f->aligned + area * areas->bytes + piece.count * piece.stride, UINT32_MAX);
+        settle(f, lane, area);
+        piece.count = first + used;
+        used_of(f, lane)[area] = 0;
+    }
+    agg_row_fold_piece(&rows, &piece, scratch, columns);
+}
+
+static uint32_t used_of_all(const agg_folder *f, uint32_t area)
+{
+    uint32_t used = 0;
+    for (unsigned lane = 0; lane < f->n_lanes; lane++) used += used_of(f, lane)[area];
+    return used;
+}
+
+// Areas with at least so many records, for the threads to take one after another.
+typedef struct full_areas {
+    agg_folder *folder;
+    uint32_t least, next;
+    const agg_bit_columns *columns;
+} full_areas;
+
+static uint32_t next_area(full_areas *full)
+{
+    agg_folder *f = full->folder;
+    if (f->n_lanes > 1) agg_lock_take(&f->guard);
+    while (full->next < f->areas.n && used_of_all(f, full->next) < full->least) full->next++;
+    uint32_t area = full->next < f->areas.n ? full->next++ : f->areas.n;
+    if (f->n_lanes > 1) agg_lock_leave(&f->guard);
+    return area;
+}
+
+static void fold_areas(void *context, unsigned part, unsigned n_parts)
+{
+    full_areas *full = context;
+    agg_folder *f = full->folder;
+    (void)n_parts;
+    for (uint32_t area; (area = next_area(full)) < f->areas.n;)
+        fold_area(f, area, f->areas.scratch + part * f->areas.scratch_len, full->columns);
+}
+
+// When threads have come together: folds the areas if some part of one would be full before they do so again. Folded by a lane alone, a row
+// would get fewer records at a time.
+static void fold_full_areas(agg_folder *f)
+{
+    agg_areas *areas = &f->areas;
+    uint32_t fullest = 0, n_parts = areas->n * f->n_lanes;
+    full_areas full = {f, areas->cap / 2, 0, agg_bit_columns_of(agg_cpu_chosen())};
+    for (uint32_t i = 0; i < n_parts; i++)
+        if (areas->used[i] > fullest) fullest = areas->used[i];
+    uint32_t more = fullest > areas->fullest ? fullest - areas->fullest : 0;
+    areas->fullest = fullest;
+    if (fullest + more < areas->lane_cap) return;
+    agg_parallel(f->n_lanes, fold_areas, &full);
+    areas->fullest = 0;
+}
+
+// ---- lanes ----
+
+static void append_run(agg_folder *f, unsigned lane, const uint8_t *record, uint32_t count,
+                       const agg_bit_columns *columns)
+{
+    size_t size = f->acc->record_size;
+    const uint32_t *used = used_of(f, lane), cap = f->areas.lane_cap;
+    for (uint32_t i = 0; i < count; i++, record += size) {
+        uint32_t area = load32_le(record) >> f->areas.row_shift;
+        __builtin_prefetch(record + AHEAD);
+        __builtin_prefetch(record + AHEAD + LINE);
+        append(f, lane, area, record, size);
+        if (used[area] == cap) fold_part(f, lane, area, columns);
+    }
+    agg_stream_end();
+}
+
+static void add_to_lane(agg_folder *f, unsigned lane, const uint8_t *records, uint32_t count,
+                        const agg_bit_columns *columns)
+{
+    size_t size = f->acc->record_size;
+    if (f->areas.n > 0) {
+        append_run(f, lane, records, count, columns);
+        return;
+    }
+    const agg_row_range rows = lane_rows(f, lane);
+    uint32_t *scratch = f->lane_scratch + lane * agg_row_scratch(rows.n_rows, f->cap);
+    for (uint32_t at = 0, some; at < count; at += some) {
+        some = count - at < f->cap ? count - at : f->cap;
+        const agg_row_piece piece = {records + at * size, size, some, NULL, 0};
+        agg_row_fold_piece(&rows, &piece, scratch, columns);
+    }
+}
+
 // Runs for the lanes to share: each takes as many records as the others, those that come one after another.
 typedef struct lane_runs {
     agg_folder *folder;
@@ -203,35 +392,40 @@ typedef struct lane_runs {
     const agg_bit_columns *columns;
 } lane_runs;
 
-static void fold_lane(void *context, unsigned lane, unsigned n_lanes)
+static void add_share(void *context, unsigned part, unsigned n_parts)
 {
     const lane_runs *shared = context;
     agg_folder *f = shared->folder;
-    const agg_row_range rows = lane_rows(f, lane);
-    size_t size = f->acc->record_size;
-    uint32_t *scratch = f->lane_scratch + lane * agg_row_scratch(rows.n_rows, f->cap);
-    uint64_t skip = shared->count * lane / n_lanes, left = shared->count * (lane + 1) / n_lanes - skip;
+    unsigned lane = (f->turn + part) % f->n_lanes;
+    uint64_t skip = shared->count * part / n_parts, left = shared->count * (part + 1) / n_parts - skip;
     for (uint32_t r = 0; r < shared->n_runs && left > 0; r++) {
         const agg_folder_run *run = &shared->runs[r];
-        uint64_t at = skip < run->count ? skip : run->count;
+        uint64_t at = skip < run->count ? skip : run->count, some = run->count - at < left ? run->count - at : left;
+        add_to_lane(f, lane, run->records + at * f->acc->record_size, (uint32_t)some, shared->columns);
         skip -= at;
-        for (uint32_t some = 0; at < run->count && left > 0; at += some, left -= some) {
-            uint64_t most = run->count - at < left ? run->count - at : left;
-            some = most < f->cap ? (uint32_t)most : f->cap;
-            const agg_row_piece piece = {run->records + at * size, size, some, NULL, 0};
-            agg_row_fold_piece(&rows, &piece, scratch, shared->columns);
-        }
+        left -= some;
     }
 }
 
-static shoal_err fold_lanes(agg_folder *f, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
+static shoal_err add_to_lanes(agg_folder *f, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
 {
     lane_runs shared = {f, runs, n_runs, 0, agg_bit_columns_of(agg_cpu_chosen())};
     for (uint32_t r = 0; r < n_runs; r++) shared.count += runs[r].count;
-    shoal_err err = agg_accumulator_check_room(f->acc, error, shared.count);
+    shoal_err err = take_room(f, error, shared.count);
     if (err != SHOAL_OK) return err;
-    agg_parallel(shared.count * f->acc->record_size < SHARED_BYTES ? 1 : f->n_lanes, fold_lane, &shared);
-    f->acc->n += shared.count;
+    agg_parallel(shared.count * f->acc->record_size < SHARED_BYTES ? 1 : f->n_lanes, add_share, &shared);
+    f->turn = (f->turn + 1) % f->n_lanes;
+    if (f->areas.n > 0 && f->n_lanes > 1) fold_full_areas(f);
+    return SHOAL_OK;
+}
+
+shoal_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane, const agg_folder_run *run)
+{
+    agg_lock_take(&folder->guard);
+    shoal_err err = take_room(folder, error, run->count);
+    agg_lock_leave(&folder->guard);
+    if (err != SHOAL_OK) return err;
+    add_to_lane(folder, lane, run->records, run->count, agg_bit_columns_of(agg_cpu_chosen()));
     return SHOAL_OK;
 }
 
@@ -252,11 +446,10 @@ static shoal_err fold(agg_folder *f, agg_error *error, const uint8_t *records, u
 {
     const agg_folder_run one = {records, count};
     if (f->planes == NULL) return agg_accumulator_add(f->acc, error, records, count, f->n_threads);
-    if (f->n_lanes > 1) return fold_lanes(f, error, &one, 1);
+    if (f->n_lanes > 1) return add_to_lanes(f, error, &one, 1);
     agg_row_range rows = all_rows(f);
-    shoal_err err = agg_accumulator_check_room(f->acc, error, count);
+    shoal_err err = take_room(f, error, count);
     if (err == SHOAL_OK) err = agg_row_fold(&rows, error, records, f->acc->record_size, count, f->n_threads);
-    if (err == SHOAL_OK) f->acc->n += count;
     return err;
 }
 
@@ -282,110 +475,15 @@ static shoal_err add_in_order(agg_folder *f, agg_error *error, const uint8_t *re
     return SHOAL_OK;
 }
 
-// Appends a record to an area. Its bytes gather in the area's end, of which whole lines are sent at once.
-static inline void append(agg_folder *f, uint32_t area, const uint8_t *record, size_t size)
-{
-    uint8_t *to = f->aligned + area * f->areas.bytes, *end = f->areas.ends + (size_t)area * END_BYTES;
-    size_t at = f->areas.used[area]++ * size, held = at % (END_BYTES / 2);
-    if (size > END_BYTES / 2) {
-        memcpy(to + at, record, size);
-        return;
-    }
-    // The end holds the bytes from the last multiple of half of it on.
-    memcpy(end + held, record, size);
-    if (held + size < END_BYTES / 2) return;
-    agg_stream_copy(to + at - held, end, END_BYTES / 2);
-    memcpy(end, end + END_BYTES / 2, held + size - END_BYTES / 2);
-}
-
-// Brings what is left of an area's end into it.
-static void settle(agg_folder *f, uint32_t area)
-{
-    size_t size = f->acc->record_size, len = f->areas.used[area] * size, held = len % (END_BYTES / 2);
-    if (size > END_BYTES / 2) return;
-    memcpy(f->aligned + area * f->areas.bytes + len - held, f->areas.ends + (size_t)area * END_BYTES, held);
-}
-
-// Folds what an area holds.
-static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch, const agg_bit_columns *columns)
-{
-    const agg_row_range all = all_rows(f);
-    uint32_t shift = f->areas.row_shift, row = area << shift, left = all.n_rows - row;
-    const agg_row_range rows = agg_row_part(&all, row, left >> shift > 0 ? (uint32_t)1 << shift : left);
-    const agg_row_piece piece = {f->aligned + area * f->areas.bytes, f->acc->record_size, f->areas.used[area], NULL, 0};
-    settle(f, area);
-    agg_row_fold_piece(&rows, &piece, scratch, columns);
-    f->areas.used[area] = 0;
-}
-
-// Records for the threads to share: each takes those of its own areas, and folds an area when it is full.
-typedef struct shared_runs {
-    agg_folder *folder;
-    const agg_folder_run *runs;
-    uint32_t n_runs;
-    const agg_bit_columns *columns;
-} shared_runs;
-
-static void append_share(void *context, unsigned part, unsigned n_parts)
-{
-    const shared_runs *shared = context;
-    agg_folder *f = shared->folder;
-    size_t size = f->acc->record_size;
-    uint32_t *scratch = f->areas.scratch + part * f->areas.scratch_len;
-    uint32_t first = (uint32_t)((uint64_t)f->areas.n * part / n_parts);
-    uint32_t n_own = (uint32_t)((uint64_t)f->areas.n * (part + 1) / n_parts) - first;
-    for (uint32_t r = 0; r < shared->n_runs; r++) {
-        const uint8_t *record = shared->runs[r].records;
-        for (uint32_t i = 0; i < shared->runs[r].count; i++, record += size) {
-            uint32_t area = load32_le(record) >> f->areas.row_shift;
-            __builtin_prefetch(record + AHEAD);
-            __builtin_prefetch(record + AHEAD + LINE);
-            if (area - first >= n_own) continue;
-            append(f, area, record, size);
-            if (f->areas.used[area] == f->areas.cap) fold_area(f, area, scratch, shared->columns);
-        }
-    }
-    agg_stream_end();
-}
-
-static void fold_share(void *context, unsigned part, unsigned n_parts)
-{
-    const shared_runs *shared = context;
-    agg_folder *f = shared->folder;
-    uint32_t last = (uint32_t)((uint64_t)f->areas.n * (part + 1) / n_parts);
-    for (uint32_t a = (uint32_t)((uint64_t)f->areas.n * part / n_parts); a < last; a++)
-        fold_area(f, a, f->areas.scratch + part * f->areas.scratch_len, shared->columns);
-}
-
-static shoal_err add_by_row(agg_folder *f, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
-{
-    uint64_t count = 0;
-    shared_runs shared = {f, runs, n_runs, agg_bit_columns_of(agg_cpu_chosen())};
-    for (uint32_t r = 0; r < n_runs; r++) count += runs[r].count;
-    shoal_err err = agg_accumulator_check_room(f->acc, error, f->waiting + count);
-    if (err != SHOAL_OK) return err;
-    agg_parallel(count * f->acc->record_size < SHARED_BYTES ? 1 : f->n_threads, append_share, &shared);
-    f->waiting += count;
-    return SHOAL_OK;
-}
-
-static void flush_areas(agg_folder *f)
-{
-    shared_runs shared = {f, NULL, 0, agg_bit_columns_of(agg_cpu_chosen())};
-    agg_parallel(f->n_threads, fold_share, &shared);
-    f->acc->n += f->waiting;
-    f->waiting = 0;
-}
-
 shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
 {
     shoal_err err = SHOAL_OK;
     uint64_t count = 0;
-    if (folder->areas.n > 0) return add_by_row(folder, error, runs, n_runs);
+    if (folder->areas.n > 0) return add_to_lanes(folder, error, runs, n_runs);
     for (uint32_t r = 0; r < n_runs; r++) count += runs[r].count;
     if (folder->n_lanes > 1 && count >= folder->cap) { // enough for the threads to share, where it lies
         err = fold_buffer(folder, error);
-        return err == SHOAL_OK ? fold_lanes(folder, error, runs, n_runs) : err;
+        return err == SHOAL_OK ? add_to_lanes(folder, error, runs, n_runs) : err;
     }
     for (uint32_t r = 0; r < n_runs && err == SHOAL_OK; r++)
         err = agg_folder_add(folder, error, runs[r].records, runs[r].count);
@@ -395,7 +493,7 @@ shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_fo
 shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
 {
     const agg_folder_run one = {records, count};
-    if (folder->areas.n > 0) return add_by_row(folder, error, &one, 1);
+    if (folder->areas.n > 0) return add_to_lanes(folder, error, &one, 1);
     // A run that fills the buffer by itself, or nearly where planes wait for the next anyhow, is added where it lies.
     if (count < (folder->planes != NULL ? folder->cap / 4 : folder->cap))
         return add_in_order(folder, error, records, count);
@@ -405,12 +503,12 @@ shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *re
 
 shoal_err agg_folder_flush(agg_folder *folder, agg_error *error)
 {
-    if (folder->areas.n > 0) {
-        flush_areas(folder);
-        return SHOAL_OK;
-    }
-    shoal_err err = fold_buffer(folder, error);
-    if (err != SHOAL_OK || folder->planes == NULL) return err;
-    agg_parallel(folder->n_lanes, empty_share, folder);
+    full_areas all = {folder, 1, 0, agg_bit_columns_of(agg_cpu_chosen())};
+    shoal_err err = folder->areas.n == 0 ? fold_buffer(folder, error) : SHOAL_OK;
+    if (err != SHOAL_OK) return err;
+    if (folder->planes != NULL) agg_parallel(folder->n_lanes, empty_share, folder);
+    if (folder->areas.n > 0) agg_parallel(folder->n_lanes, fold_areas, &all);
+    folder->acc->n += folder->waiting;
+    folder->waiting = folder->areas.fullest = 0;
     return SHOAL_OK;
 }

@@ -2,6 +2,7 @@
 // What comes in: recipes, reports, streams, dictionaries and counts files, good and bad.
 #include "agg_test.h"
 
+#include "agg_parallel.h"
 #include "batch.h"
 #include "batch_ids.h"
 #include "dictionary.h"
@@ -413,6 +414,98 @@ static char *write_file(const void *bytes, size_t len)
     return path;
 }
 
+// What threads give out themselves, in any order: records in a sum that does not know one, by parts that are never two at a time.
+typedef struct shared_told {
+    told told;
+    agg_lock guard;
+    uint8_t is_busy[AGG_THREADS_MAX];
+    uint64_t sum, fail_at; // fails when there are as many records
+    uint32_t n_shared, n_together;
+} shared_told;
+
+static uint64_t sum_of_records(const uint8_t *records, uint32_t count)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t hash = 1;
+        for (uint32_t b = 0; b < 8; b++) hash = (hash + records[8 * i + b]) * 0x100000001b3u;
+        sum += hash;
+    }
+    return sum;
+}
+
+static void set_busy(shared_told *t, unsigned part, int is_busy)
+{
+    agg_lock_take(&t->guard);
+    if (part >= AGG_THREADS_MAX || t->is_busy[part] == is_busy) abort(); // not on a thread that cmocka knows
+    t->is_busy[part] = (uint8_t)is_busy;
+    agg_lock_leave(&t->guard);
+}
+
+static shoal_err sum_share(void *context, agg_error *error, unsigned part, const agg_run *run)
+{
+    shared_told *t = context;
+    set_busy(t, part, 1);
+    uint64_t sum = sum_of_records(run->records, run->count);
+    agg_lock_take(&t->guard);
+    t->sum += sum;
+    t->told.records += run->count;
+    t->n_shared++;
+    int is_failure = t->told.records >= t->fail_at;
+    agg_lock_leave(&t->guard);
+    set_busy(t, part, 0);
+    return is_failure ? agg_fail(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME, "enough") : SHOAL_OK;
+}
+
+static shoal_err sum_alone(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+{
+    shared_told *t = context;
+    (void)error;
+    for (unsigned part = 0; part < AGG_THREADS_MAX; part++) assert_false(t->is_busy[part]);
+    for (uint32_t i = 0; i < n_runs; i++) t->sum += sum_of_records(runs[i].records, runs[i].count);
+    for (uint32_t i = 0; i < n_runs; i++) t->told.records += runs[i].count;
+    t->n_together += n_runs == 0;
+    return SHOAL_OK;
+}
+
+// Threads that give out what they have checked: the same records, counts, complaints and error as of one thread.
+static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_err expected)
+{
+    static const unsigned threads[] = {1, 2, 3, 16, 300};
+    static shared_told one, other;
+    agg_error error = {SHOAL_OK, 0, ""}, error2 = {SHOAL_OK, 0, ""};
+    agg_read_count count = {0, 0, 0, 0, 0};
+    memset(&one, 0, sizeof one);
+    agg_reader reader = {recipe, sum_alone, &one, note, &one, NULL, NULL, 4};
+    assert_err(agg_reader_file(&count, &error, &reader, path), expected);
+    reader.sink_context = reader.talk_context = &other;
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+        agg_read_count count2 = {0, 0, 0, 0, 0};
+        memset(&other, 0, sizeof other);
+        assert_true(agg_lock_init(&other.guard));
+        other.fail_at = UINT64_MAX;
+        reader.n_threads = threads[i];
+        assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, path), expected);
+        assert_string_equal(error2.text, error.text);
+        assert_memory_equal(&count2, &count, sizeof count);
+        assert_true(other.told.records >= one.told.records); // batches behind a damaged one
+        if (expected == SHOAL_OK) assert_true(other.told.records == one.told.records && other.sum == one.sum);
+        assert_int_equal(other.n_shared > 0, threads[i] > 1);
+        if (expected == SHOAL_OK) assert_int_equal(other.n_together > 0, threads[i] > 1);
+        assert_memory_equal(other.told.words, one.told.words, sizeof one.told.words);
+        agg_lock_release(&other.guard);
+    }
+    // One that fails ends it.
+    agg_read_count count2 = {0, 0, 0, 0, 0};
+    memset(&other, 0, sizeof other);
+    assert_true(agg_lock_init(&other.guard));
+    reader.n_threads = 3;
+    assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, path), SHOAL_ERR_OVERFLOW);
+    assert_string_equal(error2.text, "enough");
+    assert_in_range(other.n_shared, 1, 3);
+    agg_lock_release(&other.guard);
+}
+
 // From memory by one thread, as the reference; by several; from a file, mapped and not: records in their order, counts, complaints and the error
 // are the same.
 static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t len, shoal_err expected)
@@ -447,6 +540,7 @@ static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t 
         assert_int_equal(other.n_words, first.n_words);
         assert_memory_equal(other.words, first.words, sizeof first.words);
     }
+    same_when_shared(recipe, path, expected);
     remove(path);
 }
 
