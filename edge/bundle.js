@@ -25,6 +25,7 @@ export async function bundleWorker(dir) {
     format: 'esm',
     target: 'es2022',
     minifyWhitespace: true, // names stay, so that what is deployed can be read
+    minifySyntax: true,
     external: ['cloudflare:workers'],
     plugins: [
       {

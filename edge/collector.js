@@ -13,6 +13,8 @@
 // Once only. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store, until its batch is forwarded
 // and `keyGraceS` more, counted in whole hours: a device whose 202 was lost just before may still be retrying.
 
+/** @typedef {import('./handler.js').Outcome} Outcome */
+
 /**
  * @typedef {object} Recipe  the part of core.js's recipe that batching needs
  * @property {number} recordSize
@@ -39,8 +41,8 @@
  * What a runtime provides. Every change is durable when its promise resolves, and is made whole or not at all.
  * @property {() => StoreState} state
  * @property {(hash: Uint8Array) => boolean | Promise<boolean>} has  is this key's report kept? Resolves when durable
- * @property {(hash: Uint8Array, record: Uint8Array, hour: number) => boolean | Promise<boolean>} add
- *   true when added, false when the key was known
+ * @property {(hashes: Uint8Array[], records: Uint8Array, hour: number) => number | Promise<number>} add
+ *   reports whose keys are not known, their records one behind the other; returns how many
  * @property {(minimum: number, build: Build, counters: (count: number) => Counters) => number | Promise<number>} seal
  *   closes the open batch when it holds `minimum`, and keeps it sealed under a new id; returns its count, 0 when none
  * @property {(state: BatchState) => Uint8Array[] | Promise<Uint8Array[]>} batches  ids
@@ -84,6 +86,8 @@ const DAY_MS = 24 * HOUR_MS;
 const HASH_SIZE = 16;
 const COUNT_MAX = 1_000_000; // SHOAL_BATCH_COUNT_MAX
 const REPORT_OVERHEAD = 64; // bytes a kept report takes beside its record, about
+const KEY_BYTES = 64; // and its key, at most
+const ADD_BYTES = 1 << 20; // of records at once: SQLite in a Durable Object takes values of 2 MB
 const BATCHES_A_RUN = 20;
 const BACKOFF_MS = 1000;
 const BACKOFF_MAX_MS = 300_000;
@@ -123,21 +127,41 @@ export class Collector {
   }
 
   /**
-   * Takes one checked record. What is accepted is durable, and counts once however often its key comes.
-   * @param {Uint8Array} record
-   * @param {string} key  the report's idempotency key
-   * @returns {Promise<'accepted' | 'expired' | 'full'>}
+   * Takes checked records that came together, each for itself. What is accepted is durable, and counts once however often its key comes.
+   * @param {Uint8Array} records  one behind the other
+   * @param {string[]} keys  the reports' idempotency keys
+   * @returns {Promise<Outcome[]>}
    */
-  async accept(record, key) {
-    const { store, now } = this.#deps;
-    if (now() >= this.#expiresAt()) return 'expired';
-    const hash = await this.#hash(key);
-    if (store.state().bytes + record.length + REPORT_OVERHEAD > this.#limits.storeBytes) {
-      return (await store.has(hash)) ? 'accepted' : 'full';
+  async accept(records, keys) {
+    const { recipe, store, now } = this.#deps;
+    const size = recipe.recordSize;
+    if (now() >= this.#expiresAt()) return keys.map(() => 'expired');
+    const hashes = await Promise.all(keys.map((key) => this.#hash(key)));
+    /** @type {Outcome[]} */
+    const outcomes = [];
+    while (outcomes.length < keys.length) {
+      const from = outcomes.length;
+      const some = hashes.slice(from, from + this.#room());
+      if (some.length === 0) {
+        outcomes.push((await store.has(hashes[from])) ? 'accepted' : 'full');
+        continue;
+      }
+      const to = from + some.length;
+      const added = await store.add(some, records.subarray(from * size, to * size), Math.floor(now() / HOUR_MS));
+      while (outcomes.length < to) outcomes.push('accepted');
+      if (added > 0) await this.#afterAdd();
     }
-    const added = await store.add(hash, record, Math.floor(now() / HOUR_MS));
-    if (added) await this.#afterAdd();
-    return 'accepted';
+    return outcomes;
+  }
+
+  /** How many reports may be added at once, so that none passes a limit that it would not pass alone. */
+  #room() {
+    const { recipe, store } = this.#deps;
+    const { openCount, bytes } = store.state();
+    const each = recipe.recordSize + REPORT_OVERHEAD;
+    const left = this.#limits.storeBytes - bytes;
+    if (left < each) return 0;
+    return Math.max(1, Math.floor(Math.min(this.#cap - openCount, left / (each + KEY_BYTES), ADD_BYTES / recipe.recordSize)));
   }
 
   /** The report is durable: whatever fails from here on must not take the answer back. */

@@ -56,6 +56,7 @@ import { UPLOAD_TYPE } from './relay.js';
  * @property {string} url
  * @property {{get: (name: string) => string | null}} headers
  * @property {{getReader: () => Reader} | null} body
+ * @property {() => Promise<ArrayBuffer | Uint8Array>} [arrayBuffer]  the body at once, where the host sees to it that it is no longer than its stated length
  *
  * @typedef {object} Reader
  * @property {() => Promise<{done: boolean, value?: Uint8Array}>} read
@@ -72,6 +73,8 @@ const BODY_TIMEOUT_MS = 10_000;
 const BODY_SLACK = 1024; // everything of a report but the record's text
 const RETRY_AFTER_S = 300;
 const DAY_MS = 86_400_000;
+/** A URL whose path is that of reports for certain, without taking it apart. */
+const REPORTS_URL = /^https?:\/\/[^/?#\\]+\/v1\/reports$/;
 const PUBLIC = { 'Cache-Control': 'public, max-age=300' };
 
 /**
@@ -92,22 +95,21 @@ export async function handle(request, deps) {
  * @returns {Promise<Answer>}
  */
 export async function answer(request, deps) {
-  const url = new URL(request.url);
-  const cors = corsHeaders(request, url, deps.origins);
-  const { status, headers, body } = await route(request, url, deps, cors !== null).catch(errorAnswer);
-  return { status, headers: { ...headers, ...cors, Vary: 'Origin', 'X-Content-Type-Options': 'nosniff' }, body };
+  const path = REPORTS_URL.test(request.url) ? '/v1/reports' : new URL(request.url).pathname;
+  const allowed = allowedOrigin(request, deps.origins);
+  const { status, headers, body } = await route(request, path, deps, allowed !== null).catch(errorAnswer);
+  return { status, headers: { ...headers, ...corsHeaders(request, allowed, status), Vary: 'Origin', 'X-Content-Type-Options': 'nosniff' }, body };
 }
 
 /**
  * @param {Incoming} request
- * @param {URL} url
+ * @param {string} path
  * @param {HandlerDeps} deps
  * @param {boolean} originAllowed
  * @returns {Promise<Answer>}
  */
-async function route(request, url, deps, originAllowed) {
+async function route(request, path, deps, originAllowed) {
   const { method } = request;
-  const path = url.pathname;
   if (method === 'OPTIONS') return { status: 204, headers: {}, body: null };
   if (path === '/v1/reports') {
     allow(method, 'POST');
@@ -166,7 +168,7 @@ async function postReport(request, deps) {
   const outcome = await collection.accept(record, key);
   if (outcome === 'expired') throw new EdgeError('expired');
   if (outcome === 'full') throw new EdgeError('store-full');
-  return json({ status: 'accepted' }, 202);
+  return json({ status: 'accepted' }, 202, {});
 }
 
 /**
@@ -196,25 +198,36 @@ async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEO
  * @param {Incoming} request
  * @param {number} limit
  * @param {number} timeoutMs  for the whole body, so that a trickle does not hold a connection
+ * @returns {Promise<Uint8Array>}
  */
 async function readBody(request, limit, timeoutMs) {
   if (request.body === null) return new Uint8Array(0);
-  if (Number(request.headers.get('content-length') ?? 0) > limit) throw new EdgeError('body-size');
+  const stated = request.headers.get('content-length');
+  if (Number(stated ?? 0) > limit) throw new EdgeError('body-size');
+  if (stated !== null && /^\d+$/.test(stated) && request.arrayBuffer !== undefined) {
+    const read = await inTime(request.arrayBuffer(), timeoutMs);
+    const body = read instanceof Uint8Array ? read : new Uint8Array(read);
+    if (body.length > limit) throw new EdgeError('body-size');
+    return body;
+  }
   const reader = request.body.getReader();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
-  /** @type {Promise<never>} */
-  const tooSlow = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new EdgeError('body-slow')), timeoutMs);
-  });
   try {
-    return await Promise.race([readAll(reader, limit), tooSlow]);
+    return await inTime(readAll(reader, limit), timeoutMs);
   } catch (error) {
     reader.cancel().catch(() => {});
-    throw error instanceof EdgeError ? error : new EdgeError('json'); // the connection broke
-  } finally {
-    clearTimeout(timer);
+    throw error;
   }
+}
+
+/** @template T @param {Promise<T>} reading @param {number} timeoutMs @returns {Promise<T>} */
+function inTime(reading, timeoutMs) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new EdgeError('body-slow')), timeoutMs);
+    reading.then(
+      (read) => (clearTimeout(timer), resolve(read)),
+      (error) => (clearTimeout(timer), reject(error instanceof EdgeError ? error : new EdgeError('json'))), // the connection broke
+    );
+  });
 }
 
 /** Most bodies come in one piece, which is not copied. @param {Reader} reader @param {number} limit */
@@ -356,23 +369,34 @@ async function authorize(request, token) {
 }
 
 /**
+ * The origin whose pages may read the answer, "" where no page asks, null where the page's may not report.
  * @param {Incoming} request
- * @param {URL} url
  * @param {string[]} origins
- * @returns {Record<string, string> | null}  null when the page's origin may not report
  */
-function corsHeaders(request, url, origins) {
+function allowedOrigin(request, origins) {
   const origin = request.headers.get('origin');
-  if (origin === null) return {};
-  const any = origins.includes('*');
-  if (!any && !origins.includes(origin) && origin !== url.origin) return null;
-  return {
-    'Access-Control-Allow-Origin': any ? '*' : origin,
-    'Access-Control-Allow-Methods': 'GET, POST',
-    'Access-Control-Allow-Headers': 'Content-Type, Idempotency-Key',
-    'Access-Control-Expose-Headers': 'Retry-After',
-    'Access-Control-Max-Age': '86400',
-  };
+  if (origin === null) return '';
+  if (origins.includes('*')) return '*';
+  return origins.includes(origin) || origin === new URL(request.url).origin ? origin : null;
+}
+
+/**
+ * What a browser needs to let its page read an answer, and the answers to its own question before.
+ * @param {Incoming} request
+ * @param {string | null} allowed
+ * @param {number} status
+ * @returns {Record<string, string>}
+ */
+function corsHeaders({ method }, allowed, status) {
+  if (allowed === null || allowed === '') return {};
+  /** @type {Record<string, string>} */
+  const headers = { 'Access-Control-Allow-Origin': allowed };
+  if (method === 'OPTIONS') {
+    headers['Access-Control-Allow-Methods'] = 'GET, POST';
+    headers['Access-Control-Allow-Headers'] = 'Content-Type, Idempotency-Key';
+    headers['Access-Control-Max-Age'] = '86400';
+  } else if (status !== 202) headers['Access-Control-Expose-Headers'] = 'Retry-After';
+  return headers;
 }
 
 /**

@@ -124,6 +124,7 @@ class CollectionHost {
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #timer;
   #wakeAt = Infinity;
   #closed = false;
+  #arming = false;
   #running = Promise.resolve();
 
   /** Use CollectionHost.open. @param {Recipe} recipe @param {SpoolStore} store @param {Collector} collector @param {() => number} now */
@@ -156,10 +157,19 @@ class CollectionHost {
 
   /** @param {Uint8Array} record @param {string} key */
   accept = async (record, key) => {
-    const outcome = await this.#collector.accept(record, key);
-    this.#arm().catch(() => {});
+    const [outcome] = await this.#collector.accept(record, [key]);
+    if (!this.#arming) this.#armSoon();
     return outcome;
   };
+
+  /** Once for the reports of one flush. */
+  #armSoon() {
+    this.#arming = true;
+    setImmediate(() => {
+      this.#arming = false;
+      this.#arm().catch(() => {});
+    });
+  }
 
   stats = () => this.#collector.stats();
 
@@ -226,8 +236,12 @@ async function keepRecipe(dir, recipe) {
  */
 async function serve(incoming, outgoing, deps) {
   const { status, headers, body } = await answer(requestOf(incoming), deps);
-  if (incoming.complete || body === null) {
-    outgoing.writeHead(status, headers);
+  if (body === null) {
+    outgoing.writeHead(status, headers).end();
+    return;
+  }
+  if (incoming.complete) {
+    outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }); // with a length head and body are one write
     outgoing.end(incoming.method === 'HEAD' ? undefined : body);
     return;
   }
@@ -244,8 +258,6 @@ async function serve(incoming, outgoing, deps) {
 /** Node's own Request costs more than all that is done with it here. @param {IncomingMessage} incoming @returns {import('./handler.js').Incoming} */
 function requestOf(incoming) {
   const method = incoming.method ?? 'GET';
-  const host = incoming.headers.host ?? 'localhost';
-  const url = new URL(incoming.url ?? '/', URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost').href;
   const headers = {
     /** @param {string} name */
     get(name) {
@@ -254,7 +266,26 @@ function requestOf(incoming) {
     },
   };
   const hasBody = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
-  return { method, url, headers, body: hasBody ? { getReader: () => readerOf(incoming) } : null };
+  const body = hasBody ? { getReader: () => readerOf(incoming) } : null;
+  return { method, url: urlOf(incoming), headers, body, arrayBuffer: () => bytesOf(incoming) };
+}
+
+/** @param {IncomingMessage} incoming */
+function urlOf({ url = '/', headers: { host = 'localhost' } }) {
+  if (url === '/v1/reports' && /^[\w.-]+(:\d+)?$/.test(host)) return `http://${host}${url}`; // as most are: nothing to take apart
+  return new URL(url, URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost').href;
+}
+
+/** The body at once: with a stated length there is no more of it than that. @param {IncomingMessage} incoming @returns {Promise<Uint8Array>} */
+function bytesOf(incoming) {
+  return new Promise((resolve, reject) => {
+    /** @type {Buffer[]} */
+    const pieces = [];
+    incoming.on('data', (piece) => pieces.push(piece));
+    incoming.once('end', () => resolve(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)));
+    incoming.once('close', () => incoming.complete || reject(new Error('the connection broke')));
+    incoming.once('error', reject);
+  });
 }
 
 /** A request's body, whose cancelling leaves the connection open for the answer. @param {IncomingMessage} incoming @returns {import('./handler.js').Reader} */

@@ -30,6 +30,7 @@ const CHECK_SIZE = 8;
 const SALT_SIZE = 32;
 const FILE_NAME = /^([0-9a-f]{32})\.([0-9]{1,8})\.(open|sealed|quarantined|forwarded)$/;
 const READ_SIZE = 1 << 20;
+const DRAWS = 256;
 
 /** Later states win over earlier ones of the same batch. */
 const STATES = ['open', 'sealed', 'quarantined', 'forwarded'];
@@ -130,7 +131,7 @@ export class SpoolStore {
       for (const hash of slots.records.keys()) this.#keys.set(hash, id);
       return;
     }
-    for (const [hash, record] of slots.records) await this.add(Buffer.from(hash, 'hex'), record, hour);
+    for (const [hash, record] of slots.records) await this.#add(Buffer.from(hash, 'hex'), record, hour);
     await slots.close();
     await unlink(this.#path(id, hour, 'open'));
     await this.#flushDir();
@@ -139,14 +140,14 @@ export class SpoolStore {
   state() {
     const slots = this.#open;
     const slotSize = HASH_SIZE + this.#options.recordSize + CHECK_SIZE;
-    const records = (slots?.records.size ?? 0) + (this.#closing?.records.size ?? 0);
+    const taken = (slots?.taken ?? 0) + (this.#closing?.taken ?? 0);
     return {
       salt: this.#salt,
       openCount: slots?.records.size ?? 0,
       openId: slots?.id ?? null,
       openedHour: slots?.hour ?? null,
       closing: this.#closing !== null,
-      bytes: this.#batchBytes + records * slotSize,
+      bytes: this.#batchBytes + taken * slotSize,
     };
   }
 
@@ -157,8 +158,15 @@ export class SpoolStore {
     return this.#keys.has(name);
   }
 
+  /** @param {Uint8Array[]} hashes @param {Uint8Array} records @param {number} hour */
+  async add(hashes, records, hour) {
+    const size = this.#options.recordSize;
+    const added = await Promise.all(hashes.map((hash, i) => this.#add(hash, records.subarray(i * size, (i + 1) * size), hour)));
+    return added.filter(Boolean).length;
+  }
+
   /** @param {Uint8Array} hash @param {Uint8Array} record @param {number} hour */
-  async add(hash, record, hour) {
+  async #add(hash, record, hour) {
     const name = hex(hash);
     for (let pending; (pending = this.#pending.get(name)) !== undefined; ) await pending.catch(() => {});
     if (this.#keys.has(name)) return false;
@@ -413,6 +421,8 @@ class Slots {
   #slot;
   #capacity;
   /** @type {Set<number>} */ #used = new Set();
+  #draws = new Uint32Array(DRAWS);
+  #nextDraw = DRAWS;
   /** @type {Promise<import('node:fs/promises').FileHandle>} */ #file;
   /** @type {Set<Promise<void>>} */ #writing = new Set();
   /** The fdatasync that has not begun: writes that end before it does share it. @type {Promise<void> | null} */ #nextSync = null;
@@ -435,6 +445,11 @@ class Slots {
     this.#capacity = options.capacity;
     this.#file = create(this.#slotSize * options.capacity);
     this.#file.catch(() => (this.unmade = true)); // each put reports it
+  }
+
+  /** Slots that are used, or will be when what is being written is. */
+  get taken() {
+    return this.#used.size;
   }
 
   /** @param {string} path @param {SpoolOptions & {id: string, hour: number}} options */
@@ -501,10 +516,18 @@ class Slots {
   /** Drawn again until free: capacity is more than is used, so a few draws do. */
   #freeSlot() {
     for (;;) {
-      const bytes = this.#options.crypto.getRandomValues(new Uint8Array(4));
-      const slot = new DataView(bytes.buffer).getUint32(0) % this.#capacity;
+      const slot = this.#draw() % this.#capacity;
       if (!this.#used.has(slot)) return slot;
     }
+  }
+
+  /** A random number of 32 bits; many are asked for at once, since asking costs more than they do. */
+  #draw() {
+    if (this.#nextDraw === DRAWS) {
+      this.#options.crypto.getRandomValues(new Uint8Array(this.#draws.buffer));
+      this.#nextDraw = 0;
+    }
+    return this.#draws[this.#nextDraw++];
   }
 
   /** @param {import('node:fs/promises').FileHandle} file */

@@ -4,6 +4,9 @@
 // from the hashed idempotency keys; nothing says which belongs to which.
 // Durability is the caller's: `storage.sync()` before it answers (Durable Objects also hold answers back until writes are out).
 
+import { toHex } from 'shoal-client/core';
+import { joined } from './group.js';
+
 /** @typedef {import('./collector.js').Store} Store @typedef {import('./collector.js').Counters} Counters */
 /** @typedef {import('./collector.js').Build} Build @typedef {import('./collector.js').BatchState} BatchState */
 
@@ -11,18 +14,27 @@ const PART_SIZE = 1 << 20; // a value may take 2 MB
 const REPORT_OVERHEAD = 64; // bytes beside a record, about
 const KEY_BYTES = 64; // bytes of a kept key, about
 const ID_SIZE = 16;
+const HASH_SIZE = 16;
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS reports (row BLOB PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS keys (hash BLOB PRIMARY KEY, batch BLOB NOT NULL) WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS keys_of_batch ON keys (batch);
+  DROP INDEX IF EXISTS keys_of_batch;
   CREATE TABLE IF NOT EXISTS batches (id BLOB PRIMARY KEY, state TEXT NOT NULL, hour INTEGER NOT NULL, count INTEGER NOT NULL,
     size INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS batches_by_state ON batches (state, hour);
   CREATE TABLE IF NOT EXISTS parts (batch BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (batch, part)) WITHOUT ROWID;
 `;
+
+// Of many reports at once, one statement: pieces of bytes that lie one behind the other. No index of `keys` by batch: it would cost every
+// report a page, and keys go once an hour, thousands at a time.
+const PIECES = 'WITH RECURSIVE piece (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM piece WHERE i + 1 < ?1)';
+const HASH = `substr(?2, ${HASH_SIZE} * i + 1, ${HASH_SIZE})`;
+const KNOWN = `${PIECES} SELECT i FROM piece WHERE EXISTS (SELECT 1 FROM keys WHERE hash = ${HASH})`;
+const ADD_KEYS = `${PIECES} INSERT INTO keys SELECT ${HASH}, ?3 FROM piece`;
+const ADD_REPORTS = `${PIECES} INSERT INTO reports SELECT substr(?2, ${ID_SIZE} * i + 1, ${ID_SIZE}), substr(?3, ?4 * i + 1, ?4) FROM piece`;
 
 /**
  * @typedef {object} SqlStorage
@@ -68,7 +80,7 @@ export class SqliteStore {
     return {
       salt: this.#salt,
       openCount: this.#open?.count ?? 0,
-      openId: this.#open === null ? null : hex(this.#open.id),
+      openId: this.#open === null ? null : toHex(this.#open.id),
       openedHour: this.#open?.hour ?? null,
       closing: false,
       bytes: this.#bytes,
@@ -80,17 +92,24 @@ export class SqliteStore {
     return this.#rows('SELECT 1 FROM keys WHERE hash = ?', hash).length > 0;
   }
 
-  /** @param {Uint8Array} hash @param {Uint8Array} record @param {number} hour */
-  add(hash, record, hour) {
-    if (this.has(hash)) return false;
-    this.#transaction(() => {
-      this.#open ??= this.#openBatch(hour);
-      this.#exec('INSERT INTO keys VALUES (?, ?)', hash, this.#open.id);
-      this.#exec('INSERT INTO reports VALUES (?, ?)', this.#randomId(), record);
-      this.#open.count += 1;
-      this.#bytes += record.length + REPORT_OVERHEAD + KEY_BYTES;
-    });
-    return true;
+  /** @param {Uint8Array[]} hashes @param {Uint8Array} records  one behind the other @param {number} hour */
+  add(hashes, records, hour) {
+    const size = records.length / hashes.length;
+    const known = this.#rows(KNOWN, hashes.length, joined(hashes)).map(({ i }) => i);
+    const names = hashes.map(toHex);
+    const added = [...hashes.keys()].filter((i) => !known.includes(i) && names.indexOf(names[i]) === i);
+    const n = added.length;
+    if (n > 0) {
+      this.#transaction(() => {
+        const open = (this.#open ??= this.#openBatch(hour));
+        this.#exec(ADD_KEYS, n, joined(added.map((i) => hashes[i])), open.id);
+        const kept = joined(added.map((i) => records.subarray(i * size, (i + 1) * size)));
+        this.#exec(ADD_REPORTS, n, this.#random.getRandomValues(new Uint8Array(n * ID_SIZE)), kept, size);
+        open.count += n;
+        this.#bytes += n * (size + REPORT_OVERHEAD + KEY_BYTES);
+      });
+    }
+    return n;
   }
 
   /** @param {number} hour */
@@ -165,7 +184,8 @@ export class SqliteStore {
     if (open === null) return;
     this.#transaction(() => {
       this.#exec('DELETE FROM reports');
-      this.#dropBatch(open.id);
+      this.#exec('DELETE FROM batches WHERE id = ?', open.id);
+      this.#dropKeys();
       this.#add(counters(open.count));
       this.#load();
     });
@@ -176,15 +196,15 @@ export class SqliteStore {
     if ((this.oldestKeys() ?? Infinity) > hour) return;
     this.#transaction(() => {
       const gone = this.#rows("SELECT id, hour FROM batches WHERE state = 'forwarded'").filter((batch) => batch.hour <= hour);
-      for (const { id } of gone) this.#dropBatch(bytesOf(id));
+      for (const { id } of gone) this.#exec('DELETE FROM batches WHERE id = ?', bytesOf(id));
+      if (gone.length > 0) this.#dropKeys();
       this.#load();
     });
   }
 
-  /** @param {Uint8Array} id */
-  #dropBatch(id) {
-    this.#exec('DELETE FROM keys WHERE batch = ?', id);
-    this.#exec('DELETE FROM batches WHERE id = ?', id);
+  /** Of batches that are no more. */
+  #dropKeys() {
+    this.#exec('DELETE FROM keys WHERE batch NOT IN (SELECT id FROM batches)');
   }
 
   /** @returns {number | null} */
@@ -255,9 +275,4 @@ export class SqliteStore {
 /** @param {ArrayBuffer | Uint8Array} blob */
 function bytesOf(blob) {
   return blob instanceof Uint8Array ? blob : new Uint8Array(blob);
-}
-
-/** @param {Uint8Array} bytes */
-function hex(bytes) {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

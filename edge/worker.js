@@ -6,12 +6,13 @@
 // Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR, BATCH_SECRET, and optionally
 // ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS.
 
-import { DurableObject } from 'cloudflare:workers';
+import { DurableObject, waitUntil } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
 import wasm from 'shoal-client/shoal-all.wasm';
 import dapWasm from 'shoal-client/shoal-dap.wasm';
 import { Collector } from './collector.js';
 import { createSender } from './forward.js';
+import { Group } from './group.js';
 import { handle } from './handler.js';
 import { pinRecipes } from './recipes.js';
 import { countsOf, createRelay } from './relay.js';
@@ -32,13 +33,9 @@ import { SqliteStore } from './sqlite_store.js';
  * @property {string | number} [BODY_TIMEOUT_S]
  */
 
-/** @typedef {import('./handler.js').Outcome} Outcome */
-
 /** Default of a store's size: a Durable Object holds 10 GB at most, and fewer in memory at once. */
 const STORE_BYTES = 1 << 30;
 const RETRY_RUN_MS = 30_000;
-/** How long reports wait for others to be written with: one flush takes longer, whatever it writes. */
-const GROUP_MS = 2;
 
 const createCore = () => Core.create(wasm);
 
@@ -80,11 +77,13 @@ export default {
 
 /** @param {import('shoal-client/core').Recipe} recipe @param {Env} env */
 function collection(recipe, env) {
-  const stub = () => env.COLLECTIONS.get(env.COLLECTIONS.idFromName(recipe.hash));
+  const object = env.COLLECTIONS.idFromName(recipe.hash);
+  const stub = () => env.COLLECTIONS.get(object); // belongs to the request in which it is made
+  const group = new Group({ store: (records, keys) => stub().accept(recipe.hash, records, keys), keep: waitUntil });
   return {
     recipe,
     /** @param {Uint8Array} record @param {string} key */
-    accept: (record, key) => stub().accept(recipe.hash, record, key),
+    accept: (record, key) => group.accept(record, key),
     stats: () => stub().stats(recipe.hash),
     retryQuarantined: () => stub().retryQuarantined(recipe.hash),
   };
@@ -108,7 +107,6 @@ export class ShoalCollection extends DurableObject {
   #store;
   /** @type {Collector | null} */ #collector = null;
   /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting = [];
-  /** Reports that are written together. @type {{record: Uint8Array, key: string, settle: (outcome: Promise<Outcome>) => void}[]} */ #group = [];
 
   /** @param {import('cloudflare:workers').DurableObjectState} ctx @param {Env} env */
   constructor(ctx, env) {
@@ -159,25 +157,16 @@ export class ShoalCollection extends DurableObject {
   }
 
   /**
-   * Durable when it resolves.
+   * Reports that came together, within one transaction and flushed once. Durable when it resolves.
    * @param {string} hash
-   * @param {Uint8Array} record
-   * @param {string} key
+   * @param {Uint8Array} records  one behind the other
+   * @param {string[]} keys
    */
-  async accept(hash, record, key) {
-    const collector = await this.#started(hash);
-    return new Promise((settle) => {
-      if (this.#group.push({ record, key, settle }) === 1) setTimeout(() => this.#acceptGroup(collector), GROUP_MS);
-    });
-  }
-
-  /** Adds what waits within one turn, which the runtime makes one transaction, and flushes it once. @param {Collector} collector */
-  async #acceptGroup(collector) {
-    const group = this.#group.splice(0);
-    const outcomes = group.map(({ record, key }) => collector.accept(record, key));
-    await Promise.allSettled(outcomes);
-    const flushed = this.#arm().then(() => this.ctx.storage.sync());
-    group.forEach(({ settle }, i) => settle(flushed.then(() => outcomes[i])));
+  async accept(hash, records, keys) {
+    const outcomes = await (await this.#started(hash)).accept(records, keys);
+    await this.#arm();
+    await this.ctx.storage.sync();
+    return outcomes;
   }
 
   /** @param {string} hash */

@@ -11,6 +11,8 @@ import { startEdge } from './runtimes.mjs';
 import { FakeAggregator, eventually, makeRecipe, newKey, newRecord, reportInit } from './support.mjs';
 
 const DEVICES = 1000;
+const CROWDS = 10; // devices that come together are stored together
+const CROWD_MS = 400;
 const ROUNDS = process.env.SHOAL_LONG === '1' ? 10 : 1;
 const KILLS = 4;
 const MINIMUM = 7;
@@ -52,7 +54,7 @@ async function chaos(t, runtime, makeAggregator) {
   t.after(() => aggregator.remove());
   const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: aggregator.url });
   const texts = Array.from({ length: DEVICES }, (_, i) => newRecord(recipe, i % 3 === 0 ? 'shoal' : 'fish'));
-  const posting = Promise.all(texts.map((text, i) => device(edge, recipe, text, 4000 * Math.random(), i % 10 === 0 ? 3 : 1)));
+  const posting = Promise.all(texts.map((text, i) => device(edge, recipe, text, CROWD_MS * Math.floor(CROWDS * Math.random()), i % 10 === 0 ? 3 : 1)));
   const [tries] = await Promise.all([posting, makeTrouble(edge, aggregator)]);
   const total = tries.reduce((a, b) => a + b);
   // What is left below the minimum goes with a few reports more.

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports that are stored together: while one call to a store is under way those that come wait, and go in the next. One call and one flush
+// serve as many as came meanwhile; a report that comes alone does not wait. Every report has its own outcome.
+//
+// Where each request has a context of its own (workerd), the first of a group carries it: the call is made in its context, which `keep` holds
+// open when its device goes away. Should a carrier be ended all the same, those that it carried are told so after GIVE_UP_MS and their devices
+// try again, under the same idempotency key; nobody waits for it any longer.
+
+/** @typedef {import('./handler.js').Outcome} Outcome */
+
+/**
+ * @typedef {object} Call  and its reports
+ * @property {Uint8Array[]} records
+ * @property {string[]} keys
+ * @property {{resolve: (outcome: Outcome) => void, reject: (error: Error) => void}[]} waiting  one a report
+ * @property {boolean} isOpen  reports may still join
+ * @property {() => void} go  it is its turn
+ *
+ * @typedef {object} GroupDeps
+ * @property {(records: Uint8Array, keys: string[]) => Promise<Outcome[]>} store  records one behind the other; durable when it resolves
+ * @property {(promise: Promise<unknown>) => void} keep  has the host wait for it, whatever happens to the request
+ * @property {number} [giveUpMs]
+ */
+
+const GROUP_MAX = 256; // reports of a call
+// A call that follows another goes when nothing joined for a moment, or after a few: what came in while the disk had the thread may still join.
+const PAUSE_MS = 1;
+const PAUSES_MAX = 8;
+const GIVE_UP_MS = 15_000; // less than a device waits
+
+/** Brings the reports of one collection to its store. */
+export class Group {
+  #deps;
+  #giveUpMs;
+  /** Calls in their order: the first is under way, the last may be joined. @type {Call[]} */ #line = [];
+
+  /** @param {GroupDeps} deps */
+  constructor(deps) {
+    this.#deps = deps;
+    this.#giveUpMs = deps.giveUpMs ?? GIVE_UP_MS;
+  }
+
+  /** Durable when it resolves. @param {Uint8Array} record @param {string} key @returns {Promise<Outcome>} */
+  async accept(record, key) {
+    const last = this.#line.at(-1);
+    const call = last !== undefined && last.isOpen && last.keys.length < GROUP_MAX ? last : this.#begin();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    try {
+      return await new Promise((resolve, reject) => {
+        timer = setTimeout(() => {
+          this.#end(call);
+          reject(new Error('no answer'));
+        }, this.#giveUpMs);
+        call.records.push(record);
+        call.keys.push(key);
+        call.waiting.push({ resolve, reject });
+      });
+    } finally {
+      clearTimeout(timer); // here, where it belongs to this request
+    }
+  }
+
+  /** @returns {Call} */
+  #begin() {
+    let go = () => {};
+    /** @type {Promise<void>} */
+    const turn = new Promise((resolve) => (go = resolve));
+    const call = { records: [], keys: [], waiting: [], isOpen: true, go };
+    const isFirst = this.#line.push(call) === 1;
+    this.#deps.keep(isFirst ? this.#carry(call) : this.#carryInTurn(call, turn));
+    return call;
+  }
+
+  /** @param {Call} call @param {Promise<void>} turn */
+  async #carryInTurn(call, turn) {
+    const timer = setTimeout(call.go, this.#giveUpMs / 2); // the one before may have been ended
+    await turn;
+    clearTimeout(timer);
+    for (let had = 0, pauses = 0; call.keys.length > had && pauses < PAUSES_MAX; pauses++) {
+      had = call.keys.length;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    await this.#carry(call);
+  }
+
+  /** Never rejects. @param {Call} call */
+  async #carry(call) {
+    await null; // the report that began it has joined
+    call.isOpen = false;
+    const { records, keys, waiting } = call;
+    try {
+      const outcomes = await this.#deps.store(joined(records), keys);
+      waiting.forEach(({ resolve }, i) => resolve(outcomes[i]));
+    } catch (error) {
+      for (const { reject } of waiting) reject(/** @type {Error} */ (error));
+    }
+    this.#end(call);
+  }
+
+  /** Nobody joins it or waits for it any longer. @param {Call} call */
+  #end(call) {
+    const place = this.#line.indexOf(call);
+    if (place < 0) return;
+    call.isOpen = false;
+    this.#line.splice(place, 1);
+    if (place === 0) this.#line[0]?.go();
+  }
+}
+
+/** One behind the other. @param {Uint8Array[]} pieces  one or more, of one length */
+export function joined(pieces) {
+  const [{ length }] = pieces;
+  const bytes = new Uint8Array(pieces.length * length);
+  pieces.forEach((piece, i) => bytes.set(piece, i * length));
+  return bytes;
+}
