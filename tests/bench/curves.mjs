@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chart } from './chart.mjs';
+import { commandRows, serverRows } from './memory.mjs';
 import { machine, print } from './text_table.mjs';
 
 const ROUNDS = 3;
@@ -79,7 +80,7 @@ const estimate = (of, accumulator, p, threads = 1) =>
 const curves = {};
 /** @param {string} name @param {number} at @param {Taken} taken */
 const keep = (name, at, taken) => (curves[name] ??= []).push({ at, taken });
-/** @type {{command: string, taken: Taken}[]} */
+/** @type {{command: string, taken: import('./memory.mjs').Peak}[]} */
 const memory = [];
 
 const usual = recipe(2048, 1024);
@@ -107,6 +108,7 @@ memory.push({ command: 'estimate of 65,536 words, k 65,536', taken: estimate(man
 once(['ingest', '--recipe', usual, '-o', file('few'), reports(usual, 300_000)]);
 for (const p of [1024, 4096, 16_384, 65_536]) keep('p, k 2,048', p, estimate(usual, file('few'), p));
 memory.push({ command: 'ingest, k 2,048', taken: ingest(usual, file('reports'), 2) });
+memory.push(...commandRows(file, once), ...serverRows(shoal));
 
 /** @param {string} name @param {(entry: {at: number, taken: Taken}) => number} value @returns {[number, number][]} */
 const points = (name, value) => curves[name].map((entry) => [entry.at, value(entry)]);
@@ -128,7 +130,7 @@ const svg = chart([
 ], `from files to files, one thread where nothing else is said; m 1,024; ${machine(JSON.parse(notes))}`);
 writeFileSync(outSvg, svg);
 
-const mib = (/** @type {Taken} */ taken) => taken.peak_kib / 1024;
+const mib = (/** @type {import('./memory.mjs').Peak} */ taken) => taken.peak_kib / 1024;
 const told = memory.map(({ command, taken }) => ({ command, announced_mib: taken.announced_mib, peak_mib: mib(taken) }));
 print([['command', 'announced', 'peak', 'peak to announced'], ...told.map(({ command, announced_mib: said, peak_mib: peak }) =>
   [command, said === null ? '-' : `${said} MiB`, `${peak.toFixed(0)} MiB`, said === null ? '-' : (peak / said).toFixed(2)])], (column) => column === 0);

@@ -23,12 +23,12 @@ const peak = (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}
 /** The MiB of the last announcement. @param {string} log */
 const announced = (log) => Number([...log.matchAll(/takes up to (\d+) MiB/g)].at(-1)?.[1]);
 
-/** Not more than was said, nor so little that it says nothing. @param {import('node:test').TestContext} t @param {string} who @param {number} took @param {string} log */
-function check(t, who, took, log) {
+/** Not more than was said, nor so little that it says nothing. @param {import('node:test').TestContext} t @param {string} who @param {number} took @param {string} log @param {number} [least] share of what was said */
+function check(t, who, took, log, least = 0.5) {
   const said = announced(log);
   t.diagnostic(`${who}: ${took.toFixed(0)} MiB of ${said} MiB`);
   assert.ok(took <= SLACK * said, `${who} takes ${took} MiB of ${said}`);
-  assert.ok(said <= 2 * took, `${who} says ${said} MiB and takes ${took}`);
+  assert.ok(took >= least * said, `${who} says ${said} MiB and takes ${took}`);
 }
 
 /** Runs a command, and looks at its peak as long as it runs. @param {string[]} args */
@@ -47,11 +47,15 @@ async function watch(...args) {
   return { log, peak: most };
 }
 
-/** Writes the start of a request, and leaves it at that. @param {import('node:test').TestContext} t @param {string} url @param {(string | Buffer)[]} start */
+/** Writes the start of a request, and hardly goes on. @param {import('node:test').TestContext} t @param {string} url @param {(string | Buffer)[]} start */
 function begin(t, url, ...start) {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
-  t.after(() => socket.destroy());
+  const drip = setInterval(() => socket.write('x'), 2000); // idle connections are ended
+  t.after(() => {
+    clearInterval(drip);
+    socket.destroy();
+  });
   return new Promise((resolve) => {
     socket.on('error', resolve);
     for (const piece of start.slice(0, -1)) socket.write(piece);
@@ -67,7 +71,7 @@ async function press(t, base, resource, type, token, size) {
   const long = `GET / HTTP/1.1\r\n${Array.from({ length: 60 }, (_, i) => `X-${i}: ${'x'.repeat(1000)}\r\n`).join('')}`;
   const head = `POST ${new URL(base).pathname}/tasks/${idText(TASK_ID)}/${resource} HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
     `Content-Type: application/ppm-dap;message=${type}\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${size}\r\n\r\n`;
-  await Promise.all(Array.from({ length: 6 }, () => begin(t, base, head, Buffer.alloc(size - 1))));
+  await Promise.all(Array.from({ length: 7 }, () => begin(t, base, head, Buffer.alloc(size - 4096))));
   for (let i = 0; i < 900; i += 100) await Promise.all(Array.from({ length: 100 }, () => begin(t, base, long)));
 }
 
@@ -79,7 +83,7 @@ test('two servers, uploads and collections take no more memory than they said', 
       version: 'dap-18', task_id: TASK_ID, info: 'large', ...urls, time_precision_s: HOUR, min_batch_size: 10,
       vdaf: { type: 'histogram', length: LENGTH },
     },
-  }), { max_body: 5 * MIB, job_interval_s: 600 });
+  }), { max_body: 5 * MIB, job_interval_s: 600, body_timeout_s: 300 });
   await Promise.all([
     press(t, pair.urls.leader, 'reports', 'upload-req', 'none', 5 * MIB),
     press(t, pair.urls.helper, 'aggregation_jobs', 'aggregation-job-init-req', pair.tokens.helper, 16 * MIB),
@@ -91,7 +95,9 @@ test('two servers, uploads and collections take no more memory than they said', 
   const collect = await watch('collect', ...args, '--key', pair.at('collector', 'key.json'), '--token-file', pair.at('collector.token'),
     '--from', moment(hour), '--to', moment(hour + 1), '--wait', '120', '-o', pair.at('sums'));
   check(t, 'collect', collect.peak, collect.log);
-  for (const [name, server] of /** @type {const} */ ([['leader', pair.leader], ['helper', pair.helper]])) check(t, name, peak(server.pid()), server.log());
+  for (const [name, server] of /** @type {const} */ ([['leader', pair.leader], ['helper', pair.helper]])) {
+    check(t, `serve as ${name}`, peak(server.pid()), server.log(), 0.4); // reports of one time: each could have a sum of its own
+  }
   for (const role of ['leader', 'helper']) {
     const start = (/** @type {string} */ memory) => run('serve', '--config', pair.at(role, 'config.json'), '--check', '--memory', memory);
     assert.ok(announced(start('250M').stderr) <= 250, `${role} holds less where it may take less`);
