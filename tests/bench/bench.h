@@ -39,6 +39,12 @@ uint64_t bench_read(const void *bytes, size_t len);
 // Takes a result, so that the compiler cannot leave out the work.
 void bench_keep(uint64_t value);
 
+// Seconds of this thread on a core, by which steps are timed.
+double bench_now(void);
+
+// Counts seconds that this thread waited for another as its own: only another thread could have taken them off it.
+void bench_waited(double seconds);
+
 // Ends the program with a message: a benchmark has nothing to fall back on.
 _Noreturn void bench_die(const char *what);
 void bench_check(shoal_err err, const char *what);
