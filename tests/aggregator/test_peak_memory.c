@@ -242,6 +242,17 @@ static void others(void)
     check_peak("audit --recipe recipe --trials 12000 --threads 2");
     write_counts("word", 1 << 20);
     check_peak("plan --devices 1000000 --counts counts --epsilon 4");
+
+    FILE *recipe = fopen("recipe", "w"); // as large as a recipe may be
+    if (recipe == NULL) abort();
+    fputs("{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"grr\","
+          "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"parameters\":{\"epsilon\":4,\"values\":[\"\"",
+          recipe);
+    for (int i = 0; i < 130000; i++) fprintf(recipe, ",\"%x\"", i);
+    fputs("]}}", recipe);
+    fclose(recipe);
+    long kib = run("recipe check recipe");
+    CHECK(kib > 0 && kib < 1024 * 64);
 }
 
 // All of a collection in one process: with few values, and with many.

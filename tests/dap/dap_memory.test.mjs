@@ -9,7 +9,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 
 import { makeFolder, program, run } from '../serve/serve_helpers.mjs';
-import { HOUR, idText, moment, startPair, thisHour } from './dap_helpers.mjs';
+import { HOUR, encodeJob, idText, moment, postJob, startPair, thisHour, upload } from './dap_helpers.mjs';
 
 const MIB = 1 << 20;
 const LENGTH = 1 << 16; // buckets: a report has a mebibyte, and so have its state and what comes of it
@@ -90,14 +90,27 @@ test('two servers, uploads and collections take no more memory than they said', 
   ]);
   writeFileSync(pair.at('measurements'), Array.from({ length: REPORTS }, (_, i) => `${i}\n`).join(''));
   const args = ['--task', pair.at('task.json'), '--memory', '1G'];
-  const upload = await watch('upload', ...args, '--measurements', pair.at('measurements'), '--time', String(hour * HOUR));
-  check(t, 'upload', upload.peak, upload.log);
+  const sent = await watch('upload', ...args, '--measurements', pair.at('measurements'), '--time', String(hour * HOUR));
+  check(t, 'upload', sent.peak, sent.log);
   const collect = await watch('collect', ...args, '--key', pair.at('collector', 'key.json'), '--token-file', pair.at('collector.token'),
-    '--from', moment(hour), '--to', moment(hour + 1), '--wait', '120', '-o', pair.at('sums'));
+    '--from', moment(hour), '--to', moment(hour + 1), '--wait', '120', '--format', 'json', '-o', pair.at('sums'));
   check(t, 'collect', collect.peak, collect.log);
+  // The helper has room for 31 reports of a job: the leader halves its jobs, and nothing is lost.
+  const sums = JSON.parse(readFileSync(pair.at('sums'), 'utf8'));
+  assert.equal(sums.n, REPORTS);
+  assert.deepEqual(sums.sums.slice(0, REPORTS + 1), [...Array(REPORTS).fill(1), 0]);
   for (const [name, server] of /** @type {const} */ ([['leader', pair.leader], ['helper', pair.helper]])) {
     check(t, `serve as ${name}`, peak(server.pid()), server.log(), 0.4); // reports of one time: each could have a sum of its own
   }
+  // Lists of more reports than have room are not read to their end.
+  const byte = { config: 10, enc: Buffer.alloc(1), payload: Buffer.alloc(1) };
+  const tiny = { id: Buffer.alloc(16), time: hour, extensions: Buffer.alloc(0), publicShare: Buffer.alloc(0), leader: byte, helper: byte };
+  const tinies = (/** @type {number} */ n) => Array(n).fill(tiny);
+  assert.equal((await upload(pair.urls.leader, TASK_ID, tinies(16384))).status, 200);
+  assert.equal((await upload(pair.urls.leader, TASK_ID, tinies(16385))).status, 413);
+  const job = (/** @type {number} */ n) => encodeJob(tinies(n).map((report) => ({ report, verifier: Buffer.alloc(1) })));
+  assert.equal((await postJob(pair, TASK_ID, job(1))).status, 201);
+  assert.equal((await postJob(pair, TASK_ID, job(32))).status, 413);
   for (const role of ['leader', 'helper']) {
     const start = (/** @type {string} */ memory) => run('serve', '--config', pair.at(role, 'config.json'), '--check', '--memory', memory);
     assert.ok(announced(start('250M').stderr) <= 250, `${role} holds less where it may take less`);

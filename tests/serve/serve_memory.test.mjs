@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cmsRecipe, configure, get, makeFolder, post, program, run, secret, simulate } from './serve_helpers.mjs';
+import { cmsRecipe, configure, get, makeFolder, post, program, resultOf, run, secret, simulate } from './serve_helpers.mjs';
 
 const MIB = 1 << 20;
 const WORDS = 8_000;
@@ -139,4 +139,26 @@ test('records that are kept grow: what is taken is said anew, or they wait', asy
   for (const batch of batches) assert.equal((await post(server.url, batch)).status, 201);
   await server.end();
   assert.ok(announced(server.log()) > said, server.log());
+});
+
+test('answers that nobody reads take no more than their room', async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, 'words'), Array.from({ length: 60_000 }, (_, i) => `word${i}\n`).join('')); // 8 MB of JSON
+  const config = configure(folder, [cmsRecipe('m', { cohort: { minimum: 10 } })], { dictionaries: { m: 'words' }, body_timeout_s: 60 });
+  const server = await serve(t, config);
+  const [batch] = simulate(join(folder, 'recipe-0.json'), 'word1\t5\nword2\t3\n', 2000, 2000);
+  assert.equal((await post(server.url, batch)).status, 201);
+  await resultOf(`${server.url}/v1/results/m?top=1`, 2000);
+  const { port, hostname } = new URL(server.url);
+  const sockets = Array.from({ length: 3 }, () => connect(Number(port), hostname).pause());
+  t.after(() => sockets.forEach((socket) => socket.destroy()));
+  for (const socket of sockets) socket.write('GET /v1/results/m HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  const statuses = new Set();
+  for (let tries = 0; tries < 200 && !statuses.has(503); tries++) statuses.add((await get(`${server.url}/v1/results/m`)).status);
+  assert.ok(statuses.has(503), 'three answers are more than 16 MiB');
+  assert.equal((await get(`${server.url}/v1/results/m?top=10`)).status, 200, 'a small one has room');
+  for (const socket of sockets) socket.destroy();
+  let status = 503;
+  for (let tries = 0; tries < 200 && status === 503; tries++) ({ status } = await get(`${server.url}/v1/results/m`));
+  assert.equal(status, 200, 'room comes back');
 });
