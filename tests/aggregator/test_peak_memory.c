@@ -246,7 +246,7 @@ static void others(void)
     FILE *recipe = fopen("recipe", "w"); // as large as a recipe may be
     if (recipe == NULL) abort();
     fputs("{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"grr\","
-          "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"parameters\":{\"epsilon\":4,\"values\":[\"\"",
+          "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"parameters\":{\"epsilon\":4,\"values\":[\"x\"",
           recipe);
     for (int i = 0; i < 130000; i++) fprintf(recipe, ",\"%x\"", i);
     fputs("]}}", recipe);

@@ -121,6 +121,41 @@ static void the_cap_is_on_both_together_and_keeps_the_strongest(void **state)
     agg_recipe_release(&recipe);
 }
 
+// More cells stand out than are held at once: those that are kept are the strongest of all, wherever they lie.
+static void of_very_many_the_strongest_are_kept(void **state)
+{
+    (void)state;
+    enum { KEPT = 50, LEVELS = 5000 };
+    agg_recipe recipe;
+    agg_accumulator acc;
+    agg_trie_layer layer;
+    uint64_t n_raised = 0, n_over = 0;
+    read_recipe(&recipe,
+                "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"mechanism\":\"trie\","
+                "\"parameters\":{\"epsilon\":10,\"contributions\":1,\"sampler\":\"random\",\"depth\":12,"
+                "\"max_prefixes\":50},\"encoding\":[{\"field\":\"w\",\"starts\":[\"\"],\"step\":4,"
+                "\"characters\":\"abcdefghijklmnopqrstuvwxyz\"}],\"limit\":{\"per_day\":1},"
+                "\"expires\":\"2099-12-31\"}");
+    make_acc(&acc, &recipe, 10000000);
+    uint32_t *ones = acc.parts[0].cells.ones, first = cell_of(&recipe, "aaaa"), last = cell_of(&recipe, "zzzz");
+    for (uint32_t cell = first; cell <= last; cell += 3, n_raised++)
+        ones[cell] += LEVELS + (uint32_t)(((uint64_t)cell * 2654435761u >> 8) % LEVELS);
+    read_layer(&layer, &recipe, &acc);
+    assert_int_equal(layer.n_frequent, n_raised);
+    assert_true(n_raised > 2 * 65536);
+    assert_int_equal(layer.n_cells, KEPT);
+    assert_int_equal(layer.n_cut, n_raised - KEPT);
+    for (uint32_t cell = first; cell <= last; cell++) n_over += ones[cell] > (uint32_t)layer.support_kept;
+    assert_true(n_over < KEPT);
+    for (size_t i = 0; i < KEPT; i++) {
+        assert_true(ones[layer.cells[i].bucket] >= (uint32_t)layer.support_kept);
+        assert_true(i == 0 || layer.cells[i].score <= layer.cells[i - 1].score);
+    }
+    agg_trie_layer_release(&layer);
+    agg_accumulator_release(&acc);
+    agg_recipe_release(&recipe);
+}
+
 // Eight words end here. Five of them stand out by far, and "f" by 2.2: enough for the last of six among eight (a p-value of 0.025 6/8, 2.08),
 // not for the one among the three that are left where the five are known to the reader (0.025/3, 2.39).
 static void what_the_reader_knows_does_not_lower_the_bar(void **state)
@@ -621,6 +656,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_end_and_starts_go_on),
         cmocka_unit_test(the_cap_is_on_both_together_and_keeps_the_strongest),
+        cmocka_unit_test(of_very_many_the_strongest_are_kept),
         cmocka_unit_test(what_the_reader_knows_does_not_lower_the_bar),
         cmocka_unit_test(known_words_are_not_tested),
         cmocka_unit_test(a_count_below_t_is_withheld),
