@@ -21,6 +21,8 @@
 #define SHARED_BYTES ((size_t)1 << 19) // of records, below which one thread is faster
 #define LINE 64u
 #define AHEAD 2048u // bytes that are asked of memory before their turn: between stores the machine does not guess them
+#define SPAN_BYTES ((size_t)48 << 20)    // of records between which threads come together for their areas
+#define SPAN_RECORDS ((uint32_t)1 << 21) // the same, where nothing asks for it
 #define END_BYTES 1024u // of an area's end: enough lines to be worth sending, and few enough for all ends to stay near
 
 static const agg_sketch_kind *kind_of(const agg_sketch *part)
@@ -69,6 +71,12 @@ static size_t fast_bytes(const agg_accumulator *acc)
     return bytes < MOST_BYTES ? (size_t)bytes : MOST_BYTES;
 }
 
+// Whether areas keep bits and rows apart: bits that fill cache lines go straight into them.
+static int has_rows_beside(const agg_accumulator *acc)
+{
+    return (acc->record_size - 4) % LINE == 0;
+}
+
 // Lanes' parts of the areas: at least four times what a part has to be a multiple of, so that each begins a cache line.
 static void plan_area_lanes(agg_folder *f, size_t record_size)
 {
@@ -87,7 +95,9 @@ static void plan_areas(agg_folder *f, const agg_accumulator *acc, size_t bytes)
     areas->n = (last >> areas->row_shift) + 1;
     areas->bytes = bytes / areas->n / LINE * LINE;
     areas->cap = (uint32_t)(areas->bytes / acc->record_size);
+    areas->stride = acc->record_size - (has_rows_beside(acc) ? 4 : 0);
     plan_area_lanes(f, acc->record_size);
+    if (has_rows_beside(acc)) areas->bytes = areas->cap * areas->stride;
     areas->scratch_len = agg_row_scratch((uint32_t)1 << areas->row_shift, areas->cap);
     f->cap = areas->cap * areas->n;
 }
@@ -122,7 +132,8 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
         f.areas.n > 0 ? f.areas.n * (uint64_t)f.areas.bytes : (uint64_t)f.cap * acc->record_size, 0};
     if (f.areas.n > 0) {
         memory.beside = 4 * f.n_threads * (uint64_t)f.areas.scratch_len;
-        memory.beside += f.n_lanes * (uint64_t)f.areas.n * (END_BYTES + 4u);
+        memory.beside += f.n_lanes * (uint64_t)f.areas.n * (has_rows_beside(acc) ? 4u : END_BYTES + 4u);
+        if (has_rows_beside(acc)) memory.beside += 4 * (uint64_t)f.areas.n * f.areas.cap;
         return memory;
     }
     for (uint32_t i = 0; i < acc->n_parts; i++) {
@@ -149,9 +160,13 @@ static shoal_err alloc_areas(agg_folder *f, agg_error *error)
 {
     agg_areas *areas = &f->areas;
     areas->used = agg_alloc(error, f->n_lanes, areas->n * sizeof *areas->used);
-    areas->ends = agg_alloc(error, f->n_lanes, (size_t)areas->n * END_BYTES);
     areas->scratch = agg_alloc(error, f->n_threads, areas->scratch_len * sizeof *areas->scratch);
-    return areas->used != NULL && areas->ends != NULL && areas->scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    if (has_rows_beside(f->acc))
+        areas->rows = agg_alloc(error, areas->n, (size_t)areas->cap * 4);
+    else
+        areas->ends = agg_alloc(error, f->n_lanes, (size_t)areas->n * END_BYTES);
+    int has_all = areas->used != NULL && areas->scratch != NULL && (areas->rows != NULL || areas->ends != NULL);
+    return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
 // The guard, and the locks, that several lanes take.
@@ -191,6 +206,7 @@ void agg_folder_release(agg_folder *folder)
     for (unsigned i = 0; i < folder->n_locks; i++) agg_lock_release(i == 0 ? &folder->guard : &folder->locks[i - 1]);
     free(folder->areas.used);
     free(folder->areas.ends);
+    free(folder->areas.rows);
     free(folder->areas.scratch);
     memset(folder, 0, sizeof *folder);
 }
@@ -225,7 +241,21 @@ static shoal_err take_room(agg_folder *f, agg_error *error, uint64_t count)
 // A lane's part of an area.
 static uint8_t *part_of(const agg_folder *f, unsigned lane, uint32_t area)
 {
-    return f->aligned + area * f->areas.bytes + (size_t)lane * f->areas.lane_cap * f->acc->record_size;
+    return f->aligned + area * f->areas.bytes + (size_t)lane * f->areas.lane_cap * f->areas.stride;
+}
+
+// The rows of its records, where they lie beside it.
+static uint8_t *rows_of(const agg_folder *f, unsigned lane, uint32_t area)
+{
+    return f->areas.rows + 4 * ((size_t)area * f->areas.cap + (size_t)lane * f->areas.lane_cap);
+}
+
+// Its first `count` records, which may reach into the next lane's part.
+static agg_row_piece piece_of(const agg_folder *f, unsigned lane, uint32_t area, uint32_t count)
+{
+    agg_row_piece piece = {part_of(f, lane, area), f->areas.stride, count, NULL};
+    if (f->areas.rows != NULL) piece.rows = rows_of(f, lane, area);
+    return piece;
 }
 
 static uint32_t *used_of(const agg_folder *f, unsigned lane)
@@ -238,15 +268,22 @@ static uint8_t *end_of(const agg_folder *f, unsigned lane, uint32_t area)
     return f->areas.ends + ((size_t)lane * f->areas.n + area) * END_BYTES;
 }
 
-// Appends a record to an area. Its bytes gather in the area's end, of which whole lines are sent at once.
+// Appends a record to an area. Bits that fill lines are sent at once; else bytes gather in the area's end, of which whole lines are sent.
 static inline void append(agg_folder *f, unsigned lane, uint32_t area, const uint8_t *record, size_t size)
 {
-    uint8_t *to = part_of(f, lane, area), *end = end_of(f, lane, area);
-    size_t at = used_of(f, lane)[area]++ * size, held = at % (END_BYTES / 2);
+    uint8_t *to = part_of(f, lane, area);
+    uint32_t used = used_of(f, lane)[area]++;
+    if (f->areas.rows != NULL) {
+        memcpy(rows_of(f, lane, area) + 4 * (size_t)used, record, 4);
+        agg_stream_copy(to + used * (size - 4), record + 4, size - 4);
+        return;
+    }
+    size_t at = used * size, held = at % (END_BYTES / 2);
     if (size > END_BYTES / 2) {
         memcpy(to + at, record, size);
         return;
     }
+    uint8_t *end = end_of(f, lane, area);
     // The end holds the bytes from the last multiple of half of it on.
     memcpy(end + held, record, size);
     if (held + size < END_BYTES / 2) return;
@@ -258,7 +295,7 @@ static inline void append(agg_folder *f, unsigned lane, uint32_t area, const uin
 static void settle(agg_folder *f, unsigned lane, uint32_t area)
 {
     size_t size = f->acc->record_size, len = used_of(f, lane)[area] * size, held = len % (END_BYTES / 2);
-    if (size > END_BYTES / 2) return;
+    if (f->areas.rows != NULL || size > END_BYTES / 2) return;
     memcpy(part_of(f, lane, area) + len - held, end_of(f, lane, area), held);
 }
 
@@ -273,7 +310,7 @@ static agg_row_range area_rows(const agg_folder *f, uint32_t area)
 static void fold_part(agg_folder *f, unsigned lane, uint32_t area, const agg_bit_columns *columns)
 {
     const agg_row_range rows = area_rows(f, area);
-    const agg_row_piece piece = {part_of(f, lane, area), f->acc->record_size, used_of(f, lane)[area], NULL, 0};
+    const agg_row_piece piece = piece_of(f, lane, area, used_of(f, lane)[area]);
     agg_lock *lock = f->n_lanes > 1 ? &f->locks[area % AGG_ROW_LOCKS] : NULL;
     settle(f, lane, area);
     if (lock != NULL) agg_lock_take(lock);
@@ -287,12 +324,13 @@ static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch, const agg
 {
     const agg_row_range rows = area_rows(f, area);
     const agg_areas *areas = &f->areas;
-    agg_row_piece piece = {part_of(f, 0, area), f->acc->record_size, 0, NULL, 0};
+    agg_row_piece piece = piece_of(f, 0, area, 0);
+    uint8_t *row = areas->rows != NULL ? rows_of(f, 0, area) : part_of(f, 0, area);
+    size_t row_stride = areas->rows != NULL ? 4 : piece.stride;
     for (unsigned lane = 0; lane < f->n_lanes; lane++) {
         uint32_t used = used_of(f, lane)[area], first = lane * areas->lane_cap;
         if (used == 0) continue;
-        for (; piece.count < first; piece.count++)
-            store32_le(f->aligned + area * areas->bytes + piece.count * piece.stride, UINT32_MAX);
+        for (; piece.count < first; piece.count++) store32_le(row + piece.count * row_stride, UINT32_MAX);
         settle(f, lane, area);
         piece.count = first + used;
         used_of(f, lane)[area] = 0;
@@ -378,7 +416,7 @@ static void add_to_lane(agg_folder *f, unsigned lane, const uint8_t *records, ui
     uint32_t *scratch = f->lane_scratch + lane * agg_row_scratch(rows.n_rows, f->cap);
     for (uint32_t at = 0, some; at < count; at += some) {
         some = count - at < f->cap ? count - at : f->cap;
-        const agg_row_piece piece = {records + at * size, size, some, NULL, 0};
+        const agg_row_piece piece = {records + at * size, size, some, NULL};
         agg_row_fold_piece(&rows, &piece, scratch, columns);
     }
 }
@@ -417,6 +455,14 @@ static shoal_err add_to_lanes(agg_folder *f, agg_error *error, const agg_folder_
     f->turn = (f->turn + 1) % f->n_lanes;
     if (f->areas.n > 0 && f->n_lanes > 1) fold_full_areas(f);
     return SHOAL_OK;
+}
+
+// Whole spans come to nine tenths of the areas: parts of them fill up unevenly.
+uint32_t agg_folder_span(const agg_folder *folder)
+{
+    uint32_t most = folder->cap / 10 * 9;
+    if (folder->areas.n == 0) return SPAN_RECORDS;
+    return most / (uint32_t)((uint64_t)most * folder->acc->record_size / SPAN_BYTES + 1);
 }
 
 shoal_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane, const agg_folder_run *run)

@@ -25,8 +25,10 @@ typedef struct agg_areas {
         row_shift;     // a row's area is row >> row_shift; each holds `cap` records. n is 0 where there are none
     uint32_t lane_cap; // records of a lane's part of an area; the parts lie one behind the other
     size_t bytes;      // from one area to the next
-    uint32_t *used;    // records in each, of a lane's n areas, of the next lane's
-    uint8_t *ends;     // the last bytes of each, which are still on their way into it
+    size_t stride;     // from one record to the next: of its bits alone, where they fill cache lines
+    uint8_t *rows;  // then, the rows of each area's records, 4 bytes each; else NULL, and records begin with their rows
+    uint32_t *used; // records in each, of a lane's n areas, of the next lane's
+    uint8_t *ends;  // the last bytes of each, which are still on their way into it
     uint32_t fullest;  // records of the fullest part when threads came together last
     uint32_t *scratch; // of row_fold.h: scratch_len numbers a thread
     size_t scratch_len;
@@ -84,8 +86,11 @@ static inline unsigned agg_folder_lanes(const agg_folder *folder)
     return folder->n_lanes;
 }
 
+// Returns: records after which such threads should come together, with agg_folder_add_runs: before areas are full, and seldom.
+uint32_t agg_folder_span(const agg_folder *folder);
+
 // Takes a run of records on the thread that calls, while others do the same with other lanes. Between this and any other function of the
-// folder threads must have come together; now and then they should, with agg_folder_add_runs.
+// folder threads must have come together.
 //   lane: below agg_folder_lanes(folder)
 shoal_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane,
                               const agg_folder_run *run) SHOAL_MUST_CHECK;

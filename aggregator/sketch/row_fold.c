@@ -13,6 +13,7 @@
 #define NEAR_VECTORS 127u // vectors brought in together, of a row that lies in order: half of AGG_PLANES_MOST
 #define ASK_BYTES 4352u   // of vectors that are asked of memory together: of more at once, the machine loses time
 #define AHEAD 8448u       // bytes between what is counted and what is asked for, of a row that lies in order
+#define FAR_AHEAD 16896u  // the same, of records that are to be grouped
 #define OWN_PLANES 3072u  // agg_planes_size of ASK_BYTES / 16 bytes
 #define NEARLY_FULL (AGG_PLANES_MOST - 16u)
 #define THREAD_BYTES ((size_t)1 << 18) // of records to group, below which a thread costs more than it saves
@@ -119,8 +120,7 @@ void agg_row_empty(const agg_row_range *range, const agg_bit_columns *columns)
 // A row of the range, or n_rows for one that is not in it.
 static inline uint32_t row_at(const agg_row_range *range, const agg_row_piece *piece, uint32_t i)
 {
-    const uint8_t *from =
-        piece->rows != NULL ? piece->rows + i * piece->row_stride : piece->records + i * piece->stride;
+    const uint8_t *from = piece->rows != NULL ? piece->rows + 4 * (size_t)i : piece->records + i * piece->stride;
     uint32_t row = load32_le(from) - range->first; // wraps below the range
     return row < range->n_rows ? row : range->n_rows;
 }
@@ -141,19 +141,29 @@ static void add_singly(const agg_row_range *range, const agg_row_piece *piece, c
     }
 }
 
+// Record i's turn among the records in order: brings it near, or asks for later ones, sixteen at a time. Areas (folder.h) lie in large pages, where
+// the machine guesses better by itself what comes.
+static inline void bring_records(const agg_row_piece *piece, uint32_t m, uint32_t i)
+{
+    const uint8_t *vector = vectors_of(piece) + i * piece->stride;
+    size_t some = 16 * piece->stride, left = (piece->count - i) * piece->stride;
+    if (piece->rows != NULL || some > ASK_BYTES)
+        bring_near(vector, (m + 7) / 8);
+    else if (i % 16 == 0 && left > FAR_AHEAD + some)
+        ask(vector + FAR_AHEAD, some);
+}
+
 // Sorts the records' positions by row; those of other rows go behind. Brings the records near: they come in order here, and in another one next.
 //   ends: n_rows + 1 numbers; ends[j] becomes where row j's positions end
 static void sort_by_row(uint32_t *ends, uint32_t *order, uint32_t *row_of, const agg_row_range *range,
                         const agg_row_piece *piece)
 {
     uint32_t sum = 0;
-    const uint8_t *vectors = vectors_of(piece);
-    size_t size = (range->m + 7) / 8;
     memset(ends, 0, ((size_t)range->n_rows + 1) * sizeof *ends);
     for (uint32_t i = 0; i < piece->count; i++) {
         row_of[i] = row_at(range, piece, i);
         ends[row_of[i]]++;
-        bring_near(vectors + i * piece->stride, size);
+        bring_records(piece, range->m, i);
     }
     for (uint32_t j = 0; j <= range->n_rows; j++) {
         uint32_t n = ends[j];
@@ -228,7 +238,7 @@ shoal_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8
     if (f.scratch == NULL) return AGG_ERR_MEMORY;
     for (uint32_t first = 0, some = 0; first < count; first += some) {
         some = count - first < piece ? count - first : piece;
-        f.piece = (agg_row_piece){records + (size_t)first * stride, stride, some, NULL, 0};
+        f.piece = (agg_row_piece){records + (size_t)first * stride, stride, some, NULL};
         agg_parallel(n_threads, fold_share, &f);
     }
     free(f.scratch);

@@ -49,9 +49,7 @@ typedef struct agg_row_piece {
     const uint8_t *records; // `stride` bytes apart
     size_t stride;
     uint32_t count;
-    // Where rows are kept beside the records, which are bits alone: `row_stride` bytes apart, 4 bytes each. NULL: a record begins with its row.
-    const uint8_t *rows;
-    size_t row_stride;
+    const uint8_t *rows; // 4 bytes of each, where they are bits alone; NULL: a record begins with its row
 } agg_row_piece;
 
 // Numbers of scratch that agg_row_fold_piece takes.

@@ -351,7 +351,9 @@ static void folder_gives_the_same(void **state)
                                {16411, 32, 540000, 0, 0, 1},
                                {1031, 8190, 6000, (size_t)4 << 20, 0, 1},
                                {16411, 32, 3000, 1000, 0, 0},
-                               {8300, 100, 200000, (size_t)3300000, 0, 1}};
+                               {8300, 100, 200000, (size_t)3300000, 0, 1},
+                               {8200, 510, 50000, 0, 0, 1},
+                               {8200, 512, 90000, (size_t)4 << 20, 0, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
         for (unsigned kind = 0; kind < 3; kind++) {
