@@ -18,9 +18,10 @@
 
 typedef struct shoal_rng {
     uint32_t key[8];
-    uint32_t nonce[2];                     // stream number
-    uint64_t block;                        // next block of the stream
-    uint32_t used;                         // where in `buffer` the next byte lies
+    uint32_t nonce[2];  // stream number
+    uint64_t block;     // next block of the stream
+    uint32_t used;      // where in `buffer` the next byte lies
+    uint32_t unused[3]; // the buffer begins at a multiple of 16 bytes, and no draw straddles two lines of a cache
     uint8_t buffer[64 * SHOAL_RNG_BLOCKS]; // key stream made ahead, up to the end of the buffer
 } shoal_rng;
 
