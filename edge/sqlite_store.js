@@ -96,7 +96,7 @@ export class SqliteStore {
   add(hashes, records, hour) {
     const size = records.length / hashes.length;
     const known = this.#rows(KNOWN, hashes.length, joined(hashes)).map(({ i }) => i);
-    const names = hashes.map(toHex);
+    const names = hashes.map((hash) => hash.join());
     const added = [...hashes.keys()].filter((i) => !known.includes(i) && names.indexOf(names[i]) === i);
     const n = added.length;
     if (n > 0) {

@@ -5,7 +5,8 @@
 // Servers and the generator of load share the machine, in turns of a second and a half, so that requests/s are those of all cores together.
 //
 //   node edge.mjs                          the benchmark
-//   node edge.mjs load PORT SECONDS        requests answered 202 a second; bodies come as JSON on stdin
+//   node edge.mjs servers [RUNTIME]        only the servers, by 1, 8, 32 and 64 connections, with how long a request takes; a table
+//   node edge.mjs load PORT SECONDS N      requests answered 202 by N connections; bodies come as JSON on stdin
 //   node edge.mjs ceiling PORT             the Node server that answers 202
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -32,18 +33,41 @@ const here = fileURLToPath(import.meta.url);
 // The edge's tests start both runtimes already; they are JavaScript without types.
 const tests = (/** @type {string} */ name) => import(new URL(`../../edge/test/${name}`, import.meta.url).href);
 
-const [mode, port, seconds] = process.argv.slice(2);
-if (mode === 'load') await generate(Number(port), Number(seconds));
-else if (mode === 'ceiling') serveNothing(Number(port));
+/** @typedef {'node' | 'workerd'} Runtime */
+/** @type {readonly Runtime[]} */
+const RUNTIMES = ['node', 'workerd'];
+
+const [mode, ...args] = process.argv.slice(2);
+if (mode === 'load') await generate(Number(args[0]), Number(args[1]), Number(args[2]));
+else if (mode === 'ceiling') serveNothing(Number(args[0]));
+else if (mode === 'servers') await servers(RUNTIMES.filter((runtime) => !args[0] || runtime === args[0]));
 else await main();
 
-async function main() {
-  const core = await load();
-  const recipe = core.recipe({
+async function makeReports() {
+  const recipe = (await load()).recipe({
     recipe: 'bench', analysis: 'bench', stream: 'words', value: 'word', mechanism: 'cms', parameters: { epsilon: 4, k: 65536, m: 1024 },
     hash: 'poly1', seed: '00112233445566778899aabbccddeeff'.repeat(2), limit: { per_day: 1 }, batch: { minimum: 1000, max_age_s: 3600 }, expires: '2099-12-31',
   });
   const bodies = Array.from({ length: REPORTS }, (_, i) => JSON.stringify(recipe.report(recipe.randomize(`word${i}`, randomBytes(32)))));
+  return { recipe, bodies };
+}
+
+/** @param {readonly Runtime[]} runtimes */
+async function servers(runtimes) {
+  const { recipe, bodies } = await makeReports();
+  for (const runtime of runtimes) {
+    process.stdout.write(`${runtime.padEnd(8)} connections   requests/s   only 202   to only 202   median ms   only 202\n`);
+    for (const connections of [1, 8, 32, CONNECTIONS]) {
+      const { real, ceiling } = await loadBoth(runtime, recipe, bodies, connections);
+      const shown = [real.rate, ceiling.rate, real.rate / ceiling.rate, real.ms, ceiling.ms].map((figure, i) => figure.toFixed(i < 2 ? 0 : 2));
+      const [rate, only, ratio, ms, onlyMs] = shown;
+      process.stdout.write(`${String(connections).padStart(20)}${rate.padStart(13)}${only.padStart(11)}${ratio.padStart(14)}${ms.padStart(12)}${onlyMs.padStart(11)}\n`);
+    }
+  }
+}
+
+async function main() {
+  const { recipe, bodies } = await makeReports();
   const bytes = bodies.map((body) => Buffer.from(body));
   const keys = bodies.map(() => randomBytes(16).toString('hex'));
   let kept = 0;
@@ -87,7 +111,7 @@ async function main() {
   const text = 'JSON.parse, parseInt a digit, JavaScript';
   const readNs = await compare('report at the edge, bytes to record', { real: [framed, UNITS], naive: [naive, UNITS], read: [read, UNITS], what: text });
   await compare('report through the edge, request to answer', { real: [handled, UNITS], naive: [naiveHandled, UNITS / 5], read: [read, UNITS], what: 'Request, request.json(), Response, as above' });
-  for (const runtime of /** @type {const} */ (['node', 'workerd'])) await compareServers(runtime, recipe, bodies, readNs);
+  for (const runtime of RUNTIMES) await compareServers(runtime, recipe, bodies, readNs);
   if (Number.isNaN(kept)) process.exit(1);
 }
 
@@ -139,11 +163,25 @@ async function compare(name, { real, naive, read, what }) {
   return read_ns;
 }
 
+/** @typedef {{rate: number, ms: number}} Load  requests a second, and the median time of one */
+
 /**
- * Requests to the edge and to a server that only answers, in turns.
- * @param {'node' | 'workerd'} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} read_ns
+ * @param {Runtime} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} read_ns
  */
 async function compareServers(runtime, recipe, bodies, read_ns) {
+  const { rates } = await loadBoth(runtime, recipe, bodies, CONNECTIONS);
+  const real = middle(rates.real.map(({ rate }) => 1e9 / rate));
+  const naive_ns = middle(rates.ceiling.map(({ rate }) => 1e9 / rate)).ns;
+  const rate = (/** @type {number} */ each) => Math.round(1e9 / each).toLocaleString('en');
+  const note = `${rate(real.ns)} requests/s, durable; ${rate(naive_ns)} where the server only answers; ${CONNECTIONS} connections, the generator on the same cores`;
+  print({ name: `request to the edge, ${runtime}`, unit: 'request', ...real, naive_ns, naive: 'the ceiling: a server that answers 202', read_ns, aim_ns: 0, aim_read: 0, note });
+}
+
+/**
+ * Requests to the edge and to a server that only answers, in turns; of each the turn with the middle rate, and all.
+ * @param {Runtime} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} connections
+ */
+async function loadBoth(runtime, recipe, bodies, connections) {
   /** What ends with the comparison. @type {(() => unknown)[]} */
   const ends = [];
   const aggregator = createServer((request, response) => {
@@ -156,19 +194,16 @@ async function compareServers(runtime, recipe, bodies, read_ns) {
     const { startEdge } = await tests('runtimes.mjs');
     const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: `http://127.0.0.1:${aggregatorPort}`, origins: [ORIGIN] });
     const ceiling = await startCeiling(runtime, ends);
-    /** @type {{real: number[], ceiling: number[]}} */
-    const ns = { real: [], ceiling: [] };
+    /** @type {{real: Load[], ceiling: Load[]}} */
+    const rates = { real: [], ceiling: [] };
     for (let turn = -1; turn < TURNS; turn++) {
-      const got = { real: await nsUnderLoad(Number(new URL(edge.url).port), bodies), ceiling: await nsUnderLoad(ceiling, bodies) };
+      const got = { real: await underLoad(Number(new URL(edge.url).port), bodies, connections), ceiling: await underLoad(ceiling, bodies, connections) };
       if (turn < 0) continue;
-      ns.real.push(got.real);
-      ns.ceiling.push(got.ceiling);
+      rates.real.push(got.real);
+      rates.ceiling.push(got.ceiling);
     }
-    const real = middle(ns.real);
-    const naive_ns = middle(ns.ceiling).ns;
-    const rate = (/** @type {number} */ each) => Math.round(1e9 / each).toLocaleString('en');
-    const note = `${rate(real.ns)} requests/s, durable; ${rate(naive_ns)} where the server only answers; ${CONNECTIONS} connections, the generator on the same cores`;
-    print({ name: `request to the edge, ${runtime}`, unit: 'request', ...real, naive_ns, naive: 'the ceiling: a server that answers 202', read_ns, aim_ns: 0, aim_read: 0, note });
+    const median = (/** @type {Load[]} */ loads) => loads.sort((a, b) => a.rate - b.rate)[loads.length >> 1];
+    return { real: median(rates.real), ceiling: median(rates.ceiling), rates };
   } finally {
     for (const end of ends) await end();
     aggregator.closeAllConnections();
@@ -176,7 +211,7 @@ async function compareServers(runtime, recipe, bodies, read_ns) {
   }
 }
 
-/** Returns: its port. @param {'node' | 'workerd'} runtime @param {(() => unknown)[]} ends */
+/** Returns: its port. @param {Runtime} runtime @param {(() => unknown)[]} ends */
 async function startCeiling(runtime, ends) {
   const free = await (await tests('support.mjs')).freePort();
   const dir = await mkdtemp(join(tmpdir(), 'shoal-ceiling-'));
@@ -201,30 +236,36 @@ async function startCeiling(runtime, ends) {
   return free;
 }
 
-/** Nanoseconds a request, of a generator in a process of its own. @param {number} to port @param {string[]} bodies */
-async function nsUnderLoad(to, bodies) {
-  const child = spawn(process.execPath, [here, 'load', String(to), String(TURN_S)], { stdio: ['pipe', 'pipe', 'inherit'] });
+/** Of a generator in a process of its own. @param {number} to port @param {string[]} bodies @param {number} connections @returns {Promise<Load>} */
+async function underLoad(to, bodies, connections) {
+  const child = spawn(process.execPath, [here, 'load', String(to), String(TURN_S), String(connections)], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(JSON.stringify(bodies));
   let said = '';
   child.stdout.on('data', (data) => (said += data));
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error('the generator of load failed');
-  return 1e9 / Number(said);
+  return JSON.parse(said);
 }
 
-/** Every connection sends its next report when the last is answered. Prints requests a second. @param {number} to port @param {number} duration */
-async function generate(to, duration) {
+/**
+ * Every connection sends its next report when the last is answered. Prints a Load.
+ * @param {number} to port @param {number} duration @param {number} connections
+ */
+async function generate(to, duration, connections) {
   const heads = JSON.parse(readFileSync(0, 'utf8')).map((/** @type {string} */ body) => [
     `POST /v1/reports HTTP/1.1\r\nHost: edge\r\nOrigin: ${ORIGIN}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nIdempotency-Key: `,
     `\r\n\r\n${body}`,
   ]);
-  let done = 0;
-  for (let i = 0; i < CONNECTIONS; i++) {
+  /** @type {number[]} */
+  let times = [];
+  for (let i = 0; i < connections; i++) {
     const socket = connect(to, '127.0.0.1').setNoDelay(true).setEncoding('latin1');
     let next = i;
     let had = '';
+    let sent = 0;
     const send = () => {
       const [head, rest] = heads[next++ % heads.length];
+      sent = performance.now();
       socket.write(head + randomBytes(16).toString('hex') + rest);
     };
     socket.on('data', (data) => {
@@ -233,17 +274,19 @@ async function generate(to, duration) {
       const length = Number(/content-length: *(\d+)/i.exec(had)?.[1]);
       if (end < 4 || had.length < end + length) return;
       if (!had.startsWith('HTTP/1.1 202')) throw new Error(had);
-      done++;
+      times.push(performance.now() - sent);
       had = '';
       send();
     });
     socket.once('connect', send);
   }
   await new Promise((resolve) => setTimeout(resolve, 500)); // until all are under way
-  const before = done;
+  times = [];
   const start = performance.now();
   await new Promise((resolve) => setTimeout(resolve, 1000 * duration));
-  process.stdout.write(String((1000 * (done - before)) / (performance.now() - start)));
+  const rate = (1000 * times.length) / (performance.now() - start);
+  times.sort((a, b) => a - b);
+  process.stdout.write(JSON.stringify({ rate, ms: times[times.length >> 1] }));
   process.exit(0);
 }
 
