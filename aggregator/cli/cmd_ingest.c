@@ -117,7 +117,7 @@ static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a
     cli_progress_start(&progress, command, "bytes", cli_file_bytes(path));
     agg_reader reader = {recipe, take_records, in, cli_talk, command, cli_progress_show, &progress, a->n_threads};
     agg_share share = a->n_threads > 1 && agg_folder_lanes(&in->folder) >= a->n_threads ? take_run : NULL;
-    shoal_err err = agg_reader_file_shared(&count, error, &reader, share, path);
+    shoal_err err = agg_reader_file_shared(&count, error, &reader, share, agg_folder_span(&in->folder), path);
     cli_progress_end(&progress);
     if (err != SHOAL_OK || count.rejected == 0) return err;
     snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected",

@@ -21,8 +21,7 @@
 #define SHARED_BYTES ((size_t)12 << 20)    // that threads share
 #define GROUP_BYTES_MORE ((size_t)8 << 20) // the same, of batches that are so large that each thread would get none
 #define SHARE_BYTES_MIN ((size_t)1 << 20)  // of each
-#define SPAN_BYTES ((size_t)32 << 20)      // of batches that threads take one after another before they come together
-#define SPAN_SHARES 8u                     // the same of lines: shares for each thread
+#define SHARE_BYTES_LAST ((size_t)1 << 19) // of lines that threads take one after another, when few are left
 
 typedef struct reading {
     agg_read_count *count;
@@ -30,6 +29,7 @@ typedef struct reading {
     const agg_reader *reader;
     const char *name;
     agg_share share;          // NULL: runs are given out in order
+    uint32_t span;            // records between which threads come together
     agg_lock guard;           // of what threads take one after another; there if `share` is
     unsigned n_threads;       // 1 where not all is in memory
     uint64_t n_batches, line; // of this stream, that were taken
@@ -219,8 +219,10 @@ static void share_part(void *context, unsigned part, unsigned n_parts)
 static void gather_batches(batch_group *group, const reading *r)
 {
     size_t taken = 0, enough = share_bytes(r->n_threads) * r->n_threads, most = enough + GROUP_BYTES_MORE;
-    size_t least = r->share != NULL && SPAN_BYTES > enough ? SPAN_BYTES : enough;
-    for (group->n = 0; group->n < AGG_RUNS_MAX && (taken < least || group->n % r->n_threads > 0); group->n++) {
+    uint64_t records = 0;
+    for (group->n = 0; group->n < AGG_RUNS_MAX; group->n++) {
+        int is_enough = r->share != NULL ? records >= r->span : taken >= enough;
+        if (is_enough && group->n % r->n_threads == 0) return;
         opened *o = &group->batches[group->n];
         o->bytes = r->window.bytes + r->window.start + taken;
         shoal_err err = shoal_batch_peek(&o->batch, o->bytes, available(r) - taken);
@@ -228,6 +230,7 @@ static void gather_batches(batch_group *group, const reading *r)
         if (r->share != NULL ? o->batch.size > most / r->n_threads : group->n > 0 && taken + o->batch.size > most)
             return;
         taken += (size_t)o->batch.size;
+        records += o->batch.count;
     }
 }
 
@@ -448,15 +451,32 @@ static void read_next(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-// Cuts what comes next where lines end, into `n` at most.
+// Returns: where the next share begins.
+static size_t cut_share(line_shares *shares, const agg_read_window *w, size_t at, size_t most)
+{
+    line_share *share = &shares->at[shares->n];
+    const uint8_t *newline = w->end - at > most ? memchr(w->bytes + at + most, '\n', w->end - at - most) : NULL;
+    share->start = at;
+    share->end = newline != NULL ? (size_t)(newline - w->bytes) + 1 : w->end;
+    return share->end;
+}
+
+// Cuts what comes next where lines end.
 static void cut_shares(line_shares *shares, const agg_read_window *w, unsigned n, size_t most)
 {
     size_t at = w->start;
-    for (shares->n = 0; shares->n < n && at < w->end; shares->n++) {
-        line_share *share = &shares->at[shares->n];
-        const uint8_t *newline = w->end - at > most ? memchr(w->bytes + at + most, '\n', w->end - at - most) : NULL;
-        share->start = at;
-        share->end = at = newline != NULL ? (size_t)(newline - w->bytes) + 1 : w->end;
+    for (shares->n = 0; shares->n < n && at < w->end; shares->n++) at = cut_share(shares, w, at, most);
+}
+
+// The same of about `left` bytes for the threads to take one after another: less and less each, so that they end together.
+static void cut_span(line_shares *shares, const agg_read_window *w, unsigned n_threads, size_t left)
+{
+    size_t at = w->start, end = w->end - at < left ? w->end : at + left, most = share_bytes(n_threads);
+    for (shares->n = 0; shares->n < AGG_THREADS_MAX && at < end;) {
+        size_t some = (end - at) / 2 / n_threads;
+        if (some < SHARE_BYTES_LAST) some = SHARE_BYTES_LAST;
+        at = cut_share(shares, w, at, some < most ? some : most);
+        shares->n++;
     }
 }
 
@@ -485,14 +505,13 @@ static shoal_err give_shares(reading *r, record_run *rest, const line_shares *sh
 
 static shoal_err take_shares(reading *r, record_run *rest, line_shares *shares)
 {
-    size_t most = share_bytes(r->n_threads);
     if (r->share == NULL) {
-        cut_shares(shares, &r->window, r->n_threads, most);
+        cut_shares(shares, &r->window, r->n_threads, share_bytes(r->n_threads));
         agg_parallel(shares->n, read_own, shares);
         return give_shares(r, rest, shares);
     }
-    unsigned n = r->n_threads < AGG_THREADS_MAX / SPAN_SHARES ? r->n_threads * SPAN_SHARES : AGG_THREADS_MAX;
-    cut_shares(shares, &r->window, n, most);
+    size_t line = rest->frame.size + 1;
+    cut_span(shares, &r->window, r->n_threads, r->span < SIZE_MAX / line ? r->span * line : SIZE_MAX);
     shares->queue = (queue){.r = r, .n = shares->n};
     shoal_err err = run_queue(&shares->queue, r->n_threads, read_next, shares);
     if (err == SHOAL_OK) err = give_shares(r, rest, shares);
@@ -526,13 +545,14 @@ static shoal_err read_lines(reading *r)
 // ---- streams ----
 
 static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_reader *reader, agg_share share,
-                             const char *name, agg_read_window window)
+                             uint32_t span, const char *name, agg_read_window window)
 {
     shoal_batch head;
     unsigned n_threads = reader->n_threads < AGG_THREADS_MAX ? reader->n_threads : AGG_THREADS_MAX;
     reading r = {.count = count, .error = error, .reader = reader, .name = name, .n_threads = 1, .window = window};
     if (window.stream == NULL && n_threads > 1) r.n_threads = n_threads;
     if (r.n_threads > 1 && share != NULL && agg_lock_init(&r.guard)) r.share = share;
+    r.span = span > 0 ? span : 1;
     shoal_err err = fill(&r, SHOAL_BATCH_HEADER);
     if (err == SHOAL_OK && available(&r) > 0) {
         shoal_err kind = shoal_batch_peek(&head, r.window.bytes, available(&r));
@@ -565,7 +585,7 @@ shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_r
 {
     agg_read_window window;
     agg_read_window_open(&window, stream, 0);
-    return read_window(count, error, reader, NULL, name, window);
+    return read_window(count, error, reader, NULL, 0, name, window);
 }
 
 shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
@@ -573,23 +593,23 @@ shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_re
 {
     agg_read_window window;
     agg_read_window_open_bytes(&window, bytes, len);
-    return read_window(count, error, reader, NULL, name, window);
+    return read_window(count, error, reader, NULL, 0, name, window);
 }
 
 shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *path)
 {
-    return agg_reader_file_shared(count, error, reader, NULL, path);
+    return agg_reader_file_shared(count, error, reader, NULL, 0, path);
 }
 
 shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader, agg_share share,
-                                 const char *path)
+                                 uint32_t span, const char *path)
 {
     agg_read_window window;
     if (strcmp(path, "-") == 0) return agg_reader_stream(count, error, reader, "standard input", stdin);
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
     agg_read_window_open(&window, stream, 1);
-    shoal_err err = read_window(count, error, reader, share, path, window);
+    shoal_err err = read_window(count, error, reader, share, span, path, window);
     fclose(stream);
     return err;
 }

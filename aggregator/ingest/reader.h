@@ -69,10 +69,11 @@ shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_rea
                           const char *path) SHOAL_MUST_CHECK;
 
 // The same for a file, where order does not matter and threads are to go on with what they have checked. Most runs go to `share`, with the
-// sink's context. Whatever is not for threads to share goes to the sink, which is also called with n_runs 0 when threads have come together:
-// every few dozen MiB, and then no call of `share` is under way. After a damaged batch records of later ones may have been given out.
+// sink's context. Whatever is not for threads to share goes to the sink, which is also called with n_runs 0 when threads have come together,
+// and no call of `share` is under way. After a damaged batch records of later ones may have been given out.
+//   span: records, about, after which threads come together; the fewer, the longer they wait for each other
 shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader, agg_share share,
-                                 const char *path) SHOAL_MUST_CHECK;
+                                 uint32_t span, const char *path) SHOAL_MUST_CHECK;
 
 // The same as agg_reader_file for bytes in memory.
 shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,

@@ -472,6 +472,7 @@ static shoal_err sum_alone(void *context, agg_error *error, const agg_run *runs,
 static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_err expected)
 {
     static const unsigned threads[] = {1, 2, 3, 16, 300};
+    static const uint32_t spans[] = {1000, 1000, UINT32_MAX, 1, 12345};
     static shared_told one, other;
     agg_error error = {SHOAL_OK, 0, ""}, error2 = {SHOAL_OK, 0, ""};
     agg_read_count count = {0, 0, 0, 0, 0};
@@ -485,7 +486,7 @@ static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_e
         assert_true(agg_lock_init(&other.guard));
         other.fail_at = UINT64_MAX;
         reader.n_threads = threads[i];
-        assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, path), expected);
+        assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, spans[i], path), expected);
         assert_string_equal(error2.text, error.text);
         assert_memory_equal(&count2, &count, sizeof count);
         assert_true(other.told.records >= one.told.records); // batches behind a damaged one
@@ -500,7 +501,7 @@ static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_e
     memset(&other, 0, sizeof other);
     assert_true(agg_lock_init(&other.guard));
     reader.n_threads = 3;
-    assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, path), SHOAL_ERR_OVERFLOW);
+    assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, 1000, path), SHOAL_ERR_OVERFLOW);
     assert_string_equal(error2.text, "enough");
     assert_in_range(other.n_shared, 1, 3);
     agg_lock_release(&other.guard);
