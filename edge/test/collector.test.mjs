@@ -377,3 +377,29 @@ test('a host\'s own HMAC makes the keys that SubtleCrypto makes: what a spool ho
   assert.equal(hashes[0].length, 32);
   assert.equal(hashes[0], hashes[1]);
 });
+
+test('many reports at once are added in pieces: none larger than a value of SQLite, none past the size at which a batch goes', async () => {
+  for (const [change, batchBytes, wanted] of [
+    [{ parameters: { epsilon: 1, k: 16, m: 65536 } }, undefined, [127, 127, 46]], // 8,196 bytes each, of 2^20
+    [{ batch: { minimum: 40, max_age_s: 86_400 } }, 1, [80, 80, 80, 60]],
+  ]) {
+    const recipe = await makeRecipe(change);
+    const pieces = [];
+    let openCount = 0;
+    const store = {
+      state: () => ({ salt: new Uint8Array(32), openCount, openId: 'one', openedHour: 0, bytes: 0 }),
+      add: (hashes, records) => {
+        assert.equal(records.length, hashes.length * recipe.recordSize);
+        pieces.push(hashes.length);
+        openCount += hashes.length;
+        return hashes.length;
+      },
+      seal: () => (openCount = 0),
+    };
+    const limits = { storeBytes: 1e9, ...(batchBytes && { batchBytes }) };
+    const collector = new Collector({ recipe, store, send: async () => ({ outcome: 'stored' }), now: () => START, crypto: fixedCrypto(), limits });
+    const outcomes = await collector.accept(new Uint8Array(300 * recipe.recordSize), Array.from({ length: 300 }, newKey));
+    assert.deepEqual(multiset(outcomes), new Map([['accepted', 300]]));
+    assert.deepEqual(pieces, wanted);
+  }
+});
