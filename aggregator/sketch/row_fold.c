@@ -32,6 +32,15 @@ static inline void ask(const uint8_t *from, size_t len)
     __asm__ volatile(""); // gcc leaves out calls of what does nothing but ask
 }
 
+// Vectors that are counted together: few enough to ask for as many meanwhile. 0: that is not worth it.
+static uint32_t step_of(const agg_bit_columns *columns, size_t stride)
+{
+    uint32_t step = columns->worth;
+    if (step * stride > ASK_BYTES) return 0;
+    while (2 * step * stride <= ASK_BYTES / 2 && 2 * step <= NEAR_VECTORS) step *= 2;
+    return step;
+}
+
 // A piece whose records are taken row by row.
 typedef struct row_walk {
     const agg_row_range *range;
@@ -40,7 +49,7 @@ typedef struct row_walk {
     const agg_bit_columns *columns;
     const uint32_t *order; // positions of the range's records, by row
     uint32_t count;        // of them
-    int asks;              // memory is asked for what comes next while a row is counted
+    uint32_t step;         // records that are counted together, while memory is asked for the next; 0: it is not asked
     uint8_t *planes; // all zero, for a row that has none of its own; NULL: its vectors are added to its counts at once
 } row_walk;
 
@@ -87,14 +96,14 @@ static void add_row(const row_walk *walk, uint32_t j, uint32_t first, uint32_t e
 {
     const agg_row_range *range = walk->range;
     const uint8_t *vectors[AGG_PLANES_MOST];
-    uint32_t step = walk->asks ? walk->columns->worth : AGG_PLANES_MOST, n_steps = (end - first) / step + 1;
+    uint32_t step = walk->step > 0 ? walk->step : AGG_PLANES_MOST, n_steps = (end - first) / step + 1;
     uint8_t none = 0, *kept = range->planes != NULL ? &range->kept[j] : &none;
     uint8_t *planes = range->planes != NULL ? range->planes + j * agg_planes_size(range->m) : walk->planes;
     for (uint32_t some = 0, done = 0; first < end; first += some, done++) {
         uint32_t room = AGG_PLANES_MOST - *kept < step ? AGG_PLANES_MOST - *kept : step;
         some = end - first < room ? end - first : room;
         for (uint32_t i = 0; i < some; i++) vectors[i] = walk->vectors + walk->order[first + i] * walk->stride;
-        if (walk->asks) {
+        if (walk->step > 0) {
             ask_records(walk, first + step, some);
             if (j + 1 < range->n_rows) ask_row(range, j + 1, done, n_steps);
         }
@@ -184,9 +193,9 @@ void agg_row_fold_piece(const agg_row_range *range, const agg_row_piece *piece, 
     }
     sort_by_row(ends, order, row_of, range, piece);
     // Of vectors that are longer, or counted more slowly, as many as are counted together would be too many to ask for.
-    int asks = columns->worth * ((range->m + 7) / 8) <= ASK_BYTES && agg_planes_size(range->m) <= OWN_PLANES;
+    uint32_t step = agg_planes_size(range->m) <= OWN_PLANES ? step_of(columns, (range->m + 7) / 8) : 0;
     const row_walk walk = {range, vectors_of(piece), piece->stride, columns,
-                           order, ends[n_rows - 1],  asks,          asks ? planes : NULL};
+                           order, ends[n_rows - 1],  step,          step > 0 ? planes : NULL};
     for (uint32_t j = 0, start = 0; j < n_rows; j++) {
         add_row(&walk, j, start, ends[j]);
         start = ends[j];
@@ -281,15 +290,6 @@ static void add_share(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-// Vectors that are counted together: few enough to ask for as many meanwhile, unless that is not worth it.
-static uint32_t step_of(const agg_bit_columns *columns, size_t stride)
-{
-    uint32_t step = columns->worth;
-    if (step * stride > ASK_BYTES) return NEAR_VECTORS;
-    while (2 * step * stride <= ASK_BYTES / 2 && 2 * step <= NEAR_VECTORS) step *= 2;
-    return step;
-}
-
 // Adds the threads' counts to the row's.
 static void add_threads(uint32_t *counts, const one_row *row, unsigned n_threads)
 {
@@ -301,7 +301,8 @@ shoal_err agg_one_row_fold(uint32_t *counts, uint32_t m, agg_error *error, const
                            uint32_t count, unsigned n_threads)
 {
     const agg_bit_columns *columns = agg_bit_columns_of(agg_cpu_chosen());
-    one_row row = {counts, NULL, m, vectors, stride, count, step_of(columns, stride), columns};
+    uint32_t step = step_of(columns, stride);
+    one_row row = {counts, NULL, m, vectors, stride, count, step > 0 ? step : NEAR_VECTORS, columns};
     n_threads = threads_for(n_threads, stride * count, STREAM_BYTES);
     row.planes = agg_alloc(error, n_threads, agg_planes_size(m));
     if (row.planes != NULL && n_threads > 1) row.counts = agg_alloc(error, n_threads, m * sizeof *row.counts);
