@@ -16,7 +16,7 @@ const CROWD_MS = 400;
 const ROUNDS = process.env.SHOAL_LONG === '1' ? 10 : 1;
 const KILLS = 4;
 const MINIMUM = 7;
-const PATIENCE_MS = 120_000; // a loaded machine is slow, not wrong
+const PATIENCE_MS = 400_000; // the longest pause between two tries to send is 300 s: so far it grows where the machine is slow to start servers
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
