@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds for another machine and runs its tests under qemu's user emulation: aarch64, armv7l (32 bits) or s390x (big-endian). A
-# quarter of an hour for aarch64, all of it but what measures the machine; the others take the core, the formats and the folds.
+# Builds for another machine and runs its tests under qemu's user emulation: aarch64, armv7l (32 bits) or s390x (big-endian). An
+# hour or so for aarch64, all of it but what measures the machine; the others take the core, the formats and the folds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 processor=${1:?test-cross.sh PROCESSOR: aarch64, armv7l or s390x}
