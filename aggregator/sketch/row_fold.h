@@ -3,9 +3,9 @@
 // alone, as those of one-hot encodings. Private to sketch/.
 //
 // Records are grouped by row first (a counting sort of their positions, in pieces that stay in the cache while every row gets enough of them),
-// then each row's group is counted vertically (bit_columns.h), while memory is asked for the next row's. Threads own disjoint rows, so that there is nothing to lock; or they own records
-// and planes, and a row's planes are added to its counts under a lock, once for many records. Sums of integers: the result cannot depend on the
-// threads' number, nor on which is first.
+// then each row's group is counted vertically (bit_columns.h), while memory is asked for the next row's. Threads own disjoint rows, so that
+// there is nothing to lock; or they own records and planes, and a row's planes are added to its counts under a lock, once for many records.
+// Sums of integers: the result cannot depend on the threads' number, nor on which is first.
 #ifndef ROW_FOLD_H
 #define ROW_FOLD_H
 
