@@ -2,6 +2,8 @@
 // Accumulators: sums against their definition, merging, the file and its damage.
 #include "agg_test.h"
 
+#include "agg_file.h"
+
 #include "bytes.h"
 #include "folder.h"
 #include "reader.h"
@@ -230,6 +232,32 @@ static void overflow_is_refused_and_changes_nothing(void **state)
     }
 }
 
+// One thread sums what it writes; of two one writes and one sums: the same file.
+static void saved_by_two_threads(void **state)
+{
+    static const char *const paths[] = {"/tmp/shoal-test-save-1", "/tmp/shoal-test-save-2"};
+    agg_recipe recipe;
+    agg_accumulator acc;
+    agg_error error;
+    agg_bytes files[2];
+    (void)state;
+    sketch_recipe(&recipe, "cms", 2, 1024, 512);
+    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    for (uint64_t i = 0; i < acc.parts[0].n_cells; i++) acc.parts[0].cells.ones[i] = (uint32_t)(i * 2654435761u);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_ok(agg_accumulator_save_by(&acc, &error, paths[i], i + 1));
+        assert_ok(agg_file_read(&files[i], &error, paths[i], (size_t)1 << 24));
+        remove(paths[i]);
+    }
+    assert_true(files[0].len == agg_accumulator_size(&acc) && files[0].len > (size_t)1 << 20);
+    assert_int_equal(files[1].len, files[0].len);
+    assert_memory_equal(files[1].data, files[0].data, files[0].len);
+    free(files[0].data);
+    free(files[1].data);
+    agg_accumulator_release(&acc);
+    agg_recipe_release(&recipe);
+}
+
 static shoal_err add_run(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     shoal_err err = SHOAL_OK;
@@ -311,6 +339,7 @@ int main(void)
                                        cmocka_unit_test(other_recipes_are_refused_by_name),
                                        cmocka_unit_test(other_sketches_under_a_recipes_hash_are_refused),
                                        cmocka_unit_test(overflow_is_refused_and_changes_nothing),
+                                       cmocka_unit_test(saved_by_two_threads),
                                        cmocka_unit_test(golden_files_stay),
                                        cmocka_unit_test(impossible_sketches_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
