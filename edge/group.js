@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports that are stored together: while one call to a store is under way those that come wait, and go in the next. One call and one flush
-// serve as many as came meanwhile; a report that comes alone does not wait. Every report has its own outcome.
+// serve as many as came meanwhile; where reports come one by one they do not wait. Every report has its own outcome.
 //
 // Where each request has a context of its own (workerd), the first of a group carries it: the call is made in its context, which `keep` holds
 // open when its device goes away. Should a carrier be ended all the same, those that it carried are told so after GIVE_UP_MS and their devices
@@ -23,7 +23,8 @@
  */
 
 const GROUP_MAX = 256; // reports of a call
-// A call that follows another goes when nothing joined for a moment, or after a few: what came in while the disk had the thread may still join.
+// A call goes when nothing joined for a moment, or after a few: what came in while the disk had the thread may still join. One that follows
+// a call of a single report goes at once.
 const PAUSE_MS = 1;
 const PAUSES_MAX = 8;
 const GIVE_UP_MS = 15_000; // less than a device waits
@@ -32,6 +33,8 @@ const GIVE_UP_MS = 15_000; // less than a device waits
 export class Group {
   #deps;
   #giveUpMs;
+  /** Reports of the latest call. */
+  #latest = 0;
   /** Calls in their order: the first is under way, the last may be joined. @type {Call[]} */ #line = [];
 
   /** @param {GroupDeps} deps */
@@ -50,7 +53,7 @@ export class Group {
       return await new Promise((resolve, reject) => {
         timer = setTimeout(() => {
           this.#end(call);
-          reject(new Error('no answer'));
+          reject(new Error('late'));
         }, this.#giveUpMs);
         call.records.push(record);
         call.keys.push(key);
@@ -68,7 +71,8 @@ export class Group {
     const turn = new Promise((resolve) => (go = resolve));
     const call = { records: [], keys: [], waiting: [], isOpen: true, go };
     const isFirst = this.#line.push(call) === 1;
-    this.#deps.keep(isFirst ? this.#carry(call) : this.#carryInTurn(call, turn));
+    if (isFirst) go();
+    this.#deps.keep(isFirst && this.#latest < 2 ? this.#carry(call) : this.#carryInTurn(call, turn));
     return call;
   }
 
@@ -89,6 +93,7 @@ export class Group {
     await null; // the report that began it has joined
     call.isOpen = false;
     const { records, keys, waiting } = call;
+    this.#latest = keys.length;
     try {
       const outcomes = await this.#deps.store(joined(records), keys);
       waiting.forEach(({ resolve }, i) => resolve(outcomes[i]));

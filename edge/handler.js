@@ -202,9 +202,9 @@ async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEO
  */
 async function readBody(request, limit, timeoutMs) {
   if (request.body === null) return new Uint8Array(0);
-  const stated = request.headers.get('content-length');
-  if (Number(stated ?? 0) > limit) throw new EdgeError('body-size');
-  if (stated !== null && /^\d+$/.test(stated) && request.arrayBuffer !== undefined) {
+  const stated = request.headers.get('content-length') ?? '';
+  if (Number(stated) > limit) throw new EdgeError('body-size');
+  if (/^\d+$/.test(stated) && request.arrayBuffer) {
     const read = await inTime(request.arrayBuffer(), timeoutMs);
     const body = read instanceof Uint8Array ? read : new Uint8Array(read);
     if (body.length > limit) throw new EdgeError('body-size');
