@@ -94,7 +94,8 @@ static inline void store_row(uint8_t *out, lanes row)
 #endif
 }
 
-// Four words of every block to where they belong: transpositions of 4 x 4. The compiler keeps the words in registers: nothing is stored that would have to be wiped.
+// Four words of every block to where they belong: transpositions of 4 x 4. Words go from registers; what a compiler has no register for, and
+// lays aside on the stack, no program can tell it to wipe.
 static inline void store_words(uint8_t *out, lanes a, lanes b, lanes c, lanes d)
 {
     lanes ab = SHUFFLED(a, b, 0, LANES, 1, LANES + 1), cd = SHUFFLED(c, d, 0, LANES, 1, LANES + 1);
