@@ -5,23 +5,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { test } from 'node:test';
 
+import { LONG_HEADERS, MIB, SLACK, announced, begin, peak } from '../serve/memory_helpers.mjs';
 import { makeFolder, program, run } from '../serve/serve_helpers.mjs';
 import { HOUR, encodeJob, idText, moment, postJob, startPair, thisHour, upload } from './dap_helpers.mjs';
 
-const MIB = 1 << 20;
 const LENGTH = 1 << 16; // buckets: a report has a mebibyte, and so have its state and what comes of it
 const REPORTS = 70; // a job of the leader has 64 of them at most
-const SLACK = 1.2;
 const TASK_ID = '5e'.repeat(32);
-
-/** The kernel's peak of a process, in MiB. @param {number} pid */
-const peak = (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-
-/** The MiB of the last announcement. @param {string} log */
-const announced = (log) => Number([...log.matchAll(/takes up to (\d+) MiB/g)].at(-1)?.[1]);
 
 /** Not more than was said, nor so little that it says nothing. @param {import('node:test').TestContext} t @param {string} who @param {number} took @param {string} log @param {number} [least] share of what was said */
 function check(t, who, took, log, least = 0.5) {
@@ -47,32 +39,15 @@ async function watch(...args) {
   return { log, peak: most };
 }
 
-/** Writes the start of a request, and hardly goes on. @param {import('node:test').TestContext} t @param {string} url @param {(string | Buffer)[]} start */
-function begin(t, url, ...start) {
-  const { port, hostname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  const drip = setInterval(() => socket.write('x'), 2000); // idle connections are ended
-  t.after(() => {
-    clearInterval(drip);
-    socket.destroy();
-  });
-  return new Promise((resolve) => {
-    socket.on('error', resolve);
-    for (const piece of start.slice(0, -1)) socket.write(piece);
-    socket.write(start.at(-1) ?? '', resolve);
-  });
-}
-
 /**
  * Takes connections, and room for all bodies but one.
  * @param {import('node:test').TestContext} t @param {string} base @param {string} resource @param {string} type @param {string} token @param {number} size
  */
 async function press(t, base, resource, type, token, size) {
-  const long = `GET / HTTP/1.1\r\n${Array.from({ length: 60 }, (_, i) => `X-${i}: ${'x'.repeat(1000)}\r\n`).join('')}`;
   const head = `POST ${new URL(base).pathname}/tasks/${idText(TASK_ID)}/${resource} HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
     `Content-Type: application/ppm-dap;message=${type}\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${size}\r\n\r\n`;
   await Promise.all(Array.from({ length: 7 }, () => begin(t, base, head, Buffer.alloc(size - 4096))));
-  for (let i = 0; i < 900; i += 100) await Promise.all(Array.from({ length: 100 }, () => begin(t, base, long)));
+  for (let i = 0; i < 900; i += 100) await Promise.all(Array.from({ length: 100 }, () => begin(t, base, LONG_HEADERS)));
 }
 
 test('two servers, uploads and collections take no more memory than they said', { timeout: 300_000 }, async (t) => {

@@ -8,17 +8,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { LONG_HEADERS, MIB, SLACK, announced, begin, peak } from './memory_helpers.mjs';
 import { cmsRecipe, configure, get, makeFolder, post, program, resultOf, run, secret, simulate } from './serve_helpers.mjs';
 
-const MIB = 1 << 20;
 const WORDS = 8_000;
-const SLACK = 1.2;
-
-/** The kernel's peak of a process, in MiB. @param {number} pid */
-const peak = (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-
-/** The MiB of the last announcement. @param {string} log */
-const announced = (log) => Number([...log.matchAll(/takes up to (\d+) MiB/g)].at(-1)?.[1]);
+const START_MS = 60_000;
 
 /** Starts the server. @param {import('node:test').TestContext} t @param {string} config @param {string[]} options */
 async function serve(t, config, ...options) {
@@ -26,12 +20,18 @@ async function serve(t, config, ...options) {
   let log = '';
   t.after(() => child.kill('SIGKILL'));
   const url = await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no server within ${START_MS} ms: ${log}`)), START_MS);
     child.stderr.setEncoding('utf8').on('data', (text) => {
       log += text;
       const found = /listening on (http:\S+)\//.exec(log);
-      if (found) resolve(found[1]);
+      if (!found) return;
+      clearTimeout(timer);
+      resolve(found[1]);
     });
-    child.once('exit', () => reject(new Error(`the server ended: ${log}`)));
+    child.once('exit', () => {
+      clearTimeout(timer);
+      reject(new Error(`the server ended: ${log}`));
+    });
   });
   const end = async () => {
     child.kill('SIGTERM');
@@ -40,23 +40,6 @@ async function serve(t, config, ...options) {
   return { url: String(url), log: () => log, peak: () => peak(/** @type {number} */ (child.pid)), end };
 }
 
-/** Writes the start of a request, and hardly goes on. @param {import('node:test').TestContext} t @param {string} url @param {(string | Buffer)[]} start */
-function begin(t, url, ...start) {
-  const { port, hostname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  const drip = setInterval(() => socket.write('x'), 2000); // idle connections are ended
-  t.after(() => {
-    clearInterval(drip);
-    socket.destroy();
-  });
-  return new Promise((resolve) => {
-    socket.on('error', resolve);
-    for (const piece of start.slice(0, -1)) socket.write(piece);
-    socket.write(start.at(-1) ?? '', resolve);
-  });
-}
-
-const LONG_HEADERS = `GET / HTTP/1.1\r\n${Array.from({ length: 60 }, (_, i) => `X-${i}: ${'x'.repeat(1000)}\r\n`).join('')}`;
 const BODY = `POST /v1/batches HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${secret}\r\n` +
   `Content-Type: application/octet-stream\r\nContent-Length: ${4 * MIB}\r\n\r\n`;
 
@@ -96,7 +79,7 @@ test('a server takes no more memory than it said, whatever comes at once', async
   const [said, took] = [announced(server.log()), server.peak()];
   t.diagnostic(`serve: ${took.toFixed(0)} MiB of ${said} MiB`);
   assert.ok(took <= SLACK * said, `${took} MiB of ${said}`);
-  assert.ok(said <= 2 * took, `${said} MiB are said and ${took} taken`);
+  assert.ok(said <= 2.5 * took, `${said} MiB are said and ${took} taken`); // not all of it can be at its most at once
 });
 
 test('with --memory it holds less at once, or does not start', async (t) => {
