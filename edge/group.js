@@ -2,9 +2,9 @@
 // Reports that are stored together: while one call to a store is under way those that come wait, and go in the next. One call and one flush
 // serve as many as came meanwhile; where reports come one by one they do not wait. Every report has its own outcome.
 //
-// Where each request has a context of its own (workerd), the first of a group carries it: the call is made in its context, which `keep` holds
-// open when its device goes away. Should a carrier be ended all the same, those that it carried are told so after GIVE_UP_MS and their devices
-// try again, under the same idempotency key; nobody waits for it any longer.
+// All that share a group must share a context: workerd does not let a request be answered from another's, so that there the group is the Durable
+// Object's. Should a call never end, those whose reports it has are told so after GIVE_UP_MS and their devices try again, under the same
+// idempotency key; nobody waits for it any longer.
 
 /** @typedef {import('./handler.js').Outcome} Outcome */
 
@@ -18,7 +18,6 @@
  *
  * @typedef {object} GroupDeps
  * @property {(records: Uint8Array, keys: string[]) => Promise<Outcome[]>} store  records one behind the other; durable when it resolves
- * @property {(promise: Promise<unknown>) => void} keep  has the host wait for it, whatever happens to the request
  * @property {number} [giveUpMs]
  */
 
@@ -60,7 +59,7 @@ export class Group {
         call.waiting.push({ resolve, reject });
       });
     } finally {
-      clearTimeout(timer); // here, where it belongs to this request
+      clearTimeout(timer);
     }
   }
 
@@ -72,13 +71,13 @@ export class Group {
     const call = { records: [], keys: [], waiting: [], isOpen: true, go };
     const isFirst = this.#line.push(call) === 1;
     if (isFirst) go();
-    this.#deps.keep(isFirst && this.#latest < 2 ? this.#carry(call) : this.#carryInTurn(call, turn));
+    void (isFirst && this.#latest < 2 ? this.#carry(call) : this.#carryInTurn(call, turn));
     return call;
   }
 
   /** @param {Call} call @param {Promise<void>} turn */
   async #carryInTurn(call, turn) {
-    const timer = setTimeout(call.go, this.#giveUpMs / 2); // the one before may have been ended
+    const timer = setTimeout(call.go, this.#giveUpMs / 2); // the one before may never end
     await turn;
     clearTimeout(timer);
     for (let had = 0, pauses = 0; call.keys.length > had && pauses < PAUSES_MAX; pauses++) {

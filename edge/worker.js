@@ -6,7 +6,7 @@
 // Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR, BATCH_SECRET, and optionally
 // ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS.
 
-import { DurableObject, waitUntil } from 'cloudflare:workers';
+import { DurableObject } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
 import wasm from 'shoal-client/shoal-all.wasm';
 import dapWasm from 'shoal-client/shoal-dap.wasm';
@@ -79,11 +79,10 @@ export default {
 function collection(recipe, env) {
   const object = env.COLLECTIONS.idFromName(recipe.hash);
   const stub = () => env.COLLECTIONS.get(object); // belongs to the request in which it is made
-  const group = new Group({ store: (records, keys) => stub().accept(recipe.hash, records, keys), keep: waitUntil });
   return {
     recipe,
     /** @param {Uint8Array} record @param {string} key */
-    accept: (record, key) => group.accept(record, key),
+    accept: (record, key) => stub().accept(recipe.hash, record, key),
     stats: () => stub().stats(recipe.hash),
     retryQuarantined: () => stub().retryQuarantined(recipe.hash),
   };
@@ -107,6 +106,8 @@ export class ShoalCollection extends DurableObject {
   #store;
   /** @type {Collector | null} */ #collector = null;
   /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting = [];
+  /** Here, where all requests have one context: a request of its own may not be answered from another's. */
+  #group = new Group({ store: (records, keys) => this.#acceptGroup(records, keys) });
 
   /** @param {import('cloudflare:workers').DurableObjectState} ctx @param {Env} env */
   constructor(ctx, env) {
@@ -157,13 +158,19 @@ export class ShoalCollection extends DurableObject {
   }
 
   /**
-   * Reports that came together, within one transaction and flushed once. Durable when it resolves.
+   * Durable when it resolves.
    * @param {string} hash
-   * @param {Uint8Array} records  one behind the other
-   * @param {string[]} keys
+   * @param {Uint8Array} record
+   * @param {string} key
    */
-  async accept(hash, records, keys) {
-    const outcomes = await (await this.#started(hash)).accept(records, keys);
+  async accept(hash, record, key) {
+    await this.#started(hash);
+    return this.#group.accept(record, key);
+  }
+
+  /** Reports that came together, within one transaction and flushed once. @param {Uint8Array} records @param {string[]} keys */
+  async #acceptGroup(records, keys) {
+    const outcomes = await /** @type {Collector} */ (this.#collector).accept(records, keys);
     await this.#arm();
     await this.ctx.storage.sync();
     return outcomes;

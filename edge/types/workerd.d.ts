@@ -17,7 +17,6 @@ declare module 'cloudflare:workers' {
     constructor(ctx: DurableObjectState, env: unknown);
     protected readonly ctx: DurableObjectState;
   }
-  export function waitUntil(promise: Promise<unknown>): void;
   export interface DurableObjectNamespace<T> {
     idFromName(name: string): object;
     get(id: object): T;
