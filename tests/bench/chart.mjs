@@ -8,6 +8,7 @@
  */
 
 const WIDTH = 320;
+const NOTE_CHARACTER = 6; // of its width, about
 const HEIGHT = 240;
 const [LEFT, RIGHT, TOP, BOTTOM] = [56, 12, 30, 40];
 const COLOURS = ['#1f5fa8', '#c2571a', '#2f7d4f', '#7a4a9e'];
@@ -24,11 +25,11 @@ const short = (x) => {
   return String(Number(x.toPrecision(2)));
 };
 
-/** From values to pixels, and where to write numbers: 1, 2 and 5 times powers of ten, or powers alone. @param {number[]} values @param {number} from @param {number} to */
+/** From values to pixels, and where to write numbers: 1, 2 and 5 times powers of ten, or powers alone; more where there is little between. @param {number[]} values @param {number} from @param {number} to */
 function axis(values, from, to) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const [a, b] = [Math.log(low / 1.1), Math.log(high * 1.1)];
-  const steps = high / low > 300 ? [1] : [1, 2, 5];
+  const steps = high / low > 300 ? [1] : high / low > 3 ? [1, 2, 5] : [1, 1.2, 1.5, 1.8, 2, 3, 5, 7];
   const ticks = [];
   for (let power = Math.floor(Math.log10(low)) - 1; power <= Math.log10(high) + 1; power++) {
     for (const step of steps) {
@@ -70,15 +71,29 @@ function drawn({ title, x, y, lines }, left, top) {
   return out.join('\n');
 }
 
+/** Lines of at most so many characters, cut between words. @param {string} text @param {number} most */
+function folded(text, most) {
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < most) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** @param {Panel[]} panels @param {string} note below all @returns {string} */
 export function chart(panels, note) {
   const columns = Math.min(3, panels.length);
-  const [width, height] = [columns * WIDTH, Math.ceil(panels.length / columns) * HEIGHT + 20];
+  const lines = folded(note, (columns * WIDTH) / NOTE_CHARACTER);
+  const panelsEnd = Math.ceil(panels.length / columns) * HEIGHT;
+  const [width, height] = [columns * WIDTH, panelsEnd + 6 + 14 * lines.length];
   const body = panels.map((panel, i) => drawn(panel, (i % columns) * WIDTH, Math.floor(i / columns) * HEIGHT));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">
 <rect width="${width}" height="${height}" fill="#fff"/>
 ${body.join('\n')}
-<text x="8" y="${height - 6}" fill="#555">${escape(note)}</text>
+${lines.map((line, i) => `<text x="8" y="${panelsEnd + 14 * (i + 1)}" fill="#555">${escape(line)}</text>`).join('\n')}
 </svg>
 `;
 }
