@@ -154,11 +154,11 @@ export function configure(folder, recipes, changes = {}) {
 
 /**
  * Starts the program and waits until it listens.
- * @param {import('node:test').TestContext} t @param {string} config
+ * @param {import('node:test').TestContext} t @param {string} config @param {string[]} options
  */
-export async function serve(t, config) {
-  const child = spawn(program, ['serve', '--config', config], { stdio: ['ignore', 'inherit', 'pipe'] });
-  const exit = once(child, 'exit');
+export async function serve(t, config, ...options) {
+  const child = spawn(program, ['serve', '--config', config, ...options], { stdio: ['ignore', 'inherit', 'pipe'] });
+  const exit = once(child, 'close'); // when all that it wrote has been read, too
   let log = '';
   t.after(() => child.kill('SIGKILL'));
   const url = await new Promise((resolve, reject) => {
@@ -178,6 +178,7 @@ export async function serve(t, config) {
   });
   const server = {
     url: String(url),
+    pid: /** @type {number} */ (child.pid),
     log: () => log,
     /** @param {NodeJS.Signals} signal */
     async end(signal) {

@@ -2,43 +2,14 @@
 // What `shoal serve` says that it takes of memory, against the kernel's peak of it: every connection that it allows, each with all the headers and
 // as much of a body as it takes; the largest bodies, as many as are let in; folds, results and pages meanwhile.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { LONG_HEADERS, MIB, SLACK, announced, begin, peak } from './memory_helpers.mjs';
-import { cmsRecipe, configure, get, makeFolder, post, program, resultOf, run, secret, simulate } from './serve_helpers.mjs';
+import { cmsRecipe, configure, get, makeFolder, post, resultOf, run, secret, serve, simulate } from './serve_helpers.mjs';
 
 const WORDS = 8_000;
-const START_MS = 60_000;
-
-/** Starts the server. @param {import('node:test').TestContext} t @param {string} config @param {string[]} options */
-async function serve(t, config, ...options) {
-  const child = spawn(program, ['serve', '--config', config, ...options], { stdio: ['ignore', 'inherit', 'pipe'] });
-  let log = '';
-  t.after(() => child.kill('SIGKILL'));
-  const url = await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no server within ${START_MS} ms: ${log}`)), START_MS);
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      log += text;
-      const found = /listening on (http:\S+)\//.exec(log);
-      if (!found) return;
-      clearTimeout(timer);
-      resolve(found[1]);
-    });
-    child.once('exit', () => {
-      clearTimeout(timer);
-      reject(new Error(`the server ended: ${log}`));
-    });
-  });
-  const end = async () => {
-    child.kill('SIGTERM');
-    await once(child, 'close');
-  };
-  return { url: String(url), log: () => log, peak: () => peak(/** @type {number} */ (child.pid)), end };
-}
 
 const BODY = `POST /v1/batches HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${secret}\r\n` +
   `Content-Type: application/octet-stream\r\nContent-Length: ${4 * MIB}\r\n\r\n`;
@@ -76,7 +47,7 @@ test('a server takes no more memory than it said, whatever comes at once', async
   const server = await serve(t, config);
   const statuses = await press(t, server.url, batches, { bodies: 7, connections: 900 }); // there is room for one body more
   assert.ok(statuses.includes(200) && statuses.includes(201), String(statuses));
-  const [said, took] = [announced(server.log()), server.peak()];
+  const [said, took] = [announced(server.log()), peak(server.pid)];
   t.diagnostic(`serve: ${took.toFixed(0)} MiB of ${said} MiB`);
   assert.ok(took <= SLACK * said, `${took} MiB of ${said}`);
   assert.ok(said <= 2.5 * took, `${said} MiB are said and ${took} taken`); // not all of it can be at its most at once
@@ -91,10 +62,10 @@ test('with --memory it holds less at once, or does not start', async (t) => {
   assert.ok(announced(server.log()) <= limit, server.log());
   await press(t, server.url, simulate(join(folder, 'recipe-0.json'), 'word1\t5\nword2\t3\n', 90_000, 30_000),
     { bodies: 2, connections: 100 });
-  const took = server.peak();
+  const took = peak(server.pid);
   t.diagnostic(`serve --memory: ${took.toFixed(0)} MiB of ${limit} MiB`);
   assert.ok(took <= SLACK * limit, `${took} MiB of ${limit}`);
-  await server.end();
+  await server.end('SIGTERM');
   const refused = check('--memory', '20M');
   assert.equal(refused.status, 1);
   assert.match(refused.stderr, /takes up to \d+ MiB of memory; --memory allows 20/);
@@ -115,12 +86,12 @@ test('records that are kept grow: what is taken is said anew, or they wait', asy
   const limit = announced(run('serve', '--config', config, '--check').stderr);
   const short = await serve(t, config, '--memory', `${limit}M`);
   for (const batch of batches) assert.equal((await post(short.url, batch)).status, 201);
-  await short.end(); // with a last fold
-  assert.match(short.log(), /fold of both: its records take more than --memory has room for; batches wait on the disk/);
+  await assert.rejects(short.end('SIGTERM'), // with a last fold
+    /ended with 1: [^]*fold of both: its records take more than --memory has room for; batches wait on the disk/);
   const server = await serve(t, configure(folder, [recipe], { period: 'all', store: 'another' }));
   const said = announced(server.log());
   for (const batch of batches) assert.equal((await post(server.url, batch)).status, 201);
-  await server.end();
+  await server.end('SIGTERM');
   assert.ok(announced(server.log()) > said, server.log());
 });
 
