@@ -80,17 +80,24 @@ static shoal_err come_together(reading *r)
 typedef struct queue {
     reading *r;
     uint32_t n, next;
+    uint32_t most; // that are taken at once
     shoal_err err;
     agg_error error;
 } queue;
 
-// Returns: the next, or UINT32_MAX where there is none, or no use in one.
-static uint32_t take_next(queue *q)
+// Takes the next, several at once as long as there are many: fewer and fewer, so that the threads end together.
+//   *first, *end: what was taken
+// Returns: 0 where there is none, or no use in one.
+static int take_next(uint32_t *first, uint32_t *end, queue *q)
 {
     agg_lock_take(&q->r->guard);
-    uint32_t i = q->err == SHOAL_OK && q->next < q->n ? q->next++ : UINT32_MAX;
+    uint32_t left = q->err == SHOAL_OK ? q->n - q->next : 0, some = left / 2 / q->r->n_threads;
+    if (some > q->most) some = q->most;
+    *first = q->next;
+    q->next += some > 1 ? some : left > 0 ? 1 : 0;
+    *end = q->next;
     agg_lock_leave(&q->r->guard);
-    return i;
+    return *first < *end;
 }
 
 // Makes it the last that was taken.
@@ -201,16 +208,17 @@ static void share_part(void *context, unsigned part, unsigned n_parts)
     batch_group *group = context;
     const agg_read_window *w = &group->queue.r->window;
     (void)n_parts;
-    for (uint32_t i; (i = take_next(&group->queue)) != UINT32_MAX;) {
-        opened *o = &group->batches[i];
-        const agg_run run = {o->batch.id, o->bytes + SHOAL_BATCH_HEADER, o->batch.count};
-        size_t first = (size_t)(o->bytes - w->bytes);
-        open_batch(o, group->recipe);
-        if (o->err != SHOAL_OK)
-            stop_queue(&group->queue);
-        else if (give_share(&group->queue, part, &run) != SHOAL_OK)
-            return;
-        agg_mapped_file_drop(&w->mapped, first, first + (size_t)o->batch.size);
+    for (uint32_t first, end; take_next(&first, &end, &group->queue);) {
+        const opened *last = &group->batches[end - 1];
+        for (opened *o = &group->batches[first]; o <= last; o++) {
+            const agg_run run = {o->batch.id, o->bytes + SHOAL_BATCH_HEADER, o->batch.count};
+            open_batch(o, group->recipe);
+            if (o->err != SHOAL_OK) stop_queue(&group->queue);
+            if (o->err != SHOAL_OK || give_share(&group->queue, part, &run) != SHOAL_OK) return;
+        }
+        // Dropping interrupts the other threads: seldom, then.
+        agg_mapped_file_drop(&w->mapped, (size_t)(group->batches[first].bytes - w->bytes),
+                             (size_t)(last->bytes - w->bytes) + (size_t)last->batch.size);
     }
 }
 
@@ -244,6 +252,7 @@ static shoal_err take_batches(reading *r)
         return give_batches(r, group.batches, group.n, 0);
     }
     group.queue.n = group.n;
+    group.queue.most = (uint32_t)(share_bytes(r->n_threads) / group.batches[0].batch.size);
     shoal_err err = run_queue(&group.queue, r->n_threads, share_part, &group);
     if (err == SHOAL_OK) err = give_batches(r, group.batches, group.queue.n, 1);
     return err == SHOAL_OK ? come_together(r) : err;
@@ -444,7 +453,7 @@ static void read_next(void *context, unsigned part, unsigned n_parts)
 {
     line_shares *shares = context;
     (void)n_parts;
-    for (uint32_t i; (i = take_next(&shares->queue)) != UINT32_MAX;) {
+    for (uint32_t i, end; take_next(&i, &end, &shares->queue);) {
         read_share(shares, &shares->at[i], records_of(shares, part));
         const agg_run run = {NULL, shares->at[i].records, shares->at[i].count};
         if (run.count > 0 && give_share(&shares->queue, part, &run) != SHOAL_OK) return;
@@ -512,7 +521,7 @@ static shoal_err take_shares(reading *r, record_run *rest, line_shares *shares)
     }
     size_t line = rest->frame.size + 1;
     cut_span(shares, &r->window, r->n_threads, r->span < SIZE_MAX / line ? r->span * line : SIZE_MAX);
-    shares->queue = (queue){.r = r, .n = shares->n};
+    shares->queue = (queue){.r = r, .n = shares->n, .most = 1};
     shoal_err err = run_queue(&shares->queue, r->n_threads, read_next, shares);
     if (err == SHOAL_OK) err = give_shares(r, rest, shares);
     return err == SHOAL_OK ? come_together(r) : err;
