@@ -103,6 +103,18 @@ void agg_file_expect(agg_file *file, uint64_t size)
 #endif
 }
 
+void agg_file_begin_sync(FILE *stream, uint64_t first, uint64_t len)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    if ((uint64_t)(off_t)(first + len) != first + len) return;
+    (void)sync_file_range(fileno(stream), (off_t)first, (off_t)len, SYNC_FILE_RANGE_WRITE); // refused: no sooner
+#else
+    (void)stream;
+    (void)first;
+    (void)len;
+#endif
+}
+
 // Makes the new name itself durable. Where folders cannot be opened (WASI) the host's file system decides.
 static void sync_folder(const char *path)
 {

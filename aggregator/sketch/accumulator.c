@@ -178,24 +178,34 @@ shoal_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_
 typedef struct summed {
     FILE *stream; // NULL: they are summed only
     shoal_checksum sum;
-    int is_apart; // another sums them
+    int is_apart;            // another sums them
+    uint64_t written, begun; // bytes of the stream; those that are on their way to the disk
 } summed;
+
+#define BEGIN_BYTES ((uint64_t)8 << 20) // written between two calls for the disk to begin
 
 static int put(summed *out, const uint8_t *bytes, size_t len)
 {
     if (!out->is_apart) shoal_checksum_update(&out->sum, bytes, len);
-    return out->stream == NULL || fwrite(bytes, 1, len, out->stream) == len;
+    if (out->stream == NULL) return 1;
+    if (fwrite(bytes, 1, len, out->stream) != len) return 0;
+    out->written += len;
+    if (out->written - out->begun < BEGIN_BYTES) return 1;
+    agg_file_begin_sync(out->stream, out->begun, out->written - out->begun);
+    out->begun = out->written;
+    return 1;
 }
 
-#define CHUNK 16384u // numbers converted at once
-#define NEAR 65536u  // numbers that are summed, then written while they are near: the kernel is faster at many
+#define CHUNK 16384u            // numbers converted at once
+#define NEAR 65536u             // numbers that are summed, then written while they are near
+#define FAR ((uint64_t)1 << 20) // numbers that are written only: the kernel is faster at many
 
 static int put_numbers(summed *out, const uint32_t *numbers, uint64_t n)
 {
     static const uint32_t one = 1;
     uint8_t bytes[4 * CHUNK];
     int is_little_endian = load32_le((const uint8_t *)&one) == one; // then they lie in memory as they do in a file
-    uint64_t most = is_little_endian ? NEAR : CHUNK;
+    uint64_t most = !is_little_endian ? CHUNK : out->is_apart ? FAR : NEAR;
     for (uint64_t first = 0; first < n; first += most) {
         size_t some = (size_t)(n - first < most ? n - first : most);
         for (size_t i = 0; i < some && !is_little_endian; i++) store32_le(bytes + 4 * i, numbers[first + i]);
