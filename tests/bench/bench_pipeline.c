@@ -5,11 +5,15 @@
 // Time on the core of two threads is that of the slower one wherever they share something, and this one's where they do not: what the two would take
 // on a machine that has two cores to spare. For that the benchmark stands between the aggregator and agg_parallel (the linker's --wrap), times
 // every part, and counts how much longer the longest took than this thread's own.
+//
+// What the machine itself lets two cores do of this is the row of two processes, which share nothing but the file: each takes as long as one thread
+// alone where two cores are twice one.
 #include <cjson/cJSON.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agg_file.h"
@@ -28,6 +32,9 @@
 #define DRAWN ((uint32_t)1 << 20) // records of a file
 #define NAIVE_RECORDS 20000u
 #define PATH 128
+#define WRITE_BYTES                                                                                                    \
+    ((size_t)1                                                                                                         \
+     << 20) // of a file, at once: the kernel keeps what comes in small pieces in small pieces, and maps it slowly
 
 // ---- time of the slower thread ----
 
@@ -74,6 +81,7 @@ typedef struct pipeline {
     agg_lock guard; // of ids
     agg_folder fold;
     const uint8_t *records;
+    uint32_t *naive_counts; // made once: memory that comes and goes would be the pipeline's to bring in anew
 } pipeline;
 
 static void note_batch(pipeline *p, agg_error *error, const agg_run *run)
@@ -153,7 +161,7 @@ static void naive_lines(void *context)
     char *line = NULL, two[3] = "";
     size_t cap = 0;
     uint8_t bits[COLUMNS / 8];
-    uint32_t *counts = bench_alloc((size_t)p->recipe.recipe.parts[0].k * COLUMNS, sizeof *counts);
+    uint32_t *counts = p->naive_counts;
     FILE *stream = fopen(p->input, "r");
     if (stream == NULL) bench_die("cannot read the file");
     for (uint32_t i = 0; i < NAIVE_RECORDS && getline(&line, &cap, stream) > 0; i++) {
@@ -171,14 +179,13 @@ static void naive_lines(void *context)
     bench_keep(counts[0]);
     fclose(stream);
     free(line);
-    free(counts);
 }
 
 static void naive_batches(void *context)
 {
     pipeline *p = context;
     uint8_t row[4], bits[COLUMNS / 8];
-    uint32_t *counts = bench_alloc((size_t)p->recipe.recipe.parts[0].k * COLUMNS, sizeof *counts);
+    uint32_t *counts = p->naive_counts;
     FILE *stream = fopen(p->input, "rb");
     for (uint32_t i = 0; i < NAIVE_RECORDS; i++) {
         long skip = i % BATCH > 0 ? 0 : i > 0 ? SHOAL_BATCH_TRAILER + SHOAL_BATCH_HEADER : SHOAL_BATCH_HEADER;
@@ -189,7 +196,6 @@ static void naive_batches(void *context)
     }
     bench_keep(counts[0]);
     fclose(stream);
-    free(counts);
 }
 
 static void read_file(void *context)
@@ -237,13 +243,99 @@ static void write_batches(const pipeline *p, FILE *stream)
     free(batch);
 }
 
+// ---- two processes ----
+
+// Another process, which does the same once whenever it is told to.
+typedef struct twin {
+    pipeline *p;
+    pid_t id;
+    int to, from; // pipes
+} twin;
+
+static void obey(const pipeline *p, int from, int to)
+{
+    pipeline own = *p;
+    char word = 0;
+    snprintf(own.output, sizeof own.output, "%.100s/twin", p->folder);
+    while (read(from, &word, 1) == 1) {
+        real(&own);
+        if (write(to, &word, 1) != 1) break;
+    }
+    _exit(0);
+}
+
+static void start_twin(twin *t, pipeline *p)
+{
+    int there[2], back[2];
+    if (pipe(there) != 0 || pipe(back) != 0) bench_die("no pipe");
+    *t = (twin){p, fork(), there[1], back[0]};
+    if (t->id < 0) bench_die("no process");
+    if (t->id == 0) {
+        close(there[1]);
+        close(back[0]);
+        obey(p, there[0], back[1]);
+    }
+    close(there[0]);
+    close(back[1]);
+}
+
+static void end_twin(twin *t)
+{
+    int status = 0;
+    close(t->to);
+    close(t->from);
+    if (waitpid(t->id, &status, 0) != t->id || status != 0) bench_die("the other process failed");
+}
+
+static void beside_twin(void *context)
+{
+    twin *t = context;
+    char word = 0;
+    if (write(t->to, &word, 1) != 1) bench_die("the other process is gone");
+    real(t->p);
+    if (read(t->from, &word, 1) != 1) bench_die("the other process failed");
+}
+
+static void naive_of_twin(void *context)
+{
+    naive_batches(((const twin *)context)->p);
+}
+
+static void read_of_twin(void *context)
+{
+    read_file(((const twin *)context)->p);
+}
+
+static void run_twins(pipeline *p)
+{
+    char name[96];
+    twin other;
+    snprintf(name, sizeof name, "batches to accumulator on disk, k=%u, %u Mi records, beside another process",
+             p->recipe.recipe.parts[0].k, p->passes * (DRAWN >> 20));
+    p->n_threads = 1;
+    start_twin(&other, p);
+    bench_run(&(bench_step){name,
+                            "record",
+                            "fread a field, a bit at a time, scalar, unchecked",
+                            0,
+                            0,
+                            {beside_twin, (uint64_t)p->passes * DRAWN},
+                            {naive_of_twin, NAIVE_RECORDS},
+                            {read_of_twin, DRAWN},
+                            &other});
+    end_twin(&other);
+}
+
 static void run(pipeline *p, int is_ndjson, double aim_ns)
 {
     char name[96];
     unsigned millions = p->passes * (DRAWN >> 20);
+    char *buffer = bench_alloc(WRITE_BYTES, 1);
     FILE *stream = fopen(p->input, "wb");
+    if (stream == NULL || setvbuf(stream, buffer, _IOFBF, WRITE_BYTES) != 0) bench_die("cannot write the file");
     is_ndjson ? write_lines(p, stream) : write_batches(p, stream);
     if (fclose(stream) != 0) bench_die("cannot write the file");
+    free(buffer);
     for (p->n_threads = 1; p->n_threads <= 2; p->n_threads++) {
         snprintf(name, sizeof name, "%s to accumulator on disk, k=%u, %u Mi records%s",
                  is_ndjson ? "NDJSON" : "batches", p->recipe.recipe.parts[0].k, millions,
@@ -259,6 +351,7 @@ static void run(pipeline *p, int is_ndjson, double aim_ns)
                                 {read_file, DRAWN},
                                 p});
     }
+    if (!is_ndjson) run_twins(p);
     unlink(p->input);
 }
 
@@ -278,11 +371,13 @@ void bench_pipeline(void)
         uint8_t *records = bench_alloc(DRAWN, p->recipe.recipe.record_size);
         bench_records(records, &p->recipe, DRAWN);
         p->records = records;
+        p->naive_counts = bench_alloc((size_t)k[i] * COLUMNS, sizeof *p->naive_counts);
         p->passes = passes_of_lines[i];
         run(p, 1, 1e9 / 3e6);
         p->passes = passes_of_batches[i];
         run(p, 0, 1e9 / 8e6);
         free(records);
+        free(p->naive_counts);
         agg_recipe_release(&p->recipe);
     }
     rmdir(p->folder);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The edge: a report of a CMS record of 1024 bits from its bytes to a record, through the handler, and as requests to a server of one process
 // (Node; workerd) that keeps it durably and forwards batches. Prints JSON lines like shoal_bench. Naive: JSON.parse, a check a field and digits
-// by parseInt in JavaScript, with the platform's Request and Response; of a server, the ceiling: one that reads the body and answers 202.
+// by parseInt in JavaScript, with the platform's Request and Response; of a server, the ceiling: one that reads the body and answers 202. On workerd
+// there is a second ceiling: a worker that checks nothing, and whose Durable Object stores what came meanwhile in one transaction and flushes it.
 // Servers and the generator of load share the machine, in turns of a second and a half, so that requests/s are those of all cores together.
 //
 //   node edge.mjs                          the benchmark
@@ -37,6 +38,52 @@ const tests = (/** @type {string} */ name) => import(new URL(`../../edge/test/${
 /** @type {readonly Runtime[]} */
 const RUNTIMES = ['node', 'workerd'];
 
+/** @typedef {'answers' | 'stores'} Ceiling */
+/** @type {{[runtime in Runtime]: readonly Ceiling[]}} */
+const CEILINGS = { node: ['answers'], workerd: ['answers', 'stores'] };
+const CEILING_TEXT = { answers: 'the ceiling: a server that answers 202', stores: 'the ceiling: a Durable Object that stores, unchecked' };
+// As an edge's run_worker.mjs wants them.
+const CEILING_WORKERS = {
+  answers: `export class ShoalCollection {}
+    const headers = { 'Content-Type': 'application/json' };
+    export default { async fetch(request) { await request.arrayBuffer(); return new Response('{"status":"accepted"}', { status: 202, headers }); } };`,
+  stores: `import { DurableObject } from 'cloudflare:workers';
+    export class ShoalCollection extends DurableObject {
+      #waiting = [];
+      #isBusy = false;
+      constructor(ctx, env) {
+        super(ctx, env);
+        ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS reports (key TEXT PRIMARY KEY, record BLOB)');
+      }
+      accept(record, key) {
+        return new Promise((resolve) => {
+          this.#waiting.push([key, record, resolve]);
+          if (!this.#isBusy) void this.#store();
+        });
+      }
+      async #store() {
+        this.#isBusy = true;
+        await null;
+        for (let all; (all = this.#waiting.splice(0)).length > 0; ) {
+          this.ctx.storage.transactionSync(() => {
+            for (const [key, record] of all) this.ctx.storage.sql.exec('INSERT OR IGNORE INTO reports VALUES (?, ?)', key, record);
+          });
+          await this.ctx.storage.sync();
+          for (const [, , resolve] of all) resolve('accepted');
+        }
+        this.#isBusy = false;
+      }
+    }
+    const headers = { 'Content-Type': 'application/json' };
+    export default {
+      async fetch(request, { COLLECTIONS }) {
+        const record = new Uint8Array(await request.arrayBuffer()).slice(0, 132);
+        await COLLECTIONS.get(COLLECTIONS.idFromName('one')).accept(record, request.headers.get('Idempotency-Key'));
+        return new Response('{"status":"accepted"}', { status: 202, headers });
+      },
+    };`,
+};
+
 const [mode, ...args] = process.argv.slice(2);
 if (mode === 'load') await generate(Number(args[0]), Number(args[1]), Number(args[2]));
 else if (mode === 'ceiling') serveNothing(Number(args[0]));
@@ -56,12 +103,18 @@ async function makeReports() {
 async function servers(runtimes) {
   const { recipe, bodies } = await makeReports();
   for (const runtime of runtimes) {
-    process.stdout.write(`${runtime.padEnd(8)} connections   requests/s   only 202   to only 202   median ms   only 202\n`);
+    const names = CEILINGS[runtime];
+    const cells = (/** @type {string[]} */ list) => list.map((text) => text.padStart(13)).join('');
+    const titles = ['connections', 'requests/s', 'median ms', ...names.flatMap((name) => [`only ${name}`, 'to that', 'median ms'])];
+    process.stdout.write(runtime.padEnd(8) + cells(titles) + '\n');
     for (const connections of [1, 8, 32, CONNECTIONS]) {
-      const { real, ceiling } = await loadBoth(runtime, recipe, bodies, connections);
-      const shown = [real.rate, ceiling.rate, real.rate / ceiling.rate, real.ms, ceiling.ms].map((figure, i) => figure.toFixed(i < 2 ? 0 : 2));
-      const [rate, only, ratio, ms, onlyMs] = shown;
-      process.stdout.write(`${String(connections).padStart(20)}${rate.padStart(13)}${only.padStart(11)}${ratio.padStart(14)}${ms.padStart(12)}${onlyMs.padStart(11)}\n`);
+      const { real, ceilings } = await loadAll(runtime, recipe, bodies, connections);
+      const mine = middleOf(real);
+      const theirs = names.flatMap((name) => {
+        const { rate, ms } = middleOf(ceilings[name]);
+        return [rate.toFixed(0), (mine.rate / rate).toFixed(2), ms.toFixed(2)];
+      });
+      process.stdout.write(' '.repeat(8) + cells([String(connections), mine.rate.toFixed(0), mine.ms.toFixed(2), ...theirs]) + '\n');
     }
   }
 }
@@ -165,23 +218,32 @@ async function compare(name, { real, naive, read, what }) {
 
 /** @typedef {{rate: number, ms: number}} Load  requests a second, and the median time of one */
 
-/**
- * @param {Runtime} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} read_ns
- */
-async function compareServers(runtime, recipe, bodies, read_ns) {
-  const { rates } = await loadBoth(runtime, recipe, bodies, CONNECTIONS);
-  const real = middle(rates.real.map(({ rate }) => 1e9 / rate));
-  const naive_ns = middle(rates.ceiling.map(({ rate }) => 1e9 / rate)).ns;
-  const rate = (/** @type {number} */ each) => Math.round(1e9 / each).toLocaleString('en');
-  const note = `${rate(real.ns)} requests/s, durable; ${rate(naive_ns)} where the server only answers; ${CONNECTIONS} connections, the generator on the same cores`;
-  print({ name: `request to the edge, ${runtime}`, unit: 'request', ...real, naive_ns, naive: 'the ceiling: a server that answers 202', read_ns, aim_ns: 0, aim_read: 0, note });
+/** @param {Load[]} loads the one with the middle rate */
+function middleOf(loads) {
+  return loads.sort((a, b) => a.rate - b.rate)[loads.length >> 1];
 }
 
 /**
- * Requests to the edge and to a server that only answers, in turns; of each the turn with the middle rate, and all.
+ * A line for each ceiling.
+ * @param {Runtime} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} read_ns
+ */
+async function compareServers(runtime, recipe, bodies, read_ns) {
+  const { real: loads, ceilings } = await loadAll(runtime, recipe, bodies, CONNECTIONS);
+  const real = middle(loads.map(({ rate }) => 1e9 / rate));
+  const rate = (/** @type {number} */ each) => Math.round(1e9 / each).toLocaleString('en');
+  for (const name of CEILINGS[runtime]) {
+    const naive_ns = middle(ceilings[name].map((load) => 1e9 / load.rate)).ns;
+    const note = `${rate(real.ns)} requests/s, durable; ${rate(naive_ns)} where the server only ${name}; ${CONNECTIONS} connections, the generator on the same cores`;
+    const step = name === 'answers' ? `request to the edge, ${runtime}` : `request to the edge, ${runtime}, to one that only ${name}`;
+    print({ name: step, unit: 'request', ...real, naive_ns, naive: CEILING_TEXT[name], read_ns, aim_ns: 0, aim_read: 0, note });
+  }
+}
+
+/**
+ * Requests to the edge and to its ceilings, in turns.
  * @param {Runtime} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} connections
  */
-async function loadBoth(runtime, recipe, bodies, connections) {
+async function loadAll(runtime, recipe, bodies, connections) {
   /** What ends with the comparison. @type {(() => unknown)[]} */
   const ends = [];
   const aggregator = createServer((request, response) => {
@@ -193,17 +255,18 @@ async function loadBoth(runtime, recipe, bodies, connections) {
     const t = /** @type {any} */ ({ after: (/** @type {() => unknown} */ end) => ends.push(end) });
     const { startEdge } = await tests('runtimes.mjs');
     const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: `http://127.0.0.1:${aggregatorPort}`, origins: [ORIGIN] });
-    const ceiling = await startCeiling(runtime, ends);
-    /** @type {{real: Load[], ceiling: Load[]}} */
-    const rates = { real: [], ceiling: [] };
+    /** @type {{real: Load[], ceilings: {[name in Ceiling]: Load[]}}} */
+    const loads = { real: [], ceilings: { answers: [], stores: [] } };
+    /** @type {[number, Load[]][]} */
+    const servers = [[Number(new URL(edge.url).port), loads.real]];
+    for (const name of CEILINGS[runtime]) servers.push([await startCeiling(runtime, name, ends), loads.ceilings[name]]);
     for (let turn = -1; turn < TURNS; turn++) {
-      const got = { real: await underLoad(Number(new URL(edge.url).port), bodies, connections), ceiling: await underLoad(ceiling, bodies, connections) };
-      if (turn < 0) continue;
-      rates.real.push(got.real);
-      rates.ceiling.push(got.ceiling);
+      for (const [port, list] of servers) {
+        const load = await underLoad(port, bodies, connections);
+        if (turn >= 0) list.push(load);
+      }
     }
-    const median = (/** @type {Load[]} */ loads) => loads.sort((a, b) => a.rate - b.rate)[loads.length >> 1];
-    return { real: median(rates.real), ceiling: median(rates.ceiling), rates };
+    return loads;
   } finally {
     for (const end of ends) await end();
     aggregator.closeAllConnections();
@@ -211,17 +274,15 @@ async function loadBoth(runtime, recipe, bodies, connections) {
   }
 }
 
-/** Returns: its port. @param {Runtime} runtime @param {(() => unknown)[]} ends */
-async function startCeiling(runtime, ends) {
+/** Returns: its port. @param {Runtime} runtime @param {Ceiling} name @param {(() => unknown)[]} ends */
+async function startCeiling(runtime, name, ends) {
   const free = await (await tests('support.mjs')).freePort();
   const dir = await mkdtemp(join(tmpdir(), 'shoal-ceiling-'));
   let command = [here, 'ceiling', String(free)];
   if (runtime === 'workerd') {
     const script = join(dir, 'worker', 'worker.js');
     await mkdir(join(dir, 'worker'));
-    await writeFile(script, `export class ShoalCollection {}
-      const headers = { 'Content-Type': 'application/json' };
-      export default { async fetch(request) { await request.arrayBuffer(); return new Response('{"status":"accepted"}', { status: 202, headers }); } };`);
+    await writeFile(script, CEILING_WORKERS[name]);
     const runner = fileURLToPath(new URL('../../edge/test/run_worker.mjs', import.meta.url));
     command = [runner, JSON.stringify({ script, store: join(dir, 'store'), port: free, bindings: {} })];
   }
