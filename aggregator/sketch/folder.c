@@ -14,7 +14,7 @@
 
 #define LEAST_BYTES ((size_t)1 << 20)  // of a buffer whose size nobody chose
 #define FAR_BYTES ((size_t)64 << 20)   // the same, where more records are ever better
-#define MOST_BYTES ((size_t)192 << 20) // the same, at most
+#define MOST_BYTES ((size_t)256 << 20) // the same, at most
 #define PLANES_BYTES ((size_t)8 << 20) // of planes that the cache holds beside a piece of records
 #define LANES_BYTES ((size_t)32 << 20) // of the planes of all threads, where each has its own
 #define AREA_BYTES ((size_t)1 << 20)   // of an area's records: they are read twice, from the second-level cache
@@ -54,13 +54,6 @@ static int wants_planes(const agg_accumulator *acc)
     return is_rows_alone(acc) && bytes_for_rows(acc, part) > AGG_PIECE_BYTES && planes_bytes(acc) <= PLANES_BYTES;
 }
 
-// Whether planes take less memory to read and write than the counts do.
-static int spares_counts(const agg_accumulator *acc)
-{
-    uint32_t m = acc->parts[0].shape.m;
-    return agg_planes_size(m) <= m * sizeof(uint32_t) / 2;
-}
-
 // The buffer that makes adding fast.
 static size_t fast_bytes(const agg_accumulator *acc)
 {
@@ -94,11 +87,9 @@ static void plan_area_lanes(agg_folder *f, size_t record_size)
     areas->cap = areas->lane_cap * f->n_lanes;
 }
 
-//   has_planes: whether there is memory for them
-static void plan_areas(agg_folder *f, const agg_accumulator *acc, size_t bytes, int has_planes)
+static void plan_areas(agg_folder *f, const agg_accumulator *acc, size_t bytes)
 {
     agg_areas *areas = &f->areas;
-    areas->has_planes = has_planes && spares_counts(acc);
     uint32_t last = acc->parts[0].shape.k - 1;
     while ((last >> areas->row_shift) + 1 > bytes / AREA_BYTES) areas->row_shift++;
     areas->n = (last >> areas->row_shift) + 1;
@@ -122,7 +113,7 @@ static void plan(agg_folder *f, const agg_accumulator *acc, size_t bytes, unsign
     f->n_threads = n_threads < 1 ? 1 : n_threads < AGG_THREADS_MAX ? n_threads : AGG_THREADS_MAX;
     f->n_lanes = 1;
     if (wants_planes(acc) && f->n_threads * planes_bytes(acc) <= LANES_BYTES) f->n_lanes = f->n_threads;
-    if (is_rows_alone(acc) && !wants_planes(acc) && bytes > AGG_PIECE_BYTES) plan_areas(f, acc, bytes, bytes == fast);
+    if (is_rows_alone(acc) && !wants_planes(acc) && bytes > AGG_PIECE_BYTES) plan_areas(f, acc, bytes);
 }
 
 // What a part's mechanism takes while it adds `count` records.
@@ -143,7 +134,6 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
         memory.beside = 4 * f.n_threads * (uint64_t)f.areas.scratch_len;
         memory.beside += f.n_lanes * (uint64_t)f.areas.n * (has_rows_beside(acc) ? 4u : END_BYTES + 4u);
         if (has_rows_beside(acc)) memory.beside += 4 * (uint64_t)f.areas.n * f.areas.cap;
-        if (f.areas.has_planes) memory.beside += (uint64_t)planes_bytes(acc) + acc->parts[0].shape.k + f.areas.n;
         return memory;
     }
     for (uint32_t i = 0; i < acc->n_parts; i++) {
@@ -176,13 +166,7 @@ static shoal_err alloc_areas(agg_folder *f, agg_error *error)
     else
         areas->ends = agg_alloc(error, f->n_lanes, (size_t)areas->n * END_BYTES);
     int has_all = areas->used != NULL && areas->scratch != NULL && (areas->rows != NULL || areas->ends != NULL);
-    if (!has_all || !areas->has_planes) return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
-    f->planes = agg_alloc(error, 1, planes_bytes(f->acc));
-    f->kept = agg_alloc(error, 1, f->acc->parts[0].shape.k);
-    areas->is_begun = agg_alloc(error, areas->n, 1);
-    if (f->planes == NULL || f->kept == NULL || areas->is_begun == NULL) return AGG_ERR_MEMORY;
-    agg_pages_advise(f->planes, planes_bytes(f->acc));
-    return SHOAL_OK;
+    return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
 // The guard, and the locks, that several lanes take.
@@ -220,7 +204,6 @@ void agg_folder_release(agg_folder *folder)
     free(folder->kept);
     free(folder->lane_scratch);
     for (unsigned i = 0; i < folder->n_locks; i++) agg_lock_release(i == 0 ? &folder->guard : &folder->locks[i - 1]);
-    free(folder->areas.is_begun);
     free(folder->areas.used);
     free(folder->areas.ends);
     free(folder->areas.rows);
@@ -316,30 +299,22 @@ static void settle(agg_folder *f, unsigned lane, uint32_t area)
     memcpy(part_of(f, lane, area) + len - held, end_of(f, lane, area), held);
 }
 
-// For its first fold without planes: of few records a row they would be in the way.
 static agg_row_range area_rows(const agg_folder *f, uint32_t area)
 {
-    agg_row_range all = all_rows(f);
+    const agg_row_range all = all_rows(f);
     uint32_t shift = f->areas.row_shift, row = area << shift, left = all.n_rows - row;
-    if (f->areas.has_planes && !f->areas.is_begun[area]) all.planes = all.kept = NULL;
     return agg_row_part(&all, row, left >> shift > 0 ? (uint32_t)1 << shift : left);
-}
-
-static void note_begun(agg_folder *f, uint32_t area)
-{
-    if (f->areas.has_planes) f->areas.is_begun[area] = 1;
 }
 
 // Folds what a lane's part of an area holds, while other lanes are at work.
 static void fold_part(agg_folder *f, unsigned lane, uint32_t area, const agg_bit_columns *columns)
 {
+    const agg_row_range rows = area_rows(f, area);
     const agg_row_piece piece = piece_of(f, lane, area, used_of(f, lane)[area]);
     agg_lock *lock = f->n_lanes > 1 ? &f->locks[area % AGG_ROW_LOCKS] : NULL;
     settle(f, lane, area);
     if (lock != NULL) agg_lock_take(lock);
-    const agg_row_range rows = area_rows(f, area);
     agg_row_fold_piece(&rows, &piece, f->areas.scratch + lane * f->areas.scratch_len, columns);
-    note_begun(f, area);
     if (lock != NULL) agg_lock_leave(lock);
     used_of(f, lane)[area] = 0;
 }
@@ -361,7 +336,6 @@ static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch, const agg
         used_of(f, lane)[area] = 0;
     }
     agg_row_fold_piece(&rows, &piece, scratch, columns);
-    note_begun(f, area);
 }
 
 static uint32_t used_of_all(const agg_folder *f, uint32_t area)
@@ -395,20 +369,6 @@ static void fold_areas(void *context, unsigned part, unsigned n_parts)
     (void)n_parts;
     for (uint32_t area; (area = next_area(full)) < f->areas.n;)
         fold_area(f, area, f->areas.scratch + part * f->areas.scratch_len, full->columns);
-}
-
-// Folds all that areas hold, and empties the planes of their rows.
-static void flush_areas(void *context, unsigned part, unsigned n_parts)
-{
-    full_areas *all = context;
-    agg_folder *f = all->folder;
-    (void)n_parts;
-    for (uint32_t area; (area = next_area(all)) < f->areas.n;) {
-        const agg_row_range rows = area_rows(f, area);
-        fold_area(f, area, f->areas.scratch + part * f->areas.scratch_len, all->columns);
-        if (rows.planes != NULL) agg_row_empty(&rows, all->columns);
-        if (f->areas.has_planes) f->areas.is_begun[area] = 0;
-    }
 }
 
 // When threads have come together: folds the areas if some part of one would be full before they do so again. Folded by a lane alone, a row
@@ -589,13 +549,11 @@ shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *re
 
 shoal_err agg_folder_flush(agg_folder *folder, agg_error *error)
 {
-    full_areas all = {folder, 0, 0, agg_bit_columns_of(agg_cpu_chosen())};
+    full_areas all = {folder, 1, 0, agg_bit_columns_of(agg_cpu_chosen())};
     shoal_err err = folder->areas.n == 0 ? fold_buffer(folder, error) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
-    if (folder->areas.n > 0)
-        agg_parallel(folder->n_lanes, flush_areas, &all);
-    else if (folder->planes != NULL)
-        agg_parallel(folder->n_lanes, empty_share, folder);
+    if (folder->planes != NULL) agg_parallel(folder->n_lanes, empty_share, folder);
+    if (folder->areas.n > 0) agg_parallel(folder->n_lanes, fold_areas, &all);
     folder->acc->n += folder->waiting;
     folder->waiting = folder->areas.fullest = 0;
     return SHOAL_OK;

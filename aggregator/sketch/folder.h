@@ -8,8 +8,7 @@
 //                  the counts. Where they fit, each thread has planes of its own, and a share of the records instead of the rows
 //   most           records are laid out by row as they come: each range of rows has an area of the buffer, as large as a core's cache, and the
 //                  buffer is so large that a row gets about 32 records before its area is full and is folded. Each thread has a part of every
-//                  area to itself, and the parts of an area are folded together, when threads have come together. From an area's second fold
-//                  on its rows' counts wait in planes, if the buffer is as large as makes adding fast: the memory's, then, not the cache's
+//                  area to itself, and the parts of an area are folded together, when threads have come together
 //
 // All others are kept in the order they came. Results do not depend on any of it.
 //
@@ -26,9 +25,7 @@ typedef struct agg_areas {
         row_shift;     // a row's area is row >> row_shift; each holds `cap` records. n is 0 where there are none
     uint32_t lane_cap; // records of a lane's part of an area; the parts lie one behind the other
     size_t bytes;      // from one area to the next
-    int has_planes;    // whether counts of rows wait in planes from their area's second fold on
     size_t stride;     // from one record to the next: of its bits alone, where they fill cache lines
-    uint8_t *is_begun; // of each area: whether it was folded since the last flush; there with planes
     uint8_t *rows;  // then, the rows of each area's records, 4 bytes each; else NULL, and records begin with their rows
     uint32_t *used; // records in each, of a lane's n areas, of the next lane's
     uint8_t *ends;  // the last bytes of each, which are still on their way into it
