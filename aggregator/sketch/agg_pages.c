@@ -17,7 +17,27 @@ void agg_pages_advise(void *memory, size_t bytes)
     (void)madvise((char *)memory + (first - at), end - first, MADV_HUGEPAGE); // refused: small pages, then
 }
 
+#define PAGE ((uintptr_t)64 << 10) // a multiple of every page size
+
+void agg_pages_bring(void *memory, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t at = (uintptr_t)memory, first = (at + PAGE - 1) / PAGE * PAGE, end = (at + bytes) / PAGE * PAGE;
+    if (memory == NULL || first >= end) return;
+    (void)madvise((char *)memory + (first - at), end - first, MADV_POPULATE_WRITE); // refused: a page at a time, then
 #else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
+#else
+
+void agg_pages_bring(void *memory, size_t bytes)
+{
+    (void)memory;
+    (void)bytes;
+}
 
 void agg_pages_advise(void *memory, size_t bytes)
 {

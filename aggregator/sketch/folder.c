@@ -389,6 +389,18 @@ static void fold_full_areas(agg_folder *f)
 
 // ---- lanes ----
 
+// Once a lane's records are worth it, what it writes: its planes, and its share of the counts.
+static void bring_lane(agg_folder *f, unsigned lane, uint32_t count)
+{
+    const agg_sketch *sketch = &f->acc->parts[0];
+    uint64_t before = f->lane_count[lane], worth = sketch->shape.k, n = sketch->n_cells;
+    f->lane_count[lane] += count;
+    if (before >= worth || f->lane_count[lane] < worth) return;
+    agg_pages_bring(f->planes + lane * planes_bytes(f->acc), planes_bytes(f->acc));
+    size_t first = (size_t)(n * lane / f->n_lanes), end = (size_t)(n * (lane + 1) / f->n_lanes);
+    agg_pages_bring(sketch->cells.ones + first, (end - first) * sizeof *sketch->cells.ones);
+}
+
 static void append_run(agg_folder *f, unsigned lane, const uint8_t *record, uint32_t count,
                        const agg_bit_columns *columns)
 {
@@ -412,6 +424,7 @@ static void add_to_lane(agg_folder *f, unsigned lane, const uint8_t *records, ui
         append_run(f, lane, records, count, columns);
         return;
     }
+    bring_lane(f, lane, count);
     const agg_row_range rows = lane_rows(f, lane);
     uint32_t *scratch = f->lane_scratch + lane * agg_row_scratch(rows.n_rows, f->cap);
     for (uint32_t at = 0, some; at < count; at += some) {

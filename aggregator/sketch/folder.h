@@ -45,7 +45,8 @@ typedef struct agg_folder {
     unsigned turn;          // the lane of the next records that are too few to share
     unsigned n_locks;       // that are to be released
     agg_lock locks[AGG_ROW_LOCKS];
-    agg_lock guard;         // of `waiting`, and of what threads take one after another
+    agg_lock guard;                       // of `waiting`, and of what threads take one after another
+    uint64_t lane_count[AGG_THREADS_MAX]; // records that came to a lane's planes
     uint32_t *lane_scratch; // of row_fold.h, for `cap` records, of each lane; NULL where there is one lane
     agg_areas areas;
 } agg_folder;

@@ -10,7 +10,7 @@
 #include "agg_cpu.h"
 #include "record.h"
 
-#define ROUNDS_MIN 5
+#define ROUNDS_MIN 9
 #define ROUNDS_MAX 25
 #define STEP_SECONDS 2.5 // time that the rounds of one step may take, when ROUNDS_MIN allow it
 
