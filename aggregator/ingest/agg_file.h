@@ -31,6 +31,7 @@ void agg_file_expect(agg_file *file, uint64_t size);
 // Asks the system to begin writing bytes of a stream to the disk, without waiting: less is then left for agg_file_commit to wait for, which alone
 // tells whether it went well. Does nothing for what is no file.
 void agg_file_begin_sync(FILE *stream, uint64_t first, uint64_t len);
+
 shoal_err agg_file_commit(agg_file *file, agg_error *error) SHOAL_MUST_CHECK;
 void agg_file_abandon(agg_file *file);
 

@@ -32,9 +32,8 @@
 #define DRAWN ((uint32_t)1 << 20) // records of a file
 #define NAIVE_RECORDS 20000u
 #define PATH 128
-#define WRITE_BYTES                                                                                                    \
-    ((size_t)1                                                                                                         \
-     << 20) // of a file, at once: the kernel keeps what comes in small pieces in small pieces, and maps it slowly
+// Of a file, at once: what comes in small pieces the kernel keeps in small pieces, and maps slowly.
+#define WRITE_BYTES ((size_t)1 << 20)
 
 // ---- time of the slower thread ----
 
