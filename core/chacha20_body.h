@@ -124,29 +124,3 @@ static inline void blocks_of_lanes(uint8_t *out, const uint32_t state[16])
     add_state(x, state);
     for (int w = 0; w < 16; w += 4) store_words(out + 4 * w, x[w], x[w + 1], x[w + 2], x[w + 3]);
 }
-
-#if LANES == 4
-#define LEFT_1(x) __builtin_shufflevector(x, x, 1, 2, 3, 0)
-#define LEFT_2(x) __builtin_shufflevector(x, x, 2, 3, 0, 1)
-#define LEFT_3(x) __builtin_shufflevector(x, x, 3, 0, 1, 2)
-
-// One block. The state is a square of 4 x 4 words, a row in each vector: columns mix by themselves, diagonals once the rows are turned. Beside
-// the second row, which is the last to be ready, the others turn: nothing waits for that.
-static inline void block_of_rows(uint8_t out[64], const uint32_t state[16])
-{
-    lanes x[4], start[4];
-    memcpy(start, state, sizeof start);
-    memcpy(x, state, sizeof x);
-    for (int round = 0; round < 10; round++) {
-        quarter_rounds(x, 0, 1, 2, 3);
-        x[0] = LEFT_3(x[0]);
-        x[2] = LEFT_1(x[2]);
-        x[3] = LEFT_2(x[3]);
-        quarter_rounds(x, 0, 1, 2, 3);
-        x[0] = LEFT_1(x[0]);
-        x[2] = LEFT_3(x[2]);
-        x[3] = LEFT_2(x[3]);
-    }
-    for (int row = 0; row < 4; row++) store_four(out + 16 * row, x[row] + start[row]);
-}
-#endif

@@ -7,9 +7,28 @@
 #define LANES 4
 #include "chacha20_body.h"
 
+#define LEFT_1(x) __builtin_shufflevector(x, x, 1, 2, 3, 0)
+#define LEFT_2(x) __builtin_shufflevector(x, x, 2, 3, 0, 1)
+#define LEFT_3(x) __builtin_shufflevector(x, x, 3, 0, 1, 2)
+
+// The state is a square of 4 x 4 words, a row in each vector: columns mix by themselves, diagonals once the rows are turned. The second row is the
+// last to be ready: the others turn, and nothing waits for that.
 void shoal_chacha20_v128_row(uint8_t out[64], const uint32_t state[16])
 {
-    block_of_rows(out, state);
+    lanes x[4], start[4];
+    memcpy(start, state, sizeof start);
+    memcpy(x, state, sizeof x);
+    for (int round = 0; round < 10; round++) {
+        quarter_rounds(x, 0, 1, 2, 3);
+        x[0] = LEFT_3(x[0]);
+        x[2] = LEFT_1(x[2]);
+        x[3] = LEFT_2(x[3]);
+        quarter_rounds(x, 0, 1, 2, 3);
+        x[0] = LEFT_1(x[0]);
+        x[2] = LEFT_3(x[2]);
+        x[3] = LEFT_2(x[3]);
+    }
+    for (int row = 0; row < 4; row++) store_four(out + 16 * row, x[row] + start[row]);
 }
 
 void shoal_chacha20_v128(uint8_t out[4 * 64], const uint32_t state[16])

@@ -10,7 +10,7 @@
 // anything was written. It is freed as ever.
 void agg_pages_advise(void *memory, size_t bytes);
 
-// Brings zeros in for writing, where several threads will. A page that is read first is brought in as one that all share, and the first write makes
+// Brings memory in for writing, where several threads will write. A page of zeros that is read first is brought in as one that all share, and the first write makes
 // another of it: which interrupts every thread, page by page.
 void agg_pages_bring(void *memory, size_t bytes);
 
