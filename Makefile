@@ -13,9 +13,9 @@ SHELL := /bin/bash
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
-# Those of tests/serve run under ctest, against each native build's program.
+# Those of tests/aggregator/serve run under ctest, against each native build's program.
 js_tests = $(sort $(shell find wasm/test edge/test web-demo/test aggregator/test scripts tests \
-    -name '*.test.mjs' -not -path '*/node_modules/*' -not -path 'tests/serve/*' 2>/dev/null))
+    -name '*.test.mjs' -not -path '*/node_modules/*' -not -path 'tests/aggregator/serve/*' 2>/dev/null))
 say = @printf '\n== %s\n' '$@'
 
 all: native wasm js
@@ -73,10 +73,10 @@ test-aarch64 test-armv7l test-s390x: test-%: setup
 # What estimates, intervals, plans and rounds promise, through the commands; a few settings, or all under SHOAL_LONG.
 test-accuracy: native
 	$(say)
-	node tests/aggregator/accuracy.mjs $(if $(SHOAL_LONG),--long)
-	node tests/aggregator/plan_accuracy.mjs $(if $(SHOAL_LONG),--long)
-	node tests/aggregator/refinement.mjs $(if $(SHOAL_LONG),--long)
-	node tests/aggregator/ngrams.mjs $(if $(SHOAL_LONG),--long)
+	node tests/aggregator/accuracy/accuracy.mjs $(if $(SHOAL_LONG),--long)
+	node tests/aggregator/accuracy/plan_accuracy.mjs $(if $(SHOAL_LONG),--long)
+	node tests/aggregator/accuracy/refinement.mjs $(if $(SHOAL_LONG),--long)
+	node tests/aggregator/accuracy/ngrams.mjs $(if $(SHOAL_LONG),--long)
 
 test-types: setup
 	$(say)

@@ -2,9 +2,10 @@
 # Functions that declare tests. Every test runs in tests/, so that its data files have the same relative path on every
 # build, and inherits the environment (SHOAL_SHARED: extra vectors).
 
-# shoal_core_test(NAME [ARGUMENT...]): tests/core/test_NAME.c over check.h, on every build; it may read files below tests/.
+# shoal_core_test(NAME [ARGUMENT...]): tests/core/ROOM/test_NAME.c over check.h, on every build; it may read files below tests/.
 function(shoal_core_test name)
-    add_executable(test_${name} ${PROJECT_SOURCE_DIR}/tests/core/test_${name}.c)
+    file(GLOB source ${PROJECT_SOURCE_DIR}/tests/core/*/test_${name}.c)
+    add_executable(test_${name} ${source})
     shoal_test_program(test_${name})
     add_test(NAME core.${name} COMMAND test_${name} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
@@ -23,12 +24,16 @@ endfunction()
 
 # What all test programs share. They lie in tests/ of the build folder, apart from what is shipped.
 function(shoal_test_program target)
+    file(GLOB shoal_test_folders LIST_DIRECTORIES TRUE ${PROJECT_SOURCE_DIR}/tests/core/*)
+    list(FILTER shoal_test_folders EXCLUDE REGEX "\\.[a-z]+$|/(samples|vectors)$")
+    list(APPEND shoal_test_folders ${PROJECT_SOURCE_DIR}/tests/aggregator ${PROJECT_SOURCE_DIR}/tests/aggregator/store
+        ${PROJECT_SOURCE_DIR}/tests/aggregator/estimate)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11
         C_STANDARD_REQUIRED ON
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     target_include_directories(${target} PRIVATE
-        ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/core ${PROJECT_BINARY_DIR}/tests)
+        ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/core ${shoal_test_folders} ${PROJECT_BINARY_DIR}/tests)
     target_link_libraries(${target} PRIVATE shoal_core shoal_warnings m)
     if(EMSCRIPTEN)
         set_target_properties(${target} PROPERTIES SUFFIX .wasm) # a standalone program, no glue

@@ -369,7 +369,7 @@ export class SpoolStore {
     await this.#write('counters.json', Buffer.from(JSON.stringify(this.#counters)));
   }
 
-  /** Bytes of the batch at the start of a file: header, records, checksum (core/batch.h). @param {Buffer} bytes */
+  /** Bytes of the batch at the start of a file: header, records, checksum (core/wire/batch.h). @param {Buffer} bytes */
   #batchSize(bytes) {
     return 72 + bytes.readUInt32LE(12) * bytes.readUInt32LE(16) + 8;
   }

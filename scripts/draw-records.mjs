@@ -6,10 +6,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Core } from '../wasm/core.js';
-import { loadModule } from '../wasm/node.js';
+import { Core } from '../wasm/bindings/core.js';
+import { loadModule } from '../wasm/bindings/node.js';
 
-/** @typedef {import('../wasm/core.js').Recipe} Recipe */
+/** @typedef {import('../wasm/bindings/core.js').Recipe} Recipe */
 
 const HELP = `Usage: node scripts/draw-records.mjs --recipe FILE --item A --item B [OPTION]...
 

@@ -21,5 +21,5 @@ build=$PWD/build/$processor
 mkdir -p "$build/emulated"
 printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$emulator" "$PWD/build/sysroot/$architecture" "$build/shoal" >"$build/emulated/shoal"
 chmod +x "$build/emulated/shoal"
-SHOAL_BIN=$build/emulated/shoal node --test tests/aggregator/cli.test.mjs tests/aggregator/recipe.test.mjs \
-    tests/aggregator/query.test.mjs tests/serve/serve_http.test.mjs tests/serve/serve_records.test.mjs
+SHOAL_BIN=$build/emulated/shoal node --test tests/aggregator/cli/cli.test.mjs tests/aggregator/cli/recipe.test.mjs \
+    tests/aggregator/cli/query.test.mjs tests/aggregator/serve/serve_http.test.mjs tests/aggregator/serve/serve_records.test.mjs

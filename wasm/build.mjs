@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { minify } from 'terser';
@@ -17,20 +17,25 @@ for (const name of ['shoal.wasm', 'shoal-plain.wasm', 'shoal-query.wasm', 'shoal
   process.exit(1);
 }
 
+// Chunks, each under its own name in dist/, which is flat: what is imported when it is needed, and what pages import themselves.
+const chunks = {
+  client: ['client', 'loader', 'site', 'address', 'reasons', 'memory_storage', 'observe', 'queries', 'tracking', 'dap', 'hpke'],
+  bindings: ['web', 'signature', 'whole'],
+};
+const names = Object.values(chunks).flat();
 const { outputFiles } = await build({
   absWorkingDir: here,
-  entryPoints: ['client.js', 'loader.js', 'web.js', 'site.js', 'address.js', 'reasons.js', 'memory_storage.js', 'observe.js', 'signature.js', 'queries.js', 'whole.js', 'tracking.js', 'dap.js', 'hpke.js'],
+  entryPoints: Object.entries(chunks).flatMap(([room, files]) => files.map((name) => ({ in: `${room}/${name}.js`, out: name }))),
   outdir: 'dist',
   write: false,
   bundle: true,
   minify: true,
   format: 'esm',
   target: 'es2022',
-  // Chunks that are fetched when they are needed, each under its own name.
   plugins: [{
     name: 'lazy',
-    setup: (b) => b.onResolve({ filter: /^\.\/(client|site|address|reasons|memory_storage|observe|signature|queries|whole|tracking|dap|hpke)\.js$/ }, (args) =>
-      args.kind === 'dynamic-import' ? { path: args.path, external: true } : undefined),
+    setup: (b) => b.onResolve({ filter: new RegExp(`^\\.{1,2}/(bindings/)?(${names.join('|')})\\.js$`) }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path: `./${basename(path)}`, external: true } : undefined),
   }],
   logLevel: 'warning',
 });

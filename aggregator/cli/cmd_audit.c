@@ -282,7 +282,7 @@ static int is_run(const shoal_recipe *recipe)
     return recipe->mechanism == shoal_thresh_id || recipe->mechanism == shoal_heavythresh_id;
 }
 
-// How often a part counts in the recipe's epsilon: in a run over epochs, whose epsilon is that of all its reports, as core/evolving.h says.
+// How often a part counts in the recipe's epsilon: in a run over epochs, whose epsilon is that of all its reports, as core/compound/evolving.h says.
 static uint32_t times_of(const shoal_recipe *recipe, uint32_t part)
 {
     if (!is_run(recipe)) return 1;

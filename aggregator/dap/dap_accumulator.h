@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulators from the sums of a collected batch: the records were split as core/split.h says, and what all of them sum to are the
+// Accumulators from the sums of a collected batch: the records were split as core/split/split.h says, and what all of them sum to are the
 // counters that folding the records would have left. Every estimator works on it as if it had seen them.
 #ifndef DAP_ACCUMULATOR_H
 #define DAP_ACCUMULATOR_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from Hadamard response (core/hadamard.h), with the variance of what is really computed.
+// Counts from Hadamard response (core/mechanism/hadamard.h), with the variance of what is really computed.
 //
 // W(x) = sum over the R reports of x's block of s H[r][c], one Walsh-Hadamard transform of the block's sums of signs. A report holds
 // its device's cell with probability p = 1 - T/2^64 and each other with q = (T/2^64)/(2 B - 1), so that a device adds p - q on

@@ -3,7 +3,7 @@
 //
 // A point's square is computed once for all rows, so that a column is
 //
-//     floor( ((a x^2 + b x + c) mod P) * m / 2^61 ),     P = 2^61 - 1 (core/poly1.h)
+//     floor( ((a x^2 + b x + c) mod P) * m / 2^61 ),     P = 2^61 - 1 (core/hash/poly1.h)
 //
 // with two products side by side and one reduction; and what points need is made once for all rows of a call. poly1_columns.c has it in portable C, which is the reference, and picks the
 // variant; poly1_columns_avx2.c and poly1_columns_avx512.c give the same columns, exactly, four and eight points at a time.

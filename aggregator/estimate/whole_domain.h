@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The support of every index of a closed domain at once, from a sketch whose rows hash by affine1. Private to the aggregator.
 //
-// h_j(x) = A_j x + b_j over GF(2) (core/affine1.h), so that the Walsh-Hadamard transform H takes each row to a few points of the
+// h_j(x) = A_j x + b_j over GF(2) (core/hash/affine1.h), so that the Walsh-Hadamard transform H takes each row to a few points of the
 // transform of the whole domain: with M_j the row's cells and w the bits of size - 1,
 //
 //     sum_j M_j[h_j(x)] = (1/m) (H F)[x],     F[A_j^T z] += (-1)^<z, b_j> (H M_j)[z]   for every j and z in [m],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators: everything that was learnt from the records of one recipe, as mergeable integers.
 //
-// Sums, and for recipes whose decoder must know which parts came together (keeps_records of core/compound.h) the distinct records themselves
+// Sums, and for recipes whose decoder must know which parts came together (keeps_records of core/compound/compound.h) the distinct records themselves
 // (record_set.h) beside them, until they are forgotten: then sums alone, for good.
 //
 // Adding and merging commute: any split of the records over files, machines and threads, in any order, gives the same

@@ -13,7 +13,7 @@
 
 // What a sketch must know of a part; a file carries it.
 typedef struct agg_shape {
-    uint32_t mechanism; // id of core/mechanisms.def
+    uint32_t mechanism; // id of core/mechanism/mechanisms.def
     uint32_t k, m;      // as in shoal_part
 } agg_shape;
 

@@ -6,11 +6,11 @@
 // the TypeScript client that is deployed, @divviup/prio3.
 import { Prio3Histogram } from '@divviup/prio3';
 import { readFile } from 'node:fs/promises';
-import { DapTask } from '../../wasm/dap_core.js';
-import { Core as DeviceCore } from '../../wasm/device.js';
-import { load, loadDapModule, loadModule } from '../../wasm/node.js';
-import { QueryCore } from '../../wasm/query_core.js';
-import { Run } from '../../wasm/run_core.js';
+import { DapTask } from '../../wasm/bindings/dap_core.js';
+import { Core as DeviceCore } from '../../wasm/bindings/device.js';
+import { load, loadDapModule, loadModule } from '../../wasm/bindings/node.js';
+import { QueryCore } from '../../wasm/bindings/query_core.js';
+import { Run } from '../../wasm/bindings/run_core.js';
 import { frontCoded, tenThousandStarts } from './front_coded.mjs';
 
 const RECORDS = 20000;
@@ -174,7 +174,7 @@ const buckets = await DapTask.exact(await loadDapModule(), {
   vdaf: { type: 'histogram', length: BUCKETS, chunk: CHUNK },
 });
 const nobody = { id: 1, publicKey: new Uint8Array(32) };
-/** Hands shares back as they are: sealing is the browser's. @type {import('../../wasm/hpke.js').Sealer} */
+/** Hands shares back as they are: sealing is the browser's. @type {import('../../wasm/client/hpke.js').Sealer} */
 const open = { seal: async (_key, _info, _aad, { length }) => ({ enc: nobody.publicKey, ciphertext: new Uint8Array(length + 16) }) };
 
 const shares = async () => {

@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { answer } from '../../edge/handler.js';
 import { framesOf, readByFrame } from '../../edge/frame.js';
-import { load } from '../../wasm/node.js';
+import { load } from '../../wasm/bindings/node.js';
 
 const REPORTS = 256;
 const UNITS = 5000;
@@ -168,7 +168,7 @@ async function main() {
   if (Number.isNaN(kept)) process.exit(1);
 }
 
-/** @param {any} report @param {import('../../wasm/core.js').Recipe} recipe */
+/** @param {any} report @param {import('../../wasm/bindings/core.js').Recipe} recipe */
 function naiveRecord(report, recipe) {
   const names = Object.keys(recipe.parameters);
   const isSame = names.length === Object.keys(report.parameters).length && names.every((name) => report.parameters[name] === recipe.parameters[name]);
@@ -225,7 +225,7 @@ function middleOf(loads) {
 
 /**
  * A line for each ceiling.
- * @param {Runtime} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} read_ns
+ * @param {Runtime} runtime @param {import('../../wasm/bindings/core.js').Recipe} recipe @param {string[]} bodies @param {number} read_ns
  */
 async function compareServers(runtime, recipe, bodies, read_ns) {
   const { real: loads, ceilings } = await loadAll(runtime, recipe, bodies, CONNECTIONS);
@@ -241,7 +241,7 @@ async function compareServers(runtime, recipe, bodies, read_ns) {
 
 /**
  * Requests to the edge and to its ceilings, in turns.
- * @param {Runtime} runtime @param {import('../../wasm/core.js').Recipe} recipe @param {string[]} bodies @param {number} connections
+ * @param {Runtime} runtime @param {import('../../wasm/bindings/core.js').Recipe} recipe @param {string[]} bodies @param {number} connections
  */
 async function loadAll(runtime, recipe, bodies, connections) {
   /** What ends with the comparison. @type {(() => unknown)[]} */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest round of a trie in gboard-2024, of real words, as its recipe carries it: 10,000 starts, front-coded (docs/formats.md). What writes
-// recipes for devices is aggregator/ingest/front_coded.h; this one is for tests and benchmarks.
+// recipes for devices is aggregator/recipe/front_coded.h; this one is for tests and benchmarks.
 import { allWordCounts } from '../../scripts/demo/data.mjs';
 
 const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const LIMIT = ['--memory', '4G']; // so that all say what they take
-const LOADS = ['../serve/serve_memory.test.mjs', '../dap/dap_memory.test.mjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+const LOADS = ['../aggregator/serve/serve_memory.test.mjs', '../aggregator/dap/dap_memory.test.mjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
 
 /** @typedef {{announced_mib: number | null, peak_kib: number}} Peak */
 

@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { load } from '../../wasm/node.js';
+import { load } from '../../wasm/bindings/node.js';
 
 const RECORDS = 500;
 const BATCHES = 200; // a round

@@ -5,7 +5,7 @@
 //   node tests/bench/track_study.mjs [--items] [--seed S]      about a minute of one core; with --items five minutes more and 400 MB
 //
 // Every run is by the command ($SHOAL_BIN or build/release/shoal). The hundred runs of 1,000 epochs are test_hundred_runs of
-// tests/aggregator/test_track_simulation.c, under SHOAL_LONG=1.
+// tests/aggregator/simulate/test_track_simulation.c, under SHOAL_LONG=1.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sample recipes and values of every mechanism, for the tests that hold for all of them: vectors, guard pages, taint,
-// fuzzing. Each mechanism's own are in samples/<stem>.h; `samples_list.h` is made by CMake from core/mechanisms.def and core/compounds.def.
+// fuzzing. Each mechanism's own are in samples/<stem>.h; `samples_list.h` is made by CMake from core/mechanism/mechanisms.def and core/compound/compounds.def.
 #ifndef SAMPLES_H
 #define SAMPLES_H
 

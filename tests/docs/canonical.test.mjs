@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { QueryCore } from '../../wasm/query_core.js';
+import { QueryCore } from '../../wasm/bindings/query_core.js';
 import { codes, read, root, tableBelow } from './markdown.mjs';
 
 const core = await QueryCore.create(await WebAssembly.compile(readFileSync(join(root, 'wasm/dist/shoal-all.wasm'))));
@@ -36,7 +36,7 @@ const policyRows = tableBelow(read('docs/formats.md'), 'Policy (JSON)').map(([pa
 const LIST_TAGS = 3;
 const firstBehindLists = ['aggregation.protocol', 'parameters.pass'].map((path) => recipeTags.indexOf(path) + 1);
 const tagOf = (/** @type {number} */ place) => place + 1 + LIST_TAGS * firstBehindLists.filter((first) => place >= first).length;
-const mechanisms = Object.fromEntries([...(read('core/mechanisms.def') + read('core/compounds.def')).matchAll(/^SHOAL_(?:MECHANISM|COMPOUND)\((\d+), \w+, "(.*)"\)/gm)].map(([, id, called]) => [called, Number(id)]));
+const mechanisms = Object.fromEntries([...(read('core/mechanism/mechanisms.def') + read('core/compound/compounds.def')).matchAll(/^SHOAL_(?:MECHANISM|COMPOUND)\((\d+), \w+, "(.*)"\)/gm)].map(([, id, called]) => [called, Number(id)]));
 
 const CHOICES = /** @type {{[path: string]: {[name: string]: number}}} */ ({ value: { word: 1, site: 3, item: 4, number: 5, fields: 6, variables: 7 }, mechanism: mechanisms, hash: { poly1: 1, affine1: 2 }, 'parameters.oracle': { olh: 1 }, 'parameters.sampler': { greedy: 1 }, 'text.case': { keep: 0 }, 'aggregation.protocol': { sum: 1, dap: 2 } });
 const FRACTIONS = ['parameters.epsilon', 'parameters.epsilon_fragment', 'parameters.epsilon_estimate', 'parameters.low', 'parameters.high', 'parameters.p', 'parameters.q', 'parameters.f', 'cohort.epsilon', 'send.sample'];
@@ -127,7 +127,7 @@ test("a joint recipe's hash is that of the bytes that are documented", () => {
 });
 
 test("the members of a policy are the core's, in its order", () => {
-  const source = read('core/policy.c').split(/static const \w+ fields\[\]/)[1].split('\n};')[0];
+  const source = read('core/budget/policy.c').split(/static const \w+ fields\[\]/)[1].split('\n};')[0];
   const members = [...source.matchAll(/^ {4}\{\{"([a-zNM._]+)",/gm)].map(([, path], i) => ({ path, tag: i + 1 }));
   assert.ok(members.length > 20);
   assert.deepEqual(policyRows, members);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every mechanism of core/mechanisms.def has its page, its row in the page of all, and its place in the formats; and the errors that the
+// Every mechanism of core/mechanism/mechanisms.def has its page, its row in the page of all, and its place in the formats; and the errors that the
 // page prints follow from the formulas beside them.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { codes, read, root, tableBelow } from './markdown.mjs';
 
-const rows = [...read('core/mechanisms.def').matchAll(/^SHOAL_MECHANISM\((\d+), (\w+), "([a-z-]+)"\)$/gm)].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
-const compounds = [...read('core/compounds.def').matchAll(/^SHOAL_COMPOUND\((\d+), (\w+), "([a-z-]+)"\)$/gm)].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
+const rows = [...read('core/mechanism/mechanisms.def').matchAll(/^SHOAL_MECHANISM\((\d+), (\w+), "([a-z-]+)"\)$/gm)].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
+const compounds = [...read('core/compound/compounds.def').matchAll(/^SHOAL_COMPOUND\((\d+), (\w+), "([a-z-]+)"\)$/gm)].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
 const overview = read('docs/mechanisms/README.md');
 
 test('the registry has one id, stem and name for each, in order', () => {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { QueryCore } from '../../wasm/query_core.js';
+import { QueryCore } from '../../wasm/bindings/query_core.js';
 import { root } from './markdown.mjs';
 
 const ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });

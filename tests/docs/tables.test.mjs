@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { CSP, REASONS } from '../../wasm/reasons.js';
-import { RUN_REASONS } from '../../wasm/tracking.js';
+import { CSP, REASONS } from '../../wasm/client/reasons.js';
+import { RUN_REASONS } from '../../wasm/client/tracking.js';
 import { codes, read, root, tableBelow } from './markdown.mjs';
 
 /** Everything between two marks. @param {string} path @param {string} from @param {string} to */
@@ -45,20 +45,20 @@ test('the codes of runs over epochs and their sentences', () => {
 });
 
 test('the calls of the client', async () => {
-  const { Client } = await import('../../wasm/client.js');
+  const { Client } = await import('../../wasm/client/client.js');
   const methods = Object.getOwnPropertyNames(Client.prototype).filter((name) => !['constructor', 'start'].includes(name));
   const calls = named('docs/embed.md', 'Calls').map((call) => call.replace(/\(.*/, ''));
   assert.deepEqual(calls.sort(), ['start', 'init', 'consent.state', 'consent.grant', 'consent.withdraw', ...methods].sort());
 });
 
 test("the options of the client", () => {
-  const options = all(part('wasm/client.js', '@typedef {object} Options', '*/'), /@property \{.*\} \[?(\w+)\]?/g);
+  const options = all(part('wasm/client/client.js', '@typedef {object} Options', '*/'), /@property \{.*\} \[?(\w+)\]?/g);
   const documented = named('docs/embed.md', 'Options').filter((name) => /^[a-zA-Z]+$/.test(name) && !['load', 'start'].includes(name));
   assert.deepEqual([...new Set(documented)].sort(), [...options, 'client'].sort());
 });
 
 test('the fields of a recipe', () => {
-  const source = part('core/recipe.c', 'static const row fields[]', '\n};');
+  const source = part('core/recipe/recipe.c', 'static const row fields[]', '\n};');
   const fields = [...source.matchAll(/^ {4}\{\{"([a-z._]+)",[^}]*,\s+([01])\}/gm)].map(([, path, isRequired]) => ({ path, isRequired: isRequired === '1' }));
   const rows = tableBelow(read('docs/formats.md'), 'Recipe (JSON)');
   assert.deepEqual(rows.flatMap(([paths]) => codes(paths)), fields.map(({ path }) => path));
@@ -125,17 +125,17 @@ test('the metrics', () => {
 
 test('the fields of a result', () => {
   const printed = [...new Set([
-    ...all(read('aggregator/estimate/estimate_print.c'), /\\"([a-z_]+)\\":/g).filter((name) => name !== 's'),
-    ...all(read('aggregator/estimate/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
-    ...all(part('aggregator/estimate/estimate_print.c', 'static columns columns_of', '\n}'), /"([a-z]+)"/g),
+    ...all(read('aggregator/report/estimate_print.c'), /\\"([a-z_]+)\\":/g).filter((name) => name !== 's'),
+    ...all(read('aggregator/report/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
+    ...all(part('aggregator/report/estimate_print.c', 'static columns columns_of', '\n}'), /"([a-z]+)"/g),
   ])];
   const table = tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) => codes(names));
   assert.deepEqual(table.sort(), printed.sort());
 });
 
 test('the fields of a comparison', () => {
-  const source = read('aggregator/estimate/compare_print.c');
-  const printed = new Set([...all(source, /\\"([a-z_]+)\\":/g), ...all(part('aggregator/estimate/compare_print.c', 'static const char *const names', '}'), /"([a-z]+)"/g)]);
+  const source = read('aggregator/report/compare_print.c');
+  const printed = new Set([...all(source, /\\"([a-z_]+)\\":/g), ...all(part('aggregator/report/compare_print.c', 'static const char *const names', '}'), /"([a-z]+)"/g)]);
   const known = new Set(tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) => codes(names)));
   const table = tableBelow(read('docs/analyse.md'), 'What changed').flatMap(([names]) => codes(names));
   for (const name of table) assert.ok(printed.has(name) || ['a', 'b'].includes(name), name);
@@ -143,7 +143,7 @@ test('the fields of a comparison', () => {
 });
 
 test('exit codes', () => {
-  const numbers = all(part('aggregator/ingest/agg_error.h', 'AGG_EXIT_OK = 0', '};'), /= (\d)/g);
+  const numbers = all(part('aggregator/base/agg_error.h', 'AGG_EXIT_OK = 0', '};'), /= (\d)/g);
   assert.deepEqual(tableBelow(read('docs/analyse.md'), 'Exit codes').map(([code]) => code), numbers);
   assert.deepEqual(all(part('docs/man/shoal.1', '.Sh EXIT STATUS', '.Sh EXAMPLES'), /^\.It (\d)$/gm), numbers);
 });

@@ -5,9 +5,9 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { init } from '../client.js';
-import { memoryLocks, memoryStorage } from '../memory_storage.js';
-import { load } from '../node.js';
+import { init } from '../client/client.js';
+import { memoryLocks, memoryStorage } from '../client/memory_storage.js';
+import { load } from '../bindings/node.js';
 
 export const WASM = fileURLToPath(new URL('..', import.meta.url));
 export const ENDPOINT = 'https://edge.example';

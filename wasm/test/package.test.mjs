@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { Core } from '../device.js';
-import { CSP } from '../reasons.js';
+import { Core } from '../bindings/device.js';
+import { CSP } from '../client/reasons.js';
 import { WASM, launchBrowser, serveFolders, wordsRecipe } from './fixtures.mjs';
 import { makePolicy } from './query_fixtures.mjs';
 

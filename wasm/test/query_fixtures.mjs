@@ -2,9 +2,9 @@
 // What the tests of queries share: a policy, queries that its key signed, a client that a person opted in with.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { loadModule } from '../node.js';
-import { QueryCore } from '../query_core.js';
-import { signedBytes } from '../signature.js';
+import { loadModule } from '../bindings/node.js';
+import { QueryCore } from '../bindings/query_core.js';
+import { signedBytes } from '../bindings/signature.js';
 import { makeClient, wordsRecipe } from './fixtures.mjs';
 
 export const DAY_MS = 86_400_000;
@@ -98,7 +98,7 @@ export function signed(json, by = analyst) {
   return { ...json, signature };
 }
 
-/** What the core makes of a query's part. @param {any} json @param {(query: import('../query_core.js').Query) => any} task */
+/** What the core makes of a query's part. @param {any} json @param {(query: import('../bindings/query_core.js').Query) => any} task */
 export function withQuery(json, task) {
   const query = core.query(json);
   try {
@@ -117,7 +117,7 @@ export async function askedClient(more = {}, analyses = ['keyboard']) {
   await made.client.consent.grant();
   for (const analysis of analyses) await made.client.optIn(analysis);
   await made.clock.advance(DAY_MS);
-  return { ...made, storage: /** @type {import('../storage.js').Storage} */ (made.storage) };
+  return { ...made, storage: /** @type {import('../client/storage.js').Storage} */ (made.storage) };
 }
 
 /** Waits for what needs a module to be compiled, which no timer of a test moves. @param {() => Promise<boolean>} isSo @param {number} [ms] */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vectors of every mechanism (tests/core/vectors/<stem>.json) as JavaScript takes them.
 import { readFile, readdir } from 'node:fs/promises';
-import { load } from '../node.js';
+import { load } from '../bindings/node.js';
 
 /**
  * @typedef {object} Vector
@@ -18,7 +18,7 @@ const FOLDER = new URL('../../tests/core/vectors/', import.meta.url);
 
 /**
  * A vector's value as JavaScript has it.
- * @param {import('../core.js').Recipe | import('../joint_core.js').Variable} recipe @param {string} value @returns {any}
+ * @param {import('../bindings/core.js').Recipe | import('../bindings/joint_core.js').Variable} recipe @param {string} value @returns {any}
  */
 function valueOf(recipe, value) {
   const { variables } = /** @type {any} */ (recipe);
@@ -52,7 +52,7 @@ export async function readVectors() {
 
 /**
  * What a core makes of the vectors: [hash, record] of each. Runs anywhere, so it names nothing outside.
- * @param {import('../core.js').Core | import('../device.js').Core} core @param {Vector[]} vectors
+ * @param {import('../bindings/core.js').Core | import('../bindings/device.js').Core} core @param {Vector[]} vectors
  */
 export const makeRecords = (core, vectors) =>
   vectors.map(({ recipe: json, value, seed, secret }) => {

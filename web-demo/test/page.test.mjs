@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { wholeDay } from '../../tests/serve/serve_helpers.mjs';
+import { wholeDay } from '../../tests/aggregator/serve/serve_helpers.mjs';
 import { RESULTS, launch, result, startSite, until } from './demo_site.mjs';
 
 const SHOTS = fileURLToPath(new URL('../../build/web-demo/', import.meta.url));

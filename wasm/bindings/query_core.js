@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries as JavaScript sees them: recipes with lists, the item of an event, the policy, the accountant. What the device knows of
+// queries beyond other recipes, and nothing else: no storage, no clock, no randomness. Needs shoal-query.wasm or shoal-all.wasm.
+// Depends on device.js, keyed_recipe.js, front_coded.js and text.js.
+import { ARGUMENT, Core, LARGEST, Module, ShoalError, TYPE, toHex } from './device.js';
+import { listOf } from './front_coded.js';
+import { KeyedRecipe, isObject, setAll, setRecipe, tell } from './keyed_recipe.js';
+import { applyTextRule } from './text.js';
+
+/**
+ * @typedef {import('./device.js').RecipeJson} RecipeJson
+ * @typedef {import('./device.js').ReportJson} ReportJson
+ * @typedef {{[field: string]: unknown}} Event what happened, field by field: numbers and strings; anything else counts as absent
+ * @typedef {{[key: string]: any}} PolicyJson a policy file, parsed
+ * @typedef {object} Verdict what the device answers to "may this query be answered?"
+ * @property {string | null} refusal null where it may: else why not, "field-epsilon"
+ * @property {number} number of core/budget/accountant.h; 0 where it may
+ * @property {string} text a sentence
+ * @property {string | null} field that it is about
+ * @property {number} localEpsilon of one report, as really drawn; 0 before it was looked at
+ * @property {number} centralEpsilon what the cohort gives; 0 before it was looked at
+ * @typedef {object} Charge
+ * @property {number} reports
+ * @property {number} epsilon of the cohort, composed as the policy says
+ * @property {number} delta
+ * @property {number} localEpsilon of all reports together
+ */
+
+const NONE = 0xffffffff; // an index where there is none
+const NEXT_END = 0xfffffffe;
+const FIELDS_MAX = 4;
+const STEP_MAX = 4; // characters of one step
+const WORDS_MAX = 4096; // of one person that a round looks at
+const INFO_WORDS = 5 + 2 * FIELDS_MAX; // of the export recipe_query_info
+const VERDICT_WORDS = 5;
+
+// ---- recipes ----
+
+/** @param {any[]} list @returns {Map<any, number>} */
+const indexed = (list) => new Map(list.map((entry, i) => [entry, i]));
+
+/** The lists of a field: what comes first and what may follow, of phrases prefixes and tokens, of words starts and characters. @param {any} field @param {number} i */
+function listsOf({ values = [], prefixes, tokens, starts, characters }, i) {
+  /** @param {string} name @param {any} list @returns {string[]} */
+  const entries = (name, list = []) => (typeof list === 'string' ? (listOf(`encoding.${i}.${name}`, list) ?? []) : list);
+  const lists = { values, firsts: prefixes ?? entries('starts', starts), nexts: tokens ?? entries('characters', characters) };
+  return { ...lists, value: indexed(values), first: indexed(lists.firsts), next: indexed(lists.nexts) };
+}
+
+/**
+ * A query, checked by itself: whether it may be answered is the accountant's to say. Made by QueryCore.query.
+ *
+ * A phrase is split at white space, and each of its tokens obeys the recipe's text rule as a word does elsewhere: one that the rule
+ * does not count is a token that is not listed.
+ */
+export class Query extends KeyedRecipe {
+  /** @param {Module} module @param {number} handle @param {RecipeJson} json */
+  constructor(module, handle, json) {
+    super(module, handle, json);
+    module.reserve(INFO_WORDS * 4 + 64);
+    module.check(module.x.recipe_query_info(handle, module.base));
+    const w = module.words(INFO_WORDS);
+    /** @readonly @type {string} */ this.analysis = json.analysis;
+    /** The same for all parts: of the bytes that are signed. @readonly */ this.queryHash = toHex(module.take(INFO_WORDS * 4, 32));
+    /** Of the policy that it is under; null where it is no query. @readonly @type {string | null} */ this.policyHash = json.policy ?? null;
+    /** What it claims for its cohort; delta 1 where it claims nothing. @readonly */ this.claim = { epsilon: w[0] / 1e6, delta: w[1] ? Number(`1e-${w[1]}`) : 1 };
+    /** 0: not one of several. @readonly */ this.round = w[2];
+    /** @readonly */ this.version = w[3];
+    /** @readonly */ this.aggregation = w[4] ? 'sum' : 'reports';
+    /** What it asks, field by field, with the number of buckets. @readonly @type {{field: string, scheme: 'number' | 'list' | 'tokens' | 'characters', depth: number, size: number}[]} */
+    this.fields = (json.encoding ?? []).map((/** @type {any} */ { field, boundaries, values, starts }, /** @type {number} */ i) => ({
+      field, scheme: boundaries ? 'number' : values ? 'list' : starts ? 'characters' : 'tokens', depth: w[5 + 2 * i], size: w[6 + 2 * i],
+    }));
+    const { contributions = 0, known = [] } = json.parameters ?? {}; // a joint recipe's are its variables'
+    /** How many reports a device answers with that brings all of its words; 0: one report, of one event. @readonly @type {number} */
+    this.contributions = contributions;
+    /** Names of the fields that a collection is split by. @readonly @type {string[]} */
+    this.splits = (json.split_by ?? []).map((/** @type {any} */ split) => split.field);
+    this.lists = /** @type {any[]} */ (json.encoding ?? []).map(listsOf);
+    this.known = new Set(typeof known === 'string' ? listOf('parameters.known', known) : known);
+    for (const name of ['lists', 'known']) Object.defineProperty(this, name, { enumerable: false });
+  }
+
+  /** The bucket of one field. @param {Event} event @param {number} i */
+  #bucket(event, i) {
+    const { module, handle } = this;
+    const { x } = module;
+    const { field, scheme, depth } = this.fields[i];
+    const value = Object.hasOwn(event, field) ? event[field] : undefined;
+    if (scheme === 'number') return Number.isFinite(value) ? x.encoded_number(handle, i, nearest(/** @type {number} */ (value))) : 0;
+    if (typeof value !== 'string') return 0;
+    const lists = this.lists[i];
+    if (scheme === 'list') return x.encoded_value(handle, i, lists.value.get(this.#ruled(value)) ?? NONE);
+    if (scheme === 'characters') return this.#word(this.#ruled(value), i);
+    const words = (value.match(/\S+/g) ?? []).map((word) => this.#ruled(word));
+    const prefix = lists.first.get(words.slice(0, depth).join(' ')) ?? NONE;
+    return x.encoded_next(handle, i, prefix, words.length === depth ? NEXT_END : (lists.next.get(words[depth]) ?? NONE));
+  }
+
+  /** The bucket of a word by its code points: the start, and what of the step's characters it has. @param {string} word @param {number} i */
+  #word(word, i) {
+    const { module, handle } = this;
+    const { first, next } = this.lists[i];
+    const characters = [...word];
+    const { depth } = this.fields[i];
+    const start = first.get(characters.slice(0, depth).join(''));
+    const run = characters.slice(depth, depth + (this.json.encoding[i].step ?? 1));
+    module.reserve(4 * STEP_MAX);
+    const view = module.view();
+    run.forEach((character, at) => view.setUint32(4 * at, next.get(character) ?? NONE, true));
+    const bucket = module.x.encoded_word(handle, i, start ?? NONE, module.base, run.length);
+    for (let at = 0; at < STEP_MAX; at++) view.setUint32(4 * at, 0, true);
+    return bucket;
+  }
+
+  /**
+   * Records of a person's words, where a query is of that kind: `contributions` of them, each of a word that it asks for or of none, in an
+   * order that means nothing. Each costs the recipe's epsilon, all together so many times that: debit the accountant first.
+   * @param {Event[]} events each word once for every time that it was typed; of more than 4096 the last
+   * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
+   * @returns {string[]} the records' text form
+   */
+  answers(events, seed) {
+    const { module, contributions, recordSize } = this;
+    if (seed.length !== 32 || !contributions) throw module.error(ARGUMENT);
+    const buckets = events.slice(-WORDS_MAX).filter((event) => !this.#isKnown(event)).map((event) => module.length(this.#bucket(event, 0)));
+    // Seed, buckets, records, and behind them the room that print() takes for a text.
+    const at = module.base + 32;
+    const records = 32 + 4 * buckets.length;
+    module.reserve(records + contributions * recordSize + this.textSize);
+    module.put(seed);
+    const view = module.view();
+    buckets.forEach((bucket, i) => view.setUint32(32 + 4 * i, bucket, true));
+    const n = module.length(module.x.trie_randomize(module.base + records, this.handle, at, buckets.length, module.base));
+    const bytes = module.take(records, n * recordSize);
+    return Array.from({ length: n }, (_, i) => {
+      module.put(bytes.subarray(i * recordSize, (i + 1) * recordSize));
+      return this.print(0);
+    });
+  }
+
+  /** Is its word on the list of those that are not asked for? @param {Event} event */
+  #isKnown(event) {
+    const word = Object.hasOwn(event, this.fields[0].field) ? event[this.fields[0].field] : undefined;
+    return typeof word === 'string' && this.known.has(this.#ruled(word));
+  }
+
+  /** A text by the recipe's rule; what it does not count becomes what no list holds. @param {string} text */
+  #ruled(text) {
+    return applyTextRule(text, this.text) ?? '\0';
+  }
+
+  /**
+   * The index that stands for an event, or null where the query is not about such an event: one whose phrases begin with none of
+   * the prefixes, or its words with none of the starts. A field that is missing or of another type is in bucket 0, as is what is not listed.
+   * @param {Event} event @returns {number | null}
+   */
+  item(event) {
+    const { module, handle, fields } = this;
+    const buckets = fields.map((_, i) => module.length(this.#bucket(event, i)));
+    if (fields.some(({ scheme }, i) => /tokens|characters/.test(scheme) && buckets[i] === 0)) return null;
+    const bytes = module.reserve(4 * FIELDS_MAX);
+    const view = module.view();
+    buckets.forEach((bucket, i) => view.setUint32(4 * i, bucket, true));
+    const item = module.x.encoding_item(handle, module.base);
+    bytes.fill(0, module.base, module.base + 4 * FIELDS_MAX);
+    return module.length(item);
+  }
+
+  /**
+   * A uniformly random item: the answer of a device without an event that the query is about.
+   * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
+   */
+  randomItem(seed) {
+    const { module, handle } = this;
+    if (seed.length !== 32) throw module.error(ARGUMENT);
+    module.put(seed);
+    return module.length(module.x.random_item(handle, module.base));
+  }
+
+  /**
+   * The part of the collection that an event belongs to: for each split field its value, or "other". As `part` in the query's
+   * JSON it makes that part's recipe. Empty where the collection is not split.
+   * @param {Event} event @returns {string[]}
+   */
+  part(event) {
+    return (this.json.split_by ?? []).map((/** @type {{field: string, values: string[]}} */ { field, values }) => {
+      const value = Object.hasOwn(event, field) ? event[field] : undefined;
+      const text = typeof value === 'string' ? this.#ruled(value) : '';
+      return values.includes(text) ? text : 'other';
+    });
+  }
+
+  /** What an item says of each field, in words. @param {number} item @returns {{[field: string]: string}} */
+  cells(item) {
+    const { module, handle, fields } = this;
+    module.reserve(4 * FIELDS_MAX);
+    module.check(module.x.encoding_buckets(module.base, handle, item));
+    const view = module.view();
+    return Object.fromEntries(fields.map(({ field }, i) => [field, this.#cell(i, view.getUint32(4 * i, true))]));
+  }
+
+  /** An item in words, as results print it: "[20,30) | hello world a". @param {number} item */
+  label(item) {
+    return Object.values(this.cells(item)).join(' | ');
+  }
+
+  /** @param {number} i @param {number} bucket */
+  #cell(i, bucket) {
+    const { boundaries } = this.json.encoding[i];
+    const { values, firsts, nexts } = this.lists[i];
+    const { scheme } = this.fields[i];
+    if (bucket === 0) return firsts[0] === '' ? '<none>' : '<oov>';
+    if (boundaries) return bucket < boundaries.length ? `[${boundaries[bucket - 1]},${boundaries[bucket]})` : `[${boundaries[bucket - 1]},inf)`;
+    if (scheme === 'list') return values[bucket - 1];
+    if (scheme === 'characters') return this.#spelled(i, bucket);
+    const next = ['<end>', '<oov>', ...nexts];
+    const prefix = firsts[Math.floor((bucket - 1) / next.length)];
+    return `${prefix}${prefix && ' '}${next[(bucket - 1) % next.length]}`;
+  }
+
+  /** A bucket of words that is not 0: "covid", "covi<end>", "cov<oov>". @param {number} i @param {number} bucket */
+  #spelled(i, bucket) {
+    const { module, handle } = this;
+    const { firsts, nexts } = this.lists[i];
+    module.reserve(4 * (3 + STEP_MAX));
+    module.check(module.x.encoded_word_of(module.base, handle, i, bucket));
+    const [start, kind, n, ...characters] = module.words(3 + STEP_MAX);
+    const run = characters.slice(0, n).map((index) => nexts[index]).join('');
+    const isEnd = kind === 1 || (kind === 0 && n < (this.json.encoding[i].step ?? 1));
+    return `${firsts[start]}${run}${kind === 2 ? '<oov>' : isEnd ? '<end>' : ''}`;
+  }
+}
+
+/** The nearest micro-unit of a number; beyond what fits, the end. @param {number} value */
+const nearest = (value) => BigInt(Math.round(Math.max(-LARGEST, Math.min(value, LARGEST)) * 1e6));
+
+// ---- the policy and the accountant ----
+
+/** What a site promised about queries. Made by QueryCore.policy. */
+export class Policy {
+  /** @param {Module} module @param {number} handle @param {PolicyJson} json */
+  constructor(module, handle, json) {
+    module.reserve(32);
+    module.check(module.x.policy_hash(handle, module.base));
+    /** @readonly */ this.handle = handle;
+    /** @readonly */ this.json = json;
+    /** @readonly @type {string} */ this.id = json.policy;
+    /** SHA-256 of the canonical bytes, hex: what queries name. @readonly */ this.hash = toHex(module.take(0, 32));
+    /** Who may sign queries. @readonly @type {string[]} */ this.keys = json.keys;
+  }
+}
+
+/**
+ * The books of what queries were charged: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably before a report
+ * exists. The query's signature is the caller's to verify, by one of the policy's keys.
+ */
+export class Accountant {
+  #module;
+
+  /** @param {Module} module */
+  constructor(module) {
+    this.#module = module;
+  }
+
+  /** Empty books, opened on `day`. @param {number} day @returns {Uint8Array} */
+  init(day) {
+    const module = this.#module;
+    const cap = module.x.accountant_size_max();
+    module.reserve(cap);
+    return module.take(0, module.length(module.x.accountant_init(module.base, cap, day)));
+  }
+
+  /**
+   * May the query be answered? Nothing is charged.
+   * @param {Uint8Array} books @param {Policy} policy @param {Query} query @param {number} day @returns {Verdict}
+   */
+  check(books, policy, query, day) {
+    const module = this.#module;
+    module.put(books, VERDICT_WORDS * 4);
+    const at = module.base + VERDICT_WORDS * 4;
+    module.check(module.x.query_check(module.base, at, books.length, policy.handle, query.handle, day));
+    return this.#verdict(query);
+  }
+
+  /**
+   * The same, and charges what is accepted.
+   * @param {Uint8Array} books @param {Policy} policy @param {Query} query @param {number} day
+   * @returns {{verdict: Verdict, bytes: Uint8Array}} the new books; the old ones where it is refused
+   */
+  debit(books, policy, query, day) {
+    const module = this.#module;
+    const { x } = module;
+    const cap = Math.max(x.accountant_size_max(), books.length);
+    const head = VERDICT_WORDS * 4;
+    module.reserve(head + cap);
+    module.put(books, head);
+    const at = module.base + head;
+    const len = module.length(x.query_debit(module.base, at, books.length, cap, policy.handle, query.handle, day));
+    return { verdict: this.#verdict(query), bytes: module.take(head, len) };
+  }
+
+  /**
+   * What an analysis was charged, or one of its fields.
+   * @param {Uint8Array} books @param {Policy} policy @param {number} analysis index in the policy
+   * @param {number} [field] index in the analysis's fields; none: the analysis itself
+   * @returns {Charge}
+   */
+  charge(books, policy, analysis, field = -1) {
+    const module = this.#module;
+    module.put(books, 32);
+    module.check(module.x.accountant_charge(module.base, module.base + 32, books.length, policy.handle, analysis, field));
+    const view = module.view();
+    const wide = (/** @type {number} */ at) => Number(view.getBigUint64(at, true));
+    return { reports: view.getUint32(0, true), epsilon: wide(8) / 1e6, delta: wide(16) / 1e15, localEpsilon: wide(24) / 1e6 };
+  }
+
+  /** The verdict at the base. @param {Query} query @returns {Verdict} */
+  #verdict(query) {
+    const module = this.#module;
+    const [number, field, , local, central] = module.words(VERDICT_WORDS);
+    const { refusal_name: name, refusal_text: text } = module.x;
+    const named = module.text(name(number));
+    return {
+      refusal: number ? named : null,
+      number,
+      text: module.text(text(number)),
+      field: (named === 'split' ? query.splits[field] : query.fields[field]?.field) ?? null,
+      localEpsilon: local / 1e6,
+      centralEpsilon: central / 1e6,
+    };
+  }
+}
+
+/** One module instance that knows queries. At most 16 of them and 2 policies live in shoal-query.wasm at a time. */
+export class QueryCore extends Core {
+  #module;
+
+  /** @param {WebAssembly.Instance} instance */
+  constructor(instance) {
+    super(instance);
+    this.#module = new Module(instance);
+    this.accountant = new Accountant(this.#module);
+  }
+
+  /**
+   * Checks a query by itself. Release it when it is no longer needed.
+   * @param {RecipeJson | string} json a parsed recipe, or its text
+   */
+  query(json) {
+    return new Query(...this.prepare(json, setRecipe));
+  }
+
+  /**
+   * Checks a policy. Release it when it is no longer needed.
+   * @param {PolicyJson | string} json a parsed policy, or its text
+   */
+  policy(json) {
+    const module = this.#module;
+    const { x } = module;
+    const parsed = typeof json === 'string' ? JSON.parse(json) : structuredClone(json);
+    if (!isObject(parsed)) throw new ShoalError('type', TYPE, 'a policy is a JSON object');
+    const handle = module.length(x.policy_open());
+    try {
+      setAll(module, 'policy', handle, '', parsed, parsed);
+      tell(module, 'policy', handle, x.policy_finish(handle));
+    } catch (error) {
+      x.policy_release(handle);
+      throw error;
+    }
+    return new Policy(module, handle, parsed);
+  }
+
+  /** Releases a policy; it must not be used again. @param {Policy} policy */
+  releasePolicy(policy) {
+    this.#module.check(this.#module.x.policy_release(policy.handle));
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words: those of a text, and completed ones out of the fields that a page opens for it, while they are typed. A chunk of
+// its own, loaded by the first observe() or type(). Keeps no text: a field's own content is looked at when an event completes a word. Depends on the DOM.
+import { isWord, segments, words } from '../bindings/text.js';
+
+/** @typedef {import('./client.js').View} View */
+
+/** Words for the recipes that take them. @param {View} view @param {string[]} list */
+async function report(view, list) {
+  const outcomes = [];
+  for (const word of list) outcomes.push(...(await view.event((recipe) => recipe.valueKind === 'word', word)));
+  return outcomes;
+}
+
+/** Reports the words of a text, in order. @param {View} view @param {string} text */
+export const type = async (view, text) =>
+  Intl.Segmenter ? report(view, words(text)) : [view.note('segmenter-missing')];
+
+const TYPED = /^insert(Text|LineBreak|Paragraph|CompositionText)$/;
+const IN_WORD = /[\p{L}\p{M}\p{N}'\u2019-]$/u;
+
+// A field that was once refused stays refused: "show password" makes it look like text.
+/** @type {WeakSet<Element>} */
+const refused = new WeakSet();
+
+/**
+ * May words be read from this field? Only plain text may: any type but text and search, any autocomplete token but on
+ * and off (they name persons, cards, passwords, one-time codes), any input mode for numbers or addresses says no.
+ * @param {Element} element
+ */
+export function isReadableField(element) {
+  /** @param {string} name */
+  const attribute = (name) => (element.getAttribute(name) ?? '').trim().toLowerCase();
+  const tag = element.localName;
+  const isField = tag === 'textarea' || (tag === 'input' && /^(|text|search)$/.test(attribute('type')));
+  if (!isField && (tag === 'input' || !(/** @type {any} */ (element).isContentEditable))) return false;
+  if (attribute('data-shoal') === 'off') return false;
+  return /^(|on|off)$/.test(attribute('autocomplete')) && /^(|none|text|search)$/.test(attribute('inputmode'));
+}
+
+/**
+ * The words that end exactly where the text ends: one in most scripts, the whole run where words are not spaced.
+ * @param {string} text
+ */
+export function lastWords(text) {
+  const parts = segments(text.slice(-256));
+  const start = parts.findLastIndex((part) => !part.isWordLike) + 1;
+  return parts.slice(start).filter(isWord).map((part) => part.segment);
+}
+
+/** A field's text up to the caret. @param {any} field @returns {string} */
+function beforeCaret(field) {
+  if ('value' in field) return field.value.slice(0, field.selectionStart ?? undefined);
+  const selection = field.ownerDocument.getSelection();
+  return selection?.anchorNode?.nodeType === 3 ? selection.anchorNode.data.slice(0, selection.anchorOffset) : '';
+}
+
+/**
+ * @param {View} view
+ * @param {Element} element a field, or an element above fields that carry `data-shoal`
+ * @param {AbortSignal} signal stops it
+ * @param {(word: string) => unknown} [take] is given each word, in place of the recipes
+ */
+export function observe(view, element, signal, take) {
+  /** @param {string[]} list */
+  const found = (list) => void (take ? list.map((word) => take(word)) : report(view, list));
+  /** Fields whose last word is still being typed. @type {WeakSet<Element>} */
+  const open = new WeakSet();
+
+  /** Before the input, so that the completed word still ends at the caret. @param {Element} field @param {InputEvent} event */
+  const typed = (field, event) => {
+    if (!TYPED.test(event.inputType)) open.delete(field); // pasted, deleted, undone: nothing is being typed
+    else if (IN_WORD.test(event.data ?? '')) open.add(field);
+    else if (!event.isComposing && open.delete(field)) found(lastWords(beforeCaret(field)));
+  };
+
+  /** @param {Event} event */
+  const listener = (event) => {
+    const field = /** @type {Element} */ (event.composedPath()[0]);
+    if (field !== element && !field.hasAttribute?.('data-shoal')) return;
+    if (!isReadableField(field)) refused.add(field);
+    if (refused.has(field)) view.note('refused-field');
+    else if (!Intl.Segmenter) view.note('segmenter-missing');
+    else if (event.type === 'beforeinput') typed(field, /** @type {InputEvent} */ (event));
+    else if (open.delete(field)) found(lastWords(/** @type {any} */ (field).value ?? field.textContent ?? ''));
+  };
+  for (const name of ['beforeinput', 'change', 'focusout']) element.addEventListener(name, listener, { signal });
+}
