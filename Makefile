@@ -13,6 +13,7 @@ SHELL := /bin/bash
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
+text_files = git ls-files --cached --others --exclude-standard -z '*.js' '*.mjs' '*.md'
 # Those of tests/aggregator/serve run under ctest, against each native build's program.
 js_tests = $(sort $(shell find wasm/test edge/test web-demo/test aggregator/test scripts tests \
     -name '*.test.mjs' -not -path '*/node_modules/*' -not -path 'tests/aggregator/serve/*' 2>/dev/null))
@@ -114,12 +115,15 @@ fuzz: setup
 	        -artifact_prefix="build/fuzz/$$name-" "build/fuzz/corpus/$$name" "tests/fuzz/corpus/$$name"; \
 	done
 
+# Code and Markdown are wrapped at 100 columns; .prettierignore says what prettier leaves alone.
 check-format: setup
 	$(say)
 	$(c_files) | xargs -0 clang-format-14 --dry-run -Werror
+	$(text_files) | xargs -0 npx prettier --check --log-level warn
 
 format: setup
 	$(c_files) | xargs -0 clang-format-14 -i
+	$(text_files) | xargs -0 npx prettier --write --log-level warn
 
 clean:
 	rm -rf build wasm/dist edge/dist web-demo/dist aggregator/dist

@@ -11,7 +11,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(here);
 const require = createRequire(import.meta.url);
 /** @param {string} program @param {string[]} args */
-const call = (program, ...args) => execFileSync(program, args, { cwd: root, stdio: ['ignore', 2, 'inherit'] });
+const call = (program, ...args) =>
+  execFileSync(program, args, { cwd: root, stdio: ['ignore', 2, 'inherit'] });
 
 call('cmake', '--preset', 'wasi');
 call('cmake', '--build', '--preset', 'wasi', '--target', 'shoal');
@@ -30,4 +31,7 @@ const libraries = {
 const licence = ([name, file]) =>
   `${name}\n\n${existsSync(file) ? readFileSync(file, 'utf8').trim() : 'See https://github.com/WebAssembly/wasi-libc'}\n`;
 const notice = 'dist/shoal.wasm holds code of these libraries:\n\n';
-writeFileSync(join(here, 'dist/LICENSES.txt'), notice + Object.entries(libraries).map(licence).join('\n----\n\n'));
+writeFileSync(
+  join(here, 'dist/LICENSES.txt'),
+  notice + Object.entries(libraries).map(licence).join('\n----\n\n'),
+);

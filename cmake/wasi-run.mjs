@@ -33,7 +33,8 @@ const module = await WebAssembly.compile(readFileSync(program));
 // inside node:wasi crashes the process (nodejs/node issues 46777 and 53087).
 /** @type {{[name: string]: (...args: any[]) => number}} */
 const wasi_snapshot_preview1 = {};
-for (const [name, call] of Object.entries(wasi.wasiImport)) wasi_snapshot_preview1[name] = (...args) => call(...args);
+for (const [name, call] of Object.entries(wasi.wasiImport))
+  wasi_snapshot_preview1[name] = (...args) => call(...args);
 // Emscripten's programs tell the host when their memory grew; nobody here holds a view of it.
 const env = { emscripten_notify_memory_growth() {} };
 const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1, env });

@@ -8,7 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** @type {Record<string, string>} modules, and their files beside the worker */
-const FILES = { 'shoal-client/shoal-all.wasm': 'shoal.wasm', 'shoal-client/shoal-dap.wasm': 'shoal-dap.wasm' };
+const FILES = {
+  'shoal-client/shoal-all.wasm': 'shoal.wasm',
+  'shoal-client/shoal-dap.wasm': 'shoal-dap.wasm',
+};
 
 /**
  * Writes DIR/worker.js, DIR/shoal.wasm and DIR/shoal-dap.wasm.
@@ -30,10 +33,15 @@ export async function bundleWorker(dir) {
     plugins: [
       {
         name: 'wasm',
-        setup: ({ onResolve }) => onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path: `./${FILES[path]}`, external: true })),
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /\.wasm$/ }, ({ path }) => ({
+            path: `./${FILES[path]}`,
+            external: true,
+          })),
       },
     ],
   });
-  for (const [name, file] of Object.entries(FILES)) await copyFile(createRequire(import.meta.url).resolve(name), join(dir, file));
+  for (const [name, file] of Object.entries(FILES))
+    await copyFile(createRequire(import.meta.url).resolve(name), join(dir, file));
   return join(dir, 'worker.js');
 }

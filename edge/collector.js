@@ -147,7 +147,11 @@ export class Collector {
         continue;
       }
       const to = from + some.length;
-      const added = await store.add(some, records.subarray(from * size, to * size), Math.floor(now() / HOUR_MS));
+      const added = await store.add(
+        some,
+        records.subarray(from * size, to * size),
+        Math.floor(now() / HOUR_MS),
+      );
       while (outcomes.length < to) outcomes.push('accepted');
       if (added > 0) await this.#afterAdd();
     }
@@ -161,7 +165,12 @@ export class Collector {
     const each = recipe.recordSize + REPORT_OVERHEAD;
     const left = this.#limits.storeBytes - bytes;
     if (left < each) return 0;
-    return Math.max(1, Math.floor(Math.min(this.#cap - openCount, left / (each + KEY_BYTES), ADD_BYTES / recipe.recordSize)));
+    return Math.max(
+      1,
+      Math.floor(
+        Math.min(this.#cap - openCount, left / (each + KEY_BYTES), ADD_BYTES / recipe.recordSize),
+      ),
+    );
   }
 
   /** The report is durable: whatever fails from here on must not take the answer back. */
@@ -171,7 +180,8 @@ export class Collector {
       this.#openId = openId;
       this.#openedAt = this.#deps.now();
     }
-    const due = openCount >= this.#cap || (openCount >= this.#minimum() && this.#deps.now() >= this.#dueAt());
+    const due =
+      openCount >= this.#cap || (openCount >= this.#minimum() && this.#deps.now() >= this.#dueAt());
     if (due) await this.#seal().catch(() => {}); // the next run seals
   }
 
@@ -196,7 +206,10 @@ export class Collector {
       await this.#seal().catch((error) => (failure = error));
     }
     if (expired && store.state().openCount > 0 && store.state().openCount < this.#minimum()) {
-      await store.destroyOpen((count) => ({ destroyed_batches_total: 1, destroyed_reports_total: count }));
+      await store.destroyOpen((count) => ({
+        destroyed_batches_total: 1,
+        destroyed_reports_total: count,
+      }));
     }
     if (now() >= this.#retryAt) await this.#forward();
     await store.forget(expired ? Infinity : Math.floor((now() - this.#keysKeptMs()) / HOUR_MS) - 1);
@@ -212,11 +225,14 @@ export class Collector {
     const { store, now, recipe } = this.#deps;
     const times = [];
     const { openCount, closing } = store.state();
-    if (closing || (await store.batches('sealed')).length > 0) times.push(Math.max(now(), this.#retryAt));
+    if (closing || (await store.batches('sealed')).length > 0)
+      times.push(Math.max(now(), this.#retryAt));
     if (openCount > 0) {
       const quantum = Math.min(HOUR_MS, recipe.batch.maxAgeS * 1000);
       const due = Math.ceil(this.#dueAt() / quantum) * quantum;
-      times.push(openCount >= this.#minimum() ? Math.min(due, this.#expiresAt()) : this.#expiresAt());
+      times.push(
+        openCount >= this.#minimum() ? Math.min(due, this.#expiresAt()) : this.#expiresAt(),
+      );
     }
     const oldest = store.oldestKeys();
     if (oldest !== null) times.push((oldest + 1) * HOUR_MS + this.#keysKeptMs());
@@ -251,7 +267,10 @@ export class Collector {
       order.forEach((from, to) => bytes.set(records[from], to * recipe.recordSize));
       return recipe.sealBatch(bytes, id);
     };
-    await store.seal(this.#minimum(), build, (count) => ({ sealed_batches_total: 1, sealed_reports_total: count }));
+    await store.seal(this.#minimum(), build, (count) => ({
+      sealed_batches_total: 1,
+      sealed_reports_total: count,
+    }));
   }
 
   /** Sends sealed batches until one fails. */
@@ -261,7 +280,8 @@ export class Collector {
       const { outcome, retryAfterS } = await send(await store.read(id));
       if (outcome === 'failed') return this.#backOff(retryAfterS ?? 0);
       const attempts = { failures_in_a_row: -(store.counters().failures_in_a_row ?? 0) };
-      if (outcome === 'stored') await store.forwarded(id, { ...attempts, forwarded_batches_total: 1 });
+      if (outcome === 'stored')
+        await store.forwarded(id, { ...attempts, forwarded_batches_total: 1 });
       else await store.quarantine(id, { ...attempts, refused_batches_total: 1 });
     }
   }
@@ -271,7 +291,9 @@ export class Collector {
     const { store, now, crypto } = this.#deps;
     const failures = store.counters().failures_in_a_row ?? 0;
     const jitter = 0.5 + below(1 << 16, crypto) / (1 << 17);
-    const delay = Math.ceil(jitter * Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(failures, 20)));
+    const delay = Math.ceil(
+      jitter * Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(failures, 20)),
+    );
     this.#retryAt = now() + Math.max(delay, 1000 * Math.min(retryAfterS, RETRY_AFTER_MAX_S));
     await store.count({ failures_in_a_row: 1, send_failures_total: 1 });
   }

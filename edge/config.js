@@ -53,12 +53,20 @@ export async function readConfig(path) {
     origins: origins(json.origins ?? []),
     aggregator: baseUrl(text(json.aggregator, 'aggregator')),
     secret: await readSecret(at('batch_secret_file')),
-    ...(json.admin_token_file === undefined ? {} : { adminToken: await readSecret(at('admin_token_file')) }),
+    ...(json.admin_token_file === undefined
+      ? {}
+      : { adminToken: await readSecret(at('admin_token_file')) }),
     bodyTimeoutMs: 1000 * number(json.body_timeout_s ?? 10, 'body_timeout_s', 1),
     limits: {
-      ...(json.batch_bytes === undefined ? {} : { batchBytes: number(json.batch_bytes, 'batch_bytes', 1024) }),
-      ...(json.store_bytes === undefined ? {} : { storeBytes: number(json.store_bytes, 'store_bytes', 1024) }),
-      ...(json.key_grace_s === undefined ? {} : { keyGraceS: number(json.key_grace_s, 'key_grace_s', 0) }),
+      ...(json.batch_bytes === undefined
+        ? {}
+        : { batchBytes: number(json.batch_bytes, 'batch_bytes', 1024) }),
+      ...(json.store_bytes === undefined
+        ? {}
+        : { storeBytes: number(json.store_bytes, 'store_bytes', 1024) }),
+      ...(json.key_grace_s === undefined
+        ? {}
+        : { keyGraceS: number(json.key_grace_s, 'key_grace_s', 0) }),
     },
   };
 }
@@ -74,9 +82,11 @@ function parse(source, path) {
 
 /** @param {any} json @param {Record<string, boolean>} fields @param {string} where */
 function exactFields(json, fields, where) {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error(`${where}: an object is needed`);
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw new Error(`${where}: an object is needed`);
   for (const name of Object.keys(json)) {
-    if (!Object.hasOwn(fields, name)) throw new Error(`${where}: unknown field ${JSON.stringify(name)}`);
+    if (!Object.hasOwn(fields, name))
+      throw new Error(`${where}: unknown field ${JSON.stringify(name)}`);
   }
   for (const [name, required] of Object.entries(fields)) {
     if (required && !Object.hasOwn(json, name)) throw new Error(`${where}: missing field ${name}`);
@@ -85,12 +95,16 @@ function exactFields(json, fields, where) {
 
 /** @param {unknown} list @param {string} dir */
 async function readRecipes(list, dir) {
-  if (!Array.isArray(list) || list.length === 0) throw new Error('recipes: a list of {"file", "hash"} is needed');
+  if (!Array.isArray(list) || list.length === 0)
+    throw new Error('recipes: a list of {"file", "hash"} is needed');
   const recipes = [];
   for (const entry of list) {
     exactFields(entry, { file: true, hash: true }, 'recipes');
     const file = resolve(dir, text(entry.file, 'recipes.file'));
-    recipes.push({ recipe: parse(await readFile(file, 'utf8'), file), hash: text(entry.hash, 'recipes.hash') });
+    recipes.push({
+      recipe: parse(await readFile(file, 'utf8'), file),
+      hash: text(entry.hash, 'recipes.hash'),
+    });
   }
   return recipes;
 }
@@ -104,21 +118,25 @@ function listen(value) {
 
 /** @param {unknown} list @returns {string[]} */
 function origins(list) {
-  const valid = (/** @type {unknown} */ o) => o === '*' || (typeof o === 'string' && URL.canParse(o) && new URL(o).origin === o);
-  if (!Array.isArray(list) || !list.every(valid)) throw new Error('origins: a list like ["https://www.example.org"] is needed');
+  const valid = (/** @type {unknown} */ o) =>
+    o === '*' || (typeof o === 'string' && URL.canParse(o) && new URL(o).origin === o);
+  if (!Array.isArray(list) || !list.every(valid))
+    throw new Error('origins: a list like ["https://www.example.org"] is needed');
   return list;
 }
 
 /** @param {string} value */
 function baseUrl(value) {
-  if (!/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) throw new Error('aggregator: an http(s) URL is needed');
+  if (!/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : ''))
+    throw new Error('aggregator: an http(s) URL is needed');
   return value;
 }
 
 /** The first line; a second one is the older secret during a rotation, which only the aggregator accepts. @param {string} path */
 async function readSecret(path) {
   const secret = (await readFile(path, 'utf8')).split('\n')[0].trim();
-  if (!/^[\x21-\x7e]{16,}$/.test(secret)) throw new Error(`${path}: a secret of at least 16 printable characters is needed`);
+  if (!/^[\x21-\x7e]{16,}$/.test(secret))
+    throw new Error(`${path}: a secret of at least 16 printable characters is needed`);
   return secret;
 }
 
@@ -130,6 +148,7 @@ function text(value, name) {
 
 /** @param {unknown} value @param {string} name @param {number} least */
 function number(value, name, least) {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < least) throw new Error(`${name}: a number of at least ${least} is needed`);
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < least)
+    throw new Error(`${name}: a number of at least ${least} is needed`);
   return value;
 }

@@ -41,7 +41,10 @@ function makeFrames(collections) {
 function frameOf({ key, hash, parameters }) {
   const around = JSON.stringify({ key, recipe_hash: hash, parameters, records: [''] }); // the order in which clients write it
   const encoder = new TextEncoder();
-  return { frame: encoder.encode(around), head: encoder.encode(around.slice(0, -'"]}'.length)).length };
+  return {
+    frame: encoder.encode(around),
+    head: encoder.encode(around.slice(0, -'"]}'.length)).length,
+  };
 }
 
 /**

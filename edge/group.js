@@ -34,7 +34,8 @@ export class Group {
   #giveUpMs;
   /** Reports of the latest call. */
   #latest = 0;
-  /** Calls in their order: the first is under way, the last may be joined. @type {Call[]} */ #line = [];
+  /** Calls in their order: the first is under way, the last may be joined. @type {Call[]} */ #line =
+    [];
 
   /** @param {GroupDeps} deps */
   constructor(deps) {
@@ -45,7 +46,8 @@ export class Group {
   /** Durable when it resolves. @param {Uint8Array} record @param {string} key @returns {Promise<Outcome>} */
   async accept(record, key) {
     const last = this.#line.at(-1);
-    const call = last !== undefined && last.isOpen && last.keys.length < GROUP_MAX ? last : this.#begin();
+    const call =
+      last !== undefined && last.isOpen && last.keys.length < GROUP_MAX ? last : this.#begin();
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     try {

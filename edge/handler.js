@@ -85,7 +85,10 @@ const PUBLIC = { 'Cache-Control': 'public, max-age=300' };
  */
 export async function handle(request, deps) {
   const { status, headers, body } = await answer(request, deps);
-  return new Response(/** @type {BodyInit | null} */ (/** @type {unknown} */ (body)), { status, headers });
+  return new Response(/** @type {BodyInit | null} */ (/** @type {unknown} */ (body)), {
+    status,
+    headers,
+  });
 }
 
 /**
@@ -97,8 +100,19 @@ export async function handle(request, deps) {
 export async function answer(request, deps) {
   const path = REPORTS_URL.test(request.url) ? '/v1/reports' : new URL(request.url).pathname;
   const allowed = allowedOrigin(request, deps.origins);
-  const { status, headers, body } = await route(request, path, deps, allowed !== null).catch(errorAnswer);
-  return { status, headers: { ...headers, ...corsHeaders(request, allowed, status), Vary: 'Origin', 'X-Content-Type-Options': 'nosniff' }, body };
+  const { status, headers, body } = await route(request, path, deps, allowed !== null).catch(
+    errorAnswer,
+  );
+  return {
+    status,
+    headers: {
+      ...headers,
+      ...corsHeaders(request, allowed, status),
+      Vary: 'Origin',
+      'X-Content-Type-Options': 'nosniff',
+    },
+    body,
+  };
 }
 
 /**
@@ -156,13 +170,21 @@ function allow(method, ...methods) {
 
 /** @param {Incoming} request @param {HandlerDeps} deps */
 async function postReport(request, deps) {
-  if (!/^application\/json *(; *charset="?utf-8"?)? *$/i.test(request.headers.get('content-type') ?? '')) {
+  if (
+    !/^application\/json *(; *charset="?utf-8"?)? *$/i.test(
+      request.headers.get('content-type') ?? '',
+    )
+  ) {
     throw new EdgeError('content-type');
   }
   const key = request.headers.get('idempotency-key') ?? '';
   if (!/^[0-9a-f]{32}$/.test(key)) throw new EdgeError('idempotency-key');
   const frames = framesOf(deps.collections);
-  const body = await readBody(request, frames.longest + BODY_SLACK, deps.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
+  const body = await readBody(
+    request,
+    frames.longest + BODY_SLACK,
+    deps.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
+  );
   const { collection, record } = readByFrame(body, frames) ?? readReport(parse(body), deps);
   if (isExpired(collection.recipe, deps.now())) throw new EdgeError('expired');
   const outcome = await collection.accept(record, key);
@@ -225,7 +247,10 @@ function inTime(reading, timeoutMs) {
     const timer = setTimeout(() => reject(new EdgeError('body-slow')), timeoutMs);
     reading.then(
       (read) => (clearTimeout(timer), resolve(read)),
-      (error) => (clearTimeout(timer), reject(error instanceof EdgeError ? error : new EdgeError('json'))), // the connection broke
+      (error) => (
+        clearTimeout(timer),
+        reject(error instanceof EdgeError ? error : new EdgeError('json'))
+      ), // the connection broke
     );
   });
 }
@@ -265,7 +290,8 @@ function parse(bytes) {
 function readReport(report, deps) {
   const { key, recipe_hash: hash, parameters, records } = exactObject(report, REPORT_FIELDS);
   if (typeof key !== 'string' || typeof hash !== 'string') throw new EdgeError('type');
-  if (!Array.isArray(records) || records.length !== 1 || typeof records[0] !== 'string') throw new EdgeError('type');
+  if (!Array.isArray(records) || records.length !== 1 || typeof records[0] !== 'string')
+    throw new EdgeError('type');
   const collection = deps.collections.get(hash);
   if (collection === undefined) throw new EdgeError('recipe-hash');
   const { recipe } = collection;
@@ -281,7 +307,8 @@ function readReport(report, deps) {
  * @returns {Record<string, unknown>}
  */
 function exactObject(value, fields) {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new EdgeError('type');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new EdgeError('type');
   for (const name of Object.keys(value)) {
     if (!fields.includes(name)) throw new EdgeError('unknown-field');
   }
@@ -320,13 +347,18 @@ function isExpired(recipe, now) {
 function getRecipes(hash, deps) {
   const now = deps.now();
   if (hash !== '') {
-    const recipe = deps.collections.get(hash)?.recipe ?? deps.recipes.find((each) => each.hash === hash);
+    const recipe =
+      deps.collections.get(hash)?.recipe ?? deps.recipes.find((each) => each.hash === hash);
     if (recipe === undefined || isExpired(recipe, now)) throw new EdgeError('recipe-hash');
     return json(recipe.json, 200, PUBLIC);
   }
   const recipes = deps.recipes
     .filter((recipe) => !isExpired(recipe, now))
-    .map((recipe) => ({ hash: recipe.hash, url: `/v1/recipes/${recipe.hash}`, recipe: recipe.json }));
+    .map((recipe) => ({
+      hash: recipe.hash,
+      url: `/v1/recipes/${recipe.hash}`,
+      recipe: recipe.json,
+    }));
   return json({ recipes }, 200, PUBLIC);
 }
 
@@ -342,10 +374,15 @@ async function getMetrics(deps) {
   const lines = [];
   for (const { recipe, stats } of [...deps.collections.values(), ...(deps.tasks?.values() ?? [])]) {
     for (const [name, value] of Object.entries(await stats())) {
-      lines.push(`shoal_edge_${name}{recipe="${recipe.key}",recipe_hash="${recipe.hash}"} ${value}\n`);
+      lines.push(
+        `shoal_edge_${name}{recipe="${recipe.key}",recipe_hash="${recipe.hash}"} ${value}\n`,
+      );
     }
   }
-  const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' };
+  const headers = {
+    'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+    'Cache-Control': 'no-store',
+  };
   return { status: 200, headers, body: lines.sort().join('') };
 }
 
@@ -361,7 +398,9 @@ async function authorize(request, token) {
   const encode = new TextEncoder();
   const given = encode.encode(request.headers.get('authorization') ?? '');
   const [a, b] = await Promise.all(
-    [given, encode.encode(`Bearer ${token}`)].map(async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))),
+    [given, encode.encode(`Bearer ${token}`)].map(
+      async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)),
+    ),
   );
   let difference = 0;
   for (let i = 0; i < a.length; i++) difference |= a[i] ^ b[i];
@@ -406,12 +445,17 @@ function corsHeaders({ method }, allowed, status) {
  * @returns {Answer}
  */
 function json(value, status = 200, headers = { 'Cache-Control': 'no-store' }) {
-  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(value) };
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(value),
+  };
 }
 
 /** @param {unknown} error @returns {Answer} */
 function errorAnswer(error) {
-  const { code, number, message, status } = error instanceof EdgeError ? error : new EdgeError('internal');
+  const { code, number, message, status } =
+    error instanceof EdgeError ? error : new EdgeError('internal');
   /** @type {Record<string, string>} */
   const headers = { 'Cache-Control': 'no-store' };
   if (status === 503) headers['Retry-After'] = String(RETRY_AFTER_S);

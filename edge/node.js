@@ -29,7 +29,10 @@ const RETRY_RUN_MS = 30_000;
  * @param {{createCore: () => Promise<import('shoal-client/core').Core>, loadDapModule?: () => Promise<WebAssembly.Module>, now?: () => number, fetch?: typeof globalThis.fetch}} deps
  * @returns {Promise<{port: number, close: () => Promise<void>}>}
  */
-export async function startEdge(config, { createCore, loadDapModule, now = Date.now, fetch = globalThis.fetch }) {
+export async function startEdge(
+  config,
+  { createCore, loadDapModule, now = Date.now, fetch = globalThis.fetch },
+) {
   const spool = config.spool;
   await mkdir(spool, { recursive: true, mode: 0o700 });
   const unlock = await lock(spool);
@@ -40,7 +43,12 @@ export async function startEdge(config, { createCore, loadDapModule, now = Date.
     await unlock();
   };
   try {
-    const { collections, tasks, recipes } = await pinRecipes(config.recipes, createCore, config.recipeKeys, loadDapModule);
+    const { collections, tasks, recipes } = await pinRecipes(
+      config.recipes,
+      createCore,
+      config.recipeKeys,
+      loadDapModule,
+    );
     const send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
     const pinned = new Map();
     for (const [hash, recipe] of await withKept(collections, spool, createCore)) {
@@ -58,9 +66,15 @@ export async function startEdge(config, { createCore, loadDapModule, now = Date.
       bodyTimeoutMs: config.bodyTimeoutMs,
       ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
     };
-    const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS + config.bodyTimeoutMs }, (request, response) => {
-      serve(request, response, deps).catch(() => response.destroy());
-    });
+    const server = createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: HEADERS_TIMEOUT_MS + config.bodyTimeoutMs,
+      },
+      (request, response) => {
+        serve(request, response, deps).catch(() => response.destroy());
+      },
+    );
     await new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen(config.port, config.host, () => resolve(undefined));
@@ -88,7 +102,9 @@ export async function startEdge(config, { createCore, loadDapModule, now = Date.
  */
 async function withKept(recipes, spool, createCore) {
   const all = new Map(recipes);
-  for (const hash of (await readdir(spool)).filter((name) => /^[0-9a-f]{64}$/.test(name) && !recipes.has(name))) {
+  for (const hash of (await readdir(spool)).filter(
+    (name) => /^[0-9a-f]{64}$/.test(name) && !recipes.has(name),
+  )) {
     const json = JSON.parse(await readFile(join(spool, hash, 'recipe.json'), 'utf8'));
     all.set(hash, (await createCore()).recipe(json));
   }
@@ -109,7 +125,8 @@ function taskHost({ recipe, id, leader, length }, fetch) {
     /** @param {Uint8Array} body */
     relay: async (body) => {
       const relayed = await relay(body);
-      for (const [name, n] of Object.entries(countsOf(relayed))) counts[name] = (counts[name] ?? 0) + n;
+      for (const [name, n] of Object.entries(countsOf(relayed)))
+        counts[name] = (counts[name] ?? 0) + n;
       return relayed;
     },
     stats: async () => counts,
@@ -143,14 +160,21 @@ class CollectionHost {
   static async open(dir, recipe, { config, send, now }) {
     const crypto = {
       subtle: globalThis.crypto.subtle,
-      getRandomValues: (/** @type {Uint8Array} */ bytes) => globalThis.crypto.getRandomValues(bytes),
-      hmac: (/** @type {Uint8Array} */ key, /** @type {string} */ text) => createHmac('sha256', key).update(text).digest(),
+      getRandomValues: (/** @type {Uint8Array} */ bytes) =>
+        globalThis.crypto.getRandomValues(bytes),
+      hmac: (/** @type {Uint8Array} */ key, /** @type {string} */ text) =>
+        createHmac('sha256', key).update(text).digest(),
     };
     const { limits } = config;
     await keepRecipe(dir, recipe);
     const capacity = 2 * batchCap(recipe, limits.batchBytes);
     const store = await SpoolStore.open(dir, { recordSize: recipe.recordSize, capacity, crypto });
-    const host = new CollectionHost(recipe, store, new Collector({ recipe, store, send, now, crypto, limits }), now);
+    const host = new CollectionHost(
+      recipe,
+      store,
+      new Collector({ recipe, store, send, now, crypto, limits }),
+      now,
+    );
     await host.#arm();
     return host;
   }
@@ -247,7 +271,11 @@ async function serve(incoming, outgoing, deps) {
   }
   // The body was refused half-way. Closing at once would reset the connection before the answer is read: the rest is
   // thrown away for a moment first.
-  outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' });
+  outgoing.writeHead(status, {
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  });
   outgoing.write(body);
   incoming.resume();
   const timer = setTimeout(() => outgoing.end(), LINGER_MS);
@@ -334,7 +362,10 @@ async function lock(spool) {
 async function lockPath(spool) {
   const path = join(await realpath(spool), 'lock');
   if (Buffer.byteLength(path) < 100) return path;
-  return join('/tmp', `shoal-edge-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.lock`);
+  return join(
+    '/tmp',
+    `shoal-edge-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.lock`,
+  );
 }
 
 /** @param {string} path @returns {Promise<boolean>} */

@@ -34,18 +34,28 @@ export async function pinRecipes(pins, createCore, keys, loadDapModule) {
   const tasks = new Map();
   let parts = 0;
   for (const { recipe: json, hash } of pins) {
-    if (json?.part !== undefined) throw new Error(`recipe ${json.recipe}: part is not configured, the edge opens every part of split_by`);
+    if (json?.part !== undefined)
+      throw new Error(
+        `recipe ${json.recipe}: part is not configured, the edge opens every part of split_by`,
+      );
     const core = await createCore();
     const recipe = core.recipe(json);
-    if (recipe.hash !== hash) throw new Error(`recipe ${recipe.id} has the hash ${recipe.hash}, but ${hash} is pinned`);
+    if (recipe.hash !== hash)
+      throw new Error(`recipe ${recipe.id} has the hash ${recipe.hash}, but ${hash} is pinned`);
     const code = keys === undefined ? null : await verifySignature(recipe, keys);
     if (code) throw new Error(`recipe ${recipe.id} is refused: ${code}`);
     recipes.set(hash, recipe);
     const { aggregation } = recipe.json;
     if (aggregation?.protocol === 'dap') {
-      if (!loadDapModule) throw new Error(`recipe ${recipe.id}: the module for recipes of two servers is missing`);
+      if (!loadDapModule)
+        throw new Error(`recipe ${recipe.id}: the module for recipes of two servers is missing`);
       const id = base64Url(hash);
-      tasks.set(id, { recipe, id, leader: aggregation.leader, length: await reportLength(await loadDapModule(), recipe) });
+      tasks.set(id, {
+        recipe,
+        id,
+        leader: aggregation.leader,
+        length: await reportLength(await loadDapModule(), recipe),
+      });
       continue;
     }
     if (recipe.json.split_by === undefined) {
@@ -54,7 +64,10 @@ export async function pinRecipes(pins, createCore, keys, loadDapModule) {
     }
     const choices = partsOf(recipe.json.split_by);
     parts += choices.length;
-    if (parts > PARTS_MAX) throw new Error(`recipe ${recipe.id}: split_by makes ${parts} collections, ${PARTS_MAX} at most on one edge`);
+    if (parts > PARTS_MAX)
+      throw new Error(
+        `recipe ${recipe.id}: split_by makes ${parts} collections, ${PARTS_MAX} at most on one edge`,
+      );
     core.release(recipe); // makes room for its last part
     for (const part of choices) {
       const one = core.recipe({ ...recipe.json, part });
@@ -79,15 +92,23 @@ function base64Url(hash) {
 function partsOf(splits) {
   /** @type {string[][]} */
   const none = [[]];
-  return splits.reduce((parts, { values }) => parts.flatMap((part) => [...values, 'other'].map((value) => [...part, value])), none);
+  return splits.reduce(
+    (parts, { values }) =>
+      parts.flatMap((part) => [...values, 'other'].map((value) => [...part, value])),
+    none,
+  );
 }
 
 /** A longer list than devices take would reach none of them. @param {Recipe[]} recipes */
 function checkQueries(recipes) {
   const queries = recipes.filter(isQuery);
-  const bytes = new TextEncoder().encode(JSON.stringify({ queries: queries.map(({ json }) => json) })).length;
+  const bytes = new TextEncoder().encode(
+    JSON.stringify({ queries: queries.map(({ json }) => json) }),
+  ).length;
   if (queries.length > QUERIES_MAX || bytes > QUERIES_BYTES_MAX) {
-    throw new Error(`recipes: devices take ${QUERIES_MAX} queries of ${QUERIES_BYTES_MAX} bytes, but these are ${queries.length} of ${bytes}`);
+    throw new Error(
+      `recipes: devices take ${QUERIES_MAX} queries of ${QUERIES_BYTES_MAX} bytes, but these are ${queries.length} of ${bytes}`,
+    );
   }
 }
 
@@ -98,6 +119,8 @@ export function isQuery({ json }) {
 
 /** @param {unknown} keys */
 function checkKeys(keys) {
-  const isKey = (/** @type {unknown} */ key) => typeof key === 'string' && /^[0-9a-f]{64}$/.test(key);
-  if (!Array.isArray(keys) || !keys.length || !keys.every(isKey)) throw new Error('recipe_keys: a list of keys of 64 hex digits is needed');
+  const isKey = (/** @type {unknown} */ key) =>
+    typeof key === 'string' && /^[0-9a-f]{64}$/.test(key);
+  if (!Array.isArray(keys) || !keys.length || !keys.every(isKey))
+    throw new Error('recipe_keys: a list of keys of 64 hex digits is needed');
 }

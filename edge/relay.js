@@ -44,7 +44,7 @@ export function createRelay({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
 async function limitedBytes(response) {
   const reader = response.body?.getReader();
   const parts = [];
-  for (let size = 0; reader; ) {
+  for (let size = 0; reader;) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
@@ -65,7 +65,12 @@ async function answerOf(response) {
   const isAnswer = response.ok || (response.status >= 400 && response.status < 500);
   // A body that is not the protocol's may be a proxy's: it says nothing about the report.
   if (!isAnswer || (body.length > 0 && !ANSWER_TYPES.includes(type))) return null;
-  return { status: response.ok ? 200 : response.status, type: body.length ? type : null, retryAfter: response.headers.get('retry-after'), body };
+  return {
+    status: response.ok ? 200 : response.status,
+    type: body.length ? type : null,
+    retryAfter: response.headers.get('retry-after'),
+    body,
+  };
 }
 
 /** What the outcome adds to the counts. @param {Relayed | null} relayed @returns {Record<string, number>} */

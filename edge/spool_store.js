@@ -45,7 +45,8 @@ export class SpoolStore {
   /** @type {Counters} */ #counters = {};
   /** @type {Slots | null} */ #open = null;
   /** Closed, not yet sealed. @type {Slots | null} */ #closing = null;
-  /** Durable keys of what is kept, to their batch. @type {Map<string, string>} */ #keys = new Map();
+  /** Durable keys of what is kept, to their batch. @type {Map<string, string>} */ #keys =
+    new Map();
   /** Keys on their way to the disk. @type {Map<string, Promise<void>>} */ #pending = new Map();
   /** Closed batches by state, by id. @type {Record<string, Map<string, Batch>>} */
   #batches = { sealed: new Map(), quarantined: new Map(), forwarded: new Map() };
@@ -88,7 +89,8 @@ export class SpoolStore {
       this.#keep({ id, hour, state, hashes, size: bytes.length });
       for (const hash of hashes) this.#keys.set(hash, id);
     }
-    for (const { id, hour } of files.filter((file) => file.state === 'open')) await this.#loadOpen(id, hour);
+    for (const { id, hour } of files.filter((file) => file.state === 'open'))
+      await this.#loadOpen(id, hour);
   }
 
   /** Drops unfinished files and those that a later state replaced. Returns the rest, oldest hour first. */
@@ -96,14 +98,17 @@ export class SpoolStore {
     /** @type {Map<string, {id: string, hour: number, state: string}>} */
     const newest = new Map();
     const names = await readdir(this.#dir);
-    for (const name of names.filter((other) => other.endsWith('.tmp'))) await unlink(join(this.#dir, name));
+    for (const name of names.filter((other) => other.endsWith('.tmp')))
+      await unlink(join(this.#dir, name));
     for (const name of names) {
       const [, id, hour, state] = FILE_NAME.exec(name) ?? [];
       if (id === undefined) continue;
       const file = { id, hour: Number(hour), state };
       const other = newest.get(id);
       const [older, newer] =
-        other === undefined || STATES.indexOf(other.state) < STATES.indexOf(state) ? [other, file] : [file, other];
+        other === undefined || STATES.indexOf(other.state) < STATES.indexOf(state)
+          ? [other, file]
+          : [file, other];
       if (older !== undefined) await unlink(this.#path(older.id, older.hour, older.state));
       newest.set(id, newer);
     }
@@ -131,7 +136,8 @@ export class SpoolStore {
       for (const hash of slots.records.keys()) this.#keys.set(hash, id);
       return;
     }
-    for (const [hash, record] of slots.records) await this.#add(Buffer.from(hash, 'hex'), record, hour);
+    for (const [hash, record] of slots.records)
+      await this.#add(Buffer.from(hash, 'hex'), record, hour);
     await slots.close();
     await unlink(this.#path(id, hour, 'open'));
     await this.#flushDir();
@@ -161,14 +167,17 @@ export class SpoolStore {
   /** @param {Uint8Array[]} hashes @param {Uint8Array} records @param {number} hour */
   async add(hashes, records, hour) {
     const size = this.#options.recordSize;
-    const added = await Promise.all(hashes.map((hash, i) => this.#add(hash, records.subarray(i * size, (i + 1) * size), hour)));
+    const added = await Promise.all(
+      hashes.map((hash, i) => this.#add(hash, records.subarray(i * size, (i + 1) * size), hour)),
+    );
     return added.filter(Boolean).length;
   }
 
   /** @param {Uint8Array} hash @param {Uint8Array} record @param {number} hour */
   async #add(hash, record, hour) {
     const name = hex(hash);
-    for (let pending; (pending = this.#pending.get(name)) !== undefined; ) await pending.catch(() => {});
+    for (let pending; (pending = this.#pending.get(name)) !== undefined;)
+      await pending.catch(() => {});
     if (this.#keys.has(name)) return false;
     const slots = (this.#open ??= this.#openSlots(hour));
     const written = slots.put(name, record);
@@ -230,7 +239,9 @@ export class SpoolStore {
 
   /** @param {BatchState} state */
   batches(state) {
-    return [...this.#batches[state].keys()].sort().map((id) => new Uint8Array(Buffer.from(id, 'hex')));
+    return [...this.#batches[state].keys()]
+      .sort()
+      .map((id) => new Uint8Array(Buffer.from(id, 'hex')));
   }
 
   /** @param {Uint8Array} id @returns {Promise<Uint8Array>} */
@@ -340,7 +351,10 @@ export class SpoolStore {
 
   /** @param {Batch} batch @param {string} state */
   async #rename(batch, state) {
-    await rename(this.#path(batch.id, batch.hour, batch.state), this.#path(batch.id, batch.hour, state));
+    await rename(
+      this.#path(batch.id, batch.hour, batch.state),
+      this.#path(batch.id, batch.hour, state),
+    );
     await this.#flushDir();
     this.#drop(batch);
     this.#keep({ ...batch, state });
@@ -350,7 +364,8 @@ export class SpoolStore {
   #keep(batch) {
     this.#batches[batch.state].set(batch.id, batch);
     this.#batchBytes += batch.size;
-    if (batch.state === 'forwarded') this.#oldestKeys = Math.min(this.#oldestKeys ?? Infinity, batch.hour);
+    if (batch.state === 'forwarded')
+      this.#oldestKeys = Math.min(this.#oldestKeys ?? Infinity, batch.hour);
   }
 
   /** @param {Batch} batch */
@@ -365,7 +380,8 @@ export class SpoolStore {
 
   /** @param {Counters} counters */
   async #count(counters) {
-    for (const [name, value] of Object.entries(counters)) this.#counters[name] = (this.#counters[name] ?? 0) + value;
+    for (const [name, value] of Object.entries(counters))
+      this.#counters[name] = (this.#counters[name] ?? 0) + value;
     await this.#write('counters.json', Buffer.from(JSON.stringify(this.#counters)));
   }
 
@@ -425,7 +441,8 @@ class Slots {
   #nextDraw = DRAWS;
   /** @type {Promise<import('node:fs/promises').FileHandle>} */ #file;
   /** @type {Set<Promise<void>>} */ #writing = new Set();
-  /** The fdatasync that has not begun: writes that end before it does share it. @type {Promise<void> | null} */ #nextSync = null;
+  /** The fdatasync that has not begun: writes that end before it does share it. @type {Promise<void> | null} */ #nextSync =
+    null;
   #lastSync = Promise.resolve();
   /** A failed fdatasync may have lost pages for good: nothing more is taken. */
   #broken = false;
@@ -472,7 +489,10 @@ class Slots {
         const body = slot.subarray(0, -CHECK_SIZE);
         if (!check(body).equals(slot.subarray(-CHECK_SIZE))) continue;
         this.#used.add(first + i);
-        this.records.set(hex(body.subarray(0, HASH_SIZE)), new Uint8Array(body.subarray(HASH_SIZE)));
+        this.records.set(
+          hex(body.subarray(0, HASH_SIZE)),
+          new Uint8Array(body.subarray(HASH_SIZE)),
+        );
       }
     }
   }
@@ -499,7 +519,13 @@ class Slots {
     this.#used.add(slot);
     const file = await this.#file;
     // On this thread: it ends in the system's memory, and handing it to another costs ten times as much. The disk is waited for below.
-    const written = writeSync(file.fd, this.#fill(hash, record), 0, this.#slotSize, slot * this.#slotSize);
+    const written = writeSync(
+      file.fd,
+      this.#fill(hash, record),
+      0,
+      this.#slotSize,
+      slot * this.#slotSize,
+    );
     if (written !== this.#slotSize) throw new Error('no room for a slot');
     await this.#sync(file);
     this.records.set(hash, new Uint8Array(record));
@@ -562,7 +588,8 @@ function nameOf(id, hour, state) {
 /** @param {Buffer} bytes @param {number} from */
 function hashesOf(bytes, from) {
   const hashes = [];
-  for (let at = from; at + HASH_SIZE <= bytes.length; at += HASH_SIZE) hashes.push(hex(bytes.subarray(at, at + HASH_SIZE)));
+  for (let at = from; at + HASH_SIZE <= bytes.length; at += HASH_SIZE)
+    hashes.push(hex(bytes.subarray(at, at + HASH_SIZE)));
   return hashes;
 }
 

@@ -30,7 +30,8 @@ const SCHEMA = `
 
 // Of many reports at once, one statement: pieces of bytes that lie one behind the other. No index of `keys` by batch: it would cost every
 // report a page, and keys go once an hour, thousands at a time.
-const PIECES = 'WITH RECURSIVE piece (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM piece WHERE i + 1 < ?1)';
+const PIECES =
+  'WITH RECURSIVE piece (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM piece WHERE i + 1 < ?1)';
 const HASH = `substr(?2, ${HASH_SIZE} * i + 1, ${HASH_SIZE})`;
 const KNOWN = `${PIECES} SELECT i FROM piece WHERE EXISTS (SELECT 1 FROM keys WHERE hash = ${HASH})`;
 const ADD_KEYS = `${PIECES} INSERT INTO keys SELECT ${HASH}, ?3 FROM piece`;
@@ -67,8 +68,11 @@ export class SqliteStore {
 
   /** Reads what memory mirrors; also after a transaction that failed. */
   #load() {
-    const open = this.#rows("SELECT id, hour, (SELECT count(*) FROM reports) AS count FROM batches WHERE state = 'open'")[0];
-    this.#open = open === undefined ? null : { id: bytesOf(open.id), hour: open.hour, count: open.count };
+    const open = this.#rows(
+      "SELECT id, hour, (SELECT count(*) FROM reports) AS count FROM batches WHERE state = 'open'",
+    )[0];
+    this.#open =
+      open === undefined ? null : { id: bytesOf(open.id), hour: open.hour, count: open.count };
     const [{ bytes }] = this.#rows(`SELECT
       (SELECT coalesce(sum(length(record) + ${REPORT_OVERHEAD}), 0) FROM reports)
       + (SELECT coalesce(sum(size), 0) FROM batches)
@@ -97,14 +101,22 @@ export class SqliteStore {
     const size = records.length / hashes.length;
     const known = this.#rows(KNOWN, hashes.length, joined(hashes)).map(({ i }) => i);
     const names = hashes.map((hash) => hash.join());
-    const added = [...hashes.keys()].filter((i) => !known.includes(i) && names.indexOf(names[i]) === i);
+    const added = [...hashes.keys()].filter(
+      (i) => !known.includes(i) && names.indexOf(names[i]) === i,
+    );
     const n = added.length;
     if (n > 0) {
       this.#transaction(() => {
         const open = (this.#open ??= this.#openBatch(hour));
         this.#exec(ADD_KEYS, n, joined(added.map((i) => hashes[i])), open.id);
         const kept = joined(added.map((i) => records.subarray(i * size, (i + 1) * size)));
-        this.#exec(ADD_REPORTS, n, this.#random.getRandomValues(new Uint8Array(n * ID_SIZE)), kept, size);
+        this.#exec(
+          ADD_REPORTS,
+          n,
+          this.#random.getRandomValues(new Uint8Array(n * ID_SIZE)),
+          kept,
+          size,
+        );
         open.count += n;
         this.#bytes += n * (size + REPORT_OVERHEAD + KEY_BYTES);
       });
@@ -124,13 +136,20 @@ export class SqliteStore {
     const open = this.#open;
     if (open === null || open.count < minimum) return 0;
     return this.#transaction(() => {
-      const records = this.#rows('SELECT record FROM reports ORDER BY row').map(({ record }) => bytesOf(record));
+      const records = this.#rows('SELECT record FROM reports ORDER BY row').map(({ record }) =>
+        bytesOf(record),
+      );
       const batch = build(open.id, records);
       for (let part = 0; part * PART_SIZE < batch.length; part++) {
         const bytes = batch.slice(part * PART_SIZE, (part + 1) * PART_SIZE);
         this.#exec('INSERT INTO parts VALUES (?, ?, ?)', open.id, part, bytes);
       }
-      this.#exec("UPDATE batches SET state = 'sealed', count = ?, size = ? WHERE id = ?", records.length, batch.length, open.id);
+      this.#exec(
+        "UPDATE batches SET state = 'sealed', count = ?, size = ? WHERE id = ?",
+        records.length,
+        batch.length,
+        open.id,
+      );
       this.#exec('DELETE FROM reports');
       this.#add(counters(records.length));
       this.#load();
@@ -140,12 +159,16 @@ export class SqliteStore {
 
   /** @param {BatchState} state @returns {Uint8Array[]} */
   batches(state) {
-    return this.#rows('SELECT id FROM batches WHERE state = ? ORDER BY id', state).map(({ id }) => bytesOf(id));
+    return this.#rows('SELECT id FROM batches WHERE state = ? ORDER BY id', state).map(({ id }) =>
+      bytesOf(id),
+    );
   }
 
   /** @param {Uint8Array} id */
   read(id) {
-    const parts = this.#rows('SELECT bytes FROM parts WHERE batch = ? ORDER BY part', id).map(({ bytes }) => bytesOf(bytes));
+    const parts = this.#rows('SELECT bytes FROM parts WHERE batch = ? ORDER BY part', id).map(
+      ({ bytes }) => bytesOf(bytes),
+    );
     const batch = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
     parts.reduce((at, part) => (batch.set(part, at), at + part.length), 0);
     return batch;
@@ -195,7 +218,9 @@ export class SqliteStore {
   forget(hour) {
     if ((this.oldestKeys() ?? Infinity) > hour) return;
     this.#transaction(() => {
-      const gone = this.#rows("SELECT id, hour FROM batches WHERE state = 'forwarded'").filter((batch) => batch.hour <= hour);
+      const gone = this.#rows("SELECT id, hour FROM batches WHERE state = 'forwarded'").filter(
+        (batch) => batch.hour <= hour,
+      );
       for (const { id } of gone) this.#exec('DELETE FROM batches WHERE id = ?', bytesOf(id));
       if (gone.length > 0) this.#dropKeys();
       this.#load();
@@ -218,7 +243,9 @@ export class SqliteStore {
   }
 
   counters() {
-    return Object.fromEntries(this.#rows('SELECT name, value FROM counters').map(({ name, value }) => [name, value]));
+    return Object.fromEntries(
+      this.#rows('SELECT name, value FROM counters').map(({ name, value }) => [name, value]),
+    );
   }
 
   /** @param {string} name @returns {string | null} */
@@ -229,7 +256,11 @@ export class SqliteStore {
 
   /** @param {string} name @param {string | Uint8Array} value */
   setMeta(name, value) {
-    this.#exec('INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value', name, value);
+    this.#exec(
+      'INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+      name,
+      value,
+    );
   }
 
   /** @param {string} name */
@@ -242,7 +273,8 @@ export class SqliteStore {
   /** @param {Counters} counters */
   #add(counters) {
     for (const [name, value] of Object.entries(counters)) {
-      const upsert = 'INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value';
+      const upsert =
+        'INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value';
       this.#exec(upsert, name, value);
     }
   }

@@ -45,7 +45,12 @@ let pinned = null;
 
 /** @param {Env} env */
 async function pinnedRecipes(env) {
-  return (pinned ??= await pinRecipes(list(env.RECIPES), createCore, env.RECIPE_KEYS === undefined ? undefined : list(env.RECIPE_KEYS), async () => dapWasm));
+  return (pinned ??= await pinRecipes(
+    list(env.RECIPES),
+    createCore,
+    env.RECIPE_KEYS === undefined ? undefined : list(env.RECIPE_KEYS),
+    async () => dapWasm,
+  ));
 }
 
 /** What a configuration makes of the handler, for as long as it is the configuration. @type {{env: Env, deps: import('./handler.js').HandlerDeps} | null} */
@@ -62,7 +67,9 @@ async function depsOf(env) {
     origins: list(env.ORIGINS ?? []),
     now: Date.now,
     adminToken: env.ADMIN_TOKEN || undefined,
-    ...(env.BODY_TIMEOUT_S === undefined ? {} : { bodyTimeoutMs: Number(env.BODY_TIMEOUT_S) * 1000 }),
+    ...(env.BODY_TIMEOUT_S === undefined
+      ? {}
+      : { bodyTimeoutMs: Number(env.BODY_TIMEOUT_S) * 1000 }),
   };
   configured = { env, deps };
   return deps;
@@ -105,7 +112,8 @@ export class ShoalCollection extends DurableObject {
   /** @type {Env} */ #env;
   #store;
   /** @type {Collector | null} */ #collector = null;
-  /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting = [];
+  /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting =
+    [];
   /** Here, where all requests have one context: a request of its own may not be answered from another's. */
   #group = new Group({ store: (records, keys) => this.#acceptGroup(records, keys) });
 
@@ -195,7 +203,11 @@ export class ShoalCollection extends DurableObject {
   async relay(id, body) {
     const task = (await pinnedRecipes(this.#env)).tasks.get(id);
     if (task === undefined) throw new Error('not a pinned recipe');
-    const send = createRelay({ leader: task.leader, id, fetch: (input, init) => fetch(input, init) });
+    const send = createRelay({
+      leader: task.leader,
+      id,
+      fetch: (input, init) => fetch(input, init),
+    });
     const relayed = await new Promise((resolve) => {
       this.#waiting.push(() => send(body).then(resolve));
       void this.ctx.storage.setAlarm(Date.now() + 1);

@@ -29,7 +29,16 @@ const NEW_WORDS = 100;
 const NEW_BYTES = 10;
 const STEPS = 9;
 const FOLD_MS = 60_000;
-const LINKS = ['google.com', 'facebook.com', 'youtube.com', 'cloudflare.com', 'shopify.com', 'wix.com', 'twitter.com', 'tiktok.com'];
+const LINKS = [
+  'google.com',
+  'facebook.com',
+  'youtube.com',
+  'cloudflare.com',
+  'shopify.com',
+  'wix.com',
+  'twitter.com',
+  'tiktok.com',
+];
 const TYPED = 100; // the browser types the most frequent words only: anybody may look at its picture
 const SUSPICIOUS = 12; // 95 % intervals that cover 11 of 20 or fewer: chance below one in a million
 const DAY_MS = 86_400_000;
@@ -62,8 +71,20 @@ function secondAct() {
     title: 'Words that no list holds',
     how: 'Two of three words were known before. Each is two bytes of a word and the whole word, as two answers of a few bits (SFP over local hashing).',
     json: recipe({
-      recipe: 'demo-new-words', stream: 'typed-words', value: 'word', mechanism: 'sfp',
-      parameters: { epsilon: 2.5, epsilon_fragment: 5.5, k: 65_536, m: 16, k_fragment: 4096, m_fragment: 256, length: NEW_BYTES, oracle: 'olh' },
+      recipe: 'demo-new-words',
+      stream: 'typed-words',
+      value: 'word',
+      mechanism: 'sfp',
+      parameters: {
+        epsilon: 2.5,
+        epsilon_fragment: 5.5,
+        k: 65_536,
+        m: 16,
+        k_fragment: 4096,
+        m_fragment: 256,
+        length: NEW_BYTES,
+        oracle: 'olh',
+      },
     }),
     counts,
     known: counts.filter((_, i) => i % 3 !== 1),
@@ -76,14 +97,24 @@ async function collections() {
     {
       title: 'Words that people type',
       how: 'Each is 1,024 bits, 12 % of them flipped by chance (CMS).',
-      json: recipe({ recipe: 'demo-words', stream: 'typed-words', value: 'word', mechanism: 'cms' }),
+      json: recipe({
+        recipe: 'demo-words',
+        stream: 'typed-words',
+        value: 'word',
+        mechanism: 'cms',
+      }),
       counts: wordCounts(),
       known: null,
     },
     {
       title: 'Sites that people visit',
       how: 'Each is one bit of a scrambled picture: cheaper, so the intervals are wider (HCMS).',
-      json: recipe({ recipe: 'demo-sites', stream: 'visited-sites', value: 'site', mechanism: 'hcms' }),
+      json: recipe({
+        recipe: 'demo-sites',
+        stream: 'visited-sites',
+        value: 'site',
+        mechanism: 'hcms',
+      }),
       counts: await siteCounts(),
       known: null,
     },
@@ -127,13 +158,30 @@ async function results(aggregator, id, top) {
  * @param {Collection} collection @param {string} folder @param {string} url @param {string} secret @param {(text: string) => void} progress
  */
 async function simulate(collection, folder, url, secret, progress) {
-  const [out, truth] = [join(folder, `${collection.id}.batches`), join(folder, `${collection.id}.truth`)];
+  const [out, truth] = [
+    join(folder, `${collection.id}.batches`),
+    join(folder, `${collection.id}.truth`),
+  ];
   progress(`${collection.title.toLowerCase()}: drawing`);
-  await run(BINARY, ['simulate', '--recipe', join(folder, collection.file), '--counts', join(folder, collection.dictionary),
-    '--devices', String(collection.simulated), '--seed', randomBytes(16).toString('hex'), '-o', out, '--truth', truth]);
+  await run(BINARY, [
+    'simulate',
+    '--recipe',
+    join(folder, collection.file),
+    '--counts',
+    join(folder, collection.dictionary),
+    '--devices',
+    String(collection.simulated),
+    '--seed',
+    randomBytes(16).toString('hex'),
+    '-o',
+    out,
+    '--truth',
+    truth,
+  ]);
   const stored = await postBatches(out, url, secret, progress);
   await rm(out);
-  for (const [value, count] of fromTsv(await readFile(truth, 'utf8'))) collection.truth.set(value, count);
+  for (const [value, count] of fromTsv(await readFile(truth, 'utf8')))
+    collection.truth.set(value, count);
   collection.accepted += stored;
   return stored;
 }
@@ -148,7 +196,12 @@ async function fillLastBatch(collection, edge) {
   if (waiting === 0 || waiting >= minimum) return 0;
   const values = drawn(minimum - waiting, collection.draw);
   const isWords = collection.json.value === 'word';
-  await useClient(edge.url, [collection.json], { words: isWords ? values : [], sites: isWords ? [] : values }, () => {});
+  await useClient(
+    edge.url,
+    [collection.json],
+    { words: isWords ? values : [], sites: isWords ? [] : values },
+    () => {},
+  );
   remember(collection, values);
   return values.length;
 }
@@ -156,11 +209,15 @@ async function fillLastBatch(collection, edge) {
 /** Waits until the aggregator's sums hold every accepted report, and no more. @param {string} url @param {Collection[]} list */
 async function untilFolded(url, list) {
   for (const end = Date.now() + FOLD_MS; ;) {
-    const sums = await Promise.all(list.map(async ({ id }) => JSON.parse((await results(url, id, 1)).body).n ?? 0));
+    const sums = await Promise.all(
+      list.map(async ({ id }) => JSON.parse((await results(url, id, 1)).body).n ?? 0),
+    );
     const missing = list.map(({ accepted }, i) => accepted - sums[i]);
     if (missing.every((m) => m === 0)) return sums;
     if (missing.some((m) => m < 0) || Date.now() > end) {
-      throw new Error(`LOST OR DOUBLED: the aggregator's sums lack ${missing.join(' and ')} of ${list.map(({ accepted }) => accepted).join(' and ')} accepted reports`);
+      throw new Error(
+        `LOST OR DOUBLED: the aggregator's sums lack ${missing.join(' and ')} of ${list.map(({ accepted }) => accepted).join(' and ')} accepted reports`,
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
@@ -186,7 +243,14 @@ async function startRooms(list, folder, secret, later) {
   const port = await freePort();
   const token = randomBytes(24).toString('hex');
   const origin = `http://127.0.0.1:${port}`;
-  const edge = await startEdge({ folder, aggregator: aggregator.url, secret, token, origin, recipes: list });
+  const edge = await startEdge({
+    folder,
+    aggregator: aggregator.url,
+    secret,
+    token,
+    origin,
+    recipes: list,
+  });
   later(() => edge.close());
   stopOnSignals();
   const page = await startPage({
@@ -198,13 +262,21 @@ async function startRooms(list, folder, secret, later) {
     results: (id) => results(aggregator.url, id, 20),
   });
   later(() => page.close());
-  return { aggregator, edge, page, said: `page ${page.url}  edge ${edge.url}  aggregator ${aggregator.url}` };
+  return {
+    aggregator,
+    edge,
+    page,
+    said: `page ${page.url}  edge ${edge.url}  aggregator ${aggregator.url}`,
+  };
 }
 
 /** @param {Collection[]} list @param {string} page @param {string} edge @param {Later} later @param {(text: string) => void} progress */
 async function driveBrowser([words, sites], page, edge, later, progress) {
   const linked = sites.counts.filter(({ value }) => LINKS.includes(value));
-  const events = { words: drawn(PAGE.words, drawer(words.counts.slice(0, TYPED))), sites: drawn(PAGE.sites, drawer(linked)) };
+  const events = {
+    words: drawn(PAGE.words, drawer(words.counts.slice(0, TYPED))),
+    sites: drawn(PAGE.sites, drawer(linked)),
+  };
   const visitor = await visitPage(page, edge, events, progress);
   later(() => visitor.close());
   remember(words, events.words);
@@ -216,12 +288,19 @@ async function driveBrowser([words, sites], page, edge, later, progress) {
 async function driveNode([words, sites], edge, progress) {
   let accepted = 0;
   const recipes = [words.json, sites.json];
-  await Promise.all(Array.from({ length: CLIENTS }, async () => {
-    const events = { words: drawn(CLIENT.words, words.draw), sites: drawn(CLIENT.sites, sites.draw) };
-    await useClient(edge, recipes, events, () => progress(`${whole(++accepted)} reports accepted`));
-    remember(words, events.words);
-    remember(sites, events.sites);
-  }));
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      const events = {
+        words: drawn(CLIENT.words, words.draw),
+        sites: drawn(CLIENT.sites, sites.draw),
+      };
+      await useClient(edge, recipes, events, () =>
+        progress(`${whole(++accepted)} reports accepted`),
+      );
+      remember(words, events.words);
+      remember(sites, events.sites);
+    }),
+  );
   return { said: `${whole(accepted)} reports accepted by the edge` };
 }
 
@@ -229,11 +308,15 @@ async function driveNode([words, sites], edge, progress) {
 async function driveNew(fresh, edge, progress) {
   let accepted = 0;
   const draw = drawer(fresh.counts.filter(({ value }) => Buffer.byteLength(value) <= NEW_BYTES));
-  await Promise.all(Array.from({ length: CLIENTS }, async () => {
-    const words = drawn(NEW_WORDS, draw);
-    await useClient(edge, [fresh.json], { words, sites: [] }, () => progress(`${whole(++accepted)} reports accepted`));
-    remember(fresh, words);
-  }));
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      const words = drawn(NEW_WORDS, draw);
+      await useClient(edge, [fresh.json], { words, sites: [] }, () =>
+        progress(`${whole(++accepted)} reports accepted`),
+      );
+      remember(fresh, words);
+    }),
+  );
   return accepted;
 }
 
@@ -251,10 +334,24 @@ async function sumsOf(fresh, folder) {
 async function discover(fresh, folder) {
   const out = join(folder, 'new-words.json');
   const began = Date.now();
-  await run(BINARY, ['discover', '--recipe', join(folder, fresh.file), '--known', join(folder, KNOWN), '--format', 'json', '-o', out, await sumsOf(fresh, folder)]);
+  await run(BINARY, [
+    'discover',
+    '--recipe',
+    join(folder, fresh.file),
+    '--known',
+    join(folder, KNOWN),
+    '--format',
+    'json',
+    '-o',
+    out,
+    await sumsOf(fresh, folder),
+  ]);
   const result = JSON.parse(await readFile(out, 'utf8'));
   const found = discovered({ ...fresh, n: result.n, rows: result.rows, nKnown: result.known });
-  return { found, said: `${result.rows.length} new words, ${result.known} more that are known, in ${((Date.now() - began) / 1000).toFixed(1)} s` };
+  return {
+    found,
+    said: `${result.rows.length} new words, ${result.known} more that are known, in ${((Date.now() - began) / 1000).toFixed(1)} s`,
+  };
 }
 
 /** @param {Collection[]} list @param {Awaited<ReturnType<typeof startEdge>>} edge @param {string} aggregator */
@@ -262,8 +359,13 @@ async function settle(list, edge, aggregator) {
   let extra = 0;
   for (const collection of list) extra += await fillLastBatch(collection, edge);
   const sums = await untilFolded(aggregator, list);
-  const why = extra ? ` (${extra} more were sent, because a batch leaves the edge only when it holds ${list[0].json.batch.minimum})` : '';
-  return { sums, said: `${sums.map(whole).join(' + ')} records in its sums, none lost, none twice${why}` };
+  const why = extra
+    ? ` (${extra} more were sent, because a batch leaves the edge only when it holds ${list[0].json.batch.minimum})`
+    : '';
+  return {
+    sums,
+    said: `${sums.map(whole).join(' + ')} records in its sums, none lost, none twice${why}`,
+  };
 }
 
 /** @param {number} accepted */
@@ -281,7 +383,11 @@ async function compare(list, sums, aggregator, page) {
   }
   for (const [i] of findings.entries()) {
     const n = sums[i]; // the page asks the aggregator again
-    await page.locator('.histogram').nth(i).getByText(`${whole(n)} private records`).waitFor();
+    await page
+      .locator('.histogram')
+      .nth(i)
+      .getByText(`${whole(n)} private records`)
+      .waitFor();
   }
   await page.screenshot({ path: join(OUT, 'page.png'), fullPage: true });
   return { findings, said: relative(ROOT, join(OUT, 'page.png')) };
@@ -307,51 +413,88 @@ async function prepare(later) {
 /** SPLIT=1: two servers in place of the edge and the aggregator. @param {Later} later */
 async function demoOfTwoServers(later) {
   const folder = await prepare(later);
-  const { found, shows } = await splitDemo({ binary: BINARY, folder, counts: await siteCounts(), later, stopOnSignals });
+  const { found, shows } = await splitDemo({
+    binary: BINARY,
+    folder,
+    counts: await siteCounts(),
+    later,
+    stopOnSignals,
+  });
   await writeReport([found], shows);
-  say(`\n${table(found)}\n\n${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`);
-  if (found.covered < SUSPICIOUS) throw new Error('far fewer intervals cover the truth than should');
+  say(
+    `\n${table(found)}\n\n${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`,
+  );
+  if (found.covered < SUSPICIOUS)
+    throw new Error('far fewer intervals cover the truth than should');
 }
 
 /** @param {Later} later @param {Promise<never>} interrupt */
 async function demo(later, interrupt) {
   const folder = await prepare(later);
   const secret = randomBytes(24).toString('hex');
-  say('shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known:\n' +
-    'each device draws a word or a site by how often people really use them, and sends only a scrambled record of it.\n');
+  say(
+    'shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known:\n' +
+      'each device draws a word or a site by how often people really use them, and sends only a scrambled record of it.\n',
+  );
 
-  const { list } = await step('How often words and sites are used, from two npm packages', async () => {
-    const all = await collections();
-    await writeFiles(all, folder);
-    return { list: all, said: `${whole(all[0].counts.length)} words and ${whole(all[1].counts.length)} sites` };
-  });
-  const { aggregator, edge, page } = await step('Aggregator, edge worker and page start, on this machine only', () =>
-    startRooms(list, folder, secret, later));
+  const { list } = await step(
+    'How often words and sites are used, from two npm packages',
+    async () => {
+      const all = await collections();
+      await writeFiles(all, folder);
+      return {
+        list: all,
+        said: `${whole(all[0].counts.length)} words and ${whole(all[1].counts.length)} sites`,
+      };
+    },
+  );
+  const { aggregator, edge, page } = await step(
+    'Aggregator, edge worker and page start, on this machine only',
+    () => startRooms(list, folder, secret, later),
+  );
   await step('Simulated devices, each with one word or one site', async (progress) => {
     const stored = [];
-    for (const collection of list) stored.push(await simulate(collection, folder, aggregator.url, secret, progress));
+    for (const collection of list)
+      stored.push(await simulate(collection, folder, aggregator.url, secret, progress));
     return { said: `${stored.map(whole).join(' + ')} private records stored by the aggregator` };
   });
   const [words, sites, fresh] = list;
-  const visitor = await step('A real browser opens the page, consents, types and follows links', (/** @type {(text: string) => void} */ progress) =>
-    driveBrowser(list, page.url, edge.url, later, progress));
-  await step(`${CLIENTS} more devices run the same client in Node`, (progress) => driveNode(list, edge.url, progress));
-  await step(`${CLIENTS} devices type words that no list needs to hold`, async (progress) =>
-    ({ said: `${whole(await driveNew(fresh, edge.url, progress))} reports accepted by the edge` }));
-  const { sums } = await step('The edge forwards its last batches, the aggregator folds', () => settle(list, edge, aggregator.url));
-  const { findings } = await step('The estimates, beside the truth', () => compare([words, sites], sums, aggregator.url, visitor.page));
-  const { found } = await step('New words out of the sums, beside the truth', () => discover(fresh, folder));
+  const visitor = await step(
+    'A real browser opens the page, consents, types and follows links',
+    (/** @type {(text: string) => void} */ progress) =>
+      driveBrowser(list, page.url, edge.url, later, progress),
+  );
+  await step(`${CLIENTS} more devices run the same client in Node`, (progress) =>
+    driveNode(list, edge.url, progress),
+  );
+  await step(`${CLIENTS} devices type words that no list needs to hold`, async (progress) => ({
+    said: `${whole(await driveNew(fresh, edge.url, progress))} reports accepted by the edge`,
+  }));
+  const { sums } = await step('The edge forwards its last batches, the aggregator folds', () =>
+    settle(list, edge, aggregator.url),
+  );
+  const { findings } = await step('The estimates, beside the truth', () =>
+    compare([words, sites], sums, aggregator.url, visitor.page),
+  );
+  const { found } = await step('New words out of the sums, beside the truth', () =>
+    discover(fresh, folder),
+  );
   const shows = proof(list.reduce((sum, { accepted }) => sum + accepted, 0));
   const all = [...findings, found];
   await writeReport(all, shows);
 
   say('');
   for (const f of all) say(`${table(f)}\n`);
-  say(`${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`);
-  if (all.some(({ covered }) => covered < SUSPICIOUS)) throw new Error('far fewer intervals cover the truth than should');
+  say(
+    `${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`,
+  );
+  if (all.some(({ covered }) => covered < SUSPICIOUS))
+    throw new Error('far fewer intervals cover the truth than should');
   if (process.env.KEEP === '1') {
     await visitor.close();
-    say(`\nThe page stays open: ${page.url}\nType a few words there: a batch leaves the edge when it holds ${list[0].json.batch.minimum} reports, then the crowd's counts move.\nThe aggregator's own page: ${aggregator.url}\nCtrl-C ends both.`);
+    say(
+      `\nThe page stays open: ${page.url}\nType a few words there: a batch leaves the edge when it holds ${list[0].json.batch.minimum} reports, then the crowd's counts move.\nThe aggregator's own page: ${aggregator.url}\nCtrl-C ends both.`,
+    );
     await interrupt;
   }
 }
@@ -368,7 +511,8 @@ async function main() {
   /** @type {Promise<never>} */
   const interrupt = new Promise((_, reject) => {
     stopOnSignals = () => {
-      for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal).on(signal, () => reject(new Interrupted()));
+      for (const signal of ['SIGINT', 'SIGTERM'])
+        process.removeAllListeners(signal).on(signal, () => reject(new Interrupted()));
     };
   });
   stopOnSignals();
@@ -379,13 +523,18 @@ async function main() {
   } catch (error) {
     const isWanted = error instanceof Interrupted && process.env.KEEP === '1';
     code = isWanted ? 0 : error instanceof Interrupted ? 130 : 1;
-    if (!isWanted) console.error(`\ndemo: ${error instanceof Interrupted ? 'interrupted' : /** @type {Error} */ (error).message}`);
+    if (!isWanted)
+      console.error(
+        `\ndemo: ${error instanceof Interrupted ? 'interrupted' : /** @type {Error} */ (error).message}`,
+      );
   }
   for (const close of closers) {
-    await Promise.resolve().then(close).catch((error) => {
-      console.error(`demo: ${error.message}`);
-      code ||= 1;
-    });
+    await Promise.resolve()
+      .then(close)
+      .catch((error) => {
+        console.error(`demo: ${error.message}`);
+        code ||= 1;
+      });
   }
   return code;
 }

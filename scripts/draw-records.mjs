@@ -42,7 +42,7 @@ function valueOf(recipe, item) {
   }
   if (item === '') return null;
   const value = recipe.values ? item : Number(item);
-  if (recipe.index(value) < 0) refuse('an item is not one of the recipe\'s');
+  if (recipe.index(value) < 0) refuse("an item is not one of the recipe's");
   return value;
 }
 
@@ -52,7 +52,9 @@ function valueOf(recipe, item) {
  */
 function coins(seed, item, i) {
   if (seed === undefined) return randomBytes(64);
-  return createHash('sha512').update(JSON.stringify([seed, item, i])).digest();
+  return createHash('sha512')
+    .update(JSON.stringify([seed, item, i]))
+    .digest();
 }
 
 /** @param {Recipe} recipe @param {string[]} items @param {number} trials @param {string | undefined} seed */
@@ -69,7 +71,10 @@ function* lines(recipe, items, trials, seed) {
 /** Writes, and waits where the reader is slower. @param {Iterable<string>} texts */
 async function write(texts) {
   let chunk = '';
-  const flush = () => new Promise((resolve) => { process.stdout.write(chunk, resolve); });
+  const flush = () =>
+    new Promise((resolve) => {
+      process.stdout.write(chunk, resolve);
+    });
   for (const text of texts) {
     chunk += text;
     if (chunk.length < CHUNK) continue;
@@ -81,8 +86,12 @@ async function write(texts) {
 
 const { values: given } = parseArgs({
   options: {
-    recipe: { type: 'string' }, item: { type: 'string', multiple: true }, trials: { type: 'string', default: '100000' },
-    seed: { type: 'string' }, module: { type: 'string' }, help: { type: 'boolean', default: false },
+    recipe: { type: 'string' },
+    item: { type: 'string', multiple: true },
+    trials: { type: 'string', default: '100000' },
+    seed: { type: 'string' },
+    module: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 });
 if (given.help) {
@@ -91,7 +100,12 @@ if (given.help) {
   const trials = Number(given.trials);
   if (given.recipe === undefined || !given.item) refuse('--recipe and --item are needed');
   if (!Number.isSafeInteger(trials) || trials < 1) refuse('--trials must be a whole number from 1');
-  const module = given.module === undefined ? await loadModule() : await WebAssembly.compile(readFileSync(given.module));
+  const module =
+    given.module === undefined
+      ? await loadModule()
+      : await WebAssembly.compile(readFileSync(given.module));
   const core = await Core.create(module);
-  await write(lines(core.recipe(readFileSync(given.recipe, 'utf8')), given.item, trials, given.seed));
+  await write(
+    lines(core.recipe(readFileSync(given.recipe, 'utf8')), given.item, trials, given.seed),
+  );
 }

@@ -2,7 +2,8 @@
 // Checks for test programs that run on every build: no setjmp, no threads, only printf.
 //
 //     CHECK(condition);              counts, and prints file, line and text of a failure
-//     return check_summary();        at the end of main: "N passed, N failed", exit code 1 after a failure or without any check
+//     return check_summary();        at the end of main: "N passed, N failed", exit code 1 after a
+//     failure or without any check
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a standalone Emscripten program open files for reading, so that a test may read its vectors on this build too.
-// Emscripten's own open refuses everything but the standard streams and is weak, to be replaced. Test programs only.
+// Lets a standalone Emscripten program open files for reading, so that a test may read its vectors
+// on this build too. Emscripten's own open refuses everything but the standard streams and is weak,
+// to be replaced. Test programs only.
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -19,8 +20,8 @@ static long open_below(__wasi_fd_t folder, const char *name, size_t name_len, co
         path += name_len + 1;
     }
     __wasi_rights_t rights = __WASI_RIGHTS_FD_READ | __WASI_RIGHTS_FD_SEEK | __WASI_RIGHTS_FD_TELL;
-    __wasi_errno_t err =
-        __wasi_path_open(folder, __WASI_LOOKUPFLAGS_SYMLINK_FOLLOW, path, strlen(path), 0, rights, rights, 0, &fd);
+    __wasi_errno_t err = __wasi_path_open(folder, __WASI_LOOKUPFLAGS_SYMLINK_FOLLOW, path,
+                                          strlen(path), 0, rights, rights, 0, &fd);
     return err == 0 ? (long)fd : -ENOENT;
 }
 

@@ -11,7 +11,13 @@ import { minify } from 'terser';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
-for (const name of ['shoal.wasm', 'shoal-plain.wasm', 'shoal-query.wasm', 'shoal-dap.wasm', 'shoal-all.wasm']) {
+for (const name of [
+  'shoal.wasm',
+  'shoal-plain.wasm',
+  'shoal-query.wasm',
+  'shoal-dap.wasm',
+  'shoal-all.wasm',
+]) {
   if (existsSync(join(here, 'dist', name))) continue;
   console.error(`wasm/dist/${name} is missing: build the emscripten preset first`);
   process.exit(1);
@@ -19,45 +25,81 @@ for (const name of ['shoal.wasm', 'shoal-plain.wasm', 'shoal-query.wasm', 'shoal
 
 // Chunks, each under its own name in dist/, which is flat: what is imported when it is needed, and what pages import themselves.
 const chunks = {
-  client: ['client', 'loader', 'site', 'address', 'reasons', 'memory_storage', 'observe', 'queries', 'tracking', 'dap', 'hpke'],
+  client: [
+    'client',
+    'loader',
+    'site',
+    'address',
+    'reasons',
+    'memory_storage',
+    'observe',
+    'queries',
+    'tracking',
+    'dap',
+    'hpke',
+  ],
   bindings: ['web', 'signature', 'whole'],
 };
 const names = Object.values(chunks).flat();
 const { outputFiles } = await build({
   absWorkingDir: here,
-  entryPoints: Object.entries(chunks).flatMap(([room, files]) => files.map((name) => ({ in: `${room}/${name}.js`, out: name }))),
+  entryPoints: Object.entries(chunks).flatMap(([room, files]) =>
+    files.map((name) => ({ in: `${room}/${name}.js`, out: name })),
+  ),
   outdir: 'dist',
   write: false,
   bundle: true,
   minify: true,
   format: 'esm',
   target: 'es2022',
-  plugins: [{
-    name: 'lazy',
-    setup: (b) => b.onResolve({ filter: new RegExp(`^\\.{1,2}/(bindings/)?(${names.join('|')})\\.js$`) }, ({ kind, path }) =>
-      kind === 'dynamic-import' ? { path: `./${basename(path)}`, external: true } : undefined),
-  }],
+  plugins: [
+    {
+      name: 'lazy',
+      setup: (b) =>
+        b.onResolve(
+          { filter: new RegExp(`^\\.{1,2}/(bindings/)?(${names.join('|')})\\.js$`) },
+          ({ kind, path }) =>
+            kind === 'dynamic-import' ? { path: `./${basename(path)}`, external: true } : undefined,
+        ),
+    },
+  ],
   logLevel: 'warning',
 });
 // What esbuild leaves, terser makes 3 of 100 bytes shorter.
 for (const { path, text } of outputFiles) {
-  const { code } = await minify(text, { module: true, toplevel: true, ecma: 2020, compress: { ecma: 2020, passes: 3, unsafe_arrows: true } });
+  const { code } = await minify(text, {
+    module: true,
+    toplevel: true,
+    ecma: 2020,
+    compress: { ecma: 2020, passes: 3, unsafe_arrows: true },
+  });
   writeFileSync(path, /** @type {string} */ (code));
 }
 
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
-execFileSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.build.json')], { stdio: 'inherit' });
+execFileSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.build.json')], {
+  stdio: 'inherit',
+});
 
 /** The licence of a library whose code is inside dist. @param {string} name */
 function licence(name) {
   let folder = dirname(require.resolve(name));
-  while (!existsSync(join(folder, 'package.json')) || !JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name) {
+  while (
+    !existsSync(join(folder, 'package.json')) ||
+    !JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name
+  ) {
     folder = dirname(folder);
   }
-  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].find((candidate) => existsSync(join(folder, candidate)));
+  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].find((candidate) =>
+    existsSync(join(folder, candidate)),
+  );
   if (!file) throw new Error(`${name} has no licence file`);
   return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
 }
 const notice = 'dist/ holds code of these libraries:\n\n';
-writeFileSync(join(here, 'dist/LICENSES.txt'), notice + ['@hpke/common', '@hpke/core', 'idb', 'tldts', 'tldts-core'].map(licence).join('\n----\n\n'));
+writeFileSync(
+  join(here, 'dist/LICENSES.txt'),
+  notice +
+    ['@hpke/common', '@hpke/core', 'idb', 'tldts', 'tldts-core'].map(licence).join('\n----\n\n'),
+);
 copyFileSync(join(here, '../LICENSE'), join(here, 'dist/LICENSE'));

@@ -58,31 +58,38 @@ export async function startPage(options) {
         response.end(request.method === 'HEAD' ? undefined : body);
       });
   });
-  await new Promise((resolve) => server.listen(options.port ?? 0, '127.0.0.1', () => resolve(undefined)));
+  await new Promise((resolve) =>
+    server.listen(options.port ?? 0, '127.0.0.1', () => resolve(undefined)),
+  );
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   return {
     url: `http://127.0.0.1:${port}/`,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 
 /** @param {string} target @param {PageOptions} options @returns {Promise<{status: number, type: string, body: string | Buffer}>} */
 async function answer(target, options) {
   const { pathname } = new URL(target, 'http://page');
-  if (pathname === '/config.json') return { status: 200, type: '.json', body: JSON.stringify(pageConfig(options)) };
+  if (pathname === '/config.json')
+    return { status: 200, type: '.json', body: JSON.stringify(pageConfig(options)) };
   const crowd = options.crowds.find((each) => pathname === `/${urlOf(each)}`);
   if (crowd) {
     const result = await options.results(crowd.recipe);
     return { type: crowd.isPicture && result.status === 200 ? '.svg' : '.json', ...result };
   }
   // Two flat folders of plain names: nothing else of the disk can be named.
-  const [, folder, name] = /^\/(shoal\/)?([a-z_-]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
+  const [, folder, name] =
+    /^\/(shoal\/)?([a-z_-]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
   const path = (folder ? FOLDERS.client : FOLDERS.page) + name;
   const body = name === undefined ? null : await readFile(path).catch(() => null);
-  return body ? { status: 200, type: extname(path), body } : { status: 404, type: '.txt', body: 'not found' };
+  return body
+    ? { status: 200, type: extname(path), body }
+    : { status: 404, type: '.txt', body: 'not found' };
 }
 
 /** @param {PageOptions['crowds'][number]} crowd */
@@ -90,5 +97,12 @@ const urlOf = ({ recipe, isPicture }) => `crowd/${recipe}.${isPicture ? 'svg' : 
 
 /** @param {PageOptions} options */
 function pageConfig({ endpoint, recipes, links, choices = [], pairs = [], crowds }) {
-  return { endpoint, recipes, links, choices, pairs, crowds: crowds.map((crowd) => ({ ...crowd, url: urlOf(crowd) })) };
+  return {
+    endpoint,
+    recipes,
+    links,
+    choices,
+    pairs,
+    crowds: crowds.map((crowd) => ({ ...crowd, url: urlOf(crowd) })),
+  };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closed form and exact sums over the number of clones; see amplification.h for the bounds and why they are bounds.
+// Closed form and exact sums over the number of clones; see amplification.h for the bounds and why
+// they are bounds.
 #include "amplification.h"
 
 #include <math.h>
@@ -10,9 +11,9 @@
 
 #define FINE_BLOCKS 4096
 #define COARSE_BLOCKS 768
-#define ROUNDING 1e-8         // relative: more than all roundings of a sum together, at 10^12 reports too
-#define OUTSIDE 1e-10         // of delta: what the window may leave to its bounds
-#define STEPS_MAX 200         // of a search; one step in two halves the bracket
+#define ROUNDING 1e-8 // relative: more than all roundings of a sum together, at 10^12 reports too
+#define OUTSIDE 1e-10 // of delta: what the window may leave to its bounds
+#define STEPS_MAX 200 // of a search; one step in two halves the bracket
 #define GROUP_DELTA_MIN 1e-40 // of one report, where a person's many are protected together
 
 const char *const agg_bound_names[AGG_BOUNDS] = {"closed_form", "clones", "stronger"};
@@ -76,12 +77,14 @@ static void release(clones *c)
     free(c->mass);
 }
 
-static shoal_err make_clones(clones *c, agg_error *error, const agg_crowd *crowd, agg_bound bound, size_t blocks_max)
+static shoal_err make_clones(clones *c, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                             size_t blocks_max)
 {
     const agg_binomial law = law_of_clones(crowd, bound);
     double delta = crowd->contributions > 1 ? GROUP_DELTA_MIN : crowd->delta;
     double start = window_start(&law, OUTSIDE * delta), end = window_end(&law, OUTSIDE);
-    double width = ceil((end - start + 1) / (double)blocks_max), blocks = ceil((end - start + 1) / width);
+    double width = ceil((end - start + 1) / (double)blocks_max),
+           blocks = ceil((end - start + 1) / width);
     *c = (clones){.local_epsilon = crowd->local_epsilon, .last = end, .is_exact = width <= 1};
     c->first = agg_alloc(error, (size_t)blocks, sizeof *c->first);
     c->mass = c->first != NULL ? agg_alloc(error, (size_t)blocks, sizeof *c->mass) : NULL;
@@ -100,7 +103,8 @@ static shoal_err make_clones(clones *c, agg_error *error, const agg_crowd *crowd
 }
 
 // delta(epsilon) given C. P exceeds e^epsilon Q from k on, k the first whole number above
-// (C + 1)(1 + tanh(eps/2)/tanh(eps0/2))/2, and with T = P(Bin(C, 1/2) >= k), b = P(Bin(C, 1/2) = k - 1)
+// (C + 1)(1 + tanh(eps/2)/tanh(eps0/2))/2, and with T = P(Bin(C, 1/2) >= k), b = P(Bin(C, 1/2) = k
+// - 1)
 //   P(>= k) - e^eps Q(>= k) = (e^eps0 - e^eps)/(e^eps0 + 1) b - (e^eps - 1) T.
 // T = b (C - k + 1) times an integral, so that b is a common factor and nothing else is small.
 static double delta_given(double c, double e0, double epsilon)
@@ -154,8 +158,9 @@ static double excess(const question *q, double epsilon)
     return log_delta + group_log(epsilon, q->contributions) - log(q->delta);
 }
 
-// Narrows low (delta passed) and high (delta kept) down, by false position (Illinois) and, every third step, by halving. What
-// it leaves in *high was itself tried, so that the bound needs nothing of the curve's shape.
+// Narrows low (delta passed) and high (delta kept) down, by false position (Illinois) and, every
+// third step, by halving. What it leaves in *high was itself tried, so that the bound needs nothing
+// of the curve's shape.
 static void search(double *low, double *high, const question *q)
 {
     double at_low = excess(q, *low), at_high = log(1e-300), tight = 1e-12 * *high;
@@ -186,7 +191,8 @@ static agg_central search_both(const clones *c, const agg_crowd *crowd)
     agg_central nothing = {NAN, NAN};
     if (excess(&q, 0) <= 0) return (agg_central){0, 0};
     search(&low, &high, &q);
-    if (high >= crowd->local_epsilon * (1 - 2e-12)) return nothing; // no better, as far as 12 digits show
+    if (high >= crowd->local_epsilon * (1 - 2e-12))
+        return nothing; // no better, as far as 12 digits show
     most = high;
     q.is_lower = 1;
     // It mostly lies near by.
@@ -203,14 +209,17 @@ static double closed_form(double e0, double n, double delta)
     return log1p(expm1(e0) * (4 * sqrt(2 * log(4 / delta) / ((exp(e0) + 1) * n)) + 4 / n));
 }
 
-// The same of many reports: the largest delta of one report whose group keeps the delta that is asked. The smaller it is, the
-// sooner the condition fails, so that a failure asks for a larger one.
+// The same of many reports: the largest delta of one report whose group keeps the delta that is
+// asked. The smaller it is, the sooner the condition fails, so that a failure asks for a larger
+// one.
 static double closed_form_group(const agg_crowd *crowd)
 {
-    double b = crowd->contributions, low = log(crowd->delta) - 500, high = log(crowd->delta), best = INFINITY;
+    double b = crowd->contributions, low = log(crowd->delta) - 500, high = log(crowd->delta),
+           best = INFINITY;
     if (b <= 1) return closed_form(crowd->local_epsilon, crowd->n, crowd->delta);
     for (int i = 0; i < 100; i++) {
-        double middle = (low + high) / 2, epsilon = closed_form(crowd->local_epsilon, crowd->n, exp(middle));
+        double middle = (low + high) / 2,
+               epsilon = closed_form(crowd->local_epsilon, crowd->n, exp(middle));
         int is_kept = !isinf(epsilon) && middle + group_log(epsilon, b) <= log(crowd->delta);
         if (is_kept) best = b * epsilon;
         if (is_kept || isinf(epsilon))
@@ -221,7 +230,8 @@ static double closed_form_group(const agg_crowd *crowd)
     return best;
 }
 
-shoal_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd, agg_bound bound, int fine)
+shoal_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd,
+                            agg_bound bound, int fine)
 {
     clones c;
     if (bound == AGG_BOUND_CLOSED_FORM) {
@@ -237,7 +247,8 @@ shoal_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_cr
     return SHOAL_OK;
 }
 
-shoal_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *crowd, agg_bound bound, double epsilon)
+shoal_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *crowd,
+                          agg_bound bound, double epsilon)
 {
     clones c;
     shoal_err err = make_clones(&c, error, crowd, bound, FINE_BLOCKS);
@@ -248,7 +259,8 @@ shoal_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd 
 }
 
 // Does the bound promise `epsilon` for all contributions together?
-static shoal_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound, double epsilon, int fine)
+static shoal_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                         double epsilon, int fine)
 {
     clones c;
     double one = epsilon / crowd->contributions;
@@ -267,13 +279,14 @@ static shoal_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, ag
 }
 
 // Whole numbers in (low, high]; high is kept, and stays so.
-static shoal_err narrow_reports(double low, double *high, agg_error *error, agg_crowd *crowd, agg_bound bound,
-                                double epsilon, int fine)
+static shoal_err narrow_reports(double low, double *high, agg_error *error, agg_crowd *crowd,
+                                agg_bound bound, double epsilon, int fine)
 {
     shoal_err err = SHOAL_OK;
     while (err == SHOAL_OK && *high - low > 1) {
         int kept = 0;
-        crowd->n = low > 0 && *high > 4 * low ? floor(sqrt(low * *high)) : low + floor((*high - low) / 2);
+        crowd->n =
+            low > 0 && *high > 4 * low ? floor(sqrt(low * *high)) : low + floor((*high - low) / 2);
         err = is_kept(&kept, error, crowd, bound, epsilon, fine);
         if (kept)
             *high = crowd->n;
@@ -283,7 +296,8 @@ static shoal_err narrow_reports(double low, double *high, agg_error *error, agg_
     return err;
 }
 
-shoal_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *crowd, agg_bound bound, double epsilon)
+shoal_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *crowd,
+                                 agg_bound bound, double epsilon)
 {
     agg_crowd tried = *crowd;
     double high = AGG_CROWD_REPORTS_MAX, low = 0;
@@ -305,11 +319,12 @@ shoal_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *c
     return err;
 }
 
-shoal_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error, const agg_crowd *crowd, agg_bound bound,
-                                       double epsilon)
+shoal_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error,
+                                       const agg_crowd *crowd, agg_bound bound, double epsilon)
 {
     agg_crowd tried = *crowd;
-    double low = fmin(epsilon / crowd->contributions, AGG_CROWD_EPSILON_MAX), high = AGG_CROWD_EPSILON_MAX;
+    double low = fmin(epsilon / crowd->contributions, AGG_CROWD_EPSILON_MAX),
+           high = AGG_CROWD_EPSILON_MAX;
     shoal_err err = SHOAL_OK;
     for (int i = 0; i < 60 && err == SHOAL_OK && high - low > 1e-7 * high; i++) {
         int kept = 0;

@@ -27,10 +27,12 @@ static int is_above(double x, double bound)
 static void judge_exact(agg_audit *audit)
 {
     uint32_t micro = 0;
-    audit->exact = shoal_recipe_epsilon(&micro, &audit->recipe->recipe) == SHOAL_OK ? micro / 1e6 : INFINITY;
+    audit->exact =
+        shoal_recipe_epsilon(&micro, &audit->recipe->recipe) == SHOAL_OK ? micro / 1e6 : INFINITY;
     // Both are whole micro-units: no slack.
     if (audit->exact > audit->claimed)
-        fail(audit, "exact: the thresholds give epsilon %.6f, above the claimed %.6f", audit->exact, audit->claimed);
+        fail(audit, "exact: the thresholds give epsilon %.6f, above the claimed %.6f", audit->exact,
+             audit->claimed);
 }
 
 static void judge_law(agg_audit *audit)
@@ -38,13 +40,14 @@ static void judge_law(agg_audit *audit)
     const agg_law *law = &audit->law;
     if (!law->is_enumerated) return;
     if (law->sum_error > AGG_LAW_SLACK)
-        fail(audit, "enumerated: the probabilities of some item sum to 1 but for %.3g", law->sum_error);
+        fail(audit, "enumerated: the probabilities of some item sum to 1 but for %.3g",
+             law->sum_error);
     if (is_above(law->epsilon, audit->claimed))
-        fail(audit, "enumerated: the output law has epsilon %.6f, above the claimed %.6f", law->epsilon,
-             audit->claimed);
+        fail(audit, "enumerated: the output law has epsilon %.6f, above the claimed %.6f",
+             law->epsilon, audit->claimed);
     else if (is_above(law->epsilon, audit->exact))
-        fail(audit, "enumerated: the output law has epsilon %.6f, above the closed form's %.6f", law->epsilon,
-             audit->exact);
+        fail(audit, "enumerated: the output law has epsilon %.6f, above the closed form's %.6f",
+             law->epsilon, audit->exact);
 }
 
 // A recipe whose every report is the permanent answer itself: what can be known of it after many.
@@ -66,11 +69,14 @@ static shoal_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_thr
     shoal_recipe twin;
     audit->is_permanent = shoal_recipe_is_permanent(recipe);
     if (!audit->is_permanent) return SHOAL_OK;
-    audit->unlimited = shoal_rappor_unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
+    audit->unlimited =
+        shoal_rappor_unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
     if (reveal(&twin, recipe) != SHOAL_OK) return SHOAL_OK; // it keeps nothing back
     shoal_err err = agg_law_enumerate(&audit->answer, error, &twin, n_threads);
-    if (err == SHOAL_OK && audit->answer.is_enumerated && is_above(audit->answer.epsilon, audit->unlimited))
-        fail(audit, "unlimited: the permanent answer has epsilon %.6f, above the closed form's %.6f",
+    if (err == SHOAL_OK && audit->answer.is_enumerated &&
+        is_above(audit->answer.epsilon, audit->unlimited))
+        fail(audit,
+             "unlimited: the permanent answer has epsilon %.6f, above the closed form's %.6f",
              audit->answer.epsilon, audit->unlimited);
     return err;
 }
@@ -80,7 +86,8 @@ static void judge_records(agg_audit *audit, const agg_draws *draws)
     audit->n_refused = draws->n_refused;
     if (draws->n_refused > 0)
         fail(audit, "records: %llu of %llu cannot have been made by the recipe's randomizer; %s",
-             (unsigned long long)draws->n_refused, (unsigned long long)audit->n_draws, draws->refusal);
+             (unsigned long long)draws->n_refused, (unsigned long long)audit->n_draws,
+             draws->refusal);
 }
 
 static void judge_events(agg_audit *audit, const agg_events *events)
@@ -95,7 +102,9 @@ static void judge_events(agg_audit *audit, const agg_events *events)
     audit->empirical_low = fmax(best->low, 0);
     if (audit->empirical_low <= audit->claimed) return;
     agg_event_describe(what, sizeof what, best);
-    fail(audit, "empirical: draws show epsilon of %.6f at least (confidence %.10g), above the claimed %.6f; by: %s",
+    fail(audit,
+         "empirical: draws show epsilon of %.6f at least (confidence %.10g), above the claimed "
+         "%.6f; by: %s",
          audit->empirical_low, audit->confidence, audit->claimed, what);
 }
 
@@ -108,7 +117,7 @@ void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part)
     r->parts[0] = recipe->recipe.parts[part];
     r->value_part = 0;
     r->mechanism = r->parts[0].mechanism;
-    r->value = SHOAL_VALUE_ITEM;                     // named by its index where the domain is closed
+    r->value = SHOAL_VALUE_ITEM; // named by its index where the domain is closed
     if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) { // of a run: a vote is a number too, 0 or 1
         r->value = SHOAL_VALUE_NUMBER;
         r->low_micro = 0;
@@ -119,8 +128,8 @@ void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part)
     r->cost_micro = r->parts[0].eps_micro;
 }
 
-shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe, const agg_draws *draws,
-                        double confidence, unsigned n_threads)
+shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe,
+                        const agg_draws *draws, double confidence, unsigned n_threads)
 {
     agg_events events;
     memset(audit, 0, sizeof *audit);

@@ -41,10 +41,12 @@ static int item_of(uint64_t *item, const agg_recipe *recipe, agg_text name)
     return agg_recipe_is_closed(recipe);
 }
 
-shoal_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe, agg_text name)
+shoal_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                             agg_text name)
 {
     uint64_t item = 0;
-    if (recipe->recipe.n_parts != 1) return refuse(error, "only recipes of one variable can be drawn from");
+    if (recipe->recipe.n_parts != 1)
+        return refuse(error, "only recipes of one variable can be drawn from");
     if (draws->n_items == AGG_DRAWS_ITEMS_MAX) return refuse(error, "more items than 8");
     if (find(draws, name) < draws->n_items) return refuse(error, "an item is named twice");
     if (!item_of(&item, recipe, name)) return refuse(error, "the item is not one of the recipe's");
@@ -58,8 +60,8 @@ shoal_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recip
 static void write_micro(char out[24], int64_t micro)
 {
     uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
-    int len = snprintf(out, 24, "%s%llu.%06llu", micro < 0 ? "-" : "", (unsigned long long)(size / 1000000),
-                       (unsigned long long)(size % 1000000));
+    int len = snprintf(out, 24, "%s%llu.%06llu", micro < 0 ? "-" : "",
+                       (unsigned long long)(size / 1000000), (unsigned long long)(size % 1000000));
     while (out[len - 1] == '0') len--;
     if (out[len - 1] == '.') len--;
     out[len] = '\0';
@@ -68,8 +70,9 @@ static void write_micro(char out[24], int64_t micro)
 #define PILOT_DRAWS 500u
 #define PILOT_STRINGS 16u
 
-// Of a few strings the one that is told from "a" most often: where two share hash columns, nothing tells them apart. The draws that
-// choose have a seed of their own, so that those that are counted know nothing of the choice.
+// Of a few strings the one that is told from "a" most often: where two share hash columns, nothing
+// tells them apart. The draws that choose have a seed of their own, so that those that are counted
+// know nothing of the choice.
 static const char *choose_string(const agg_recipe *recipe)
 {
     static const char *const names[PILOT_STRINGS] = {"b", "c", "d", "e", "f", "g", "h", "i",
@@ -81,7 +84,8 @@ static const char *choose_string(const agg_recipe *recipe)
     agg_draws pilot = {.recipe = &recipe->recipe, .n_items = 1, .items = {a}};
     uint8_t *scratch = agg_alloc(NULL, agg_draws_scratch(&pilot), 1);
     if (scratch == NULL) return names[0];
-    for (uint32_t s = 0; s < PILOT_STRINGS; s++) b[s] = shoal_part_item(part, (const uint8_t *)names[s], 1);
+    for (uint32_t s = 0; s < PILOT_STRINGS; s++)
+        b[s] = shoal_part_item(part, (const uint8_t *)names[s], 1);
     agg_draws_native(&pilot, "which string", PILOT_DRAWS);
     for (uint64_t i = 0; i < PILOT_DRAWS; i++) {
         const uint8_t *record = agg_draws_get(&pilot, scratch, 0, i).record;
@@ -108,13 +112,15 @@ shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_reci
         if (is_number) write_micro(draws->own_names[0], r->low_micro);
         if (is_number) write_micro(draws->own_names[1], r->high_micro);
         if (!is_number) snprintf(draws->own_names[0], sizeof draws->own_names[0], "0");
-        if (!is_number) snprintf(draws->own_names[1], sizeof draws->own_names[1], "%u", r->parts[0].size - 1);
+        if (!is_number)
+            snprintf(draws->own_names[1], sizeof draws->own_names[1], "%u", r->parts[0].size - 1);
         first = text_of(draws->own_names[0]);
         last = text_of(draws->own_names[1]);
     }
     shoal_err err = agg_draws_add_item(draws, error, recipe, first);
     if (err == SHOAL_OK) err = agg_draws_add_item(draws, error, recipe, last);
-    if (err == SHOAL_OK && agg_recipe_is_closed(recipe)) err = agg_draws_add_item(draws, error, recipe, text_of(""));
+    if (err == SHOAL_OK && agg_recipe_is_closed(recipe))
+        err = agg_draws_add_item(draws, error, recipe, text_of(""));
     return err;
 }
 
@@ -151,10 +157,12 @@ static int split(agg_text *name, agg_text *text, agg_text line)
     return 1;
 }
 
-static shoal_err count_line(agg_draws *draws, agg_error *error, const agg_recipe *recipe, agg_text line, int takes_new)
+static shoal_err count_line(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                            agg_text line, int takes_new)
 {
     agg_text name, text;
-    if (!split(&name, &text, line)) return refuse(error, "a tab between item and record is missing");
+    if (!split(&name, &text, line))
+        return refuse(error, "a tab between item and record is missing");
     uint32_t i = find(draws, name);
     if (i == draws->n_items) {
         if (!takes_new || i == AGG_DRAWS_ITEMS_MAX) return SHOAL_OK;
@@ -165,7 +173,8 @@ static shoal_err count_line(agg_draws *draws, agg_error *error, const agg_recipe
     return SHOAL_OK;
 }
 
-static shoal_err count_lines(agg_draws *draws, agg_error *error, const agg_recipe *recipe, char *bytes, size_t len)
+static shoal_err count_lines(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                             char *bytes, size_t len)
 {
     int takes_new = draws->n_items == 0;
     char *at = bytes;
@@ -179,8 +188,9 @@ static shoal_err count_lines(agg_draws *draws, agg_error *error, const agg_recip
     if (draws->n_items < 2) return refuse(error, "draws of two items at least are needed");
     for (uint32_t i = 0; i < draws->n_items; i++)
         if (draws->count[i] < 2)
-            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "item \"%.*s\" has fewer than two draws",
-                            draws->names[i].len < 64 ? (int)draws->names[i].len : 64, draws->names[i].bytes);
+            return agg_fail(
+                error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "item \"%.*s\" has fewer than two draws",
+                draws->names[i].len < 64 ? (int)draws->names[i].len : 64, draws->names[i].bytes);
     return SHOAL_OK;
 }
 
@@ -205,8 +215,8 @@ static void fill_lines(agg_draws *draws, uint8_t *record, char *bytes, size_t le
     }
 }
 
-shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe, const char *name, char *bytes,
-                          size_t len)
+shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                          const char *name, char *bytes, size_t len)
 {
     shoal_err err = count_lines(draws, error, recipe, bytes, len);
     uint8_t *record = err == SHOAL_OK ? agg_alloc(error, recipe->recipe.record_size, 1) : NULL;
@@ -223,14 +233,15 @@ shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *
     return err;
 }
 
-shoal_err agg_draws_load(agg_draws *draws, agg_error *error, const agg_recipe *recipe, const char *path)
+shoal_err agg_draws_load(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                         const char *path)
 {
     agg_bytes bytes;
     shoal_err err = agg_file_read(&bytes, error, path, AGG_DRAWS_FILE_MAX);
     if (err != SHOAL_OK) return err;
     draws->file = (char *)bytes.data;
-    return agg_draws_parse(draws, error, recipe, strcmp(path, "-") == 0 ? "standard input" : path, draws->file,
-                           bytes.len);
+    return agg_draws_parse(draws, error, recipe, strcmp(path, "-") == 0 ? "standard input" : path,
+                           draws->file, bytes.len);
 }
 
 size_t agg_draws_scratch(const agg_draws *draws)
@@ -240,7 +251,8 @@ size_t agg_draws_scratch(const agg_draws *draws)
 
 static agg_drawn read_line(const agg_draws *draws, uint8_t *record, agg_text text)
 {
-    int is_good = shoal_record_from_text(record, draws->recipe, text.bytes, text.len, NULL) == SHOAL_OK;
+    int is_good =
+        shoal_record_from_text(record, draws->recipe, text.bytes, text.len, NULL) == SHOAL_OK;
     return (agg_drawn){text, is_good ? record : NULL};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labelled records: texts of which the auditor knows the item. Drawn here from the native randomizer, or elsewhere and read from
-// lines of item<TAB>record.
+// Labelled records: texts of which the auditor knows the item. Drawn here from the native
+// randomizer, or elsewhere and read from lines of item<TAB>record.
 #ifndef AUDIT_DRAWS_H
 #define AUDIT_DRAWS_H
 
@@ -20,8 +20,8 @@ typedef struct agg_draws {
     uint8_t seed[32];                     // of native draws
     agg_text *lines[AGG_DRAWS_ITEMS_MAX]; // record texts drawn elsewhere; NULL: native
     char *file;                           // what lines point into
-    uint64_t n_refused;                   // draws from elsewhere that the recipe's randomizer cannot have made
-    char refusal[160];                    // the first of them: its line, and why
+    uint64_t n_refused; // draws from elsewhere that the recipe's randomizer cannot have made
+    char refusal[160];  // the first of them: its line, and why
 } agg_draws;
 
 // One draw. The record is NULL where the text is none of the recipe's.
@@ -30,26 +30,32 @@ typedef struct agg_drawn {
     const uint8_t *record;
 } agg_drawn;
 
-// Names the items to be drawn. AGG_ERR_USAGE for an item that the recipe does not have, one that is named twice, or too many.
-//   name: as the recipe spells a value; empty stands for "none" where the domain is known; must outlive `draws`
+// Names the items to be drawn. AGG_ERR_USAGE for an item that the recipe does not have, one that is
+// named twice, or too many.
+//   name: as the recipe spells a value; empty stands for "none" where the domain is known; must
+//   outlive `draws`
 shoal_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
                              agg_text name) SHOAL_MUST_CHECK;
 
-// Names the items that tell most where nobody says which: first and last of a list, the ends of a range, and "none"; two strings
-// that share few hash columns.
-shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_recipe *recipe) SHOAL_MUST_CHECK;
+// Names the items that tell most where nobody says which: first and last of a list, the ends of a
+// range, and "none"; two strings that share few hash columns.
+shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error,
+                              const agg_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Sets native draws up, each of a fresh device.
-//   seed_text: any text; the same gives the same draws on every build, whatever the number of threads
+//   seed_text: any text; the same gives the same draws on every build, whatever the number of
+//   threads
 void agg_draws_native(agg_draws *draws, const char *seed_text, uint64_t count);
 
-// Reads draws. Where no item was named before, the file's first AGG_DRAWS_ITEMS_MAX are taken; lines of others are left out.
+// Reads draws. Where no item was named before, the file's first AGG_DRAWS_ITEMS_MAX are taken;
+// lines of others are left out.
 //   path: "-" is standard input
-// Returns: AGG_ERR_USAGE for a line without a tab, an item that the recipe does not have, or an item without draws.
+// Returns: AGG_ERR_USAGE for a line without a tab, an item that the recipe does not have, or an
+// item without draws.
 shoal_err agg_draws_load(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
                          const char *path) SHOAL_MUST_CHECK;
-shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe, const char *name, char *bytes,
-                          size_t len) SHOAL_MUST_CHECK;
+shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                          const char *name, char *bytes, size_t len) SHOAL_MUST_CHECK;
 
 // Returns: bytes of the scratch memory that agg_draws_get needs.
 size_t agg_draws_scratch(const agg_draws *draws);

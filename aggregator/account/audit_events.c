@@ -28,7 +28,8 @@ static void add_law_events(agg_events *events, const agg_draws *draws)
     for (uint32_t a = 0; a < draws->n_items; a++)
         for (uint32_t b = 0; b < draws->n_items; b++) {
             // No mechanism has an event for "none"; learnt ones take its place.
-            if (a == b || draws->items[a] == SHOAL_ITEM_NONE || draws->items[b] == SHOAL_ITEM_NONE) continue;
+            if (a == b || draws->items[a] == SHOAL_ITEM_NONE || draws->items[b] == SHOAL_ITEM_NONE)
+                continue;
             events->events[events->n++] = (agg_event){.a = a, .b = b, .is_law = 1};
         }
 }
@@ -43,12 +44,14 @@ static uint64_t train_of(const agg_draws *draws, uint32_t item)
 
 uint64_t agg_events_memory(const agg_draws *draws, unsigned n_threads)
 {
-    uint64_t n[AGG_DRAWS_ITEMS_MAX] = {0}, room = AGG_EVENTS_OF_PAIR * draws->n_items * (draws->n_items - 1);
+    uint64_t n[AGG_DRAWS_ITEMS_MAX] = {0},
+             room = AGG_EVENTS_OF_PAIR * draws->n_items * (draws->n_items - 1);
     for (uint32_t i = 0; i < draws->n_items; i++) n[i] = train_of(draws, i);
     return room * sizeof(agg_event) + agg_events_learn_memory(draws, n, n_threads);
 }
 
-shoal_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws *draws, unsigned n_threads)
+shoal_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws *draws,
+                            unsigned n_threads)
 {
     size_t room = AGG_EVENTS_OF_PAIR * draws->n_items * (draws->n_items - 1);
     memset(events, 0, sizeof *events);
@@ -67,7 +70,8 @@ typedef struct counting {
     agg_marked *marked;  // of each thread
 } counting;
 
-static int is_hit(const agg_event *event, const agg_draws *draws, const agg_drawn *drawn, const agg_marked *marked)
+static int is_hit(const agg_event *event, const agg_draws *draws, const agg_drawn *drawn,
+                  const agg_marked *marked)
 {
     const shoal_part *part = &draws->recipe->parts[0];
     if (!event->is_law) return agg_event_score(event, marked) >= event->threshold;
@@ -81,8 +85,8 @@ static int is_training(const agg_events *events, uint32_t item, uint64_t i)
     return i % 2 == 0 && i / 2 < events->n_train[item];
 }
 
-static void count_draw(const counting *c, uint64_t (*hits)[2], agg_marked *marked, uint8_t *scratch, uint32_t item,
-                       uint64_t i)
+static void count_draw(const counting *c, uint64_t (*hits)[2], agg_marked *marked, uint8_t *scratch,
+                       uint32_t item, uint64_t i)
 {
     agg_drawn drawn = agg_draws_get(c->draws, scratch, item, i);
     int trains = is_training(c->events, item, i);
@@ -112,14 +116,15 @@ static void bound(agg_events *events, const agg_draws *draws, double alpha)
         agg_event *event = &events->events[e];
         const uint32_t items[2] = {event->a, event->b};
         for (int side = 0; side < 2; side++)
-            event->n[side] = draws->count[items[side]] - (event->is_law ? 0 : events->n_train[items[side]]);
+            event->n[side] =
+                draws->count[items[side]] - (event->is_law ? 0 : events->n_train[items[side]]);
         event->low = log(agg_clopper_pearson_lower(event->hits[0], event->n[0], alpha) /
                          agg_clopper_pearson_upper(event->hits[1], event->n[1], alpha));
     }
 }
 
-shoal_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *draws, double confidence,
-                           unsigned n_threads)
+shoal_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *draws,
+                           double confidence, unsigned n_threads)
 {
     counting c = {events, draws, NULL, NULL, NULL};
     shoal_err err = SHOAL_OK;

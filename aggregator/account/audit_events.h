@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events that tell two items apart, and what their frequencies prove about epsilon.
 //
-// For any event E, epsilon is at least ln(P(E | a) / P(E | b)). Events are fixed before the draws that count for them are looked at:
-// the mechanism's own (account.h) before any draw, learnt ones from a training part of the draws, which is left out of their count.
-// Bounds on both probabilities are exact (Clopper-Pearson) and hold for all events at once (Bonferroni).
-// Source of the method: Jagielski, Ullman, Oprea, "Auditing differentially private machine learning" (2020), section 3.
+// For any event E, epsilon is at least ln(P(E | a) / P(E | b)). Events are fixed before the draws
+// that count for them are looked at: the mechanism's own (account.h) before any draw, learnt ones
+// from a training part of the draws, which is left out of their count. Bounds on both probabilities
+// are exact (Clopper-Pearson) and hold for all events at once (Bonferroni). Source of the method:
+// Jagielski, Ullman, Oprea, "Auditing differentially private machine learning" (2020), section 3.
 #ifndef AUDIT_EVENTS_H
 #define AUDIT_EVENTS_H
 
@@ -15,7 +16,8 @@
 
 typedef struct agg_event {
     uint32_t a, b; // numbers of items of agg_draws
-    int is_law; // the mechanism's own event; else: the weights of the marks that a text has sum to `threshold` at least
+    int is_law; // the mechanism's own event; else: the weights of the marks that a text has sum to
+                // `threshold` at least
     uint32_t n_marks;
     agg_mark marks[AGG_EVENT_MARKS_MAX];
     double weights[AGG_EVENT_MARKS_MAX];
@@ -24,13 +26,15 @@ typedef struct agg_event {
     double low;             // proved: epsilon is not below; -infinity where nothing is
 } agg_event;
 
-// Events of every ordered pair of items: the mechanism's own, the most telling mark, the most telling sum of marks.
+// Events of every ordered pair of items: the mechanism's own, the most telling mark, the most
+// telling sum of marks.
 #define AGG_EVENTS_OF_PAIR 3u
 
 typedef struct agg_events {
     agg_event *events; // room for AGG_EVENTS_OF_PAIR * n_items * (n_items - 1)
     uint32_t n;
-    uint64_t n_train[AGG_DRAWS_ITEMS_MAX]; // draws 0, 2, 4, ... of an item that events are learnt from, this many
+    uint64_t n_train[AGG_DRAWS_ITEMS_MAX]; // draws 0, 2, 4, ... of an item that events are learnt
+                                           // from, this many
 } agg_events;
 
 // Chooses events. Release with agg_events_release, also after an error.
@@ -43,8 +47,8 @@ uint64_t agg_events_memory(const agg_draws *draws, unsigned n_threads);
 // Counts hits among the draws that each event was not learnt from, and sets `low`.
 //   confidence: probability that all of them are true at once, in (0, 1)
 // The result does not depend on the number of threads.
-shoal_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *draws, double confidence,
-                           unsigned n_threads) SHOAL_MUST_CHECK;
+shoal_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *draws,
+                           double confidence, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the sum of the weights of the marks that the text has.
 double agg_event_score(const agg_event *event, const agg_marked *marked);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumeration of output laws; see audit_law.h. Asks each mechanism's account for records and probabilities and knows nothing else
-// of it.
+// Enumeration of output laws; see audit_law.h. Asks each mechanism's account for records and
+// probabilities and knows nothing else of it.
 #include "audit_law.h"
 
 #include <math.h>
@@ -143,7 +143,8 @@ static int is_small(const shoal_part *part)
     return n_outputs > 0 && n_outputs <= AGG_LAW_WORK_MAX / count_items(part);
 }
 
-shoal_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe, unsigned n_threads)
+shoal_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe,
+                            unsigned n_threads)
 {
     shoal_err err = SHOAL_OK;
     *law = (agg_law){0};

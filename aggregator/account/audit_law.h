@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A randomizer's whole output law, by brute force: every record, every item, every ratio. No sampling, no closed form.
+// A randomizer's whole output law, by brute force: every record, every item, every ratio. No
+// sampling, no closed form.
 #ifndef AUDIT_LAW_H
 #define AUDIT_LAW_H
 
@@ -10,8 +11,9 @@
 
 #define AGG_LAW_WORK_MAX ((uint64_t)1 << 24) // items times records; a few seconds
 
-// Doubles carry the law: a probability is a product of up to some thousand factors, each right to 2^-53, and so right to
-// 1e-12 relative at least. A bound is broken only by more than this share of it.
+// Doubles carry the law: a probability is a product of up to some thousand factors, each right to
+// 2^-53, and so right to 1e-12 relative at least. A bound is broken only by more than this share of
+// it.
 #define AGG_LAW_SLACK 1e-9
 
 typedef struct agg_law {
@@ -19,16 +21,16 @@ typedef struct agg_law {
     int is_whole;       // all items were tried; else a sample of them (open strings, numbers)
     uint64_t n_items;   // of the part with most
     uint64_t n_outputs; // records with a probability, of the part with most
-    double
-        epsilon; // ln of the largest ratio of any two items, over all records; infinite where one item cannot make a record
+    double epsilon;   // ln of the largest ratio of any two items, over all records; infinite where
+                      // one item cannot make a record
     double deletion;  // the same between any item and "none"
     double sum_error; // how far from 1 any item's probabilities sum
 } agg_law;
 
 // Enumerates the law of a finished recipe. Parts are independent: their epsilons add.
-// Items: all of a closed domain, and "none"; 32 strings of an open domain; 65 fractions of a range, its ends among them (the law
-// of a fraction is linear in it), and "none".
-// Cost: at most AGG_LAW_WORK_MAX probabilities for each part
+// Items: all of a closed domain, and "none"; 32 strings of an open domain; 65 fractions of a range,
+// its ends among them (the law of a fraction is linear in it), and "none". Cost: at most
+// AGG_LAW_WORK_MAX probabilities for each part
 shoal_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe,
                             unsigned n_threads) SHOAL_MUST_CHECK;
 

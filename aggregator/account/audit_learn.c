@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events learnt from the training draws: which marks are commoner under one item than under another. Knows no mechanism; see
-// audit_events.h. Whatever is chosen here, the bounds hold: a bad choice only proves less.
+// Events learnt from the training draws: which marks are commoner under one item than under
+// another. Knows no mechanism; see audit_events.h. Whatever is chosen here, the bounds hold: a bad
+// choice only proves less.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #define ENTRIES_MAX (SLOTS / 4 * 3)          // marks beyond these are not seen
 #define WHOLE_MAX (SLOTS / 4)                // of them whole texts, which may all differ
 #define BIT_CHARACTERS_MAX ((size_t)1 << 15) // characters behind these are not read as bits
-#define Z_CHOICE 4.0                         // standard errors of the bounds by which events are chosen
-#define Z_MARK 5.0                           // standard errors that make a mark worth weighing
+#define Z_CHOICE 4.0 // standard errors of the bounds by which events are chosen
+#define Z_MARK 5.0   // standard errors that make a mark worth weighing
 
 typedef struct entry {
     agg_mark mark;
@@ -74,9 +75,10 @@ static shoal_err start(learning *l, agg_error *error, unsigned n_threads)
     l->entries = agg_alloc(error, ENTRIES_MAX, sizeof *l->entries);
     l->marked = agg_alloc(error, 1, sizeof *l->marked);
     l->scratch = agg_alloc(error, n_threads, agg_draws_scratch(l->draws));
-    for (int side = 0; side < 2; side++) l->scores[side] = agg_alloc(error, (size_t)most, sizeof *l->scores[side]);
-    if (l->digits == NULL || l->slots == NULL || l->entries == NULL || l->marked == NULL || l->scratch == NULL ||
-        l->scores[0] == NULL || l->scores[1] == NULL)
+    for (int side = 0; side < 2; side++)
+        l->scores[side] = agg_alloc(error, (size_t)most, sizeof *l->scores[side]);
+    if (l->digits == NULL || l->slots == NULL || l->entries == NULL || l->marked == NULL ||
+        l->scratch == NULL || l->scores[0] == NULL || l->scores[1] == NULL)
         return AGG_ERR_MEMORY;
     agg_parallel(n_threads, draw_texts, l);
     return SHOAL_OK;
@@ -91,8 +93,8 @@ uint64_t agg_events_learn_memory(const agg_draws *draws, const uint64_t *n, unsi
         if (n[item] > most) most = n[item];
     }
     return bytes + draws->n_items * characters * 16 * sizeof(uint32_t) + SLOTS * sizeof(uint32_t) +
-           ENTRIES_MAX * sizeof(entry) + sizeof(agg_marked) + n_threads * (uint64_t)agg_draws_scratch(draws) +
-           2 * most * sizeof(double);
+           ENTRIES_MAX * sizeof(entry) + sizeof(agg_marked) +
+           n_threads * (uint64_t)agg_draws_scratch(draws) + 2 * most * sizeof(double);
 }
 
 static void release(learning *l)
@@ -113,7 +115,8 @@ static void release(learning *l)
 static uint32_t slot_of(const agg_mark *mark)
 {
     uint64_t hash = 0xcbf29ce484222325u ^ ((uint64_t)mark->kind << 32 | mark->position); // FNV-1a
-    for (uint32_t i = 0; i < mark->len; i++) hash = (hash ^ (uint8_t)mark->text[i]) * 0x100000001b3u;
+    for (uint32_t i = 0; i < mark->len; i++)
+        hash = (hash ^ (uint8_t)mark->text[i]) * 0x100000001b3u;
     hash *= 0x9e3779b97f4a7c15u;
     return (uint32_t)(hash >> 40) % SLOTS;
 }
@@ -219,7 +222,8 @@ static void take_best(void *context, const candidate *c)
     double with = promise(a, best->n[0], b, best->n[1]);
     double without = promise(best->n[0] - a, best->n[0], best->n[1] - b, best->n[1]);
     if (fmax(with, without) <= best->promise) return;
-    *best = (best_mark){{best->n[0], best->n[1]}, fmax(with, without), with >= without ? 1 : -1, c->mark};
+    *best = (best_mark){
+        {best->n[0], best->n[1]}, fmax(with, without), with >= without ? 1 : -1, c->mark};
 }
 
 typedef struct heavy_marks {
@@ -244,7 +248,8 @@ static void take_heavy(void *context, const candidate *c)
     double a = (double)c->count[0], b = (double)c->count[1], mean = (a + b) / (h->n[0] + h->n[1]);
     double spread = sqrt(mean * (1 - mean) * (1 / h->n[0] + 1 / h->n[1]));
     double z = spread > 0 ? fabs(a / h->n[0] - b / h->n[1]) / spread : 0;
-    if (z < Z_MARK || (event->n_marks == AGG_EVENT_MARKS_MAX && z <= h->z[AGG_EVENT_MARKS_MAX - 1])) return;
+    if (z < Z_MARK || (event->n_marks == AGG_EVENT_MARKS_MAX && z <= h->z[AGG_EVENT_MARKS_MAX - 1]))
+        return;
     uint32_t at = event->n_marks < AGG_EVENT_MARKS_MAX ? event->n_marks++ : AGG_EVENT_MARKS_MAX - 1;
     for (; at > 0 && h->z[at - 1] < z; at--) {
         h->z[at] = h->z[at - 1];
@@ -307,7 +312,8 @@ static void learn_pair(agg_events *events, learning *l, uint32_t a, uint32_t b)
     events->n++;
 }
 
-shoal_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws *draws, unsigned n_threads)
+shoal_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws *draws,
+                           unsigned n_threads)
 {
     learning l = {.draws = draws, .n = events->n_train, .text_max = agg_draws_text_max(draws)};
     shoal_err err = start(&l, error, n_threads);
@@ -315,7 +321,8 @@ shoal_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws
         count_texts(&l);
         for (uint32_t a = 0; a < draws->n_items; a++)
             for (uint32_t b = 0; b < draws->n_items; b++)
-                if (a != b && events->n_train[a] > 0 && events->n_train[b] > 0) learn_pair(events, &l, a, b);
+                if (a != b && events->n_train[a] > 0 && events->n_train[b] > 0)
+                    learn_pair(events, &l, a, b);
     }
     release(&l);
     return err;

@@ -48,10 +48,12 @@ int agg_marked_has(const agg_marked *marked, const agg_mark *mark)
 {
     switch (mark->kind) {
     case AGG_MARK_BIT: return has_bit(marked->text, mark->position);
-    case AGG_MARK_FIELD: return mark->position < marked->n_fields && is_text(marked->fields[mark->position], mark);
+    case AGG_MARK_FIELD:
+        return mark->position < marked->n_fields && is_text(marked->fields[mark->position], mark);
     case AGG_MARK_WHOLE: return is_text(marked->text, mark);
     case AGG_MARK_LENGTH: return marked->text.len == mark->position;
-    case AGG_MARK_FALL: return mark->position + 1 < marked->n_fields && falls(marked, mark->position);
+    case AGG_MARK_FALL:
+        return mark->position + 1 < marked->n_fields && falls(marked, mark->position);
     default: break;
     }
     for (uint32_t i = 0; i < marked->n_fields; i++)
@@ -78,7 +80,8 @@ int agg_marked_list(agg_mark *mark, const agg_marked *marked, uint32_t i)
     if (i == 1) return n > 1 ? write_text(mark, AGG_MARK_WHOLE, 0, marked->text) : 2;
     if (field >= n) return 0;
     if ((i - 2) % 3 == 0) return write_text(mark, AGG_MARK_FIELD, field, marked->fields[field]);
-    if ((i - 2) % 3 == 1) return n > 1 ? write_text(mark, AGG_MARK_HAS, 0, marked->fields[field]) : 2;
+    if ((i - 2) % 3 == 1)
+        return n > 1 ? write_text(mark, AGG_MARK_HAS, 0, marked->fields[field]) : 2;
     if (field + 1 == n || !falls(marked, field)) return 2;
     *mark = (agg_mark){AGG_MARK_FALL, field, 0, ""};
     return 1;
@@ -98,11 +101,15 @@ void agg_mark_describe(char *out, size_t cap, const agg_mark *mark)
     unsigned position = mark->position;
     plain(text, mark);
     switch (mark->kind) {
-    case AGG_MARK_BIT: snprintf(out, cap, "bit %u of character %u is 1", position % 4, position / 4 + 1); break;
+    case AGG_MARK_BIT:
+        snprintf(out, cap, "bit %u of character %u is 1", position % 4, position / 4 + 1);
+        break;
     case AGG_MARK_FIELD: snprintf(out, cap, "field %u is %s", position + 1, text); break;
     case AGG_MARK_HAS: snprintf(out, cap, "a field is %s", text); break;
     case AGG_MARK_WHOLE: snprintf(out, cap, "the record is %s", text); break;
     case AGG_MARK_LENGTH: snprintf(out, cap, "the record has %u characters", position); break;
-    default: snprintf(out, cap, "field %u is larger than field %u", position + 1, position + 2); break;
+    default:
+        snprintf(out, cap, "field %u is larger than field %u", position + 1, position + 2);
+        break;
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be seen on a record's text by someone who knows nothing of its mechanism: bits of digits, fields, their order.
+// What can be seen on a record's text by someone who knows nothing of its mechanism: bits of
+// digits, fields, their order.
 #ifndef AUDIT_MARKS_H
 #define AUDIT_MARKS_H
 

@@ -12,7 +12,8 @@ static double away_from_zero(double x)
     return fabs(x) < DBL_MIN / DBL_EPSILON ? DBL_MIN / DBL_EPSILON : x;
 }
 
-// The fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22; it converges fast for x < (a + 1)/(a + b + 2).
+// The fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22; it converges fast for x < (a + 1)/(a
+// + b + 2).
 static double fraction(double a, double b, double x)
 {
     double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), product = d;

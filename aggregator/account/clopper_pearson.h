@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a count of hits says about the probability of a hit: exact one-sided bounds, for any probability and any count.
+// What a count of hits says about the probability of a hit: exact one-sided bounds, for any
+// probability and any count.
 #ifndef CLOPPER_PEARSON_H
 #define CLOPPER_PEARSON_H
 
 #include <stdint.h>
 
-// Returns: the regularized incomplete beta function I_x(a, b), the probability that a beta(a, b) variable is at most x.
-//   a, b: > 0, up to 1e9; x: in [0, 1]. Relative error below 1e-13 (a + b) ln(a + b) + 1e-14, in the smaller tail.
+// Returns: the regularized incomplete beta function I_x(a, b), the probability that a beta(a, b)
+// variable is at most x.
+//   a, b: > 0, up to 1e9; x: in [0, 1]. Relative error below 1e-13 (a + b) ln(a + b) + 1e-14, in
+//   the smaller tail.
 // Source: the continued fraction of DLMF 8.17.22, by Lentz's method.
 double agg_incomplete_beta(double a, double b, double x);
 
-// Returns: the probability p below which `hits` or more of n independent draws happen with probability alpha at most; 0 for no hit.
-// The true probability lies below it with probability alpha at most. Rounded outwards, to the smaller side.
+// Returns: the probability p below which `hits` or more of n independent draws happen with
+// probability alpha at most; 0 for no hit. The true probability lies below it with probability
+// alpha at most. Rounded outwards, to the smaller side.
 //   hits: 0 .. n; n: 1 .. 10^9; alpha: in (0, 1/2]
-// Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits", Biometrika 26 (1934).
+// Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits", Biometrika
+// 26 (1934).
 double agg_clopper_pearson_lower(uint64_t hits, uint64_t n, double alpha);
 
 // The same from above; 1 for n hits.

@@ -10,8 +10,8 @@
 
 #define M_LEAST 8u
 
-// Columns of the index-th variant. A list's are powers of two; strings' go up by an eighth of an octave, in whole bytes, since where
-// a record is limited the last bit counts.
+// Columns of the index-th variant. A list's are powers of two; strings' go up by an eighth of an
+// octave, in whole bytes, since where a record is limited the last bit counts.
 static uint64_t columns(const agg_wish *wish, uint32_t index)
 {
     if (wish->size > 0) return index < 32 ? (uint64_t)M_LEAST << index : UINT64_MAX;
@@ -22,11 +22,13 @@ static uint64_t columns(const agg_wish *wish, uint32_t index)
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     uint64_t m = columns(wish, index);
-    if (wish->is_number || m > SHOAL_CMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
+    if (wish->is_number || m > SHOAL_CMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS)
+        return 0;
     double e = exp(wish->eps_micro / 2e6), spread = (1 - 1 / (double)m) / (double)m;
     double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
-    uint32_t k = agg_row_count(spread * (wish->squares - wish->n), wish->n * (e / ((e - 1) * (e - 1)) + spread),
-                               (double)m, cells, SHOAL_CMS_K_MAX);
+    uint32_t k = agg_row_count(spread * (wish->squares - wish->n),
+                               wish->n * (e / ((e - 1) * (e - 1)) + spread), (double)m, cells,
+                               SHOAL_CMS_K_MAX);
     *part = (shoal_part){.mechanism = shoal_cms_id,
                          .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
                          .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
@@ -45,10 +47,12 @@ static double q_of(const shoal_part *part)
 // As in estimate/cms_estimate.c, with Q = squares - n in place of its estimate.
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
-    double q = q_of(part), m = part->m, stretch = m / (m - 1), spread = (1 - 1 / m) / m, c = 1 / (1 - 2 * q);
+    double q = q_of(part), m = part->m, stretch = m / (m - 1), spread = (1 - 1 / m) / m,
+           c = 1 / (1 - 2 * q);
     double pairs = squares - n - f * f + f;
     return stretch * stretch *
-           (n * c * c * q * (1 - q) + (n - f) * spread + spread / part->k * (pairs > 0 ? pairs : 0));
+           (n * c * c * q * (1 - q) + (n - f) * spread +
+            spread / part->k * (pairs > 0 ? pairs : 0));
 }
 
 static uint32_t bit_of(const uint8_t *record, uint32_t l)
@@ -58,7 +62,8 @@ static uint32_t bit_of(const uint8_t *record, uint32_t l)
 
 static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
-    uint32_t j = load32_le(record), of_a = agg_hash_column(part, j, a), of_b = agg_hash_column(part, j, b);
+    uint32_t j = load32_le(record), of_a = agg_hash_column(part, j, a),
+             of_b = agg_hash_column(part, j, b);
     return of_a != of_b && bit_of(record, of_a) && !bit_of(record, of_b);
 }
 
@@ -78,7 +83,8 @@ static int output(uint8_t *record, const shoal_part *part, uint64_t index)
 static double of_column(const shoal_part *part, const uint8_t *record, uint32_t column)
 {
     double q = q_of(part), product = 1.0 / part->k;
-    for (uint32_t l = 0; l < part->m; l++) product *= bit_of(record, l) == (uint32_t)(l == column) ? 1 - q : q;
+    for (uint32_t l = 0; l < part->m; l++)
+        product *= bit_of(record, l) == (uint32_t)(l == column) ? 1 - q : q;
     return product;
 }
 

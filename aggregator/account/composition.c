@@ -17,9 +17,10 @@ double agg_advanced_composition(const double *epsilon, const double *count, size
     return fmin(plain, fmin(first, second));
 }
 
-// Each kind's epsilon of a person's contributions at `delta`, the local one where the crowd adds nothing.
-static shoal_err each_epsilon(double *epsilon, agg_error *error, const agg_query *queries, size_t n, double delta,
-                              double contributions)
+// Each kind's epsilon of a person's contributions at `delta`, the local one where the crowd adds
+// nothing.
+static shoal_err each_epsilon(double *epsilon, agg_error *error, const agg_query *queries, size_t n,
+                              double delta, double contributions)
 {
     for (size_t i = 0; i < n; i++) {
         const agg_crowd crowd = {queries[i].local_epsilon, queries[i].n, delta, contributions};
@@ -31,7 +32,8 @@ static shoal_err each_epsilon(double *epsilon, agg_error *error, const agg_query
     return SHOAL_OK;
 }
 
-// Returns: whether all queries are of the symmetric encoding; the curve of one report in each of them.
+// Returns: whether all queries are of the symmetric encoding; the curve of one report in each of
+// them.
 static int compose_renyi(agg_renyi_curve *sum, const agg_query *queries, size_t n)
 {
     const agg_query *fewest = queries;
@@ -55,8 +57,8 @@ static double better(double epsilon, double local)
 }
 
 // All but `renyi`.
-static shoal_err compose(agg_totals *totals, agg_error *error, const agg_query *queries, size_t n, double delta,
-                         double contributions)
+static shoal_err compose(agg_totals *totals, agg_error *error, const agg_query *queries, size_t n,
+                         double delta, double contributions)
 {
     double epsilon[AGG_SCHEDULE_MAX], count[AGG_SCHEDULE_MAX], all = 0, basic = 0;
     agg_totals t = {0, 0, 0, NAN};
@@ -76,15 +78,16 @@ static shoal_err compose(agg_totals *totals, agg_error *error, const agg_query *
     return SHOAL_OK;
 }
 
-shoal_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries, size_t n_queries,
-                      double delta, double contributions)
+shoal_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries,
+                      size_t n_queries, double delta, double contributions)
 {
     agg_composition t = {.contributions = contributions};
     agg_renyi_curve curve;
     for (size_t i = 0; i < n_queries; i++) t.queries += queries[i].count;
     shoal_err err = compose(&t.item, error, queries, n_queries, delta, 1);
     t.user = t.item;
-    if (err == SHOAL_OK && contributions > 1) err = compose(&t.user, error, queries, n_queries, delta, contributions);
+    if (err == SHOAL_OK && contributions > 1)
+        err = compose(&t.user, error, queries, n_queries, delta, contributions);
     if (err != SHOAL_OK) return err;
     if (compose_renyi(&curve, queries, n_queries)) {
         t.item.renyi = better(agg_renyi_epsilon(&curve, delta), t.item.local);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a result promises those whose reports are in it: the local guarantee, which holds against everybody, and the central one,
-// which holds against those who see the sum alone.
+// What a result promises those whose reports are in it: the local guarantee, which holds against
+// everybody, and the central one, which holds against those who see the sum alone.
 //
-// local    epsilon of one report in the replacement model, summed over a record's parts: as the recipe states it, which no draw
+// local    epsilon of one report in the replacement model, summed over a record's parts: as the
+// recipe states it, which no draw
 //          exceeds, and as really drawn; and what the recipe lets a person send in a day
-// central  (epsilon, delta) of the sum of n reports for a person with one report among them, from the stated epsilon: the least of
-//          Theorem 3.1's closed form, the stronger clones (amplification.h) and, for the symmetric one-hot encoding, the Renyi
-//          route (renyi.h). Reports that are not honest add nothing: only the honest share of n is counted
+// central  (epsilon, delta) of the sum of n reports for a person with one report among them, from
+// the stated epsilon: the least of
+//          Theorem 3.1's closed form, the stronger clones (amplification.h) and, for the symmetric
+//          one-hot encoding, the Renyi route (renyi.h). Reports that are not honest add nothing:
+//          only the honest share of n is counted
 //
-// What prints results prints these; the mechanism's name decides nothing here but the Renyi route. Pure; any thread.
+// What prints results prints these; the mechanism's name decides nothing here but the Renyi route.
+// Pure; any thread.
 #ifndef GUARANTEE_H
 #define GUARANTEE_H
 
@@ -29,7 +33,8 @@ typedef struct agg_guarantee {
     double honest; // share of them
     double delta;
     int is_delta_stated;
-    double central;    // epsilon, an upper bound; NAN where no bound is better than `local` by a thousandth of it
+    double central;    // epsilon, an upper bound; NAN where no bound is better than `local` by a
+                       // thousandth of it
     const char *bound; // that of `central`: "closed_form", "stronger" or "renyi"; NULL without one
     double claim;      // the recipe's cohort.epsilon, at `delta`; 0 where it claims none
     int is_claim_kept; // by `central`, or by `local` alone
@@ -38,30 +43,34 @@ typedef struct agg_guarantee {
 // Computes the guarantees of a sum of n reports of this finished recipe.
 //   honest: AGG_HONEST_MIN .. 1
 // Returns: AGG_ERR_MEMORY. Cost: 0.1 s at any n, with the Renyi route 0.4 s.
-shoal_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoal_recipe *recipe, uint64_t n,
-                            double honest) SHOAL_MUST_CHECK;
+shoal_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoal_recipe *recipe,
+                            uint64_t n, double honest) SHOAL_MUST_CHECK;
 
 // Returns: how many of n reports count when this share is honest; whole, at least 1.
 double agg_honest_reports(double n, double honest);
 
-// What two disjoint results promise a person with one report in each: epsilons add, and so do the deltas of the sides that have a
-// central epsilon; the others count with their local one.
-void agg_guarantee_both(double *epsilon, double *delta, const agg_guarantee *a, const agg_guarantee *b);
+// What two disjoint results promise a person with one report in each: epsilons add, and so do the
+// deltas of the sides that have a central epsilon; the others count with their local one.
+void agg_guarantee_both(double *epsilon, double *delta, const agg_guarantee *a,
+                        const agg_guarantee *b);
 
 #define AGG_GUARANTEE_LINE_MAX 200
 
 // The guarantees for people, a line each: "epsilon per report  4 (as drawn: 4)".
 //   index: 0, 1, ...; the last is the sentence on what the central epsilon assumes
 // Returns: whether there is an index-th.
-int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee, size_t index);
+int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee,
+                       size_t index);
 
-// The same for two disjoint results: what they differ in, "a: " or "b: " before it, what holds for both, and last what a person with
-// a report in each has to expect.
-int agg_guarantee_line_of_two(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *a, const agg_guarantee *b,
-                              size_t index);
+// The same for two disjoint results: what they differ in, "a: " or "b: " before it, what holds for
+// both, and last what a person with a report in each has to expect.
+int agg_guarantee_line_of_two(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *a,
+                              const agg_guarantee *b, size_t index);
 
-// Writes the JSON object {"local":{"epsilon","drawn","model","reports_per_day","epsilon_per_day"},"central":{"epsilon","delta",
-// "bound","reports","honest"} or null,"claim":{"epsilon","delta","kept"}}; "claim" only where the recipe has one.
+// Writes the JSON object
+// {"local":{"epsilon","drawn","model","reports_per_day","epsilon_per_day"},"central":{"epsilon","delta",
+// "bound","reports","honest"} or null,"claim":{"epsilon","delta","kept"}}; "claim" only where the
+// recipe has one.
 void agg_guarantee_print_json(FILE *stream, const agg_guarantee *guarantee);
 
 #endif

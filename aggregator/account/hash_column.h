@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The column of an item in a row under either hash family, for readers of records. Private to the aggregator.
+// The column of an item in a row under either hash family, for readers of records. Private to the
+// aggregator.
 #ifndef HASH_COLUMN_H
 #define HASH_COLUMN_H
 

@@ -15,10 +15,13 @@
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     uint64_t m = index < 32 ? (uint64_t)M_LEAST << index : UINT64_MAX;
-    if (wish->is_number || m > SHOAL_HCMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
-    double e = exp(wish->eps_micro / 1e6), c = (e + 1) / (e - 1), spread = (1 - 1 / (double)m) / (double)m;
+    if (wish->is_number || m > SHOAL_HCMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS)
+        return 0;
+    double e = exp(wish->eps_micro / 1e6), c = (e + 1) / (e - 1),
+           spread = (1 - 1 / (double)m) / (double)m;
     double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
-    uint32_t k = agg_row_count(spread * (wish->squares - wish->n), wish->n * c * c, (double)m, cells, SHOAL_HCMS_K_MAX);
+    uint32_t k = agg_row_count(spread * (wish->squares - wish->n), wish->n * c * c, (double)m,
+                               cells, SHOAL_HCMS_K_MAX);
     *part = (shoal_part){.mechanism = shoal_hcms_id,
                          .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
                          .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
@@ -48,7 +51,8 @@ static int agrees(const uint8_t *record, uint32_t column)
 static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     uint32_t j = load32_le(record);
-    return agrees(record, agg_hash_column(part, j, a)) && !agrees(record, agg_hash_column(part, j, b));
+    return agrees(record, agg_hash_column(part, j, a)) &&
+           !agrees(record, agg_hash_column(part, j, b));
 }
 
 static uint64_t n_outputs(const shoal_part *part)

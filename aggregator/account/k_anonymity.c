@@ -6,7 +6,8 @@
 
 #include "binomial.h"
 
-#define REACH 12.0 // standard deviations of the own votes that are summed over; beyond lies less than 1e-30
+#define REACH                                                                                      \
+    12.0 // standard deviations of the own votes that are summed over; beyond lies less than 1e-30
 
 void agg_anonymity_of(agg_anonymity *out, double n, double s, double epsilon)
 {
@@ -36,7 +37,8 @@ double agg_anonymity_chance(const agg_anonymity *a, double k, double tau)
     agg_binomial own = {k, a->p, 1 - a->p}, other = {a->n - k, a->q, 1 - a->q};
     double mean = k * a->p, reach = REACH * sqrt(k * a->p * (1 - a->p)) + REACH;
     double first = floor(fmax(0, mean - reach)), last = ceil(fmin(k, mean + reach)), sum = 0;
-    double tail = agg_binomial_upper(tau - first, &other); // P(X >= tau - i): grows with i by the law at tau - i
+    double tail = agg_binomial_upper(tau - first,
+                                     &other); // P(X >= tau - i): grows with i by the law at tau - i
     for (double i = first; i <= last; i++) {
         if (i > first) tail += exp(agg_binomial_log(tau - i, &other));
         sum += exp(agg_binomial_log(i, &own)) * fmin(tail, 1);

@@ -9,7 +9,8 @@
 #include "olh.h"
 #include "row_count.h"
 
-// One variant for every g from 2 to some times the best, which is e^epsilon + 1, with the rows that it needs.
+// One variant for every g from 2 to some times the best, which is e^epsilon + 1, with the rows that
+// it needs.
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     double e = exp(wish->eps_micro / 1e6), g = exp2(index + 1.0);
@@ -17,7 +18,8 @@ static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
     if (g > SHOAL_OLH_G_MAX || g > 8 * (e + 1)) return 0;
     double rest = wish->n * (e + g - 1) * (e + g - 1) / ((g - 1) * (e - 1) * (e - 1));
     double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
-    uint32_t k = agg_row_count((wish->squares - wish->n) / (g - 1), rest, g, cells, SHOAL_OLH_K_MAX);
+    uint32_t k =
+        agg_row_count((wish->squares - wish->n) / (g - 1), rest, g, cells, SHOAL_OLH_K_MAX);
     *part = (shoal_part){.mechanism = shoal_olh_id,
                          .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
                          .hash = wish->size > 0 ? SHOAL_HASH_AFFINE1 : SHOAL_HASH_POLY1,
@@ -42,7 +44,8 @@ static double lie_of(const shoal_part *part)
 // As in estimate/olh_estimate.c, with Q = squares - n in place of its estimate.
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
-    double g = part->m, p = truth_of(part), spread = (1 - 1 / g) / g, pairs = squares - n - f * f + f;
+    double g = part->m, p = truth_of(part), spread = (1 - 1 / g) / g,
+           pairs = squares - n - f * f + f;
     double gap = (p * g - 1) / (g - 1), scale = 1 / (p - 1 / g);
     double together = gap * gap * spread / part->k * (pairs > 0 ? pairs : 0);
     return scale * scale * (f * p * (1 - p) + (n - f) * spread + together);
@@ -80,7 +83,8 @@ static int output(uint8_t *record, const shoal_part *part, uint64_t index)
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     double each_row = 1.0 / part->k;
-    if (part->domain != SHOAL_DOMAIN_OPEN && item == SHOAL_ITEM_NONE) return each_row / part->m; // any answer alike
+    if (part->domain != SHOAL_DOMAIN_OPEN && item == SHOAL_ITEM_NONE)
+        return each_row / part->m; // any answer alike
     uint32_t truth = agg_hash_column(part, row_of(part, record), item);
     return each_row * (answer_of(part, record) == truth ? truth_of(part) : lie_of(part));
 }

@@ -7,8 +7,10 @@
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     if (index > 0 || !wish->is_number) return 0;
-    *part = (shoal_part){
-        .mechanism = shoal_one_bit_mean_id, .domain = SHOAL_DOMAIN_NUMBER, .eps_micro = wish->eps_micro, .k = 1};
+    *part = (shoal_part){.mechanism = shoal_one_bit_mean_id,
+                         .domain = SHOAL_DOMAIN_NUMBER,
+                         .eps_micro = wish->eps_micro,
+                         .k = 1};
     return 1;
 }
 
@@ -17,8 +19,8 @@ static double q_of(const shoal_part *part)
     return (double)part->threshold * 0x1p-64;
 }
 
-// Of the fraction, not of a count: v(1 - v) / (n (1 - 2q)^2). f is n times the mean fraction; n/2 gives the largest. Of one row
-// where there are k, each with n/k of the reports.
+// Of the fraction, not of a count: v(1 - v) / (n (1 - 2q)^2). f is n times the mean fraction; n/2
+// gives the largest. Of one row where there are k, each with n/k of the reports.
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
     double q = q_of(part), gap = 1 - 2 * q, v = q + gap * f / n;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asymmetric one-hot encoding for planner and auditor: apple-2022 Appendix A, estimate/onehot_asymmetric_estimate.c.
+// Asymmetric one-hot encoding for planner and auditor: apple-2022 Appendix A,
+// estimate/onehot_asymmetric_estimate.c.
 #include "onehot_law.h"
 
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
-    return index == 0 && index_propose(part, wish, shoal_onehot_asymmetric_id, SHOAL_ONEHOT_SIZE_MAX);
+    return index == 0 &&
+           index_propose(part, wish, shoal_onehot_asymmetric_id, SHOAL_ONEHOT_SIZE_MAX);
 }
 
 static double variance(const shoal_part *part, double n, double f, double squares)
@@ -19,5 +21,6 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 }
 
 const agg_account agg_onehot_asymmetric_account = {
-    shoal_onehot_asymmetric_id, propose, variance, onehot_tells_apart, onehot_n_outputs, onehot_output, probability,
+    shoal_onehot_asymmetric_id, propose,       variance,    onehot_tells_apart,
+    onehot_n_outputs,           onehot_output, probability,
 };

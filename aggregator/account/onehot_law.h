@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the accounts of both one-hot encodings share: independent bits, one an entry. Private to account/.
+// What the accounts of both one-hot encodings share: independent bits, one an entry. Private to
+// account/.
 #ifndef ONEHOT_LAW_H
 #define ONEHOT_LAW_H
 
@@ -17,8 +18,10 @@ static inline int onehot_bit(const uint8_t *record, uint64_t item)
     return record[item / 8] >> item % 8 & 1;
 }
 
-// The functions of agg_account. "None" has no bit of its own: it is told from a value by the value's bit alone.
-static inline int onehot_tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+// The functions of agg_account. "None" has no bit of its own: it is told from a value by the
+// value's bit alone.
+static inline int onehot_tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a,
+                                     uint64_t b)
 {
     return (a >= part->m || onehot_bit(record, a)) && (b >= part->m || !onehot_bit(record, b));
 }
@@ -34,9 +37,10 @@ static inline int onehot_output(uint8_t *record, const shoal_part *part, uint64_
     return 1;
 }
 
-// Returns: the record's probability where the item's own bit is 1 with probability p and any other with q.
-static inline double onehot_probability(const shoal_part *part, const uint8_t *record, uint64_t item, double p,
-                                        double q)
+// Returns: the record's probability where the item's own bit is 1 with probability p and any other
+// with q.
+static inline double onehot_probability(const shoal_part *part, const uint8_t *record,
+                                        uint64_t item, double p, double q)
 {
     double product = 1;
     for (uint32_t l = 0; l < part->m; l++) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric one-hot encoding for planner and auditor: apple-2022 Appendix C, estimate/onehot_symmetric_estimate.c.
+// Symmetric one-hot encoding for planner and auditor: apple-2022 Appendix C,
+// estimate/onehot_symmetric_estimate.c.
 #include "onehot_law.h"
 
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
-    return index == 0 && index_propose(part, wish, shoal_onehot_symmetric_id, SHOAL_ONEHOT_SIZE_MAX);
+    return index == 0 &&
+           index_propose(part, wish, shoal_onehot_symmetric_id, SHOAL_ONEHOT_SIZE_MAX);
 }
 
 static double common(const shoal_part *part)
@@ -24,5 +26,6 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 }
 
 const agg_account agg_onehot_symmetric_account = {
-    shoal_onehot_symmetric_id, propose, variance, onehot_tells_apart, onehot_n_outputs, onehot_output, probability,
+    shoal_onehot_symmetric_id, propose,       variance,    onehot_tells_apart,
+    onehot_n_outputs,          onehot_output, probability,
 };

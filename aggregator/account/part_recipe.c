@@ -16,7 +16,8 @@ typedef struct writer {
 static void put_micro(writer *w, const char *name, uint64_t micro)
 {
     char text[32];
-    int len = snprintf(text, sizeof text, "%" PRIu64 ".%06u", micro / 1000000, (unsigned)(micro % 1000000));
+    int len = snprintf(text, sizeof text, "%" PRIu64 ".%06u", micro / 1000000,
+                       (unsigned)(micro % 1000000));
     while (text[len - 1] == '0') len--;
     if (text[len - 1] == '.') len--;
     fprintf(w->stream, "%s\"%s\": %.*s", w->comma, name, len, text);
@@ -39,9 +40,11 @@ static void put_values(writer *w, const agg_text *values, uint32_t size)
     w->comma = ", ";
 }
 
-static void put_parameters(writer *w, const shoal_part *part, const agg_recipe_frame *frame, uint32_t takes)
+static void put_parameters(writer *w, const shoal_part *part, const agg_recipe_frame *frame,
+                           uint32_t takes)
 {
-    if (takes & SHOAL_TAKES_EPSILON && part->eps_micro > 0) put_micro(w, "epsilon", part->eps_micro);
+    if (takes & SHOAL_TAKES_EPSILON && part->eps_micro > 0)
+        put_micro(w, "epsilon", part->eps_micro);
     if (takes & SHOAL_TAKES_K) put_whole(w, "k", part->k);
     if (takes & SHOAL_TAKES_M) put_whole(w, "m", part->m);
     if (takes & SHOAL_TAKES_G) put_whole(w, "g", part->m);
@@ -67,7 +70,9 @@ void agg_part_recipe_print(FILE *stream, const shoal_part *part, const agg_recip
     const shoal_takes *own = shoal_mechanism_takes(mechanism, part->domain);
     uint32_t takes = own->needs | own->may;
     writer w = {stream, ""};
-    fprintf(stream, "{\n  \"recipe\": \"%s\",\n  \"analysis\": \"%s\",\n  \"stream\": \"%s\",\n  \"value\": \"%s\",\n",
+    fprintf(stream,
+            "{\n  \"recipe\": \"%s\",\n  \"analysis\": \"%s\",\n  \"stream\": \"%s\",\n  "
+            "\"value\": \"%s\",\n",
             frame->id, frame->analysis, frame->stream, frame->value);
     fprintf(stream, "  \"mechanism\": \"%s\",\n  \"parameters\": {", mechanism->name);
     put_parameters(&w, part, frame, takes);
@@ -76,6 +81,7 @@ void agg_part_recipe_print(FILE *stream, const shoal_part *part, const agg_recip
         fprintf(stream, "  \"hash\": \"%s\",\n", takes & SHOAL_TAKES_POLY1 ? "poly1" : "affine1");
     if (takes & SHOAL_TAKES_SEED) fprintf(stream, "  \"seed\": \"%s\",\n", frame->seed_hex);
     fprintf(stream, "  \"limit\": {\"per_day\": %u},\n", frame->per_day);
-    if (frame->cohort_minimum > 0) fprintf(stream, "  \"cohort\": {\"minimum\": %u},\n", frame->cohort_minimum);
+    if (frame->cohort_minimum > 0)
+        fprintf(stream, "  \"cohort\": {\"minimum\": %u},\n", frame->cohort_minimum);
     fprintf(stream, "  \"expires\": \"%s\"\n}\n", frame->expires);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe's JSON text from the parameters of one part: what a plan recommends, and what tests and benchmarks run.
+// A recipe's JSON text from the parameters of one part: what a plan recommends, and what tests and
+// benchmarks run.
 #ifndef PART_RECIPE_H
 #define PART_RECIPE_H
 
@@ -8,15 +9,18 @@
 #include "mechanism.h"
 #include "recipe_json.h"
 
-// What a recipe says besides its mechanism. Texts are written as they stand: names of the recipe language, no quotes.
+// What a recipe says besides its mechanism. Texts are written as they stand: names of the recipe
+// language, no quotes.
 typedef struct agg_recipe_frame {
-    const char *id, *analysis, *stream, *value; // `value` is "number" for one, or for a histogram of one
-    const char *seed_hex;                       // 64 digits; written only where the mechanism takes a seed
-    const char *low, *high;                     // range, where `value` is "number"
-    const char *expires;                        // "YYYY-MM-DD"
+    const char *id, *analysis, *stream,
+        *value;             // `value` is "number" for one, or for a histogram of one
+    const char *seed_hex;   // 64 digits; written only where the mechanism takes a seed
+    const char *low, *high; // range, where `value` is "number"
+    const char *expires;    // "YYYY-MM-DD"
     uint32_t per_day;
     uint32_t cohort_minimum; // 0: left out
-    const agg_text *values;  // the part's `size` listed values; NULL: the size is written in their place
+    const agg_text
+        *values; // the part's `size` listed values; NULL: the size is written in their place
 } agg_recipe_frame;
 
 // Writes the recipe.

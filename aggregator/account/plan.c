@@ -15,18 +15,22 @@
 #include "row_count.h"
 #include "sketch.h"
 
-// Seconds of one core, as docs/performance.md measures them; what depends on a record's length is taken to grow with it.
-static const double parse_json_s = 100e-9;     // an NDJSON report of a few hundred bytes, checked
-static const double read_record_s = 14e-9;     // a record of a batch, checked
-static const double fold_record_s = 6e-9;      // one addition somewhere in a sketch
-static const double fold_byte_s = 0.35e-9;     // eight columns of a vector of bits
-static const double look_up_s = 1.4e-9;        // one value in one row
-static const double scatter_s = 4e-9;          // one cell of a sketch, on its way to a transform of the domain
+// Seconds of one core, as docs/performance.md measures them; what depends on a record's length is
+// taken to grow with it.
+static const double parse_json_s = 100e-9; // an NDJSON report of a few hundred bytes, checked
+static const double read_record_s = 14e-9; // a record of a batch, checked
+static const double fold_record_s = 6e-9;  // one addition somewhere in a sketch
+static const double fold_byte_s = 0.35e-9; // eight columns of a vector of bits
+static const double look_up_s = 1.4e-9;    // one value in one row
+static const double scatter_s =
+    4e-9; // one cell of a sketch, on its way to a transform of the domain
 static const double transform_step_s = 2.1e-9; // one addition of that transform
-static const double regress_s = 1.5e-6;        // one value in one cohort, where values are found by regression
+static const double regress_s =
+    1.5e-6; // one value in one cohort, where values are found by regression
 
-// Where values are told apart by a regression on the bits of all cohorts, it needs several bits for each that it adjusts the
-// others for, which are 1000 at most (estimate/rappor_decode.c); and cohorts, since values that share their bits in all are one to it.
+// Where values are told apart by a regression on the bits of all cohorts, it needs several bits for
+// each that it adjusts the others for, which are 1000 at most (estimate/rappor_decode.c); and
+// cohorts, since values that share their bits in all are one to it.
 #define BITS_A_VALUE 8.0
 #define ADJUSTED_MAX 1000.0
 #define COHORTS_LEAST 8u
@@ -41,10 +45,12 @@ static double reports_of(const agg_plan_wish *wish)
     return wish->devices * wish->per_day * wish->days;
 }
 
-void agg_plan_parameters(const shoal_part *part, void (*visit)(void *context, const char *name, uint64_t micro),
+void agg_plan_parameters(const shoal_part *part,
+                         void (*visit)(void *context, const char *name, uint64_t micro),
                          void *context)
 {
-    const shoal_takes *own = shoal_mechanism_takes(shoal_mechanism_by_id(part->mechanism), part->domain);
+    const shoal_takes *own =
+        shoal_mechanism_takes(shoal_mechanism_by_id(part->mechanism), part->domain);
     const uint64_t one = 1000000;
     const struct {
         uint32_t flag;
@@ -70,7 +76,8 @@ void agg_plan_parameters(const shoal_part *part, void (*visit)(void *context, co
 int agg_plan_micro_text(char out[32], int64_t micro)
 {
     uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
-    int len = snprintf(out, 32, "%s%" PRIu64 ".%06u", micro < 0 ? "-" : "", size / 1000000, (unsigned)(size % 1000000));
+    int len = snprintf(out, 32, "%s%" PRIu64 ".%06u", micro < 0 ? "-" : "", size / 1000000,
+                       (unsigned)(size % 1000000));
     while (out[len - 1] == '0') len--;
     if (out[len - 1] == '.') len--;
     out[len] = '\0';
@@ -88,10 +95,12 @@ static void add_size(void *context, const char *name, uint64_t micro)
 // As ingest/report_json.c prints reports.
 static double report_size(const agg_plan_wish *wish, const shoal_part *part)
 {
-    static const char rest[] = "{\"key\":\"\",\"recipe_hash\":\"\",\"parameters\":{},\"records\":[\"\"]}";
+    static const char rest[] =
+        "{\"key\":\"\",\"recipe_hash\":\"\",\"parameters\":{},\"records\":[\"\"]}";
     double size = sizeof rest - 1 + 64 - 1; // a hash; one comma less than parameters
     agg_plan_parameters(part, add_size, &size);
-    if (wish->low != NULL) size += (double)(sizeof "\"low\":,\"high\":," - 1 + strlen(wish->low) + strlen(wish->high));
+    if (wish->low != NULL)
+        size += (double)(sizeof "\"low\":,\"high\":," - 1 + strlen(wish->low) + strlen(wish->high));
     return size + (double)strlen(wish->id) + part->text_size;
 }
 
@@ -107,11 +116,13 @@ static double memory_of(const shoal_part *part)
 
 static int is_regression(const shoal_part *part)
 {
-    const shoal_takes *own = shoal_mechanism_takes(shoal_mechanism_by_id(part->mechanism), part->domain);
+    const shoal_takes *own =
+        shoal_mechanism_takes(shoal_mechanism_by_id(part->mechanism), part->domain);
     return part->domain == SHOAL_DOMAIN_OPEN && own->needs & SHOAL_TAKES_COHORTS;
 }
 
-// Open strings are looked up one by one in every row; of a list the whole domain may be transformed instead.
+// Open strings are looked up one by one in every row; of a list the whole domain may be transformed
+// instead.
 static double estimate_time(const shoal_part *part, double asked)
 {
     if (is_regression(part)) return asked * part->k * part->hashes * regress_s;
@@ -136,14 +147,16 @@ static double bound_of(const agg_plan_wish *wish, double rank)
     return -agg_normal_quantile(alpha);
 }
 
-// The least count that is told from zero where rank values are: never less than one report, however small the error.
+// The least count that is told from zero where rank values are: never less than one report, however
+// small the error.
 static double least_count(const agg_plan_wish *wish, double rank, double error)
 {
     return fmax(1, bound_of(wish, rank) * error);
 }
 
-// How many values of the law are detected. Benjamini and Hochberg: the largest rank whose own count passes its own bound. Going from the
-// weakest bound to that of as many as pass it, and so on, stops there: no step leaves out a rank that passes, and it stops at one.
+// How many values of the law are detected. Benjamini and Hochberg: the largest rank whose own count
+// passes its own bound. Going from the weakest bound to that of as many as pass it, and so on,
+// stops there: no step leaves out a rank that passes, and it stops at one.
 static double count_detected(const agg_plan_wish *wish, double error)
 {
     double n = reports_of(wish), rank = wish->asked, passing = rank;
@@ -154,7 +167,8 @@ static double count_detected(const agg_plan_wish *wish, double error)
     return passing;
 }
 
-// The share whose estimate passes the bound with a probability of `confidence`: x with x - z s(x) at the bound.
+// The share whose estimate passes the bound with a probability of `confidence`: x with x - z s(x)
+// at the bound.
 static double sure_share(const agg_plan_wish *wish, const shoal_part *part, double bound)
 {
     double n = reports_of(wish), z = -agg_normal_quantile(1 - wish->confidence), count = bound;
@@ -197,7 +211,8 @@ static int is_possible(const agg_plan_candidate *c, const agg_plan_wish *wish)
 {
     if (c->part.eps_micro > wish->eps_micro || !isfinite(c->error)) return 0;
     if (is_regression(&c->part) &&
-        (sketch_cells(&c->part) < BITS_A_VALUE * fmin(wish->asked, ADJUSTED_MAX) || c->part.k < COHORTS_LEAST))
+        (sketch_cells(&c->part) < BITS_A_VALUE * fmin(wish->asked, ADJUSTED_MAX) ||
+         c->part.k < COHORTS_LEAST))
         return 0;
     return reports_of(wish) <= (double)agg_sketch_kind_of(c->part.mechanism)->n_max;
 }
@@ -221,10 +236,12 @@ static agg_wish account_wish(const agg_plan_wish *wish)
     return out;
 }
 
-static shoal_err add_variant(variants *all, agg_error *error, const agg_plan_wish *wish, shoal_part part)
+static shoal_err add_variant(variants *all, agg_error *error, const agg_plan_wish *wish,
+                             shoal_part part)
 {
     const char *field = NULL;
-    if (shoal_part_prepare(&part, &field) != SHOAL_OK) return SHOAL_OK; // not one that the mechanism can make
+    if (shoal_part_prepare(&part, &field) != SHOAL_OK)
+        return SHOAL_OK; // not one that the mechanism can make
     shoal_err err = agg_grow((void **)&all->at, &all->cap, all->n + 1, sizeof *all->at, error);
     if (err != SHOAL_OK) return err;
     agg_plan_judge(&all->at[all->n], wish, &part);
@@ -232,11 +249,13 @@ static shoal_err add_variant(variants *all, agg_error *error, const agg_plan_wis
     return SHOAL_OK;
 }
 
-// A proposal; the same with a half and a quarter of its rows, which may do as well; and, where reports are limited, with so few that
-// their number has fewer digits.
-static shoal_err add_proposal(variants *all, agg_error *error, const agg_plan_wish *wish, shoal_part part)
+// A proposal; the same with a half and a quarter of its rows, which may do as well; and, where
+// reports are limited, with so few that their number has fewer digits.
+static shoal_err add_proposal(variants *all, agg_error *error, const agg_plan_wish *wish,
+                              shoal_part part)
 {
-    const shoal_takes *own = shoal_mechanism_takes(shoal_mechanism_by_id(part.mechanism), part.domain);
+    const shoal_takes *own =
+        shoal_mechanism_takes(shoal_mechanism_by_id(part.mechanism), part.domain);
     uint32_t rows = part.k;
     shoal_err err = add_variant(all, error, wish, part);
     if (!(own->needs & SHOAL_TAKES_K)) return err;
@@ -252,8 +271,8 @@ static shoal_err add_proposal(variants *all, agg_error *error, const agg_plan_wi
     return err;
 }
 
-// A permanent answer is the same noise in all reports of one device: the variances here, which add up over reports, are then too
-// small, and a plan does not pick what it cannot promise.
+// A permanent answer is the same noise in all reports of one device: the variances here, which add
+// up over reports, are then too small, and a plan does not pick what it cannot promise.
 static int is_repeated(const agg_plan_wish *wish, const agg_account *account)
 {
     return wish->per_day * wish->days > 1 && shoal_mechanism_by_id(account->id)->is_permanent;
@@ -267,7 +286,8 @@ static shoal_err gather(variants *all, agg_error *error, const agg_plan_wish *wi
     shoal_err err = SHOAL_OK;
     for (uint32_t i = 0; (account = agg_account_at(i)) != NULL; i++) {
         shoal_part part;
-        if (wish->mechanism != 0 ? account->id != wish->mechanism : is_repeated(wish, account)) continue;
+        if (wish->mechanism != 0 ? account->id != wish->mechanism : is_repeated(wish, account))
+            continue;
         for (uint32_t index = 0; err == SHOAL_OK && account->propose(&part, &own, index); index++)
             err = add_proposal(all, error, wish, part);
     }
@@ -292,16 +312,18 @@ static int is_cheaper(const agg_plan_candidate *a, const agg_plan_candidate *b)
     return a->error < b->error;
 }
 
-// Does it show what is wanted: the stated share, or else the commonest value? An interval of a mean as wide as its range shows nothing.
+// Does it show what is wanted: the stated share, or else the commonest value? An interval of a mean
+// as wide as its range shows nothing.
 static int sees(const agg_plan_candidate *c, const agg_plan_wish *wish)
 {
     if (wish->is_mean) return -agg_normal_quantile((1 - wish->confidence) / 2) * c->error < 0.5;
     return wish->detect > 0 ? c->smallest <= wish->detect : c->n_detectable >= 1;
 }
 
-// The best of one mechanism's variants, or of all (mechanism 0), among those that keep the limits and, where there are any, show
-// what is wanted. NULL where none keeps the limits.
-static const agg_plan_candidate *choose(const variants *all, const agg_plan_wish *wish, uint32_t mechanism)
+// The best of one mechanism's variants, or of all (mechanism 0), among those that keep the limits
+// and, where there are any, show what is wanted. NULL where none keeps the limits.
+static const agg_plan_candidate *choose(const variants *all, const agg_plan_wish *wish,
+                                        uint32_t mechanism)
 {
     const agg_plan_candidate *best = NULL;
     double least = INFINITY;
@@ -310,11 +332,15 @@ static const agg_plan_candidate *choose(const variants *all, const agg_plan_wish
     for (int round = LOOK; round < N_ROUNDS; round++)
         for (size_t i = 0; i < all->n; i++) {
             const agg_plan_candidate *c = &all->at[i];
-            if ((mechanism != 0 && c->part.mechanism != mechanism) || !agg_plan_keeps_limits(c, wish)) continue;
+            if ((mechanism != 0 && c->part.mechanism != mechanism) ||
+                !agg_plan_keeps_limits(c, wish))
+                continue;
             if (round == LOOK) must_see |= sees(c, wish);
             if (must_see && !sees(c, wish)) continue;
             if (round == MEASURE) least = fmin(least, c->error);
-            if (round == CHOOSE && c->error <= AGG_PLAN_TIE * least && (best == NULL || is_cheaper(c, best))) best = c;
+            if (round == CHOOSE && c->error <= AGG_PLAN_TIE * least &&
+                (best == NULL || is_cheaper(c, best)))
+                best = c;
         }
     return best;
 }
@@ -332,9 +358,11 @@ static void list_candidates(agg_plan *plan, const variants *all, const agg_plan_
     const agg_plan_candidate *best = choose(all, wish, 0);
     if (best == NULL) return;
     plan->candidates[plan->n_candidates++] = *best;
-    for (uint32_t i = 0; (account = agg_account_at(i)) != NULL && i + 1 < AGG_PLAN_MECHANISMS; i++) {
+    for (uint32_t i = 0; (account = agg_account_at(i)) != NULL && i + 1 < AGG_PLAN_MECHANISMS;
+         i++) {
         const agg_plan_candidate *own = choose(all, wish, account->id);
-        if (own != NULL && account->id != best->part.mechanism) plan->candidates[plan->n_candidates++] = *own;
+        if (own != NULL && account->id != best->part.mechanism)
+            plan->candidates[plan->n_candidates++] = *own;
     }
     qsort(plan->candidates + 1, plan->n_candidates - 1, sizeof *plan->candidates, compare_errors);
 }
@@ -420,7 +448,8 @@ static shoal_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish 
 {
     agg_plan_wish once = *wish;
     variants all = {NULL, 0, 0};
-    double spent = wish->budget > 0 ? wish->budget : wish->eps_micro / 1e6 * wish->per_day * wish->days;
+    double spent =
+        wish->budget > 0 ? wish->budget : wish->eps_micro / 1e6 * wish->per_day * wish->days;
     if (wish->per_day * wish->days <= 1) return SHOAL_OK;
     once.per_day = once.days = 1;
     once.eps_micro = agg_plan_split_budget(spent, 1);
@@ -436,7 +465,8 @@ static shoal_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish 
 
 uint32_t agg_plan_split_budget(double budget, double reports)
 {
-    double micro = floor(budget / reports * 1e6 * (1 + 1e-12)); // a decimal budget may lie a hair below itself
+    double micro =
+        floor(budget / reports * 1e6 * (1 + 1e-12)); // a decimal budget may lie a hair below itself
     if (micro < SHOAL_EPS_MICRO_MIN) return 0;
     return micro < SHOAL_EPS_MICRO_MAX ? (uint32_t)micro : SHOAL_EPS_MICRO_MAX;
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which mechanism, with which parameters, for a collection that does not exist yet; what it will see, and what it costs. Pure.
+// Which mechanism, with which parameters, for a collection that does not exist yet; what it will
+// see, and what it costs. Pure.
 //
-// Every account of the registry proposes variants; those that break a limit are dropped, the others are judged by the standard
-// error of the count of a value that hardly anybody holds (of a mean: of its least favourable place in the range). Errors within
-// AGG_PLAN_TIE of the least are called equal, and the smallest report wins, then the fewest parameters, then the smallest sketch.
+// Every account of the registry proposes variants; those that break a limit are dropped, the others
+// are judged by the standard error of the count of a value that hardly anybody holds (of a mean: of
+// its least favourable place in the range). Errors within AGG_PLAN_TIE of the least are called
+// equal, and the smallest report wins, then the fewest parameters, then the smallest sketch.
 //
-// A value counts as detectable when it is detected as often as not: when its expected count is at the bound of estimate.h's
-// `detected`, z standard errors of a value that nobody holds, for all values asked about together.
+// A value counts as detectable when it is detected as often as not: when its expected count is at
+// the bound of estimate.h's `detected`, z standard errors of a value that nobody holds, for all
+// values asked about together.
 #ifndef PLAN_H
 #define PLAN_H
 
@@ -25,11 +28,12 @@
 
 // What is wanted, and within which limits.
 typedef struct agg_plan_wish {
-    double devices;       // 1 or more
-    double per_day, days; // reports a device sends each day, and for how many days they are gathered
-    double budget;        // epsilon of a device over these days; 0: eps_micro is given
-    uint32_t eps_micro;   // of one report, at most
-    uint32_t size;        // values of the list, 2 or more; 0: any string, or a mean
+    double devices; // 1 or more
+    double per_day,
+        days;           // reports a device sends each day, and for how many days they are gathered
+    double budget;      // epsilon of a device over these days; 0: eps_micro is given
+    uint32_t eps_micro; // of one report, at most
+    uint32_t size;      // values of the list, 2 or more; 0: any string, or a mean
     int is_mean;
     agg_value_law law;     // not read for a mean
     const char *law_name;  // "Zipf 1.2"
@@ -42,13 +46,15 @@ typedef struct agg_plan_wish {
     uint32_t mechanism;    // 0: any
     const char *id;        // the recipe's, part of every report
     const char *low,
-        *high; // range of a mean, or of a list that is a histogram of a number, as agg_plan_micro_text; else NULL
+        *high; // range of a mean, or of a list that is a histogram of a number, as
+               // agg_plan_micro_text; else NULL
 } agg_plan_wish;
 
 typedef struct agg_plan_candidate {
     const shoal_mechanism *mechanism;
     shoal_part part; // prepared; its seed is zeros
-    double error;    // standard error for a value that hardly anybody holds, in reports; of a mean at worst, in ranges
+    double error; // standard error for a value that hardly anybody holds, in reports; of a mean at
+                  // worst, in ranges
     double error_largest;       // for the commonest value
     double smallest;            // the share that is detected as often as not; above 1: none is
     double sure;                // the share that is detected with a probability of `confidence`
@@ -65,37 +71,47 @@ typedef struct agg_plan {
     double n;       // reports
     double epsilon; // of one report
     size_t n_candidates;
-    agg_plan_candidate candidates[AGG_PLAN_MECHANISMS]; // each mechanism's best, by rising error; the answer first
-    int is_nothing;                                     // nothing can be seen within the limits
-    const char *why;                                    // a sentence, where is_nothing
-    double target;                                      // share that `needed_*` are about; 0 where there is none
-    double needed_devices; // the fewest that make the target detectable at this epsilon; 0: no number does
-    double needed_epsilon; // the least of one report that does with these devices; 0: none up to AGG_PLAN_EPS_MAX
+    agg_plan_candidate
+        candidates[AGG_PLAN_MECHANISMS]; // each mechanism's best, by rising error; the answer first
+    int is_nothing;                      // nothing can be seen within the limits
+    const char *why;                     // a sentence, where is_nothing
+    double target;                       // share that `needed_*` are about; 0 where there is none
+    double needed_devices; // the fewest that make the target detectable at this epsilon; 0: no
+                           // number does
+    double needed_epsilon; // the least of one report that does with these devices; 0: none up to
+                           // AGG_PLAN_EPS_MAX
     double once_epsilon;   // where devices send several reports: what one report alone could cost,
-    double once_smallest;  // and the smallest detectable share then (of a mean: the standard error); 0 elsewhere
-    double least_report, least_memory; // the smallest that any variant takes, where none meets the limits
+    double once_smallest; // and the smallest detectable share then (of a mean: the standard error);
+                          // 0 elsewhere
+    double least_report,
+        least_memory; // the smallest that any variant takes, where none meets the limits
 } agg_plan;
 
 // Plans.
 // Returns: AGG_ERR_MEMORY.
-shoal_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish) SHOAL_MUST_CHECK;
+shoal_err agg_plan_run(agg_plan *plan, agg_error *error,
+                       const agg_plan_wish *wish) SHOAL_MUST_CHECK;
 
 // Fills everything but the part's own fields: what a wish gets from one setting of one mechanism.
 //   part: prepared
 void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part);
 
-// Returns: whether a candidate keeps the wish's limits: epsilon, report, memory, and as many reports as its counters take.
+// Returns: whether a candidate keeps the wish's limits: epsilon, report, memory, and as many
+// reports as its counters take.
 int agg_plan_keeps_limits(const agg_plan_candidate *candidate, const agg_plan_wish *wish);
 
-// Returns: epsilon of one report when a budget is spent evenly over `reports` (basic composition), in micro-units, rounded down; at
-// most AGG_PLAN_EPS_MAX; 0 where it is less than a randomizer takes.
+// Returns: epsilon of one report when a budget is spent evenly over `reports` (basic composition),
+// in micro-units, rounded down; at most AGG_PLAN_EPS_MAX; 0 where it is less than a randomizer
+// takes.
 uint32_t agg_plan_split_budget(double budget, double reports);
 
 // Calls `visit` for each stated parameter of a part, in the order of a report: name, micro-units.
-void agg_plan_parameters(const shoal_part *part, void (*visit)(void *context, const char *name, uint64_t micro),
+void agg_plan_parameters(const shoal_part *part,
+                         void (*visit)(void *context, const char *name, uint64_t micro),
                          void *context);
 
-// Writes a number of micro-units as reports do: no trailing zeros, no point when whole. Returns: its length.
+// Writes a number of micro-units as reports do: no trailing zeros, no point when whole. Returns:
+// its length.
 int agg_plan_micro_text(char out[32], int64_t micro);
 
 #endif

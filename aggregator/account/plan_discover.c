@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal plan --discover; see plan_discover.h. What is planned is discover/sfp_plan.h's and discover/trie_plan.h's; here they are put side by side.
+// shoal plan --discover; see plan_discover.h. What is planned is discover/sfp_plan.h's and
+// discover/trie_plan.h's; here they are put side by side.
 #include "plan_discover.h"
 
 #include <stdio.h>
@@ -33,8 +34,8 @@ static const char *const oracles[] = {"olh", "cms", NULL};
 static const uint32_t oracle_ids[] = {SHOAL_ORACLE_OLH, SHOAL_ORACLE_CMS};
 
 typedef struct arguments {
-    const char *devices, *epsilon, *method, *oracle, *length, *depth, *characters, *contributions, *policy, *format,
-        *recipe_out, *id, *expires, *output;
+    const char *devices, *epsilon, *method, *oracle, *length, *depth, *characters, *contributions,
+        *policy, *format, *recipe_out, *id, *expires, *output;
     int is_discover;
 } arguments;
 
@@ -63,8 +64,8 @@ static shoal_err usage(agg_error *error, const char *text)
 
 // ---- the command line ----
 
-static shoal_err read_whole(uint32_t *out, agg_error *error, const char *name, const char *text, uint32_t otherwise,
-                            uint32_t low, uint32_t high)
+static shoal_err read_whole(uint32_t *out, agg_error *error, const char *name, const char *text,
+                            uint32_t otherwise, uint32_t low, uint32_t high)
 {
     uint64_t number = otherwise;
     shoal_err err = text != NULL ? cli_read_whole(&number, error, name, text, low, high) : SHOAL_OK;
@@ -75,7 +76,8 @@ static shoal_err read_whole(uint32_t *out, agg_error *error, const char *name, c
 static shoal_err read_epsilon(discovery_plan *p, agg_error *error)
 {
     int64_t micro = 0;
-    if (!agg_decimal_micro(&micro, p->a.epsilon, strlen(p->a.epsilon)) || micro < 100000 || micro > SHOAL_EPS_MICRO_MAX)
+    if (!agg_decimal_micro(&micro, p->a.epsilon, strlen(p->a.epsilon)) || micro < 100000 ||
+        micro > SHOAL_EPS_MICRO_MAX)
         return usage(error, "--epsilon must be from 0.1 to 16, with at most 6 decimals");
     p->eps_micro = (uint32_t)micro;
     p->epsilon = (double)micro / 1e6;
@@ -90,8 +92,10 @@ static shoal_err count_characters(discovery_plan *p, agg_error *error)
     while (left > 0) {
         utf8proc_int32_t point = 0;
         utf8proc_ssize_t used = utf8proc_iterate(at, (utf8proc_ssize_t)left, &point);
-        if (used <= 0 || point <= 0x20 || point == '"' || point == '\\' || (point >= 0x7f && point < 0xa0))
-            return usage(error, "--characters takes UTF-8 text without blanks, quotes and backslashes");
+        if (used <= 0 || point <= 0x20 || point == '"' || point == '\\' ||
+            (point >= 0x7f && point < 0xa0))
+            return usage(error,
+                         "--characters takes UTF-8 text without blanks, quotes and backslashes");
         at += used;
         left -= (size_t)used;
         p->n_characters++;
@@ -107,17 +111,26 @@ static shoal_err read_numbers(discovery_plan *p, agg_error *error)
     size_t way = 0, format = 0;
     shoal_err err = cli_need(error, "devices", a->devices);
     if (err == SHOAL_OK) err = cli_need(error, "epsilon", a->epsilon);
-    if (err == SHOAL_OK) err = cli_read_whole(&devices, error, "devices", a->devices, 1, 4000000000);
+    if (err == SHOAL_OK)
+        err = cli_read_whole(&devices, error, "devices", a->devices, 1, 4000000000);
     if (err == SHOAL_OK) err = read_epsilon(p, error);
-    if (err == SHOAL_OK) err = cli_read_name(&way, error, ways, a->method, "--method is sfp or trie");
-    if (err == SHOAL_OK) err = cli_read_name(&p->oracle, error, oracles, a->oracle, "--oracle is olh or cms");
-    if (err == SHOAL_OK) err = cli_read_name(&format, error, formats, a->format, "--format is table or json");
+    if (err == SHOAL_OK)
+        err = cli_read_name(&way, error, ways, a->method, "--method is sfp or trie");
+    if (err == SHOAL_OK)
+        err = cli_read_name(&p->oracle, error, oracles, a->oracle, "--oracle is olh or cms");
+    if (err == SHOAL_OK)
+        err = cli_read_name(&format, error, formats, a->format, "--format is table or json");
     if (err == SHOAL_OK) err = read_whole(&p->length, error, "length", a->length, 10, 2, 32);
-    if (err == SHOAL_OK && p->length % 2 == 1) err = usage(error, "--length is even: a fragment has two bytes");
-    if (err == SHOAL_OK) err = read_whole(&p->depth, error, "depth", a->depth, 15, 1, SHOAL_DEPTH_MAX);
-    if (err == SHOAL_OK) err = read_whole(&p->contributions, error, "contributions", a->contributions, 1, 1, 64);
+    if (err == SHOAL_OK && p->length % 2 == 1)
+        err = usage(error, "--length is even: a fragment has two bytes");
+    if (err == SHOAL_OK)
+        err = read_whole(&p->depth, error, "depth", a->depth, 15, 1, SHOAL_DEPTH_MAX);
+    if (err == SHOAL_OK)
+        err = read_whole(&p->contributions, error, "contributions", a->contributions, 1, 1, 64);
     if (err == SHOAL_OK && p->eps_micro / p->contributions < SHOAL_EPS_MICRO_MIN)
-        err = usage(error, "--epsilon is shared out over the contributions, and leaves less than 0.01 for each");
+        err = usage(
+            error,
+            "--epsilon is shared out over the contributions, and leaves less than 0.01 for each");
     p->devices = (double)devices;
     p->way = (int)way;
     p->is_asked = a->method != NULL;
@@ -125,7 +138,8 @@ static shoal_err read_numbers(discovery_plan *p, agg_error *error)
     return err == SHOAL_OK ? count_characters(p, error) : err;
 }
 
-static shoal_err read_arguments(discovery_plan *p, agg_error *error, int argc, char **argv, int *help)
+static shoal_err read_arguments(discovery_plan *p, agg_error *error, int argc, char **argv,
+                                int *help)
 {
     arguments *a = &p->a;
     const cli_option options[] = {{"discover", 0, NULL, &a->is_discover},
@@ -174,7 +188,8 @@ static shoal_err make_plan(discovery_plan *p, agg_error *error)
                                 .depth = p->depth,
                                 .characters = p->n_characters,
                                 .max_prefixes = MAX_PREFIXES};
-    shoal_err err = agg_sfp_plan_run(&p->sfp, error, oracle_ids[p->oracle], p->devices, p->eps_micro, p->length);
+    shoal_err err = agg_sfp_plan_run(&p->sfp, error, oracle_ids[p->oracle], p->devices,
+                                     p->eps_micro, p->length);
     if (err != SHOAL_OK) return err;
     agg_trie_plan_run(&p->trie, &wish);
     p->share[WAY_SFP] = p->sfp.least < p->devices ? p->sfp.least / p->devices : 1;
@@ -208,28 +223,37 @@ static void print_share(FILE *stream, double share)
 static void print_sfp(FILE *stream, const discovery_plan *p)
 {
     const agg_sfp_plan *s = &p->sfp;
-    fprintf(stream, "sfp                 oracle=%s, epsilon %g = %g of the string + %g of its fragment\n",
+    fprintf(stream,
+            "sfp                 oracle=%s, epsilon %g = %g of the string + %g of its fragment\n",
             oracles[p->oracle], p->epsilon, s->eps_micro / 1e6, s->eps_fragment_micro / 1e6);
-    fprintf(stream, "                    k=%u m=%u k_fragment=%u m_fragment=%u, strings of %u bytes at most\n", s->k,
-            s->m, s->k_fragment, s->m_fragment, p->length);
+    fprintf(
+        stream,
+        "                    k=%u m=%u k_fragment=%u m_fragment=%u, strings of %u bytes at most\n",
+        s->k, s->m, s->k_fragment, s->m_fragment, p->length);
     fputs("                    finds what ", stream);
     print_share(stream, p->share[WAY_SFP]);
-    fputs(p->share[WAY_SFP] < 1 ? " of the devices send, as often as not; one round, any alphabet\n" : "\n", stream);
+    fputs(p->share[WAY_SFP] < 1 ? " of the devices send, as often as not; one round, any alphabet\n"
+                                : "\n",
+          stream);
 }
 
 static void print_trie(FILE *stream, const discovery_plan *p)
 {
     const agg_trie_plan *t = &p->trie;
-    fprintf(stream, "trie                %u round%s, epsilon %g a contribution (item), %g a device\n", t->n_rounds,
-            t->n_rounds == 1 ? "" : "s", contribution_micro(p) / 1e6, p->epsilon);
+    fprintf(stream,
+            "trie                %u round%s, epsilon %g a contribution (item), %g a device\n",
+            t->n_rounds, t->n_rounds == 1 ? "" : "s", contribution_micro(p) / 1e6, p->epsilon);
     fputs("                    finds what ", stream);
     print_share(stream, p->share[WAY_TRIE]);
-    fprintf(stream, " of the contributions are, as often as not; about %.0f words, were they English\n", t->words);
-    fputs("\n  round  characters  step       devices    starts     cells  set of   finds from\n", stream);
+    fprintf(stream,
+            " of the contributions are, as often as not; about %.0f words, were they English\n",
+            t->words);
+    fputs("\n  round  characters  step       devices    starts     cells  set of   finds from\n",
+          stream);
     for (uint32_t i = 0; i < t->n_rounds; i++) {
         const agg_trie_round *r = &t->rounds[i];
-        fprintf(stream, "  %5u  %10u  %4u  %12.0f  %8.0f  %8.0f  %6.0f  %9.2g %%\n", i + 1, r->depth, r->step,
-                r->devices, r->starts, r->cells, r->set, 100 * r->share);
+        fprintf(stream, "  %5u  %10u  %4u  %12.0f  %8.0f  %8.0f  %6.0f  %9.2g %%\n", i + 1,
+                r->depth, r->step, r->devices, r->starts, r->cells, r->set, 100 * r->share);
     }
 }
 
@@ -237,8 +261,8 @@ static void print_table(FILE *stream, const discovery_plan *p)
 {
     fputs("devices             ", stream);
     print_whole(stream, p->devices);
-    fprintf(stream, "\nepsilon             %g a device\nanswer              %s%s\n", p->epsilon, ways[p->way],
-            p->share[p->way] < 1 ? "" : ", though nothing will be found");
+    fprintf(stream, "\nepsilon             %g a device\nanswer              %s%s\n", p->epsilon,
+            ways[p->way], p->share[p->way] < 1 ? "" : ", though nothing will be found");
     print_sfp(stream, p);
     print_trie(stream, p);
 }
@@ -247,20 +271,24 @@ static void print_json(FILE *stream, const discovery_plan *p)
 {
     const agg_sfp_plan *s = &p->sfp;
     fprintf(stream,
-            "{\"schema\":1,\"answer\":\"%s\",\"devices\":%.0f,\"epsilon\":%g,\"sfp\":{\"oracle\":\"%s\",\"epsilon\":%g,"
-            "\"epsilon_fragment\":%g,\"k\":%u,\"m\":%u,\"k_fragment\":%u,\"m_fragment\":%u,\"length\":%u,\"share\":",
-            ways[p->way], p->devices, p->epsilon, oracles[p->oracle], s->eps_micro / 1e6, s->eps_fragment_micro / 1e6,
-            s->k, s->m, s->k_fragment, s->m_fragment, p->length);
+            "{\"schema\":1,\"answer\":\"%s\",\"devices\":%.0f,\"epsilon\":%g,\"sfp\":{\"oracle\":"
+            "\"%s\",\"epsilon\":%g,"
+            "\"epsilon_fragment\":%g,\"k\":%u,\"m\":%u,\"k_fragment\":%u,\"m_fragment\":%u,"
+            "\"length\":%u,\"share\":",
+            ways[p->way], p->devices, p->epsilon, oracles[p->oracle], s->eps_micro / 1e6,
+            s->eps_fragment_micro / 1e6, s->k, s->m, s->k_fragment, s->m_fragment, p->length);
     agg_print_number(stream, p->share[WAY_SFP]);
-    fprintf(stream, "},\"trie\":{\"epsilon\":%g,\"contributions\":%u,\"share\":", contribution_micro(p) / 1e6,
-            p->contributions);
+    fprintf(stream, "},\"trie\":{\"epsilon\":%g,\"contributions\":%u,\"share\":",
+            contribution_micro(p) / 1e6, p->contributions);
     agg_print_number(stream, p->share[WAY_TRIE]);
     fputs(",\"words\":", stream);
     agg_print_number(stream, p->trie.words);
     fputs(",\"rounds\":[", stream);
     for (uint32_t i = 0; i < p->trie.n_rounds; i++) {
         const agg_trie_round *r = &p->trie.rounds[i];
-        fprintf(stream, "%s{\"depth\":%u,\"step\":%u,\"devices\":%.0f,\"starts\":%.0f,\"cells\":%.0f,\"share\":",
+        fprintf(stream,
+                "%s{\"depth\":%u,\"step\":%u,\"devices\":%.0f,\"starts\":%.0f,\"cells\":%.0f,"
+                "\"share\":",
                 i > 0 ? "," : "", r->depth, r->step, r->devices, r->starts, r->cells);
         agg_print_number(stream, r->share);
         fputc('}', stream);
@@ -283,13 +311,14 @@ static shoal_err print_plan(FILE *stream, agg_error *error, const void *result, 
 static void print_sfp_recipe(FILE *stream, const discovery_plan *p, const char *seed_hex)
 {
     const agg_sfp_plan *s = &p->sfp;
-    fprintf(
-        stream,
-        "\"stream\": \"typed-words\",\n  \"value\": \"word\",\n  \"mechanism\": \"sfp\",\n"
-        "  \"parameters\": {\"epsilon\": %.10g, \"epsilon_fragment\": %.10g, \"k\": %u, \"m\": %u, \"k_fragment\": %u, "
-        "\"m_fragment\": %u, \"length\": %u, \"oracle\": \"%s\"},\n  \"hash\": \"poly1\",\n  \"seed\": \"%s\",\n",
-        s->eps_micro / 1e6, s->eps_fragment_micro / 1e6, s->k, s->m, s->k_fragment, s->m_fragment, p->length,
-        oracles[p->oracle], seed_hex);
+    fprintf(stream,
+            "\"stream\": \"typed-words\",\n  \"value\": \"word\",\n  \"mechanism\": \"sfp\",\n"
+            "  \"parameters\": {\"epsilon\": %.10g, \"epsilon_fragment\": %.10g, \"k\": %u, \"m\": "
+            "%u, \"k_fragment\": %u, "
+            "\"m_fragment\": %u, \"length\": %u, \"oracle\": \"%s\"},\n  \"hash\": \"poly1\",\n  "
+            "\"seed\": \"%s\",\n",
+            s->eps_micro / 1e6, s->eps_fragment_micro / 1e6, s->k, s->m, s->k_fragment,
+            s->m_fragment, p->length, oracles[p->oracle], seed_hex);
 }
 
 static void print_trie_recipe(FILE *stream, const discovery_plan *p, const char *policy_hash)
@@ -298,13 +327,18 @@ static void print_trie_recipe(FILE *stream, const discovery_plan *p, const char 
     double sample = first->devices / p->devices;
     fprintf(stream,
             "\"stream\": \"typed-words\",\n  \"value\": \"fields\",\n"
-            "  \"encoding\": [{\"field\": \"word\", \"starts\": [\"\"], \"characters\": \"%s\", \"step\": %u}],\n"
+            "  \"encoding\": [{\"field\": \"word\", \"starts\": [\"\"], \"characters\": \"%s\", "
+            "\"step\": %u}],\n"
             "  \"mechanism\": \"trie\",\n"
-            "  \"parameters\": {\"epsilon\": %.10g, \"contributions\": %u, \"sampler\": \"random\", \"depth\": %u, "
+            "  \"parameters\": {\"epsilon\": %.10g, \"contributions\": %u, \"sampler\": "
+            "\"random\", \"depth\": %u, "
             "\"max_prefixes\": %u, \"passes\": 1, \"pass\": 1},\n  \"round\": {\"index\": 1},\n",
-            p->a.characters, first->step, contribution_micro(p) / 1e6, p->contributions, p->depth, MAX_PREFIXES);
-    if (sample < 0.999999) fprintf(stream, "  \"send\": {\"sample\": %.6f},\n", sample > 0.000001 ? sample : 0.000001);
-    if (policy_hash != NULL) fprintf(stream, "  \"policy\": \"%s\",\n  \"version\": 1,\n", policy_hash);
+            p->a.characters, first->step, contribution_micro(p) / 1e6, p->contributions, p->depth,
+            MAX_PREFIXES);
+    if (sample < 0.999999)
+        fprintf(stream, "  \"send\": {\"sample\": %.6f},\n", sample > 0.000001 ? sample : 0.000001);
+    if (policy_hash != NULL)
+        fprintf(stream, "  \"policy\": \"%s\",\n  \"version\": 1,\n", policy_hash);
 }
 
 static shoal_err print_text(FILE *stream, agg_error *error, const discovery_plan *p)
@@ -319,7 +353,8 @@ static shoal_err print_text(FILE *stream, agg_error *error, const discovery_plan
     agg_hex(seed_hex, seed, sizeof seed);
     if (gmtime_r(&last, &day) == NULL || strftime(date, sizeof date, "%Y-%m-%d", &day) == 0)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_RUNTIME, "the system gives no date");
-    shoal_err err = p->a.policy != NULL ? agg_policy_from_file(&policy, error, p->a.policy) : SHOAL_OK;
+    shoal_err err =
+        p->a.policy != NULL ? agg_policy_from_file(&policy, error, p->a.policy) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     fprintf(stream, "{\n  \"recipe\": \"%s\",\n  \"analysis\": \"%s\",\n  ", p->a.id, p->a.id);
     if (p->way == WAY_SFP)
@@ -340,8 +375,10 @@ static shoal_err write_recipe(const discovery_plan *p, agg_error *error)
     FILE *memory = open_memstream(&text, &len);
     if (memory == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     shoal_err err = print_text(memory, error, p);
-    if (fclose(memory) != 0 && err == SHOAL_OK) err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    if (err == SHOAL_OK) err = agg_recipe_from_bytes(&recipe, error, "the planned recipe", text, len);
+    if (fclose(memory) != 0 && err == SHOAL_OK)
+        err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    if (err == SHOAL_OK)
+        err = agg_recipe_from_bytes(&recipe, error, "the planned recipe", text, len);
     if (err == SHOAL_OK) {
         agg_recipe_release(&recipe);
         err = recipe_write(error, p->a.recipe_out, text, len);

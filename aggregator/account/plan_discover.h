@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal plan --discover: which way to find strings that nobody listed, with which parameters, and what it will find.
+// shoal plan --discover: which way to find strings that nobody listed, with which parameters, and
+// what it will find.
 #ifndef PLAN_DISCOVER_H
 #define PLAN_DISCOVER_H
 

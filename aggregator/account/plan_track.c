@@ -18,8 +18,8 @@
 #define DELTA_DEFAULT 6u
 
 typedef struct arguments {
-    const char *devices, *epochs, *samples, *smallest_group, *groups, *delta, *epsilon, *projection, *epsilon_estimate,
-        *change, *format, *output;
+    const char *devices, *epochs, *samples, *smallest_group, *groups, *delta, *epsilon, *projection,
+        *epsilon_estimate, *change, *format, *output;
     int is_track, is_items;
     double change_;
     size_t format_number; // 0 table, 1 json
@@ -43,8 +43,8 @@ static shoal_err usage(agg_error *error, const char *text)
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-static shoal_err read_whole(uint32_t *out, agg_error *error, const char *name, const char *text, uint32_t initial,
-                            uint32_t low, uint32_t high)
+static shoal_err read_whole(uint32_t *out, agg_error *error, const char *name, const char *text,
+                            uint32_t initial, uint32_t low, uint32_t high)
 {
     uint64_t number = initial;
     shoal_err err = text != NULL ? cli_read_whole(&number, error, name, text, low, high) : SHOAL_OK;
@@ -52,10 +52,12 @@ static shoal_err read_whole(uint32_t *out, agg_error *error, const char *name, c
     return err;
 }
 
-static shoal_err read_micro(uint32_t *out, agg_error *error, const char *name, const char *text, uint32_t initial)
+static shoal_err read_micro(uint32_t *out, agg_error *error, const char *name, const char *text,
+                            uint32_t initial)
 {
     int64_t micro = initial;
-    if (text != NULL && (!agg_decimal_micro(&micro, text, strlen(text)) || micro < 10000 || micro > 16000000))
+    if (text != NULL &&
+        (!agg_decimal_micro(&micro, text, strlen(text)) || micro < 10000 || micro > 16000000))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be from 0.01 to 16", name);
     *out = (uint32_t)micro;
     return SHOAL_OK;
@@ -65,7 +67,8 @@ static shoal_err read_delta(uint32_t *out, agg_error *error, const char *text)
 {
     uint64_t digits = DELTA_DEFAULT;
     shoal_err err = SHOAL_OK;
-    if (text != NULL && strncmp(text, "1e-", 3) != 0) return usage(error, "--delta must be 1e-3 to 1e-15");
+    if (text != NULL && strncmp(text, "1e-", 3) != 0)
+        return usage(error, "--delta must be 1e-3 to 1e-15");
     if (text != NULL) err = cli_read_whole(&digits, error, "delta 1e-", text + 3, 3, 15);
     if (err == SHOAL_OK) *out = (uint32_t)digits;
     return err;
@@ -76,16 +79,20 @@ static shoal_err read_plan(track_plan *p, agg_error *error)
     const arguments *a = &p->a;
     shoal_evolving_plan *plan = &p->plan;
     shoal_err err = read_whole(&plan->users, error, "devices", a->devices, 0, 1, 1000000000);
-    if (err == SHOAL_OK) err = read_whole(&plan->epochs, error, "epochs", a->epochs, 0, 2, SHOAL_EPOCHS_MAX);
-    if (err == SHOAL_OK) err = read_whole(&plan->samples, error, "samples", a->samples, 0, 1, 1000000000);
-    if (err == SHOAL_OK) err = read_whole(&plan->groups, error, "groups", a->groups, 1, 1, plan->users);
     if (err == SHOAL_OK)
-        err = read_whole(&plan->smallest_group, error, "smallest-group", a->smallest_group, plan->users / plan->groups,
-                         1, plan->users);
+        err = read_whole(&plan->epochs, error, "epochs", a->epochs, 0, 2, SHOAL_EPOCHS_MAX);
+    if (err == SHOAL_OK)
+        err = read_whole(&plan->samples, error, "samples", a->samples, 0, 1, 1000000000);
+    if (err == SHOAL_OK)
+        err = read_whole(&plan->groups, error, "groups", a->groups, 1, 1, plan->users);
+    if (err == SHOAL_OK)
+        err = read_whole(&plan->smallest_group, error, "smallest-group", a->smallest_group,
+                         plan->users / plan->groups, 1, plan->users);
     if (err == SHOAL_OK) err = read_micro(&plan->eps_micro, error, "epsilon", a->epsilon, 0);
     if (err == SHOAL_OK) err = read_delta(&plan->delta_exp, error, a->delta);
     if (err != SHOAL_OK || !a->is_items) return err;
-    err = read_whole(&plan->projection, error, "projection", a->projection, PROJECTION_DEFAULT, 64, 65536);
+    err = read_whole(&plan->projection, error, "projection", a->projection, PROJECTION_DEFAULT, 64,
+                     65536);
     if (err == SHOAL_OK)
         err = read_micro(&plan->eps_estimate_micro, error, "epsilon-estimate", a->epsilon_estimate,
                          ESTIMATE_MICRO_DEFAULT);
@@ -118,8 +125,11 @@ static shoal_err read_arguments(track_plan *p, agg_error *error, int argc, char 
     for (int i = 0; i < 4 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], given[i]);
     if (err == SHOAL_OK && !a->is_items && (a->projection != NULL || a->epsilon_estimate != NULL))
         err = usage(error, "--projection and --epsilon-estimate go with --items");
-    if (err == SHOAL_OK && a->change != NULL) err = cli_read_decimal(&a->change_, error, "change", a->change, 1e-9, 1);
-    if (err == SHOAL_OK) err = cli_read_name(&a->format_number, error, formats, a->format, "--format is table or json");
+    if (err == SHOAL_OK && a->change != NULL)
+        err = cli_read_decimal(&a->change_, error, "change", a->change, 1e-9, 1);
+    if (err == SHOAL_OK)
+        err = cli_read_name(&a->format_number, error, formats, a->format,
+                            "--format is table or json");
     return err == SHOAL_OK ? read_plan(p, error) : err;
 }
 
@@ -140,9 +150,11 @@ static void print_change(FILE *stream, const track_plan *p)
 
 static void print_table(FILE *stream, const track_plan *p)
 {
-    fprintf(stream, "%s: %u devices, %u epochs, %u samples of each in an epoch, epsilon %g for all, delta 1e-%u\n\n",
-            p->a.is_items ? "heavythresh" : "thresh", p->plan.users, p->plan.epochs, p->plan.samples,
-            p->plan.eps_micro / 1e6, p->plan.delta_exp);
+    fprintf(stream,
+            "%s: %u devices, %u epochs, %u samples of each in an epoch, epsilon %g for all, delta "
+            "1e-%u\n\n",
+            p->a.is_items ? "heavythresh" : "thresh", p->plan.users, p->plan.epochs,
+            p->plan.samples, p->plan.eps_micro / 1e6, p->plan.delta_exp);
     agg_track_print_law(stream, &p->law);
     print_change(stream, p);
 }
@@ -150,9 +162,11 @@ static void print_table(FILE *stream, const track_plan *p)
 static void print_json(FILE *stream, const track_plan *p)
 {
     const agg_track_law *law = &p->law;
-    fprintf(stream, "{\"schema\":1,\"mechanism\":\"%s\",\"votes\":%u,\"estimates\":%u,\"updates_needed\":%llu",
-            p->a.is_items ? "heavythresh" : "thresh", law->figures.n_votes, law->figures.n_estimates,
-            (unsigned long long)agg_track_votes_needed(law, law->plan.users));
+    fprintf(
+        stream,
+        "{\"schema\":1,\"mechanism\":\"%s\",\"votes\":%u,\"estimates\":%u,\"updates_needed\":%llu",
+        p->a.is_items ? "heavythresh" : "thresh", law->figures.n_votes, law->figures.n_estimates,
+        (unsigned long long)agg_track_votes_needed(law, law->plan.users));
     const struct {
         const char *name;
         double x;

@@ -11,35 +11,40 @@
 #define COHORTS 64.0
 #define WIDTHS 9u // doublings of BITS_LEAST
 
-// f such that any number of reports costs twice what one does: f/2 = 1/(e^epsilon + 1) = t. One report's odds
-// q*(1 - p*)/(p*(1 - q*)) = e^epsilon are then shared between the two sides of a bit: q* = 1 - p* is the papers' way; q* = 1/2
-// and p* = t gives rare values of a list the least variance that one report can have (as in asymmetric one-hot); what lies between is
-// for strings whose bits meet more often than they lie. Rounded so that what is drawn stays below epsilon.
+// f such that any number of reports costs twice what one does: f/2 = 1/(e^epsilon + 1) = t. One
+// report's odds q*(1 - p*)/(p*(1 - q*)) = e^epsilon are then shared between the two sides of a bit:
+// q* = 1 - p* is the papers' way; q* = 1/2 and p* = t gives rare values of a list the least
+// variance that one report can have (as in asymmetric one-hot); what lies between is for strings
+// whose bits meet more often than they lie. Rounded so that what is drawn stays below epsilon.
 static void set_probabilities(shoal_part *part, double q_star)
 {
-    double e = exp(part->eps_micro / 1e6), t = 1 / (e + 1), p_star = q_star / (q_star + e * (1 - q_star));
+    double e = exp(part->eps_micro / 1e6), t = 1 / (e + 1),
+           p_star = q_star / (q_star + e * (1 - q_star));
     double gap = (q_star - p_star) / (1 - 2 * t), p = p_star - t * gap, q = q_star + t * gap;
     part->pqf_micro[SHOAL_RAPPOR_F] = (uint32_t)ceil(2e6 * t);
     part->pqf_micro[SHOAL_RAPPOR_Q] = (uint32_t)floor(1e6 * q);
     part->pqf_micro[SHOAL_RAPPOR_P] = (uint32_t)ceil(1e6 * p);
 }
 
-// A list: one bit for each entry. Open strings: one hash, 8 to 4096 bits, 64 cohorts or as many as fit (a cohort has a counter
-// besides its bits).
+// A list: one bit for each entry. Open strings: one hash, 8 to 4096 bits, 64 cohorts or as many as
+// fit (a cohort has a counter besides its bits).
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     const double q_stars[] = {1 / (1 + exp(-(wish->eps_micro / 2e6))), 0.5, 0.65, 0.8};
     uint32_t way = index % 4, width = index / 4;
-    if (wish->is_number || width > (wish->size > 0 ? 0 : WIDTHS) || wish->size > SHOAL_RAPPOR_BITS_MAX) return 0;
+    if (wish->is_number || width > (wish->size > 0 ? 0 : WIDTHS) ||
+        wish->size > SHOAL_RAPPOR_BITS_MAX)
+        return 0;
     uint32_t bits = wish->size > 0 ? wish->size : BITS_LEAST << width;
-    *part = (shoal_part){.mechanism = shoal_rappor_id,
-                         .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
-                         .hash = wish->size > 0 ? SHOAL_HASH_NONE : SHOAL_HASH_POLY1,
-                         .eps_micro = wish->eps_micro,
-                         .k = wish->size > 0 ? 1 : (uint32_t)fmin(COHORTS, wish->cells / (bits + 1.0)),
-                         .m = bits,
-                         .size = wish->size,
-                         .hashes = 1};
+    *part =
+        (shoal_part){.mechanism = shoal_rappor_id,
+                     .domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
+                     .hash = wish->size > 0 ? SHOAL_HASH_NONE : SHOAL_HASH_POLY1,
+                     .eps_micro = wish->eps_micro,
+                     .k = wish->size > 0 ? 1 : (uint32_t)fmin(COHORTS, wish->cells / (bits + 1.0)),
+                     .m = bits,
+                     .size = wish->size,
+                     .hashes = 1};
     set_probabilities(part, q_stars[way]);
     return 1;
 }
@@ -52,8 +57,9 @@ static void effective(double *p_star, double *q_star, const shoal_part *part)
     *q_star = (double)q * 0x1p-64;
 }
 
-// A bit's coins over its distance, by the h bits that tell of a value; of open strings the background, which every bit measures, takes
-// m/(m - 1). Collisions are adjusted for: they cost only where values outside the list are common (rappor_decode.h).
+// A bit's coins over its distance, by the h bits that tell of a value; of open strings the
+// background, which every bit measures, takes m/(m - 1). Collisions are adjusted for: they cost
+// only where values outside the list are common (rappor_decode.h).
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
     double p = 0, q = 0, m = part->m;
@@ -61,7 +67,8 @@ static double variance(const shoal_part *part, double n, double f, double square
     effective(&p, &q, part);
     double gap = q - p, list = (f * q * (1 - q) + (n - f) * p * (1 - p)) / (gap * gap);
     if (part->domain == SHOAL_DOMAIN_CLOSED) return list;
-    double share = part->hashes / m, ones = p + gap * (1 - pow(1 - 1 / m, part->hashes)); // others' bits among them
+    double share = part->hashes / m,
+           ones = p + gap * (1 - pow(1 - 1 / m, part->hashes)); // others' bits among them
     double other = (n - f) * ones * (1 - ones) / (gap * gap);
     return (f * q * (1 - q) / (gap * gap) + other) / part->hashes / (1 - share);
 }
@@ -76,7 +83,8 @@ typedef struct columns {
     uint32_t n;
 } columns;
 
-// The bits that an item sets in the record's cohort; SHOAL_ITEM_NONE of a list sets one that no record has.
+// The bits that an item sets in the record's cohort; SHOAL_ITEM_NONE of a list sets one that no
+// record has.
 static columns columns_of(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     columns c = {{item}, part->hashes};
@@ -93,7 +101,8 @@ static int has_bit(const columns *c, uint32_t l)
     return 0;
 }
 
-// All bits that only a has are 1, all that only b has are 0, and they are 2h: a cohort where the two overlap proves less.
+// All bits that only a has are 1, all that only b has are 0, and they are 2h: a cohort where the
+// two overlap proves less.
 static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     uint32_t n_apart = 0;

@@ -28,22 +28,28 @@ static crowd_sum sum_of(double bit_epsilon, double ones, double zeros)
 {
     double lie = 1 / (exp(bit_epsilon) + 1), truth = 1 - lie;
     agg_binomial one = {ones, truth, lie}, zero = {zeros, lie, truth};
-    crowd_sum sum = {ones < zeros ? one : zero, ones < zeros ? zero : one, (ones + zeros) * truth * lie, 0, 0, 1};
+    crowd_sum sum = {ones < zeros ? one : zero,
+                     ones < zeros ? zero : one,
+                     (ones + zeros) * truth * lie,
+                     0,
+                     0,
+                     1};
     if (ones + zeros > 0) sum.share = sum.few.n / (ones + zeros);
     sum.sigma = sqrt(sum.variance * sum.share * (1 - sum.share));
     sum.stride = fmax(1, floor(sum.sigma / PER_SIGMA));
     return sum;
 }
 
-// f(s) = sum over j of few(j) many(s - j). many(y - 1)/many(y) - 1 = (y - (N + 1) p)/((N + 1 - y) p), so that the ratio of
-// neighbours is a mean and loses nothing to cancellation.
+// f(s) = sum over j of few(j) many(s - j). many(y - 1)/many(y) - 1 = (y - (N + 1) p)/((N + 1 - y)
+// p), so that the ratio of neighbours is a mean and loses nothing to cancellation.
 static point point_at(const crowd_sum *sum, double s)
 {
     const agg_binomial *few = &sum->few, *many = &sum->many;
     double gap = s - few->n * few->p - many->n * many->p, top = -INFINITY, weight = 0, less = 0;
     double centre = few->n * few->p + gap * sum->share;
     double reach = REACH * sum->sigma + fabs(gap) * fmin(1, fabs(gap) / (sum->variance + 1)) + 20;
-    double first = fmax(fmax(0, s - many->n), floor(centre - reach)), last = fmin(fmin(few->n, s), centre + reach);
+    double first = fmax(fmax(0, s - many->n), floor(centre - reach)),
+           last = fmin(fmin(few->n, s), centre + reach);
     for (double j = first; j <= last; j += sum->stride) {
         double y = s - j, term = agg_binomial_log(j, few) + agg_binomial_log(y, many);
         double here = (y - (many->n + 1) * many->p) / ((many->n + 1 - y) * many->p);
@@ -59,7 +65,8 @@ static point point_at(const crowd_sum *sum, double s)
     // f(s - 1) has one more term, at the end of many's range, where s - 1 - N is among few's hits.
     double end = s - 1 - many->n;
     if (end >= 0 && end <= few->n)
-        less += exp(agg_binomial_log(end, few) + agg_binomial_log(many->n, many) - top) / sum->stride;
+        less +=
+            exp(agg_binomial_log(end, few) + agg_binomial_log(many->n, many) - top) / sum->stride;
     return (point){top + log(weight * sum->stride), less / weight};
 }
 
@@ -75,12 +82,15 @@ static void add_log(double *top, double *rest, double x)
     }
 }
 
-// Q is the law of the sum with a zero of one's own, R = P/Q the likelihood ratio: (a r + 1)/(r + a) with r = f(s - 1)/f(s).
-static void ratio_at(double *log_q, double *log_ratio, const crowd_sum *sum, double bit_epsilon, double s)
+// Q is the law of the sum with a zero of one's own, R = P/Q the likelihood ratio: (a r + 1)/(r + a)
+// with r = f(s - 1)/f(s).
+static void ratio_at(double *log_q, double *log_ratio, const crowd_sum *sum, double bit_epsilon,
+                     double s)
 {
     double a = exp(bit_epsilon), lie = 1 / (a + 1), all = sum->few.n + sum->many.n;
     if (s > all) {
-        *log_q = log(lie) + agg_binomial_log(sum->few.n, &sum->few) + agg_binomial_log(sum->many.n, &sum->many);
+        *log_q = log(lie) + agg_binomial_log(sum->few.n, &sum->few) +
+                 agg_binomial_log(sum->many.n, &sum->many);
         *log_ratio = bit_epsilon;
         return;
     }
@@ -89,7 +99,8 @@ static void ratio_at(double *log_q, double *log_ratio, const crowd_sum *sum, dou
     *log_ratio = log1p((a - 1) * f.ratio_less_1 / (f.ratio_less_1 + 1 + a));
 }
 
-void agg_renyi_bit(double *out, const double *orders, size_t n_orders, double bit_epsilon, double ones, double zeros)
+void agg_renyi_bit(double *out, const double *orders, size_t n_orders, double bit_epsilon,
+                   double ones, double zeros)
 {
     double top[AGG_RENYI_ORDERS], rest[AGG_RENYI_ORDERS], most = 0;
     crowd_sum sum = sum_of(bit_epsilon, ones, zeros);
@@ -103,11 +114,13 @@ void agg_renyi_bit(double *out, const double *orders, size_t n_orders, double bi
     }
     // R^order moves the weight up by order tanh(c/2) at most.
     double first = fmax(0, floor(mean - REACH * sigma - 30));
-    double last = fmin(ones + zeros + 1, ceil(mean + REACH * sigma + 30 + most * tanh(bit_epsilon / 2)));
+    double last =
+        fmin(ones + zeros + 1, ceil(mean + REACH * sigma + 30 + most * tanh(bit_epsilon / 2)));
     for (double s = first; s <= last; s += stride) {
         double log_q = 0, log_ratio = 0;
         ratio_at(&log_q, &log_ratio, &sum, bit_epsilon, s);
-        for (size_t i = 0; i < n_orders; i++) add_log(&top[i], &rest[i], log_q + orders[i] * log_ratio);
+        for (size_t i = 0; i < n_orders; i++)
+            add_log(&top[i], &rest[i], log_q + orders[i] * log_ratio);
     }
     for (size_t i = 0; i < n_orders; i++)
         out[i] = fmax(0, (top[i] + log(rest[i] * stride) + ROUNDING) / (orders[i] - 1));
@@ -116,7 +129,8 @@ void agg_renyi_bit(double *out, const double *orders, size_t n_orders, double bi
 void agg_renyi_orders(agg_renyi_curve *curve, double bit_epsilon, double n)
 {
     double e = exp(bit_epsilon), variance = (n - 1) * e / ((e + 1) * (e + 1)) + 0.25;
-    double step = tanh(bit_epsilon / 2) / sqrt(variance); // the two laws are about this many standard deviations apart
+    double step = tanh(bit_epsilon / 2) /
+                  sqrt(variance); // the two laws are about this many standard deviations apart
     for (int i = 0; i < AGG_RENYI_ORDERS; i++)
         curve->order[i] = 1 + 0.05 * pow(600, (double)i / (AGG_RENYI_ORDERS - 1)) / step;
 }
@@ -125,7 +139,8 @@ static double epsilon_at(const agg_renyi_curve *curve, double log_delta)
 {
     double least = INFINITY;
     for (int i = 0; i < AGG_RENYI_ORDERS; i++) {
-        double a = curve->order[i], epsilon = curve->rho[i] + log1p(-1 / a) - (log_delta + log(a)) / (a - 1);
+        double a = curve->order[i],
+               epsilon = curve->rho[i] + log1p(-1 / a) - (log_delta + log(a)) / (a - 1);
         least = fmin(least, fmax(epsilon, 0));
     }
     return least;
@@ -191,8 +206,9 @@ double agg_renyi_group_epsilon(const agg_renyi_curve *curve, double delta, doubl
     return low + group_log(epsilon, contributions) <= asked ? contributions * epsilon : INFINITY;
 }
 
-// A search over n or over bit_epsilon, the other one fixed. Steps look at one cell, which is a hundredth of the work; what is
-// returned has passed all of them, and where it does not, the cell that refused it is looked at from there on.
+// A search over n or over bit_epsilon, the other one fixed. Steps look at one cell, which is a
+// hundredth of the work; what is returned has passed all of them, and where it does not, the cell
+// that refused it is looked at from there on.
 typedef struct hunt {
     const agg_renyi_question *question;
     double n, bit_epsilon;
@@ -258,7 +274,8 @@ static double narrow(hunt *h, double bad, double good)
         double low = bad, high = good; // in the order of being kept
         while (is_apart(h, low, high)) {
             double middle = between(h, low, high);
-            if (middle == low) middle++; // of whole numbers, the geometric mean may be the smaller one
+            if (middle == low)
+                middle++; // of whole numbers, the geometric mean may be the smaller one
             if (passes_one_cell(h, middle))
                 high = middle;
             else

@@ -66,7 +66,8 @@ static uint32_t largest_below(uint32_t n, uint32_t k, uint64_t index)
     return low;
 }
 
-// The combinatorial number system: the set c_1 < ... < c_d has the index C(c_1, 1) + ... + C(c_d, d).
+// The combinatorial number system: the set c_1 < ... < c_d has the index C(c_1, 1) + ... + C(c_d,
+// d).
 static int output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     uint32_t above = part->m;
@@ -90,7 +91,8 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 {
     double in = in_of(part), out = (double)part->threshold * 0x1p-64;
     uint32_t others = part->m - 1;
-    return holds(part, record, item) ? in * one_in_sets(others, part->k - 1) : out * one_in_sets(others, part->k);
+    return holds(part, record, item) ? in * one_in_sets(others, part->k - 1)
+                                     : out * one_in_sets(others, part->k);
 }
 
 const agg_account agg_subset_account = {

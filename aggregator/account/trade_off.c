@@ -41,7 +41,8 @@ static void fill(agg_trade_off *s, uint32_t row, uint32_t column)
     s->most = fmax(s->most, judged.error);
 }
 
-shoal_err agg_trade_off_run(agg_trade_off *s, agg_error *error, const agg_plan_wish *wish, uint32_t mechanism)
+shoal_err agg_trade_off_run(agg_trade_off *s, agg_error *error, const agg_plan_wish *wish,
+                            uint32_t mechanism)
 {
     if (mechanism != shoal_cms_id && mechanism != shoal_hcms_id)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--surface is for cms and hcms");
@@ -57,8 +58,11 @@ shoal_err agg_trade_off_run(agg_trade_off *s, agg_error *error, const agg_plan_w
 
 static void print_table(FILE *stream, const agg_trade_off *s)
 {
-    fprintf(stream, "%s, epsilon %g, %.0f reports, %s over %.0f values: standard deviation of a rare value's count\n\n",
-            s->mechanism->name, s->wish->eps_micro / 1e6, s->n, s->wish->law_name, s->wish->law.n_values);
+    fprintf(stream,
+            "%s, epsilon %g, %.0f reports, %s over %.0f values: standard deviation of a rare "
+            "value's count\n\n",
+            s->mechanism->name, s->wish->eps_micro / 1e6, s->n, s->wish->law_name,
+            s->wish->law.n_values);
     fputs("    k \\ m", stream);
     for (uint32_t i = 0; i < AGG_TRADE_OFF_SIDE; i++) fprintf(stream, "%9u", s->parts[0][i].m);
     fputc('\n', stream);
@@ -78,8 +82,8 @@ static void print_rows(FILE *stream, const agg_trade_off *s, int is_json)
     const char *comma = "";
     if (is_json) {
         fprintf(stream,
-                "{\"schema\":1,\"mechanism\":\"%s\",\"epsilon\":%g,\"reports\":%.0f,\"law\":", s->mechanism->name,
-                s->wish->eps_micro / 1e6, s->n);
+                "{\"schema\":1,\"mechanism\":\"%s\",\"epsilon\":%g,\"reports\":%.0f,\"law\":",
+                s->mechanism->name, s->wish->eps_micro / 1e6, s->n);
         agg_print_json_text(stream, s->wish->law_name, strlen(s->wish->law_name));
         fputs(",\"rows\":[", stream);
     } else {
@@ -89,10 +93,12 @@ static void print_rows(FILE *stream, const agg_trade_off *s, int is_json)
         for (uint32_t i = 0; i < AGG_TRADE_OFF_SIDE; i++) {
             const shoal_part *part = &s->parts[row][i];
             if (isnan(s->error[row][i])) continue;
-            fprintf(stream,
-                    is_json ? "%s\n{\"k\":%u,\"m\":%u,\"record_bits\":%g,\"sketch_bytes\":%.0f,\"stderr\":"
-                            : "%s%u,%u,%g,%.0f,",
-                    comma, part->k, part->m, agg_trade_off_bits(part), 4.0 * part->k * (part->m + 1.0));
+            fprintf(
+                stream,
+                is_json
+                    ? "%s\n{\"k\":%u,\"m\":%u,\"record_bits\":%g,\"sketch_bytes\":%.0f,\"stderr\":"
+                    : "%s%u,%u,%g,%.0f,",
+                comma, part->k, part->m, agg_trade_off_bits(part), 4.0 * part->k * (part->m + 1.0));
             agg_print_number(stream, s->error[row][i]);
             fputs(is_json ? "}" : "\n", stream);
             comma = is_json ? "," : "";
@@ -100,7 +106,8 @@ static void print_rows(FILE *stream, const agg_trade_off *s, int is_json)
     if (is_json) fputs("\n]}\n", stream);
 }
 
-shoal_err agg_trade_off_print(FILE *stream, agg_error *error, const agg_trade_off *surface, agg_trade_off_format format)
+shoal_err agg_trade_off_print(FILE *stream, agg_error *error, const agg_trade_off *surface,
+                              agg_trade_off_format format)
 {
     switch (format) {
     case AGG_TRADE_OFF_TABLE: print_table(stream, surface); break;

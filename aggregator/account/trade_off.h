@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sketch's columns and rows buy: apple-2017 section 5 (its formulas for bandwidth and server time) and its Figure 4b, the standard
-// deviation of a count as a surface over m and k. For CMS and HCMS. Pure.
+// What a sketch's columns and rows buy: apple-2017 section 5 (its formulas for bandwidth and server
+// time) and its Figure 4b, the standard deviation of a count as a surface over m and k. For CMS and
+// HCMS. Pure.
 #ifndef TRADE_OFF_H
 #define TRADE_OFF_H
 
@@ -12,20 +13,22 @@
 #define AGG_TRADE_OFF_SIDE 13u // 2^4 .. 2^16
 #define AGG_TRADE_OFF_LEAST_BITS 4u
 
-// Returns: M, the bits of a record: log2(k) + m for CMS, log2(k) + log2(m) + 1 for HCMS; NaN for other mechanisms.
+// Returns: M, the bits of a record: log2(k) + m for CMS, log2(k) + log2(m) + 1 for HCMS; NaN for
+// other mechanisms.
 double agg_trade_off_bits(const shoal_part *part);
 
-// Returns: T, the steps of the server for n records and p values, constants left out: n m + p k for CMS, n + k m log2(m) + p k for HCMS;
-// NaN for other mechanisms.
+// Returns: T, the steps of the server for n records and p values, constants left out: n m + p k for
+// CMS, n + k m log2(m) + p k for HCMS; NaN for other mechanisms.
 double agg_trade_off_steps(const shoal_part *part, double n, double p);
 
 typedef struct agg_trade_off {
     const agg_plan_wish *wish;
     const shoal_mechanism *mechanism;
     double n;
-    shoal_part parts[AGG_TRADE_OFF_SIDE][AGG_TRADE_OFF_SIDE]; // [row of k][column of m], both doubling
-    double error[AGG_TRADE_OFF_SIDE]
-                [AGG_TRADE_OFF_SIDE]; // of a value that hardly anybody holds; NaN where no sketch is that large
+    shoal_part parts[AGG_TRADE_OFF_SIDE]
+                    [AGG_TRADE_OFF_SIDE];                 // [row of k][column of m], both doubling
+    double error[AGG_TRADE_OFF_SIDE][AGG_TRADE_OFF_SIDE]; // of a value that hardly anybody holds;
+                                                          // NaN where no sketch is that large
     double least, most;
 } agg_trade_off;
 
@@ -42,9 +45,8 @@ typedef enum agg_trade_off_format {
     AGG_TRADE_OFF_SVG
 } agg_trade_off_format;
 
-// Writes the surface. CSV and JSON: k, m, bits of a record, bytes of a sketch, standard deviation; SVG: a heat map, and the
-// same as a line for some m.
-// Returns: AGG_ERR_IO when the stream fails.
+// Writes the surface. CSV and JSON: k, m, bits of a record, bytes of a sketch, standard deviation;
+// SVG: a heat map, and the same as a line for some m. Returns: AGG_ERR_IO when the stream fails.
 shoal_err agg_trade_off_print(FILE *stream, agg_error *error, const agg_trade_off *surface,
                               agg_trade_off_format format) SHOAL_MUST_CHECK;
 

@@ -24,7 +24,8 @@ static double sum_of_powers(double s, double n)
 agg_value_law agg_value_law_zipf(double exponent, double n_values)
 {
     double norm = sum_of_powers(exponent, n_values);
-    agg_value_law law = {n_values, sum_of_powers(2 * exponent, n_values) / (norm * norm), exponent, norm, NULL};
+    agg_value_law law = {n_values, sum_of_powers(2 * exponent, n_values) / (norm * norm), exponent,
+                         norm, NULL};
     return law;
 }
 
@@ -34,7 +35,8 @@ static int compare_falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-shoal_err agg_value_law_counts(agg_value_law *law, agg_error *error, const uint64_t *counts, size_t n)
+shoal_err agg_value_law_counts(agg_value_law *law, agg_error *error, const uint64_t *counts,
+                               size_t n)
 {
     double total = 0;
     memset(law, 0, sizeof *law);
@@ -64,7 +66,9 @@ double agg_value_law_share(const agg_value_law *law, double rank)
 
 double agg_value_law_above(const agg_value_law *law, double share)
 {
-    double low = 0, high = law->n_values; // the ranks below `low` have the share, those from `high` on have not
+    double low = 0,
+           high =
+               law->n_values; // the ranks below `low` have the share, those from `high` on have not
     while (low < high) {
         double middle = floor((low + high) / 2);
         if (agg_value_law_share(law, middle) >= share)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How values are shared out over a crowd, before anything is collected: Zipf's law, or the counts of a file. Pure.
+// How values are shared out over a crowd, before anything is collected: Zipf's law, or the counts
+// of a file. Pure.
 #ifndef VALUE_LAW_H
 #define VALUE_LAW_H
 
@@ -16,13 +17,16 @@ typedef struct agg_value_law {
     double *shares; // falling; NULL for Zipf's law
 } agg_value_law;
 
-// The value of rank r = 1 .. n_values has a share in proportion to r^-exponent; exponent 0 makes all alike.
+// The value of rank r = 1 .. n_values has a share in proportion to r^-exponent; exponent 0 makes
+// all alike.
 //   n_values: at least 1; exponent: 0 .. 10
-// Cost: the first 2^16 ranks are summed, the others by Euler and Maclaurin (relative error below 1e-12).
+// Cost: the first 2^16 ranks are summed, the others by Euler and Maclaurin (relative error below
+// 1e-12).
 agg_value_law agg_value_law_zipf(double exponent, double n_values);
 
 // The shares of n counts whose sum is above zero. Release.
-shoal_err agg_value_law_counts(agg_value_law *law, agg_error *error, const uint64_t *counts, size_t n) SHOAL_MUST_CHECK;
+shoal_err agg_value_law_counts(agg_value_law *law, agg_error *error, const uint64_t *counts,
+                               size_t n) SHOAL_MUST_CHECK;
 void agg_value_law_release(agg_value_law *law);
 
 // Returns: the share of the value of a rank from 0 on; 0 behind the last.

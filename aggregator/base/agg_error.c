@@ -45,7 +45,8 @@ void agg_error_prefix(agg_error *error, const char *format, ...)
 
 const char *agg_err_name(shoal_err code)
 {
-    static const char *const names[] = {"io", "memory", "json", "cohort", "rejected", "usage", "signature"};
+    static const char *const names[] = {"io",       "memory", "json",     "cohort",
+                                        "rejected", "usage",  "signature"};
     int own = (int)code - (int)AGG_ERR_IO;
     if (own >= 0 && own < (int)(sizeof names / sizeof names[0])) return names[own];
     return shoal_err_name(code);

@@ -13,10 +13,12 @@
 
 static shoal_err fail_io(agg_error *error, const char *path, const char *doing)
 {
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot %s: %s", path, doing, strerror(errno));
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot %s: %s", path, doing,
+                    strerror(errno));
 }
 
-static shoal_err read_all(agg_bytes *bytes, agg_error *error, const char *path, size_t max, FILE *stream)
+static shoal_err read_all(agg_bytes *bytes, agg_error *error, const char *path, size_t max,
+                          FILE *stream)
 {
     size_t cap = 0, len = 0, got = 0;
     void *data = NULL;
@@ -35,7 +37,8 @@ static shoal_err read_all(agg_bytes *bytes, agg_error *error, const char *path, 
     }
     if (len > max) {
         free(data);
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_IO, "%s: is larger than %zu bytes", path, max);
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_IO, "%s: is larger than %zu bytes", path,
+                        max);
     }
     bytes->data = data;
     bytes->data[len] = 0;
@@ -62,7 +65,8 @@ static unsigned long process_number(void)
 #endif
 }
 
-// Is there something of that name which a file must not take the place of: a device such as /dev/null, a pipe, a folder?
+// Is there something of that name which a file must not take the place of: a device such as
+// /dev/null, a pipe, a folder?
 static int is_special(const char *path)
 {
     struct stat status;
@@ -107,7 +111,8 @@ void agg_file_begin_sync(FILE *stream, uint64_t first, uint64_t len)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
     if ((uint64_t)(off_t)(first + len) != first + len) return;
-    (void)sync_file_range(fileno(stream), (off_t)first, (off_t)len, SYNC_FILE_RANGE_WRITE); // refused: no sooner
+    (void)sync_file_range(fileno(stream), (off_t)first, (off_t)len,
+                          SYNC_FILE_RANGE_WRITE); // refused: no sooner
 #else
     (void)stream;
     (void)first;
@@ -115,7 +120,8 @@ void agg_file_begin_sync(FILE *stream, uint64_t first, uint64_t len)
 #endif
 }
 
-// Makes the new name itself durable. Where folders cannot be opened (WASI) the host's file system decides.
+// Makes the new name itself durable. Where folders cannot be opened (WASI) the host's file system
+// decides.
 static void sync_folder(const char *path)
 {
 #ifndef __wasi__

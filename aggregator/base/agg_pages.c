@@ -14,7 +14,8 @@ void agg_pages_advise(void *memory, size_t bytes)
     uintptr_t at = (uintptr_t)memory, first = (at + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     uintptr_t end = (at + bytes) / HUGE_PAGE * HUGE_PAGE;
     if (memory == NULL || first >= end) return;
-    (void)madvise((char *)memory + (first - at), end - first, MADV_HUGEPAGE); // refused: small pages, then
+    (void)madvise((char *)memory + (first - at), end - first,
+                  MADV_HUGEPAGE); // refused: small pages, then
 }
 
 #define PAGE ((uintptr_t)64 << 10) // a multiple of every page size
@@ -22,9 +23,11 @@ void agg_pages_advise(void *memory, size_t bytes)
 void agg_pages_bring(void *memory, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
-    uintptr_t at = (uintptr_t)memory, first = (at + PAGE - 1) / PAGE * PAGE, end = (at + bytes) / PAGE * PAGE;
+    uintptr_t at = (uintptr_t)memory, first = (at + PAGE - 1) / PAGE * PAGE,
+              end = (at + bytes) / PAGE * PAGE;
     if (memory == NULL || first >= end) return;
-    (void)madvise((char *)memory + (first - at), end - first, MADV_POPULATE_WRITE); // refused: a page at a time, then
+    (void)madvise((char *)memory + (first - at), end - first,
+                  MADV_POPULATE_WRITE); // refused: a page at a time, then
 #else
     (void)memory;
     (void)bytes;

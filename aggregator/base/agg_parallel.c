@@ -72,8 +72,11 @@ void agg_parallel(unsigned n_threads, agg_work work, void *context)
         work(context, 0, 1);
         return;
     }
-    for (unsigned part = 0; part < n_threads; part++) jobs[part] = (job){work, context, part, n_threads};
-    while (started < n_threads && pthread_create(&threads[started], NULL, run_job, &jobs[started]) == 0) started++;
+    for (unsigned part = 0; part < n_threads; part++)
+        jobs[part] = (job){work, context, part, n_threads};
+    while (started < n_threads &&
+           pthread_create(&threads[started], NULL, run_job, &jobs[started]) == 0)
+        started++;
     // Parts for which no thread could be started are done here.
     for (unsigned part = started; part < n_threads; part++) run_job(&jobs[part]);
     run_job(&jobs[0]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads behind one function: the same work, cut in parts by the caller. Serial where there are no threads (WASI).
+// Threads behind one function: the same work, cut in parts by the caller. Serial where there are no
+// threads (WASI).
 #ifndef AGG_PARALLEL_H
 #define AGG_PARALLEL_H
 
@@ -16,7 +17,8 @@ typedef int agg_lock;
 //   part: 0 .. n_parts - 1; parts must not write the same memory
 typedef void (*agg_work)(void *context, unsigned part, unsigned n_parts);
 
-// Runs work(context, part, n_threads) for every part, in parallel where it can, and returns when all are done.
+// Runs work(context, part, n_threads) for every part, in parallel where it can, and returns when
+// all are done.
 //   n_threads: 1 .. AGG_THREADS_MAX
 void agg_parallel(unsigned n_threads, agg_work work, void *context);
 

@@ -14,7 +14,8 @@ bool agg_size_multiply(size_t *product, size_t a, size_t b)
 
 static shoal_err no_memory(agg_error *error, size_t count, size_t size)
 {
-    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory for %zu elements of %zu bytes", count, size);
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+                    "no memory for %zu elements of %zu bytes", count, size);
 }
 
 void *agg_alloc(agg_error *error, size_t count, size_t size)

@@ -14,15 +14,17 @@
 // Writes a * b; false (and *product untouched) when it does not fit a size_t.
 bool agg_size_multiply(size_t *product, size_t a, size_t b);
 
-// Returns: `count` zeroed elements of `size` bytes, or NULL with `error` filled. count 0 gives a pointer that may be freed.
+// Returns: `count` zeroed elements of `size` bytes, or NULL with `error` filled. count 0 gives a
+// pointer that may be freed.
 void *agg_alloc(agg_error *error, size_t count, size_t size);
 
-// Grows *array to hold at least `needed` elements of `size` bytes, at least doubling *cap. New elements are not zeroed.
-// Returns: SHOAL_OK, or AGG_ERR_MEMORY with the array as it was.
-shoal_err agg_grow(void **array, size_t *cap, size_t needed, size_t size, agg_error *error) SHOAL_MUST_CHECK;
+// Grows *array to hold at least `needed` elements of `size` bytes, at least doubling *cap. New
+// elements are not zeroed. Returns: SHOAL_OK, or AGG_ERR_MEMORY with the array as it was.
+shoal_err agg_grow(void **array, size_t *cap, size_t needed, size_t size,
+                   agg_error *error) SHOAL_MUST_CHECK;
 
-// Returns: where the first cache line begins in memory that has AGG_LINE bytes more than are used: a vector that is
-// read there spans no two lines.
+// Returns: where the first cache line begins in memory that has AGG_LINE bytes more than are used:
+// a vector that is read there spans no two lines.
 static inline void *agg_line_start(void *memory)
 {
     return (uint8_t *)memory + (AGG_LINE - (uintptr_t)memory % AGG_LINE) % AGG_LINE;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many hex digits at once: what reading reports of bit vectors spends its time on. Private to ingest/.
+// Many hex digits at once: what reading reports of bit vectors spends its time on. Private to
+// ingest/.
 //
-// hex_digits.c reads them by the core's function, which is the reference, and picks the variant; hex_digits_avx2.c reads 64 at a
-// time (after Geoff Langdale's and Wojciech Mula's "hex to bytes" with its validation by saturation, lower case alone).
+// hex_digits.c reads them by the core's function, which is the reference, and picks the variant;
+// hex_digits_avx2.c reads 64 at a time (after Geoff Langdale's and Wojciech Mula's "hex to bytes"
+// with its validation by saturation, lower case alone).
 #ifndef HEX_DIGITS_H
 #define HEX_DIGITS_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hex digits, 64 at a time, in AVX2; see hex_digits.h. Compiled with -mavx2: nothing here may run on a machine without it.
+// Hex digits, 64 at a time, in AVX2; see hex_digits.h. Compiled with -mavx2: nothing here may run
+// on a machine without it.
 #include <immintrin.h>
 
 #include "hex_digits.h"
@@ -11,12 +12,14 @@ static inline __m256i all(int value)
     return _mm256_set1_epi8((char)value);
 }
 
-// The values of 32 digits; above 15 where a character is none. '0' .. '9' come to 0 .. 9 in `number`, and only they below 10: what
-// was less wraps around, what was more saturates. 'a' .. 'f' come to 10 .. 15 in `letter`, and no other character below 16.
+// The values of 32 digits; above 15 where a character is none. '0' .. '9' come to 0 .. 9 in
+// `number`, and only they below 10: what was less wraps around, what was more saturates. 'a' .. 'f'
+// come to 10 .. 15 in `letter`, and no other character below 16.
 static inline __m256i digit_values(const char *digits)
 {
     __m256i c = _mm256_loadu_si256((const __m256i *)(const void *)digits);
-    __m256i number = _mm256_sub_epi8(_mm256_subs_epu8(_mm256_add_epi8(c, all(255 - '9')), all(6)), all(240));
+    __m256i number =
+        _mm256_sub_epi8(_mm256_subs_epu8(_mm256_add_epi8(c, all(255 - '9')), all(6)), all(240));
     __m256i letter = _mm256_adds_epu8(_mm256_sub_epi8(c, all('a')), all(10));
     return _mm256_min_epu8(number, letter);
 }
@@ -39,5 +42,6 @@ int agg_hex_digits_avx2(uint8_t *bytes, size_t len, const char *digits)
         _mm256_storeu_si256((__m256i *)(void *)(bytes + i), joined);
     }
     __m256i over = _mm256_subs_epu8(most, all(15));
-    return _mm256_testz_si256(over, over) && agg_hex_digits_portable(bytes + i, len - i, digits + 2 * i);
+    return _mm256_testz_si256(over, over) &&
+           agg_hex_digits_portable(bytes + i, len - i, digits + 2 * i);
 }

@@ -12,7 +12,8 @@ int agg_utf8_is_valid(const char *bytes, size_t len)
     const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)bytes;
     utf8proc_int32_t point;
     while (len > 0) {
-        utf8proc_ssize_t used = *at < 0x80 ? 1 : utf8proc_iterate(at, (utf8proc_ssize_t)len, &point);
+        utf8proc_ssize_t used =
+            *at < 0x80 ? 1 : utf8proc_iterate(at, (utf8proc_ssize_t)len, &point);
         if (used <= 0) return 0;
         at += used;
         len -= (size_t)used;
@@ -92,10 +93,12 @@ static shoal_err refuse(agg_error *error, shoal_err code, const agg_path *path, 
 
 static shoal_err no_field(agg_error *error, const agg_json_sink *sink, const agg_path *path)
 {
-    return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s is not a field of %s", path->shown, sink->what);
+    return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s is not a field of %s",
+                    path->shown, sink->what);
 }
 
-// Writes the path of a member. Returns: whether there can be such a field; the path is cut short where it is too long.
+// Writes the path of a member. Returns: whether there can be such a field; the path is cut short
+// where it is too long.
 static int step_into(agg_path *path, const agg_path *parent, const char *name)
 {
     const char *point = parent->dotted[0] != '\0' ? "." : "";
@@ -112,17 +115,19 @@ static int step_to_entry(agg_path *path, const agg_path *parent, unsigned index)
     return shown >= 0 && shown < AGG_PATH_MAX && dotted >= 0 && dotted < AGG_PATH_MAX;
 }
 
-static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent, const cJSON *object,
-                      int depth);
+static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
+                      const cJSON *object, int depth);
 
-static shoal_err walk_entries(agg_error *error, const agg_json_sink *sink, const agg_path *parent, const cJSON *array,
-                              int depth)
+static shoal_err walk_entries(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
+                              const cJSON *array, int depth)
 {
     unsigned index = 0;
     agg_path path;
     for (const cJSON *item = array->child; item != NULL; item = item->next, index++) {
-        if (!cJSON_IsObject(item)) return refuse(error, SHOAL_ERR_TYPE, parent, "must hold objects only");
-        if (index == OBJECTS_MAX) return refuse(error, SHOAL_ERR_RANGE, parent, "has too many entries");
+        if (!cJSON_IsObject(item))
+            return refuse(error, SHOAL_ERR_TYPE, parent, "must hold objects only");
+        if (index == OBJECTS_MAX)
+            return refuse(error, SHOAL_ERR_RANGE, parent, "has too many entries");
         if (!step_to_entry(&path, parent, index) || item->child == NULL || depth == DEPTH_MAX)
             return no_field(error, sink, &path);
         shoal_err err = walk(error, sink, &path, item, depth + 1);
@@ -131,8 +136,8 @@ static shoal_err walk_entries(agg_error *error, const agg_json_sink *sink, const
     return SHOAL_OK;
 }
 
-static shoal_err take_array(agg_error *error, const agg_json_sink *sink, const agg_path *path, const cJSON *array,
-                            int depth)
+static shoal_err take_array(agg_error *error, const agg_json_sink *sink, const agg_path *path,
+                            const cJSON *array, int depth)
 {
     const cJSON *first = array->child;
     // The core would not see an empty list, and take it in any file.
@@ -149,7 +154,8 @@ static shoal_err take_array(agg_error *error, const agg_json_sink *sink, const a
     return sink->list(sink->context, error, path, array);
 }
 
-static shoal_err take_number(agg_error *error, const agg_json_sink *sink, const agg_path *path, const cJSON *item)
+static shoal_err take_number(agg_error *error, const agg_json_sink *sink, const agg_path *path,
+                             const cJSON *item)
 {
     int64_t micro = 0;
     if (!agg_json_micro(&micro, item->valuedouble))
@@ -157,26 +163,29 @@ static shoal_err take_number(agg_error *error, const agg_json_sink *sink, const 
     return sink->number(sink->context, error, path, micro);
 }
 
-static shoal_err take_member(agg_error *error, const agg_json_sink *sink, const agg_path *path, const cJSON *item,
-                             int depth)
+static shoal_err take_member(agg_error *error, const agg_json_sink *sink, const agg_path *path,
+                             const cJSON *item, int depth)
 {
     if (cJSON_IsString(item)) return sink->string(sink->context, error, path, item->valuestring);
     if (cJSON_IsNumber(item)) return take_number(error, sink, path, item);
     if (cJSON_IsArray(item)) return take_array(error, sink, path, item, depth);
-    if (!cJSON_IsObject(item)) return refuse(error, SHOAL_ERR_TYPE, path, "must be a string or a number");
+    if (!cJSON_IsObject(item))
+        return refuse(error, SHOAL_ERR_TYPE, path, "must be a string or a number");
     // An empty object of any name would pass unseen.
     return depth < DEPTH_MAX && item->child != NULL ? walk(error, sink, path, item, depth + 1)
                                                     : no_field(error, sink, path);
 }
 
-static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent, const cJSON *object,
-                      int depth)
+static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
+                      const cJSON *object, int depth)
 {
     agg_path path;
     int n_members = 0;
     for (const cJSON *item = object->child; item != NULL; item = item->next) {
-        if (!step_into(&path, parent, item->string) || ++n_members > MEMBERS_MAX) return no_field(error, sink, &path);
-        if (agg_json_came_before(object, item)) return refuse(error, SHOAL_ERR_DUPLICATE, &path, "is given twice");
+        if (!step_into(&path, parent, item->string) || ++n_members > MEMBERS_MAX)
+            return no_field(error, sink, &path);
+        if (agg_json_came_before(object, item))
+            return refuse(error, SHOAL_ERR_DUPLICATE, &path, "is given twice");
         if (depth == 0 && sink->skip != NULL && strcmp(path.dotted, sink->skip) == 0) continue;
         shoal_err err = take_member(error, sink, &path, item, depth);
         if (err != SHOAL_OK) return err;

@@ -34,14 +34,16 @@ void agg_mapped_file_close(agg_mapped_file *file)
 
 static void advise(const agg_mapped_file *file, size_t first, size_t len, int advice)
 {
-    (void)madvise((void *)(uintptr_t)(file->bytes + first), len, advice); // refused: slower, or more memory
+    (void)madvise((void *)(uintptr_t)(file->bytes + first), len,
+                  advice); // refused: slower, or more memory
 }
 
 int agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
 {
     struct stat about;
     memset(file, 0, sizeof *file);
-    if (fstat(fileno(stream), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size <= 0) return 0;
+    if (fstat(fileno(stream), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size <= 0)
+        return 0;
     if ((uintmax_t)about.st_size > SIZE_MAX / 2) return 0;
     size_t len = (size_t)about.st_size;
     void *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fileno(stream), 0);

@@ -22,10 +22,12 @@ shoal_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
     const char *letter = len > 0 ? strchr(letters, text[len - 1]) : NULL;
     unsigned shift = letter == NULL ? 0 : 10 * (unsigned)(letter - letters + 1);
     uint64_t number = 0, unit = (uint64_t)1 << shift;
-    snprintf(digits, sizeof digits, "%.*s", (int)(len < sizeof digits ? len - (letter != NULL) : sizeof digits), text);
+    snprintf(digits, sizeof digits, "%.*s",
+             (int)(len < sizeof digits ? len - (letter != NULL) : sizeof digits), text);
     shoal_err err = cli_read_whole(&number, error, "memory", digits, 1, MOST / unit);
     if (err != SHOAL_OK || number * unit < MIB)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--memory is a number of bytes like 256M, at least 1M");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--memory is a number of bytes like 256M, at least 1M");
     *limit = number * unit;
     return SHOAL_OK;
 }
@@ -34,10 +36,11 @@ shoal_err cli_state_memory(agg_error *error, char *command, uint64_t bytes, uint
 {
     char text[64];
     uint64_t all = bytes + CLI_PROGRAM_BYTES;
-    unsigned long long mib = (unsigned long long)(all / MIB + (all % MIB > 0)), allowed = limit / MIB;
+    unsigned long long mib = (unsigned long long)(all / MIB + (all % MIB > 0)),
+                       allowed = limit / MIB;
     if (limit > 0 && all > limit)
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "takes up to %llu MiB of memory; --memory allows %llu",
-                        mib, allowed);
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+                        "takes up to %llu MiB of memory; --memory allows %llu", mib, allowed);
     if (limit == 0 && all < MUCH) return SHOAL_OK;
     snprintf(text, sizeof text, "takes up to %llu MiB of memory", mib);
     cli_talk(command, text);

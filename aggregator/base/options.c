@@ -43,7 +43,8 @@ static shoal_err unknown(const cli_option *options, agg_error *error, const char
     for (const cli_option *o = options; o->name != NULL; o++)
         if (shared(o->name, name) > (best != NULL ? shared(best->name, name) : 1)) best = o;
     if (best == NULL) return usage(error, "unknown option", text);
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "unknown option %s; did you mean --%s?", text, best->name);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "unknown option %s; did you mean --%s?",
+                    text, best->name);
 }
 
 // Takes the option at argv[*i], and its value from the same or the next word.
@@ -72,8 +73,8 @@ static shoal_err take(const cli_option *options, agg_error *error, int argc, cha
     return SHOAL_OK;
 }
 
-shoal_err cli_take_repeated(const char **values, size_t *n_values, char **rest, int *n_rest, agg_error *error,
-                            const char *name, int argc, char **argv)
+shoal_err cli_take_repeated(const char **values, size_t *n_values, char **rest, int *n_rest,
+                            agg_error *error, const char *name, int argc, char **argv)
 {
     size_t len = strlen(name);
     int is_over = 0;
@@ -95,8 +96,8 @@ shoal_err cli_take_repeated(const char **values, size_t *n_values, char **rest, 
     return SHOAL_OK;
 }
 
-shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv, const char **arguments,
-                           int *n_arguments, int *help)
+shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv,
+                           const char **arguments, int *n_arguments, int *help)
 {
     int is_over = 0;
     *n_arguments = 0;
@@ -116,7 +117,8 @@ shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc
     return SHOAL_OK;
 }
 
-shoal_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv, int *help)
+shoal_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv,
+                                int *help)
 {
     int n_arguments = 0;
     const char **arguments = agg_alloc(error, (size_t)argc, sizeof *arguments);
@@ -127,8 +129,8 @@ shoal_err cli_options_read_only(const cli_option *options, agg_error *error, int
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes options only");
 }
 
-shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text, uint64_t low,
-                         uint64_t high)
+shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
+                         uint64_t low, uint64_t high)
 {
     uint64_t sum = 0;
     int fits = *text != '\0' && strlen(text) <= 18;
@@ -137,19 +139,21 @@ shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, c
         sum = sum * 10 + (uint64_t)(*at - '0');
     }
     if (!fits || sum < low || sum > high)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a whole number from %llu to %llu", name,
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--%s must be a whole number from %llu to %llu", name,
                         (unsigned long long)low, (unsigned long long)high);
     *number = sum;
     return SHOAL_OK;
 }
 
-shoal_err cli_read_decimal(double *number, agg_error *error, const char *name, const char *text, double low,
-                           double high)
+shoal_err cli_read_decimal(double *number, agg_error *error, const char *name, const char *text,
+                           double low, double high)
 {
     char *end = NULL;
     double x = strtod(text, &end);
     if (end == text || *end != '\0' || !(x >= low && x <= high))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a number from %g to %g", name, low, high);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a number from %g to %g",
+                        name, low, high);
     *number = x;
     return SHOAL_OK;
 }
@@ -157,7 +161,9 @@ shoal_err cli_read_decimal(double *number, agg_error *error, const char *name, c
 shoal_err cli_read_threads(unsigned *threads, agg_error *error, const char *text)
 {
     uint64_t number = agg_parallel_cores();
-    shoal_err err = text != NULL ? cli_read_whole(&number, error, "threads", text, 1, AGG_THREADS_MAX) : SHOAL_OK;
+    shoal_err err = text != NULL
+                        ? cli_read_whole(&number, error, "threads", text, 1, AGG_THREADS_MAX)
+                        : SHOAL_OK;
     if (err == SHOAL_OK) *threads = (unsigned)number;
     return err;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying to memory that is not needed soon, around the caches: without it, each line is read before it is written and drives another out of
-// the cache. Plain copying where the machine has no such stores.
+// Copying to memory that is not needed soon, around the caches: without it, each line is read
+// before it is written and drives another out of the cache. Plain copying where the machine has no
+// such stores.
 #ifndef STREAM_COPY_H
 #define STREAM_COPY_H
 
@@ -19,7 +20,8 @@ static inline void agg_stream_copy(uint8_t *to, const uint8_t *from, size_t len)
 {
 #ifdef __SSE2__
     for (size_t i = 0; i < len; i += 16)
-        _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
+        _mm_stream_si128((__m128i *)(void *)(to + i),
+                         _mm_loadu_si128((const __m128i *)(const void *)(from + i)));
 #else
     memcpy(to, from, len);
 #endif

@@ -24,8 +24,11 @@ void agg_svg_escape(FILE *stream, const char *bytes, size_t len)
     free(shown);
 }
 
-void agg_svg_line(FILE *stream, double x1, double y1, double x2, double y2, double width, const char *stroke)
+void agg_svg_line(FILE *stream, double x1, double y1, double x2, double y2, double width,
+                  const char *stroke)
 {
-    fprintf(stream, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%g\"/>\n", x1,
-            y1, x2, y2, stroke, width);
+    fprintf(stream,
+            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
+            "stroke-width=\"%g\"/>\n",
+            x1, y1, x2, y2, stroke, width);
 }

@@ -32,7 +32,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void cli_progress_start(cli_progress *progress, const char *command, const char *unit, uint64_t total)
+void cli_progress_start(cli_progress *progress, const char *command, const char *unit,
+                        uint64_t total)
 {
     double started = isatty(STDERR_FILENO) ? now() : 0;
     *progress = (cli_progress){command, unit, total, started, started, 0};

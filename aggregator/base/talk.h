@@ -7,7 +7,8 @@
 
 #include "agg_error.h"
 
-// Says "shoal: COMMAND: text", with control characters escaped; an agg_talk whose context is the command's name.
+// Says "shoal: COMMAND: text", with control characters escaped; an agg_talk whose context is the
+// command's name.
 void cli_talk(void *command, const char *text);
 
 // Says an error. Returns: its exit code, for `return cli_failed(...)`.
@@ -21,7 +22,8 @@ typedef struct cli_progress {
     int is_shown;
 } cli_progress;
 
-void cli_progress_start(cli_progress *progress, const char *command, const char *unit, uint64_t total);
+void cli_progress_start(cli_progress *progress, const char *command, const char *unit,
+                        uint64_t total);
 void cli_progress_show(void *progress, uint64_t done);
 void cli_progress_end(cli_progress *progress);
 

@@ -47,8 +47,9 @@ static shoal_err sort(agg_list *list, agg_error *error, const char *path, sorted
     for (uint32_t i = 0; i < list->n; i++) {
         list->sorted[i] = pairs[i].index;
         if (i == 0 || agg_text_compare(pairs[i].text, pairs[i - 1].text) != 0) continue;
-        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s holds one value twice (entries %u and %u)",
-                        path, pairs[i - 1].index + 1, pairs[i].index + 1);
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
+                        "%s holds one value twice (entries %u and %u)", path,
+                        pairs[i - 1].index + 1, pairs[i].index + 1);
     }
     return SHOAL_OK;
 }
@@ -70,11 +71,13 @@ static shoal_err copy(agg_list *list, agg_error *error, const agg_text *texts, s
     return SHOAL_OK;
 }
 
-shoal_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts, size_t n)
+shoal_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts,
+                        size_t n)
 {
     sorted_text *pairs = NULL;
     shoal_err err = copy(list, error, texts, n);
-    if (err == SHOAL_OK && (pairs = agg_alloc(error, list->n, sizeof *pairs)) == NULL) err = AGG_ERR_MEMORY;
+    if (err == SHOAL_OK && (pairs = agg_alloc(error, list->n, sizeof *pairs)) == NULL)
+        err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) err = sort(list, error, path, pairs);
     free(pairs);
     if (err != SHOAL_OK) agg_list_release(list);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of strings out of a JSON file, in order, with an index for look-ups: what the core keeps a digest of only.
+// Lists of strings out of a JSON file, in order, with an index for look-ups: what the core keeps a
+// digest of only.
 #ifndef TEXT_LIST_H
 #define TEXT_LIST_H
 
@@ -16,7 +17,8 @@ typedef struct agg_text {
 // Returns: below, at or above 0, by bytes; a text comes before those it begins.
 int agg_text_compare(agg_text a, agg_text b);
 
-// Bytes of the first n characters (code points) of valid UTF-8. Returns: SIZE_MAX where there are fewer.
+// Bytes of the first n characters (code points) of valid UTF-8. Returns: SIZE_MAX where there are
+// fewer.
 size_t agg_characters_size(agg_text text, uint32_t n);
 
 typedef struct agg_list {
@@ -32,7 +34,8 @@ struct cJSON;
 //   list: empty before; on error nothing is left to release
 //   path: what an error calls the array
 // Returns: DUPLICATE, naming both entries; MEMORY.
-shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path, const struct cJSON *array) SHOAL_MUST_CHECK;
+shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path,
+                        const struct cJSON *array) SHOAL_MUST_CHECK;
 // The same of texts that are there already; of no more than UINT32_MAX - 1.
 shoal_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts,
                         size_t n) SHOAL_MUST_CHECK;

@@ -17,16 +17,20 @@
 
 static const char help_text[] =
     "Usage: shoal audit --recipe R [OPTION]...\n\n"
-    "Checks a recipe's claimed epsilon against its integer thresholds, against the whole output law\n"
+    "Checks a recipe's claimed epsilon against its integer thresholds, against the whole output "
+    "law\n"
     "where that is small enough, and against what draws of the randomizer prove. Exit 3 when the\n"
-    "claim fails; standard error says which part. Recipes of several parts (sfp, rappor-ngram) are audited\n"
+    "claim fails; standard error says which part. Recipes of several parts (sfp, rappor-ngram) are "
+    "audited\n"
     "part by part, and their epsilons added up.\n\n"
     "  --recipe FILE       the recipe (JSON)\n"
     "  --trials N          draws of each item, default 1000000, fewer where records are long\n"
     "  --seed S            any text; of the draws, default 1\n"
-    "  --items A,B         2 to 8 items to tell apart; an empty one is \"none\". Default: first, last\n"
+    "  --items A,B         2 to 8 items to tell apart; an empty one is \"none\". Default: first, "
+    "last\n"
     "                      and none of a list, the ends of a range, two strings\n"
-    "  --draws FILE        lines of item<TAB>record that were drawn elsewhere; - is standard input\n"
+    "  --draws FILE        lines of item<TAB>record that were drawn elsewhere; - is standard "
+    "input\n"
     "  --confidence C      of the bound that draws prove, default 0.999\n"
     "  --format FORMAT     table (default) or json\n"
     "  --threads T         default: all cores\n";
@@ -48,7 +52,8 @@ static shoal_err read_numbers(arguments *a, agg_error *error)
 {
     shoal_err err = SHOAL_OK;
     a->level = 0.999;
-    if (a->trials != NULL) err = cli_read_whole(&a->n_trials, error, "trials", a->trials, 2, TRIALS_MAX);
+    if (a->trials != NULL)
+        err = cli_read_whole(&a->n_trials, error, "trials", a->trials, 2, TRIALS_MAX);
     if (err == SHOAL_OK && a->confidence != NULL)
         err = cli_read_decimal(&a->level, error, "confidence", a->confidence, 0.5, 0.999999999);
     return err == SHOAL_OK ? cli_read_threads(&a->n_threads, error, a->threads) : err;
@@ -56,10 +61,15 @@ static shoal_err read_numbers(arguments *a, agg_error *error)
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {
-        {"recipe", 0, &a->recipe, NULL}, {"trials", 0, &a->trials, NULL},   {"seed", 0, &a->seed, NULL},
-        {"items", 0, &a->items, NULL},   {"draws", 0, &a->draws, NULL},     {"confidence", 0, &a->confidence, NULL},
-        {"format", 0, &a->format, NULL}, {"threads", 0, &a->threads, NULL}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
+                                  {"trials", 0, &a->trials, NULL},
+                                  {"seed", 0, &a->seed, NULL},
+                                  {"items", 0, &a->items, NULL},
+                                  {"draws", 0, &a->draws, NULL},
+                                  {"confidence", 0, &a->confidence, NULL},
+                                  {"format", 0, &a->format, NULL},
+                                  {"threads", 0, &a->threads, NULL},
+                                  {NULL, 0, NULL, NULL}};
     shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     err = cli_need(error, "recipe", a->recipe);
@@ -72,10 +82,12 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     return err == SHOAL_OK ? read_numbers(a, error) : err;
 }
 
-static shoal_err name_items(agg_draws *draws, agg_error *error, const arguments *a, const agg_recipe *recipe)
+static shoal_err name_items(agg_draws *draws, agg_error *error, const arguments *a,
+                            const agg_recipe *recipe)
 {
     shoal_err err = SHOAL_OK;
-    if (a->items == NULL) return a->draws == NULL ? agg_draws_add_usual(draws, error, recipe) : SHOAL_OK;
+    if (a->items == NULL)
+        return a->draws == NULL ? agg_draws_add_usual(draws, error, recipe) : SHOAL_OK;
     for (const char *at = a->items; err == SHOAL_OK; at++) {
         size_t len = strcspn(at, ",");
         err = agg_draws_add_item(draws, error, recipe, (agg_text){at, len});
@@ -88,12 +100,14 @@ static shoal_err name_items(agg_draws *draws, agg_error *error, const arguments 
     return err;
 }
 
-static shoal_err make_draws(agg_draws *draws, agg_error *error, const arguments *a, const agg_recipe *recipe)
+static shoal_err make_draws(agg_draws *draws, agg_error *error, const arguments *a,
+                            const agg_recipe *recipe)
 {
     shoal_err err = name_items(draws, error, a, recipe);
     if (err != SHOAL_OK) return err;
     if (a->draws != NULL) return agg_draws_load(draws, error, recipe, a->draws);
-    uint64_t fit = TRIAL_CHARACTERS / recipe->recipe.text_size, n = fit < TRIALS_DEFAULT ? fit : TRIALS_DEFAULT;
+    uint64_t fit = TRIAL_CHARACTERS / recipe->recipe.text_size,
+             n = fit < TRIALS_DEFAULT ? fit : TRIALS_DEFAULT;
     agg_draws_native(draws, a->seed != NULL ? a->seed : "1", a->n_trials > 0 ? a->n_trials : n);
     return SHOAL_OK;
 }
@@ -128,7 +142,8 @@ static void print_json_event(const agg_audit *audit, const agg_draws *draws)
     print_json_text(",\"items\":[", draws->names[event->a]);
     print_json_text(",", draws->names[event->b]);
     printf("],\"hits\":[%llu,%llu],\"of\":[%llu,%llu]}", (unsigned long long)event->hits[0],
-           (unsigned long long)event->hits[1], (unsigned long long)event->n[0], (unsigned long long)event->n[1]);
+           (unsigned long long)event->hits[1], (unsigned long long)event->n[0],
+           (unsigned long long)event->n[1]);
 }
 
 // How many contributions a device makes, each a report that costs the claim; 1 but of a trie.
@@ -140,7 +155,8 @@ static uint32_t contributions_of(const shoal_recipe *recipe)
 static void print_json(const agg_audit *audit, const agg_draws *draws)
 {
     const agg_law *law = &audit->law;
-    print_json_text("{\"mechanism\":", text_of(shoal_recipe_mechanism_name(&audit->recipe->recipe)));
+    print_json_text("{\"mechanism\":",
+                    text_of(shoal_recipe_mechanism_name(&audit->recipe->recipe)));
     if (contributions_of(&audit->recipe->recipe) > 1)
         printf(",\"contributions\":%u", audit->recipe->recipe.contributions);
     print_field("claimed", audit->claimed);
@@ -150,7 +166,8 @@ static void print_json(const agg_audit *audit, const agg_draws *draws)
     if (law->is_enumerated) {
         print_field("enumerated", law->epsilon);
         printf(",\"enumerated_items\":%llu,\"enumerated_records\":%llu,\"enumerated_all_items\":%s",
-               (unsigned long long)law->n_items, (unsigned long long)law->n_outputs, law->is_whole ? "true" : "false");
+               (unsigned long long)law->n_items, (unsigned long long)law->n_outputs,
+               law->is_whole ? "true" : "false");
         if (agg_recipe_is_closed(audit->recipe)) print_field("deletion", law->deletion);
     } else {
         fputs(",\"enumerated\":null", stdout);
@@ -161,11 +178,13 @@ static void print_json(const agg_audit *audit, const agg_draws *draws)
     printf(",\"draws\":%llu,\"refused\":%llu,\"events\":%u", (unsigned long long)audit->n_draws,
            (unsigned long long)audit->n_refused, audit->n_events);
     fputs(",\"items\":[", stdout);
-    for (uint32_t i = 0; i < draws->n_items; i++) print_json_text(i > 0 ? "," : "", draws->names[i]);
+    for (uint32_t i = 0; i < draws->n_items; i++)
+        print_json_text(i > 0 ? "," : "", draws->names[i]);
     fputs("]", stdout);
     if (audit->n_events > 0) print_json_event(audit, draws);
     fputs(",\"failures\":[", stdout);
-    for (uint32_t i = 0; i < audit->n_failures; i++) print_json_text(i > 0 ? "," : "", text_of(audit->failures[i]));
+    for (uint32_t i = 0; i < audit->n_failures; i++)
+        print_json_text(i > 0 ? "," : "", text_of(audit->failures[i]));
     fputs("]}", stdout);
 }
 
@@ -184,10 +203,12 @@ static void print_table_law(const agg_audit *audit)
         puts("enumerated     -           too large to enumerate: see exact and empirical");
         return;
     }
-    printf("enumerated     %-10.6f  %llu records, %llu items%s\n", law->epsilon, (unsigned long long)law->n_outputs,
-           (unsigned long long)law->n_items, law->is_whole ? ": all of them" : ", a sample of them");
+    printf("enumerated     %-10.6f  %llu records, %llu items%s\n", law->epsilon,
+           (unsigned long long)law->n_outputs, (unsigned long long)law->n_items,
+           law->is_whole ? ": all of them" : ", a sample of them");
     if (agg_recipe_is_closed(audit->recipe))
-        printf("deletion       %-10.6f  of a value against none, in the enumeration\n", law->deletion);
+        printf("deletion       %-10.6f  of a value against none, in the enumeration\n",
+               law->deletion);
 }
 
 static void print_table_answer(const agg_audit *audit)
@@ -211,15 +232,18 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
     printf("exact          %-10.6f  from the integer thresholds, rounded up\n", audit->exact);
     print_table_law(audit);
     print_table_answer(audit);
-    printf("empirical      %-10.6f  at least, with confidence %.10g: %llu draws, %u events\n", audit->empirical_low,
-           audit->confidence, (unsigned long long)audit->n_draws, audit->n_events);
+    printf("empirical      %-10.6f  at least, with confidence %.10g: %llu draws, %u events\n",
+           audit->empirical_low, audit->confidence, (unsigned long long)audit->n_draws,
+           audit->n_events);
     if (audit->empirical_low > 0) {
         agg_event_describe(what, sizeof what, event);
         printf("  by           %s\n  of           ", what);
         print_name(draws->names[event->a]);
-        printf(" (%llu of %llu) against ", (unsigned long long)event->hits[0], (unsigned long long)event->n[0]);
+        printf(" (%llu of %llu) against ", (unsigned long long)event->hits[0],
+               (unsigned long long)event->n[0]);
         print_name(draws->names[event->b]);
-        printf(" (%llu of %llu)\n", (unsigned long long)event->hits[1], (unsigned long long)event->n[1]);
+        printf(" (%llu of %llu)\n", (unsigned long long)event->hits[1],
+               (unsigned long long)event->n[1]);
     }
     printf("ok             %s\n", audit->n_failures == 0 ? "yes" : "no");
 }
@@ -228,7 +252,8 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
 static shoal_err state_memory(agg_error *error, const arguments *a, const agg_draws *draws)
 {
     char command[] = "audit";
-    uint64_t file = a->draws != NULL ? cli_file_bytes(a->draws) : 0, bytes = agg_events_memory(draws, a->n_threads);
+    uint64_t file = a->draws != NULL ? cli_file_bytes(a->draws) : 0,
+             bytes = agg_events_memory(draws, a->n_threads);
     for (uint32_t i = 0; i < draws->n_items; i++)
         if (draws->lines[i] != NULL) bytes += draws->count[i] * sizeof(agg_text);
     if (bytes + file <= *a->stated) return SHOAL_OK;
@@ -237,7 +262,8 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_dr
 }
 
 //   low: what draws prove, added to
-static shoal_err audit_one(agg_error *error, const arguments *a, const agg_recipe *recipe, double *low, int *is_ok)
+static shoal_err audit_one(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                           double *low, int *is_ok)
 {
     char command[] = "audit";
     agg_draws draws = {0};
@@ -260,8 +286,9 @@ static uint32_t count_alike(const shoal_recipe *recipe, uint32_t first)
 {
     const shoal_part *one = &recipe->parts[first];
     uint32_t i = first + 1;
-    while (i < recipe->n_parts && recipe->parts[i].mechanism == one->mechanism && recipe->parts[i].k == one->k &&
-           recipe->parts[i].m == one->m && recipe->parts[i].eps_micro == one->eps_micro &&
+    while (i < recipe->n_parts && recipe->parts[i].mechanism == one->mechanism &&
+           recipe->parts[i].k == one->k && recipe->parts[i].m == one->m &&
+           recipe->parts[i].eps_micro == one->eps_micro &&
            memcmp(recipe->parts[i].seed, one->seed, sizeof one->seed) == 0)
         i++;
     return i - first;
@@ -282,7 +309,8 @@ static int is_run(const shoal_recipe *recipe)
     return recipe->mechanism == shoal_thresh_id || recipe->mechanism == shoal_heavythresh_id;
 }
 
-// How often a part counts in the recipe's epsilon: in a run over epochs, whose epsilon is that of all its reports, as core/compound/evolving.h says.
+// How often a part counts in the recipe's epsilon: in a run over epochs, whose epsilon is that of
+// all its reports, as core/compound/evolving.h says.
 static uint32_t times_of(const shoal_recipe *recipe, uint32_t part)
 {
     if (!is_run(recipe)) return 1;
@@ -297,7 +325,8 @@ static double exact_of(const shoal_recipe *recipe)
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
         const shoal_part *part = &recipe->parts[i];
         uint32_t micro = 0;
-        if (shoal_mechanism_by_id(part->mechanism)->epsilon(&micro, part) != SHOAL_OK) return INFINITY;
+        if (shoal_mechanism_by_id(part->mechanism)->epsilon(&micro, part) != SHOAL_OK)
+            return INFINITY;
         sum += (uint64_t)times_of(recipe, i) * micro;
     }
     return (double)sum / 1e6;
@@ -306,10 +335,11 @@ static double exact_of(const shoal_recipe *recipe)
 static const char *why_together(const shoal_recipe *recipe)
 {
     if (is_run(recipe))
-        return "all reports of a run together: so many votes, each counted twice, and so many estimates";
-    return recipe->n_variables > 0
-               ? "all variables together: independent given their values"
-               : "all parts together: independent given their positions, which say nothing of the string";
+        return "all reports of a run together: so many votes, each counted twice, and so many "
+               "estimates";
+    return recipe->n_variables > 0 ? "all variables together: independent given their values"
+                                   : "all parts together: independent given their positions, which "
+                                     "say nothing of the string";
 }
 
 typedef struct together {
@@ -328,13 +358,18 @@ static void print_together(const arguments *a, const shoal_recipe *r, const toge
         return;
     }
     printf("\n%s\n", why_together(r));
-    printf("claimed        %-10.6f  the recipe's epsilon of %s\n", t->claimed, is_run(r) ? "the run" : "one report");
-    printf("exact          %-10.6f  the sum of the parts', from the integer thresholds\n", t->exact);
-    printf("empirical      %-10.6f  the sum of what draws of each prove; the confidence is that of all\n", t->low);
+    printf("claimed        %-10.6f  the recipe's epsilon of %s\n", t->claimed,
+           is_run(r) ? "the run" : "one report");
+    printf("exact          %-10.6f  the sum of the parts', from the integer thresholds\n",
+           t->exact);
+    printf("empirical      %-10.6f  the sum of what draws of each prove; the confidence is that of "
+           "all\n",
+           t->low);
     printf("ok             %s\n", t->is_ok ? "yes" : "no");
 }
 
-static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_recipe *recipe, int *is_ok)
+static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                             int *is_ok)
 {
     const shoal_recipe *r = &recipe->recipe;
     uint32_t n_kinds = 0;
@@ -342,9 +377,10 @@ static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_rec
     arguments each = *a;
     shoal_err err = SHOAL_OK;
     if (a->items != NULL || a->draws != NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "the parts of %s are audited one by one: it takes neither --items nor --draws",
-                        shoal_recipe_mechanism_name(r));
+        return agg_fail(
+            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+            "the parts of %s are audited one by one: it takes neither --items nor --draws",
+            shoal_recipe_mechanism_name(r));
     for (uint32_t i = 0; i < r->n_parts; i += count_alike(r, i)) n_kinds++;
     each.level = 1 - (1 - a->level) / n_kinds; // so that all bounds hold at once
     t.is_ok = t.exact <= t.claimed;
@@ -369,11 +405,12 @@ static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_rec
     return err;
 }
 
-static shoal_err audit_recipe(agg_error *error, const arguments *a, const agg_recipe *recipe, int *is_ok)
+static shoal_err audit_recipe(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                              int *is_ok)
 {
     double low = 0;
-    shoal_err err =
-        recipe->recipe.n_parts > 1 ? audit_parts(error, a, recipe, is_ok) : audit_one(error, a, recipe, &low, is_ok);
+    shoal_err err = recipe->recipe.n_parts > 1 ? audit_parts(error, a, recipe, is_ok)
+                                               : audit_one(error, a, recipe, &low, is_ok);
     if (err == SHOAL_OK && a->is_json) fputs("\n", stdout);
     if (err == SHOAL_OK && fflush(stdout) != 0)
         err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");

@@ -22,29 +22,37 @@
 static const char help_text[] =
     "Usage: shoal collect --recipe R --key FILE --token-file FILE --from T --to T -o ACC\n"
     "       shoal collect --task T --key FILE --token-file FILE --from T --to T [-o FILE]\n\n"
-    "Asks the leader of two servers for a batch: all reports whose time lies in an interval. Of a recipe\n"
-    "the sums are its accumulator, for shoal estimate; of a task file they are exact sums, and are printed.\n"
-    "A report is given out once: the same interval may be asked for again, one that overlaps it is refused\n"
+    "Asks the leader of two servers for a batch: all reports whose time lies in an interval. Of a "
+    "recipe\n"
+    "the sums are its accumulator, for shoal estimate; of a task file they are exact sums, and are "
+    "printed.\n"
+    "A report is given out once: the same interval may be asked for again, one that overlaps it is "
+    "refused\n"
     "(exit 3), as is one of fewer reports than the minimum.\n\n"
     "  --recipe FILE       the collection's recipe (JSON), whose aggregation is dap\n"
     "  --task FILE         or the task file (JSON) of exact sums\n"
     "  --key FILE          the collector's secret key, of shoal dap-key\n"
     "  --token-file FILE   the token that the leader asks for, on the first line\n"
-    "  --from T            the first day, YYYY-MM-DD, or moment, YYYY-MM-DDTHH:MMZ or in seconds since 1970; a\n"
+    "  --from T            the first day, YYYY-MM-DD, or moment, YYYY-MM-DDTHH:MMZ or in seconds "
+    "since 1970; a\n"
     "                      whole unit of the time precision\n"
     "  --to T              the last day, which is included, or moment, which is not\n"
     "  --wait S            seconds to ask again while the batch is not ready; default 0\n"
     "  --leader-url URL    where the leader is, if not where the recipe or the task says\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
+    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
+    "nothing. Default 1\n"
     "  --format FORMAT     of exact sums: table (default), json or csv\n"
-    "  --memory SIZE       take no more than this, as 256M or 2G. Without it, what is taken is said where it is much\n"
-    "  -o, --output FILE   the accumulator, replaced when it exists; the sums: default standard output\n";
+    "  --memory SIZE       take no more than this, as 256M or 2G. Without it, what is taken is "
+    "said where it is much\n"
+    "  -o, --output FILE   the accumulator, replaced when it exists; the sums: default standard "
+    "output\n";
 
 #define DAY_S UINT64_C(86400)
 #define WAIT_MAX 604800u // a week
 
 typedef struct arguments {
-    const char *recipe, *task, *key, *token_file, *from, *to, *wait, *leader_url, *honest, *format, *output, *memory;
+    const char *recipe, *task, *key, *token_file, *from, *to, *wait, *leader_url, *honest, *format,
+        *output, *memory;
     uint64_t from_s, to_s, wait_s; // from .. to, seconds since 1970, the latter not included
     uint64_t memory_limit;         // 0: none
     double honest_share;
@@ -68,13 +76,15 @@ static int read_time_of_day(uint64_t *seconds, const char *text)
 }
 
 // Reads a day, a minute or seconds; of a day its first second, or the one behind its last.
-static shoal_err read_moment(uint64_t *seconds, agg_error *error, const char *name, const char *text, int is_end)
+static shoal_err read_moment(uint64_t *seconds, agg_error *error, const char *name,
+                             const char *text, int is_end)
 {
     const size_t len = strlen(text);
     char day_text[11] = "";
     int32_t day;
     uint64_t time = is_end ? DAY_S : 0;
-    if (len > 0 && strspn(text, "0123456789") == len) return cli_read_whole(seconds, error, name, text, 0, SECONDS_MAX);
+    if (len > 0 && strspn(text, "0123456789") == len)
+        return cli_read_whole(seconds, error, name, text, 0, SECONDS_MAX);
     memcpy(day_text, text, len < 10 ? len : 10);
     if (!agg_day_parse(&day, day_text) || (len != 10 && !read_time_of_day(&time, text + 10)))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -90,20 +100,22 @@ static shoal_err read_interval(arguments *a, agg_error *error)
     if (err == SHOAL_OK) err = read_moment(&a->from_s, error, "from", a->from, 0);
     if (err == SHOAL_OK) err = read_moment(&a->to_s, error, "to", a->to, 1);
     if (err == SHOAL_OK && a->to_s <= a->from_s)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the interval is empty: --to is not behind --from");
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "the interval is empty: --to is not behind --from");
     return err;
 }
 
 static shoal_err read_files(const arguments *a, agg_error *error)
 {
     if ((a->recipe == NULL) == (a->task == NULL))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "one of --recipe and --task is needed");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "one of --recipe and --task is needed");
     shoal_err err = cli_need(error, "key", a->key);
     if (err == SHOAL_OK) err = cli_need(error, "token-file", a->token_file);
     if (err == SHOAL_OK && a->recipe != NULL) err = cli_need(error, "output", a->output);
     if (err == SHOAL_OK && a->recipe != NULL && a->format != NULL)
-        err =
-            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--format is of exact sums: a recipe gives an accumulator");
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "--format is of exact sums: a recipe gives an accumulator");
     return err;
 }
 
@@ -131,11 +143,13 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     if (err != SHOAL_OK || *help) return err;
     err = read_files(a, error);
     if (err == SHOAL_OK) err = read_interval(a, error);
-    if (err == SHOAL_OK && a->wait != NULL) err = cli_read_whole(&a->wait_s, error, "wait", a->wait, 0, WAIT_MAX);
+    if (err == SHOAL_OK && a->wait != NULL)
+        err = cli_read_whole(&a->wait_s, error, "wait", a->wait, 0, WAIT_MAX);
     if (err == SHOAL_OK && a->honest != NULL)
         err = cli_read_decimal(&a->honest_share, error, "honest", a->honest, AGG_HONEST_MIN, 1);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
-    if (err == SHOAL_OK) err = cli_read_name(&format, error, formats, a->format, "--format is table, json or csv");
+    if (err == SHOAL_OK)
+        err = cli_read_name(&format, error, formats, a->format, "--format is table, json or csv");
     a->sums_format = formats_of[format];
     if (err == SHOAL_OK && a->leader_url != NULL &&
         shoal_url_set(&a->leader, a->leader_url, strlen(a->leader_url), &why) != SHOAL_OK)
@@ -175,7 +189,8 @@ static void print_json(FILE *stream, const batch *b)
     fputs("{\"schema\":1,\"task\":", stream);
     agg_print_json_text(stream, b->task->info, strlen(b->task->info));
     fprintf(stream,
-            ",\"task_id\":\"%s\",\"label\":\"%s\",\"vdaf\":\"%s\",\"n\":%llu,\"from\":\"%s\",\"to\":\"%s\",\"sums\":[",
+            ",\"task_id\":\"%s\",\"label\":\"%s\",\"vdaf\":\"%s\",\"n\":%llu,\"from\":\"%s\","
+            "\"to\":\"%s\",\"sums\":[",
             b->task->id_text, AGG_DAP_EXACT_LABEL, agg_dap_vdaf_name(&b->task->task),
             (unsigned long long)b->collected.n_reports, b->from, b->to);
     for (size_t i = 0; i < b->collected.n_sums; i++)
@@ -187,9 +202,10 @@ static void print_table(FILE *stream, const batch *b)
 {
     fputs("task    ", stream);
     agg_print_terminal_text(stream, b->task->info, strlen(b->task->info));
-    fprintf(stream, " (%s)\nreports %llu, from %s to %s\n        %s\n\nindex                  sum\n",
-            agg_dap_vdaf_name(&b->task->task), (unsigned long long)b->collected.n_reports, b->from, b->to,
-            AGG_DAP_EXACT_LABEL);
+    fprintf(stream,
+            " (%s)\nreports %llu, from %s to %s\n        %s\n\nindex                  sum\n",
+            agg_dap_vdaf_name(&b->task->task), (unsigned long long)b->collected.n_reports, b->from,
+            b->to, AGG_DAP_EXACT_LABEL);
     for (size_t i = 0; i < b->collected.n_sums; i++)
         fprintf(stream, "%5zu %20llu\n", i, (unsigned long long)b->collected.sums[i]);
 }
@@ -213,8 +229,8 @@ static shoal_err print_sums(FILE *stream, agg_error *error, const void *result, 
 static void say_batch(const batch *b)
 {
     char command[] = "collect", text[128];
-    snprintf(text, sizeof text, "%llu reports, from %s to %s", (unsigned long long)b->collected.n_reports, b->from,
-             b->to);
+    snprintf(text, sizeof text, "%llu reports, from %s to %s",
+             (unsigned long long)b->collected.n_reports, b->from, b->to);
     cli_talk(command, text);
 }
 
@@ -239,7 +255,8 @@ static shoal_err write_accumulator(agg_error *error, const arguments *a, const b
     if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
     err = agg_guarantee_run(&guarantee, error, recipe, b->collected.n_reports, a->honest_share);
     if (err == SHOAL_OK)
-        err = agg_accumulator_of_sums(&acc, error, recipe, &split, b->collected.sums, b->collected.n_reports);
+        err = agg_accumulator_of_sums(&acc, error, recipe, &split, b->collected.sums,
+                                      b->collected.n_reports);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_save(&acc, error, a->output);
     agg_accumulator_release(&acc);
@@ -260,7 +277,8 @@ static shoal_err write_sums(agg_error *error, const arguments *a, const batch *b
 }
 
 // Writes the query in the task's units, or refuses an interval that is not one of whole units.
-static shoal_err find_query(shoal_dap_interval *query, agg_error *error, const arguments *a, const shoal_dap_task *task)
+static shoal_err find_query(shoal_dap_interval *query, agg_error *error, const arguments *a,
+                            const shoal_dap_task *task)
 {
     const uint64_t unit = task->time_precision_s;
     if (a->from_s % unit != 0 || a->to_s % unit != 0)
@@ -282,8 +300,8 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_da
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static shoal_err collect_task(agg_error *error, const arguments *a, const agg_dap_task *task, const agg_hpke_key *key,
-                              const char *token)
+static shoal_err collect_task(agg_error *error, const arguments *a, const agg_dap_task *task,
+                              const agg_hpke_key *key, const char *token)
 {
     char command[] = "collect";
     batch b = {.task = task};
@@ -307,7 +325,8 @@ static shoal_err load_key(agg_hpke_key *key, agg_error *error, const char *path)
 {
     shoal_err err = agg_hpke_key_load(key, error, path);
     if (err != SHOAL_OK || key->has_secret) return err;
-    return agg_fail(error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE, "%s: only the public half of a key", path);
+    return agg_fail(error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
+                    "%s: only the public half of a key", path);
 }
 
 static shoal_err collect(agg_error *error, const arguments *a)

@@ -16,21 +16,27 @@
 
 static const char help_text[] =
     "Usage: shoal compare --recipe R [--recipe-b R2] --dictionary FILE A B\n\n"
-    "Prints how each value's share differs between two accumulators, B less A, with standard errors\n"
-    "and intervals, the surest change first. The two must not share a report. Refuses (exit 3) when\n"
+    "Prints how each value's share differs between two accumulators, B less A, with standard "
+    "errors\n"
+    "and intervals, the surest change first. The two must not share a report. Refuses (exit 3) "
+    "when\n"
     "either holds fewer reports than its recipe's minimum cohort.\n\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
     "  --recipe-b FILE     the recipe of B, where it is another\n"
-    "  --dictionary FILE   the values to compare, one a line; default: the recipe's own list, if it has one\n"
+    "  --dictionary FILE   the values to compare, one a line; default: the recipe's own list, if "
+    "it has one\n"
     "  --of WHAT           share (default; of all reports) or count\n"
     "  --top N             print the N surest changes only\n"
     "  --confidence C      of the intervals, default 0.95\n"
-    "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh or none\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
+    "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh "
+    "or none\n"
+    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
+    "nothing. Default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken is said where it\n"
+    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
+    "is said where it\n"
     "                      is much\n";
 
 typedef struct arguments {
@@ -67,9 +73,11 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     free(files);
     if (err != SHOAL_OK || *help) return err;
     err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK && n_files != 2) err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes two accumulators");
+    if (err == SHOAL_OK && n_files != 2)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes two accumulators");
     if (err == SHOAL_OK && strcmp(a->accumulators[0], a->accumulators[1]) == 0)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice", a->accumulators[0]);
+        err =
+            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice", a->accumulators[0]);
     if (err == SHOAL_OK) err = cli_read_name(&what, error, whats, a->of, "--of is share or count");
     a->what = (agg_compare_of)what;
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
@@ -97,7 +105,8 @@ static int is_same_text(agg_text x, agg_text y)
     return x.len == y.len && memcmp(x.bytes, y.bytes, x.len) == 0;
 }
 
-static shoal_err check_same_lists(agg_error *error, const agg_dictionary *a, const agg_dictionary *b)
+static shoal_err check_same_lists(agg_error *error, const agg_dictionary *a,
+                                  const agg_dictionary *b)
 {
     int is_same = a->n == b->n;
     for (size_t i = 0; is_same && i < a->n; i++) is_same = is_same_text(a->values[i], b->values[i]);
@@ -116,12 +125,15 @@ static shoal_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const
 {
     char command[] = "compare";
     if (path != NULL) {
-        shoal_err err = agg_dictionary_load(&a->dictionary, error, &a->recipe, path, cli_talk, command);
-        return err == SHOAL_OK ? agg_dictionary_load(&b->dictionary, error, &b->recipe, path, NULL, NULL) : err;
+        shoal_err err =
+            agg_dictionary_load(&a->dictionary, error, &a->recipe, path, cli_talk, command);
+        return err == SHOAL_OK
+                   ? agg_dictionary_load(&b->dictionary, error, &b->recipe, path, NULL, NULL)
+                   : err;
     }
     if (is_mean(&a->recipe) != is_mean(&b->recipe))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipes %s and %s do not estimate the same",
-                        a->recipe.id, b->recipe.id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipes %s and %s do not estimate the same", a->recipe.id, b->recipe.id);
     shoal_err err = agg_dictionary_of_recipe(&a->dictionary, error, &a->recipe);
     if (err == SHOAL_OK) err = agg_dictionary_of_recipe(&b->dictionary, error, &b->recipe);
     return err == SHOAL_OK ? check_same_lists(error, &a->dictionary, &b->dictionary) : err;
@@ -132,20 +144,24 @@ static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_f
     return agg_compare_print(stream, error, result, format);
 }
 
-static shoal_err find_guarantees(agg_guarantee guarantees[2], agg_error *error, const loaded *of_a, const loaded *of_b,
-                                 double honest)
+static shoal_err find_guarantees(agg_guarantee guarantees[2], agg_error *error, const loaded *of_a,
+                                 const loaded *of_b, double honest)
 {
-    shoal_err err = agg_guarantee_run(&guarantees[0], error, &of_a->recipe.recipe, of_a->acc.n, honest);
-    return err == SHOAL_OK ? agg_guarantee_run(&guarantees[1], error, &of_b->recipe.recipe, of_b->acc.n, honest) : err;
+    shoal_err err =
+        agg_guarantee_run(&guarantees[0], error, &of_a->recipe.recipe, of_a->acc.n, honest);
+    return err == SHOAL_OK
+               ? agg_guarantee_run(&guarantees[1], error, &of_b->recipe.recipe, of_b->acc.n, honest)
+               : err;
 }
 
-static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_a, const loaded *of_b)
+static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_a,
+                         const loaded *of_b)
 {
     char command[] = "compare", text[160];
     const agg_compare_side side_a = {&of_a->recipe, &of_a->acc, &of_a->dictionary};
     const agg_compare_side side_b = {&of_b->recipe, &of_b->acc, &of_b->dictionary};
-    const agg_compare_options options = {a->what, a->result.confidence, a->result.multiple, a->result.top,
-                                         a->result.n_threads};
+    const agg_compare_options options = {a->what, a->result.confidence, a->result.multiple,
+                                         a->result.top, a->result.n_threads};
     agg_compare result;
     agg_guarantee guarantees[2];
     shoal_err err = agg_compare_run(&result, error, &side_a, &side_b, &options);
@@ -158,8 +174,10 @@ static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_
         cli_say_guarantee(command, &guarantees[0], &guarantees[1], a->result.format);
     }
     if (result.n_withheld > 0) {
-        snprintf(text, sizeof text, "%zu of %zu values are below the release threshold on both sides and were withheld",
-                 result.n_withheld, result.n_dictionary);
+        snprintf(
+            text, sizeof text,
+            "%zu of %zu values are below the release threshold on both sides and were withheld",
+            result.n_withheld, result.n_dictionary);
         cli_talk(command, text);
     }
     agg_compare_release(&result);
@@ -167,13 +185,15 @@ static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_
 }
 
 // Before the accumulators are read, since they take most of it.
-static shoal_err state_memory(agg_error *error, const arguments *a, const loaded *of_a, const loaded *of_b)
+static shoal_err state_memory(agg_error *error, const arguments *a, const loaded *of_a,
+                              const loaded *of_b)
 {
     char command[] = "compare";
-    uint64_t bytes = cli_accumulator_memory(a->accumulators[0], &of_a->recipe.recipe) +
-                     cli_accumulator_memory(a->accumulators[1], &of_b->recipe.recipe) +
-                     cli_dictionary_memory(&of_a->dictionary) + cli_dictionary_memory(&of_b->dictionary) +
-                     agg_compare_memory(&of_a->recipe, &of_b->recipe, of_a->dictionary.n, a->result.n_threads);
+    uint64_t bytes =
+        cli_accumulator_memory(a->accumulators[0], &of_a->recipe.recipe) +
+        cli_accumulator_memory(a->accumulators[1], &of_b->recipe.recipe) +
+        cli_dictionary_memory(&of_a->dictionary) + cli_dictionary_memory(&of_b->dictionary) +
+        agg_compare_memory(&of_a->recipe, &of_b->recipe, of_a->dictionary.n, a->result.n_threads);
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
@@ -181,7 +201,9 @@ static shoal_err run(agg_error *error, const arguments *a)
 {
     loaded of_a = {0}, of_b = {0};
     shoal_err err = agg_recipe_from_file(&of_a.recipe, error, a->recipe);
-    if (err == SHOAL_OK) err = agg_recipe_from_file(&of_b.recipe, error, a->recipe_b != NULL ? a->recipe_b : a->recipe);
+    if (err == SHOAL_OK)
+        err = agg_recipe_from_file(&of_b.recipe, error,
+                                   a->recipe_b != NULL ? a->recipe_b : a->recipe);
     if (err == SHOAL_OK) err = load_dictionaries(&of_a, &of_b, error, a->dictionary);
     if (err == SHOAL_OK) err = state_memory(error, a, &of_a, &of_b);
     if (err == SHOAL_OK) err = load_accumulator(&of_a, error, a->accumulators[0]);

@@ -12,9 +12,11 @@
 
 static const char help_text[] =
     "Usage: shoal dap-key [--id N] -o FILE --public FILE\n\n"
-    "Makes an HPKE key pair (X25519, HKDF-SHA256, AES-128-GCM) for a leader, a helper or a collector.\n"
+    "Makes an HPKE key pair (X25519, HKDF-SHA256, AES-128-GCM) for a leader, a helper or a "
+    "collector.\n"
     "No file is replaced: whoever loses a secret key loses what was sealed to it.\n\n"
-    "  --id N             what ciphertexts call the key, 0 to 255; default 1. Distinct among one server's keys\n"
+    "  --id N             what ciphertexts call the key, 0 to 255; default 1. Distinct among one "
+    "server's keys\n"
     "  -o, --output FILE  the secret key, readable by its owner only; it stays on one machine\n"
     "  --public FILE      the public key, for the other parties\n";
 
@@ -22,10 +24,12 @@ static shoal_err refuse_existing(agg_error *error, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return SHOAL_OK;
-    return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s exists; a key is not replaced", path);
+    return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s exists; a key is not replaced",
+                    path);
 }
 
-static shoal_err make_key(agg_error *error, const char *id_text, const char *secret, const char *public_half)
+static shoal_err make_key(agg_error *error, const char *id_text, const char *secret,
+                          const char *public_half)
 {
     uint64_t id = 1;
     agg_hpke_key key;
@@ -41,15 +45,18 @@ static shoal_err make_key(agg_error *error, const char *id_text, const char *sec
     if (err == SHOAL_OK) err = agg_hpke_key_save(&key, error, public_half, AGG_HPKE_PUBLIC);
     agg_hex(hex, key.public_key, sizeof key.public_key);
     agg_hpke_key_wipe(&key);
-    if (err == SHOAL_OK) printf("id                  %u\npublic key          %s\n", (unsigned)id, hex);
+    if (err == SHOAL_OK)
+        printf("id                  %u\npublic key          %s\n", (unsigned)id, hex);
     return err;
 }
 
 int cmd_dap_key(int argc, char **argv)
 {
     const char *id = NULL, *secret = NULL, *public_half = NULL;
-    const cli_option options[] = {
-        {"id", 0, &id, NULL}, {"output", 'o', &secret, NULL}, {"public", 0, &public_half, NULL}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {{"id", 0, &id, NULL},
+                                  {"output", 'o', &secret, NULL},
+                                  {"public", 0, &public_half, NULL},
+                                  {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
     shoal_err err = cli_options_read_only(options, &error, argc, argv, &help);

@@ -17,27 +17,29 @@
 #include "simulation.h"
 #include "talk.h"
 
-static const char help_text[] = "Usage: shoal demo [--counts FILE] [--devices N] [--seed S]\n\n"
-                                "Simulates devices, folds their private records and estimates the counts, and prints\n"
-                                "estimates, intervals and the truth side by side. Nothing is written.\n\n"
-                                "  --counts FILE   value<TAB>count lines; default: a shoal of 1,000 made-up kinds\n"
-                                "  --devices N     default 200000\n"
-                                "  --seed TEXT     default demo\n"
-                                "  --top N         default 20\n"
-                                "  --threads T     default: all cores\n"
-                                "  --memory SIZE   refuse to take more than this, as 256M or 2G; without it, what is\n"
-                                "                  taken is said where it is much\n";
+static const char help_text[] =
+    "Usage: shoal demo [--counts FILE] [--devices N] [--seed S]\n\n"
+    "Simulates devices, folds their private records and estimates the counts, and prints\n"
+    "estimates, intervals and the truth side by side. Nothing is written.\n\n"
+    "  --counts FILE   value<TAB>count lines; default: a shoal of 1,000 made-up kinds\n"
+    "  --devices N     default 200000\n"
+    "  --seed TEXT     default demo\n"
+    "  --top N         default 20\n"
+    "  --threads T     default: all cores\n"
+    "  --memory SIZE   refuse to take more than this, as 256M or 2G; without it, what is\n"
+    "                  taken is said where it is much\n";
 
 static const char recipe_text[] =
-    "{\"recipe\":\"demo\",\"analysis\":\"demo\",\"stream\":\"demo\",\"value\":\"item\",\"mechanism\":\"cms\","
+    "{\"recipe\":\"demo\",\"analysis\":\"demo\",\"stream\":\"demo\",\"value\":\"item\","
+    "\"mechanism\":\"cms\","
     "\"parameters\":{\"epsilon\":4,\"k\":2048,\"m\":1024},\"hash\":\"poly1\","
     "\"seed\":\"73686f616c2064656d6f2073686f616c2064656d6f2073686f616c2064656d6f\","
     "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}";
 
-static const char *const fishes[] = {"herring", "mackerel", "sardine", "anchovy", "sprat",   "cod",
-                                     "haddock", "tuna",     "whiting", "bream",   "perch",   "roach",
-                                     "minnow",  "salmon",   "trout",   "char",    "mullet",  "bass",
-                                     "capelin", "smelt",    "shad",    "saithe",  "pollack", "menhaden"};
+static const char *const fishes[] = {
+    "herring", "mackerel", "sardine", "anchovy", "sprat",  "cod",    "haddock", "tuna",
+    "whiting", "bream",    "perch",   "roach",   "minnow", "salmon", "trout",   "char",
+    "mullet",  "bass",     "capelin", "smelt",   "shad",   "saithe", "pollack", "menhaden"};
 #define N_FISHES (sizeof fishes / sizeof fishes[0])
 #define N_KINDS 1000u
 
@@ -56,14 +58,17 @@ static shoal_err made_up_counts(agg_dictionary *counts, agg_error *error, const 
     for (unsigned r = 0; r < N_KINDS; r++) {
         char name[16];
         snprintf(name, sizeof name, "fish-%03u", r + 1);
-        len += (size_t)snprintf(text + len, 32, "%s\t%u\n", r < N_FISHES ? fishes[r] : name, 1000000 / (r + 2));
+        len += (size_t)snprintf(text + len, 32, "%s\t%u\n", r < N_FISHES ? fishes[r] : name,
+                                1000000 / (r + 2));
     }
-    shoal_err err = agg_dictionary_parse(counts, error, recipe, "the made-up counts", text, len, 1, NULL, NULL);
+    shoal_err err =
+        agg_dictionary_parse(counts, error, recipe, "the made-up counts", text, len, 1, NULL, NULL);
     free(text);
     return err;
 }
 
-static shoal_err fold_batch(void *context, agg_error *error, const uint8_t *batch, size_t len, uint32_t count)
+static shoal_err fold_batch(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                            uint32_t count)
 {
     (void)len;
     return agg_folder_add(context, error, batch + SHOAL_BATCH_HEADER, count);
@@ -76,8 +81,9 @@ static size_t buffer_bytes(const arguments *a, const agg_accumulator *acc)
     return most < (1u << 30) ? (size_t)most : 0;
 }
 
-static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *error, const arguments *a,
-                          const agg_recipe *recipe, const agg_dictionary *counts)
+static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *error,
+                          const arguments *a, const agg_recipe *recipe,
+                          const agg_dictionary *counts)
 {
     agg_folder folder = {.n_threads = 1};
     cli_progress progress;
@@ -112,10 +118,12 @@ static uint64_t truth_of(agg_text value, const agg_dictionary *counts, const uin
     return drawn[low];
 }
 
-static void print_comparison(const agg_estimate *e, const agg_dictionary *counts, const uint64_t *drawn, size_t top)
+static void print_comparison(const agg_estimate *e, const agg_dictionary *counts,
+                             const uint64_t *drawn, size_t top)
 {
     size_t n_covered = 0;
-    printf("%llu devices, epsilon %g each. Alone, a record says next to nothing; together they say:\n\n",
+    printf("%llu devices, epsilon %g each. Alone, a record says next to nothing; together they "
+           "say:\n\n",
            (unsigned long long)e->n, e->epsilon);
     printf("%-24s %10s %10s %8s  %s\n", "value", "true", "estimate", "stderr", "95 % interval");
     for (size_t i = 0; i < e->n_rows; i++) {
@@ -125,15 +133,16 @@ static void print_comparison(const agg_estimate *e, const agg_dictionary *counts
         n_covered += is_covered ? 1 : 0;
         if (i >= top) continue;
         agg_print_terminal_text(stdout, row->value.bytes, row->value.len);
-        printf("%*s %10llu %10.0f %8.0f  %.0f to %.0f%s\n", row->value.len < 24 ? (int)(24 - row->value.len) : 0, "",
-               (unsigned long long)truth, row->count, row->stderr_, row->low, row->high,
-               is_covered ? "" : "  (missed)");
+        printf("%*s %10llu %10.0f %8.0f  %.0f to %.0f%s\n",
+               row->value.len < 24 ? (int)(24 - row->value.len) : 0, "", (unsigned long long)truth,
+               row->count, row->stderr_, row->low, row->high, is_covered ? "" : "  (missed)");
     }
     printf("\n%zu of %zu intervals cover the truth (%.1f %%)\n", n_covered, e->n_rows,
            100.0 * (double)n_covered / (double)e->n_rows);
 }
 
-// The counts lie in memory already, and took more while they were read; devices come before estimates.
+// The counts lie in memory already, and took more while they were read; devices come before
+// estimates.
 static shoal_err state_memory(agg_error *error, const arguments *a, const agg_accumulator *acc,
                               const agg_recipe *recipe, const agg_dictionary *counts)
 {
@@ -150,7 +159,8 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_ac
     return cli_state_memory(error, command, bytes.held + after, a->memory_limit);
 }
 
-static shoal_err run_with(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_dictionary *counts)
+static shoal_err run_with(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                          const agg_dictionary *counts)
 {
     agg_accumulator acc;
     agg_estimate estimate;
@@ -159,7 +169,8 @@ static shoal_err run_with(agg_error *error, const arguments *a, const agg_recipe
     if (err != SHOAL_OK) return err;
     err = state_memory(error, a, &acc, recipe, counts);
     uint64_t *drawn = err == SHOAL_OK ? agg_alloc(error, counts->n, sizeof *drawn) : NULL;
-    if (err == SHOAL_OK) err = drawn == NULL ? AGG_ERR_MEMORY : simulate(&acc, drawn, error, a, recipe, counts);
+    if (err == SHOAL_OK)
+        err = drawn == NULL ? AGG_ERR_MEMORY : simulate(&acc, drawn, error, a, recipe, counts);
     if (err == SHOAL_OK) err = agg_estimate_run(&estimate, error, recipe, &acc, counts, &options);
     if (err == SHOAL_OK) {
         print_comparison(&estimate, counts, drawn, (size_t)a->n_top);
@@ -175,7 +186,8 @@ static shoal_err run(agg_error *error, const arguments *a)
     char command[] = "demo";
     agg_recipe recipe;
     agg_dictionary counts;
-    shoal_err err = agg_recipe_from_bytes(&recipe, error, "the demo's recipe", recipe_text, sizeof recipe_text - 1);
+    shoal_err err = agg_recipe_from_bytes(&recipe, error, "the demo's recipe", recipe_text,
+                                          sizeof recipe_text - 1);
     if (err != SHOAL_OK) return err;
     err = a->counts != NULL ? agg_counts_load(&counts, error, &recipe, a->counts, cli_talk, command)
                             : made_up_counts(&counts, error, &recipe);
@@ -198,8 +210,10 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {NULL, 0, NULL, NULL}};
     shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
-    if (a->devices != NULL) err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1000, 1000000000);
-    if (err == SHOAL_OK && a->top != NULL) err = cli_read_whole(&a->n_top, error, "top", a->top, 1, UINT32_MAX);
+    if (a->devices != NULL)
+        err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1000, 1000000000);
+    if (err == SHOAL_OK && a->top != NULL)
+        err = cli_read_whole(&a->n_top, error, "top", a->top, 1, UINT32_MAX);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_read_threads(&a->n_threads, error, a->threads) : err;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal discover: strings that nobody listed, from the accumulators of a collection or of its rounds.
+// shoal discover: strings that nobody listed, from the accumulators of a collection or of its
+// rounds.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,21 +22,27 @@
 
 static const char help_text[] =
     "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n\n"
-    "Finds strings that no list held, with counts, standard errors and intervals, largest first. The\n"
-    "recipe's mechanism says how: sfp, rappor-ngram, or trie, whose rounds are given in their order, each\n"
-    "recipe with its accumulator. Refuses (exit 3) when an accumulator holds fewer reports than its\n"
+    "Finds strings that no list held, with counts, standard errors and intervals, largest first. "
+    "The\n"
+    "recipe's mechanism says how: sfp, rappor-ngram, or trie, whose rounds are given in their "
+    "order, each\n"
+    "recipe with its accumulator. Refuses (exit 3) when an accumulator holds fewer reports than "
+    "its\n"
     "recipe's minimum cohort.\n\n"
     "  --recipe FILE       a collection's recipe (JSON); of several rounds, once for each\n"
     "  --known FILE        strings to leave out, one a line; what follows a tab is not looked at\n"
-    "  --fdr SHARE         the expected share of strings that nobody sent, among those found; default 0.05\n"
+    "  --fdr SHARE         the expected share of strings that nobody sent, among those found; "
+    "default 0.05\n"
     "  --threshold T       only strings with T reports or more; default none\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --top N             print the N largest only\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
+    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
+    "nothing. Default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken is said where it\n"
+    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
+    "is said where it\n"
     "                      is much\n";
 
 typedef struct arguments {
@@ -58,9 +65,10 @@ static shoal_err check_rounds(const arguments *a, agg_error *error, int n_files)
     if (a->n_rounds == 0) return usage(error, "--recipe is needed");
     if (a->n_rounds > ROUNDS_MAX) return usage(error, "more than 1000 rounds");
     if ((size_t)n_files == a->n_rounds) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "%zu recipe%s and %d accumulator%s: each recipe takes one; shoal merge adds several", a->n_rounds,
-                    a->n_rounds == 1 ? "" : "s", n_files, n_files == 1 ? "" : "s");
+    return agg_fail(
+        error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+        "%zu recipe%s and %d accumulator%s: each recipe takes one; shoal merge adds several",
+        a->n_rounds, a->n_rounds == 1 ? "" : "s", n_files, n_files == 1 ? "" : "s");
 }
 
 static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
@@ -94,8 +102,11 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     int n_rest = 0;
     a->recipes = agg_alloc(error, (size_t)argc, sizeof *a->recipes);
     a->accumulators = agg_alloc(error, (size_t)argc, sizeof *a->accumulators);
-    shoal_err err = rest == NULL || a->recipes == NULL || a->accumulators == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK) err = cli_take_repeated(a->recipes, &a->n_rounds, rest, &n_rest, error, "recipe", argc, argv);
+    shoal_err err =
+        rest == NULL || a->recipes == NULL || a->accumulators == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK)
+        err =
+            cli_take_repeated(a->recipes, &a->n_rounds, rest, &n_rest, error, "recipe", argc, argv);
     if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
     free(rest);
     return err;
@@ -124,7 +135,8 @@ static shoal_err take_lines(known_texts *out, agg_error *error, const agg_bytes 
         size_t len = tab != NULL ? (size_t)(tab - at) : line;
         if (tab == NULL && len > 0 && at[len - 1] == '\r') len--;
         if (len > 0) {
-            shoal_err err = agg_grow((void **)&out->texts, &out->cap, out->n + 1, sizeof *out->texts, error);
+            shoal_err err =
+                agg_grow((void **)&out->texts, &out->cap, out->n + 1, sizeof *out->texts, error);
             if (err != SHOAL_OK) return err;
             out->texts[out->n++] = (agg_text){at, len};
         }
@@ -140,7 +152,8 @@ static void drop_repeated(known_texts *out)
     size_t kept = 0;
     if (out->n > 1) qsort(out->texts, out->n, sizeof *out->texts, compare_texts);
     for (size_t i = 0; i < out->n; i++)
-        if (kept == 0 || agg_text_compare(out->texts[i], out->texts[kept - 1]) != 0) out->texts[kept++] = out->texts[i];
+        if (kept == 0 || agg_text_compare(out->texts[i], out->texts[kept - 1]) != 0)
+            out->texts[kept++] = out->texts[i];
     out->n = kept;
 }
 
@@ -152,12 +165,15 @@ static void say_changed(const known_texts *known, const agg_recipe *recipe)
     for (size_t i = 0; i < known->n; i++)
         n += !agg_text_is_kept(&recipe->recipe, known->texts[i].bytes, known->texts[i].len);
     if (n == 0) return;
-    snprintf(text, sizeof text, "--known: the recipe's text rule would change %zu of %zu lines; they leave nothing out",
-             n, known->n);
+    snprintf(
+        text, sizeof text,
+        "--known: the recipe's text rule would change %zu of %zu lines; they leave nothing out", n,
+        known->n);
     cli_talk(command, text);
 }
 
-static shoal_err load_known(agg_list *known, agg_error *error, const char *path, const agg_recipe *recipe)
+static shoal_err load_known(agg_list *known, agg_error *error, const char *path,
+                            const agg_recipe *recipe)
 {
     agg_bytes file = {0};
     known_texts texts = {0};
@@ -177,13 +193,15 @@ static shoal_err load_known(agg_list *known, agg_error *error, const char *path,
 
 // ---- results ----
 
-// A device answers one round only, so what holds for each of its reports is what the weakest round promises.
-static shoal_err find_guarantee(agg_guarantee *out, agg_error *error, const agg_discover_round *rounds, size_t n_rounds,
-                                double honest)
+// A device answers one round only, so what holds for each of its reports is what the weakest round
+// promises.
+static shoal_err find_guarantee(agg_guarantee *out, agg_error *error,
+                                const agg_discover_round *rounds, size_t n_rounds, double honest)
 {
     for (size_t i = 0; i < n_rounds; i++) {
         agg_guarantee own;
-        shoal_err err = agg_guarantee_run(&own, error, &rounds[i].recipe->recipe, rounds[i].acc->n, honest);
+        shoal_err err =
+            agg_guarantee_run(&own, error, &rounds[i].recipe->recipe, rounds[i].acc->n, honest);
         if (err != SHOAL_OK) return err;
         double epsilon = own.bound != NULL ? own.central : own.local;
         if (i == 0 || epsilon > (out->bound != NULL ? out->central : out->local)) *out = own;
@@ -219,7 +237,8 @@ static void say_left_out(char *command, const agg_discovery *d, agg_format forma
         cli_talk(command, text);
     }
     if (d->n_withheld > 0) {
-        snprintf(text, sizeof text, "%zu strings are below the release threshold and were withheld", d->n_withheld);
+        snprintf(text, sizeof text, "%zu strings are below the release threshold and were withheld",
+                 d->n_withheld);
         cli_talk(command, text);
     }
 }
@@ -231,7 +250,8 @@ static shoal_err show(agg_error *error, const arguments *a, const agg_discovery 
     agg_guarantee guarantee;
     const agg_discovery_result result = {discovery, &guarantee, a->n_rounds};
     shoal_err err = find_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
-    if (err == SHOAL_OK) err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
+    if (err == SHOAL_OK)
+        err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
     if (err != SHOAL_OK) return err;
     say_lines(command, discovery, a->result.format);
     say_left_out(command, discovery, a->result.format);
@@ -265,7 +285,8 @@ typedef struct loaded_round {
     agg_accumulator acc;
 } loaded_round;
 
-static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe, const char *path)
+static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe,
+                                  const char *path)
 {
     shoal_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
@@ -288,7 +309,8 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const loaded
     return cli_state_memory(error, command, kept + most, a->memory_limit);
 }
 
-static shoal_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg_error *error, const arguments *a)
+static shoal_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg_error *error,
+                             const arguments *a)
 {
     shoal_err err = SHOAL_OK;
     for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++)

@@ -19,20 +19,27 @@ static const char help_text[] =
     "Prints counts with standard errors and intervals, largest first. Refuses (exit 3) when the\n"
     "accumulator holds fewer reports than the recipe's minimum cohort.\n\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
-    "  --dictionary FILE   the values to count, one a line; default: the recipe's own list, if it has one\n"
+    "  --dictionary FILE   the values to count, one a line; default: the recipe's own list, if it "
+    "has one\n"
     "  --variable NAME     of a recipe with variables: the one to count\n"
-    "  --by FIELD          of a recipe with an encoding: the buckets of one field, over all the others\n"
-    "  --post NAME         post-processing: none (default), clip, norm-sub or base-cut; said with the result\n"
-    "  --total N           counts add up to N, known from elsewhere; alone, or with norm-sub (its default:\n"
+    "  --by FIELD          of a recipe with an encoding: the buckets of one field, over all the "
+    "others\n"
+    "  --post NAME         post-processing: none (default), clip, norm-sub or base-cut; said with "
+    "the result\n"
+    "  --total N           counts add up to N, known from elsewhere; alone, or with norm-sub (its "
+    "default:\n"
     "                      all reports)\n"
     "  --top N             print the N largest only\n"
     "  --confidence C      of the intervals, default 0.95\n"
-    "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh or none\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default 1\n"
+    "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh "
+    "or none\n"
+    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
+    "nothing. Default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken is said where it\n"
+    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
+    "is said where it\n"
     "                      is much\n";
 
 typedef struct arguments {
@@ -43,13 +50,16 @@ typedef struct arguments {
     uint64_t memory_limit; // 0: none
 } arguments;
 
-static shoal_err read_post(agg_post *post, agg_error *error, const char *name, const char *total_text)
+static shoal_err read_post(agg_post *post, agg_error *error, const char *name,
+                           const char *total_text)
 {
     static const char *const names[] = {"none", "clip", "norm-sub", "base-cut", NULL};
-    static const agg_post_rule rules[] = {AGG_POST_NONE, AGG_POST_CLIP, AGG_POST_NORM_SUB, AGG_POST_BASE_CUT};
+    static const agg_post_rule rules[] = {AGG_POST_NONE, AGG_POST_CLIP, AGG_POST_NORM_SUB,
+                                          AGG_POST_BASE_CUT};
     size_t rule = 0;
     uint64_t total = 0;
-    shoal_err err = cli_read_name(&rule, error, names, name, "--post is none, clip, norm-sub or base-cut");
+    shoal_err err =
+        cli_read_name(&rule, error, names, name, "--post is none, clip, norm-sub or base-cut");
     if (err == SHOAL_OK && total_text != NULL)
         err = cli_read_whole(&total, error, "total", total_text, 1, (uint64_t)1 << 53);
     if (err != SHOAL_OK) return err;
@@ -57,7 +67,9 @@ static shoal_err read_post(agg_post *post, agg_error *error, const char *name, c
     if (total == 0 || post->rule == AGG_POST_NORM_SUB) return SHOAL_OK;
     if (post->rule != AGG_POST_NONE)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--total goes alone or with --post norm-sub: after %s the counts would not add up to it", name);
+                        "--total goes alone or with --post norm-sub: after %s the counts would not "
+                        "add up to it",
+                        name);
     post->rule = AGG_POST_TOTAL;
     return SHOAL_OK;
 }
@@ -82,9 +94,11 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     if (err != SHOAL_OK || *help) return err;
     err = cli_need(error, "recipe", a->recipe);
     if (err == SHOAL_OK && n_files != 1)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes one accumulator; shoal merge adds several");
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "takes one accumulator; shoal merge adds several");
     if (err == SHOAL_OK && a->by != NULL && a->dictionary != NULL)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--by and --dictionary exclude each other");
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "--by and --dictionary exclude each other");
     if (err == SHOAL_OK) err = read_post(&a->rule, error, a->post, a->total);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
@@ -109,13 +123,15 @@ static shoal_err show(agg_error *error, const arguments *a, agg_estimate *estima
 {
     char command[] = "estimate", text[160];
     agg_guarantee guarantee;
-    shoal_err err = agg_guarantee_run(&guarantee, error, &estimate->recipe->recipe, estimate->n, a->result.honest);
+    shoal_err err = agg_guarantee_run(&guarantee, error, &estimate->recipe->recipe, estimate->n,
+                                      a->result.honest);
     if (err != SHOAL_OK) return err;
     estimate->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, estimate, a->result.format);
     say_post(&estimate->post, a->result.format, command);
     if (estimate->n_withheld > 0) {
-        snprintf(text, sizeof text, "%zu of %zu values are below the release threshold and were withheld",
+        snprintf(text, sizeof text,
+                 "%zu of %zu values are below the release threshold and were withheld",
                  estimate->n_withheld, estimate->n_dictionary);
         cli_talk(command, text);
     }
@@ -125,15 +141,18 @@ static shoal_err show(agg_error *error, const arguments *a, agg_estimate *estima
 }
 
 // Writes 1 + the field of --by, 0 without it.
-static shoal_err find_field(uint32_t *by, agg_error *error, const agg_recipe *recipe, const char *name)
+static shoal_err find_field(uint32_t *by, agg_error *error, const agg_recipe *recipe,
+                            const char *name)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
     *by = 0;
     if (name == NULL) return SHOAL_OK;
     for (uint32_t i = 0; i < encoding->n_fields; i++)
-        if (shoal_text_equal(name, encoding->fields[i].field.bytes, encoding->fields[i].field.len)) *by = i + 1;
+        if (shoal_text_equal(name, encoding->fields[i].field.bytes, encoding->fields[i].field.len))
+            *by = i + 1;
     if (*by > 0) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--by: recipe %s encodes no such field", recipe->id);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--by: recipe %s encodes no such field",
+                    recipe->id);
 }
 
 static shoal_err make_dictionary(agg_dictionary *dictionary, agg_error *error, const arguments *a,
@@ -157,11 +176,13 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const questi
 {
     char command[] = "estimate";
     uint64_t bytes = cli_accumulator_memory(a->accumulator, &q->recipe->recipe) +
-                     cli_dictionary_memory(&q->dictionary) + agg_estimate_memory(q->view, q->dictionary.n, &q->options);
+                     cli_dictionary_memory(&q->dictionary) +
+                     agg_estimate_memory(q->view, q->dictionary.n, &q->options);
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static shoal_err answer(agg_error *error, const arguments *a, const question *q, const agg_accumulator *acc)
+static shoal_err answer(agg_error *error, const arguments *a, const question *q,
+                        const agg_accumulator *acc)
 {
     agg_estimate estimate;
     shoal_err err = agg_accumulator_check_recipe(acc, error, &q->recipe->recipe);
@@ -176,7 +197,8 @@ static shoal_err answer(agg_error *error, const arguments *a, const question *q,
     return err;
 }
 
-static shoal_err estimate_view(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_recipe *view)
+static shoal_err estimate_view(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                               const agg_recipe *view)
 {
     agg_accumulator acc;
     question q = {.recipe = recipe,
@@ -202,11 +224,13 @@ static shoal_err estimate_variable(agg_error *error, const arguments *a, const a
 {
     if (a->variable == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s has %u variables: --variable NAME says which, shoal joint estimates them together",
+                        "recipe %s has %u variables: --variable NAME says which, shoal joint "
+                        "estimates them together",
                         recipe->id, recipe->recipe.n_variables);
     uint32_t i = agg_recipe_find_variable(recipe, a->variable, strlen(a->variable));
     if (i == recipe->recipe.n_variables)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable: recipe %s has no such variable", recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--variable: recipe %s has no such variable", recipe->id);
     agg_recipe *view = agg_alloc(error, 1, sizeof *view);
     if (view == NULL) return AGG_ERR_MEMORY;
     agg_recipe_of_variable(view, recipe, i);
@@ -219,7 +243,8 @@ static shoal_err estimate(agg_error *error, const arguments *a, const agg_recipe
 {
     if (recipe->recipe.n_variables > 0) return estimate_variable(error, a, recipe);
     if (a->variable == NULL) return estimate_view(error, a, recipe, recipe);
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable: recipe %s has no variables", recipe->id);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable: recipe %s has no variables",
+                    recipe->id);
 }
 
 static shoal_err run(agg_error *error, const arguments *a)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal ingest: batches and NDJSON reports into an accumulator. The accumulator appears only when all input was good.
+// shoal ingest: batches and NDJSON reports into an accumulator. The accumulator appears only when
+// all input was good.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ static const char help_text[] =
     "  --append             add to an existing ACC\n"
     "  --max-rejected SHARE refuse a file with a larger share of bad NDJSON lines (default 0.01)\n"
     "  --threads T          default: all cores\n"
-    "  --memory SIZE        take no more than this, as 256M or 2G; less is slower where a recipe has many rows.\n"
+    "  --memory SIZE        take no more than this, as 256M or 2G; less is slower where a recipe "
+    "has many rows.\n"
     "                       Without it, what is taken is said where it is much\n";
 
 typedef struct arguments {
@@ -61,7 +63,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK && a->n_files == 0)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no file to read; - is standard input");
+        err =
+            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no file to read; - is standard input");
     return err;
 }
 
@@ -76,7 +79,9 @@ typedef struct ingesting {
 static shoal_err note_batch(ingesting *in, agg_error *error, const agg_run *run, int *is_fresh)
 {
     int was_there = 0;
-    shoal_err err = run->batch_id == NULL ? SHOAL_OK : agg_batch_ids_add(&in->ids, error, run->batch_id, &was_there);
+    shoal_err err = run->batch_id == NULL
+                        ? SHOAL_OK
+                        : agg_batch_ids_add(&in->ids, error, run->batch_id, &was_there);
     if (was_there) in->n_repeated++;
     *is_fresh = !was_there;
     return err;
@@ -105,32 +110,37 @@ static shoal_err take_run(void *context, agg_error *error, unsigned part, const 
     agg_lock_take(&in->guard);
     shoal_err err = note_batch(in, error, run, &is_fresh);
     agg_lock_leave(&in->guard);
-    return err == SHOAL_OK && is_fresh ? agg_folder_add_lane(&in->folder, error, part, &records) : err;
+    return err == SHOAL_OK && is_fresh ? agg_folder_add_lane(&in->folder, error, part, &records)
+                                       : err;
 }
 
-static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a, const agg_recipe *recipe,
-                             const char *path)
+static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a,
+                             const agg_recipe *recipe, const char *path)
 {
     char text[512], command[] = "ingest";
     agg_read_count count = {0, 0, 0, 0, 0};
     cli_progress progress;
     cli_progress_start(&progress, command, "bytes", cli_file_bytes(path));
-    agg_reader reader = {recipe, take_records, in, cli_talk, command, cli_progress_show, &progress, a->n_threads};
-    agg_share share = a->n_threads > 1 && agg_folder_lanes(&in->folder) >= a->n_threads ? take_run : NULL;
-    shoal_err err = agg_reader_file_shared(&count, error, &reader, share, agg_folder_span(&in->folder), path);
+    agg_reader reader = {recipe,  take_records,      in,        cli_talk,
+                         command, cli_progress_show, &progress, a->n_threads};
+    agg_share share =
+        a->n_threads > 1 && agg_folder_lanes(&in->folder) >= a->n_threads ? take_run : NULL;
+    shoal_err err =
+        agg_reader_file_shared(&count, error, &reader, share, agg_folder_span(&in->folder), path);
     cli_progress_end(&progress);
     if (err != SHOAL_OK || count.rejected == 0) return err;
     snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected",
              strcmp(path, "-") == 0 ? "standard input" : path, (unsigned long long)count.rejected,
              (unsigned long long)count.lines);
     if ((double)count.rejected > a->max_share * (double)count.lines)
-        return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED, "%s, more than a share of %g; nothing was written",
-                        text, a->max_share);
+        return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED,
+                        "%s, more than a share of %g; nothing was written", text, a->max_share);
     cli_talk(command, text);
     return SHOAL_OK;
 }
 
-// Bytes that all files hold: no record takes fewer there than in memory. UINT64_MAX where one is a pipe.
+// Bytes that all files hold: no record takes fewer there than in memory. UINT64_MAX where one is a
+// pipe.
 static uint64_t input_bytes(const arguments *a)
 {
     uint64_t sum = 0;
@@ -143,18 +153,22 @@ static uint64_t input_bytes(const arguments *a)
 }
 
 // What is taken beside the folder, of an empty accumulator of the recipe.
-static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a, const agg_recipe *recipe)
+static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a,
+                            const agg_recipe *recipe)
 {
-    uint64_t input = input_bytes(a), bytes = cli_reader_memory(a->files, a->n_files, recipe, a->n_threads);
-    for (uint32_t i = 0; i < acc->n_parts; i++) bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
-    if (agg_accumulator_keeps_records(acc)) bytes += input < AGG_RECORD_SET_BYTES ? input : AGG_RECORD_SET_BYTES;
+    uint64_t input = input_bytes(a),
+             bytes = cli_reader_memory(a->files, a->n_files, recipe, a->n_threads);
+    for (uint32_t i = 0; i < acc->n_parts; i++)
+        bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
+    if (agg_accumulator_keeps_records(acc))
+        bytes += input < AGG_RECORD_SET_BYTES ? input : AGG_RECORD_SET_BYTES;
     return bytes;
 }
 
-// Finds how large the folder's buffer may be: no larger than what comes, and less where --memory asks for that; then says
-// what is taken in all.
-static shoal_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulator *acc, const arguments *a,
-                             const agg_recipe *recipe)
+// Finds how large the folder's buffer may be: no larger than what comes, and less where --memory
+// asks for that; then says what is taken in all.
+static shoal_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulator *acc,
+                             const arguments *a, const agg_recipe *recipe)
 {
     char command[] = "ingest";
     uint64_t fixed = fixed_bytes(acc, a, recipe), input = input_bytes(a), bytes = 0;
@@ -169,14 +183,16 @@ static shoal_err plan_memory(size_t *buffer, agg_error *error, const agg_accumul
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const arguments *a, const agg_recipe *recipe,
-                              size_t buffer)
+static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const arguments *a,
+                              const agg_recipe *recipe, size_t buffer)
 {
     char text[128], command[] = "ingest";
     ingesting in = {.folder = {.n_threads = 1}};
-    if (!agg_lock_init(&in.guard)) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
+    if (!agg_lock_init(&in.guard))
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
     shoal_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
-    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) err = ingest_file(&in, error, a, recipe, a->files[i]);
+    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++)
+        err = ingest_file(&in, error, a, recipe, a->files[i]);
     if (err == SHOAL_OK) err = agg_folder_flush(&in.folder, error);
     if (err == SHOAL_OK && in.n_repeated > 0) {
         snprintf(text, sizeof text, "%llu batches came more than once and were counted once",
@@ -189,7 +205,8 @@ static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const argu
     return err;
 }
 
-static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const char *path, const agg_recipe *recipe)
+static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const char *path,
+                                  const agg_recipe *recipe)
 {
     shoal_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
@@ -200,13 +217,15 @@ static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const 
     return err;
 }
 
-// Makes an empty accumulator, or loads the one to append to. Memory is planned before anything is written to it.
-static shoal_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error *error, const arguments *a,
-                                  const agg_recipe *recipe)
+// Makes an empty accumulator, or loads the one to append to. Memory is planned before anything is
+// written to it.
+static shoal_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error *error,
+                                  const arguments *a, const agg_recipe *recipe)
 {
     int exists = strcmp(a->output, "-") != 0 && access(a->output, F_OK) == 0;
     if (exists && !a->append)
-        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s exists; --append adds to it", a->output);
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
+                        "%s exists; --append adds to it", a->output);
     shoal_err err = agg_accumulator_init(acc, error, &recipe->recipe);
     if (err != SHOAL_OK) return err;
     err = plan_memory(buffer, error, acc, a, recipe);

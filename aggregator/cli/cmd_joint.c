@@ -18,30 +18,41 @@
 static const char help_text[] =
     "Usage: shoal joint --recipe R [--categories NAME=FILE]... ACC\n"
     "       shoal joint --recipe R --done [-o OUT] ACC\n\n"
-    "Estimates how the variables of a recipe hang together: the share of each combination of their values,\n"
+    "Estimates how the variables of a recipe hang together: the share of each combination of their "
+    "values,\n"
     "with standard errors and intervals, the rates of one variable given the other, and a test of\n"
-    "independence. Refuses (exit 3) when the accumulator holds fewer reports than the recipe's minimum\n"
+    "independence. Refuses (exit 3) when the accumulator holds fewer reports than the recipe's "
+    "minimum\n"
     "cohort, and when its records are gone.\n\n"
     "  --recipe FILE           the collection's recipe (JSON), which has variables\n"
     "  --variables A,B         these only; default: all of the recipe's\n"
-    "  --categories NAME=FILE  values of a variable, one a line; of more lines than --top those that stand\n"
-    "                          out of the noise, the largest first. Default: the recipe's own list\n"
-    "  --top N                 categories of a variable at most, besides \"Other\"; default 15, fewer for\n"
+    "  --categories NAME=FILE  values of a variable, one a line; of more lines than --top those "
+    "that stand\n"
+    "                          out of the noise, the largest first. Default: the recipe's own "
+    "list\n"
+    "  --top N                 categories of a variable at most, besides \"Other\"; default 15, "
+    "fewer for\n"
     "                          three variables or more, and all of a list of up to 64\n"
-    "  --no-other              without a category for the rest: as if every device had one of the named\n"
-    "  --none                  of lists that are categories as a whole: a category for devices that have none\n"
+    "  --no-other              without a category for the rest: as if every device had one of the "
+    "named\n"
+    "  --none                  of lists that are categories as a whole: a category for devices "
+    "that have none\n"
     "                          of them, which are else counted among them\n"
     "  --given NAME            the variable that rates are given, of two; default: the first\n"
     "  --wald FORM             linear (default), or em: the paper's form, which is conservative\n"
     "  --confidence C          of the intervals, default 0.95\n"
-    "  --honest SHARE          of the reports, for the central guarantee, 0.01 to 1; the others add nothing. Default "
+    "  --honest SHARE          of the reports, for the central guarantee, 0.01 to 1; the others "
+    "add nothing. Default "
     "1\n"
-    "  --format FORMAT         table (default), json, ndjson, csv or svg, the heat map of two variables\n"
+    "  --format FORMAT         table (default), json, ndjson, csv or svg, the heat map of two "
+    "variables\n"
     "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
     "  --threads T             default: all cores\n"
-    "  --memory SIZE           refuse to take more than this, as 256M or 2G; without it, what is taken is said\n"
+    "  --memory SIZE           refuse to take more than this, as 256M or 2G; without it, what is "
+    "taken is said\n"
     "                          where it is much\n"
-    "  --done                  the analysis is done: writes the accumulator without its records, sums only\n";
+    "  --done                  the analysis is done: writes the accumulator without its records, "
+    "sums only\n";
 
 enum { FORMAT_SVG = AGG_CSV + 1 };
 
@@ -63,8 +74,9 @@ static shoal_err usage(agg_error *error, const char *text)
 static shoal_err check_done(const arguments *a, agg_error *error)
 {
     const cli_result_texts *t = &a->texts;
-    if (a->n_categories == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL && t->top == NULL &&
-        t->confidence == NULL && t->honest == NULL && t->format == NULL && !a->no_other && !a->with_none)
+    if (a->n_categories == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL &&
+        t->top == NULL && t->confidence == NULL && t->honest == NULL && t->format == NULL &&
+        !a->no_other && !a->with_none)
         return SHOAL_OK;
     return usage(error, "--done takes --recipe and --output only: it analyses nothing");
 }
@@ -107,7 +119,8 @@ static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv
     free(files);
     if (err != SHOAL_OK || *help) return err;
     err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK && n_files != 1) err = usage(error, "takes one accumulator; shoal merge adds several");
+    if (err == SHOAL_OK && n_files != 1)
+        err = usage(error, "takes one accumulator; shoal merge adds several");
     if (err == SHOAL_OK && a->is_done) err = check_done(a, error);
     return err == SHOAL_OK ? read_results(a, error) : err;
 }
@@ -119,7 +132,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     a->categories = agg_alloc(error, (size_t)argc, sizeof *a->categories);
     shoal_err err = rest == NULL || a->categories == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK)
-        err = cli_take_repeated(a->categories, &a->n_categories, rest, &n_rest, error, "categories", argc, argv);
+        err = cli_take_repeated(a->categories, &a->n_categories, rest, &n_rest, error, "categories",
+                                argc, argv);
     if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
     free(rest);
     return err;
@@ -129,11 +143,12 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
 
 static shoal_err no_variable(agg_error *error, const agg_recipe *recipe, const char *option)
 {
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: recipe %s has no such variable", option, recipe->id);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: recipe %s has no such variable",
+                    option, recipe->id);
 }
 
-static shoal_err add_variable(cli_joint_wish *wishes, uint32_t *n, agg_error *error, const agg_recipe *recipe,
-                              const char *name, size_t len)
+static shoal_err add_variable(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+                              const agg_recipe *recipe, const char *name, size_t len)
 {
     uint32_t i = agg_recipe_find_variable(recipe, name, len);
     if (i == recipe->recipe.n_variables) return no_variable(error, recipe, "--variables");
@@ -143,28 +158,32 @@ static shoal_err add_variable(cli_joint_wish *wishes, uint32_t *n, agg_error *er
     return SHOAL_OK;
 }
 
-static shoal_err read_variables(cli_joint_wish *wishes, uint32_t *n, agg_error *error, const arguments *a,
-                                const agg_recipe *recipe)
+static shoal_err read_variables(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+                                const arguments *a, const agg_recipe *recipe)
 {
     *n = 0;
-    for (uint32_t i = 0; a->variables == NULL && i < recipe->recipe.n_variables; i++) wishes[(*n)++].variable = i;
+    for (uint32_t i = 0; a->variables == NULL && i < recipe->recipe.n_variables; i++)
+        wishes[(*n)++].variable = i;
     for (const char *at = a->variables; at != NULL;) {
         const char *comma = strchr(at, ',');
-        shoal_err err = add_variable(wishes, n, error, recipe, at, comma != NULL ? (size_t)(comma - at) : strlen(at));
+        shoal_err err = add_variable(wishes, n, error, recipe, at,
+                                     comma != NULL ? (size_t)(comma - at) : strlen(at));
         if (err != SHOAL_OK) return err;
         at = comma != NULL ? comma + 1 : NULL;
     }
     return *n < 2 ? usage(error, "--variables names two at least, with a comma between") : SHOAL_OK;
 }
 
-static shoal_err read_categories(cli_joint_wish *wishes, uint32_t n, agg_error *error, const arguments *a,
-                                 const agg_recipe *recipe)
+static shoal_err read_categories(cli_joint_wish *wishes, uint32_t n, agg_error *error,
+                                 const arguments *a, const agg_recipe *recipe)
 {
     for (size_t i = 0; i < a->n_categories; i++) {
         const char *equals = strchr(a->categories[i], '=');
         if (equals == NULL || equals[1] == '\0') return usage(error, "--categories is NAME=FILE");
-        uint32_t variable = agg_recipe_find_variable(recipe, a->categories[i], (size_t)(equals - a->categories[i]));
-        if (variable == recipe->recipe.n_variables) return no_variable(error, recipe, "--categories");
+        uint32_t variable =
+            agg_recipe_find_variable(recipe, a->categories[i], (size_t)(equals - a->categories[i]));
+        if (variable == recipe->recipe.n_variables)
+            return no_variable(error, recipe, "--categories");
         for (uint32_t j = 0; j < n; j++) {
             if (wishes[j].variable != variable) continue;
             if (wishes[j].file != NULL) return usage(error, "--categories names a variable twice");
@@ -181,8 +200,8 @@ static size_t default_top(uint32_t n_variables)
     return fit < CLI_JOINT_TOP ? fit : 0;
 }
 
-static shoal_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *error, const arguments *a,
-                             const agg_recipe *recipe)
+static shoal_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+                             const arguments *a, const agg_recipe *recipe)
 {
     shoal_err err = read_variables(wishes, n, error, a, recipe);
     if (err == SHOAL_OK) err = read_categories(wishes, *n, error, a, recipe);
@@ -196,14 +215,15 @@ static shoal_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *err
     return err;
 }
 
-static shoal_err find_given(uint32_t *given, agg_error *error, const arguments *a, const agg_recipe *recipe,
-                            const cli_joint_wish *wishes, uint32_t n)
+static shoal_err find_given(uint32_t *given, agg_error *error, const arguments *a,
+                            const agg_recipe *recipe, const cli_joint_wish *wishes, uint32_t n)
 {
     *given = 0;
     if (a->given == NULL) return SHOAL_OK;
     if (n != 2) return usage(error, "--given goes with two variables: name them with --variables");
     for (; *given < 2; (*given)++)
-        if (agg_recipe_find_variable(recipe, a->given, strlen(a->given)) == wishes[*given].variable) return SHOAL_OK;
+        if (agg_recipe_find_variable(recipe, a->given, strlen(a->given)) == wishes[*given].variable)
+            return SHOAL_OK;
     return no_variable(error, recipe, "--given");
 }
 
@@ -226,8 +246,9 @@ static void say_empty(const agg_joint_result *r, uint32_t axis, uint32_t categor
     char text[320];
     agg_text name = r->axes[axis].name, label = r->axes[axis].labels[category];
     if (r->marginals[axis][category].p * (double)r->n >= 0.5) return;
-    snprintf(text, sizeof text, "variable %.*s: the category %.*s is empty: there are no rates given it", (int)name.len,
-             name.bytes, (int)(label.len < 64 ? label.len : 64), label.bytes);
+    snprintf(text, sizeof text,
+             "variable %.*s: the category %.*s is empty: there are no rates given it",
+             (int)name.len, name.bytes, (int)(label.len < 64 ? label.len : 64), label.bytes);
     say(text);
 }
 
@@ -237,26 +258,30 @@ static void say_doubts(const agg_joint_result *r, const arguments *a)
     char text[320];
     if (!r->converged) say("the estimate stopped before it converged");
     if (r->rank < r->n_free) {
-        snprintf(
-            text, sizeof text,
-            "the information matrix is singular: rank %zu of %zu. Where the reports do not tell categories apart the "
-            "error is infinite and nothing is known",
-            r->rank, r->n_free);
+        snprintf(text, sizeof text,
+                 "the information matrix is singular: rank %zu of %zu. Where the reports do not "
+                 "tell categories apart the "
+                 "error is infinite and nothing is known",
+                 r->rank, r->n_free);
         say(text);
     }
     for (uint32_t i = 0; i < r->n_axes; i++)
         for (uint32_t j = 0; j < r->axes[i].n; j++) say_empty(r, i, j);
     if (a->no_other)
-        say("--no-other: what devices hold besides the named categories is counted among these, which biases them");
-    if (a->is_em_wald) say("--wald em: conservative near the boundary; it finds associations later than it could");
+        say("--no-other: what devices hold besides the named categories is counted among these, "
+            "which biases them");
+    if (a->is_em_wald)
+        say("--wald em: conservative near the boundary; it finds associations later than it could");
 }
 
-static shoal_err show(agg_error *error, const arguments *a, const agg_recipe *recipe, agg_joint_result *result)
+static shoal_err show(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                      agg_joint_result *result)
 {
     char command[] = "joint";
     agg_guarantee guarantee;
     int format = a->is_svg ? FORMAT_SVG : (int)a->result.format;
-    shoal_err err = agg_guarantee_run(&guarantee, error, &recipe->recipe, result->n, a->result.honest);
+    shoal_err err =
+        agg_guarantee_run(&guarantee, error, &recipe->recipe, result->n, a->result.honest);
     if (err != SHOAL_OK) return err;
     result->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, result, (agg_format)format);
@@ -266,8 +291,9 @@ static shoal_err show(agg_error *error, const arguments *a, const agg_recipe *re
     return err;
 }
 
-static shoal_err analyse(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_accumulator *acc,
-                         const cli_joint_categories *categories, uint32_t n, uint32_t given)
+static shoal_err analyse(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                         const agg_accumulator *acc, const cli_joint_categories *categories,
+                         uint32_t n, uint32_t given)
 {
     agg_joint_choice choices[SHOAL_VARIABLES_MAX];
     const agg_joint_analysis_options options = {.confidence = a->result.confidence,
@@ -286,9 +312,11 @@ static shoal_err analyse(agg_error *error, const arguments *a, const agg_recipe 
     return err;
 }
 
-// Once it is known how many categories there are and how many records differ, and before what hangs on that.
+// Once it is known how many categories there are and how many records differ, and before what hangs
+// on that.
 static shoal_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                              const agg_accumulator *acc, const cli_joint_categories *categories, uint32_t n)
+                              const agg_accumulator *acc, const cli_joint_categories *categories,
+                              uint32_t n)
 {
     char command[] = "joint";
     agg_joint_choice choices[SHOAL_VARIABLES_MAX];
@@ -297,19 +325,25 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_re
         choices[i] = categories[i].choice;
         bytes += cli_dictionary_memory(&categories[i].dictionary);
     }
-    return cli_state_memory(error, command, bytes + agg_joint_memory(recipe, acc, choices, n), a->memory_limit);
+    return cli_state_memory(error, command, bytes + agg_joint_memory(recipe, acc, choices, n),
+                            a->memory_limit);
 }
 
-// The accumulator alone; so nothing is said where that is not too much, unless it is all that is read.
+// The accumulator alone; so nothing is said where that is not too much, unless it is all that is
+// read.
 static shoal_err state_accumulator(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     char command[] = "joint";
-    uint64_t bytes = strcmp(a->accumulator, "-") == 0 ? 0 : cli_accumulator_memory(a->accumulator, &recipe->recipe);
+    uint64_t bytes = strcmp(a->accumulator, "-") == 0
+                         ? 0
+                         : cli_accumulator_memory(a->accumulator, &recipe->recipe);
     int is_too_much = a->memory_limit > 0 && bytes + CLI_PROGRAM_BYTES > a->memory_limit;
-    return a->is_done || is_too_much ? cli_state_memory(error, command, bytes, a->memory_limit) : SHOAL_OK;
+    return a->is_done || is_too_much ? cli_state_memory(error, command, bytes, a->memory_limit)
+                                     : SHOAL_OK;
 }
 
-static shoal_err joint(agg_error *error, const arguments *a, const agg_recipe *recipe, const agg_accumulator *acc)
+static shoal_err joint(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                       const agg_accumulator *acc)
 {
     cli_joint_wish wishes[SHOAL_VARIABLES_MAX] = {{0}};
     cli_joint_categories categories[SHOAL_VARIABLES_MAX];
@@ -327,7 +361,8 @@ static shoal_err joint(agg_error *error, const arguments *a, const agg_recipe *r
     return err;
 }
 
-// Drops the records. Where the file is written in its own place, the old one goes when the new one is complete.
+// Drops the records. Where the file is written in its own place, the old one goes when the new one
+// is complete.
 static shoal_err forget(agg_error *error, const arguments *a, agg_accumulator *acc)
 {
     char text[160];
@@ -336,9 +371,11 @@ static shoal_err forget(agg_error *error, const arguments *a, agg_accumulator *a
         if (a->texts.output == NULL) return SHOAL_OK;
     }
     agg_accumulator_forget(acc);
-    shoal_err err = agg_accumulator_save(acc, error, a->texts.output != NULL ? a->texts.output : a->accumulator);
+    shoal_err err = agg_accumulator_save(
+        acc, error, a->texts.output != NULL ? a->texts.output : a->accumulator);
     if (err != SHOAL_OK) return err;
-    snprintf(text, sizeof text, "the sums of %llu reports stay, their records are gone", (unsigned long long)acc->n);
+    snprintf(text, sizeof text, "the sums of %llu reports stay, their records are gone",
+             (unsigned long long)acc->n);
     say(text);
     return SHOAL_OK;
 }
@@ -354,7 +391,8 @@ static shoal_err run(agg_error *error, const arguments *a)
     if (err == SHOAL_OK) {
         err = agg_accumulator_check_recipe(&acc, error, &recipe.recipe);
         if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
-        if (err == SHOAL_OK) err = a->is_done ? forget(error, a, &acc) : joint(error, a, &recipe, &acc);
+        if (err == SHOAL_OK)
+            err = a->is_done ? forget(error, a, &acc) : joint(error, a, &recipe, &acc);
         agg_accumulator_release(&acc);
     }
     agg_recipe_release(&recipe);

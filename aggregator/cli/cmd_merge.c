@@ -18,7 +18,8 @@ static const char help_text[] =
     "Give each record to one accumulator only: merging cannot see doubles, but for\n"
     "a file that is named twice.\n\n"
     "  -o, --output ACC   the accumulator to write, replaced when it exists\n"
-    "  --memory SIZE      refuse to take more than this, as 256M or 2G; without it, what is taken is said\n"
+    "  --memory SIZE      refuse to take more than this, as 256M or 2G; without it, what is taken "
+    "is said\n"
     "                     where it is much\n";
 
 // A slip that would also lift a small cohort over its minimum.
@@ -27,22 +28,26 @@ static shoal_err check_doubles(agg_error *error, const char *const *files, int n
     for (int i = 1; i < n_files; i++)
         for (int j = 0; j < i; j++)
             if (strcmp(files[i], files[j]) == 0)
-                return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice", files[i]);
+                return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice",
+                                files[i]);
     return SHOAL_OK;
 }
 
-// Records that some of the files keep go where others have none: what is left cannot be decoded together.
+// Records that some of the files keep go where others have none: what is left cannot be decoded
+// together.
 static void say_records(int n_keeping, int n_files)
 {
     char command[] = "merge", text[120];
     if (n_keeping == 0 || n_keeping == n_files) return;
-    snprintf(text, sizeof text, "%d of %d accumulators have no records any more: the sum has none", n_files - n_keeping,
-             n_files);
+    snprintf(text, sizeof text, "%d of %d accumulators have no records any more: the sum has none",
+             n_files - n_keeping, n_files);
     cli_talk(command, text);
 }
 
-// The sum so far and one more lie in memory; sums of one recipe are alike, records that are kept add up. What comes through a pipe is not known.
-static shoal_err plan_memory(agg_error *error, uint64_t limit, const char *const *files, int n_files)
+// The sum so far and one more lie in memory; sums of one recipe are alike, records that are kept
+// add up. What comes through a pipe is not known.
+static shoal_err plan_memory(agg_error *error, uint64_t limit, const char *const *files,
+                             int n_files)
 {
     char command[] = "merge";
     uint64_t most = 0, sum = 0;
@@ -51,16 +56,20 @@ static shoal_err plan_memory(agg_error *error, uint64_t limit, const char *const
         struct stat about;
         agg_error ignored;
         int keeps_records = 0;
-        if (strcmp(files[i], "-") == 0 || stat(files[i], &about) != 0 || !S_ISREG(about.st_mode)) continue;
+        if (strcmp(files[i], "-") == 0 || stat(files[i], &about) != 0 || !S_ISREG(about.st_mode))
+            continue;
         uint64_t size = (uint64_t)about.st_size;
-        if (agg_accumulator_peek(&keeps_records, &ignored, files[i]) == SHOAL_OK) has_records |= keeps_records;
+        if (agg_accumulator_peek(&keeps_records, &ignored, files[i]) == SHOAL_OK)
+            has_records |= keeps_records;
         if (size > most) most = size;
         sum += size;
     }
-    return cli_state_memory(error, command, (n_files > 1 ? most : 0) + (has_records ? sum : most), limit);
+    return cli_state_memory(error, command, (n_files > 1 ? most : 0) + (has_records ? sum : most),
+                            limit);
 }
 
-static shoal_err merge_files(agg_error *error, const char *output, const char *const *files, int n_files)
+static shoal_err merge_files(agg_error *error, const char *output, const char *const *files,
+                             int n_files)
 {
     agg_accumulator sum, next;
     shoal_err err = agg_accumulator_load(&sum, error, files[0]);
@@ -84,12 +93,14 @@ int cmd_merge(int argc, char **argv)
 {
     const char *output = NULL, *memory = NULL;
     uint64_t memory_limit = 0;
-    const cli_option options[] = {{"output", 'o', &output, NULL}, {"memory", 0, &memory, NULL}, {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {
+        {"output", 'o', &output, NULL}, {"memory", 0, &memory, NULL}, {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0, n_files = 0;
     const char **files = agg_alloc(&error, (size_t)argc, sizeof *files);
     shoal_err err = files == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK) err = cli_options_read(options, &error, argc, argv, files, &n_files, &help);
+    if (err == SHOAL_OK)
+        err = cli_options_read(options, &error, argc, argv, files, &n_files, &help);
     if (err == SHOAL_OK && !help) err = cli_need(&error, "output", output);
     if (err == SHOAL_OK && !help) err = cli_read_memory(&memory_limit, &error, memory);
     if (err == SHOAL_OK && !help && n_files == 0)

@@ -36,14 +36,18 @@ static const char help_text[] =
     "       shoal plan --discover --devices N --epsilon E [OPTION]...\n"
     "       shoal plan --track --devices N --epochs T --samples L --epsilon E [OPTION]...\n"
     "       shoal plan --surface --devices N --epsilon E [--mechanism cms|hcms] [OPTION]...\n\n"
-    "Names the mechanism that sees most, with its parameters, and prints what will be seen and what\n"
+    "Names the mechanism that sees most, with its parameters, and prints what will be seen and "
+    "what\n"
     "it costs. Says \"nothing\" when nothing can be told from zero, and what it would take.\n\n"
     "  --devices N         devices that send\n"
-    "  --size D            values are one of a list of D (with --low and --high: buckets of a number)\n"
+    "  --size D            values are one of a list of D (with --low and --high: buckets of a "
+    "number)\n"
     "  --open              values are any string\n"
-    "  --counts FILE       value<TAB>count lines: how often values occur; without --size or --open also\n"
+    "  --counts FILE       value<TAB>count lines: how often values occur; without --size or --open "
+    "also\n"
     "                      the list\n"
-    "  --zipf S            frequencies in proportion to rank^-S, where there are no counts; default 1.2\n"
+    "  --zipf S            frequencies in proportion to rank^-S, where there are no counts; "
+    "default 1.2\n"
     "  --mean              the mean of a number from --low to --high\n"
     "  --low X, --high X   the range of a number\n"
     "  --epsilon E         of one report\n"
@@ -53,20 +57,29 @@ static const char help_text[] =
     "  --report-bytes B    limit: a report as JSON\n"
     "  --memory BYTES      limit: the sketch of the aggregator\n"
     "  --detect SHARE      a share that must be told from zero, such as 0.001\n"
-    "  --asked N           values asked about at once, default: the list, the counts file or 10000\n"
+    "  --asked N           values asked about at once, default: the list, the counts file or "
+    "10000\n"
     "  --confidence C      of detection and of intervals, default 0.95\n"
     "  --multiple RULE     behind detection: bonferroni (default), bh or none\n"
     "  --mechanism NAME    this mechanism only\n"
     "  --all               every mechanism's best, not the answer alone\n"
-    "  --discover          strings that nobody listed: sfp and trie side by side. Then --epsilon is of a device,\n"
-    "                      --method is sfp or trie (default: what finds rarer strings), --oracle sfp's (olh or cms),\n"
-    "                      --length its bytes (10), --depth the characters of a trie's words (15),\n"
-    "                      --characters those that it asks about (a to z), --contributions a device's (1), and\n"
+    "  --discover          strings that nobody listed: sfp and trie side by side. Then --epsilon "
+    "is of a device,\n"
+    "                      --method is sfp or trie (default: what finds rarer strings), --oracle "
+    "sfp's (olh or cms),\n"
+    "                      --length its bytes (10), --depth the characters of a trie's words "
+    "(15),\n"
+    "                      --characters those that it asks about (a to z), --contributions a "
+    "device's (1), and\n"
     "                      --policy the policy that its queries are under\n"
-    "  --track             a mean over epochs (thresh; --items: shares of strings, heavythresh): which changes\n"
-    "                      are seen how late. Then --epsilon is of all T epochs, L the samples of a device in\n"
-    "                      one, --groups change apart (1), --smallest-group has so many devices (N/groups),\n"
-    "                      --delta 1e-6, --change X asks about one change, and of --items --projection (2048)\n"
+    "  --track             a mean over epochs (thresh; --items: shares of strings, heavythresh): "
+    "which changes\n"
+    "                      are seen how late. Then --epsilon is of all T epochs, L the samples of "
+    "a device in\n"
+    "                      one, --groups change apart (1), --smallest-group has so many devices "
+    "(N/groups),\n"
+    "                      --delta 1e-6, --change X asks about one change, and of --items "
+    "--projection (2048)\n"
     "                      and --epsilon-estimate (0.5)\n"
     "  --surface           standard deviation over rows and columns of cms (or hcms)\n"
     "  --format FORMAT     table (default) or json; with --surface also csv or svg\n"
@@ -76,14 +89,16 @@ static const char help_text[] =
     "  -o, --output FILE   default: standard output\n";
 
 typedef struct arguments {
-    const char *devices, *size, *counts, *zipf, *low, *high, *epsilon, *budget, *period, *per_day, *report_bytes,
-        *memory, *detect, *asked, *confidence, *multiple, *mechanism, *format, *recipe_out, *id, *expires, *output;
+    const char *devices, *size, *counts, *zipf, *low, *high, *epsilon, *budget, *period, *per_day,
+        *report_bytes, *memory, *detect, *asked, *confidence, *multiple, *mechanism, *format,
+        *recipe_out, *id, *expires, *output;
     int is_open, is_mean, is_all, is_surface;
     int64_t low_micro, high_micro;
     size_t format_number; // position in `formats`
 } arguments;
 
-static const char *const formats[] = {"table", "csv", "json", "svg", NULL}; // in the order of agg_trade_off_format
+static const char *const formats[] = {"table", "csv", "json", "svg",
+                                      NULL}; // in the order of agg_trade_off_format
 
 // What a run needs beside the wish.
 typedef struct planning {
@@ -121,18 +136,22 @@ static shoal_err check_arguments(agg_error *error, const arguments *a)
     shoal_err err = cli_need(error, "devices", a->devices);
     if (err == SHOAL_OK) err = check_domain(error, a);
     if (err != SHOAL_OK) return err;
-    if ((a->epsilon != NULL) == (a->budget != NULL)) return usage(error, "--epsilon or --budget is needed, not both");
-    if (a->budget != NULL && a->period == NULL) return usage(error, "--budget needs --period: the days it is for");
+    if ((a->epsilon != NULL) == (a->budget != NULL))
+        return usage(error, "--epsilon or --budget is needed, not both");
+    if (a->budget != NULL && a->period == NULL)
+        return usage(error, "--budget needs --period: the days it is for");
     if (a->is_surface && (a->recipe_out != NULL || a->is_all || a->is_mean))
         return usage(error, "--recipe-out, --all and --mean do not go with --surface");
-    if (!a->is_surface && a->format_number % 2 == 1) return usage(error, "--format is table or json without --surface");
+    if (!a->is_surface && a->format_number % 2 == 1)
+        return usage(error, "--format is table or json without --surface");
     return SHOAL_OK;
 }
 
 static shoal_err read_micro(int64_t *micro, agg_error *error, const char *name, const char *text)
 {
     if (agg_decimal_micro(micro, text, strlen(text))) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a number with at most 6 decimals", name);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "--%s must be a number with at most 6 decimals", name);
 }
 
 static shoal_err read_range(planning *p, agg_error *error)
@@ -169,12 +188,12 @@ static shoal_err read_epsilon(planning *p, agg_error *error)
     w->eps_micro = agg_plan_split_budget(w->budget, w->per_day * w->days);
     if (w->eps_micro > 0) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "a budget of %g over %g reports leaves less than 0.01 for each: send fewer", w->budget,
-                    w->per_day * w->days);
+                    "a budget of %g over %g reports leaves less than 0.01 for each: send fewer",
+                    w->budget, w->per_day * w->days);
 }
 
-static shoal_err read_whole(double *out, agg_error *error, const char *name, const char *text, uint64_t low,
-                            uint64_t high)
+static shoal_err read_whole(double *out, agg_error *error, const char *name, const char *text,
+                            uint64_t low, uint64_t high)
 {
     uint64_t number = 0;
     if (text == NULL) return SHOAL_OK;
@@ -187,7 +206,8 @@ static shoal_err read_mechanism(agg_plan_wish *wish, agg_error *error, const cha
 {
     if (name == NULL) return SHOAL_OK;
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(name, strlen(name));
-    if (mechanism == NULL) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no mechanism is called %s", name);
+    if (mechanism == NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no mechanism is called %s", name);
     wish->mechanism = mechanism->id;
     return SHOAL_OK;
 }
@@ -203,13 +223,18 @@ static shoal_err read_numbers(planning *p, agg_error *error)
     if (err == SHOAL_OK) err = read_whole(&size, error, "size", a->size, 2, 1u << 24);
     if (err == SHOAL_OK) err = read_whole(&w->days, error, "period", a->period, 1, 36500);
     if (err == SHOAL_OK) err = read_whole(&w->per_day, error, "per-day", a->per_day, 1, 1000000);
-    if (err == SHOAL_OK) err = read_whole(&w->report_bytes, error, "report-bytes", a->report_bytes, 1, 1000000000);
+    if (err == SHOAL_OK)
+        err = read_whole(&w->report_bytes, error, "report-bytes", a->report_bytes, 1, 1000000000);
     if (err == SHOAL_OK) err = read_whole(&w->memory, error, "memory", a->memory, 1, 1ull << 40);
     if (err == SHOAL_OK) err = read_whole(&w->asked, error, "asked", a->asked, 1, 1000000000000);
-    if (err == SHOAL_OK && a->detect != NULL) err = cli_read_decimal(&w->detect, error, "detect", a->detect, 1e-12, 1);
+    if (err == SHOAL_OK && a->detect != NULL)
+        err = cli_read_decimal(&w->detect, error, "detect", a->detect, 1e-12, 1);
     if (err == SHOAL_OK && a->confidence != NULL)
-        err = cli_read_decimal(&w->confidence, error, "confidence", a->confidence, 0.000001, 0.999999999999);
-    if (err == SHOAL_OK) err = cli_read_name(&rule, error, rules, a->multiple, "--multiple is bonferroni, bh or none");
+        err = cli_read_decimal(&w->confidence, error, "confidence", a->confidence, 0.000001,
+                               0.999999999999);
+    if (err == SHOAL_OK)
+        err =
+            cli_read_name(&rule, error, rules, a->multiple, "--multiple is bonferroni, bh or none");
     if (err == SHOAL_OK) err = read_mechanism(w, error, a->mechanism);
     if (err == SHOAL_OK) err = read_epsilon(p, error);
     w->size = (uint32_t)size;
@@ -217,23 +242,29 @@ static shoal_err read_numbers(planning *p, agg_error *error)
     return err;
 }
 
-#define LAW_NUMBERS 2u // of each value beside its count: its share, and that again while they are sorted
+#define LAW_NUMBERS                                                                                \
+    2u // of each value beside its count: its share, and that again while they are sorted
 
 static shoal_err load_counts(planning *p, agg_error *error)
 {
     char command[] = "plan";
     static const char text[] =
-        "{\"recipe\":\"counts\",\"analysis\":\"counts\",\"stream\":\"counts\",\"value\":\"item\",\"mechanism\":\"cms\","
-        "\"text\":{\"form\":\"none\",\"case\":\"keep\",\"max\":64},\"parameters\":{\"epsilon\":1,\"k\":1,\"m\":2},"
+        "{\"recipe\":\"counts\",\"analysis\":\"counts\",\"stream\":\"counts\",\"value\":\"item\","
+        "\"mechanism\":\"cms\","
+        "\"text\":{\"form\":\"none\",\"case\":\"keep\",\"max\":64},\"parameters\":{\"epsilon\":1,"
+        "\"k\":1,\"m\":2},"
         "\"hash\":\"poly1\","
-        "\"seed\":\"73686f616c20706c616e2073686f616c20706c616e2073686f616c20706c616e\",\"limit\":{\"per_day\":1},"
+        "\"seed\":\"73686f616c20706c616e2073686f616c20706c616e2073686f616c20706c616e\",\"limit\":{"
+        "\"per_day\":1},"
         "\"expires\":\"2099-12-31\"}";
     shoal_err err = agg_recipe_from_bytes(&p->reader, error, "counts", text, sizeof text - 1);
-    if (err == SHOAL_OK) err = agg_counts_load(&p->counts, error, &p->reader, p->a.counts, NULL, NULL);
+    if (err == SHOAL_OK)
+        err = agg_counts_load(&p->counts, error, &p->reader, p->a.counts, NULL, NULL);
     if (err != SHOAL_OK) return err;
     const cli_counts_bytes bytes = cli_counts_memory(&p->counts, p->a.counts);
     uint64_t law = p->counts.n * sizeof(double) * LAW_NUMBERS;
-    return cli_state_memory(error, command, bytes.held + (bytes.reading > law ? bytes.reading : law), 0);
+    return cli_state_memory(error, command,
+                            bytes.held + (bytes.reading > law ? bytes.reading : law), 0);
 }
 
 // Adds up the counts of numbers by bucket.
@@ -245,7 +276,8 @@ static shoal_err fill_buckets(planning *p, agg_error *error)
     for (size_t i = 0; i < p->counts.n; i++) {
         int64_t micro = 0;
         if (!agg_decimal_micro(&micro, p->counts.values[i].bytes, p->counts.values[i].len))
-            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s: value %zu is not a number", a->counts, i + 1);
+            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s: value %zu is not a number",
+                            a->counts, i + 1);
         uint64_t bucket = shoal_number_scale(micro, a->low_micro, a->high_micro, p->wish.size);
         p->buckets[bucket == p->wish.size ? bucket - 1 : bucket] += p->counts.counts[i];
     }
@@ -264,8 +296,9 @@ static shoal_err take_counts(planning *p, agg_error *error)
     }
     if (w->size == 0 && !p->a.is_open) w->size = (uint32_t)p->counts.n;
     if (w->size > 0 && (w->size < 2 || w->size < p->counts.n))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s holds %zu values: a list takes 2 and at most --size",
-                        p->a.counts, p->counts.n);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s holds %zu values: a list takes 2 and at most --size", p->a.counts,
+                        p->counts.n);
     return agg_value_law_counts(&w->law, error, p->counts.counts, p->counts.n);
 }
 
@@ -283,7 +316,8 @@ static shoal_err make_law(planning *p, agg_error *error)
     if (w->size > 0) listed = w->size;
     if (w->asked <= 0) w->asked = listed;
     if (p->a.counts != NULL) return SHOAL_OK;
-    shoal_err err = p->a.zipf != NULL ? cli_read_decimal(&exponent, error, "zipf", p->a.zipf, 0, 10) : SHOAL_OK;
+    shoal_err err =
+        p->a.zipf != NULL ? cli_read_decimal(&exponent, error, "zipf", p->a.zipf, 0, 10) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     w->law = agg_value_law_zipf(exponent, w->size > 0 ? w->size : w->asked);
     snprintf(p->law_name, sizeof p->law_name, "Zipf %g", exponent);
@@ -294,8 +328,11 @@ static shoal_err make_wish(planning *p, agg_error *error)
 {
     agg_plan_wish *w = &p->wish;
     const arguments *a = &p->a;
-    *w = (agg_plan_wish){
-        .per_day = 1, .days = 1, .is_mean = a->is_mean, .confidence = 0.95, .id = a->id != NULL ? a->id : "planned"};
+    *w = (agg_plan_wish){.per_day = 1,
+                         .days = 1,
+                         .is_mean = a->is_mean,
+                         .confidence = 0.95,
+                         .id = a->id != NULL ? a->id : "planned"};
     shoal_err err = read_range(p, error);
     if (err == SHOAL_OK) err = read_numbers(p, error);
     if (err == SHOAL_OK) err = make_law(p, error);
@@ -337,14 +374,17 @@ static shoal_err print_recipe(FILE *stream, agg_error *error, const void *result
                                     .high = w->high,
                                     .expires = a->expires != NULL ? a->expires : date,
                                     .per_day = (uint32_t)w->per_day,
-                                    .values = a->size == NULL && w->size > 0 ? r->p->counts.values : NULL};
+                                    .values = a->size == NULL && w->size > 0 ? r->p->counts.values
+                                                                             : NULL};
     FILE *memory = open_memstream(&text, &len);
     if (memory == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     agg_part_recipe_print(memory, r->part, &frame);
     shoal_err err = SHOAL_OK;
     if (fclose(memory) != 0) err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    // Options stand in the text as they were given: it is read back, and refused there, before anyone sees it.
-    if (err == SHOAL_OK) err = agg_recipe_from_bytes(&recipe, error, "the planned recipe", text, len);
+    // Options stand in the text as they were given: it is read back, and refused there, before
+    // anyone sees it.
+    if (err == SHOAL_OK)
+        err = agg_recipe_from_bytes(&recipe, error, "the planned recipe", text, len);
     if (err == SHOAL_OK) {
         agg_recipe_release(&recipe);
         if (fwrite(text, 1, len, stream) != len || fflush(stream) != 0)
@@ -381,9 +421,10 @@ static shoal_err print_plan(FILE *stream, agg_error *error, const void *result, 
     double width = a->is_mean ? (double)(a->high_micro - a->low_micro) / 1e6 : 1;
     (void)format;
     if (r->surface != NULL)
-        return agg_trade_off_print(stream, error, r->surface, (agg_trade_off_format)a->format_number);
-    return agg_plan_print(stream, error, r->plan, &r->p->wish, a->format_number == AGG_TRADE_OFF_JSON, a->is_all,
-                          width);
+        return agg_trade_off_print(stream, error, r->surface,
+                                   (agg_trade_off_format)a->format_number);
+    return agg_plan_print(stream, error, r->plan, &r->p->wish,
+                          a->format_number == AGG_TRADE_OFF_JSON, a->is_all, width);
 }
 
 static shoal_err show_surface(const planning *p, agg_error *error)
@@ -391,9 +432,10 @@ static shoal_err show_surface(const planning *p, agg_error *error)
     agg_trade_off *surface = agg_alloc(error, 1, sizeof *surface);
     const printing printed = {p, NULL, surface};
     if (surface == NULL) return AGG_ERR_MEMORY;
-    shoal_err err =
-        agg_trade_off_run(surface, error, &p->wish, p->wish.mechanism != 0 ? p->wish.mechanism : shoal_cms_id);
-    if (err == SHOAL_OK) err = cli_result_write(error, p->a.output, print_plan, &printed, AGG_TABLE);
+    shoal_err err = agg_trade_off_run(surface, error, &p->wish,
+                                      p->wish.mechanism != 0 ? p->wish.mechanism : shoal_cms_id);
+    if (err == SHOAL_OK)
+        err = cli_result_write(error, p->a.output, print_plan, &printed, AGG_TABLE);
     free(surface);
     return err;
 }
@@ -405,7 +447,8 @@ static shoal_err show_plan(const planning *p, agg_error *error)
     if (plan == NULL) return AGG_ERR_MEMORY;
     shoal_err err = agg_plan_run(plan, error, &p->wish);
     if (err == SHOAL_OK) err = write_recipe(p, error, plan);
-    if (err == SHOAL_OK) err = cli_result_write(error, p->a.output, print_plan, &printed, AGG_TABLE);
+    if (err == SHOAL_OK)
+        err = cli_result_write(error, p->a.output, print_plan, &printed, AGG_TABLE);
     free(plan);
     return err;
 }
@@ -441,7 +484,8 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {NULL, 0, NULL, NULL}};
     shoal_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
-    err = cli_read_name(&a->format_number, error, formats, a->format, "--format is table, json, csv or svg");
+    err = cli_read_name(&a->format_number, error, formats, a->format,
+                        "--format is table, json, csv or svg");
     return err == SHOAL_OK ? check_arguments(error, a) : err;
 }
 

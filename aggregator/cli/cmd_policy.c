@@ -16,7 +16,8 @@
 static const char help_text[] =
     "Usage: shoal policy check FILE...\n"
     "       shoal policy hash FILE...\n\n"
-    "check prints what a policy allows: for each analysis and field the budgets in words, what a person\n"
+    "check prints what a policy allows: for each analysis and field the budgets in words, what a "
+    "person\n"
     "gives at most, and how many queries fit; hash prints the hash that queries name in `policy`.\n"
     "shoal recipe check --policy FILE says whether a device would answer a query.\n";
 
@@ -59,17 +60,19 @@ static const char *mechanism_name(uint32_t id)
 static void print_class(const shoal_policy_analysis *a)
 {
     const char *separator = "";
-    printf("queries             version %u or later, of at most %u field%s and %u cells, by ", a->version,
-           a->query_fields, a->query_fields == 1 ? "" : "s", a->query_size);
+    printf("queries             version %u or later, of at most %u field%s and %u cells, by ",
+           a->version, a->query_fields, a->query_fields == 1 ? "" : "s", a->query_size);
     for (uint32_t id = 0; id < 32; id++) {
         const char *name = a->mechanisms >> id & 1 ? mechanism_name(id) : NULL;
         if (name == NULL) continue;
         printf("%s%s", separator, name);
         separator = ", ";
     }
-    for (uint32_t i = 0; i < a->n_splits; i++) print_names(i == 0 ? "; may be split by " : " and ", &a->splits[i]);
+    for (uint32_t i = 0; i < a->n_splits; i++)
+        print_names(i == 0 ? "; may be split by " : " and ", &a->splits[i]);
     if (a->mechanisms >> shoal_trie_id & 1)
-        printf("\ntries               one round of all, by a device that has answered nothing else here; each of its "
+        printf("\ntries               one round of all, by a device that has answered nothing else "
+               "here; each of its "
                "contributions is a report");
     printf("\ncohort              %u reports at least", a->cohort_minimum);
     if (a->honest_micro < 1000000) printf(", %g of them taken to be honest", a->honest_micro / 1e6);
@@ -83,7 +86,8 @@ static const char *composition_name(uint32_t composition)
 }
 
 // How many queries of that epsilon the budget takes.
-static uint32_t count_fitting(const shoal_policy_analysis *a, const shoal_policy_budget *b, uint32_t eps_micro)
+static uint32_t count_fitting(const shoal_policy_analysis *a, const shoal_policy_budget *b,
+                              uint32_t eps_micro)
 {
     uint32_t low = 0, high = b->reports;
     while (low < high) {
@@ -110,8 +114,8 @@ static void print_fitting(const shoal_policy_analysis *a, const shoal_policy_bud
 
 static void print_field(const shoal_policy_analysis *a, const shoal_policy_budget *b)
 {
-    printf("field %-13.*s epsilon %.8g of the crowd, %u report%s\n", (int)b->field.len, b->field.bytes,
-           b->eps_micro / 1e6, b->reports, b->reports == 1 ? "" : "s");
+    printf("field %-13.*s epsilon %.8g of the crowd, %u report%s\n", (int)b->field.len,
+           b->field.bytes, b->eps_micro / 1e6, b->reports, b->reports == 1 ? "" : "s");
     printf("  of one person     epsilon %.8g in one report at most; in all together %.8g at most\n",
            b->local_eps_micro / 1e6, b->local_eps_micro / 1e6 * b->reports);
     print_fitting(a, b);
@@ -122,8 +126,8 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-// Every report reads a field at least and costs no more than that field allows: the sum over fields is one bound, the reports of the
-// analysis, each at the largest, another.
+// Every report reads a field at least and costs no more than that field allows: the sum over fields
+// is one bound, the reports of the analysis, each at the largest, another.
 static void print_person(const shoal_policy_analysis *a)
 {
     double most = 0, sum = 0;
@@ -132,8 +136,8 @@ static void print_person(const shoal_policy_analysis *a)
         sum += local * a->fields[i].reports;
         if (local > most) most = local;
     }
-    printf("  of one person     epsilon %.8g in one report at most; in all together %.8g at most\n", most,
-           smaller(sum, most * a->budget.reports));
+    printf("  of one person     epsilon %.8g in one report at most; in all together %.8g at most\n",
+           most, smaller(sum, most * a->budget.reports));
 }
 
 static void print_analysis(const shoal_policy_analysis *a)
@@ -142,8 +146,10 @@ static void print_analysis(const shoal_policy_analysis *a)
     print_names(", reads ", &a->stream);
     printf("\n");
     print_class(a);
-    printf("budget              epsilon %.8g of the crowd at delta 1e-%u, %u report%s, all queries together\n",
-           a->budget.eps_micro / 1e6, a->delta_exp, a->budget.reports, a->budget.reports == 1 ? "" : "s");
+    printf("budget              epsilon %.8g of the crowd at delta 1e-%u, %u report%s, all queries "
+           "together\n",
+           a->budget.eps_micro / 1e6, a->delta_exp, a->budget.reports,
+           a->budget.reports == 1 ? "" : "s");
     printf("  composition       %s", composition_name(a->composition));
     if (a->slack_exp != 0) printf(", whose own delta is 1e-%u", a->slack_exp);
     printf("\n");
@@ -157,7 +163,8 @@ static void print_policy(const agg_policy *policy)
     const shoal_policy *p = &policy->policy;
     printf("policy              %s\nhash                %s\n", policy->id, policy->hash_hex);
     print_keys(p);
-    printf("fresh storage       answers nothing for %u day%s\n", p->fresh_days, p->fresh_days == 1 ? "" : "s");
+    printf("fresh storage       answers nothing for %u day%s\n", p->fresh_days,
+           p->fresh_days == 1 ? "" : "s");
     for (uint32_t i = 0; i < p->n_streams; i++) print_stream(&p->streams[i]);
     for (uint32_t i = 0; i < p->n_analyses; i++) print_analysis(&p->analyses[i]);
 }
@@ -166,7 +173,8 @@ static int show_file(const char *path, int is_check)
 {
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_policy policy;
-    if (agg_policy_from_file(&policy, &error, path) != SHOAL_OK) return cli_failed("policy", &error);
+    if (agg_policy_from_file(&policy, &error, path) != SHOAL_OK)
+        return cli_failed("policy", &error);
     if (is_check)
         print_policy(&policy);
     else
@@ -195,7 +203,8 @@ int cmd_policy(int argc, char **argv)
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0, n_words = 0, code = AGG_EXIT_OK;
     const char **words = agg_alloc(&error, (size_t)argc, sizeof *words);
-    if (words == NULL || cli_options_read(options, &error, argc, argv, words, &n_words, &help) != SHOAL_OK)
+    if (words == NULL ||
+        cli_options_read(options, &error, argc, argv, words, &n_words, &help) != SHOAL_OK)
         code = cli_failed("policy", &error);
     else if (help)
         fputs(help_text, stdout);

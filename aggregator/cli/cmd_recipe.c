@@ -24,23 +24,32 @@ static const char help_text[] =
     "       shoal recipe verify [--key KEY] FILE...\n"
     "       shoal recipe diff FILE FILE\n"
     "       shoal recipe part [-o FILE] FILE VALUE...\n\n"
-    "check prints what a recipe costs a person, and with --policy whether a device would answer it, and\n"
-    "exits with 3 where not; hash prints the hash that reports, batches and accumulators carry; new writes a recipe, "
+    "check prints what a recipe costs a person, and with --policy whether a device would answer "
+    "it, and\n"
+    "exits with 3 where not; hash prints the hash that reports, batches and accumulators carry; "
+    "new writes a recipe, "
     "with a fresh random seed where it needs one; sign puts\n"
-    "an Ed25519 signature into a recipe, verify exits with 3 where it is missing, bad or of another\n"
-    "key; diff prints the fields in which two recipes differ, and exits with 1 where they do; part writes the\n"
+    "an Ed25519 signature into a recipe, verify exits with 3 where it is missing, bad or of "
+    "another\n"
+    "key; diff prints the fields in which two recipes differ, and exits with 1 where they do; part "
+    "writes the\n"
     "recipe of one part of a split collection, under the same signature.\n\n"
     "  --policy FILE        check: the site's policy, for a query; new: makes a query under it\n"
-    "  --query              hash: that of the query, which all parts share and the next round names\n"
-    "  --key KEY            sign: a private key, the PEM file that openssl genpkey -algorithm ed25519\n"
+    "  --query              hash: that of the query, which all parts share and the next round "
+    "names\n"
+    "  --key KEY            sign: a private key, the PEM file that openssl genpkey -algorithm "
+    "ed25519\n"
     "                       writes; verify: the public key, 64 hex digits or a PEM file\n"
     "  --id ID              the collection's id: a-z, 0-9, and . _ - after the first\n"
     "  --expires DATE       last day, YYYY-MM-DD\n"
-    "  --mechanism NAME     default cms; with a list onehot-asymmetric, with a range alone one-bit-mean\n"
+    "  --mechanism NAME     default cms; with a list onehot-asymmetric, with a range alone "
+    "one-bit-mean\n"
     "  --values FILE        a list of values, one a line, in order\n"
-    "  --size N             a list of N values known by number only; with a range, N equal buckets\n"
+    "  --size N             a list of N values known by number only; with a range, N equal "
+    "buckets\n"
     "  --low X, --high Y    the range of a number\n"
-    "  --epsilon E          cost of one report, default 4; of rappor, no more than this; of rappor-ngram what p and\n"
+    "  --epsilon E          cost of one report, default 4; of rappor, no more than this; of "
+    "rappor-ngram what p and\n"
     "                       q are made for\n"
     "  --k K                rows of a sketch, default 65536 (hcms: 1024; olh: enough for its g)\n"
     "  --m M                columns, default 1024 (hcms: 32768); an accumulator takes 4 K M bytes\n"
@@ -48,24 +57,30 @@ static const char help_text[] =
     "  --bits N             rappor: of its Bloom filter, default 128\n"
     "  --hashes H           rappor: bits that one string sets, default 1\n"
     "  --cohorts C          rappor: default 64\n"
-    "  --p P, --q Q, --f F  rappor: chance of a 1 where the permanent bit is 0, where it is 1, and share of\n"
+    "  --p P, --q Q, --f F  rappor: chance of a 1 where the permanent bit is 0, where it is 1, and "
+    "share of\n"
     "                       permanent bits that are noise; default 0.25, 0.75, 0.5\n"
     "  --devices N          sfp, trie: how many are planned for, default 1000000\n"
     "  --epsilon-fragment E sfp: of the fragment; --epsilon is then of the string alone\n"
     "  --k-fragment K, --m-fragment M, --oracle NAME  sfp: of the fragment; olh (default) or cms\n"
     "  --length N           sfp, rappor-ngram: bytes of a string, default 10\n"
     "  --n N, --grams N, --alphabet LETTERS  rappor-ngram: default 2, 2, a to z\n"
-    "  --contributions N, --sampler NAME, --depth N, --max-prefixes N, --passes N, --step N  trie: default 1,\n"
+    "  --contributions N, --sampler NAME, --depth N, --max-prefixes N, --passes N, --step N  trie: "
+    "default 1,\n"
     "                       random, 15, 10000, 1, as planned\n"
     "  --variable LINE      a variable of a joint recipe, once for each: "
     "NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...,\n"
-    "                       such as age=:1.5:ages.txt (a file of values) or section=rappor:4:bits=64; LIST may be\n"
+    "                       such as age=:1.5:ages.txt (a file of values) or "
+    "section=rappor:4:bits=64; LIST may be\n"
     "                       their number, and members are value and the mechanism's parameters\n"
-    "  --keep-days N        of a joint recipe: days that records are kept beyond their period, default 30\n"
+    "  --keep-days N        of a joint recipe: days that records are kept beyond their period, "
+    "default 30\n"
     "  --analysis NAME      what the budget is shared over, default the id\n"
     "  --stream NAME        the on-device stream, default typed-words for words, else the id\n"
-    "  --value KIND         word (default), host, site, item, number (the default with a range) or fields\n"
-    "  --encoding FILE      a JSON array: the fields of events that a query asks for, and their buckets\n"
+    "  --value KIND         word (default), host, site, item, number (the default with a range) or "
+    "fields\n"
+    "  --encoding FILE      a JSON array: the fields of events that a query asks for, and their "
+    "buckets\n"
     "  --version N          of a query, default 1\n"
     "  --cohort-minimum N   reports below which nothing is shown\n"
     "  --cohort-epsilon E   what a query claims for that cohort; --cohort-delta D (default 1e-9)\n"
@@ -74,10 +89,13 @@ static const char help_text[] =
 
 // A literal of its own: the standard asks compilers for 4095 characters of one.
 static const char help_runs[] =
-    "  --users N, --epochs T, --samples L  thresh, heavythresh: devices, epochs of the run, samples of a device in\n"
-    "                       an epoch; --groups M that change apart, default 1; --smallest-group N, default users/M;\n"
+    "  --users N, --epochs T, --samples L  thresh, heavythresh: devices, epochs of the run, "
+    "samples of a device in\n"
+    "                       an epoch; --groups M that change apart, default 1; --smallest-group N, "
+    "default users/M;\n"
     "                       --delta D, default 1e-6; thresh: the range is 0 to 1 by default\n"
-    "  --epsilon-estimate E, --projection W  heavythresh: of one estimate, default 0.5; coordinates, default 2048\n";
+    "  --epsilon-estimate E, --projection W  heavythresh: of one estimate, default 0.5; "
+    "coordinates, default 2048\n";
 
 static uint32_t today(void)
 {
@@ -92,8 +110,9 @@ typedef struct action {
     int takes_more; // 1: --output, 2: that and what a new recipe holds
 } action;
 
-static const action actions[] = {{"check", -1, 0, 0},  {"hash", -1, 0, 0}, {"new", 0, 0, 2},  {"sign", 1, 1, 1},
-                                 {"verify", -1, 1, 0}, {"diff", 2, 0, 0},  {"part", -1, 0, 1}};
+static const action actions[] = {{"check", -1, 0, 0}, {"hash", -1, 0, 0},   {"new", 0, 0, 2},
+                                 {"sign", 1, 1, 1},   {"verify", -1, 1, 0}, {"diff", 2, 0, 0},
+                                 {"part", -1, 0, 1}};
 
 // What goes with some actions only, besides the options of a new recipe.
 typedef struct extras {
@@ -124,7 +143,8 @@ static shoal_err check_extras(agg_error *error, const action *a, const extras *e
     return wrong == NULL ? SHOAL_OK : agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", wrong);
 }
 
-static shoal_err check_action(agg_error *error, const action *a, const recipe_options *o, const extras *e, int n_files)
+static shoal_err check_action(agg_error *error, const action *a, const recipe_options *o,
+                              const extras *e, int n_files)
 {
     recipe_options others = *o;
     if (a == NULL)
@@ -152,7 +172,8 @@ static shoal_err check_action(agg_error *error, const action *a, const recipe_op
 static int show_check(const agg_recipe *recipe, const agg_policy *policy)
 {
     recipe_check_print(recipe, today());
-    return policy != NULL ? recipe_policy_print(recipe, policy, today()) : recipe_signer_print(recipe);
+    return policy != NULL ? recipe_policy_print(recipe, policy, today())
+                          : recipe_signer_print(recipe);
 }
 
 static int show_hash(const agg_recipe *recipe, int is_query)
@@ -167,28 +188,32 @@ static int show_file(const char *path, int is_check, const agg_policy *policy, i
 {
     agg_error error;
     agg_recipe recipe;
-    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK) return cli_failed("recipe", &error);
+    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
+        return cli_failed("recipe", &error);
     int code = is_check ? show_check(&recipe, policy) : show_hash(&recipe, is_query);
     agg_recipe_release(&recipe);
     return code;
 }
 
-static int run_files(const action *a, const extras *e, const char *const *files, int n_files, agg_error *error)
+static int run_files(const action *a, const extras *e, const char *const *files, int n_files,
+                     agg_error *error)
 {
-    int worst = AGG_EXIT_OK, is_verify = strcmp(a->name, "verify") == 0, is_check = strcmp(a->name, "check") == 0;
+    int worst = AGG_EXIT_OK, is_verify = strcmp(a->name, "verify") == 0,
+        is_check = strcmp(a->name, "check") == 0;
     agg_policy policy;
     if (e->policy != NULL && agg_policy_from_file(&policy, error, e->policy) != SHOAL_OK)
         return cli_failed("recipe", error);
     for (int i = 0; i < n_files; i++) {
         int code = is_verify ? recipe_verify(files[i], e->key)
-                             : show_file(files[i], is_check, e->policy != NULL ? &policy : NULL, e->is_query);
+                             : show_file(files[i], is_check, e->policy != NULL ? &policy : NULL,
+                                         e->is_query);
         if (code != AGG_EXIT_OK) worst = code;
     }
     return worst;
 }
 
-static int run(const char *name, const recipe_options *o, const extras *e, const char *const *files, int n_files,
-               agg_error *error)
+static int run(const char *name, const recipe_options *o, const extras *e, const char *const *files,
+               int n_files, agg_error *error)
 {
     const action *a = find_action(name);
     shoal_err err = check_action(error, a, o, e, n_files);
@@ -274,9 +299,11 @@ int cmd_recipe(int argc, char **argv)
     char **words = agg_alloc(&error, (size_t)argc, sizeof *words);
     shoal_err err = rest == NULL || variables == NULL || words == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK)
-        err = cli_take_repeated(variables, &o.n_variables, words, &n_words, &error, "variable", argc, argv);
+        err = cli_take_repeated(variables, &o.n_variables, words, &n_words, &error, "variable",
+                                argc, argv);
     if (err == SHOAL_OK && o.n_variables > 0) o.variables = variables;
-    if (err == SHOAL_OK) err = cli_options_read(options, &error, n_words, words, rest, &n_rest, &help);
+    if (err == SHOAL_OK)
+        err = cli_options_read(options, &error, n_words, words, rest, &n_rest, &help);
     if (err != SHOAL_OK)
         code = cli_failed("recipe", &error);
     else if (help)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal serve: batches in over HTTP, recipes, results, page and metrics out. Starts the rooms in order and ends them in
-// the reverse one on SIGTERM or SIGINT; a second signal changes nothing, and kill -9 loses nothing that was acknowledged.
+// shoal serve: batches in over HTTP, recipes, results, page and metrics out. Starts the rooms in
+// order and ends them in the reverse one on SIGTERM or SIGINT; a second signal changes nothing, and
+// kill -9 loses nothing that was acknowledged.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,35 +20,47 @@
 
 static const char help_text[] =
     "Usage: shoal serve --config FILE\n\n"
-    "Takes batches from edge workers over HTTP, folds them per recipe and period, and answers with\n"
+    "Takes batches from edge workers over HTTP, folds them per recipe and period, and answers "
+    "with\n"
     "recipes, results, a page and metrics. Ends on SIGTERM after folding what waits.\n\n"
     "  --config FILE   JSON; paths in it start at the file's folder; unknown fields are refused\n"
-    "  --role ROLE     \"leader\" or \"helper\": one of two servers; must agree with the configuration's \"role\"\n"
-    "  --memory SIZE   take no more than this, as 256M or 2G: fewer connections, bodies, answers and jobs at once.\n"
-    "                  Without it, what is taken at most, whatever comes, is said where it is much\n"
+    "  --role ROLE     \"leader\" or \"helper\": one of two servers; must agree with the "
+    "configuration's \"role\"\n"
+    "  --memory SIZE   take no more than this, as 256M or 2G: fewer connections, bodies, answers "
+    "and jobs at once.\n"
+    "                  Without it, what is taken at most, whatever comes, is said where it is "
+    "much\n"
     "  --check         reads configuration, recipes, dictionaries and secrets, and ends\n\n"
     "Fields without a role (those marked * are required):\n"
-    "  listen*             numeric address and port, as \"127.0.0.1:8080\" or \"[::1]:8080\"; port 0 takes a free one\n"
+    "  listen*             numeric address and port, as \"127.0.0.1:8080\" or \"[::1]:8080\"; port "
+    "0 takes a free one\n"
     "  store*              folder of the durable state; made when missing\n"
     "  recipes*            list of recipe files\n"
-    "  dictionaries        {\"recipe id\": \"file\"} or {\"recipe id\": {\"name\": \"file\"}}; the first one is the "
+    "  dictionaries        {\"recipe id\": \"file\"} or {\"recipe id\": {\"name\": \"file\"}}; the "
+    "first one is the "
     "default\n"
-    "  batch_secret_file*  one secret a line, at least 16 characters; two while one replaces the other\n"
+    "  batch_secret_file*  one secret a line, at least 16 characters; two while one replaces the "
+    "other\n"
     "  read_token_file     the same for readers; required unless `listen` is a loopback address\n"
     "  period              \"day\" (default), \"week\" or \"all\", by this machine's clock in UTC\n"
     "  fold_interval_s     seconds between folds, 0.05 to 86400; default 2\n"
     "  max_body            bytes of the largest batch; default 16777216\n"
     "  body_timeout_s      seconds for a batch to arrive; default 30\n"
     "  threads             of the HTTP pool; default 4\n\n"
-    "Recipes with aggregation \"sum\": no record is stored, only sums; results hold closed periods, and grow by the\n"
+    "Recipes with aggregation \"sum\": no record is stored, only sums; results hold closed "
+    "periods, and grow by the\n"
     "minimum cohort at least.\n\n"
-    "Routes: POST /v1/batches; GET /v1/recipes, /v1/results/ID?dictionary=&period=&from=&to=&top=,\n"
-    "/v1/sums/ID, /, /recipes/ID, /metrics, /healthz. Put a TLS proxy in front of anything but loopback.\n\n"
+    "Routes: POST /v1/batches; GET /v1/recipes, "
+    "/v1/results/ID?dictionary=&period=&from=&to=&top=,\n"
+    "/v1/sums/ID, /, /recipes/ID, /metrics, /healthz. Put a TLS proxy in front of anything but "
+    "loopback.\n\n"
     "Fields with a role, for recipes whose aggregation is \"dap\":\n"
-    "  role*                  \"leader\" (takes devices' reports and the collector's questions) or \"helper\"\n"
+    "  role*                  \"leader\" (takes devices' reports and the collector's questions) or "
+    "\"helper\"\n"
     "  listen*, store*        as above\n"
     "  tasks*                 list of recipe or task files\n"
-    "  hpke_keys*             list of this server's key files (shoal dap-key); the first is the one to take\n"
+    "  hpke_keys*             list of this server's key files (shoal dap-key); the first is the "
+    "one to take\n"
     "  collector_key*         the collector's public key file\n"
     "  verify_key_seed_file*  64 hex digits, the same at both servers, secret from everybody else\n"
     "  helper_token_file*     token that the leader sends and the helper asks for\n"
@@ -56,11 +69,15 @@ static const char help_text[] =
     "  read_token_file        for /metrics; without it they are for requests from loopback only\n"
     "  keep_days              how long reports are taken and their ids known; default 14\n"
     "  job_size               leader: reports of one aggregation job; default 256\n"
-    "  max_pending            leader: reports of a task that may wait before uploads are put off; default 1000000\n"
-    "  job_interval_s         leader: seconds that reports wait for a full job, 0.05 to 86400; default 2\n"
+    "  max_pending            leader: reports of a task that may wait before uploads are put off; "
+    "default 1000000\n"
+    "  job_interval_s         leader: seconds that reports wait for a full job, 0.05 to 86400; "
+    "default 2\n"
     "  max_body, body_timeout_s, threads   as above\n\n"
-    "Resources of draft-ietf-ppm-dap-18 below the path of the server's URL: hpke_config, tasks/ID/reports,\n"
-    "tasks/ID/collection_jobs; tasks/ID/aggregation_jobs, tasks/ID/aggregate_shares; and /metrics, /healthz.\n";
+    "Resources of draft-ietf-ppm-dap-18 below the path of the server's URL: hpke_config, "
+    "tasks/ID/reports,\n"
+    "tasks/ID/collection_jobs; tasks/ID/aggregation_jobs, tasks/ID/aggregate_shares; and /metrics, "
+    "/healthz.\n";
 
 typedef struct server {
     serve_config config;
@@ -77,7 +94,8 @@ typedef struct server {
 static shoal_err load(server *s, agg_error *error, const char *path)
 {
     shoal_err err = serve_config_load(&s->config, error, path);
-    if (err == SHOAL_OK) err = serve_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
+    if (err == SHOAL_OK)
+        err = serve_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
     if (err == SHOAL_OK && s->config.read_token_file != NULL) {
         err = serve_secret_load(&s->read_token, error, s->config.read_token_file);
     }
@@ -88,7 +106,8 @@ static shoal_err open_rooms(server *s, agg_error *error)
 {
     static char name[] = "serve";
     shoal_err err = agg_store_open(&s->store, error, s->config.store);
-    if (err == SHOAL_OK) err = serve_collections_load(&s->collections, error, &s->config, s->store, cli_talk, name);
+    if (err == SHOAL_OK)
+        err = serve_collections_load(&s->collections, error, &s->config, s->store, cli_talk, name);
     return err;
 }
 
@@ -102,7 +121,8 @@ static uint64_t data_limit(uint64_t limit)
 static shoal_err plan_memory(server *s, agg_error *error, uint64_t limit)
 {
     char command[] = "serve";
-    shoal_err err = serve_memory_plan(&s->plan, error, &s->config, &s->collections, s->store, data_limit(limit));
+    shoal_err err = serve_memory_plan(&s->plan, error, &s->config, &s->collections, s->store,
+                                      data_limit(limit));
     if (err == SHOAL_OK) err = cli_state_memory(error, command, s->plan.bytes, limit);
     agg_store_set_fold_bytes(s->store, s->plan.fold_bytes);
     return err;
@@ -110,22 +130,25 @@ static shoal_err plan_memory(server *s, agg_error *error, uint64_t limit)
 
 static shoal_err start(server *s, agg_error *error)
 {
-    shoal_err err = serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
+    shoal_err err =
+        serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
     if (err == SHOAL_OK) {
-        err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan, s->config.fold_interval_s);
+        err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan,
+                                 s->config.fold_interval_s);
     }
     const serve_rooms rooms = {.config = &s->config,
                                .store = s->store,
                                .collections = &s->collections,
                                .results = s->results,
                                .batch_secret = &s->batch_secret,
-                               .read_token = s->config.read_token_file == NULL ? NULL : &s->read_token,
+                               .read_token =
+                                   s->config.read_token_file == NULL ? NULL : &s->read_token,
                                .room = s->plan.room};
     return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &rooms) : err;
 }
 
-// Nothing new, then the answers under way, then a last fold of all that was acknowledged. Open connections may ask until
-// HTTP has stopped, so what answers them is released after that.
+// Nothing new, then the answers under way, then a last fold of all that was acknowledged. Open
+// connections may ask until HTTP has stopped, so what answers them is released after that.
 static shoal_err stop(server *s, agg_error *error)
 {
     if (s->http != NULL) serve_http_quiesce(s->http);
@@ -162,7 +185,8 @@ static shoal_err run(agg_error *error, const char *path, uint64_t limit, int is_
 }
 
 // A configuration with a role is of one of two servers.
-static shoal_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit, int is_check)
+static shoal_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit,
+                         int is_check)
 {
     char command[] = "serve";
     agg_dap_plan plan;
@@ -171,25 +195,28 @@ static shoal_err run_dap(agg_error *error, const char *path, const char *role, u
     if (err != SHOAL_OK) return err;
     const char *own = config.role == SHOAL_DAP_LEADER ? "leader" : "helper";
     if (role != NULL && strcmp(role, own) != 0) {
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s is the configuration of a %s", role, path,
-                       own);
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "--role %s: %s is the configuration of a %s", role, path, own);
     } else {
         serve_stop_block();
         err = agg_dap_memory_plan(&plan, error, &config, data_limit(limit));
         if (err == SHOAL_OK) err = cli_state_memory(error, command, plan.bytes, limit);
         if (err == SHOAL_OK) err = agg_dap_serve(error, &config, &plan, is_check);
-        if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
+        if (err == SHOAL_OK && is_check)
+            fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
     }
     agg_dap_config_release(&config);
     return err;
 }
 
-static shoal_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit, int is_check)
+static shoal_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit,
+                         int is_check)
 {
     serve_memory_settle();
     if (agg_dap_config_is(path)) return run_dap(error, path, role, limit, is_check);
     if (role == NULL) return run(error, path, limit, is_check);
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role, path);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role,
+                    path);
 }
 
 int cmd_serve(int argc, char **argv)
@@ -204,8 +231,10 @@ int cmd_serve(int argc, char **argv)
                                   {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     const char **arguments = calloc((size_t)argc, sizeof *arguments);
-    shoal_err err = arguments == NULL ? agg_fail(&error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
-                                      : cli_options_read(options, &error, argc, argv, arguments, &n_arguments, &help);
+    shoal_err err =
+        arguments == NULL
+            ? agg_fail(&error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
+            : cli_options_read(options, &error, argc, argv, arguments, &n_arguments, &help);
     free(arguments);
     if (err == SHOAL_OK && help) {
         fputs(help_text, stdout);
@@ -213,7 +242,8 @@ int cmd_serve(int argc, char **argv)
     }
     if (err == SHOAL_OK) err = cli_need(&error, "config", config);
     if (err == SHOAL_OK && n_arguments > 0) {
-        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "serve takes no arguments; see shoal serve --help");
+        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "serve takes no arguments; see shoal serve --help");
     }
     if (err == SHOAL_OK) err = cli_read_memory(&limit, &error, memory);
     if (err == SHOAL_OK) err = run_any(&error, config, role, limit, is_check);

@@ -21,31 +21,41 @@
 static const char help_text[] =
     "Usage: shoal simulate --recipe R --counts FILE --devices N --seed S -o OUT\n"
     "       shoal simulate --recipe R --counts FILE --seed S -o FOLDER        a run over epochs\n\n"
-    "Draws N devices with replacement from a counts file and privatizes each as a real device would.\n"
+    "Draws N devices with replacement from a counts file and privatizes each as a real device "
+    "would.\n"
     "The same recipe, counts, N and seed give the same bytes, whatever the number of threads.\n\n"
     "  --recipe FILE      the collection's recipe (JSON)\n"
-    "  --counts FILE      value<TAB>count lines; of a recipe with an encoding the value is an event,\n"
-    "                     a JSON object: {\"phrase\":\"i went home\",\"age\":34}<TAB>count; of a trie\n"
-    "                     plain words will do; of a joint recipe a value of each variable, with tabs\n"
+    "  --counts FILE      value<TAB>count lines; of a recipe with an encoding the value is an "
+    "event,\n"
+    "                     a JSON object: {\"phrase\":\"i went home\",\"age\":34}<TAB>count; of a "
+    "trie\n"
+    "                     plain words will do; of a joint recipe a value of each variable, with "
+    "tabs\n"
     "                     between: news<TAB>young<TAB>count; of thresh and heavythresh\n"
-    "                     epoch<TAB>value<TAB>count, with a group behind where groups change apart;\n"
+    "                     epoch<TAB>value<TAB>count, with a group behind where groups change "
+    "apart;\n"
     "                     an epoch without lines is like the one before\n"
     "  --devices N        how many devices, 1 to 10^12; of a run over epochs its users by default\n"
     "  --epochs T         of a run over epochs, the first T only\n"
-    "  --seed TEXT        any text; rounds of queries with one seed meet the same people with the same events\n"
+    "  --seed TEXT        any text; rounds of queries with one seed meet the same people with the "
+    "same events\n"
     "  --first I          number of the first device, default 0: devices I to I+N-1\n"
     "  --events K         events (words) of one device, of a recipe with an encoding; default 1\n"
-    "  -o, --output FILE  where the reports go; - is standard output; of a run over epochs a folder for\n"
+    "  -o, --output FILE  where the reports go; - is standard output; of a run over epochs a "
+    "folder for\n"
     "                     its recipes and accumulators, which shoal track reads\n"
-    "  --truth FILE       writes value<TAB>count of what was really drawn; with an encoding the cells' labels,\n"
+    "  --truth FILE       writes value<TAB>count of what was really drawn; with an encoding the "
+    "cells' labels,\n"
     "                     of a trie the contributions to each\n"
     "  --format FORMAT    batch (default) or ndjson\n"
     "  --threads T        default: all cores\n"
-    "  --memory SIZE      refuse to take more than this, as 256M or 2G; without it, what is taken is said where\n"
+    "  --memory SIZE      refuse to take more than this, as 256M or 2G; without it, what is taken "
+    "is said where\n"
     "                     it is much\n";
 
 typedef struct arguments {
-    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first, *events, *epochs, *memory;
+    const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first,
+        *events, *epochs, *memory;
     uint64_t n_devices, n_first, n_events, n_epochs, memory_limit; // 0: none
     unsigned n_threads;
     int is_ndjson;
@@ -98,17 +108,20 @@ typedef struct output {
 
 static shoal_err fail_write(agg_error *error)
 {
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the reports: %s", strerror(errno));
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the reports: %s",
+                    strerror(errno));
 }
 
-static shoal_err write_batch(void *context, agg_error *error, const uint8_t *batch, size_t len, uint32_t count)
+static shoal_err write_batch(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                             uint32_t count)
 {
     output *out = context;
     (void)count;
     return fwrite(batch, 1, len, out->stream) == len ? SHOAL_OK : fail_write(error);
 }
 
-static shoal_err write_reports(void *context, agg_error *error, const uint8_t *batch, size_t len, uint32_t count)
+static shoal_err write_reports(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                               uint32_t count)
 {
     output *out = context;
     const uint8_t *record = batch + SHOAL_BATCH_HEADER;
@@ -116,7 +129,8 @@ static shoal_err write_reports(void *context, agg_error *error, const uint8_t *b
     for (uint32_t i = 0; i < count; i++, record += out->recipe->recipe.record_size) {
         shoal_err err = agg_report_print(out->line, out->line_len - 1, out->recipe, record);
         if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
-        if (fwrite(out->line, 1, out->line_len, out->stream) != out->line_len) return fail_write(error);
+        if (fwrite(out->line, 1, out->line_len, out->stream) != out->line_len)
+            return fail_write(error);
     }
     return SHOAL_OK;
 }
@@ -128,7 +142,8 @@ static void print_truth(FILE *stream, const char *bytes, size_t len, uint64_t co
 }
 
 // Every value of the file; of a domain of cells those that anyone is in.
-static shoal_err write_truth(const char *path, agg_error *error, const agg_simulation *s, const agg_drawn *drawn)
+static shoal_err write_truth(const char *path, agg_error *error, const agg_simulation *s,
+                             const agg_drawn *drawn)
 {
     agg_file file;
     char label[AGG_CELL_LABEL_MAX];
@@ -137,9 +152,11 @@ static shoal_err write_truth(const char *path, agg_error *error, const agg_simul
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < n; i++) {
         if (s->counts->kinds == NULL)
-            print_truth(file.stream, s->counts->values[i].bytes, s->counts->values[i].len, drawn->counts[i]);
+            print_truth(file.stream, s->counts->values[i].bytes, s->counts->values[i].len,
+                        drawn->counts[i]);
         else if (drawn->counts[i] > 0)
-            print_truth(file.stream, label, agg_recipe_label(label, sizeof label, s->recipe, i), drawn->counts[i]);
+            print_truth(file.stream, label, agg_recipe_label(label, sizeof label, s->recipe, i),
+                        drawn->counts[i]);
     }
     return agg_file_commit(&file, error);
 }
@@ -148,25 +165,29 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
 {
     char command[] = "simulate", text[160];
     if (drawn->n_outside > 0) {
-        snprintf(text, sizeof text, "%llu of %llu devices are of another part and send nothing here",
+        snprintf(text, sizeof text,
+                 "%llu of %llu devices are of another part and send nothing here",
                  (unsigned long long)drawn->n_outside, (unsigned long long)s->n_devices);
         cli_talk(command, text);
     }
     if (drawn->n_nothing > 0) {
-        snprintf(text, sizeof text, "%llu of %llu contributions say that there is nothing to report",
+        snprintf(text, sizeof text,
+                 "%llu of %llu contributions say that there is nothing to report",
                  (unsigned long long)drawn->n_nothing,
-                 (unsigned long long)(s->n_devices - drawn->n_outside) * s->recipe->recipe.contributions);
+                 (unsigned long long)(s->n_devices - drawn->n_outside) *
+                     s->recipe->recipe.contributions);
         cli_talk(command, text);
     }
     if (drawn->n_random > 0) {
-        snprintf(text, sizeof text, "%llu devices have no event that the query is about and answer at random",
+        snprintf(text, sizeof text,
+                 "%llu devices have no event that the query is about and answer at random",
                  (unsigned long long)drawn->n_random);
         cli_talk(command, text);
     }
 }
 
-static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a, const agg_recipe *recipe,
-                             const agg_dictionary *counts)
+static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
+                             const agg_recipe *recipe, const agg_dictionary *counts)
 {
     output out = {recipe, stream, NULL, agg_report_size(recipe) + 1};
     cli_progress progress;
@@ -185,7 +206,8 @@ static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
     if (err == SHOAL_OK) {
         out.line[out.line_len - 1] = '\n';
         agg_simulation_seed(s.seed, a->seed);
-        err = agg_simulation_run(&drawn, error, &s, a->is_ndjson ? write_reports : write_batch, &out);
+        err =
+            agg_simulation_run(&drawn, error, &s, a->is_ndjson ? write_reports : write_batch, &out);
     }
     cli_progress_end(&progress);
     if (err == SHOAL_OK) say_drawn(&s, &drawn);
@@ -209,15 +231,18 @@ static shoal_err simulate_file(agg_error *error, const arguments *a, const agg_r
     return err;
 }
 
-// Counts that are being read take more than they do later; a large file of them takes more than all the rest.
+// Counts that are being read take more than they do later; a large file of them takes more than all
+// the rest.
 static shoal_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
                               const agg_dictionary *counts)
 {
     char command[] = "simulate";
     const agg_simulation s = {.recipe = recipe, .counts = counts, .n_devices = a->n_devices};
     cli_counts_bytes bytes = cli_counts_memory(counts, a->counts);
-    uint64_t running = agg_simulation_memory(&s) + agg_drawn_size(&s) * sizeof(uint64_t) + agg_report_size(recipe) + 1;
-    return cli_state_memory(error, command, bytes.held + (bytes.reading > running ? bytes.reading : running),
+    uint64_t running = agg_simulation_memory(&s) + agg_drawn_size(&s) * sizeof(uint64_t) +
+                       agg_report_size(recipe) + 1;
+    return cli_state_memory(error, command,
+                            bytes.held + (bytes.reading > running ? bytes.reading : running),
                             a->memory_limit);
 }
 
@@ -225,23 +250,28 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_re
 static shoal_err simulate_run(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     const simulate_epochs_options options = {
-        a->counts, a->seed, a->output, a->n_devices, (uint32_t)a->n_epochs, a->n_threads, a->memory_limit};
+        a->counts,    a->seed,        a->output, a->n_devices, (uint32_t)a->n_epochs,
+        a->n_threads, a->memory_limit};
     if (a->first != NULL || a->events != NULL || a->truth != NULL || a->format != NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--first, --events, --truth and --format do not go with a run over epochs");
     return simulate_epochs(error, recipe, &options);
 }
 
-static shoal_err simulate(char *command, agg_error *error, const arguments *a, const agg_recipe *recipe)
+static shoal_err simulate(char *command, agg_error *error, const arguments *a,
+                          const agg_recipe *recipe)
 {
     agg_dictionary counts = {0};
     if (recipe->recipe.epochs > 0) return simulate_run(error, a, recipe);
     shoal_err err = cli_need(error, "devices", a->devices);
     if (err == SHOAL_OK && a->epochs != NULL)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--epochs goes with recipes of thresh and heavythresh");
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "--epochs goes with recipes of thresh and heavythresh");
     if (err == SHOAL_OK && a->events != NULL && recipe->recipe.encoding.n_fields == 0)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--events goes with recipes that have an encoding");
-    if (err == SHOAL_OK) err = agg_counts_load(&counts, error, recipe, a->counts, cli_talk, command);
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "--events goes with recipes that have an encoding");
+    if (err == SHOAL_OK)
+        err = agg_counts_load(&counts, error, recipe, a->counts, cli_talk, command);
     if (err == SHOAL_OK) err = state_memory(error, a, recipe, &counts);
     if (err == SHOAL_OK) err = simulate_file(error, a, recipe, &counts);
     agg_dictionary_release(&counts);

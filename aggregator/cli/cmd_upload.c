@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal upload: what devices do under a task of two servers, for reports that are there already and for measurements of a file.
+// shoal upload: what devices do under a task of two servers, for reports that are there already and
+// for measurements of a file.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +21,19 @@ static const char help_text[] =
     "       shoal upload --task T --measurements FILE\n\n"
     "Splits reports into shares, seals one to each of two servers, and sends them to the leader.\n"
     "A FILE holds batches or NDJSON reports, as shoal simulate writes them; - is a pipe.\n"
-    "Measurements of a task are added up exactly, without local noise: one a line, entries between commas.\n\n"
+    "Measurements of a task are added up exactly, without local noise: one a line, entries between "
+    "commas.\n\n"
     "  --recipe FILE        the collection's recipe, whose aggregation is dap\n"
     "  --task FILE          a task file, in place of a recipe\n"
     "  --measurements FILE  measurements of the task; - is a pipe\n"
-    "  --leader-url URL     where the leader is reached, if not under the URL that the task states\n"
+    "  --leader-url URL     where the leader is reached, if not under the URL that the task "
+    "states\n"
     "  --helper-url URL     the same of the helper\n"
     "  --time SECONDS       the time that reports state, since 1970-01-01; the default is now\n"
-    "  --max-rejected SHARE exit with code 4 when a larger share of the reports was not taken (default 0.01)\n"
-    "  --memory SIZE        take no more than this, as 256M or 2G; requests are smaller where that does it.\n"
+    "  --max-rejected SHARE exit with code 4 when a larger share of the reports was not taken "
+    "(default 0.01)\n"
+    "  --memory SIZE        take no more than this, as 256M or 2G; requests are smaller where that "
+    "does it.\n"
     "                       Without it, what is taken is said where it is much\n"
     "  --verbose            print what the parties of the task agree on\n";
 
@@ -49,7 +54,8 @@ static shoal_err read_url(shoal_url *url, agg_error *error, const char *name, co
     const char *why = "";
     if (text == NULL) return SHOAL_OK;
     shoal_err err = shoal_url_set(url, text, strlen(text), &why);
-    return err == SHOAL_OK ? err : agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s %s", name, why);
+    return err == SHOAL_OK ? err
+                           : agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s %s", name, why);
 }
 
 static shoal_err check_inputs(agg_error *error, const arguments *a)
@@ -60,20 +66,23 @@ static shoal_err check_inputs(agg_error *error, const arguments *a)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--task goes with --measurements, and with no other file");
     if (a->recipe != NULL && a->measurements != NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--measurements goes with --task: what a recipe collects is randomized first");
+        return agg_fail(
+            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+            "--measurements goes with --task: what a recipe collects is randomized first");
     if (a->recipe != NULL && a->n_files == 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no file to read; - is standard input");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "no file to read; - is standard input");
     return SHOAL_OK;
 }
 
 static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},     {"task", 0, &a->task, NULL},
-                                  {"leader-url", 0, &a->leader, NULL}, {"measurements", 0, &a->measurements, NULL},
-                                  {"helper-url", 0, &a->helper, NULL}, {"max-rejected", 0, &a->max_rejected, NULL},
-                                  {"memory", 0, &a->memory, NULL},     {"time", 0, &a->time, NULL},
-                                  {"verbose", 0, NULL, &a->verbose},   {NULL, 0, NULL, NULL}};
+    const cli_option options[] = {
+        {"recipe", 0, &a->recipe, NULL},     {"task", 0, &a->task, NULL},
+        {"leader-url", 0, &a->leader, NULL}, {"measurements", 0, &a->measurements, NULL},
+        {"helper-url", 0, &a->helper, NULL}, {"max-rejected", 0, &a->max_rejected, NULL},
+        {"memory", 0, &a->memory, NULL},     {"time", 0, &a->time, NULL},
+        {"verbose", 0, NULL, &a->verbose},   {NULL, 0, NULL, NULL}};
     uint64_t time_s = 0;
     a->max_share = 0.01;
     a->time_s = -1;
@@ -104,9 +113,11 @@ static agg_dap_upload_settings settings_of(const arguments *a, const agg_dap_tas
                                      .reports = a->reports};
 }
 
-// Finds how many reports a request may have: fewer where --memory asks for that; then says what is taken in all.
+// Finds how many reports a request may have: fewer where --memory asks for that; then says what is
+// taken in all.
 //   input: bytes of what is read
-static shoal_err plan_memory(arguments *a, agg_error *error, const agg_dap_task *task, uint64_t input)
+static shoal_err plan_memory(arguments *a, agg_error *error, const agg_dap_task *task,
+                             uint64_t input)
 {
     char command[] = "upload";
     uint64_t bytes = 0;
@@ -115,7 +126,8 @@ static shoal_err plan_memory(arguments *a, agg_error *error, const agg_dap_task 
         shoal_err err = agg_dap_upload_memory(&bytes, error, &settings);
         if (err != SHOAL_OK) return err;
         bytes += input;
-        if (a->memory_limit == 0 || bytes + CLI_PROGRAM_BYTES <= a->memory_limit || a->reports == 1) break;
+        if (a->memory_limit == 0 || bytes + CLI_PROGRAM_BYTES <= a->memory_limit || a->reports == 1)
+            break;
     }
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
@@ -133,17 +145,19 @@ static shoal_err take_records(void *context, agg_error *error, const agg_run *ru
     shoal_err err = SHOAL_OK;
     for (uint32_t r = 0; r < n_runs; r++)
         for (uint32_t i = 0; i < runs[r].count && err == SHOAL_OK; i++)
-            err = agg_dap_upload_add_record(up->uploader, error, runs[r].records + i * up->record_size);
+            err = agg_dap_upload_add_record(up->uploader, error,
+                                            runs[r].records + i * up->record_size);
     return err;
 }
 
-static shoal_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, agg_error *error, const arguments *a,
-                              const agg_recipe *recipe)
+static shoal_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, agg_error *error,
+                              const arguments *a, const agg_recipe *recipe)
 {
     char command[] = "upload";
     uploading up = {uploader, recipe->recipe.record_size};
     cli_progress progress;
-    agg_reader reader = {recipe, take_records, &up, cli_talk, command, cli_progress_show, &progress, 1};
+    agg_reader reader = {recipe,  take_records,      &up,       cli_talk,
+                         command, cli_progress_show, &progress, 1};
     shoal_err err = SHOAL_OK;
     for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) {
         cli_progress_start(&progress, command, "bytes", cli_file_bytes(a->files[i]));
@@ -202,26 +216,34 @@ static shoal_err read_measurement(measuring *m, agg_error *error, const char *at
     uint64_t weight = 0;
     for (size_t i = 0; i < m->n_words; i++) {
         if (i > 0 && (at == end || *at++ != ','))
-            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "is not %zu numbers between commas", m->n_words);
+            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
+                            "is not %zu numbers between commas", m->n_words);
         if (!read_number(&m->words[i], &at, end))
-            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "is not %zu whole numbers", m->n_words);
+            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "is not %zu whole numbers",
+                            m->n_words);
         if (m->words[i] > entry_max(v))
             return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has a number above %llu",
                             (unsigned long long)entry_max(v));
         weight += m->words[i];
     }
-    if (at != end) return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "has more than %zu numbers", m->n_words);
+    if (at != end)
+        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "has more than %zu numbers",
+                        m->n_words);
     if (v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC && weight > v->max)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has more than %llu ones", (unsigned long long)v->max);
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has more than %llu ones",
+                        (unsigned long long)v->max);
     return SHOAL_OK;
 }
 
-// Goes over the lines: with no uploader only to see that all are good, so that nothing is sent of a file with a bad one.
-static shoal_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error *error, const agg_bytes *bytes)
+// Goes over the lines: with no uploader only to see that all are good, so that nothing is sent of a
+// file with a bad one.
+static shoal_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error *error,
+                            const agg_bytes *bytes)
 {
     const char *at = (const char *)bytes->data, *end = at + bytes->len;
     for (unsigned long line = 1; at < end; line++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline != NULL ? newline : end;
+        const char *newline = memchr(at, '\n', (size_t)(end - at)),
+                   *stop = newline != NULL ? newline : end;
         shoal_err err = read_measurement(m, error, at, stop);
         if (err != SHOAL_OK) {
             agg_error_prefix(error, "line %lu", line);
@@ -234,8 +256,8 @@ static shoal_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error 
     return uploader != NULL ? agg_dap_upload_flush(uploader, error) : SHOAL_OK;
 }
 
-static shoal_err with_measurements(const agg_bytes *bytes, agg_dap_uploader *uploader, agg_error *error,
-                                   const agg_dap_task *task)
+static shoal_err with_measurements(const agg_bytes *bytes, agg_dap_uploader *uploader,
+                                   agg_error *error, const agg_dap_task *task)
 {
     measuring m = {task, NULL, agg_dap_upload_words(task)};
     m.words = agg_alloc(error, m.n_words, sizeof *m.words);
@@ -252,11 +274,13 @@ static uint64_t print_counts(const agg_dap_upload_count *count, const agg_read_c
 {
     uint64_t left = count->heavy + read->rejected;
     printf("accepted            %llu\n", (unsigned long long)count->accepted);
-    if (read->rejected > 0) printf("no report           %llu\n", (unsigned long long)read->rejected);
+    if (read->rejected > 0)
+        printf("no report           %llu\n", (unsigned long long)read->rejected);
     if (count->heavy > 0) printf("too heavy           %llu\n", (unsigned long long)count->heavy);
     for (uint32_t i = 0; i <= SHOAL_DAP_OUTDATED_CONFIG; i++) {
         if (count->refused[i] == 0) continue;
-        printf("refused             %llu, %s\n", (unsigned long long)count->refused[i], shoal_dap_report_error_name(i));
+        printf("refused             %llu, %s\n", (unsigned long long)count->refused[i],
+               shoal_dap_report_error_name(i));
         left += count->refused[i];
     }
     return left;
@@ -267,11 +291,13 @@ static shoal_err tell(agg_error *error, const arguments *a, const agg_dap_upload
 {
     uint64_t left = print_counts(count, read), all = left + count->accepted;
     if ((double)left <= a->max_share * (double)all) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED, "%llu of %llu reports were not taken",
-                    (unsigned long long)left, (unsigned long long)all);
+    return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED,
+                    "%llu of %llu reports were not taken", (unsigned long long)left,
+                    (unsigned long long)all);
 }
 
-static shoal_err upload(agg_error *error, const arguments *a, const agg_dap_task *task, const agg_bytes *bytes)
+static shoal_err upload(agg_error *error, const arguments *a, const agg_dap_task *task,
+                        const agg_bytes *bytes)
 {
     agg_read_count read = {0, 0, 0, 0, 0};
     agg_dap_uploader *uploader = NULL;
@@ -294,13 +320,17 @@ static shoal_err upload(agg_error *error, const arguments *a, const agg_dap_task
 static shoal_err run_recipe(agg_error *error, arguments *a, const agg_dap_task *task)
 {
     if (!task->has_recipe)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is a task file, and goes with --task", a->recipe);
-    shoal_err err = plan_memory(a, error, task, cli_reader_memory(a->files, a->n_files, &task->recipe, 1));
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s is a task file, and goes with --task", a->recipe);
+    shoal_err err =
+        plan_memory(a, error, task, cli_reader_memory(a->files, a->n_files, &task->recipe, 1));
     return err == SHOAL_OK ? upload(error, a, task, NULL) : err;
 }
 
-// Reads all measurements. Of a pipe it is known only afterwards how many bytes they have: no more than --memory has room for.
-static shoal_err read_measurements(agg_bytes *bytes, agg_error *error, arguments *a, const agg_dap_task *task)
+// Reads all measurements. Of a pipe it is known only afterwards how many bytes they have: no more
+// than --memory has room for.
+static shoal_err read_measurements(agg_bytes *bytes, agg_error *error, arguments *a,
+                                   const agg_dap_task *task)
 {
     uint64_t size = cli_file_bytes(a->measurements), most = MEASUREMENTS_MAX;
     shoal_err err = plan_memory(a, error, task, size);
@@ -320,7 +350,8 @@ static shoal_err run_task(agg_error *error, arguments *a, const agg_dap_task *ta
     agg_bytes bytes;
     char command[] = "upload";
     if (task->has_recipe)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is a recipe, and goes with --recipe", a->task);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s is a recipe, and goes with --recipe", a->task);
     shoal_err err = read_measurements(&bytes, error, a, task);
     if (err != SHOAL_OK) return err;
     err = with_measurements(&bytes, NULL, error, task);

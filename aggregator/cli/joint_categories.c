@@ -9,17 +9,20 @@
 #include "agg_size.h"
 #include "talk.h"
 
-static shoal_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i, const char *why)
+static shoal_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i,
+                               const char *why)
 {
     const shoal_name *name = &recipe->recipe.variables[i].name;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "variable %.*s: %s", (int)name->len, name->bytes, why);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "variable %.*s: %s", (int)name->len,
+                    name->bytes, why);
 }
 
-static shoal_err load_dictionary(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
-                                 const cli_joint_wish *wish)
+static shoal_err load_dictionary(cli_joint_categories *c, agg_error *error,
+                                 const agg_recipe *recipe, const cli_joint_wish *wish)
 {
     char command[] = "joint";
-    if (wish->file != NULL) return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, cli_talk, command);
+    if (wish->file != NULL)
+        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, cli_talk, command);
     if (!agg_recipe_variable_is_closed(recipe, wish->variable))
         return fail_variable(error, recipe, wish->variable,
                              "takes any string: --categories NAME=FILE says which are categories");
@@ -50,9 +53,10 @@ static void say_taken(const agg_recipe *recipe, const cli_joint_categories *c, s
 {
     char command[] = "joint", text[200];
     const shoal_name *name = &recipe->recipe.variables[c->choice.variable].name;
-    snprintf(text, sizeof text,
-             "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories", (int)name->len,
-             name->bytes, n_detected, c->dictionary.n, c->choice.n);
+    snprintf(
+        text, sizeof text,
+        "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories",
+        (int)name->len, name->bytes, n_detected, c->dictionary.n, c->choice.n);
     cli_talk(command, text);
 }
 
@@ -60,7 +64,8 @@ static void say_taken(const agg_recipe *recipe, const cli_joint_categories *c, s
 static shoal_err take_largest(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
                               const agg_accumulator *acc, const cli_joint_wish *wish, size_t top)
 {
-    const agg_estimate_options options = {.confidence = wish->confidence, .n_threads = wish->n_threads};
+    const agg_estimate_options options = {.confidence = wish->confidence,
+                                          .n_threads = wish->n_threads};
     shoal_err err = agg_estimate_run(&c->estimate, error, c->view, acc, &c->dictionary, &options);
     if (err == SHOAL_OK) err = reserve(c, error, top);
     if (err != SHOAL_OK) return err;
@@ -73,8 +78,9 @@ static shoal_err take_largest(cli_joint_categories *c, agg_error *error, const a
         c->shares[c->choice.n++] = row->count / (double)acc->n;
     }
     if (c->choice.n == 0)
-        return fail_variable(error, recipe, wish->variable,
-                             "none of its values stands out of the noise, so that it has no category");
+        return fail_variable(
+            error, recipe, wish->variable,
+            "none of its values stands out of the noise, so that it has no category");
     c->choice.shares = c->shares;
     say_taken(recipe, c, n_detected);
     return SHOAL_OK;
@@ -96,8 +102,8 @@ static void add_none(cli_joint_categories *c, const agg_recipe *recipe)
     c->items[c->choice.n++] = SHOAL_ITEM_NONE;
 }
 
-static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc,
-                      const cli_joint_wish *wish)
+static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
+                      const agg_accumulator *acc, const cli_joint_wish *wish)
 {
     c->choice.variable = wish->variable;
     c->view = agg_alloc(error, 1, sizeof *c->view);
@@ -107,7 +113,8 @@ static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recip
     if (err != SHOAL_OK) return err;
     size_t top = wish->top > 0 ? wish->top : CLI_JOINT_TOP;
     size_t whole = wish->top > 0 || wish->file != NULL ? top : CLI_JOINT_WHOLE_MAX;
-    err = c->dictionary.n <= whole ? take_all(c, error) : take_largest(c, error, recipe, acc, wish, top);
+    err = c->dictionary.n <= whole ? take_all(c, error)
+                                   : take_largest(c, error, recipe, acc, wish, top);
     if (err != SHOAL_OK) return err;
     c->choice.labels = c->labels;
     c->choice.items = c->items;
@@ -116,8 +123,9 @@ static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recip
     return SHOAL_OK;
 }
 
-shoal_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error, const agg_recipe *recipe,
-                                    const agg_accumulator *acc, const cli_joint_wish *wish)
+shoal_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error,
+                                    const agg_recipe *recipe, const agg_accumulator *acc,
+                                    const cli_joint_wish *wish)
 {
     memset(categories, 0, sizeof *categories);
     shoal_err err = make(categories, error, recipe, acc, wish);

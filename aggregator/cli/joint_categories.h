@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which categories a joint analysis has of a variable: all values of its list, or the largest of a dictionary that stand out of the noise.
+// Which categories a joint analysis has of a variable: all values of its list, or the largest of a
+// dictionary that stand out of the noise.
 #ifndef JOINT_CATEGORIES_H
 #define JOINT_CATEGORIES_H
 
@@ -7,8 +8,9 @@
 #include "estimate.h"
 #include "joint_analysis.h"
 
-#define CLI_JOINT_TOP 15u       // categories of a variable, unless the command line says otherwise
-#define CLI_JOINT_WHOLE_MAX 64u // values of a list that are all taken, unless the command line says otherwise
+#define CLI_JOINT_TOP 15u // categories of a variable, unless the command line says otherwise
+#define CLI_JOINT_WHOLE_MAX                                                                        \
+    64u // values of a list that are all taken, unless the command line says otherwise
 
 // What is wished for one variable.
 typedef struct cli_joint_wish {
@@ -32,12 +34,15 @@ typedef struct cli_joint_categories {
     double *shares;
 } cli_joint_categories;
 
-// Makes the choice: every entry of a dictionary of `top` lines or fewer, and of a list without a file and without `top`; otherwise those of its `top`
-// largest whose marginal count is detected (estimate.h). The rest is "Other" wherever there can be one.
+// Makes the choice: every entry of a dictionary of `top` lines or fewer, and of a list without a
+// file and without `top`; otherwise those of its `top` largest whose marginal count is detected
+// (estimate.h). The rest is "Other" wherever there can be one.
 //   categories: release it, on OK only; recipe and acc outlive it
-// Returns: AGG_ERR_USAGE for a variable of any string without a file, and when none of its values stands out; what dictionaries and estimates refuse.
-shoal_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error, const agg_recipe *recipe,
-                                    const agg_accumulator *acc, const cli_joint_wish *wish) SHOAL_MUST_CHECK;
+// Returns: AGG_ERR_USAGE for a variable of any string without a file, and when none of its values
+// stands out; what dictionaries and estimates refuse.
+shoal_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error,
+                                    const agg_recipe *recipe, const agg_accumulator *acc,
+                                    const cli_joint_wish *wish) SHOAL_MUST_CHECK;
 void cli_joint_categories_release(cli_joint_categories *categories);
 
 #endif

@@ -44,8 +44,10 @@ static void print_help(FILE *stream)
     fputs("Usage: shoal COMMAND [OPTION]... [FILE]...\n\n"
           "Learns what a crowd does without learning what anyone did.\n\nCommands:\n",
           stream);
-    for (size_t i = 0; i < N_COMMANDS; i++) fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].what);
-    fputs("\nEvery command has --help; shoal --version prints the version. Exit codes: 0 ok, 1 runtime,\n"
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].what);
+    fputs("\nEvery command has --help; shoal --version prints the version. Exit codes: 0 ok, 1 "
+          "runtime,\n"
           "2 usage, 3 refused for privacy, 4 too many rejected reports, 5 input/output.\n",
           stream);
 }
@@ -56,7 +58,8 @@ int main(int argc, char **argv)
         print_help(stderr);
         return AGG_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return AGG_EXIT_OK;
     }

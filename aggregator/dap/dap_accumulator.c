@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums into sketches; see dap_accumulator.h. Knows no mechanism: what a sketch is like its kind says, what the sums are the split.
+// Sums into sketches; see dap_accumulator.h. Knows no mechanism: what a sketch is like its kind
+// says, what the sums are the split.
 #include "dap_accumulator.h"
 
 // a b, or the largest number where that is above it.
@@ -8,9 +9,11 @@ static uint64_t times(uint64_t a, uint64_t b)
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-int agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums, uint64_t n)
+int agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums,
+                        uint64_t n)
 {
-    const int is_number = vdaf->circuit == SHOAL_CIRCUIT_SUM || vdaf->circuit == SHOAL_CIRCUIT_SUM_VEC;
+    const int is_number =
+        vdaf->circuit == SHOAL_CIRCUIT_SUM || vdaf->circuit == SHOAL_CIRCUIT_SUM_VEC;
     const uint64_t most = is_number ? times(n, vdaf->max) : n;
     uint64_t total = 0;
     for (size_t i = 0; i < n_sums; i++) {
@@ -43,28 +46,34 @@ static void set_cells(agg_sketch *sketch, const shoal_split *split, const uint64
     const uint64_t *entry = sums + split->idle;
     for (uint32_t cell = 0; cell < split->cells; cell++) {
         if (split->is_signed)
-            sketch->cells.sums[cell] = (int32_t)((int64_t)entry[2 * cell] - (int64_t)entry[2 * cell + 1]);
+            sketch->cells.sums[cell] =
+                (int32_t)((int64_t)entry[2 * cell] - (int64_t)entry[2 * cell + 1]);
         else
             sketch->cells.ones[cell] = (uint32_t)entry[cell];
     }
 }
 
-shoal_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe,
-                                  const shoal_split *split, const uint64_t *sums, uint64_t n)
+shoal_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error,
+                                  const shoal_recipe *recipe, const shoal_split *split,
+                                  const uint64_t *sums, uint64_t n)
 {
     shoal_err err = agg_accumulator_init(acc, error, recipe);
     if (err != SHOAL_OK) return err;
     agg_sketch *sketch = &acc->parts[0];
     const agg_sketch_kind *kind = agg_sketch_kind_of(sketch->shape.mechanism);
-    if (acc->n_parts != 1 || sketch->n_cells != split->cells || kind->is_signed != (int)split->is_signed)
-        err = agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME, "recipe %s is not split like that", acc->recipe_id);
+    if (acc->n_parts != 1 || sketch->n_cells != split->cells ||
+        kind->is_signed != (int)split->is_signed)
+        err = agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME,
+                       "recipe %s is not split like that", acc->recipe_id);
     else if (n > kind->n_max)
-        err = agg_fail(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME,
-                       "recipe %s: an accumulator counts at most %llu records, and the batch has %llu", acc->recipe_id,
-                       (unsigned long long)kind->n_max, (unsigned long long)n);
+        err = agg_fail(
+            error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME,
+            "recipe %s: an accumulator counts at most %llu records, and the batch has %llu",
+            acc->recipe_id, (unsigned long long)kind->n_max, (unsigned long long)n);
     else if (!agg_dap_are_sums_of(&split->prio3, sums, split->prio3.length, n))
         err = agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
-                       "the two shares do not add up to counts of %llu reports: they are not of the same batch",
+                       "the two shares do not add up to counts of %llu reports: they are not of "
+                       "the same batch",
                        (unsigned long long)n);
     if (err != SHOAL_OK) {
         agg_accumulator_release(acc);

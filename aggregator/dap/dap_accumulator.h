@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulators from the sums of a collected batch: the records were split as core/split/split.h says, and what all of them sum to are the
-// counters that folding the records would have left. Every estimator works on it as if it had seen them.
+// Accumulators from the sums of a collected batch: the records were split as core/split/split.h
+// says, and what all of them sum to are the counters that folding the records would have left.
+// Every estimator works on it as if it had seen them.
 #ifndef DAP_ACCUMULATOR_H
 #define DAP_ACCUMULATOR_H
 
 #include "accumulator.h"
 #include "split.h"
 
-// Returns: whether n verified measurements of a VDAF can have these sums, one for each of its outputs. Shares that are not of one
-// batch mostly cannot.
-int agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums, uint64_t n);
+// Returns: whether n verified measurements of a VDAF can have these sums, one for each of its
+// outputs. Shares that are not of one batch mostly cannot.
+int agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums,
+                        uint64_t n);
 
 // Makes the accumulator that adding n records one by one would have made.
 //   acc: release on OK; on error nothing is left
 //   recipe: finished, of one mechanism; split: of its part
 //   sums: split->prio3.length of them
-// Returns: SHOAL_ERR_RECORD for sums that no n accepted reports have (shares that are not of one batch look like that);
+// Returns: SHOAL_ERR_RECORD for sums that no n accepted reports have (shares that are not of one
+// batch look like that);
 //          SHOAL_ERR_OVERFLOW for more records than an accumulator counts
-shoal_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe,
-                                  const shoal_split *split, const uint64_t *sums, uint64_t n) SHOAL_MUST_CHECK;
+shoal_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error,
+                                  const shoal_recipe *recipe, const shoal_split *split,
+                                  const uint64_t *sums, uint64_t n) SHOAL_MUST_CHECK;
 
 #endif

@@ -14,7 +14,8 @@ void agg_dap_answer_release(agg_dap_answer *answer)
     *answer = (agg_dap_answer){.problem = AGG_DAP_NO_PROBLEM};
 }
 
-void agg_dap_answer_problem(agg_dap_answer *answer, unsigned status, int problem, const char *detail)
+void agg_dap_answer_problem(agg_dap_answer *answer, unsigned status, int problem,
+                            const char *detail)
 {
     agg_dap_answer_release(answer);
     answer->status = status;
@@ -25,12 +26,13 @@ void agg_dap_answer_problem(agg_dap_answer *answer, unsigned status, int problem
 void agg_dap_answer_failed(agg_dap_answer *answer, const agg_error *error)
 {
     fprintf(stderr, "shoal: serve: %s\n", error->text);
-    agg_dap_answer_problem(answer, 503, AGG_DAP_OTHER_PROBLEM, "the server could not do this now; send it again");
+    agg_dap_answer_problem(answer, 503, AGG_DAP_OTHER_PROBLEM,
+                           "the server could not do this now; send it again");
     answer->retry_after_s = 10;
 }
 
-void agg_dap_answer_body(agg_dap_answer *answer, unsigned status, enum shoal_dap_message message, uint8_t *body,
-                         size_t len)
+void agg_dap_answer_body(agg_dap_answer *answer, unsigned status, enum shoal_dap_message message,
+                         uint8_t *body, size_t len)
 {
     agg_dap_answer_release(answer);
     answer->status = status;
@@ -45,7 +47,8 @@ void agg_dap_answer_empty(agg_dap_answer *answer, unsigned status)
     answer->status = status;
 }
 
-void agg_dap_answer_location(agg_dap_answer *answer, enum shoal_dap_resource resource, const uint8_t id[AGG_DAP_ID])
+void agg_dap_answer_location(agg_dap_answer *answer, enum shoal_dap_resource resource,
+                             const uint8_t id[AGG_DAP_ID])
 {
     answer->has_location = 1;
     answer->resource = resource;

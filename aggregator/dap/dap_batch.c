@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collections of the leader; see dap_driver_private.h. Section "Obtaining Aggregate Shares" of the draft.
+// Collections of the leader; see dap_driver_private.h. Section "Obtaining Aggregate Shares" of the
+// draft.
 //
-// The request for the helper's share is kept before it is sent. While its answer is not known nothing else of the task is
-// aggregated: the helper may have closed the batch already, or count it later.
+// The request for the helper's share is kept before it is sent. While its answer is not known
+// nothing else of the task is aggregated: the helper may have closed the batch already, or count it
+// later.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +12,8 @@
 #include "dap_driver_private.h"
 
 // Fails a collection, or moves it on. Between begin and commit.
-static shoal_err set_failed(agg_dap_party *party, agg_error *error, const agg_dap_served *task, agg_dap_collection *c,
-                            int problem)
+static shoal_err set_failed(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
+                            agg_dap_collection *c, int problem)
 {
     c->state = AGG_DAP_FAILED;
     c->problem = (uint32_t)problem;
@@ -20,7 +22,8 @@ static shoal_err set_failed(agg_dap_party *party, agg_error *error, const agg_da
     return agg_dap_collection_set(party->store, error, task->number, c);
 }
 
-static shoal_err write_share_request(agg_dap_collection *c, agg_error *error, const agg_dap_batch *batch)
+static shoal_err write_share_request(agg_dap_collection *c, agg_error *error,
+                                     const agg_dap_batch *batch)
 {
     shoal_dap_aggregate_share_req req = {.collection_req = {c->request, c->request_len},
                                          .query = c->query,
@@ -38,19 +41,22 @@ static shoal_err write_share_request(agg_dap_collection *c, agg_error *error, co
 }
 
 // Whether no clock that we believe can still add to an interval.
-static int batch_is_over(const agg_dap_served *task, const shoal_dap_interval *interval, uint64_t now_s)
+static int batch_is_over(const agg_dap_served *task, const shoal_dap_interval *interval,
+                         uint64_t now_s)
 {
     uint64_t last = interval->start + interval->duration;
-    return now_s > AGG_DAP_LEEWAY_S && last <= (now_s - AGG_DAP_LEEWAY_S) / task->vdaf.task.time_precision_s;
+    return now_s > AGG_DAP_LEEWAY_S &&
+           last <= (now_s - AGG_DAP_LEEWAY_S) / task->vdaf.task.time_precision_s;
 }
 
 // Decides about a collection whose reports are all aggregated. Between begin and commit.
-static shoal_err advance(agg_dap_party *party, agg_error *error, const agg_dap_served *task, agg_dap_collection *c,
-                         uint64_t now_s)
+static shoal_err advance(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
+                         agg_dap_collection *c, uint64_t now_s)
 {
     int is_collected = 0;
     agg_dap_batch batch = {0};
-    shoal_err err = agg_dap_is_collected(party->store, &is_collected, error, task->number, c->query);
+    shoal_err err =
+        agg_dap_is_collected(party->store, &is_collected, error, task->number, c->query);
     if (err != SHOAL_OK) return err;
     if (is_collected) return set_failed(party, error, task, c, SHOAL_DAP_PROBLEM_BATCH_OVERLAP);
     err = agg_dap_batch_load(&batch, party->store, error, task, c->query);
@@ -74,10 +80,14 @@ static shoal_err write_answer(agg_dap_collection *c, agg_error *error, const agg
     size_t sealed_len = agg_dap_output_len(&task->vdaf) + SHOAL_DAP_SEAL;
     uint8_t *sealed = agg_alloc(error, sealed_len, 1);
     if (sealed == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_dap_seal_aggregate(enc, sealed, error, &task->vdaf, &party->collector, SHOAL_DAP_LEADER,
-                                           (shoal_bytes){c->request, c->request_len}, batch->share);
+    shoal_err err =
+        agg_dap_seal_aggregate(enc, sealed, error, &task->vdaf, &party->collector, SHOAL_DAP_LEADER,
+                               (shoal_bytes){c->request, c->request_len}, batch->share);
     const shoal_dap_collection_resp resp = {
-        batch->n_reports, batch->interval, {party->collector.id, {enc, sizeof enc}, {sealed, sealed_len}}, *helper};
+        batch->n_reports,
+        batch->interval,
+        {party->collector.id, {enc, sizeof enc}, {sealed, sealed_len}},
+        *helper};
     shoal_dap_writer w = {NULL, 0, 0, 0};
     shoal_dap_put_collection_resp(&w, &resp);
     if (err == SHOAL_OK) err = agg_dap_writer_init(&w, error, w.len);
@@ -90,9 +100,10 @@ static shoal_err write_answer(agg_dap_collection *c, agg_error *error, const agg
     return err;
 }
 
-// The batch is given out: the answer, the closed interval and the end of late reports in one transaction.
-static shoal_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *task, agg_dap_collection *c,
-                        const shoal_dap_ciphertext *helper)
+// The batch is given out: the answer, the closed interval and the end of late reports in one
+// transaction.
+static shoal_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                        agg_dap_collection *c, const shoal_dap_ciphertext *helper)
 {
     uint64_t n_late = 0;
     agg_dap_batch batch = {0};
@@ -106,7 +117,8 @@ static shoal_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *
     c->state = AGG_DAP_READY;
     if (err == SHOAL_OK) err = agg_dap_collection_set(party->store, error, task->number, c);
     if (err == SHOAL_OK) err = agg_dap_batch_close(party->store, error, task->number, c->query);
-    if (err == SHOAL_OK) err = agg_dap_report_remove_all(party->store, &n_late, error, task->number, c->query);
+    if (err == SHOAL_OK)
+        err = agg_dap_report_remove_all(party->store, &n_late, error, task->number, c->query);
     err = agg_dap_step_end(party->store, error, err);
     if (err != SHOAL_OK) return err;
     atomic_fetch_add(&task->collected, 1);
@@ -125,20 +137,21 @@ static shoal_err fail_collection(agg_dap_party *party, agg_error *error, const a
 }
 
 // Asks the helper for its share.
-static shoal_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_served *task, const agg_dap_link *link,
-                           agg_dap_collection *c)
+static shoal_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                           const agg_dap_link *link, agg_dap_collection *c)
 {
     agg_dap_reply reply = {0};
     shoal_dap_ciphertext helper;
-    shoal_err err =
-        link->post(link->self, &reply, error, task, SHOAL_DAP_AGGREGATE_SHARES, SHOAL_DAP_AGGREGATE_SHARE_REQ,
-                   (shoal_bytes){c->share_request, c->share_request_len}, SHOAL_DAP_AGGREGATE_SHARE);
+    shoal_err err = link->post(
+        link->self, &reply, error, task, SHOAL_DAP_AGGREGATE_SHARES, SHOAL_DAP_AGGREGATE_SHARE_REQ,
+        (shoal_bytes){c->share_request, c->share_request_len}, SHOAL_DAP_AGGREGATE_SHARE);
     if (err != SHOAL_OK) return err;
     shoal_dap_reader r = {reply.body, reply.len, 0};
-    if (reply.status / 100 == 4 && reply.problem >= 0 && reply.problem != SHOAL_DAP_PROBLEM_UNRECOGNIZED_TASK) {
+    if (reply.status / 100 == 4 && reply.problem >= 0 &&
+        reply.problem != SHOAL_DAP_PROBLEM_UNRECOGNIZED_TASK) {
         err = fail_collection(party, error, task, c, reply.problem);
-    } else if (reply.status / 100 == 2 && reply.body != NULL && shoal_dap_read_ciphertext(&helper, &r) == SHOAL_OK &&
-               shoal_dap_is_at_end(&r)) {
+    } else if (reply.status / 100 == 2 && reply.body != NULL &&
+               shoal_dap_read_ciphertext(&helper, &r) == SHOAL_OK && shoal_dap_is_at_end(&r)) {
         err = finish(party, error, task, c, &helper);
     } else {
         err = agg_dap_reply_fail(error, task, &reply);
@@ -147,8 +160,8 @@ static shoal_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_serve
     return err;
 }
 
-shoal_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                                uint64_t now_s, int is_forced)
+shoal_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *error,
+                                const agg_dap_served *task, uint64_t now_s, int is_forced)
 {
     agg_dap_collection c = {0};
     uint8_t after[AGG_DAP_ID];
@@ -170,8 +183,8 @@ shoal_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *
     return agg_dap_step_end(party->store, error, err);
 }
 
-shoal_err agg_dap_batch_resume(int *is_under_way, agg_dap_party *party, agg_error *error, agg_dap_served *task,
-                               const agg_dap_link *link)
+shoal_err agg_dap_batch_resume(int *is_under_way, agg_dap_party *party, agg_error *error,
+                               agg_dap_served *task, const agg_dap_link *link)
 {
     agg_dap_collection c = {0};
     shoal_err err = agg_dap_begin(party->store, error);
@@ -184,8 +197,8 @@ shoal_err agg_dap_batch_resume(int *is_under_way, agg_dap_party *party, agg_erro
     return err;
 }
 
-shoal_err agg_dap_batch_is_awaited(int *is_so, agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                                   uint64_t now_s)
+shoal_err agg_dap_batch_is_awaited(int *is_so, agg_dap_party *party, agg_error *error,
+                                   const agg_dap_served *task, uint64_t now_s)
 {
     agg_dap_collection c = {0};
     uint8_t after[AGG_DAP_ID];

@@ -36,8 +36,8 @@ static time_t now(void)
     return t.tv_sec;
 }
 
-// What a refusal means to who collects: too few reports, and a batch that was given out before, are refused for privacy; a server's trouble
-// without a name may pass.
+// What a refusal means to who collects: too few reports, and a batch that was given out before, are
+// refused for privacy; a server's trouble without a name may pass.
 static shoal_err refused(agg_error *error, const agg_http_response *answer)
 {
     char text[AGG_HTTP_PROBLEM_MAX];
@@ -48,7 +48,8 @@ static shoal_err refused(agg_error *error, const agg_http_response *answer)
                         "the batch has fewer reports than the task's minimum (%s)", text);
     if (problem == SHOAL_DAP_PROBLEM_BATCH_OVERLAP)
         return agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
-                        "a part of this interval was collected before, with another one; each report is given out "
+                        "a part of this interval was collected before, with another one; each "
+                        "report is given out "
                         "once (%s)",
                         text);
     if (problem < 0 && answer->status >= 500)
@@ -64,7 +65,8 @@ static size_t answer_max(const agg_dap_vdaf *vdaf)
 
 // One request. *is_ready: the answer is the batch. *pause_s: else, after how long to ask again.
 // Returns: what ends the collection; an answer that may be another next time is not ready.
-static shoal_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s, agg_error *error, collection *c)
+static shoal_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s, agg_error *error,
+                     collection *c)
 {
     const agg_http_request request = {
         .client = c->client,
@@ -85,9 +87,10 @@ static shoal_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s
     else if (answer->body_len == 0 && !c->is_created && answer->location[0] == '\0')
         err = agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
                        "the leader accepts and does not say where the batch will be");
-    else if (answer->body_len > 0 && !agg_http_is_media(answer, shoal_dap_media_type(SHOAL_DAP_COLLECTION_JOB_RESP)))
-        err =
-            agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME, "the leader answers with something else than a batch");
+    else if (answer->body_len > 0 &&
+             !agg_http_is_media(answer, shoal_dap_media_type(SHOAL_DAP_COLLECTION_JOB_RESP)))
+        err = agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
+                       "the leader answers with something else than a batch");
     if (err == SHOAL_OK) {
         *is_ready = answer->body_len > 0;
         if (!c->is_created && answer->location[0] != '\0') {
@@ -106,7 +109,8 @@ static void pause_for(const collection *c, uint32_t seconds)
     while (nanosleep(&left, &left) != 0) continue;
 }
 
-// Asks until the batch is there. Both requests may be repeated: the leader knows the question again.
+// Asks until the batch is there. Both requests may be repeated: the leader knows the question
+// again.
 static shoal_err ask_until_ready(agg_http_response *answer, agg_error *error, collection *c)
 {
     for (;;) {
@@ -117,9 +121,9 @@ static shoal_err ask_until_ready(agg_http_response *answer, agg_error *error, co
         const time_t left = c->end - now();
         if (left <= 0 && err != SHOAL_OK) return err;
         if (left <= 0)
-            return agg_fail(
-                error, AGG_ERR_IO, AGG_EXIT_IO,
-                "the batch is not ready: reports are still being added up, or there are too few; ask again later");
+            return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
+                            "the batch is not ready: reports are still being added up, or there "
+                            "are too few; ask again later");
         if (pause_s > PAUSE_MAX_S) pause_s = PAUSE_MAX_S;
         pause_for(c, left < (time_t)pause_s ? (uint32_t)left : pause_s);
     }
@@ -127,28 +131,31 @@ static shoal_err ask_until_ready(agg_http_response *answer, agg_error *error, co
 
 // Opens one server's share.
 //   share: agg_dap_output_len bytes
-static shoal_err open_share(uint8_t *share, agg_error *error, const collection *c, enum shoal_dap_role from,
-                            const shoal_dap_ciphertext *ciphertext, shoal_bytes aad)
+static shoal_err open_share(uint8_t *share, agg_error *error, const collection *c,
+                            enum shoal_dap_role from, const shoal_dap_ciphertext *ciphertext,
+                            shoal_bytes aad)
 {
     const char *who = from == SHOAL_DAP_LEADER ? "leader" : "helper";
     uint8_t info[SHOAL_DAP_INFO_MAX];
     const size_t info_len = shoal_dap_aggregate_share_info(info, &c->collector->task->task, from);
     if (ciphertext->config_id != c->collector->key->id)
         return agg_fail(error, SHOAL_ERR_CHECKSUM, AGG_EXIT_RUNTIME,
-                        "the %s's share is sealed to key %u, and --key is key %u", who, ciphertext->config_id,
-                        c->collector->key->id);
+                        "the %s's share is sealed to key %u, and --key is key %u", who,
+                        ciphertext->config_id, c->collector->key->id);
     if (ciphertext->payload.len != agg_dap_output_len(&c->vdaf) + SHOAL_DAP_SEAL)
-        return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME, "the %s's share has another length than the task's",
-                        who);
-    if (shoal_dap_open(share, agg_hpke(), c->collector->key->secret_key, ciphertext, (shoal_bytes){info, info_len},
-                       aad) == SHOAL_OK)
+        return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
+                        "the %s's share has another length than the task's", who);
+    if (shoal_dap_open(share, agg_hpke(), c->collector->key->secret_key, ciphertext,
+                       (shoal_bytes){info, info_len}, aad) == SHOAL_OK)
         return SHOAL_OK;
-    return agg_fail(
-        error, SHOAL_ERR_CHECKSUM, AGG_EXIT_RUNTIME,
-        "the %s's share does not open: it was sealed to another key, or for another task, interval or minimum", who);
+    return agg_fail(error, SHOAL_ERR_CHECKSUM, AGG_EXIT_RUNTIME,
+                    "the %s's share does not open: it was sealed to another key, or for another "
+                    "task, interval or minimum",
+                    who);
 }
 
-// Opens both shares and adds them. buffers: for both shares, the associated data and the scratch of unsharding.
+// Opens both shares and adds them. buffers: for both shares, the associated data and the scratch of
+// unsharding.
 static shoal_err add_shares(uint64_t *sums, agg_error *error, const collection *c,
                             const shoal_dap_collection_resp *resp)
 {
@@ -159,23 +166,29 @@ static shoal_err add_shares(uint64_t *sums, agg_error *error, const collection *
     const size_t aad_len = aad.len;
     uint8_t *bytes = agg_alloc(error, aad_len, 1), *leader = agg_alloc(error, len, 1),
             *helper = agg_alloc(error, len, 1);
-    uint64_t *scratch = agg_alloc(error, shoal_prio3_scratch_words(&c->vdaf.prio3), sizeof *scratch);
-    shoal_err err = bytes == NULL || leader == NULL || helper == NULL || scratch == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    uint64_t *scratch =
+        agg_alloc(error, shoal_prio3_scratch_words(&c->vdaf.prio3), sizeof *scratch);
+    shoal_err err = bytes == NULL || leader == NULL || helper == NULL || scratch == NULL
+                        ? AGG_ERR_MEMORY
+                        : SHOAL_OK;
     if (err == SHOAL_OK) {
         aad = (shoal_dap_writer){bytes, aad_len, 0, 0};
         shoal_dap_put_aggregate_share_aad(&aad, &c->collector->task->task, request);
-        err = open_share(leader, error, c, SHOAL_DAP_LEADER, &resp->leader, (shoal_bytes){bytes, aad_len});
+        err = open_share(leader, error, c, SHOAL_DAP_LEADER, &resp->leader,
+                         (shoal_bytes){bytes, aad_len});
     }
     if (err == SHOAL_OK)
-        err = open_share(helper, error, c, SHOAL_DAP_HELPER, &resp->helper, (shoal_bytes){bytes, aad_len});
+        err = open_share(helper, error, c, SHOAL_DAP_HELPER, &resp->helper,
+                         (shoal_bytes){bytes, aad_len});
     if (err == SHOAL_OK) {
         const shoal_prio3_bytes both[2] = {{leader, len}, {helper, len}};
         if (shoal_prio3_unshard(sums, &c->vdaf.prio3, both, scratch) != SHOAL_OK ||
             !agg_dap_are_sums_of(&c->collector->task->task.vdaf, sums, c->vdaf.prio3.flp.output_len,
                                  resp->report_count))
-            err = agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
-                           "the two shares do not add up to sums of %llu reports: they are not of one batch",
-                           (unsigned long long)resp->report_count);
+            err = agg_fail(
+                error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
+                "the two shares do not add up to sums of %llu reports: they are not of one batch",
+                (unsigned long long)resp->report_count);
     }
     if (leader != NULL) wipe(leader, len);
     if (helper != NULL) wipe(helper, len);
@@ -191,15 +204,18 @@ static shoal_err read_answer(agg_dap_collected *collected, agg_error *error, con
 {
     const shoal_dap_task *task = &c->collector->task->task;
     shoal_dap_collection_resp resp;
-    if (shoal_dap_read_collection_resp(&resp, (shoal_bytes){answer->body, answer->body_len}) != SHOAL_OK)
-        return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME, "the leader's batch is no CollectionJobResp");
+    if (shoal_dap_read_collection_resp(&resp, (shoal_bytes){answer->body, answer->body_len}) !=
+        SHOAL_OK)
+        return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
+                        "the leader's batch is no CollectionJobResp");
     if (!shoal_dap_interval_is_within(&resp.interval, &c->collector->query))
         return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
                         "the leader's batch is of another time than was asked for");
     if (resp.report_count < task->min_batch_size)
         return agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
                         "the batch has %llu reports, below the task's minimum of %llu",
-                        (unsigned long long)resp.report_count, (unsigned long long)task->min_batch_size);
+                        (unsigned long long)resp.report_count,
+                        (unsigned long long)task->min_batch_size);
     const size_t n_sums = c->vdaf.prio3.flp.output_len;
     uint64_t *sums = agg_alloc(error, n_sums, sizeof *sums);
     if (sums == NULL) return AGG_ERR_MEMORY;
@@ -225,7 +241,8 @@ shoal_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error, const agg_da
     return SHOAL_OK;
 }
 
-shoal_err agg_dap_collect(agg_dap_collected *collected, agg_error *error, const agg_dap_collector *collector)
+shoal_err agg_dap_collect(agg_dap_collected *collected, agg_error *error,
+                          const agg_dap_collector *collector)
 {
     const shoal_dap_task *task = &collector->task->task;
     collection c = {.collector = collector, .end = now() + (time_t)collector->wait_s};
@@ -235,8 +252,8 @@ shoal_err agg_dap_collect(agg_dap_collected *collected, agg_error *error, const 
     shoal_dap_put_collection_req(&w, &collector->query);
     c.request_len = w.len;
     char url[SHOAL_DAP_URL_MAX];
-    shoal_dap_url(url, collector->leader != NULL ? collector->leader : &task->leader, SHOAL_DAP_COLLECTION_JOBS,
-                  task->id, NULL, 0);
+    shoal_dap_url(url, collector->leader != NULL ? collector->leader : &task->leader,
+                  SHOAL_DAP_COLLECTION_JOBS, task->id, NULL, 0);
     memcpy(c.url, url, sizeof url);
     c.client = agg_http_client_new();
     agg_http_response answer;

@@ -26,7 +26,8 @@ typedef struct reader {
     size_t folder_len;
 } reader;
 
-// A path, put behind the file's folder unless it is absolute. Returns: a string to free, or NULL with an error kept.
+// A path, put behind the file's folder unless it is absolute. Returns: a string to free, or NULL
+// with an error kept.
 static char *make_path(reader *r, const char *text)
 {
     if (text == NULL) return NULL;
@@ -52,14 +53,16 @@ static void keep(reader *r, shoal_err err)
 }
 
 // Takes a list of file names, and calls `load` for each. Returns: how many there are.
-static size_t take_files(reader *r, const char *name, size_t max, shoal_err (*load)(reader *r, const char *path))
+static size_t take_files(reader *r, const char *name, size_t max,
+                         shoal_err (*load)(reader *r, const char *path))
 {
     const cJSON *list = agg_object_take(&r->object, name), *one;
     size_t n = 0;
     if (r->object.err != SHOAL_OK) return 0;
-    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) == 0 || (size_t)cJSON_GetArraySize(list) > max) {
-        (void)agg_object_refuse(&r->object, list == NULL ? SHOAL_ERR_MISSING_FIELD : SHOAL_ERR_TYPE, name,
-                                "must be a list of files, at least one and not too many");
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) == 0 ||
+        (size_t)cJSON_GetArraySize(list) > max) {
+        (void)agg_object_refuse(&r->object, list == NULL ? SHOAL_ERR_MISSING_FIELD : SHOAL_ERR_TYPE,
+                                name, "must be a list of files, at least one and not too many");
         return 0;
     }
     cJSON_ArrayForEach(one, list)
@@ -81,13 +84,15 @@ static shoal_err load_task(reader *r, const char *path)
 {
     agg_dap_config *config = r->config;
     size_t cap = config->n_tasks;
-    shoal_err err = agg_grow((void **)&config->tasks, &cap, config->n_tasks + 1, sizeof *config->tasks, r->error);
+    shoal_err err = agg_grow((void **)&config->tasks, &cap, config->n_tasks + 1,
+                             sizeof *config->tasks, r->error);
     if (err == SHOAL_OK) err = agg_dap_task_load(&config->tasks[config->n_tasks], r->error, path);
     if (err != SHOAL_OK) return err;
     const shoal_dap_task *task = &config->tasks[config->n_tasks++].task;
     for (size_t i = 0; i + 1 < config->n_tasks; i++) {
         if (memcmp(config->tasks[i].task.id, task->id, sizeof task->id) == 0)
-            return agg_fail(r->error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: another task has the same id", path);
+            return agg_fail(r->error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
+                            "%s: another task has the same id", path);
     }
     return SHOAL_OK;
 }
@@ -99,9 +104,11 @@ static shoal_err load_key(reader *r, const char *path)
     shoal_err err = agg_hpke_key_load(&key, r->error, path);
     if (err != SHOAL_OK) return err;
     if (!key.has_secret) {
-        err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE, "%s: a server needs its secret key", path);
+        err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
+                       "%s: a server needs its secret key", path);
     } else if (agg_dap_key_of(keys, key.id) != NULL) {
-        err = agg_fail(r->error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: another key has the id %u", path, key.id);
+        err = agg_fail(r->error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
+                       "%s: another key has the id %u", path, key.id);
     } else {
         keys->list[keys->n++] = key;
     }
@@ -116,8 +123,9 @@ static shoal_err load_collector(reader *r, const char *path)
     shoal_err err = agg_hpke_key_load(&key, r->error, path);
     if (err != SHOAL_OK) return err;
     if (key.has_secret)
-        err = agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_PRIVACY,
-                       "%s: has the collector's secret key; a server must have the public half only", path);
+        err = agg_fail(
+            r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_PRIVACY,
+            "%s: has the collector's secret key; a server must have the public half only", path);
     r->config->collector = key;
     agg_hpke_key_wipe(&key);
     return err;
@@ -140,7 +148,8 @@ static shoal_err load_seed(reader *r, const char *path)
     char *text = (char *)bytes.data;
     text[strcspn(text, "\r\n")] = '\0';
     if (!agg_unhex(r->config->seed, sizeof r->config->seed, text))
-        err = agg_fail(r->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s: must be 64 lower-case hex digits", path);
+        err = agg_fail(r->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
+                       "%s: must be 64 lower-case hex digits", path);
     wipe(bytes.data, bytes.len);
     free(bytes.data);
     return err;
@@ -161,7 +170,8 @@ static shoal_err load_read_token(reader *r, const char *path)
     return serve_secret_load(&r->config->read_token, r->error, path);
 }
 
-static void take_file(reader *r, const char *name, int is_required, shoal_err (*load)(reader *r, const char *path))
+static void take_file(reader *r, const char *name, int is_required,
+                      shoal_err (*load)(reader *r, const char *path))
 {
     char *path = take_path(r, name, is_required);
     if (path != NULL) keep(r, load(r, path));
@@ -200,14 +210,16 @@ static void take_job_interval(reader *r)
     if (cJSON_IsNumber(json) && json->valuedouble >= 0.05 && json->valuedouble <= DAY_S) {
         r->config->job_interval_s = json->valuedouble;
     } else {
-        (void)agg_object_refuse(&r->object, SHOAL_ERR_RANGE, "job_interval_s", "must be 0.05 to 86400");
+        (void)agg_object_refuse(&r->object, SHOAL_ERR_RANGE, "job_interval_s",
+                                "must be 0.05 to 86400");
     }
 }
 
 static void take_numbers(reader *r)
 {
     agg_dap_config *config = r->config;
-    uint64_t days = 14, max_body = config->max_body, timeout_s = config->body_timeout_s, threads = config->threads;
+    uint64_t days = 14, max_body = config->max_body, timeout_s = config->body_timeout_s,
+             threads = config->threads;
     uint64_t job_reports = config->job_reports;
     agg_object_whole(&days, &r->object, "keep_days", 1, 3650, AGG_OPTIONAL);
     agg_object_whole(&max_body, &r->object, "max_body", 65536, (uint64_t)1 << 30, AGG_OPTIONAL);
@@ -215,7 +227,8 @@ static void take_numbers(reader *r)
     agg_object_whole(&threads, &r->object, "threads", 1, 64, AGG_OPTIONAL);
     if (config->role == SHOAL_DAP_LEADER) {
         agg_object_whole(&job_reports, &r->object, "job_size", 1, 100000, AGG_OPTIONAL);
-        agg_object_whole(&config->max_pending, &r->object, "max_pending", 1, (uint64_t)1 << 40, AGG_OPTIONAL);
+        agg_object_whole(&config->max_pending, &r->object, "max_pending", 1, (uint64_t)1 << 40,
+                         AGG_OPTIONAL);
         take_job_interval(r);
     }
     config->keep_s = days * DAY_S;
@@ -261,8 +274,10 @@ shoal_err agg_dap_config_load(agg_dap_config *config, agg_error *error, const ch
     shoal_err err = agg_file_read(&bytes, error, path, AGG_DAP_CONFIG_MAX);
     if (err != SHOAL_OK) return err;
     const char *slash = strrchr(path, '/');
-    reader r = {
-        .config = config, .error = error, .folder = path, .folder_len = slash == NULL ? 0 : (size_t)(slash - path) + 1};
+    reader r = {.config = config,
+                .error = error,
+                .folder = path,
+                .folder_len = slash == NULL ? 0 : (size_t)(slash - path) + 1};
     cJSON *json = agg_json_parse(error, (const char *)bytes.data, bytes.len);
     err = json == NULL ? error->code : read_object(&r, json);
     cJSON_Delete(json);

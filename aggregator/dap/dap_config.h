@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration file of `shoal serve` as leader or helper: JSON, read strictly; which it is, `role` says. Relative paths in
-// it start at the file's own folder. Loading it loads keys, tasks and secrets as well.
+// The configuration file of `shoal serve` as leader or helper: JSON, read strictly; which it is,
+// `role` says. Relative paths in it start at the file's own folder. Loading it loads keys, tasks
+// and secrets as well.
 #ifndef DAP_CONFIG_H
 #define DAP_CONFIG_H
 
@@ -40,11 +41,14 @@ typedef struct agg_dap_config {
     double job_interval_s; // how long reports wait for a full job
 } agg_dap_config;
 
-// Returns: whether a configuration file has a "role", so that it is one of these. A file that cannot be read has none.
+// Returns: whether a configuration file has a "role", so that it is one of these. A file that
+// cannot be read has none.
 int agg_dap_config_is(const char *path);
 
-// Reads and checks the file and what it names. Release on OK; on error nothing is left. Errors name the file and the field.
-shoal_err agg_dap_config_load(agg_dap_config *config, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+// Reads and checks the file and what it names. Release on OK; on error nothing is left. Errors name
+// the file and the field.
+shoal_err agg_dap_config_load(agg_dap_config *config, agg_error *error,
+                              const char *path) SHOAL_MUST_CHECK;
 void agg_dap_config_release(agg_dap_config *config); // wipes
 
 #endif

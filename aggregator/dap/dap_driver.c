@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The leader's own work, one step at a time; see dap_leader.h. What is under way comes first, so that a crash, or a helper that is
-// away, never lets a second thing begin.
+// The leader's own work, one step at a time; see dap_leader.h. What is under way comes first, so
+// that a crash, or a helper that is away, never lets a second thing begin.
 #include <stdlib.h>
 
 #include "dap_driver_private.h"
@@ -19,15 +19,17 @@ shoal_err agg_dap_step_end(agg_dap_store *store, agg_error *error, shoal_err err
     return err;
 }
 
-shoal_err agg_dap_reply_fail(agg_error *error, const agg_dap_served *task, const agg_dap_reply *reply)
+shoal_err agg_dap_reply_fail(agg_error *error, const agg_dap_served *task,
+                             const agg_dap_reply *reply)
 {
-    const char *problem = reply->problem >= 0 ? shoal_dap_problem_name((enum shoal_dap_problem)reply->problem) : "";
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "task %s: the helper answered %u%s%s", task->name, reply->status,
-                    *problem == '\0' ? "" : ", ", problem);
+    const char *problem =
+        reply->problem >= 0 ? shoal_dap_problem_name((enum shoal_dap_problem)reply->problem) : "";
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "task %s: the helper answered %u%s%s",
+                    task->name, reply->status, *problem == '\0' ? "" : ", ", problem);
 }
 
-// Anybody may send reports of a batch that somebody waits for. So it is given out after twice the reports that were there, and a
-// few jobs; what is left then came late.
+// Anybody may send reports of a batch that somebody waits for. So it is given out after twice the
+// reports that were there, and a few jobs; what is left then came late.
 #define JOBS_SPARE 8
 
 // Counts the reports until then. A helper that takes smaller jobs than before does not shorten it.
@@ -42,9 +44,10 @@ static void count_down(agg_dap_served *task, int is_awaited, size_t full)
         task->reports_left = task->reports_left > full ? task->reports_left - full : 1;
 }
 
-// Whether it is time for a job: a full one waits, or somebody waits for one. Not when a batch has waited long enough.
-static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error, agg_dap_served *task, uint64_t now_s,
-                            int is_eager)
+// Whether it is time for a job: a full one waits, or somebody waits for one. Not when a batch has
+// waited long enough.
+static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error,
+                            agg_dap_served *task, uint64_t now_s, int is_eager)
 {
     const shoal_dap_interval always = {0, UINT64_MAX};
     const size_t full = agg_dap_job_full(party, task);
@@ -53,7 +56,8 @@ static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error,
     shoal_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_report_count(party->store, &n, error, task->number, always, full);
-    if (err == SHOAL_OK && n > 0) err = agg_dap_batch_is_awaited(&is_awaited, party, error, task, now_s);
+    if (err == SHOAL_OK && n > 0)
+        err = agg_dap_batch_is_awaited(&is_awaited, party, error, task, now_s);
     agg_dap_abandon(party->store); // nothing was written
     if (err != SHOAL_OK) return err;
     count_down(task, is_awaited, full);
@@ -61,18 +65,21 @@ static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error,
     return SHOAL_OK;
 }
 
-shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party, agg_dap_served *task,
-                              const agg_dap_link *link, uint64_t now_s, int is_eager)
+shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party,
+                              agg_dap_served *task, const agg_dap_link *link, uint64_t now_s,
+                              int is_eager)
 {
     int is_due = 0;
     *is_more = 0;
     shoal_err err = agg_dap_job_resume(is_more, party, error, task, link);
-    if (err == SHOAL_OK && *is_more == 0) err = agg_dap_batch_resume(is_more, party, error, task, link);
+    if (err == SHOAL_OK && *is_more == 0)
+        err = agg_dap_batch_resume(is_more, party, error, task, link);
     if (err == SHOAL_OK && *is_more == 0) {
         err = is_job_due(&is_due, party, error, task, now_s, is_eager);
         if (err == SHOAL_OK && is_due) err = agg_dap_job_run(party, error, task, link);
         if (err == SHOAL_OK && !is_due)
-            err = agg_dap_batch_advance(is_more, party, error, task, now_s, task->reports_left == 1);
+            err =
+                agg_dap_batch_advance(is_more, party, error, task, now_s, task->reports_left == 1);
         if (*is_more) task->reports_left = 0; // another batch is waited for anew
         *is_more |= is_due;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helper's answers; see dap_helper.h. Sections "Helper Initialization" and "Obtaining Aggregate Shares" of the draft.
+// The helper's answers; see dap_helper.h. Sections "Helper Initialization" and "Obtaining Aggregate
+// Shares" of the draft.
 #include "dap_helper.h"
 
 #include <pthread.h>
@@ -36,7 +37,8 @@ static void release_job(job *j)
 {
     if (j->outputs != NULL) wipe(j->outputs, j->n * agg_dap_output_len(j->vdaf));
     if (j->states != NULL) wipe(j->states, j->party->n_threads * agg_dap_state_len(j->vdaf));
-    for (unsigned i = 0; j->works != NULL && i < j->party->n_threads; i++) agg_dap_work_release(&j->works[i]);
+    for (unsigned i = 0; j->works != NULL && i < j->party->n_threads; i++)
+        agg_dap_work_release(&j->works[i]);
     free(j->items);
     free(j->outputs);
     free(j->messages);
@@ -44,8 +46,8 @@ static void release_job(job *j)
     free(j->states);
 }
 
-// Its output share and the sum of its bucket, where each report has its own; its messages and ids; its part of the reply, and the
-// database's copy of that.
+// Its output share and the sum of its bucket, where each report has its own; its messages and ids;
+// its part of the reply, and the database's copy of that.
 uint64_t agg_dap_helper_report_bytes(const agg_dap_vdaf *vdaf)
 {
     return sizeof(item) + sizeof(agg_dap_bucket) + 2 * (uint64_t)agg_dap_output_len(vdaf) +
@@ -69,7 +71,8 @@ static shoal_err find_twice(int *found, agg_error *error, const job *j)
 {
     uint8_t(*ids)[SHOAL_DAP_REPORT_ID] = agg_alloc(error, j->n, SHOAL_DAP_REPORT_ID);
     if (ids == NULL) return AGG_ERR_MEMORY;
-    for (size_t i = 0; i < j->n; i++) memcpy(ids[i], j->items[i].init.metadata.id, SHOAL_DAP_REPORT_ID);
+    for (size_t i = 0; i < j->n; i++)
+        memcpy(ids[i], j->items[i].init.metadata.id, SHOAL_DAP_REPORT_ID);
     qsort(ids, j->n, sizeof *ids, by_id);
     *found = 0;
     for (size_t i = 1; i < j->n; i++) *found |= by_id(ids[i - 1], ids[i]) == 0;
@@ -83,7 +86,8 @@ static void refuse(agg_dap_answer *answer, int problem, const char *detail)
 }
 
 // Reads the request. Returns: SHOAL_OK, or what the answer then is.
-static shoal_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body, const agg_dap_served *task, uint64_t now_s)
+static shoal_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body,
+                          const agg_dap_served *task, uint64_t now_s)
 {
     agg_error error;
     uint8_t key_id = 0;
@@ -92,7 +96,8 @@ static shoal_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body, cons
     if (err == SHOAL_OK && key_id != 0) err = SHOAL_ERR_RANGE;
     while (err == SHOAL_OK && !shoal_dap_is_at_end(&r)) {
         if (j->n == reports_max(j)) {
-            agg_dap_answer_problem(answer, 413, AGG_DAP_OTHER_PROBLEM, "an aggregation job of too many reports");
+            agg_dap_answer_problem(answer, 413, AGG_DAP_OTHER_PROBLEM,
+                                   "an aggregation job of too many reports");
             return SHOAL_ERR_OVERFLOW;
         }
         err = agg_grow((void **)&j->items, &j->cap, j->n + 1, sizeof *j->items, &error);
@@ -110,7 +115,8 @@ static shoal_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body, cons
     } else if (err != SHOAL_OK) {
         refuse(answer, agg_dap_problem_of(err), "the aggregation job could not be read");
     } else if (j->n == 0) {
-        refuse(answer, SHOAL_DAP_PROBLEM_INVALID_MESSAGE, "an aggregation job has one report at least");
+        refuse(answer, SHOAL_DAP_PROBLEM_INVALID_MESSAGE,
+               "an aggregation job has one report at least");
         err = SHOAL_ERR_TRUNCATED;
     }
     return err;
@@ -120,13 +126,15 @@ static shoal_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body, cons
 static void verify_part(void *context, unsigned part, unsigned n_parts)
 {
     job *j = context;
-    size_t output_len = agg_dap_output_len(j->vdaf), message_len = shoal_prio3_message_len(&j->vdaf->prio3);
+    size_t output_len = agg_dap_output_len(j->vdaf),
+           message_len = shoal_prio3_message_len(&j->vdaf->prio3);
     uint8_t *state = j->states + part * agg_dap_state_len(j->vdaf);
     for (size_t i = part; i < j->n; i += n_parts) {
         item *one = &j->items[i];
         if (one->error != 0) continue;
-        one->error = agg_dap_helper_verify(j->outputs + i * output_len, j->messages + i * message_len, state,
-                                           &j->works[part], j->vdaf, &j->party->keys, &one->init);
+        one->error =
+            agg_dap_helper_verify(j->outputs + i * output_len, j->messages + i * message_len, state,
+                                  &j->works[part], j->vdaf, &j->party->keys, &one->init);
     }
 }
 
@@ -137,7 +145,8 @@ static shoal_err verify_all(job *j, agg_error *error)
     j->messages = agg_alloc(error, j->n, shoal_prio3_message_len(&j->vdaf->prio3));
     j->states = agg_alloc(error, n_threads, agg_dap_state_len(j->vdaf));
     j->works = agg_alloc(error, n_threads, sizeof *j->works);
-    if (j->outputs == NULL || j->messages == NULL || j->states == NULL || j->works == NULL) return AGG_ERR_MEMORY;
+    if (j->outputs == NULL || j->messages == NULL || j->states == NULL || j->works == NULL)
+        return AGG_ERR_MEMORY;
     for (unsigned i = 0; i < n_threads; i++) {
         shoal_err err = agg_dap_work_init(&j->works[i], error, j->vdaf);
         if (err != SHOAL_OK) return err;
@@ -147,19 +156,22 @@ static shoal_err verify_all(job *j, agg_error *error)
 }
 
 // Takes one verified report into the sums unless it was there before. Between begin and commit.
-static shoal_err commit_one(job *j, agg_dap_sums *sums, agg_error *error, const agg_dap_served *task, size_t i)
+static shoal_err commit_one(job *j, agg_dap_sums *sums, agg_error *error,
+                            const agg_dap_served *task, size_t i)
 {
     item *one = &j->items[i];
     const uint8_t *id = one->init.metadata.id;
     int is_known = 0;
-    shoal_err err = agg_dap_check_bucket(&one->error, j->party->store, error, task->number, one->bucket);
+    shoal_err err =
+        agg_dap_check_bucket(&one->error, j->party->store, error, task->number, one->bucket);
     if (err != SHOAL_OK || one->error != 0) return err;
     err = agg_dap_is_known(j->party->store, &is_known, error, task->number, id);
     if (err == SHOAL_OK && is_known) one->error = SHOAL_DAP_REPORT_REPLAYED;
     if (err != SHOAL_OK || is_known) return err;
     err = agg_dap_know(j->party->store, error, task->number, id, one->bucket);
     if (err != SHOAL_OK) return err;
-    return agg_dap_sums_add(sums, error, j->vdaf, one->bucket, id, j->outputs + i * agg_dap_output_len(j->vdaf));
+    return agg_dap_sums_add(sums, error, j->vdaf, one->bucket, id,
+                            j->outputs + i * agg_dap_output_len(j->vdaf));
 }
 
 static void put_responses(shoal_dap_writer *w, const job *j)
@@ -168,8 +180,8 @@ static void put_responses(shoal_dap_writer *w, const job *j)
     uint8_t finish[5 + SHOAL_PRIO3_VERIFY_KEY];
     for (size_t i = 0; i < j->n; i++) {
         const item *one = &j->items[i];
-        shoal_dap_verify_resp resp = {.kind = one->error == 0 ? SHOAL_DAP_CONTINUE : SHOAL_DAP_REJECT,
-                                      .error = one->error};
+        shoal_dap_verify_resp resp = {
+            .kind = one->error == 0 ? SHOAL_DAP_CONTINUE : SHOAL_DAP_REJECT, .error = one->error};
         memcpy(resp.id, one->init.metadata.id, sizeof resp.id);
         shoal_dap_writer payload = {finish, sizeof finish, 0, 0};
         shoal_dap_put_finish(&payload, (shoal_bytes){j->messages + i * message_len, message_len});
@@ -190,11 +202,14 @@ static shoal_err write_responses(uint8_t **body, size_t *len, agg_error *error, 
     return SHOAL_OK;
 }
 
-// Commits the job, or finds that the same one was committed meanwhile. Between begin and commit; *body is the answer.
-static shoal_err commit_job(uint8_t **body, size_t *len, job *j, agg_error *error, const agg_dap_served *task,
-                            const uint8_t hash[AGG_DAP_HASH], uint64_t now_s)
+// Commits the job, or finds that the same one was committed meanwhile. Between begin and commit;
+// *body is the answer.
+static shoal_err commit_job(uint8_t **body, size_t *len, job *j, agg_error *error,
+                            const agg_dap_served *task, const uint8_t hash[AGG_DAP_HASH],
+                            uint64_t now_s)
 {
-    shoal_err err = agg_dap_answer_get(j->party->store, body, len, error, task->number, AGG_DAP_OF_JOB, hash, 0);
+    shoal_err err = agg_dap_answer_get(j->party->store, body, len, error, task->number,
+                                       AGG_DAP_OF_JOB, hash, 0);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_sums sums = {0};
     for (size_t i = 0; err == SHOAL_OK && i < j->n; i++) {
@@ -205,7 +220,8 @@ static shoal_err commit_job(uint8_t **body, size_t *len, job *j, agg_error *erro
     if (err == SHOAL_OK) err = write_responses(body, len, error, j);
     if (err == SHOAL_OK)
         err = agg_dap_answer_set(j->party->store, error, task->number, AGG_DAP_OF_JOB, hash,
-                                 now_s / task->vdaf.task.time_precision_s, (shoal_bytes){*body, *len});
+                                 now_s / task->vdaf.task.time_precision_s,
+                                 (shoal_bytes){*body, *len});
     return err;
 }
 
@@ -218,9 +234,11 @@ static void count_job(const job *j, agg_dap_served *task)
     }
 }
 
-// Looks for the answer that this request got. Returns: SHOAL_OK, with *body NULL where there is none.
-static shoal_err find_answer(uint8_t **body, size_t *len, agg_error *error, const agg_dap_party *party,
-                             const agg_dap_served *task, enum agg_dap_answer_kind kind, const uint8_t *hash, int by_id)
+// Looks for the answer that this request got. Returns: SHOAL_OK, with *body NULL where there is
+// none.
+static shoal_err find_answer(uint8_t **body, size_t *len, agg_error *error,
+                             const agg_dap_party *party, const agg_dap_served *task,
+                             enum agg_dap_answer_kind kind, const uint8_t *hash, int by_id)
 {
     shoal_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
@@ -229,8 +247,8 @@ static shoal_err find_answer(uint8_t **body, size_t *len, agg_error *error, cons
     return err;
 }
 
-static shoal_err run_job(uint8_t **body, size_t *len, job *j, agg_error *error, agg_dap_served *task,
-                         const uint8_t hash[AGG_DAP_HASH], uint64_t now_s)
+static shoal_err run_job(uint8_t **body, size_t *len, job *j, agg_error *error,
+                         agg_dap_served *task, const uint8_t hash[AGG_DAP_HASH], uint64_t now_s)
 {
     shoal_err err = verify_all(j, error);
     if (err == SHOAL_OK) err = agg_dap_begin(j->party->store, error);
@@ -250,8 +268,8 @@ static shoal_err run_job(uint8_t **body, size_t *len, job *j, agg_error *error, 
     return err;
 }
 
-static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
-                      uint64_t now_s)
+static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
+                      shoal_bytes body, uint64_t now_s)
 {
     job j = {.party = party, .vdaf = &task->vdaf};
     agg_error error;
@@ -267,7 +285,8 @@ static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_serv
             return; // the answer is written
         }
         err = find_twice(&is_twice, &error, &j);
-        if (err == SHOAL_OK && !is_twice) err = run_job(&reply, &len, &j, &error, task, hash, now_s);
+        if (err == SHOAL_OK && !is_twice)
+            err = run_job(&reply, &len, &j, &error, task, hash, now_s);
     }
     if (err != SHOAL_OK) {
         agg_dap_answer_failed(answer, &error);
@@ -280,8 +299,8 @@ static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_serv
     release_job(&j);
 }
 
-void agg_dap_helper_aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
-                              uint64_t now_s)
+void agg_dap_helper_aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
+                              shoal_bytes body, uint64_t now_s)
 {
     pthread_mutex_lock(&one_job);
     aggregate(answer, party, task, body, now_s);
@@ -290,14 +309,18 @@ void agg_dap_helper_aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_
 
 // ---- aggregate shares ----
 
-// Why a batch may not be given out, as a problem; AGG_DAP_NO_PROBLEM where it may. Between begin and commit.
-static shoal_err check_batch(int *problem, agg_dap_batch *batch, agg_error *error, const agg_dap_party *party,
-                             const agg_dap_served *task, const shoal_dap_aggregate_share_req *req)
+// Why a batch may not be given out, as a problem; AGG_DAP_NO_PROBLEM where it may. Between begin
+// and commit.
+static shoal_err check_batch(int *problem, agg_dap_batch *batch, agg_error *error,
+                             const agg_dap_party *party, const agg_dap_served *task,
+                             const shoal_dap_aggregate_share_req *req)
 {
     int is_collected = 0;
     *problem = AGG_DAP_NO_PROBLEM;
-    shoal_err err = agg_dap_is_collected(party->store, &is_collected, error, task->number, req->batch);
-    if (err == SHOAL_OK && !is_collected) err = agg_dap_batch_load(batch, party->store, error, task, req->batch);
+    shoal_err err =
+        agg_dap_is_collected(party->store, &is_collected, error, task->number, req->batch);
+    if (err == SHOAL_OK && !is_collected)
+        err = agg_dap_batch_load(batch, party->store, error, task, req->batch);
     if (err != SHOAL_OK) return err;
     if (is_collected) {
         *problem = SHOAL_DAP_PROBLEM_BATCH_OVERLAP;
@@ -311,15 +334,16 @@ static shoal_err check_batch(int *problem, agg_dap_batch *batch, agg_error *erro
 }
 
 // Seals the share as an AggregateShare, which is one ciphertext.
-static shoal_err seal_share(uint8_t **body, size_t *len, agg_error *error, const agg_dap_party *party,
-                            const agg_dap_served *task, shoal_bytes collection_req, const agg_dap_batch *batch)
+static shoal_err seal_share(uint8_t **body, size_t *len, agg_error *error,
+                            const agg_dap_party *party, const agg_dap_served *task,
+                            shoal_bytes collection_req, const agg_dap_batch *batch)
 {
     uint8_t enc[AGG_HPKE_ENC];
     size_t sealed_len = agg_dap_output_len(&task->vdaf) + SHOAL_DAP_SEAL;
     uint8_t *sealed = agg_alloc(error, sealed_len, 1);
     if (sealed == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_dap_seal_aggregate(enc, sealed, error, &task->vdaf, &party->collector, SHOAL_DAP_HELPER,
-                                           collection_req, batch->share);
+    shoal_err err = agg_dap_seal_aggregate(enc, sealed, error, &task->vdaf, &party->collector,
+                                           SHOAL_DAP_HELPER, collection_req, batch->share);
     const shoal_dap_ciphertext c = {party->collector.id, {enc, sizeof enc}, {sealed, sealed_len}};
     shoal_dap_writer w = {NULL, 0, 0, 0};
     shoal_dap_put_ciphertext(&w, &c);
@@ -334,12 +358,14 @@ static shoal_err seal_share(uint8_t **body, size_t *len, agg_error *error, const
 }
 
 // Gives the batch out and closes it. Between begin and commit.
-static shoal_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *error, const agg_dap_party *party,
-                          const agg_dap_served *task, const shoal_dap_aggregate_share_req *req,
+static shoal_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *error,
+                          const agg_dap_party *party, const agg_dap_served *task,
+                          const shoal_dap_aggregate_share_req *req,
                           const uint8_t hash[AGG_DAP_HASH], uint64_t now_s)
 {
     *problem = AGG_DAP_NO_PROBLEM;
-    shoal_err err = agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE, hash, 0);
+    shoal_err err =
+        agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE, hash, 0);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_batch batch = {0};
     err = check_batch(problem, &batch, error, party, task, req);
@@ -348,8 +374,9 @@ static shoal_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *
     agg_dap_batch_release(&batch);
     if (err != SHOAL_OK || *problem != AGG_DAP_NO_PROBLEM) return err;
     err = agg_dap_batch_close(party->store, error, task->number, req->batch);
-    return err == SHOAL_OK ? agg_dap_answer_set(party->store, error, task->number, AGG_DAP_OF_SHARE, hash,
-                                                now_s / task->vdaf.task.time_precision_s, (shoal_bytes){*body, *len})
+    return err == SHOAL_OK ? agg_dap_answer_set(party->store, error, task->number, AGG_DAP_OF_SHARE,
+                                                hash, now_s / task->vdaf.task.time_precision_s,
+                                                (shoal_bytes){*body, *len})
                            : err;
 }
 
@@ -362,8 +389,8 @@ static const char *detail_of(int problem)
     }
 }
 
-void agg_dap_helper_share(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
-                          uint64_t now_s)
+void agg_dap_helper_share(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
+                          shoal_bytes body, uint64_t now_s)
 {
     agg_error error;
     shoal_dap_aggregate_share_req req;
@@ -376,7 +403,8 @@ void agg_dap_helper_share(agg_dap_answer *answer, agg_dap_party *party, agg_dap_
         return;
     }
     if (!shoal_dap_interval_is_within(&req.batch, &req.query)) {
-        refuse(answer, SHOAL_DAP_PROBLEM_BATCH_INVALID, "the batch is no interval within the query");
+        refuse(answer, SHOAL_DAP_PROBLEM_BATCH_INVALID,
+               "the batch is no interval within the query");
         return;
     }
     agg_dap_hash(hash, body);
@@ -414,12 +442,14 @@ void agg_dap_helper_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_se
         agg_dap_answer_failed(answer, &error);
     } else if (body != NULL) {
         agg_dap_answer_body(answer, 200,
-                            kind == AGG_DAP_OF_JOB ? SHOAL_DAP_AGGREGATION_JOB_RESP : SHOAL_DAP_AGGREGATE_SHARE, body,
-                            len);
+                            kind == AGG_DAP_OF_JOB ? SHOAL_DAP_AGGREGATION_JOB_RESP
+                                                   : SHOAL_DAP_AGGREGATE_SHARE,
+                            body, len);
     } else {
         agg_dap_answer_problem(answer, 404,
-                               kind == AGG_DAP_OF_JOB ? (int)SHOAL_DAP_PROBLEM_UNRECOGNIZED_AGGREGATION_JOB
-                                                      : AGG_DAP_OTHER_PROBLEM,
+                               kind == AGG_DAP_OF_JOB
+                                   ? (int)SHOAL_DAP_PROBLEM_UNRECOGNIZED_AGGREGATION_JOB
+                                   : AGG_DAP_OTHER_PROBLEM,
                                "there is nothing of this id");
     }
 }

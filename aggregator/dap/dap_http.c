@@ -113,7 +113,8 @@ static size_t take_header(char *line, size_t one, size_t len, void *context)
     receiving *in = context;
     const char *colon = memchr(line, ':', len);
     (void)one;
-    if (len >= 5 && memcmp(line, "HTTP/", 5) == 0) { // another answer than the one before, which was "continue"
+    if (len >= 5 &&
+        memcmp(line, "HTTP/", 5) == 0) { // another answer than the one before, which was "continue"
         forget_headers(in);
         return len;
     }
@@ -143,7 +144,8 @@ static int is_same_origin(CURLU *a, CURLU *b)
     for (int i = 0; i < 3; i++) {
         char *of_a = NULL, *of_b = NULL;
         is_same &= curl_url_get(a, parts[i], &of_a, CURLU_DEFAULT_PORT) == CURLUE_OK &&
-                   curl_url_get(b, parts[i], &of_b, CURLU_DEFAULT_PORT) == CURLUE_OK && strcasecmp(of_a, of_b) == 0;
+                   curl_url_get(b, parts[i], &of_b, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                   strcasecmp(of_a, of_b) == 0;
         curl_free(of_a);
         curl_free(of_b);
     }
@@ -155,10 +157,12 @@ static int resolve(char out[AGG_HTTP_LOCATION_MAX], const char *url, const char 
 {
     CURLU *from = curl_url(), *to = curl_url();
     char *text = NULL;
-    int is_good = from != NULL && to != NULL && curl_url_set(from, CURLUPART_URL, url, 0) == CURLUE_OK &&
-                  curl_url_set(to, CURLUPART_URL, url, 0) == CURLUE_OK &&
-                  curl_url_set(to, CURLUPART_URL, location, 0) == CURLUE_OK && is_same_origin(from, to) &&
-                  curl_url_get(to, CURLUPART_URL, &text, 0) == CURLUE_OK && strlen(text) < AGG_HTTP_LOCATION_MAX;
+    int is_good =
+        from != NULL && to != NULL && curl_url_set(from, CURLUPART_URL, url, 0) == CURLUE_OK &&
+        curl_url_set(to, CURLUPART_URL, url, 0) == CURLUE_OK &&
+        curl_url_set(to, CURLUPART_URL, location, 0) == CURLUE_OK && is_same_origin(from, to) &&
+        curl_url_get(to, CURLUPART_URL, &text, 0) == CURLUE_OK &&
+        strlen(text) < AGG_HTTP_LOCATION_MAX;
     if (is_good) memcpy(out, text, strlen(text) + 1);
     curl_free(text);
     curl_url_cleanup(from);
@@ -172,24 +176,27 @@ static int add_header(struct curl_slist **headers, const char *name, const char 
 {
     char line[1024];
     int len = snprintf(line, sizeof line, "%s %s", name, value);
-    struct curl_slist *longer = len > 0 && (size_t)len < sizeof line ? curl_slist_append(*headers, line) : NULL;
+    struct curl_slist *longer =
+        len > 0 && (size_t)len < sizeof line ? curl_slist_append(*headers, line) : NULL;
     if (longer != NULL) *headers = longer;
     return longer != NULL;
 }
 
-// Nothing about who sends: no User-Agent. And no "Expect: 100-continue", which costs a second where a server knows none.
+// Nothing about who sends: no User-Agent. And no "Expect: 100-continue", which costs a second where
+// a server knows none.
 static int add_headers(struct curl_slist **headers, const agg_http_request *q)
 {
     char bearer[600];
     int is_done = add_header(headers, "Expect:", "") && add_header(headers, "Accept:", "*/*");
-    if (is_done && q->content_type != NULL) is_done = add_header(headers, "Content-Type:", q->content_type);
+    if (is_done && q->content_type != NULL)
+        is_done = add_header(headers, "Content-Type:", q->content_type);
     if (!is_done || q->bearer == NULL) return is_done;
     int len = snprintf(bearer, sizeof bearer, "Bearer %s", q->bearer);
     return len > 0 && (size_t)len < sizeof bearer && add_header(headers, "Authorization:", bearer);
 }
 
-static void set_request(CURL *curl, const agg_http_request *q, struct curl_slist *headers, receiving *in,
-                        char problem[CURL_ERROR_SIZE])
+static void set_request(CURL *curl, const agg_http_request *q, struct curl_slist *headers,
+                        receiving *in, char problem[CURL_ERROR_SIZE])
 {
     curl_easy_setopt(curl, CURLOPT_URL, q->url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -199,7 +206,8 @@ static void set_request(CURL *curl, const agg_http_request *q, struct curl_slist
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); // threads
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, q->timeout_s > 0 ? (long)q->timeout_s : DEFAULT_TIMEOUT_S);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT,
+                     q->timeout_s > 0 ? (long)q->timeout_s : DEFAULT_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     if (strncmp(q->url, "http:", 5) == 0) curl_easy_setopt(curl, CURLOPT_PROXY, ""); // this machine
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
@@ -215,20 +223,20 @@ static void set_request(CURL *curl, const agg_http_request *q, struct curl_slist
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, problem);
 }
 
-static shoal_err fail_fetch(agg_error *error, const agg_http_request *q, const receiving *in, CURLcode code,
-                            const char *problem)
+static shoal_err fail_fetch(agg_error *error, const agg_http_request *q, const receiving *in,
+                            CURLcode code, const char *problem)
 {
     if (in->is_too_large)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "%s: answers with more than %zu bytes", q->url,
-                        in->max);
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                        "%s: answers with more than %zu bytes", q->url, in->max);
     if (in->is_out_of_memory || code == CURLE_OUT_OF_MEMORY)
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", q->url,
                     problem[0] != '\0' ? problem : curl_easy_strerror(code));
 }
 
-static shoal_err perform(CURL *curl, agg_error *error, const agg_http_request *q, struct curl_slist *headers,
-                         receiving *in)
+static shoal_err perform(CURL *curl, agg_error *error, const agg_http_request *q,
+                         struct curl_slist *headers, receiving *in)
 {
     char problem[CURL_ERROR_SIZE] = "";
     long status = 0;
@@ -240,7 +248,8 @@ static shoal_err perform(CURL *curl, agg_error *error, const agg_http_request *q
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: answers with no HTTP status", q->url);
     in->r->status = (uint32_t)status;
     if (in->location[0] != '\0' && status < 300 && !resolve(in->r->location, q->url, in->location))
-        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME, "%s: names a location on another server", q->url);
+        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
+                        "%s: names a location on another server", q->url);
     return SHOAL_OK;
 }
 
@@ -257,7 +266,8 @@ shoal_err agg_http_fetch(agg_http_response *r, agg_error *error, const agg_http_
     if (err == SHOAL_OK && (curl == NULL || !add_headers(&headers, q)))
         err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     if (err == SHOAL_OK) err = perform(curl, error, q, headers, &in);
-    if (q->client != NULL) curl_easy_reset(curl); // what it points at is the caller's; open connections stay
+    if (q->client != NULL)
+        curl_easy_reset(curl); // what it points at is the caller's; open connections stay
     agg_http_client_free(own);
     curl_slist_free_all(headers);
     if (err != SHOAL_OK) agg_http_response_release(r);
@@ -288,7 +298,9 @@ static int find_problem(const char *type)
     static const char prefix[] = "urn:ietf:params:ppm:dap:error:";
     if (strncmp(type, prefix, sizeof prefix - 1) != 0) return -1;
     for (int i = 0; i < SHOAL_DAP_PROBLEMS; i++)
-        if (strcmp(shoal_dap_problem_name((enum shoal_dap_problem)i), type + sizeof prefix - 1) == 0) return i;
+        if (strcmp(shoal_dap_problem_name((enum shoal_dap_problem)i), type + sizeof prefix - 1) ==
+            0)
+            return i;
     return -1;
 }
 
@@ -303,10 +315,11 @@ void agg_http_problem(char text[AGG_HTTP_PROBLEM_MAX], int *problem, const agg_h
     int is_document = agg_http_is_media(r, "application/problem+json");
     cJSON *json = is_document ? agg_json_parse(NULL, (const char *)r->body, r->body_len) : NULL;
     int found = find_problem(member(json, "type"));
-    const char *name = found >= 0 ? shoal_dap_problem_name((enum shoal_dap_problem)found) : member(json, "title");
+    const char *name =
+        found >= 0 ? shoal_dap_problem_name((enum shoal_dap_problem)found) : member(json, "title");
     const char *detail = member(json, "detail");
-    snprintf(text, AGG_HTTP_PROBLEM_MAX, "status %u%s%.60s%s%.160s", r->status, name[0] != '\0' ? ", " : "", name,
-             detail[0] != '\0' ? ": " : "", detail);
+    snprintf(text, AGG_HTTP_PROBLEM_MAX, "status %u%s%.60s%s%.160s", r->status,
+             name[0] != '\0' ? ", " : "", name, detail[0] != '\0' ? ": " : "", detail);
     if (problem != NULL) *problem = found;
     cJSON_Delete(json);
 }

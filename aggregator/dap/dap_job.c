@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aggregation jobs of the leader; see dap_driver_private.h. Section "Leader Initialization" of the draft.
+// Aggregation jobs of the leader; see dap_driver_private.h. Section "Leader Initialization" of the
+// draft.
 //
-// A task has one job at a time. Its request is kept before it is sent, and its reports until it is answered; sums, the reports'
-// removal and the job's are one transaction.
+// A task has one job at a time. Its request is kept before it is sent, and its reports until it is
+// answered; sums, the reports' removal and the job's are one transaction.
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@ typedef struct work_list {
 static void release_list(work_list *l)
 {
     if (l->states != NULL) wipe(l->states, l->reports.n * agg_dap_state_len(l->vdaf));
-    for (unsigned i = 0; l->works != NULL && i < l->party->n_threads; i++) agg_dap_work_release(&l->works[i]);
+    for (unsigned i = 0; l->works != NULL && i < l->party->n_threads; i++)
+        agg_dap_work_release(&l->works[i]);
     free(l->errors);
     free(l->states);
     free(l->verifier_shares);
@@ -43,11 +45,13 @@ static void begin_one(work_list *l, agg_dap_work *work, size_t i)
     shoal_dap_report report;
     shoal_dap_reader r = {l->reports.list[i].body, l->reports.list[i].len, 0};
     if (l->errors[i] != 0) return;
-    l->errors[i] = shoal_dap_read_report(&report, &r) != SHOAL_OK
-                       ? (uint32_t)SHOAL_DAP_INVALID_MESSAGE
-                       : agg_dap_leader_begin(l->states + i * agg_dap_state_len(l->vdaf),
-                                              l->verifier_shares + i * shoal_prio3_verifier_share_len(&l->vdaf->prio3),
-                                              work, l->vdaf, &l->party->keys, &report);
+    l->errors[i] =
+        shoal_dap_read_report(&report, &r) != SHOAL_OK
+            ? (uint32_t)SHOAL_DAP_INVALID_MESSAGE
+            : agg_dap_leader_begin(l->states + i * agg_dap_state_len(l->vdaf),
+                                   l->verifier_shares +
+                                       i * shoal_prio3_verifier_share_len(&l->vdaf->prio3),
+                                   work, l->vdaf, &l->party->keys, &report);
 }
 
 static void begin_part(void *context, unsigned part, unsigned n_parts)
@@ -85,14 +89,16 @@ static size_t request_of_one(const agg_dap_vdaf *vdaf)
 uint64_t agg_dap_report_len(const agg_dap_vdaf *vdaf)
 {
     const shoal_prio3 *prio3 = &vdaf->prio3;
-    return 256 + (uint64_t)shoal_prio3_public_share_len(prio3) + shoal_prio3_input_share_len(prio3, 0) +
-           shoal_prio3_input_share_len(prio3, 1);
+    return 256 + (uint64_t)shoal_prio3_public_share_len(prio3) +
+           shoal_prio3_input_share_len(prio3, 0) + shoal_prio3_input_share_len(prio3, 1);
 }
 
-// The report, its state and verifier share, its part of the request and of the reply; its bucket's sum, where each has its own.
+// The report, its state and verifier share, its part of the request and of the reply; its bucket's
+// sum, where each has its own.
 uint64_t agg_dap_leader_report_bytes(const agg_dap_vdaf *vdaf)
 {
-    uint64_t own = agg_dap_report_len(vdaf) + agg_dap_state_len(vdaf) + shoal_prio3_verifier_share_len(&vdaf->prio3);
+    uint64_t own = agg_dap_report_len(vdaf) + agg_dap_state_len(vdaf) +
+                   shoal_prio3_verifier_share_len(&vdaf->prio3);
     return own + 2 * request_of_one(vdaf) + agg_dap_output_len(vdaf) + 2 * sizeof(agg_dap_pending) +
            sizeof(agg_dap_bucket);
 }
@@ -116,18 +122,21 @@ static shoal_err pick_reports(work_list *l, agg_error *error, const agg_dap_serv
     agg_dap_store *store = l->party->store;
     shoal_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
-    err = agg_dap_report_next(store, &l->reports, error, task->number, agg_dap_job_full(l->party, task), BODIES_MAX);
+    err = agg_dap_report_next(store, &l->reports, error, task->number,
+                              agg_dap_job_full(l->party, task), BODIES_MAX);
     if (err == SHOAL_OK) {
         l->errors = agg_alloc(error, l->reports.n, sizeof *l->errors);
         if (l->errors == NULL) err = AGG_ERR_MEMORY;
     }
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++)
-        err = agg_dap_check_bucket(&l->errors[i], store, error, task->number, l->reports.list[i].bucket);
+        err = agg_dap_check_bucket(&l->errors[i], store, error, task->number,
+                                   l->reports.list[i].bucket);
     agg_dap_abandon(store); // nothing was written
     return err;
 }
 
-static void put_request(shoal_dap_writer *w, const work_list *l, uint8_t *payload, size_t payload_cap)
+static void put_request(shoal_dap_writer *w, const work_list *l, uint8_t *payload,
+                        size_t payload_cap)
 {
     size_t share_len = shoal_prio3_verifier_share_len(&l->vdaf->prio3);
     shoal_dap_put_job_head(w, 0);
@@ -137,7 +146,8 @@ static void put_request(shoal_dap_writer *w, const work_list *l, uint8_t *payloa
         if (l->errors[i] != 0 || shoal_dap_read_report(&report, &r) != SHOAL_OK) continue;
         shoal_dap_writer p = {payload, payload_cap, 0, 0};
         shoal_dap_put_initialize(&p, (shoal_bytes){l->verifier_shares + i * share_len, share_len});
-        const shoal_dap_verify_init init = {report.metadata, report.public_share, report.helper, {payload, p.len}};
+        const shoal_dap_verify_init init = {
+            report.metadata, report.public_share, report.helper, {payload, p.len}};
         shoal_dap_put_verify_init(w, &init);
     }
 }
@@ -170,14 +180,16 @@ static shoal_err write_job(agg_dap_job *job, agg_error *error, const work_list *
 }
 
 // Keeps a job, and removes the reports that are not in it: those have been refused.
-static shoal_err keep_job(const agg_dap_job *job, agg_error *error, const work_list *l, agg_dap_served *task)
+static shoal_err keep_job(const agg_dap_job *job, agg_error *error, const work_list *l,
+                          agg_dap_served *task)
 {
     agg_dap_store *store = l->party->store;
     shoal_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     if (job->n > 0) err = agg_dap_job_set(store, error, task->number, job);
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++) {
-        if (l->errors[i] != 0) err = agg_dap_report_remove(store, error, task->number, l->reports.list[i].id);
+        if (l->errors[i] != 0)
+            err = agg_dap_report_remove(store, error, task->number, l->reports.list[i].id);
     }
     err = agg_dap_step_end(store, error, err);
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++) {
@@ -220,16 +232,19 @@ static shoal_err make_job(agg_dap_job *job, work_list *l, agg_error *error, agg_
 // ---- ending a job ----
 
 // After a crash or a failure: the reports of a kept job, and this server's half once more.
-static shoal_err restore_list(work_list *l, agg_error *error, const agg_dap_job *job, const agg_dap_served *task)
+static shoal_err restore_list(work_list *l, agg_error *error, const agg_dap_job *job,
+                              const agg_dap_served *task)
 {
     agg_dap_store *store = l->party->store;
     shoal_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; err == SHOAL_OK && i < job->n; i++)
-        err = agg_dap_report_find(store, &l->reports, error, task->number, job->ids + i * SHOAL_DAP_REPORT_ID);
+        err = agg_dap_report_find(store, &l->reports, error, task->number,
+                                  job->ids + i * SHOAL_DAP_REPORT_ID);
     agg_dap_abandon(store); // nothing was written
     if (err != SHOAL_OK) return err;
-    if (l->reports.n != job->n) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "a report of the job is missing");
+    if (l->reports.n != job->n)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "a report of the job is missing");
     l->errors = agg_alloc(error, job->n, sizeof *l->errors);
     return l->errors == NULL ? AGG_ERR_MEMORY : begin_all(l, error);
 }
@@ -248,7 +263,8 @@ static int is_whole_reply(const agg_dap_reply *reply, const agg_dap_job *job)
 }
 
 // Ends the verification of every report that the helper accepted, and sums up the output shares.
-static shoal_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error, const agg_dap_reply *reply)
+static shoal_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error,
+                        const agg_dap_reply *reply)
 {
     size_t state_len = agg_dap_state_len(l->vdaf), output_len = agg_dap_output_len(l->vdaf);
     uint8_t *output = agg_alloc(error, output_len, 1);
@@ -259,11 +275,15 @@ static shoal_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error, cons
         shoal_dap_verify_resp resp;
         if (shoal_dap_read_verify_resp(&resp, &r) != SHOAL_OK) break; // it was read before
         if (resp.kind == SHOAL_DAP_REJECT)
-            l->errors[i] = resp.error < AGG_DAP_ERRORS && resp.error != 0 ? resp.error : SHOAL_DAP_INVALID_MESSAGE;
+            l->errors[i] = resp.error < AGG_DAP_ERRORS && resp.error != 0
+                               ? resp.error
+                               : SHOAL_DAP_INVALID_MESSAGE;
         if (l->errors[i] == 0)
-            l->errors[i] = agg_dap_leader_end(output, l->vdaf, l->states + i * state_len, resp.payload);
+            l->errors[i] =
+                agg_dap_leader_end(output, l->vdaf, l->states + i * state_len, resp.payload);
         if (l->errors[i] == 0)
-            err = agg_dap_sums_add(sums, error, l->vdaf, l->reports.list[i].bucket, l->reports.list[i].id, output);
+            err = agg_dap_sums_add(sums, error, l->vdaf, l->reports.list[i].bucket,
+                                   l->reports.list[i].id, output);
     }
     wipe(output, output_len);
     free(output);
@@ -271,7 +291,8 @@ static shoal_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error, cons
 }
 
 // Sums, the reports' removal and the job's, in one transaction.
-static shoal_err commit_job(const agg_dap_sums *sums, const work_list *l, agg_error *error, agg_dap_served *task)
+static shoal_err commit_job(const agg_dap_sums *sums, const work_list *l, agg_error *error,
+                            agg_dap_served *task)
 {
     agg_dap_store *store = l->party->store;
     shoal_err err = agg_dap_begin(store, error);
@@ -283,8 +304,8 @@ static shoal_err commit_job(const agg_dap_sums *sums, const work_list *l, agg_er
     return agg_dap_step_end(store, error, err);
 }
 
-static shoal_err end_job(work_list *l, agg_error *error, agg_dap_served *task, const agg_dap_job *job,
-                         const agg_dap_reply *reply)
+static shoal_err end_job(work_list *l, agg_error *error, agg_dap_served *task,
+                         const agg_dap_job *job, const agg_dap_reply *reply)
 {
     agg_dap_sums sums = {0};
     shoal_err err = l->reports.n == 0 ? restore_list(l, error, job, task) : SHOAL_OK;
@@ -299,21 +320,24 @@ static shoal_err end_job(work_list *l, agg_error *error, agg_dap_served *task, c
     return SHOAL_OK;
 }
 
-// Gives a job up. with_reports: its reports are never sent again, for the helper may have aggregated them.
-static shoal_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_served *task, const agg_dap_job *job,
-                          int with_reports)
+// Gives a job up. with_reports: its reports are never sent again, for the helper may have
+// aggregated them.
+static shoal_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
+                          const agg_dap_job *job, int with_reports)
 {
     shoal_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_job_remove(party->store, error, task->number);
     for (size_t i = 0; with_reports && err == SHOAL_OK && i < job->n; i++)
-        err = agg_dap_report_remove(party->store, error, task->number, job->ids + i * SHOAL_DAP_REPORT_ID);
+        err = agg_dap_report_remove(party->store, error, task->number,
+                                    job->ids + i * SHOAL_DAP_REPORT_ID);
     return agg_dap_step_end(party->store, error, err);
 }
 
 // The helper answered something else than the job's responses.
-static shoal_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_served *task, const agg_dap_link *link,
-                              const agg_dap_job *job, const agg_dap_reply *reply)
+static shoal_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                              const agg_dap_link *link, const agg_dap_job *job,
+                              const agg_dap_reply *reply)
 {
     agg_error ignored;
     if (reply->status == 413 && job->n > 1) { // nothing of it was looked at: smaller ones
@@ -326,32 +350,35 @@ static shoal_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_se
         atomic_fetch_sub(&task->pending, (long long)job->n);
         (void)!drop_job(party, &ignored, task, job, 1);
         if (reply->location != NULL) link->remove(link->self, reply->location);
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
-                        "task %s: the helper's answers are not of the job; it is abandoned with %zu reports",
-                        task->name, job->n);
+        return agg_fail(
+            error, AGG_ERR_IO, AGG_EXIT_IO,
+            "task %s: the helper's answers are not of the job; it is abandoned with %zu reports",
+            task->name, job->n);
     }
     return agg_dap_reply_fail(error, task, reply);
 }
 
-static shoal_err send_job(agg_dap_party *party, work_list *l, agg_error *error, agg_dap_served *task,
-                          const agg_dap_link *link, const agg_dap_job *job)
+static shoal_err send_job(agg_dap_party *party, work_list *l, agg_error *error,
+                          agg_dap_served *task, const agg_dap_link *link, const agg_dap_job *job)
 {
     agg_dap_reply reply = {0};
     shoal_err err =
-        link->post(link->self, &reply, error, task, SHOAL_DAP_AGGREGATION_JOBS, SHOAL_DAP_AGGREGATION_JOB_INIT_REQ,
-                   (shoal_bytes){job->request, job->len}, SHOAL_DAP_AGGREGATION_JOB_RESP);
+        link->post(link->self, &reply, error, task, SHOAL_DAP_AGGREGATION_JOBS,
+                   SHOAL_DAP_AGGREGATION_JOB_INIT_REQ, (shoal_bytes){job->request, job->len},
+                   SHOAL_DAP_AGGREGATION_JOB_RESP);
     if (err != SHOAL_OK) return err;
     int is_answer = reply.status / 100 == 2 && reply.body != NULL && is_whole_reply(&reply, job);
     if (is_answer) task->bad_replies = 0;
-    err = is_answer ? end_job(l, error, task, job, &reply) : refuse_reply(party, error, task, link, job, &reply);
+    err = is_answer ? end_job(l, error, task, job, &reply)
+                    : refuse_reply(party, error, task, link, job, &reply);
     agg_dap_reply_end(&reply);
     return err;
 }
 
 // ---- turns ----
 
-shoal_err agg_dap_job_resume(int *is_under_way, agg_dap_party *party, agg_error *error, agg_dap_served *task,
-                             const agg_dap_link *link)
+shoal_err agg_dap_job_resume(int *is_under_way, agg_dap_party *party, agg_error *error,
+                             agg_dap_served *task, const agg_dap_link *link)
 {
     agg_dap_job job = {0};
     work_list l = {.party = party, .vdaf = &task->vdaf};
@@ -366,7 +393,8 @@ shoal_err agg_dap_job_resume(int *is_under_way, agg_dap_party *party, agg_error 
     return err;
 }
 
-shoal_err agg_dap_job_run(agg_dap_party *party, agg_error *error, agg_dap_served *task, const agg_dap_link *link)
+shoal_err agg_dap_job_run(agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                          const agg_dap_link *link)
 {
     agg_dap_job job = {0};
     work_list l = {.party = party, .vdaf = &task->vdaf};

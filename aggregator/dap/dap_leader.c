@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The leader's answers to clients and collectors; see dap_leader.h. Sections "Upload Request" and "Collection Job
-// Initialization" of the draft. What the driver does is in dap_driver.c.
+// The leader's answers to clients and collectors; see dap_leader.h. Sections "Upload Request" and
+// "Collection Job Initialization" of the draft. What the driver does is in dap_driver.c.
 #include "dap_leader.h"
 
 #include <stdlib.h>
@@ -28,20 +28,24 @@ typedef struct uploads {
 } uploads;
 
 // Why a report is refused, as far as that is to be seen without the store or its share.
-static uint32_t check_report(const agg_dap_party *party, const agg_dap_served *task, const shoal_dap_report *report,
-                             uint64_t now_s)
+static uint32_t check_report(const agg_dap_party *party, const agg_dap_served *task,
+                             const shoal_dap_report *report, uint64_t now_s)
 {
     uint32_t late = agg_dap_check_time(task, report->metadata.time, now_s);
     if (report->metadata.extensions.len > 0) return SHOAL_DAP_INVALID_MESSAGE;
-    if (agg_dap_key_of(&party->keys, report->leader.config_id) == NULL) return SHOAL_DAP_OUTDATED_CONFIG;
-    if (!agg_dap_has_lengths(&task->vdaf, report->public_share, &report->leader, SHOAL_DAP_LEADER) ||
+    if (agg_dap_key_of(&party->keys, report->leader.config_id) == NULL)
+        return SHOAL_DAP_OUTDATED_CONFIG;
+    if (!agg_dap_has_lengths(&task->vdaf, report->public_share, &report->leader,
+                             SHOAL_DAP_LEADER) ||
         !agg_dap_has_lengths(&task->vdaf, report->public_share, &report->helper, SHOAL_DAP_HELPER))
         return SHOAL_DAP_INVALID_MESSAGE;
-    return late == SHOAL_DAP_TASK_NOT_STARTED || late == SHOAL_DAP_TASK_EXPIRED ? SHOAL_DAP_REPORT_DROPPED : late;
+    return late == SHOAL_DAP_TASK_NOT_STARTED || late == SHOAL_DAP_TASK_EXPIRED
+               ? SHOAL_DAP_REPORT_DROPPED
+               : late;
 }
 
-static shoal_err read_uploads(uploads *u, agg_error *error, const agg_dap_party *party, const agg_dap_served *task,
-                              shoal_bytes body, uint64_t now_s)
+static shoal_err read_uploads(uploads *u, agg_error *error, const agg_dap_party *party,
+                              const agg_dap_served *task, shoal_bytes body, uint64_t now_s)
 {
     shoal_dap_reader r = {body.at, body.len, 0};
     shoal_err err = body.len == 0 ? SHOAL_ERR_TRUNCATED : SHOAL_OK;
@@ -62,7 +66,8 @@ static shoal_err read_uploads(uploads *u, agg_error *error, const agg_dap_party 
 }
 
 // A report in the form in which it is kept. Free body.at.
-static shoal_err encode_report(shoal_dap_writer *w, agg_error *error, const shoal_dap_report *report)
+static shoal_err encode_report(shoal_dap_writer *w, agg_error *error,
+                               const shoal_dap_report *report)
 {
     *w = (shoal_dap_writer){NULL, 0, 0, 0};
     shoal_dap_put_report(w, report);
@@ -71,23 +76,28 @@ static shoal_err encode_report(shoal_dap_writer *w, agg_error *error, const shoa
     return err;
 }
 
-// A known id: the same report once more is taken silently while it waits, since its sender may not have heard our answer.
-static shoal_err check_known(upload *one, agg_dap_store *store, agg_error *error, int64_t task, shoal_bytes body)
+// A known id: the same report once more is taken silently while it waits, since its sender may not
+// have heard our answer.
+static shoal_err check_known(upload *one, agg_dap_store *store, agg_error *error, int64_t task,
+                             shoal_bytes body)
 {
     agg_dap_pendings found = {0};
     shoal_err err = agg_dap_report_find(store, &found, error, task, one->report.metadata.id);
-    int is_same = found.n == 1 && found.list[0].len == body.len && memcmp(found.list[0].body, body.at, body.len) == 0;
+    int is_same = found.n == 1 && found.list[0].len == body.len &&
+                  memcmp(found.list[0].body, body.at, body.len) == 0;
     if (err == SHOAL_OK && !is_same) one->error = SHOAL_DAP_REPORT_REPLAYED;
     agg_dap_pendings_release(&found);
     return err;
 }
 
 // Between begin and commit.
-static shoal_err keep_one(upload *one, agg_dap_party *party, agg_error *error, const agg_dap_served *task)
+static shoal_err keep_one(upload *one, agg_dap_party *party, agg_error *error,
+                          const agg_dap_served *task)
 {
     int is_known = 0;
     const uint8_t *id = one->report.metadata.id;
-    shoal_err err = agg_dap_check_bucket(&one->error, party->store, error, task->number, one->bucket);
+    shoal_err err =
+        agg_dap_check_bucket(&one->error, party->store, error, task->number, one->bucket);
     if (err != SHOAL_OK || one->error != 0) return err;
     err = agg_dap_is_known(party->store, &is_known, error, task->number, id);
     if (err != SHOAL_OK) return err;
@@ -99,7 +109,8 @@ static shoal_err keep_one(upload *one, agg_dap_party *party, agg_error *error, c
         err = check_known(one, party->store, error, task->number, body);
     } else {
         err = agg_dap_know(party->store, error, task->number, id, one->bucket);
-        if (err == SHOAL_OK) err = agg_dap_report_add(party->store, error, task->number, id, one->bucket, body);
+        if (err == SHOAL_OK)
+            err = agg_dap_report_add(party->store, error, task->number, id, one->bucket, body);
         one->is_new = 1;
     }
     free(w.at);
@@ -107,7 +118,8 @@ static shoal_err keep_one(upload *one, agg_dap_party *party, agg_error *error, c
 }
 
 // One transaction: every report that can be taken is durable on return, or none is.
-static shoal_err keep_all(uploads *u, agg_error *error, agg_dap_party *party, const agg_dap_served *task)
+static shoal_err keep_all(uploads *u, agg_error *error, agg_dap_party *party,
+                          const agg_dap_served *task)
 {
     if (u->n_good == 0) return SHOAL_OK;
     shoal_err err = agg_dap_begin(party->store, error);
@@ -124,7 +136,8 @@ static void put_errors(shoal_dap_writer *w, const uploads *u)
 {
     for (size_t i = 0; i < u->n; i++) {
         if (u->list[i].error != 0)
-            shoal_dap_put_upload_error(w, u->list[i].report.metadata.id, (enum shoal_dap_report_error)u->list[i].error);
+            shoal_dap_put_upload_error(w, u->list[i].report.metadata.id,
+                                       (enum shoal_dap_report_error)u->list[i].error);
     }
 }
 
@@ -134,14 +147,16 @@ static void answer_uploads(agg_dap_answer *answer, const uploads *u, agg_dap_ser
     shoal_dap_writer w = {NULL, 0, 0, 0};
     for (size_t i = 0; i < u->n; i++) {
         if (u->list[i].is_new) atomic_fetch_add(&task->pending, 1);
-        atomic_fetch_add(u->list[i].error == 0 ? &task->uploaded : &task->refused[u->list[i].error], 1);
+        atomic_fetch_add(u->list[i].error == 0 ? &task->uploaded : &task->refused[u->list[i].error],
+                         1);
     }
     put_errors(&w, u);
     if (w.len == 0) {
         agg_dap_answer_empty(answer, task->vdaf.wire->success);
     } else if (task->vdaf.wire->upload_problem != NULL) {
         agg_dap_answer_problem(answer, 400, AGG_DAP_OTHER_PROBLEM, "the report was refused");
-        answer->problem_text = task->vdaf.wire->upload_problem((enum shoal_dap_report_error)u->list[0].error);
+        answer->problem_text =
+            task->vdaf.wire->upload_problem((enum shoal_dap_report_error)u->list[0].error);
     } else if (agg_dap_writer_init(&w, &error, w.len) != SHOAL_OK) {
         agg_dap_answer_failed(answer, &error);
     } else {
@@ -150,18 +165,20 @@ static void answer_uploads(agg_dap_answer *answer, const uploads *u, agg_dap_ser
     }
 }
 
-void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
-                           uint64_t now_s)
+void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
+                           shoal_bytes body, uint64_t now_s)
 {
     agg_error error;
     uploads u = {0};
     if (atomic_load(&task->pending) >= party->max_pending) {
-        agg_dap_answer_problem(answer, 503, AGG_DAP_OTHER_PROBLEM, "too many reports wait; send it again");
+        agg_dap_answer_problem(answer, 503, AGG_DAP_OTHER_PROBLEM,
+                               "too many reports wait; send it again");
         answer->retry_after_s = ASK_LATER_S;
         return;
     }
     shoal_err err = read_uploads(&u, &error, party, task, body, now_s);
-    if (err == SHOAL_OK && task->vdaf.wire->upload_problem != NULL && u.n > 1) err = SHOAL_ERR_EXTRA;
+    if (err == SHOAL_OK && task->vdaf.wire->upload_problem != NULL && u.n > 1)
+        err = SHOAL_ERR_EXTRA;
     if (err == SHOAL_ERR_OVERFLOW) {
         agg_dap_answer_problem(answer, 413, AGG_DAP_OTHER_PROBLEM,
                                "an upload has too many reports: send fewer at once");
@@ -169,7 +186,8 @@ void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap
         return;
     }
     if (err != SHOAL_OK && err != AGG_ERR_MEMORY) {
-        agg_dap_answer_problem(answer, 400, SHOAL_DAP_PROBLEM_INVALID_MESSAGE, "the upload could not be read");
+        agg_dap_answer_problem(answer, 400, SHOAL_DAP_PROBLEM_INVALID_MESSAGE,
+                               "the upload could not be read");
         free(u.list);
         return;
     }
@@ -189,13 +207,15 @@ static const char *detail_of(uint32_t problem)
     switch (problem) {
     case SHOAL_DAP_PROBLEM_BATCH_OVERLAP: return "some of the batch was collected before";
     case SHOAL_DAP_PROBLEM_INVALID_BATCH_SIZE: return "fewer reports than the task's minimum batch";
-    case SHOAL_DAP_PROBLEM_BATCH_MISMATCH: return "the two servers did not aggregate the same reports";
+    case SHOAL_DAP_PROBLEM_BATCH_MISMATCH:
+        return "the two servers did not aggregate the same reports";
     default: return "the helper refused to give its share";
     }
 }
 
 // Says how a collection stands. Takes its answer over.
-static void answer_state(agg_dap_answer *answer, agg_dap_collection *c, unsigned ready, unsigned pending)
+static void answer_state(agg_dap_answer *answer, agg_dap_collection *c, unsigned ready,
+                         unsigned pending)
 {
     if (c->state == AGG_DAP_FAILED) {
         agg_dap_answer_problem(answer, 400, (int)c->problem, detail_of(c->problem));
@@ -212,15 +232,16 @@ static void answer_state(agg_dap_answer *answer, agg_dap_collection *c, unsigned
 }
 
 // Finds the collection of a request or makes it. Between begin and commit.
-static shoal_err find_or_make(agg_dap_collection *c, int *is_overlap, agg_error *error, agg_dap_store *store,
-                              int64_t task, const shoal_dap_interval *query, shoal_bytes body,
-                              const uint8_t hash[AGG_DAP_HASH])
+static shoal_err find_or_make(agg_dap_collection *c, int *is_overlap, agg_error *error,
+                              agg_dap_store *store, int64_t task, const shoal_dap_interval *query,
+                              shoal_bytes body, const uint8_t hash[AGG_DAP_HASH])
 {
     *is_overlap = 0;
     shoal_err err = agg_dap_collection_get(store, c, error, task, hash);
     if (err != SHOAL_OK) return err;
     if (c->request != NULL) { // whose batch was too small may be asked for again
-        if (c->state != AGG_DAP_FAILED || c->problem != SHOAL_DAP_PROBLEM_INVALID_BATCH_SIZE) return SHOAL_OK;
+        if (c->state != AGG_DAP_FAILED || c->problem != SHOAL_DAP_PROBLEM_INVALID_BATCH_SIZE)
+            return SHOAL_OK;
         c->state = AGG_DAP_WAITING;
         return agg_dap_collection_set(store, error, task, c);
     }
@@ -235,32 +256,35 @@ static shoal_err find_or_make(agg_dap_collection *c, int *is_overlap, agg_error 
     return agg_dap_collection_set(store, error, task, c);
 }
 
-// The day that is under way may be asked for, whatever the units are; what comes later for it is lost.
+// The day that is under way may be asked for, whatever the units are; what comes later for it is
+// lost.
 static int is_far_ahead(const agg_dap_served *task, const shoal_dap_interval *query, uint64_t now_s)
 {
     return query->start + query->duration > (now_s + DAY_S) / task->vdaf.task.time_precision_s + 1;
 }
 
-static shoal_err read_request(shoal_dap_interval *query, agg_dap_answer *answer, const agg_dap_served *task,
-                              shoal_bytes body, uint64_t now_s)
+static shoal_err read_request(shoal_dap_interval *query, agg_dap_answer *answer,
+                              const agg_dap_served *task, shoal_bytes body, uint64_t now_s)
 {
     shoal_dap_reader r = {body.at, body.len, 0};
     shoal_err err = shoal_dap_read_collection_req(query, &r);
     if (err == SHOAL_OK && !shoal_dap_is_at_end(&r)) err = SHOAL_ERR_EXTRA;
     if (err != SHOAL_OK) {
-        agg_dap_answer_problem(answer, 400, agg_dap_problem_of(err), "the request could not be read");
+        agg_dap_answer_problem(answer, 400, agg_dap_problem_of(err),
+                               "the request could not be read");
         return err;
     }
-    const char *why = !shoal_dap_interval_is_batch(query) ? "the query's interval is empty or endless"
-                      : is_far_ahead(task, query, now_s)  ? "the query's interval reaches into the future"
-                                                          : NULL;
+    const char *why =
+        !shoal_dap_interval_is_batch(query) ? "the query's interval is empty or endless"
+        : is_far_ahead(task, query, now_s)  ? "the query's interval reaches into the future"
+                                            : NULL;
     if (why == NULL) return SHOAL_OK;
     agg_dap_answer_problem(answer, 400, SHOAL_DAP_PROBLEM_BATCH_INVALID, why);
     return SHOAL_ERR_RANGE;
 }
 
-void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task, shoal_bytes body,
-                            uint64_t now_s)
+void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
+                            shoal_bytes body, uint64_t now_s)
 {
     agg_error error;
     agg_dap_collection c = {0};
@@ -291,7 +315,8 @@ void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_da
 
 static void answer_unknown(agg_dap_answer *answer)
 {
-    agg_dap_answer_problem(answer, 404, AGG_DAP_OTHER_PROBLEM, "there is no collection job of this id");
+    agg_dap_answer_problem(answer, 404, AGG_DAP_OTHER_PROBLEM,
+                           "there is no collection job of this id");
 }
 
 void agg_dap_leader_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
@@ -335,7 +360,8 @@ void agg_dap_leader_delete(agg_dap_answer *answer, agg_dap_party *party, agg_dap
     } else if (c.request == NULL) {
         answer_unknown(answer);
     } else if (c.state == AGG_DAP_SENDING) {
-        agg_dap_answer_problem(answer, 409, AGG_DAP_OTHER_PROBLEM, "the helper is being asked for its share");
+        agg_dap_answer_problem(answer, 409, AGG_DAP_OTHER_PROBLEM,
+                               "the helper is being asked for its share");
         answer->retry_after_s = ASK_AGAIN_S;
     } else {
         agg_dap_answer_empty(answer, 204);

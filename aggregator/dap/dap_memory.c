@@ -12,9 +12,11 @@
 
 #define STEPS 8            // from what is usual to the least
 #define JSON_OF_RECIPE 12u // bytes that a recipe takes for each of its text
-#define SHARES_OF_BATCH                                                                                                \
-    7u // aggregate shares while a batch is given out: its sum, the next bucket, sealed, the answer's two, its copies
-#define SHARES_OF_ASKER 4u // while a thread answers who asks for it: the answer's two, and the database's copy of them
+#define SHARES_OF_BATCH                                                                            \
+    7u // aggregate shares while a batch is given out: its sum, the next bucket, sealed, the
+       // answer's two, its copies
+#define SHARES_OF_ASKER                                                                            \
+    4u // while a thread answers who asks for it: the answer's two, and the database's copy of them
 
 // What all tasks come to.
 typedef struct sizes {
@@ -42,7 +44,8 @@ unsigned agg_dap_verifiers(const agg_dap_config *config)
     return cores < config->threads ? cores : config->threads;
 }
 
-static shoal_err add_task(sizes *s, agg_error *error, const agg_dap_config *config, const agg_dap_task *task)
+static shoal_err add_task(sizes *s, agg_error *error, const agg_dap_config *config,
+                          const agg_dap_task *task)
 {
     agg_dap_served served = {.number = 0};
     const agg_dap_party party = {.job_reports = config->job_reports, .job_len = AGG_DAP_JOB_LEN};
@@ -50,14 +53,18 @@ static shoal_err add_task(sizes *s, agg_error *error, const agg_dap_config *conf
     shoal_err err = agg_dap_vdaf_init(&served.vdaf, error, &task->task, config->seed);
     if (err != SHOAL_OK) return err;
     int is_leader = config->role == SHOAL_DAP_LEADER;
-    uint64_t one = is_leader ? agg_dap_leader_report_bytes(vdaf) : agg_dap_helper_report_bytes(vdaf);
+    uint64_t one =
+        is_leader ? agg_dap_leader_report_bytes(vdaf) : agg_dap_helper_report_bytes(vdaf);
     uint64_t verifiers = agg_dap_verifiers(config);
-    s->held += sizeof *task + sizeof served + (task->has_recipe ? JSON_OF_RECIPE * task->recipe.json_len : 0);
+    s->held += sizeof *task + sizeof served +
+               (task->has_recipe ? JSON_OF_RECIPE * task->recipe.json_len : 0);
     s->report = more_of(s->report, agg_dap_report_len(vdaf));
     s->of_one = more_of(s->of_one, one);
-    s->full_job = more_of(s->full_job, is_leader ? agg_dap_job_full(&party, &served) * one : AGG_DAP_JOB_BYTES);
+    s->full_job = more_of(s->full_job,
+                          is_leader ? agg_dap_job_full(&party, &served) * one : AGG_DAP_JOB_BYTES);
     s->output = more_of(s->output, agg_dap_output_len(vdaf));
-    s->verifying = more_of(s->verifying, verifiers * (agg_dap_work_memory(vdaf) + agg_dap_state_len(vdaf)));
+    s->verifying =
+        more_of(s->verifying, verifiers * (agg_dap_work_memory(vdaf) + agg_dap_state_len(vdaf)));
     wipe(&served, sizeof served); // its verification key
     return SHOAL_OK;
 }
@@ -66,7 +73,8 @@ static shoal_err add_task(sizes *s, agg_error *error, const agg_dap_config *conf
 static uint64_t answering_memory(const agg_dap_config *config, const sizes *s)
 {
     uint64_t asker = SHARES_OF_ASKER * s->output;
-    uint64_t uploading = AGG_DAP_UPLOADS_BYTES + 2 * s->report; // one as it is kept, and one that was there before
+    uint64_t uploading =
+        AGG_DAP_UPLOADS_BYTES + 2 * s->report; // one as it is kept, and one that was there before
     if (config->role == SHOAL_DAP_LEADER) return config->threads * more_of(asker, uploading);
     return config->threads * asker + SHARES_OF_BATCH * s->output;
 }
@@ -75,22 +83,27 @@ static uint64_t answering_memory(const agg_dap_config *config, const sizes *s)
 static uint64_t driving_memory(const agg_dap_config *config, const sizes *s, uint64_t job_bytes)
 {
     if (config->role != SHOAL_DAP_LEADER) return job_bytes + s->verifying;
-    return AGG_HTTP_BYTES + more_of(job_bytes + s->verifying + s->output, SHARES_OF_BATCH * s->output);
+    return AGG_HTTP_BYTES +
+           more_of(job_bytes + s->verifying + s->output, SHARES_OF_BATCH * s->output);
 }
 
-static void plan_step(agg_dap_plan *plan, const agg_dap_config *config, const sizes *s, unsigned step)
+static void plan_step(agg_dap_plan *plan, const agg_dap_config *config, const sizes *s,
+                      unsigned step)
 {
     size_t answer = (size_t)(2 * s->output + AGG_DAP_JOB_LEN / 8);
-    serve_room usual = serve_room_usual(config->max_body, answer), least = serve_room_least(config->max_body, answer);
+    serve_room usual = serve_room_usual(config->max_body, answer),
+               least = serve_room_least(config->max_body, answer);
     plan->room = (serve_room){(unsigned)between(least.connections, usual.connections, step),
-                              between(least.bodies, usual.bodies, step), between(least.answers, usual.answers, step)};
+                              between(least.bodies, usual.bodies, step),
+                              between(least.answers, usual.answers, step)};
     plan->job_bytes = more_of(s->of_one, s->of_one + (s->full_job - s->of_one) / STEPS * step);
-    plan->bytes = serve_listener_memory(&plan->room, config->threads + 1) + s->held + AGG_STORE_DATABASE_BYTES +
-                  more_of(AGG_DAP_JOB_LEN, s->report) + answering_memory(config, s) +
-                  driving_memory(config, s, plan->job_bytes);
+    plan->bytes = serve_listener_memory(&plan->room, config->threads + 1) + s->held +
+                  AGG_STORE_DATABASE_BYTES + more_of(AGG_DAP_JOB_LEN, s->report) +
+                  answering_memory(config, s) + driving_memory(config, s, plan->job_bytes);
 }
 
-shoal_err agg_dap_memory_plan(agg_dap_plan *plan, agg_error *error, const agg_dap_config *config, uint64_t limit)
+shoal_err agg_dap_memory_plan(agg_dap_plan *plan, agg_error *error, const agg_dap_config *config,
+                              uint64_t limit)
 {
     sizes s = {.held = 0};
     shoal_err err = SHOAL_OK;

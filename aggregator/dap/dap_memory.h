@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leader and helper take of memory, found from their configuration before they listen: whatever is sent to them then, they take no
-// more. Where a limit is less than they would take, they hold less at once and make smaller jobs. Nothing grows with the store.
+// What leader and helper take of memory, found from their configuration before they listen:
+// whatever is sent to them then, they take no more. Where a limit is less than they would take,
+// they hold less at once and make smaller jobs. Nothing grows with the store.
 #ifndef DAP_MEMORY_H
 #define DAP_MEMORY_H
 
@@ -13,7 +14,8 @@ typedef struct agg_dap_plan {
     uint64_t bytes;     // that all takes at its peak, without the program
 } agg_dap_plan;
 
-// Plans what is held at once: as much as is usual, or as fits the limit; the least where nothing does.
+// Plans what is held at once: as much as is usual, or as fits the limit; the least where nothing
+// does.
 //   limit: bytes, without the program; 0: none
 // Returns: an error for a task that cannot be
 shoal_err agg_dap_memory_plan(agg_dap_plan *plan, agg_error *error, const agg_dap_config *config,

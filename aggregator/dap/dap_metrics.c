@@ -13,10 +13,11 @@ static void put_help(FILE *stream, const char *name, const char *help, const cha
 }
 
 // A line for each task; names need no escaping, their alphabet is the recipe's.
-static void put_number(FILE *stream, const agg_dap_served *task, const char *name, const char *label, uint64_t number)
+static void put_number(FILE *stream, const agg_dap_served *task, const char *name,
+                       const char *label, uint64_t number)
 {
-    fprintf(stream, "shoal_dap_%s{task=\"%s\",id=\"%s\"%s} %llu\n", name, task->name, task->id_text, label,
-            (unsigned long long)number);
+    fprintf(stream, "shoal_dap_%s{task=\"%s\",id=\"%s\"%s} %llu\n", name, task->name, task->id_text,
+            label, (unsigned long long)number);
 }
 
 static void put_counters(FILE *stream, const agg_dap_party *party)
@@ -25,10 +26,13 @@ static void put_counters(FILE *stream, const agg_dap_party *party)
         const char *name, *help;
         size_t offset;
     } counters[] = {
-        {"reports_uploaded_total", "Reports taken from clients since the start.", offsetof(agg_dap_served, uploaded)},
-        {"reports_aggregated_total", "Reports added to sums since the start.", offsetof(agg_dap_served, aggregated)},
+        {"reports_uploaded_total", "Reports taken from clients since the start.",
+         offsetof(agg_dap_served, uploaded)},
+        {"reports_aggregated_total", "Reports added to sums since the start.",
+         offsetof(agg_dap_served, aggregated)},
         {"jobs_total", "Aggregation jobs done since the start.", offsetof(agg_dap_served, jobs)},
-        {"batches_collected_total", "Batches given out since the start.", offsetof(agg_dap_served, collected)},
+        {"batches_collected_total", "Batches given out since the start.",
+         offsetof(agg_dap_served, collected)},
     };
     for (size_t c = 0; c < sizeof counters / sizeof *counters; c++) {
         put_help(stream, counters[c].name, counters[c].help, "counter");
@@ -55,10 +59,14 @@ static void put_gauges(FILE *stream, const agg_dap_party *party, const agg_dap_c
         const char *name, *help;
         size_t offset;
     } gauges[] = {
-        {"reports_pending", "Reports that wait to be aggregated.", offsetof(agg_dap_counts, pending)},
-        {"reports_uncollected", "Reports in sums that were not collected yet.", offsetof(agg_dap_counts, aggregated)},
-        {"jobs_pending", "Aggregation jobs that the helper has not answered.", offsetof(agg_dap_counts, jobs)},
-        {"collections_pending", "Collection jobs that wait.", offsetof(agg_dap_counts, collections)},
+        {"reports_pending", "Reports that wait to be aggregated.",
+         offsetof(agg_dap_counts, pending)},
+        {"reports_uncollected", "Reports in sums that were not collected yet.",
+         offsetof(agg_dap_counts, aggregated)},
+        {"jobs_pending", "Aggregation jobs that the helper has not answered.",
+         offsetof(agg_dap_counts, jobs)},
+        {"collections_pending", "Collection jobs that wait.",
+         offsetof(agg_dap_counts, collections)},
     };
     for (size_t g = 0; g < sizeof gauges / sizeof *gauges; g++) {
         put_help(stream, gauges[g].name, gauges[g].help, "gauge");
@@ -68,9 +76,11 @@ static void put_gauges(FILE *stream, const agg_dap_party *party, const agg_dap_c
             put_number(stream, &party->tasks[i], gauges[g].name, "", value);
         }
     }
-    put_help(stream, "helper_failing", "Whether the last exchange with the helper failed.", "gauge");
+    put_help(stream, "helper_failing", "Whether the last exchange with the helper failed.",
+             "gauge");
     for (size_t i = 0; i < party->n_tasks; i++)
-        put_number(stream, &party->tasks[i], "helper_failing", "", atomic_load(&party->tasks[i].is_failing) != 0);
+        put_number(stream, &party->tasks[i], "helper_failing", "",
+                   atomic_load(&party->tasks[i].is_failing) != 0);
 }
 
 static shoal_err count_all(agg_dap_counts *counts, agg_error *error, const agg_dap_party *party)

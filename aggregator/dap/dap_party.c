@@ -19,9 +19,10 @@ void agg_dap_hash(uint8_t hash[AGG_DAP_HASH], shoal_bytes body)
     shoal_sha256_final(hash, &sha);
 }
 
-// What must not change while a task lives: its configuration, the collector's key and the verification key.
-static shoal_err configuration_digest(uint8_t digest[32], agg_error *error, const agg_dap_vdaf *vdaf,
-                                      const agg_hpke_key *collector)
+// What must not change while a task lives: its configuration, the collector's key and the
+// verification key.
+static shoal_err configuration_digest(uint8_t digest[32], agg_error *error,
+                                      const agg_dap_vdaf *vdaf, const agg_hpke_key *collector)
 {
     uint8_t bytes[SHOAL_DAP_CONFIGURATION_MAX + 128], key_digest[32];
     shoal_dap_writer w = {bytes, sizeof bytes, 0, 0};
@@ -48,13 +49,15 @@ static shoal_err count_pending(agg_dap_served *task, agg_error *error, agg_dap_s
     return err;
 }
 
-shoal_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_error *error, const shoal_dap_task *task,
-                             const uint8_t seed[32])
+shoal_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_error *error,
+                             const shoal_dap_task *task, const uint8_t seed[32])
 {
     uint8_t digest[32];
     shoal_err err = agg_dap_vdaf_init(&served->vdaf, error, task, seed);
-    if (err == SHOAL_OK) err = configuration_digest(digest, error, &served->vdaf, &party->collector);
-    if (err == SHOAL_OK) err = agg_dap_store_task(party->store, &served->number, error, task->id, digest);
+    if (err == SHOAL_OK)
+        err = configuration_digest(digest, error, &served->vdaf, &party->collector);
+    if (err == SHOAL_OK)
+        err = agg_dap_store_task(party->store, &served->number, error, task->id, digest);
     if (err == SHOAL_OK) err = count_pending(served, error, party->store);
     shoal_dap_id_to_text(served->id_text, task->id, SHOAL_DAP_TASK_ID);
     memcpy(served->name, task->info, task->info_len);
@@ -64,7 +67,8 @@ shoal_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_e
 agg_dap_served *agg_dap_task_by_id(const agg_dap_party *party, const uint8_t id[SHOAL_DAP_TASK_ID])
 {
     for (size_t i = 0; i < party->n_tasks; i++) {
-        if (memcmp(party->tasks[i].vdaf.task.id, id, SHOAL_DAP_TASK_ID) == 0) return &party->tasks[i];
+        if (memcmp(party->tasks[i].vdaf.task.id, id, SHOAL_DAP_TASK_ID) == 0)
+            return &party->tasks[i];
     }
     return NULL;
 }
@@ -81,17 +85,21 @@ uint32_t agg_dap_check_time(const agg_dap_served *task, uint64_t time, uint64_t 
     return bucket - interval->start >= interval->duration ? SHOAL_DAP_TASK_EXPIRED : 0;
 }
 
-shoal_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *error, int64_t task, uint64_t bucket)
+shoal_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *error, int64_t task,
+                               uint64_t bucket)
 {
     uint64_t floor = 0;
     int is_collected = 0;
     shoal_err err = agg_dap_floor(store, &floor, error, task);
-    if (err == SHOAL_OK) err = agg_dap_is_collected(store, &is_collected, error, task, (shoal_dap_interval){bucket, 1});
+    if (err == SHOAL_OK)
+        err = agg_dap_is_collected(store, &is_collected, error, task,
+                                   (shoal_dap_interval){bucket, 1});
     *why = bucket < floor ? SHOAL_DAP_REPORT_DROPPED : is_collected ? SHOAL_DAP_BATCH_COLLECTED : 0;
     return err;
 }
 
-static shoal_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_served *task, uint64_t floor)
+static shoal_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_served *task,
+                             uint64_t floor)
 {
     int is_left = 1;
     uint64_t n_reports = 0;
@@ -99,7 +107,8 @@ static shoal_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_ser
     while (err == SHOAL_OK && is_left) {
         err = agg_dap_begin(store, error);
         if (err != SHOAL_OK) return err;
-        err = agg_dap_forget(store, &is_left, &n_reports, error, task->number, floor, FORGET_AT_ONCE);
+        err =
+            agg_dap_forget(store, &is_left, &n_reports, error, task->number, floor, FORGET_AT_ONCE);
         if (err == SHOAL_OK) {
             err = agg_dap_commit(store, error);
         } else {
@@ -131,13 +140,15 @@ void agg_dap_sums_release(agg_dap_sums *sums)
     *sums = (agg_dap_sums){0};
 }
 
-static shoal_err find_sum(agg_dap_bucket **found, agg_dap_sums *sums, agg_error *error, uint64_t bucket, size_t len)
+static shoal_err find_sum(agg_dap_bucket **found, agg_dap_sums *sums, agg_error *error,
+                          uint64_t bucket, size_t len)
 {
     for (size_t i = 0; i < sums->n; i++) {
         *found = &sums->list[i];
         if (sums->list[i].bucket == bucket) return SHOAL_OK;
     }
-    shoal_err err = agg_grow((void **)&sums->list, &sums->cap, sums->n + 1, sizeof *sums->list, error);
+    shoal_err err =
+        agg_grow((void **)&sums->list, &sums->cap, sums->n + 1, sizeof *sums->list, error);
     if (err != SHOAL_OK) return err;
     uint8_t *share = agg_alloc(error, len, 1);
     if (share == NULL) return AGG_ERR_MEMORY;
@@ -146,8 +157,9 @@ static shoal_err find_sum(agg_dap_bucket **found, agg_dap_sums *sums, agg_error 
     return SHOAL_OK;
 }
 
-shoal_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_vdaf *vdaf, uint64_t bucket,
-                           const uint8_t id[SHOAL_DAP_REPORT_ID], const uint8_t *output_share)
+shoal_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_vdaf *vdaf,
+                           uint64_t bucket, const uint8_t id[SHOAL_DAP_REPORT_ID],
+                           const uint8_t *output_share)
 {
     agg_dap_bucket *sum;
     size_t len = agg_dap_output_len(vdaf);
@@ -161,7 +173,8 @@ shoal_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_v
 }
 
 // Adds one aggregate to another: share, count, checksum. An empty one takes the other's content.
-static shoal_err merge(agg_dap_bucket *into, agg_error *error, const agg_dap_vdaf *vdaf, const agg_dap_bucket *from)
+static shoal_err merge(agg_dap_bucket *into, agg_error *error, const agg_dap_vdaf *vdaf,
+                       const agg_dap_bucket *from)
 {
     size_t len = agg_dap_output_len(vdaf);
     if (into->share == NULL) {
@@ -169,10 +182,11 @@ static shoal_err merge(agg_dap_bucket *into, agg_error *error, const agg_dap_vda
         if (into->share == NULL) return AGG_ERR_MEMORY;
         into->len = len;
     }
-    shoal_err err = into->len != len
-                        ? SHOAL_ERR_TRUNCATED
-                        : shoal_prio3_add(into->share, &vdaf->prio3, (shoal_bytes){from->share, from->len});
-    if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_IO, "a kept aggregate share is damaged");
+    shoal_err err = into->len != len ? SHOAL_ERR_TRUNCATED
+                                     : shoal_prio3_add(into->share, &vdaf->prio3,
+                                                       (shoal_bytes){from->share, from->len});
+    if (err != SHOAL_OK)
+        return agg_fail(error, err, AGG_EXIT_IO, "a kept aggregate share is damaged");
     into->n_reports += from->n_reports;
     for (size_t i = 0; i < sizeof into->checksum; i++) into->checksum[i] ^= from->checksum[i];
     return SHOAL_OK;
@@ -199,8 +213,8 @@ void agg_dap_batch_release(agg_dap_batch *batch)
     *batch = (agg_dap_batch){0};
 }
 
-shoal_err agg_dap_batch_load(agg_dap_batch *batch, agg_dap_store *store, agg_error *error, const agg_dap_served *task,
-                             shoal_dap_interval interval)
+shoal_err agg_dap_batch_load(agg_dap_batch *batch, agg_dap_store *store, agg_error *error,
+                             const agg_dap_served *task, shoal_dap_interval interval)
 {
     *batch = (agg_dap_batch){0};
     agg_dap_bucket sum = {0}, next;

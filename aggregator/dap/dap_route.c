@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of leader and helper; see dap_route.h. Depends on serve_listener.h, not on the HTTP library.
+// Routes of leader and helper; see dap_route.h. Depends on serve_listener.h, not on the HTTP
+// library.
 #include "dap_route.h"
 
 #include <string.h>
@@ -68,7 +69,8 @@ static size_t path_of(const char **path, const shoal_url *url)
     return at < end ? (size_t)(end - at) : 0;
 }
 
-// Under the path by which the server was asked; where that is none, a proxy may have taken it off, so it is the task's.
+// Under the path by which the server was asked; where that is none, a proxy may have taken it off,
+// so it is the task's.
 static void set_location(exchange *e, const agg_dap_answer *from)
 {
     char task[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1], id[SHOAL_DAP_TEXT_LEN(AGG_DAP_ID) + 1];
@@ -77,8 +79,8 @@ static void set_location(exchange *e, const agg_dap_answer *from)
     shoal_dap_id_to_text(task, e->task_id, SHOAL_DAP_TASK_ID);
     shoal_dap_id_to_text(id, from->id, AGG_DAP_ID);
     if (base_len == 0) base_len = path_of(&base, own_url(e->http->party, &e->task->vdaf.task));
-    snprintf(e->x.answer.location, sizeof e->x.answer.location, "%.*s/tasks/%s/%s/%s", (int)base_len, base, task,
-             shoal_dap_resource_name(from->resource), id);
+    snprintf(e->x.answer.location, sizeof e->x.answer.location, "%.*s/tasks/%s/%s/%s",
+             (int)base_len, base, task, shoal_dap_resource_name(from->resource), id);
 }
 
 // Hands a server's answer to HTTP.
@@ -86,8 +88,9 @@ static void take_answer(exchange *e, agg_dap_answer *from)
 {
     serve_answer *to = &e->x.answer;
     if (from->problem != AGG_DAP_NO_PROBLEM) {
-        const char *type =
-            from->problem >= 0 ? shoal_dap_problem_name((enum shoal_dap_problem)from->problem) : from->problem_text;
+        const char *type = from->problem >= 0
+                               ? shoal_dap_problem_name((enum shoal_dap_problem)from->problem)
+                               : from->problem_text;
         answer_problem(e, from->status, type, from->detail);
     } else {
         to->status = from->status;
@@ -108,7 +111,8 @@ static int is_resource(const char *rest)
     return strcmp(rest, "/hpke_config") == 0 || strncmp(rest, "/tasks/", 7) == 0;
 }
 
-// Finds the base of a path: nothing, or the path of one of the tasks' URLs. Returns: whether a resource follows it.
+// Finds the base of a path: nothing, or the path of one of the tasks' URLs. Returns: whether a
+// resource follows it.
 static int find_base(size_t *len, const agg_dap_party *party, const char *url)
 {
     *len = 0;
@@ -134,16 +138,20 @@ static void read_task_path(exchange *e, const char *rest)
 {
     const agg_dap_party *party = e->http->party;
     const char *slash = strchr(rest, '/'), *name = slash == NULL ? "" : slash + 1;
-    size_t id_len = slash == NULL ? strlen(rest) : (size_t)(slash - rest), name_len = strcspn(name, "/");
-    e->has_task_id = shoal_dap_id_from_text(e->task_id, SHOAL_DAP_TASK_ID, rest, id_len) == SHOAL_OK;
+    size_t id_len = slash == NULL ? strlen(rest) : (size_t)(slash - rest),
+           name_len = strcspn(name, "/");
+    e->has_task_id =
+        shoal_dap_id_from_text(e->task_id, SHOAL_DAP_TASK_ID, rest, id_len) == SHOAL_OK;
     if (e->has_task_id) e->task = agg_dap_task_by_id(party, e->task_id);
     for (int i = SHOAL_DAP_REPORTS; i <= SHOAL_DAP_AGGREGATE_SHARES; i++) {
         const char *known = shoal_dap_resource_name((enum shoal_dap_resource)i);
-        if (strlen(known) == name_len && strncmp(known, name, name_len) == 0 && is_mine(party, i)) e->route = i;
+        if (strlen(known) == name_len && strncmp(known, name, name_len) == 0 && is_mine(party, i))
+            e->route = i;
     }
     if (e->route == ROUTE_NONE || name[name_len] == '\0') return;
     const char *id = name + name_len + 1;
-    e->has_id = e->route != SHOAL_DAP_REPORTS && shoal_dap_id_from_text(e->id, AGG_DAP_ID, id, strlen(id)) == SHOAL_OK;
+    e->has_id = e->route != SHOAL_DAP_REPORTS &&
+                shoal_dap_id_from_text(e->id, AGG_DAP_ID, id, strlen(id)) == SHOAL_OK;
     if (!e->has_id) e->route = ROUTE_NONE;
 }
 
@@ -205,7 +213,8 @@ static const char *wanted_type(const exchange *e)
 {
     switch (e->route) {
     case SHOAL_DAP_REPORTS: return e->task->vdaf.wire->media_type(SHOAL_DAP_UPLOAD_REQ);
-    case SHOAL_DAP_AGGREGATION_JOBS: return shoal_dap_media_type(SHOAL_DAP_AGGREGATION_JOB_INIT_REQ);
+    case SHOAL_DAP_AGGREGATION_JOBS:
+        return shoal_dap_media_type(SHOAL_DAP_AGGREGATION_JOB_INIT_REQ);
     case SHOAL_DAP_COLLECTION_JOBS: return shoal_dap_media_type(SHOAL_DAP_COLLECTION_JOB_REQ);
     default: return shoal_dap_media_type(SHOAL_DAP_AGGREGATE_SHARE_REQ);
     }
@@ -241,7 +250,8 @@ static void check_metrics(exchange *e)
     const agg_dap_config *config = e->http->config;
     if (config->read_token.n == 0 && config->is_loopback && serve_exchange_is_local(&e->x)) return;
     if (config->read_token.n > 0 && serve_exchange_has_token(&e->x, &config->read_token)) return;
-    answer_problem(e, 401, NULL, "metrics need the read token, or a request to a loopback name without one");
+    answer_problem(e, 401, NULL,
+                   "metrics need the read token, or a request to a loopback name without one");
     e->x.answer.challenge = "Bearer";
 }
 
@@ -250,7 +260,8 @@ static void check_request(exchange *e)
 {
     if (e->route == ROUTE_NONE) {
         answer_problem(e, 404, NULL, "no such resource");
-    } else if (is_method(e, "OPTIONS") && (e->route == SHOAL_DAP_REPORTS || e->route == SHOAL_DAP_HPKE_CONFIG)) {
+    } else if (is_method(e, "OPTIONS") &&
+               (e->route == SHOAL_DAP_REPORTS || e->route == SHOAL_DAP_HPKE_CONFIG)) {
         e->x.answer.status = 204;
     } else if (e->route == ROUTE_METRICS) {
         check_metrics(e);
@@ -258,27 +269,33 @@ static void check_request(exchange *e)
         check_token(e);
     }
     if (e->x.answer.status != 0) return;
-    if (e->route >= SHOAL_DAP_REPORTS && e->route <= SHOAL_DAP_AGGREGATE_SHARES && e->task == NULL) {
+    if (e->route >= SHOAL_DAP_REPORTS && e->route <= SHOAL_DAP_AGGREGATE_SHARES &&
+        e->task == NULL) {
         answer_problem(e, 404, shoal_dap_problem_name(SHOAL_DAP_PROBLEM_UNRECOGNIZED_TASK), NULL);
     } else if (!is_allowed(e)) {
         answer_problem(e, 405, NULL, "this resource does not take this method");
         e->x.answer.allow = allowed(e);
-    } else if (has_body(e) && !is_type(serve_exchange_header(&e->x, "Content-Type"), wanted_type(e))) {
+    } else if (has_body(e) &&
+               !is_type(serve_exchange_header(&e->x, "Content-Type"), wanted_type(e))) {
         answer_problem(e, 415, NULL, "the body has another media type than this resource takes");
     } else if (has_body(e)) {
-        (e->route == SHOAL_DAP_REPORTS ? serve_exchange_limit_body : serve_exchange_expect_body)(&e->x);
+        (e->route == SHOAL_DAP_REPORTS ? serve_exchange_limit_body
+                                       : serve_exchange_expect_body)(&e->x);
     }
 }
 
 // ---- answering ----
 
-// Keys are the same for all tasks; a client that names its task gets them under the media type of its version.
+// Keys are the same for all tasks; a client that names its task gets them under the media type of
+// its version.
 static const char *keys_type(exchange *e)
 {
     const char *text = serve_exchange_argument(&e->x, "task_id");
     if (text == NULL) return shoal_dap_media_type(SHOAL_DAP_HPKE_CONFIG_LIST);
-    e->has_task_id = shoal_dap_id_from_text(e->task_id, SHOAL_DAP_TASK_ID, text, strlen(text)) == SHOAL_OK;
-    const agg_dap_served *task = e->has_task_id ? agg_dap_task_by_id(e->http->party, e->task_id) : NULL;
+    e->has_task_id =
+        shoal_dap_id_from_text(e->task_id, SHOAL_DAP_TASK_ID, text, strlen(text)) == SHOAL_OK;
+    const agg_dap_served *task =
+        e->has_task_id ? agg_dap_task_by_id(e->http->party, e->task_id) : NULL;
     return task == NULL ? NULL : task->vdaf.wire->media_type(SHOAL_DAP_HPKE_CONFIG_LIST);
 }
 
@@ -307,7 +324,8 @@ static void answer_resource(exchange *e)
     agg_dap_answer answer = {.problem = AGG_DAP_NO_PROBLEM};
     const shoal_bytes body = {e->x.body, e->x.len};
     const uint64_t now_s = (uint64_t)time(NULL);
-    enum agg_dap_answer_kind kind = e->route == SHOAL_DAP_AGGREGATION_JOBS ? AGG_DAP_OF_JOB : AGG_DAP_OF_SHARE;
+    enum agg_dap_answer_kind kind =
+        e->route == SHOAL_DAP_AGGREGATION_JOBS ? AGG_DAP_OF_JOB : AGG_DAP_OF_SHARE;
     if (e->route == SHOAL_DAP_REPORTS) {
         agg_dap_leader_upload(&answer, party, e->task, body, now_s);
     } else if (e->route == SHOAL_DAP_COLLECTION_JOBS && !e->has_id) {
@@ -315,7 +333,8 @@ static void answer_resource(exchange *e)
     } else if (e->route == SHOAL_DAP_COLLECTION_JOBS) {
         (is_get(e) ? agg_dap_leader_get : agg_dap_leader_delete)(&answer, party, e->task, e->id);
     } else if (e->has_id) {
-        (is_get(e) ? agg_dap_helper_get : agg_dap_helper_delete)(&answer, party, e->task, kind, e->id);
+        (is_get(e) ? agg_dap_helper_get : agg_dap_helper_delete)(&answer, party, e->task, kind,
+                                                                 e->id);
     } else if (kind == AGG_DAP_OF_JOB) {
         agg_dap_helper_aggregate(&answer, party, e->task, body, now_s);
     } else {
@@ -329,11 +348,14 @@ static void answer_metrics(exchange *e)
 {
     agg_error error;
     FILE *stream = serve_answer_open(&e->x.answer);
-    shoal_err err = stream == NULL ? SHOAL_OK : agg_dap_metrics_print(stream, &error, e->http->party);
+    shoal_err err =
+        stream == NULL ? SHOAL_OK : agg_dap_metrics_print(stream, &error, e->http->party);
     if (stream != NULL) {
         fprintf(stream,
-                "# HELP shoal_dap_requests_refused_total Requests answered with an error since the start.\n"
-                "# TYPE shoal_dap_requests_refused_total counter\nshoal_dap_requests_refused_total %llu\n",
+                "# HELP shoal_dap_requests_refused_total Requests answered with an error since the "
+                "start.\n"
+                "# TYPE shoal_dap_requests_refused_total counter\nshoal_dap_requests_refused_total "
+                "%llu\n",
                 (unsigned long long)atomic_load(&e->http->refused));
     }
     serve_answer_close(&e->x.answer, stream, 200, SERVE_TYPE_METRICS);
@@ -349,7 +371,8 @@ static void answer_health(exchange *e)
     for (size_t i = 0; i < e->http->party->n_tasks; i++)
         is_failing |= atomic_load(&e->http->party->tasks[i].is_failing);
     FILE *stream = serve_answer_open(&e->x.answer);
-    if (stream != NULL) fprintf(stream, "{\"status\":\"%s\"}\n", is_failing ? "helper-failing" : "ok");
+    if (stream != NULL)
+        fprintf(stream, "{\"status\":\"%s\"}\n", is_failing ? "helper-failing" : "ok");
     serve_answer_close(&e->x.answer, stream, is_failing ? 503 : 200, SERVE_TYPE_JSON);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DAP's resources over HTTP: what a path means, who may ask, and answers as HTTP sends them. See dap_serve.h for the list.
+// DAP's resources over HTTP: what a path means, who may ask, and answers as HTTP sends them. See
+// dap_serve.h for the list.
 #ifndef DAP_ROUTE_H
 #define DAP_ROUTE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leader and helper as processes; see dap_serve.h. Starts store, tasks, driver and HTTP in order and ends them in the reverse
-// one; kill -9 loses nothing that was acknowledged.
+// Leader and helper as processes; see dap_serve.h. Starts store, tasks, driver and HTTP in order
+// and ends them in the reverse one; kill -9 loses nothing that was acknowledged.
 #include "dap_serve.h"
 
 #include <pthread.h>
@@ -60,14 +60,17 @@ static void server_url(shoal_url *url, const driver *d, const agg_dap_served *ta
 }
 
 // Responses are shorter than what they respond to, and a share is sealed.
-static size_t answer_max(const agg_dap_served *task, enum shoal_dap_resource resource, shoal_bytes body)
+static size_t answer_max(const agg_dap_served *task, enum shoal_dap_resource resource,
+                         shoal_bytes body)
 {
-    return HELPER_SPARE +
-           (resource == SHOAL_DAP_AGGREGATION_JOBS ? body.len : agg_dap_output_len(&task->vdaf) + SHOAL_DAP_SEAL);
+    return HELPER_SPARE + (resource == SHOAL_DAP_AGGREGATION_JOBS
+                               ? body.len
+                               : agg_dap_output_len(&task->vdaf) + SHOAL_DAP_SEAL);
 }
 
-static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
-                      enum shoal_dap_resource resource, enum shoal_dap_message message, shoal_bytes body,
+static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error,
+                      const agg_dap_served *task, enum shoal_dap_resource resource,
+                      enum shoal_dap_message message, shoal_bytes body,
                       enum shoal_dap_message wanted)
 {
     driver *d = self;
@@ -90,7 +93,8 @@ static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const 
     if (response.status >= 400) {
         agg_http_problem(text, &reply->problem, &response);
         if (reply->problem < 0) reply->problem = AGG_DAP_OTHER_PROBLEM;
-    } else if (response.body_len > 0 && agg_http_is_media(&response, shoal_dap_media_type(wanted))) {
+    } else if (response.body_len > 0 &&
+               agg_http_is_media(&response, shoal_dap_media_type(wanted))) {
         reply->body = response.body;
         reply->len = response.body_len;
         response.body = NULL;
@@ -110,7 +114,8 @@ static void remove_resource(void *self, const char *location)
                                       .url = location,
                                       .bearer = d->config->helper_token,
                                       .timeout_s = HELPER_TIMEOUT_S};
-    if (agg_http_fetch(&response, &error, &request) == SHOAL_OK) agg_http_response_release(&response);
+    if (agg_http_fetch(&response, &error, &request) == SHOAL_OK)
+        agg_http_response_release(&response);
 }
 
 // ---- the driver ----
@@ -130,11 +135,13 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Waits until somebody wakes the driver, or some seconds. Returns: whether somebody waits for what it does.
+// Waits until somebody wakes the driver, or some seconds. Returns: whether somebody waits for what
+// it does.
 static int rest(driver *d, double seconds)
 {
     double end = seconds_now() + seconds;
-    struct timespec until = {.tv_sec = (time_t)end, .tv_nsec = (long)((end - (double)(time_t)end) * 1e9)};
+    struct timespec until = {.tv_sec = (time_t)end,
+                             .tv_nsec = (long)((end - (double)(time_t)end) * 1e9)};
     pthread_mutex_lock(&d->mutex);
     int is_over = 0;
     while (!is_over && !d->is_stopping && !d->is_awake)
@@ -163,14 +170,16 @@ static void say_error(driver *d, const agg_error *error)
     d->told = *error;
 }
 
-// One turn of a task, unless it rests after a failure and nobody waits. Returns: whether there is more to do at once.
+// One turn of a task, unless it rests after a failure and nobody waits. Returns: whether there is
+// more to do at once.
 static int turn_one(driver *d, agg_dap_served *task, int is_eager, int is_urgent)
 {
     const agg_dap_link link = {d, post, remove_resource};
     agg_error error;
     int is_more = 0;
     if (!is_urgent && seconds_now() < task->retry_at) return 0;
-    if (agg_dap_leader_turn(&is_more, &error, d->party, task, &link, (uint64_t)time(NULL), is_eager) == SHOAL_OK) {
+    if (agg_dap_leader_turn(&is_more, &error, d->party, task, &link, (uint64_t)time(NULL),
+                            is_eager) == SHOAL_OK) {
         if (task->retry_s > 0) d->told.text[0] = '\0'; // a later failure is news again
         task->retry_s = task->retry_at = 0;
         return is_more;
@@ -191,7 +200,8 @@ static int turn_all(driver *d, int is_eager, int is_urgent)
     return is_more;
 }
 
-// How long the leader may rest: until reports have waited long enough, a task is to be tried again, or the house is to be kept.
+// How long the leader may rest: until reports have waited long enough, a task is to be tried again,
+// or the house is to be kept.
 static double pause_of(const driver *d, double next_eager, double next_house)
 {
     double now = seconds_now(), end = next_eager < next_house ? next_eager : next_house;
@@ -205,7 +215,8 @@ static double pause_of(const driver *d, double next_eager, double next_house)
 static void keep_house(driver *d)
 {
     agg_error error;
-    if (agg_dap_forget_old(d->party, &error, (uint64_t)time(NULL)) != SHOAL_OK) say_error(d, &error);
+    if (agg_dap_forget_old(d->party, &error, (uint64_t)time(NULL)) != SHOAL_OK)
+        say_error(d, &error);
     agg_dap_store_tidy(d->party->store);
 }
 
@@ -234,7 +245,8 @@ static void *drive(void *context)
     return NULL;
 }
 
-static shoal_err start_driver(driver *d, agg_error *error, agg_dap_party *party, const agg_dap_config *config)
+static shoal_err start_driver(driver *d, agg_error *error, agg_dap_party *party,
+                              const agg_dap_config *config)
 {
     pthread_condattr_t attributes;
     *d = (driver){.party = party, .config = config};
@@ -245,7 +257,9 @@ static shoal_err start_driver(driver *d, agg_error *error, agg_dap_party *party,
     pthread_condattr_destroy(&attributes);
     d->client = agg_http_client_new();
     d->is_running = pthread_create(&d->thread, NULL, drive, d) == 0;
-    return d->is_running ? SHOAL_OK : agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "cannot start a thread");
+    return d->is_running
+               ? SHOAL_OK
+               : agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "cannot start a thread");
 }
 
 // Lets the exchange that is under way end, and starts no other.
@@ -282,7 +296,8 @@ static shoal_err open_party(agg_dap_party *party, agg_error *error, const agg_da
     if (party->tasks == NULL) return AGG_ERR_MEMORY;
     for (; err == SHOAL_OK && party->n_tasks < config->n_tasks; party->n_tasks++) {
         const agg_dap_task *task = &config->tasks[party->n_tasks];
-        err = agg_dap_serve_task(party, &party->tasks[party->n_tasks], error, &task->task, config->seed);
+        err = agg_dap_serve_task(party, &party->tasks[party->n_tasks], error, &task->task,
+                                 config->seed);
         if (err != SHOAL_OK) agg_error_prefix(error, "task %s", task->info);
     }
     return err;
@@ -290,7 +305,8 @@ static shoal_err open_party(agg_dap_party *party, agg_error *error, const agg_da
 
 static void close_party(agg_dap_party *party)
 {
-    if (party->tasks != NULL) wipe(party->tasks, party->n_tasks * sizeof *party->tasks); // verification keys
+    if (party->tasks != NULL)
+        wipe(party->tasks, party->n_tasks * sizeof *party->tasks); // verification keys
     free(party->tasks);
     agg_dap_store_close(party->store);
     wipe(party, sizeof *party);
@@ -318,8 +334,9 @@ static void say_tasks(const server *s)
     for (size_t i = 0; i < s->config->n_tasks; i++) {
         const agg_dap_task *task = &s->config->tasks[i];
         fprintf(stderr, "shoal: serve: %s of task %s, %s%s%s\n",
-                s->config->role == SHOAL_DAP_LEADER ? "leader" : "helper", task->info, task->id_text,
-                task->is_exact ? "; " : "", task->is_exact ? AGG_DAP_EXACT_LABEL : "");
+                s->config->role == SHOAL_DAP_LEADER ? "leader" : "helper", task->info,
+                task->id_text, task->is_exact ? "; " : "",
+                task->is_exact ? AGG_DAP_EXACT_LABEL : "");
     }
 }
 
@@ -330,7 +347,8 @@ static void refuse_core_files(void)
     (void)setrlimit(RLIMIT_CORE, &none);
 }
 
-shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan, int is_check)
+shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
+                        int is_check)
 {
     server s = {.config = config, .plan = plan};
     refuse_core_files();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal serve` as leader or helper: DAP's resources over HTTP, the leader's driver in a thread of its own, metrics, health.
+// `shoal serve` as leader or helper: DAP's resources over HTTP, the leader's driver in a thread of
+// its own, metrics, health.
 //
 //     GET  {base}/hpke_config                            both; open to pages
-//     POST {base}/tasks/TASK/reports                     leader; open to pages (PUT from clients of DAP-09)
-//     POST {base}/tasks/TASK/collection_jobs[/ID]        leader; also GET, DELETE of ID; the collector's token
-//     POST {base}/tasks/TASK/aggregation_jobs[/ID]       helper; the same; the leader's token
-//     POST {base}/tasks/TASK/aggregate_shares[/ID]       helper; the same; the leader's token
-//     GET  /metrics, /healthz                            counts only; metrics to this machine, or with the read token
+//     POST {base}/tasks/TASK/reports                     leader; open to pages (PUT from clients of
+//     DAP-09) POST {base}/tasks/TASK/collection_jobs[/ID]        leader; also GET, DELETE of ID;
+//     the collector's token POST {base}/tasks/TASK/aggregation_jobs[/ID]       helper; the same;
+//     the leader's token POST {base}/tasks/TASK/aggregate_shares[/ID]       helper; the same; the
+//     leader's token GET  /metrics, /healthz                            counts only; metrics to
+//     this machine, or with the read token
 //
 // {base} is the path of the server's URL in a task, or nothing, for proxies that take it off.
 #ifndef DAP_SERVE_H

@@ -17,10 +17,12 @@ static const char schema_1[] =
     "PRAGMA application_id = 1936224068;" // "shoD"
     "CREATE TABLE tasks(task INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, digest BLOB NOT NULL,"
     " floor INTEGER NOT NULL DEFAULT 0);"
-    "CREATE TABLE known(task INTEGER NOT NULL, id BLOB NOT NULL, bucket INTEGER NOT NULL, PRIMARY KEY(task, id))"
+    "CREATE TABLE known(task INTEGER NOT NULL, id BLOB NOT NULL, bucket INTEGER NOT NULL, PRIMARY "
+    "KEY(task, id))"
     " WITHOUT ROWID;"
     "CREATE INDEX known_bucket ON known(task, bucket);"
-    "CREATE TABLE reports(task INTEGER NOT NULL, id BLOB NOT NULL, bucket INTEGER NOT NULL, body BLOB NOT NULL,"
+    "CREATE TABLE reports(task INTEGER NOT NULL, id BLOB NOT NULL, bucket INTEGER NOT NULL, body "
+    "BLOB NOT NULL,"
     " PRIMARY KEY(task, id)) WITHOUT ROWID;"
     "CREATE INDEX reports_bucket ON reports(task, bucket);"
     "CREATE TABLE jobs(task INTEGER PRIMARY KEY, ids BLOB NOT NULL, request BLOB NOT NULL);"
@@ -28,10 +30,13 @@ static const char schema_1[] =
     " checksum BLOB NOT NULL, share BLOB NOT NULL, PRIMARY KEY(task, bucket));"
     "CREATE TABLE collected(task INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,"
     " PRIMARY KEY(task, first)) WITHOUT ROWID;"
-    "CREATE TABLE collections(task INTEGER NOT NULL, id BLOB NOT NULL, state INTEGER NOT NULL, start INTEGER NOT NULL,"
-    " duration INTEGER NOT NULL, problem INTEGER NOT NULL, request BLOB NOT NULL, share_request BLOB, answer BLOB,"
+    "CREATE TABLE collections(task INTEGER NOT NULL, id BLOB NOT NULL, state INTEGER NOT NULL, "
+    "start INTEGER NOT NULL,"
+    " duration INTEGER NOT NULL, problem INTEGER NOT NULL, request BLOB NOT NULL, share_request "
+    "BLOB, answer BLOB,"
     " PRIMARY KEY(task, id)) WITHOUT ROWID;"
-    "CREATE TABLE answers(task INTEGER NOT NULL, kind INTEGER NOT NULL, hash BLOB NOT NULL, bucket INTEGER NOT NULL,"
+    "CREATE TABLE answers(task INTEGER NOT NULL, kind INTEGER NOT NULL, hash BLOB NOT NULL, bucket "
+    "INTEGER NOT NULL,"
     " body BLOB NOT NULL, PRIMARY KEY(task, kind, hash)) WITHOUT ROWID;"
     "CREATE INDEX answers_bucket ON answers(task, bucket);"
     "PRAGMA user_version = 1;";
@@ -87,8 +92,9 @@ static const char *const sql[STATEMENTS] = {
     [FORGET_KNOWN] = "DELETE FROM known WHERE task = ?1 AND id IN"
                      " (SELECT id FROM known WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
     // Those of a job must stay until the helper has answered it, so none goes meanwhile.
-    [FORGET_REPORTS] = "DELETE FROM reports WHERE task = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE task = ?1)"
-                       " AND id IN (SELECT id FROM reports WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
+    [FORGET_REPORTS] =
+        "DELETE FROM reports WHERE task = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE task = ?1)"
+        " AND id IN (SELECT id FROM reports WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
     [FORGET_ANSWERS] = "DELETE FROM answers WHERE task = ?1 AND (kind, hash) IN"
                        " (SELECT kind, hash FROM answers WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
     [KNOWN_FIND] = "SELECT 1 FROM known WHERE task = ?1 AND id = ?2",
@@ -98,32 +104,40 @@ static const char *const sql[STATEMENTS] = {
     [REPORT_REMOVE_ALL] = "DELETE FROM reports WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3",
     [REPORT_FIND] = "SELECT id, bucket, body FROM reports WHERE task = ?1 AND id = ?2",
     [REPORT_NEXT] = "SELECT id, bucket, body FROM reports WHERE task = ?1 ORDER BY id",
-    [REPORT_COUNT] =
-        "SELECT count(*) FROM (SELECT 1 FROM reports WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3 LIMIT ?4)",
+    [REPORT_COUNT] = "SELECT count(*) FROM (SELECT 1 FROM reports WHERE task = ?1 AND bucket "
+                     "BETWEEN ?2 AND ?3 LIMIT ?4)",
     [JOB_GET] = "SELECT ids, request FROM jobs WHERE task = ?1",
     [JOB_SET] = "INSERT INTO jobs(task, ids, request) VALUES(?1, ?2, ?3)",
     [JOB_REMOVE] = "DELETE FROM jobs WHERE task = ?1",
-    [BUCKET_NEXT] = "SELECT bucket, reports, checksum, share FROM buckets WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3"
+    [BUCKET_NEXT] = "SELECT bucket, reports, checksum, share FROM buckets WHERE task = ?1 AND "
+                    "bucket BETWEEN ?2 AND ?3"
                     " ORDER BY bucket LIMIT 1",
-    [BUCKET_SET] = "INSERT INTO buckets(task, bucket, reports, checksum, share) VALUES(?1, ?2, ?3, ?4, ?5)"
-                   " ON CONFLICT DO UPDATE SET reports = excluded.reports, checksum = excluded.checksum,"
-                   " share = excluded.share",
-    [BUCKET_COUNT] = "SELECT ifnull(sum(reports), 0) FROM buckets WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3",
+    [BUCKET_SET] =
+        "INSERT INTO buckets(task, bucket, reports, checksum, share) VALUES(?1, ?2, ?3, ?4, ?5)"
+        " ON CONFLICT DO UPDATE SET reports = excluded.reports, checksum = excluded.checksum,"
+        " share = excluded.share",
+    [BUCKET_COUNT] =
+        "SELECT ifnull(sum(reports), 0) FROM buckets WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3",
     [BUCKET_REMOVE] = "DELETE FROM buckets WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3",
     // Collected intervals do not overlap, so the last that begins before the end decides.
-    [COLLECTED_FIND] = "SELECT last >= ?2 FROM collected WHERE task = ?1 AND first <= ?3 ORDER BY first DESC LIMIT 1",
+    [COLLECTED_FIND] = "SELECT last >= ?2 FROM collected WHERE task = ?1 AND first <= ?3 ORDER BY "
+                       "first DESC LIMIT 1",
     [COLLECTED_ADD] = "INSERT INTO collected(task, first, last) VALUES(?1, ?2, ?3)",
-    [COLLECTION_GET] = "SELECT id, state, start, duration, problem, request, share_request, answer FROM collections"
+    [COLLECTION_GET] = "SELECT id, state, start, duration, problem, request, share_request, answer "
+                       "FROM collections"
                        " WHERE task = ?1 AND id = ?2",
-    [COLLECTION_NEXT] = "SELECT id, state, start, duration, problem, request, share_request, answer FROM collections"
+    [COLLECTION_NEXT] = "SELECT id, state, start, duration, problem, request, share_request, "
+                        "answer FROM collections"
                         " WHERE task = ?1 AND state = ?2 AND id > ?3 ORDER BY id LIMIT 1",
     [COLLECTION_SET] = "INSERT OR REPLACE INTO collections"
                        "(task, state, start, duration, problem, id, request, share_request, answer)"
                        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [COLLECTION_REMOVE] = "DELETE FROM collections WHERE task = ?1 AND id = ?2",
-    [ANSWER_GET] = "SELECT body FROM answers WHERE task = ?1 AND kind = ?2 AND hash BETWEEN ?3 AND ?4",
+    [ANSWER_GET] =
+        "SELECT body FROM answers WHERE task = ?1 AND kind = ?2 AND hash BETWEEN ?3 AND ?4",
     [ANSWER_SET] = "INSERT INTO answers(task, kind, hash, bucket, body) VALUES(?1, ?2, ?4, ?3, ?5)",
-    [ANSWER_REMOVE] = "DELETE FROM answers WHERE task = ?1 AND kind = ?2 AND hash BETWEEN ?3 AND ?4",
+    [ANSWER_REMOVE] =
+        "DELETE FROM answers WHERE task = ?1 AND kind = ?2 AND hash BETWEEN ?3 AND ?4",
     [COUNTS] = "SELECT (SELECT count(*) FROM reports WHERE task = ?1),"
                " (SELECT ifnull(sum(reports), 0) FROM buckets WHERE task = ?1),"
                " (SELECT count(*) FROM jobs WHERE task = ?1),"
@@ -146,7 +160,8 @@ static shoal_err fail(agg_dap_store *store, agg_error *error, const char *what)
 }
 
 // A statement with its first integers bound.
-static sqlite3_stmt *bind(agg_dap_store *store, enum statement number, const int64_t *integers, int n)
+static sqlite3_stmt *bind(agg_dap_store *store, enum statement number, const int64_t *integers,
+                          int n)
 {
     sqlite3_stmt *statement = store->statements[number];
     for (int i = 0; i < n; i++) sqlite3_bind_int64(statement, i + 1, integers[i]);
@@ -165,7 +180,8 @@ static void end(sqlite3_stmt *statement)
 }
 
 // Runs a statement that gives no rows.
-static shoal_err run(agg_dap_store *store, sqlite3_stmt *statement, agg_error *error, const char *what)
+static shoal_err run(agg_dap_store *store, sqlite3_stmt *statement, agg_error *error,
+                     const char *what)
 {
     int rc = sqlite3_step(statement);
     shoal_err err = rc == SQLITE_DONE ? SHOAL_OK : fail(store, error, what);
@@ -174,7 +190,8 @@ static shoal_err run(agg_dap_store *store, sqlite3_stmt *statement, agg_error *e
 }
 
 // Steps a query. *is_row: whether there is a row to read; end the statement afterwards.
-static shoal_err step(agg_dap_store *store, int *is_row, sqlite3_stmt *statement, agg_error *error, const char *what)
+static shoal_err step(agg_dap_store *store, int *is_row, sqlite3_stmt *statement, agg_error *error,
+                      const char *what)
 {
     int rc = sqlite3_step(statement);
     *is_row = rc == SQLITE_ROW;
@@ -182,8 +199,8 @@ static shoal_err step(agg_dap_store *store, int *is_row, sqlite3_stmt *statement
 }
 
 // Runs a query whose one row is one integer.
-static shoal_err read_number(agg_dap_store *store, uint64_t *number, sqlite3_stmt *statement, agg_error *error,
-                             const char *what)
+static shoal_err read_number(agg_dap_store *store, uint64_t *number, sqlite3_stmt *statement,
+                             agg_error *error, const char *what)
 {
     int is_row = 0;
     shoal_err err = step(store, &is_row, statement, error, what);
@@ -193,7 +210,8 @@ static shoal_err read_number(agg_dap_store *store, uint64_t *number, sqlite3_stm
 }
 
 // Copies a column's bytes. *bytes stays NULL for SQL's NULL; else free it.
-static shoal_err copy_column(uint8_t **bytes, size_t *len, agg_error *error, sqlite3_stmt *statement, int column)
+static shoal_err copy_column(uint8_t **bytes, size_t *len, agg_error *error,
+                             sqlite3_stmt *statement, int column)
 {
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return SHOAL_OK;
     size_t n = (size_t)sqlite3_column_bytes(statement, column);
@@ -207,11 +225,12 @@ static shoal_err copy_column(uint8_t **bytes, size_t *len, agg_error *error, sql
 }
 
 // Copies a column that has exactly `len` bytes.
-static shoal_err copy_exactly(agg_dap_store *store, uint8_t *out, size_t len, agg_error *error, sqlite3_stmt *statement,
-                              int column)
+static shoal_err copy_exactly(agg_dap_store *store, uint8_t *out, size_t len, agg_error *error,
+                              sqlite3_stmt *statement, int column)
 {
     if ((size_t)sqlite3_column_bytes(statement, column) != len)
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a value has another length", store->folder);
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a value has another length",
+                        store->folder);
     memcpy(out, sqlite3_column_blob(statement, column), len);
     return SHOAL_OK;
 }
@@ -224,9 +243,12 @@ static shoal_err open_all(agg_dap_store *store, agg_error *error)
     shoal_err err = agg_folder_make(error, store->folder);
     if (err == SHOAL_OK) err = agg_folder_lock(&store->lock_fd, error, store->folder);
     if (err == SHOAL_OK) err = agg_database_open(&store->db, error, store->folder, "dap.db");
-    if (err == SHOAL_OK) err = agg_database_upgrade(store->db, error, store->folder, upgrades, AGG_DAP_STORE_VERSION);
     if (err == SHOAL_OK)
-        err = agg_database_prepare(store->statements, error, store->db, store->folder, sql, STATEMENTS);
+        err =
+            agg_database_upgrade(store->db, error, store->folder, upgrades, AGG_DAP_STORE_VERSION);
+    if (err == SHOAL_OK)
+        err = agg_database_prepare(store->statements, error, store->db, store->folder, sql,
+                                   STATEMENTS);
     return err == SHOAL_OK ? agg_folder_sync(error, store->folder) : err;
 }
 
@@ -237,8 +259,9 @@ shoal_err agg_dap_store_open(agg_dap_store **store, agg_error *error, const char
     made->lock_fd = -1;
     pthread_mutex_init(&made->mutex, NULL);
     made->folder = strdup(folder);
-    shoal_err err =
-        made->folder == NULL ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory") : SHOAL_OK;
+    shoal_err err = made->folder == NULL
+                        ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
+                        : SHOAL_OK;
     if (err == SHOAL_OK) err = open_all(made, error);
     if (err != SHOAL_OK) {
         agg_dap_store_close(made);
@@ -281,7 +304,8 @@ shoal_err agg_dap_commit(agg_dap_store *store, agg_error *error)
 void agg_dap_abandon(agg_dap_store *store)
 {
     agg_error ignored;
-    if (!sqlite3_get_autocommit(store->db)) (void)!run(store, store->statements[ROLLBACK], &ignored, "roll back");
+    if (!sqlite3_get_autocommit(store->db))
+        (void)!run(store, store->statements[ROLLBACK], &ignored, "roll back");
     pthread_mutex_unlock(&store->mutex);
 }
 
@@ -294,8 +318,8 @@ void agg_dap_store_tidy(agg_dap_store *store)
 
 // ---- tasks ----
 
-static shoal_err find_task(agg_dap_store *store, int64_t *number, agg_error *error, const uint8_t id[SHOAL_DAP_TASK_ID],
-                           const uint8_t digest[32])
+static shoal_err find_task(agg_dap_store *store, int64_t *number, agg_error *error,
+                           const uint8_t id[SHOAL_DAP_TASK_ID], const uint8_t digest[32])
 {
     int is_row = 0;
     uint8_t kept[32];
@@ -307,7 +331,8 @@ static shoal_err find_task(agg_dap_store *store, int64_t *number, agg_error *err
         err = copy_exactly(store, kept, sizeof kept, error, find, 1);
         if (err == SHOAL_OK && memcmp(kept, digest, sizeof kept) != 0)
             err = agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_USAGE,
-                           "store %s: this task was served with another configuration, collector key or verification"
+                           "store %s: this task was served with another configuration, collector "
+                           "key or verification"
                            " seed; what changes is a new task with an id of its own",
                            store->folder);
     }
@@ -337,8 +362,8 @@ shoal_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error,
     return read_number(store, floor, bind(store, FLOOR_GET, &task, 1), error, "read the floor");
 }
 
-shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error, int64_t task,
-                         uint64_t floor, int64_t limit)
+shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error,
+                         int64_t task, uint64_t floor, int64_t limit)
 {
     static const enum statement statements[] = {FORGET_KNOWN, FORGET_REPORTS, FORGET_ANSWERS};
     const int64_t integers[] = {task, (int64_t)floor, limit};
@@ -348,7 +373,8 @@ shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports,
     for (size_t i = 0; err == SHOAL_OK && i < sizeof statements / sizeof *statements; i++) {
         err = run(store, bind(store, statements[i], integers, 3), error, "forget");
         if (sqlite3_changes(store->db) >= limit) *n_left = 1;
-        if (err == SHOAL_OK && statements[i] == FORGET_REPORTS) *n_reports = (uint64_t)sqlite3_changes(store->db);
+        if (err == SHOAL_OK && statements[i] == FORGET_REPORTS)
+            *n_reports = (uint64_t)sqlite3_changes(store->db);
     }
     return err;
 }
@@ -366,8 +392,8 @@ shoal_err agg_dap_is_known(agg_dap_store *store, int *is_known, agg_error *error
     return err;
 }
 
-shoal_err agg_dap_know(agg_dap_store *store, agg_error *error, int64_t task, const uint8_t id[SHOAL_DAP_REPORT_ID],
-                       uint64_t bucket)
+shoal_err agg_dap_know(agg_dap_store *store, agg_error *error, int64_t task,
+                       const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket)
 {
     sqlite3_stmt *add = bind(store, KNOWN_ADD, &task, 1);
     bind_bytes(add, 2, id, SHOAL_DAP_REPORT_ID);
@@ -385,7 +411,8 @@ void agg_dap_pendings_release(agg_dap_pendings *pendings)
 }
 
 shoal_err agg_dap_report_add(agg_dap_store *store, agg_error *error, int64_t task,
-                             const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket, shoal_bytes body)
+                             const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket,
+                             shoal_bytes body)
 {
     sqlite3_stmt *add = bind(store, REPORT_ADD, &task, 1);
     bind_bytes(add, 2, id, SHOAL_DAP_REPORT_ID);
@@ -412,20 +439,23 @@ static int64_t column_of(uint64_t bucket)
 static sqlite3_stmt *bind_interval(agg_dap_store *store, enum statement number, int64_t task,
                                    shoal_dap_interval interval)
 {
-    const int64_t integers[] = {task, column_of(interval.start), column_of(interval.start + interval.duration - 1)};
+    const int64_t integers[] = {task, column_of(interval.start),
+                                column_of(interval.start + interval.duration - 1)};
     return bind(store, number, integers, 3);
 }
 
-shoal_err agg_dap_report_remove_all(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
-                                    shoal_dap_interval interval)
+shoal_err agg_dap_report_remove_all(agg_dap_store *store, uint64_t *n, agg_error *error,
+                                    int64_t task, shoal_dap_interval interval)
 {
-    shoal_err err = run(store, bind_interval(store, REPORT_REMOVE_ALL, task, interval), error, "remove reports");
+    shoal_err err = run(store, bind_interval(store, REPORT_REMOVE_ALL, task, interval), error,
+                        "remove reports");
     if (err == SHOAL_OK) *n = (uint64_t)sqlite3_changes(store->db);
     return err;
 }
 
 // Appends the row of id, bucket and body at which the statement stands.
-static shoal_err append_report(agg_dap_store *store, agg_dap_pendings *out, agg_error *error, sqlite3_stmt *statement)
+static shoal_err append_report(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
+                               sqlite3_stmt *statement)
 {
     shoal_err err = agg_grow((void **)&out->list, &out->cap, out->n + 1, sizeof *out->list, error);
     if (err != SHOAL_OK) return err;
@@ -437,8 +467,8 @@ static shoal_err append_report(agg_dap_store *store, agg_dap_pendings *out, agg_
     return err;
 }
 
-shoal_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_error *error, int64_t task,
-                              const uint8_t id[SHOAL_DAP_REPORT_ID])
+shoal_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
+                              int64_t task, const uint8_t id[SHOAL_DAP_REPORT_ID])
 {
     int is_row = 0;
     sqlite3_stmt *find = bind(store, REPORT_FIND, &task, 1);
@@ -449,8 +479,8 @@ shoal_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_e
     return err;
 }
 
-shoal_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_error *error, int64_t task, size_t max_n,
-                              size_t max_len)
+shoal_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
+                              int64_t task, size_t max_n, size_t max_len)
 {
     int is_row = 1;
     size_t len = 0;
@@ -499,7 +529,8 @@ shoal_err agg_dap_job_get(agg_dap_store *store, agg_dap_job *job, agg_error *err
     return err;
 }
 
-shoal_err agg_dap_job_set(agg_dap_store *store, agg_error *error, int64_t task, const agg_dap_job *job)
+shoal_err agg_dap_job_set(agg_dap_store *store, agg_error *error, int64_t task,
+                          const agg_dap_job *job)
 {
     sqlite3_stmt *set = bind(store, JOB_SET, &task, 1);
     bind_bytes(set, 2, job->ids, job->n * SHOAL_DAP_REPORT_ID);
@@ -521,14 +552,16 @@ void agg_dap_bucket_release(agg_dap_bucket *bucket)
     *bucket = (agg_dap_bucket){0};
 }
 
-shoal_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_error *error, int64_t task,
-                              shoal_dap_interval interval, uint64_t from)
+shoal_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
+                              int64_t task, shoal_dap_interval interval, uint64_t from)
 {
     int is_row = 0;
-    uint64_t behind = interval.start + interval.duration, first = from > interval.start ? from : interval.start;
+    uint64_t behind = interval.start + interval.duration,
+             first = from > interval.start ? from : interval.start;
     *out = (agg_dap_bucket){0};
     if (first >= behind) return SHOAL_OK;
-    sqlite3_stmt *next = bind_interval(store, BUCKET_NEXT, task, (shoal_dap_interval){first, behind - first});
+    sqlite3_stmt *next =
+        bind_interval(store, BUCKET_NEXT, task, (shoal_dap_interval){first, behind - first});
     shoal_err err = step(store, &is_row, next, error, "read a bucket");
     if (err == SHOAL_OK && is_row) {
         out->bucket = (uint64_t)sqlite3_column_int64(next, 0);
@@ -541,14 +574,17 @@ shoal_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_err
     return err;
 }
 
-shoal_err agg_dap_bucket_get(agg_dap_store *store, agg_dap_bucket *out, agg_error *error, int64_t task, uint64_t bucket)
+shoal_err agg_dap_bucket_get(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
+                             int64_t task, uint64_t bucket)
 {
-    shoal_err err = agg_dap_bucket_next(store, out, error, task, (shoal_dap_interval){bucket, 1}, bucket);
+    shoal_err err =
+        agg_dap_bucket_next(store, out, error, task, (shoal_dap_interval){bucket, 1}, bucket);
     if (err == SHOAL_OK) out->bucket = bucket;
     return err;
 }
 
-shoal_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t task, const agg_dap_bucket *bucket)
+shoal_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t task,
+                             const agg_dap_bucket *bucket)
 {
     const int64_t integers[] = {task, (int64_t)bucket->bucket, (int64_t)bucket->n_reports};
     sqlite3_stmt *set = bind(store, BUCKET_SET, integers, 3);
@@ -557,26 +593,30 @@ shoal_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t tas
     return run(store, set, error, "keep a bucket");
 }
 
-shoal_err agg_dap_bucket_count(agg_dap_store *store, uint64_t *n_reports, agg_error *error, int64_t task,
-                               shoal_dap_interval interval)
+shoal_err agg_dap_bucket_count(agg_dap_store *store, uint64_t *n_reports, agg_error *error,
+                               int64_t task, shoal_dap_interval interval)
 {
-    return read_number(store, n_reports, bind_interval(store, BUCKET_COUNT, task, interval), error, "count a batch");
+    return read_number(store, n_reports, bind_interval(store, BUCKET_COUNT, task, interval), error,
+                       "count a batch");
 }
 
-shoal_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_error *error, int64_t task,
-                               shoal_dap_interval interval)
+shoal_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_error *error,
+                               int64_t task, shoal_dap_interval interval)
 {
     uint64_t found = 0;
-    shoal_err err =
-        read_number(store, &found, bind_interval(store, COLLECTED_FIND, task, interval), error, "look for a batch");
+    shoal_err err = read_number(store, &found, bind_interval(store, COLLECTED_FIND, task, interval),
+                                error, "look for a batch");
     if (err == SHOAL_OK) *is_collected = found != 0;
     return err;
 }
 
-shoal_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task, shoal_dap_interval interval)
+shoal_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task,
+                              shoal_dap_interval interval)
 {
-    shoal_err err = run(store, bind_interval(store, COLLECTED_ADD, task, interval), error, "enter a batch");
-    return err == SHOAL_OK ? run(store, bind_interval(store, BUCKET_REMOVE, task, interval), error, "remove buckets")
+    shoal_err err =
+        run(store, bind_interval(store, COLLECTED_ADD, task, interval), error, "enter a batch");
+    return err == SHOAL_OK ? run(store, bind_interval(store, BUCKET_REMOVE, task, interval), error,
+                                 "remove buckets")
                            : err;
 }
 
@@ -602,8 +642,10 @@ static shoal_err read_collection(agg_dap_store *store, agg_dap_collection *out, 
                                           (uint64_t)sqlite3_column_int64(statement, 3)};
         out->problem = (uint32_t)sqlite3_column_int(statement, 4);
         err = copy_exactly(store, out->id, sizeof out->id, error, statement, 0);
-        if (err == SHOAL_OK) err = copy_column(&out->request, &out->request_len, error, statement, 5);
-        if (err == SHOAL_OK) err = copy_column(&out->share_request, &out->share_request_len, error, statement, 6);
+        if (err == SHOAL_OK)
+            err = copy_column(&out->request, &out->request_len, error, statement, 5);
+        if (err == SHOAL_OK)
+            err = copy_column(&out->share_request, &out->share_request_len, error, statement, 6);
         if (err == SHOAL_OK) err = copy_column(&out->answer, &out->answer_len, error, statement, 7);
     }
     end(statement);
@@ -611,16 +653,17 @@ static shoal_err read_collection(agg_dap_store *store, agg_dap_collection *out, 
     return err;
 }
 
-shoal_err agg_dap_collection_get(agg_dap_store *store, agg_dap_collection *out, agg_error *error, int64_t task,
-                                 const uint8_t id[AGG_DAP_ID])
+shoal_err agg_dap_collection_get(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
+                                 int64_t task, const uint8_t id[AGG_DAP_ID])
 {
     sqlite3_stmt *get = bind(store, COLLECTION_GET, &task, 1);
     bind_bytes(get, 2, id, AGG_DAP_ID);
     return read_collection(store, out, error, get);
 }
 
-shoal_err agg_dap_collection_next(agg_dap_store *store, agg_dap_collection *out, agg_error *error, int64_t task,
-                                  enum agg_dap_collection_state state, const uint8_t *after)
+shoal_err agg_dap_collection_next(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
+                                  int64_t task, enum agg_dap_collection_state state,
+                                  const uint8_t *after)
 {
     const int64_t integers[] = {task, (int64_t)state};
     sqlite3_stmt *next = bind(store, COLLECTION_NEXT, integers, 2);
@@ -636,12 +679,14 @@ shoal_err agg_dap_collection_set(agg_dap_store *store, agg_error *error, int64_t
     sqlite3_stmt *set = bind(store, COLLECTION_SET, integers, 5);
     bind_bytes(set, 6, collection->id, AGG_DAP_ID);
     bind_bytes(set, 7, collection->request, collection->request_len);
-    if (collection->share_request != NULL) bind_bytes(set, 8, collection->share_request, collection->share_request_len);
+    if (collection->share_request != NULL)
+        bind_bytes(set, 8, collection->share_request, collection->share_request_len);
     if (collection->answer != NULL) bind_bytes(set, 9, collection->answer, collection->answer_len);
     return run(store, set, error, "keep a collection");
 }
 
-shoal_err agg_dap_collection_remove(agg_dap_store *store, agg_error *error, int64_t task, const uint8_t id[AGG_DAP_ID])
+shoal_err agg_dap_collection_remove(agg_dap_store *store, agg_error *error, int64_t task,
+                                    const uint8_t id[AGG_DAP_ID])
 {
     sqlite3_stmt *remove = bind(store, COLLECTION_REMOVE, &task, 1);
     bind_bytes(remove, 2, id, AGG_DAP_ID);
@@ -651,7 +696,8 @@ shoal_err agg_dap_collection_remove(agg_dap_store *store, agg_error *error, int6
 // ---- answers ----
 
 // Binds the range of digests that begin with the first `len` bytes of `hash`.
-static void bind_range(sqlite3_stmt *statement, uint8_t range[2][AGG_DAP_HASH], const uint8_t *hash, size_t len)
+static void bind_range(sqlite3_stmt *statement, uint8_t range[2][AGG_DAP_HASH], const uint8_t *hash,
+                       size_t len)
 {
     memset(range[0], 0, AGG_DAP_HASH);
     memset(range[1], 0xff, AGG_DAP_HASH);
@@ -661,8 +707,9 @@ static void bind_range(sqlite3_stmt *statement, uint8_t range[2][AGG_DAP_HASH], 
     }
 }
 
-shoal_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, agg_error *error, int64_t task,
-                             enum agg_dap_answer_kind kind, const uint8_t *hash, int by_id)
+shoal_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, agg_error *error,
+                             int64_t task, enum agg_dap_answer_kind kind, const uint8_t *hash,
+                             int by_id)
 {
     int is_row = 0;
     uint8_t range[2][AGG_DAP_HASH];
@@ -676,8 +723,9 @@ shoal_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, 
     return err;
 }
 
-shoal_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t task, enum agg_dap_answer_kind kind,
-                             const uint8_t hash[AGG_DAP_HASH], uint64_t bucket, shoal_bytes body)
+shoal_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t task,
+                             enum agg_dap_answer_kind kind, const uint8_t hash[AGG_DAP_HASH],
+                             uint64_t bucket, shoal_bytes body)
 {
     const int64_t integers[] = {task, (int64_t)kind, (int64_t)bucket};
     sqlite3_stmt *set = bind(store, ANSWER_SET, integers, 3);
@@ -686,8 +734,8 @@ shoal_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t tas
     return run(store, set, error, "keep an answer");
 }
 
-shoal_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t task, enum agg_dap_answer_kind kind,
-                                const uint8_t id[AGG_DAP_ID])
+shoal_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t task,
+                                enum agg_dap_answer_kind kind, const uint8_t id[AGG_DAP_ID])
 {
     uint8_t range[2][AGG_DAP_HASH];
     const int64_t integers[] = {task, (int64_t)kind};
@@ -696,14 +744,16 @@ shoal_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t 
     return run(store, remove, error, "remove an answer");
 }
 
-shoal_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error *error, int64_t task)
+shoal_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error *error,
+                        int64_t task)
 {
     int is_row = 0;
     sqlite3_stmt *count = bind(store, COUNTS, &task, 1);
     shoal_err err = step(store, &is_row, count, error, "count");
     if (err == SHOAL_OK && is_row)
-        *counts = (agg_dap_counts){(uint64_t)sqlite3_column_int64(count, 0), (uint64_t)sqlite3_column_int64(count, 1),
-                                   (uint64_t)sqlite3_column_int64(count, 2), (uint64_t)sqlite3_column_int64(count, 3)};
+        *counts = (agg_dap_counts){
+            (uint64_t)sqlite3_column_int64(count, 0), (uint64_t)sqlite3_column_int64(count, 1),
+            (uint64_t)sqlite3_column_int64(count, 2), (uint64_t)sqlite3_column_int64(count, 3)};
     end(count);
     return err;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks from files; see dap_task.h. Which of the two a file is its members say: a task file has `vdaf`.
+// Tasks from files; see dap_task.h. Which of the two a file is its members say: a task file has
+// `vdaf`.
 #include "dap_task.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 
 // ---- the VDAF ----
 
-static const char *const vdaf_names[] = {"count", "sum", "sum-vec", "histogram", "multihot-count-vec", NULL};
+static const char *const vdaf_names[] = {
+    "count", "sum", "sum-vec", "histogram", "multihot-count-vec", NULL};
 
 const char *agg_dap_vdaf_name(const shoal_dap_task *task)
 {
@@ -46,7 +48,8 @@ static uint32_t count_bits(uint64_t max)
 static uint64_t encoded_len(const shoal_prio3_parameters *v)
 {
     if (v->circuit == SHOAL_CIRCUIT_SUM_VEC) return (uint64_t)v->length * count_bits(v->max);
-    if (v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC) return (uint64_t)v->length + count_bits(v->max);
+    if (v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC)
+        return (uint64_t)v->length + count_bits(v->max);
     return v->length;
 }
 
@@ -55,11 +58,13 @@ static void read_chunk(agg_object *o, shoal_dap_task *task)
     uint64_t len = encoded_len(&task->vdaf), chunk = 0;
     if (o->err != SHOAL_OK) return;
     if (len > SHOAL_FLP_MEAS_MAX) {
-        (void)agg_object_refuse(o, SHOAL_ERR_RANGE, "length", "times the bits of a number is more than 1048576");
+        (void)agg_object_refuse(o, SHOAL_ERR_RANGE, "length",
+                                "times the bits of a number is more than 1048576");
         return;
     }
     // Clients of DAP-09 have a default of their own; only a stated one is sure to be theirs.
-    if (agg_object_whole(&chunk, o, "chunk", 1, len, task->version == SHOAL_DAP_09 ? AGG_REQUIRED : AGG_OPTIONAL))
+    if (agg_object_whole(&chunk, o, "chunk", 1, len,
+                         task->version == SHOAL_DAP_09 ? AGG_REQUIRED : AGG_OPTIONAL))
         task->vdaf.chunk = (uint32_t)chunk;
     else if (o->err == SHOAL_OK)
         task->vdaf.chunk = shoal_flp_best_chunk((uint32_t)len);
@@ -72,7 +77,8 @@ static void read_vector(agg_object *o, shoal_dap_task *task)
     task->vdaf.length = (uint32_t)length;
     if (task->vdaf.circuit == SHOAL_CIRCUIT_SUM_VEC) read_max(o, task);
     if (task->vdaf.circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC)
-        (void)agg_object_whole(&task->vdaf.max, o, "max_weight", 1, length > 0 ? length : 1, AGG_REQUIRED);
+        (void)agg_object_whole(&task->vdaf.max, o, "max_weight", 1, length > 0 ? length : 1,
+                               AGG_REQUIRED);
     read_chunk(o, task);
 }
 
@@ -81,10 +87,11 @@ static void check_vdaf(agg_object *o, const shoal_dap_task *task)
 {
     shoal_prio3 prio3;
     if (o->err != SHOAL_OK) return;
-    shoal_err err =
-        task->version == SHOAL_DAP_18 ? shoal_prio3_init(&prio3, &task->vdaf) : shoal_vdaf08_init(&prio3, &task->vdaf);
+    shoal_err err = task->version == SHOAL_DAP_18 ? shoal_prio3_init(&prio3, &task->vdaf)
+                                                  : shoal_vdaf08_init(&prio3, &task->vdaf);
     if (err == SHOAL_ERR_ARGUMENT) (void)agg_object_refuse(o, err, "type", "is not one of dap-09");
-    if (err != SHOAL_OK) (void)agg_object_refuse(o, err, "length", "and the numbers beside it have no proof");
+    if (err != SHOAL_OK)
+        (void)agg_object_refuse(o, err, "length", "and the numbers beside it have no proof");
 }
 
 static void read_vdaf(agg_object *task_object, shoal_dap_task *task)
@@ -142,16 +149,20 @@ static void read_expires(agg_object *o, agg_dap_task *t)
     }
     t->expires_day = (uint32_t)day;
     // As of a recipe: the first unit behind the last moment of the day.
-    if (precision > 0) t->task.interval.duration = (((uint64_t)t->expires_day + 1) * DAY_S + precision - 1) / precision;
+    if (precision > 0)
+        t->task.interval.duration =
+            (((uint64_t)t->expires_day + 1) * DAY_S + precision - 1) / precision;
 }
 
 static void read_id(agg_object *o, agg_dap_task *t)
 {
-    const char *text = agg_object_string(o, "task_id", t->task.version == SHOAL_DAP_09 ? AGG_REQUIRED : AGG_OPTIONAL);
+    const char *text = agg_object_string(
+        o, "task_id", t->task.version == SHOAL_DAP_09 ? AGG_REQUIRED : AGG_OPTIONAL);
     if (text == NULL || agg_unhex(t->task.id, sizeof t->task.id, text) ||
         shoal_dap_id_from_text(t->task.id, sizeof t->task.id, text, strlen(text)) == SHOAL_OK)
         return;
-    (void)agg_object_refuse(o, SHOAL_ERR_TYPE, "task_id", "must be 43 characters of base64url or 64 hex digits");
+    (void)agg_object_refuse(o, SHOAL_ERR_TYPE, "task_id",
+                            "must be 43 characters of base64url or 64 hex digits");
 }
 
 static void derive_id(agg_dap_task *t)
@@ -172,14 +183,18 @@ static shoal_err read_task(agg_dap_task *t, agg_error *error, const cJSON *json)
     static const char *const versions[] = {"dap-18", "dap-09", NULL};
     agg_object o;
     agg_object_begin(&o, error, json, "", "a task file");
-    t->task.version = agg_object_word(&o, "version", versions, AGG_REQUIRED) == 1 ? SHOAL_DAP_09 : SHOAL_DAP_18;
+    t->task.version =
+        agg_object_word(&o, "version", versions, AGG_REQUIRED) == 1 ? SHOAL_DAP_09 : SHOAL_DAP_18;
     read_name(&o, t);
     read_url(&o, &t->task.leader, "leader");
     read_url(&o, &t->task.helper, "helper");
     if (o.err == SHOAL_OK && shoal_url_equal(&t->task.leader, &t->task.helper))
-        (void)agg_object_refuse(&o, SHOAL_ERR_RANGE, "helper", "must be another server than the leader");
-    (void)agg_object_whole(&t->task.time_precision_s, &o, "time_precision_s", 1, 31536000, AGG_REQUIRED);
-    (void)agg_object_whole(&t->task.min_batch_size, &o, "min_batch_size", 1, 1000000000, AGG_REQUIRED);
+        (void)agg_object_refuse(&o, SHOAL_ERR_RANGE, "helper",
+                                "must be another server than the leader");
+    (void)agg_object_whole(&t->task.time_precision_s, &o, "time_precision_s", 1, 31536000,
+                           AGG_REQUIRED);
+    (void)agg_object_whole(&t->task.min_batch_size, &o, "min_batch_size", 1, 1000000000,
+                           AGG_REQUIRED);
     read_expires(&o, t);
     read_vdaf(&o, &t->task);
     read_id(&o, t);
@@ -191,7 +206,8 @@ static shoal_err read_task(agg_dap_task *t, agg_error *error, const cJSON *json)
 
 // ---- recipes ----
 
-static shoal_err read_recipe(agg_dap_task *t, agg_error *error, const char *name, const char *bytes, size_t len)
+static shoal_err read_recipe(agg_dap_task *t, agg_error *error, const char *name, const char *bytes,
+                             size_t len)
 {
     const char *why = "";
     shoal_err err = agg_recipe_from_bytes(&t->recipe, error, name, bytes, len);
@@ -215,7 +231,8 @@ static void finish_texts(agg_dap_task *t)
     t->info[t->task.info_len] = '\0';
 }
 
-shoal_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char *name, const char *bytes, size_t len)
+shoal_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char *name,
+                                  const char *bytes, size_t len)
 {
     memset(t, 0, sizeof *t);
     cJSON *json = agg_json_parse(error, bytes, len);
@@ -273,7 +290,8 @@ void agg_dap_task_print(FILE *stream, const agg_dap_task *t)
     fprintf(stream, "leader              %.*s\n", (int)t->task.leader.len, t->task.leader.bytes);
     fprintf(stream, "helper              %.*s\n", (int)t->task.helper.len, t->task.helper.bytes);
     fprintf(stream, "batches             %llu reports at least; times in units of %llu s",
-            (unsigned long long)t->task.min_batch_size, (unsigned long long)t->task.time_precision_s);
+            (unsigned long long)t->task.min_batch_size,
+            (unsigned long long)t->task.time_precision_s);
     if (t->expires_day != UINT32_MAX) {
         agg_day_print(day, (int32_t)t->expires_day);
         fprintf(stream, "; last day %s", day);

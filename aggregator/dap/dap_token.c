@@ -18,10 +18,11 @@ shoal_err agg_dap_token_load(char token[AGG_DAP_TOKEN_MAX + 1], agg_error *error
     const char *line = (const char *)bytes.data;
     size_t len = 0;
     while (len < bytes.len && line[len] > ' ' && line[len] <= '~') len++;
-    int is_end =
-        len == bytes.len || line[len] == '\n' || (line[len] == '\r' && len + 1 < bytes.len && line[len + 1] == '\n');
+    int is_end = len == bytes.len || line[len] == '\n' ||
+                 (line[len] == '\r' && len + 1 < bytes.len && line[len + 1] == '\n');
     if (!is_end)
-        err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: a token is printable ASCII without spaces", path);
+        err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                       "%s: a token is printable ASCII without spaces", path);
     else if (len < AGG_DAP_TOKEN_MIN || len > AGG_DAP_TOKEN_MAX)
         err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                        "%s: a token has 16 to 512 characters, on the first line", path);

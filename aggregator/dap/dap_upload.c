@@ -56,7 +56,8 @@ struct agg_dap_uploader {
 static const enum shoal_dap_role roles[2] = {SHOAL_DAP_LEADER, SHOAL_DAP_HELPER};
 static const char *const role_names[2] = {"the leader", "the helper"};
 
-static shoal_err take_keys(agg_hpke_key *key, agg_error *error, const agg_http_response *r, const char *whose)
+static shoal_err take_keys(agg_hpke_key *key, agg_error *error, const agg_http_response *r,
+                           const char *whose)
 {
     shoal_dap_hpke_config config;
     char problem[AGG_HTTP_PROBLEM_MAX];
@@ -65,10 +66,12 @@ static shoal_err take_keys(agg_hpke_key *key, agg_error *error, const agg_http_r
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s gives no keys: %s", whose, problem);
     }
     if (!agg_http_is_media(r, shoal_dap_media_type(SHOAL_DAP_HPKE_CONFIG_LIST)))
-        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME, "%s answers with no list of keys", whose);
+        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME, "%s answers with no list of keys",
+                        whose);
     shoal_err err = shoal_dap_read_hpke_configs(&config, (shoal_bytes){r->body, r->body_len});
     if (err != SHOAL_OK)
-        return agg_fail(error, err, AGG_EXIT_RUNTIME, "%s has no key of X25519, HKDF-SHA256 and AES-128-GCM", whose);
+        return agg_fail(error, err, AGG_EXIT_RUNTIME,
+                        "%s has no key of X25519, HKDF-SHA256 and AES-128-GCM", whose);
     *key = (agg_hpke_key){.id = config.id};
     memcpy(key->public_key, config.public_key.at, sizeof key->public_key);
     return SHOAL_OK;
@@ -81,7 +84,8 @@ static shoal_err fetch_keys(agg_dap_uploader *u, agg_error *error)
         char url[SHOAL_DAP_URL_MAX];
         agg_http_response r;
         shoal_dap_url(url, &u->servers[i], SHOAL_DAP_HPKE_CONFIG, NULL, NULL, 0);
-        err = agg_http_fetch(&r, error, &(agg_http_request){.client = u->client, .method = "GET", .url = url});
+        err = agg_http_fetch(&r, error,
+                             &(agg_http_request){.client = u->client, .method = "GET", .url = url});
         if (err != SHOAL_OK) return err;
         err = take_keys(&u->keys[i], error, &r, role_names[i]);
         agg_http_response_release(&r);
@@ -102,13 +106,14 @@ static uint64_t time_of_report(const agg_dap_uploader *u)
     return (uint64_t)now / u->task->task.time_precision_s;
 }
 
-static shoal_err shard(agg_dap_uploader *u, agg_error *error, const uint8_t *id, const uint64_t *measurement)
+static shoal_err shard(agg_dap_uploader *u, agg_error *error, const uint8_t *id,
+                       const uint64_t *measurement)
 {
     uint8_t ctx[SHOAL_DAP_CONTEXT_MAX];
     const shoal_bytes context = {ctx, shoal_dap_context(ctx, &u->task->task)};
     if (RAND_priv_bytes(u->s.rand, (int)u->s.rand_len) != 1) return no_random(error);
-    shoal_err err =
-        shoal_prio3_shard(u->s.public_share, u->s.shares, &u->prio3, context, measurement, id, u->s.rand, u->s.scratch);
+    shoal_err err = shoal_prio3_shard(u->s.public_share, u->s.shares, &u->prio3, context,
+                                      measurement, id, u->s.rand, u->s.scratch);
     OPENSSL_cleanse(u->s.rand, u->s.rand_len);
     if (err == SHOAL_OK) return SHOAL_OK;
     return agg_fail(error, err, AGG_EXIT_USAGE, "is no measurement of the task");
@@ -118,7 +123,8 @@ static shoal_err shard(agg_dap_uploader *u, agg_error *error, const uint8_t *id,
 static shoal_err seal_share(agg_dap_uploader *u, agg_error *error, int i, uint8_t enc[AGG_HPKE_ENC])
 {
     uint8_t info_bytes[SHOAL_DAP_INFO_MAX];
-    const shoal_bytes info = {info_bytes, shoal_dap_input_share_info(info_bytes, &u->task->task, roles[i])};
+    const shoal_bytes info = {info_bytes,
+                              shoal_dap_input_share_info(info_bytes, &u->task->task, roles[i])};
     const shoal_bytes aad = {u->s.aad, u->s.aad_len};
     shoal_dap_writer w = {u->s.plaintext, u->s.plaintext_len, 0, 0};
     shoal_dap_put_input_share(&w, (shoal_bytes){u->s.shares[i], u->s.share_len[i]});
@@ -127,7 +133,8 @@ static shoal_err seal_share(agg_dap_uploader *u, agg_error *error, int i, uint8_
     OPENSSL_cleanse(u->s.plaintext, w.len);
     OPENSSL_cleanse(u->s.shares[i], u->s.share_len[i]);
     if (err == SHOAL_OK) return SHOAL_OK;
-    return agg_fail(error, err, AGG_EXIT_RUNTIME, "nothing can be sealed to the key of %s", role_names[i]);
+    return agg_fail(error, err, AGG_EXIT_RUNTIME, "nothing can be sealed to the key of %s",
+                    role_names[i]);
 }
 
 // Bytes of server i's sealed share.
@@ -136,13 +143,16 @@ static size_t sealed_len(const agg_dap_uploader *u, int i)
     return SHOAL_DAP_INPUT_SHARE_HEAD + u->s.share_len[i] + AGG_HPKE_TAG;
 }
 
-static shoal_dap_report lay_out(const agg_dap_uploader *u, const uint8_t *id, const uint8_t enc[2][AGG_HPKE_ENC])
+static shoal_dap_report lay_out(const agg_dap_uploader *u, const uint8_t *id,
+                                const uint8_t enc[2][AGG_HPKE_ENC])
 {
     shoal_dap_report report = {.public_share = {u->s.public_share, u->s.public_len}};
     memcpy(report.metadata.id, id, SHOAL_DAP_REPORT_ID);
     report.metadata.time = time_of_report(u);
-    report.leader = (shoal_dap_ciphertext){u->keys[0].id, {enc[0], AGG_HPKE_ENC}, {u->s.sealed[0], sealed_len(u, 0)}};
-    report.helper = (shoal_dap_ciphertext){u->keys[1].id, {enc[1], AGG_HPKE_ENC}, {u->s.sealed[1], sealed_len(u, 1)}};
+    report.leader = (shoal_dap_ciphertext){
+        u->keys[0].id, {enc[0], AGG_HPKE_ENC}, {u->s.sealed[0], sealed_len(u, 0)}};
+    report.helper = (shoal_dap_ciphertext){
+        u->keys[1].id, {enc[1], AGG_HPKE_ENC}, {u->s.sealed[1], sealed_len(u, 1)}};
     return report;
 }
 
@@ -165,19 +175,22 @@ static shoal_err make_report(agg_dap_uploader *u, agg_error *error, uint32_t i)
 // ---- one request ----
 
 // The refused ones, in the order of the request.
-static shoal_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_http_response *r, uint32_t n)
+static shoal_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_http_response *r,
+                             uint32_t n)
 {
     shoal_dap_reader reader = {r->body, r->body_len, 0};
     uint8_t id[SHOAL_DAP_REPORT_ID];
     uint32_t reason = 0, i = 0;
     memset(u->reasons, 0, n * sizeof *u->reasons);
     if (r->body_len > 0 && !agg_http_is_media(r, shoal_dap_media_type(SHOAL_DAP_UPLOAD_ERRORS)))
-        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME, "the leader answers with something else");
+        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
+                        "the leader answers with something else");
     while (!shoal_dap_is_at_end(&reader)) {
         shoal_err err = shoal_dap_read_upload_error(id, &reason, &reader);
         while (err == SHOAL_OK && i < n && memcmp(u->ids[i], id, sizeof id) != 0) i++;
         if (err != SHOAL_OK || i == n)
-            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME, "the leader names reports that it was not sent");
+            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
+                            "the leader names reports that it was not sent");
         u->reasons[i++] = reason > 0 && reason <= SHOAL_DAP_OUTDATED_CONFIG ? reason : UINT32_MAX;
     }
     return SHOAL_OK;
@@ -185,7 +198,8 @@ static shoal_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_ht
 
 static int is_worth_another_try(shoal_err err, const agg_http_response *r)
 {
-    return err == AGG_ERR_IO || (err == SHOAL_OK && (r->status >= 500 || r->status == 429 || r->status == 408));
+    return err == AGG_ERR_IO ||
+           (err == SHOAL_OK && (r->status >= 500 || r->status == 429 || r->status == 408));
 }
 
 static void wait_before(uint32_t attempt, uint32_t retry_after_s)
@@ -195,7 +209,8 @@ static void wait_before(uint32_t attempt, uint32_t retry_after_s)
     sleep(wait < WAIT_MAX_S ? wait : WAIT_MAX_S);
 }
 
-static shoal_err post(agg_dap_uploader *u, agg_error *error, agg_http_response *r, uint32_t n, uint32_t *attempts)
+static shoal_err post(agg_dap_uploader *u, agg_error *error, agg_http_response *r, uint32_t n,
+                      uint32_t *attempts)
 {
     char url[SHOAL_DAP_URL_MAX];
     shoal_dap_url(url, &u->servers[0], SHOAL_DAP_REPORTS, u->task->task.id, NULL, 0);
@@ -223,7 +238,8 @@ static shoal_err send_request(agg_dap_uploader *u, agg_error *error, uint32_t n)
     if (err != SHOAL_OK) return err;
     if (r.status >= 300) {
         agg_http_problem(problem, NULL, &r);
-        err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the leader refuses the request: %s", problem);
+        err =
+            agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the leader refuses the request: %s", problem);
     } else {
         err = take_errors(u, error, &r, n);
     }
@@ -317,7 +333,8 @@ const agg_dap_upload_count *agg_dap_upload_counts(const agg_dap_uploader *u)
 size_t agg_dap_upload_words(const agg_dap_task *task)
 {
     const shoal_prio3_parameters *v = &task->task.vdaf;
-    int is_vector = v->circuit == SHOAL_CIRCUIT_SUM_VEC || v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
+    int is_vector =
+        v->circuit == SHOAL_CIRCUIT_SUM_VEC || v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
     return is_vector ? v->length : 1;
 }
 
@@ -334,12 +351,13 @@ static void plan_sharing(agg_dap_uploader *u)
     s->rand_len = shoal_prio3_rand_len(&u->prio3);
     s->public_len = shoal_prio3_public_share_len(&u->prio3);
     for (uint32_t i = 0; i < 2; i++) s->share_len[i] = shoal_prio3_input_share_len(&u->prio3, i);
-    s->plaintext_len =
-        SHOAL_DAP_INPUT_SHARE_HEAD + (s->share_len[0] > s->share_len[1] ? s->share_len[0] : s->share_len[1]);
+    s->plaintext_len = SHOAL_DAP_INPUT_SHARE_HEAD +
+                       (s->share_len[0] > s->share_len[1] ? s->share_len[0] : s->share_len[1]);
     s->scratch_words = shoal_prio3_scratch_words(&u->prio3);
     const shoal_dap_metadata none = {.time = 0};
     shoal_dap_writer w = {NULL, 0, 0, 0};
-    shoal_dap_put_input_share_aad(&w, &u->task->task, &none, (shoal_bytes){s->public_share, s->public_len});
+    shoal_dap_put_input_share_aad(&w, &u->task->task, &none,
+                                  (shoal_bytes){s->public_share, s->public_len});
     s->aad_len = w.len;
 }
 
@@ -351,13 +369,15 @@ static void plan_request(agg_dap_uploader *u, uint32_t reports)
     shoal_dap_put_report(&w, &report);
     u->report_len = w.len;
     u->cap = reports > 0 && reports < AGG_DAP_UPLOAD_REPORTS ? reports : AGG_DAP_UPLOAD_REPORTS;
-    if (u->report_len > AGG_DAP_UPLOAD_BODY / u->cap) u->cap = (uint32_t)(AGG_DAP_UPLOAD_BODY / u->report_len);
+    if (u->report_len > AGG_DAP_UPLOAD_BODY / u->cap)
+        u->cap = (uint32_t)(AGG_DAP_UPLOAD_BODY / u->report_len);
     if (u->cap == 0) u->cap = 1;
     u->words = agg_dap_upload_words(u->task);
 }
 
 // Everything but the memory.
-static shoal_err plan(agg_dap_uploader *u, agg_error *error, const agg_dap_upload_settings *settings)
+static shoal_err plan(agg_dap_uploader *u, agg_error *error,
+                      const agg_dap_upload_settings *settings)
 {
     const shoal_dap_task *task = &settings->task->task;
     const char *why = "";
@@ -367,7 +387,8 @@ static shoal_err plan(agg_dap_uploader *u, agg_error *error, const agg_dap_uploa
     u->time_s = settings->time_s;
     u->tries = settings->tries > 0 ? settings->tries : TRIES;
     shoal_err err = SHOAL_OK;
-    if (u->task->has_recipe) err = shoal_split_init(&u->split, &u->task->recipe.recipe.parts[0], &why);
+    if (u->task->has_recipe)
+        err = shoal_split_init(&u->split, &u->task->recipe.recipe.parts[0], &why);
     if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
     err = shoal_prio3_init(&u->prio3, &task->vdaf);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
@@ -381,13 +402,15 @@ static size_t text_len(const agg_dap_uploader *u)
     return u->task->has_recipe ? u->task->recipe.recipe.text_size : 1;
 }
 
-shoal_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error, const agg_dap_upload_settings *settings)
+shoal_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
+                                const agg_dap_upload_settings *settings)
 {
     agg_dap_uploader u = {0};
     const sharing *s = &u.s;
     shoal_err err = plan(&u, error, settings);
     if (err != SHOAL_OK) return err;
-    uint64_t shares = (uint64_t)s->share_len[0] + s->share_len[1] + sealed_len(&u, 0) + sealed_len(&u, 1);
+    uint64_t shares =
+        (uint64_t)s->share_len[0] + s->share_len[1] + sealed_len(&u, 0) + sealed_len(&u, 1);
     uint64_t one = s->rand_len + s->public_len + shares + s->plaintext_len + s->aad_len +
                    (s->scratch_words + u.words) * sizeof(uint64_t) + text_len(&u);
     uint64_t kept = u.report_len + u.words * sizeof *u.kept + sizeof *u.ids + sizeof *u.reasons;
@@ -403,8 +426,8 @@ static shoal_err make_sharing(agg_dap_uploader *u, agg_error *error)
     s->plaintext = bytes(error, s->plaintext_len);
     s->scratch = agg_alloc(error, s->scratch_words, sizeof *s->scratch);
     s->aad = bytes(error, s->aad_len);
-    int is_there =
-        s->rand != NULL && s->public_share != NULL && s->plaintext != NULL && s->scratch != NULL && s->aad != NULL;
+    int is_there = s->rand != NULL && s->public_share != NULL && s->plaintext != NULL &&
+                   s->scratch != NULL && s->aad != NULL;
     for (int i = 0; i < 2; i++) {
         s->shares[i] = bytes(error, s->share_len[i]);
         s->sealed[i] = bytes(error, sealed_len(u, i));
@@ -416,7 +439,8 @@ static shoal_err make_sharing(agg_dap_uploader *u, agg_error *error)
 static shoal_err make_request(agg_dap_uploader *u, agg_error *error)
 {
     size_t n_words = 0, len = 0;
-    if (!agg_size_multiply(&n_words, u->words, u->cap) || !agg_size_multiply(&len, u->report_len, u->cap))
+    if (!agg_size_multiply(&n_words, u->words, u->cap) ||
+        !agg_size_multiply(&len, u->report_len, u->cap))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     u->body = bytes(error, len);
     u->kept = agg_alloc(error, n_words, sizeof *u->kept);
@@ -424,7 +448,8 @@ static shoal_err make_request(agg_dap_uploader *u, agg_error *error)
     u->ids = agg_alloc(error, u->cap, sizeof *u->ids);
     u->reasons = agg_alloc(error, u->cap, sizeof *u->reasons);
     u->text = agg_alloc(error, text_len(u), 1);
-    int is_there = u->body != NULL && u->kept != NULL && u->next != NULL && u->ids != NULL && u->reasons != NULL;
+    int is_there = u->body != NULL && u->kept != NULL && u->next != NULL && u->ids != NULL &&
+                   u->reasons != NULL;
     return is_there && u->text != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
@@ -433,25 +458,29 @@ static shoal_err check_task(agg_error *error, const agg_dap_upload_settings *set
     const agg_dap_task *task = settings->task;
     int64_t now = settings->time_s >= 0 ? settings->time_s : (int64_t)time(NULL);
     if (task->task.version != SHOAL_DAP_18)
-        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE, "task %s is for clients of DAP-09, and this is none",
-                        task->info);
+        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
+                        "task %s is for clients of DAP-09, and this is none", task->info);
     if (now / DAY_S > (int64_t)task->expires_day)
-        return agg_fail(error, SHOAL_ERR_EXPIRED, AGG_EXIT_PRIVACY, "the last day of task %s has passed", task->info);
+        return agg_fail(error, SHOAL_ERR_EXPIRED, AGG_EXIT_PRIVACY,
+                        "the last day of task %s has passed", task->info);
     return SHOAL_OK;
 }
 
-static shoal_err set_up(agg_dap_uploader *u, agg_error *error, const agg_dap_upload_settings *settings)
+static shoal_err set_up(agg_dap_uploader *u, agg_error *error,
+                        const agg_dap_upload_settings *settings)
 {
     shoal_err err = plan(u, error, settings);
     if (err == SHOAL_OK) err = make_sharing(u, error);
     if (err == SHOAL_OK) err = make_request(u, error);
     if (err != SHOAL_OK) return err;
     u->client = agg_http_client_new();
-    if (u->client == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+    if (u->client == NULL)
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     return fetch_keys(u, error);
 }
 
-shoal_err agg_dap_uploader_open(agg_dap_uploader **u, agg_error *error, const agg_dap_upload_settings *settings)
+shoal_err agg_dap_uploader_open(agg_dap_uploader **u, agg_error *error,
+                                const agg_dap_upload_settings *settings)
 {
     *u = NULL;
     shoal_err err = check_task(error, settings);
@@ -485,7 +514,8 @@ void agg_dap_uploader_close(agg_dap_uploader *u)
     }
     wipe_and_free(u->kept, u->cap * u->words * sizeof *u->kept);
     wipe_and_free(u->next, u->words * sizeof *u->next);
-    wipe_and_free(u->text, u->task != NULL && u->task->has_recipe ? u->task->recipe.recipe.text_size : 0);
+    wipe_and_free(u->text,
+                  u->task != NULL && u->task->has_recipe ? u->task->recipe.recipe.text_size : 0);
     free(s->public_share);
     free(s->aad);
     free(u->ids);

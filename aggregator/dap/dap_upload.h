@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads as a device makes them (draft-ietf-ppm-dap-18 section "Upload Request"): a measurement is sharded, each share sealed to
-// its server, and the reports go to the leader, up to AGG_DAP_UPLOAD_REPORTS in a request.
+// Uploads as a device makes them (draft-ietf-ppm-dap-18 section "Upload Request"): a measurement is
+// sharded, each share sealed to its server, and the reports go to the leader, up to
+// AGG_DAP_UPLOAD_REPORTS in a request.
 //
-// An uploader holds the measurements of one request, so that it can seal them again where a server changed its key in between;
-// it wipes them when the request is answered. One that got no answer is sent again, byte for byte: ids make that safe.
+// An uploader holds the measurements of one request, so that it can seal them again where a server
+// changed its key in between; it wipes them when the request is answered. One that got no answer is
+// sent again, byte for byte: ids make that safe.
 //
-// Privacy: the leader learns what a device's upload would tell it, a public share and two ciphertexts, and from where they came.
-// Records were randomized before, measurements of a task file were not.
+// Privacy: the leader learns what a device's upload would tell it, a public share and two
+// ciphertexts, and from where they came. Records were randomized before, measurements of a task
+// file were not.
 #ifndef DAP_UPLOAD_H
 #define DAP_UPLOAD_H
 
@@ -18,8 +21,9 @@
 
 typedef struct agg_dap_upload_count {
     uint64_t accepted;
-    uint64_t heavy;                                  // records with more weight than the task allows: not sent
-    uint64_t refused[SHOAL_DAP_OUTDATED_CONFIG + 1]; // by enum shoal_dap_report_error; 0 is any other number
+    uint64_t heavy; // records with more weight than the task allows: not sent
+    uint64_t refused[SHOAL_DAP_OUTDATED_CONFIG +
+                     1]; // by enum shoal_dap_report_error; 0 is any other number
 } agg_dap_upload_count;
 
 typedef struct agg_dap_upload_settings {
@@ -39,7 +43,8 @@ shoal_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
                                 const agg_dap_upload_settings *settings) SHOAL_MUST_CHECK;
 
 // Asks both servers for their keys.
-// Returns: SHOAL_ERR_ARGUMENT for a task of DAP-09, whose clients are their own; SHOAL_ERR_EXPIRED (exit code 3) behind the task's last day;
+// Returns: SHOAL_ERR_ARGUMENT for a task of DAP-09, whose clients are their own; SHOAL_ERR_EXPIRED
+// (exit code 3) behind the task's last day;
 //          SHOAL_ERR_MECHANISM where a server advertises no key that we can use; as agg_http_fetch
 shoal_err agg_dap_uploader_open(agg_dap_uploader **u, agg_error *error,
                                 const agg_dap_upload_settings *settings) SHOAL_MUST_CHECK;
@@ -49,12 +54,16 @@ void agg_dap_uploader_close(agg_dap_uploader *u); // wipes; what was not flushed
 size_t agg_dap_upload_words(const agg_dap_task *task);
 
 // Takes a measurement, and sends a request when one is full.
-// Returns: SHOAL_ERR_RANGE for a measurement that the task does not allow, and nothing was taken; else an error of the request, after which the
+// Returns: SHOAL_ERR_RANGE for a measurement that the task does not allow, and nothing was taken;
+// else an error of the request, after which the
 //          uploader is only good for its counts
-shoal_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error, const uint64_t *measurement) SHOAL_MUST_CHECK;
+shoal_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error,
+                             const uint64_t *measurement) SHOAL_MUST_CHECK;
 
-// Takes a checked binary record of the task's recipe; one with too much weight is counted and left out.
-shoal_err agg_dap_upload_add_record(agg_dap_uploader *u, agg_error *error, const uint8_t *record) SHOAL_MUST_CHECK;
+// Takes a checked binary record of the task's recipe; one with too much weight is counted and left
+// out.
+shoal_err agg_dap_upload_add_record(agg_dap_uploader *u, agg_error *error,
+                                    const uint8_t *record) SHOAL_MUST_CHECK;
 
 // Sends what is left.
 shoal_err agg_dap_upload_flush(agg_dap_uploader *u, agg_error *error) SHOAL_MUST_CHECK;

@@ -45,29 +45,35 @@ const agg_hpke_key *agg_dap_key_of(const agg_dap_keys *keys, uint8_t id)
     return NULL;
 }
 
-// The draft's section "VDAF Verification Key Requirements": HKDF-SHA256 (RFC 5869) of the common seed, with the task's id as its
-// info. One block is enough; of a shorter key its first bytes are what HKDF gives.
-static int derive_verify_key(uint8_t key[32], const uint8_t seed[32], const uint8_t task_id[SHOAL_DAP_TASK_ID])
+// The draft's section "VDAF Verification Key Requirements": HKDF-SHA256 (RFC 5869) of the common
+// seed, with the task's id as its info. One block is enough; of a shorter key its first bytes are
+// what HKDF gives.
+static int derive_verify_key(uint8_t key[32], const uint8_t seed[32],
+                             const uint8_t task_id[SHOAL_DAP_TASK_ID])
 {
     static const char salt[] = "verify_key";
     uint8_t prk[32], info[SHOAL_DAP_TASK_ID + 1];
     unsigned len = 0;
     memcpy(info, task_id, SHOAL_DAP_TASK_ID);
     info[SHOAL_DAP_TASK_ID] = 1; // the block's number
-    int is_done = HMAC(EVP_sha256(), salt, sizeof salt - 1, seed, 32, prk, &len) != NULL && len == sizeof prk &&
-                  HMAC(EVP_sha256(), prk, sizeof prk, info, sizeof info, key, &len) != NULL && len == 32;
+    int is_done = HMAC(EVP_sha256(), salt, sizeof salt - 1, seed, 32, prk, &len) != NULL &&
+                  len == sizeof prk &&
+                  HMAC(EVP_sha256(), prk, sizeof prk, info, sizeof info, key, &len) != NULL &&
+                  len == 32;
     wipe(prk, sizeof prk);
     return is_done;
 }
 
-shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task, const uint8_t seed[32])
+shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task,
+                            const uint8_t seed[32])
 {
     *vdaf = (agg_dap_vdaf){.task = *task};
     for (size_t i = 0; i < sizeof wires / sizeof *wires; i++) {
         if (wires[i].version == task->version) vdaf->wire = &wires[i];
     }
     if (vdaf->wire == NULL)
-        return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_USAGE, "this build does not serve clients of this version");
+        return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_USAGE,
+                        "this build does not serve clients of this version");
     shoal_err err = vdaf->wire->init(&vdaf->prio3, &task->vdaf);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
     vdaf->context_len = vdaf->wire->context(vdaf->context, task);
@@ -84,7 +90,8 @@ uint64_t agg_dap_bucket_of(const agg_dap_vdaf *vdaf, uint64_t time)
 
 static size_t longest_share(const agg_dap_vdaf *vdaf)
 {
-    size_t leader = shoal_prio3_input_share_len(&vdaf->prio3, 0), helper = shoal_prio3_input_share_len(&vdaf->prio3, 1);
+    size_t leader = shoal_prio3_input_share_len(&vdaf->prio3, 0),
+           helper = shoal_prio3_input_share_len(&vdaf->prio3, 1);
     return leader > helper ? leader : helper;
 }
 
@@ -111,7 +118,8 @@ shoal_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_
     work->plaintext = agg_alloc(error, work->plaintext_cap, 1);
     work->aad = agg_alloc(error, work->aad_cap, 1);
     work->verifier_share = agg_alloc(error, shoal_prio3_verifier_share_len(&vdaf->prio3), 1);
-    if (work->scratch != NULL && work->plaintext != NULL && work->aad != NULL && work->verifier_share != NULL)
+    if (work->scratch != NULL && work->plaintext != NULL && work->aad != NULL &&
+        work->verifier_share != NULL)
         return SHOAL_OK;
     agg_dap_work_release(work);
     return AGG_ERR_MEMORY;
@@ -129,33 +137,38 @@ void agg_dap_work_release(agg_dap_work *work)
 
 // ---- shares ----
 
-int agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share, const shoal_dap_ciphertext *share,
-                        enum shoal_dap_role role)
+int agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share,
+                        const shoal_dap_ciphertext *share, enum shoal_dap_role role)
 {
     size_t len = shoal_prio3_input_share_len(&vdaf->prio3, role == SHOAL_DAP_LEADER ? 0 : 1);
-    return public_share.len == shoal_prio3_public_share_len(&vdaf->prio3) && share->enc.len == AGG_HPKE_ENC &&
+    return public_share.len == shoal_prio3_public_share_len(&vdaf->prio3) &&
+           share->enc.len == AGG_HPKE_ENC &&
            share->payload.len == len + SHOAL_DAP_INPUT_SHARE_HEAD + SHOAL_DAP_SEAL;
 }
 
 // Opens this server's share; it lies in the work area.
-static uint32_t open_share(shoal_bytes *share, agg_dap_work *work, const agg_dap_vdaf *vdaf, const agg_dap_keys *keys,
-                           enum shoal_dap_role role, const shoal_dap_metadata *metadata, shoal_bytes public_share,
+static uint32_t open_share(shoal_bytes *share, agg_dap_work *work, const agg_dap_vdaf *vdaf,
+                           const agg_dap_keys *keys, enum shoal_dap_role role,
+                           const shoal_dap_metadata *metadata, shoal_bytes public_share,
                            const shoal_dap_ciphertext *ciphertext)
 {
     const agg_hpke_key *key = agg_dap_key_of(keys, ciphertext->config_id);
     if (key == NULL) return SHOAL_DAP_HPKE_DECRYPT_ERROR; // as the draft has it
     if (metadata->extensions.len > 0) return SHOAL_DAP_INVALID_MESSAGE;
-    if (!agg_dap_has_lengths(vdaf, public_share, ciphertext, role)) return SHOAL_DAP_INVALID_MESSAGE;
+    if (!agg_dap_has_lengths(vdaf, public_share, ciphertext, role))
+        return SHOAL_DAP_INVALID_MESSAGE;
     uint8_t info[SHOAL_DAP_INFO_MAX];
     size_t info_len = vdaf->wire->input_share_info(info, &vdaf->task, role);
     shoal_dap_writer aad = {work->aad, work->aad_cap, 0, 0};
     vdaf->wire->put_input_share_aad(&aad, &vdaf->task, metadata, public_share);
     if (aad.is_full) return SHOAL_DAP_INVALID_MESSAGE;
-    if (shoal_dap_open(work->plaintext, agg_hpke(), key->secret_key, ciphertext, (shoal_bytes){info, info_len},
+    if (shoal_dap_open(work->plaintext, agg_hpke(), key->secret_key, ciphertext,
+                       (shoal_bytes){info, info_len},
                        (shoal_bytes){work->aad, aad.len}) != SHOAL_OK)
         return SHOAL_DAP_HPKE_DECRYPT_ERROR;
     shoal_bytes plaintext = {work->plaintext, ciphertext->payload.len - SHOAL_DAP_SEAL};
-    return vdaf->wire->read_input_share(share, plaintext) == SHOAL_OK ? 0 : SHOAL_DAP_INVALID_MESSAGE;
+    return vdaf->wire->read_input_share(share, plaintext) == SHOAL_OK ? 0
+                                                                      : SHOAL_DAP_INVALID_MESSAGE;
 }
 
 // A share that no device makes is a message's error; one whose proof does not hold, the VDAF's.
@@ -166,57 +179,68 @@ static uint32_t error_of(shoal_err err)
                                                                 : SHOAL_DAP_VDAF_VERIFY_ERROR;
 }
 
-static uint32_t verify_init(uint8_t *state, uint8_t *verifier_share, agg_dap_work *work, const agg_dap_vdaf *vdaf,
-                            uint32_t aggregator, const uint8_t *nonce, shoal_bytes public_share, shoal_bytes share)
+static uint32_t verify_init(uint8_t *state, uint8_t *verifier_share, agg_dap_work *work,
+                            const agg_dap_vdaf *vdaf, uint32_t aggregator, const uint8_t *nonce,
+                            shoal_bytes public_share, shoal_bytes share)
 {
     const shoal_prio3_report report = {nonce, public_share, share};
     return error_of(shoal_prio3_verify_init(state, verifier_share, &vdaf->prio3, vdaf->verify_key,
-                                            (shoal_bytes){vdaf->context, vdaf->context_len}, aggregator, &report,
-                                            work->scratch));
+                                            (shoal_bytes){vdaf->context, vdaf->context_len},
+                                            aggregator, &report, work->scratch));
 }
 
-uint32_t agg_dap_leader_begin(uint8_t *state, uint8_t *verifier_share, agg_dap_work *work, const agg_dap_vdaf *vdaf,
-                              const agg_dap_keys *keys, const shoal_dap_report *report)
+uint32_t agg_dap_leader_begin(uint8_t *state, uint8_t *verifier_share, agg_dap_work *work,
+                              const agg_dap_vdaf *vdaf, const agg_dap_keys *keys,
+                              const shoal_dap_report *report)
 {
     shoal_bytes share;
-    uint32_t error = open_share(&share, work, vdaf, keys, SHOAL_DAP_LEADER, &report->metadata, report->public_share,
-                                &report->leader);
+    uint32_t error = open_share(&share, work, vdaf, keys, SHOAL_DAP_LEADER, &report->metadata,
+                                report->public_share, &report->leader);
     if (error == 0)
-        error = verify_init(state, verifier_share, work, vdaf, 0, report->metadata.id, report->public_share, share);
+        error = verify_init(state, verifier_share, work, vdaf, 0, report->metadata.id,
+                            report->public_share, share);
     wipe(work->plaintext, work->plaintext_cap);
     return error;
 }
 
-uint32_t agg_dap_leader_end(uint8_t *output_share, const agg_dap_vdaf *vdaf, const uint8_t *state, shoal_bytes message)
+uint32_t agg_dap_leader_end(uint8_t *output_share, const agg_dap_vdaf *vdaf, const uint8_t *state,
+                            shoal_bytes message)
 {
     shoal_bytes verifier_message;
-    if (shoal_dap_read_finish(&verifier_message, message) != SHOAL_OK) return SHOAL_DAP_INVALID_MESSAGE;
+    if (shoal_dap_read_finish(&verifier_message, message) != SHOAL_OK)
+        return SHOAL_DAP_INVALID_MESSAGE;
     return error_of(shoal_prio3_verify_next(output_share, &vdaf->prio3, state, verifier_message));
 }
 
-uint32_t agg_dap_helper_verify(uint8_t *output_share, uint8_t *verifier_message, uint8_t *state, agg_dap_work *work,
-                               const agg_dap_vdaf *vdaf, const agg_dap_keys *keys, const shoal_dap_verify_init *init)
+uint32_t agg_dap_helper_verify(uint8_t *output_share, uint8_t *verifier_message, uint8_t *state,
+                               agg_dap_work *work, const agg_dap_vdaf *vdaf,
+                               const agg_dap_keys *keys, const shoal_dap_verify_init *init)
 {
     shoal_bytes share, verifier_shares[2];
-    uint32_t error =
-        open_share(&share, work, vdaf, keys, SHOAL_DAP_HELPER, &init->metadata, init->public_share, &init->share);
+    uint32_t error = open_share(&share, work, vdaf, keys, SHOAL_DAP_HELPER, &init->metadata,
+                                init->public_share, &init->share);
     if (error == 0 && shoal_dap_read_initialize(&verifier_shares[0], init->payload) != SHOAL_OK)
         error = SHOAL_DAP_INVALID_MESSAGE;
     if (error == 0)
-        error = verify_init(state, work->verifier_share, work, vdaf, 1, init->metadata.id, init->public_share, share);
+        error = verify_init(state, work->verifier_share, work, vdaf, 1, init->metadata.id,
+                            init->public_share, share);
     wipe(work->plaintext, work->plaintext_cap);
     if (error != 0) return error;
-    verifier_shares[1] = (shoal_bytes){work->verifier_share, shoal_prio3_verifier_share_len(&vdaf->prio3)};
+    verifier_shares[1] =
+        (shoal_bytes){work->verifier_share, shoal_prio3_verifier_share_len(&vdaf->prio3)};
     // Whatever is wrong with the leader's verifier share, it is the report that does not verify.
-    if (shoal_prio3_combine(verifier_message, &vdaf->prio3, (shoal_bytes){vdaf->context, vdaf->context_len},
-                            verifier_shares, work->scratch) != SHOAL_OK)
+    if (shoal_prio3_combine(verifier_message, &vdaf->prio3,
+                            (shoal_bytes){vdaf->context, vdaf->context_len}, verifier_shares,
+                            work->scratch) != SHOAL_OK)
         return SHOAL_DAP_VDAF_VERIFY_ERROR;
-    return error_of(shoal_prio3_verify_next(output_share, &vdaf->prio3, state,
-                                            (shoal_bytes){verifier_message, shoal_prio3_message_len(&vdaf->prio3)}));
+    return error_of(shoal_prio3_verify_next(
+        output_share, &vdaf->prio3, state,
+        (shoal_bytes){verifier_message, shoal_prio3_message_len(&vdaf->prio3)}));
 }
 
-shoal_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *error, const agg_dap_vdaf *vdaf,
-                                 const agg_hpke_key *collector, enum shoal_dap_role role, shoal_bytes collection_req,
+shoal_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *error,
+                                 const agg_dap_vdaf *vdaf, const agg_hpke_key *collector,
+                                 enum shoal_dap_role role, shoal_bytes collection_req,
                                  const uint8_t *aggregate)
 {
     uint8_t info[SHOAL_DAP_INFO_MAX];
@@ -229,8 +253,9 @@ shoal_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *e
     aad = (shoal_dap_writer){bytes, len, 0, 0};
     shoal_dap_put_aggregate_share_aad(&aad, &vdaf->task, collection_req);
     const shoal_dap_sealer *sealer = agg_hpke();
-    shoal_err err = sealer->seal(sealer->self, enc, ciphertext, collector->public_key, (shoal_bytes){info, info_len},
-                                 (shoal_bytes){bytes, len}, (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
+    shoal_err err = sealer->seal(sealer->self, enc, ciphertext, collector->public_key,
+                                 (shoal_bytes){info, info_len}, (shoal_bytes){bytes, len},
+                                 (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
     free(bytes);
     return err == SHOAL_OK ? SHOAL_OK : agg_fail_core(error, err, AGG_EXIT_RUNTIME);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPKE; see hpke.h. RFC 9180 sections 4.1 (DHKEM), 5.1 (key schedule), 6.1 (one message). Only OpenSSL 3.0 is asked for, which
-// has no HPKE of its own. Everything that a plaintext or a key could be told from is wiped.
+// HPKE; see hpke.h. RFC 9180 sections 4.1 (DHKEM), 5.1 (key schedule), 6.1 (one message). Only
+// OpenSSL 3.0 is asked for, which has no HPKE of its own. Everything that a plaintext or a key
+// could be told from is wiped.
 #include "hpke.h"
 
 #include <limits.h>
@@ -52,7 +53,8 @@ static int hmac(uint8_t out[32], shoal_bytes key, const message *m)
     return HMAC(EVP_sha256(), at, (int)key.len, m->bytes, m->len, out, &len) != NULL && len == 32;
 }
 
-static int extract(uint8_t out[32], shoal_bytes salt, shoal_bytes suite, const char *label, shoal_bytes ikm)
+static int extract(uint8_t out[32], shoal_bytes salt, shoal_bytes suite, const char *label,
+                   shoal_bytes ikm)
 {
     message m = {.len = 0};
     put_label(&m, suite, label);
@@ -64,8 +66,8 @@ static int extract(uint8_t out[32], shoal_bytes salt, shoal_bytes suite, const c
 
 // One block is enough for all that is expanded here.
 //   len: 1 .. 32
-static int expand(uint8_t *out, uint8_t len, const uint8_t prk[32], shoal_bytes suite, const char *label,
-                  shoal_bytes info)
+static int expand(uint8_t *out, uint8_t len, const uint8_t prk[32], shoal_bytes suite,
+                  const char *label, shoal_bytes info)
 {
     static const uint8_t first = 1;
     const uint8_t prefix[2] = {0, len};
@@ -118,15 +120,19 @@ static int is_all_zero(const uint8_t bytes[32])
     return any == 0;
 }
 
-// Returns: SHOAL_ERR_RANGE where the shared point is zero: whoever sent such a key would choose the secret.
+// Returns: SHOAL_ERR_RANGE where the shared point is zero: whoever sent such a key would choose the
+// secret.
 static shoal_err diffie_hellman(uint8_t out[32], EVP_PKEY *own, const uint8_t their_public[32])
 {
     EVP_PKEY *their = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, their_public, 32);
     EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(own, NULL);
     size_t len = 32;
     shoal_err err = AGG_ERR_MEMORY;
-    if (their != NULL && ctx != NULL && EVP_PKEY_derive_init(ctx) == 1 && EVP_PKEY_derive_set_peer(ctx, their) == 1)
-        err = EVP_PKEY_derive(ctx, out, &len) == 1 && len == 32 && !is_all_zero(out) ? SHOAL_OK : SHOAL_ERR_RANGE;
+    if (their != NULL && ctx != NULL && EVP_PKEY_derive_init(ctx) == 1 &&
+        EVP_PKEY_derive_set_peer(ctx, their) == 1)
+        err = EVP_PKEY_derive(ctx, out, &len) == 1 && len == 32 && !is_all_zero(out)
+                  ? SHOAL_OK
+                  : SHOAL_ERR_RANGE;
     EVP_PKEY_CTX_free(ctx);
     EVP_PKEY_free(their);
     return err;
@@ -145,13 +151,14 @@ static int kem_secret(uint8_t shared_secret[32], const uint8_t dh[32], const uin
 }
 
 // What both sides do once they have the point in common.
-static shoal_err agree(context *c, EVP_PKEY *own, const uint8_t their_public[32], const uint8_t both[64],
-                       shoal_bytes info)
+static shoal_err agree(context *c, EVP_PKEY *own, const uint8_t their_public[32],
+                       const uint8_t both[64], shoal_bytes info)
 {
     uint8_t dh[32], shared_secret[32];
     if (info.len > AGG_HPKE_INFO) return SHOAL_ERR_ARGUMENT;
     shoal_err err = diffie_hellman(dh, own, their_public);
-    if (err == SHOAL_OK && !(kem_secret(shared_secret, dh, both) && schedule(c, shared_secret, info)))
+    if (err == SHOAL_OK &&
+        !(kem_secret(shared_secret, dh, both) && schedule(c, shared_secret, info)))
         err = AGG_ERR_MEMORY;
     OPENSSL_cleanse(dh, sizeof dh);
     OPENSSL_cleanse(shared_secret, sizeof shared_secret);
@@ -168,23 +175,27 @@ static int is_long(shoal_bytes bytes)
 static int update(EVP_CIPHER_CTX *ctx, uint8_t *out, shoal_bytes in)
 {
     int len = 0;
-    return in.len == 0 || (EVP_CipherUpdate(ctx, out, &len, in.at, (int)in.len) == 1 && (size_t)len == in.len);
+    return in.len == 0 ||
+           (EVP_CipherUpdate(ctx, out, &len, in.at, (int)in.len) == 1 && (size_t)len == in.len);
 }
 
 static int encrypt(uint8_t *ciphertext, const context *c, shoal_bytes aad, shoal_bytes plaintext)
 {
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     int rest = 0;
-    int is_done = ctx != NULL && EVP_EncryptInit_ex(ctx, EVP_aes_128_gcm(), NULL, c->key, c->nonce) == 1 &&
-                  update(ctx, NULL, aad) && update(ctx, ciphertext, plaintext) &&
-                  EVP_EncryptFinal_ex(ctx, ciphertext + plaintext.len, &rest) == 1 && rest == 0 &&
-                  EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, AGG_HPKE_TAG, ciphertext + plaintext.len) == 1;
+    int is_done =
+        ctx != NULL && EVP_EncryptInit_ex(ctx, EVP_aes_128_gcm(), NULL, c->key, c->nonce) == 1 &&
+        update(ctx, NULL, aad) && update(ctx, ciphertext, plaintext) &&
+        EVP_EncryptFinal_ex(ctx, ciphertext + plaintext.len, &rest) == 1 && rest == 0 &&
+        EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, AGG_HPKE_TAG, ciphertext + plaintext.len) ==
+            1;
     EVP_CIPHER_CTX_free(ctx);
     return is_done;
 }
 
 // Returns: SHOAL_ERR_RECORD where the tag is another's.
-static shoal_err decrypt(uint8_t *plaintext, const context *c, shoal_bytes aad, shoal_bytes ciphertext)
+static shoal_err decrypt(uint8_t *plaintext, const context *c, shoal_bytes aad,
+                         shoal_bytes ciphertext)
 {
     const shoal_bytes body = {ciphertext.at, ciphertext.len - AGG_HPKE_TAG};
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
@@ -193,8 +204,8 @@ static shoal_err decrypt(uint8_t *plaintext, const context *c, shoal_bytes aad, 
     memcpy(tag, body.at + body.len, sizeof tag);
     shoal_err err = AGG_ERR_MEMORY;
     if (ctx != NULL && EVP_DecryptInit_ex(ctx, EVP_aes_128_gcm(), NULL, c->key, c->nonce) == 1 &&
-        EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AGG_HPKE_TAG, tag) == 1 && update(ctx, NULL, aad) &&
-        update(ctx, plaintext, body))
+        EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AGG_HPKE_TAG, tag) == 1 &&
+        update(ctx, NULL, aad) && update(ctx, plaintext, body))
         err = EVP_DecryptFinal_ex(ctx, tag, &rest) == 1 && rest == 0 ? SHOAL_OK : SHOAL_ERR_RECORD;
     EVP_CIPHER_CTX_free(ctx);
     if (err != SHOAL_OK) OPENSSL_cleanse(plaintext, body.len);
@@ -203,8 +214,9 @@ static shoal_err decrypt(uint8_t *plaintext, const context *c, shoal_bytes aad, 
 
 // ---- sealing and opening ----
 
-static shoal_err seal_by(uint8_t enc[32], uint8_t *ciphertext, EVP_PKEY *ephemeral, const uint8_t public_key[32],
-                         shoal_bytes info, shoal_bytes aad, shoal_bytes plaintext)
+static shoal_err seal_by(uint8_t enc[32], uint8_t *ciphertext, EVP_PKEY *ephemeral,
+                         const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
+                         shoal_bytes plaintext)
 {
     context c = {{0}, {0}};
     uint8_t both[64];
@@ -218,8 +230,9 @@ static shoal_err seal_by(uint8_t enc[32], uint8_t *ciphertext, EVP_PKEY *ephemer
     return err;
 }
 
-static shoal_err seal(void *self, uint8_t enc[32], uint8_t *ciphertext, const uint8_t public_key[32], shoal_bytes info,
-                      shoal_bytes aad, shoal_bytes plaintext)
+static shoal_err seal(void *self, uint8_t enc[32], uint8_t *ciphertext,
+                      const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
+                      shoal_bytes plaintext)
 {
     (void)self;
     EVP_PKEY *ephemeral = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
@@ -228,8 +241,9 @@ static shoal_err seal(void *self, uint8_t enc[32], uint8_t *ciphertext, const ui
     return err;
 }
 
-shoal_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext, const uint8_t ephemeral[32],
-                             const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad, shoal_bytes plaintext)
+shoal_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
+                             const uint8_t ephemeral[32], const uint8_t public_key[32],
+                             shoal_bytes info, shoal_bytes aad, shoal_bytes plaintext)
 {
     EVP_PKEY *pkey = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, ephemeral, 32);
     shoal_err err = seal_by(enc, ciphertext, pkey, public_key, info, aad, plaintext);
@@ -237,8 +251,8 @@ shoal_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext, con
     return err;
 }
 
-static shoal_err open_by(uint8_t *plaintext, EVP_PKEY *own, const uint8_t enc[32], shoal_bytes info, shoal_bytes aad,
-                         shoal_bytes ciphertext)
+static shoal_err open_by(uint8_t *plaintext, EVP_PKEY *own, const uint8_t enc[32], shoal_bytes info,
+                         shoal_bytes aad, shoal_bytes ciphertext)
 {
     context c = {{0}, {0}};
     uint8_t both[64];
@@ -252,8 +266,9 @@ static shoal_err open_by(uint8_t *plaintext, EVP_PKEY *own, const uint8_t enc[32
     return err;
 }
 
-static shoal_err open_sealed(void *self, uint8_t *plaintext, const uint8_t secret_key[32], const uint8_t enc[32],
-                             shoal_bytes info, shoal_bytes aad, shoal_bytes ciphertext)
+static shoal_err open_sealed(void *self, uint8_t *plaintext, const uint8_t secret_key[32],
+                             const uint8_t enc[32], shoal_bytes info, shoal_bytes aad,
+                             shoal_bytes ciphertext)
 {
     (void)self;
     if (ciphertext.len < AGG_HPKE_TAG) return SHOAL_ERR_TRUNCATED;
@@ -277,21 +292,24 @@ shoal_err agg_hpke_key_new(agg_hpke_key *key, agg_error *error, uint8_t id)
 {
     size_t len = 32;
     EVP_PKEY *pkey = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
-    int is_done = pkey != NULL && EVP_PKEY_get_raw_private_key(pkey, key->secret_key, &len) == 1 && len == 32 &&
-                  raw_public(key->public_key, pkey);
+    int is_done = pkey != NULL && EVP_PKEY_get_raw_private_key(pkey, key->secret_key, &len) == 1 &&
+                  len == 32 && raw_public(key->public_key, pkey);
     EVP_PKEY_free(pkey);
-    if (!is_done) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of keys fails");
+    if (!is_done)
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of keys fails");
     key->id = id;
     key->has_secret = 1;
     return SHOAL_OK;
 }
 
-// Do the halves belong together? A server that advertised another key than it has would refuse every report.
+// Do the halves belong together? A server that advertised another key than it has would refuse
+// every report.
 static int is_pair(const agg_hpke_key *key)
 {
     uint8_t its_public[32];
     EVP_PKEY *pkey = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, key->secret_key, 32);
-    int is_one = pkey != NULL && raw_public(its_public, pkey) && memcmp(its_public, key->public_key, 32) == 0;
+    int is_one = pkey != NULL && raw_public(its_public, pkey) &&
+                 memcmp(its_public, key->public_key, 32) == 0;
     EVP_PKEY_free(pkey);
     return is_one;
 }
@@ -326,10 +344,12 @@ static void wipe_json(cJSON *json)
 static shoal_err refuse_readers(agg_error *error, const char *path)
 {
     struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || (about.st_mode & (S_IRWXG | S_IRWXO)) == 0)
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) ||
+        (about.st_mode & (S_IRWXG | S_IRWXO)) == 0)
         return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_PRIVACY,
-                    "holds a secret key, and others than its owner may read or write it; chmod 600 %s", path);
+    return agg_fail(
+        error, AGG_ERR_IO, AGG_EXIT_PRIVACY,
+        "holds a secret key, and others than its owner may read or write it; chmod 600 %s", path);
 }
 
 #define KEY_FILE_MAX 4096
@@ -357,7 +377,8 @@ static void print_key(FILE *stream, const agg_hpke_key *key, int half)
     char hex[65];
     agg_hex(hex, key->public_key, 32);
     fprintf(stream,
-            "{\n  \"id\": %u,\n  \"kem\": \"x25519\",\n  \"kdf\": \"hkdf-sha256\",\n  \"aead\": \"aes-128-gcm\",\n"
+            "{\n  \"id\": %u,\n  \"kem\": \"x25519\",\n  \"kdf\": \"hkdf-sha256\",\n  \"aead\": "
+            "\"aes-128-gcm\",\n"
             "  \"public_key\": \"%s\"",
             key->id, hex);
     if (half == AGG_HPKE_SECRET) {
@@ -375,13 +396,15 @@ shoal_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const cha
     shoal_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
     // Before a byte is in it; a device or a pipe stays as it is.
-    int is_own = file.temporary[0] == '\0' || half == AGG_HPKE_PUBLIC || fchmod(fileno(file.stream), 0600) == 0;
+    int is_own = file.temporary[0] == '\0' || half == AGG_HPKE_PUBLIC ||
+                 fchmod(fileno(file.stream), 0600) == 0;
     setvbuf(file.stream, buffer, _IOFBF, sizeof buffer);
     if (is_own) {
         print_key(file.stream, key, half);
         err = agg_file_commit(&file, error);
     } else {
-        err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot be kept from other readers", path);
+        err =
+            agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot be kept from other readers", path);
         agg_file_abandon(&file);
     }
     OPENSSL_cleanse(buffer, sizeof buffer);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPKE (RFC 9180) by OpenSSL's libcrypto: base mode, one message a context, DHKEM(X25519, HKDF-SHA256), HKDF-SHA256,
-// AES-128-GCM. And the key files of servers and collectors.
+// HPKE (RFC 9180) by OpenSSL's libcrypto: base mode, one message a context, DHKEM(X25519,
+// HKDF-SHA256), HKDF-SHA256, AES-128-GCM. And the key files of servers and collectors.
 //
-// A key file is JSON: {"id": 1, "kem": "x25519", "kdf": "hkdf-sha256", "aead": "aes-128-gcm", "public_key": 64 hex digits,
-// "secret_key": 64 hex digits}. Without `secret_key` it is the public half, for the other parties. A file with a secret that
-// anybody but its owner may read is refused.
+// A key file is JSON: {"id": 1, "kem": "x25519", "kdf": "hkdf-sha256", "aead": "aes-128-gcm",
+// "public_key": 64 hex digits, "secret_key": 64 hex digits}. Without `secret_key` it is the public
+// half, for the other parties. A file with a secret that anybody but its owner may read is refused.
 //
-// Privacy: whoever has a server's secret key and what devices send can read that server's shares; with both servers' keys, every
-// measurement. The keys of the two servers belong to two parties.
+// Privacy: whoever has a server's secret key and what devices send can read that server's shares;
+// with both servers' keys, every measurement. The keys of the two servers belong to two parties.
 #ifndef HPKE_H
 #define HPKE_H
 
@@ -20,14 +20,17 @@
 
 // The interface that dap.h asks for, `self` unused; safe in threads.
 //   seal: SHOAL_ERR_RANGE for a public key of small order; AGG_ERR_MEMORY where the library fails
-//   open: SHOAL_ERR_RECORD for whatever was not sealed to this key with this info and this aad, and `plaintext` is zeros;
+//   open: SHOAL_ERR_RECORD for whatever was not sealed to this key with this info and this aad, and
+//   `plaintext` is zeros;
 //         SHOAL_ERR_TRUNCATED below AGG_HPKE_TAG bytes
 // Cost: two products on the curve, seven HMACs, and AES over the message
 const shoal_dap_sealer *agg_hpke(void);
 
-// Seals under an ephemeral key that the caller brings: for test vectors. One such key must never seal twice.
-shoal_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext, const uint8_t ephemeral[32],
-                             const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
+// Seals under an ephemeral key that the caller brings: for test vectors. One such key must never
+// seal twice.
+shoal_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
+                             const uint8_t ephemeral[32], const uint8_t public_key[32],
+                             shoal_bytes info, shoal_bytes aad,
                              shoal_bytes plaintext) SHOAL_MUST_CHECK;
 
 typedef struct agg_hpke_key {
@@ -46,7 +49,8 @@ shoal_err agg_hpke_key_load(agg_hpke_key *key, agg_error *error, const char *pat
 enum { AGG_HPKE_PUBLIC = 0, AGG_HPKE_SECRET = 1 };
 
 // Writes a key file: its public half, or both, which then only the owner may read.
-shoal_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const char *path, int half) SHOAL_MUST_CHECK;
+shoal_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const char *path,
+                            int half) SHOAL_MUST_CHECK;
 
 void agg_hpke_key_wipe(agg_hpke_key *key);
 

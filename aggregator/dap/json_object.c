@@ -7,7 +7,8 @@
 #include "json_walk.h"
 #include "recipe_json.h"
 
-void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const char *prefix, const char *what)
+void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const char *prefix,
+                      const char *what)
 {
     *o = (agg_object){json, prefix, 0, error, SHOAL_OK};
     if (!cJSON_IsObject(json)) {
@@ -15,9 +16,11 @@ void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const 
         return;
     }
     int n = 0;
-    for (const cJSON *item = json->child; item != NULL && o->err == SHOAL_OK; item = item->next, n++) {
+    for (const cJSON *item = json->child; item != NULL && o->err == SHOAL_OK;
+         item = item->next, n++) {
         if (n == AGG_OBJECT_MEMBERS_MAX)
-            o->err = agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s has too many members", what);
+            o->err = agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
+                              "%s has too many members", what);
         else if (agg_json_came_before(json, item))
             (void)agg_object_refuse(o, SHOAL_ERR_DUPLICATE, item->string, "is given twice");
     }
@@ -37,14 +40,16 @@ const cJSON *agg_object_take(agg_object *o, const char *name)
 
 shoal_err agg_object_refuse(agg_object *o, shoal_err code, const char *name, const char *why)
 {
-    if (o->err == SHOAL_OK) o->err = agg_fail(o->error, code, AGG_EXIT_USAGE, "%s%s %s", o->prefix, name, why);
+    if (o->err == SHOAL_OK)
+        o->err = agg_fail(o->error, code, AGG_EXIT_USAGE, "%s%s %s", o->prefix, name, why);
     return o->err;
 }
 
 static const cJSON *take(agg_object *o, const char *name, int is_required)
 {
     const cJSON *item = agg_object_take(o, name);
-    if (item == NULL && is_required) (void)agg_object_refuse(o, SHOAL_ERR_MISSING_FIELD, name, "is missing");
+    if (item == NULL && is_required)
+        (void)agg_object_refuse(o, SHOAL_ERR_MISSING_FIELD, name, "is missing");
     return item;
 }
 
@@ -65,7 +70,8 @@ static void refuse_word(agg_object *o, const char *name, const char *const *word
     for (int i = 0; words[i] != NULL; i++) {
         const char *separator = i == 0 ? "" : words[i + 1] == NULL ? " or " : ", ";
         for (; *separator != '\0' && len + 1 < sizeof text; separator++) text[len++] = *separator;
-        for (const char *at = words[i]; *at != '\0' && len + 1 < sizeof text; at++) text[len++] = *at;
+        for (const char *at = words[i]; *at != '\0' && len + 1 < sizeof text; at++)
+            text[len++] = *at;
     }
     text[len] = '\0';
     (void)agg_object_refuse(o, SHOAL_ERR_TYPE, name, text);
@@ -81,7 +87,8 @@ int agg_object_word(agg_object *o, const char *name, const char *const *words, i
     return -1;
 }
 
-int agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t low, uint64_t high, int is_required)
+int agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t low, uint64_t high,
+                     int is_required)
 {
     const cJSON *item = take(o, name, is_required);
     if (item == NULL) return 0;
@@ -90,8 +97,9 @@ int agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t
         *number = (uint64_t)x;
         return 1;
     }
-    o->err = agg_fail(o->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s%s must be a whole number of %llu to %llu",
-                      o->prefix, name, (unsigned long long)low, (unsigned long long)high);
+    o->err = agg_fail(o->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                      "%s%s must be a whole number of %llu to %llu", o->prefix, name,
+                      (unsigned long long)low, (unsigned long long)high);
     return 0;
 }
 
@@ -100,8 +108,8 @@ int agg_object_hex(uint8_t *bytes, agg_object *o, const char *name, size_t len, 
     const char *text = agg_object_string(o, name, is_required);
     if (text == NULL) return 0;
     if (agg_unhex(bytes, len, text)) return 1;
-    o->err = agg_fail(o->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s%s must be %zu lower-case hex digits", o->prefix,
-                      name, 2 * len);
+    o->err = agg_fail(o->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
+                      "%s%s must be %zu lower-case hex digits", o->prefix, name, 2 * len);
     return 0;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON objects of a fixed set of members, read strictly: each is taken once by its name, what is left over is refused.
+// JSON objects of a fixed set of members, read strictly: each is taken once by its name, what is
+// left over is refused.
 //
-// The first error is kept in `error` and every call behind it does nothing, so that a reader takes all members in a row and asks
-// once, at the end. Errors name the member with the way to it ("vdaf.length").
+// The first error is kept in `error` and every call behind it does nothing, so that a reader takes
+// all members in a row and asks once, at the end. Errors name the member with the way to it
+// ("vdaf.length").
 #ifndef JSON_OBJECT_H
 #define JSON_OBJECT_H
 
@@ -21,9 +23,11 @@ typedef struct agg_object {
     shoal_err err;
 } agg_object;
 
-// Begins with an object; anything else, two members of one name and more than AGG_OBJECT_MEMBERS_MAX are refused.
+// Begins with an object; anything else, two members of one name and more than
+// AGG_OBJECT_MEMBERS_MAX are refused.
 //   what: what an error calls a value that is no object
-void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const char *prefix, const char *what);
+void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const char *prefix,
+                      const char *what);
 
 // Returns: the member, or NULL where there is none or an error came before.
 const cJSON *agg_object_take(agg_object *o, const char *name);
@@ -33,15 +37,18 @@ shoal_err agg_object_refuse(agg_object *o, shoal_err code, const char *name, con
 
 enum { AGG_OPTIONAL = 0, AGG_REQUIRED = 1 };
 
-// Returns: the member's text, which is not empty and lives as long as the JSON; NULL where it is absent or refused.
+// Returns: the member's text, which is not empty and lives as long as the JSON; NULL where it is
+// absent or refused.
 const char *agg_object_string(agg_object *o, const char *name, int is_required);
 
-// Returns: the index of the member's text in a list of words that ends with NULL; -1 where it is absent or refused.
+// Returns: the index of the member's text in a list of words that ends with NULL; -1 where it is
+// absent or refused.
 int agg_object_word(agg_object *o, const char *name, const char *const *words, int is_required);
 
 // Reads a whole number of low .. high; high is at most 2^53.
 // Returns: whether there is one; *number is as it was otherwise.
-int agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t low, uint64_t high, int is_required);
+int agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t low, uint64_t high,
+                     int is_required);
 
 // Reads 2 * len lower-case hex digits. Returns: whether they are there.
 int agg_object_hex(uint8_t *bytes, agg_object *o, const char *name, size_t len, int is_required);

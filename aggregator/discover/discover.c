@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From accumulators to strings that nobody listed: the checks before a decoder runs, and what becomes of its rows; see discover.h. How strings
-// are found is the decoders' matter.
+// From accumulators to strings that nobody listed: the checks before a decoder runs, and what
+// becomes of its rows; see discover.h. How strings are found is the decoders' matter.
 #include "discover.h"
 
 #include <stdlib.h>
@@ -22,15 +22,19 @@ static int is_share(double x)
 static shoal_err check_options(const agg_discovery *d, agg_error *error)
 {
     if (!is_share(d->confidence))
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "the confidence must lie between 0 and 1");
     if (!is_share(d->fdr))
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the false-discovery rate must lie between 0 and 1");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "the false-discovery rate must lie between 0 and 1");
     if (!(d->threshold >= 0 && d->threshold <= 1e18)) // infinities too
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the threshold must be a number of reports");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "the threshold must be a number of reports");
     return SHOAL_OK;
 }
 
-// What is asked for wrongly is said before what is refused for privacy. Whether rounds follow each other is their decoder's to see.
+// What is asked for wrongly is said before what is refused for privacy. Whether rounds follow each
+// other is their decoder's to see.
 static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
 {
     uint32_t mechanism = rounds[0].recipe->recipe.mechanism;
@@ -38,24 +42,26 @@ static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds
     shoal_err err = SHOAL_OK;
     if (shoal_compound_by_id(mechanism) == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s: its mechanism discovers nothing; sfp, rappor-ngram and trie do", id);
+                        "recipe %s: its mechanism discovers nothing; sfp, rappor-ngram and trie do",
+                        id);
     if (n_rounds > 1 && mechanism != shoal_trie_id)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s has no rounds: it takes one accumulator", id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s has no rounds: it takes one accumulator", id);
     for (size_t i = 0; err == SHOAL_OK && i < n_rounds; i++)
         err = agg_estimate_check(error, rounds[i].recipe, rounds[i].acc);
     return err;
 }
 
-static shoal_err decode(agg_discovery *d, agg_error *error, const agg_discover_round *rounds, size_t n_rounds,
-                        const agg_discover_options *options)
+static shoal_err decode(agg_discovery *d, agg_error *error, const agg_discover_round *rounds,
+                        size_t n_rounds, const agg_discover_options *options)
 {
     switch (rounds[0].recipe->recipe.mechanism) {
     case shoal_sfp_id: return agg_sfp_discover(d, error, &rounds[0], options);
     case shoal_trie_id: return agg_trie_discover(d, error, rounds, n_rounds, options);
     case shoal_rappor_ngram_id: return agg_ngram_discover(d, error, &rounds[0], options);
     default:
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s: this build has no decoder for its mechanism",
-                        d->recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s: this build has no decoder for its mechanism", d->recipe->id);
     }
 }
 
@@ -79,8 +85,9 @@ static int is_known(const agg_list *known, agg_text text)
     return known != NULL && known->n > 0 && agg_list_find(known, text) != AGG_NOT_LISTED;
 }
 
-// Drops rows that are no text, too small, known or not to be released; the numbers of the last two are results. What later rounds of a trie do
-// not ask about, because an earlier pass found it, is no such known word.
+// Drops rows that are no text, too small, known or not to be released; the numbers of the last two
+// are results. What later rounds of a trie do not ask about, because an earlier pass found it, is
+// no such known word.
 static void filter(agg_discovery *d, const agg_list *known, const agg_list *recipe_known)
 {
     double release = (double)d->recipe->recipe.release_threshold;
@@ -111,7 +118,9 @@ static uint64_t sfp_memory(const shoal_recipe *recipe, unsigned n_threads)
     uint64_t most = 0;
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
         const shoal_part *part = &recipe->parts[i];
-        uint64_t bytes = part->hash == SHOAL_HASH_AFFINE1 ? agg_sketch_support_memory(part, part->size, n_threads) : 0;
+        uint64_t bytes = part->hash == SHOAL_HASH_AFFINE1
+                             ? agg_sketch_support_memory(part, part->size, n_threads)
+                             : 0;
         if (bytes > most) most = bytes;
     }
     return most;
@@ -128,12 +137,15 @@ uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, uns
     }
 }
 
-shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
-                           size_t n_rounds, const agg_discover_options *options)
+shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error,
+                           const agg_discover_round *rounds, size_t n_rounds,
+                           const agg_discover_options *options)
 {
     agg_discover_options o = *options;
     memset(discovery, 0, sizeof *discovery);
-    if (n_rounds == 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "there is nothing to discover strings in");
+    if (n_rounds == 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "there is nothing to discover strings in");
     if (o.confidence == 0) o.confidence = CONFIDENCE_DEFAULT;
     if (o.fdr == 0) o.fdr = FDR_DEFAULT;
     if (o.n_threads == 0) o.n_threads = 1;
@@ -150,7 +162,8 @@ shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error, const agg
         return err;
     }
     filter(discovery, o.known, &rounds[0].recipe->known);
-    if (discovery->n_rows > 1) qsort(discovery->rows, discovery->n_rows, sizeof *discovery->rows, compare_rows);
+    if (discovery->n_rows > 1)
+        qsort(discovery->rows, discovery->n_rows, sizeof *discovery->rows, compare_rows);
     if (o.top > 0 && discovery->n_rows > o.top) discovery->n_rows = o.top;
     return SHOAL_OK;
 }

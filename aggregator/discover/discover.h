@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings that nobody listed, from accumulators: what every decoder takes and what each gives back. Pure: no files, no clock, no threads' order
-// in a result.
+// Strings that nobody listed, from accumulators: what every decoder takes and what each gives back.
+// Pure: no files, no clock, no threads' order in a result.
 //
-// A row is a string whose count, by an oracle that did not choose it, stands out of the noise of a string that nobody sent. `fdr` is the false-
-// discovery rate behind every threshold: of the rows, the expected share of strings that nobody sent is at most that. So `known` strings are
-// tested apart: those that stand out anyway would let more of the others pass. (rappor-ngram bounds the chance of any false row, which
-// leaving rows out afterwards cannot raise: it tests all together.) Everything came from reports: values are hostile text, and every decoder
-// bounds its work whatever the reports hold and says in `cuts` what it left out for that.
+// A row is a string whose count, by an oracle that did not choose it, stands out of the noise of a
+// string that nobody sent. `fdr` is the false- discovery rate behind every threshold: of the rows,
+// the expected share of strings that nobody sent is at most that. So `known` strings are tested
+// apart: those that stand out anyway would let more of the others pass. (rappor-ngram bounds the
+// chance of any false row, which leaving rows out afterwards cannot raise: it tests all together.)
+// Everything came from reports: values are hostile text, and every decoder bounds its work whatever
+// the reports hold and says in `cuts` what it left out for that.
 #ifndef DISCOVER_H
 #define DISCOVER_H
 
@@ -23,19 +25,19 @@
 #define AGG_DISCOVERY_NOTE_MAX 200u
 
 typedef struct agg_discover_options {
-    double confidence;     // of the intervals, in (0, 1); 0 means 0.95
-    double fdr;            // in (0, 1); 0 means 0.05
-    double threshold;      // T: rows and what leads to them need at least this count besides; 0: none
-    size_t top;            // rows to keep; 0 keeps all
+    double confidence; // of the intervals, in (0, 1); 0 means 0.95
+    double fdr;        // in (0, 1); 0 means 0.05
+    double threshold;  // T: rows and what leads to them need at least this count besides; 0: none
+    size_t top;        // rows to keep; 0 keeps all
     const agg_list *known; // strings that are left out of the rows; may be NULL
     unsigned n_threads;    // 0 means 1
 } agg_discover_options;
 
 typedef struct agg_found {
-    agg_text value;              // in the discovery's pool; valid UTF-8 without control characters
-    double count, stderr_;       // reports, of all `n`; unbiased
-    double low, high;            // normal interval at the confidence
-    double score;                // standard errors above what a string that nobody sent has (agg_count)
+    agg_text value;        // in the discovery's pool; valid UTF-8 without control characters
+    double count, stderr_; // reports, of all `n`; unbiased
+    double low, high;      // normal interval at the confidence
+    double score;          // standard errors above what a string that nobody sent has (agg_count)
     char how[AGG_FOUND_HOW_MAX]; // how it was found, NUL-terminated: "5 fragments", "round 7"
 } agg_found;
 
@@ -47,9 +49,11 @@ typedef struct agg_discovery {
     agg_found *rows;                    // by falling count, then value
     size_t n_candidates;                // strings that were put to the last oracle
     uint32_t n_notes, n_cuts;
-    char notes[AGG_DISCOVERY_NOTES_MAX][AGG_DISCOVERY_NOTE_MAX]; // what was done, step by step, for people
+    char notes[AGG_DISCOVERY_NOTES_MAX]
+              [AGG_DISCOVERY_NOTE_MAX]; // what was done, step by step, for people
     char cuts[AGG_DISCOVERY_NOTES_MAX]
-             [AGG_DISCOVERY_NOTE_MAX]; // what was left out so that work stays bounded; none in the ordinary
+             [AGG_DISCOVERY_NOTE_MAX]; // what was left out so that work stays bounded; none in the
+                                       // ordinary
     char *pool;                        // of the values
     size_t pool_len, pool_cap, rows_cap;
 } agg_discovery;
@@ -62,35 +66,45 @@ typedef struct agg_discover_round {
 
 // Decodes by the recipe's mechanism.
 //   rounds: of one analysis, in order; n_rounds 1 but for trie
-// Returns: AGG_ERR_COHORT with exit code 3, and nothing else, when a round has fewer reports than its recipe's minimum cohort;
-//   RECIPE_HASH; AGG_ERR_USAGE for a mechanism that discovers nothing, and for rounds that do not follow each other.
+// Returns: AGG_ERR_COHORT with exit code 3, and nothing else, when a round has fewer reports than
+// its recipe's minimum cohort;
+//   RECIPE_HASH; AGG_ERR_USAGE for a mechanism that discovers nothing, and for rounds that do not
+//   follow each other.
 // Privacy: post-processing of private records.
-shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
-                           size_t n_rounds, const agg_discover_options *options) SHOAL_MUST_CHECK;
+shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error,
+                           const agg_discover_round *rounds, size_t n_rounds,
+                           const agg_discover_options *options) SHOAL_MUST_CHECK;
 void agg_discovery_release(agg_discovery *discovery);
 
-// Returns: the bytes that it takes at its peak, beside the accumulators. Of rappor-ngram a bound: how much is found decides.
+// Returns: the bytes that it takes at its peak, beside the accumulators. Of rappor-ngram a bound:
+// how much is found decides.
 //   recipe: of one round
 //   accumulator: bytes of its accumulator
 uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, unsigned n_threads);
 
 // ---- for decoders ----
 
-// Adds a row; the value is copied. Refuses nothing: sorting, known strings and the release threshold come in agg_discover_run.
-shoal_err agg_discovery_add(agg_discovery *discovery, agg_error *error, agg_text value, double count, double stderr_,
-                            double score, const char *how) SHOAL_MUST_CHECK;
+// Adds a row; the value is copied. Refuses nothing: sorting, known strings and the release
+// threshold come in agg_discover_run.
+shoal_err agg_discovery_add(agg_discovery *discovery, agg_error *error, agg_text value,
+                            double count, double stderr_, double score,
+                            const char *how) SHOAL_MUST_CHECK;
 
 // Adds a line to notes or cuts; when there is no room the last line says so.
 AGG_PRINTF(2, 3) void agg_discovery_note(agg_discovery *discovery, const char *format, ...);
 AGG_PRINTF(2, 3) void agg_discovery_cut(agg_discovery *discovery, const char *format, ...);
 
-// The decoders, each on a discovery that agg_discover_run has prepared (recipe, n, confidence, fdr, threshold set). They check no cohort.
-shoal_err agg_sfp_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
+// The decoders, each on a discovery that agg_discover_run has prepared (recipe, n, confidence, fdr,
+// threshold set). They check no cohort.
+shoal_err agg_sfp_discover(agg_discovery *discovery, agg_error *error,
+                           const agg_discover_round *round,
                            const agg_discover_options *options) SHOAL_MUST_CHECK;
-shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
+shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
+                             const agg_discover_round *round,
                              const agg_discover_options *options) SHOAL_MUST_CHECK;
-shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
-                            size_t n_rounds, const agg_discover_options *options) SHOAL_MUST_CHECK;
+shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
+                            const agg_discover_round *rounds, size_t n_rounds,
+                            const agg_discover_options *options) SHOAL_MUST_CHECK;
 
 // What they take.
 uint64_t agg_ngram_memory(uint64_t accumulator, unsigned n_threads);

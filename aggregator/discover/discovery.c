@@ -10,21 +10,29 @@
 #include "agg_size.h"
 #include "normal_law.h"
 
-shoal_err agg_discovery_add(agg_discovery *d, agg_error *error, agg_text value, double count, double stderr_,
-                            double score, const char *how)
+shoal_err agg_discovery_add(agg_discovery *d, agg_error *error, agg_text value, double count,
+                            double stderr_, double score, const char *how)
 {
     const char *before = d->pool;
-    shoal_err err = agg_grow((void **)&d->rows, &d->rows_cap, d->n_rows + 1, sizeof *d->rows, error);
-    if (err == SHOAL_OK) err = agg_grow((void **)&d->pool, &d->pool_cap, d->pool_len + value.len + 1, 1, error);
+    shoal_err err =
+        agg_grow((void **)&d->rows, &d->rows_cap, d->n_rows + 1, sizeof *d->rows, error);
+    if (err == SHOAL_OK)
+        err = agg_grow((void **)&d->pool, &d->pool_cap, d->pool_len + value.len + 1, 1, error);
     if (err != SHOAL_OK) return err;
     if (d->pool != before) { // rows point into it
         size_t at = 0;
-        for (size_t i = 0; i < d->n_rows; at += d->rows[i].value.len + 1, i++) d->rows[i].value.bytes = d->pool + at;
+        for (size_t i = 0; i < d->n_rows; at += d->rows[i].value.len + 1, i++)
+            d->rows[i].value.bytes = d->pool + at;
     }
     double z = -agg_normal_quantile((1 - d->confidence) / 2);
     agg_found *row = &d->rows[d->n_rows++];
-    *row = (agg_found){
-        {d->pool + d->pool_len, value.len}, count, stderr_, count - z * stderr_, count + z * stderr_, score, ""};
+    *row = (agg_found){{d->pool + d->pool_len, value.len},
+                       count,
+                       stderr_,
+                       count - z * stderr_,
+                       count + z * stderr_,
+                       score,
+                       ""};
     snprintf(row->how, sizeof row->how, "%s", how);
     memcpy(d->pool + d->pool_len, value.bytes, value.len);
     d->pool[d->pool_len + value.len] = '\0';
@@ -32,8 +40,8 @@ shoal_err agg_discovery_add(agg_discovery *d, agg_error *error, agg_text value, 
     return SHOAL_OK;
 }
 
-static void add_line(char lines[AGG_DISCOVERY_NOTES_MAX][AGG_DISCOVERY_NOTE_MAX], uint32_t *n, const char *format,
-                     va_list arguments)
+static void add_line(char lines[AGG_DISCOVERY_NOTES_MAX][AGG_DISCOVERY_NOTE_MAX], uint32_t *n,
+                     const char *format, va_list arguments)
 {
     if (*n == AGG_DISCOVERY_NOTES_MAX) {
         snprintf(lines[*n - 1], AGG_DISCOVERY_NOTE_MAX, "and more");

@@ -28,7 +28,8 @@ void agg_clique_graph_release(agg_clique_graph *graph)
     memset(graph, 0, sizeof *graph);
 }
 
-agg_clique_edge *agg_clique_edge_at(const agg_clique_graph *graph, uint32_t i, uint32_t u, uint32_t j, uint32_t v)
+agg_clique_edge *agg_clique_edge_at(const agg_clique_graph *graph, uint32_t i, uint32_t u,
+                                    uint32_t j, uint32_t v)
 {
     size_t pair = (size_t)i * graph->n_parts - (size_t)i * (i + 1) / 2 + (j - i - 1);
     return &graph->edges[(pair * NODES + u) * NODES + v];
@@ -201,7 +202,8 @@ shoal_err agg_clique_find(agg_cliques *cliques, agg_error *error, const agg_cliq
                           const agg_clique_search *search)
 {
     size_t n_rows = (size_t)graph->n_parts * NODES * graph->n_parts;
-    finder f = {.search = search, .n_parts = graph->n_parts, .n_nodes = graph->n_nodes, .cliques = cliques};
+    finder f = {
+        .search = search, .n_parts = graph->n_parts, .n_nodes = graph->n_nodes, .cliques = cliques};
     *cliques = (agg_cliques){.n_parts = graph->n_parts};
     f.joined = agg_alloc(error, n_rows, sizeof *f.joined);
     f.z = agg_alloc(error, n_rows, NODES * sizeof *f.z);
@@ -209,8 +211,10 @@ shoal_err agg_clique_find(agg_cliques *cliques, agg_error *error, const agg_cliq
     shoal_err err = f.joined == NULL || f.z == NULL || f.levels == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         set_edges(&f, graph);
-        for (uint32_t i = 0; i < graph->n_parts; i++) // all nodes of a part, of which there may be 64
-            f.levels[0].left[i] = graph->n_nodes[i] == 0 ? 0 : UINT64_MAX >> (NODES - graph->n_nodes[i]);
+        for (uint32_t i = 0; i < graph->n_parts;
+             i++) // all nodes of a part, of which there may be 64
+            f.levels[0].left[i] =
+                graph->n_nodes[i] == 0 ? 0 : UINT64_MAX >> (NODES - graph->n_nodes[i]);
         err = search_all(&f, error);
     }
     free(f.joined);

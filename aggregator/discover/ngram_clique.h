@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cliques of a k-partite graph: one node of every part, every two joined (fanti-2016 section 4.1, step 7; Mirghorbani and Krokhmal 2013). Pure.
+// Cliques of a k-partite graph: one node of every part, every two joined (fanti-2016 section 4.1,
+// step 7; Mirghorbani and Krokhmal 2013). Pure.
 //
-// A search in depth that goes on with the part that has the fewest nodes left. What is left of a part is a word of 64 bits; choosing a node takes
-// away what it is not joined to, and a part without any ends the branch. So does evidence: an edge's deviation is how far its estimate lies above
-// what is looked for, in standard errors, and sums of t deviations that are noise have standard deviation sqrt(t). A node whose edges to what is
-// chosen sum to less than -cut sqrt(t), or a choice all of whose edges do, is left out, though every edge alone passes.
+// A search in depth that goes on with the part that has the fewest nodes left. What is left of a
+// part is a word of 64 bits; choosing a node takes away what it is not joined to, and a part
+// without any ends the branch. So does evidence: an edge's deviation is how far its estimate lies
+// above what is looked for, in standard errors, and sums of t deviations that are noise have
+// standard deviation sqrt(t). A node whose edges to what is chosen sum to less than -cut sqrt(t),
+// or a choice all of whose edges do, is left out, though every edge alone passes.
 //
-// Work is bounded whatever the graph: it ends at `steps_max` nodes looked at or `cliques_max` cliques and says so.
+// Work is bounded whatever the graph: it ends at `steps_max` nodes looked at or `cliques_max`
+// cliques and says so.
 #ifndef NGRAM_CLIQUE_H
 #define NGRAM_CLIQUE_H
 
@@ -46,11 +50,13 @@ typedef struct agg_cliques {
 } agg_cliques;
 
 // Allocates edges, none of which can be. Memory: 16 KiB a pair of parts.
-shoal_err agg_clique_graph_init(agg_clique_graph *graph, agg_error *error, uint32_t n_parts) SHOAL_MUST_CHECK;
+shoal_err agg_clique_graph_init(agg_clique_graph *graph, agg_error *error,
+                                uint32_t n_parts) SHOAL_MUST_CHECK;
 void agg_clique_graph_release(agg_clique_graph *graph);
 
 // Returns: the edge of node u of part i and node v of part j, i < j.
-agg_clique_edge *agg_clique_edge_at(const agg_clique_graph *graph, uint32_t i, uint32_t u, uint32_t j, uint32_t v);
+agg_clique_edge *agg_clique_edge_at(const agg_clique_graph *graph, uint32_t i, uint32_t u,
+                                    uint32_t j, uint32_t v);
 
 // Returns: how many edges pass alone.
 uint64_t agg_clique_count_edges(const agg_clique_graph *graph, const agg_clique_search *search);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings from reports of two n-grams and the whole (fanti-2016 section 4): significant n-grams of every position, how often any two of two
-// positions come together, cliques of those that do, and a test of every clique's string by the part that holds whole strings.
+// Strings from reports of two n-grams and the whole (fanti-2016 section 4): significant n-grams of
+// every position, how often any two of two positions come together, cliques of those that do, and a
+// test of every clique's string by the part that holds whole strings.
 //
-// What departs from the paper: an edge is not kept because its estimate is above a threshold, which with 45 pairs of noisy estimates loses nearly
-// every string, but dropped because it is surely below: more than CUT standard errors below the share `least` that is looked for, and so
-// are sums of edges (ngram_clique.h). `least` is the smallest share that the test of whole strings could confirm; while there are more cliques than
-// CANDIDATES it grows, and what is given up is said.
+// What departs from the paper: an edge is not kept because its estimate is above a threshold, which
+// with 45 pairs of noisy estimates loses nearly every string, but dropped because it is surely
+// below: more than CUT standard errors below the share `least` that is looked for, and so are sums
+// of edges (ngram_clique.h). `least` is the smallest share that the test of whole strings could
+// confirm; while there are more cliques than CANDIDATES it grows, and what is given up is said.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +61,8 @@ static void find_nodes(void *context, unsigned part, unsigned n_parts)
 {
     decoder *d = context;
     for (uint32_t i = part; i < d->n_positions; i += n_parts)
-        d->node_errs[i] = agg_ngram_nodes_find(&d->nodes[i], &d->node_errors[i], d->recipe, d->round->acc, i);
+        d->node_errs[i] =
+            agg_ngram_nodes_find(&d->nodes[i], &d->node_errors[i], d->recipe, d->round->acc, i);
 }
 
 static shoal_err find_all_nodes(decoder *d, agg_error *error)
@@ -74,13 +77,16 @@ static shoal_err find_all_nodes(decoder *d, agg_error *error)
         }
         lost += d->nodes[i].n_significant - d->nodes[i].n;
         if (len < sizeof list)
-            len += (size_t)snprintf(list + len, sizeof list - len, "%s%u", i == 0 ? "" : ", ", d->nodes[i].n);
+            len += (size_t)snprintf(list + len, sizeof list - len, "%s%u", i == 0 ? "" : ", ",
+                                    d->nodes[i].n);
     }
-    agg_discovery_note(d->discovery, "%u positions, %zu candidates at the first; significant n-grams: %s",
+    agg_discovery_note(d->discovery,
+                       "%u positions, %zu candidates at the first; significant n-grams: %s",
                        d->n_positions, d->nodes[0].n_candidates, list);
     if (lost > 0)
-        agg_discovery_cut(d->discovery, "%zu significant n-grams, the weakest of positions with more than %u", lost,
-                          AGG_NGRAM_NODES_MAX);
+        agg_discovery_cut(d->discovery,
+                          "%zu significant n-grams, the weakest of positions with more than %u",
+                          lost, AGG_NGRAM_NODES_MAX);
     return SHOAL_OK;
 }
 
@@ -95,7 +101,8 @@ static uint32_t part_position(const decoder *d, const uint8_t *record, uint32_t 
     return load32_le(record + part * d->recipe->parts[0].record_size) / d->recipe->cohorts;
 }
 
-// Calls for each pair of n-grams of a record at two positions; a record from elsewhere may say one twice, which says nothing.
+// Calls for each pair of n-grams of a record at two positions; a record from elsewhere may say one
+// twice, which says nothing.
 static void each_pair(decoder *d, uint32_t record, size_t *at)
 {
     const uint8_t *bytes = agg_record_set_at(&d->round->acc->set, record);
@@ -104,7 +111,9 @@ static void each_pair(decoder *d, uint32_t record, size_t *at)
             uint32_t i = part_position(d, bytes, x), j = part_position(d, bytes, y);
             if (i == j) continue;
             size_t *place = &at[i < j ? pair_of(d, i, j) : pair_of(d, j, i)];
-            if (d->all != NULL) d->all[*place] = (together){record, (uint8_t)(i < j ? x : y), (uint8_t)(i < j ? y : x)};
+            if (d->all != NULL)
+                d->all[*place] =
+                    (together){record, (uint8_t)(i < j ? x : y), (uint8_t)(i < j ? y : x)};
             ++*place;
         }
 }
@@ -123,7 +132,8 @@ static shoal_err group(decoder *d, agg_error *error)
         at[pair] = d->starts[pair];
         d->starts[pair + 1] = sum;
     }
-    if (err == SHOAL_OK && (d->all = agg_alloc(error, sum, sizeof *d->all)) == NULL) err = AGG_ERR_MEMORY;
+    if (err == SHOAL_OK && (d->all = agg_alloc(error, sum, sizeof *d->all)) == NULL)
+        err = AGG_ERR_MEMORY;
     for (uint32_t r = 0; err == SHOAL_OK && r < set->n_distinct; r++) each_pair(d, r, at);
     free(at);
     return err;
@@ -142,17 +152,22 @@ static void set_edges(decoder *d, uint32_t i, uint32_t j, const agg_joint_cell *
         for (uint32_t v = 0; v < b->n; v++) {
             const agg_joint_cell *cell = &cells[(size_t)u * (b->n + 1) + v];
             if (!can_follow(d, a->grams[u], b->grams[v])) continue;
-            *agg_clique_edge_at(&d->graph, i, u, j, v) = (agg_clique_edge){(float)cell->share, (float)cell->error};
+            *agg_clique_edge_at(&d->graph, i, u, j, v) =
+                (agg_clique_edge){(float)cell->share, (float)cell->error};
         }
 }
 
-// The likelihoods of a pair's reports; every second, third ... of them where all would take too much memory.
-static shoal_err read_pair(agg_joint_reports *reports, size_t *skipped, agg_error *error, const decoder *d, uint32_t i,
-                           uint32_t j, float **likelihoods, uint32_t **weights)
+// The likelihoods of a pair's reports; every second, third ... of them where all would take too
+// much memory.
+static shoal_err read_pair(agg_joint_reports *reports, size_t *skipped, agg_error *error,
+                           const decoder *d, uint32_t i, uint32_t j, float **likelihoods,
+                           uint32_t **weights)
 {
     const agg_ngram_nodes *a = &d->nodes[i], *b = &d->nodes[j];
-    uint32_t pair = pair_of(d, i, j), size = d->recipe->parts[0].record_size, width = a->n + b->n + 2;
-    size_t first = d->starts[pair], n = d->starts[pair + 1] - first, most = PAIR_BYTES / (width * sizeof(float));
+    uint32_t pair = pair_of(d, i, j), size = d->recipe->parts[0].record_size,
+             width = a->n + b->n + 2;
+    size_t first = d->starts[pair], n = d->starts[pair + 1] - first,
+           most = PAIR_BYTES / (width * sizeof(float));
     size_t stride = n > most ? (n + most - 1) / most : 1;
     *skipped = n;
     n = (n + stride - 1) / stride;
@@ -182,7 +197,8 @@ static shoal_err join_pair(decoder *d, uint32_t i, uint32_t j)
     agg_joint_cell *cells = NULL;
     if (err == SHOAL_OK) {
         cells = agg_alloc(&error, (size_t)reports.n_a * reports.n_b, sizeof *cells);
-        err = cells == NULL ? AGG_ERR_MEMORY : agg_ngram_joint(cells, &d->summaries[pair], &error, &reports);
+        err = cells == NULL ? AGG_ERR_MEMORY
+                            : agg_ngram_joint(cells, &d->summaries[pair], &error, &reports);
     }
     if (err == SHOAL_OK) set_edges(d, i, j, cells);
     free(cells);
@@ -196,7 +212,8 @@ static void join_pairs(void *context, unsigned part, unsigned n_parts)
     decoder *d = context;
     for (uint32_t i = 0; i < d->n_positions; i++)
         for (uint32_t j = i + 1; j < d->n_positions; j++)
-            if (pair_of(d, i, j) % n_parts == part) d->pair_errs[pair_of(d, i, j)] = join_pair(d, i, j);
+            if (pair_of(d, i, j) % n_parts == part)
+                d->pair_errs[pair_of(d, i, j)] = join_pair(d, i, j);
 }
 
 static shoal_err join_all(decoder *d, agg_error *error)
@@ -208,19 +225,25 @@ static shoal_err join_all(decoder *d, agg_error *error)
     d->pair_errs = agg_alloc(error, d->n_pairs, sizeof *d->pair_errs);
     d->summaries = agg_alloc(error, d->n_pairs, sizeof *d->summaries);
     d->skipped = agg_alloc(error, d->n_pairs, sizeof *d->skipped);
-    if (err != SHOAL_OK || d->pair_errs == NULL || d->summaries == NULL || d->skipped == NULL) return AGG_ERR_MEMORY;
+    if (err != SHOAL_OK || d->pair_errs == NULL || d->summaries == NULL || d->skipped == NULL)
+        return AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < d->n_positions; i++) d->graph.n_nodes[i] = d->nodes[i].n;
     agg_parallel(d->n_threads < d->n_pairs ? d->n_threads : d->n_pairs, join_pairs, d);
     for (uint32_t i = 0; i < d->n_pairs; i++) {
-        if (d->pair_errs[i] != SHOAL_OK) return agg_fail_core(error, d->pair_errs[i], AGG_EXIT_RUNTIME);
+        if (d->pair_errs[i] != SHOAL_OK)
+            return agg_fail_core(error, d->pair_errs[i], AGG_EXIT_RUNTIME);
         steps = d->summaries[i].steps > steps ? d->summaries[i].steps : steps;
         open += d->starts[i + 1] > d->starts[i] && !d->summaries[i].has_converged;
         skipped += d->skipped[i];
     }
-    agg_discovery_note(d->discovery, "%u pairs of positions by EM, at most %u steps", d->n_pairs, steps);
-    if (open > 0) agg_discovery_cut(d->discovery, "EM of %u pairs ended at %u steps", open, AGG_JOINT_STEPS);
+    agg_discovery_note(d->discovery, "%u pairs of positions by EM, at most %u steps", d->n_pairs,
+                       steps);
+    if (open > 0)
+        agg_discovery_cut(d->discovery, "EM of %u pairs ended at %u steps", open, AGG_JOINT_STEPS);
     if (skipped > 0)
-        agg_discovery_cut(d->discovery, "pairs of n-grams of %zu records were left out, to bound memory", skipped);
+        agg_discovery_cut(d->discovery,
+                          "pairs of n-grams of %zu records were left out, to bound memory",
+                          skipped);
     return SHOAL_OK;
 }
 
@@ -254,14 +277,16 @@ static shoal_err find_cliques(const decoder *d, agg_cliques *cliques, agg_error 
         err = agg_clique_find(cliques, error, &d->graph, &search);
     }
     if (err != SHOAL_OK) return err;
-    agg_discovery_note(d->discovery, "%zu cliques of %llu edges, of strings that %.3g%% of the reports or more hold",
-                       cliques->n, (unsigned long long)agg_clique_count_edges(&d->graph, &search), 100 * search.least);
+    agg_discovery_note(
+        d->discovery,
+        "%zu cliques of %llu edges, of strings that %.3g%% of the reports or more hold", cliques->n,
+        (unsigned long long)agg_clique_count_edges(&d->graph, &search), 100 * search.least);
     if (search.least > smallest)
-        agg_discovery_cut(
-            d->discovery,
-            "strings of less than %.3g%%, though %.3g%% could be told from nothing: there were more than %zu"
-            " cliques, or too many branches",
-            100 * search.least, 100 * smallest, search.cliques_max);
+        agg_discovery_cut(d->discovery,
+                          "strings of less than %.3g%%, though %.3g%% could be told from nothing: "
+                          "there were more than %zu"
+                          " cliques, or too many branches",
+                          100 * search.least, 100 * smallest, search.cliques_max);
     if (cliques->is_cut) agg_discovery_cut(d->discovery, "cliques after the first %zu", cliques->n);
     return SHOAL_OK;
 }
@@ -269,12 +294,14 @@ static shoal_err find_cliques(const decoder *d, agg_cliques *cliques, agg_error 
 #define STRING_MAX (POSITIONS * AGG_NGRAM_BYTES_MAX)
 
 // Returns: the length of a clique's string.
-static size_t make_string(uint8_t string[STRING_MAX], const decoder *d, const agg_cliques *cliques, size_t i)
+static size_t make_string(uint8_t string[STRING_MAX], const decoder *d, const agg_cliques *cliques,
+                          size_t i)
 {
     size_t len = 0;
     for (uint32_t p = 0; p < d->n_positions; p++) {
         const uint8_t *gram = d->nodes[p].grams[cliques->nodes[i * d->n_positions + p]];
-        for (uint32_t b = 0; b < d->recipe->n_gram && gram[b] != SHOAL_NGRAM_PAD; b++) string[len++] = gram[b];
+        for (uint32_t b = 0; b < d->recipe->n_gram && gram[b] != SHOAL_NGRAM_PAD; b++)
+            string[len++] = gram[b];
     }
     return len;
 }
@@ -290,8 +317,8 @@ static shoal_err add_rows(const decoder *d, agg_error *error, const agg_cliques 
         size_t len = make_string(string, d, cliques, found->rows[i].candidate);
         if (len == 0) continue;
         snprintf(how, sizeof how, "%zu n-grams", (len + d->recipe->n_gram - 1) / d->recipe->n_gram);
-        err = agg_discovery_add(d->discovery, error, (agg_text){(const char *)string, len}, count->count,
-                                count->stderr_, count->score, how);
+        err = agg_discovery_add(d->discovery, error, (agg_text){(const char *)string, len},
+                                count->count, count->stderr_, count->score, how);
     }
     return err;
 }
@@ -308,13 +335,14 @@ static shoal_err test_strings(const decoder *d, agg_error *error, const agg_cliq
     }
     if (err == SHOAL_OK)
         err = agg_ngram_strings_test(&found, error, shoal_recipe_value_part(d->recipe),
-                                     &d->round->acc->parts[d->recipe->value_part], d->round->acc->n, items, cliques->n,
-                                     d->discovery->fdr, d->n_threads);
+                                     &d->round->acc->parts[d->recipe->value_part], d->round->acc->n,
+                                     items, cliques->n, d->discovery->fdr, d->n_threads);
     if (err == SHOAL_OK) err = add_rows(d, error, cliques, &found);
     d->discovery->n_candidates = cliques->n;
     if (err == SHOAL_OK)
-        agg_discovery_note(d->discovery, "%zu strings tested in %u rounds, by Bonferroni's rule at %.3g", cliques->n,
-                           found.rounds, d->discovery->fdr);
+        agg_discovery_note(d->discovery,
+                           "%zu strings tested in %u rounds, by Bonferroni's rule at %.3g",
+                           cliques->n, found.rounds, d->discovery->fdr);
     agg_strings_found_release(&found);
     free(items);
     return err;
@@ -326,7 +354,8 @@ static shoal_err decode(decoder *d, agg_error *error)
     shoal_err err = find_all_nodes(d, error);
     for (uint32_t i = 0; err == SHOAL_OK && i < d->n_positions; i++)
         if (d->nodes[i].n == 0) {
-            agg_discovery_note(d->discovery, "no n-gram stands out at position %u: no string can be put together",
+            agg_discovery_note(d->discovery,
+                               "no n-gram stands out at position %u: no string can be put together",
                                i + 1);
             return SHOAL_OK;
         }
@@ -338,12 +367,13 @@ static shoal_err decode(decoder *d, agg_error *error)
     return err;
 }
 
-shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
-                             const agg_discover_options *options)
+shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
+                             const agg_discover_round *round, const agg_discover_options *options)
 {
     const shoal_recipe *recipe = &round->recipe->recipe;
     if (!agg_accumulator_keeps_records(round->acc))
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "this accumulator keeps no records");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                        "this accumulator keeps no records");
     if (round->acc->n == 0) return SHOAL_OK;
     decoder *d = agg_alloc(error, 1, sizeof *d);
     if (d == NULL) return AGG_ERR_MEMORY;
@@ -367,6 +397,8 @@ shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error, const a
 
 uint64_t agg_ngram_memory(uint64_t accumulator, unsigned n_threads)
 {
-    // Which reports belong to which pair, the candidates of a position, the likelihoods of a pair a thread.
-    return accumulator + AGG_NGRAM_ENTRIES_MAX * sizeof(uint32_t) + (uint64_t)n_threads * PAIR_BYTES;
+    // Which reports belong to which pair, the candidates of a position, the likelihoods of a pair a
+    // thread.
+    return accumulator + AGG_NGRAM_ENTRIES_MAX * sizeof(uint32_t) +
+           (uint64_t)n_threads * PAIR_BYTES;
 }

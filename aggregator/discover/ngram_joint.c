@@ -9,15 +9,17 @@
 #include "agg_size.h"
 
 #define LONGER 1.3 // factor of a step's length after one that gained
-#define LEAST                                                                                                          \
-    1e-120 // likelihood of a report; what is below says nothing, and counts as this much, so that no step gains by making a report impossible
+#define LEAST                                                                                      \
+    1e-120 // likelihood of a report; what is below says nothing, and counts as this much, so that
+           // no step gains by making a report impossible
 
 typedef struct em {
     const agg_joint_reports *reports;
     size_t n_cells;
-    double total;              // reports
-    double *p, *slope, *trial; // n_cells: shares, each cell's gradient over the total, the shares of the next step
-    double *row;               // n_b: shares of the columns under one report's row
+    double total; // reports
+    double *p, *slope,
+        *trial; // n_cells: shares, each cell's gradient over the total, the shares of the next step
+    double *row; // n_b: shares of the columns under one report's row
 } em;
 
 // Likelihood of report k under p; leaves the columns' parts of it in m->row.
@@ -56,7 +58,8 @@ static double expect(em *m, const double *p)
     return log_likelihood;
 }
 
-// The M-step of a length: 1 is EM's own, p times slope. Returns: whether it led anywhere; a long one may leave what a number can be.
+// The M-step of a length: 1 is EM's own, p times slope. Returns: whether it led anywhere; a long
+// one may leave what a number can be.
 static int step(em *m, double length)
 {
     double sum = 0;
@@ -97,7 +100,8 @@ static void maximize(em *m, double *spare, agg_joint_summary *summary)
         double gain = now - best;
         swap(&m->p, &m->trial);
         best = now;
-        // A step of twice the length gains about twice as much: what is left is judged by the ordinary one's.
+        // A step of twice the length gains about twice as much: what is left is judged by the
+        // ordinary one's.
         summary->has_converged = gain < AGG_JOINT_GAIN * length;
         if (summary->has_converged) break;
         length *= LONGER;
@@ -119,7 +123,8 @@ static void sum_margins(const margins *out, const em *m)
         }
 }
 
-// Score and information of every cell's move; score goes to m->slope, information to m->trial, which are free by now.
+// Score and information of every cell's move; score goes to m->slope, information to m->trial,
+// which are free by now.
 static void inform(em *m, const margins *mean)
 {
     const agg_joint_reports *r = m->reports;
@@ -133,7 +138,8 @@ static void inform(em *m, const margins *mean)
         for (uint32_t v = 0; v < r->n_b; v++) b_mean += mean->b[v] * (double)b[v];
         for (uint32_t v = 0; v < r->n_b; v++) m->row[v] = (double)b[v] - b_mean;
         for (uint32_t u = 0; u < r->n_a; u++) {
-            double *score = m->slope + (size_t)u * r->n_b, *information = m->trial + (size_t)u * r->n_b;
+            double *score = m->slope + (size_t)u * r->n_b,
+                   *information = m->trial + (size_t)u * r->n_b;
             double part = ((double)a[u] - a_mean) / s;
             for (uint32_t v = 0; v < r->n_b; v++) {
                 double d = part * m->row[v];
@@ -150,7 +156,8 @@ static void write_cells(agg_joint_cell *cells, const em *m, const margins *mean)
     for (size_t i = 0; i < m->n_cells; i++) {
         double move = (1 - mean->a[i / n_b]) * (1 - mean->b[i % n_b]), information = m->trial[i];
         int is_told = information > 0 && move > 0;
-        cells[i] = (agg_joint_cell){m->p[i], is_told ? m->p[i] + move * m->slope[i] / information : m->p[i],
+        cells[i] = (agg_joint_cell){m->p[i],
+                                    is_told ? m->p[i] + move * m->slope[i] / information : m->p[i],
                                     is_told ? move / sqrt(information) : HUGE_VAL};
     }
 }
@@ -160,7 +167,8 @@ shoal_err agg_ngram_joint(agg_joint_cell *cells, agg_joint_summary *summary, agg
 {
     agg_joint_summary own = {0, 0, 0};
     size_t n_cells = 0, work_len = 0;
-    if (!agg_size_multiply(&n_cells, reports->n_a, reports->n_b) || !agg_size_multiply(&work_len, n_cells, 4))
+    if (!agg_size_multiply(&n_cells, reports->n_a, reports->n_b) ||
+        !agg_size_multiply(&work_len, n_cells, 4))
         return agg_fail_core(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME);
     double *work = agg_alloc(error, work_len, sizeof *work);
     double *row = agg_alloc(error, (size_t)reports->n_a + 2 * (size_t)reports->n_b, sizeof *row);

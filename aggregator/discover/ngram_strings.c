@@ -33,11 +33,14 @@ typedef struct tester {
 } tester;
 
 // The bits of an item in a cohort, each once. Returns: how many.
-static uint32_t bits_of(uint32_t bits[SHOAL_RAPPOR_HASHES_MAX], const tester *t, uint32_t cohort, uint64_t point)
+static uint32_t bits_of(uint32_t bits[SHOAL_RAPPOR_HASHES_MAX], const tester *t, uint32_t cohort,
+                        uint64_t point)
 {
     uint32_t n = 0;
     for (uint32_t h = 0; h < t->part->hashes; h++) {
-        uint32_t bit = shoal_poly1_hash(&t->rows[shoal_rappor_row(t->part, cohort, h)], point, t->part->m), at = 0;
+        uint32_t bit = shoal_poly1_hash(&t->rows[shoal_rappor_row(t->part, cohort, h)], point,
+                                        t->part->m),
+                 at = 0;
         while (at < n && bits[at] != bit) at++;
         if (at == n) bits[n++] = bit;
     }
@@ -56,7 +59,8 @@ static void set_left(tester *t)
             left[b] = (float)((t->sketch->cells.ones[(size_t)c * m + b] - t->p * reports) / t->gap);
         for (size_t i = 0; i < t->n_passed; i++) {
             uint32_t n = bits_of(bits, t, c, shoal_poly1_point(t->chosen_items[i]));
-            for (uint32_t e = 0; e < n; e++) left[bits[e]] -= (float)(t->counts[i].count * reports / t->n);
+            for (uint32_t e = 0; e < n; e++)
+                left[bits[e]] -= (float)(t->counts[i].count * reports / t->n);
         }
         for (uint32_t b = 0; b < m; b++) mean += (double)left[b] / m;
         for (uint32_t b = 0; b < m; b++) {
@@ -80,7 +84,8 @@ static void score(void *context, unsigned part, unsigned n_parts)
         for (uint32_t c = 0; c < t->part->k; c++) {
             if (t->sketch->rows[c] == 0) continue;
             uint32_t n = bits_of(bits, t, c, point);
-            for (uint32_t e = 0; e < n; e++) sum += (double)t->left[(size_t)c * t->part->m + bits[e]];
+            for (uint32_t e = 0; e < n; e++)
+                sum += (double)t->left[(size_t)c * t->part->m + bits[e]];
             n_bits += n;
         }
         double spread = t->spread * sqrt(n_bits);
@@ -114,11 +119,12 @@ static shoal_err decode(tester *t, agg_error *error, unsigned n_threads)
 {
     for (size_t i = 0; i < t->n_decoded; i++) t->chosen_items[i] = t->items[t->chosen[i]];
     if (t->n_decoded == 0) return SHOAL_OK;
-    return agg_estimator_counts(t->counts, error, t->part, t->sketch, (uint64_t)t->n, t->chosen_items, t->n_decoded,
-                                n_threads);
+    return agg_estimator_counts(t->counts, error, t->part, t->sketch, (uint64_t)t->n,
+                                t->chosen_items, t->n_decoded, n_threads);
 }
 
-// Those that pass go to the front, in order of their index, so that nothing depends on the way here.
+// Those that pass go to the front, in order of their index, so that nothing depends on the way
+// here.
 static void keep_passed(tester *t)
 {
     size_t n = 0;
@@ -140,7 +146,8 @@ static void keep_passed(tester *t)
 
 static shoal_err copy_passed(const tester *t, agg_strings_found *found, agg_error *error)
 {
-    shoal_err err = agg_grow((void **)&found->rows, &found->cap, t->n_passed, sizeof *found->rows, error);
+    shoal_err err =
+        agg_grow((void **)&found->rows, &found->cap, t->n_passed, sizeof *found->rows, error);
     for (size_t i = 0; err == SHOAL_OK && i < t->n_passed; i++)
         found->rows[found->n++] = (agg_string_found){t->chosen[i], t->counts[i]};
     return err;
@@ -183,8 +190,8 @@ static shoal_err run_rounds(tester *t, unsigned *rounds, agg_error *error, unsig
 }
 
 shoal_err agg_ngram_strings_test(agg_strings_found *found, agg_error *error, const shoal_part *part,
-                                 const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
-                                 double alpha, unsigned n_threads)
+                                 const agg_sketch *sketch, uint64_t n, const uint64_t *items,
+                                 size_t n_items, double alpha, unsigned n_threads)
 {
     uint64_t p_star = 0, q_star = 0;
     shoal_rappor_effective(&p_star, &q_star, part);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequence Fragment Puzzle, the server's side (apple-2017 Algorithm 10): heavy fragments of every position, joined by the byte that they share,
-// confirmed by the oracle of whole strings. It must not depend on a list of strings or of letters.
+// Sequence Fragment Puzzle, the server's side (apple-2017 Algorithm 10): heavy fragments of every
+// position, joined by the byte that they share, confirmed by the oracle of whole strings. It must
+// not depend on a list of strings or of letters.
 //
-// Fragments only choose. They are let through at a score that chance reaches often, because a string needs several of them and a hash that fits;
-// what is reported stands on the second record of each report, with coins and hash rows of its own, so that a string which nobody sent scores
-// there as if it had been picked blindly. Its false discoveries are held to the stated rate over all candidates, grouped by how strong
-// their fragments are (sfp_tiers.h).
+// Fragments only choose. They are let through at a score that chance reaches often, because a
+// string needs several of them and a hash that fits; what is reported stands on the second record
+// of each report, with coins and hash rows of its own, so that a string which nobody sent scores
+// there as if it had been picked blindly. Its false discoveries are held to the stated rate over
+// all candidates, grouped by how strong their fragments are (sfp_tiers.h).
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,8 +19,10 @@
 #include "sfp_noise.h"
 #include "sfp_tiers.h"
 
-#define LOOSE 3.5        // standard errors; chance reaches it once in 4,298 fragments
-#define CAUTION 0.5      // of the stated rate, which is an average over collections: so that hardly any one is above it
+#define LOOSE 3.5 // standard errors; chance reaches it once in 4,298 fragments
+#define CAUTION                                                                                    \
+    0.5 // of the stated rate, which is an average over collections: so that hardly any one is above
+        // it
 #define FRAGMENTS 0x1p24 // scored at each position
 #define KEPT ((size_t)1 << 16)
 #define CANDIDATES 16384.0 // in all
@@ -37,7 +41,8 @@ agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshol
 }
 
 // Tiers of the strings of one number of fragments by their rank: 32, 64, 128, ... of them.
-static uint16_t *group_candidates(size_t *n_groups, agg_error *error, const agg_sfp_candidates *c, uint32_t n_positions)
+static uint16_t *group_candidates(size_t *n_groups, agg_error *error, const agg_sfp_candidates *c,
+                                  uint32_t n_positions)
 {
     uint16_t *groups = agg_alloc(error, c->n, sizeof *groups);
     *n_groups = 0;
@@ -55,18 +60,20 @@ static uint16_t *group_candidates(size_t *n_groups, agg_error *error, const agg_
     return groups;
 }
 
-static shoal_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_candidates *c, const agg_count *counts,
-                          const double *scores, const uint8_t *confirmed)
+static shoal_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_candidates *c,
+                          const agg_count *counts, const double *scores, const uint8_t *confirmed)
 {
     shoal_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < c->n; i++) {
         if (!confirmed[i] || counts[i].count < d->threshold) continue;
         char how[AGG_FOUND_HOW_MAX];
         const agg_sfp_candidate *candidate = &c->list[i];
-        snprintf(how, sizeof how, "%u fragment%s, the weakest %.1f standard errors", candidate->n_fragments,
-                 candidate->n_fragments == 1 ? "" : "s", (double)candidate->strength);
-        err = agg_discovery_add(d, error, (agg_text){(const char *)candidate->bytes, candidate->len}, counts[i].count,
-                                counts[i].stderr_, scores[i], how);
+        snprintf(how, sizeof how, "%u fragment%s, the weakest %.1f standard errors",
+                 candidate->n_fragments, candidate->n_fragments == 1 ? "" : "s",
+                 (double)candidate->strength);
+        err =
+            agg_discovery_add(d, error, (agg_text){(const char *)candidate->bytes, candidate->len},
+                              counts[i].count, counts[i].stderr_, scores[i], how);
     }
     return err;
 }
@@ -75,15 +82,17 @@ static shoal_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_cand
 static void tell_noise(agg_discovery *d, const agg_sfp_noise *noise)
 {
     if (fabs(noise->excess) > noise->null_error)
-        agg_discovery_note(d, "all counts are %.0f reports too high: records say more than honest devices do",
-                           noise->excess);
+        agg_discovery_note(
+            d, "all counts are %.0f reports too high: records say more than honest devices do",
+            noise->excess);
 }
 
 static uint8_t *flag_known(agg_error *error, const agg_sfp_candidates *c, const agg_list *known)
 {
     uint8_t *flags = agg_alloc(error, c->n, 1);
     for (size_t i = 0; flags != NULL && known != NULL && i < c->n; i++)
-        flags[i] = agg_list_find(known, (agg_text){(const char *)c->list[i].bytes, c->list[i].len}) != AGG_NOT_LISTED;
+        flags[i] = agg_list_find(known, (agg_text){(const char *)c->list[i].bytes,
+                                                   c->list[i].len}) != AGG_NOT_LISTED;
     return flags;
 }
 
@@ -100,16 +109,19 @@ static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_
     uint8_t *confirmed = agg_alloc(error, c->n, 1), *is_known = flag_known(error, c, known);
     uint16_t *groups = group_candidates(&n_groups, error, c, shoal_sfp_positions(recipe));
     shoal_err err = AGG_ERR_MEMORY;
-    if (items != NULL && counts != NULL && scores != NULL && confirmed != NULL && is_known != NULL && groups != NULL) {
-        for (size_t i = 0; i < c->n; i++) items[i] = shoal_part_item(part, c->list[i].bytes, c->list[i].len);
-        err = agg_estimator_counts(counts, error, part, &round->acc->parts[SHOAL_SFP_STRING], round->acc->n, items,
-                                   c->n, n_threads);
+    if (items != NULL && counts != NULL && scores != NULL && confirmed != NULL &&
+        is_known != NULL && groups != NULL) {
+        for (size_t i = 0; i < c->n; i++)
+            items[i] = shoal_part_item(part, c->list[i].bytes, c->list[i].len);
+        err = agg_estimator_counts(counts, error, part, &round->acc->parts[SHOAL_SFP_STRING],
+                                   round->acc->n, items, c->n, n_threads);
         agg_sfp_noise noise = agg_sfp_noise_of(part, sketch, round->acc->n);
         for (size_t i = 0; i < c->n; i++)
             scores[i] = agg_sfp_noise_score(&noise, (counts[i].count - noise.offset) / noise.scale);
         tell_noise(d, &noise);
         if (err == SHOAL_OK)
-            err = agg_sfp_tiers_confirm(confirmed, error, scores, groups, is_known, c->n, n_groups, CAUTION * d->fdr);
+            err = agg_sfp_tiers_confirm(confirmed, error, scores, groups, is_known, c->n, n_groups,
+                                        CAUTION * d->fdr);
         if (err == SHOAL_OK) err = add_rows(d, error, c, counts, scores, confirmed);
     }
     free(items);
@@ -121,7 +133,8 @@ static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_
     return err;
 }
 
-// The score that no fragment of the 2^24 passes by chance, but at the stated rate: what is weaker may be left out silently.
+// The score that no fragment of the 2^24 passes by chance, but at the stated rate: what is weaker
+// may be left out silently.
 static double sure_score(const agg_discovery *d)
 {
     return -agg_normal_quantile(d->fdr / FRAGMENTS);
@@ -134,16 +147,20 @@ static void tell_fragments(agg_discovery *d, const agg_sfp_heavy *heavy, const a
     for (uint32_t p = 0; p < heavy->n_positions; p++) {
         n += heavy->start[p][AGG_SFP_HASHES];
         error = fmax(error, heavy->null_error[p]);
-        for (uint32_t i = 0; i < heavy->start[p][AGG_SFP_HASHES]; i++) n_sure += heavy->fragments[p][i].score >= sure;
+        for (uint32_t i = 0; i < heavy->start[p][AGG_SFP_HASHES]; i++)
+            n_sure += heavy->fragments[p][i].score >= sure;
         if (heavy->left_out[p] > 0)
             agg_discovery_cut(d,
-                              "position %u: %zu fragments above %.1f standard errors, but not among the %zu strongest",
+                              "position %u: %zu fragments above %.1f standard errors, but not "
+                              "among the %zu strongest",
                               p + 1, heavy->left_out[p], keep->score, keep->most);
     }
-    agg_discovery_note(d, "scored all 16,777,216 fragments of each of %u positions; standard error %.0f reports",
-                       heavy->n_positions, error);
+    agg_discovery_note(
+        d, "scored all 16,777,216 fragments of each of %u positions; standard error %.0f reports",
+        heavy->n_positions, error);
     agg_discovery_note(d,
-                       "let %zu of them through to the join, from %.1f standard errors up (%zu from %.2f up, where "
+                       "let %zu of them through to the join, from %.1f standard errors up (%zu "
+                       "from %.2f up, where "
                        "chance does not reach)",
                        n, keep->score, n_sure, sure);
 }
@@ -153,19 +170,23 @@ static void tell_join(agg_discovery *d, const agg_sfp_candidates *c, uint32_t n_
     double sure = sure_score(d);
     for (uint32_t i = 1; i <= n_positions; i++) {
         if (c->cut[i] > fmax(sure, c->least)) // not what T or the fragments' own bounds leave out
-            agg_discovery_cut(d, "strings of %u fragments: those weaker than %.1f standard errors", i, c->cut[i]);
+            agg_discovery_cut(d, "strings of %u fragments: those weaker than %.1f standard errors",
+                              i, c->cut[i]);
         if (c->is_exhausted[i])
-            agg_discovery_cut(d, "strings of %u fragments: the search stopped early, some are missing", i);
+            agg_discovery_cut(
+                d, "strings of %u fragments: the search stopped early, some are missing", i);
     }
     agg_discovery_note(d, "joined %zu strings whose fragments share the right hash", c->n);
 }
 
-shoal_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
-                                 const agg_sfp_heavy *heavy, const agg_sfp_settings *settings, unsigned n_threads)
+shoal_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error,
+                                 const agg_discover_round *round, const agg_sfp_heavy *heavy,
+                                 const agg_sfp_settings *settings, unsigned n_threads)
 {
     agg_sfp_candidates candidates = {0};
     tell_fragments(discovery, heavy, &settings->keep);
-    shoal_err err = agg_sfp_join(&candidates, error, &round->recipe->recipe, heavy, &settings->bounds);
+    shoal_err err =
+        agg_sfp_join(&candidates, error, &round->recipe->recipe, heavy, &settings->bounds);
     if (err == SHOAL_OK) {
         tell_join(discovery, &candidates, heavy->n_positions);
         discovery->n_candidates = candidates.n;
@@ -175,19 +196,22 @@ shoal_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error, con
     return err;
 }
 
-shoal_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
-                                const agg_sfp_settings *settings, unsigned n_threads)
+shoal_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
+                                const agg_discover_round *round, const agg_sfp_settings *settings,
+                                unsigned n_threads)
 {
     agg_sfp_heavy heavy;
     if (n_threads < 1) n_threads = 1;
-    shoal_err err = agg_sfp_heavy_find(&heavy, error, &round->recipe->recipe, round->acc, &settings->keep, n_threads);
-    if (err == SHOAL_OK) err = agg_sfp_discover_heavy(discovery, error, round, &heavy, settings, n_threads);
+    shoal_err err = agg_sfp_heavy_find(&heavy, error, &round->recipe->recipe, round->acc,
+                                       &settings->keep, n_threads);
+    if (err == SHOAL_OK)
+        err = agg_sfp_discover_heavy(discovery, error, round, &heavy, settings, n_threads);
     agg_sfp_heavy_release(&heavy);
     return err;
 }
 
-shoal_err agg_sfp_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
-                           const agg_discover_options *options)
+shoal_err agg_sfp_discover(agg_discovery *discovery, agg_error *error,
+                           const agg_discover_round *round, const agg_discover_options *options)
 {
     agg_sfp_settings settings = agg_sfp_settings_of(&round->recipe->recipe, discovery->threshold);
     settings.known = options->known;

@@ -63,16 +63,19 @@ static int64_t least_support(const agg_sfp_noise *noise, double score, int64_t l
 }
 
 // Returns: how many have that support; some number above `enough` where there are more than that.
-static size_t count_above(const int64_t *support, const uint8_t *possible, int64_t least, size_t enough)
+static size_t count_above(const int64_t *support, const uint8_t *possible, int64_t least,
+                          size_t enough)
 {
     size_t n = 0;
     for (size_t x = 0; x < FRAGMENTS && n <= enough; x += PAIRS)
-        for (size_t pair = 0; pair < PAIRS; pair++) n += (support[x + pair] >= least) & possible[pair];
+        for (size_t pair = 0; pair < PAIRS; pair++)
+            n += (support[x + pair] >= least) & possible[pair];
     return n;
 }
 
 // Raises `least` until no more than `most` fragments have it.
-static int64_t raise_to_fit(const int64_t *support, const uint8_t *possible, int64_t least, int64_t high, size_t most)
+static int64_t raise_to_fit(const int64_t *support, const uint8_t *possible, int64_t least,
+                            int64_t high, size_t most)
 {
     while (least < high) {
         int64_t middle = least + (high - least) / 2;
@@ -91,8 +94,8 @@ static int compare_fragments(const void *a, const void *b)
     return (x->pair > y->pair) - (x->pair < y->pair);
 }
 
-static void take(agg_sfp_heavy *heavy, uint32_t position, const agg_sfp_noise *noise, const int64_t *support,
-                 const uint8_t *possible, int64_t least)
+static void take(agg_sfp_heavy *heavy, uint32_t position, const agg_sfp_noise *noise,
+                 const int64_t *support, const uint8_t *possible, int64_t least)
 {
     agg_sfp_fragment *out = heavy->fragments[position];
     uint32_t n = 0, *start = heavy->start[position];
@@ -102,15 +105,16 @@ static void take(agg_sfp_heavy *heavy, uint32_t position, const agg_sfp_noise *n
         for (uint32_t pair = 0; pair < PAIRS; pair++)
             if (possible[pair] && of_hash[pair] >= least)
                 out[n++] = (agg_sfp_fragment){
-                    (uint16_t)pair, (float)fmin(agg_sfp_noise_score(noise, (double)of_hash[pair]), SCORE_MOST)};
+                    (uint16_t)pair,
+                    (float)fmin(agg_sfp_noise_score(noise, (double)of_hash[pair]), SCORE_MOST)};
         qsort(out + start[hash], n - start[hash], sizeof *out, compare_fragments);
     }
     start[AGG_SFP_HASHES] = n;
 }
 
-static shoal_err find_position(agg_sfp_heavy *heavy, agg_error *error, const view *v, uint32_t position,
-                               const agg_sfp_keep *keep, const uint8_t *possible, double n_all, int64_t *support,
-                               unsigned n_threads)
+static shoal_err find_position(agg_sfp_heavy *heavy, agg_error *error, const view *v,
+                               uint32_t position, const agg_sfp_keep *keep, const uint8_t *possible,
+                               double n_all, int64_t *support, unsigned n_threads)
 {
     agg_sfp_noise noise = agg_sfp_noise_of(&v->part, &v->sketch, v->n);
     double scaled = n_all / noise.n;
@@ -134,7 +138,8 @@ static shoal_err find_position(agg_sfp_heavy *heavy, agg_error *error, const vie
 }
 
 shoal_err agg_sfp_heavy_find(agg_sfp_heavy *heavy, agg_error *error, const shoal_recipe *recipe,
-                             const agg_accumulator *acc, const agg_sfp_keep *keep, unsigned n_threads)
+                             const agg_accumulator *acc, const agg_sfp_keep *keep,
+                             unsigned n_threads)
 {
     memset(heavy, 0, sizeof *heavy);
     heavy->n_positions = shoal_sfp_positions(recipe);
@@ -148,7 +153,8 @@ shoal_err agg_sfp_heavy_find(agg_sfp_heavy *heavy, agg_error *error, const shoal
         heavy->n[p] = v.n;
         if (v.n == 0) continue;
         agg_sfp_text_possible(possible, &text, p);
-        err = find_position(heavy, error, &v, p, keep, possible, (double)acc->n, support, n_threads);
+        err =
+            find_position(heavy, error, &v, p, keep, possible, (double)acc->n, support, n_threads);
     }
     free(support);
     free(possible);

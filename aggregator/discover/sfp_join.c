@@ -26,8 +26,9 @@ typedef struct join {
 typedef struct search {
     uint32_t hash, c;
     float cut;
-    uint32_t n[AGG_SFP_POSITIONS_MAX];                          // fragments of each position above the cut
-    uint8_t can_end[AGG_SFP_POSITIONS_MAX + 1][AGG_SFP_STATES]; // whether anything from this state on becomes whole
+    uint32_t n[AGG_SFP_POSITIONS_MAX]; // fragments of each position above the cut
+    uint8_t can_end[AGG_SFP_POSITIONS_MAX + 1]
+                   [AGG_SFP_STATES]; // whether anything from this state on becomes whole
     uint32_t at[AGG_SFP_POSITIONS_MAX];
     uint8_t state[AGG_SFP_POSITIONS_MAX + 1];
     uint64_t steps; // left
@@ -90,7 +91,8 @@ static void count_products(double *products, const join *j, uint32_t hash, float
         }
         memcpy(ways, next, sizeof ways);
         ways[AGG_SFP_DEAD] = 0;
-        if (j->padding[hash][p + 1] >= cut) products[p + 1] += ways[AGG_SFP_BETWEEN] + ways[AGG_SFP_ENDED];
+        if (j->padding[hash][p + 1] >= cut)
+            products[p + 1] += ways[AGG_SFP_BETWEEN] + ways[AGG_SFP_ENDED];
     }
 }
 
@@ -111,7 +113,8 @@ static void find_cuts(agg_sfp_candidates *out, const join *j)
     out->least = (double)least_cut(j->heavy);
     for (float cut = (float)out->least; n_open > 0; cut *= (float)RISE) {
         double products[AGG_SFP_POSITIONS_MAX + 1] = {0};
-        for (uint32_t hash = 0; hash < AGG_SFP_HASHES; hash++) count_products(products, j, hash, cut);
+        for (uint32_t hash = 0; hash < AGG_SFP_HASHES; hash++)
+            count_products(products, j, hash, cut);
         for (uint32_t c = 1; c <= last; c++) {
             if (cuts[c] > 0 || products[c] > j->bounds->products) continue;
             cuts[c] = (double)cut;
@@ -128,15 +131,20 @@ static void find_ends(search *s, const join *j)
         const agg_sfp_fragment *list = of_hash(j, p, s->hash);
         memset(s->can_end[p], 0, sizeof s->can_end[p]);
         for (uint32_t i = 0; i < s->n[p]; i++)
-            for (uint32_t state = AGG_SFP_NONE; state < AGG_SFP_STATES && list[i].pair != 0; state++)
-                s->can_end[p][state] |= s->can_end[p + 1][agg_sfp_text_pair(&j->text, state, list[i].pair)];
+            for (uint32_t state = AGG_SFP_NONE; state < AGG_SFP_STATES && list[i].pair != 0;
+                 state++)
+                s->can_end[p][state] |=
+                    s->can_end[p + 1][agg_sfp_text_pair(&j->text, state, list[i].pair)];
     }
 }
 
-// Adds the string that the search stands at, if its hash is right. Returns: SPACE where it has no more room.
-static shoal_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, const search *s, size_t room)
+// Adds the string that the search stands at, if its hash is right. Returns: SPACE where it has no
+// more room.
+static shoal_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, const search *s,
+                      size_t room)
 {
-    agg_sfp_candidate candidate = {j->padding[s->hash][s->c], (uint8_t)s->c, (uint8_t)(2 * s->c), {0}};
+    agg_sfp_candidate candidate = {
+        j->padding[s->hash][s->c], (uint8_t)s->c, (uint8_t)(2 * s->c), {0}};
     for (uint32_t p = 0; p < s->c; p++) {
         const agg_sfp_fragment *fragment = of_hash(j, p, s->hash) + s->at[p];
         candidate.bytes[2 * p] = (uint8_t)(fragment->pair >> 8);
@@ -151,12 +159,14 @@ static shoal_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, 
     return err;
 }
 
-// Finds the next fragment at the search's depth, from `at` on, behind which a string can end. Returns: whether there is one.
+// Finds the next fragment at the search's depth, from `at` on, behind which a string can end.
+// Returns: whether there is one.
 static int find_next(search *s, const join *j, uint32_t depth)
 {
     const agg_sfp_fragment *list = of_hash(j, depth, s->hash);
     for (; s->at[depth] < s->n[depth] && s->steps > 0; s->at[depth]++, s->steps--) {
-        uint32_t pair = list[s->at[depth]].pair, next = agg_sfp_text_pair(&j->text, s->state[depth], pair);
+        uint32_t pair = list[s->at[depth]].pair,
+                 next = agg_sfp_text_pair(&j->text, s->state[depth], pair);
         if (pair == 0 || !s->can_end[depth + 1][next]) continue;
         s->state[depth + 1] = (uint8_t)next;
         return 1;
@@ -203,12 +213,14 @@ static shoal_err join_number(agg_sfp_candidates *out, agg_error *error, const jo
         search s = {.c = c, .cut = (float)out->cut[c], .steps = j->bounds->steps};
         out->n = out->start[c];
         err = SHOAL_OK;
-        for (s.hash = 0; err == SHOAL_OK && s.hash < AGG_SFP_HASHES; s.hash++) err = search_hash(out, error, j, &s);
+        for (s.hash = 0; err == SHOAL_OK && s.hash < AGG_SFP_HASHES; s.hash++)
+            err = search_hash(out, error, j, &s);
         out->is_exhausted[c] = s.steps == 0;
         if (err == SHOAL_ERR_SPACE) out->cut[c] *= RISE;
     } while (err == SHOAL_ERR_SPACE);
     if (err == SHOAL_OK && out->n > out->start[c])
-        qsort(out->list + out->start[c], out->n - out->start[c], sizeof *out->list, compare_candidates);
+        qsort(out->list + out->start[c], out->n - out->start[c], sizeof *out->list,
+              compare_candidates);
     return err;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fragments into strings (apple-2017 Algorithm 10, lines 11-14): the products of each hash byte's fragments, pruned while they grow. Private to
-// discover/.
+// Fragments into strings (apple-2017 Algorithm 10, lines 11-14): the products of each hash byte's
+// fragments, pruned while they grow. Private to discover/.
 //
-// A product is kept when it is a string of the recipe (sfp_text.h), zero bytes only at its end, and its own hash byte is the one that its
-// fragments say: one of 256 strings that are put together wrongly passes that. A string needs all of its fragments, those of zero bytes behind
-// its end as well.
+// A product is kept when it is a string of the recipe (sfp_text.h), zero bytes only at its end, and
+// its own hash byte is the one that its fragments say: one of 256 strings that are put together
+// wrongly passes that. A string needs all of its fragments, those of zero bytes behind its end as
+// well.
 //
-// Strings of c fragments (before the zero bytes) are joined apart for each c, from fragments above a score of their own: the least at which their
-// products number no more than `products`, counted before any is made. A string's strength is the least score of its fragments: its count
-// cannot be above any of theirs.
+// Strings of c fragments (before the zero bytes) are joined apart for each c, from fragments above
+// a score of their own: the least at which their products number no more than `products`, counted
+// before any is made. A string's strength is the least score of its fragments: its count cannot be
+// above any of theirs.
 #ifndef SFP_JOIN_H
 #define SFP_JOIN_H
 
@@ -22,7 +24,8 @@ typedef struct agg_sfp_candidate {
     uint8_t bytes[AGG_SFP_LENGTH_MAX];
 } agg_sfp_candidate;
 
-// What bounds the work. The bounds are of each number of fragments; where one is reached, the weaker strings are left out.
+// What bounds the work. The bounds are of each number of fragments; where one is reached, the
+// weaker strings are left out.
 typedef struct agg_sfp_bounds {
     double products;   // strings that are made and checked
     size_t candidates; // of them, strings that pass
@@ -33,14 +36,16 @@ typedef struct agg_sfp_candidates {
     size_t n, cap;
     agg_sfp_candidate *list;                 // by number of fragments, falling strength, bytes
     size_t start[AGG_SFP_POSITIONS_MAX + 2]; // where those of c fragments begin
-    double least;                            // the score from which fragments were let through to the join
-    double cut[AGG_SFP_POSITIONS_MAX + 1];   // the least strength that was joined, of c; above `least` to bound work
+    double least; // the score from which fragments were let through to the join
+    double cut[AGG_SFP_POSITIONS_MAX +
+               1]; // the least strength that was joined, of c; above `least` to bound work
     int is_exhausted[AGG_SFP_POSITIONS_MAX +
                      1]; // `steps` ran out above the cut: some strings are missing without order
 } agg_sfp_candidates;
 
 // Joins. Release, also after an error.
-// Cost: a few passes over the fragments, then at most `products` strings and `steps` looks for each number of fragments.
+// Cost: a few passes over the fragments, then at most `products` strings and `steps` looks for each
+// number of fragments.
 shoal_err agg_sfp_join(agg_sfp_candidates *out, agg_error *error, const shoal_recipe *recipe,
                        const agg_sfp_heavy *heavy, const agg_sfp_bounds *bounds) SHOAL_MUST_CHECK;
 void agg_sfp_candidates_release(agg_sfp_candidates *candidates);

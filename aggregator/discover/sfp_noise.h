@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a support stands out of what the sketch itself shows, rather than of what honest devices would have made of it. Private to discover/.
+// How far a support stands out of what the sketch itself shows, rather than of what honest devices
+// would have made of it. Private to discover/.
 //
-// A string that nobody sent has the mean of all cells as its support: over a whole domain that is exact, since every hash row is balanced. Of
-// honest reports it is n times the chance of a set bit, give or take a hundredth of the noise; records with more bits than a device sets raise all cells, and so
-// would make everything stand out. The binomial part of the spread follows the same density. Local hashing has one answer a
-// report, and its mean is n/g whoever sends.
+// A string that nobody sent has the mean of all cells as its support: over a whole domain that is
+// exact, since every hash row is balanced. Of honest reports it is n times the chance of a set bit,
+// give or take a hundredth of the noise; records with more bits than a device sets raise all cells,
+// and so would make everything stand out. The binomial part of the spread follows the same density.
+// Local hashing has one answer a report, and its mean is n/g whoever sends.
 #ifndef SFP_NOISE_H
 #define SFP_NOISE_H
 

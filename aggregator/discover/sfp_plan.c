@@ -49,29 +49,32 @@ static double shared(uint32_t oracle, double n, double k, double m)
 static uint32_t rows_of(uint32_t oracle, double epsilon, double n, double cells)
 {
     double m = columns_of(oracle, epsilon);
-    double wanted = n * SAME_WORD / (columns_apart(oracle, m) * SHARING * variance_of(oracle, epsilon));
+    double wanted =
+        n * SAME_WORD / (columns_apart(oracle, m) * SHARING * variance_of(oracle, epsilon));
     double least = oracle == SHOAL_ORACLE_CMS ? CMS_ROWS : OLH_ROWS;
     double k = exp2(ceil(log2(fmax(wanted, least))));
     return (uint32_t)fmax(fmin(k, exp2(floor(log2(cells / m)))), 1);
 }
 
-// Returns: what the string is given of `eps`, in millionths: the least at which it asks for no more than its fragments.
+// Returns: what the string is given of `eps`, in millionths: the least at which it asks for no more
+// than its fragments.
 static double string_share(uint32_t oracle, double eps, double positions)
 {
     double share = STEP;
     for (; share + STEP < eps; share += STEP) {
         double string = STRING_SCORE * sqrt(variance_of(oracle, share / MICRO));
-        double fragment = FRAGMENT_SCORE * sqrt(positions * variance_of(oracle, (eps - share) / MICRO));
+        double fragment =
+            FRAGMENT_SCORE * sqrt(positions * variance_of(oracle, (eps - share) / MICRO));
         if (string <= fragment) break;
     }
     return share;
 }
 
-shoal_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n, uint32_t eps_micro,
-                           uint32_t length)
+shoal_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n,
+                           uint32_t eps_micro, uint32_t length)
 {
-    if (oracle > SHOAL_ORACLE_OLH || !(n >= 1 && n <= 4e9) || eps_micro < 100000 || eps_micro > 16000000 ||
-        length < 2 || length > 32 || length % 2 != 0)
+    if (oracle > SHOAL_ORACLE_OLH || !(n >= 1 && n <= 4e9) || eps_micro < 100000 ||
+        eps_micro > 16000000 || length < 2 || length > 32 || length % 2 != 0)
         return agg_fail_core(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE);
     double positions = length / 2, share = string_share(oracle, eps_micro, positions);
     double string = share / MICRO, fragment = (eps_micro - share) / MICRO;
@@ -84,9 +87,10 @@ shoal_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle
                            .m = columns_of(oracle, string),
                            .k_fragment = rows_of(oracle, fragment, n / positions, cells),
                            .m_fragment = columns_of(oracle, fragment)};
-    plan->string_error = sqrt(n * variance_of(oracle, string) + shared(oracle, n, plan->k, plan->m));
-    plan->fragment_error =
-        sqrt(n * positions * variance_of(oracle, fragment) + shared(oracle, n, plan->k_fragment, plan->m_fragment));
+    plan->string_error =
+        sqrt(n * variance_of(oracle, string) + shared(oracle, n, plan->k, plan->m));
+    plan->fragment_error = sqrt(n * positions * variance_of(oracle, fragment) +
+                                shared(oracle, n, plan->k_fragment, plan->m_fragment));
     plan->least = fmax(STRING_SCORE * plan->string_error, FRAGMENT_SCORE * plan->fragment_error);
     return SHOAL_OK;
 }

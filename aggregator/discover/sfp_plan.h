@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of an sfp recipe (core/compound/sfp.h): how a total epsilon is split between fragment and string, and how many rows each needs. Pure.
+// Parameters of an sfp recipe (core/compound/sfp.h): how a total epsilon is split between fragment
+// and string, and how many rows each needs. Pure.
 //
-// With s(epsilon) the standard error of the oracle's count for one report, a word that nobody sent has an error of s(e) sqrt(n) as a string and of
-// s(e') sqrt(n P) as a fragment, in reports of all P positions. A word is found when its string scores about 2 and every one of its fragments
-// about 4 (the decoder lets fragments through from 3.5 up and a word has several), so that the best split makes both ask for the same count:
+// With s(epsilon) the standard error of the oracle's count for one report, a word that nobody sent
+// has an error of s(e) sqrt(n) as a string and of s(e') sqrt(n P) as a fragment, in reports of all
+// P positions. A word is found when its string scores about 2 and every one of its fragments about
+// 4 (the decoder lets fragments through from 3.5 up and a word has several), so that the best split
+// makes both ask for the same count:
 //
-//     2 s(e) = 4 s(e') sqrt(P),     s = e^(e/4)/(e^(e/2) - 1) of cms, sqrt(p'(1-p')) / (p - p') of olh with p' = 1/g
+//     2 s(e) = 4 s(e') sqrt(P),     s = e^(e/4)/(e^(e/2) - 1) of cms, sqrt(p'(1-p')) / (p - p') of
+//     olh with p' = 1/g
 //
-// Simulated on the frequencies of English words, 10^6 devices, strings of 10 bytes, this is within a word or two of the best of four splits
-// (docs/mechanisms/sfp.md). g is the power of two nearest e^epsilon + 1; k is so large that words that share rows add at most 5 % to the variance,
-// two of a hundred pairs of devices sending the same word, within 2^26 cells for all fragments and 2^24 for the strings.
+// Simulated on the frequencies of English words, 10^6 devices, strings of 10 bytes, this is within
+// a word or two of the best of four splits (docs/mechanisms/sfp.md). g is the power of two nearest
+// e^epsilon + 1; k is so large that words that share rows add at most 5 % to the variance, two of a
+// hundred pairs of devices sending the same word, within 2^26 cells for all fragments and 2^24 for
+// the strings.
 #ifndef SFP_PLAN_H
 #define SFP_PLAN_H
 
@@ -18,23 +24,25 @@
 #include "agg_error.h"
 
 typedef struct agg_sfp_plan {
-    uint32_t oracle;                        // enum shoal_oracle
-    uint32_t eps_micro, eps_fragment_micro; // of the string and of the fragment; their sum is what was asked for
+    uint32_t oracle; // enum shoal_oracle
+    uint32_t eps_micro,
+        eps_fragment_micro; // of the string and of the fragment; their sum is what was asked for
     uint32_t k, m, k_fragment,
-        m_fragment;                      // as the recipe states them: k_fragment rows for each position, m is g of olh
-    double string_error, fragment_error; // standard errors of a word that nobody sends, in reports of all
-    double least;                        // the count of a word that is found about as often as not
+        m_fragment; // as the recipe states them: k_fragment rows for each position, m is g of olh
+    double string_error,
+        fragment_error; // standard errors of a word that nobody sends, in reports of all
+    double least;       // the count of a word that is found about as often as not
 } agg_sfp_plan;
 
-// Plans. olh finds more words than cms at every epsilon (its variance is the least that there is), and its records are 40 times smaller: it is
-// the choice unless cms is asked for.
+// Plans. olh finds more words than cms at every epsilon (its variance is the least that there is),
+// and its records are 40 times smaller: it is the choice unless cms is asked for.
 //   oracle: enum shoal_oracle
 //   n: reports, 1 .. 4e9
 //   eps_micro: of a report, fragment and string together, 100,000 .. 16,000,000
 //   length: bytes of a string, 2 .. 32, even
 // Returns: SHOAL_ERR_RANGE.
 // Privacy: a report costs eps_micro, replacement model.
-shoal_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n, uint32_t eps_micro,
-                           uint32_t length) SHOAL_MUST_CHECK;
+shoal_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n,
+                           uint32_t eps_micro, uint32_t length) SHOAL_MUST_CHECK;
 
 #endif

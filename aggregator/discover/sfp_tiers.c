@@ -7,17 +7,18 @@
 
 #include "agg_size.h"
 
-#define WEIGHT_LEAST                                                                                                   \
-    1e-3 // so that a group of nothing but chance is still asked, and all such groups are plain Benjamini and Hochberg
+#define WEIGHT_LEAST                                                                               \
+    1e-3 // so that a group of nothing but chance is still asked, and all such groups are plain
+         // Benjamini and Hochberg
 
 typedef struct group {
     double n, below; // candidates; of them with a score below 0
     double weight;
 } group;
 
-// The share of nothing is taken a standard error higher than it looks: many large groups of nothing would seem to hold something, each a little,
-// and share the level among them.
-// Returns: what of a group's candidates is counted against the level: their share of nothing, weighted.
+// The share of nothing is taken a standard error higher than it looks: many large groups of nothing
+// would seem to hold something, each a little, and share the level among them. Returns: what of a
+// group's candidates is counted against the level: their share of nothing, weighted.
 static double weigh(group *g)
 {
     double nothing = g->n > 0 ? fmin(1, (1 + g->below + 0.5 * sqrt(g->n)) / (0.5 * g->n)) : 1;
@@ -47,8 +48,9 @@ static double find_most(double *ranks, size_t n, double level)
 }
 
 // Judges all, or those that are not known; the others are not confirmed.
-static shoal_err confirm_among(uint8_t *confirmed, agg_error *error, const double *scores, const uint16_t *groups,
-                               const uint8_t *known, size_t n, size_t n_groups, double fdr)
+static shoal_err confirm_among(uint8_t *confirmed, agg_error *error, const double *scores,
+                               const uint16_t *groups, const uint8_t *known, size_t n,
+                               size_t n_groups, double fdr)
 {
     double nothing = 0;
     size_t n_ranks = 0;
@@ -68,7 +70,8 @@ static shoal_err confirm_among(uint8_t *confirmed, agg_error *error, const doubl
         double most = find_most(ranks, n_ranks, fdr / nothing);
         for (size_t i = 0; i < n; i++) {
             double p = upper_tail(scores[i]);
-            confirmed[i] = p <= fdr && p / list[groups[i]].weight <= most && (known == NULL || !known[i]);
+            confirmed[i] =
+                p <= fdr && p / list[groups[i]].weight <= most && (known == NULL || !known[i]);
         }
     }
     free(list);
@@ -83,8 +86,9 @@ static size_t count_known(const uint8_t *known, size_t n)
     return n_known;
 }
 
-shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores, const uint16_t *groups,
-                                const uint8_t *known, size_t n, size_t n_groups, double fdr)
+shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores,
+                                const uint16_t *groups, const uint8_t *known, size_t n,
+                                size_t n_groups, double fdr)
 {
     shoal_err err = confirm_among(confirmed, error, scores, groups, NULL, n, n_groups, fdr);
     if (err != SHOAL_OK || count_known(known, n) == 0) return err;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// LDP-TrieHH, the analyst's side (gboard-2024 Algorithm 2): words from the rounds that led to them, in order. Pure.
+// LDP-TrieHH, the analyst's side (gboard-2024 Algorithm 2): words from the rounds that led to them,
+// in order. Pure.
 //
-// A word is a cell that ends, above its round's false-discovery threshold (trie_layer.h). Its count is of the round in which it ended,
-// scaled to the reports of all rounds; besides the noise its error has what it is to have asked a part of the devices only: as in a sample without
-// return, c (1 - c/n) (1 - n/N) of n reports out of N, c of them the word's. What does not end within the last step is no word.
-// A recipe's release threshold holds for what reports of its round say, not for what that is scaled to.
-// Rounds must follow each other: by the hash that each states of the one before, by their starts, which are ones that the round before
-// counted, and by their known words, which do not become fewer.
+// A word is a cell that ends, above its round's false-discovery threshold (trie_layer.h). Its count
+// is of the round in which it ended, scaled to the reports of all rounds; besides the noise its
+// error has what it is to have asked a part of the devices only: as in a sample without return, c
+// (1 - c/n) (1 - n/N) of n reports out of N, c of them the word's. What does not end within the
+// last step is no word. A recipe's release threshold holds for what reports of its round say, not
+// for what that is scaled to. Rounds must follow each other: by the hash that each states of the
+// one before, by their starts, which are ones that the round before counted, and by their known
+// words, which do not become fewer.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +24,11 @@
 
 // ---- do the rounds follow? ----
 
-static shoal_err not_next(agg_error *error, const agg_recipe *after, const agg_recipe *before, const char *why)
+static shoal_err not_next(agg_error *error, const agg_recipe *after, const agg_recipe *before,
+                          const char *why)
 {
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s does not follow %s: %s", after->id, before->id,
-                    why);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s does not follow %s: %s",
+                    after->id, before->id, why);
 }
 
 static int is_same_name(const shoal_name *a, const shoal_name *b)
@@ -48,7 +52,8 @@ static int are_starts_counted(const agg_recipe *after, const agg_recipe *before)
         int is_word = 0;
         (void)agg_recipe_word_item(&item, before, starts->texts[i]);
         size_t len = agg_trie_text(text, &is_word, before, (uint32_t)item);
-        if (len == 0 || is_word || agg_text_compare((agg_text){text, len}, starts->texts[i]) != 0) return 0;
+        if (len == 0 || is_word || agg_text_compare((agg_text){text, len}, starts->texts[i]) != 0)
+            return 0;
     }
     return 1;
 }
@@ -67,15 +72,18 @@ static shoal_err check_next(agg_error *error, const agg_recipe *after, const agg
     if (a->mechanism != b->mechanism || !is_same_name(&a->analysis, &b->analysis) ||
         !is_same_name(&a->stream, &b->stream) || !is_same_name(&field->field, &old->field))
         return not_next(error, after, before, "it is of another analysis");
-    if (a->round_index != b->round_index + 1) return not_next(error, after, before, "its round.index is not one more");
+    if (a->round_index != b->round_index + 1)
+        return not_next(error, after, before, "its round.index is not one more");
     if (b->round_index > 0 && memcmp(a->round_previous, b->query_hash, sizeof b->query_hash) != 0)
         return not_next(error, after, before, "its round.previous is another query's hash");
-    if (!is_known_kept(after, before)) return not_next(error, after, before, "it lacks known words");
+    if (!is_known_kept(after, before))
+        return not_next(error, after, before, "it lacks known words");
     if (a->pass == b->pass) {
         if (field->depth != old->depth + step_of(before) || !are_starts_counted(after, before))
             return not_next(error, after, before, "its starts are not ones that were counted");
     } else if (a->pass != b->pass + 1 || field->depth != 0) {
-        return not_next(error, after, before, "a pass begins with the empty start, after the pass before it");
+        return not_next(error, after, before,
+                        "a pass begins with the empty start, after the pass before it");
     }
     return SHOAL_OK;
 }
@@ -85,8 +93,10 @@ static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds
     shoal_err err = SHOAL_OK;
     const agg_recipe *first = rounds[0].recipe;
     if (n_rounds > 1 && (first->recipe.encoding.fields[0].depth != 0 || first->recipe.pass != 1))
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "recipe %s is not the first round of an analysis: name every round, in order", first->id);
+        err =
+            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                     "recipe %s is not the first round of an analysis: name every round, in order",
+                     first->id);
     for (size_t i = 1; i < n_rounds && err == SHOAL_OK; i++)
         err = check_next(error, rounds[i].recipe, rounds[i - 1].recipe);
     return err;
@@ -149,23 +159,29 @@ static shoal_err add_word(agg_discovery *d, agg_error *error, const agg_discover
     char text[AGG_TRIE_TEXT_MAX], how[AGG_FOUND_HOW_MAX];
     const shoal_recipe *recipe = &round->recipe->recipe;
     double n = (double)layer->n, all = (double)d->n, scale = all / n;
-    double inside = fmin(fmax(cell->count, 0), n), sampling = inside * (1 - inside / n) * (1 - n / all);
+    double inside = fmin(fmax(cell->count, 0), n),
+           sampling = inside * (1 - inside / n) * (1 - n / all);
     agg_text word = {text, agg_trie_text(text, NULL, round->recipe, cell->bucket)};
-    snprintf(how, sizeof how, "round %u, pass %u", recipe->round_index > 0 ? recipe->round_index : 1, recipe->pass);
+    snprintf(how, sizeof how, "round %u, pass %u",
+             recipe->round_index > 0 ? recipe->round_index : 1, recipe->pass);
     return agg_discovery_add(d, error, word, cell->count * scale,
-                             scale * sqrt(cell->stderr_ * cell->stderr_ + sampling), cell->score, how);
+                             scale * sqrt(cell->stderr_ * cell->stderr_ + sampling), cell->score,
+                             how);
 }
 
 static void say_cap(agg_discovery *d, const agg_discover_round *round, const agg_trie_layer *layer)
 {
     if (layer->n_cut > 0)
-        agg_discovery_cut(d, "round %u: %zu starts and words above the threshold are beyond the cap of %u",
-                          round->recipe->recipe.round_index, layer->n_cut, round->recipe->recipe.max_prefixes);
+        agg_discovery_cut(
+            d, "round %u: %zu starts and words above the threshold are beyond the cap of %u",
+            round->recipe->recipe.round_index, layer->n_cut, round->recipe->recipe.max_prefixes);
 }
 
-// Words are tested whatever was kept of the starts; a cap that binds is the recipe's and was in force in the round.
+// Words are tested whatever was kept of the starts; a cap that binds is the recipe's and was in
+// force in the round.
 static shoal_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                           const agg_trie_layer *layer, const earlier *before, const agg_list *known)
+                           const agg_trie_layer *layer, const earlier *before,
+                           const agg_list *known)
 {
     shoal_err err = SHOAL_OK;
     double release = (double)round->recipe->recipe.release_threshold;
@@ -193,21 +209,26 @@ static shoal_err say_guarantees(agg_discovery *d, agg_error *error, const agg_di
     agg_trie_guarantee *g = agg_alloc(error, 1, sizeof *g);
     if (g == NULL) return AGG_ERR_MEMORY;
     shoal_err err = agg_trie_guarantee_run(g, error, &round->recipe->recipe, layer);
-    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) agg_discovery_note(d, "%s", g->lines[i]);
+    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++)
+        agg_discovery_note(d, "%s", g->lines[i]);
     free(g);
     return err;
 }
 
 // The last lines are for the guarantees, and one for what had no room.
-static void note_round(agg_discovery *d, const agg_discover_round *round, const agg_trie_layer *layer)
+static void note_round(agg_discovery *d, const agg_discover_round *round,
+                       const agg_trie_layer *layer)
 {
     const shoal_encoded *field = &round->recipe->recipe.encoding.fields[0];
     uint32_t room = AGG_DISCOVERY_NOTES_MAX - AGG_TRIE_LINES_MAX - 1;
     if (d->n_notes == room) agg_discovery_note(d, "and more rounds");
     if (d->n_notes >= room) return;
-    agg_discovery_note(d, "%s: %u starts of %u characters, step %u, %u cells, %llu reports: %zu words, %zu starts kept",
-                       round->recipe->id, field->prefixes.count, field->depth, step_of(round->recipe), field->size,
-                       (unsigned long long)layer->n, layer->n_kept[1], layer->n_kept[0]);
+    agg_discovery_note(d,
+                       "%s: %u starts of %u characters, step %u, %u cells, %llu reports: %zu "
+                       "words, %zu starts kept",
+                       round->recipe->id, field->prefixes.count, field->depth,
+                       step_of(round->recipe), field->size, (unsigned long long)layer->n,
+                       layer->n_kept[1], layer->n_kept[0]);
 }
 
 static int is_weaker(const agg_discover_round *a, const agg_discover_round *b)
@@ -218,7 +239,8 @@ static int is_weaker(const agg_discover_round *a, const agg_discover_round *b)
     return a->acc->n < b->acc->n;
 }
 
-// Rounds of one analysis differ in their reports alone, unless somebody wrote the recipes: then epsilon counts most.
+// Rounds of one analysis differ in their reports alone, unless somebody wrote the recipes: then
+// epsilon counts most.
 static const agg_discover_round *find_weakest(const agg_discover_round *rounds, size_t n)
 {
     const agg_discover_round *weakest = rounds;
@@ -227,8 +249,9 @@ static const agg_discover_round *find_weakest(const agg_discover_round *rounds, 
     return weakest;
 }
 
-shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
-                            size_t n_rounds, const agg_discover_options *options)
+shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
+                            const agg_discover_round *rounds, size_t n_rounds,
+                            const agg_discover_options *options)
 {
     const agg_trie_options o = {.fdr = discovery->fdr,
                                 .threshold = discovery->threshold,
@@ -241,12 +264,14 @@ shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error, const ag
         agg_trie_layer layer;
         if (i > 0 && rounds[i].recipe->recipe.pass != rounds[i - 1].recipe->recipe.pass)
             err = list_earlier(&before, error, discovery);
-        if (err == SHOAL_OK) err = agg_trie_layer_read(&layer, error, rounds[i].recipe, rounds[i].acc, &o);
+        if (err == SHOAL_OK)
+            err = agg_trie_layer_read(&layer, error, rounds[i].recipe, rounds[i].acc, &o);
         if (err != SHOAL_OK) break;
         note_round(discovery, &rounds[i], &layer);
         say_cap(discovery, &rounds[i], &layer);
         err = add_layer(discovery, error, &rounds[i], &layer, &before, options->known);
-        if (err == SHOAL_OK && &rounds[i] == weakest) err = say_guarantees(discovery, error, weakest, &layer);
+        if (err == SHOAL_OK && &rounds[i] == weakest)
+            err = say_guarantees(discovery, error, weakest, &layer);
         agg_trie_layer_release(&layer);
     }
     free(before.rows);

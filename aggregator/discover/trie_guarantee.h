@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a round of a trie promises those who answered it, in sentences that each say whose it is: one contribution's (item) or all of a device's.
-// gboard-2024 Theorems 1 and 2 and Lemma 1. Pure.
+// What a round of a trie promises those who answered it, in sentences that each say whose it is:
+// one contribution's (item) or all of a device's. gboard-2024 Theorems 1 and 2 and Lemma 1. Pure.
 //
-// item    epsilon of one record, against everybody; central epsilon of the round's n shuffled records for one of them, by the closed form of
-//         Theorem 2, clones and stronger clones (amplification.h). What later rounds make of it is post-processing, and other devices'
-// device  contributions * epsilon, against everybody; centrally by group privacy over its contributions, which are all in this one round
-// Lemma 1's k counts contributions; a device has at most one contribution of a word, so that it counts devices as well.
+// item    epsilon of one record, against everybody; central epsilon of the round's n shuffled
+// records for one of them, by the closed form of
+//         Theorem 2, clones and stronger clones (amplification.h). What later rounds make of it is
+//         post-processing, and other devices'
+// device  contributions * epsilon, against everybody; centrally by group privacy over its
+// contributions, which are all in this one round Lemma 1's k counts contributions; a device has at
+// most one contribution of a word, so that it counts devices as well.
 #ifndef TRIE_GUARANTEE_H
 #define TRIE_GUARANTEE_H
 
@@ -17,16 +20,20 @@
 typedef struct agg_trie_guarantee {
     double epsilon, delta, n;
     uint32_t contributions;
-    double item[3], device[3]; // central epsilon by enum agg_bound, an upper bound; NAN where the bound says nothing
-    double k[3];   // Lemma 1 with subsets of d, d - 1 and d - 2 (as printed), alpha 0.95; AGG_ANONYMITY_NONE
-    double k_kept; // the same where tau is what the weakest of the cells kept has; NAN where none was kept
+    double item[3], device[3]; // central epsilon by enum agg_bound, an upper bound; NAN where the
+                               // bound says nothing
+    double k[3];   // Lemma 1 with subsets of d, d - 1 and d - 2 (as printed), alpha 0.95;
+                   // AGG_ANONYMITY_NONE
+    double k_kept; // the same where tau is what the weakest of the cells kept has; NAN where none
+                   // was kept
     char lines[AGG_TRIE_LINES_MAX][AGG_TRIE_LINE_MAX];
 } agg_trie_guarantee;
 
 // Fills everything.
 //   layer: of the round: n, and what was kept
 // Returns: MEMORY. Cost: some tenths of a second at any n.
-shoal_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error, const shoal_recipe *recipe,
+shoal_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error,
+                                 const shoal_recipe *recipe,
                                  const agg_trie_layer *layer) SHOAL_MUST_CHECK;
 
 #endif

@@ -34,19 +34,23 @@ typedef struct work {
 static int kind_of(const shoal_encoded *field, uint32_t bucket)
 {
     uint32_t prefix, next, characters[SHOAL_STEP_MAX], step = field->step > 0 ? field->step : 1;
-    if (!shoal_encoded_next_of(&prefix, &next, field, bucket) || next == SHOAL_NOT_LISTED) return -1;
-    if (next == SHOAL_NEXT_END) return prefix == 0 && field->depth == 0 ? -1 : WORDS; // no word is empty
+    if (!shoal_encoded_next_of(&prefix, &next, field, bucket) || next == SHOAL_NOT_LISTED)
+        return -1;
+    if (next == SHOAL_NEXT_END)
+        return prefix == 0 && field->depth == 0 ? -1 : WORDS; // no word is empty
     return shoal_encoded_run_of(characters, field, next) < step ? WORDS : STARTS;
 }
 
 static void put(char out[AGG_TRIE_TEXT_MAX], size_t *len, agg_text text)
 {
-    if (text.len > AGG_TRIE_TEXT_MAX - *len) return; // cannot be: a start and its step have 68 characters at most
+    if (text.len > AGG_TRIE_TEXT_MAX - *len)
+        return; // cannot be: a start and its step have 68 characters at most
     memcpy(out + *len, text.bytes, text.len);
     *len += text.len;
 }
 
-size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe *recipe, uint32_t bucket)
+size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe *recipe,
+                     uint32_t bucket)
 {
     const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
     const agg_list *lists = recipe->lists[0];
@@ -58,7 +62,8 @@ size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe
     (void)shoal_encoded_next_of(&prefix, &next, field, bucket);
     put(out, &len, lists[SHOAL_LIST_STARTS].texts[prefix]);
     n = next == SHOAL_NEXT_END ? 0 : shoal_encoded_run_of(characters, field, next);
-    for (uint32_t i = 0; i < n; i++) put(out, &len, lists[SHOAL_LIST_CHARACTERS].texts[characters[i]]);
+    for (uint32_t i = 0; i < n; i++)
+        put(out, &len, lists[SHOAL_LIST_CHARACTERS].texts[characters[i]]);
     return len;
 }
 
@@ -99,18 +104,20 @@ static shoal_err make_room(work *w, agg_error *error)
         if (is_tested(w, b, &kind)) w->n_room[kind]++;
     for (kind = 0; kind < KINDS; kind++) {
         // behind the words there is room for those that are known, with which these are tested
-        w->scores[kind] = agg_alloc(error, w->n_room[kind] + (kind == WORDS ? w->n_known : 0), sizeof(double));
+        w->scores[kind] =
+            agg_alloc(error, w->n_room[kind] + (kind == WORDS ? w->n_known : 0), sizeof(double));
         if (w->scores[kind] == NULL) return AGG_ERR_MEMORY;
     }
     return SHOAL_OK;
 }
 
-static shoal_err score_block(work *w, agg_error *error, uint32_t from, uint32_t n, uint64_t *items, agg_count *counts)
+static shoal_err score_block(work *w, agg_error *error, uint32_t from, uint32_t n, uint64_t *items,
+                             agg_count *counts)
 {
     int kind;
     for (uint32_t i = 0; i < n; i++) items[i] = from + i;
-    shoal_err err = agg_estimator_counts(counts, error, &w->recipe->recipe.parts[0], &w->acc->parts[0], w->acc->n,
-                                         items, n, w->n_threads);
+    shoal_err err = agg_estimator_counts(counts, error, &w->recipe->recipe.parts[0],
+                                         &w->acc->parts[0], w->acc->n, items, n, w->n_threads);
     for (uint32_t i = 0; i < n && err == SHOAL_OK; i++)
         if (is_tested(w, from + i, &kind)) w->scores[kind][w->asked[kind]++] = counts[i].score;
     return err;
@@ -146,7 +153,8 @@ static void cut_to(agg_trie_layer *layer, size_t most)
     layer->n_cells = most;
 }
 
-// Cells that are held at once where `most` are kept: a round in which much stands out must not take memory for all of it.
+// Cells that are held at once where `most` are kept: a round in which much stands out must not take
+// memory for all of it.
 static size_t cells_held(size_t most)
 {
     return most + (most > BLOCK ? most : BLOCK);
@@ -157,8 +165,8 @@ static shoal_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, 
 {
     agg_count count;
     uint64_t item = bucket;
-    shoal_err err =
-        agg_estimator_counts(&count, error, &w->recipe->recipe.parts[0], &w->acc->parts[0], w->acc->n, &item, 1, 1);
+    shoal_err err = agg_estimator_counts(&count, error, &w->recipe->recipe.parts[0],
+                                         &w->acc->parts[0], w->acc->n, &item, 1, 1);
     if (err != SHOAL_OK) return err;
     layer->n_frequent++;
     if (count.count < options->threshold) {
@@ -168,23 +176,28 @@ static shoal_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, 
     if (layer->n_cells == cells_held(options->max_prefixes)) cut_to(layer, options->max_prefixes);
     err = agg_grow((void **)&layer->cells, cap, layer->n_cells + 1, sizeof *layer->cells, error);
     if (err != SHOAL_OK) return err;
-    layer->cells[layer->n_cells++] = (agg_trie_cell){bucket, kind != STARTS, count.score, count.count, count.stderr_};
+    layer->cells[layer->n_cells++] =
+        (agg_trie_cell){bucket, kind != STARTS, count.score, count.count, count.stderr_};
     return SHOAL_OK;
 }
 
-// Collects the cells above their thresholds, those at T or more, at most options->max_prefixes of them.
-static shoal_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w, const agg_trie_options *options)
+// Collects the cells above their thresholds, those at T or more, at most options->max_prefixes of
+// them.
+static shoal_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w,
+                               const agg_trie_options *options)
 {
     size_t cap = 0, seen[KINDS] = {0};
     int kind;
     shoal_err err = SHOAL_OK;
     for (uint32_t b = 0; b < w->field->size && err == SHOAL_OK; b++) {
         if (!is_tested(w, b, &kind)) continue;
-        if (w->scores[kind][seen[kind]++] >= w->least[kind]) err = add_cell(layer, &cap, error, w, options, b, kind);
+        if (w->scores[kind][seen[kind]++] >= w->least[kind])
+            err = add_cell(layer, &cap, error, w, options, b, kind);
     }
     cut_to(layer, options->max_prefixes);
     for (size_t i = 0; i < layer->n_cells; i++) layer->n_kept[layer->cells[i].is_word != 0]++;
-    if (layer->n_cells > 0) layer->support_kept = w->acc->parts[0].cells.ones[layer->cells[layer->n_cells - 1].bucket];
+    if (layer->n_cells > 0)
+        layer->support_kept = w->acc->parts[0].cells.ones[layer->cells[layer->n_cells - 1].bucket];
     return err;
 }
 
@@ -192,11 +205,14 @@ static shoal_err find_least(agg_trie_layer *layer, agg_error *error, work *w, do
 {
     double of_words = AGG_TRIE_WORD_FDR * fdr, *words = w->scores[WORDS];
     size_t n_words = w->asked[WORDS];
-    shoal_err err = agg_multiple_least(&w->least[STARTS], error, w->scores[STARTS], w->asked[STARTS], AGG_BH, fdr);
-    if (err == SHOAL_OK) err = agg_multiple_least(&w->least[WORDS], error, words, n_words, AGG_BH, of_words);
+    shoal_err err = agg_multiple_least(&w->least[STARTS], error, w->scores[STARTS],
+                                       w->asked[STARTS], AGG_BH, fdr);
+    if (err == SHOAL_OK)
+        err = agg_multiple_least(&w->least[WORDS], error, words, n_words, AGG_BH, of_words);
     for (size_t i = 0; i < w->n_known; i++) words[n_words + i] = w->scores[KNOWN][i];
     if (err == SHOAL_OK)
-        err = agg_multiple_least(&w->least[KNOWN], error, words, n_words + w->n_known, AGG_BH, of_words);
+        err = agg_multiple_least(&w->least[KNOWN], error, words, n_words + w->n_known, AGG_BH,
+                                 of_words);
     for (int kind = STARTS; kind <= WORDS; kind++) {
         layer->n_asked[kind] = w->asked[kind];
         layer->least[kind] = w->least[kind];
@@ -232,10 +248,11 @@ uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, 
     uint64_t size = part->size, block = size < BLOCK ? size : BLOCK;
     uint64_t held = cells_held(max_prefixes > 0 ? max_prefixes : recipe->max_prefixes);
     if (held > size) held = size;
-    uint64_t scoring =
-        block * (sizeof(uint64_t) + sizeof(agg_count)) + agg_estimator_memory(part, (size_t)block, n_threads);
-    uint64_t after = size * sizeof(double) > held * sizeof(agg_trie_cell) ? size * sizeof(double) // in order of size
-                                                                          : held * sizeof(agg_trie_cell);
+    uint64_t scoring = block * (sizeof(uint64_t) + sizeof(agg_count)) +
+                       agg_estimator_memory(part, (size_t)block, n_threads);
+    uint64_t after = size * sizeof(double) > held * sizeof(agg_trie_cell)
+                         ? size * sizeof(double) // in order of size
+                         : held * sizeof(agg_trie_cell);
     return size * (1 + sizeof(double)) + (scoring > after ? scoring : after);
 }
 

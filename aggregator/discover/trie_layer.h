@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one round of a trie learnt (gboard-2024 Algorithm 2, lines 20 to 24): which of its cells stand out of the noise. Pure.
+// What one round of a trie learnt (gboard-2024 Algorithm 2, lines 20 to 24): which of its cells
+// stand out of the noise. Pure.
 //
-// A cell is a start with a run of listed characters behind it. Where the word ends there, before the step does, the cell is a word; else it is a
-// start of the next round. Algorithm 2 keeps the best max_prefixes cells whatever the noise. Here a cell is kept only above a false-discovery
-// threshold (AGG_BH of multiple.h), one among the starts at the rate that is asked for, and one among the words, which are what is shown, at half of
-// it: the rate is an expectation, and the share of false words of a run is to be below it, not only on average. max_prefixes is a cap on both
-// together, by score. Neither tested nor kept: what begins with no start, what goes on with a character that is not listed (no device
-// sends either), and the words that are known to the recipe. Words that are known to the reader alone are sent, but are tested with all others
-// apart from those, so that what stands out anyway does not lower the bar for what is new.
+// A cell is a start with a run of listed characters behind it. Where the word ends there, before
+// the step does, the cell is a word; else it is a start of the next round. Algorithm 2 keeps the
+// best max_prefixes cells whatever the noise. Here a cell is kept only above a false-discovery
+// threshold (AGG_BH of multiple.h), one among the starts at the rate that is asked for, and one
+// among the words, which are what is shown, at half of it: the rate is an expectation, and the
+// share of false words of a run is to be below it, not only on average. max_prefixes is a cap on
+// both together, by score. Neither tested nor kept: what begins with no start, what goes on with a
+// character that is not listed (no device sends either), and the words that are known to the
+// recipe. Words that are known to the reader alone are sent, but are tested with all others apart
+// from those, so that what stands out anyway does not lower the bar for what is new.
 #ifndef TRIE_LAYER_H
 #define TRIE_LAYER_H
 
@@ -44,7 +48,8 @@ typedef struct agg_trie_layer {
     size_t n_kept[2];     // starts, words
     size_t n_cells;       // both together
     agg_trie_cell *cells; // by falling score, then bucket
-    double least[2];      // least score that is above the threshold, of starts and of new words; HUGE_VAL where none is
+    double least[2];      // least score that is above the threshold, of starts and of new words;
+                          // HUGE_VAL where none is
     double support_kept;  // reports that hold a cell, at the weakest kept; 0 where none is
 } agg_trie_layer;
 
@@ -53,7 +58,8 @@ typedef struct agg_trie_layer {
 // Returns: RECIPE_HASH; MEMORY. Release on OK only. Cost: one pass over the cells; 8 bytes a cell.
 // Privacy: post-processing of private records.
 shoal_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_recipe *recipe,
-                              const agg_accumulator *acc, const agg_trie_options *options) SHOAL_MUST_CHECK;
+                              const agg_accumulator *acc,
+                              const agg_trie_options *options) SHOAL_MUST_CHECK;
 void agg_trie_layer_release(agg_trie_layer *layer);
 
 // Returns: the most bytes that reading a round takes beside its accumulator, whatever stands out.
@@ -62,7 +68,9 @@ uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, 
 
 // The word or start that a bucket stands for.
 //   is_word: written: whether it ends there; may be NULL
-// Returns: bytes written; 0 for a bucket that stands for none (begins with no start, a character that is not listed).
-size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe *recipe, uint32_t bucket);
+// Returns: bytes written; 0 for a bucket that stands for none (begins with no start, a character
+// that is not listed).
+size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe *recipe,
+                     uint32_t bucket);
 
 #endif

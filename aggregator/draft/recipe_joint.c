@@ -14,7 +14,8 @@
 
 static shoal_err refuse(agg_error *error, const recipe_variable *v, const char *why)
 {
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable %.64s: %s", v->name != NULL ? v->name : "", why);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable %.64s: %s",
+                    v->name != NULL ? v->name : "", why);
 }
 
 // Cuts the next field off; NULL at the end.
@@ -31,9 +32,18 @@ static const char **member_of(recipe_options *o, const char *name)
     const struct {
         const char *name;
         const char **at;
-    } members[] = {
-        {"value", &o->value},     {"k", &o->k}, {"m", &o->m}, {"g", &o->g}, {"bits", &o->bits}, {"hashes", &o->hashes},
-        {"cohorts", &o->cohorts}, {"p", &o->p}, {"q", &o->q}, {"f", &o->f}, {"low", &o->low},   {"high", &o->high}};
+    } members[] = {{"value", &o->value},
+                   {"k", &o->k},
+                   {"m", &o->m},
+                   {"g", &o->g},
+                   {"bits", &o->bits},
+                   {"hashes", &o->hashes},
+                   {"cohorts", &o->cohorts},
+                   {"p", &o->p},
+                   {"q", &o->q},
+                   {"f", &o->f},
+                   {"low", &o->low},
+                   {"high", &o->high}};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         if (strcmp(members[i].name, name) == 0) return members[i].at;
     return NULL;
@@ -43,8 +53,11 @@ static shoal_err take_member(recipe_variable *v, agg_error *error, char *field, 
 {
     *equals = '\0';
     const char **at = member_of(&v->own, field);
-    if (at == NULL) return refuse(error, v, "members are value, k, m, g, bits, hashes, cohorts, p, q, f, low and high");
-    if (*at != NULL || equals[1] == '\0') return refuse(error, v, "a member is given twice, or is empty");
+    if (at == NULL)
+        return refuse(error, v,
+                      "members are value, k, m, g, bits, hashes, cohorts, p, q, f, low and high");
+    if (*at != NULL || equals[1] == '\0')
+        return refuse(error, v, "a member is given twice, or is empty");
     *at = equals + 1;
     return SHOAL_OK;
 }
@@ -73,7 +86,8 @@ static shoal_err take_fields(recipe_variable *v, agg_error *error, char *rest)
     if (v->own.mechanism[0] == '\0') v->own.mechanism = NULL;
     for (char *field; (field = next_field(&rest)) != NULL;) {
         char *equals = strchr(field, '=');
-        shoal_err err = equals != NULL ? take_member(v, error, field, equals) : take_list(v, error, field);
+        shoal_err err =
+            equals != NULL ? take_member(v, error, field, equals) : take_list(v, error, field);
         if (err != SHOAL_OK) return err;
     }
     return SHOAL_OK;
@@ -102,7 +116,8 @@ static shoal_err choose_mechanism(recipe_variable *v, agg_error *error, double e
     return err;
 }
 
-// With p = 1 - q each of the hashes costs 2 ln(q/(1-q)): q = 1/(1 + e^(-epsilon/2 hashes)), rounded down, one millionth more as each is rounded up.
+// With p = 1 - q each of the hashes costs 2 ln(q/(1-q)): q = 1/(1 + e^(-epsilon/2 hashes)), rounded
+// down, one millionth more as each is rounded up.
 static shoal_err choose_coins(recipe_variable *v, agg_error *error, double epsilon)
 {
     uint64_t hashes = 1;
@@ -128,7 +143,8 @@ static shoal_err complete(recipe_variable *v, agg_error *error)
     shoal_err err = cli_read_decimal(&epsilon, error, "variable", v->own.epsilon, 0.01, 16);
     if (err == SHOAL_OK) err = choose_mechanism(v, error, epsilon);
     if (err == SHOAL_OK) err = choose_coins(v, error, epsilon);
-    if (v->own.value == NULL) v->own.value = v->own.low != NULL || v->own.high != NULL ? "number" : "item";
+    if (v->own.value == NULL)
+        v->own.value = v->own.low != NULL || v->own.high != NULL ? "number" : "item";
     return err;
 }
 
@@ -142,7 +158,8 @@ shoal_err recipe_variable_read(recipe_variable *variable, agg_error *error, cons
     char *equals = strchr(variable->words, '=');
     shoal_err err = SHOAL_OK;
     if (equals == NULL) {
-        err = refuse(error, variable, "its form is NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...");
+        err = refuse(error, variable,
+                     "its form is NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...");
     } else {
         *equals = '\0';
         variable->name = variable->words;

@@ -3,9 +3,11 @@
 //
 //     NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...
 //
-// LIST is a file of values, one a line, or their number; with `low=` and `high=`, which make it a number, that of its buckets. Without a list a variable
-// takes any string. A member is `value` or a parameter of the mechanism, as --value and the others of a recipe of one value. Where MECHANISM is left
-// out, a list has grr up to e^EPSILON + 2 values, where it is the most accurate, and onehot-symmetric above, and strings have olh.
+// LIST is a file of values, one a line, or their number; with `low=` and `high=`, which make it a
+// number, that of its buckets. Without a list a variable takes any string. A member is `value` or a
+// parameter of the mechanism, as --value and the others of a recipe of one value. Where MECHANISM
+// is left out, a list has grr up to e^EPSILON + 2 values, where it is the most accurate, and
+// onehot-symmetric above, and strings have olh.
 #ifndef RECIPE_JOINT_H
 #define RECIPE_JOINT_H
 
@@ -20,7 +22,8 @@ typedef struct recipe_variable {
 
 // Reads a line. Release it, on OK only.
 // Returns: AGG_ERR_USAGE naming the variable, for a line that is none of this form.
-shoal_err recipe_variable_read(recipe_variable *variable, agg_error *error, const char *line) SHOAL_MUST_CHECK;
+shoal_err recipe_variable_read(recipe_variable *variable, agg_error *error,
+                               const char *line) SHOAL_MUST_CHECK;
 void recipe_variable_release(recipe_variable *variable);
 
 #endif

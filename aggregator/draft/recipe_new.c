@@ -21,7 +21,8 @@
 #include "recipe_json.h"
 #include "recipe_words.h"
 
-// A parameter that is one number, or a text where is_text: written where it is given, or where the mechanism needs it and there is a default.
+// A parameter that is one number, or a text where is_text: written where it is given, or where the
+// mechanism needs it and there is a default.
 typedef struct parameter {
     const char *name;
     uint32_t takes; // SHOAL_TAKES_*
@@ -103,10 +104,12 @@ static const char *usual_mechanism(const recipe_options *o, int is_number)
 static uint32_t domain_of(const shoal_mechanism *mechanism, const draft *d)
 {
     if (mechanism->number.needs != 0) return SHOAL_DOMAIN_NUMBER;
-    return has_list(d->options) || mechanism->open.needs == 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN;
+    return has_list(d->options) || mechanism->open.needs == 0 ? SHOAL_DOMAIN_CLOSED
+                                                              : SHOAL_DOMAIN_OPEN;
 }
 
-// Local hashing answers best with g nearest to e^epsilon + 1, and loses nothing that matters to its keys with k (g - 1) >= 2^21.
+// Local hashing answers best with g nearest to e^epsilon + 1, and loses nothing that matters to its
+// keys with k (g - 1) >= 2^21.
 static void choose_g(draft *d)
 {
     const char *text = d->options->epsilon != NULL ? d->options->epsilon : "4";
@@ -144,7 +147,8 @@ static const char *initial_of_run(const draft *d, const parameter *p)
     return strcmp(p->name, "low") == 0 ? "0" : "1";
 }
 
-// Coins of rappor-ngram are of one report each; a filter is shared by few cohorts, whose number a device shows.
+// Coins of rappor-ngram are of one report each; a filter is shared by few cohorts, whose number a
+// device shows.
 static const char *initial_of_compound(const draft *d, const parameter *p)
 {
     if (p->takes == SHOAL_TAKES_COHORTS) return "8";
@@ -172,10 +176,12 @@ static shoal_err draft_run(draft *d, agg_error *error)
     shoal_err err = SHOAL_OK;
     if (o->devices != NULL || o->step != NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--devices and --step go with sfp and trie; a run over epochs has --users and --epochs");
+                        "--devices and --step go with sfp and trie; a run over epochs has --users "
+                        "and --epochs");
     for (int i = 0; i < 3 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], texts[i]);
     if (err == SHOAL_OK) err = cli_read_whole(&users, error, "users", o->users, 1, 1000000000);
-    if (err == SHOAL_OK && o->groups != NULL) err = cli_read_whole(&groups, error, "groups", o->groups, 1, users);
+    if (err == SHOAL_OK && o->groups != NULL)
+        err = cli_read_whole(&groups, error, "groups", o->groups, 1, users);
     if (err != SHOAL_OK) return err;
     snprintf(d->group, sizeof d->group, "%u", (uint32_t)(users / groups));
     if (d->takes.needs & SHOAL_TAKES_RANGE && o->value == NULL) d->value = "number";
@@ -188,7 +194,8 @@ static shoal_err draft_compound(draft *d, agg_error *error, const shoal_compound
     d->compound = compound->id;
     d->takes = compound->takes;
     if (d->takes.needs & SHOAL_TAKES_THRESH) return draft_run(d, error);
-    if (compound->id == shoal_sfp_id) d->takes.needs |= SHOAL_TAKES_ORACLE; // stated: the default of recipes is another
+    if (compound->id == shoal_sfp_id)
+        d->takes.needs |= SHOAL_TAKES_ORACLE; // stated: the default of recipes is another
     if (compound->domain == SHOAL_DOMAIN_CLOSED && o->value == NULL) d->value = "fields";
     return recipe_words_fill(&d->words, error, o, compound->id);
 }
@@ -198,27 +205,33 @@ static shoal_err draft_of(draft *d, agg_error *error, const recipe_options *o)
     int is_ranged = o->low != NULL || o->high != NULL;
     memset(d, 0, sizeof *d);
     d->options = o;
-    d->value = o->value != NULL ? o->value : o->encoding != NULL ? "fields" : is_ranged ? "number" : "word";
+    d->value = o->value != NULL      ? o->value
+               : o->encoding != NULL ? "fields"
+               : is_ranged           ? "number"
+                                     : "word";
     int is_number = strcmp(d->value, "number") == 0;
     d->mechanism = o->mechanism != NULL ? o->mechanism : usual_mechanism(o, is_number);
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(d->mechanism, strlen(d->mechanism));
     const shoal_compound *compound = shoal_compound_by_name(d->mechanism, strlen(d->mechanism));
     if (compound != NULL) return draft_compound(d, error, compound);
     if (o->devices != NULL || o->step != NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--devices and --step go with sfp and trie");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--devices and --step go with sfp and trie");
     if (mechanism == NULL)
-        return agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE, "--mechanism: no mechanism of that name");
+        return agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE,
+                        "--mechanism: no mechanism of that name");
     uint32_t domain = domain_of(mechanism, d);
     d->takes = *shoal_mechanism_takes(mechanism, domain);
     if (domain == SHOAL_DOMAIN_NUMBER && o->value == NULL) d->value = "number";
     if (domain == SHOAL_DOMAIN_CLOSED && !has_list(o))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--mechanism %s goes with --values, --size or --encoding",
-                        d->mechanism);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--mechanism %s goes with --values, --size or --encoding", d->mechanism);
     choose_g(d);
     return SHOAL_OK;
 }
 
-// Options are quoted as they stand: the recipe is read back before anyone sees it, and refused there when one is wrong.
+// Options are quoted as they stand: the recipe is read back before anyone sees it, and refused
+// there when one is wrong.
 static void print_text(FILE *stream, const char *name, const char *text)
 {
     fprintf(stream, "  \"%s\": ", name);
@@ -226,7 +239,8 @@ static void print_text(FILE *stream, const char *name, const char *text)
     fputs(",\n", stream);
 }
 
-// What is wrong with a value, or NULL. Bytes that are not UTF-8 would be written as another character.
+// What is wrong with a value, or NULL. Bytes that are not UTF-8 would be written as another
+// character.
 static const char *fault_of(const char *text, size_t len)
 {
     if (len == 0) return "is empty";
@@ -235,22 +249,25 @@ static const char *fault_of(const char *text, size_t len)
     return agg_utf8_is_valid(text, len) ? NULL : "is not UTF-8";
 }
 
-static shoal_err print_lines(FILE *stream, agg_error *error, const char *path, const char *at, const char *end)
+static shoal_err print_lines(FILE *stream, agg_error *error, const char *path, const char *at,
+                             const char *end)
 {
     unsigned n = 0;
     while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline != NULL ? newline : end;
+        const char *newline = memchr(at, '\n', (size_t)(end - at)),
+                   *stop = newline != NULL ? newline : end;
         size_t len = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
         const char *fault = fault_of(at, len);
         if (n++ > 0) fputs(", ", stream);
         if (fault != NULL)
-            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: line %u: the value %s", path, n, fault);
+            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: line %u: the value %s", path,
+                            n, fault);
         agg_print_json_text(stream, at, len);
         at = stop + 1;
     }
     if (n >= 2) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: holds %s: a list has 2 at least", path,
-                    n == 0 ? "no value" : "one value");
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: holds %s: a list has 2 at least",
+                    path, n == 0 ? "no value" : "one value");
 }
 
 static shoal_err print_values(FILE *stream, agg_error *error, const char *path)
@@ -259,7 +276,8 @@ static shoal_err print_values(FILE *stream, agg_error *error, const char *path)
     shoal_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return err;
     fputs("\"values\": [", stream);
-    err = print_lines(stream, error, path, (const char *)bytes.data, (const char *)bytes.data + bytes.len);
+    err = print_lines(stream, error, path, (const char *)bytes.data,
+                      (const char *)bytes.data + bytes.len);
     fputs("]", stream);
     free(bytes.data);
     return err;
@@ -291,7 +309,8 @@ static int is_number(const char *text)
 static shoal_err need_number(agg_error *error, const char *name, const char *text)
 {
     if (is_number(text)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a number, such as 4 or 0.5", name);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a number, such as 4 or 0.5",
+                    name);
 }
 
 static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d)
@@ -303,7 +322,8 @@ static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d
         const parameter *p = &parameters[i];
         const char *text = given(d->options, p);
         if (text == NULL && d->takes.needs & p->takes) text = initial_of(d, p);
-        if (d->compound == shoal_sfp_id && strcmp(p->name, "epsilon") == 0) text = d->words.epsilon; // of the string
+        if (d->compound == shoal_sfp_id && strcmp(p->name, "epsilon") == 0)
+            text = d->words.epsilon; // of the string
         if (text == NULL) continue;
         if (err == SHOAL_OK && !p->is_text) err = need_number(error, p->name, text);
         fprintf(stream, "%s\"%s\": ", separator, p->name);
@@ -333,7 +353,8 @@ static shoal_err print_encoding(FILE *stream, agg_error *error, const char *path
     else if (!cJSON_IsArray(json))
         err = agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "an encoding is a JSON array");
     while (bytes.len > 0 && bytes.data[bytes.len - 1] <= ' ') bytes.len--;
-    if (err == SHOAL_OK) fprintf(stream, "  \"encoding\": %.*s,\n", (int)bytes.len, (const char *)bytes.data);
+    if (err == SHOAL_OK)
+        fprintf(stream, "  \"encoding\": %.*s,\n", (int)bytes.len, (const char *)bytes.data);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);
     cJSON_Delete(json);
     free(bytes.data);
@@ -344,22 +365,28 @@ static shoal_err print_encoding(FILE *stream, agg_error *error, const char *path
 static void print_first_round(FILE *stream, const draft *d)
 {
     fprintf(stream,
-            "  \"encoding\": [{\"field\": \"word\", \"starts\": \"0\", \"characters\": \"%s\", \"step\": %u}],\n",
+            "  \"encoding\": [{\"field\": \"word\", \"starts\": \"0\", \"characters\": \"%s\", "
+            "\"step\": %u}],\n",
             RECIPE_WORDS_LETTERS, d->words.step);
 }
 
 static void print_share(FILE *stream, const draft *d)
 {
     double sample = d->words.sample > 0.000001 ? d->words.sample : 0.000001;
-    if (d->compound == shoal_trie_id && sample < 0.999999) fprintf(stream, "  \"send\": {\"sample\": %.6f},\n", sample);
+    if (d->compound == shoal_trie_id && sample < 0.999999)
+        fprintf(stream, "  \"send\": {\"sample\": %.6f},\n", sample);
 }
 
 static shoal_err print_cohort(FILE *stream, agg_error *error, const recipe_options *o)
 {
     const char *separator = "";
-    if (o->cohort_minimum == NULL && o->cohort_epsilon == NULL && o->cohort_delta == NULL) return SHOAL_OK;
-    shoal_err err = o->cohort_minimum != NULL ? need_number(error, "cohort-minimum", o->cohort_minimum) : SHOAL_OK;
-    if (err == SHOAL_OK && o->cohort_epsilon != NULL) err = need_number(error, "cohort-epsilon", o->cohort_epsilon);
+    if (o->cohort_minimum == NULL && o->cohort_epsilon == NULL && o->cohort_delta == NULL)
+        return SHOAL_OK;
+    shoal_err err = o->cohort_minimum != NULL
+                        ? need_number(error, "cohort-minimum", o->cohort_minimum)
+                        : SHOAL_OK;
+    if (err == SHOAL_OK && o->cohort_epsilon != NULL)
+        err = need_number(error, "cohort-epsilon", o->cohort_epsilon);
     fputs("  \"cohort\": {", stream);
     if (o->cohort_minimum != NULL) {
         fprintf(stream, "\"minimum\": %s", o->cohort_minimum);
@@ -390,9 +417,11 @@ static shoal_err check_query_options(agg_error *error, const recipe_options *o)
     if (o->version != NULL && o->policy == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--version goes with --policy");
     if (o->cohort_delta != NULL && o->cohort_epsilon == NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--cohort-delta goes with --cohort-epsilon");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--cohort-delta goes with --cohort-epsilon");
     if (o->encoding != NULL && (o->values != NULL || o->size != NULL))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--encoding goes without --values and --size");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--encoding goes without --values and --size");
     return SHOAL_OK;
 }
 
@@ -417,7 +446,8 @@ static shoal_err print_variable(FILE *stream, agg_error *error, const char *line
     if (err != SHOAL_OK) return err;
     err = draft_of(&d, error, &v.own);
     if (err == SHOAL_OK && d.compound != 0)
-        err = agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE, "has parts of its own and is of no variable");
+        err = agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE,
+                       "has parts of its own and is of no variable");
     if (err == SHOAL_OK) {
         print_text(stream, "name", v.name);
         print_text(stream, "value", d.value);
@@ -446,7 +476,8 @@ static shoal_err print_members_of(FILE *stream, agg_error *error, const char *li
     FILE *memory = open_memstream(&text, &len);
     if (memory == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     shoal_err err = print_variable(memory, error, line);
-    if (fclose(memory) != 0 && err == SHOAL_OK) err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    if (fclose(memory) != 0 && err == SHOAL_OK)
+        err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     if (err == SHOAL_OK) print_members(stream, text, len);
     free(text);
     return err;
@@ -503,7 +534,8 @@ static shoal_err check_joint_options(agg_error *error, const recipe_options *o)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (others[i].given != NULL)
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                            "--%s beside --variable: each variable says its own mechanism, list and parameters in its"
+                            "--%s beside --variable: each variable says its own mechanism, list "
+                            "and parameters in its"
                             " line (such as value=item), and such a recipe is no query",
                             others[i].name);
     return SHOAL_OK;
@@ -513,7 +545,8 @@ static shoal_err print_joint(FILE *stream, agg_error *error, const recipe_option
 {
     shoal_err err = check_joint_options(error, o);
     if (err == SHOAL_OK && o->per_day != NULL) err = need_number(error, "per-day", o->per_day);
-    if (err == SHOAL_OK && o->keep_days != NULL) err = need_number(error, "keep-days", o->keep_days);
+    if (err == SHOAL_OK && o->keep_days != NULL)
+        err = need_number(error, "keep-days", o->keep_days);
     if (err != SHOAL_OK) return err;
     fputs("{\n", stream);
     print_text(stream, "recipe", o->id);
@@ -521,7 +554,8 @@ static shoal_err print_joint(FILE *stream, agg_error *error, const recipe_option
     print_text(stream, "stream", o->stream != NULL ? o->stream : o->id);
     err = print_variables(stream, error, o);
     fprintf(stream, "  \"limit\": {\"per_day\": %s},\n", o->per_day != NULL ? o->per_day : "1");
-    if (o->keep_days != NULL) fprintf(stream, "  \"records\": {\"keep_days\": %s},\n", o->keep_days);
+    if (o->keep_days != NULL)
+        fprintf(stream, "  \"records\": {\"keep_days\": %s},\n", o->keep_days);
     return err == SHOAL_OK ? print_end(stream, error, o) : err;
 }
 
@@ -563,7 +597,9 @@ shoal_err recipe_write(agg_error *error, const char *path, const char *text, siz
     agg_file file;
     if (path == NULL || strcmp(path, "-") == 0) {
         fwrite(text, 1, len, stdout);
-        return fflush(stdout) == 0 ? SHOAL_OK : agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the recipe");
+        return fflush(stdout) == 0
+                   ? SHOAL_OK
+                   : agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the recipe");
     }
     shoal_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
@@ -600,7 +636,8 @@ shoal_err recipe_new(agg_error *error, const recipe_options *options)
     FILE *stream = open_memstream(&text, &len);
     if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     err = print_recipe(stream, error, options);
-    if (fclose(stream) != 0 && err == SHOAL_OK) err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    if (fclose(stream) != 0 && err == SHOAL_OK)
+        err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     if (err == SHOAL_OK) err = check_and_write(error, options->output, text, len);
     free(text);
     return err;

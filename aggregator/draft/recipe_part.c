@@ -11,7 +11,8 @@
 #include "recipe_new.h"
 
 // A recipe that was read is one object: its last brace closes it.
-static void print_part(FILE *stream, const agg_recipe *recipe, const char *const *values, int n_values)
+static void print_part(FILE *stream, const agg_recipe *recipe, const char *const *values,
+                       int n_values)
 {
     size_t end = recipe->json_len, last;
     while (recipe->json[end - 1] != '}') end--;
@@ -26,8 +27,8 @@ static void print_part(FILE *stream, const agg_recipe *recipe, const char *const
     fwrite(recipe->json + end - 1, 1, recipe->json_len - end + 1, stream);
 }
 
-static shoal_err check_and_write(agg_error *error, const agg_recipe *whole, const char *text, size_t len,
-                                 const char *output)
+static shoal_err check_and_write(agg_error *error, const agg_recipe *whole, const char *text,
+                                 size_t len, const char *output)
 {
     agg_recipe part;
     shoal_err err = agg_recipe_from_bytes(&part, error, "the part's recipe", text, len);
@@ -38,28 +39,33 @@ static shoal_err check_and_write(agg_error *error, const agg_recipe *whole, cons
     return err == SHOAL_OK ? recipe_write(error, output, text, len) : err;
 }
 
-static shoal_err write_part(agg_error *error, const agg_recipe *recipe, const char *const *values, int n_values,
-                            const char *output)
+static shoal_err write_part(agg_error *error, const agg_recipe *recipe, const char *const *values,
+                            int n_values, const char *output)
 {
     char *text = NULL;
     size_t len = 0;
     if (recipe->recipe.n_splits == 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s has no split_by: it has no parts", recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s has no split_by: it has no parts", recipe->id);
     if (recipe->recipe.n_part > 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s is a part already", recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s is a part already",
+                        recipe->id);
     if (n_values != (int)recipe->recipe.n_splits)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "a part takes one value for each of the %u fields of split_by", recipe->recipe.n_splits);
+                        "a part takes one value for each of the %u fields of split_by",
+                        recipe->recipe.n_splits);
     FILE *stream = open_memstream(&text, &len);
     if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     print_part(stream, recipe, values, n_values);
-    shoal_err err = fclose(stream) != 0 ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory")
-                                        : check_and_write(error, recipe, text, len, output);
+    shoal_err err = fclose(stream) != 0
+                        ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory")
+                        : check_and_write(error, recipe, text, len, output);
     free(text);
     return err;
 }
 
-shoal_err recipe_part(agg_error *error, const char *path, const char *const *values, int n_values, const char *output)
+shoal_err recipe_part(agg_error *error, const char *path, const char *const *values, int n_values,
+                      const char *output)
 {
     agg_recipe recipe;
     shoal_err err = agg_recipe_from_file(&recipe, error, path);

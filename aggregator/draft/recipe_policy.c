@@ -24,19 +24,22 @@ static int print_signer(const agg_recipe *recipe, const agg_policy *policy)
     if (!recipe->has_signature)
         printf("signed              no: devices refuse it\n");
     else if (!is_key_of(policy, recipe->key))
-        printf("signed              by %.8s..., which is no key of the policy: devices refuse it\n", hex);
+        printf("signed              by %.8s..., which is no key of the policy: devices refuse it\n",
+               hex);
     else if (!agg_signature_is_built())
-        printf(
-            "signed              not checked, by %.8s..., a key of the policy: signatures are not part of this build\n",
-            hex);
+        printf("signed              not checked, by %.8s..., a key of the policy: signatures are "
+               "not part of this build\n",
+               hex);
     else if (agg_recipe_verify(&error, recipe) != SHOAL_OK)
-        printf("signed              badly: not by %.8s..., which it names: devices refuse it\n", hex);
+        printf("signed              badly: not by %.8s..., which it names: devices refuse it\n",
+               hex);
     else {
         printf("signed              by %.8s..., a key of the policy\n", hex);
         return AGG_EXIT_OK;
     }
-    return recipe->has_signature && is_key_of(policy, recipe->key) && !agg_signature_is_built() ? AGG_EXIT_OK
-                                                                                                : AGG_EXIT_PRIVACY;
+    return recipe->has_signature && is_key_of(policy, recipe->key) && !agg_signature_is_built()
+               ? AGG_EXIT_OK
+               : AGG_EXIT_PRIVACY;
 }
 
 // The field that a refusal is about.
@@ -74,20 +77,29 @@ static void print_figures(const shoal_verdict *v, const shoal_recipe *r, const s
     case SHOAL_REFUSED_DOWNGRADED:
         printf("%20sversion %u, the policy asks for %u\n", "", r->version, a->version);
         break;
-    case SHOAL_REFUSED_COMBINATION: printf("%20s%u fields of %u\n", "", r->encoding.n_fields, a->query_fields); break;
-    case SHOAL_REFUSED_SIZE: printf("%20s%u cells of %u\n", "", r->parts[0].size, a->query_size); break;
+    case SHOAL_REFUSED_COMBINATION:
+        printf("%20s%u fields of %u\n", "", r->encoding.n_fields, a->query_fields);
+        break;
+    case SHOAL_REFUSED_SIZE:
+        printf("%20s%u cells of %u\n", "", r->parts[0].size, a->query_size);
+        break;
     case SHOAL_REFUSED_LOCAL:
-        printf("%20sepsilon %.8g of %.8g\n", "", v->local_eps_micro / 1e6, b->local_eps_micro / 1e6);
+        printf("%20sepsilon %.8g of %.8g\n", "", v->local_eps_micro / 1e6,
+               b->local_eps_micro / 1e6);
         break;
     case SHOAL_REFUSED_EPSILON:
     case SHOAL_REFUSED_FIELD_EPSILON:
-        printf("%20sepsilon %.8g of %.8g\n", "", reports_of(r) * (r->cohort_eps_micro / 1e6), b->eps_micro / 1e6);
+        printf("%20sepsilon %.8g of %.8g\n", "", reports_of(r) * (r->cohort_eps_micro / 1e6),
+               b->eps_micro / 1e6);
         break;
     case SHOAL_REFUSED_REPORTS:
-    case SHOAL_REFUSED_FIELD_REPORTS: printf("%20s%u reports of %u\n", "", reports_of(r), b->reports); break;
+    case SHOAL_REFUSED_FIELD_REPORTS:
+        printf("%20s%u reports of %u\n", "", reports_of(r), b->reports);
+        break;
     case SHOAL_REFUSED_DELTA: print_delta(r, a); break;
     case SHOAL_REFUSED_COHORT:
-        printf("%20s%u reports, the policy asks for %u\n", "", r->cohort_minimum, a->cohort_minimum);
+        printf("%20s%u reports, the policy asks for %u\n", "", r->cohort_minimum,
+               a->cohort_minimum);
         break;
     case SHOAL_REFUSED_AMPLIFICATION:
         printf("%20s%.0f honest reports of epsilon %.8g give %.8g, it claims %.8g\n", "", honest,
@@ -97,7 +109,8 @@ static void print_figures(const shoal_verdict *v, const shoal_recipe *r, const s
     }
 }
 
-static void print_refusal(const shoal_verdict *verdict, const shoal_recipe *r, const shoal_policy *p)
+static void print_refusal(const shoal_verdict *verdict, const shoal_recipe *r,
+                          const shoal_policy *p)
 {
     const shoal_name *field = field_of(verdict, r);
     printf("answered            no: %s", shoal_refusal_name(verdict->refusal));
@@ -114,7 +127,8 @@ static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *
         uint64_t eps = shoal_composed_epsilon(a, n + 1, r->cohort_eps_micro);
         if (n == a->budget.reports || eps > a->budget.eps_micro) return n;
         for (uint32_t i = 0; i < r->encoding.n_fields; i++) {
-            const shoal_policy_budget *b = &a->fields[shoal_policy_find_field(a, &r->encoding.fields[i].field)];
+            const shoal_policy_budget *b =
+                &a->fields[shoal_policy_find_field(a, &r->encoding.fields[i].field)];
             if (n == b->reports || eps > b->eps_micro) return n;
         }
     }
@@ -124,27 +138,33 @@ static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *
 static void print_trie_costs(const shoal_verdict *v, const shoal_recipe *r)
 {
     uint32_t n = r->contributions;
-    printf("  of one word       epsilon %.8g of the crowd (%.8g is what its cohort gives), delta 1e-%u; %.8g in its "
+    printf("  of one word       epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
+           "1e-%u; %.8g in its "
            "report\n",
-           r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp, v->local_eps_micro / 1e6);
-    printf("  of one person     epsilon %.8g of the crowd; %.8g in %u report%s\n", n * (r->cohort_eps_micro / 1e6),
-           n * (v->local_eps_micro / 1e6), n, n == 1 ? "" : "s");
+           r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp,
+           v->local_eps_micro / 1e6);
+    printf("  of one person     epsilon %.8g of the crowd; %.8g in %u report%s\n",
+           n * (r->cohort_eps_micro / 1e6), n * (v->local_eps_micro / 1e6), n, n == 1 ? "" : "s");
     printf("  room              for one: a device answers one round of an analysis\n");
 }
 
-static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p, int is_signed)
+static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p,
+                         int is_signed)
 {
     const shoal_policy_analysis *a = &p->analyses[v->analysis];
-    printf("answered            %s by a device that has answered none\n", is_signed ? "yes," : "once it is signed,");
+    printf("answered            %s by a device that has answered none\n",
+           is_signed ? "yes," : "once it is signed,");
     if (r->mechanism == shoal_trie_id) {
         print_trie_costs(v, r);
         return;
     }
     uint32_t n = count_alike(a, r);
-    printf("  it costs          epsilon %.8g of the crowd (%.8g is what its cohort gives), delta 1e-%u, 1 report\n",
+    printf("  it costs          epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
+           "1e-%u, 1 report\n",
            r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp);
     printf("  of one person     epsilon %.8g\n", v->local_eps_micro / 1e6);
-    printf("  room              for %u such quer%s in epsilon and reports\n", n, n == 1 ? "y" : "ies");
+    printf("  room              for %u such quer%s in epsilon and reports\n", n,
+           n == 1 ? "y" : "ies");
 }
 
 int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint32_t today)
@@ -155,7 +175,8 @@ int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint
     shoal_verdict verdict;
     printf("policy              %s\n", policy->id);
     int code = print_signer(recipe, policy);
-    if (shoal_accountant_init(books, sizeof books, &len, today > fresh ? today - fresh : 0) != SHOAL_OK)
+    if (shoal_accountant_init(books, sizeof books, &len, today > fresh ? today - fresh : 0) !=
+        SHOAL_OK)
         return AGG_EXIT_RUNTIME;
     shoal_query_check(&verdict, books, len, &policy->policy, &recipe->recipe, today);
     if (verdict.refusal == SHOAL_ACCEPTED) {

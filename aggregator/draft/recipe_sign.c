@@ -45,7 +45,8 @@ static shoal_err check_text(agg_error *error, const char *text, const agg_recipe
     if (err != SHOAL_OK) return err;
     err = agg_recipe_verify(error, &again);
     if (err == SHOAL_OK && memcmp(again.recipe.recipe_hash, recipe->recipe.recipe_hash, 32) != 0)
-        err = agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "the signed recipe has another hash");
+        err = agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY,
+                       "the signed recipe has another hash");
     agg_recipe_release(&again);
     return err;
 }
@@ -55,12 +56,14 @@ shoal_err recipe_sign(agg_error *error, const char *path, const char *key, const
     agg_recipe recipe;
     char *text = NULL;
     if (!agg_signature_is_built())
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe sign is not part of this build");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe sign is not part of this build");
     shoal_err err = cli_need(error, "key", key);
     if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, error, path);
     if (err != SHOAL_OK) return err;
     err = sign_with(&recipe, error, key);
-    if (err == SHOAL_OK && (text = agg_recipe_signed_text(error, &recipe)) == NULL) err = AGG_ERR_MEMORY;
+    if (err == SHOAL_OK && (text = agg_recipe_signed_text(error, &recipe)) == NULL)
+        err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) err = check_text(error, text, &recipe);
     if (err == SHOAL_OK) err = recipe_write(error, output, text, strlen(text));
     free(text);
@@ -89,7 +92,8 @@ static shoal_err verify(agg_error *error, const agg_recipe *recipe, const char *
     err = read_public(wanted, error, key);
     if (err != SHOAL_OK || memcmp(wanted, recipe->key, sizeof wanted) == 0) return err;
     agg_hex(hex, recipe->key, sizeof recipe->key);
-    return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "is signed by another key, %s", hex);
+    return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "is signed by another key, %s",
+                    hex);
 }
 
 int recipe_verify(const char *path, const char *key)
@@ -97,7 +101,8 @@ int recipe_verify(const char *path, const char *key)
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_recipe recipe;
     char hex[65];
-    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK) return cli_failed("recipe", &error);
+    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
+        return cli_failed("recipe", &error);
     shoal_err err = verify(&error, &recipe, key);
     agg_hex(hex, recipe.key, sizeof recipe.key);
     agg_recipe_release(&recipe);
@@ -116,7 +121,9 @@ int recipe_signer_print(const agg_recipe *recipe)
     if (!recipe->has_signature) return AGG_EXIT_OK;
     agg_hex(hex, recipe->key, sizeof recipe->key);
     if (!agg_signature_is_built()) {
-        printf("signature           not checked, by key %.8s...: signatures are not part of this build\n", hex);
+        printf("signature           not checked, by key %.8s...: signatures are not part of this "
+               "build\n",
+               hex);
         return AGG_EXIT_OK;
     }
     if (agg_recipe_verify(&error, recipe) == SHOAL_OK) {

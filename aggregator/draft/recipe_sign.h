@@ -6,10 +6,12 @@
 #include "agg_error.h"
 #include "recipe_json.h"
 
-// Writes the recipe with a signature in it. A key file that others may read is warned of. The text is read back and verified first.
+// Writes the recipe with a signature in it. A key file that others may read is warned of. The text
+// is read back and verified first.
 //   key: file of a private key, PEM; NULL is refused
 //   output: NULL or "-" is standard output
-shoal_err recipe_sign(agg_error *error, const char *path, const char *key, const char *output) SHOAL_MUST_CHECK;
+shoal_err recipe_sign(agg_error *error, const char *path, const char *key,
+                      const char *output) SHOAL_MUST_CHECK;
 
 // Verifies one file and prints who signed it.
 //   key: 64 hex digits or a file of a public key that it must be signed by; NULL: any

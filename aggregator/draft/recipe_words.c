@@ -35,8 +35,8 @@ typedef struct wish {
 } wish;
 
 // An option's number, or what stands for it.
-static shoal_err read_whole(uint64_t *number, agg_error *error, const char *name, const char *text, uint64_t initial,
-                            uint64_t low, uint64_t high)
+static shoal_err read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
+                            uint64_t initial, uint64_t low, uint64_t high)
 {
     *number = initial;
     return text == NULL ? SHOAL_OK : cli_read_whole(number, error, name, text, low, high);
@@ -47,36 +47,46 @@ static shoal_err read_wish(wish *w, agg_error *error, const recipe_options *o)
     uint64_t devices = 0;
     w->epsilon = EPSILON_DEFAULT;
     shoal_err err = SHOAL_OK;
-    if (o->epsilon != NULL) err = cli_read_decimal(&w->epsilon, error, "epsilon", o->epsilon, 0.01, 16);
+    if (o->epsilon != NULL)
+        err = cli_read_decimal(&w->epsilon, error, "epsilon", o->epsilon, 0.01, 16);
     if (err == SHOAL_OK)
-        err = read_whole(&devices, error, "devices", o->devices, (uint64_t)DEVICES_DEFAULT, 1, 4000000000u);
-    if (err == SHOAL_OK) err = read_whole(&w->length, error, "length", o->length, LENGTH_DEFAULT, 2, 32);
+        err = read_whole(&devices, error, "devices", o->devices, (uint64_t)DEVICES_DEFAULT, 1,
+                         4000000000u);
+    if (err == SHOAL_OK)
+        err = read_whole(&w->length, error, "length", o->length, LENGTH_DEFAULT, 2, 32);
     if (err == SHOAL_OK) err = read_whole(&w->depth, error, "depth", o->depth, 15, 1, 64);
-    if (err == SHOAL_OK) err = read_whole(&w->contributions, error, "contributions", o->contributions, 1, 1, 64);
+    if (err == SHOAL_OK)
+        err = read_whole(&w->contributions, error, "contributions", o->contributions, 1, 1, 64);
     if (err == SHOAL_OK) err = read_whole(&w->hashes, error, "hashes", o->hashes, 1, 1, 16);
     if (err == SHOAL_OK) err = read_whole(&w->grams, error, "grams", o->grams, 2, 2, 4);
-    if (err == SHOAL_OK) err = read_whole(&w->max_prefixes, error, "max-prefixes", o->max_prefixes, 10000, 1, 65536);
+    if (err == SHOAL_OK)
+        err = read_whole(&w->max_prefixes, error, "max-prefixes", o->max_prefixes, 10000, 1, 65536);
     if (err == SHOAL_OK) err = read_whole(&w->step, error, "step", o->step, 0, 1, SHOAL_STEP_MAX);
     w->devices = (double)devices;
     return err;
 }
 
-// The split of epsilon and the rows; where the fragment's epsilon is said, epsilon is the string's and the sum is planned for.
-static shoal_err fill_sfp(recipe_words *words, agg_error *error, const recipe_options *o, const wish *w)
+// The split of epsilon and the rows; where the fragment's epsilon is said, epsilon is the string's
+// and the sum is planned for.
+static shoal_err fill_sfp(recipe_words *words, agg_error *error, const recipe_options *o,
+                          const wish *w)
 {
     agg_sfp_plan plan;
     double fragment = 0;
-    uint32_t oracle = o->oracle == NULL || strcmp(o->oracle, "cms") != 0 ? SHOAL_ORACLE_OLH : SHOAL_ORACLE_CMS;
+    uint32_t oracle =
+        o->oracle == NULL || strcmp(o->oracle, "cms") != 0 ? SHOAL_ORACLE_OLH : SHOAL_ORACLE_CMS;
     shoal_err err = SHOAL_OK;
     if (o->epsilon_fragment != NULL)
         err = cli_read_decimal(&fragment, error, "epsilon-fragment", o->epsilon_fragment, 0.01, 16);
     if (err == SHOAL_OK && w->length % 2 != 0)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--length of sfp must be even");
     if (err == SHOAL_OK && (w->epsilon + fragment < 0.1 || w->epsilon + fragment > 16))
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--epsilon of both parts of sfp is from 0.1 to 16");
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "--epsilon of both parts of sfp is from 0.1 to 16");
     if (err == SHOAL_OK)
-        err = agg_sfp_plan_run(&plan, error, oracle, w->devices, (uint32_t)lround((w->epsilon + fragment) * 1e6),
-                               (uint32_t)w->length);
+        err =
+            agg_sfp_plan_run(&plan, error, oracle, w->devices,
+                             (uint32_t)lround((w->epsilon + fragment) * 1e6), (uint32_t)w->length);
     if (err != SHOAL_OK) return err;
     put_micro(words->epsilon, fragment > 0 ? (uint32_t)lround(w->epsilon * 1e6) : plan.eps_micro);
     put_micro(words->epsilon_fragment, plan.eps_fragment_micro);
@@ -87,8 +97,9 @@ static shoal_err fill_sfp(recipe_words *words, agg_error *error, const recipe_op
     return SHOAL_OK;
 }
 
-// Each of the parts' hashes may cost x = epsilon/(parts hashes), and with p = 1 - q costs 2 ln(q/(1-q)): q = 1/(1 + e^(-x/2)), rounded
-// down and one millionth more, as epsilon is rounded up for each.
+// Each of the parts' hashes may cost x = epsilon/(parts hashes), and with p = 1 - q costs 2
+// ln(q/(1-q)): q = 1/(1 + e^(-x/2)), rounded down and one millionth more, as epsilon is rounded up
+// for each.
 static void fill_ngram(recipe_words *words, const wish *w)
 {
     double each = w->epsilon / (double)((w->grams + 1) * w->hashes);
@@ -112,7 +123,8 @@ static void fill_trie(recipe_words *words, const wish *w)
     words->sample = plan.n_rounds > 0 ? plan.rounds[0].devices / w->devices : 1;
 }
 
-shoal_err recipe_words_fill(recipe_words *words, agg_error *error, const recipe_options *o, uint32_t mechanism)
+shoal_err recipe_words_fill(recipe_words *words, agg_error *error, const recipe_options *o,
+                            uint32_t mechanism)
 {
     wish w;
     memset(words, 0, sizeof *words);

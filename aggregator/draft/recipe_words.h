@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `shoal recipe new` writes where nothing is said of a recipe that finds words nobody listed: the planners' answer for sfp and for the first
-// round of a trie, coins of the stated epsilon for rappor-ngram.
+// What `shoal recipe new` writes where nothing is said of a recipe that finds words nobody listed:
+// the planners' answer for sfp and for the first round of a trie, coins of the stated epsilon for
+// rappor-ngram.
 #ifndef RECIPE_WORDS_H
 #define RECIPE_WORDS_H
 
@@ -12,7 +13,8 @@
 
 // Parameters as a recipe states them; empty where the mechanism has none or the option says it.
 typedef struct recipe_words {
-    char epsilon[24], epsilon_fragment[24], k[16], m[16], k_fragment[16], m_fragment[16], p[24], q[24];
+    char epsilon[24], epsilon_fragment[24], k[16], m[16], k_fragment[16], m_fragment[16], p[24],
+        q[24];
     uint32_t step; // of the first round of a trie
     double sample; // the share of devices that answers it
 } recipe_words;

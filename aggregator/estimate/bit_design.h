@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A regression design of zeros and ones, kept by columns: which rows hold a one. Private to estimate/.
+// A regression design of zeros and ones, kept by columns: which rows hold a one. Private to
+// estimate/.
 #ifndef BIT_DESIGN_H
 #define BIT_DESIGN_H
 

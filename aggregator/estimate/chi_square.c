@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upper tails of the gamma law: the series of P below the law's middle, the continued fraction of Q above it (Abramowitz and Stegun 6.5.29
-// and 6.5.31, the fraction evaluated by Lentz's method as Thompson and Barnett 1986 changed it). Both have the factor x^a e^-x / Gamma(a + 1), which
-// is taken in the form of Loader 2000, "Fast and accurate computation of binomial probabilities", so that its digits survive a large a.
+// Upper tails of the gamma law: the series of P below the law's middle, the continued fraction of Q
+// above it (Abramowitz and Stegun 6.5.29 and 6.5.31, the fraction evaluated by Lentz's method as
+// Thompson and Barnett 1986 changed it). Both have the factor x^a e^-x / Gamma(a + 1), which is
+// taken in the form of Loader 2000, "Fast and accurate computation of binomial probabilities", so
+// that its digits survive a large a.
 #include "chi_square.h"
 
 #include <float.h>
@@ -12,10 +14,12 @@
 #define TERMS_MAX 1000000
 #define STIRLING_FROM 16.0 // below it Gamma itself is exact enough
 
-// ln Gamma(a + 1) less Stirling's (a + 1/2) ln a - a + ln(2 pi) / 2, for a >= 16; the first term left out is below 1e-17.
+// ln Gamma(a + 1) less Stirling's (a + 1/2) ln a - a + ln(2 pi) / 2, for a >= 16; the first term
+// left out is below 1e-17.
 static double stirling_error(double a)
 {
-    static const double c[] = {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360.0};
+    static const double c[] = {1.0 / 12,    -1.0 / 360, 1.0 / 1260,
+                               -1.0 / 1680, 1.0 / 1188, -691.0 / 360360.0};
     double sum = 0, square = a * a;
     for (int i = 5; i >= 0; i--) sum = sum / square + c[i];
     return sum / a;
@@ -61,7 +65,8 @@ double agg_gamma_upper(double a, double x)
     if (!(a >= 0.5 && a <= 1e6 && x >= 0)) return NAN;
     if (x == 0) return 1;
     if (x == HUGE_VAL) return 0;
-    return x < a + 1 ? 1 - gamma_factor(a, x) * lower_series(a, x) : gamma_factor(a, x) * upper_fraction(a, x);
+    return x < a + 1 ? 1 - gamma_factor(a, x) * lower_series(a, x)
+                     : gamma_factor(a, x) * upper_fraction(a, x);
 }
 
 double agg_chi_square_tail(double x, double df)
@@ -69,14 +74,16 @@ double agg_chi_square_tail(double x, double df)
     return agg_gamma_upper(df / 2, x / 2);
 }
 
-// Half the quantile to begin with, by Wilson and Hilferty's cube root, or by the law's first term where that falls below nothing.
+// Half the quantile to begin with, by Wilson and Hilferty's cube root, or by the law's first term
+// where that falls below nothing.
 static double first_guess(double tail, double a)
 {
     double z = tail > 0.5 ? agg_normal_quantile(1 - tail) : -agg_normal_quantile(tail);
     double root = 1 - 1 / (9 * a) + z / (3 * sqrt(a));
     if (root > 0.1) return a * root * root * root;
     double log_gamma =
-        a * log(a) - a - log(gamma_factor(a, a)); // of a + 1; lgamma writes to a variable that threads share
+        a * log(a) - a -
+        log(gamma_factor(a, a)); // of a + 1; lgamma writes to a variable that threads share
     return exp((log1p(-tail) + log_gamma) / a);
 }
 
@@ -91,7 +98,8 @@ double agg_chi_square_quantile(double tail, double df)
             low = x;
         else
             high = x;
-        // Newton's step on ln Q, which is nearly straight far out; what would leave the bracket is halved or doubled instead.
+        // Newton's step on ln Q, which is nearly straight far out; what would leave the bracket is
+        // halved or doubled instead.
         double next = q > 0 && density > 0 ? x + log(q / tail) * q / density : 0;
         if (!(next > low && next < high)) next = high == HUGE_VAL ? 2 * x : 0.5 * (low + high);
         double step = next - x;

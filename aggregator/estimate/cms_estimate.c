@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from a Count Mean Sketch: apple-2017 Algorithm 4, with the variance of what is really computed.
+// Counts from a Count Mean Sketch: apple-2017 Algorithm 4, with the variance of what is really
+// computed.
 //
 // A(d) is the number of ones in d's cells. With q the probability of a flip and c = 1/(1 - 2q),
 //
 //     f = m/(m-1) ( c (A - n/2) + n/2 - n/m )
 //     Var = (m/(m-1))^2 ( n c^2 q (1-q) + (n - f) s + (s/k)(Q - f^2 + f) ),     s = (1/m)(1 - 1/m)
 //
-// which is Theorem 4.2 with its bound's slack taken out: c^2 q (1-q) = e^(eps/2)/(e^(eps/2) - 1)^2; see mean_sketch.h for s and Q.
+// which is Theorem 4.2 with its bound's slack taken out: c^2 q (1-q) = e^(eps/2)/(e^(eps/2) - 1)^2;
+// see mean_sketch.h for s and Q.
 #include <string.h>
 
 #include "estimator.h"
@@ -17,17 +19,21 @@
 
 static void row_values(int32_t *values, const agg_sketch *sketch, uint32_t j)
 {
-    memcpy(values, sketch->cells.ones + (size_t)j * sketch->shape.m, sketch->shape.m * sizeof *values);
+    memcpy(values, sketch->cells.ones + (size_t)j * sketch->shape.m,
+           sketch->shape.m * sizeof *values);
 }
 
-static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                         const uint64_t *items, size_t n_items, unsigned n_threads)
+static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part,
+                         const agg_sketch *sketch, const uint64_t *items, size_t n_items,
+                         unsigned n_threads)
 {
-    return agg_sketch_support(sums, error, part, sketch, row_values, items, n_items, BLOCK, n_threads);
+    return agg_sketch_support(sums, error, part, sketch, row_values, items, n_items, BLOCK,
+                              n_threads);
 }
 
-// Ordered pairs of different devices in the same cell: sum of Y^2 minus each device's own y^2, where y = c (b - 1/2) + 1/2
-// is a bit without its flip's bias and Y the sum of a row's y in one column.
+// Ordered pairs of different devices in the same cell: sum of Y^2 minus each device's own y^2,
+// where y = c (b - 1/2) + 1/2 is a bit without its flip's bias and Y the sum of a row's y in one
+// column.
 static double count_pairs(const agg_sketch *sketch, double c)
 {
     double squares = 0, ones = 0, bits = 0;
@@ -63,4 +69,5 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = -square * s.spread / s.k;
 }
 
-const agg_estimator agg_cms_estimator = {shoal_cms_id, support, debias, NULL, agg_sketch_support_memory};
+const agg_estimator agg_cms_estimator = {shoal_cms_id, support, debias, NULL,
+                                         agg_sketch_support_memory};

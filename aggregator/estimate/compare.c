@@ -10,7 +10,8 @@
 #include "estimator.h"
 #include "normal_law.h"
 
-// One side, its numbers in the unit that is compared: x = origin + unit * count, a share being a count times 1/n.
+// One side, its numbers in the unit that is compared: x = origin + unit * count, a share being a
+// count times 1/n.
 typedef struct side {
     agg_count *counts;
     agg_debias debias;
@@ -56,27 +57,33 @@ static double null_variance(agg_compare_of of, const side *s, size_t i, double s
     return variance_at(s, i, same) + (of == AGG_COMPARE_SHARES ? same * (1 - same) / s->n : same);
 }
 
-// How far x is from what it would be if nothing changed, as a standard normal's; above it no more than the binomial law believes.
+// How far x is from what it would be if nothing changed, as a standard normal's; above it no more
+// than the binomial law believes.
 static double deviation(const side *s, double x, double same, double sd)
 {
     const agg_debias *d = &s->debias;
     double z = sd > 0 ? (x - same) / sd : 0;
     if (z <= 0 || !s->has_law || d->is_signed) return z;
-    double support = (x / s->unit - d->offset) / d->scale, mean = (same / s->unit - d->offset) / d->scale;
+    double support = (x / s->unit - d->offset) / d->scale,
+           mean = (same / s->unit - d->offset) / d->scale;
     return clamp(agg_support_score(support, s->n, mean, sd / (s->unit * d->scale)), 0, z);
 }
 
-// Sets z, and the score that is never further out: each side's own deviation, weighted as they are in z.
+// Sets z, and the score that is never further out: each side's own deviation, weighted as they are
+// in z.
 static void judge(agg_compare_row *row, agg_compare_of of, const side *a, const side *b, size_t i)
 {
     double same = pooled(a, b, i, row->a, row->b, of == AGG_COMPARE_SHARES ? 1 : fmax(a->n, b->n));
-    double of_a = null_variance(of, a, i, same), of_b = null_variance(of, b, i, same), all = of_a + of_b;
+    double of_a = null_variance(of, a, i, same), of_b = null_variance(of, b, i, same),
+           all = of_a + of_b;
     if (!(all > 0)) return;
     row->z = row->score = row->difference / sqrt(all);
     if (of == AGG_COMPARE_MEANS) return;
     of_a = sqrt(of_a);
     of_b = sqrt(of_b);
-    double score = (deviation(b, row->b, same, of_b) * of_b - deviation(a, row->a, same, of_a) * of_a) / sqrt(all);
+    double score =
+        (deviation(b, row->b, same, of_b) * of_b - deviation(a, row->a, same, of_a) * of_a) /
+        sqrt(all);
     row->score = score * row->z > 0 ? copysign(fmin(fabs(score), fabs(row->z)), row->z) : 0;
 }
 
@@ -87,11 +94,12 @@ static int is_withheld(const agg_compare *c, const side *s, size_t i)
     return s->threshold > 0 && count < s->threshold;
 }
 
-static agg_compare_row make_row(const agg_compare *c, const side *a, const side *b, size_t i, agg_text value,
-                                double quantile)
+static agg_compare_row make_row(const agg_compare *c, const side *a, const side *b, size_t i,
+                                agg_text value, double quantile)
 {
-    agg_compare_row row = {
-        .value = value, .a = a->origin + a->counts[i].count * a->unit, .b = b->origin + b->counts[i].count * b->unit};
+    agg_compare_row row = {.value = value,
+                           .a = a->origin + a->counts[i].count * a->unit,
+                           .b = b->origin + b->counts[i].count * b->unit};
     row.difference = row.b - row.a;
     row.stderr_ = sqrt(variance_of(a, i) + variance_of(b, i));
     row.low = row.difference - quantile * row.stderr_;
@@ -111,11 +119,13 @@ static int compare_rows(const void *x, const void *y)
 
 static int compare_scores(const void *x, const void *y)
 {
-    double a = fabs(((const agg_compare_row *)x)->score), b = fabs(((const agg_compare_row *)y)->score);
+    double a = fabs(((const agg_compare_row *)x)->score),
+           b = fabs(((const agg_compare_row *)y)->score);
     return (a < b) - (a > b);
 }
 
-// Marks the rows whose difference stands out of what two reports of one crowd would show; as estimate.c, two-sided. Sorts them.
+// Marks the rows whose difference stands out of what two reports of one crowd would show; as
+// estimate.c, two-sided. Sorts them.
 static void detect(agg_compare *c)
 {
     size_t n_detected = 0;
@@ -145,11 +155,13 @@ static int is_same_sketch(const agg_sketch *x, const agg_sketch *y)
            memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
 }
 
-// Two collections of their own do not agree in every cell; only in a sketch of a single cell that is bound to happen.
+// Two collections of their own do not agree in every cell; only in a sketch of a single cell that
+// is bound to happen.
 static shoal_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
 {
     const agg_accumulator *x = a->acc, *y = b->acc;
-    int is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 && x->n == y->n && x->n > 0;
+    int is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
+                  x->n == y->n && x->n > 0;
     uint64_t n_cells = 0;
     for (uint32_t i = 0; is_same && i < x->n_parts; i++) {
         n_cells += x->parts[i].n_cells;
@@ -157,7 +169,8 @@ static shoal_err check_apart(agg_error *error, const agg_compare_side *a, const 
     }
     if (!is_same || n_cells < 2) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "the two accumulators of recipe %s hold the same reports: a difference needs two collections that "
+                    "the two accumulators of recipe %s hold the same reports: a difference needs "
+                    "two collections that "
                     "share none",
                     a->recipe->id);
 }
@@ -175,23 +188,26 @@ static void set_unit(side *s, agg_compare_of of, const shoal_recipe *recipe)
     s->unit = (double)recipe->high_micro / 1e6 - s->origin;
 }
 
-static shoal_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of, unsigned n_threads)
+static shoal_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of,
+                           unsigned n_threads)
 {
     const shoal_part *part = &in->recipe->recipe.parts[0];
     const agg_sketch *sketch = &in->acc->parts[0];
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
-    *s = (side){.n = (double)in->acc->n, .unit = 1, .threshold = (double)in->recipe->recipe.release_threshold};
+    *s = (side){.n = (double)in->acc->n,
+                .unit = 1,
+                .threshold = (double)in->recipe->recipe.release_threshold};
     set_unit(s, of, &in->recipe->recipe);
     s->counts = agg_alloc(error, in->dictionary->n, sizeof *s->counts);
     if (s->counts == NULL) return AGG_ERR_MEMORY;
     s->has_law = estimator->debias != NULL;
     if (s->has_law) estimator->debias(&s->debias, part, sketch, in->acc->n);
-    return agg_estimator_counts(s->counts, error, part, sketch, in->acc->n, in->dictionary->items, in->dictionary->n,
-                                n_threads);
+    return agg_estimator_counts(s->counts, error, part, sketch, in->acc->n, in->dictionary->items,
+                                in->dictionary->n, n_threads);
 }
 
-static shoal_err make_rows(agg_compare *c, agg_error *error, const agg_compare_side *in_a, const agg_compare_side *in_b,
-                           const agg_compare_options *options)
+static shoal_err make_rows(agg_compare *c, agg_error *error, const agg_compare_side *in_a,
+                           const agg_compare_side *in_b, const agg_compare_options *options)
 {
     double quantile = -agg_normal_quantile((1 - c->confidence) / 2);
     side a = {0}, b = {0};
@@ -213,18 +229,21 @@ static shoal_err make_rows(agg_compare *c, agg_error *error, const agg_compare_s
     return err;
 }
 
-uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_values, unsigned n_threads)
+uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_values,
+                            unsigned n_threads)
 {
     uint64_t of_a = agg_estimator_memory(&a->recipe.parts[0], n_values, n_threads);
-    uint64_t of_b = agg_estimator_memory(&b->recipe.parts[0], n_values, n_threads), kept = sizeof(agg_count);
+    uint64_t of_b = agg_estimator_memory(&b->recipe.parts[0], n_values, n_threads),
+             kept = sizeof(agg_count);
     uint64_t rows = sizeof(agg_compare_row);
-    uint64_t of_sides = n_values * kept + (of_a > n_values * kept + of_b ? of_a : n_values * kept + of_b);
+    uint64_t of_sides =
+        n_values * kept + (of_a > n_values * kept + of_b ? of_a : n_values * kept + of_b);
     uint64_t at_end = n_values * (2 * kept + rows);
     return of_sides > at_end ? of_sides : at_end;
 }
 
-shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a, const agg_compare_side *b,
-                          const agg_compare_options *options)
+shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a,
+                          const agg_compare_side *b, const agg_compare_options *options)
 {
     *compare = (agg_compare){.recipe_a = a->recipe,
                              .recipe_b = b->recipe,
@@ -235,16 +254,19 @@ shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_comp
                              .multiple = options->multiple,
                              .n_dictionary = a->dictionary->n};
     if (!(compare->confidence > 0 && compare->confidence < 1))
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "the confidence must lie between 0 and 1");
     if (a->recipe->recipe.epochs > 0 || b->recipe->recipe.epochs > 0)
-        return agg_fail(
-            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-            "recipe %s is an epoch of a run: what its reports say is read with those before it: shoal track",
-            a->recipe->recipe.epochs > 0 ? a->recipe->id : b->recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s is an epoch of a run: what its reports say is read with those "
+                        "before it: shoal track",
+                        a->recipe->recipe.epochs > 0 ? a->recipe->id : b->recipe->id);
     if (is_mean(a->recipe) != is_mean(b->recipe))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a mean and counts cannot be compared");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "a mean and counts cannot be compared");
     if (is_mean(a->recipe)) compare->of = AGG_COMPARE_MEANS;
-    if (b->dictionary->n != a->dictionary->n) return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
+    if (b->dictionary->n != a->dictionary->n)
+        return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
     shoal_err err = agg_estimate_check(error, a->recipe, a->acc);
     if (err == SHOAL_OK) err = agg_estimate_check(error, b->recipe, b->acc);
     if (err == SHOAL_OK) err = check_apart(error, a, b);

@@ -31,7 +31,8 @@ int agg_dense_cholesky(double *a, size_t n)
     return 1;
 }
 
-// Solves L L' x = b for `width` right-hand sides side by side: x is n rows of `width`, and rows above `first` are zeros in b.
+// Solves L L' x = b for `width` right-hand sides side by side: x is n rows of `width`, and rows
+// above `first` are zeros in b.
 static void solve_some(double *x, const double *factor, size_t n, size_t width, size_t first)
 {
     for (size_t i = first; i < n; i++) {
@@ -76,12 +77,14 @@ static double largest_element(const double *a, size_t n)
     return largest;
 }
 
-// Sets element (p, q) of the upper triangle to nothing by a rotation of rows and columns p < q, and turns the vectors with it.
+// Sets element (p, q) of the upper triangle to nothing by a rotation of rows and columns p < q, and
+// turns the vectors with it.
 static void rotate(double *a, double *vectors, size_t n, size_t p, size_t q)
 {
     double *row_p = a + p * n, *row_q = a + q * n, element = row_p[q];
     double theta = (row_q[q] - row_p[p]) / (2 * element);
-    double t = copysign(1 / (fabs(theta) + sqrt(theta * theta + 1)), theta); // the smaller angle's tangent
+    double t =
+        copysign(1 / (fabs(theta) + sqrt(theta * theta + 1)), theta); // the smaller angle's tangent
     double c = 1 / sqrt(t * t + 1), s = t * c;
     row_p[p] -= t * element;
     row_q[q] += t * element;
@@ -135,7 +138,8 @@ shoal_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error 
 {
     double sum = 0;
     for (size_t i = 0; i < n * n; i++) sum += fabs(a[i]);
-    if (!isfinite(sum)) return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "a matrix has no finite values");
+    if (!isfinite(sum))
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "a matrix has no finite values");
     memset(vectors, 0, n * n * sizeof *vectors);
     for (size_t i = 0; i < n; i++) vectors[i * n + i] = 1;
     // All that is left then moves an eigenvalue by less than its last digit beside the largest.
@@ -156,8 +160,8 @@ shoal_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error 
 }
 
 // The slow way: scratch holds two matrices and n values.
-static shoal_err invert_by_eigen(double *inverse, double *null_space, size_t *rank, agg_error *error, double *scratch,
-                                 const double *a, size_t n)
+static shoal_err invert_by_eigen(double *inverse, double *null_space, size_t *rank,
+                                 agg_error *error, double *scratch, const double *a, size_t n)
 {
     double *spoilt = scratch, *vectors = scratch + n * n, *values = scratch + 2 * n * n;
     memcpy(spoilt, a, n * n * sizeof *a);
@@ -178,8 +182,8 @@ static shoal_err invert_by_eigen(double *inverse, double *null_space, size_t *ra
     return SHOAL_OK;
 }
 
-shoal_err agg_dense_pseudo_inverse(double *inverse, double *null_space, size_t *rank, agg_error *error, const double *a,
-                                   size_t n)
+shoal_err agg_dense_pseudo_inverse(double *inverse, double *null_space, size_t *rank,
+                                   agg_error *error, const double *a, size_t n)
 {
     size_t square;
     if (!agg_size_multiply(&square, n, n) || square > SIZE_MAX / 4 - AGG_DENSE_BLOCK * n)

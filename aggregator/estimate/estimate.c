@@ -44,7 +44,8 @@ static shoal_err detect(agg_estimate *e, agg_error *error)
     double *scores = agg_alloc(error, e->n_rows, sizeof *scores);
     if (scores == NULL) return AGG_ERR_MEMORY;
     for (size_t i = 0; i < e->n_rows; i++) scores[i] = e->rows[i].score;
-    shoal_err err = agg_multiple_least(&least, error, scores, e->n_rows, e->multiple, 1 - e->confidence);
+    shoal_err err =
+        agg_multiple_least(&least, error, scores, e->n_rows, e->multiple, 1 - e->confidence);
     for (size_t i = 0; i < e->n_rows; i++) e->rows[i].detected = scores[i] >= least;
     free(scores);
     return err;
@@ -80,13 +81,15 @@ static shoal_err post_process(agg_estimate *e, agg_error *error)
     return err;
 }
 
-static shoal_err count_items(agg_count *counts, agg_error *error, const agg_estimate *e, const agg_accumulator *acc,
-                             const agg_dictionary *dictionary, unsigned n_threads)
+static shoal_err count_items(agg_count *counts, agg_error *error, const agg_estimate *e,
+                             const agg_accumulator *acc, const agg_dictionary *dictionary,
+                             unsigned n_threads)
 {
     const shoal_recipe *recipe = &e->recipe->recipe;
     if (e->by > 0) return agg_marginal(counts, error, recipe, acc, e->by - 1, n_threads);
-    return agg_estimator_counts(counts, error, shoal_recipe_value_part(recipe), &acc->parts[recipe->value_part], acc->n,
-                                dictionary->items, dictionary->n, n_threads);
+    return agg_estimator_counts(counts, error, shoal_recipe_value_part(recipe),
+                                &acc->parts[recipe->value_part], acc->n, dictionary->items,
+                                dictionary->n, n_threads);
 }
 
 static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
@@ -130,13 +133,15 @@ static void swap_rows(agg_estimate_row *a, agg_estimate_row *b)
     *b = row;
 }
 
-// Brings the `top` first rows to the front, in any order: of a whole domain of millions, few are asked for. Quickselect.
+// Brings the `top` first rows to the front, in any order: of a whole domain of millions, few are
+// asked for. Quickselect.
 static void select_rows(agg_estimate_row *rows, size_t n, size_t top)
 {
     uint64_t state = n;
     while (n > top) {
         size_t low = 0;
-        state = state * 6364136223846793005u + 1442695040888963407u; // no order of counts makes all pivots bad
+        state = state * 6364136223846793005u +
+                1442695040888963407u; // no order of counts makes all pivots bad
         swap_rows(&rows[(state >> 33) % n], &rows[n - 1]);
         for (size_t i = 0; i + 1 < n; i++)
             if (compare_rows(&rows[i], &rows[n - 1]) < 0) swap_rows(&rows[i], &rows[low++]);
@@ -157,7 +162,8 @@ static void cut_rows(agg_estimate *e, size_t top)
     double threshold = (double)e->recipe->recipe.release_threshold;
     size_t kept = 0;
     for (size_t i = 0; i < e->n_rows; i++)
-        if (threshold <= 0 || released_count(e, &e->rows[i]) >= threshold) e->rows[kept++] = e->rows[i];
+        if (threshold <= 0 || released_count(e, &e->rows[i]) >= threshold)
+            e->rows[kept++] = e->rows[i];
     e->n_withheld = e->n_rows - kept;
     e->n_rows = top > 0 && kept > top ? top : kept;
     select_rows(e->rows, kept, e->n_rows);
@@ -168,9 +174,10 @@ shoal_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const a
 {
     shoal_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
     if (err != SHOAL_OK || acc->n >= recipe->recipe.cohort_minimum) return err;
-    return agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
-                    "recipe %s: %llu reports are fewer than its minimum cohort of %u; nothing is shown", recipe->id,
-                    (unsigned long long)acc->n, recipe->recipe.cohort_minimum);
+    return agg_fail(
+        error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
+        "recipe %s: %llu reports are fewer than its minimum cohort of %u; nothing is shown",
+        recipe->id, (unsigned long long)acc->n, recipe->recipe.cohort_minimum);
 }
 
 // Only after the cohort was found large enough: the refusal of a total names n.
@@ -179,15 +186,18 @@ static shoal_err check_post(agg_estimate *e, agg_error *error, const agg_post *p
     e->post = *post;
     if (post->rule == AGG_POST_NONE) return SHOAL_OK;
     if (is_mean(e))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a mean has no post-processing; it is for counts");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "a mean has no post-processing; it is for counts");
     if (post->total == 0) e->post.total = (double)e->n;
     if (e->post.total <= (double)e->n) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a total of %.0f is more than the %llu reports", post->total,
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "a total of %.0f is more than the %llu reports", post->total,
                     (unsigned long long)e->n);
 }
 
 // What count_items takes.
-static uint64_t counting_memory(const shoal_recipe *recipe, size_t n_values, const agg_estimate_options *options)
+static uint64_t counting_memory(const shoal_recipe *recipe, size_t n_values,
+                                const agg_estimate_options *options)
 {
     const shoal_part *part = shoal_recipe_value_part(recipe);
     if (options->by == 0) return agg_estimator_memory(part, n_values, options->n_threads);
@@ -195,10 +205,12 @@ static uint64_t counting_memory(const shoal_recipe *recipe, size_t n_values, con
            agg_estimator_memory(part, part->size, options->n_threads);
 }
 
-uint64_t agg_estimate_memory(const agg_recipe *recipe, size_t n_values, const agg_estimate_options *options)
+uint64_t agg_estimate_memory(const agg_recipe *recipe, size_t n_values,
+                             const agg_estimate_options *options)
 {
     uint64_t counting = counting_memory(&recipe->recipe, n_values, options);
-    uint64_t after = n_values * 4 * sizeof(double); // scores to be sorted, or what is post-processed
+    uint64_t after =
+        n_values * 4 * sizeof(double); // scores to be sorted, or what is post-processed
     uint64_t more = counting > after ? counting : after;
     return n_values * (sizeof(agg_estimate_row) + sizeof(agg_count)) + more;
 }
@@ -216,12 +228,13 @@ shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_r
     estimate->by = options->by;
     estimate->n_dictionary = dictionary->n;
     if (!(estimate->confidence > 0 && estimate->confidence < 1))
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "the confidence must lie between 0 and 1");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "the confidence must lie between 0 and 1");
     if (recipe->recipe.epochs > 0)
-        return agg_fail(
-            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-            "recipe %s is an epoch of a run: what its reports say is read with those before it: shoal track",
-            recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s is an epoch of a run: what its reports say is read with those "
+                        "before it: shoal track",
+                        recipe->id);
     shoal_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK) err = check_post(estimate, error, &options->post);
     if (err == SHOAL_OK) err = make_rows(estimate, error, acc, dictionary, options->n_threads);

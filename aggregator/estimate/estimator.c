@@ -42,7 +42,8 @@ double agg_support_score(double support, double n, double mean, double spread)
     return fmin(normal, signed_root(support - 0.5, n, mean) * sqrt(mean * (1 - mean / n)) / spread);
 }
 
-static void count_supports(agg_count *counts, const agg_debias *d, const int64_t *support, size_t n_items, double n)
+static void count_supports(agg_count *counts, const agg_debias *d, const int64_t *support,
+                           size_t n_items, double n)
 {
     double null_error = sqrt(variance_at(d, 0));
     for (size_t i = 0; i < n_items; i++) {
@@ -50,17 +51,20 @@ static void count_supports(agg_count *counts, const agg_debias *d, const int64_t
         double inside = count < 0 ? 0 : count > n ? n : count;
         double score = null_error > 0 ? count / null_error : count > 0 ? HUGE_VAL : 0;
         if (!d->is_signed)
-            score = agg_support_score((double)support[i], n, -d->offset / d->scale, null_error / d->scale);
+            score = agg_support_score((double)support[i], n, -d->offset / d->scale,
+                                      null_error / d->scale);
         counts[i] = (agg_count){count, sqrt(variance_at(d, inside)), null_error, score};
     }
 }
 
-shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                               uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads)
+shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
+                               const agg_sketch *sketch, uint64_t n, const uint64_t *items,
+                               size_t n_items, unsigned n_threads)
 {
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     agg_debias debias = {0};
-    if (estimator->counts != NULL) return estimator->counts(counts, error, part, sketch, n, items, n_items, n_threads);
+    if (estimator->counts != NULL)
+        return estimator->counts(counts, error, part, sketch, n, items, n_items, n_threads);
     int64_t *support = agg_alloc(error, n_items, sizeof *support);
     if (support == NULL) return AGG_ERR_MEMORY;
     shoal_err err = estimator->support(support, error, part, sketch, items, n_items, n_threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each mechanism's estimator gives to estimate.c: exact integer support of items, then an affine debiasing with its
-// variance. Pure.
+// What each mechanism's estimator gives to estimate.c: exact integer support of items, then an
+// affine debiasing with its variance. Pure.
 #ifndef ESTIMATOR_H
 #define ESTIMATOR_H
 
@@ -11,7 +11,8 @@
 #include "mechanism.h"
 #include "sketch.h"
 
-// count = scale * support + offset; variance = base + slope * f + curve * f^2, at f = the count clamped to [0, n].
+// count = scale * support + offset; variance = base + slope * f + curve * f^2, at f = the count
+// clamped to [0, n].
 typedef struct agg_debias {
     double scale, offset;
     double base, slope, curve;
@@ -23,20 +24,26 @@ typedef struct agg_count {
     double count;      // reports; unbiased, may be negative (a mean: its fraction of the range)
     double stderr_;    // its standard error
     double null_error; // the standard error that it would have if nobody held the item
-    double score;      // how far it stands out of that noise: no more than standard normal if nobody held the item
+    double score; // how far it stands out of that noise: no more than standard normal if nobody
+                  // held the item
 } agg_count;
 
-// A mechanism gives either `support` and `debias`, or `counts`, where items are not estimated one by one alike.
+// A mechanism gives either `support` and `debias`, or `counts`, where items are not estimated one
+// by one alike.
 typedef struct agg_estimator {
     uint32_t id;
     // Writes support[i], the sum of the cells that support items[i].
-    shoal_err (*support)(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                         const uint64_t *items, size_t n_items, unsigned n_threads);
-    // Writes the constants of a sketch of n records that are not zero. Cost: one pass over the sketch.
-    void (*debias)(agg_debias *debias, const shoal_part *part, const agg_sketch *sketch, uint64_t n);
+    shoal_err (*support)(int64_t *support, agg_error *error, const shoal_part *part,
+                         const agg_sketch *sketch, const uint64_t *items, size_t n_items,
+                         unsigned n_threads);
+    // Writes the constants of a sketch of n records that are not zero. Cost: one pass over the
+    // sketch.
+    void (*debias)(agg_debias *debias, const shoal_part *part, const agg_sketch *sketch,
+                   uint64_t n);
     // Writes counts[i] of items[i].
-    shoal_err (*counts)(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                        uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads);
+    shoal_err (*counts)(agg_count *counts, agg_error *error, const shoal_part *part,
+                        const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
+                        unsigned n_threads);
     // Returns: the bytes that `support` or `counts` takes while it runs. NULL: none to speak of.
     uint64_t (*memory)(const shoal_part *part, size_t n_items, unsigned n_threads);
 } agg_estimator;
@@ -50,16 +57,19 @@ const agg_estimator *agg_estimator_of(uint32_t mechanism);
 
 // Estimates items one way or the other.
 //   n: reports in the sketch; a part of several variables has all of them
-shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                               uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads) SHOAL_MUST_CHECK;
+shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
+                               const agg_sketch *sketch, uint64_t n, const uint64_t *items,
+                               size_t n_items, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that it takes.
 uint64_t agg_estimator_memory(const shoal_part *part, size_t n_items, unsigned n_threads);
 
-// Returns: the score of an item that `support` of n reports support, where `mean` would if nobody held it, give or take `spread`.
-// The normal law's, or the binomial one's where that is less: of few reports, three or four are soon more than the normal law
-// would believe. The binomial law's upper tail is taken from its signed root of the likelihood ratio, half a report below, which
-// is not above the true quantile where it matters; a spread beyond the binomial one (of shared rows) divides it.
+// Returns: the score of an item that `support` of n reports support, where `mean` would if nobody
+// held it, give or take `spread`. The normal law's, or the binomial one's where that is less: of
+// few reports, three or four are soon more than the normal law would believe. The binomial law's
+// upper tail is taken from its signed root of the likelihood ratio, half a report below, which is
+// not above the true quantile where it matters; a spread beyond the binomial one (of shared rows)
+// divides it.
 double agg_support_score(double support, double n, double mean, double spread);
 
 // Returns: the rare side's probability q = threshold / 2^64, as drawn.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from generalized randomized response: index_counts.h with p = 1 - T/2^64 and q = (T/2^64)/(s - 1).
+// Counts from generalized randomized response: index_counts.h with p = 1 - T/2^64 and q =
+// (T/2^64)/(s - 1).
 //
-// At T/2^64 = (s - 1)/(e^epsilon + s - 1) that is Var = n (e^epsilon + s - 2)/(e^epsilon - 1)^2 + f (s - 2)/(e^epsilon - 1).
+// At T/2^64 = (s - 1)/(e^epsilon + s - 1) that is Var = n (e^epsilon + s - 2)/(e^epsilon - 1)^2 + f
+// (s - 2)/(e^epsilon - 1).
 #include "index_counts.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from Hadamard response (core/mechanism/hadamard.h), with the variance of what is really computed.
+// Counts from Hadamard response (core/mechanism/hadamard.h), with the variance of what is really
+// computed.
 //
-// W(x) = sum over the R reports of x's block of s H[r][c], one Walsh-Hadamard transform of the block's sums of signs. A report holds
-// its device's cell with probability p = 1 - T/2^64 and each other with q = (T/2^64)/(2 B - 1), so that a device adds p - q on
-// average if it holds x, and nothing if it holds another value: the rows of a Hadamard matrix are orthogonal.
+// W(x) = sum over the R reports of x's block of s H[r][c], one Walsh-Hadamard transform of the
+// block's sums of signs. A report holds its device's cell with probability p = 1 - T/2^64 and each
+// other with q = (T/2^64)/(2 B - 1), so that a device adds p - q on average if it holds x, and
+// nothing if it holds another value: the rows of a Hadamard matrix are orthogonal.
 //
 //     f = W/(p - q),     Var = E R/(p - q)^2 - f,     E R = 2 n q + F (p - q)
 //
-// since every report of the block adds a sign, whose square is 1. F, the devices whose value lies in the block, is not known;
-// R is, and E R is at least 2 n q whatever F is.
+// since every report of the block adds a sign, whose square is 1. F, the devices whose value lies
+// in the block, is not known; R is, and E R is at least 2 n q whatever F is.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,25 +30,32 @@ static void transform_some(void *context, unsigned part, unsigned n_parts)
     const blocks *b = context;
     uint32_t start = (uint32_t)((uint64_t)b->k * part / n_parts),
              stop = (uint32_t)((uint64_t)b->k * (part + 1) / n_parts);
-    for (uint32_t block = start; block < stop; block++) agg_wht(b->sums + (size_t)block * b->m, b->m);
+    for (uint32_t block = start; block < stop; block++)
+        agg_wht(b->sums + (size_t)block * b->m, b->m);
 }
 
 static agg_count count_of(double sum, double reports, double n, double p, double q)
 {
     double gap = p - q, null = fmax(reports, 2 * n * q) / (gap * gap), count = sum / gap;
-    return (agg_count){count, sqrt(null - fmin(fmax(count, 0), null)), sqrt(null), null > 0 ? count / sqrt(null) : 0};
+    return (agg_count){count, sqrt(null - fmin(fmax(count, 0), null)), sqrt(null),
+                       null > 0 ? count / sqrt(null) : 0};
 }
 
-static shoal_err counts(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                        uint64_t n, const uint64_t *items, size_t n_items, unsigned n_threads)
+static shoal_err counts(agg_count *counts, agg_error *error, const shoal_part *part,
+                        const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
+                        unsigned n_threads)
 {
-    double p = (double)(0 - part->threshold) * 0x1p-64, q = agg_rare_probability(part) / (2 * part->k - 1);
+    double p = (double)(0 - part->threshold) * 0x1p-64,
+           q = agg_rare_probability(part) / (2 * part->k - 1);
     for (size_t i = 0; i < n_items; i++)
         if (items[i] >= part->size) return agg_fail_core(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME);
     blocks b = {agg_alloc(error, (size_t)sketch->n_cells, sizeof *b.sums), part->k, part->m};
     if (b.sums == NULL) return AGG_ERR_MEMORY;
     memcpy(b.sums, sketch->cells.sums, (size_t)sketch->n_cells * sizeof *b.sums);
-    agg_parallel(n_threads < 1 ? 1 : n_threads > AGG_THREADS_MAX ? AGG_THREADS_MAX : n_threads, transform_some, &b);
+    agg_parallel(n_threads < 1                 ? 1
+                 : n_threads > AGG_THREADS_MAX ? AGG_THREADS_MAX
+                                               : n_threads,
+                 transform_some, &b);
     for (size_t i = 0; i < n_items; i++)
         counts[i] = count_of(b.sums[items[i] % part->k * part->m + items[i] / part->k],
                              sketch->rows[items[i] % part->k], (double)n, p, q);

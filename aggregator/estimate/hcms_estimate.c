@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from a Hadamard Count Mean Sketch: apple-2017 Algorithms 7 and 4, with the variance of what is really computed.
+// Counts from a Hadamard Count Mean Sketch: apple-2017 Algorithms 7 and 4, with the variance of
+// what is really computed.
 //
-// S_j holds the sums of signs of row j, A(d) = sum_j (H S_j)[h_j(d)]. With q the probability of a flip and c = 1/(1 - 2q),
+// S_j holds the sums of signs of row j, A(d) = sum_j (H S_j)[h_j(d)]. With q the probability of a
+// flip and c = 1/(1 - 2q),
 //
 //     f = m/(m-1) ( c A - n/m )
 //     Var = (m/(m-1))^2 ( n c^2 - f - (n - f)/m^2 + (s/k)(Q - f^2 + f) ),     s = (1/m)(1 - 1/m)
 //
-// A report adds c times a sign: its square is c^2 and its mean 1 if it holds d (hence - f), 1/m otherwise; see mean_sketch.h for Q.
+// A report adds c times a sign: its square is c^2 and its mean 1 if it holds d (hence - f), 1/m
+// otherwise; see mean_sketch.h for Q.
 #include <string.h>
 
 #include "estimator.h"
@@ -16,17 +19,20 @@
 
 static void row_values(int32_t *values, const agg_sketch *sketch, uint32_t j)
 {
-    memcpy(values, sketch->cells.sums + (size_t)j * sketch->shape.m, sketch->shape.m * sizeof *values);
+    memcpy(values, sketch->cells.sums + (size_t)j * sketch->shape.m,
+           sketch->shape.m * sizeof *values);
     agg_wht(values, sketch->shape.m);
 }
 
-static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                         const uint64_t *items, size_t n_items, unsigned n_threads)
+static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part,
+                         const agg_sketch *sketch, const uint64_t *items, size_t n_items,
+                         unsigned n_threads)
 {
     return agg_sketch_support(sums, error, part, sketch, row_values, items, n_items, 0, n_threads);
 }
 
-// Ordered pairs of different devices in the same cell. The transform keeps squares up to the factor m (Parseval), so it need not be done.
+// Ordered pairs of different devices in the same cell. The transform keeps squares up to the factor
+// m (Parseval), so it need not be done.
 static double count_pairs(const agg_sketch *sketch, double c, double n)
 {
     double squares = 0, m = sketch->shape.m;
@@ -51,4 +57,5 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->is_signed = 1;
 }
 
-const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias, NULL, agg_sketch_support_memory};
+const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias, NULL,
+                                          agg_sketch_support_memory};

@@ -36,23 +36,28 @@ static agg_text rest_label(const agg_joint_choice *choice)
 shoal_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
 {
     if (recipe->recipe.n_variables < 2)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s has one value: a joint distribution is of a recipe with variables", recipe->id);
+        return agg_fail(
+            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+            "recipe %s has one value: a joint distribution is of a recipe with variables",
+            recipe->id);
     shoal_err err = agg_estimate_check(error, recipe, acc);
     if (err != SHOAL_OK || agg_accumulator_keeps_records(acc)) return err;
-    return agg_fail(
-        error, SHOAL_ERR_ARGUMENT, AGG_EXIT_PRIVACY,
-        "recipe %s: the records are gone, which are kept %u day%s beyond their period or until the analysis is"
-        " done; sums do not say what came together. shoal estimate --variable has each variable alone",
-        recipe->id, recipe->recipe.keep_days, recipe->recipe.keep_days == 1 ? "" : "s");
+    return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_PRIVACY,
+                    "recipe %s: the records are gone, which are kept %u day%s beyond their period "
+                    "or until the analysis is"
+                    " done; sums do not say what came together. shoal estimate --variable has each "
+                    "variable alone",
+                    recipe->id, recipe->recipe.keep_days, recipe->recipe.keep_days == 1 ? "" : "s");
 }
 
-static shoal_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint_choice *choices, uint32_t n)
+static shoal_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint_choice *choices,
+                          uint32_t n)
 {
     agg_joint_result *r = &a->result;
     uint64_t n_cells = 1;
     if (n < 2 || n > r->recipe->recipe.n_variables)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a joint distribution is of two variables or more");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "a joint distribution is of two variables or more");
     for (uint32_t v = 0; v < n; v++) {
         const agg_joint_choice *c = &choices[v];
         const shoal_name *name = &r->recipe->recipe.variables[c->variable].name;
@@ -60,7 +65,8 @@ static shoal_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joi
         n_cells *= size;
         if (size > AGG_JOINT_TABLE_MAX || n_cells > AGG_JOINT_TABLE_MAX)
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                            "a table has at most %u cells: --top N takes the N largest categories of each variable, and"
+                            "a table has at most %u cells: --top N takes the N largest categories "
+                            "of each variable, and"
                             " --variables some of these only",
                             AGG_JOINT_TABLE_MAX);
         memcpy(a->labels[v], c->labels, c->n * sizeof *c->labels);
@@ -102,7 +108,8 @@ static void clear_rates(agg_joint_analysis *a)
 }
 
 // Rates come with a row for each category that is given; here they lie as the cells do.
-static shoal_err find_rates(agg_joint_analysis *a, agg_error *error, const agg_joint_covariance *covariance)
+static shoal_err find_rates(agg_joint_analysis *a, agg_error *error,
+                            const agg_joint_covariance *covariance)
 {
     agg_joint_result *r = &a->result;
     uint32_t rows = r->axes[0].n, columns = r->axes[1].n;
@@ -111,13 +118,14 @@ static shoal_err find_rates(agg_joint_analysis *a, agg_error *error, const agg_j
     if (turned == NULL) return AGG_ERR_MEMORY;
     shoal_err err = agg_joint_rates(turned, error, covariance, 1, 0, r->confidence);
     for (uint32_t i = 0; err == SHOAL_OK && i < rows; i++)
-        for (uint32_t j = 0; j < columns; j++) a->rates[(size_t)i * columns + j] = turned[(size_t)j * rows + i];
+        for (uint32_t j = 0; j < columns; j++)
+            a->rates[(size_t)i * columns + j] = turned[(size_t)j * rows + i];
     free(turned);
     return err;
 }
 
-static shoal_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data, const double *p,
-                            const agg_joint_covariance *covariance)
+static shoal_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
+                            const double *p, const agg_joint_covariance *covariance)
 {
     agg_joint_result *r = &a->result;
     for (uint32_t i = 0; i < r->n_axes; i++)
@@ -126,13 +134,14 @@ static shoal_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_j
             shoal_err err = r->is_em_wald ? agg_joint_wald_em(&wald, error, covariance, i, j)
                                           : agg_joint_wald_linear(&wald, error, data, p, i, j);
             if (err != SHOAL_OK) return err;
-            a->pairs[r->n_pairs++] = (agg_joint_independence){i, j, wald.statistic, (uint32_t)wald.df, wald.p_value};
+            a->pairs[r->n_pairs++] =
+                (agg_joint_independence){i, j, wald.statistic, (uint32_t)wald.df, wald.p_value};
         }
     return SHOAL_OK;
 }
 
-static shoal_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data, const double *p,
-                              unsigned n_threads)
+static shoal_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
+                              const double *p, unsigned n_threads)
 {
     agg_joint_result *r = &a->result;
     agg_joint_covariance covariance;
@@ -152,11 +161,12 @@ static shoal_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg
     return err;
 }
 
-// Of log-likelihood a report. At 1e-10 a 6x6 table of 100,000 RAPPOR reports still lay 1.1e-5 from the maximum in its worst cell; here 3e-7,
-// for a third more steps.
+// Of log-likelihood a report. At 1e-10 a 6x6 table of 100,000 RAPPOR reports still lay 1.1e-5 from
+// the maximum in its worst cell; here 3e-7, for a third more steps.
 #define GAIN 1e-12
 
-static shoal_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data, unsigned n_threads)
+static shoal_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
+                     unsigned n_threads)
 {
     agg_joint_result *r = &a->result;
     agg_joint_em_result em;
@@ -183,45 +193,51 @@ static shoal_err estimate(agg_joint_analysis *a, agg_error *error, const agg_acc
     agg_joint_data data;
     uint32_t n = a->result.n_axes;
     for (uint32_t v = 0; v < n; v++)
-        categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items, choices[v].shares,
-                                               choices[v].has_other};
-    shoal_err err = agg_joint_data_make(&data, error, a->result.recipe->recipe.parts, acc, categories, n, n_threads);
+        categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items,
+                                               choices[v].shares, choices[v].has_other};
+    shoal_err err = agg_joint_data_make(&data, error, a->result.recipe->recipe.parts, acc,
+                                        categories, n, n_threads);
     if (err != SHOAL_OK) return err;
     err = fit(a, error, &data, n_threads);
     agg_joint_data_release(&data);
     return err;
 }
 
-uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc, const agg_joint_choice *choices,
-                          uint32_t n_choices)
+uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
+                          const agg_joint_choice *choices, uint32_t n_choices)
 {
     agg_joint_categories categories[SHOAL_VARIABLES_MAX];
     uint64_t n_cells = 1;
     for (uint32_t v = 0; v < n_choices; v++) {
-        categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items, choices[v].shares,
-                                               choices[v].has_other};
+        categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items,
+                                               choices[v].shares, choices[v].has_other};
         n_cells *= agg_joint_categories_count(&categories[v]);
         if (n_cells > AGG_JOINT_TABLE_MAX) n_cells = AGG_JOINT_TABLE_MAX;
     }
-    uint64_t squares = 4 * n_cells * n_cells * sizeof(double); // the information, its inverse, and what makes them
+    uint64_t squares =
+        4 * n_cells * n_cells * sizeof(double); // the information, its inverse, and what makes them
     return agg_joint_data_memory(recipe->recipe.parts, acc, categories, n_choices) + squares +
            sizeof(agg_joint_analysis);
 }
 
-shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
-                            const agg_accumulator *acc, const agg_joint_choice *choices, uint32_t n_choices,
+shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error,
+                            const agg_recipe *recipe, const agg_accumulator *acc,
+                            const agg_joint_choice *choices, uint32_t n_choices,
                             const agg_joint_analysis_options *options)
 {
     memset(analysis, 0, sizeof *analysis);
-    analysis->result = (agg_joint_result){.recipe = recipe,
-                                          .n = acc->n,
-                                          .confidence = options->confidence > 0 ? options->confidence : 0.95,
-                                          .given = options->given,
-                                          .is_em_wald = options->is_em_wald};
+    analysis->result =
+        (agg_joint_result){.recipe = recipe,
+                           .n = acc->n,
+                           .confidence = options->confidence > 0 ? options->confidence : 0.95,
+                           .given = options->given,
+                           .is_em_wald = options->is_em_wald};
     shoal_err err = agg_joint_check(error, recipe, acc);
     if (err == SHOAL_OK) err = set_axes(analysis, error, choices, n_choices);
     if (err == SHOAL_OK) err = reserve(analysis, error);
-    if (err == SHOAL_OK) err = estimate(analysis, error, acc, choices, options->n_threads > 0 ? options->n_threads : 1);
+    if (err == SHOAL_OK)
+        err = estimate(analysis, error, acc, choices,
+                       options->n_threads > 0 ? options->n_threads : 1);
     if (err != SHOAL_OK) agg_joint_analysis_release(analysis);
     return err;
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The joint analysis from an accumulator to a result (fanti-2016 sections 3.1 to 3.4): the table of most likelihood (joint_em.h), how sure it is
-// (joint_covariance.h), and the test of independence of each pair of variables (joint_wald.h). Pure: no files, no clock, no threads' order in a result.
+// The joint analysis from an accumulator to a result (fanti-2016 sections 3.1 to 3.4): the table of
+// most likelihood (joint_em.h), how sure it is (joint_covariance.h), and the test of independence
+// of each pair of variables (joint_wald.h). Pure: no files, no clock, no threads' order in a
+// result.
 #ifndef JOINT_ANALYSIS_H
 #define JOINT_ANALYSIS_H
 
 #include "accumulator.h"
 #include "joint_print.h"
 
-#define AGG_JOINT_TABLE_MAX 1024u // cells: the inverse of the information takes their number to the third
+#define AGG_JOINT_TABLE_MAX                                                                        \
+    1024u // cells: the inverse of the information takes their number to the third
 
 // The categories of one variable of the recipe.
 typedef struct agg_joint_choice {
@@ -36,20 +39,26 @@ typedef struct agg_joint_analysis {
 
 // Analyses two or more variables of a joint recipe; those that are not chosen are summed over.
 //   analysis: on OK its labels point to those of the choices, which outlive it; release it
-// Returns: AGG_ERR_COHORT with exit code 3 when n is below recipe.cohort_minimum; RECIPE_HASH; AGG_ERR_USAGE for a recipe that is not joint, for more
-//   than AGG_JOINT_TABLE_MAX cells and for fewer than two variables; SHOAL_ERR_ARGUMENT when the records are gone; what the parts refuse.
-// Privacy: post-processing of private records; the minimum cohort is enforced here, the release threshold by joint_print.h.
-shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
-                            const agg_accumulator *acc, const agg_joint_choice *choices, uint32_t n_choices,
+// Returns: AGG_ERR_COHORT with exit code 3 when n is below recipe.cohort_minimum; RECIPE_HASH;
+// AGG_ERR_USAGE for a recipe that is not joint, for more
+//   than AGG_JOINT_TABLE_MAX cells and for fewer than two variables; SHOAL_ERR_ARGUMENT when the
+//   records are gone; what the parts refuse.
+// Privacy: post-processing of private records; the minimum cohort is enforced here, the release
+// threshold by joint_print.h.
+shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error,
+                            const agg_recipe *recipe, const agg_accumulator *acc,
+                            const agg_joint_choice *choices, uint32_t n_choices,
                             const agg_joint_analysis_options *options) SHOAL_MUST_CHECK;
 void agg_joint_analysis_release(agg_joint_analysis *analysis);
 
-// Returns: the bytes that agg_joint_analyse takes at most, beside the accumulator. How much less it is hangs on how many records differ in what they
-// say of the categories.
-uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc, const agg_joint_choice *choices,
-                          uint32_t n_choices);
+// Returns: the bytes that agg_joint_analyse takes at most, beside the accumulator. How much less it
+// is hangs on how many records differ in what they say of the categories.
+uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
+                          const agg_joint_choice *choices, uint32_t n_choices);
 
-// SHOAL_OK when the accumulator is of this joint recipe, keeps its records and is large enough to be shown; else as agg_joint_analyse.
-shoal_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc) SHOAL_MUST_CHECK;
+// SHOAL_OK when the accumulator is of this joint recipe, keeps its records and is large enough to
+// be shown; else as agg_joint_analyse.
+shoal_err agg_joint_check(agg_error *error, const agg_recipe *recipe,
+                          const agg_accumulator *acc) SHOAL_MUST_CHECK;
 
 #endif

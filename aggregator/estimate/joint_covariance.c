@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observed information of a joint table, its inverse, and the intervals that come of it; see joint_covariance.h.
+// The observed information of a joint table, its inverse, and the intervals that come of it; see
+// joint_covariance.h.
 //
-// A report's likelihoods are products: of the first variable's row a and, of the others together, b. All tuples with one row a lie together, so
-// that the sum over them of b b' / s^2 is made first (R^2 / 2 a tuple, R cells of the others) and enters J as (a a') x that, once.
-// Both factors are symmetric: the sum is kept for pairs of categories i >= j of each, a quarter of J.
+// A report's likelihoods are products: of the first variable's row a and, of the others together,
+// b. All tuples with one row a lie together, so that the sum over them of b b' / s^2 is made first
+// (R^2 / 2 a tuple, R cells of the others) and enters J as (a a') x that, once. Both factors are
+// symmetric: the sum is kept for pairs of categories i >= j of each, a quarter of J.
 #include "joint_covariance.h"
 
 #include <math.h>
@@ -17,7 +19,8 @@
 
 #define PIECES_MAX 16u                  // pieces of the tuples, each with a sum of its own
 #define PIECES_BYTES ((size_t)64 << 20) // for all their sums
-#define SAYS_NOTHING 1e-8 // share of a functional's square along unknown directions above which it is one of them
+#define SAYS_NOTHING                                                                               \
+    1e-8 // share of a functional's square along unknown directions above which it is one of them
 
 typedef struct information {
     const agg_joint_data *data;
@@ -50,7 +53,8 @@ static void weigh_rest(double *b, const agg_joint_data *data, size_t tuple)
 }
 
 // Adds (a a') x `block` to a piece's sum.
-static void spread(double *sum, const double *a, const double *block, size_t n_first, size_t rest_pairs)
+static void spread(double *sum, const double *a, const double *block, size_t n_first,
+                   size_t rest_pairs)
 {
     for (size_t i = 0; i < n_first; i++)
         for (size_t j = 0; j <= i; j++, sum += rest_pairs) {
@@ -62,7 +66,8 @@ static void spread(double *sum, const double *a, const double *block, size_t n_f
 // Tuples [start, stop): their sum to `sum`.
 //   scratch: rest_pairs + 2 n_rest
 // Returns: whether every report has a chance under p.
-static int add_tuples(const information *in, double *sum, double *scratch, size_t start, size_t stop)
+static int add_tuples(const information *in, double *sum, double *scratch, size_t start,
+                      size_t stop)
 {
     const agg_joint_data *data = in->data;
     double *block = scratch, *weights = block + in->rest_pairs, *b = weights + in->n_rest;
@@ -93,9 +98,9 @@ static void add_pieces(void *context, unsigned part, unsigned n_parts)
     const information *in = context;
     for (unsigned i = part; i < in->n_pieces; i += n_parts) {
         double *sum = in->pieces + i * in->stride;
-        in->is_impossible[i] =
-            !add_tuples(in, sum, sum + in->first_pairs * in->rest_pairs, in->data->n_tuples * i / in->n_pieces,
-                        in->data->n_tuples * (i + 1) / in->n_pieces);
+        in->is_impossible[i] = !add_tuples(in, sum, sum + in->first_pairs * in->rest_pairs,
+                                           in->data->n_tuples * i / in->n_pieces,
+                                           in->data->n_tuples * (i + 1) / in->n_pieces);
     }
 }
 
@@ -107,9 +112,10 @@ static void unfold(double *matrix, const double *sum, const information *in)
         for (size_t j = 0; j <= i; j++)
             for (size_t r = 0; r < in->n_rest; r++)
                 for (size_t c = 0; c <= r; c++, sum++) {
-                    size_t ir = i * in->n_rest + r, ic = i * in->n_rest + c, jr = j * in->n_rest + r,
-                           jc = j * in->n_rest + c;
-                    matrix[ir * n + jc] = matrix[jc * n + ir] = matrix[ic * n + jr] = matrix[jr * n + ic] = *sum;
+                    size_t ir = i * in->n_rest + r, ic = i * in->n_rest + c,
+                           jr = j * in->n_rest + r, jc = j * in->n_rest + c;
+                    matrix[ir * n + jc] = matrix[jc * n + ir] = matrix[ic * n + jr] =
+                        matrix[jr * n + ic] = *sum;
                 }
 }
 
@@ -129,10 +135,14 @@ static shoal_err allocate_pieces(information *in, agg_error *error)
 
 static shoal_err add_all(double *matrix, agg_error *error, information *in, unsigned n_threads)
 {
-    agg_parallel(n_threads < 1 ? 1 : n_threads > PIECES_MAX ? PIECES_MAX : n_threads, add_pieces, in);
+    agg_parallel(n_threads < 1            ? 1
+                 : n_threads > PIECES_MAX ? PIECES_MAX
+                                          : n_threads,
+                 add_pieces, in);
     for (unsigned i = 0; i < in->n_pieces; i++) {
         if (in->is_impossible[i])
-            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "a report is impossible under the joint table");
+            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                            "a report is impossible under the joint table");
         for (size_t k = 0; i > 0 && k < in->first_pairs * in->rest_pairs; k++)
             in->pieces[k] += in->pieces[i * in->stride + k];
     }
@@ -140,8 +150,8 @@ static shoal_err add_all(double *matrix, agg_error *error, information *in, unsi
     return SHOAL_OK;
 }
 
-shoal_err agg_joint_information(double *matrix, agg_error *error, const agg_joint_data *data, const double *p,
-                                unsigned n_threads)
+shoal_err agg_joint_information(double *matrix, agg_error *error, const agg_joint_data *data,
+                                const double *p, unsigned n_threads)
 {
     information in = {.data = data, .p = p, .n_first = data->variables[0].n};
     in.n_rest = data->n_cells / in.n_first;
@@ -154,7 +164,8 @@ shoal_err agg_joint_information(double *matrix, agg_error *error, const agg_join
     return err;
 }
 
-// The reflection I - u u' with u = (w, t, t, ... t), which takes the vector of ones to the first axis: u' u = 2.
+// The reflection I - u u' with u = (w, t, t, ... t), which takes the vector of ones to the first
+// axis: u' u = 2.
 typedef struct reflection {
     double first, others;
 } reflection;
@@ -194,10 +205,12 @@ static void reflect_both(double *a, double *scratch, const reflection *h, size_t
         for (size_t j = 0; j < n; j++) a[i * n + j] -= (i == 0 ? h->first : h->others) * scratch[j];
 }
 
-// Copies the last n - 1 rows and columns of `wide` (n x n) to `narrow`, or back with nothing in the first ones.
+// Copies the last n - 1 rows and columns of `wide` (n x n) to `narrow`, or back with nothing in the
+// first ones.
 static void narrow_to(double *narrow, const double *wide, size_t n)
 {
-    for (size_t i = 1; i < n; i++) memcpy(narrow + (i - 1) * (n - 1), wide + i * n + 1, (n - 1) * sizeof *wide);
+    for (size_t i = 1; i < n; i++)
+        memcpy(narrow + (i - 1) * (n - 1), wide + i * n + 1, (n - 1) * sizeof *wide);
 }
 
 static void widen_to(double *wide, const double *narrow, size_t n_rows, size_t n)
@@ -210,8 +223,8 @@ static void widen_to(double *wide, const double *narrow, size_t n_rows, size_t n
 
 // matrix: holds the information, becomes the covariance
 //   narrow, inverse, scratch: (n - 1)^2, (n - 1)^2, n
-static shoal_err invert_in_plane(agg_joint_covariance *c, agg_error *error, double *narrow, double *inverse,
-                                 double *scratch)
+static shoal_err invert_in_plane(agg_joint_covariance *c, agg_error *error, double *narrow,
+                                 double *inverse, double *scratch)
 {
     size_t n = c->n_cells, m = n - 1;
     reflection h = reflection_of(n);
@@ -235,27 +248,31 @@ static shoal_err invert_in_plane(agg_joint_covariance *c, agg_error *error, doub
 static shoal_err fill(agg_joint_covariance *c, agg_error *error, unsigned n_threads)
 {
     size_t n = c->n_cells, square;
-    if (!agg_size_multiply(&square, n, n)) return agg_fail_core(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME);
+    if (!agg_size_multiply(&square, n, n))
+        return agg_fail_core(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME);
     c->matrix = agg_alloc(error, square, sizeof *c->matrix);
     if (c->matrix == NULL) return AGG_ERR_MEMORY;
     shoal_err err = agg_joint_information(c->matrix, error, c->data, c->p, n_threads);
     if (err != SHOAL_OK) return err;
-    double *narrow = agg_alloc(error, square, sizeof *narrow), *inverse = agg_alloc(error, square, sizeof *inverse),
+    double *narrow = agg_alloc(error, square, sizeof *narrow),
+           *inverse = agg_alloc(error, square, sizeof *inverse),
            *scratch = agg_alloc(error, n, sizeof *scratch);
-    err = narrow != NULL && inverse != NULL && scratch != NULL ? invert_in_plane(c, error, narrow, inverse, scratch)
-                                                               : AGG_ERR_MEMORY;
+    err = narrow != NULL && inverse != NULL && scratch != NULL
+              ? invert_in_plane(c, error, narrow, inverse, scratch)
+              : AGG_ERR_MEMORY;
     free(narrow);
     free(inverse);
     free(scratch);
     return err;
 }
 
-shoal_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error *error, const agg_joint_data *data,
-                                    const double *p, unsigned n_threads)
+shoal_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error *error,
+                                    const agg_joint_data *data, const double *p, unsigned n_threads)
 {
     memset(covariance, 0, sizeof *covariance);
     if (data->n == 0 || data->n_cells == 0)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "a covariance of a joint table without a report");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                        "a covariance of a joint table without a report");
     covariance->data = data;
     covariance->p = p;
     covariance->n_cells = data->n_cells;
@@ -278,7 +295,8 @@ void agg_joint_covariance_release(agg_joint_covariance *covariance)
 typedef struct collapsed {
     size_t n_given, n_target; // n_target 1 where there is no target
     double *p;                // n_given * n_target
-    double *blocks;  // n_given blocks of n_target * n_target: covariances of the sums within a category of `given`
+    double *blocks;  // n_given blocks of n_target * n_target: covariances of the sums within a
+                     // category of `given`
     double *unknown; // n_given * n_target: their squares along unknown directions
     double *unknown_given; // n_given: that of the sum over the target
 } collapsed;
@@ -305,21 +323,23 @@ static void sum_shares(collapsed *to, const agg_joint_covariance *from, const ce
         double *block_row = to->blocks + (g * map->n_target + t) * map->n_target;
         to->p[g * map->n_target + t] += from->p[c];
         for (size_t d = 0; d < from->n_cells; d++)
-            if (d / map->given_stride % map->n_given == g) block_row[d / map->target_stride % map->n_target] += row[d];
+            if (d / map->given_stride % map->n_given == g)
+                block_row[d / map->target_stride % map->n_target] += row[d];
     }
 }
 
 // Squares of the sums along unknown directions, over the square of the sum's own vector.
 //   scratch: n_given * n_target
-static void sum_unknown(collapsed *to, double *scratch, const agg_joint_covariance *from, const cell_map *map)
+static void sum_unknown(collapsed *to, double *scratch, const agg_joint_covariance *from,
+                        const cell_map *map)
 {
     size_t n_pairs = map->n_given * map->n_target;
     double cells = (double)(from->n_cells / n_pairs);
     for (size_t u = 0; u < from->n_free - from->rank; u++) {
         memset(scratch, 0, n_pairs * sizeof *scratch);
         for (size_t c = 0; c < from->n_cells; c++)
-            scratch[c / map->given_stride % map->n_given * map->n_target + c / map->target_stride % map->n_target] +=
-                from->unknown[u * from->n_cells + c];
+            scratch[c / map->given_stride % map->n_given * map->n_target +
+                    c / map->target_stride % map->n_target] += from->unknown[u * from->n_cells + c];
         for (size_t g = 0; g < map->n_given; g++) {
             double whole = 0;
             for (size_t t = 0; t < map->n_target; t++) {
@@ -340,8 +360,8 @@ static void collapsed_release(collapsed *c)
     free(c->unknown_given);
 }
 
-static shoal_err collapse(collapsed *to, agg_error *error, const agg_joint_covariance *from, uint32_t given,
-                          uint32_t target)
+static shoal_err collapse(collapsed *to, agg_error *error, const agg_joint_covariance *from,
+                          uint32_t given, uint32_t target)
 {
     cell_map map = map_of(from->data, given, target);
     size_t n_pairs = map.n_given * map.n_target; // at most n_cells
@@ -351,7 +371,8 @@ static shoal_err collapse(collapsed *to, agg_error *error, const agg_joint_covar
     to->unknown = agg_alloc(error, n_pairs, sizeof *to->unknown);
     to->unknown_given = agg_alloc(error, map.n_given, sizeof *to->unknown_given);
     double *scratch = agg_alloc(error, n_pairs, sizeof *scratch);
-    int is_full = to->p != NULL && to->blocks != NULL && to->unknown != NULL && to->unknown_given != NULL;
+    int is_full =
+        to->p != NULL && to->blocks != NULL && to->unknown != NULL && to->unknown_given != NULL;
     if (is_full && scratch != NULL) {
         sum_shares(to, from, &map);
         sum_unknown(to, scratch, from, &map);
@@ -380,7 +401,8 @@ static double two_sided(double confidence)
     return -agg_normal_quantile((1 - confidence) / 2);
 }
 
-void agg_joint_cells(agg_joint_share *shares, const agg_joint_covariance *covariance, double confidence)
+void agg_joint_cells(agg_joint_share *shares, const agg_joint_covariance *covariance,
+                     double confidence)
 {
     size_t n = covariance->n_cells;
     double z = two_sided(confidence);
@@ -392,20 +414,24 @@ void agg_joint_cells(agg_joint_share *shares, const agg_joint_covariance *covari
     }
 }
 
-shoal_err agg_joint_marginal(agg_joint_share *shares, agg_error *error, const agg_joint_covariance *covariance,
-                             uint32_t variable, double confidence)
+shoal_err agg_joint_marginal(agg_joint_share *shares, agg_error *error,
+                             const agg_joint_covariance *covariance, uint32_t variable,
+                             double confidence)
 {
     collapsed c;
     double z = two_sided(confidence);
     shoal_err err = collapse(&c, error, covariance, variable, NO_TARGET);
     if (err != SHOAL_OK) return err;
-    for (size_t i = 0; i < c.n_given; i++) shares[i] = share_of(c.p[i], c.blocks[i], c.unknown[i], z);
+    for (size_t i = 0; i < c.n_given; i++)
+        shares[i] = share_of(c.p[i], c.blocks[i], c.unknown[i], z);
     collapsed_release(&c);
     return SHOAL_OK;
 }
 
-// The rates r with (a - r b)^2 <= z^2 Var(a - r b), a quadratic inequality in r: an interval about a/b where b^2 > z^2 Var b.
-static void fieller(agg_joint_share *rate, double a, double b, double aa, double ab, double bb, double z)
+// The rates r with (a - r b)^2 <= z^2 Var(a - r b), a quadratic inequality in r: an interval about
+// a/b where b^2 > z^2 Var b.
+static void fieller(agg_joint_share *rate, double a, double b, double aa, double ab, double bb,
+                    double z)
 {
     double square = b * b - z * z * bb, middle = a * b - z * z * ab, rest = a * a - z * z * aa;
     double root = sqrt(fmax(middle * middle - square * rest, 0));
@@ -414,7 +440,8 @@ static void fieller(agg_joint_share *rate, double a, double b, double aa, double
     rate->high = fmax(fmin((middle + root) / square, 1), 0);
 }
 
-static agg_joint_share rate_of(double a, double b, double aa, double ab, double bb, double unknown, double z)
+static agg_joint_share rate_of(double a, double b, double aa, double ab, double bb, double unknown,
+                               double z)
 {
     agg_joint_share rate = unsaid;
     rate.p = b > 0 ? a / b : NAN;
@@ -424,8 +451,9 @@ static agg_joint_share rate_of(double a, double b, double aa, double ab, double 
     return rate;
 }
 
-shoal_err agg_joint_rates(agg_joint_share *shares, agg_error *error, const agg_joint_covariance *covariance,
-                          uint32_t given, uint32_t target, double confidence)
+shoal_err agg_joint_rates(agg_joint_share *shares, agg_error *error,
+                          const agg_joint_covariance *covariance, uint32_t given, uint32_t target,
+                          double confidence)
 {
     collapsed c;
     double z = two_sided(confidence);
@@ -439,7 +467,8 @@ shoal_err agg_joint_rates(agg_joint_share *shares, agg_error *error, const agg_j
         for (size_t t = 0; t < c.n_target; t++) {
             double ab = 0, unknown = fmax(c.unknown[g * c.n_target + t], c.unknown_given[g]);
             for (size_t i = 0; i < c.n_target; i++) ab += block[t * c.n_target + i];
-            shares[g * c.n_target + t] = rate_of(p[t], b, block[t * c.n_target + t], ab, bb, unknown, z);
+            shares[g * c.n_target + t] =
+                rate_of(p[t], b, block[t * c.n_target + t], ab, bb, unknown, z);
         }
     }
     collapsed_release(&c);

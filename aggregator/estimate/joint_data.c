@@ -28,7 +28,8 @@ static size_t slot_of(const row_table *table, const double *row)
 {
     size_t bytes = table->n * sizeof *row;
     size_t at = (size_t)shoal_checksum_of((const uint8_t *)row, bytes) & (table->n_slots - 1);
-    while (table->slots[at] != 0 && memcmp(table->rows + (size_t)(table->slots[at] - 1) * table->n, row, bytes) != 0)
+    while (table->slots[at] != 0 &&
+           memcmp(table->rows + (size_t)(table->slots[at] - 1) * table->n, row, bytes) != 0)
         at = (at + 1) & (table->n_slots - 1);
     return at;
 }
@@ -41,7 +42,8 @@ static shoal_err widen(row_table *table, agg_error *error)
     free(table->slots);
     table->slots = slots;
     table->n_slots = n_slots;
-    for (uint32_t i = 0; i < table->n_rows; i++) slots[slot_of(table, table->rows + (size_t)i * table->n)] = i + 1;
+    for (uint32_t i = 0; i < table->n_rows; i++)
+        slots[slot_of(table, table->rows + (size_t)i * table->n)] = i + 1;
     return SHOAL_OK;
 }
 
@@ -52,7 +54,8 @@ static shoal_err intern(uint32_t *number, agg_error *error, row_table *table, co
     if (err != SHOAL_OK) return err;
     size_t at = slot_of(table, row);
     if (table->slots[at] == 0) {
-        err = agg_grow((void **)&table->rows, &table->cap, ((size_t)table->n_rows + 1) * table->n, sizeof *row, error);
+        err = agg_grow((void **)&table->rows, &table->cap, ((size_t)table->n_rows + 1) * table->n,
+                       sizeof *row, error);
         if (err != SHOAL_OK) return err;
         memcpy(table->rows + (size_t)table->n_rows * table->n, row, table->n * sizeof *row);
         table->slots[at] = ++table->n_rows;
@@ -65,7 +68,8 @@ static shoal_err intern(uint32_t *number, agg_error *error, row_table *table, co
 static int are_twins(const agg_joint_variable *variable, uint32_t a, uint32_t b)
 {
     for (size_t i = 0; i < variable->n_rows; i++) {
-        double difference = variable->rows[i * variable->n + a] - variable->rows[i * variable->n + b];
+        double difference =
+            variable->rows[i * variable->n + a] - variable->rows[i * variable->n + b];
         if (difference < 0 || difference > 0) return 0;
     }
     return 1;
@@ -148,11 +152,13 @@ static void copy_tuples(agg_joint_data *data, const tuple *tuples)
     }
 }
 
-static shoal_err keep_tuples(agg_joint_data *data, agg_error *error, tuple *tuples, size_t n_records)
+static shoal_err keep_tuples(agg_joint_data *data, agg_error *error, tuple *tuples,
+                             size_t n_records)
 {
     size_t n = merge_tuples(tuples, n_records);
     shoal_err err = SHOAL_OK;
-    data->tuples = agg_alloc(error, n * data->n_variables, sizeof *data->tuples); // below 2^32 records of at most 8
+    data->tuples = agg_alloc(error, n * data->n_variables,
+                             sizeof *data->tuples); // below 2^32 records of at most 8
     data->counts = agg_alloc(error, n, sizeof *data->counts);
     if (data->tuples == NULL || data->counts == NULL) return AGG_ERR_MEMORY;
     data->n_tuples = n;
@@ -171,7 +177,8 @@ static shoal_err start(agg_joint_data *data, agg_error *error, uint32_t n_variab
 {
     memset(data, 0, sizeof *data);
     if (n_variables < 1 || n_variables > SHOAL_PARTS_MAX)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "a table has 1 to %d variables", SHOAL_PARTS_MAX);
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "a table has 1 to %d variables",
+                        SHOAL_PARTS_MAX);
     data->n_variables = n_variables;
     data->n_cells = 1;
     return SHOAL_OK;
@@ -181,14 +188,18 @@ static shoal_err start(agg_joint_data *data, agg_error *error, uint32_t n_variab
 static shoal_err set_variable(agg_joint_data *data, agg_error *error, uint32_t v, uint32_t n)
 {
     data->variables[v].n = n;
-    if (n < 1) return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "variable %u has no category", v + 1);
+    if (n < 1)
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "variable %u has no category",
+                        v + 1);
     if (n > AGG_JOINT_CELLS_MAX / data->n_cells)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "a table has at most %u cells", AGG_JOINT_CELLS_MAX);
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "a table has at most %u cells",
+                        AGG_JOINT_CELLS_MAX);
     data->n_cells *= n;
     return SHOAL_OK;
 }
 
-// -- Of records -------------------------------------------------------------------------------------------------------------------------
+// -- Of records
+// -------------------------------------------------------------------------------------------------------------------------
 
 typedef struct maker {
     const agg_accumulator *acc;
@@ -220,8 +231,8 @@ static void sort_by_row(const maker *m, const agg_joint_law *law, uint32_t part)
     qsort(m->order, n, sizeof *m->order, compare_words);
 }
 
-static shoal_err weigh_all(const maker *m, agg_error *error, agg_joint_variable *variable, agg_joint_law *law,
-                           uint32_t v, uint32_t part)
+static shoal_err weigh_all(const maker *m, agg_error *error, agg_joint_variable *variable,
+                           agg_joint_law *law, uint32_t v, uint32_t part)
 {
     row_table table = {variable->n, 0, NULL, 0, NULL, 0, 0};
     shoal_err err = SHOAL_OK;
@@ -240,8 +251,8 @@ static shoal_err make_variable(agg_joint_data *data, agg_error *error, const mak
 {
     agg_joint_law *law = NULL;
     uint32_t part = categories->part;
-    shoal_err err =
-        agg_joint_law_make(&law, error, &m->parts[part], &m->acc->parts[part], m->acc->n, categories, n_threads);
+    shoal_err err = agg_joint_law_make(&law, error, &m->parts[part], &m->acc->parts[part],
+                                       m->acc->n, categories, n_threads);
     if (err != SHOAL_OK) return err;
     data->variables[v].has_other = categories->has_other != 0;
     err = weigh_all(m, error, &data->variables[v], law, v, part);
@@ -254,8 +265,10 @@ static shoal_err check(agg_joint_data *data, agg_error *error, const agg_accumul
 {
     uint32_t seen = 0;
     shoal_err err = start(data, error, n_variables);
-    if (err == SHOAL_OK && (!agg_accumulator_keeps_records(acc) || acc->set.n_distinct > UINT32_MAX))
-        err = agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE, "the accumulator does not keep its records");
+    if (err == SHOAL_OK &&
+        (!agg_accumulator_keeps_records(acc) || acc->set.n_distinct > UINT32_MAX))
+        err = agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
+                       "the accumulator does not keep its records");
     for (uint32_t v = 0; err == SHOAL_OK && v < n_variables; v++) {
         uint32_t part = categories[v].part;
         if (part >= acc->n_parts || (seen >> part & 1) != 0)
@@ -278,8 +291,8 @@ static shoal_err start_maker(maker *m, agg_error *error, uint32_t n_cells)
 }
 
 shoal_err agg_joint_data_make(agg_joint_data *data, agg_error *error, const shoal_part *parts,
-                              const agg_accumulator *acc, const agg_joint_categories *categories, uint32_t n_variables,
-                              unsigned n_threads)
+                              const agg_accumulator *acc, const agg_joint_categories *categories,
+                              uint32_t n_variables, unsigned n_threads)
 {
     maker m = {acc, parts, NULL, NULL, NULL};
     shoal_err err = check(data, error, acc, categories, n_variables);
@@ -294,14 +307,17 @@ shoal_err agg_joint_data_make(agg_joint_data *data, agg_error *error, const shoa
     return err;
 }
 
-// Returns: how many rows of likelihoods a variable can have: no more than there are records; of bits and sets no more than there are subsets of the
-// columns that a category has, in each row; and of one answer than there are cells, with either sign.
-static uint64_t most_rows(const shoal_part *part, const agg_joint_categories *categories, uint64_t n_records)
+// Returns: how many rows of likelihoods a variable can have: no more than there are records; of
+// bits and sets no more than there are subsets of the columns that a category has, in each row; and
+// of one answer than there are cells, with either sign.
+static uint64_t most_rows(const shoal_part *part, const agg_joint_categories *categories,
+                          uint64_t n_records)
 {
     const agg_sketch_kind *kind = agg_sketch_kind_of(part->mechanism);
     uint64_t k = kind->is_one_row ? 1 : part->k, hashes = part->hashes > 0 ? part->hashes : 1;
     uint64_t named = categories->n_items * hashes, rows = 2 * k * part->m;
-    int is_set = part->mechanism == shoal_subset_id || part->mechanism == shoal_onehot_symmetric_id ||
+    int is_set = part->mechanism == shoal_subset_id ||
+                 part->mechanism == shoal_onehot_symmetric_id ||
                  part->mechanism == shoal_onehot_asymmetric_id;
     if (kind->is_rows_of_bits || is_set) rows = named < 32 ? k << named : n_records;
     return rows < n_records ? rows : n_records;
@@ -312,7 +328,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// Two times are the largest: when tuples are sorted or copied with what they are made of still there, and when all is copied in EM's order.
+// Two times are the largest: when tuples are sorted or copied with what they are made of still
+// there, and when all is copied in EM's order.
 uint64_t agg_joint_data_memory(const shoal_part *parts, const agg_accumulator *acc,
                                const agg_joint_categories *categories, uint32_t n_variables)
 {
@@ -324,14 +341,18 @@ uint64_t agg_joint_data_memory(const shoal_part *parts, const agg_accumulator *a
         rows += bytes;
         again = larger(again, bytes + n_rows * sizeof(uint32_t));
     }
-    uint64_t tuples = n * (n_variables + 1) * sizeof(uint32_t), records = n * (sizeof(tuple) + sizeof(uint64_t));
-    uint64_t sorting = n * 2 * sizeof(void *), reordering = tuples + rows + n * 2 * sizeof(uint32_t);
+    uint64_t tuples = n * (n_variables + 1) * sizeof(uint32_t),
+             records = n * (sizeof(tuple) + sizeof(uint64_t));
+    uint64_t sorting = n * 2 * sizeof(void *),
+             reordering = tuples + rows + n * 2 * sizeof(uint32_t);
     return rows + larger(records + larger(sorting, tuples + again), tuples + reordering);
 }
 
-// -- Of tables --------------------------------------------------------------------------------------------------------------------------
+// -- Of tables
+// --------------------------------------------------------------------------------------------------------------------------
 
-static shoal_err divide_by_largest(double *row, agg_error *error, const double *likelihood, uint32_t n)
+static shoal_err divide_by_largest(double *row, agg_error *error, const double *likelihood,
+                                   uint32_t n)
 {
     double largest = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -344,8 +365,8 @@ static shoal_err divide_by_largest(double *row, agg_error *error, const double *
     return SHOAL_OK;
 }
 
-static shoal_err intern_table(agg_joint_variable *variable, agg_error *error, tuple *tuples, uint32_t v,
-                              const double *likelihoods, size_t n_records)
+static shoal_err intern_table(agg_joint_variable *variable, agg_error *error, tuple *tuples,
+                              uint32_t v, const double *likelihoods, size_t n_records)
 {
     row_table table = {variable->n, 0, NULL, 0, NULL, 0, 0};
     double *row = agg_alloc(error, variable->n, sizeof *row);
@@ -367,18 +388,20 @@ static shoal_err copy_counts(tuple *tuples, agg_error *error, const uint32_t *co
         tuples[i].count = counts[i];
         sum += counts[i];
     }
-    return sum <= UINT32_MAX ? SHOAL_OK : agg_fail_core(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME);
+    return sum <= UINT32_MAX ? SHOAL_OK
+                             : agg_fail_core(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME);
 }
 
-shoal_err agg_joint_data_of_tables(agg_joint_data *data, agg_error *error, const double *const *likelihoods,
-                                   const uint32_t *n_categories, uint32_t n_variables, const uint32_t *counts,
-                                   size_t n_records)
+shoal_err agg_joint_data_of_tables(agg_joint_data *data, agg_error *error,
+                                   const double *const *likelihoods, const uint32_t *n_categories,
+                                   uint32_t n_variables, const uint32_t *counts, size_t n_records)
 {
     shoal_err err = start(data, error, n_variables);
     if (err != SHOAL_OK) return err;
     tuple *tuples = agg_alloc(error, n_records, sizeof *tuples);
     err = tuples == NULL ? AGG_ERR_MEMORY : copy_counts(tuples, error, counts, n_records);
-    for (uint32_t v = 0; err == SHOAL_OK && v < n_variables; v++) err = set_variable(data, error, v, n_categories[v]);
+    for (uint32_t v = 0; err == SHOAL_OK && v < n_variables; v++)
+        err = set_variable(data, error, v, n_categories[v]);
     for (uint32_t v = 0; err == SHOAL_OK && v < n_variables; v++)
         err = intern_table(&data->variables[v], error, tuples, v, likelihoods[v], n_records);
     if (err == SHOAL_OK) err = keep_tuples(data, error, tuples, n_records);

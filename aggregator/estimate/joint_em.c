@@ -29,16 +29,16 @@ typedef struct em {
     double *slope;           // n_cells: g of joint_em.h
 } em;
 
-// One thread's tables: `mix[v]` is p summed over the variables before v with the likelihoods of the tuple at hand, `slope[v]` what its tuples
-// have so far to say about that.
+// One thread's tables: `mix[v]` is p summed over the variables before v with the likelihoods of the
+// tuple at hand, `slope[v]` what its tuples have so far to say about that.
 typedef struct levels {
     const double *row[SHOAL_PARTS_MAX];
     double *mix[SHOAL_PARTS_MAX], *slope[SHOAL_PARTS_MAX];
 } levels;
 
 // out = sum over categories c of weight_c table_c
-static void contract(double *restrict out, const double *restrict table, const double *restrict weight, uint32_t n,
-                     size_t size)
+static void contract(double *restrict out, const double *restrict table,
+                     const double *restrict weight, uint32_t n, size_t size)
 {
     for (size_t i = 0; i < size; i++) out[i] = weight[0] * table[i];
     for (uint32_t c = 1; c < n; c++)
@@ -46,18 +46,21 @@ static void contract(double *restrict out, const double *restrict table, const d
 }
 
 // table_c += weight_c in, and `in` is cleared
-static void expand(double *restrict table, double *restrict in, const double *restrict weight, uint32_t n, size_t size)
+static void expand(double *restrict table, double *restrict in, const double *restrict weight,
+                   uint32_t n, size_t size)
 {
     for (uint32_t c = 0; c < n; c++)
         for (size_t i = 0; i < size; i++) table[c * size + i] += weight[c] * in[i];
     memset(in, 0, size * sizeof *in);
 }
 
-// Hands what the levels behind `changed` have gathered on to those before, as far as the variable `changed`.
+// Hands what the levels behind `changed` have gathered on to those before, as far as the variable
+// `changed`.
 static void go_up(const em *m, levels *at, uint32_t changed)
 {
     for (uint32_t v = m->data->n_variables - 1; v > changed; v--)
-        expand(at->slope[v - 1], at->slope[v], at->row[v - 1], m->data->variables[v - 1].n, m->size[v]);
+        expand(at->slope[v - 1], at->slope[v], at->row[v - 1], m->data->variables[v - 1].n,
+               m->size[v]);
 }
 
 static void go_down(const em *m, levels *at, size_t tuple, uint32_t changed)
@@ -71,13 +74,15 @@ static void go_down(const em *m, levels *at, size_t tuple, uint32_t changed)
 // Returns: the first variable whose row is not that of the tuple before.
 static uint32_t first_change(const agg_joint_data *data, size_t tuple)
 {
-    const uint32_t *here = data->tuples + tuple * data->n_variables, *before = here - data->n_variables;
+    const uint32_t *here = data->tuples + tuple * data->n_variables,
+                   *before = here - data->n_variables;
     uint32_t v = 0;
     while (v + 1 < data->n_variables && here[v] == before[v]) v++;
     return v;
 }
 
-// Returns: the first tuple from `first` on, and before `end`, whose rows of all variables but the last are not those of `first`; not after a run.
+// Returns: the first tuple from `first` on, and before `end`, whose rows of all variables but the
+// last are not those of `first`; not after a run.
 static size_t end_of_run(const agg_joint_data *data, size_t first, size_t end)
 {
     uint32_t last = data->n_variables - 1;
@@ -87,7 +92,8 @@ static size_t end_of_run(const agg_joint_data *data, size_t first, size_t end)
     return k;
 }
 
-// The logarithm of a product of likelihoods: one of many small factors, so that there are few logarithms.
+// The logarithm of a product of likelihoods: one of many small factors, so that there are few
+// logarithms.
 typedef struct log_product {
     double sum, product;
 } log_product;
@@ -119,9 +125,10 @@ static double dot(const double *restrict x, const double *restrict y, uint32_t n
     return (a + c) + (b + d);
 }
 
-// Tuples that differ in the last variable alone: their likelihoods under `mix`, and what they add to `slope`.
-static void walk_run(log_product *l, double *restrict slope, const double *restrict mix, const agg_joint_data *data,
-                     size_t first, size_t n_tuples)
+// Tuples that differ in the last variable alone: their likelihoods under `mix`, and what they add
+// to `slope`.
+static void walk_run(log_product *l, double *restrict slope, const double *restrict mix,
+                     const agg_joint_data *data, size_t first, size_t n_tuples)
 {
     uint32_t last = data->n_variables - 1, n = data->variables[last].n;
     const double *rows[RUN];
@@ -140,7 +147,8 @@ static void walk_piece(em *m, levels *at, unsigned piece)
 {
     const agg_joint_data *data = m->data;
     uint32_t last = data->n_variables - 1;
-    size_t first = data->n_tuples * piece / m->n_pieces, end = data->n_tuples * (piece + 1) / m->n_pieces, stop;
+    size_t first = data->n_tuples * piece / m->n_pieces,
+           end = data->n_tuples * (piece + 1) / m->n_pieces, stop;
     log_product l = {0, 1};
     at->mix[0] = (double *)(uintptr_t)m->p; // only read
     at->slope[0] = m->slopes + (size_t)piece * data->n_cells;
@@ -187,7 +195,8 @@ static double evaluate(em *m, const double *p)
     return sum;
 }
 
-// -- The maximum ------------------------------------------------------------------------------------------------------------------------
+// -- The maximum
+// ------------------------------------------------------------------------------------------------------------------------
 
 typedef struct climb {
     em *m;
@@ -220,7 +229,8 @@ static int has_settled(const climb *c, const double *p, const double *next)
     return most < c->options->change;
 }
 
-// Returns: by how much the two steps fall short of where a geometric series of them would lead, 1 or more: scheme S3's length.
+// Returns: by how much the two steps fall short of where a geometric series of them would lead, 1
+// or more: scheme S3's length.
 static double step_length(const climb *c)
 {
     double steps = 0, turns = 0;
@@ -251,7 +261,8 @@ static void swap(double **a, double **b)
     *b = keep;
 }
 
-// From two steps of EM, the second of which gained, to a point that is at least as likely as the first of them.
+// From two steps of EM, the second of which gained, to a point that is at least as likely as the
+// first of them.
 static void leap(climb *c, double likelihood_of_one)
 {
     double length = step_length(c);
@@ -309,7 +320,8 @@ static shoal_err start(em *m, agg_error *error, const agg_joint_data *data, unsi
     memset(m, 0, sizeof *m);
     m->data = data;
     m->size[data->n_variables] = 1;
-    for (uint32_t v = data->n_variables; v-- > 0;) m->size[v] = m->size[v + 1] * data->variables[v].n;
+    for (uint32_t v = data->n_variables; v-- > 0;)
+        m->size[v] = m->size[v + 1] * data->variables[v].n;
     for (uint32_t v = 1; v < data->n_variables; v++) m->scratch += 2 * m->size[v];
     m->n_pieces = count_pieces(data->n_tuples);
     m->n_threads = n_threads < 1 ? 1 : n_threads < m->n_pieces ? n_threads : m->n_pieces;
@@ -317,7 +329,8 @@ static shoal_err start(em *m, agg_error *error, const agg_joint_data *data, unsi
     m->log_likelihoods = agg_alloc(error, m->n_pieces, sizeof *m->log_likelihoods);
     m->work = agg_alloc(error, m->n_threads * m->scratch, sizeof *m->work);
     m->slope = agg_alloc(error, data->n_cells, sizeof *m->slope);
-    int is_there = m->slopes != NULL && m->log_likelihoods != NULL && m->work != NULL && m->slope != NULL;
+    int is_there =
+        m->slopes != NULL && m->log_likelihoods != NULL && m->work != NULL && m->slope != NULL;
     return is_there ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
@@ -329,10 +342,12 @@ static void release(em *m)
     free(m->slope);
 }
 
-static shoal_err check(agg_error *error, const agg_joint_data *data, const agg_joint_em_options *options)
+static shoal_err check(agg_error *error, const agg_joint_data *data,
+                       const agg_joint_em_options *options)
 {
     int has_rule = options->gain > 0 || options->change > 0;
-    int is_given = data->n_variables > 0 && data->n_cells > 0 && data->n_cells <= AGG_JOINT_CELLS_MAX;
+    int is_given =
+        data->n_variables > 0 && data->n_cells > 0 && data->n_cells <= AGG_JOINT_CELLS_MAX;
     if (is_given && has_rule && options->iterations_max > 0) return SHOAL_OK;
     return agg_fail_core(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME);
 }
@@ -343,8 +358,8 @@ agg_joint_em_options agg_joint_em_defaults(void)
 }
 
 // Estimates from data in their order.
-static shoal_err estimate(double *p, agg_joint_em_result *result, agg_error *error, const agg_joint_order *order,
-                          const agg_joint_em_options *options)
+static shoal_err estimate(double *p, agg_joint_em_result *result, agg_error *error,
+                          const agg_joint_order *order, const agg_joint_em_options *options)
 {
     em m;
     const agg_joint_data *data = &order->data;
@@ -353,7 +368,8 @@ static shoal_err estimate(double *p, agg_joint_em_result *result, agg_error *err
     shoal_err err = start(&m, error, data, options->n_threads);
     if (work == NULL) err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) {
-        climb c = {&m, options, result, data->n_cells, work, work + n, work + 2 * n, work + 3 * n, LONGER};
+        climb c = {&m,       options,      result,       data->n_cells, work,
+                   work + n, work + 2 * n, work + 3 * n, LONGER};
         for (size_t i = 0; i < n; i++) c.p[i] = 1 / (double)n;
         if (data->n > 0) result->has_converged = climb_up(&c);
         agg_joint_order_back(p, c.p, order);
@@ -363,8 +379,8 @@ static shoal_err estimate(double *p, agg_joint_em_result *result, agg_error *err
     return err;
 }
 
-shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error, const agg_joint_data *data,
-                       const agg_joint_em_options *options)
+shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error,
+                       const agg_joint_data *data, const agg_joint_em_options *options)
 {
     agg_joint_order order;
     agg_joint_em_result own = {0, 0, 0, data->n == 0, is_identifiable(data)};

@@ -34,7 +34,8 @@ static void set_rappor_bits(agg_joint_coins *c, const shoal_part *part)
 {
     uint64_t p = 0, q = 0;
     shoal_rappor_effective(&p, &q, part);
-    set_bits(c, (double)p * 0x1p-64, (double)(0 - p) * 0x1p-64, (double)q * 0x1p-64, (double)(0 - q) * 0x1p-64);
+    set_bits(c, (double)p * 0x1p-64, (double)(0 - p) * 0x1p-64, (double)q * 0x1p-64,
+             (double)(0 - q) * 0x1p-64);
 }
 
 // One of m answers: the truth, or each other alike.
@@ -47,9 +48,11 @@ static void set_answer(agg_joint_coins *c, const shoal_part *part)
 // A set of d of s with the own index is one of C(s - 1, d - 1), without it one of C(s - 1, d).
 static void set_subset(agg_joint_coins *c, const shoal_part *part)
 {
-    double truth = truth_of(part), other = (part->k - truth) / (part->m - 1), lie = agg_rare_probability(part);
-    *c = (agg_joint_coins){truth, other, 1 - truth, 1 - other, truth / lie * ((part->m - part->k) / (double)part->k),
-                           1,     1};
+    double truth = truth_of(part), other = (part->k - truth) / (part->m - 1),
+           lie = agg_rare_probability(part);
+    *c = (agg_joint_coins){
+        truth, other, 1 - truth, 1 - other, truth / lie * ((part->m - part->k) / (double)part->k),
+        1,     1};
 }
 
 static void set_sign(agg_joint_coins *c, const shoal_part *part)
@@ -60,8 +63,10 @@ static void set_sign(agg_joint_coins *c, const shoal_part *part)
 
 static void set_cell(agg_joint_coins *c, const shoal_part *part)
 {
-    double truth = truth_of(part), cells = 2.0 * part->k, other = agg_rare_probability(part) / (cells - 1);
-    *c = (agg_joint_coins){truth, other, 1 - truth, 1 - other, truth / other, 1, 1 / (cells * other)};
+    double truth = truth_of(part), cells = 2.0 * part->k,
+           other = agg_rare_probability(part) / (cells - 1);
+    *c = (agg_joint_coins){truth,         other, 1 - truth,          1 - other,
+                           truth / other, 1,     1 / (cells * other)};
 }
 
 static uint32_t first_word(const shoal_part *part, const uint8_t *record)
@@ -84,7 +89,8 @@ static double sum_bits(const double *weights, const uint8_t *bits, uint32_t m)
 {
     double sum = 0;
     for (uint32_t l = 0; l < m; l += 8)
-        for (uint32_t byte = bits[l / 8], i = l; byte != 0; byte >>= 1, i++) sum += byte & 1 ? weights[i] : 0;
+        for (uint32_t byte = bits[l / 8], i = l; byte != 0; byte >>= 1, i++)
+            sum += byte & 1 ? weights[i] : 0;
     return sum;
 }
 
@@ -153,7 +159,8 @@ static double sum_sign(const double *weights, const shoal_part *part, const uint
 static int is_cell(const shoal_part *part, const uint8_t *record, uint32_t column)
 {
     uint32_t row = load32_le(record) / 2 % part->m;
-    return load32_le(record) == 2 * (column % part->k * part->m + row) + (shoal_parity(row & column / part->k) ^ 1);
+    return load32_le(record) ==
+           2 * (column % part->k * part->m + row) + (shoal_parity(row & column / part->k) ^ 1);
 }
 
 // Of the block's columns every other one has the sign.
@@ -184,33 +191,41 @@ static uint32_t place_of_block(const shoal_part *part, uint32_t x)
     return x % part->k * part->m;
 }
 
-static void shares_of_ones(double *shares, const agg_joint_coins *c, const agg_sketch *sketch, uint32_t j,
-                           double reports)
+static void shares_of_ones(double *shares, const agg_joint_coins *c, const agg_sketch *sketch,
+                           uint32_t j, double reports)
 {
     const uint32_t *ones = sketch->cells.ones + (size_t)j * sketch->shape.m;
-    for (uint32_t l = 0; l < sketch->shape.m; l++) shares[l] = (ones[l] / reports - c->other) / (c->own - c->other);
+    for (uint32_t l = 0; l < sketch->shape.m; l++)
+        shares[l] = (ones[l] / reports - c->other) / (c->own - c->other);
 }
 
-static void shares_of_signs(double *shares, const agg_joint_coins *c, const agg_sketch *sketch, uint32_t j,
-                            double reports)
+static void shares_of_signs(double *shares, const agg_joint_coins *c, const agg_sketch *sketch,
+                            uint32_t j, double reports)
 {
     const int32_t *sums = sketch->cells.sums + (size_t)j * sketch->shape.m;
-    for (uint32_t l = 0; l < sketch->shape.m; l++) shares[l] = sums[l] / (reports * (c->own - c->not_own));
+    for (uint32_t l = 0; l < sketch->shape.m; l++)
+        shares[l] = sums[l] / (reports * (c->own - c->not_own));
     walsh_hadamard(shares, sketch->shape.m);
 }
 
 static const agg_joint_marks table[] = {
-    {shoal_cms_id, AGG_JOINT_APART, set_flipped_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, NULL,
+    {shoal_cms_id, AGG_JOINT_APART, set_flipped_bits, first_word, is_bit_of_row, sum_bits_of_row,
+     NULL, NULL, shares_of_ones, 0},
+    {shoal_rappor_id, AGG_JOINT_APART, set_rappor_bits, first_word, is_bit_of_row, sum_bits_of_row,
+     NULL, NULL, shares_of_ones, 0},
+    {shoal_olh_id, AGG_JOINT_ALIKE, set_answer, answer_row, is_answer, weight_of_answer, NULL, NULL,
      shares_of_ones, 0},
-    {shoal_rappor_id, AGG_JOINT_APART, set_rappor_bits, first_word, is_bit_of_row, sum_bits_of_row, NULL, NULL,
-     shares_of_ones, 0},
-    {shoal_olh_id, AGG_JOINT_ALIKE, set_answer, answer_row, is_answer, weight_of_answer, NULL, NULL, shares_of_ones, 0},
-    {shoal_hcms_id, AGG_JOINT_ALIKE, set_sign, first_word, has_sign, sum_sign, transform_row, NULL, shares_of_signs, 0},
-    {shoal_onehot_asymmetric_id, AGG_JOINT_APART, set_fair_bit, NULL, is_bit, sum_list_bits, NULL, NULL, NULL, 0},
-    {shoal_onehot_symmetric_id, AGG_JOINT_APART, set_flipped_bits, NULL, is_bit, sum_list_bits, NULL, NULL, NULL, 0},
-    {shoal_grr_id, AGG_JOINT_ALIKE, set_answer, NULL, is_answer, weight_of_answer, NULL, NULL, NULL, 1},
+    {shoal_hcms_id, AGG_JOINT_ALIKE, set_sign, first_word, has_sign, sum_sign, transform_row, NULL,
+     shares_of_signs, 0},
+    {shoal_onehot_asymmetric_id, AGG_JOINT_APART, set_fair_bit, NULL, is_bit, sum_list_bits, NULL,
+     NULL, NULL, 0},
+    {shoal_onehot_symmetric_id, AGG_JOINT_APART, set_flipped_bits, NULL, is_bit, sum_list_bits,
+     NULL, NULL, NULL, 0},
+    {shoal_grr_id, AGG_JOINT_ALIKE, set_answer, NULL, is_answer, weight_of_answer, NULL, NULL, NULL,
+     1},
     {shoal_subset_id, AGG_JOINT_ALIKE, set_subset, NULL, is_in_set, sum_set, NULL, NULL, NULL, 1},
-    {shoal_hadamard_id, AGG_JOINT_BLOCKS, set_cell, NULL, is_cell, sum_block, NULL, place_of_block, NULL, 0},
+    {shoal_hadamard_id, AGG_JOINT_BLOCKS, set_cell, NULL, is_cell, sum_block, NULL, place_of_block,
+     NULL, 0},
 };
 
 const agg_joint_marks *agg_joint_marks_of(uint32_t mechanism)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the records of each mechanism mark, for likelihoods: one row of a table a mechanism. Private to estimate/.
+// What the records of each mechanism mark, for likelihoods: one row of a table a mechanism. Private
+// to estimate/.
 //
-// Every mechanism here sends, of the columns of a row or the entries of a list, some that are marked: bits that are 1, the answer, a set, the
-// columns whose sign is the one sent. A record's likelihood under a value is that of the value's own columns: `hit` for each that
-// is marked and `miss` for each that is not, over the likelihood of a value that had none of them.
+// Every mechanism here sends, of the columns of a row or the entries of a list, some that are
+// marked: bits that are 1, the answer, a set, the columns whose sign is the one sent. A record's
+// likelihood under a value is that of the value's own columns: `hit` for each that is marked and
+// `miss` for each that is not, over the likelihood of a value that had none of them.
 #ifndef JOINT_MARKS_H
 #define JOINT_MARKS_H
 
@@ -32,14 +34,17 @@ typedef struct agg_joint_marks {
     void (*set_coins)(agg_joint_coins *coins, const shoal_part *part);
     uint32_t (*row)(const shoal_part *part, const uint8_t *record); // NULL: there is one only
     int (*is_marked)(const shoal_part *part, const uint8_t *record, uint32_t column);
-    // Returns: the sum of the weights of a record's marked columns. Weights were transformed before, where there is a transform.
+    // Returns: the sum of the weights of a record's marked columns. Weights were transformed
+    // before, where there is a transform.
     double (*sum_marked)(const double *weights, const shoal_part *part, const uint8_t *record);
     void (*transform)(double *weights, const shoal_part *part);
-    // Returns: where an entry that no category has adds its weight among k * m: its block's. NULL where there are no blocks.
+    // Returns: where an entry that no category has adds its weight among k * m: its block's. NULL
+    // where there are no blocks.
     uint32_t (*place)(const shoal_part *part, uint32_t x);
-    // Writes the share of a row's reports whose value has each column, unbiased. NULL where columns are the list's entries.
-    void (*row_shares)(double *shares, const agg_joint_coins *coins, const agg_sketch *sketch, uint32_t j,
-                       double reports);
+    // Writes the share of a row's reports whose value has each column, unbiased. NULL where columns
+    // are the list's entries.
+    void (*row_shares)(double *shares, const agg_joint_coins *coins, const agg_sketch *sketch,
+                       uint32_t j, double reports);
     int none_has_column; // "none of the list" is the column behind the entries
 } agg_joint_marks;
 

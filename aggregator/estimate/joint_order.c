@@ -13,7 +13,8 @@ static int choose(uint32_t of[SHOAL_PARTS_MAX], const agg_joint_data *data)
     uint32_t n = data->n_variables;
     for (uint32_t i = 0; i < n; i++) of[i] = i;
     for (uint32_t i = 1; i < n; i++)
-        for (uint32_t e = i; e > 0 && data->variables[of[e]].n_rows < data->variables[of[e - 1]].n_rows; e--) {
+        for (uint32_t e = i;
+             e > 0 && data->variables[of[e]].n_rows < data->variables[of[e - 1]].n_rows; e--) {
             uint32_t swap = of[e];
             of[e] = of[e - 1];
             of[e - 1] = swap;
@@ -23,9 +24,10 @@ static int choose(uint32_t of[SHOAL_PARTS_MAX], const agg_joint_data *data)
     return 0;
 }
 
-// Sorts tuples, given by their numbers, by the row of one variable; those that share it stay as they were.
-static shoal_err sort_by(uint32_t *sorted, agg_error *error, const uint32_t *numbers, const agg_joint_data *data,
-                         uint32_t v)
+// Sorts tuples, given by their numbers, by the row of one variable; those that share it stay as
+// they were.
+static shoal_err sort_by(uint32_t *sorted, agg_error *error, const uint32_t *numbers,
+                         const agg_joint_data *data, uint32_t v)
 {
     uint32_t n_rows = data->variables[v].n_rows, width = data->n_variables;
     size_t *start = agg_alloc(error, (size_t)n_rows + 1, sizeof *start);
@@ -43,18 +45,22 @@ static void copy_tuples(agg_joint_order *order, const agg_joint_data *data, cons
     uint32_t width = data->n_variables;
     for (size_t k = 0; k < data->n_tuples; k++) {
         for (uint32_t i = 0; i < width; i++)
-            order->data.tuples[k * width + i] = data->tuples[numbers[k] * (size_t)width + order->of[i]];
+            order->data.tuples[k * width + i] =
+                data->tuples[numbers[k] * (size_t)width + order->of[i]];
         order->data.counts[k] = data->counts[numbers[k]];
     }
 }
 
 static shoal_err reorder(agg_joint_order *order, agg_error *error, const agg_joint_data *data)
 {
-    uint32_t *numbers = agg_alloc(error, data->n_tuples, sizeof *numbers); // below 2^32: so are reports
+    uint32_t *numbers =
+        agg_alloc(error, data->n_tuples, sizeof *numbers); // below 2^32: so are reports
     uint32_t *sorted = agg_alloc(error, data->n_tuples, sizeof *sorted);
-    order->data.tuples = agg_alloc(error, data->n_tuples * data->n_variables, sizeof *order->data.tuples);
+    order->data.tuples =
+        agg_alloc(error, data->n_tuples * data->n_variables, sizeof *order->data.tuples);
     order->data.counts = agg_alloc(error, data->n_tuples, sizeof *order->data.counts);
-    int is_there = numbers != NULL && sorted != NULL && order->data.tuples != NULL && order->data.counts != NULL;
+    int is_there = numbers != NULL && sorted != NULL && order->data.tuples != NULL &&
+                   order->data.counts != NULL;
     shoal_err err = is_there ? SHOAL_OK : AGG_ERR_MEMORY;
     for (size_t k = 0; err == SHOAL_OK && k < data->n_tuples; k++) numbers[k] = (uint32_t)k;
     for (uint32_t i = data->n_variables; err == SHOAL_OK && i-- > 0;) {
@@ -84,7 +90,8 @@ shoal_err agg_joint_order_make(agg_joint_order *order, agg_error *error, const a
     memset(order, 0, sizeof *order);
     order->data = *data;
     order->is_copy = choose(order->of, data);
-    for (uint32_t i = 0; i < data->n_variables; i++) order->data.variables[i] = data->variables[order->of[i]];
+    for (uint32_t i = 0; i < data->n_variables; i++)
+        order->data.variables[i] = data->variables[order->of[i]];
     if (!order->is_copy) return SHOAL_OK;
     shoal_err err = reorder(order, error, data);
     if (err == SHOAL_OK) err = line_up(order, error);

@@ -16,7 +16,8 @@
 typedef struct scores {
     const agg_joint_data *data;
     uint32_t variable;
-    size_t n, width;              // categories; scores that are kept: the sum of pi s is 1, one of them says nothing
+    size_t n,
+        width; // categories; scores that are kept: the sum of pi s is 1, one of them says nothing
     size_t left_out;              // the likeliest category
     double *reference;            // n
     double *rows;                 // n_rows * width
@@ -41,7 +42,8 @@ static shoal_err allocate_scores(scores *s, agg_error *error)
     s->rows = agg_alloc(error, v->n_rows, s->n * sizeof *s->rows);
     s->covariance = agg_alloc(error, s->n, s->n * sizeof *s->covariance);
     s->inverse = agg_alloc(error, s->n, s->n * sizeof *s->inverse);
-    int is_full = s->reference != NULL && s->rows != NULL && s->covariance != NULL && s->inverse != NULL;
+    int is_full =
+        s->reference != NULL && s->rows != NULL && s->covariance != NULL && s->inverse != NULL;
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
@@ -80,7 +82,8 @@ static void centre_rows(scores *s, double *mean, const double *counts)
         double *row = s->rows + r * w;
         for (size_t i = 0; i < w; i++) row[i] -= mean[i];
         for (size_t i = 0; i < w; i++)
-            for (size_t j = 0; j <= i; j++) s->covariance[i * w + j] += counts[r] / n * row[i] * row[j];
+            for (size_t j = 0; j <= i; j++)
+                s->covariance[i * w + j] += counts[r] / n * row[i] * row[j];
     }
     for (size_t i = 0; i < w; i++)
         for (size_t j = 0; j < i; j++) s->covariance[j * w + i] = s->covariance[i * w + j];
@@ -114,7 +117,8 @@ static void flush(double *d, double *sum, const double *row, size_t m, size_t n)
     memset(sum, 0, n * sizeof *sum);
 }
 
-// D = mean over reports of (s - mean s)(t - mean t)': tuples in a run with one row of the first variable have their t summed up first.
+// D = mean over reports of (s - mean s)(t - mean t)': tuples in a run with one row of the first
+// variable have their t summed up first.
 //   sum: n numbers, zeros
 static void cross(double *d, double *sum, const scores *s, const scores *t)
 {
@@ -123,7 +127,8 @@ static void cross(double *d, double *sum, const scores *s, const scores *t)
     double n = (double)data->n;
     for (size_t k = 0; k < data->n_tuples; k++) {
         const uint32_t *tuple = data->tuples + k * data->n_variables;
-        const double *row = s->rows + tuple[s->variable] * s->width, *other = t->rows + tuple[t->variable] * t->width;
+        const double *row = s->rows + tuple[s->variable] * s->width,
+                     *other = t->rows + tuple[t->variable] * t->width;
         if (row != last && last != NULL) flush(d, sum, last, s->width, t->width);
         last = row;
         for (size_t j = 0; j < t->width; j++) sum[j] += data->counts[k] / n * other[j];
@@ -133,7 +138,8 @@ static void cross(double *d, double *sum, const scores *s, const scores *t)
 
 // Returns: vec(D)' (A x B) vec(D) = sum over i, k of A_ik (D B D')_ik.
 //   scratch: n
-static double kronecker_form(const double *d, const double *a, const double *b, double *scratch, size_t m, size_t n)
+static double kronecker_form(const double *d, const double *a, const double *b, double *scratch,
+                             size_t m, size_t n)
 {
     double total = 0;
     for (size_t i = 0; i < m; i++) {
@@ -158,7 +164,8 @@ static void conclude(agg_joint_wald *wald, double statistic, size_t df)
 
 static shoal_err compare(agg_joint_wald *wald, agg_error *error, const scores *s, const scores *t)
 {
-    double *d = agg_alloc(error, s->n, t->n * sizeof *d), *scratch = agg_alloc(error, t->n, sizeof *scratch);
+    double *d = agg_alloc(error, s->n, t->n * sizeof *d),
+           *scratch = agg_alloc(error, t->n, sizeof *scratch);
     shoal_err err = d != NULL && scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     if (err == SHOAL_OK) {
         cross(d, scratch, s, t);
@@ -171,12 +178,13 @@ static shoal_err compare(agg_joint_wald *wald, agg_error *error, const scores *s
     return err;
 }
 
-shoal_err agg_joint_wald_linear(agg_joint_wald *wald, agg_error *error, const agg_joint_data *data, const double *p,
-                                uint32_t first, uint32_t second)
+shoal_err agg_joint_wald_linear(agg_joint_wald *wald, agg_error *error, const agg_joint_data *data,
+                                const double *p, uint32_t first, uint32_t second)
 {
     scores s = {.data = data, .variable = first}, t = {.data = data, .variable = second};
     if (data->n < 2)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "a test of independence needs two reports or more");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                        "a test of independence needs two reports or more");
     shoal_err err = make_scores(&s, error, p);
     if (err == SHOAL_OK) err = make_scores(&t, error, p);
     if (err == SHOAL_OK) err = compare(wald, error, &s, &t);
@@ -187,15 +195,18 @@ shoal_err agg_joint_wald_linear(agg_joint_wald *wald, agg_error *error, const ag
 
 // The table of two variables, summed over all others, with its covariance.
 //   p: n shares; covariance: n * n; n = m1 m2
-static void sum_others(double *p, double *matrix, const agg_joint_covariance *c, uint32_t first, uint32_t second)
+static void sum_others(double *p, double *matrix, const agg_joint_covariance *c, uint32_t first,
+                       uint32_t second)
 {
     size_t m = c->data->variables[first].n, n = c->data->variables[second].n,
-           first_stride = agg_joint_stride(c->data, first), second_stride = agg_joint_stride(c->data, second);
+           first_stride = agg_joint_stride(c->data, first),
+           second_stride = agg_joint_stride(c->data, second);
     for (size_t i = 0; i < c->n_cells; i++) {
         size_t to = i / first_stride % m * n + i / second_stride % n;
         p[to] += c->p[i];
         for (size_t j = 0; j < c->n_cells; j++)
-            matrix[to * m * n + j / first_stride % m * n + j / second_stride % n] += c->matrix[i * c->n_cells + j];
+            matrix[to * m * n + j / first_stride % m * n + j / second_stride % n] +=
+                c->matrix[i * c->n_cells + j];
     }
 }
 
@@ -210,15 +221,19 @@ static void take_product(double *p, double *scratch, size_t m, size_t n)
     for (size_t i = 0; i < m * n; i++) p[i] -= scratch[i / n] * scratch[m + i % n];
 }
 
-static shoal_err em_form(agg_joint_wald *wald, agg_error *error, const agg_joint_covariance *c, uint32_t first,
-                         uint32_t second, double *p, double *matrix, double *inverse)
+static shoal_err em_form(agg_joint_wald *wald, agg_error *error, const agg_joint_covariance *c,
+                         uint32_t first, uint32_t second, double *p, double *matrix,
+                         double *inverse)
 {
-    size_t m = c->data->variables[first].n, n = c->data->variables[second].n, w = m * n - 1, rank = 0;
+    size_t m = c->data->variables[first].n, n = c->data->variables[second].n, w = m * n - 1,
+           rank = 0;
     sum_others(p, matrix, c, first, second);
     memset(inverse, 0, (m + n) * sizeof *inverse);
     take_product(p, inverse, m, n);
-    // The last cell is minus the sum of the others: without it the matrix has full rank, and the form is the same.
-    for (size_t i = 1; i < w; i++) memmove(matrix + i * w, matrix + i * (w + 1), w * sizeof *matrix);
+    // The last cell is minus the sum of the others: without it the matrix has full rank, and the
+    // form is the same.
+    for (size_t i = 1; i < w; i++)
+        memmove(matrix + i * w, matrix + i * (w + 1), w * sizeof *matrix);
     shoal_err err = agg_dense_pseudo_inverse(inverse, NULL, &rank, error, matrix, w);
     if (err != SHOAL_OK) return err;
     size_t df = (m - 1) * (n - 1);
@@ -227,12 +242,13 @@ static shoal_err em_form(agg_joint_wald *wald, agg_error *error, const agg_joint
     return SHOAL_OK;
 }
 
-shoal_err agg_joint_wald_em(agg_joint_wald *wald, agg_error *error, const agg_joint_covariance *covariance,
-                            uint32_t first, uint32_t second)
+shoal_err agg_joint_wald_em(agg_joint_wald *wald, agg_error *error,
+                            const agg_joint_covariance *covariance, uint32_t first, uint32_t second)
 {
     const agg_joint_variable *v = covariance->data->variables;
     size_t cells = (size_t)v[first].n * v[second].n; // at most n_cells
-    double *p = agg_alloc(error, cells, sizeof *p), *matrix = agg_alloc(error, cells, cells * sizeof *matrix),
+    double *p = agg_alloc(error, cells, sizeof *p),
+           *matrix = agg_alloc(error, cells, cells * sizeof *matrix),
            *inverse = agg_alloc(error, cells + 2, cells * sizeof *inverse);
     shoal_err err = p != NULL && matrix != NULL && inverse != NULL
                         ? em_form(wald, error, covariance, first, second, p, matrix, inverse)

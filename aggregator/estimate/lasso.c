@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coordinate descent with an active set; see lasso.h.
 //
-// A column is centred only in thought: x_j - mean_j. With r the true residual, kept as r_i = g_i / w_i + level, an update of b_j by d
-// takes d w_i off g_i at the column's ones and adds d mean_j to level. Then sum_i w_i r_i stays 0, and the slope at b_j is
+// A column is centred only in thought: x_j - mean_j. With r the true residual, kept as r_i = g_i /
+// w_i + level, an update of b_j by d takes d w_i off g_i at the column's ones and adds d mean_j to
+// level. Then sum_i w_i r_i stays 0, and the slope at b_j is
 //
-//     sum_i w_i x_ij r_i = sum over the ones of g_i + level mean_j        (the ones' weights sum to mean_j)
+//     sum_i w_i x_ij r_i = sum over the ones of g_i + level mean_j        (the ones' weights sum to
+//     mean_j)
 #include "lasso.h"
 
 #include <math.h>
@@ -15,18 +17,22 @@
 
 #define FLAT 1e-12 // a column whose variance is below this share of its mean is constant
 
-static shoal_err set_weights(agg_lasso *lasso, agg_error *error, const double *weights, const double *y)
+static shoal_err set_weights(agg_lasso *lasso, agg_error *error, const double *weights,
+                             const double *y)
 {
     double total = 0;
     size_t n = lasso->design->n_rows;
     for (size_t i = 0; i < n; i++) {
         double w = weights == NULL ? 1 : weights[i];
         if (!(w >= 0) || !isfinite(w) || !isfinite(y[i]))
-            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "row %zu of a regression is not usable", i);
+            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                            "row %zu of a regression is not usable", i);
         lasso->weights[i] = w;
         total += w;
     }
-    if (!(total > 0)) return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "a regression has no row of weight");
+    if (!(total > 0))
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                        "a regression has no row of weight");
     for (size_t i = 0; i < n; i++) lasso->weights[i] /= total;
     return SHOAL_OK;
 }
@@ -51,18 +57,22 @@ static void set_columns(agg_lasso *lasso)
     for (size_t j = 0; j < lasso->design->n_columns; j++) {
         double mean = agg_bit_design_sum(lasso->design, j, lasso->weights); // of x and of x^2
         double variance = mean - mean * mean;
-        int is_flat = !(variance > FLAT * mean), needs_variance = options->has_intercept || options->standardize;
+        int is_flat = !(variance > FLAT * mean),
+            needs_variance = options->has_intercept || options->standardize;
         lasso->mean[j] = mean;
         lasso->penalty[j] = options->standardize && !is_flat ? sqrt(variance) : 1;
-        lasso->curvature[j] = is_flat && needs_variance ? 0 : options->has_intercept ? variance : mean;
+        lasso->curvature[j] = is_flat && needs_variance ? 0
+                              : options->has_intercept  ? variance
+                                                        : mean;
     }
 }
 
-shoal_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_design *design, const double *weights,
-                         const double *y, const agg_lasso_options *options)
+shoal_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_design *design,
+                         const double *weights, const double *y, const agg_lasso_options *options)
 {
     double **const rows[] = {&lasso->weights, &lasso->gradient};
-    double **const columns[] = {&lasso->coefficients, &lasso->mean, &lasso->curvature, &lasso->penalty};
+    double **const columns[] = {&lasso->coefficients, &lasso->mean, &lasso->curvature,
+                                &lasso->penalty};
     int is_full = 1;
     memset(lasso, 0, sizeof *lasso);
     lasso->design = design;
@@ -70,7 +80,8 @@ shoal_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_desig
     for (int i = 0; i < 2; i++)
         is_full = is_full && (*rows[i] = agg_alloc(error, design->n_rows, sizeof(double))) != NULL;
     for (int i = 0; i < 4; i++)
-        is_full = is_full && (*columns[i] = agg_alloc(error, design->n_columns, sizeof(double))) != NULL;
+        is_full =
+            is_full && (*columns[i] = agg_alloc(error, design->n_columns, sizeof(double))) != NULL;
     shoal_err err = is_full ? set_weights(lasso, error, weights, y) : AGG_ERR_MEMORY;
     if (err != SHOAL_OK) {
         agg_lasso_release(lasso);
@@ -120,7 +131,8 @@ static double update(agg_lasso *lasso, size_t j, double lambda)
     double old = lasso->coefficients[j], curvature = lasso->curvature[j];
     if (curvature == 0) return 0;
     double goal = slope(lasso, j) + curvature * old;
-    double by = shrink(goal, lambda * lasso->penalty[j], lasso->options.is_nonnegative) / curvature - old;
+    double by =
+        shrink(goal, lambda * lasso->penalty[j], lasso->options.is_nonnegative) / curvature - old;
     if (by == 0) return 0;
     move(lasso, j, by);
     return curvature * by * by;
@@ -151,7 +163,8 @@ void agg_lasso_solve(agg_lasso *lasso, double lambda)
     }
     lasso->intercept = -lasso->level;
     lasso->n_active = 0;
-    for (size_t j = 0; j < lasso->design->n_columns; j++) lasso->n_active += lasso->coefficients[j] != 0;
+    for (size_t j = 0; j < lasso->design->n_columns; j++)
+        lasso->n_active += lasso->coefficients[j] != 0;
 }
 
 void agg_lasso_release(agg_lasso *lasso)

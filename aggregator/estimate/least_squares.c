@@ -25,8 +25,9 @@ static shoal_err allocate(agg_least_squares *fit, agg_error *error)
     fit->position = agg_alloc(error, fit->width, sizeof *fit->position);
     fit->row_start = agg_alloc(error, n_rows + 1, sizeof *fit->row_start);
     fit->scratch = agg_alloc(error, 2 * fit->width, sizeof *fit->scratch);
-    int is_full = fit->coefficients != NULL && fit->is_tied != NULL && fit->residuals != NULL && fit->factor != NULL &&
-                  fit->inverse != NULL && fit->position != NULL && fit->row_start != NULL && fit->scratch != NULL;
+    int is_full = fit->coefficients != NULL && fit->is_tied != NULL && fit->residuals != NULL &&
+                  fit->factor != NULL && fit->inverse != NULL && fit->position != NULL &&
+                  fit->row_start != NULL && fit->scratch != NULL;
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
@@ -36,7 +37,8 @@ static shoal_err list_rows(agg_least_squares *fit, agg_error *error, const size_
     const agg_bit_design *d = fit->design;
     size_t n_rows = d->n_rows;
     for (size_t c = 0; c < fit->n_chosen; c++)
-        for (size_t e = d->start[chosen[c]]; e < d->start[chosen[c] + 1]; e++) fit->row_start[d->rows[e] + 1]++;
+        for (size_t e = d->start[chosen[c]]; e < d->start[chosen[c] + 1]; e++)
+            fit->row_start[d->rows[e] + 1]++;
     for (size_t i = 0; i < n_rows; i++) fit->row_start[i + 1] += fit->row_start[i];
     fit->row_chosen = agg_alloc(error, fit->row_start[n_rows], sizeof *fit->row_chosen);
     size_t *next = agg_alloc(error, n_rows, sizeof *next);
@@ -123,7 +125,8 @@ static void factorise(agg_least_squares *fit, const size_t *chosen, double total
     }
 }
 
-// Row k of the inverse: L^-1 by forward substitution of the identity's columns, kept so that rows are contiguous.
+// Row k of the inverse: L^-1 by forward substitution of the identity's columns, kept so that rows
+// are contiguous.
 static void invert(agg_least_squares *fit)
 {
     size_t n = fit->n_fitted, width = fit->width;
@@ -169,7 +172,8 @@ static void take_residuals(agg_least_squares *fit)
     size_t n_used = 0;
     for (size_t i = 0; i < fit->design->n_rows; i++) {
         double r = fit->y[i] - fit->intercept;
-        for (size_t e = fit->row_start[i]; e < fit->row_start[i + 1]; e++) r -= fit->coefficients[fit->row_chosen[e]];
+        for (size_t e = fit->row_start[i]; e < fit->row_start[i + 1]; e++)
+            r -= fit->coefficients[fit->row_chosen[e]];
         fit->residuals[i] = r;
         fit->rss += fit->weights[i] * r * r;
         n_used += fit->weights[i] > 0;
@@ -177,13 +181,16 @@ static void take_residuals(agg_least_squares *fit)
     fit->n_free = n_used > fit->n_fitted ? n_used - fit->n_fitted : 0;
 }
 
-shoal_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error, const agg_bit_design *design,
-                                const size_t *chosen, size_t n_chosen, const double *weights, const double *y)
+shoal_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
+                                const agg_bit_design *design, const size_t *chosen, size_t n_chosen,
+                                const double *weights, const double *y)
 {
     double total = 0;
     memset(fit, 0, sizeof *fit);
     for (size_t i = 0; i < design->n_rows; i++) total += weights[i];
-    if (!(total > 0)) return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "a regression has no row of weight");
+    if (!(total > 0))
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                        "a regression has no row of weight");
     fit->design = design;
     fit->weights = weights;
     fit->y = y;

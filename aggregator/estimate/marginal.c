@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over cells and their errors; see marginal.h.
 //
-// A bucket has c cells, and F devices lie in them. Of n reports the cells are supported A times together. One report supports N of
-// them, with mean M1 and variance V1 if its device lies in the bucket, M0 and V0 if not; M1 - M0 = p - q whatever c is, as each other cell is
-// supported alike. So
+// A bucket has c cells, and F devices lie in them. Of n reports the cells are supported A times
+// together. One report supports N of them, with mean M1 and variance V1 if its device lies in the
+// bucket, M0 and V0 if not; M1 - M0 = p - q whatever c is, as each other cell is supported alike.
+// So
 //
 //     F = (A - n M0)/(p - q),     Var = ( F V1 + (n - F) V0 )/(p - q)^2
 //
-// One-hot: independent bits, N is the sum of c of them: M0 = c q, V0 = c q (1-q), V1 = V0 - q (1-q) + p (1-p).
-// Randomized response: a report is one cell, N is 0 or 1: M0 = c q, V = M (1 - M).
-// Subset selection: a set of d of s indices that holds the own one with probability p, the others of it any of the s - 1 others alike: N is
-// hypergeometric, once for each side of the coin.
-// Hadamard response (hadamard_estimate.c): a report adds s times the sum of the matrix's column over the bucket's rows of its block. Over the
-// column that has the mean square c_b, the bucket's cells in the report's block b (the rows are orthogonal), so that with R_b reports in block b
+// One-hot: independent bits, N is the sum of c of them: M0 = c q, V0 = c q (1-q), V1 = V0 - q (1-q)
+// + p (1-p). Randomized response: a report is one cell, N is 0 or 1: M0 = c q, V = M (1 - M).
+// Subset selection: a set of d of s indices that holds the own one with probability p, the others
+// of it any of the s - 1 others alike: N is hypergeometric, once for each side of the coin.
+// Hadamard response (hadamard_estimate.c): a report adds s times the sum of the matrix's column
+// over the bucket's rows of its block. Over the column that has the mean square c_b, the bucket's
+// cells in the report's block b (the rows are orthogonal), so that with R_b reports in block b
 //
 //     Var = sum_b E R_b c_b/(p - q)^2 - F,     E R_b >= 2 n q
 #include "marginal.h"
@@ -49,7 +51,8 @@ static void bits_law(report_law *law, double p, double q, double c)
 {
     moments own = coin(p), other = coin(q);
     law->out = (moments){c * other.mean, c * other.variance};
-    law->in = (moments){law->out.mean + own.mean - other.mean, law->out.variance + own.variance - other.variance};
+    law->in = (moments){law->out.mean + own.mean - other.mean,
+                        law->out.variance + own.variance - other.variance};
     law->most = c;
 }
 
@@ -82,7 +85,8 @@ static moments hypergeometric(double all, double marked, double drawn)
 static moments either(double p, moments a, moments b)
 {
     double gap = a.mean - b.mean;
-    return (moments){p * a.mean + (1 - p) * b.mean, p * a.variance + (1 - p) * b.variance + p * (1 - p) * gap * gap};
+    return (moments){p * a.mean + (1 - p) * b.mean,
+                     p * a.variance + (1 - p) * b.variance + p * (1 - p) * gap * gap};
 }
 
 static void subset_law(report_law *law, const shoal_part *part, double c)
@@ -119,7 +123,8 @@ typedef struct digit {
 static digit digit_of(const shoal_recipe *recipe, uint32_t field)
 {
     digit d = {1, recipe->encoding.fields[field].size, 0};
-    for (uint32_t i = field + 1; i < recipe->encoding.n_fields; i++) d.stride *= recipe->encoding.fields[i].size;
+    for (uint32_t i = field + 1; i < recipe->encoding.n_fields; i++)
+        d.stride *= recipe->encoding.fields[i].size;
     d.cells = recipe->parts[0].size / d.size;
     return d;
 }
@@ -134,22 +139,24 @@ static agg_count count_of(double support, const report_law *law, double n)
                        agg_support_score(support, n * law->most, mean, null_error)};
 }
 
-static shoal_err sum_supports(agg_count *counts, agg_error *error, const shoal_part *part, const agg_accumulator *acc,
-                              const digit *d, law_of law)
+static shoal_err sum_supports(agg_count *counts, agg_error *error, const shoal_part *part,
+                              const agg_accumulator *acc, const digit *d, law_of law)
 {
     report_law one;
     const uint32_t *ones = acc->parts[0].cells.ones;
     int64_t *support = agg_alloc(error, d->size, sizeof *support);
     if (support == NULL) return AGG_ERR_MEMORY;
-    for (uint64_t item = 0; item < part->size; item++) support[item / d->stride % d->size] += ones[item];
+    for (uint64_t item = 0; item < part->size; item++)
+        support[item / d->stride % d->size] += ones[item];
     law(&one, part, d->cells);
-    for (uint32_t b = 0; b < d->size; b++) counts[b] = count_of((double)support[b], &one, (double)acc->n);
+    for (uint32_t b = 0; b < d->size; b++)
+        counts[b] = count_of((double)support[b], &one, (double)acc->n);
     free(support);
     return SHOAL_OK;
 }
 
-static void sum_hadamard(agg_count *counts, const shoal_part *part, const agg_accumulator *acc, const digit *d,
-                         const agg_count *cells)
+static void sum_hadamard(agg_count *counts, const shoal_part *part, const agg_accumulator *acc,
+                         const digit *d, const agg_count *cells)
 {
     double p = common_side(part), q = agg_rare_probability(part) / (2 * part->k - 1), gap = p - q;
     double least = 2 * (double)acc->n * q * d->cells;
@@ -168,13 +175,14 @@ static void sum_hadamard(agg_count *counts, const shoal_part *part, const agg_ac
 }
 
 // Of every item, in order.
-static shoal_err count_cells(agg_count *cells, agg_error *error, const shoal_part *part, const agg_accumulator *acc,
-                             unsigned n_threads)
+static shoal_err count_cells(agg_count *cells, agg_error *error, const shoal_part *part,
+                             const agg_accumulator *acc, unsigned n_threads)
 {
     uint64_t *items = agg_alloc(error, part->size, sizeof *items);
     if (items == NULL) return AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < part->size; i++) items[i] = i;
-    shoal_err err = agg_estimator_counts(cells, error, part, &acc->parts[0], acc->n, items, part->size, n_threads);
+    shoal_err err = agg_estimator_counts(cells, error, part, &acc->parts[0], acc->n, items,
+                                         part->size, n_threads);
     free(items);
     return err;
 }
@@ -184,17 +192,18 @@ shoal_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe, uint3
     uint32_t mechanism = recipe->parts[0].mechanism;
     if (field >= recipe->encoding.n_fields)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the recipe has no such field");
-    if (recipe->encoding.n_fields == 1 || find_law(mechanism) != NULL || mechanism == shoal_hadamard_id)
+    if (recipe->encoding.n_fields == 1 || find_law(mechanism) != NULL ||
+        mechanism == shoal_hadamard_id)
         return SHOAL_OK;
-    return agg_fail(
-        error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-        "%s: its hashes make the errors of cells depend on one another, so that the error of their sum over "
-        "one field is not known; onehot, grr, subset and hadamard have one",
-        shoal_mechanism_by_id(mechanism)->name);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "%s: its hashes make the errors of cells depend on one another, so that the "
+                    "error of their sum over "
+                    "one field is not known; onehot, grr, subset and hadamard have one",
+                    shoal_mechanism_by_id(mechanism)->name);
 }
 
-shoal_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe, const agg_accumulator *acc,
-                       uint32_t field, unsigned n_threads)
+shoal_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe,
+                       const agg_accumulator *acc, uint32_t field, unsigned n_threads)
 {
     const shoal_part *part = &recipe->parts[0];
     shoal_err err = agg_marginal_check(error, recipe, field);
@@ -215,8 +224,10 @@ shoal_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *
 uint64_t agg_marginal_memory(const shoal_recipe *recipe, uint32_t field, unsigned n_threads)
 {
     const shoal_part *part = &recipe->parts[0];
-    uint64_t counting = part->size * sizeof(uint64_t) + agg_estimator_memory(part, part->size, n_threads);
+    uint64_t counting =
+        part->size * sizeof(uint64_t) + agg_estimator_memory(part, part->size, n_threads);
     if (recipe->encoding.n_fields == 1) return counting;
-    if (find_law(part->mechanism) != NULL) return recipe->encoding.fields[field].size * sizeof(int64_t);
+    if (find_law(part->mechanism) != NULL)
+        return recipe->encoding.fields[field].size * sizeof(int64_t);
     return counting + part->size * sizeof(agg_count);
 }

@@ -5,7 +5,8 @@
 agg_mean_sketch agg_mean_sketch_of(uint64_t n, uint32_t k, uint32_t m, double c)
 {
     double columns = m;
-    agg_mean_sketch s = {(double)n, k, columns, c, columns / (columns - 1), (1 - 1 / columns) / columns};
+    agg_mean_sketch s = {
+        (double)n, k, columns, c, columns / (columns - 1), (1 - 1 / columns) / columns};
     return s;
 }
 

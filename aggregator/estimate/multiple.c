@@ -37,7 +37,8 @@ static int compare_scores(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// The estimated share of the rows that are nothing. It may exceed 1: cut there, the level would be above alpha on average.
+// The estimated share of the rows that are nothing. It may exceed 1: cut there, the level would be
+// above alpha on average.
 static double share_of_nothing(const double *scores, size_t n)
 {
     double cut = -agg_normal_quantile(NOTHING_ABOVE);
@@ -50,9 +51,12 @@ static double share_of_nothing(const double *scores, size_t n)
 shoal_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
                              agg_multiple multiple, double alpha)
 {
-    // No share is above alpha, nor above the last row's: rows below that are not detected, whatever their rank.
+    // No share is above alpha, nor above the last row's: rows below that are not detected, whatever
+    // their rank.
     double nothing = multiple == AGG_BH ? share_of_nothing(scores, n_scores) : 1;
-    double most = n_scores > 0 ? agg_multiple_share(multiple, alpha / nothing, n_scores - 1, n_scores) : alpha;
+    double most = n_scores > 0
+                      ? agg_multiple_share(multiple, alpha / nothing, n_scores - 1, n_scores)
+                      : alpha;
     double cut = -agg_normal_quantile(fmin(alpha, most));
     size_t n_candidates = 0;
     for (size_t i = 0; i < n_scores; i++) n_candidates += scores[i] > cut;

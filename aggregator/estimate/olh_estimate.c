@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts from local hashing: Wang et al. 2017 section 4.4, with the variance that shared rows add.
 //
-// C(d) records of n give the answer that d hashes to in their row. With p the probability of the true answer and
-// p' = (1 - p)/(g - 1) that of each other,
+// C(d) records of n give the answer that d hashes to in their row. With p the probability of the
+// true answer and p' = (1 - p)/(g - 1) that of each other,
 //
 //     f = (C - n/g) / (p - 1/g)
 //     Var C = f p (1-p) + (n - f) s + (p - p')^2 (s/k)(Q - f^2 + f),     s = (1/g)(1 - 1/g)
 //
-// since any other record agrees with probability 1/g, and two records of one value in one row agree both with p^2 where their
-// hash is d's (1 in g), with p'^2 elsewhere. Q is the number of ordered pairs of devices with one value (mean_sketch.h); two of
-// them in one row give one answer with probability p^2 + (g-1) p'^2 = 1/g + (p - p')^2 (1 - 1/g), others with 1/g.
+// since any other record agrees with probability 1/g, and two records of one value in one row agree
+// both with p^2 where their hash is d's (1 in g), with p'^2 elsewhere. Q is the number of ordered
+// pairs of devices with one value (mean_sketch.h); two of them in one row give one answer with
+// probability p^2 + (g-1) p'^2 = 1/g + (p - p')^2 (1 - 1/g), others with 1/g.
 #include <string.h>
 
 #include "estimator.h"
@@ -19,13 +20,16 @@
 
 static void row_values(int32_t *values, const agg_sketch *sketch, uint32_t j)
 {
-    memcpy(values, sketch->cells.ones + (size_t)j * sketch->shape.m, sketch->shape.m * sizeof *values);
+    memcpy(values, sketch->cells.ones + (size_t)j * sketch->shape.m,
+           sketch->shape.m * sizeof *values);
 }
 
-static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                         const uint64_t *items, size_t n_items, unsigned n_threads)
+static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part,
+                         const agg_sketch *sketch, const uint64_t *items, size_t n_items,
+                         unsigned n_threads)
 {
-    return agg_sketch_support(sums, error, part, sketch, row_values, items, n_items, BLOCK, n_threads);
+    return agg_sketch_support(sums, error, part, sketch, row_values, items, n_items, BLOCK,
+                              n_threads);
 }
 
 // Ordered pairs of different records in the same cell.
@@ -39,7 +43,8 @@ static double count_pairs(const agg_sketch *sketch)
     return pairs;
 }
 
-// Q from what is expected of them: (1/k) ( (n^2 - n)/g + Q (p - p')^2 (1 - 1/g) ), clamped to what can be.
+// Q from what is expected of them: (1/k) ( (n^2 - n)/g + Q (p - p')^2 (1 - 1/g) ), clamped to what
+// can be.
 static double same_value_pairs(const agg_sketch *sketch, double n, double gap)
 {
     double k = sketch->shape.k, g = sketch->shape.m;
@@ -61,4 +66,5 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = -square * together;
 }
 
-const agg_estimator agg_olh_estimator = {shoal_olh_id, support, debias, NULL, agg_sketch_support_memory};
+const agg_estimator agg_olh_estimator = {shoal_olh_id, support, debias, NULL,
+                                         agg_sketch_support_memory};

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of a number from its bits: Ding, Kulkarni, Yekhanin 2017, section 3; Duchi, Jordan, Wainwright 2018, section 3.
+// The mean of a number from its bits: Ding, Kulkarni, Yekhanin 2017, section 3; Duchi, Jordan,
+// Wainwright 2018, section 3.
 //
-// C of the n records are 1, v = C/n of them. A device at the fraction u of the range sends 1 with probability q + u (1 - 2q):
+// C of the n records are 1, v = C/n of them. A device at the fraction u of the range sends 1 with
+// probability q + u (1 - 2q):
 //
 //     fraction = (v - q)/(1 - 2q),     Var = v(1 - v) / (n (1 - 2q)^2)
 //
-// The variance is that of devices drawn from a population, about the population's mean, whatever the distribution of the numbers: a
-// bit has no other moment. About the mean of these very devices it is smaller by the variance of their numbers over n, which one bit
-// cannot tell; there the error is stated too large, never too small. The true v lies in [q, 1 - q] and so does the one that the
+// The variance is that of devices drawn from a population, about the population's mean, whatever
+// the distribution of the numbers: a bit has no other moment. About the mean of these very devices
+// it is smaller by the variance of their numbers over n, which one bit cannot tell; there the error
+// is stated too large, never too small. The true v lies in [q, 1 - q] and so does the one that the
 // variance is taken at, lest a few equal answers pass for certainty.
 //
 // With rows, item j is the mean of row j, and n how many records are of that row.
@@ -18,9 +21,11 @@
 // ones of n records
 static agg_count mean_of(const shoal_part *part, double ones, double n)
 {
-    double q = agg_rare_probability(part), c = agg_flip_correction(part), reports = n > 0 ? n : 1, v = ones / reports;
+    double q = agg_rare_probability(part), c = agg_flip_correction(part), reports = n > 0 ? n : 1,
+           v = ones / reports;
     double inside = v < q ? q : v > 1 - q ? 1 - q : v;
-    return (agg_count){(v - q) * c, c * sqrt(inside * (1 - inside) / reports), c * sqrt(q * (1 - q) / reports), 0};
+    return (agg_count){(v - q) * c, c * sqrt(inside * (1 - inside) / reports),
+                       c * sqrt(q * (1 - q) / reports), 0};
 }
 
 // A row without a record says nothing: the middle of the range, give or take all of it.
@@ -30,8 +35,9 @@ static agg_count mean_of_row(const shoal_part *part, const uint32_t row[2])
     return mean_of(part, row[1], (double)row[0] + row[1]);
 }
 
-static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part, const agg_sketch *sketch, uint64_t n,
-                        const uint64_t *items, size_t n_items, unsigned n_threads)
+static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part,
+                        const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
+                        unsigned n_threads)
 {
     (void)n_threads;
     if (sketch->shape.k == 1) {

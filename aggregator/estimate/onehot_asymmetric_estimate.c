@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts from asymmetric one-hot sums: apple-2022 Appendix A, Algorithm 2.
 //
-// C of the n records have the bit set. A device that holds the value sets it with probability 1/2, any other with q:
+// C of the n records have the bit set. A device that holds the value sets it with probability 1/2,
+// any other with q:
 //
 //     f = (C - n q) / (1/2 - q),     Var = ( f/4 + (n - f) q (1-q) ) / (1/2 - q)^2
 //
-// The paper's listing subtracts n/(e^eps - 1); n q/(1/2 - q) is twice that and is what makes the estimate unbiased.
+// The paper's listing subtracts n/(e^eps - 1); n q/(1/2 - q) is twice that and is what makes the
+// estimate unbiased.
 #include "index_counts.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
@@ -14,5 +16,5 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, 0.5, agg_rare_probability(part));
 }
 
-const agg_estimator agg_onehot_asymmetric_estimator = {shoal_onehot_asymmetric_id, agg_index_support, debias, NULL,
-                                                       NULL};
+const agg_estimator agg_onehot_asymmetric_estimator = {shoal_onehot_asymmetric_id,
+                                                       agg_index_support, debias, NULL, NULL};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts from symmetric one-hot sums: apple-2022 Appendix C, Algorithm 4.
 //
-// C of the n records have the bit set. A device that holds the value sets it with probability 1 - q, any other with q:
+// C of the n records have the bit set. A device that holds the value sets it with probability 1 -
+// q, any other with q:
 //
-//     f = (C - n q)/(1 - 2q),     Var = n q (1-q)/(1 - 2q)^2,     q = T/2^64 = 1/(e^(epsilon/2) + 1)
+//     f = (C - n q)/(1 - 2q),     Var = n q (1-q)/(1 - 2q)^2,     q = T/2^64 = 1/(e^(epsilon/2) +
+//     1)
 //
 // which is Theorem C.2 with epsilon/2 in place of its epsilon, the deletion model's.
 #include "index_counts.h"
@@ -15,4 +17,5 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, agg_rare_probability(part));
 }
 
-const agg_estimator agg_onehot_symmetric_estimator = {shoal_onehot_symmetric_id, agg_index_support, debias, NULL, NULL};
+const agg_estimator agg_onehot_symmetric_estimator = {shoal_onehot_symmetric_id, agg_index_support,
+                                                      debias, NULL, NULL};

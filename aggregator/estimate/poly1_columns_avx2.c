@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of four points at a time with AVX2, whose widest product is of 32 bits; see poly1_columns.h.
+// Columns of four points at a time with AVX2, whose widest product is of 32 bits; see
+// poly1_columns.h.
 //
-// Numbers of the field are cut at bit 31, x = x0 + 2^31 x1 with x0 < 2^31 and x1 < 2^30. As 2^62 = 2 modulo P,
+// Numbers of the field are cut at bit 31, x = x0 + 2^31 x1 with x0 < 2^31 and x1 < 2^30. As 2^62 =
+// 2 modulo P,
 //
 //     a x = (a0 x0 + 2 a1 x1) + 2^31 (a0 x1 + a1 x0)
 //
-// and 2^31 M = (M mod 2^30) 2^31 + floor(M / 2^30) for the second bracket M. Both products and c together stay below 2^64:
-// 2 (2^31 - 1)^2 + 4 (2^30 - 1)^2 + (2^61 - 2) + (2^61 - 2^31) + 2^33 < 2^64.
+// and 2^31 M = (M mod 2^30) 2^31 + floor(M / 2^30) for the second bracket M. Both products and c
+// together stay below 2^64: 2 (2^31 - 1)^2 + 4 (2^30 - 1)^2 + (2^61 - 2) + (2^61 - 2^31) + 2^33 <
+// 2^64.
 #include <immintrin.h>
 
 #include "poly1_columns.h"
@@ -47,14 +50,16 @@ static inline numbers high_half(numbers x)
 // x mod PRIME, any x.
 static inline numbers reduce(numbers x)
 {
-    numbers prime = all(PRIME), folded = add(_mm256_and_si256(x, prime), _mm256_srli_epi64(x, 61)); // below PRIME + 8
+    numbers prime = all(PRIME),
+            folded = add(_mm256_and_si256(x, prime), _mm256_srli_epi64(x, 61)); // below PRIME + 8
     return _mm256_sub_epi64(folded, _mm256_andnot_si256(_mm256_cmpgt_epi64(prime, folded), prime));
 }
 
 // floor(y m / 2^61), from y's halves of 32 bits.
 static inline numbers scale(numbers y, numbers m)
 {
-    numbers low = _mm256_srli_epi64(multiply(y, m), 32), high = multiply(_mm256_srli_epi64(y, 32), m);
+    numbers low = _mm256_srli_epi64(multiply(y, m), 32),
+            high = multiply(_mm256_srli_epi64(y, 32), m);
     return _mm256_srli_epi64(add(high, low), 61 - 32);
 }
 
@@ -73,8 +78,13 @@ typedef struct row_halves {
 static inline row_halves cut(const shoal_poly1 *row)
 {
     uint64_t a1 = row->a >> HALF_BITS, b1 = row->b >> HALF_BITS;
-    return (row_halves){
-        all(row->a & HALF_MASK), all(a1), all(2 * a1), all(row->b & HALF_MASK), all(b1), all(2 * b1), all(row->c)};
+    return (row_halves){all(row->a & HALF_MASK),
+                        all(a1),
+                        all(2 * a1),
+                        all(row->b & HALF_MASK),
+                        all(b1),
+                        all(2 * b1),
+                        all(row->c)};
 }
 
 // a s + b x + c mod PRIME, from the halves of x and of its square s.
@@ -89,8 +99,8 @@ static inline numbers evaluate(const row_halves *r, numbers x0, numbers x1, numb
     return reduce(add(add(add(outer_a, outer_b), r->c), add(wrapped, of_inner)));
 }
 
-void agg_poly1_columns_avx2(uint32_t *columns, size_t stride, const shoal_poly1 *rows, const uint64_t *points,
-                            const uint64_t *squares, size_t n, uint32_t m)
+void agg_poly1_columns_avx2(uint32_t *columns, size_t stride, const shoal_poly1 *rows,
+                            const uint64_t *points, const uint64_t *squares, size_t n, uint32_t m)
 {
     row_halves halves[AGG_POLY1_ROWS];
     const numbers columns_of_row = all(m);
@@ -101,7 +111,8 @@ void agg_poly1_columns_avx2(uint32_t *columns, size_t stride, const shoal_poly1 
         numbers s = _mm256_loadu_si256((const __m256i *)(const void *)(squares + i));
         numbers x0 = low_half(x), x1 = high_half(x), s0 = low_half(s), s1 = high_half(s);
         for (size_t r = 0; r < AGG_POLY1_ROWS; r++)
-            store(columns + r * stride + i, scale(evaluate(&halves[r], x0, x1, s0, s1), columns_of_row));
+            store(columns + r * stride + i,
+                  scale(evaluate(&halves[r], x0, x1, s0, s1), columns_of_row));
     }
     agg_poly1_columns_portable(columns + i, stride, rows, points + i, squares + i, n - i, m);
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of eight points at a time with AVX-512 IFMA, whose products are of 52 bits, added up; see poly1_columns.h.
+// Columns of eight points at a time with AVX-512 IFMA, whose products are of 52 bits, added up; see
+// poly1_columns.h.
 //
-// A column asks only for the first bits of y / 2^61, y = (a x^2 + b x + c) mod P, and so for those of a x^2 / P + b x / P + c / P
-// modulo 1. With P = 2^61 - 1, a / P = 0.aaa... in digits of 61 bits: let A1 be its first 52 bits and A2 the next 52. With
-// x = x0 + 2^52 x1, x0 < 2^52 and x1 < 2^9, in units of 2^-52 and modulo 2^52,
+// A column asks only for the first bits of y / 2^61, y = (a x^2 + b x + c) mod P, and so for those
+// of a x^2 / P + b x / P + c / P modulo 1. With P = 2^61 - 1, a / P = 0.aaa... in digits of 61
+// bits: let A1 be its first 52 bits and A2 the next 52. With x = x0 + 2^52 x1, x0 < 2^52 and x1 <
+// 2^9, in units of 2^-52 and modulo 2^52,
 //
 //     a x / P = A1 x0 + floor(A2 x0 / 2^52) + A2 x1 + less than 2 + x1:
 //
-// three instructions, and digits that no column needs are never made. All that is left out, of both products and c, lies in
-// [0, 1027). That was y / P; y / 2^61 is a multiple of 2^-9 units and less than that much below it, so that both have one whole
-// part, and y / 2^61 lies between the sum t and t + 1027. Where the columns of both ends are equal that is the column; where
-// not (about m in 2^42 points) the portable function says.
+// three instructions, and digits that no column needs are never made. All that is left out, of both
+// products and c, lies in [0, 1027). That was y / P; y / 2^61 is a multiple of 2^-9 units and less
+// than that much below it, so that both have one whole part, and y / 2^61 lies between the sum t
+// and t + 1027. Where the columns of both ends are equal that is the column; where not (about m in
+// 2^42 points) the portable function says.
 #include <immintrin.h>
 
 #include "poly1_columns.h"
@@ -44,34 +47,38 @@ typedef struct row_digits {
 
 static inline row_digits cut(const shoal_poly1 *row)
 {
-    return (row_digits){all(first_digits(row->a)), all(next_digits(row->a)), all(first_digits(row->b)),
-                        all(next_digits(row->b)), all(first_digits(row->c))};
+    return (row_digits){all(first_digits(row->a)), all(next_digits(row->a)),
+                        all(first_digits(row->b)), all(next_digits(row->b)),
+                        all(first_digits(row->c))};
 }
 
-// sum + a x / P, where first and next are the digits of a / P and x_high is x / 2^52. The products read the lower 52 bits of
-// their factors.
-static inline numbers add_product(numbers sum, numbers first, numbers next, numbers x, numbers x_high)
+// sum + a x / P, where first and next are the digits of a / P and x_high is x / 2^52. The products
+// read the lower 52 bits of their factors.
+static inline numbers add_product(numbers sum, numbers first, numbers next, numbers x,
+                                  numbers x_high)
 {
     sum = _mm512_madd52lo_epu64(sum, first, x);
     sum = _mm512_madd52hi_epu64(sum, next, x);
     return _mm512_madd52lo_epu64(sum, next, x_high);
 }
 
-// Writes eight points' columns, s being their squares. Returns: the lanes in which they may be wrong.
-static inline unsigned write_columns(uint32_t *columns, const row_digits *r, numbers x, numbers x_high, numbers s,
-                                     numbers s_high, numbers m)
+// Writes eight points' columns, s being their squares. Returns: the lanes in which they may be
+// wrong.
+static inline unsigned write_columns(uint32_t *columns, const row_digits *r, numbers x,
+                                     numbers x_high, numbers s, numbers s_high, numbers m)
 {
     const numbers zero = _mm512_setzero_si512();
     numbers of_square = add_product(zero, r->a_first, r->a_next, s, s_high);
     numbers of_point = add_product(r->c_first, r->b_first, r->b_next, x, x_high);
     numbers low = _mm512_add_epi64(of_square, of_point), high = _mm512_add_epi64(low, all(ERROR));
-    numbers column = _mm512_madd52hi_epu64(zero, low, m), other = _mm512_madd52hi_epu64(zero, high, m);
+    numbers column = _mm512_madd52hi_epu64(zero, low, m),
+            other = _mm512_madd52hi_epu64(zero, high, m);
     _mm256_storeu_si256((__m256i *)(void *)columns, _mm512_cvtepi64_epi32(column));
     return _mm512_cmpneq_epi64_mask(column, other);
 }
 
-void agg_poly1_columns_avx512(uint32_t *columns, size_t stride, const shoal_poly1 *rows, const uint64_t *points,
-                              const uint64_t *squares, size_t n, uint32_t m)
+void agg_poly1_columns_avx512(uint32_t *columns, size_t stride, const shoal_poly1 *rows,
+                              const uint64_t *points, const uint64_t *squares, size_t n, uint32_t m)
 {
     row_digits digits[AGG_POLY1_ROWS];
     const numbers columns_of_row = all(m);
@@ -82,8 +89,11 @@ void agg_poly1_columns_avx512(uint32_t *columns, size_t stride, const shoal_poly
         numbers x_high = _mm512_srli_epi64(x, 52), s_high = _mm512_srli_epi64(s, 52);
         unsigned unsure = 0;
         for (size_t r = 0; r < AGG_POLY1_ROWS; r++)
-            unsure |= write_columns(columns + r * stride + i, &digits[r], x, x_high, s, s_high, columns_of_row);
-        if (unsure != 0) agg_poly1_columns_portable(columns + i, stride, rows, points + i, squares + i, LANES, m);
+            unsure |= write_columns(columns + r * stride + i, &digits[r], x, x_high, s, s_high,
+                                    columns_of_row);
+        if (unsure != 0)
+            agg_poly1_columns_portable(columns + i, stride, rows, points + i, squares + i, LANES,
+                                       m);
     }
     agg_poly1_columns_portable(columns + i, stride, rows, points + i, squares + i, n - i, m);
 }

@@ -38,8 +38,8 @@ static int compare_falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// The t with sum max(0, x - t) = total. The counts that stay above 0 are the largest ones: taken one by one, each lies above the
-// t of those so far and itself until the first that does not.
+// The t with sum max(0, x - t) = total. The counts that stay above 0 are the largest ones: taken
+// one by one, each lies above the t of those so far and itself until the first that does not.
 static double simplex_shift(const double *sorted, size_t n, double total)
 {
     double sum = 0, shift = 0;
@@ -64,8 +64,8 @@ static shoal_err norm_sub(double *counts, agg_error *error, size_t n, double tot
     return SHOAL_OK;
 }
 
-shoal_err agg_post_apply(double *counts, agg_error *error, const agg_post *post, const double *stderrs,
-                         const uint8_t *is_detected, size_t n)
+shoal_err agg_post_apply(double *counts, agg_error *error, const agg_post *post,
+                         const double *stderrs, const uint8_t *is_detected, size_t n)
 {
     switch (post->rule) {
     case AGG_POST_NONE: break;
@@ -94,29 +94,34 @@ const char *agg_post_name(agg_post_rule rule)
 void agg_post_note(char note[AGG_POST_NOTE_MAX], const agg_post *post)
 {
     switch (post->rule) {
-    case AGG_POST_NONE: snprintf(note, AGG_POST_NOTE_MAX, "counts are the raw estimates: unbiased"); break;
+    case AGG_POST_NONE:
+        snprintf(note, AGG_POST_NOTE_MAX, "counts are the raw estimates: unbiased");
+        break;
     case AGG_POST_CLIP:
         snprintf(note, AGG_POST_NOTE_MAX,
-                 "counts below 0 are set to 0: counts near 0 are too high, by up to 0.4 standard errors, and so are "
+                 "counts below 0 are set to 0: counts near 0 are too high, by up to 0.4 standard "
+                 "errors, and so are "
                  "sums; " RAW_ERRORS);
         break;
     case AGG_POST_NORM_SUB:
         snprintf(note, AGG_POST_NOTE_MAX,
-                 "the closest counts, none below 0, that add up to %.0f: rare values are too high, frequent ones too "
+                 "the closest counts, none below 0, that add up to %.0f: rare values are too high, "
+                 "frequent ones too "
                  "low; right "
                  "only if the dictionary holds every value that was reported; " RAW_ERRORS,
                  post->total);
         break;
     case AGG_POST_BASE_CUT:
         snprintf(note, AGG_POST_NOTE_MAX,
-                 "counts not distinguishable from zero are set to 0: rare values are too low; " RAW_ERRORS);
+                 "counts not distinguishable from zero are set to 0: rare values are too "
+                 "low; " RAW_ERRORS);
         break;
     case AGG_POST_TOTAL:
-        snprintf(
-            note, AGG_POST_NOTE_MAX,
-            "counts are shifted, the noisiest most, to add up to %.0f: unbiased if that is how many reports hold the "
-            "dictionary's values; " RAW_ERRORS,
-            post->total);
+        snprintf(note, AGG_POST_NOTE_MAX,
+                 "counts are shifted, the noisiest most, to add up to %.0f: unbiased if that is "
+                 "how many reports hold the "
+                 "dictionary's values; " RAW_ERRORS,
+                 post->total);
         break;
     }
 }

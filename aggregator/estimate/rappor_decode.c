@@ -13,7 +13,7 @@
 
 #define CHOSEN_MAX 1000 // candidates in one model; its factor is then 8 MB
 #define PATH_STEPS 20   // penalties on the way down
-#define PASSES 2        // times that variances and weights are learnt from a fit and used for the next
+#define PASSES 2 // times that variances and weights are learnt from a fit and used for the next
 
 typedef struct decoder {
     const agg_rappor_counts *counts;
@@ -37,11 +37,13 @@ static double clamp_share(double x)
 static shoal_err check(decoder *d, agg_error *error)
 {
     const agg_rappor_counts *c = d->counts;
-    int is_ok = c->p_star >= 0 && c->q_star <= 1 && d->gap > 0 && d->design->n_rows == (size_t)c->n_cohorts * c->n_bits;
+    int is_ok = c->p_star >= 0 && c->q_star <= 1 && d->gap > 0 &&
+                d->design->n_rows == (size_t)c->n_cohorts * c->n_bits;
     for (uint32_t j = 0; j < c->n_cohorts && is_ok; j++) {
         d->n += c->reports[j];
         if (c->reports[j] > 0) d->n_usable += c->n_bits;
-        for (uint32_t b = 0; b < c->n_bits; b++) is_ok = is_ok && c->ones[(size_t)j * c->n_bits + b] <= c->reports[j];
+        for (uint32_t b = 0; b < c->n_bits; b++)
+            is_ok = is_ok && c->ones[(size_t)j * c->n_bits + b] <= c->reports[j];
     }
     if (is_ok && d->n > 0) return SHOAL_OK;
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "these bit counts cannot be decoded");
@@ -50,13 +52,14 @@ static shoal_err check(decoder *d, agg_error *error)
 // V: variance of y where a share of the cohort's devices has the bit.
 static double variance_of(const decoder *d, double reports, double share)
 {
-    double ones = clamp_share(share) * d->gap + d->counts->p_star, scale = d->n / (reports * d->gap);
+    double ones = clamp_share(share) * d->gap + d->counts->p_star,
+           scale = d->n / (reports * d->gap);
     double coin = ones * (1 - ones);
     return reports * (coin > 0 ? coin : 1 / d->n) * scale * scale;
 }
 
-// The responses, with variances as if each bit of a cohort were as frequent as their mean: one made from a bit's own
-// count would lean on its noise.
+// The responses, with variances as if each bit of a cohort were as frequent as their mean: one made
+// from a bit's own count would lean on its noise.
 static void set_response(decoder *d)
 {
     const agg_rappor_counts *c = d->counts;
@@ -65,10 +68,12 @@ static void set_response(decoder *d)
         double *y = d->y + (size_t)j * c->n_bits, *variances = d->variances + (size_t)j * c->n_bits;
         if (c->reports[j] == 0) continue; // zeros of weight 0
         for (uint32_t b = 0; b < c->n_bits; b++) {
-            y[b] = (c->ones[(size_t)j * c->n_bits + b] - c->p_star * reports) / d->gap * (d->n / reports);
+            y[b] = (c->ones[(size_t)j * c->n_bits + b] - c->p_star * reports) / d->gap *
+                   (d->n / reports);
             sum += y[b];
         }
-        for (uint32_t b = 0; b < c->n_bits; b++) variances[b] = variance_of(d, reports, sum / c->n_bits / d->n);
+        for (uint32_t b = 0; b < c->n_bits; b++)
+            variances[b] = variance_of(d, reports, sum / c->n_bits / d->n);
     }
 }
 
@@ -78,13 +83,15 @@ static void set_weights(decoder *d)
         d->weights[i] = d->variances[i] > 0 ? 1 / (d->variances[i] + d->tau2) : 0;
 }
 
-// kappa, the penalty in standard errors. One: below that a candidate is as likely noise as worth adjusting for. More where the
-// list is long, so that no more candidates that nobody sent are expected to pass than one for each hundred rows: a model
-// must stay far from its data. What `bh` can detect passes: its bound on p, alpha R/M for R detections among M, is below
-// rows/(100 M) as long as R is below a fifth of the rows.
+// kappa, the penalty in standard errors. One: below that a candidate is as likely noise as worth
+// adjusting for. More where the list is long, so that no more candidates that nobody sent are
+// expected to pass than one for each hundred rows: a model must stay far from its data. What `bh`
+// can detect passes: its bound on p, alpha R/M for R detections among M, is below rows/(100 M) as
+// long as R is below a fifth of the rows.
 static double penalty(const decoder *d)
 {
-    double pass = (double)d->n_usable / (100 * (double)d->design->n_columns), one = 0.5 * erfc(sqrt(0.5));
+    double pass = (double)d->n_usable / (100 * (double)d->design->n_columns),
+           one = 0.5 * erfc(sqrt(0.5));
     return pass < one ? -agg_normal_quantile(pass) : 1;
 }
 
@@ -93,19 +100,22 @@ static double scaled_square(const decoder *d, double tau2)
 {
     double sum = 0;
     for (size_t i = 0; i < d->design->n_rows; i++)
-        if (d->variances[i] > 0) sum += d->fit.residuals[i] * d->fit.residuals[i] / (d->variances[i] + tau2);
+        if (d->variances[i] > 0)
+            sum += d->fit.residuals[i] * d->fit.residuals[i] / (d->variances[i] + tau2);
     return sum;
 }
 
-// Rows that the model left free. A candidate that nobody sent and noise above kappa chose takes away more than one: E(Z^2 |
-// Z > kappa) = 1 + kappa phi(kappa) / P(Z > kappa); so M of them take M kappa phi(kappa) beyond the number of the chosen.
+// Rows that the model left free. A candidate that nobody sent and noise above kappa chose takes
+// away more than one: E(Z^2 | Z > kappa) = 1 + kappa phi(kappa) / P(Z > kappa); so M of them take M
+// kappa phi(kappa) beyond the number of the chosen.
 static double free_rows_of(const decoder *d)
 {
     double kappa = penalty(d), density = exp(-kappa * kappa / 2) * 0.3989422804014327;
     return (double)d->fit.n_free - (double)d->design->n_columns * kappa * density;
 }
 
-// tau^2 such that the residuals are as large as V + tau^2 says (Paule and Mandel 1982); the sum falls as tau^2 grows.
+// tau^2 such that the residuals are as large as V + tau^2 says (Paule and Mandel 1982); the sum
+// falls as tau^2 grows.
 static double estimate_tau2(const decoder *d)
 {
     double low = 0, high = 1, free_rows = free_rows_of(d);
@@ -127,7 +137,8 @@ static void learn_from_fit(decoder *d)
     const agg_rappor_counts *c = d->counts;
     for (size_t i = 0; i < d->design->n_rows; i++) {
         double reports = c->reports[i / c->n_bits];
-        if (reports > 0) d->variances[i] = variance_of(d, reports, (d->y[i] - d->fit.residuals[i]) / d->n);
+        if (reports > 0)
+            d->variances[i] = variance_of(d, reports, (d->y[i] - d->fit.residuals[i]) / d->n);
     }
     d->tau2 = estimate_tau2(d);
     set_weights(d);
@@ -142,9 +153,11 @@ static int compare_signatures(const void *a, const void *b)
 {
     const signature *x = a, *y = b;
     const agg_bit_design *d = x->design;
-    size_t x_len = d->start[x->column + 1] - d->start[x->column], y_len = d->start[y->column + 1] - d->start[y->column];
+    size_t x_len = d->start[x->column + 1] - d->start[x->column],
+           y_len = d->start[y->column + 1] - d->start[y->column];
     if (x_len != y_len) return x_len < y_len ? -1 : 1;
-    return memcmp(d->rows + d->start[x->column], d->rows + d->start[y->column], x_len * sizeof *d->rows);
+    return memcmp(d->rows + d->start[x->column], d->rows + d->start[y->column],
+                  x_len * sizeof *d->rows);
 }
 
 static shoal_err mark_twins(decoder *d, agg_error *error)
@@ -170,7 +183,8 @@ static shoal_err choose(decoder *d, agg_error *error)
     shoal_err err = agg_lasso_init(&lasso, error, d->design, d->weights, d->y, &options);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < d->design->n_rows; i++) total += d->weights[i];
-    // With weights 1/V of sum 1 and columns of unit deviation, a slope's standard error is 1/sqrt(sum of 1/V).
+    // With weights 1/V of sum 1 and columns of unit deviation, a slope's standard error is
+    // 1/sqrt(sum of 1/V).
     double lambda = agg_lasso_largest(&lasso), goal = penalty(d) / sqrt(total);
     double step = lambda > goal ? pow(goal / lambda, 1.0 / PATH_STEPS) : 1;
     for (int i = 1; i <= PATH_STEPS && lambda > goal; i++) {
@@ -189,11 +203,12 @@ static shoal_err choose_and_fit(decoder *d, agg_error *error)
     shoal_err err = choose(d, error);
     agg_least_squares_release(&d->fit);
     if (err != SHOAL_OK) return err;
-    return agg_least_squares_fit(&d->fit, error, d->design, d->chosen, d->n_chosen, d->weights, d->y);
+    return agg_least_squares_fit(&d->fit, error, d->design, d->chosen, d->n_chosen, d->weights,
+                                 d->y);
 }
 
-// Third central moment of what strings outside the list add to a bit; noise adds none. Each row counts as far as its
-// residual is known.
+// Third central moment of what strings outside the list add to a bit; noise adds none. Each row
+// counts as far as its residual is known.
 static double estimate_third(const decoder *d)
 {
     double sum = 0, total = 0;
@@ -205,7 +220,8 @@ static double estimate_third(const decoder *d)
     return d->tau2 > 0 && sum > 0 ? sum / total : 0;
 }
 
-// Skewness of candidate j's count: the third moments of its own rows, weighed as the count weighs them.
+// Skewness of candidate j's count: the third moments of its own rows, weighed as the count weighs
+// them.
 static double skewness_of(const decoder *d, size_t j, double third, double variance)
 {
     double weight = agg_bit_design_sum(d->design, j, d->weights), cubes = 0;
@@ -216,7 +232,8 @@ static double skewness_of(const decoder *d, size_t j, double third, double varia
     return third * cubes / (variance * sqrt(variance));
 }
 
-// By Newton's method on additions and divisions alone, so that every build gives the same digits; libraries' cbrt differ in the last.
+// By Newton's method on additions and divisions alone, so that every build gives the same digits;
+// libraries' cbrt differ in the last.
 static double cube_root(double x)
 {
     int exponent;
@@ -226,8 +243,8 @@ static double cube_root(double x)
     return ldexp(root, exponent / 3);
 }
 
-// The normal deviate that is exceeded as often as z is by a Z of mean 0, variance 1 and this skewness: of the gamma law that
-// has them, by its cube root (Wilson and Hilferty 1931).
+// The normal deviate that is exceeded as often as z is by a Z of mean 0, variance 1 and this
+// skewness: of the gamma law that has them, by its cube root (Wilson and Hilferty 1931).
 static double normal_deviate(double z, double skewness)
 {
     if (skewness < 1e-6) return z;
@@ -238,7 +255,8 @@ static double normal_deviate(double z, double skewness)
 static agg_rappor_row make_row(const decoder *d, size_t j, double count, double variance)
 {
     double error = sqrt(variance);
-    return (agg_rappor_row){count, error, normal_deviate(count / error, skewness_of(d, j, d->third, variance)), 0};
+    return (agg_rappor_row){
+        count, error, normal_deviate(count / error, skewness_of(d, j, d->third, variance)), 0};
 }
 
 static void make_rows(decoder *d, agg_rappor_row *rows)
@@ -251,13 +269,17 @@ static void make_rows(decoder *d, agg_rappor_row *rows)
             continue;
         }
         agg_least_squares_entry entry = agg_least_squares_enter(&d->fit, j);
-        rows[j] = entry.is_tied || d->is_twin[j] ? tied : make_row(d, j, entry.coefficient, entry.variance);
+        rows[j] = entry.is_tied || d->is_twin[j]
+                      ? tied
+                      : make_row(d, j, entry.coefficient, entry.variance);
     }
     // After the others, which may have given away a chosen one that they are tied to.
     for (size_t c = 0; c < d->n_chosen; c++) {
         size_t j = d->chosen[c];
         double variance = agg_least_squares_covariance(&d->fit, c, c);
-        rows[j] = d->fit.is_tied[c] || d->is_twin[j] ? tied : make_row(d, j, d->fit.coefficients[c], variance);
+        rows[j] = d->fit.is_tied[c] || d->is_twin[j]
+                      ? tied
+                      : make_row(d, j, d->fit.coefficients[c], variance);
     }
 }
 
@@ -268,11 +290,13 @@ static shoal_err allocate(decoder *d, agg_error *error)
     d->weights = agg_alloc(error, d->design->n_rows, sizeof *d->weights);
     d->chosen = agg_alloc(error, d->design->n_columns, sizeof *d->chosen);
     d->is_twin = agg_alloc(error, d->design->n_columns, sizeof *d->is_twin);
-    int is_full = d->y != NULL && d->variances != NULL && d->weights != NULL && d->chosen != NULL && d->is_twin != NULL;
+    int is_full = d->y != NULL && d->variances != NULL && d->weights != NULL && d->chosen != NULL &&
+                  d->is_twin != NULL;
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static shoal_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error)
+static shoal_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *summary,
+                        agg_error *error)
 {
     shoal_err err = check(d, error);
     if (err == SHOAL_OK) err = allocate(d, error);
@@ -312,7 +336,8 @@ uint64_t agg_rappor_decode_memory(size_t n_rows, size_t n_columns, size_t per_co
 {
     uint64_t chosen = n_rows / 2 < CHOSEN_MAX ? n_rows / 2 : CHOSEN_MAX;
     if (n_columns < chosen) chosen = n_columns;
-    uint64_t of_row = 6 * sizeof(double), of_column = sizeof(size_t) + 1 + 4 * sizeof(double); // with the LASSO's
+    uint64_t of_row = 6 * sizeof(double),
+             of_column = sizeof(size_t) + 1 + 4 * sizeof(double); // with the LASSO's
     uint64_t fit = 2 * chosen * chosen * sizeof(double) + chosen * per_column * sizeof(uint32_t);
     return n_rows * of_row + n_columns * of_column + fit;
 }

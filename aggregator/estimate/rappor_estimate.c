@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from RAPPOR's bit counts (Erlingsson, Pihur and Korolova 2014; fanti-2016 equation 2 and section 3).
+// Counts from RAPPOR's bit counts (Erlingsson, Pihur and Korolova 2014; fanti-2016 equation 2 and
+// section 3).
 //
 // Of a list, entry i has bit i for itself: with C of n records,
 //
 //     f = (C - n p*) / (q* - p*),     Var = ( f q* (1 - q*) + (n - f) p* (1 - p*) ) / (q* - p*)^2
 //
-// Open strings share bits: rappor_decode.h. There an item's count depends on which others are asked for.
+// Open strings share bits: rappor_decode.h. There an item's count depends on which others are asked
+// for.
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,8 +25,9 @@ static void effective(double *p_star, double *q_star, const shoal_part *part)
     *q_star = (double)q * 0x1p-64;
 }
 
-static shoal_err count_list(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                            double n, const uint64_t *items, size_t n_items)
+static shoal_err count_list(agg_count *counts, agg_error *error, const shoal_part *part,
+                            const agg_sketch *sketch, double n, const uint64_t *items,
+                            size_t n_items)
 {
     double p = 0, q = 0;
     effective(&p, &q, part);
@@ -50,7 +53,8 @@ static void find_bits(uint32_t *bits, const shoal_part *part, const uint64_t *it
             uint32_t j = shoal_rappor_row(part, c, h);
             shoal_poly1_row(&row, part->seed, j);
             for (size_t i = 0; i < n_items; i++)
-                bits[i * per_item + j] = c * part->m + shoal_poly1_hash(&row, shoal_poly1_point(items[i]), part->m);
+                bits[i * per_item + j] =
+                    c * part->m + shoal_poly1_hash(&row, shoal_poly1_point(items[i]), part->m);
         }
 }
 
@@ -86,8 +90,10 @@ static void make_columns(size_t *start, uint32_t *rows, const shoal_part *part, 
 static agg_count count_of(const agg_rappor_row *row)
 {
     int has_z = row->count * row->z > 0 && isfinite(row->z);
-    double null_error = has_z ? row->count / row->z : row->stderr_, score = row->count > 0 ? HUGE_VAL : 0;
-    return (agg_count){row->count, row->stderr_, null_error, null_error > 0 ? row->count / null_error : score};
+    double null_error = has_z ? row->count / row->z : row->stderr_,
+           score = row->count > 0 ? HUGE_VAL : 0;
+    return (agg_count){row->count, row->stderr_, null_error,
+                       null_error > 0 ? row->count / null_error : score};
 }
 
 static shoal_err count_strings(agg_count *counts, agg_error *error, const agg_rappor_counts *bits,
@@ -96,13 +102,14 @@ static shoal_err count_strings(agg_count *counts, agg_error *error, const agg_ra
     agg_rappor_row *rows = agg_alloc(error, design->n_columns, sizeof *rows);
     if (rows == NULL) return AGG_ERR_MEMORY;
     shoal_err err = agg_rappor_decode(rows, NULL, error, bits, design);
-    for (size_t i = 0; err == SHOAL_OK && i < design->n_columns; i++) counts[i] = count_of(&rows[i]);
+    for (size_t i = 0; err == SHOAL_OK && i < design->n_columns; i++)
+        counts[i] = count_of(&rows[i]);
     free(rows);
     return err;
 }
 
-static shoal_err count_open(agg_count *counts, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                            const uint64_t *items, size_t n_items)
+static shoal_err count_open(agg_count *counts, agg_error *error, const shoal_part *part,
+                            const agg_sketch *sketch, const uint64_t *items, size_t n_items)
 {
     agg_rappor_counts bits = {part->k, part->m, sketch->cells.ones, sketch->rows, 0, 0};
     size_t n_bits = 0;
@@ -123,11 +130,13 @@ static shoal_err count_open(agg_count *counts, agg_error *error, const shoal_par
     return err;
 }
 
-static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part, const agg_sketch *sketch, uint64_t n,
-                        const uint64_t *items, size_t n_items, unsigned n_threads)
+static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part,
+                        const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
+                        unsigned n_threads)
 {
     (void)n_threads;
-    if (part->domain == SHOAL_DOMAIN_CLOSED) return count_list(out, error, part, sketch, (double)n, items, n_items);
+    if (part->domain == SHOAL_DOMAIN_CLOSED)
+        return count_list(out, error, part, sketch, (double)n, items, n_items);
     return count_open(out, error, part, sketch, items, n_items);
 }
 
@@ -136,7 +145,8 @@ static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_thread
     (void)n_threads;
     if (part->domain == SHOAL_DOMAIN_CLOSED) return 0;
     size_t per_item = (size_t)part->k * part->hashes;
-    uint64_t design = n_items * (per_item * sizeof(uint32_t) + sizeof(size_t) + sizeof(agg_rappor_row));
+    uint64_t design =
+        n_items * (per_item * sizeof(uint32_t) + sizeof(size_t) + sizeof(agg_rappor_row));
     return design + agg_rappor_decode_memory((size_t)part->k * part->m, n_items, per_item);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows outside, items inside; see row_scan.h.
 //
-// Four rows are taken together: over poly1, a few hundred items are hashed in each of them, then all four cells of an item are
-// added at once. Items, columns and rows stay in the first-level cache meanwhile, or in the second where rows are long.
+// Four rows are taken together: over poly1, a few hundred items are hashed in each of them, then
+// all four cells of an item are added at once. Items, columns and rows stay in the first-level
+// cache meanwhile, or in the second where rows are long.
 #include "row_scan.h"
 
 #include <stdlib.h>
@@ -31,7 +32,8 @@ typedef struct scan {
     int32_t *rows; // TOGETHER * m per thread
 } scan;
 
-// A row's map of affine1, ready to be asked for many points: what each byte of a point adds to the column.
+// A row's map of affine1, ready to be asked for many points: what each byte of a point adds to the
+// column.
 typedef struct affine_tables {
     uint32_t of_byte[POINT_BYTES][BYTE_VALUES];
 } affine_tables;
@@ -54,7 +56,8 @@ static void prepare_affine(affine_tables *hash, const shoal_part *part, uint32_t
         table[0] = byte == 0 ? row.b : 0;
         for (uint32_t bit = 0; bit < 8; bit++) {
             uint32_t image = shoal_affine1_hash(&row, (uint32_t)1 << (8 * byte + bit)) ^ row.b;
-            for (uint32_t x = 0; x < (uint32_t)1 << bit; x++) table[x | (uint32_t)1 << bit] = table[x] ^ image;
+            for (uint32_t x = 0; x < (uint32_t)1 << bit; x++)
+                table[x | (uint32_t)1 << bit] = table[x] ^ image;
         }
     }
 }
@@ -76,56 +79,63 @@ static void prepare_hash(row_group *group, const shoal_part *part, uint32_t j)
 
 static inline uint32_t affine_column(const affine_tables *hash, uint64_t point)
 {
-    return hash->of_byte[0][point & 255] ^ hash->of_byte[1][point >> 8 & 255] ^ hash->of_byte[2][point >> 16 & 255];
+    return hash->of_byte[0][point & 255] ^ hash->of_byte[1][point >> 8 & 255] ^
+           hash->of_byte[2][point >> 16 & 255];
 }
 
 // One row over affine1.
-static void add_affine_unsigned(int64_t *sums, const int32_t *row, const affine_tables *hash, const uint64_t *points,
-                                size_t n)
+static void add_affine_unsigned(int64_t *sums, const int32_t *row, const affine_tables *hash,
+                                const uint64_t *points, size_t n)
 {
-    for (size_t i = 0; i < n; i++) sums[i] += (int64_t)(uint32_t)row[affine_column(hash, points[i])];
+    for (size_t i = 0; i < n; i++)
+        sums[i] += (int64_t)(uint32_t)row[affine_column(hash, points[i])];
 }
 
-static void add_affine_signed(int64_t *sums, const int32_t *row, const affine_tables *hash, const uint64_t *points,
-                              size_t n)
+static void add_affine_signed(int64_t *sums, const int32_t *row, const affine_tables *hash,
+                              const uint64_t *points, size_t n)
 {
     for (size_t i = 0; i < n; i++) sums[i] += row[affine_column(hash, points[i])];
 }
 
 // A group of rows in columns that are known.
-static void add_cells_unsigned(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK],
-                               size_t n)
+static void add_cells_unsigned(int64_t *sums, const int32_t *values, size_t m,
+                               uint32_t columns[TOGETHER][CHUNK], size_t n)
 {
-    const uint32_t *first = (const uint32_t *)values, *second = first + m, *third = second + m, *fourth = third + m;
+    const uint32_t *first = (const uint32_t *)values, *second = first + m, *third = second + m,
+                   *fourth = third + m;
     for (size_t i = 0; i < n; i++)
-        sums[i] += (int64_t)first[columns[0][i]] + second[columns[1][i]] + third[columns[2][i]] + fourth[columns[3][i]];
+        sums[i] += (int64_t)first[columns[0][i]] + second[columns[1][i]] + third[columns[2][i]] +
+                   fourth[columns[3][i]];
 }
 
-static void add_cells_signed(int64_t *sums, const int32_t *values, size_t m, uint32_t columns[TOGETHER][CHUNK],
-                             size_t n)
+static void add_cells_signed(int64_t *sums, const int32_t *values, size_t m,
+                             uint32_t columns[TOGETHER][CHUNK], size_t n)
 {
     const int32_t *second = values + m, *third = second + m, *fourth = third + m;
     for (size_t i = 0; i < n; i++)
-        sums[i] +=
-            (int64_t)values[columns[0][i]] + second[columns[1][i]] + third[columns[2][i]] + fourth[columns[3][i]];
+        sums[i] += (int64_t)values[columns[0][i]] + second[columns[1][i]] + third[columns[2][i]] +
+                   fourth[columns[3][i]];
 }
 
-static void add_affine_group(const scan *s, int64_t *sums, const row_group *group, size_t first, size_t n)
+static void add_affine_group(const scan *s, int64_t *sums, const row_group *group, size_t first,
+                             size_t n)
 {
     for (unsigned r = 0; r < group->n_rows; r++) {
         const int32_t *row = group->values + (size_t)r * s->part->m;
-        (s->is_signed ? add_affine_signed : add_affine_unsigned)(sums + first, row, &group->affine[r],
-                                                                 s->points + first, n);
+        (s->is_signed ? add_affine_signed : add_affine_unsigned)(
+            sums + first, row, &group->affine[r], s->points + first, n);
     }
 }
 
-static void add_poly1_group(const scan *s, int64_t *sums, const row_group *group, size_t first, size_t n)
+static void add_poly1_group(const scan *s, int64_t *sums, const row_group *group, size_t first,
+                            size_t n)
 {
     uint32_t columns[TOGETHER][CHUNK], m = s->part->m;
     for (size_t i = first; i < first + n; i += CHUNK) {
         size_t count = first + n - i < CHUNK ? first + n - i : CHUNK;
         s->poly1_columns(columns[0], CHUNK, group->poly1, s->points + i, s->squares + i, count, m);
-        (s->is_signed ? add_cells_signed : add_cells_unsigned)(sums + i, group->values, m, columns, count);
+        (s->is_signed ? add_cells_signed : add_cells_unsigned)(sums + i, group->values, m, columns,
+                                                               count);
     }
 }
 
@@ -152,8 +162,8 @@ static int is_empty(const int32_t *values, uint32_t m)
 }
 
 // Local hashing may have more rows than records: an empty one is not worth its key.
-static void scan_block(const scan *s, int64_t *sums, row_group *group, uint32_t start, uint32_t stop, size_t first,
-                       size_t n)
+static void scan_block(const scan *s, int64_t *sums, row_group *group, uint32_t start,
+                       uint32_t stop, size_t first, size_t n)
 {
     group->n_rows = 0;
     for (uint32_t j = start; j < stop; j++) {
@@ -191,7 +201,8 @@ static void make_points(const scan *s, const uint64_t *items)
     }
 }
 
-static shoal_err run(scan *s, int64_t *support, agg_error *error, const uint64_t *items, unsigned n_threads)
+static shoal_err run(scan *s, int64_t *support, agg_error *error, const uint64_t *items,
+                     unsigned n_threads)
 {
     s->points = agg_alloc(error, s->n_items, sizeof *s->points);
     s->squares = agg_alloc(error, s->n_items, sizeof *s->squares);
@@ -220,12 +231,15 @@ static unsigned threads_of(unsigned n_threads)
 
 uint64_t agg_row_scan_memory(const shoal_part *part, size_t n_items, unsigned n_threads)
 {
-    uint64_t of_item = 2 * sizeof(uint64_t) + threads_of(n_threads) * sizeof(int64_t); // point, square, sums
-    return n_items * of_item + (uint64_t)threads_of(n_threads) * TOGETHER * part->m * sizeof(int32_t);
+    uint64_t of_item =
+        2 * sizeof(uint64_t) + threads_of(n_threads) * sizeof(int64_t); // point, square, sums
+    return n_items * of_item +
+           (uint64_t)threads_of(n_threads) * TOGETHER * part->m * sizeof(int32_t);
 }
 
-shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                       agg_row_values values, const uint64_t *items, size_t n_items, size_t block, unsigned n_threads)
+shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part,
+                       const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
+                       size_t n_items, size_t block, unsigned n_threads)
 {
     scan s = {.part = part,
               .sketch = sketch,

@@ -27,12 +27,14 @@ static int by_share(const void *a, const void *b)
 static int64_t weigh(const int32_t *sums, const uint8_t *signs, uint32_t w)
 {
     int64_t sum = 0;
-    for (uint32_t j = 0; j < w; j++) sum += (signs[j / 8] >> (j % 8)) & 1 ? sums[j] : -(int64_t)sums[j];
+    for (uint32_t j = 0; j < w; j++)
+        sum += (signs[j / 8] >> (j % 8)) & 1 ? sums[j] : -(int64_t)sums[j];
     return sum;
 }
 
 // The error of the reports alone.
-static void put_share(agg_track_share *out, const agg_track_update *update, double sum, double c, double z_one)
+static void put_share(agg_track_share *out, const agg_track_update *update, double sum, double c,
+                      double z_one)
 {
     double n = (double)update->n;
     out->share = c * sum / n;
@@ -55,13 +57,16 @@ static void finish_update(agg_track_items *items, size_t u, double z, double z_t
         shares += now[i].is_detected ? square(now[i].share) : 0;
         now[i].change = before != NULL ? now[i].share - before[i].share : NAN;
         now[i].reports_error = now[i].stderr_;
-        changes += before != NULL && (now[i].is_detected || before[i].is_detected) ? square(now[i].change) : 0;
+        changes += before != NULL && (now[i].is_detected || before[i].is_detected)
+                       ? square(now[i].change)
+                       : 0;
     }
     for (size_t i = 0; i < items->n; i++) {
         agg_track_share *s = &now[i];
         double own = s->is_detected ? square(s->share) : 0;
         int is_in = before != NULL && (s->is_detected || before[i].is_detected);
-        double reports = before != NULL ? square(s->reports_error) + square(before[i].reports_error) : NAN;
+        double reports =
+            before != NULL ? square(s->reports_error) + square(before[i].reports_error) : NAN;
         s->stderr_ = sqrt(square(s->reports_error) + fmax(0, shares - own) / w);
         s->low = s->share - z * s->stderr_;
         s->high = s->share + z * s->stderr_;
@@ -77,8 +82,8 @@ static void put_value(agg_track_items *items, size_t i, const uint8_t *signs, do
     double c = agg_flip_correction(&r->parts[1]);
     for (size_t u = 0; u < track->n_updates; u++) {
         const agg_track_update *update = &track->updates[u];
-        put_share(&items->shares[u * items->n + i], update, (double)weigh(update->sums, signs, r->projection), c,
-                  z_one);
+        put_share(&items->shares[u * items->n + i], update,
+                  (double)weigh(update->sums, signs, r->projection), c, z_one);
     }
 }
 
@@ -100,11 +105,13 @@ static shoal_err fill(agg_track_items *items, agg_error *error)
     const shoal_recipe *r = &items->track->recipe.recipe;
     size_t n_shares = 0;
     if (!agg_size_multiply(&n_shares, items->n, items->track->n_updates))
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "more values than any memory holds");
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+                        "more values than any memory holds");
     uint8_t *signs = agg_alloc(error, r->projection / 8 + 1, 1);
     items->shares = agg_alloc(error, n_shares, sizeof *items->shares);
     items->order = agg_alloc(error, items->n, sizeof *items->order);
-    shoal_err err = signs == NULL || items->shares == NULL || items->order == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    shoal_err err =
+        signs == NULL || items->shares == NULL || items->order == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     double alpha = 1 - items->track->confidence, n = (double)items->n;
     uint32_t key[8];
     shoal_heavythresh_key(key, r->seed);
@@ -113,7 +120,8 @@ static shoal_err fill(agg_track_items *items, agg_error *error)
         put_value(items, i, signs, -agg_normal_quantile(alpha / n));
     }
     for (size_t u = 0; u < items->track->n_updates && err == SHOAL_OK; u++)
-        finish_update(items, u, -agg_normal_quantile(alpha / 2), -agg_normal_quantile(alpha / 2 / n));
+        finish_update(items, u, -agg_normal_quantile(alpha / 2),
+                      -agg_normal_quantile(alpha / 2 / n));
     free(signs);
     return err == SHOAL_OK ? rank(items, error) : err;
 }
@@ -146,6 +154,7 @@ void agg_track_items_release(agg_track_items *items)
 
 int agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i)
 {
-    double threshold = (double)items->track->recipe.recipe.release_threshold, n = (double)items->track->updates[u].n;
+    double threshold = (double)items->track->recipe.recipe.release_threshold,
+           n = (double)items->track->updates[u].n;
     return threshold > 0 && agg_track_items_at(items, u, i)->share * n < threshold;
 }

@@ -37,11 +37,13 @@ static shoal_err usage(agg_error *error, const char *text)
 static shoal_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited)
 {
     if (found < awaited)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, which is there already", found);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, which is there already",
+                        found);
     if (found == awaited + 1)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u: epoch %u is missing", found, awaited);
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u: epochs %u to %u are missing", found, awaited,
-                    found - 1);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u: epoch %u is missing",
+                        found, awaited);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "is epoch %u: epochs %u to %u are missing", found, awaited, found - 1);
 }
 
 // What no device answers, whatever came before.
@@ -51,8 +53,8 @@ static shoal_err check_round(agg_error *error, const shoal_recipe *r)
     if (r->round_index == 1 && r->round_update)
         return usage(error, "is epoch 1 and says that there was an update before it");
     if (r->round_index <= r->epochs + r->round_update) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, after the run's last, %u", r->round_index,
-                    r->epochs);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, after the run's last, %u",
+                    r->round_index, r->epochs);
 }
 
 static shoal_err check_chain(const agg_track *track, agg_error *error, const shoal_recipe *r)
@@ -61,21 +63,25 @@ static shoal_err check_chain(const agg_track *track, agg_error *error, const sho
     if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
         return usage(error, "is no recipe of thresh or heavythresh: it has no epochs");
     if (track->n_rows > 0 && memcmp(track->recipe.recipe.run_hash, r->run_hash, 32) != 0)
-        return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
-                        "is of another run than the epochs before it: something but `round` is not the same");
+        return agg_fail(
+            error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
+            "is of another run than the epochs before it: something but `round` is not the same");
     shoal_err err = check_round(error, r);
     if (err != SHOAL_OK) return err;
     if (r->round_index != awaited) return refuse_epoch(error, r->round_index, awaited);
     if (track->n_rows > 0 && memcmp(track->last_hash, r->round_previous, 32) != 0)
-        return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
-                        "does not follow the recipe of epoch %u: round.previous is the hash of another", awaited - 1);
+        return agg_fail(
+            error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
+            "does not follow the recipe of epoch %u: round.previous is the hash of another",
+            awaited - 1);
     return SHOAL_OK;
 }
 
 static shoal_err begin(agg_track *track, agg_error *error, const agg_recipe *recipe)
 {
     if (track->n_rows > 0) return SHOAL_OK;
-    shoal_err err = agg_recipe_from_bytes(&track->recipe, error, "the recipe", recipe->json, recipe->json_len);
+    shoal_err err =
+        agg_recipe_from_bytes(&track->recipe, error, "the recipe", recipe->json, recipe->json_len);
     if (err != SHOAL_OK) return err;
     agg_hex(track->run_hex, recipe->recipe.run_hash, 32);
     shoal_evolving_plan plan = shoal_evolving_stated(&recipe->recipe);
@@ -92,17 +98,20 @@ static shoal_err take_sums(agg_track_update *update, agg_error *error, const agg
     update->sums = agg_alloc(error, n, sizeof *update->sums);
     if (update->sums == NULL) return AGG_ERR_MEMORY;
     for (size_t j = 0; j < n; j++)
-        update->sums[j] = (int32_t)((int64_t)sketch->cells.ones[2 * j + 1] - (int64_t)sketch->cells.ones[2 * j]);
+        update->sums[j] =
+            (int32_t)((int64_t)sketch->cells.ones[2 * j + 1] - (int64_t)sketch->cells.ones[2 * j]);
     return SHOAL_OK;
 }
 
-// The estimates of the epoch before, which was an update; those beyond what devices answer are noise.
+// The estimates of the epoch before, which was an update; those beyond what devices answer are
+// noise.
 static shoal_err take_estimates(agg_track *track, agg_error *error, const agg_accumulator *acc)
 {
     const agg_sketch *sketch = &acc->parts[1];
     if (track->n_updates >= track->law.figures.n_estimates) return SHOAL_OK;
     agg_track_update update = {.epoch = (uint32_t)track->n_rows, .n = acc->n};
-    shoal_err err = agg_grow((void **)&track->updates, &track->updates_cap, track->n_updates + 1, sizeof update, error);
+    shoal_err err = agg_grow((void **)&track->updates, &track->updates_cap, track->n_updates + 1,
+                             sizeof update, error);
     if (err == SHOAL_OK && agg_track_is_heavy(&track->law)) err = take_sums(&update, error, sketch);
     if (err != SHOAL_OK) return err;
     update.ones = (double)sketch->cells.ones[0] / (double)acc->n;
@@ -128,7 +137,8 @@ static void count_reports(agg_track *track, uint64_t n)
 
 static shoal_err add_row(agg_track *track, agg_error *error, const agg_accumulator *acc)
 {
-    shoal_err err = agg_grow((void **)&track->rows, &track->rows_cap, track->n_rows + 1, sizeof *track->rows, error);
+    shoal_err err = agg_grow((void **)&track->rows, &track->rows_cap, track->n_rows + 1,
+                             sizeof *track->rows, error);
     if (err != SHOAL_OK) return err;
     uint64_t needed = agg_track_votes_needed(&track->law, acc->n);
     agg_track_row *row = &track->rows[track->n_rows];
@@ -141,7 +151,8 @@ static shoal_err add_row(agg_track *track, agg_error *error, const agg_accumulat
     return SHOAL_OK;
 }
 
-static shoal_err add(agg_track *track, agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+static shoal_err add(agg_track *track, agg_error *error, const agg_recipe *recipe,
+                     const agg_accumulator *acc)
 {
     const shoal_recipe *r = &recipe->recipe;
     int is_closing = r->round_index > r->epochs;
@@ -149,9 +160,10 @@ static shoal_err add(agg_track *track, agg_error *error, const agg_recipe *recip
     if (err == SHOAL_OK) err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK && acc->n == 0) err = usage(error, "holds no report");
     if (err == SHOAL_OK && acc->n < r->release_threshold)
-        err = agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
-                       "%llu reports are below the recipe's release threshold of %llu; nothing is shown",
-                       (unsigned long long)acc->n, (unsigned long long)r->release_threshold);
+        err = agg_fail(
+            error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
+            "%llu reports are below the recipe's release threshold of %llu; nothing is shown",
+            (unsigned long long)acc->n, (unsigned long long)r->release_threshold);
     if (err == SHOAL_OK) err = begin(track, error, recipe);
     if (err == SHOAL_OK && r->round_update) err = take_estimates(track, error, acc);
     if (err != SHOAL_OK) return err;
@@ -166,8 +178,8 @@ static shoal_err add(agg_track *track, agg_error *error, const agg_recipe *recip
     return SHOAL_OK;
 }
 
-shoal_err agg_track_add(agg_track *track, agg_error *error, const char *name, const agg_recipe *recipe,
-                        const agg_accumulator *acc)
+shoal_err agg_track_add(agg_track *track, agg_error *error, const char *name,
+                        const agg_recipe *recipe, const agg_accumulator *acc)
 {
     shoal_err err = add(track, error, recipe, acc);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", name);
@@ -191,7 +203,8 @@ static void put_value(agg_track_row *row, const agg_track *track, const agg_trac
     row->value = low + range / 2;
     row->stderr_ = row->low = row->high = NAN;
     if (update == NULL) return;
-    double q = agg_rare_probability(&r->parts[1]), c = agg_flip_correction(&r->parts[1]), v = update->ones;
+    double q = agg_rare_probability(&r->parts[1]), c = agg_flip_correction(&r->parts[1]),
+           v = update->ones;
     double inside = v < q ? q : v > 1 - q ? 1 - q : v;
     row->value = low + range * ((v - q) * c);
     row->stderr_ = range * c * sqrt(inside * (1 - inside) / (double)update->n);
@@ -219,7 +232,8 @@ shoal_err agg_track_finish(agg_track *track, agg_error *error)
     for (size_t i = 0; i < track->n_rows; i++) {
         agg_track_row *row = &track->rows[i];
         track->n_called += (uint32_t)row->is_update;
-        if (next < track->n_updates && track->updates[next].epoch == row->epoch) update = &track->updates[next++];
+        if (next < track->n_updates && track->updates[next].epoch == row->epoch)
+            update = &track->updates[next++];
         fill_row(row, track, update);
     }
     return SHOAL_OK;

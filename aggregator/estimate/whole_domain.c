@@ -26,17 +26,20 @@ typedef struct decoding {
     unsigned n_parts;
 } decoding;
 
-// Where each z of a row goes: A^T z, and <z, b> in the bit SIGN. Linear in z, so that z's two halves are looked up apart.
+// Where each z of a row goes: A^T z, and <z, b> in the bit SIGN. Linear in z, so that z's two
+// halves are looked up apart.
 typedef struct places {
     uint32_t low[HALF], high[HALF];
 } places;
 
-static void fill_places(uint32_t *table, const shoal_affine1 *row, uint32_t first, uint32_t bits, uint32_t mask)
+static void fill_places(uint32_t *table, const shoal_affine1 *row, uint32_t first, uint32_t bits,
+                        uint32_t mask)
 {
     table[0] = 0;
     for (uint32_t i = 0; i < bits; i++) {
         uint32_t step = (row->a[first + i] & mask) | (row->b >> (first + i) & 1) << 31;
-        for (uint32_t z = 0; z < (uint32_t)1 << i; z++) table[z | (uint32_t)1 << i] = table[z] ^ step;
+        for (uint32_t z = 0; z < (uint32_t)1 << i; z++)
+            table[z | (uint32_t)1 << i] = table[z] ^ step;
     }
 }
 
@@ -85,7 +88,8 @@ static void add_rows(void *context, unsigned part, unsigned n_parts)
     uint64_t k = d->part->k, *sums = part == 0 ? d->sums : d->more + (part - 1) * d->size;
     int64_t *values = d->values + (size_t)part * d->part->m;
     places p;
-    for (uint32_t j = (uint32_t)(k * part / n_parts); j < (uint32_t)(k * (part + 1) / n_parts); j++) {
+    for (uint32_t j = (uint32_t)(k * part / n_parts); j < (uint32_t)(k * (part + 1) / n_parts);
+         j++) {
         if (!read_row(values, d, j)) continue;
         if (!d->is_signed) agg_wht_row(values, d->part->m);
         prepare_places(&p, d->part, j, d->size);
@@ -123,11 +127,12 @@ size_t agg_whole_domain_size(const shoal_part *part)
     return size;
 }
 
-shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                           unsigned n_threads)
+shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part,
+                           const agg_sketch *sketch, unsigned n_threads)
 {
     int is_signed = agg_sketch_kind_of(sketch->shape.mechanism)->is_signed;
-    decoding d = {part, sketch, agg_whole_domain_size(part), is_signed, (uint64_t *)support, NULL, NULL, 1};
+    decoding d = {part, sketch, agg_whole_domain_size(part), is_signed, (uint64_t *)support, NULL,
+                  NULL, 1};
     d.n_parts = parts_of(d.size, n_threads);
     d.more = agg_alloc(error, d.size * (d.n_parts - 1), sizeof *d.more);
     void *values = agg_alloc(error, part->m + AGG_LINE, d.n_parts * sizeof *d.values);
@@ -157,11 +162,13 @@ static int whole_is_cheaper(const shoal_part *part, size_t n_items)
 {
     double k = part->k, size = (double)agg_whole_domain_size(part);
     double add = size <= (double)NEAR_SIZE ? NEAR_NS : FAR_NS;
-    return k * (ROW_NS + add * part->m) + DOMAIN_NS * size < k * (ROW_NS + LOOK_UP_NS * (double)n_items + part->m);
+    return k * (ROW_NS + add * part->m) + DOMAIN_NS * size <
+           k * (ROW_NS + LOOK_UP_NS * (double)n_items + part->m);
 }
 
-static shoal_err pick(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                      const uint64_t *items, size_t n_items, unsigned n_threads)
+static shoal_err pick(int64_t *support, agg_error *error, const shoal_part *part,
+                      const agg_sketch *sketch, const uint64_t *items, size_t n_items,
+                      unsigned n_threads)
 {
     size_t size = agg_whole_domain_size(part);
     void *memory = agg_alloc(error, size + AGG_LINE, sizeof(int64_t));
@@ -173,9 +180,9 @@ static shoal_err pick(int64_t *support, agg_error *error, const shoal_part *part
     return err;
 }
 
-shoal_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_part *part, const agg_sketch *sketch,
-                             agg_row_values values, const uint64_t *items, size_t n_items, size_t block,
-                             unsigned n_threads)
+shoal_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_part *part,
+                             const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
+                             size_t n_items, size_t block, unsigned n_threads)
 {
     if (part->hash == SHOAL_HASH_AFFINE1 && whole_is_cheaper(part, n_items))
         return pick(support, error, part, sketch, items, n_items, n_threads);
@@ -188,5 +195,6 @@ uint64_t agg_sketch_support_memory(const shoal_part *part, size_t n_items, unsig
         return agg_row_scan_memory(part, n_items, n_threads);
     size_t size = agg_whole_domain_size(part);
     uint64_t parts = parts_of(size, n_threads);
-    return parts * (size + part->m) * sizeof(int64_t); // all threads' sums, the first's being all supports
+    return parts * (size + part->m) *
+           sizeof(int64_t); // all threads' sums, the first's being all supports
 }

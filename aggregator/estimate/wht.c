@@ -31,8 +31,9 @@ void agg_wht_row(int64_t *x, uint32_t m)
     chosen()->whole_64((uint64_t *)x, m);
 }
 
-// A long transform is a matrix of `rows` rows of ROW numbers: every row is transformed, then every column, WIDTH of them
-// at a time in a copy, since numbers a power of two apart push each other out of the cache.
+// A long transform is a matrix of `rows` rows of ROW numbers: every row is transformed, then every
+// column, WIDTH of them at a time in a copy, since numbers a power of two apart push each other out
+// of the cache.
 #define ROW ((size_t)1 << 16)
 #define WIDTH ((size_t)64)
 
@@ -57,9 +58,11 @@ static void transform_columns(void *context, unsigned part, unsigned n_parts)
     size_t strips = ROW / WIDTH;
     for (size_t s = strips * part / n_parts; s < strips * (part + 1) / n_parts; s++) {
         uint64_t *strip = a->x + s * WIDTH;
-        for (size_t r = 0; r < a->rows; r++) memcpy(copy + r * WIDTH, strip + r * ROW, WIDTH * sizeof *copy);
+        for (size_t r = 0; r < a->rows; r++)
+            memcpy(copy + r * WIDTH, strip + r * ROW, WIDTH * sizeof *copy);
         a->by->from_64(copy, a->rows * WIDTH, WIDTH);
-        for (size_t r = 0; r < a->rows; r++) memcpy(strip + r * ROW, copy + r * WIDTH, WIDTH * sizeof *copy);
+        for (size_t r = 0; r < a->rows; r++)
+            memcpy(strip + r * ROW, copy + r * WIDTH, WIDTH * sizeof *copy);
     }
 }
 

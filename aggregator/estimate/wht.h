@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walsh-Hadamard transforms in integers: x becomes H x, H[i][j] = (-1)^popcount(i & j) (apple-2017 equation 3), unscaled.
-// Sums wrap: a result is exact whenever it fits its type, whatever the sums on the way to it were.
+// Walsh-Hadamard transforms in integers: x becomes H x, H[i][j] = (-1)^popcount(i & j) (apple-2017
+// equation 3), unscaled. Sums wrap: a result is exact whenever it fits its type, whatever the sums
+// on the way to it were.
 #ifndef WHT_H
 #define WHT_H
 
@@ -10,7 +11,8 @@
 #include "agg_error.h"
 
 // Transforms one row of a sketch, which ought to fit the second-level cache.
-//   x: m integers, m a power of two; exact as long as the sum of |x_i| is below 2^31 (a sum of n signs: n < 2^31)
+//   x: m integers, m a power of two; exact as long as the sum of |x_i| is below 2^31 (a sum of n
+//   signs: n < 2^31)
 // Cost: m log2(m) additions.
 void agg_wht(int32_t *x, uint32_t m);
 
@@ -18,7 +20,8 @@ void agg_wht(int32_t *x, uint32_t m);
 //   x: m integers, m a power of two up to 2^31
 void agg_wht_row(int64_t *x, uint32_t m);
 
-// Transforms a whole domain, in two passes over memory. The result does not depend on the number of threads.
+// Transforms a whole domain, in two passes over memory. The result does not depend on the number of
+// threads.
 //   x: n integers, n a power of two up to 2^32
 shoal_err agg_wht_wide(int64_t *x, agg_error *error, size_t n, unsigned n_threads) SHOAL_MUST_CHECK;
 

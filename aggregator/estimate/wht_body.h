@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walsh-Hadamard butterflies for one width of number. wht_variant.h includes this once a width, with NUMBER, an unsigned type, and
-// NAMED(name), the width's name of a function.
+// Walsh-Hadamard butterflies for one width of number. wht_variant.h includes this once a width,
+// with NUMBER, an unsigned type, and NAMED(name), the width's name of a function.
 //
-// Numbers are unsigned so that sums wrap instead of being undefined: what a forged file holds must not break more than the
-// result. Three levels of butterflies a pass: a third of the loads and stores. Rows are `restrict`, or a compiler has too many pairs of
-// pointers to tell apart and gives up on vectors.
+// Numbers are unsigned so that sums wrap instead of being undefined: what a forged file holds must
+// not break more than the result. Three levels of butterflies a pass: a third of the loads and
+// stores. Rows are `restrict`, or a compiler has too many pairs of pointers to tell apart and gives
+// up on vectors.
 
 // Distances 1, 2 and 4 of n numbers, n a multiple of 8.
 static void NAMED(butterflies_within_eight)(NUMBER *x, size_t n)
@@ -28,8 +29,8 @@ static void NAMED(butterflies_of_two)(NUMBER *restrict p0, NUMBER *restrict p1, 
     }
 }
 
-static void NAMED(butterflies_of_four)(NUMBER *restrict p0, NUMBER *restrict p1, NUMBER *restrict p2,
-                                       NUMBER *restrict p3, size_t h)
+static void NAMED(butterflies_of_four)(NUMBER *restrict p0, NUMBER *restrict p1,
+                                       NUMBER *restrict p2, NUMBER *restrict p3, size_t h)
 {
     for (size_t i = 0; i < h; i++) {
         NUMBER a0 = p0[i] + p1[i], a1 = p0[i] - p1[i], a2 = p2[i] + p3[i], a3 = p2[i] - p3[i];
@@ -37,8 +38,9 @@ static void NAMED(butterflies_of_four)(NUMBER *restrict p0, NUMBER *restrict p1,
     }
 }
 
-static void NAMED(butterflies_of_eight)(NUMBER *restrict p0, NUMBER *restrict p1, NUMBER *restrict p2,
-                                        NUMBER *restrict p3, NUMBER *restrict p4, NUMBER *restrict p5,
+static void NAMED(butterflies_of_eight)(NUMBER *restrict p0, NUMBER *restrict p1,
+                                        NUMBER *restrict p2, NUMBER *restrict p3,
+                                        NUMBER *restrict p4, NUMBER *restrict p5,
                                         NUMBER *restrict p6, NUMBER *restrict p7, size_t h)
 {
     for (size_t i = 0; i < h; i++) {
@@ -57,14 +59,16 @@ static void NAMED(transform_from)(NUMBER *x, size_t n, size_t h)
     for (; 8 * h <= n; h *= 8) {
         for (size_t i = 0; i < n; i += 8 * h) {
             NUMBER *p = x + i, *q = p + 4 * h;
-            NAMED(butterflies_of_eight)(p, p + h, p + 2 * h, p + 3 * h, q, q + h, q + 2 * h, q + 3 * h, h);
+            NAMED(butterflies_of_eight)
+            (p, p + h, p + 2 * h, p + 3 * h, q, q + h, q + 2 * h, q + 3 * h, h);
         }
     }
     if (4 * h == n) NAMED(butterflies_of_four)(x, x + h, x + 2 * h, x + 3 * h, h);
     if (2 * h == n) NAMED(butterflies_of_two)(x, x + h, h);
 }
 
-// A whole transform that stays in the second-level cache: pieces that stay in the first, then what is between them.
+// A whole transform that stays in the second-level cache: pieces that stay in the first, then what
+// is between them.
 static void NAMED(transform)(NUMBER *x, size_t n)
 {
     size_t piece = n < PIECE ? n : PIECE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transforms of both widths, as one file's instruction set makes them: the same C in each. A variant's file names its table in
-// WHT_VARIANT and includes this; wht.c picks one. Private to wht*.c.
+// The transforms of both widths, as one file's instruction set makes them: the same C in each. A
+// variant's file names its table in WHT_VARIANT and includes this; wht.c picks one. Private to
+// wht*.c.
 #ifndef WHT_VARIANT_H
 #define WHT_VARIANT_H
 

@@ -21,7 +21,8 @@ static int is_loopback_address(const struct sockaddr_storage *address)
     return ntohl(four.sin_addr.s_addr) >> 24 == 127;
 }
 
-static int set_address(struct sockaddr_storage *address, int *is_loopback, char *host, const char *port)
+static int set_address(struct sockaddr_storage *address, int *is_loopback, char *host,
+                       const char *port)
 {
     if (host[0] == '[') {
         host[strlen(host) - 1] = '\0';
@@ -30,7 +31,8 @@ static int set_address(struct sockaddr_storage *address, int *is_loopback, char 
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
                                    .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints, &found) != 0) return 0;
+    if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints, &found) != 0)
+        return 0;
     memcpy(address, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
     *is_loopback = is_loopback_address(address);
@@ -49,7 +51,8 @@ int serve_address_read(struct sockaddr_storage *address, int *is_loopback, const
     const char *colon = strrchr(text, ':');
     size_t len = colon == NULL ? 0 : (size_t)(colon - text);
     int is_bracketed = len >= 2 && text[0] == '[' && text[len - 1] == ']';
-    if (len == 0 || len >= sizeof host || !is_port(colon + 1) || is_bracketed != (memchr(text, ':', len) != NULL))
+    if (len == 0 || len >= sizeof host || !is_port(colon + 1) ||
+        is_bracketed != (memchr(text, ':', len) != NULL))
         return 0;
     memcpy(host, text, len);
     host[len] = '\0';
@@ -59,5 +62,6 @@ int serve_address_read(struct sockaddr_storage *address, int *is_loopback, const
 void serve_address_say(const char *listen, unsigned port)
 {
     const char *colon = strrchr(listen, ':');
-    fprintf(stderr, "shoal: serve: listening on http://%.*s:%u/\n", (int)(colon - listen), listen, port);
+    fprintf(stderr, "shoal: serve: listening on http://%.*s:%u/\n", (int)(colon - listen), listen,
+            port);
 }

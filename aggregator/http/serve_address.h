@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a server listens: a numeric address and a port. Names could mean another host tomorrow, and whether tokens are needed
-// hangs on it.
+// Where a server listens: a numeric address and a port. Names could mean another host tomorrow, and
+// whether tokens are needed hangs on it.
 #ifndef SERVE_ADDRESS_H
 #define SERVE_ADDRESS_H
 

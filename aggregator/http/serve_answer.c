@@ -14,8 +14,8 @@ void serve_answer_release(serve_answer *answer)
     *answer = (serve_answer){0};
 }
 
-// A stream into an answer's body. The C library's own (open_memstream) copies what there is whenever it grows, and so takes three
-// times as much at times.
+// A stream into an answer's body. The C library's own (open_memstream) copies what there is
+// whenever it grows, and so takes three times as much at times.
 typedef struct sink {
     serve_answer *answer;
     size_t cap;
@@ -63,7 +63,8 @@ void serve_answer_close(serve_answer *answer, FILE *stream, unsigned status, con
     answer->type = type;
 }
 
-void serve_answer_error(serve_answer *answer, unsigned status, const char *code, int number, const char *message)
+void serve_answer_error(serve_answer *answer, unsigned status, const char *code, int number,
+                        const char *message)
 {
     FILE *stream = serve_answer_open(answer);
     if (stream != NULL) {

@@ -32,12 +32,14 @@ typedef struct serve_answer {
 
 // Starts {"error":{"code","number","message"}}; the previous body is freed.
 //   number: of the core or the aggregator, or the HTTP status where neither has one
-void serve_answer_error(serve_answer *answer, unsigned status, const char *code, int number, const char *message);
+void serve_answer_error(serve_answer *answer, unsigned status, const char *code, int number,
+                        const char *message);
 
 // The same for an error of the core or the aggregator.
 void serve_answer_fail(serve_answer *answer, unsigned status, const agg_error *error);
 
-// Opens a stream into the answer's body; serve_answer_close ends it and sets status and type, or answers 500 when memory ran out.
+// Opens a stream into the answer's body; serve_answer_close ends it and sets status and type, or
+// answers 500 when memory ran out.
 FILE *serve_answer_open(serve_answer *answer);
 void serve_answer_close(serve_answer *answer, FILE *stream, unsigned status, const char *type);
 

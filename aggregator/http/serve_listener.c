@@ -11,7 +11,8 @@
 #include "agg_size.h"
 #include "result_page.h"
 
-// Of a refused body, how much is read to its end so that the client sees the answer rather than a broken connection.
+// Of a refused body, how much is read to its end so that the client sees the answer rather than a
+// broken connection.
 #define DISCARD_MAX ((size_t)8 << 20)
 #define CONNECTIONS_MAX 1024
 #define CONNECTIONS_MIN 64
@@ -33,19 +34,21 @@ struct serve_listener {
 
 serve_room serve_room_usual(size_t max_body, size_t largest_answer)
 {
-    return (serve_room){CONNECTIONS_MAX, max_body < SIZE_MAX / BODIES_MAX ? BODIES_MAX * max_body : SIZE_MAX,
+    return (serve_room){CONNECTIONS_MAX,
+                        max_body < SIZE_MAX / BODIES_MAX ? BODIES_MAX * max_body : SIZE_MAX,
                         largest_answer > ANSWERS_BYTES ? largest_answer : ANSWERS_BYTES};
 }
 
 serve_room serve_room_least(size_t max_body, size_t largest_answer)
 {
-    return (serve_room){CONNECTIONS_MIN, max_body, largest_answer > SMALL_ANSWER ? largest_answer : SMALL_ANSWER};
+    return (serve_room){CONNECTIONS_MIN, max_body,
+                        largest_answer > SMALL_ANSWER ? largest_answer : SMALL_ANSWER};
 }
 
 uint64_t serve_listener_memory(const serve_room *room, uint32_t threads)
 {
-    return room->connections * (uint64_t)(CONNECTION_POOL + CONNECTION_STATE + SMALL_ANSWER) + room->bodies +
-           room->answers + threads * (uint64_t)THREAD_BYTES;
+    return room->connections * (uint64_t)(CONNECTION_POOL + CONNECTION_STATE + SMALL_ANSWER) +
+           room->bodies + room->answers + threads * (uint64_t)THREAD_BYTES;
 }
 
 static int64_t now_ms(void)
@@ -96,8 +99,8 @@ static void refuse_body(serve_exchange *x)
 {
     drop_body(x);
     char message[80];
-    snprintf(message, sizeof message, "%s here has at most %zu bytes", x->listener->service.body_name,
-             x->listener->service.max_body);
+    snprintf(message, sizeof message, "%s here has at most %zu bytes",
+             x->listener->service.body_name, x->listener->service.max_body);
     serve_answer_error(&x->answer, 413, "too-large", 413, message);
 }
 
@@ -105,7 +108,8 @@ static void refuse_full(serve_exchange *x)
 {
     drop_body(x);
     char message[80];
-    snprintf(message, sizeof message, "too many %s at once; send it again", x->listener->service.body_names);
+    snprintf(message, sizeof message, "too many %s at once; send it again",
+             x->listener->service.body_names);
     serve_answer_error(&x->answer, 503, "busy", 503, message);
     x->answer.retry_after_s = 2;
 }
@@ -193,7 +197,8 @@ static unsigned idle_seconds(const serve_service *service)
     return service->body_timeout_s < IDLE_S ? service->body_timeout_s : IDLE_S;
 }
 
-// What pages of other origins may read: an answer that anybody gets, and no cookie or token goes with the question.
+// What pages of other origins may read: an answer that anybody gets, and no cookie or token goes
+// with the question.
 static void open_to_pages(struct MHD_Response *response)
 {
     MHD_add_response_header(response, "Access-Control-Allow-Origin", "*");
@@ -210,24 +215,30 @@ static void add_headers(struct MHD_Response *response, const serve_exchange *x)
     MHD_add_response_header(response, "Content-Security-Policy", csp);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", answer->is_open ? "cross-origin" : "same-origin");
-    snprintf(text, sizeof text, answer->max_age_s > 0 ? "max-age=%u" : "no-store", answer->max_age_s);
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy",
+                            answer->is_open ? "cross-origin" : "same-origin");
+    snprintf(text, sizeof text, answer->max_age_s > 0 ? "max-age=%u" : "no-store",
+             answer->max_age_s);
     MHD_add_response_header(response, "Cache-Control", text);
     if (answer->is_open) open_to_pages(response);
-    // Tells senders when an idle connection ends, so that they do not begin a batch on one that is just closing.
+    // Tells senders when an idle connection ends, so that they do not begin a batch on one that is
+    // just closing.
     snprintf(text, sizeof text, "timeout=%u", idle_seconds(&x->listener->service));
     MHD_add_response_header(response, "Keep-Alive", text);
     if (answer->type != NULL) MHD_add_response_header(response, "Content-Type", answer->type);
-    if (answer->challenge != NULL) MHD_add_response_header(response, "WWW-Authenticate", answer->challenge);
+    if (answer->challenge != NULL)
+        MHD_add_response_header(response, "WWW-Authenticate", answer->challenge);
     if (answer->allow != NULL) MHD_add_response_header(response, "Allow", answer->allow);
-    if (answer->location[0] != '\0') MHD_add_response_header(response, "Location", answer->location);
+    if (answer->location[0] != '\0')
+        MHD_add_response_header(response, "Location", answer->location);
     if (answer->retry_after_s > 0) {
         snprintf(text, sizeof text, "%u", answer->retry_after_s);
         MHD_add_response_header(response, "Retry-After", text);
     }
 }
 
-// Takes room for an answer until it is sent. Whoever reads slowly must not fill the memory with what waits for him.
+// Takes room for an answer until it is sent. Whoever reads slowly must not fill the memory with
+// what waits for him.
 static void hold_answer(serve_exchange *x)
 {
     serve_answer *answer = &x->answer;
@@ -239,7 +250,8 @@ static void hold_answer(serve_exchange *x)
         return;
     }
     atomic_fetch_sub(&listener->answers, len);
-    serve_answer_error(answer, 503, "busy", 503, "too many large answers are on their way; ask again");
+    serve_answer_error(answer, 503, "busy", 503,
+                       "too many large answers are on their way; ask again");
     answer->retry_after_s = 2;
 }
 
@@ -247,7 +259,8 @@ static enum MHD_Result send_answer(serve_exchange *x)
 {
     serve_answer *answer = &x->answer;
     hold_answer(x);
-    struct MHD_Response *response = MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) return MHD_NO;
     answer->body = NULL; // the response's
     add_headers(response, x);
@@ -256,8 +269,8 @@ static enum MHD_Result send_answer(serve_exchange *x)
     return queued;
 }
 
-static serve_exchange *start_exchange(serve_listener *listener, struct MHD_Connection *connection, const char *method,
-                                      const char *url)
+static serve_exchange *start_exchange(serve_listener *listener, struct MHD_Connection *connection,
+                                      const char *method, const char *url)
 {
     serve_exchange *x = calloc(1, listener->service.exchange_size);
     if (x == NULL) return NULL;
@@ -271,14 +284,16 @@ static serve_exchange *start_exchange(serve_listener *listener, struct MHD_Conne
     return x;
 }
 
-// A body so large that reading it away is no courtesy: answered before it comes; the connection then ends.
+// A body so large that reading it away is no courtesy: answered before it comes; the connection
+// then ends.
 static int is_hopeless(const serve_exchange *x)
 {
     return x->answer.status != 0 && announced(x) > DISCARD_MAX;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *data, size_t *len, void **state)
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *len, void **state)
 {
     (void)version;
     serve_exchange *x = *state;
@@ -297,13 +312,15 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!x->is_suspended && x->answer.status == 0) {
         if (now_ms() > x->deadline_ms) return MHD_NO;
         x->listener->service.answer(x);
-        if (x->is_suspended) return MHD_YES; // the exchange is another thread's until it is called again
+        if (x->is_suspended)
+            return MHD_YES; // the exchange is another thread's until it is called again
     }
     drop_body(x);
     return send_answer(x);
 }
 
-static void finish(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code)
+static void finish(void *context, struct MHD_Connection *connection, void **state,
+                   enum MHD_RequestTerminationCode code)
 {
     (void)context;
     (void)connection;
@@ -346,10 +363,12 @@ shoal_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_er
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (service->address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
     made->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, handle, made, MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)&service->address,
-        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)service->threads, MHD_OPTION_CONNECTION_LIMIT, service->room.connections,
-        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds(service), MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_POOL,
-        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL, MHD_OPTION_END);
+        flags, 0, NULL, NULL, handle, made, MHD_OPTION_SOCK_ADDR,
+        (const struct sockaddr *)&service->address, MHD_OPTION_THREAD_POOL_SIZE,
+        (unsigned)service->threads, MHD_OPTION_CONNECTION_LIMIT, service->room.connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds(service), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        CONNECTION_POOL, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED,
+        finish, NULL, MHD_OPTION_END);
     if (made->daemon == NULL) {
         free(made);
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot listen on %s", service->listen);

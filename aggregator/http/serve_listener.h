@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP over libmicrohttpd, for every server of ours: connections, threads, bodies with their limits, tokens, answers with their
-// headers. What a path means is the service's. Nothing about a request outlives it: no address, header or time is kept or logged.
+// HTTP over libmicrohttpd, for every server of ours: connections, threads, bodies with their
+// limits, tokens, answers with their headers. What a path means is the service's. Nothing about a
+// request outlives it: no address, header or time is kept or logged.
 #ifndef SERVE_LISTENER_H
 #define SERVE_LISTENER_H
 
@@ -52,7 +53,8 @@ typedef struct serve_service {
     struct sockaddr_storage address;
     void (*start)(serve_exchange *x);  // the headers are there: answers at once what needs no body
     void (*answer)(serve_exchange *x); // the body is there: answers, or suspends the exchange
-    void (*finish)(serve_exchange *x); // the end, answered or not: releases what is the service's own. May be NULL
+    void (*finish)(serve_exchange *x); // the end, answered or not: releases what is the service's
+                                       // own. May be NULL
 } serve_service;
 
 // Returns: the room that a listener has where memory is not short; of the least that it works with.
@@ -87,14 +89,14 @@ int serve_exchange_is_local(const serve_exchange *x);
 // Answers 401.
 void serve_exchange_refuse_access(serve_exchange *x, const char *challenge, const char *message);
 
-// Makes room for the body that is announced, or answers 413 or 503. Only for senders with a token: a few that announce the most
-// and send nothing would take all the room.
+// Makes room for the body that is announced, or answers 413 or 503. Only for senders with a token:
+// a few that announce the most and send nothing would take all the room.
 void serve_exchange_expect_body(serve_exchange *x);
 // Answers 413 to a body that is too long; room for any other is made as its bytes come.
 void serve_exchange_limit_body(serve_exchange *x);
 
-// Holds the answer back until serve_exchange_resume, which any thread may call, even before this returns to its caller. By then
-// x->answer is the answer.
+// Holds the answer back until serve_exchange_resume, which any thread may call, even before this
+// returns to its caller. By then x->answer is the answer.
 void serve_exchange_suspend(serve_exchange *x);
 void serve_exchange_resume(serve_exchange *x);
 

@@ -31,15 +31,19 @@ static int is_printable(const char *text, size_t len)
     return 1;
 }
 
-static shoal_err add_line(serve_secret *secret, agg_error *error, const char *path, unsigned line, const char *text,
-                          size_t len)
+static shoal_err add_line(serve_secret *secret, agg_error *error, const char *path, unsigned line,
+                          const char *text, size_t len)
 {
     if (len > 0 && text[len - 1] == '\r') len--;
     if (len == 0) return SHOAL_OK;
-    if (secret->n == SERVE_SECRETS_MAX) return refuse(error, path, line, "a third secret; two are the most");
-    if (len < SERVE_SECRET_LEN_MIN) return refuse(error, path, line, "a secret needs at least 16 characters");
-    if (len > SERVE_SECRET_LEN_MAX) return refuse(error, path, line, "a secret has at most 512 characters");
-    if (!is_printable(text, len)) return refuse(error, path, line, "a secret is printable ASCII without spaces");
+    if (secret->n == SERVE_SECRETS_MAX)
+        return refuse(error, path, line, "a third secret; two are the most");
+    if (len < SERVE_SECRET_LEN_MIN)
+        return refuse(error, path, line, "a secret needs at least 16 characters");
+    if (len > SERVE_SECRET_LEN_MAX)
+        return refuse(error, path, line, "a secret has at most 512 characters");
+    if (!is_printable(text, len))
+        return refuse(error, path, line, "a secret is printable ASCII without spaces");
     digest_of(secret->digests[secret->n++], text, len);
     return SHOAL_OK;
 }

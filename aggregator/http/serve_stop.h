@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a server ends: on SIGTERM or SIGINT, which one thread waits for; a second signal changes nothing.
+// How a server ends: on SIGTERM or SIGINT, which one thread waits for; a second signal changes
+// nothing.
 #ifndef SERVE_STOP_H
 #define SERVE_STOP_H
 

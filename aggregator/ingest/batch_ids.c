@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open addressing over a keyless hash: ids are random, and a sender who forges colliding ones only slows its own ingest.
+// Open addressing over a keyless hash: ids are random, and a sender who forges colliding ones only
+// slows its own ingest.
 #include "batch_ids.h"
 
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static shoal_err enlarge(agg_batch_ids *set, agg_error *error)
     return SHOAL_OK;
 }
 
-shoal_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16], int *was_there)
+shoal_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16],
+                            int *was_there)
 {
     if (2 * (set->n + 1) > set->cap) {
         shoal_err err = enlarge(set, error);

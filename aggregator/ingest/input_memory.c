@@ -28,7 +28,8 @@ static uint64_t first_batch_bytes(const char *path)
     return shoal_batch_peek(&batch, head, len) == SHOAL_OK ? batch.size : 0;
 }
 
-uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_recipe *recipe, unsigned n_threads)
+uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_recipe *recipe,
+                           unsigned n_threads)
 {
     uint64_t most = 0, input = 0;
     int is_pipe = 0;
@@ -48,7 +49,8 @@ uint64_t cli_accumulator_memory(const char *path, const shoal_recipe *recipe)
     if (bytes > 0) return bytes;
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
         const shoal_part *part = &recipe->parts[i];
-        cells += (uint64_t)(agg_sketch_kind_of(part->mechanism)->is_one_row ? 1 : part->k) * part->m;
+        cells +=
+            (uint64_t)(agg_sketch_kind_of(part->mechanism)->is_one_row ? 1 : part->k) * part->m;
     }
     return cells * sizeof(uint32_t);
 }
@@ -67,7 +69,7 @@ cli_counts_bytes cli_counts_memory(const agg_dictionary *counts, const char *pat
     int is_file = text > 0;
     for (size_t i = 0; !is_file && i < n; i++) text += counts->values[i].len + sizeof "\t1000000";
     while (slots / 2 < n + 1) slots *= 2;
-    uint64_t a_line = sizeof *counts->values + counts->width * sizeof *counts->items + sizeof *counts->counts +
-                      (counts->kinds != NULL);
+    uint64_t a_line = sizeof *counts->values + counts->width * sizeof *counts->items +
+                      sizeof *counts->counts + (counts->kinds != NULL);
     return (cli_counts_bytes){n * a_line + text, text + slots * sizeof(uint32_t)};
 }

@@ -31,7 +31,8 @@ void agg_read_window_release(agg_read_window *window)
     memset(window, 0, sizeof *window);
 }
 
-shoal_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_read, size_t needed)
+shoal_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_read,
+                               size_t needed)
 {
     if (agg_read_window_has(w) >= needed || w->is_over) return SHOAL_OK;
     if (w->start > 0 && needed > w->cap - w->start) {
@@ -50,7 +51,8 @@ shoal_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n
         w->end += got;
         *n_read += got;
     }
-    if (ferror(w->stream)) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot read: %s", strerror(errno));
+    if (ferror(w->stream))
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot read: %s", strerror(errno));
     return SHOAL_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a stream that a reader looks at: a buffer that moves along a pipe, or all of a file or of memory where it lies. Private to
-// ingest/.
+// The part of a stream that a reader looks at: a buffer that moves along a pipe, or all of a file
+// or of memory where it lies. Private to ingest/.
 #ifndef READ_WINDOW_H
 #define READ_WINDOW_H
 
@@ -21,7 +21,8 @@ typedef struct agg_read_window {
 // Bytes that a stream's window begins with.
 #define AGG_READ_WINDOW_BYTES ((size_t)1 << 18)
 
-// Opens a window on a stream: mapped where it is a file from which nothing was read. Release it, and close the stream, in any case.
+// Opens a window on a stream: mapped where it is a file from which nothing was read. Release it,
+// and close the stream, in any case.
 void agg_read_window_open(agg_read_window *window, FILE *stream, int may_map);
 void agg_read_window_open_bytes(agg_read_window *window, const uint8_t *bytes, size_t len);
 void agg_read_window_release(agg_read_window *window);
@@ -32,7 +33,8 @@ static inline size_t agg_read_window_has(const agg_read_window *window)
     return window->end - window->start;
 }
 
-// Reads until there are `needed` bytes or the stream is over; bytes may move. Memory grows with what came, not with what was announced.
+// Reads until there are `needed` bytes or the stream is over; bytes may move. Memory grows with
+// what came, not with what was announced.
 //   n_read: added to
 // Returns: AGG_ERR_IO, AGG_ERR_MEMORY.
 shoal_err agg_read_window_fill(agg_read_window *window, agg_error *error, uint64_t *n_read,

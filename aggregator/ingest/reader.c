@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams of batches and NDJSON reports; see reader.h.
 //
-// Where there are threads, and all is in memory, they share a few MiB at a time: each reads the reports of its share of lines up to the
-// first that is not, byte for byte, as the recipe's reports are (report_json.h), or checks its share of batches. What comes of it is given out
-// in order, and the lines that were left are read one by one, as those of a pipe are. Where order does not matter a thread gives out itself what it
-// has just checked and still has near, then takes the next share, and threads wait for each other less often.
+// Where there are threads, and all is in memory, they share a few MiB at a time: each reads the
+// reports of its share of lines up to the first that is not, byte for byte, as the recipe's reports
+// are (report_json.h), or checks its share of batches. What comes of it is given out in order, and
+// the lines that were left are read one by one, as those of a pipe are. Where order does not matter
+// a thread gives out itself what it has just checked and still has near, then takes the next share,
+// and threads wait for each other less often.
 #include "reader.h"
 
 #include <errno.h>
@@ -17,11 +19,13 @@
 #include "read_window.h"
 #include "report_json.h"
 
-#define RUN_MAX 4096u                      // records of NDJSON lines given to the sink at once by one thread
-#define SHARED_BYTES ((size_t)12 << 20)    // that threads share
-#define GROUP_BYTES_MORE ((size_t)8 << 20) // the same, of batches that are so large that each thread would get none
-#define SHARE_BYTES_MIN ((size_t)1 << 20)  // of each
-#define SHARE_BYTES_LAST ((size_t)1 << 19) // of lines that threads take one after another, when few are left
+#define RUN_MAX 4096u // records of NDJSON lines given to the sink at once by one thread
+#define SHARED_BYTES ((size_t)12 << 20) // that threads share
+#define GROUP_BYTES_MORE                                                                           \
+    ((size_t)8 << 20) // the same, of batches that are so large that each thread would get none
+#define SHARE_BYTES_MIN ((size_t)1 << 20) // of each
+#define SHARE_BYTES_LAST                                                                           \
+    ((size_t)1 << 19) // of lines that threads take one after another, when few are left
 
 typedef struct reading {
     agg_read_count *count;
@@ -63,7 +67,8 @@ static void pass(reading *r)
 // Gives runs out, the records of what the window's start has just passed.
 static shoal_err give(reading *r, const agg_run *runs, uint32_t n_runs)
 {
-    shoal_err err = n_runs > 0 ? r->reader->sink(r->reader->sink_context, r->error, runs, n_runs) : SHOAL_OK;
+    shoal_err err =
+        n_runs > 0 ? r->reader->sink(r->reader->sink_context, r->error, runs, n_runs) : SHOAL_OK;
     for (uint32_t i = 0; err == SHOAL_OK && i < n_runs; i++) r->count->records += runs[i].count;
     pass(r);
     return err;
@@ -85,7 +90,8 @@ typedef struct queue {
     agg_error error;
 } queue;
 
-// Takes the next, several at once as long as there are many: fewer and fewer, so that the threads end together.
+// Takes the next, several at once as long as there are many: fewer and fewer, so that the threads
+// end together.
 //   *first, *end: what was taken
 // Returns: 0 where there is none, or no use in one.
 static int take_next(uint32_t *first, uint32_t *end, queue *q)
@@ -140,8 +146,8 @@ static shoal_err batch_failed(reading *r, shoal_err err, uint32_t bad)
     char detail[32] = "";
     int exit_code = err == SHOAL_ERR_RECIPE_HASH ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
     if (bad != UINT32_MAX) snprintf(detail, sizeof detail, "record %u: ", bad + 1);
-    return agg_fail(r->error, err, exit_code, "%s: batch %llu: %s%s", r->name, (unsigned long long)(r->n_batches + 1),
-                    detail, shoal_err_text(err));
+    return agg_fail(r->error, err, exit_code, "%s: batch %llu: %s%s", r->name,
+                    (unsigned long long)(r->n_batches + 1), detail, shoal_err_text(err));
 }
 
 // A batch that is whole, and what checking it came to.
@@ -158,7 +164,8 @@ static void open_batch(opened *o, const shoal_recipe *recipe)
     o->err = shoal_batch_open(&o->batch, o->bytes, (size_t)o->batch.size, recipe, &o->bad);
 }
 
-// Passes the batches before the first that is refused, gives them out unless threads did, and tells of that one.
+// Passes the batches before the first that is refused, gives them out unless threads did, and tells
+// of that one.
 static shoal_err give_batches(reading *r, const opened *batches, uint32_t n, int were_shared)
 {
     agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0}};
@@ -199,10 +206,12 @@ typedef struct batch_group {
 static void open_part(void *context, unsigned part, unsigned n_parts)
 {
     batch_group *group = context;
-    for (uint32_t i = part; i < group->n; i += n_parts) open_batch(&group->batches[i], group->recipe);
+    for (uint32_t i = part; i < group->n; i += n_parts)
+        open_batch(&group->batches[i], group->recipe);
 }
 
-// Opens batches and gives them out, up to the first that is refused: all before it were taken earlier.
+// Opens batches and gives them out, up to the first that is refused: all before it were taken
+// earlier.
 static void share_part(void *context, unsigned part, unsigned n_parts)
 {
     batch_group *group = context;
@@ -222,11 +231,13 @@ static void share_part(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-// Finds the next batches that are whole, for the threads to share: as much as they share of lines, one each if those are not too large. Where a
-// thread has one at a time it may be many of such a size.
+// Finds the next batches that are whole, for the threads to share: as much as they share of lines,
+// one each if those are not too large. Where a thread has one at a time it may be many of such a
+// size.
 static void gather_batches(batch_group *group, const reading *r)
 {
-    size_t taken = 0, enough = share_bytes(r->n_threads) * r->n_threads, most = enough + GROUP_BYTES_MORE;
+    size_t taken = 0, enough = share_bytes(r->n_threads) * r->n_threads,
+           most = enough + GROUP_BYTES_MORE;
     uint64_t records = 0;
     for (group->n = 0; group->n < AGG_RUNS_MAX; group->n++) {
         int is_enough = r->share != NULL ? records >= r->span : taken >= enough;
@@ -235,7 +246,8 @@ static void gather_batches(batch_group *group, const reading *r)
         o->bytes = r->window.bytes + r->window.start + taken;
         shoal_err err = shoal_batch_peek(&o->batch, o->bytes, available(r) - taken);
         if (err != SHOAL_OK || o->batch.size > available(r) - taken) return;
-        if (r->share != NULL ? o->batch.size > most / r->n_threads : group->n > 0 && taken + o->batch.size > most)
+        if (r->share != NULL ? o->batch.size > most / r->n_threads
+                             : group->n > 0 && taken + o->batch.size > most)
             return;
         taken += (size_t)o->batch.size;
         records += o->batch.count;
@@ -285,10 +297,10 @@ static shoal_err give_run(reading *r, record_run *run)
     return err;
 }
 
-// Reads lines as long as they are the recipe's own reports. *at moves to the first that is not, or does not end before `end`.
-// Returns: how many; `room` at most.
-static uint32_t read_framed(uint8_t *records, uint32_t room, const agg_report_frame *frame, const uint8_t **at,
-                            const uint8_t *end)
+// Reads lines as long as they are the recipe's own reports. *at moves to the first that is not, or
+// does not end before `end`. Returns: how many; `room` at most.
+static uint32_t read_framed(uint8_t *records, uint32_t room, const agg_report_frame *frame,
+                            const uint8_t **at, const uint8_t *end)
 {
     uint32_t count = 0;
     size_t size = frame->text.recipe->record_size;
@@ -296,7 +308,8 @@ static uint32_t read_framed(uint8_t *records, uint32_t room, const agg_report_fr
     while (count < room && (size_t)(end - *at) > frame->size) {
         const uint8_t *after = *at + frame->size;
         if (*after == '\r' && after + 1 < end) after++;
-        if (*after != '\n' || !agg_report_read(records + count * size, frame, (const char *)*at)) break;
+        if (*after != '\n' || !agg_report_read(records + count * size, frame, (const char *)*at))
+            break;
         *at = after + 1;
         count++;
     }
@@ -362,7 +375,8 @@ static shoal_err refuse_long_line(reading *r, size_t len, int is_whole)
 {
     agg_error why;
     r->count->lines++;
-    agg_fail(&why, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "is longer than %zu bytes", AGG_REPORT_LINE_MAX);
+    agg_fail(&why, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "is longer than %zu bytes",
+             AGG_REPORT_LINE_MAX);
     reject(r, &why);
     if (!is_whole) return skip_line(r);
     pass_line(r, len);
@@ -388,14 +402,17 @@ static shoal_err take_any_line(reading *r, record_run *run, int *is_there)
     return err;
 }
 
-// Takes the lines that begin before `limit` (of the window; SIZE_MAX: all), and gives their records out.
+// Takes the lines that begin before `limit` (of the window; SIZE_MAX: all), and gives their records
+// out.
 static shoal_err take_lines(reading *r, record_run *run, size_t limit)
 {
     agg_read_window *w = &r->window;
     size_t size = run->frame.text.recipe->record_size;
     for (int is_there = 1; is_there && w->start < limit;) {
-        const uint8_t *from = w->bytes + w->start, *at = from, *end = w->bytes + (limit < w->end ? limit : w->end);
-        uint32_t n = read_framed(run->records + run->count * size, RUN_MAX - run->count, &run->frame, &at, end);
+        const uint8_t *from = w->bytes + w->start, *at = from,
+                      *end = w->bytes + (limit < w->end ? limit : w->end);
+        uint32_t n = read_framed(run->records + run->count * size, RUN_MAX - run->count,
+                                 &run->frame, &at, end);
         run->count += n;
         r->count->lines += n;
         r->line += n;
@@ -433,7 +450,8 @@ static void read_share(line_shares *shares, line_share *share, uint8_t *records)
     share->records = records;
     share->count = read_framed(records, shares->room, shares->frame, &at, bytes + share->end);
     share->stop = (size_t)(at - bytes);
-    agg_mapped_file_drop(&shares->window->mapped, share->start, share->stop); // what would take one thread long
+    agg_mapped_file_drop(&shares->window->mapped, share->start,
+                         share->stop); // what would take one thread long
 }
 
 static uint8_t *records_of(const line_shares *shares, unsigned part)
@@ -464,7 +482,8 @@ static void read_next(void *context, unsigned part, unsigned n_parts)
 static size_t cut_share(line_shares *shares, const agg_read_window *w, size_t at, size_t most)
 {
     line_share *share = &shares->at[shares->n];
-    const uint8_t *newline = w->end - at > most ? memchr(w->bytes + at + most, '\n', w->end - at - most) : NULL;
+    const uint8_t *newline =
+        w->end - at > most ? memchr(w->bytes + at + most, '\n', w->end - at - most) : NULL;
     share->start = at;
     share->end = newline != NULL ? (size_t)(newline - w->bytes) + 1 : w->end;
     return share->end;
@@ -474,13 +493,16 @@ static size_t cut_share(line_shares *shares, const agg_read_window *w, size_t at
 static void cut_shares(line_shares *shares, const agg_read_window *w, unsigned n, size_t most)
 {
     size_t at = w->start;
-    for (shares->n = 0; shares->n < n && at < w->end; shares->n++) at = cut_share(shares, w, at, most);
+    for (shares->n = 0; shares->n < n && at < w->end; shares->n++)
+        at = cut_share(shares, w, at, most);
 }
 
-// The same of about `left` bytes for the threads to take one after another: less and less each, so that they end together.
+// The same of about `left` bytes for the threads to take one after another: less and less each, so
+// that they end together.
 static void cut_span(line_shares *shares, const agg_read_window *w, unsigned n_threads, size_t left)
 {
-    size_t at = w->start, end = w->end - at < left ? w->end : at + left, most = share_bytes(n_threads);
+    size_t at = w->start, end = w->end - at < left ? w->end : at + left,
+           most = share_bytes(n_threads);
     for (shares->n = 0; shares->n < AGG_THREADS_MAX && at < end;) {
         size_t some = (end - at) / 2 / n_threads;
         if (some < SHARE_BYTES_LAST) some = SHARE_BYTES_LAST;
@@ -489,7 +511,8 @@ static void cut_span(line_shares *shares, const agg_read_window *w, unsigned n_t
     }
 }
 
-// Gives out what the threads read, in order, unless they did; what they left of a share is read first.
+// Gives out what the threads read, in order, unless they did; what they left of a share is read
+// first.
 static shoal_err give_shares(reading *r, record_run *rest, const line_shares *shares)
 {
     agg_run runs[AGG_RUNS_MAX];
@@ -520,7 +543,8 @@ static shoal_err take_shares(reading *r, record_run *rest, line_shares *shares)
         return give_shares(r, rest, shares);
     }
     size_t line = rest->frame.size + 1;
-    cut_span(shares, &r->window, r->n_threads, r->span < SIZE_MAX / line ? r->span * line : SIZE_MAX);
+    cut_span(shares, &r->window, r->n_threads,
+             r->span < SIZE_MAX / line ? r->span * line : SIZE_MAX);
     shares->queue = (queue){.r = r, .n = shares->n, .most = 1};
     shoal_err err = run_queue(&shares->queue, r->n_threads, read_next, shares);
     if (err == SHOAL_OK) err = give_shares(r, rest, shares);
@@ -531,7 +555,8 @@ static shoal_err take_shared_lines(reading *r, record_run *rest)
 {
     line_shares shares = {.frame = &rest->frame, .window = &r->window};
     shares.room = (uint32_t)(share_bytes(r->n_threads) / (rest->frame.size + 1)) + 1;
-    shares.records = agg_alloc(r->error, r->n_threads, (size_t)rest->frame.text.recipe->record_size * shares.room);
+    shares.records = agg_alloc(r->error, r->n_threads,
+                               (size_t)rest->frame.text.recipe->record_size * shares.room);
     shoal_err err = shares.records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     while (err == SHOAL_OK && available(r) > 0) err = take_shares(r, rest, &shares);
     free(shares.records);
@@ -553,12 +578,18 @@ static shoal_err read_lines(reading *r)
 
 // ---- streams ----
 
-static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_reader *reader, agg_share share,
-                             uint32_t span, const char *name, agg_read_window window)
+static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                             agg_share share, uint32_t span, const char *name,
+                             agg_read_window window)
 {
     shoal_batch head;
     unsigned n_threads = reader->n_threads < AGG_THREADS_MAX ? reader->n_threads : AGG_THREADS_MAX;
-    reading r = {.count = count, .error = error, .reader = reader, .name = name, .n_threads = 1, .window = window};
+    reading r = {.count = count,
+                 .error = error,
+                 .reader = reader,
+                 .name = name,
+                 .n_threads = 1,
+                 .window = window};
     if (window.stream == NULL && n_threads > 1) r.n_threads = n_threads;
     if (r.n_threads > 1 && share != NULL && agg_lock_init(&r.guard)) r.share = share;
     r.span = span > 0 ? span : 1;
@@ -575,7 +606,8 @@ static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_
 // What gather_batches takes of batches of one size.
 static uint64_t group_bytes(uint64_t batch_bytes, unsigned n_threads)
 {
-    uint64_t enough = (uint64_t)share_bytes(n_threads) * n_threads, n = (enough - 1) / batch_bytes + 1;
+    uint64_t enough = (uint64_t)share_bytes(n_threads) * n_threads,
+             n = (enough - 1) / batch_bytes + 1;
     n = (n + n_threads - 1) / n_threads * n_threads;
     if (n * batch_bytes > enough + GROUP_BYTES_MORE) n = (enough + GROUP_BYTES_MORE) / batch_bytes;
     return n > 0 ? n * batch_bytes : batch_bytes;
@@ -584,39 +616,45 @@ static uint64_t group_bytes(uint64_t batch_bytes, unsigned n_threads)
 uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_t batch_bytes)
 {
     uint64_t size = recipe->recipe.record_size, share = n_threads > 1 ? share_bytes(n_threads) : 0;
-    if (batch_bytes > 0) return SHARE_BYTES_MIN + (n_threads > 1 ? group_bytes(batch_bytes, n_threads) : batch_bytes);
+    if (batch_bytes > 0)
+        return SHARE_BYTES_MIN +
+               (n_threads > 1 ? group_bytes(batch_bytes, n_threads) : batch_bytes);
     uint64_t room = share / (agg_report_size(recipe) + 1) + 1;
     return SHARE_BYTES_MIN + n_threads * share + (RUN_MAX + n_threads * room) * size;
 }
 
-shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
-                            FILE *stream)
+shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                            const char *name, FILE *stream)
 {
     agg_read_window window;
     agg_read_window_open(&window, stream, 0);
     return read_window(count, error, reader, NULL, 0, name, window);
 }
 
-shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
-                           const uint8_t *bytes, size_t len)
+shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                           const char *name, const uint8_t *bytes, size_t len)
 {
     agg_read_window window;
     agg_read_window_open_bytes(&window, bytes, len);
     return read_window(count, error, reader, NULL, 0, name, window);
 }
 
-shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *path)
+shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                          const char *path)
 {
     return agg_reader_file_shared(count, error, reader, NULL, 0, path);
 }
 
-shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader, agg_share share,
-                                 uint32_t span, const char *path)
+shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                                 agg_share share, uint32_t span, const char *path)
 {
     agg_read_window window;
-    if (strcmp(path, "-") == 0) return agg_reader_stream(count, error, reader, "standard input", stdin);
+    if (strcmp(path, "-") == 0)
+        return agg_reader_stream(count, error, reader, "standard input", stdin);
     FILE *stream = fopen(path, "rb");
-    if (stream == NULL) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (stream == NULL)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,
+                        strerror(errno));
     agg_read_window_open(&window, stream, 1);
     shoal_err err = read_window(count, error, reader, share, span, path, window);
     fclose(stream);

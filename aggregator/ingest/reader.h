@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of reports in, runs of checked binary records out. A stream is batches one after another (magic "shoalbat") or
-// NDJSON, one report a line; the first bytes tell which.
+// Streams of reports in, runs of checked binary records out. A stream is batches one after another
+// (magic "shoalbat") or NDJSON, one report a line; the first bytes tell which.
 //
-// A damaged batch stops the stream with an error that names the batch, and none of its records is given out. A bad
-// NDJSON line is counted, its reason told for the first few, and the stream goes on: the caller decides how many are too many.
+// A damaged batch stops the stream with an error that names the batch, and none of its records is
+// given out. A bad NDJSON line is counted, its reason told for the first few, and the stream goes
+// on: the caller decides how many are too many.
 //
-// Files are read where the kernel has them (mapped_file.h), lines and batches of one on several threads at a time; pipes by one. What comes
-// out, and in which order, does not depend on either.
+// Files are read where the kernel has them (mapped_file.h), lines and batches of one on several
+// threads at a time; pipes by one. What comes out, and in which order, does not depend on either.
 #ifndef READER_H
 #define READER_H
 
@@ -26,7 +27,8 @@ typedef struct agg_run {
 
 // Takes 1 .. AGG_RUNS_MAX runs, in the order of the stream.
 // Returns: SHOAL_OK to go on; anything else stops the reader, which hands it on.
-typedef shoal_err (*agg_sink)(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs);
+typedef shoal_err (*agg_sink)(void *context, agg_error *error, const agg_run *runs,
+                              uint32_t n_runs);
 
 // Takes a run on the thread that has checked it, while others do the same, in no order.
 //   part: below the reader's n_threads; two calls at the same time differ in it
@@ -54,29 +56,32 @@ typedef struct agg_read_count {
 #define AGG_TALK_MAX 10                       // rejected lines of a stream that are told one by one
 #define AGG_REPORT_LINE_MAX ((size_t)1 << 18) // bytes of one NDJSON line
 
-// Finds the most that a reader of files takes: of their bytes those that it looks at, and records of their lines.
+// Finds the most that a reader of files takes: of their bytes those that it looks at, and records
+// of their lines.
 //   batch_bytes: of the largest batch, which is looked at whole; 0: of lines
 uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_t batch_bytes);
 
 // Reads a stream to its end.
 //   count: added to, not reset; also written on error
 //   name: what errors call the stream
-shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
-                            FILE *stream) SHOAL_MUST_CHECK;
+shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                            const char *name, FILE *stream) SHOAL_MUST_CHECK;
 
 // The same for a file; "-" is standard input.
 shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader,
                           const char *path) SHOAL_MUST_CHECK;
 
-// The same for a file, where order does not matter and threads are to go on with what they have checked. Most runs go to `share`, with the
-// sink's context. Whatever is not for threads to share goes to the sink, which is also called with n_runs 0 when threads have come together,
-// and no call of `share` is under way. After a damaged batch records of later ones may have been given out.
-//   span: records, about, after which threads come together; the fewer, the longer they wait for each other
-shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader, agg_share share,
-                                 uint32_t span, const char *path) SHOAL_MUST_CHECK;
+// The same for a file, where order does not matter and threads are to go on with what they have
+// checked. Most runs go to `share`, with the sink's context. Whatever is not for threads to share
+// goes to the sink, which is also called with n_runs 0 when threads have come together, and no call
+// of `share` is under way. After a damaged batch records of later ones may have been given out.
+//   span: records, about, after which threads come together; the fewer, the longer they wait for
+//   each other
+shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                                 agg_share share, uint32_t span, const char *path) SHOAL_MUST_CHECK;
 
 // The same as agg_reader_file for bytes in memory.
-shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader, const char *name,
-                           const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
+shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                           const char *name, const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
 
 #endif

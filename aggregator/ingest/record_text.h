@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text records read at speed, where a record is good and of a kind that there is much of. Everything else, and every complaint, is the
-// core's (core/compound/record.h): what is read here it would read as the same record.
+// Text records read at speed, where a record is good and of a kind that there is much of.
+// Everything else, and every complaint, is the core's (core/compound/record.h): what is read here
+// it would read as the same record.
 #ifndef RECORD_TEXT_H
 #define RECORD_TEXT_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON report: {"key", "recipe_hash", "parameters", "records": [one text record]}, read strictly and written canonically.
+// A JSON report: {"key", "recipe_hash", "parameters", "records": [one text record]}, read strictly
+// and written canonically.
 #ifndef REPORT_JSON_H
 #define REPORT_JSON_H
 
@@ -11,22 +12,26 @@
 #include "record.h"
 #include "record_text.h"
 
-// Checks one report and decodes its record: exactly the four keys, the recipe's id, hash and parameters, one record.
+// Checks one report and decodes its record: exactly the four keys, the recipe's id, hash and
+// parameters, one record.
 //   record: recipe->recipe.record_size bytes, written on OK
-// Returns: UNKNOWN_FIELD, MISSING_FIELD, DUPLICATE, TYPE, RECIPE_HASH, RECORD ... with the field named.
-shoal_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe, const char *json,
-                           size_t len) SHOAL_MUST_CHECK;
+// Returns: UNKNOWN_FIELD, MISSING_FIELD, DUPLICATE, TYPE, RECIPE_HASH, RECORD ... with the field
+// named.
+shoal_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe,
+                           const char *json, size_t len) SHOAL_MUST_CHECK;
 
 // Returns: bytes of every report of the recipe, without a newline or a NUL.
 size_t agg_report_size(const agg_recipe *recipe);
 
 // Writes agg_report_size bytes: the report of one record.
-shoal_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe, const uint8_t *record) SHOAL_MUST_CHECK;
+shoal_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe,
+                           const uint8_t *record) SHOAL_MUST_CHECK;
 
-#define AGG_REPORT_HEAD_MAX 768 // a key of 64, a hash of 64, at most ten parameters of 24, and their names
+#define AGG_REPORT_HEAD_MAX                                                                        \
+    768 // a key of 64, a hash of 64, at most ten parameters of 24, and their names
 
-// What all reports of a recipe that agg_report_print writes have in common: everything but the record's text, which begins
-// behind the head.
+// What all reports of a recipe that agg_report_print writes have in common: everything but the
+// record's text, which begins behind the head.
 typedef struct agg_report_frame {
     agg_record_text text;
     size_t size, head_len;
@@ -37,7 +42,8 @@ typedef struct agg_report_frame {
 //   cpu: as agg_cpu.h says
 void agg_report_frame_init(agg_report_frame *frame, const agg_recipe *recipe, agg_cpu cpu);
 
-// Reads a report if it is, byte for byte, one that agg_report_print writes: agg_report_parse would read the same record.
+// Reads a report if it is, byte for byte, one that agg_report_print writes: agg_report_parse would
+// read the same record.
 //   json: frame->size bytes
 //   record: recipe->recipe.record_size bytes; of any content where it is none
 // Returns: whether it is. If not, agg_report_parse may take it still, or says what is wrong.

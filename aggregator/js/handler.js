@@ -24,7 +24,10 @@ const REFUSALS = { 1: [400, 'refused'], 2: [400, 'usage'], 3: [403, 'cohort'], 5
 
 /** @param {number} status @param {string} code @param {string} message @param {{[name: string]: string}} [headers] */
 const refuse = (status, code, message, headers = {}) =>
-  Response.json({ error: { code, message } }, { status, headers: { 'cache-control': 'no-store', ...headers } });
+  Response.json(
+    { error: { code, message } },
+    { status, headers: { 'cache-control': 'no-store', ...headers } },
+  );
 
 /**
  * The body, or null when it is over the limit: counted while it streams, whatever its length claims.
@@ -48,7 +51,9 @@ async function readCapped(request, max) {
 
 /** @param {FormDataEntryValue} value */
 const toBytes = async (value) =>
-  typeof value === 'string' ? new TextEncoder().encode(value) : new Uint8Array(await value.arrayBuffer());
+  typeof value === 'string'
+    ? new TextEncoder().encode(value)
+    : new Uint8Array(await value.arrayBuffer());
 
 /**
  * The form as the command's files and arguments, or what is wrong with it.
@@ -68,7 +73,12 @@ async function toCommand(form) {
     else args.push(`--${name}`, values[0]);
   }
   if (!files.recipe || !files.accumulator) return 'the form needs recipe and accumulator';
-  args.push('--recipe', 'recipe', ...(files.dictionary ? ['--dictionary', 'dictionary'] : []), 'accumulator');
+  args.push(
+    '--recipe',
+    'recipe',
+    ...(files.dictionary ? ['--dictionary', 'dictionary'] : []),
+    'accumulator',
+  );
   return { args, files };
 }
 
@@ -80,12 +90,16 @@ export function createHandler({ module, authorize, maxBytes = 32 << 20 }) {
   if (typeof authorize !== 'function') throw new TypeError('createHandler needs authorize');
   return async (request, env) => {
     if (request.method !== 'POST') return refuse(405, 'method', 'POST a form', { allow: 'POST' });
-    if (!(await authorize(request, env))) return refuse(401, 'unauthorized', 'not allowed to read results');
+    if (!(await authorize(request, env)))
+      return refuse(401, 'unauthorized', 'not allowed to read results');
     const type = request.headers.get('content-type') ?? '';
-    if (!/^multipart\/form-data *;/i.test(type)) return refuse(415, 'content-type', 'POST multipart/form-data');
+    if (!/^multipart\/form-data *;/i.test(type))
+      return refuse(415, 'content-type', 'POST multipart/form-data');
     const body = await readCapped(request, maxBytes);
     if (!body) return refuse(413, 'too-large', `a request has at most ${maxBytes} bytes`);
-    const form = await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => null);
+    const form = await new Response(body, { headers: { 'content-type': type } })
+      .formData()
+      .catch(() => null);
     if (!form) return refuse(400, 'form', 'the form cannot be read');
     const command = await toCommand(form);
     if (typeof command === 'string') return refuse(400, 'form', command);

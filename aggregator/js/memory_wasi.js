@@ -168,7 +168,11 @@ export class MemoryWasi {
   /** @param {Uint8Array[]} strings @param {number} count @param {number} size */
   #sizes(strings, count, size) {
     this.#view.setUint32(count, strings.length, true);
-    this.#view.setUint32(size, strings.reduce((sum, s) => sum + s.length, 0), true);
+    this.#view.setUint32(
+      size,
+      strings.reduce((sum, s) => sum + s.length, 0),
+      true,
+    );
     return 0;
   }
 
@@ -293,11 +297,18 @@ export class MemoryWasi {
 
   /** What a module imports as wasi_snapshot_preview1: numbers in, an error number out. */
   imports = {
-    args_sizes_get: (/** @type {number} */ count, /** @type {number} */ size) => this.#sizes(this.#args, count, size),
-    args_get: (/** @type {number} */ pointers, /** @type {number} */ at) => this.#strings(this.#args, pointers, at),
-    environ_sizes_get: (/** @type {number} */ count, /** @type {number} */ size) => this.#sizes([], count, size),
+    args_sizes_get: (/** @type {number} */ count, /** @type {number} */ size) =>
+      this.#sizes(this.#args, count, size),
+    args_get: (/** @type {number} */ pointers, /** @type {number} */ at) =>
+      this.#strings(this.#args, pointers, at),
+    environ_sizes_get: (/** @type {number} */ count, /** @type {number} */ size) =>
+      this.#sizes([], count, size),
     environ_get: () => 0,
-    clock_time_get: (/** @type {number} */ _id, /** @type {bigint} */ _precision, /** @type {number} */ out) => {
+    clock_time_get: (
+      /** @type {number} */ _id,
+      /** @type {bigint} */ _precision,
+      /** @type {number} */ out,
+    ) => {
       this.#view.setBigUint64(out, BigInt(Math.round(this.#host.now() * 1e6)), true);
       return 0;
     },
@@ -310,15 +321,27 @@ export class MemoryWasi {
       this.#view.setUint32(out + 4, 1, true); // whose name, "/", has one byte
       return 0;
     },
-    fd_prestat_dir_name: (/** @type {number} */ fd, /** @type {number} */ at, /** @type {number} */ len) => {
+    fd_prestat_dir_name: (
+      /** @type {number} */ fd,
+      /** @type {number} */ at,
+      /** @type {number} */ len,
+    ) => {
       if (fd !== ROOT || len < 1) return BADF;
       this.#bytes[at] = 0x2f;
       return 0;
     },
-    fd_read: (/** @type {number} */ fd, /** @type {number} */ at, /** @type {number} */ n, /** @type {number} */ out) =>
-      this.#read(fd, at, n, out),
-    fd_write: (/** @type {number} */ fd, /** @type {number} */ at, /** @type {number} */ n, /** @type {number} */ out) =>
-      this.#write(fd, at, n, out),
+    fd_read: (
+      /** @type {number} */ fd,
+      /** @type {number} */ at,
+      /** @type {number} */ n,
+      /** @type {number} */ out,
+    ) => this.#read(fd, at, n, out),
+    fd_write: (
+      /** @type {number} */ fd,
+      /** @type {number} */ at,
+      /** @type {number} */ n,
+      /** @type {number} */ out,
+    ) => this.#write(fd, at, n, out),
     fd_seek: (
       /** @type {number} */ fd,
       /** @type {bigint} */ offset,
@@ -355,7 +378,11 @@ export class MemoryWasi {
       /** @type {number} */ to,
       /** @type {number} */ toLen,
     ) => this.#rename(from, fromLen, to, toLen),
-    path_unlink_file: (/** @type {number} */ _fd, /** @type {number} */ at, /** @type {number} */ len) => {
+    path_unlink_file: (
+      /** @type {number} */ _fd,
+      /** @type {number} */ at,
+      /** @type {number} */ len,
+    ) => {
       const name = this.#name(at, len);
       return name !== null && this.#host.files.delete(name) ? 0 : NOENT;
     },

@@ -37,6 +37,13 @@ export async function run(args, options) {
   const wasi = new MemoryWasi({ args: ['shoal', ...args], files, stdin, now, random });
   const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.imports });
   const code = wasi.start(instance);
-  const written = [...files].filter(([, file]) => file.isWritten).map(([name, file]) => [name, file.content()]);
-  return { code, stdout: wasi.stdout.content(), stderr: wasi.stderr.content(), files: Object.fromEntries(written) };
+  const written = [...files]
+    .filter(([, file]) => file.isWritten)
+    .map(([name, file]) => [name, file.content()]);
+  return {
+    code,
+    stdout: wasi.stdout.content(),
+    stderr: wasi.stderr.content(),
+    files: Object.fromEntries(written),
+  };
 }

@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises';
 // Node calls its WASI experimental on every start; people who pipe the output need not read that.
 const emitWarning = process.emitWarning;
 process.emitWarning = /** @param {any[]} args */ (...args) => {
-  if (!String(args[0]).startsWith('WASI is an experimental feature')) Reflect.apply(emitWarning, process, args);
+  if (!String(args[0]).startsWith('WASI is an experimental feature'))
+    Reflect.apply(emitWarning, process, args);
 };
 const { WASI } = await import('node:wasi');
 
@@ -21,6 +22,11 @@ const wasi = new WASI({
 // inside node:wasi crashes the process (nodejs/node issues 46777 and 53087).
 /** @type {{[name: string]: (...args: any[]) => number}} */
 const imports = {};
-for (const [name, call] of Object.entries(wasi.wasiImport)) imports[name] = (...args) => call(...args);
-const module = await WebAssembly.compile(await readFile(new URL('../dist/shoal.wasm', import.meta.url)));
-process.exit(wasi.start(await WebAssembly.instantiate(module, { wasi_snapshot_preview1: imports })));
+for (const [name, call] of Object.entries(wasi.wasiImport))
+  imports[name] = (...args) => call(...args);
+const module = await WebAssembly.compile(
+  await readFile(new URL('../dist/shoal.wasm', import.meta.url)),
+);
+process.exit(
+  wasi.start(await WebAssembly.instantiate(module, { wasi_snapshot_preview1: imports })),
+);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The working folder of the WASI command. WASI has none: wasi-libc keeps a path that it puts before relative names, "/" at
-// first. A host that shares its whole file system says in SHOAL_FOLDER where the command was called. WASI builds only.
+// The working folder of the WASI command. WASI has none: wasi-libc keeps a path that it puts before
+// relative names, "/" at first. A host that shares its whole file system says in SHOAL_FOLDER where
+// the command was called. WASI builds only.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -13,13 +13,14 @@
 #include "json_walk.h"
 
 #define DICTIONARY_FILE_MAX ((size_t)1 << 30)
-#define COUNT_MAX ((uint64_t)1 << 53) // whole numbers that a double holds exactly, as the results are doubles
+#define COUNT_MAX                                                                                  \
+    ((uint64_t)1 << 53) // whole numbers that a double holds exactly, as the results are doubles
 
 static int is_composed(const char *bytes, size_t len)
 {
     utf8proc_uint8_t *composed = NULL;
-    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len, &composed,
-                                      UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len,
+                                      &composed, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
     int is_same = n == (utf8proc_ssize_t)len && memcmp(bytes, composed, len) == 0;
     free(composed);
     return is_same;
@@ -97,7 +98,8 @@ static shoal_err read_count(uint64_t *count, agg_error *error, const char *text,
     if (len == 0) return refuse(error, SHOAL_ERR_TYPE, "the count is missing");
     if (text[0] == '-') return refuse(error, SHOAL_ERR_RANGE, "the count is negative");
     for (size_t i = 0; i < len; i++) {
-        if (text[i] < '0' || text[i] > '9') return refuse(error, SHOAL_ERR_TYPE, "the count is not a whole number");
+        if (text[i] < '0' || text[i] > '9')
+            return refuse(error, SHOAL_ERR_TYPE, "the count is not a whole number");
         sum = sum * 10 + (uint64_t)(text[i] - '0');
         if (sum > COUNT_MAX) return refuse(error, SHOAL_ERR_OVERFLOW, "the count is over 2^53");
     }
@@ -120,12 +122,15 @@ static shoal_err add_count(parsing *p, const char *text, size_t len)
 static void warn_of_rule(parsing *p, const char *name, size_t line)
 {
     if (++p->out->n_changed <= AGG_TALK_MAX)
-        say(p, name, line, "the recipe's text rule would change this value, so no device sends it as it stands");
+        say(p, name, line,
+            "the recipe's text rule would change this value, so no device sends it as it stands");
 }
 
 static void warn_if_changed(parsing *p, const char *name, size_t line, agg_text value)
 {
-    if (agg_recipe_is_closed(p->recipe) || agg_text_is_kept(&p->recipe->recipe, value.bytes, value.len)) return;
+    if (agg_recipe_is_closed(p->recipe) ||
+        agg_text_is_kept(&p->recipe->recipe, value.bytes, value.len))
+        return;
     warn_of_rule(p, name, line);
 }
 
@@ -161,8 +166,9 @@ static shoal_err take_event(parsing *p, const char *name, size_t line, agg_text 
         err = refuse(p->error, SHOAL_ERR_DUPLICATE, "the event has a field twice");
     } else {
         int matches = agg_recipe_event_item(&out->items[out->n], p->recipe, event);
-        out->kinds[out->n] = (uint8_t)((matches ? AGG_EVENT_MATCHES : 0) |
-                                       (agg_recipe_event_is_part(p->recipe, event) ? AGG_EVENT_IN_PART : 0));
+        out->kinds[out->n] =
+            (uint8_t)((matches ? AGG_EVENT_MATCHES : 0) |
+                      (agg_recipe_event_is_part(p->recipe, event) ? AGG_EVENT_IN_PART : 0));
         if (!agg_event_is_kept(p->recipe, event)) warn_of_rule(p, name, line);
     }
     cJSON_Delete(event);
@@ -178,9 +184,11 @@ static shoal_err take_field(parsing *p, const char *name, size_t line, uint32_t 
     *item = SHOAL_ITEM_NONE;
     if (field.len == 0) return SHOAL_OK;
     if (!agg_recipe_variable_item(item, recipe, i, field.bytes, field.len))
-        return agg_fail(p->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%.*s: %s", (int)variable->name.len,
-                        variable->name.bytes, why_no_item(variable->value));
-    if (!agg_recipe_variable_is_closed(recipe, i) && !agg_text_is_kept(&recipe->recipe, field.bytes, field.len))
+        return agg_fail(p->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%.*s: %s",
+                        (int)variable->name.len, variable->name.bytes,
+                        why_no_item(variable->value));
+    if (!agg_recipe_variable_is_closed(recipe, i) &&
+        !agg_text_is_kept(&recipe->recipe, field.bytes, field.len))
         warn_of_rule(p, name, line);
     return SHOAL_OK;
 }
@@ -229,10 +237,12 @@ static shoal_err take_line(parsing *p, const char *name, size_t number, char *li
     agg_text value = {line, tab != NULL ? (size_t)(tab - line) : len};
     if (value.len == 0) return refuse(p->error, SHOAL_ERR_RANGE, "the value is empty");
     if (memchr(line, 0, len) != NULL) return refuse(p->error, SHOAL_ERR_TYPE, "holds a NUL byte");
-    if (p->has_counts && tab == NULL) return refuse(p->error, SHOAL_ERR_TYPE, "a tab and a count are missing");
+    if (p->has_counts && tab == NULL)
+        return refuse(p->error, SHOAL_ERR_TYPE, "a tab and a count are missing");
     if (was_seen(&p->seen, out->values, value, (uint32_t)out->n)) {
         if (p->has_counts) return refuse(p->error, SHOAL_ERR_DUPLICATE, "the value came before");
-        if (++out->n_repeated <= AGG_TALK_MAX) say(p, name, number, "the value came before; it is counted once");
+        if (++out->n_repeated <= AGG_TALK_MAX)
+            say(p, name, number, "the value came before; it is counted once");
         return SHOAL_OK;
     }
     shoal_err err = p->has_counts ? add_count(p, tab + 1, len - value.len - 1) : SHOAL_OK;
@@ -247,7 +257,8 @@ static shoal_err reserve(parsing *p, size_t lines, const char *bytes, size_t len
     agg_dictionary *out = p->out;
     size_t slots = 16;
     while (slots / 2 < lines) slots *= 2;
-    if (lines >= UINT32_MAX / SHOAL_VARIABLES_MAX) return refuse(p->error, SHOAL_ERR_RANGE, "has too many lines");
+    if (lines >= UINT32_MAX / SHOAL_VARIABLES_MAX)
+        return refuse(p->error, SHOAL_ERR_RANGE, "has too many lines");
     out->width = is_joint(p->recipe) ? p->recipe->recipe.n_variables : 1;
     out->pool = agg_alloc(p->error, len, 1);
     out->values = agg_alloc(p->error, lines, sizeof *out->values);
@@ -283,7 +294,8 @@ static shoal_err take_lines(parsing *p, const char *name, size_t len)
     return SHOAL_OK;
 }
 
-// One field of characters and no parts: plain words say all that an event would. The first line tells which the file holds.
+// One field of characters and no parts: plain words say all that an event would. The first line
+// tells which the file holds.
 static int holds_words(const agg_recipe *recipe, const char *bytes, size_t len)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
@@ -301,12 +313,14 @@ static shoal_err parse_all(parsing *p, const char *name, const char *bytes, size
     if (err == SHOAL_OK) err = take_lines(p, name, len);
     if (err != SHOAL_OK) return err;
     if (p->out->n == 0) return refuse(p->error, SHOAL_ERR_RANGE, "holds no value");
-    if (p->has_counts && p->out->total == 0) return refuse(p->error, SHOAL_ERR_RANGE, "the counts sum to zero");
+    if (p->has_counts && p->out->total == 0)
+        return refuse(p->error, SHOAL_ERR_RANGE, "the counts sum to zero");
     return SHOAL_OK;
 }
 
-shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *name,
-                               const char *bytes, size_t len, int has_counts, agg_talk talk, void *talk_context)
+shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error,
+                               const agg_recipe *recipe, const char *name, const char *bytes,
+                               size_t len, int has_counts, agg_talk talk, void *talk_context)
 {
     parsing p = {dictionary, error, recipe, talk, talk_context, {NULL, 0}, has_counts, 0};
     memset(dictionary, 0, sizeof *dictionary);
@@ -318,44 +332,48 @@ shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, con
     return err;
 }
 
-static shoal_err load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *path,
-                      int has_counts, agg_talk talk, void *talk_context)
+static shoal_err load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                      const char *path, int has_counts, agg_talk talk, void *talk_context)
 {
     agg_bytes bytes;
     shoal_err err = agg_file_read(&bytes, error, path, DICTIONARY_FILE_MAX);
     if (err != SHOAL_OK) return err;
-    err = agg_dictionary_parse(dictionary, error, recipe, path, (const char *)bytes.data, bytes.len, has_counts, talk,
-                               talk_context);
+    err = agg_dictionary_parse(dictionary, error, recipe, path, (const char *)bytes.data, bytes.len,
+                               has_counts, talk, talk_context);
     free(bytes.data);
     return err;
 }
 
 static shoal_err refuse_joint(agg_error *error, const agg_recipe *recipe)
 {
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s has %u variables, and a dictionary is of one",
-                    recipe->id, recipe->recipe.n_variables);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "recipe %s has %u variables, and a dictionary is of one", recipe->id,
+                    recipe->recipe.n_variables);
 }
 
-shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *path,
-                              agg_talk talk, void *talk_context)
+shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error,
+                              const agg_recipe *recipe, const char *path, agg_talk talk,
+                              void *talk_context)
 {
     if (is_joint(recipe)) return refuse_joint(error, recipe);
     if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s gives a mean: a dictionary says nothing to it",
-                        recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s gives a mean: a dictionary says nothing to it", recipe->id);
     return load(dictionary, error, recipe, path, 0, talk, talk_context);
 }
 
-shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe, const char *path,
-                          agg_talk talk, void *talk_context)
+shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
+                          const char *path, agg_talk talk, void *talk_context)
 {
     return load(counts, error, recipe, path, 1, talk, talk_context);
 }
 
-// The least number, in millionths, that lies in bucket i: what shoal_recipe_number_item sends there, exactly.
+// The least number, in millionths, that lies in bucket i: what shoal_recipe_number_item sends
+// there, exactly.
 static int64_t lower_end(const shoal_recipe *r, uint32_t i)
 {
-    uint64_t width = (uint64_t)r->high_micro - (uint64_t)r->low_micro, size = shoal_recipe_value_part(r)->size;
+    uint64_t width = (uint64_t)r->high_micro - (uint64_t)r->low_micro,
+             size = shoal_recipe_value_part(r)->size;
     uint64_t rest = width % size * i; // below 2^48
     return (int64_t)((uint64_t)r->low_micro + width / size * i + rest / size + (rest % size > 0));
 }
@@ -372,15 +390,18 @@ int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32
 // What a row of an unnamed item is called: its index, its bucket of numbers, or "mean".
 static int print_label(char out[AGG_LABEL_MAX], const shoal_recipe *r, uint32_t i)
 {
-    if (shoal_recipe_value_part(r)->domain == SHOAL_DOMAIN_NUMBER) return snprintf(out, AGG_LABEL_MAX, "mean");
+    if (shoal_recipe_value_part(r)->domain == SHOAL_DOMAIN_NUMBER)
+        return snprintf(out, AGG_LABEL_MAX, "mean");
     if (r->value != SHOAL_VALUE_NUMBER) return snprintf(out, AGG_LABEL_MAX, "%u", i);
     return agg_bucket_print(out, r, i);
 }
 
-static shoal_err label_items(agg_dictionary *dictionary, agg_error *error, const shoal_recipe *recipe)
+static shoal_err label_items(agg_dictionary *dictionary, agg_error *error,
+                             const shoal_recipe *recipe)
 {
     size_t used = 0;
-    dictionary->pool = agg_alloc(error, dictionary->n, recipe->value == SHOAL_VALUE_NUMBER ? AGG_LABEL_MAX : 9);
+    dictionary->pool =
+        agg_alloc(error, dictionary->n, recipe->value == SHOAL_VALUE_NUMBER ? AGG_LABEL_MAX : 9);
     if (dictionary->pool == NULL) return AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < dictionary->n; i++) {
         char label[AGG_LABEL_MAX];
@@ -405,11 +426,13 @@ static void release_buckets(bucket_labels *labels)
     free(labels->pool);
 }
 
-static shoal_err label_buckets(bucket_labels *out, agg_error *error, const agg_recipe *recipe, uint32_t field)
+static shoal_err label_buckets(bucket_labels *out, agg_error *error, const agg_recipe *recipe,
+                               uint32_t field)
 {
     uint32_t size = recipe->recipe.encoding.fields[field].size;
     *out = (bucket_labels){0};
-    for (uint32_t b = 0; b < size; b++) out->len += agg_recipe_bucket_label(NULL, 0, recipe, field, b);
+    for (uint32_t b = 0; b < size; b++)
+        out->len += agg_recipe_bucket_label(NULL, 0, recipe, field, b);
     out->texts = agg_alloc(error, size, sizeof *out->texts);
     out->pool = agg_alloc(error, out->len + 1, 1);
     if (out->texts == NULL || out->pool == NULL) {
@@ -425,7 +448,8 @@ static shoal_err label_buckets(bucket_labels *out, agg_error *error, const agg_r
     return SHOAL_OK;
 }
 
-static void join_labels(agg_dictionary *dictionary, const shoal_encoding *encoding, const bucket_labels *fields)
+static void join_labels(agg_dictionary *dictionary, const shoal_encoding *encoding,
+                        const bucket_labels *fields)
 {
     char *at = dictionary->pool;
     uint32_t buckets[SHOAL_ENCODED_MAX];
@@ -441,7 +465,8 @@ static void join_labels(agg_dictionary *dictionary, const shoal_encoding *encodi
     }
 }
 
-// Every cell of the domain by agg_recipe_label. A bucket's label is made once, however many cells it is part of.
+// Every cell of the domain by agg_recipe_label. A bucket's label is made once, however many cells
+// it is part of.
 static shoal_err label_cells(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
@@ -452,7 +477,8 @@ static shoal_err label_cells(agg_dictionary *dictionary, agg_error *error, const
         err = label_buckets(&fields[i], error, recipe, i);
         bytes += dictionary->n / encoding->fields[i].size * fields[i].len;
     }
-    if (err == SHOAL_OK && (dictionary->pool = agg_alloc(error, bytes, 1)) == NULL) err = AGG_ERR_MEMORY;
+    if (err == SHOAL_OK && (dictionary->pool = agg_alloc(error, bytes, 1)) == NULL)
+        err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) join_labels(dictionary, encoding, fields);
     for (uint32_t i = 0; i < SHOAL_ENCODED_MAX; i++) release_buckets(&fields[i]);
     return err;
@@ -477,14 +503,16 @@ static shoal_err reserve_items(agg_dictionary *dictionary, agg_error *error, siz
     return SHOAL_OK;
 }
 
-shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
+shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
+                                   const agg_recipe *recipe)
 {
     const shoal_part *part = shoal_recipe_value_part(&recipe->recipe);
     if (is_joint(recipe)) return refuse_joint(error, recipe);
     if (!agg_recipe_is_closed(recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
                         "the recipe takes any string: a dictionary is needed");
-    shoal_err err = reserve_items(dictionary, error, part->domain == SHOAL_DOMAIN_NUMBER ? 1 : part->size);
+    shoal_err err =
+        reserve_items(dictionary, error, part->domain == SHOAL_DOMAIN_NUMBER ? 1 : part->size);
     if (err == SHOAL_OK) {
         if (recipe->values.n > 0)
             take_values(dictionary, &recipe->values);
@@ -497,8 +525,8 @@ shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
     return err;
 }
 
-shoal_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                                  uint32_t field)
+shoal_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
+                                  const agg_recipe *recipe, uint32_t field)
 {
     bucket_labels labels;
     shoal_err err = reserve_items(dictionary, error, recipe->recipe.encoding.fields[field].size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of values: dictionaries (one value a line, or value<TAB>anything) and counts files (value<TAB>count).
+// Lists of values: dictionaries (one value a line, or value<TAB>anything) and counts files
+// (value<TAB>count).
 #ifndef DICTIONARY_H
 #define DICTIONARY_H
 
@@ -18,41 +19,50 @@ typedef struct agg_dictionary {
     uint64_t total;   // sum of counts, at most 2^53
     uint8_t *kinds;   // of events: AGG_EVENT_*; NULL for other values
     char *pool;
-    size_t n_changed;  // lines that the recipe's text rule would change: no device sends them as they stand
+    size_t n_changed;  // lines that the recipe's text rule would change: no device sends them as
+                       // they stand
     size_t n_repeated; // lines of a dictionary whose value came before; counted once
 } agg_dictionary;
 
-// Reads a dictionary file, which a joint recipe takes of one variable only (agg_recipe_of_variable). Values outside a closed domain, texts that are no numbers where numbers are asked for, empty lines and
-// NUL bytes are refused with their line; any dictionary where a mean is all there is.
-//   talk: told of lines that the text rule would change (the first AGG_TALK_MAX) and of repeated lines; may be NULL
-shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *path,
-                              agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+// Reads a dictionary file, which a joint recipe takes of one variable only
+// (agg_recipe_of_variable). Values outside a closed domain, texts that are no numbers where numbers
+// are asked for, empty lines and NUL bytes are refused with their line; any dictionary where a mean
+// is all there is.
+//   talk: told of lines that the text rule would change (the first AGG_TALK_MAX) and of repeated
+//   lines; may be NULL
+shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error,
+                              const agg_recipe *recipe, const char *path, agg_talk talk,
+                              void *talk_context) SHOAL_MUST_CHECK;
 
-// Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum over 2^53, a repeated or
-// empty value; and a file whose sum is zero. Of a recipe with an encoding the values are events, JSON objects (event.h), up to the line's last tab;
-// where that is one field of characters, and the file does not begin with {", plain words. Of a joint recipe a value is one of each variable, in order, with
-// a tab between two; an empty one is an event that lacks the variable.
-shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe, const char *path,
-                          agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+// Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum
+// over 2^53, a repeated or empty value; and a file whose sum is zero. Of a recipe with an encoding
+// the values are events, JSON objects (event.h), up to the line's last tab; where that is one field
+// of characters, and the file does not begin with {", plain words. Of a joint recipe a value is one
+// of each variable, in order, with a tab between two; an empty one is an event that lacks the
+// variable.
+shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
+                          const char *path, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 
 // The same from bytes; `bytes` need not outlive the call.
-shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe, const char *name,
-                               const char *bytes, size_t len, int has_counts, agg_talk talk,
+shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error,
+                               const agg_recipe *recipe, const char *name, const char *bytes,
+                               size_t len, int has_counts, agg_talk talk,
                                void *talk_context) SHOAL_MUST_CHECK;
 
-// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a number (agg_bucket_print), the cells of its
-// encoding (agg_recipe_label), or "mean" alone where a mean is all there is. ARGUMENT for an open domain.
+// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a
+// number (agg_bucket_print), the cells of its encoding (agg_recipe_label), or "mean" alone where a
+// mean is all there is. ARGUMENT for an open domain.
 shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
                                    const agg_recipe *recipe) SHOAL_MUST_CHECK;
 
 // The buckets of one field of an encoding.
-shoal_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                                  uint32_t field) SHOAL_MUST_CHECK;
+shoal_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
+                                  const agg_recipe *recipe, uint32_t field) SHOAL_MUST_CHECK;
 
 #define AGG_LABEL_MAX 64
 
-// Writes the label of bucket i of a histogram: "[low, high)" in exact decimals, low being the least number that lies in it; the last one
-// is closed, "[low, high]". Returns: its length.
+// Writes the label of bucket i of a histogram: "[low, high)" in exact decimals, low being the least
+// number that lies in it; the last one is closed, "[low, high]". Returns: its length.
 int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32_t i);
 
 void agg_dictionary_release(agg_dictionary *dictionary);

@@ -27,16 +27,18 @@ static agg_text text_of(const cJSON *value)
 static int is_space(int32_t point)
 {
     return (point >= 9 && point <= 13) || point == ' ' || point == 0xa0 || point == 0x1680 ||
-           (point >= 0x2000 && point <= 0x200a) || point == 0x2028 || point == 0x2029 || point == 0x202f ||
-           point == 0x205f || point == 0x3000 || point == 0xfeff;
+           (point >= 0x2000 && point <= 0x200a) || point == 0x2028 || point == 0x2029 ||
+           point == 0x202f || point == 0x205f || point == 0x3000 || point == 0xfeff;
 }
 
-// Bytes of the first character, which is (or is not) white space; 0 where it is the other, or there is none.
+// Bytes of the first character, which is (or is not) white space; 0 where it is the other, or there
+// is none.
 static size_t next_of(int space, agg_text text)
 {
     utf8proc_int32_t point = -1;
     if (text.len == 0) return 0;
-    utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)text.bytes, (utf8proc_ssize_t)text.len, &point);
+    utf8proc_ssize_t used =
+        utf8proc_iterate((const utf8proc_uint8_t *)text.bytes, (utf8proc_ssize_t)text.len, &point);
     if (used <= 0) used = 1;
     return is_space(point) == space ? (size_t)used : 0;
 }
@@ -47,12 +49,15 @@ static int take_token(agg_text *token, agg_text *text)
     for (size_t used; (used = next_of(1, *text)) > 0; text->bytes += used, text->len -= used) {
     }
     *token = (agg_text){text->bytes, 0};
-    for (size_t used; (used = next_of(0, *text)) > 0; text->bytes += used, text->len -= used) token->len += used;
+    for (size_t used; (used = next_of(0, *text)) > 0; text->bytes += used, text->len -= used)
+        token->len += used;
     return token->len > 0;
 }
 
-// The first `depth` tokens with one space between them; what does not fit is no prefix. Returns: 0 where there are fewer.
-static int take_prefix(char out[SHOAL_TOKEN_TEXT_MAX + 1], agg_text *prefix, agg_text *text, uint32_t depth)
+// The first `depth` tokens with one space between them; what does not fit is no prefix. Returns: 0
+// where there are fewer.
+static int take_prefix(char out[SHOAL_TOKEN_TEXT_MAX + 1], agg_text *prefix, agg_text *text,
+                       uint32_t depth)
 {
     agg_text token;
     size_t len = 0;
@@ -66,18 +71,22 @@ static int take_prefix(char out[SHOAL_TOKEN_TEXT_MAX + 1], agg_text *prefix, agg
     return 1;
 }
 
-static uint32_t token_bucket(const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS], agg_text text)
+static uint32_t token_bucket(const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS],
+                             agg_text text)
 {
     char joined[SHOAL_TOKEN_TEXT_MAX + 1];
     agg_text prefix, next;
     if (!take_prefix(joined, &prefix, &text, field->depth)) return 0;
-    uint32_t index = agg_list_find(&lists[SHOAL_LIST_PREFIXES], prefix); // AGG_NOT_LISTED is SHOAL_NOT_LISTED
+    uint32_t index =
+        agg_list_find(&lists[SHOAL_LIST_PREFIXES], prefix); // AGG_NOT_LISTED is SHOAL_NOT_LISTED
     if (!take_token(&next, &text)) return shoal_encoded_next(field, index, SHOAL_NEXT_END);
     return shoal_encoded_next(field, index, agg_list_find(&lists[SHOAL_LIST_TOKENS], next));
 }
 
-// Starts and characters are whole code points; what a step leaves over says only that the word goes on.
-static uint32_t word_bucket(const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS], agg_text word)
+// Starts and characters are whole code points; what a step leaves over says only that the word goes
+// on.
+static uint32_t word_bucket(const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS],
+                            agg_text word)
 {
     uint32_t characters[SHOAL_STEP_MAX], n = 0, step = field->step > 0 ? field->step : 1;
     size_t at = agg_characters_size(word, field->depth);
@@ -108,9 +117,12 @@ static uint32_t bucket_of(const agg_recipe *recipe, uint32_t i, const cJSON *eve
         return shoal_encoded_number(field, nearest(value->valuedouble));
     }
     if (!cJSON_IsString(value)) return 0;
-    if (field->scheme == SHOAL_SCHEME_TOKENS) return token_bucket(field, recipe->lists[i], text_of(value));
-    if (field->scheme == SHOAL_SCHEME_CHARACTERS) return word_bucket(field, recipe->lists[i], text_of(value));
-    return shoal_encoded_value(field, agg_list_find(&recipe->lists[i][SHOAL_LIST_VALUES], text_of(value)));
+    if (field->scheme == SHOAL_SCHEME_TOKENS)
+        return token_bucket(field, recipe->lists[i], text_of(value));
+    if (field->scheme == SHOAL_SCHEME_CHARACTERS)
+        return word_bucket(field, recipe->lists[i], text_of(value));
+    return shoal_encoded_value(field,
+                               agg_list_find(&recipe->lists[i][SHOAL_LIST_VALUES], text_of(value)));
 }
 
 // Of a trie: what devices have to report.
@@ -139,7 +151,8 @@ int agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word
 {
     const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
     *item = word_bucket(field, recipe->lists[0], word);
-    return recipe->recipe.mechanism == shoal_trie_id ? is_reported(recipe, (uint32_t)*item, word) : *item != 0;
+    return recipe->recipe.mechanism == shoal_trie_id ? is_reported(recipe, (uint32_t)*item, word)
+                                                     : *item != 0;
 }
 
 int agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
@@ -147,8 +160,10 @@ int agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
     const shoal_recipe *r = &recipe->recipe;
     for (uint32_t i = 0; i < r->n_part; i++) {
         const cJSON *value = member(event, &r->splits[i].field);
-        uint32_t index = cJSON_IsString(value) ? agg_list_find(&recipe->splits[i], text_of(value)) : AGG_NOT_LISTED;
-        agg_text part = index == AGG_NOT_LISTED ? (agg_text){"other", 5} : recipe->splits[i].texts[index];
+        uint32_t index = cJSON_IsString(value) ? agg_list_find(&recipe->splits[i], text_of(value))
+                                               : AGG_NOT_LISTED;
+        agg_text part =
+            index == AGG_NOT_LISTED ? (agg_text){"other", 5} : recipe->splits[i].texts[index];
         if (agg_text_compare(part, (agg_text){r->part[i].bytes, r->part[i].len}) != 0) return 0;
     }
     return 1;
@@ -171,7 +186,8 @@ int agg_entry_is_kept(const shoal_recipe *recipe, agg_text entry, int is_tokens)
 {
     size_t joined = 0;
     if (!is_tokens) return agg_text_is_kept(recipe, entry.bytes, entry.len);
-    return are_kept(&joined, recipe, entry) && joined == entry.len; // or it holds white space that devices cut at
+    return are_kept(&joined, recipe, entry) &&
+           joined == entry.len; // or it holds white space that devices cut at
 }
 
 int agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
@@ -182,8 +198,9 @@ int agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
         const cJSON *value = member(event, &field->field);
         size_t joined;
         if (field->scheme == SHOAL_SCHEME_NUMBER || !cJSON_IsString(value)) continue;
-        if (field->scheme == SHOAL_SCHEME_TOKENS ? !are_kept(&joined, &recipe->recipe, text_of(value))
-                                                 : !agg_entry_is_kept(&recipe->recipe, text_of(value), 0))
+        if (field->scheme == SHOAL_SCHEME_TOKENS
+                ? !are_kept(&joined, &recipe->recipe, text_of(value))
+                : !agg_entry_is_kept(&recipe->recipe, text_of(value), 0))
             return 0;
     }
     return 1;
@@ -249,7 +266,8 @@ static void put_run(label *l, const shoal_encoded *field, const agg_list *charac
     if (n < step) put_text(l, "<end>");
 }
 
-static void put_next(label *l, const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS], uint32_t bucket)
+static void put_next(label *l, const shoal_encoded *field,
+                     const agg_list lists[SHOAL_ENCODED_LISTS], uint32_t bucket)
 {
     uint32_t prefix = 0, next = 0;
     int is_word = field->scheme == SHOAL_SCHEME_CHARACTERS;
@@ -270,7 +288,8 @@ static void put_bucket(label *l, const agg_recipe *recipe, uint32_t i, uint32_t 
 {
     const shoal_encoded *field = &recipe->recipe.encoding.fields[i];
     if (bucket == 0 && field->prefixes.count > 0 && field->depth == 0)
-        put_text(l, "<none>"); // behind the empty prefix "<oov>" is a first token that is not listed
+        put_text(l,
+                 "<none>"); // behind the empty prefix "<oov>" is a first token that is not listed
     else if (bucket == 0)
         put_text(l, "<oov>");
     else if (field->scheme == SHOAL_SCHEME_NUMBER)
@@ -281,7 +300,8 @@ static void put_bucket(label *l, const agg_recipe *recipe, uint32_t i, uint32_t 
         put_next(l, field, recipe->lists[i], bucket);
 }
 
-size_t agg_recipe_bucket_label(char *out, size_t cap, const agg_recipe *recipe, uint32_t field, uint32_t bucket)
+size_t agg_recipe_bucket_label(char *out, size_t cap, const agg_recipe *recipe, uint32_t field,
+                               uint32_t bucket)
 {
     label l = start_label(out, cap);
     put_bucket(&l, recipe, field, bucket);

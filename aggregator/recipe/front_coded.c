@@ -29,7 +29,8 @@ static const char *take_entry(cursor *c)
     const char *space = memchr(c->rest.bytes, ' ', c->rest.len);
     agg_text word = {c->rest.bytes, space != NULL ? (size_t)(space - c->rest.bytes) : c->rest.len};
     const char *digit = word.len > 0 ? memchr(digits, word.bytes[0], SHARED_MAX + 1) : NULL;
-    if (digit == NULL) return "must be entries with one space between them, each beginning with a digit";
+    if (digit == NULL)
+        return "must be entries with one space between them, each beginning with a digit";
     size_t shared = agg_characters_size((agg_text){c->entry, c->len}, (uint32_t)(digit - digits));
     if (shared == SIZE_MAX) return "shares more characters than the entry before has";
     if (word.len - 1 > sizeof c->entry - shared) return "holds an entry over 256 bytes";
@@ -42,7 +43,8 @@ static const char *take_entry(cursor *c)
     return NULL;
 }
 
-static shoal_err measure(size_t *n, size_t *bytes, agg_error *error, const char *path, agg_text coded)
+static shoal_err measure(size_t *n, size_t *bytes, agg_error *error, const char *path,
+                         agg_text coded)
 {
     cursor c = {.rest = coded};
     *n = *bytes = 0;
@@ -106,20 +108,24 @@ static uint32_t count_shared(size_t *bytes, agg_text a, agg_text b)
     for (; n < SHARED_MAX && *bytes < a.len && *bytes < b.len; n++) {
         size_t size = agg_characters_size((agg_text){a.bytes + *bytes, a.len - *bytes}, 1);
         agg_text left = {b.bytes + *bytes, b.len - *bytes};
-        if (agg_characters_size(left, 1) != size || memcmp(a.bytes + *bytes, left.bytes, size) != 0) break;
+        if (agg_characters_size(left, 1) != size || memcmp(a.bytes + *bytes, left.bytes, size) != 0)
+            break;
         *bytes += size;
     }
     return n;
 }
 
-shoal_err agg_front_encode(char **out, size_t *len, agg_error *error, const agg_text *texts, size_t n)
+shoal_err agg_front_encode(char **out, size_t *len, agg_error *error, const agg_text *texts,
+                           size_t n)
 {
     size_t room = n;
     agg_text before = {NULL, 0};
     if (n == 0) return refuse(error, SHOAL_ERR_ARGUMENT, "the list", "holds no entry");
     for (size_t i = 0; i < n; i++) {
-        if (texts[i].len > AGG_FRONT_ENTRY_MAX || (texts[i].len > 0 && memchr(texts[i].bytes, ' ', texts[i].len)))
-            return refuse(error, SHOAL_ERR_ARGUMENT, "the list", "holds an entry that has a space or over 256 bytes");
+        if (texts[i].len > AGG_FRONT_ENTRY_MAX ||
+            (texts[i].len > 0 && memchr(texts[i].bytes, ' ', texts[i].len)))
+            return refuse(error, SHOAL_ERR_ARGUMENT, "the list",
+                          "holds an entry that has a space or over 256 bytes");
         if (room > SIZE_MAX - texts[i].len - 1) return AGG_ERR_MEMORY;
         room += texts[i].len + 1;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy file (JSON) as the core's policy. Walked as a recipe is (json_walk.h): every scalar goes to shoal_policy_set_*, every entry of
-// a list to shoal_policy_add_text; an entry given twice is refused.
+// A policy file (JSON) as the core's policy. Walked as a recipe is (json_walk.h): every scalar goes
+// to shoal_policy_set_*, every entry of a list to shoal_policy_add_text; an entry given twice is
+// refused.
 #ifndef POLICY_JSON_H
 #define POLICY_JSON_H
 
@@ -18,8 +19,9 @@ typedef struct agg_policy {
 } agg_policy;
 
 // Reads a policy; there is nothing to release. Errors start with `name` or the path.
-shoal_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char *name, const char *bytes,
-                                size_t len) SHOAL_MUST_CHECK;
-shoal_err agg_policy_from_file(agg_policy *policy, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+shoal_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char *name,
+                                const char *bytes, size_t len) SHOAL_MUST_CHECK;
+shoal_err agg_policy_from_file(agg_policy *policy, agg_error *error,
+                               const char *path) SHOAL_MUST_CHECK;
 
 #endif

@@ -54,9 +54,11 @@ static int is_claim(const shoal_recipe *recipe)
     return mechanism != NULL && mechanism->is_permanent && recipe->eps_micro != 0;
 }
 
-// What the core says of its last error. Its own path may leave an entry's number open ("encoding.N.field"): that of the file is said then. Fields of
-// a variable it calls as a recipe's own.
-static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *recipe, const char *path)
+// What the core says of its last error. Its own path may leave an entry's number open
+// ("encoding.N.field"): that of the file is said then. Fields of a variable it calls as a recipe's
+// own.
+static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *recipe,
+                           const char *path)
 {
     char own[AGG_PATH_MAX];
     if (err == SHOAL_OK) return SHOAL_OK;
@@ -67,11 +69,14 @@ static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *
         snprintf(own, sizeof own, "%s[%u].%s", variables_path, recipe->error_variable - 1, field);
         field = own;
     }
-    if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 && recipe->n_variables > 0)
+    if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 &&
+        recipe->n_variables > 0)
         return refuse(error, err, variables_path, "cost more than an epsilon of 16 together");
     if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 && is_claim(recipe))
-        return refuse(error, err, field, "is below what one report of these p, q, f and hashes costs");
-    return refuse(error, err, field, recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));
+        return refuse(error, err, field,
+                      "is below what one report of these p, q, f and hashes costs");
+    return refuse(error, err, field,
+                  recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));
 }
 
 // Reads "HEAD.N.NAME". Returns: N below `n`, or n where the path is another.
@@ -88,7 +93,8 @@ static unsigned entry_of(const char *head, unsigned n, const char *name, const c
 // Where a list of strings is kept. NULL: nowhere, the core will refuse it; `part` it keeps itself.
 static agg_list *place_of(agg_recipe *own, const char *path)
 {
-    static const char *const names[SHOAL_ENCODED_LISTS] = {"values", "prefixes", "tokens", "starts", "characters"};
+    static const char *const names[SHOAL_ENCODED_LISTS] = {"values", "prefixes", "tokens", "starts",
+                                                           "characters"};
     if (strcmp(path, values_path) == 0) return &own->values;
     if (strcmp(path, known_path) == 0) return &own->known;
     for (unsigned i = 0; i < SHOAL_ENCODED_LISTS; i++) {
@@ -109,7 +115,8 @@ static int is_coded(const char *path, int *is_row)
            entry_of("encoding", SHOAL_ENCODED_MAX, "starts", path) < SHOAL_ENCODED_MAX;
 }
 
-static shoal_err take_coded(agg_recipe *own, agg_error *error, const agg_path *path, const char *text, int is_row)
+static shoal_err take_coded(agg_recipe *own, agg_error *error, const agg_path *path,
+                            const char *text, int is_row)
 {
     agg_texts texts;
     agg_text coded = {text, strlen(text)};
@@ -118,19 +125,23 @@ static shoal_err take_coded(agg_recipe *own, agg_error *error, const agg_path *p
                            : agg_front_decode(&texts, error, path->shown, coded);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < texts.n && err == SHOAL_OK; i++)
-        err = shoal_recipe_add_text(&own->recipe, path->dotted, len, texts.texts[i].bytes, texts.texts[i].len);
+        err = shoal_recipe_add_text(&own->recipe, path->dotted, len, texts.texts[i].bytes,
+                                    texts.texts[i].len);
     err = core_said(error, err, &own->recipe, path->shown);
-    if (err == SHOAL_OK) err = agg_list_copy(place_of(own, path->dotted), error, path->shown, texts.texts, texts.n);
+    if (err == SHOAL_OK)
+        err = agg_list_copy(place_of(own, path->dotted), error, path->shown, texts.texts, texts.n);
     agg_texts_release(&texts);
     return err;
 }
 
-static shoal_err take_string(void *context, agg_error *error, const agg_path *path, const char *text)
+static shoal_err take_string(void *context, agg_error *error, const agg_path *path,
+                             const char *text)
 {
     agg_recipe *own = context;
     int is_row = 0;
     if (is_coded(path->dotted, &is_row)) return take_coded(own, error, path, text, is_row);
-    shoal_err err = shoal_recipe_set_string(&own->recipe, path->dotted, strlen(path->dotted), text, strlen(text));
+    shoal_err err = shoal_recipe_set_string(&own->recipe, path->dotted, strlen(path->dotted), text,
+                                            strlen(text));
     return core_said(error, err, &own->recipe, path->shown);
 }
 
@@ -138,7 +149,8 @@ static shoal_err take_string(void *context, agg_error *error, const agg_path *pa
 static const char *own_name(const char *path)
 {
     size_t head = sizeof variables_path - 1;
-    return strncmp(path, variables_path, head) == 0 && strlen(path) > head + 3 ? path + head + 3 : path;
+    return strncmp(path, variables_path, head) == 0 && strlen(path) > head + 3 ? path + head + 3
+                                                                               : path;
 }
 
 static shoal_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
@@ -149,8 +161,8 @@ static shoal_err take_number(void *context, agg_error *error, const agg_path *pa
     shoal_err err = shoal_recipe_set_number(&own->recipe, path->dotted, len, micro);
     const char *name = own_name(path->dotted);
     if (err == SHOAL_ERR_RANGE && shoal_recipe_range(&low, &high, name, strlen(name)))
-        return agg_fail(error, err, AGG_EXIT_USAGE, "%s must be from %.15g to %.15g", path->shown, (double)low / 1e6,
-                        (double)high / 1e6);
+        return agg_fail(error, err, AGG_EXIT_USAGE, "%s must be from %.15g to %.15g", path->shown,
+                        (double)low / 1e6, (double)high / 1e6);
     return core_said(error, err, &own->recipe, path->shown);
 }
 
@@ -164,12 +176,15 @@ static shoal_err add_number(shoal_recipe *recipe, const agg_path *path, agg_erro
 {
     int64_t micro = 0;
     if (!agg_json_micro(&micro, x))
-        return refuse(error, SHOAL_ERR_RANGE, path->shown, "must hold numbers of at most six decimals and 15 digits");
-    return core_said(error, shoal_recipe_add_number(recipe, path->dotted, strlen(path->dotted), micro), recipe,
-                     path->shown);
+        return refuse(error, SHOAL_ERR_RANGE, path->shown,
+                      "must hold numbers of at most six decimals and 15 digits");
+    return core_said(error,
+                     shoal_recipe_add_number(recipe, path->dotted, strlen(path->dotted), micro),
+                     recipe, path->shown);
 }
 
-static shoal_err take_list(void *context, agg_error *error, const agg_path *path, const cJSON *array)
+static shoal_err take_list(void *context, agg_error *error, const agg_path *path,
+                           const cJSON *array)
 {
     agg_recipe *own = context;
     agg_list *kept = place_of(own, path->dotted);
@@ -180,22 +195,26 @@ static shoal_err take_list(void *context, agg_error *error, const agg_path *path
         if (cJSON_IsNumber(item))
             err = add_number(&own->recipe, path, error, item->valuedouble);
         else
-            err = core_said(error, add_text(&own->recipe, path->dotted, item->valuestring), &own->recipe, path->shown);
+            err = core_said(error, add_text(&own->recipe, path->dotted, item->valuestring),
+                            &own->recipe, path->shown);
     }
     return err == SHOAL_OK && kept != NULL ? agg_list_take(kept, error, path->shown, array) : err;
 }
 
 // One member of `signature`: hex digits for `len` bytes.
-static shoal_err take_hex(uint8_t *bytes, size_t len, agg_error *error, const char *path, const cJSON *item)
+static shoal_err take_hex(uint8_t *bytes, size_t len, agg_error *error, const char *path,
+                          const cJSON *item)
 {
     if (cJSON_IsString(item) && agg_unhex(bytes, len, item->valuestring)) return SHOAL_OK;
-    return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s must be %zu lower-case hex digits", path, 2 * len);
+    return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s must be %zu lower-case hex digits",
+                    path, 2 * len);
 }
 
 static shoal_err take_signature(agg_recipe *own, agg_error *error, const cJSON *object)
 {
     int has_key = 0, has_signature = 0;
-    if (!cJSON_IsObject(object)) return refuse(error, SHOAL_ERR_TYPE, "signature", "must hold key and ed25519");
+    if (!cJSON_IsObject(object))
+        return refuse(error, SHOAL_ERR_TYPE, "signature", "must hold key and ed25519");
     for (const cJSON *item = object->child; item != NULL; item = item->next) {
         shoal_err err;
         if (strcmp(item->string, "key") == 0 && !has_key++)
@@ -203,14 +222,16 @@ static shoal_err take_signature(agg_recipe *own, agg_error *error, const cJSON *
         else if (strcmp(item->string, "ed25519") == 0 && !has_signature++)
             err = take_hex(own->signature, sizeof own->signature, error, "signature.ed25519", item);
         else if (agg_json_came_before(object, item))
-            err = agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "signature.%.64s is given twice", item->string);
+            err = agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
+                           "signature.%.64s is given twice", item->string);
         else
-            err = agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "signature.%.64s is not part of a signature",
-                           item->string);
+            err = agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
+                           "signature.%.64s is not part of a signature", item->string);
         if (err != SHOAL_OK) return err;
     }
     if (!has_key) return refuse(error, SHOAL_ERR_MISSING_FIELD, "signature.key", "is missing");
-    if (!has_signature) return refuse(error, SHOAL_ERR_MISSING_FIELD, "signature.ed25519", "is missing");
+    if (!has_signature)
+        return refuse(error, SHOAL_ERR_MISSING_FIELD, "signature.ed25519", "is missing");
     own->has_signature = 1;
     return SHOAL_OK;
 }
@@ -245,11 +266,13 @@ static shoal_err read_fields(agg_recipe *own, agg_error *error, const cJSON *jso
 {
     const agg_json_sink sink = {"a recipe", "signature", own, take_string, take_number, take_list};
     shoal_recipe_init(&own->recipe);
-    if (!cJSON_IsObject(json)) return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "a recipe is a JSON object");
+    if (!cJSON_IsObject(json))
+        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "a recipe is a JSON object");
     const cJSON *signature = cJSON_GetObjectItemCaseSensitive(json, "signature");
     shoal_err err = agg_json_walk(error, &sink, json);
     if (err == SHOAL_OK && signature != NULL) err = take_signature(own, error, signature);
-    if (err == SHOAL_OK) err = core_said(error, shoal_recipe_finish(&own->recipe), &own->recipe, "the recipe");
+    if (err == SHOAL_OK)
+        err = core_said(error, shoal_recipe_finish(&own->recipe), &own->recipe, "the recipe");
     if (err == SHOAL_ERR_RANGE && own->recipe.epochs > 0) err = say_why_not(error, &own->recipe);
     if (err == SHOAL_OK) err = check_part(own, error);
     if (err != SHOAL_OK) return err;
@@ -258,11 +281,13 @@ static shoal_err read_fields(agg_recipe *own, agg_error *error, const cJSON *jso
     return SHOAL_OK;
 }
 
-shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name, const char *bytes, size_t len)
+shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name,
+                                const char *bytes, size_t len)
 {
     memset(recipe, 0, sizeof *recipe);
     if (len > AGG_RECIPE_FILE_MAX)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: a recipe has at most 1 MiB", name);
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: a recipe has at most 1 MiB",
+                        name);
     recipe->json = agg_alloc(error, len + 1, 1);
     if (recipe->json == NULL) return AGG_ERR_MEMORY;
     memcpy(recipe->json, bytes, len);
@@ -339,7 +364,8 @@ int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len)
     for (; i < len && bytes[i] >= '0' && bytes[i] <= '9' && n_whole <= 12; i++, n_whole++)
         number = number * 10 + (bytes[i] - '0');
     if (i < len && bytes[i] == '.')
-        for (i++; i < len && bytes[i] >= '0' && bytes[i] <= '9' && n_fraction < 6; i++, n_fraction++)
+        for (i++; i < len && bytes[i] >= '0' && bytes[i] <= '9' && n_fraction < 6;
+             i++, n_fraction++)
             number = number * 10 + (bytes[i] - '0');
     if (i != len || n_whole < 1 || n_whole > 12 || bytes[len - 1] == '.') return 0;
     for (; n_fraction < 6; n_fraction++) number *= 10;
@@ -350,8 +376,8 @@ int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len)
 int agg_micro_print(char out[AGG_MICRO_MAX], int64_t micro)
 {
     uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
-    int len = snprintf(out, AGG_MICRO_MAX, "%s%llu.%06llu", micro < 0 ? "-" : "", (unsigned long long)(size / 1000000),
-                       (unsigned long long)(size % 1000000));
+    int len = snprintf(out, AGG_MICRO_MAX, "%s%llu.%06llu", micro < 0 ? "-" : "",
+                       (unsigned long long)(size / 1000000), (unsigned long long)(size % 1000000));
     while (out[len - 1] == '0') len--;
     if (out[len - 1] == '.') len--;
     out[len] = '\0';
@@ -359,7 +385,8 @@ int agg_micro_print(char out[AGG_MICRO_MAX], int64_t micro)
 }
 
 // The item of a text, of which `values` lists what the part takes, if anything does.
-static int find_item(uint64_t *item, const shoal_part *part, const agg_list *values, const char *bytes, size_t len)
+static int find_item(uint64_t *item, const shoal_part *part, const agg_list *values,
+                     const char *bytes, size_t len)
 {
     if (part->domain == SHOAL_DOMAIN_OPEN) {
         *item = shoal_part_item(part, (const uint8_t *)bytes, len);
@@ -373,12 +400,14 @@ int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes,
 {
     const shoal_recipe *r = &recipe->recipe;
     int64_t micro = 0;
-    if (r->n_variables > 0) return agg_recipe_variable_item(item, recipe, r->value_part, bytes, len);
+    if (r->n_variables > 0)
+        return agg_recipe_variable_item(item, recipe, r->value_part, bytes, len);
     if (is_projected(r)) {
         *item = shoal_part_item(shoal_recipe_value_part(r), (const uint8_t *)bytes, len);
         return 1;
     }
-    if (r->value != SHOAL_VALUE_NUMBER) return find_item(item, shoal_recipe_value_part(r), &recipe->values, bytes, len);
+    if (r->value != SHOAL_VALUE_NUMBER)
+        return find_item(item, shoal_recipe_value_part(r), &recipe->values, bytes, len);
     if (!agg_decimal_micro(&micro, bytes, len)) return 0;
     *item = shoal_recipe_number_item(r, micro);
     return 1;
@@ -394,7 +423,8 @@ uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, si
     return i;
 }
 
-int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i, const char *bytes, size_t len)
+int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i,
+                             const char *bytes, size_t len)
 {
     const shoal_recipe *r = &recipe->recipe;
     int64_t micro = 0;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipe file (JSON) as the core's recipe, with the list of values that the core does not keep.
 //
-// The JSON is walked once (json_walk.h): every scalar goes to shoal_recipe_set_*, every entry of a list to shoal_recipe_add_*. Unknown,
-// doubled and wrongly typed fields are refused with the file's and the field's name. Lists of strings are kept here, in order, with an
-// index for look-ups, those of a joint recipe by variable; an entry given twice is refused, and a `part` that its split field does not list. encoding.N.starts,
-// encoding.N.characters and parameters.known may be one string each (front_coded.h), which is the same recipe. `signature` at the top is no field: it
-// is taken off here, in no hash, and kept unchecked for recipe_signature.h; one that is malformed is refused.
+// The JSON is walked once (json_walk.h): every scalar goes to shoal_recipe_set_*, every entry of a
+// list to shoal_recipe_add_*. Unknown, doubled and wrongly typed fields are refused with the file's
+// and the field's name. Lists of strings are kept here, in order, with an index for look-ups, those
+// of a joint recipe by variable; an entry given twice is refused, and a `part` that its split field
+// does not list. encoding.N.starts, encoding.N.characters and parameters.known may be one string
+// each (front_coded.h), which is the same recipe. `signature` at the top is no field: it is taken
+// off here, in no hash, and kept unchecked for recipe_signature.h; one that is malformed is
+// refused.
 #ifndef RECIPE_JSON_H
 #define RECIPE_JSON_H
 
@@ -25,7 +28,8 @@ typedef struct agg_recipe {
     char *json;                  // the file as it was read, json_len bytes and a NUL
     size_t json_len;
     agg_list values; // parameters.values; empty when the recipe has none, as are those below
-    agg_list lists[SHOAL_ENCODED_MAX][SHOAL_ENCODED_LISTS]; // of each field of the encoding, by enum shoal_encoded_list
+    agg_list lists[SHOAL_ENCODED_MAX][SHOAL_ENCODED_LISTS]; // of each field of the encoding, by
+                                                            // enum shoal_encoded_list
     agg_list splits[SHOAL_SPLIT_MAX];                       // split_by's values
     agg_list known;                                         // parameters.known
     agg_list variables[SHOAL_VARIABLES_MAX];                // parameters.values of each variable
@@ -36,16 +40,19 @@ typedef struct agg_recipe {
 
 // Reads a recipe. On error nothing is left to release; the text starts with `name` or the path.
 //   name: what an error calls the bytes
-shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name, const char *bytes,
-                                size_t len) SHOAL_MUST_CHECK;
-shoal_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name,
+                                const char *bytes, size_t len) SHOAL_MUST_CHECK;
+shoal_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error,
+                               const char *path) SHOAL_MUST_CHECK;
 void agg_recipe_release(agg_recipe *recipe);
 
-// Returns: whether the recipe's values are a known list (or indices), not any string; of several variables there is no one list.
+// Returns: whether the recipe's values are a known list (or indices), not any string; of several
+// variables there is no one list.
 int agg_recipe_is_closed(const agg_recipe *recipe);
 
-// The item of a text in the part of whole values (recipe.value_part): its fingerprint (open domain), its index in `values`, where the recipe has a `size`
-// only, the index it writes in decimal (no sign, no leading zero), or, where `value` is "number", the place of the number.
+// The item of a text in the part of whole values (recipe.value_part): its fingerprint (open
+// domain), its index in `values`, where the recipe has a `size` only, the index it writes in
+// decimal (no sign, no leading zero), or, where `value` is "number", the place of the number.
 // Returns: 0 when a closed domain does not hold the text, else 1.
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len);
 
@@ -54,7 +61,8 @@ uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, si
 
 // The item of a text under variable i of a joint recipe, as agg_recipe_item's.
 //   i: below recipe.n_variables
-int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i, const char *bytes, size_t len);
+int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i,
+                             const char *bytes, size_t len);
 
 // Returns: whether variable i of a joint recipe is a known list, not any string.
 static inline int agg_recipe_variable_is_closed(const agg_recipe *recipe, uint32_t i)
@@ -62,7 +70,8 @@ static inline int agg_recipe_variable_is_closed(const agg_recipe *recipe, uint32
     return recipe->recipe.parts[i].domain != SHOAL_DOMAIN_OPEN;
 }
 
-// Variable i of a joint recipe as a recipe of one value: what look-ups, dictionaries and counts take. `value_part` is i.
+// Variable i of a joint recipe as a recipe of one value: what look-ups, dictionaries and counts
+// take. `value_part` is i.
 //   view: borrows everything from `recipe`, which outlives it; it is never released
 void agg_recipe_of_variable(agg_recipe *view, const agg_recipe *recipe, uint32_t i);
 

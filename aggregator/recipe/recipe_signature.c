@@ -29,12 +29,13 @@ static shoal_err broken(agg_error *error)
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of signatures fails");
 }
 
-shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64], const uint8_t *bytes,
-                             size_t len)
+shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],
+                             const uint8_t *bytes, size_t len)
 {
     EVP_PKEY *pkey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, 32);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    int is_ready = pkey != NULL && context != NULL && EVP_DigestVerifyInit(context, NULL, NULL, NULL, pkey) == 1;
+    int is_ready = pkey != NULL && context != NULL &&
+                   EVP_DigestVerifyInit(context, NULL, NULL, NULL, pkey) == 1;
     int is_good = is_ready && EVP_DigestVerify(context, signature, 64, bytes, len) == 1;
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(pkey);
@@ -71,8 +72,8 @@ static int raw_public(uint8_t key[32], const EVP_PKEY *pkey)
     return EVP_PKEY_get_raw_public_key(pkey, key, &len) == 1 && len == 32;
 }
 
-shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error, const char *pem, size_t pem_len,
-                           const uint8_t *bytes, size_t len)
+shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error,
+                           const char *pem, size_t pem_len, const uint8_t *bytes, size_t len)
 {
     size_t signature_len = 64;
     EVP_PKEY *pkey = read_pem(pem, pem_len, 1);
@@ -80,7 +81,8 @@ shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *er
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     int is_done = context != NULL && raw_public(key, pkey) &&
                   EVP_DigestSignInit(context, NULL, NULL, NULL, pkey) == 1 &&
-                  EVP_DigestSign(context, signature, &signature_len, bytes, len) == 1 && signature_len == 64;
+                  EVP_DigestSign(context, signature, &signature_len, bytes, len) == 1 &&
+                  signature_len == 64;
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(pkey);
     return is_done ? SHOAL_OK : broken(error);
@@ -106,15 +108,15 @@ static shoal_err not_built(agg_error *error)
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "signatures are not part of this build");
 }
 
-shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64], const uint8_t *bytes,
-                             size_t len)
+shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],
+                             const uint8_t *bytes, size_t len)
 {
     (void)key, (void)signature, (void)bytes, (void)len;
     return not_built(error);
 }
 
-shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error, const char *pem, size_t pem_len,
-                           const uint8_t *bytes, size_t len)
+shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error,
+                           const char *pem, size_t pem_len, const uint8_t *bytes, size_t len)
 {
     (void)key, (void)signature, (void)pem, (void)pem_len, (void)bytes, (void)len;
     return not_built(error);
@@ -140,10 +142,12 @@ shoal_err agg_ed25519_public(uint8_t key[32], agg_error *error, const char *text
 static const char title[] = "shoal recipe signature 1\n";
 #define SIGNED_MAX (sizeof title - 1 + SHOAL_CANONICAL_MAX)
 
-static shoal_err signed_bytes(uint8_t out[SIGNED_MAX], size_t *len, agg_error *error, const agg_recipe *recipe)
+static shoal_err signed_bytes(uint8_t out[SIGNED_MAX], size_t *len, agg_error *error,
+                              const agg_recipe *recipe)
 {
     memcpy(out, title, sizeof title - 1);
-    shoal_err err = shoal_recipe_signed(out + sizeof title - 1, SHOAL_CANONICAL_MAX, len, &recipe->recipe);
+    shoal_err err =
+        shoal_recipe_signed(out + sizeof title - 1, SHOAL_CANONICAL_MAX, len, &recipe->recipe);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
     *len += sizeof title - 1;
     return SHOAL_OK;
@@ -153,9 +157,11 @@ shoal_err agg_recipe_verify(agg_error *error, const agg_recipe *recipe)
 {
     uint8_t bytes[SIGNED_MAX];
     size_t len = 0;
-    if (!recipe->has_signature) return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "is not signed");
+    if (!recipe->has_signature)
+        return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "is not signed");
     shoal_err err = signed_bytes(bytes, &len, error, recipe);
-    return err != SHOAL_OK ? err : agg_ed25519_verify(error, recipe->key, recipe->signature, bytes, len);
+    return err != SHOAL_OK ? err
+                           : agg_ed25519_verify(error, recipe->key, recipe->signature, bytes, len);
 }
 
 shoal_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem, size_t pem_len)
@@ -163,12 +169,14 @@ shoal_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem,
     uint8_t bytes[SIGNED_MAX];
     size_t len = 0;
     shoal_err err = signed_bytes(bytes, &len, error, recipe);
-    if (err == SHOAL_OK) err = agg_ed25519_sign(recipe->key, recipe->signature, error, pem, pem_len, bytes, len);
+    if (err == SHOAL_OK)
+        err = agg_ed25519_sign(recipe->key, recipe->signature, error, pem, pem_len, bytes, len);
     if (err == SHOAL_OK) recipe->has_signature = 1;
     return err;
 }
 
-// The steps below read a text that was parsed before, so that it is JSON: they never look for what may not be there.
+// The steps below read a text that was parsed before, so that it is JSON: they never look for what
+// may not be there.
 
 static const char *after_string(const char *at)
 {
@@ -233,7 +241,7 @@ char *agg_recipe_signed_text(agg_error *error, const agg_recipe *recipe)
     agg_hex(key, recipe->key, sizeof recipe->key);
     agg_hex(signature, recipe->signature, sizeof recipe->signature);
     snprintf(text, recipe->json_len + 512, "%.*s%s{\"key\": \"%s\", \"ed25519\": \"%s\"}%.*s",
-             (int)(p.from - recipe->json), recipe->json, p.is_new ? ",\n  \"signature\": " : "", key, signature,
-             (int)(last - p.to), p.to);
+             (int)(p.from - recipe->json), recipe->json, p.is_new ? ",\n  \"signature\": " : "",
+             key, signature, (int)(last - p.to), p.to);
     return text;
 }

@@ -48,7 +48,8 @@ void agg_track_law_of(agg_track_law *law, const shoal_evolving_plan *plan)
         law->fault = fault_of(law->field);
     else
         law->field = NULL;
-    if (law->fault != AGG_TRACK_OTHER) shoal_evolving_needs(&law->group_needed, &law->users_needed, plan);
+    if (law->fault != AGG_TRACK_OTHER)
+        shoal_evolving_needs(&law->group_needed, &law->users_needed, plan);
     if (law->fault == AGG_TRACK_RUNS) fill(law);
 }
 
@@ -76,13 +77,15 @@ static void why_group(char *out, const agg_track_law *law)
     const shoal_evolving_plan *p = &law->plan;
     char group[80] = "no group is large enough", users[80] = "";
     if (law->group_needed <= p->users / p->groups)
-        snprintf(group, sizeof group, "the smallest that works is %llu", (unsigned long long)law->group_needed);
+        snprintf(group, sizeof group, "the smallest that works is %llu",
+                 (unsigned long long)law->group_needed);
     if (law->users_needed > 0)
         snprintf(users, sizeof users, "; or %llu users in %u group%s of one size",
                  (unsigned long long)law->users_needed, p->groups, p->groups == 1 ? "" : "s");
-    snprintf(out, AGG_TRACK_WHY_MAX,
-             "parameters.smallest_group: %u of %u users could not call an update (Assumption 4.2): %s%s",
-             p->smallest_group, p->users, group, users);
+    snprintf(
+        out, AGG_TRACK_WHY_MAX,
+        "parameters.smallest_group: %u of %u users could not call an update (Assumption 4.2): %s%s",
+        p->smallest_group, p->users, group, users);
 }
 
 // So many that b is epsilon/2: one estimate.
@@ -101,18 +104,22 @@ int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
     case AGG_TRACK_GROUP: why_group(out, law); break;
     case AGG_TRACK_SAMPLES:
         snprintf(out, AGG_TRACK_WHY_MAX,
-                 "parameters.samples: with %u a device and epoch the thresholds are finer than any estimate of %u "
+                 "parameters.samples: with %u a device and epoch the thresholds are finer than any "
+                 "estimate of %u "
                  "users: up to "
                  "about %.0f leave a device one estimate, fewer leave more",
                  law->plan.samples, law->plan.users, samples_most(&law->plan));
         break;
     case AGG_TRACK_EPSILON:
         snprintf(out, AGG_TRACK_WHY_MAX,
-                 "parameters.%s: a device has not epsilon enough for one vote and one estimate: state more users, more "
+                 "parameters.%s: a device has not epsilon enough for one vote and one estimate: "
+                 "state more users, more "
                  "epsilon, or (for estimates) fewer samples",
                  law->field);
         break;
-    case AGG_TRACK_OTHER: snprintf(out, AGG_TRACK_WHY_MAX, "parameters.%s is out of its range", law->field); break;
+    case AGG_TRACK_OTHER:
+        snprintf(out, AGG_TRACK_WHY_MAX, "parameters.%s is out of its range", law->field);
+        break;
     }
     return 1;
 }

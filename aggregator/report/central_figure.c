@@ -50,18 +50,23 @@ static double y_of(double epsilon)
     return TOP + PLOT_H * (1 - at);
 }
 
-static void text(FILE *stream, double x, double y, int size, const char *anchor, const char *fill, const char *words)
+static void text(FILE *stream, double x, double y, int size, const char *anchor, const char *fill,
+                 const char *words)
 {
-    fprintf(stream, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\">%s</text>\n", x, y,
-            size, anchor, fill, words);
+    fprintf(
+        stream,
+        "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\">%s</text>\n",
+        x, y, size, anchor, fill, words);
 }
 
-static void rule(FILE *stream, double x1, double y1, double x2, double y2, const char *stroke, const char *dash)
+static void rule(FILE *stream, double x1, double y1, double x2, double y2, const char *stroke,
+                 const char *dash)
 {
-    fprintf(stream,
-            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%s\" "
-            "stroke-dasharray=\"%s\"/>\n",
-            x1, y1, x2, y2, stroke, stroke == hairline ? "1" : "2", dash);
+    fprintf(
+        stream,
+        "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%s\" "
+        "stroke-dasharray=\"%s\"/>\n",
+        x1, y1, x2, y2, stroke, stroke == hairline ? "1" : "2", dash);
 }
 
 static void draw_axes(FILE *stream)
@@ -85,7 +90,9 @@ static void draw_axes(FILE *stream)
 
 static void draw_line(FILE *stream, const agg_central_figure *f, int line, int bound)
 {
-    fprintf(stream, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
+    fprintf(stream,
+            "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\" "
+            "points=\"",
             colours[line], dashes[bound]);
     for (int i = 0; i < AGG_CENTRAL_SIZES; i++)
         if (!isnan(f->epsilon[line][bound][i]))
@@ -96,13 +103,17 @@ static void draw_line(FILE *stream, const agg_central_figure *f, int line, int b
 static void print_svg(FILE *stream, const agg_central_figure *f)
 {
     char words[96];
-    fprintf(stream,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-            "font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>What the crowd adds</title>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-            WIDTH, HEIGHT, WIDTH, HEIGHT);
-    text(stream, 24, 34, 18, "start", ink, "What the crowd adds: central epsilon against cohort size");
-    snprintf(words, sizeof words, "replacement model, delta %g; a line begins where its bound says anything", f->delta);
+    fprintf(
+        stream,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 "
+        "%.0f %.0f\" "
+        "font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>What the crowd adds</title>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+        WIDTH, HEIGHT, WIDTH, HEIGHT);
+    text(stream, 24, 34, 18, "start", ink,
+         "What the crowd adds: central epsilon against cohort size");
+    snprintf(words, sizeof words,
+             "replacement model, delta %g; a line begins where its bound says anything", f->delta);
     text(stream, 24, 54, 13, "start", faint, words);
     draw_axes(stream);
     for (int line = 0; line < AGG_CENTRAL_LINES; line++)
@@ -133,7 +144,8 @@ static void print_rows(FILE *stream, const agg_central_figure *f, agg_figure_for
                 fprintf(stream, "%8g %9.0f", f->local_epsilon[line], f->n[i]);
                 for (int b = 0; b < AGG_BOUNDS; b++) {
                     char words[32] = "-";
-                    if (!isnan(f->epsilon[line][b][i])) snprintf(words, sizeof words, "%.4f", f->epsilon[line][b][i]);
+                    if (!isnan(f->epsilon[line][b][i]))
+                        snprintf(words, sizeof words, "%.4f", f->epsilon[line][b][i]);
                     fprintf(stream, " %12s", words);
                 }
             } else if (format == AGG_FIGURE_CSV) {
@@ -143,8 +155,8 @@ static void print_rows(FILE *stream, const agg_central_figure *f, agg_figure_for
                     number(stream, "%.9g", f->epsilon[line][b][i], "");
                 }
             } else {
-                fprintf(stream, "%s\n    {\"local_epsilon\": %g, \"reports\": %.0f", line + i > 0 ? "," : "",
-                        f->local_epsilon[line], f->n[i]);
+                fprintf(stream, "%s\n    {\"local_epsilon\": %g, \"reports\": %.0f",
+                        line + i > 0 ? "," : "", f->local_epsilon[line], f->n[i]);
                 for (int b = 0; b < AGG_BOUNDS; b++) {
                     fprintf(stream, ", \"%s\": ", agg_bound_names[b]);
                     number(stream, "%.9g", f->epsilon[line][b][i], "null");
@@ -161,13 +173,15 @@ shoal_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_cen
     if (format == AGG_FIGURE_SVG)
         print_svg(stream, f);
     else if (format == AGG_FIGURE_JSON) {
-        fprintf(stream, "{\n  \"delta\": %g,\n  \"model\": \"replacement\",\n  \"rows\": [", f->delta);
+        fprintf(stream, "{\n  \"delta\": %g,\n  \"model\": \"replacement\",\n  \"rows\": [",
+                f->delta);
         print_rows(stream, f, format);
         fputs("\n  ]\n}\n", stream);
     } else {
         if (format == AGG_FIGURE_TABLE)
             fprintf(stream,
-                    "central epsilon at delta %g, replacement model\nepsilon0         n  closed_form       clones     "
+                    "central epsilon at delta %g, replacement model\nepsilon0         n  "
+                    "closed_form       clones     "
                     "stronger\n",
                     f->delta);
         else

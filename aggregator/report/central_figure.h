@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apple-2022 Figure 1: what a cohort guarantees, against its size, for two local epsilons, by three bounds.
+// apple-2022 Figure 1: what a cohort guarantees, against its size, for two local epsilons, by three
+// bounds.
 #ifndef CENTRAL_FIGURE_H
 #define CENTRAL_FIGURE_H
 
@@ -14,13 +15,20 @@ typedef struct agg_central_figure {
     double delta;
     double local_epsilon[AGG_CENTRAL_LINES]; // 3 and 6
     double n[AGG_CENTRAL_SIZES];
-    double epsilon[AGG_CENTRAL_LINES][AGG_BOUNDS][AGG_CENTRAL_SIZES]; // NAN where the bound says nothing
+    double epsilon[AGG_CENTRAL_LINES][AGG_BOUNDS]
+                  [AGG_CENTRAL_SIZES]; // NAN where the bound says nothing
 } agg_central_figure;
 
-typedef enum agg_figure_format { AGG_FIGURE_TABLE, AGG_FIGURE_JSON, AGG_FIGURE_CSV, AGG_FIGURE_SVG } agg_figure_format;
+typedef enum agg_figure_format {
+    AGG_FIGURE_TABLE,
+    AGG_FIGURE_JSON,
+    AGG_FIGURE_CSV,
+    AGG_FIGURE_SVG
+} agg_figure_format;
 
 // Fills the figure for epsilon0 3 and 6. Returns: AGG_ERR_MEMORY.
-shoal_err agg_central_figure_run(agg_central_figure *figure, agg_error *error, double delta) SHOAL_MUST_CHECK;
+shoal_err agg_central_figure_run(agg_central_figure *figure, agg_error *error,
+                                 double delta) SHOAL_MUST_CHECK;
 
 // Returns: AGG_ERR_IO.
 shoal_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_central_figure *figure,

@@ -16,7 +16,8 @@ static const char *const names[N_NUMBERS] = {"a", "b", "difference", "stderr", "
 
 static void numbers_of(double out[N_NUMBERS], const agg_compare_row *row)
 {
-    const double numbers[N_NUMBERS] = {row->a, row->b, row->difference, row->stderr_, row->low, row->high, row->z};
+    const double numbers[N_NUMBERS] = {row->a,   row->b,    row->difference, row->stderr_,
+                                       row->low, row->high, row->z};
     memcpy(out, numbers, sizeof numbers);
 }
 
@@ -55,8 +56,9 @@ static void print_json_row(FILE *stream, const agg_compare_row *row)
 
 static void print_json_side(FILE *stream, const char *name, const agg_recipe *recipe, uint64_t n)
 {
-    fprintf(stream, "\"%s\":{\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,\"epsilon\":", name, recipe->id,
-            recipe->hash_hex, (unsigned long long)n);
+    fprintf(stream,
+            "\"%s\":{\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,\"epsilon\":", name,
+            recipe->id, recipe->hash_hex, (unsigned long long)n);
     agg_print_number(stream, recipe->recipe.cost_micro / 1e6);
     fputs("},", stream);
 }
@@ -71,7 +73,8 @@ static void print_json_guarantees(FILE *stream, const agg_compare *c)
     fputs(",\"b\":", stream);
     agg_guarantee_print_json(stream, c->guarantee_b);
     fprintf(stream, ",\"both\":{\"epsilon\":%s,\"delta\":%s}},",
-            agg_upper_text(epsilon_text, epsilon, AGG_DIGITS_JSON, "null"), agg_delta_text(delta_text, delta));
+            agg_upper_text(epsilon_text, epsilon, AGG_DIGITS_JSON, "null"),
+            agg_delta_text(delta_text, delta));
 }
 
 static void print_json(FILE *stream, const agg_compare *c)
@@ -149,10 +152,10 @@ static void print_table(FILE *stream, const agg_compare *c)
         size_t own = agg_terminal_width(c->rows[i].value.bytes, c->rows[i].value.len);
         if (own > width) width = own < AGG_TABLE_VALUE_MAX ? own : AGG_TABLE_VALUE_MAX;
     }
-    fprintf(stream, "a: %s, %llu reports, epsilon %g\n", c->recipe_a->id, (unsigned long long)c->n_a,
-            c->recipe_a->recipe.cost_micro / 1e6);
-    fprintf(stream, "b: %s, %llu reports, epsilon %g\n", c->recipe_b->id, (unsigned long long)c->n_b,
-            c->recipe_b->recipe.cost_micro / 1e6);
+    fprintf(stream, "a: %s, %llu reports, epsilon %g\n", c->recipe_a->id,
+            (unsigned long long)c->n_a, c->recipe_a->recipe.cost_micro / 1e6);
+    fprintf(stream, "b: %s, %llu reports, epsilon %g\n", c->recipe_b->id,
+            (unsigned long long)c->n_b, c->recipe_b->recipe.cost_micro / 1e6);
     fprintf(stream, "b less a, %s, %g %% intervals\n\n",
             c->of == AGG_COMPARE_SHARES   ? "shares in %"
             : c->of == AGG_COMPARE_COUNTS ? "reports"
@@ -175,12 +178,13 @@ static void print_table(FILE *stream, const agg_compare *c)
         fprintf(stream, "  %s\n", verdict(row));
     }
     if (c->n_withheld > 0)
-        fprintf(stream, "\n%zu value%s below the release threshold on both sides withheld\n", c->n_withheld,
-                c->n_withheld == 1 ? "" : "s");
+        fprintf(stream, "\n%zu value%s below the release threshold on both sides withheld\n",
+                c->n_withheld, c->n_withheld == 1 ? "" : "s");
     if (c->guarantee_a != NULL) print_guarantees(stream, c);
 }
 
-shoal_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare, agg_format format)
+shoal_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare,
+                            agg_format format)
 {
     switch (format) {
     case AGG_TABLE: print_table(stream, compare); break;

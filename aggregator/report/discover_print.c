@@ -60,8 +60,8 @@ static const char *method(const agg_discovery *d)
 static void print_json(FILE *stream, const agg_discovery_result *result)
 {
     const agg_discovery *d = result->discovery;
-    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,", d->recipe->id,
-            d->recipe->hash_hex, (unsigned long long)d->n);
+    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
+            d->recipe->id, d->recipe->hash_hex, (unsigned long long)d->n);
     print_member(stream, "epsilon", d->recipe->recipe.cost_micro / 1e6);
     print_member(stream, "confidence", d->confidence);
     fprintf(stream, "\"method\":\"%s\",", method(d));
@@ -71,7 +71,8 @@ static void print_json(FILE *stream, const agg_discovery_result *result)
     fprintf(stream, "\"known\":%zu,\"candidates\":%zu,", d->n_known, d->n_candidates);
     print_lines(stream, "notes", d->notes[0], d->n_notes);
     print_lines(stream, "cuts", d->cuts[0], d->n_cuts);
-    if (d->recipe->recipe.release_threshold > 0) fprintf(stream, "\"withheld\":%zu,", d->n_withheld);
+    if (d->recipe->recipe.release_threshold > 0)
+        fprintf(stream, "\"withheld\":%zu,", d->n_withheld);
     if (result->guarantee != NULL) {
         fputs("\"guarantees\":", stream);
         agg_guarantee_print_json(stream, result->guarantee);
@@ -131,26 +132,31 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
     if (d->n_rows == 0) fputs("nothing stands out of the noise\n", stream);
     if (d->n_rows > 0) {
         agg_print_cell(stream, "value", 5, width);
-        for (size_t i = 0; i < N_COLUMNS; i++) fprintf(stream, i == 1 ? "  %10s" : "  %12s", column_names[i]);
+        for (size_t i = 0; i < N_COLUMNS; i++)
+            fprintf(stream, i == 1 ? "  %10s" : "  %12s", column_names[i]);
         fputs("  found\n", stream);
     }
     for (size_t i = 0; i < d->n_rows; i++) {
         const agg_found *row = &d->rows[i];
         agg_print_cell(stream, row->value.bytes, row->value.len, width);
-        for (size_t j = 0; j < N_COLUMNS; j++) fprintf(stream, "  %*.0f", j == 1 ? 10 : 12, column(row, j));
+        for (size_t j = 0; j < N_COLUMNS; j++)
+            fprintf(stream, "  %*.0f", j == 1 ? 10 : 12, column(row, j));
         fputs("  ", stream);
         agg_print_terminal_text(stream, row->how, strlen(row->how));
         fputc('\n', stream);
     }
     if (d->n_withheld > 0)
-        fprintf(stream, "\n%zu string%s below the release threshold of %llu withheld\n", d->n_withheld,
-                d->n_withheld == 1 ? "" : "s", (unsigned long long)d->recipe->recipe.release_threshold);
+        fprintf(stream, "\n%zu string%s below the release threshold of %llu withheld\n",
+                d->n_withheld, d->n_withheld == 1 ? "" : "s",
+                (unsigned long long)d->recipe->recipe.release_threshold);
     if (result->guarantee == NULL) return;
     fputc('\n', stream);
-    for (size_t i = 0; agg_guarantee_line(line, result->guarantee, i); i++) fprintf(stream, "%s\n", line);
+    for (size_t i = 0; agg_guarantee_line(line, result->guarantee, i); i++)
+        fprintf(stream, "%s\n", line);
 }
 
-shoal_err agg_discovery_print(FILE *stream, agg_error *error, const agg_discovery_result *result, agg_format format)
+shoal_err agg_discovery_print(FILE *stream, agg_error *error, const agg_discovery_result *result,
+                              agg_format format)
 {
     switch (format) {
     case AGG_TABLE: print_table(stream, result); break;

@@ -15,7 +15,8 @@
 static size_t next_point(int32_t *point, const char *bytes, size_t len)
 {
     utf8proc_int32_t value = -1;
-    utf8proc_ssize_t used = utf8proc_iterate((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len, &value);
+    utf8proc_ssize_t used =
+        utf8proc_iterate((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len, &value);
     *point = used > 0 ? value : -1;
     return used > 0 ? (size_t)used : 1;
 }
@@ -37,10 +38,12 @@ static int is_joiner(int32_t point)
     return point == 0x200c || point == 0x200d;
 }
 
-// A joiner between characters beyond ASCII is part of their spelling: emoji, Persian, Hindi. One alone hides nothing there.
+// A joiner between characters beyond ASCII is part of their spelling: emoji, Persian, Hindi. One
+// alone hides nothing there.
 static int is_spelling(int32_t point, int32_t before, const char *after, size_t len)
 {
-    return is_joiner(point) && before >= 0x80 && !is_joiner(before) && len > 0 && (after[0] & 0x80) != 0;
+    return is_joiner(point) && before >= 0x80 && !is_joiner(before) && len > 0 &&
+           (after[0] & 0x80) != 0;
 }
 
 void agg_print_json_text(FILE *stream, const char *bytes, size_t len)
@@ -53,7 +56,8 @@ void agg_print_json_text(FILE *stream, const char *bytes, size_t len)
             fputs("\\ufffd", stream);
         else if (point == '"' || point == '\\')
             fprintf(stream, "\\%c", (char)point);
-        else if (is_control(point) || point == '<' || point == '>' || point == '&' || is_deceptive(point))
+        else if (is_control(point) || point == '<' || point == '>' || point == '&' ||
+                 is_deceptive(point))
             fprintf(stream, "\\u%04x", (unsigned)point);
         else
             fwrite(bytes, 1, used, stream);
@@ -63,7 +67,8 @@ void agg_print_json_text(FILE *stream, const char *bytes, size_t len)
     fputc('"', stream);
 }
 
-// Returns: columns a terminal gives to the text as it is printed; prints it when stream is not NULL.
+// Returns: columns a terminal gives to the text as it is printed; prints it when stream is not
+// NULL.
 static size_t terminal_text(FILE *stream, const char *bytes, size_t len, int is_csv)
 {
     size_t width = 0;
@@ -74,7 +79,8 @@ static size_t terminal_text(FILE *stream, const char *bytes, size_t len, int is_
         int is_kept = is_spelling(point, before, bytes + used, len - used);
         if (!is_kept && (point < 0 || is_control(point) || is_deceptive(point))) {
             width += 4 * used;
-            for (size_t i = 0; stream != NULL && i < used; i++) fprintf(stream, "\\x%02x", (uint8_t)bytes[i]);
+            for (size_t i = 0; stream != NULL && i < used; i++)
+                fprintf(stream, "\\x%02x", (uint8_t)bytes[i]);
         } else {
             width += (size_t)utf8proc_charwidth(point);
             if (stream != NULL && is_csv && point == '"') fputc('"', stream);
@@ -148,9 +154,12 @@ static columns columns_of(const agg_estimate *e, const agg_estimate_row *row)
     const agg_estimate_row none = {.count = 0};
     const agg_estimate_row *r = row != NULL ? row : &none;
     if (e->post.rule == AGG_POST_NONE)
-        return (columns){
-            4, {is_mean(e) ? "mean" : "count", "stderr", "low", "high"}, {r->count, r->stderr_, r->low, r->high}};
-    return (columns){5, {"count", "raw", "stderr", "low", "high"}, {r->count, r->raw, r->stderr_, r->low, r->high}};
+        return (columns){4,
+                         {is_mean(e) ? "mean" : "count", "stderr", "low", "high"},
+                         {r->count, r->stderr_, r->low, r->high}};
+    return (columns){5,
+                     {"count", "raw", "stderr", "low", "high"},
+                     {r->count, r->raw, r->stderr_, r->low, r->high}};
 }
 
 static void print_bucket(FILE *stream, const agg_recipe *recipe, uint32_t field, uint32_t bucket)
@@ -214,15 +223,17 @@ static const shoal_name *variable_of(const agg_estimate *e)
 static void print_json(FILE *stream, const agg_estimate *e)
 {
     const shoal_name *variable = variable_of(e);
-    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,", e->recipe->id,
-            e->recipe->hash_hex, (unsigned long long)e->n);
+    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
+            e->recipe->id, e->recipe->hash_hex, (unsigned long long)e->n);
     print_field(stream, "epsilon", e->epsilon);
     fputc(',', stream);
     print_field(stream, "confidence", e->confidence);
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(e->multiple));
     if (e->post.rule != AGG_POST_NONE) print_json_post(stream, &e->post);
-    if (e->recipe->recipe.release_threshold > 0) fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
-    if (variable != NULL) fprintf(stream, "\"variable\":\"%.*s\",", (int)variable->len, variable->bytes);
+    if (e->recipe->recipe.release_threshold > 0)
+        fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
+    if (variable != NULL)
+        fprintf(stream, "\"variable\":\"%.*s\",", (int)variable->len, variable->bytes);
     if (e->by > 0) {
         const shoal_name *name = &e->recipe->recipe.encoding.fields[e->by - 1].field;
         fprintf(stream, "\"by\":\"%.*s\",", (int)name->len, name->bytes);
@@ -290,8 +301,8 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     columns c = columns_of(e, NULL);
     const shoal_recipe *r = &e->recipe->recipe;
     const shoal_name *variable = variable_of(e);
-    fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id, (unsigned long long)e->n,
-            e->epsilon, 100 * e->confidence);
+    fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id,
+            (unsigned long long)e->n, e->epsilon, 100 * e->confidence);
     if (variable != NULL) fprintf(stream, "\nvariable %.*s", (int)variable->len, variable->bytes);
     if (e->by > 0)
         fprintf(stream, "\nby %.*s, over all else", (int)r->encoding.fields[e->by - 1].field.len,
@@ -324,7 +335,8 @@ static void print_table(FILE *stream, const agg_estimate *e)
         int decimals = is_mean(e) ? agg_error_decimals(row->stderr_) : 0;
         agg_print_cell(stream, row->value.bytes, row->value.len, width);
         for (size_t j = 0; j < c.n; j++)
-            fprintf(stream, "  %*.*f", strcmp(c.names[j], "stderr") == 0 ? 10 : 12, decimals, c.numbers[j]);
+            fprintf(stream, "  %*.*f", strcmp(c.names[j], "stderr") == 0 ? 10 : 12, decimals,
+                    c.numbers[j]);
         fputs(row->detected || is_mean(e) ? "\n" : "  not distinguishable from zero\n", stream);
     }
     if (e->post.rule != AGG_POST_NONE) {
@@ -332,12 +344,14 @@ static void print_table(FILE *stream, const agg_estimate *e)
         fprintf(stream, "\n%s: %s\n", agg_post_name(e->post.rule), note);
     }
     if (e->n_withheld > 0)
-        fprintf(stream, "\n%zu value%s below the release threshold of %llu withheld\n", e->n_withheld,
-                e->n_withheld == 1 ? "" : "s", (unsigned long long)e->recipe->recipe.release_threshold);
+        fprintf(stream, "\n%zu value%s below the release threshold of %llu withheld\n",
+                e->n_withheld, e->n_withheld == 1 ? "" : "s",
+                (unsigned long long)e->recipe->recipe.release_threshold);
     if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
 }
 
-shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate, agg_format format)
+shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
+                             agg_format format)
 {
     switch (format) {
     case AGG_TABLE: print_table(stream, estimate); break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as text: JSON, NDJSON, CSV, and a table for a terminal. Values are hostile text and are escaped for each.
+// Results as text: JSON, NDJSON, CSV, and a table for a terminal. Values are hostile text and are
+// escaped for each.
 #ifndef ESTIMATE_PRINT_H
 #define ESTIMATE_PRINT_H
 
@@ -9,21 +10,27 @@
 
 typedef enum agg_format { AGG_TABLE = 0, AGG_JSON, AGG_NDJSON, AGG_CSV } agg_format;
 
-// Writes a result. Numbers have 17 significant digits at most, the shortest that read back as the same double.
-//   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","multiple","rows":[...]} and a newline; before "rows",
-//   where there is one: "post":{"name","note"} (rows then have "raw"), "withheld" (how many rows; where the recipe has a release
-//   threshold), "by" (the field whose buckets the rows are), "variable" (of a recipe with variables, the one that is counted), "statistic":"mean" (the row then has "mean" for "count", and no "detected"), "guarantees" (guarantee.h)
-//   A row of a recipe with an encoding has "cell": its buckets' labels by field.
-//   A table ends with the guarantees; NDJSON and CSV are rows only, and leave them out.
-//   NDJSON: one row a line. CSV: RFC 4180 with a header; a value that a spreadsheet would run gets a leading apostrophe.
+// Writes a result. Numbers have 17 significant digits at most, the shortest that read back as the
+// same double.
+//   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","multiple","rows":[...]}
+//   and a newline; before "rows", where there is one: "post":{"name","note"} (rows then have
+//   "raw"), "withheld" (how many rows; where the recipe has a release threshold), "by" (the field
+//   whose buckets the rows are), "variable" (of a recipe with variables, the one that is counted),
+//   "statistic":"mean" (the row then has "mean" for "count", and no "detected"), "guarantees"
+//   (guarantee.h) A row of a recipe with an encoding has "cell": its buckets' labels by field. A
+//   table ends with the guarantees; NDJSON and CSV are rows only, and leave them out. NDJSON: one
+//   row a line. CSV: RFC 4180 with a header; a value that a spreadsheet would run gets a leading
+//   apostrophe.
 // Returns: AGG_ERR_IO when the stream fails.
 shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
                              agg_format format) SHOAL_MUST_CHECK;
 
-// Writes a JSON string literal, quotes included. Bytes that are not UTF-8 become U+FFFD; < > & are escaped as well.
+// Writes a JSON string literal, quotes included. Bytes that are not UTF-8 become U+FFFD; < > & are
+// escaped as well.
 void agg_print_json_text(FILE *stream, const char *bytes, size_t len);
 
-// Writes text that a terminal shows as it is: control characters, bidirectional overrides and broken UTF-8 become \xHH.
+// Writes text that a terminal shows as it is: control characters, bidirectional overrides and
+// broken UTF-8 become \xHH.
 void agg_print_terminal_text(FILE *stream, const char *bytes, size_t len);
 
 // Returns: the columns that agg_print_terminal_text takes.

@@ -69,7 +69,8 @@ static void print_share(FILE *stream, const agg_joint_share *share)
     fputc('}', stream);
 }
 
-static void print_json_cell(FILE *stream, const agg_joint_result *r, size_t cell, const agg_joint_share *share)
+static void print_json_cell(FILE *stream, const agg_joint_result *r, size_t cell,
+                            const agg_joint_share *share)
 {
     uint32_t at[SHOAL_VARIABLES_MAX];
     locate(at, r, cell);
@@ -84,7 +85,8 @@ static void print_json_cell(FILE *stream, const agg_joint_result *r, size_t cell
 }
 
 // Shares of cells, or rates: a cell that is not shown has no rate either.
-static void print_json_cells(FILE *stream, const agg_joint_result *r, const char *name, const agg_joint_share *shares)
+static void print_json_cells(FILE *stream, const agg_joint_result *r, const char *name,
+                             const agg_joint_share *shares)
 {
     const char *separator = "\n";
     fprintf(stream, "\"%s\":[", name);
@@ -136,7 +138,8 @@ static const char *form_of(const agg_joint_result *r)
     return r->is_em_wald ? "em" : "linear";
 }
 
-static void print_json_pair(FILE *stream, const agg_joint_result *r, const agg_joint_independence *pair)
+static void print_json_pair(FILE *stream, const agg_joint_result *r,
+                            const agg_joint_independence *pair)
 {
     fputc('{', stream);
     if (r->n_axes != 2) {
@@ -164,8 +167,8 @@ static void print_json_wald(FILE *stream, const agg_joint_result *r)
 
 static void print_json(FILE *stream, const agg_joint_result *r)
 {
-    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,", r->recipe->id,
-            r->recipe->hash_hex, (unsigned long long)r->n);
+    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
+            r->recipe->id, r->recipe->hash_hex, (unsigned long long)r->n);
     print_member(stream, "epsilon", r->recipe->recipe.cost_micro / 1e6);
     fputc(',', stream);
     print_member(stream, "confidence", r->confidence);
@@ -184,7 +187,8 @@ static void print_json(FILE *stream, const agg_joint_result *r)
             r->converged ? "true" : "false");
     print_member(stream, "log_likelihood", r->log_likelihood);
     fprintf(stream, ",\"rank\":%zu,\"parameters\":%zu", r->rank, r->n_free);
-    if (r->recipe->recipe.release_threshold > 0) fprintf(stream, ",\"withheld\":%zu", count_hidden(r));
+    if (r->recipe->recipe.release_threshold > 0)
+        fprintf(stream, ",\"withheld\":%zu", count_hidden(r));
     if (r->guarantee != NULL) {
         fputs(",\"guarantees\":", stream);
         agg_guarantee_print_json(stream, r->guarantee);
@@ -214,7 +218,8 @@ static void print_csv(FILE *stream, const agg_joint_result *r)
         locate(at, r, cell);
         for (uint32_t i = 0; i < r->n_axes; i++) {
             if (i > 0) fputc(',', stream);
-            agg_print_csv_text(stream, r->axes[i].labels[at[i]].bytes, r->axes[i].labels[at[i]].len);
+            agg_print_csv_text(stream, r->axes[i].labels[at[i]].bytes,
+                               r->axes[i].labels[at[i]].len);
         }
         for (size_t j = 0; j < N_COLUMNS; j++) {
             double x = column(&r->cells[cell], j);
@@ -235,7 +240,8 @@ static void print_percent(FILE *stream, const agg_joint_result *r, const agg_joi
     char text[64], error[32] = "?";
     int decimals = isfinite(share->stderr_) ? agg_error_decimals(100 * share->stderr_) : 2;
     if (decimals > 4) decimals = 4;
-    if (isfinite(share->stderr_)) snprintf(error, sizeof error, "%.*f", decimals, 100 * share->stderr_);
+    if (isfinite(share->stderr_))
+        snprintf(error, sizeof error, "%.*f", decimals, 100 * share->stderr_);
     if (agg_joint_is_shown(r, share->p))
         snprintf(text, sizeof text, "%.*f +- %s", decimals, 100 * share->p, error);
     else
@@ -317,7 +323,8 @@ void agg_joint_p_value(char out[AGG_JOINT_P_MAX], double p_value)
         snprintf(out, AGG_JOINT_P_MAX, "p = %.3g", p_value);
 }
 
-static void print_verdict(FILE *stream, const agg_joint_result *r, const agg_joint_independence *pair)
+static void print_verdict(FILE *stream, const agg_joint_result *r,
+                          const agg_joint_independence *pair)
 {
     agg_text x = r->axes[pair->first].name, y = r->axes[pair->second].name;
     fprintf(stream, "%.*s and %.*s: ", (int)x.len, x.bytes, (int)y.len, y.bytes);
@@ -328,15 +335,20 @@ static void print_verdict(FILE *stream, const agg_joint_result *r, const agg_joi
     char p_value[AGG_JOINT_P_MAX];
     agg_joint_p_value(p_value, pair->p_value);
     fprintf(stream, "%s, Wald statistic %.4g on %u degree%s of freedom, %s%s\n",
-            pair->p_value < 1 - r->confidence ? "not independent" : "no evidence against independence", pair->statistic,
-            pair->df, pair->df == 1 ? "" : "s", p_value, r->is_em_wald ? " (EM form: conservative)" : "");
+            pair->p_value < 1 - r->confidence ? "not independent"
+                                              : "no evidence against independence",
+            pair->statistic, pair->df, pair->df == 1 ? "" : "s", p_value,
+            r->is_em_wald ? " (EM form: conservative)" : "");
 }
 
 static void print_table(FILE *stream, const agg_joint_result *r)
 {
     char line[AGG_GUARANTEE_LINE_MAX];
-    fprintf(stream, "%s: %llu reports, epsilon %g a report, %g %% intervals; shares in %%, +- standard error\n\n",
-            r->recipe->id, (unsigned long long)r->n, r->recipe->recipe.cost_micro / 1e6, 100 * r->confidence);
+    fprintf(stream,
+            "%s: %llu reports, epsilon %g a report, %g %% intervals; shares in %%, +- standard "
+            "error\n\n",
+            r->recipe->id, (unsigned long long)r->n, r->recipe->recipe.cost_micro / 1e6,
+            100 * r->confidence);
     if (r->n_axes == 2 && r->axes[1].n <= MATRIX_COLUMNS)
         print_matrix(stream, r);
     else
@@ -346,18 +358,24 @@ static void print_table(FILE *stream, const agg_joint_result *r)
     fprintf(stream, "EM: %llu iterations, %s\n", (unsigned long long)r->iterations,
             r->converged ? "converged" : "stopped before it converged");
     if (r->rank < r->n_free)
-        fprintf(stream, "the information matrix has rank %zu of %zu: some categories cannot be told apart\n", r->rank,
-                r->n_free);
+        fprintf(
+            stream,
+            "the information matrix has rank %zu of %zu: some categories cannot be told apart\n",
+            r->rank, r->n_free);
     size_t hidden = count_hidden(r);
     if (hidden > 0)
-        fprintf(stream, "%zu of %zu cells are below the release threshold of %llu reports and are withheld\n", hidden,
-                r->n_cells, (unsigned long long)r->recipe->recipe.release_threshold);
+        fprintf(
+            stream,
+            "%zu of %zu cells are below the release threshold of %llu reports and are withheld\n",
+            hidden, r->n_cells, (unsigned long long)r->recipe->recipe.release_threshold);
     if (r->guarantee == NULL) return;
     fputc('\n', stream);
-    for (size_t i = 0; agg_guarantee_line(line, r->guarantee, i); i++) fprintf(stream, "%s\n", line);
+    for (size_t i = 0; agg_guarantee_line(line, r->guarantee, i); i++)
+        fprintf(stream, "%s\n", line);
 }
 
-shoal_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result, agg_format format)
+shoal_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result,
+                          agg_format format)
 {
     switch (format) {
     case AGG_TABLE: print_table(stream, result); break;

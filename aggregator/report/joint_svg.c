@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heat map of a joint distribution, with its uncertainty; see joint_print.h. Plain SVG 1.1: no script, no font beyond the viewer's own.
+// The heat map of a joint distribution, with its uncertainty; see joint_print.h. Plain SVG 1.1: no
+// script, no font beyond the viewer's own.
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -15,14 +16,16 @@
 #define SIDE_H 76.0  // those of the columns
 #define LEGEND_H 104.0
 
-static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3", signal[] = "#c2410c";
+static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3",
+                  signal[] = "#c2410c";
 
 typedef struct colour {
     double red, green, blue;
 } colour;
 
 // From light (small) to dark (large).
-static const colour scale[] = {{240, 247, 252}, {190, 217, 236}, {107, 168, 208}, {40, 110, 168}, {12, 52, 99}};
+static const colour scale[] = {
+    {240, 247, 252}, {190, 217, 236}, {107, 168, 208}, {40, 110, 168}, {12, 52, 99}};
 #define STOPS (sizeof scale / sizeof scale[0])
 
 typedef struct drawing {
@@ -53,13 +56,16 @@ static void print_label(FILE *stream, agg_text text, uint32_t characters)
     if (cut < text.len) fputs("...", stream);
 }
 
-static void open_text(FILE *stream, double x, double y, double size, const char *anchor, const char *fill)
+static void open_text(FILE *stream, double x, double y, double size, const char *anchor,
+                      const char *fill)
 {
-    fprintf(stream, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">", x, y, size,
-            anchor, fill);
+    fprintf(stream,
+            "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">", x, y,
+            size, anchor, fill);
 }
 
-static void text(FILE *stream, double x, double y, double size, const char *anchor, const char *fill, const char *words)
+static void text(FILE *stream, double x, double y, double size, const char *anchor,
+                 const char *fill, const char *words)
 {
     open_text(stream, x, y, size, anchor, fill);
     print_label(stream, (agg_text){words, strlen(words)}, 200);
@@ -68,7 +74,8 @@ static void text(FILE *stream, double x, double y, double size, const char *anch
 
 static void rect(FILE *stream, double x, double y, double w, double h, const char *fill)
 {
-    fprintf(stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y, w, h, fill);
+    fprintf(stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
+            y, w, h, fill);
 }
 
 static double map_w(const drawing *d)
@@ -96,17 +103,20 @@ static void print_percent(char out[24], const agg_joint_share *share)
 static void print_tip(const drawing *d, const agg_joint_share *share)
 {
     if (isfinite(share->stderr_))
-        fprintf(d->stream, ": %.4g %%, %.4g to %.4g</title>", 100 * share->p, 100 * share->low, 100 * share->high);
+        fprintf(d->stream, ": %.4g %%, %.4g to %.4g</title>", 100 * share->p, 100 * share->low,
+                100 * share->high);
     else
         fprintf(d->stream, ": %.4g %%, of any error</title>", 100 * share->p);
 }
 
-// Whether the rate's whole interval lies above (1) or below (-1) the marginal of what it is the rate of.
+// Whether the rate's whole interval lies above (1) or below (-1) the marginal of what it is the
+// rate of.
 static int side_of(const drawing *d, uint32_t row, uint32_t column)
 {
     if (d->result->rates == NULL) return 0;
     const agg_joint_share *rate = &d->result->rates[(size_t)row * d->y->n + column];
-    double marginal = d->result->given == 0 ? d->result->marginals[1][column].p : d->result->marginals[0][row].p;
+    double marginal =
+        d->result->given == 0 ? d->result->marginals[1][column].p : d->result->marginals[0][row].p;
     if (!isfinite(rate->stderr_)) return 0;
     return rate->low > marginal ? 1 : rate->high < marginal ? -1 : 0;
 }
@@ -115,13 +125,15 @@ static void draw_mark(const drawing *d, double x, double y, int side)
 {
     if (side == 0) return;
     double rise = side > 0 ? -7 : 7;
-    fprintf(d->stream, "<path d=\"M%.1f %.1fh10l-5 %.1fz\" fill=\"%s\" stroke=\"#ffffff\" stroke-width=\"0.8\"/>\n",
+    fprintf(d->stream,
+            "<path d=\"M%.1f %.1fh10l-5 %.1fz\" fill=\"%s\" stroke=\"#ffffff\" "
+            "stroke-width=\"0.8\"/>\n",
             x - 5, y - rise / 2, rise, signal);
 }
 
 // The interval of a share as a bar from x over `w`, on a scale that ends at `most`.
-static void draw_interval(const drawing *d, double x, double y, double w, const agg_joint_share *share, double most,
-                          const char *stroke)
+static void draw_interval(const drawing *d, double x, double y, double w,
+                          const agg_joint_share *share, double most, const char *stroke)
 {
     if (!isfinite(share->stderr_) || !(most > 0)) return;
     double low = x + w * clamp(share->low / most), high = x + w * clamp(share->high / most),
@@ -133,13 +145,15 @@ static void draw_interval(const drawing *d, double x, double y, double w, const 
 static void draw_cell(const drawing *d, uint32_t row, uint32_t column)
 {
     const agg_joint_share *share = &d->result->cells[(size_t)row * d->y->n + column];
-    double x = MAP_X + d->cell_w * column, y = MAP_Y + d->cell_h * row, at = d->most > 0 ? share->p / d->most : 0;
+    double x = MAP_X + d->cell_w * column, y = MAP_Y + d->cell_h * row,
+           at = d->most > 0 ? share->p / d->most : 0;
     int is_shown = agg_joint_is_shown(d->result, share->p), is_dark = at > 0.55 && is_shown;
     const char *words_ink = is_dark ? "#ffffff" : ink;
     char fill[16] = "#f4f5f6", words[24] = "";
     colour c = shade(at);
     if (is_shown) {
-        snprintf(fill, sizeof fill, "#%02x%02x%02x", (unsigned)c.red, (unsigned)c.green, (unsigned)c.blue);
+        snprintf(fill, sizeof fill, "#%02x%02x%02x", (unsigned)c.red, (unsigned)c.green,
+                 (unsigned)c.blue);
         print_percent(words, share);
     }
     fputs("<g><title>", d->stream);
@@ -152,7 +166,8 @@ static void draw_cell(const drawing *d, uint32_t row, uint32_t column)
         fputs(": withheld</title>", d->stream);
     rect(d->stream, x, y, d->cell_w, d->cell_h, fill);
     if (is_shown && !(share->low > 0)) rect(d->stream, x, y, d->cell_w, d->cell_h, "url(#unsure)");
-    if (d->cell_w >= 48) text(d->stream, x + d->cell_w / 2, y + d->cell_h / 2, 11, "middle", words_ink, words);
+    if (d->cell_w >= 48)
+        text(d->stream, x + d->cell_w / 2, y + d->cell_h / 2, 11, "middle", words_ink, words);
     if (is_shown) {
         draw_interval(d, x + 6, y + d->cell_h - 8, d->cell_w - 12, share, d->most_high, words_ink);
         draw_mark(d, x + d->cell_w - 9, y + 9, side_of(d, row, column));
@@ -212,7 +227,8 @@ static void draw_legend(const drawing *d)
     print_percent(most, &top);
     agg_svg_line(d->stream, 24, y, 52, y, 1.5, ink);
     agg_svg_line(d->stream, 38, y - 3, 38, y + 3, 1.5, ink);
-    snprintf(words, sizeof words, "the share and its %g %% interval; in cells from 0 to %s", 100 * r->confidence, most);
+    snprintf(words, sizeof words, "the share and its %g %% interval; in cells from 0 to %s",
+             100 * r->confidence, most);
     text(d->stream, 62, y + 4, 12, "start", ink, words);
     rect(d->stream, 24, y + 14, 28, 14, "#f0f7fc");
     rect(d->stream, 24, y + 14, 28, 14, "url(#unsure)");
@@ -220,7 +236,8 @@ static void draw_legend(const drawing *d)
     if (r->rates != NULL) {
         draw_mark(d, 250, y + 21, 1);
         draw_mark(d, 266, y + 21, -1);
-        snprintf(words, sizeof words, "the rate within its %s is above, below that of all (its whole %g %% interval)",
+        snprintf(words, sizeof words,
+                 "the rate within its %s is above, below that of all (its whole %g %% interval)",
                  r->given == 0 ? "row" : "column", 100 * r->confidence);
         text(d->stream, 280, y + 26, 12, "start", ink, words);
     }
@@ -229,7 +246,8 @@ static void draw_legend(const drawing *d)
     char p_value[AGG_JOINT_P_MAX];
     agg_joint_p_value(p_value, pair->p_value);
     snprintf(words, sizeof words, "%s: Wald statistic %.4g, %u degree%s of freedom, %s%s",
-             pair->p_value < 1 - r->confidence ? "Not independent" : "No evidence against independence",
+             pair->p_value < 1 - r->confidence ? "Not independent"
+                                               : "No evidence against independence",
              pair->statistic, pair->df, pair->df == 1 ? "" : "s", p_value,
              r->is_em_wald ? " (EM form: conservative)" : "");
     text(d->stream, 24, y + 58, 13, "start", ink, words);
@@ -250,19 +268,22 @@ static void draw_head(const drawing *d, double width, double height)
     const agg_joint_result *r = d->result;
     char words[160];
     fprintf(d->stream,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
+            "0 %.0f %.0f\" "
             "font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>",
             width, height, width, height);
-    snprintf(words, sizeof words, "%s: %.*s by %.*s", r->recipe->id, (int)d->x->name.len, d->x->name.bytes,
-             (int)d->y->name.len, d->y->name.bytes);
+    snprintf(words, sizeof words, "%s: %.*s by %.*s", r->recipe->id, (int)d->x->name.len,
+             d->x->name.bytes, (int)d->y->name.len, d->y->name.bytes);
     fprintf(d->stream, "%s</title>\n", words);
     fputs("<defs><pattern id=\"unsure\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
-          "patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"7\" stroke=\"#8fa1b0\" "
-          "stroke-width=\"1.4\"/></pattern></defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+          "patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"7\" "
+          "stroke=\"#8fa1b0\" "
+          "stroke-width=\"1.4\"/></pattern></defs>\n<rect width=\"100%\" height=\"100%\" "
+          "fill=\"#ffffff\"/>\n",
           d->stream);
     text(d->stream, 24, 36, 18, "start", ink, words);
-    snprintf(words, sizeof words, "shares of %llu reports, epsilon %g a report", (unsigned long long)r->n,
-             r->recipe->recipe.cost_micro / 1e6);
+    snprintf(words, sizeof words, "shares of %llu reports, epsilon %g a report",
+             (unsigned long long)r->n, r->recipe->recipe.cost_micro / 1e6);
     text(d->stream, 24, 58, 13, "start", faint, words);
 }
 
@@ -273,8 +294,8 @@ shoal_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "a heat map is of two variables: name them with --variables");
     if (d.x->n > AGG_JOINT_SVG_MAX || d.y->n > AGG_JOINT_SVG_MAX)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "a heat map has room for %u categories of a variable",
-                        AGG_JOINT_SVG_MAX);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "a heat map has room for %u categories of a variable", AGG_JOINT_SVG_MAX);
     d.cell_w = d.y->n <= 3 ? 104 : d.y->n <= 8 ? 84 : d.y->n <= 16 ? 60 : 30;
     d.cell_h = d.x->n <= 10 ? 44 : 34;
     d.most = largest(r->cells, r->n_cells, 0);
@@ -286,9 +307,11 @@ shoal_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *
     for (uint32_t i = 0; i < d.x->n; i++)
         for (uint32_t j = 0; j < d.y->n; j++) draw_cell(&d, i, j);
     for (uint32_t i = 0; i <= d.x->n; i++)
-        agg_svg_line(stream, MAP_X, MAP_Y + d.cell_h * i, MAP_X + map_w(&d), MAP_Y + d.cell_h * i, 0.5, hairline);
+        agg_svg_line(stream, MAP_X, MAP_Y + d.cell_h * i, MAP_X + map_w(&d), MAP_Y + d.cell_h * i,
+                     0.5, hairline);
     for (uint32_t j = 0; j <= d.y->n; j++)
-        agg_svg_line(stream, MAP_X + d.cell_w * j, MAP_Y, MAP_X + d.cell_w * j, MAP_Y + map_h(&d), 0.5, hairline);
+        agg_svg_line(stream, MAP_X + d.cell_w * j, MAP_Y, MAP_X + d.cell_w * j, MAP_Y + map_h(&d),
+                     0.5, hairline);
     draw_rows(&d);
     draw_columns(&d);
     draw_legend(&d);

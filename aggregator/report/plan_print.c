@@ -89,23 +89,24 @@ static void print_wish(const printing *p)
     if (each > 1) {
         fputs(" (", p->stream);
         print_whole(p->stream, w->devices);
-        fprintf(p->stream, " device%s, %g a day for %g day%s)", w->devices == 1 ? "" : "s", w->per_day, w->days,
-                w->days == 1 ? "" : "s");
+        fprintf(p->stream, " device%s, %g a day for %g day%s)", w->devices == 1 ? "" : "s",
+                w->per_day, w->days, w->days == 1 ? "" : "s");
     }
     fprintf(p->stream, "\n" LABEL "%g a report", "epsilon", p->plan->epsilon);
     if (w->budget > 0)
-        fprintf(p->stream, ": a budget of %g over %g report%s of a device, by basic composition", w->budget, each,
-                each == 1 ? "" : "s");
+        fprintf(p->stream, ": a budget of %g over %g report%s of a device, by basic composition",
+                w->budget, each, each == 1 ? "" : "s");
     else if (each > 1)
-        fprintf(p->stream, ", %g for all reports of a device, by basic composition", p->plan->epsilon * each);
+        fprintf(p->stream, ", %g for all reports of a device, by basic composition",
+                p->plan->epsilon * each);
     fprintf(p->stream, "\n" LABEL, "values");
     if (w->is_mean) {
         fprintf(p->stream, "a number from %s to %s, its mean\n", w->low, w->high);
         return;
     }
     if (w->size > 0)
-        fprintf(p->stream, w->low != NULL ? "%u buckets of a number from %s to %s" : "a list of %u", w->size, w->low,
-                w->high);
+        fprintf(p->stream, w->low != NULL ? "%u buckets of a number from %s to %s" : "a list of %u",
+                w->size, w->low, w->high);
     else
         fputs("any string", p->stream);
     fprintf(p->stream, "; frequencies: %s over ", w->law_name);
@@ -117,14 +118,17 @@ static void print_counts(const printing *p, const agg_plan_candidate *c)
 {
     char a[24], b[24];
     const agg_plan_wish *w = p->wish;
-    fprintf(p->stream, LABEL "%s reports for a rare value, %s for the commonest\n", "standard error",
-            error_text(a, p, c->error), error_text(b, p, c->error_largest));
+    fprintf(p->stream, LABEL "%s reports for a rare value, %s for the commonest\n",
+            "standard error", error_text(a, p, c->error), error_text(b, p, c->error_largest));
     fprintf(p->stream, LABEL "%s of reports is told from zero as often as not", "smallest share",
             percent(a, c->smallest));
-    if (c->sure <= 1) fprintf(p->stream, ", %s in %g of 100 collections", percent(b, c->sure), 100 * w->confidence);
+    if (c->sure <= 1)
+        fprintf(p->stream, ", %s in %g of 100 collections", percent(b, c->sure),
+                100 * w->confidence);
     fprintf(p->stream, "\n" LABEL "%.0f of ", "detectable", c->n_detectable);
     print_whole(p->stream, w->law.n_values);
-    fprintf(p->stream, " values (confidence %g, %s over ", w->confidence, agg_multiple_name(w->multiple));
+    fprintf(p->stream, " values (confidence %g, %s over ", w->confidence,
+            agg_multiple_name(w->multiple));
     print_whole(p->stream, w->asked);
     fputs(" asked about)\n", p->stream);
 }
@@ -132,15 +136,16 @@ static void print_counts(const printing *p, const agg_plan_candidate *c)
 static void print_cost(const printing *p, const agg_plan_candidate *c)
 {
     char a[24], b[24];
-    fprintf(p->stream, LABEL "%.0f bytes as JSON, %.0f in a batch; %s a day from all devices\n", "report",
-            c->report_bytes, c->record_bytes, bytes_text(a, c->day_bytes));
+    fprintf(p->stream, LABEL "%.0f bytes as JSON, %.0f in a batch; %s a day from all devices\n",
+            "report", c->report_bytes, c->record_bytes, bytes_text(a, c->day_bytes));
     fprintf(p->stream, LABEL "%s\n", "sketch", bytes_text(a, c->memory));
-    fprintf(p->stream, LABEL "about %s of one core from batches, %s from JSON\n", "folding", time_text(a, c->fold_s),
-            time_text(b, c->fold_json_s));
+    fprintf(p->stream, LABEL "about %s of one core from batches, %s from JSON\n", "folding",
+            time_text(a, c->fold_s), time_text(b, c->fold_json_s));
     fprintf(p->stream, LABEL "about %s of one core\n", "estimating", time_text(a, c->estimate_s));
     double bits = agg_trade_off_bits(&c->part);
     if (!isnan(bits))
-        fprintf(p->stream, LABEL "M = %.6g bits, T = %.3g steps (apple-2017, section 5)\n", "bandwidth, server", bits,
+        fprintf(p->stream, LABEL "M = %.6g bits, T = %.3g steps (apple-2017, section 5)\n",
+                "bandwidth, server", bits,
                 agg_trade_off_steps(&c->part, p->plan->n, p->wish->asked));
 }
 
@@ -166,8 +171,8 @@ static void print_nothing(const printing *p)
     fputc('\n', p->stream);
     if (plan->n_candidates > 0) return;
     if (isfinite(plan->least_report))
-        fprintf(p->stream, LABEL "%.0f bytes; the smallest sketch: %s\n", "smallest report", plan->least_report,
-                bytes_text(a, plan->least_memory));
+        fprintf(p->stream, LABEL "%.0f bytes; the smallest sketch: %s\n", "smallest report",
+                plan->least_report, bytes_text(a, plan->least_memory));
 }
 
 static void print_needs(const printing *p)
@@ -178,7 +183,8 @@ static void print_needs(const printing *p)
     fprintf(p->stream, LABEL "to see %s: ", "needed", percent(a, plan->target));
     if (plan->needed_devices > 0) {
         print_whole(p->stream, plan->needed_devices);
-        fprintf(p->stream, " device%s at epsilon %g", plan->needed_devices == 1 ? "" : "s", plan->epsilon);
+        fprintf(p->stream, " device%s at epsilon %g", plan->needed_devices == 1 ? "" : "s",
+                plan->epsilon);
     } else {
         fprintf(p->stream, "no number of devices at epsilon %g does", plan->epsilon);
     }
@@ -194,9 +200,10 @@ static void print_once(const printing *p)
 {
     char a[24];
     if (p->plan->once_epsilon <= 0) return;
-    fprintf(p->stream, LABEL "one report a device, of epsilon %g: %s %s\n", "instead", p->plan->once_epsilon,
-            p->wish->is_mean ? "standard error" : "smallest share",
-            p->wish->is_mean ? error_text(a, p, p->plan->once_smallest) : percent(a, p->plan->once_smallest));
+    fprintf(p->stream, LABEL "one report a device, of epsilon %g: %s %s\n", "instead",
+            p->plan->once_epsilon, p->wish->is_mean ? "standard error" : "smallest share",
+            p->wish->is_mean ? error_text(a, p, p->plan->once_smallest)
+                             : percent(a, p->plan->once_smallest));
 }
 
 static void print_parameter_cell(void *context, const char *name, uint64_t micro)
@@ -222,17 +229,19 @@ static void print_all(const printing *p)
 {
     char a[24], b[24], c[24], d[24], e[24], f[24];
     int width = parameters_width(p->plan);
-    fprintf(p->stream, "\n%-17s %-*s %8s %9s %9s %10s %7s %6s %8s %9s %9s\n", "mechanism", width, "parameters",
-            "stderr", "largest", "smallest", "detectable", "JSON", "batch", "sketch", "fold", "estimate");
+    fprintf(p->stream, "\n%-17s %-*s %8s %9s %9s %10s %7s %6s %8s %9s %9s\n", "mechanism", width,
+            "parameters", "stderr", "largest", "smallest", "detectable", "JSON", "batch", "sketch",
+            "fold", "estimate");
     for (size_t i = 0; i < p->plan->n_candidates; i++) {
         const agg_plan_candidate *own = &p->plan->candidates[i];
         char parameters[64] = "";
         agg_plan_parameters(&own->part, print_parameter_cell, parameters);
-        fprintf(p->stream, "%-17s %-*s %8s %9s %9s %10.0f %7.0f %6.0f %8s %9s %9s\n", own->mechanism->name, width,
-                parameters, error_text(a, p, own->error), error_text(b, p, own->error_largest),
-                p->wish->is_mean ? "-" : percent(c, own->smallest), own->n_detectable, own->report_bytes,
-                own->record_bytes, bytes_text(d, own->memory), time_text(e, own->fold_s),
-                time_text(f, own->estimate_s));
+        fprintf(p->stream, "%-17s %-*s %8s %9s %9s %10.0f %7.0f %6.0f %8s %9s %9s\n",
+                own->mechanism->name, width, parameters, error_text(a, p, own->error),
+                error_text(b, p, own->error_largest),
+                p->wish->is_mean ? "-" : percent(c, own->smallest), own->n_detectable,
+                own->report_bytes, own->record_bytes, bytes_text(d, own->memory),
+                time_text(e, own->fold_s), time_text(f, own->estimate_s));
     }
 }
 
@@ -241,7 +250,8 @@ static void print_table(const printing *p, int is_all)
     const agg_plan *plan = p->plan;
     print_wish(p);
     if (plan->is_nothing) print_nothing(p);
-    if (plan->n_candidates > 0) print_candidate(p, &plan->candidates[0], plan->is_nothing ? "closest" : "answer");
+    if (plan->n_candidates > 0)
+        print_candidate(p, &plan->candidates[0], plan->is_nothing ? "closest" : "answer");
     print_needs(p);
     print_once(p);
     if (is_all && plan->n_candidates > 0) print_all(p);
@@ -351,8 +361,8 @@ static void print_json(const printing *p, int is_all)
     fputs("\n]}\n", stream);
 }
 
-shoal_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan, const agg_plan_wish *wish, int is_json,
-                         int is_all, double width)
+shoal_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan,
+                         const agg_plan_wish *wish, int is_json, int is_all, double width)
 {
     const printing p = {stream, plan, wish, width};
     if (is_json)

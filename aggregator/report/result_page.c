@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result page; see result_page.h. Bars are drawn in percent of their cell, so that text keeps its size at any width.
+// The result page; see result_page.h. Bars are drawn in percent of their cell, so that text keeps
+// its size at any width.
 #include "result_page.h"
 
 #include <inttypes.h>
@@ -30,7 +31,8 @@ static size_t sequence_len(const char *bytes, size_t len)
     return 0;
 }
 
-// Characters that show nothing or turn the text around them: C0 and C1 controls, joiners, marks of direction.
+// Characters that show nothing or turn the text around them: C0 and C1 controls, joiners, marks of
+// direction.
 static int is_hidden(const char *bytes, size_t n)
 {
     const unsigned char *b = (const unsigned char *)bytes;
@@ -91,7 +93,8 @@ static void put_count(FILE *out, double x)
 
 static int is_mean(const agg_estimate *e)
 {
-    return e->recipe->recipe.n_parts > 0 && e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+    return e->recipe->recipe.n_parts > 0 &&
+           e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
 static int is_histogram(const agg_estimate *e)
@@ -99,7 +102,8 @@ static int is_histogram(const agg_estimate *e)
     return e->recipe->recipe.value == SHOAL_VALUE_NUMBER && !is_mean(e);
 }
 
-// At least one, at most five ticks on each side of zero. A mean is drawn in the range of its numbers.
+// At least one, at most five ticks on each side of zero. A mean is drawn in the range of its
+// numbers.
 static axis axis_of(const agg_estimate *estimate, size_t n_rows)
 {
     axis a = {0, 0, 1, 0};
@@ -163,8 +167,10 @@ static void put_bar(FILE *out, const axis *a, const agg_estimate_row *row)
     double zero = percent(a, 0), end = percent(a, row->count);
     fputs("<svg aria-hidden=\"true\">", out);
     put_grid(out, a);
-    fprintf(out, "<rect class=\"bar\" x=\"%.2f%%\" y=\"18%%\" width=\"%.2f%%\" height=\"64%%\" rx=\"2\"/>",
-            fmin(zero, end), fabs(end - zero));
+    fprintf(
+        out,
+        "<rect class=\"bar\" x=\"%.2f%%\" y=\"18%%\" width=\"%.2f%%\" height=\"64%%\" rx=\"2\"/>",
+        fmin(zero, end), fabs(end - zero));
     put_whisker(out, percent(a, row->low), percent(a, row->high));
     fputs("</svg>", out);
 }
@@ -188,13 +194,15 @@ static void put_row(FILE *out, const axis *a, const agg_estimate_row *row, int i
 
 static void put_key(FILE *out, size_t n_mute)
 {
-    fputs("<p class=\"key\"><span><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" y=\"18%\" width=\"70%\""
+    fputs("<p class=\"key\"><span><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" y=\"18%\" "
+          "width=\"70%\""
           " height=\"64%\" rx=\"2\"/>",
           out);
     put_whisker(out, 45, 95);
     fputs("</svg>estimate and interval</span>", out);
     if (n_mute > 0) {
-        fputs("<span class=\"mute\"><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" y=\"18%\" width=\"40%\""
+        fputs("<span class=\"mute\"><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" "
+              "y=\"18%\" width=\"40%\""
               " height=\"64%\" rx=\"2\"/>",
               out);
         put_whisker(out, 10, 70);
@@ -208,7 +216,9 @@ static void put_facts(FILE *out, const agg_page_section *section)
     const agg_estimate *e = section->estimate;
     fputs("<ul class=\"facts\"><li><b>", out);
     put_count(out, (double)e->n);
-    fprintf(out, "</b> reports</li><li><b>\xce\xb5 = %g</b> per report</li><li><b>%g\xe2\x80\xaf%%</b> intervals</li>",
+    fprintf(out,
+            "</b> reports</li><li><b>\xce\xb5 = %g</b> per report</li><li><b>%g\xe2\x80\xaf%%</b> "
+            "intervals</li>",
             e->epsilon, 100 * e->confidence);
     fputs("<li>", out);
     if (section->period == NULL) {
@@ -222,24 +232,27 @@ static void put_facts(FILE *out, const agg_page_section *section)
 // The lower end of a bucket's label, "[low, high)".
 static int compare_buckets(const void *a, const void *b)
 {
-    const agg_estimate_row *x = *(const agg_estimate_row *const *)a, *y = *(const agg_estimate_row *const *)b;
+    const agg_estimate_row *x = *(const agg_estimate_row *const *)a,
+                           *y = *(const agg_estimate_row *const *)b;
     char label[64];
     double low[2];
     for (int i = 0; i < 2; i++) {
         const agg_text *text = &(i == 0 ? x : y)->value;
-        snprintf(label, sizeof label, "%.*s", (int)(text->len < sizeof label - 1 ? text->len : sizeof label - 1),
-                 text->bytes);
+        snprintf(label, sizeof label, "%.*s",
+                 (int)(text->len < sizeof label - 1 ? text->len : sizeof label - 1), text->bytes);
         low[i] = strtod(label + strspn(label, "["), NULL);
     }
     return (low[0] > low[1]) - (low[0] < low[1]);
 }
 
-// The rows in the order of the page: a histogram that is shown whole goes along its numbers, all else by count.
+// The rows in the order of the page: a histogram that is shown whole goes along its numbers, all
+// else by count.
 static const agg_estimate_row **order_rows(const agg_estimate *e, size_t n_rows)
 {
     const agg_estimate_row **rows = agg_alloc(NULL, n_rows, sizeof *rows);
     for (size_t i = 0; rows != NULL && i < n_rows; i++) rows[i] = &e->rows[i];
-    if (rows != NULL && is_histogram(e) && n_rows == e->n_rows) qsort(rows, n_rows, sizeof *rows, compare_buckets);
+    if (rows != NULL && is_histogram(e) && n_rows == e->n_rows)
+        qsort(rows, n_rows, sizeof *rows, compare_buckets);
     return rows;
 }
 
@@ -252,16 +265,21 @@ static void put_mean_note(FILE *out, const agg_estimate *e)
 static void put_table(FILE *out, const agg_page_section *section)
 {
     const agg_estimate *e = section->estimate;
-    size_t n_rows = section->top > 0 && section->top < e->n_rows ? section->top : e->n_rows, n_mute = 0;
+    size_t n_rows = section->top > 0 && section->top < e->n_rows ? section->top : e->n_rows,
+           n_mute = 0;
     axis a = axis_of(e, n_rows);
     const agg_estimate_row **rows = order_rows(e, n_rows);
-    fputs("<table><thead><tr><th class=\"value\" scope=\"col\">value</th><th class=\"axis\" scope=\"col\">", out);
+    fputs("<table><thead><tr><th class=\"value\" scope=\"col\">value</th><th class=\"axis\" "
+          "scope=\"col\">",
+          out);
     put_axis(out, &a);
-    fputs("</th><th class=\"count\" scope=\"col\">estimate</th><th class=\"interval\" scope=\"col\">interval</th></tr>"
+    fputs("</th><th class=\"count\" scope=\"col\">estimate</th><th class=\"interval\" "
+          "scope=\"col\">interval</th></tr>"
           "</thead><tbody>\n",
           out);
     for (size_t i = 0; i < n_rows; i++) {
-        const agg_estimate_row *row = rows != NULL ? rows[i] : &e->rows[i]; // without memory: by count
+        const agg_estimate_row *row =
+            rows != NULL ? rows[i] : &e->rows[i]; // without memory: by count
         int is_mute = !row->detected && !is_mean(e);
         put_row(out, &a, row, is_mute);
         n_mute += (size_t)is_mute;
@@ -274,7 +292,8 @@ static void put_table(FILE *out, const agg_page_section *section)
         return;
     }
     fprintf(out, "<p class=\"note\">%zu of %zu values shown", n_rows, e->n_dictionary);
-    if (e->n_withheld > 0) fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
+    if (e->n_withheld > 0)
+        fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
     fprintf(out,
             ". Rule for \xe2\x80\x9c"
             "distinguishable\xe2\x80\x9d: %s.</p>\n",
@@ -331,7 +350,8 @@ static void put_head(FILE *out, const agg_page *page)
           " content=\"",
           out);
     put_string(out, csp);
-    fputs("\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta name=\"referrer\""
+    fputs("\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
+          "name=\"referrer\""
           " content=\"no-referrer\">\n<title>",
           out);
     put_string(out, page->title);
@@ -349,7 +369,8 @@ static void put_head(FILE *out, const agg_page *page)
     }
     put_string(out, page->title);
     fputs(page->home != NULL ? "</a></h1>\n" : "</h1>\n", out);
-    fputs("<p>Every report was randomized on its device. The counts are estimates of how many reports held a value.</p>"
+    fputs("<p>Every report was randomized on its device. The counts are estimates of how many "
+          "reports held a value.</p>"
           "</header>\n<main>\n",
           out);
 }
@@ -358,7 +379,8 @@ shoal_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
 {
     put_head(stream, page);
     for (size_t i = 0; i < page->n_sections; i++) put_section(stream, &page->sections[i]);
-    fputs("</main>\n<footer><p>Each whisker is the interval of its value alone. What cannot be told from zero is shown "
+    fputs("</main>\n<footer><p>Each whisker is the interval of its value alone. What cannot be "
+          "told from zero is shown "
           "in grey.</p></footer>\n"
           "</body></html>\n",
           stream);
@@ -368,11 +390,13 @@ shoal_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
 
 static void base64_digest(char out[45], const uint8_t digest[32])
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     uint8_t padded[33] = {0};
     memcpy(padded, digest, 32);
     for (int i = 0; i < 11; i++) {
-        uint32_t three = (uint32_t)padded[3 * i] << 16 | (uint32_t)padded[3 * i + 1] << 8 | padded[3 * i + 2];
+        uint32_t three =
+            (uint32_t)padded[3 * i] << 16 | (uint32_t)padded[3 * i + 1] << 8 | padded[3 * i + 2];
         for (int c = 0; c < 4; c++) out[4 * i + c] = letters[three >> (18 - 6 * c) & 63];
     }
     out[43] = '=';
@@ -389,6 +413,7 @@ void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script)
     shoal_sha256_final(digest, &sha);
     base64_digest(hash, digest);
     snprintf(out, AGG_PAGE_CSP_SIZE,
-             "default-src 'none';style-src 'sha256-%s'%s;base-uri 'none';form-action 'none';frame-ancestors 'none'",
+             "default-src 'none';style-src 'sha256-%s'%s;base-uri 'none';form-action "
+             "'none';frame-ancestors 'none'",
              hash, script ? ";script-src 'self';connect-src 'self'" : "");
 }

@@ -17,7 +17,8 @@ const char *agg_upper_text(char out[AGG_ROUND_TEXT_MAX], double x, int digits, c
 {
     if (isnan(x)) return none;
     snprintf(out, AGG_ROUND_TEXT_MAX, "%.*g", digits, x);
-    if (strtod(out, NULL) < x) snprintf(out, AGG_ROUND_TEXT_MAX, "%.*g", digits, x + half_unit(x, digits));
+    if (strtod(out, NULL) < x)
+        snprintf(out, AGG_ROUND_TEXT_MAX, "%.*g", digits, x + half_unit(x, digits));
     return out;
 }
 
@@ -25,7 +26,8 @@ const char *agg_lower_text(char out[AGG_ROUND_TEXT_MAX], double x, int digits, c
 {
     if (isnan(x)) return none;
     snprintf(out, AGG_ROUND_TEXT_MAX, "%.*g", digits, x);
-    if (strtod(out, NULL) > x && x > 0) snprintf(out, AGG_ROUND_TEXT_MAX, "%.*g", digits, x - half_unit(x, digits));
+    if (strtod(out, NULL) > x && x > 0)
+        snprintf(out, AGG_ROUND_TEXT_MAX, "%.*g", digits, x - half_unit(x, digits));
     return out;
 }
 

@@ -29,7 +29,9 @@ static void print_waits(FILE *stream, const agg_track_law *law)
     if (highest(law) < 1)
         fprintf(stream, "more than %-23.4g at once\n", highest(law));
     else
-        fprintf(stream, "%-33s at once: the highest threshold, %.4g, is beyond any change; more samples lower it\n",
+        fprintf(stream,
+                "%-33s at once: the highest threshold, %.4g, is beyond any change; more samples "
+                "lower it\n",
                 "none", highest(law));
     for (uint32_t i = law->figures.levels; i-- > 0;) {
         uint32_t wait = agg_track_wait(law, (int32_t)i);
@@ -38,25 +40,34 @@ static void print_waits(FILE *stream, const agg_track_law *law)
                 fmin(1, (i + 2) * law->unit), wait, wait == 1 ? "" : "s");
     }
     fprintf(stream, "up to %-27.4g never\n", fmin(1, law->unit));
-    fprintf(stream, "Changes are %s; a device's own samples blur a threshold by up to another %.4g.\n", unit_name(law),
-            law->unit);
+    fprintf(stream,
+            "Changes are %s; a device's own samples blur a threshold by up to another %.4g.\n",
+            unit_name(law), law->unit);
 }
 
 void agg_track_print_law(FILE *stream, const agg_track_law *law)
 {
     const shoal_evolving *f = &law->figures;
     uint64_t n = law->plan.users, needed = agg_track_votes_needed(law, n);
-    double share = ((double)needed / (double)n - law->vote_rare) / (law->vote_common - law->vote_rare);
-    fprintf(stream, "votes               %u of epsilon %.6g; each counts twice\n", f->n_votes, law->a);
-    fprintf(stream, "estimates           %u of epsilon %.6g: so many updates are answered\n", f->n_estimates, law->b);
+    double share =
+        ((double)needed / (double)n - law->vote_rare) / (law->vote_common - law->vote_rare);
+    fprintf(stream, "votes               %u of epsilon %.6g; each counts twice\n", f->n_votes,
+            law->a);
+    fprintf(stream, "estimates           %u of epsilon %.6g: so many updates are answered\n",
+            f->n_estimates, law->b);
     fprintf(stream, "epsilon of the run  %.6g at most, of %.6g\n", law->cost, law->epsilon);
-    fprintf(stream, "changes             room for %.0f; a change takes two votes and an estimate at most\n",
+    fprintf(stream,
+            "changes             room for %.0f; a change takes two votes and an estimate at most\n",
             law->changes);
-    fprintf(stream, "update              where %llu of %llu reports say yes: %.3g %% of the devices vote\n",
+    fprintf(stream,
+            "update              where %llu of %llu reports say yes: %.3g %% of the devices vote\n",
             (unsigned long long)needed, (unsigned long long)n, 100 * share);
-    fprintf(stream, "standard error      %.3g %s, of what an update measures\n", law->stderr_, unit_name(law));
+    fprintf(stream, "standard error      %.3g %s, of what an update measures\n", law->stderr_,
+            unit_name(law));
     if (!isnan(law->bound))
-        fprintf(stream, "Theorem 4.3         never further off than %.3g of the range: a loose bound\n", law->bound);
+        fprintf(stream,
+                "Theorem 4.3         never further off than %.3g of the range: a loose bound\n",
+                law->bound);
     print_waits(stream, law);
 }
 
@@ -68,7 +79,8 @@ static int note_users(char *out, const agg_track *t)
     uint32_t users = t->law.plan.users;
     if (least == users && most == users) return 0;
     snprintf(out, AGG_TRACK_NOTE_MAX,
-             "epochs have %llu to %llu reports where the recipe states %u users: thresholds of votes are those of the "
+             "epochs have %llu to %llu reports where the recipe states %u users: thresholds of "
+             "votes are those of the "
              "reports; Assumption 4.2 is the recipe's",
              least, most, users);
     return 1;
@@ -79,7 +91,8 @@ static int note_frozen(char *out, const agg_track *t)
     if (agg_track_updates_left(t) > 0) return 0;
     uint32_t of = t->updates[t->n_updates - 1].epoch;
     snprintf(out, AGG_TRACK_NOTE_MAX,
-             "frozen since epoch %u: devices have answered all %u updates that their epsilon has room for; %u later "
+             "frozen since epoch %u: devices have answered all %u updates that their epsilon has "
+             "room for; %u later "
              "update%s called and not answered",
              of, t->law.figures.n_estimates, t->n_called - (uint32_t)t->n_updates,
              t->n_called - t->n_updates == 1 ? " was" : "s were");
@@ -89,11 +102,11 @@ static int note_frozen(char *out, const agg_track *t)
 static int note_other(char *out, const agg_track *t)
 {
     if (t->n_other == 0) return 0;
-    snprintf(
-        out, AGG_TRACK_NOTE_MAX,
-        "%u epoch%s: the next recipe decided otherwise than these votes do (reports that came later?); devices went by "
-        "the recipe, and so does the series",
-        t->n_other, t->n_other == 1 ? "" : "s");
+    snprintf(out, AGG_TRACK_NOTE_MAX,
+             "%u epoch%s: the next recipe decided otherwise than these votes do (reports that came "
+             "later?); devices went by "
+             "the recipe, and so does the series",
+             t->n_other, t->n_other == 1 ? "" : "s");
     return 1;
 }
 
@@ -101,14 +114,16 @@ static int note_pending(char *out, const agg_track *t)
 {
     const agg_track_row *last = &t->rows[t->n_rows - 1];
     if (!last->is_pending || last->is_frozen) return 0;
-    snprintf(out, AGG_TRACK_NOTE_MAX, "epoch %u is an update: its value comes with the reports of epoch %u",
-             last->epoch, last->epoch + 1);
+    snprintf(out, AGG_TRACK_NOTE_MAX,
+             "epoch %u is an update: its value comes with the reports of epoch %u", last->epoch,
+             last->epoch + 1);
     return 1;
 }
 
 int agg_track_note(char out[AGG_TRACK_NOTE_MAX], const agg_track *track, uint32_t i)
 {
-    static int (*const notes[])(char *, const agg_track *) = {note_users, note_frozen, note_other, note_pending};
+    static int (*const notes[])(char *, const agg_track *) = {note_users, note_frozen, note_other,
+                                                              note_pending};
     for (uint32_t k = 0; k < sizeof notes / sizeof notes[0]; k++)
         if (notes[k](out, track) && i-- == 0) return 1;
     return 0;
@@ -173,7 +188,8 @@ static size_t count_withheld(const agg_track_result *result)
 {
     size_t n = 0;
     for (size_t u = 0; u < result->track->n_updates; u++)
-        for (size_t i = 0; i < result->items->n; i++) n += (size_t)agg_track_is_withheld(result->items, u, i);
+        for (size_t i = 0; i < result->items->n; i++)
+            n += (size_t)agg_track_is_withheld(result->items, u, i);
     return n;
 }
 
@@ -182,7 +198,8 @@ static int is_shown(const agg_track_result *result, size_t u, size_t rank)
 {
     const agg_track_items *items = result->items;
     if (agg_track_is_withheld(items, u, items->order[rank])) return 0;
-    return result->top == 0 || rank < result->top || agg_track_items_at(items, u, items->order[rank])->has_moved;
+    return result->top == 0 || rank < result->top ||
+           agg_track_items_at(items, u, items->order[rank])->has_moved;
 }
 
 static void print_json_items(FILE *stream, const agg_track_result *result)
@@ -200,7 +217,8 @@ static void print_json_items(FILE *stream, const agg_track_result *result)
             uint32_t i = items->order[rank];
             if (!is_shown(result, u, rank)) continue;
             fprintf(stream, "%s\n", separator);
-            print_json_share(stream, &items->dictionary->values[i], agg_track_items_at(items, u, i));
+            print_json_share(stream, &items->dictionary->values[i],
+                             agg_track_items_at(items, u, i));
             separator = ",";
         }
         fputs("]}", stream);
@@ -235,13 +253,13 @@ static void print_json_notes(FILE *stream, const agg_track *track)
 static void print_json_head(FILE *stream, const agg_track *t)
 {
     const agg_track_law *law = &t->law;
-    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"run_hash\":\"%s\",\"mechanism\":\"%s\"", t->recipe.id,
-            t->run_hex, shoal_recipe_mechanism_name(&t->recipe.recipe));
+    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"run_hash\":\"%s\",\"mechanism\":\"%s\"",
+            t->recipe.id, t->run_hex, shoal_recipe_mechanism_name(&t->recipe.recipe));
     print_member(stream, "epsilon", law->epsilon);
     fprintf(stream, ",\"users\":%u,\"epochs\":%u", law->plan.users, law->plan.epochs);
     print_member(stream, "confidence", t->confidence);
-    fprintf(stream, ",\"updates\":%u,\"updates_answered\":%zu,\"updates_left\":%u", t->n_called, t->n_updates,
-            agg_track_updates_left(t));
+    fprintf(stream, ",\"updates\":%u,\"updates_answered\":%zu,\"updates_left\":%u", t->n_called,
+            t->n_updates, agg_track_updates_left(t));
     print_flag(stream, "frozen", agg_track_updates_left(t) == 0);
     print_member(stream, "bound", law->bound);
     print_member(stream, "stderr_at_worst", law->stderr_);
@@ -306,7 +324,8 @@ static void print_csv_items(FILE *stream, const agg_track_result *result)
             const double values[] = {s->share, s->stderr_, s->low, s->high};
             if (!is_shown(result, u, rank)) continue;
             fprintf(stream, "%u,", result->track->updates[u].epoch);
-            agg_print_csv_text(stream, items->dictionary->values[i].bytes, items->dictionary->values[i].len);
+            agg_print_csv_text(stream, items->dictionary->values[i].bytes,
+                               items->dictionary->values[i].len);
             for (size_t j = 0; j < 4; j++) print_csv_number(stream, values[j]);
             fprintf(stream, ",%d", s->is_detected);
             print_csv_number(stream, s->change);
@@ -344,7 +363,8 @@ static void print_rows(FILE *stream, const agg_track_result *result)
 {
     const agg_track *t = result->track;
     int is_heavy = agg_track_is_heavy(&t->law), decimals = 4;
-    if (t->n_updates > 0 && !is_heavy) decimals = agg_error_decimals(t->rows[t->updates[0].epoch - 1].stderr_);
+    if (t->n_updates > 0 && !is_heavy)
+        decimals = agg_error_decimals(t->rows[t->updates[0].epoch - 1].stderr_);
     fputs("   epoch", stream);
     if (!is_heavy) fprintf(stream, "  %10s  %10s  %10s  %10s", "value", "stderr", "low", "high");
     if (result->truth != NULL && !is_heavy) fprintf(stream, "  %10s", "truth");
@@ -364,7 +384,8 @@ static size_t widest(const agg_track_items *items)
 {
     size_t width = 5;
     for (size_t i = 0; i < items->n; i++) {
-        size_t own = agg_terminal_width(items->dictionary->values[i].bytes, items->dictionary->values[i].len);
+        size_t own = agg_terminal_width(items->dictionary->values[i].bytes,
+                                        items->dictionary->values[i].len);
         if (own > width) width = own;
     }
     return width < AGG_TABLE_VALUE_MAX ? width : AGG_TABLE_VALUE_MAX;
@@ -377,15 +398,20 @@ static void print_items(FILE *stream, const agg_track_result *result)
     for (size_t u = 0; u < result->track->n_updates; u++) {
         fprintf(stream, "\nupdate of epoch %u\n", result->track->updates[u].epoch);
         agg_print_cell(stream, "value", 5, width);
-        fprintf(stream, "  %10s  %10s  %10s  %10s  %10s\n", "share", "stderr", "low", "high", "change");
+        fprintf(stream, "  %10s  %10s  %10s  %10s  %10s\n", "share", "stderr", "low", "high",
+                "change");
         for (size_t rank = 0; rank < items->n; rank++) {
             uint32_t i = items->order[rank];
             const agg_track_share *s = agg_track_items_at(items, u, i);
             const double values[] = {s->share, s->stderr_, s->low, s->high, s->change};
             if (!is_shown(result, u, rank)) continue;
-            agg_print_cell(stream, items->dictionary->values[i].bytes, items->dictionary->values[i].len, width);
+            agg_print_cell(stream, items->dictionary->values[i].bytes,
+                           items->dictionary->values[i].len, width);
             for (size_t j = 0; j < 5; j++) print_cell(stream, values[j], 4);
-            fputs(s->has_moved ? "  moved\n" : s->is_detected ? "\n" : "  not distinguishable from zero\n", stream);
+            fputs(s->has_moved     ? "  moved\n"
+                  : s->is_detected ? "\n"
+                                   : "  not distinguishable from zero\n",
+                  stream);
         }
     }
 }
@@ -395,19 +421,24 @@ static void print_ends(FILE *stream, const agg_track_result *result)
     const agg_track *t = result->track;
     char note[AGG_TRACK_NOTE_MAX];
     double rms = NAN, largest = NAN;
-    fprintf(stream, "\nupdates             %u; devices answered %zu and have %u left\n", t->n_called, t->n_updates,
-            agg_track_updates_left(t));
+    fprintf(stream, "\nupdates             %u; devices answered %zu and have %u left\n",
+            t->n_called, t->n_updates, agg_track_updates_left(t));
     if (!isnan(t->law.bound))
-        fprintf(stream, "Theorem 4.3         never further off than %.3g of the range: a loose bound\n", t->law.bound);
+        fprintf(stream,
+                "Theorem 4.3         never further off than %.3g of the range: a loose bound\n",
+                t->law.bound);
     if (highest(&t->law) < 1)
         fprintf(stream,
-                "changes             above %.4g are voted on at once, up to %.4g never, between within %u epochs\n",
+                "changes             above %.4g are voted on at once, up to %.4g never, between "
+                "within %u epochs\n",
                 highest(&t->law), t->law.unit, agg_track_wait(&t->law, 0));
     else
         fprintf(stream,
-                "changes             up to %.4g are never voted on, larger ones within up to %u epochs: none is at "
+                "changes             up to %.4g are never voted on, larger ones within up to %u "
+                "epochs: none is at "
                 "once, since "
-                "a\n                    device has few samples (shoal recipe check has the whole table)\n",
+                "a\n                    device has few samples (shoal recipe check has the whole "
+                "table)\n",
                 t->law.unit, agg_track_wait(&t->law, 0));
     if (result->truth != NULL) {
         agg_track_error(&rms, &largest, t, result->truth);
@@ -415,14 +446,19 @@ static void print_ends(FILE *stream, const agg_track_result *result)
     }
     if (result->simulated != NULL && result->simulated->n_epochs > 0)
         fprintf(stream,
-                "simulation          %.4g %% of %llu devices have no vote left; the most that one has spent is %.6g of "
+                "simulation          %.4g %% of %llu devices have no vote left; the most that one "
+                "has spent is %.6g of "
                 "epsilon %g\n",
                 100 * result->simulated->votes_spent[result->simulated->n_epochs - 1],
-                (unsigned long long)result->simulated->devices, result->simulated->privacy_max, t->law.epsilon);
+                (unsigned long long)result->simulated->devices, result->simulated->privacy_max,
+                t->law.epsilon);
     if (result->items != NULL && t->recipe.recipe.release_threshold > 0)
-        fprintf(stream, "withheld            %zu shares of values below the release threshold of %llu reports\n",
+        fprintf(stream,
+                "withheld            %zu shares of values below the release threshold of %llu "
+                "reports\n",
                 count_withheld(result), (unsigned long long)t->recipe.recipe.release_threshold);
-    for (uint32_t i = 0; agg_track_note(note, t, i); i++) fprintf(stream, "note                %s\n", note);
+    for (uint32_t i = 0; agg_track_note(note, t, i); i++)
+        fprintf(stream, "note                %s\n", note);
 }
 
 static void print_table(FILE *stream, const agg_track_result *result)
@@ -430,7 +466,8 @@ static void print_table(FILE *stream, const agg_track_result *result)
     const agg_track *t = result->track;
     const shoal_recipe *r = &t->recipe.recipe;
     fprintf(stream,
-            "%s: epochs 1 to %zu of %u, epsilon %g for the whole run, %g %% intervals of what updates measured\n",
+            "%s: epochs 1 to %zu of %u, epsilon %g for the whole run, %g %% intervals of what "
+            "updates measured\n",
             t->recipe.id, t->n_rows, t->law.plan.epochs, t->law.epsilon, 100 * t->confidence);
     if (!agg_track_is_heavy(&t->law))
         fprintf(stream, "mean of numbers from %.10g to %.10g\n", (double)r->low_micro / 1e6,
@@ -441,7 +478,8 @@ static void print_table(FILE *stream, const agg_track_result *result)
     print_ends(stream, result);
 }
 
-shoal_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result *result, agg_track_format format)
+shoal_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result *result,
+                          agg_track_format format)
 {
     switch (format) {
     case AGG_TRACK_TABLE: print_table(stream, result); break;

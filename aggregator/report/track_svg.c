@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A series as a picture; see track_print.h: its steps with the band of their intervals, a mark at each update, the truth where it is known; of items
-// the shares of the first values. Plain SVG 1.1, no script, no font beyond the viewer's own. Names are hostile: nothing of them is markup.
+// A series as a picture; see track_print.h: its steps with the band of their intervals, a mark at
+// each update, the truth where it is known; of items the shares of the first values. Plain SVG 1.1,
+// no script, no font beyond the viewer's own. Names are hostile: nothing of them is markup.
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@
 #define LINES_MAX 8u // items drawn
 #define LABEL_CHARACTERS 22u
 
-static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3", signal[] = "#c2410c",
-                  blue[] = "#286ea8", band[] = "#bed9ec";
+static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3",
+                  signal[] = "#c2410c", blue[] = "#286ea8", band[] = "#bed9ec";
 static const char *const colours[LINES_MAX] = {"#286ea8", "#c2410c", "#3a7d44", "#8a4f9e",
                                                "#b58900", "#0f7f86", "#a33b6c", "#5b6b7a"};
 
@@ -28,16 +29,18 @@ typedef struct plot {
     double right;     // x of the last epoch's end
 } plot;
 
-static void text(const plot *p, double x, double y, int size, const char *anchor, const char *fill, const char *words,
-                 size_t len)
+static void text(const plot *p, double x, double y, int size, const char *anchor, const char *fill,
+                 const char *words, size_t len)
 {
-    fprintf(p->stream, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\">", x, y, size,
-            anchor, fill);
+    fprintf(p->stream,
+            "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\">", x, y,
+            size, anchor, fill);
     agg_svg_escape(p->stream, words, len);
     fputs("</text>\n", p->stream);
 }
 
-static void words(const plot *p, double x, double y, int size, const char *anchor, const char *fill, const char *text_)
+static void words(const plot *p, double x, double y, int size, const char *anchor, const char *fill,
+                  const char *text_)
 {
     text(p, x, y, size, anchor, fill, text_, strlen(text_));
 }
@@ -82,7 +85,8 @@ static void find_range(plot *p)
     }
     for (size_t u = 0; u < t->n_updates && p->result->items != NULL; u++)
         for (uint32_t k = 0; k < lines_of(p); k++) {
-            const agg_track_share *s = agg_track_items_at(p->result->items, u, p->result->items->order[k]);
+            const agg_track_share *s =
+                agg_track_items_at(p->result->items, u, p->result->items->order[k]);
             widen(p, s->low);
             widen(p, s->high);
         }
@@ -122,7 +126,8 @@ static void draw_updates(const plot *p)
     for (size_t i = 0; i < t->n_rows; i++)
         if (t->rows[i].is_update) {
             double x = x_of(p, t->rows[i].epoch);
-            agg_svg_line(p->stream, x, TOP, x, HEIGHT - BOTTOM, 1, t->rows[i].is_frozen ? hairline : signal);
+            agg_svg_line(p->stream, x, TOP, x, HEIGHT - BOTTOM, 1,
+                         t->rows[i].is_frozen ? hairline : signal);
             fprintf(p->stream, "<path d=\"M%.1f %.1fl-5 -8h10z\" fill=\"%s\"/>\n", x, TOP,
                     t->rows[i].is_frozen ? hairline : signal);
         }
@@ -132,7 +137,8 @@ static void draw_updates(const plot *p)
 static size_t end_of_stretch(const agg_track *t, size_t i)
 {
     size_t end = i + 1;
-    while (end < t->n_rows && t->rows[end].of == t->rows[i].of && isnan(t->rows[end].value) == isnan(t->rows[i].value))
+    while (end < t->n_rows && t->rows[end].of == t->rows[i].of &&
+           isnan(t->rows[end].value) == isnan(t->rows[i].value))
         end++;
     return end;
 }
@@ -146,8 +152,10 @@ static void draw_series(const plot *p)
         end = end_of_stretch(t, i);
         to = x_of(p, (double)end + 1);
         if (isfinite(row->stderr_))
-            fprintf(p->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", from,
-                    y_of(p, row->high), to - from, y_of(p, row->low) - y_of(p, row->high), band);
+            fprintf(p->stream,
+                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+                    from, y_of(p, row->high), to - from, y_of(p, row->low) - y_of(p, row->high),
+                    band);
         if (isfinite(row->value))
             agg_svg_line(p->stream, from, y_of(p, row->value), to, y_of(p, row->value), 2.5, blue);
     }
@@ -157,12 +165,16 @@ static void draw_truth(const plot *p)
 {
     const agg_track *t = p->result->track;
     if (p->result->truth == NULL) return;
-    fputs("<polyline fill=\"none\" stroke-width=\"1.2\" stroke-dasharray=\"5 3\" points=\"", p->stream);
+    fputs("<polyline fill=\"none\" stroke-width=\"1.2\" stroke-dasharray=\"5 3\" points=\"",
+          p->stream);
     for (size_t i = 0; i < t->n_rows; i++) {
         double y = y_of(p, p->result->truth[i]);
-        int is_even = i > 0 && i + 1 < t->n_rows && p->result->truth[i] == p->result->truth[i - 1] &&
+        int is_even = i > 0 && i + 1 < t->n_rows &&
+                      p->result->truth[i] == p->result->truth[i - 1] &&
                       p->result->truth[i] == p->result->truth[i + 1];
-        if (!is_even) fprintf(p->stream, "%.1f,%.1f %.1f,%.1f ", x_of(p, (double)i + 1), y, x_of(p, (double)i + 2), y);
+        if (!is_even)
+            fprintf(p->stream, "%.1f,%.1f %.1f,%.1f ", x_of(p, (double)i + 1), y,
+                    x_of(p, (double)i + 2), y);
     }
     fprintf(p->stream, "\" stroke=\"%s\"/>\n", ink);
 }
@@ -197,7 +209,8 @@ static void draw_legend(const plot *p)
     if (p->result->items != NULL) return;
     agg_svg_line(p->stream, x + 80, y - 4, x + 106, y - 4, 2.5, blue);
     words(p, x + 112, y, 12, "start", ink, "value");
-    fprintf(p->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"26\" height=\"10\" fill=\"%s\"/>\n", x + 164, y - 9, band);
+    fprintf(p->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"26\" height=\"10\" fill=\"%s\"/>\n",
+            x + 164, y - 9, band);
     words(p, x + 196, y, 12, "start", ink, "interval of what the update measured");
     if (p->result->truth == NULL) return;
     agg_svg_line(p->stream, x + 430, y - 4, x + 456, y - 4, 1.2, ink);
@@ -209,22 +222,27 @@ static void draw_head(const plot *p)
     const agg_track *t = p->result->track;
     char line_[256];
     fprintf(p->stream,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
+            "0 %.0f %.0f\" "
             "font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>",
             WIDTH, HEIGHT, WIDTH, HEIGHT);
     agg_svg_escape(p->stream, t->recipe.id, strlen(t->recipe.id));
-    fputs(" over its epochs</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", p->stream);
+    fputs(" over its epochs</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+          p->stream);
     words(p, 24, 36, 18, "start", ink, t->recipe.id);
-    snprintf(line_, sizeof line_,
-             "%zu of %u epochs, epsilon %g for the whole run, %g %% intervals; %u update%s, %u left%s", t->n_rows,
-             t->law.plan.epochs, t->law.epsilon, 100 * t->confidence, t->n_called, t->n_called == 1 ? "" : "s",
-             agg_track_updates_left(t), agg_track_updates_left(t) == 0 ? ": frozen" : "");
+    snprintf(
+        line_, sizeof line_,
+        "%zu of %u epochs, epsilon %g for the whole run, %g %% intervals; %u update%s, %u left%s",
+        t->n_rows, t->law.plan.epochs, t->law.epsilon, 100 * t->confidence, t->n_called,
+        t->n_called == 1 ? "" : "s", agg_track_updates_left(t),
+        agg_track_updates_left(t) == 0 ? ": frozen" : "");
     words(p, 24, 58, 13, "start", faint, line_);
 }
 
 void agg_track_svg(FILE *stream, const agg_track_result *result)
 {
-    plot p = {.stream = stream, .result = result, .right = WIDTH - (result->items != NULL ? RIGHT : 36)};
+    plot p = {
+        .stream = stream, .result = result, .right = WIDTH - (result->items != NULL ? RIGHT : 36)};
     find_range(&p);
     draw_head(&p);
     draw_axes(&p);

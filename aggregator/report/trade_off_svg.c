@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The surface of apple-2017 Figure 4b as a picture: a heat map over m and k with its numbers, and the same as one line an m.
-// Plain SVG 1.1, no script, no font beyond the viewer's own.
+// The surface of apple-2017 Figure 4b as a picture: a heat map over m and k with its numbers, and
+// the same as one line an m. Plain SVG 1.1, no script, no font beyond the viewer's own.
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@ typedef struct colour {
 } colour;
 
 // From light (small) to dark (large).
-static const colour scale[] = {{240, 247, 252}, {190, 217, 236}, {107, 168, 208}, {40, 110, 168}, {12, 52, 99}};
+static const colour scale[] = {
+    {240, 247, 252}, {190, 217, 236}, {107, 168, 208}, {40, 110, 168}, {12, 52, 99}};
 #define STOPS (sizeof scale / sizeof scale[0])
 
 // Where a standard deviation lies between the least and the most, by its logarithm.
@@ -58,10 +59,12 @@ static void brief(char out[16], double x)
     snprintf(out, 16, "%.*f%s", unit == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, x, units[unit]);
 }
 
-static void text(FILE *stream, double x, double y, double size, const char *anchor, const char *fill, const char *words)
+static void text(FILE *stream, double x, double y, double size, const char *anchor,
+                 const char *fill, const char *words)
 {
-    fprintf(stream, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">", x, y, size,
-            anchor, fill);
+    fprintf(stream,
+            "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">", x, y,
+            size, anchor, fill);
     for (const char *at = words; *at != '\0'; at++) {
         if (*at == '<' || *at == '>' || *at == '&')
             fprintf(stream, "&#%d;", *at);
@@ -71,10 +74,13 @@ static void text(FILE *stream, double x, double y, double size, const char *anch
     fputs("</text>\n", stream);
 }
 
-static void line(FILE *stream, double x1, double y1, double x2, double y2, double width, const char *stroke)
+static void line(FILE *stream, double x1, double y1, double x2, double y2, double width,
+                 const char *stroke)
 {
-    fprintf(stream, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%g\"/>\n", x1,
-            y1, x2, y2, stroke, width);
+    fprintf(stream,
+            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
+            "stroke-width=\"%g\"/>\n",
+            x1, y1, x2, y2, stroke, width);
 }
 
 static double cell_x(uint32_t column)
@@ -94,12 +100,16 @@ static void draw_cell(FILE *stream, const agg_trade_off *s, uint32_t row, uint32
     double error = s->error[row][column], at = isnan(error) ? 0 : place(s, error);
     colour c = shade(at);
     if (isnan(error)) {
-        fprintf(stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#f4f5f6\"/>\n",
+        fprintf(stream,
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#f4f5f6\"/>\n",
                 cell_x(column), cell_y(row), CELL_W, CELL_H);
     } else {
         brief(words, error);
-        fprintf(stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%02x%02x%02x\"/>\n",
-                cell_x(column), cell_y(row), CELL_W, CELL_H, (unsigned)c.red, (unsigned)c.green, (unsigned)c.blue);
+        fprintf(
+            stream,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%02x%02x%02x\"/>\n",
+            cell_x(column), cell_y(row), CELL_W, CELL_H, (unsigned)c.red, (unsigned)c.green,
+            (unsigned)c.blue);
     }
     text(stream, cell_x(column) + CELL_W / 2, cell_y(row) + CELL_H / 2 + 4, 11, "middle",
          isnan(error) ? faint
@@ -114,7 +124,8 @@ static int is_within(const agg_trade_off *s, uint32_t row, uint32_t column, doub
 }
 
 // The border of the cells up to a level, as a staircase; cells that no sketch has are no border.
-static void draw_contour(FILE *stream, const agg_trade_off *s, double level, double width, const char *stroke)
+static void draw_contour(FILE *stream, const agg_trade_off *s, double level, double width,
+                         const char *stroke)
 {
     for (uint32_t row = 0; row < SIDE; row++)
         for (uint32_t i = 0; i < SIDE; i++) {
@@ -168,8 +179,10 @@ static void draw_line(FILE *stream, const agg_trade_off *s, uint32_t column)
     colour c = shade(0.35 + 0.65 * column / (SIDE - 1));
     fputs("<polyline fill=\"none\" stroke-width=\"2\" points=\"", stream);
     for (uint32_t row = 0; row < SIDE; row++)
-        if (!isnan(s->error[row][column])) fprintf(stream, "%.1f,%.1f ", line_x(row), line_y(s, s->error[row][column]));
-    fprintf(stream, "\" stroke=\"#%02x%02x%02x\"/>\n", (unsigned)c.red, (unsigned)c.green, (unsigned)c.blue);
+        if (!isnan(s->error[row][column]))
+            fprintf(stream, "%.1f,%.1f ", line_x(row), line_y(s, s->error[row][column]));
+    fprintf(stream, "\" stroke=\"#%02x%02x%02x\"/>\n", (unsigned)c.red, (unsigned)c.green,
+            (unsigned)c.blue);
     snprintf(words, sizeof words, column == 0 ? "m = %u" : "%u", s->parts[0][column].m);
     text(stream, LINES_X + 9, line_y(s, s->error[0][column]) + 2, 11, "start", ink, words);
 }
@@ -188,7 +201,8 @@ static void draw_lines(FILE *stream, const agg_trade_off *s)
     }
     for (uint32_t i = 0; i < SIDE; i += 2) draw_line(stream, s, i);
     text(stream, LINES_X + LINES_W / 2, MAP_Y + MAP_H + 38, 12, "middle", faint, "k, rows");
-    text(stream, LINES_X, MAP_Y - 12, 12, "start", faint, "standard deviation in reports, a line for each m");
+    text(stream, LINES_X, MAP_Y - 12, 12, "start", faint,
+         "standard deviation in reports, a line for each m");
 }
 
 void agg_trade_off_svg(FILE *stream, const agg_trade_off *s)
@@ -196,15 +210,19 @@ void agg_trade_off_svg(FILE *stream, const agg_trade_off *s)
     char words[256], reports[16];
     brief(reports, s->n);
     fprintf(stream,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
+            "0 %.0f %.0f\" "
             "font-family=\"system-ui, sans-serif\" role=\"img\">\n",
             WIDTH, HEIGHT, WIDTH, HEIGHT);
-    snprintf(words, sizeof words, "What rows and columns buy: the standard deviation of a rare value's count, %s",
+    snprintf(words, sizeof words,
+             "What rows and columns buy: the standard deviation of a rare value's count, %s",
              s->mechanism->name);
-    fprintf(stream, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", words);
+    fprintf(stream,
+            "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+            words);
     text(stream, 24, 36, 18, "start", ink, words);
-    snprintf(words, sizeof words, "epsilon %g, %s reports, %s over %.0f values", s->wish->eps_micro / 1e6, reports,
-             s->wish->law_name, s->wish->law.n_values);
+    snprintf(words, sizeof words, "epsilon %g, %s reports, %s over %.0f values",
+             s->wish->eps_micro / 1e6, reports, s->wish->law_name, s->wish->law.n_values);
     text(stream, 24, 58, 13, "start", faint, words);
     draw_map(stream, s);
     draw_lines(stream, s);

@@ -13,15 +13,18 @@ shoal_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const ag
 {
     const shoal_recipe *r = &recipe->recipe;
     if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: is no recipe of a run over epochs", recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s: is no recipe of a run over epochs", recipe->id);
     shoal_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK && acc->n == 0)
-        err = agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY, "%s: there is no report", recipe->id);
+        err =
+            agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY, "%s: there is no report", recipe->id);
     if (err != SHOAL_OK) return err;
     shoal_evolving_plan plan = shoal_evolving_stated(r);
     *next = (agg_next_epoch){.epoch = r->round_index, .epochs = r->epochs, .n = acc->n};
     next->votes = acc->parts[SHOAL_EVOLVING_VOTE].cells.ones[0];
-    next->needed = shoal_evolving_update_votes(&plan, r->parts[SHOAL_EVOLVING_VOTE].threshold, acc->n);
+    next->needed =
+        shoal_evolving_update_votes(&plan, r->parts[SHOAL_EVOLVING_VOTE].threshold, acc->n);
     next->is_update = next->epoch <= next->epochs && next->votes >= next->needed;
     next->is_over = next->epoch > next->epochs || (next->epoch == next->epochs && !next->is_update);
     return SHOAL_OK;
@@ -40,7 +43,8 @@ static cJSON *round_of(const agg_recipe *recipe, const agg_next_epoch *next)
     return NULL;
 }
 
-static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe, const agg_next_epoch *next)
+static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                        const agg_next_epoch *next)
 {
     cJSON *round = round_of(recipe, next);
     cJSON_DeleteItemFromObjectCaseSensitive(root, "signature");
@@ -52,7 +56,8 @@ static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
 }
 
-shoal_err agg_next_epoch_text(char **text, agg_error *error, const agg_recipe *recipe, const agg_next_epoch *next)
+shoal_err agg_next_epoch_text(char **text, agg_error *error, const agg_recipe *recipe,
+                              const agg_next_epoch *next)
 {
     cJSON *root = agg_json_parse(error, recipe->json, recipe->json_len);
     if (root == NULL) return error->code;

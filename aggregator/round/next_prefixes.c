@@ -16,8 +16,9 @@ typedef struct sequence {
     double score, count;
 } sequence;
 
-#define TENTH 1.2816       // standard errors below the mean, of the lowest tenth of a normal law
-#define TENTH_ERROR 1.7094 // standard error of that tenth in a sample of one: sqrt(0.1 * 0.9) / density there
+#define TENTH 1.2816 // standard errors below the mean, of the lowest tenth of a normal law
+#define TENTH_ERROR                                                                                \
+    1.7094 // standard error of that tenth in a sample of one: sqrt(0.1 * 0.9) / density there
 
 static int compare_counts(const void *a, const void *b)
 {
@@ -25,8 +26,10 @@ static int compare_counts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// A bound of what every sequence holds: were it more, the lowest tenth of their counts would be higher.
-static shoal_err bound_by_tenth(double *most, agg_error *error, const sequence *all, size_t n, double noise)
+// A bound of what every sequence holds: were it more, the lowest tenth of their counts would be
+// higher.
+static shoal_err bound_by_tenth(double *most, agg_error *error, const sequence *all, size_t n,
+                                double noise)
 {
     double *counts = agg_alloc(error, n, sizeof *counts);
     if (counts == NULL) return AGG_ERR_MEMORY;
@@ -37,18 +40,21 @@ static shoal_err bound_by_tenth(double *most, agg_error *error, const sequence *
     return SHOAL_OK;
 }
 
-static shoal_err find_random(double *random, agg_error *error, const shoal_encoded *field, const agg_count *counts,
-                             uint64_t n_reports, const sequence *all, size_t n)
+static shoal_err find_random(double *random, agg_error *error, const shoal_encoded *field,
+                             const agg_count *counts, uint64_t n_reports, const sequence *all,
+                             size_t n)
 {
     double noise = counts[0].null_error, most = counts[0].count + 2 * counts[0].stderr_;
     shoal_err err = SHOAL_OK;
     *random = fmin(most, (double)n_reports / field->size);
-    if (*random > noise / 8) err = bound_by_tenth(random, error, all, n, noise); // less is no matter, nor worth sorting
+    if (*random > noise / 8)
+        err = bound_by_tenth(random, error, all, n, noise); // less is no matter, nor worth sorting
     *random = fmax(*random, 0);
     return err;
 }
 
-// A count without its random answers, and how far that stands out of the noise: theirs, a Poisson number's, with the rest.
+// A count without its random answers, and how far that stands out of the noise: theirs, a Poisson
+// number's, with the rest.
 static void take_off(sequence *s, double noise, double random)
 {
     if (!(random > 0)) return;
@@ -56,8 +62,8 @@ static void take_off(sequence *s, double noise, double random)
     s->count -= random;
 }
 
-static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error, const shoal_encoded *field,
-                                const agg_count *counts)
+static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error,
+                                const shoal_encoded *field, const agg_count *counts)
 {
     uint32_t prefix = 0, token = 0;
     sequence *list = agg_alloc(error, field->size, sizeof *list);
@@ -70,7 +76,8 @@ static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error, con
     return SHOAL_OK;
 }
 
-static shoal_err find_least(double *least, agg_error *error, const sequence *all, size_t n, double fdr)
+static shoal_err find_least(double *least, agg_error *error, const sequence *all, size_t n,
+                            double fdr)
 {
     double *scores = agg_alloc(error, n, sizeof *scores);
     if (scores == NULL) return AGG_ERR_MEMORY;
@@ -93,36 +100,40 @@ static int by_text(const void *a, const void *b)
 }
 
 // Moves those that may be kept to the front. Returns: their number.
-static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_recipe *recipe, uint32_t field)
+static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_recipe *recipe,
+                            uint32_t field)
 {
     size_t n = 0;
     for (size_t i = 0; i < next->n_asked; i++) {
         if (!(all[i].score >= next->least)) continue;
         next->n_frequent++;
         int is_shown = all[i].count >= (double)recipe->recipe.release_threshold;
-        if (is_shown && agg_recipe_bucket_label(NULL, 0, recipe, field, all[i].bucket) <= SHOAL_TOKEN_TEXT_MAX)
+        if (is_shown &&
+            agg_recipe_bucket_label(NULL, 0, recipe, field, all[i].bucket) <= SHOAL_TOKEN_TEXT_MAX)
             all[n++] = all[i];
     }
     next->n_withheld = next->n_frequent - n;
     return n;
 }
 
-// Finds how many bytes the texts have, each with a NUL; in a recipe none takes fewer than that and two more.
-static shoal_err find_room(size_t *room, agg_error *error, const agg_next_prefixes *next, const agg_recipe *recipe,
-                           uint32_t field, const sequence *kept)
+// Finds how many bytes the texts have, each with a NUL; in a recipe none takes fewer than that and
+// two more.
+static shoal_err find_room(size_t *room, agg_error *error, const agg_next_prefixes *next,
+                           const agg_recipe *recipe, uint32_t field, const sequence *kept)
 {
     *room = 0;
     for (size_t i = 0; i < next->n && *room + 2 * i <= AGG_RECIPE_FILE_MAX; i++)
         *room += agg_recipe_bucket_label(NULL, 0, recipe, field, kept[i].bucket) + 1;
     if (*room + 2 * next->n <= AGG_RECIPE_FILE_MAX) return SHOAL_OK;
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                    "the next recipe would have %zu prefixes, and a recipe has at most %zu bytes: ask for fewer "
+                    "the next recipe would have %zu prefixes, and a recipe has at most %zu bytes: "
+                    "ask for fewer "
                     "prefixes (--max-prefixes)",
                     next->n, AGG_RECIPE_FILE_MAX);
 }
 
-static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe, uint32_t field,
-                             const sequence *kept)
+static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe,
+                             uint32_t field, const sequence *kept)
 {
     size_t room = 0, used = 0;
     shoal_err err = find_room(&room, error, next, recipe, field, kept);
@@ -136,7 +147,8 @@ static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const ag
     next->least_count = next->n > 0 ? HUGE_VAL : 0;
     for (size_t i = 0; i < next->n; i++) {
         char *text = next->pool + used;
-        next->texts[i] = (agg_text){text, agg_recipe_bucket_label(text, room - used, recipe, field, kept[i].bucket)};
+        next->texts[i] = (agg_text){
+            text, agg_recipe_bucket_label(text, room - used, recipe, field, kept[i].bucket)};
         used += next->texts[i].len + 1;
         next->least_count = fmin(next->least_count, kept[i].count);
         next->kept_count += kept[i].count;
@@ -145,7 +157,8 @@ static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const ag
     return SHOAL_OK;
 }
 
-shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe, uint32_t field,
+shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error,
+                                   const agg_recipe *recipe, uint32_t field,
                                    const agg_count *counts, uint64_t n, double fdr, size_t most)
 {
     sequence *all = NULL;
@@ -154,7 +167,8 @@ shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error, co
     shoal_err err = list_sequences(&all, &next->n_asked, error, encoded, counts);
     if (err != SHOAL_OK) return err;
     err = find_random(&next->random, error, encoded, counts, n, all, next->n_asked);
-    for (size_t i = 0; i < next->n_asked; i++) take_off(&all[i], counts[all[i].bucket].null_error, next->random);
+    for (size_t i = 0; i < next->n_asked; i++)
+        take_off(&all[i], counts[all[i].bucket].null_error, next->random);
     if (err == SHOAL_OK) err = find_least(&next->least, error, all, next->n_asked, fdr);
     if (err == SHOAL_OK) {
         size_t n_shown = take_frequent(next, all, recipe, field);
@@ -168,7 +182,8 @@ shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error, co
 
 uint64_t agg_next_prefixes_memory(const shoal_recipe *recipe, uint32_t field)
 {
-    return recipe->encoding.fields[field].size * (sizeof(sequence) + 2 * sizeof(double)); // scores, and those in order
+    return recipe->encoding.fields[field].size *
+           (sizeof(sequence) + 2 * sizeof(double)); // scores, and those in order
 }
 
 void agg_next_prefixes_release(agg_next_prefixes *next)

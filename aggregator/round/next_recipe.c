@@ -15,7 +15,8 @@ static shoal_err no_memory(agg_error *error)
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
 }
 
-// Puts a member in the place of the one that is there, or at the end. Takes `value`, which may be NULL for want of memory.
+// Puts a member in the place of the one that is there, or at the end. Takes `value`, which may be
+// NULL for want of memory.
 static shoal_err put(cJSON *object, agg_error *error, const char *name, cJSON *value)
 {
     int is_there = cJSON_GetObjectItemCaseSensitive(object, name) != NULL, is_put = 0;
@@ -32,7 +33,8 @@ static shoal_err put_text(cJSON *object, agg_error *error, const char *name, con
     return put(object, error, name, cJSON_CreateString(text));
 }
 
-static shoal_err put_texts(cJSON *object, agg_error *error, const char *name, const agg_text *texts, size_t n)
+static shoal_err put_texts(cJSON *object, agg_error *error, const char *name, const agg_text *texts,
+                           size_t n)
 {
     char text[SHOAL_TOKEN_TEXT_MAX + 1];
     cJSON *array = cJSON_CreateArray();
@@ -53,7 +55,8 @@ static cJSON *create_micro(int64_t micro)
     return cJSON_CreateRaw(text);
 }
 
-static shoal_err put_boundaries(cJSON *object, agg_error *error, const int64_t *boundaries, size_t n)
+static shoal_err put_boundaries(cJSON *object, agg_error *error, const int64_t *boundaries,
+                                size_t n)
 {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < n && array != NULL; i++) {
@@ -64,7 +67,8 @@ static shoal_err put_boundaries(cJSON *object, agg_error *error, const int64_t *
     return put(object, error, "boundaries", array);
 }
 
-// Does a reader of the decimal, who holds it as a double, arrive at the same millionth? Beyond 9 * 10^9 not at each.
+// Does a reader of the decimal, who holds it as a double, arrive at the same millionth? Beyond 9 *
+// 10^9 not at each.
 static int is_exact(int64_t micro)
 {
     char text[AGG_MICRO_MAX];
@@ -79,15 +83,18 @@ static shoal_err check_boundaries(agg_error *error, const agg_next_recipe *next)
     for (size_t i = 0; i < next->n_boundaries; i++) {
         if (is_exact(next->boundaries[i])) continue;
         agg_micro_print(text, next->boundaries[i]);
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "the boundary %s has more digits than a JSON number holds: ask for fewer buckets", text);
+        return agg_fail(
+            error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+            "the boundary %s has more digits than a JSON number holds: ask for fewer buckets",
+            text);
     }
     return SHOAL_OK;
 }
 
 // ---- a trie's ----
 
-static shoal_err put_coded(cJSON *object, agg_error *error, const char *name, const agg_text *texts, size_t n)
+static shoal_err put_coded(cJSON *object, agg_error *error, const char *name, const agg_text *texts,
+                           size_t n)
 {
     char *coded = NULL;
     size_t len = 0;
@@ -107,12 +114,15 @@ static shoal_err put_sample(cJSON *root, agg_error *error, double sample)
 
 static shoal_err put_trie(cJSON *root, agg_error *error, const agg_next_recipe *next)
 {
-    cJSON *field = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "encoding"), (int)next->field);
+    cJSON *field =
+        cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "encoding"), (int)next->field);
     cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters");
     shoal_err err = put_coded(field, error, "starts", next->starts, next->n_starts);
     if (err == SHOAL_OK) err = put(field, error, "step", cJSON_CreateNumber(next->step));
-    if (err == SHOAL_OK && next->n_known > 0) err = put_coded(parameters, error, "known", next->known, next->n_known);
-    if (err == SHOAL_OK && (next->pass > 1 || cJSON_GetObjectItemCaseSensitive(parameters, "pass") != NULL))
+    if (err == SHOAL_OK && next->n_known > 0)
+        err = put_coded(parameters, error, "known", next->known, next->n_known);
+    if (err == SHOAL_OK &&
+        (next->pass > 1 || cJSON_GetObjectItemCaseSensitive(parameters, "pass") != NULL))
         err = put(parameters, error, "pass", cJSON_CreateNumber(next->pass));
     return err == SHOAL_OK ? put_sample(root, error, next->sample) : err;
 }
@@ -124,7 +134,8 @@ static shoal_err put_field(cJSON *root, agg_error *error, const agg_next_recipe 
     shoal_err err = check_boundaries(error, next);
     if (err == SHOAL_OK && next->n_prefixes > 0)
         err = put_texts(field, error, "prefixes", next->prefixes, next->n_prefixes);
-    if (err == SHOAL_OK && next->tokens != NULL) err = put_texts(field, error, "tokens", next->tokens, next->n_tokens);
+    if (err == SHOAL_OK && next->tokens != NULL)
+        err = put_texts(field, error, "tokens", next->tokens, next->n_tokens);
     if (err == SHOAL_OK && next->n_boundaries > 0)
         err = put_boundaries(field, error, next->boundaries, next->n_boundaries);
     if (err == SHOAL_OK && next->n_starts > 0) err = put_trie(root, error, next);
@@ -132,7 +143,8 @@ static shoal_err put_field(cJSON *root, agg_error *error, const agg_next_recipe 
 }
 
 // "ngrams-1" of round 1 gives "ngrams-2"; any other id gets "-2" behind it.
-static shoal_err put_id(cJSON *root, agg_error *error, const agg_recipe *recipe, const agg_next_recipe *next)
+static shoal_err put_id(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                        const agg_next_recipe *next)
 {
     const shoal_name *id = &recipe->recipe.recipe;
     uint32_t round = recipe->recipe.round_index;
@@ -150,24 +162,28 @@ static shoal_err put_round(cJSON *root, agg_error *error, const agg_recipe *reci
     cJSON *round = cJSON_CreateObject();
     agg_hex(previous, recipe->recipe.query_hash, 32);
     shoal_err err = round == NULL ? no_memory(error)
-                                  : put(round, error, "index", cJSON_CreateNumber(recipe->recipe.round_index + 1));
-    if (err == SHOAL_OK && recipe->recipe.round_index > 0) err = put_text(round, error, "previous", previous);
+                                  : put(round, error, "index",
+                                        cJSON_CreateNumber(recipe->recipe.round_index + 1));
+    if (err == SHOAL_OK && recipe->recipe.round_index > 0)
+        err = put_text(round, error, "previous", previous);
     if (err == SHOAL_OK) return put(root, error, "round", round);
     cJSON_Delete(round);
     return err;
 }
 
-static shoal_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *recipe, const char *name)
+static shoal_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                               const char *name)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(name, strlen(name));
     if (mechanism == NULL || mechanism->closed.needs != (SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--mechanism is one that takes epsilon alone: onehot-asymmetric, onehot-symmetric, grr, subset "
+                        "--mechanism is one that takes epsilon alone: onehot-asymmetric, "
+                        "onehot-symmetric, grr, subset "
                         "or hadamard");
     cJSON *parameters = cJSON_CreateObject();
-    shoal_err err = parameters == NULL
-                        ? no_memory(error)
-                        : put(parameters, error, "epsilon", create_micro((int64_t)recipe->recipe.cost_micro));
+    shoal_err err = parameters == NULL ? no_memory(error)
+                                       : put(parameters, error, "epsilon",
+                                             create_micro((int64_t)recipe->recipe.cost_micro));
     if (err != SHOAL_OK) {
         cJSON_Delete(parameters);
         return err;
@@ -180,21 +196,27 @@ static shoal_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *
     return err;
 }
 
-static shoal_err put_asked(cJSON *root, agg_error *error, const agg_recipe *recipe, const agg_next_recipe *next)
+static shoal_err put_asked(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                           const agg_next_recipe *next)
 {
-    shoal_err err = next->mechanism != NULL ? put_mechanism(root, error, recipe, next->mechanism) : SHOAL_OK;
+    shoal_err err =
+        next->mechanism != NULL ? put_mechanism(root, error, recipe, next->mechanism) : SHOAL_OK;
     cJSON *cohort = cJSON_GetObjectItemCaseSensitive(root, "cohort");
     if (err == SHOAL_OK && cJSON_GetObjectItemCaseSensitive(root, "seed") != NULL)
         err = put_text(root, error, "seed", next->seed_hex);
-    if (err == SHOAL_OK && next->version > 0) err = put(root, error, "version", cJSON_CreateNumber(next->version));
-    if (err == SHOAL_OK && next->expires != NULL) err = put_text(root, error, "expires", next->expires);
+    if (err == SHOAL_OK && next->version > 0)
+        err = put(root, error, "version", cJSON_CreateNumber(next->version));
+    if (err == SHOAL_OK && next->expires != NULL)
+        err = put_text(root, error, "expires", next->expires);
     if (err != SHOAL_OK || !(next->cohort_epsilon > 0)) return err;
     if (cohort == NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--cohort-epsilon: the recipe makes no central claim");
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--cohort-epsilon: the recipe makes no central claim");
     return put(cohort, error, "epsilon", cJSON_CreateNumber(next->cohort_epsilon));
 }
 
-static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe, const agg_next_recipe *next)
+static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                        const agg_next_recipe *next)
 {
     cJSON_DeleteItemFromObjectCaseSensitive(root, "signature");
     cJSON_DeleteItemFromObjectCaseSensitive(root, "part");
@@ -236,7 +258,9 @@ static int print_root(FILE *stream, const cJSON *root)
     cJSON_ArrayForEach(item, root)
     {
         fprintf(stream, "%s\"%s\": ", separator, item->string); // a name of the core's table
-        if (!(strcmp(item->string, "encoding") == 0 ? print_rows(stream, item) : print_value(stream, item))) return 0;
+        if (!(strcmp(item->string, "encoding") == 0 ? print_rows(stream, item)
+                                                    : print_value(stream, item)))
+            return 0;
         separator = ",\n  ";
     }
     fputs("\n}\n", stream);
@@ -254,7 +278,8 @@ shoal_err agg_next_recipe_print(char **text, agg_error *error, const cJSON *root
     return no_memory(error);
 }
 
-shoal_err agg_next_recipe_text(char **text, agg_error *error, const agg_recipe *recipe, const agg_next_recipe *next)
+shoal_err agg_next_recipe_text(char **text, agg_error *error, const agg_recipe *recipe,
+                               const agg_next_recipe *next)
 {
     cJSON *root = agg_json_parse(error, recipe->json, recipe->json_len);
     if (root == NULL) return error->code;

@@ -39,8 +39,8 @@ static double weakest_share(const agg_trie_layer *layer)
 }
 
 // Plans the rest of a pass. Returns: devices for it and all passes after it.
-static double plan_pass(agg_next_trie *next, const shoal_recipe *recipe, const agg_trie_layer *layer,
-                        const agg_next_trie_wish *wish)
+static double plan_pass(agg_next_trie *next, const shoal_recipe *recipe,
+                        const agg_trie_layer *layer, const agg_next_trie_wish *wish)
 {
     double left = devices_left(recipe, layer), passes = recipe->passes - next->pass + 1;
     double answered = (double)layer->n / recipe->contributions;
@@ -58,7 +58,8 @@ static double plan_pass(agg_next_trie *next, const shoal_recipe *recipe, const a
     if (wish->step > 0 && wish->sample > 0) return w.devices * passes; // all is settled
     agg_trie_plan_run(&next->plan, &w);
     if (left > 0 || next->plan.n_rounds == 0) return w.devices * passes;
-    w.devices = fmax(1, answered * next->plan.n_rounds); // again, with as many a round as this one had
+    w.devices =
+        fmax(1, answered * next->plan.n_rounds); // again, with as many a round as this one had
     agg_trie_plan_run(&next->plan, &w);
     return w.devices * passes;
 }
@@ -67,27 +68,31 @@ static double plan_pass(agg_next_trie *next, const shoal_recipe *recipe, const a
 static size_t starts_that_fit(const shoal_recipe *recipe, uint32_t step)
 {
     double choices = agg_trie_cells(1, recipe->encoding.fields[0].tokens.count, step) - 1;
-    double cells = fmin(SHOAL_DOMAIN_SIZE_MAX, SHOAL_SUBSET_D_MAX * (exp(recipe->eps_micro / 1e6) + 1) - 1);
+    double cells =
+        fmin(SHOAL_DOMAIN_SIZE_MAX, SHOAL_SUBSET_D_MAX * (exp(recipe->eps_micro / 1e6) + 1) - 1);
     return (size_t)fmax(1, floor((cells - 1) / choices));
 }
 
 static void settle(agg_next_trie *next, const shoal_recipe *recipe, const agg_trie_layer *layer,
                    const agg_next_trie_wish *wish)
 {
-    double all = plan_pass(next, recipe, layer, wish), share = 1.0 / (recipe->passes - next->pass + 1);
+    double all = plan_pass(next, recipe, layer, wish),
+           share = 1.0 / (recipe->passes - next->pass + 1);
     uint32_t room = recipe->depth - next->depth, step = wish->step > 0 ? wish->step : 1;
     if (next->plan.n_rounds > 0) {
         share = next->plan.rounds[0].devices / all;
         step = next->plan.rounds[0].step; // the wish's, where it has one
     }
     next->step = step < room ? step : room;
-    next->sample = wish->sample > 0 ? wish->sample : fmin(1, fmax(1e-6, floor(share * 1e6 + 1e-6) / 1e6));
+    next->sample =
+        wish->sample > 0 ? wish->sample : fmin(1, fmax(1e-6, floor(share * 1e6 + 1e-6) / 1e6));
     next->devices = all * next->sample;
 }
 
 // ---- texts ----
 
-static shoal_err make_room(agg_next_trie *next, agg_error *error, const agg_recipe *recipe, const agg_trie_layer *layer)
+static shoal_err make_room(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
+                           const agg_trie_layer *layer)
 {
     next->pool = agg_alloc(error, layer->n_cells + 1, AGG_TRIE_TEXT_MAX);
     next->starts = agg_alloc(error, layer->n_cells + 1, sizeof *next->starts);
@@ -98,7 +103,8 @@ static shoal_err make_room(agg_next_trie *next, agg_error *error, const agg_reci
 }
 
 // Those that the strongest come from, at most `most` of them.
-static void take_starts(agg_next_trie *next, const agg_recipe *recipe, const agg_trie_layer *layer, size_t most)
+static void take_starts(agg_next_trie *next, const agg_recipe *recipe, const agg_trie_layer *layer,
+                        size_t most)
 {
     for (size_t i = 0; i < layer->n_cells; i++) {
         char *text = next->pool + i * AGG_TRIE_TEXT_MAX;
@@ -107,19 +113,22 @@ static void take_starts(agg_next_trie *next, const agg_recipe *recipe, const agg
             next->n_dropped++;
             continue;
         }
-        next->starts[next->n_starts++] = (agg_text){text, agg_trie_text(text, NULL, recipe, layer->cells[i].bucket)};
+        next->starts[next->n_starts++] =
+            (agg_text){text, agg_trie_text(text, NULL, recipe, layer->cells[i].bucket)};
     }
     if (next->n_starts > 0) qsort(next->starts, next->n_starts, sizeof *next->starts, by_text);
 }
 
 static void take_known(agg_next_trie *next, const agg_recipe *recipe, const agg_trie_layer *layer)
 {
-    for (uint32_t i = 0; i < recipe->known.n; i++) next->known[next->n_known++] = recipe->known.texts[i];
+    for (uint32_t i = 0; i < recipe->known.n; i++)
+        next->known[next->n_known++] = recipe->known.texts[i];
     if (recipe->recipe.pass == recipe->recipe.passes) return;
     for (size_t i = 0; i < layer->n_cells; i++) {
         char *text = next->pool + i * AGG_TRIE_TEXT_MAX;
         if (!layer->cells[i].is_word || next->n_known == SHOAL_KNOWN_MAX) continue;
-        next->known[next->n_known++] = (agg_text){text, agg_trie_text(text, NULL, recipe, layer->cells[i].bucket)};
+        next->known[next->n_known++] =
+            (agg_text){text, agg_trie_text(text, NULL, recipe, layer->cells[i].bucket)};
         next->n_new++;
     }
     if (next->n_known > 0) qsort(next->known, next->n_known, sizeof *next->known, by_text);
@@ -134,8 +143,8 @@ static void begin_pass(agg_next_trie *next)
     next->n_starts = 1;
 }
 
-static enum agg_trie_end find_end(const agg_next_trie *next, const shoal_recipe *recipe, const agg_trie_layer *layer,
-                                  const agg_next_trie_wish *wish)
+static enum agg_trie_end find_end(const agg_next_trie *next, const shoal_recipe *recipe,
+                                  const agg_trie_layer *layer, const agg_next_trie_wish *wish)
 {
     int is_over = next->n_starts == 0 || next->depth >= recipe->depth;
     if (is_over && next->pass == recipe->passes) return AGG_TRIE_COMPLETE;

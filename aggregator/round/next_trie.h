@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows a round of a trie (gboard-2024 Algorithm 2 and its multiple passes): the next round's starts, step and share of the devices, or the
-// next pass, or the end. Pure.
+// What follows a round of a trie (gboard-2024 Algorithm 2 and its multiple passes): the next
+// round's starts, step and share of the devices, or the next pass, or the end. Pure.
 //
-// Cells that do not end become starts; those that end are words. A pass is over where no start is left, the starts are as deep as the
-// recipe goes, or the plan (trie_plan.h) gives the rest of the devices to the next pass. That one begins with the empty start, and devices no
-// longer report what is known: so while passes are to come each round's words join the known ones. Of the last pass they stay unpublished.
-// Devices answer one round of an analysis, ever. send.sample is the share of those that are left, each device deciding once: a round that states
-// s of n answering devices leaves n (1 - s) / s. A first round that asks everybody says nothing of how many there are: the next ones are taken to
-// have as many. What is published is held to the release threshold, as a row of a result.
+// Cells that do not end become starts; those that end are words. A pass is over where no start is
+// left, the starts are as deep as the recipe goes, or the plan (trie_plan.h) gives the rest of the
+// devices to the next pass. That one begins with the empty start, and devices no longer report what
+// is known: so while passes are to come each round's words join the known ones. Of the last pass
+// they stay unpublished. Devices answer one round of an analysis, ever. send.sample is the share of
+// those that are left, each device deciding once: a round that states s of n answering devices
+// leaves n (1 - s) / s. A first round that asks everybody says nothing of how many there are: the
+// next ones are taken to have as many. What is published is held to the release threshold, as a row
+// of a result.
 #ifndef NEXT_TRIE_H
 #define NEXT_TRIE_H
 
@@ -45,7 +48,8 @@ typedef struct agg_next_trie {
 // Finds it. Release on OK only.
 //   layer: of the round, all that was kept
 shoal_err agg_next_trie_find(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
-                             const agg_trie_layer *layer, const agg_next_trie_wish *wish) SHOAL_MUST_CHECK;
+                             const agg_trie_layer *layer,
+                             const agg_next_trie_wish *wish) SHOAL_MUST_CHECK;
 void agg_next_trie_release(agg_next_trie *next);
 
 // Returns: the bytes that finding takes of a layer of so many cells.

@@ -16,7 +16,8 @@ typedef struct middle {
     uint32_t n;
 } middle;
 
-static shoal_err count_middle(middle *m, agg_refined *refined, agg_error *error, const agg_count *counts, double fdr)
+static shoal_err count_middle(middle *m, agg_refined *refined, agg_error *error,
+                              const agg_count *counts, double fdr)
 {
     double scores[BUCKETS_MAX], total = 0;
     for (uint32_t i = 0; i < m->n; i++) scores[i] = counts[i + 1].score;
@@ -61,8 +62,9 @@ static uint64_t width_of(piece p)
     return (uint64_t)p.to - (uint64_t)p.from;
 }
 
-// What is zero joins only what is zero; else the tail of a distribution, less than half a share, would be one with the empty wide space beyond
-// it. For the same reason no bucket swallows one that is many times as wide.
+// What is zero joins only what is zero; else the tail of a distribution, less than half a share,
+// would be one with the empty wide space beyond it. For the same reason no bucket swallows one that
+// is many times as wide.
 static int are_alike(piece a, piece b)
 {
     uint64_t narrow = width_of(a) < width_of(b) ? width_of(a) : width_of(b);
@@ -78,12 +80,14 @@ static void add_piece(agg_refined *refined, piece *before, piece p, int is_stric
     int is_joined = refined->n > 1 && before->count + p.count < refined->share / 2;
     is_joined = is_joined && (!is_strict || are_alike(*before, p));
     if (is_joined) refined->n--;
-    *before = (piece){is_joined ? before->from : p.from, p.to, p.count + (is_joined ? before->count : 0)};
+    *before =
+        (piece){is_joined ? before->from : p.from, p.to, p.count + (is_joined ? before->count : 0)};
     refined->boundaries[refined->n++] = p.to;
 }
 
 // Returns: whether there are at most `most` boundaries with that share.
-static int cut_and_join(agg_refined *refined, const middle *m, double share, double total, uint32_t most)
+static int cut_and_join(agg_refined *refined, const middle *m, double share, double total,
+                        uint32_t most)
 {
     piece before = {0, 0, 0};
     refined->boundaries[0] = m->boundaries[0];

@@ -66,15 +66,17 @@ static shoal_err find_field(work *w, agg_error *error)
     const char *what = o->refine > 0 ? "boundaries" : "tokens";
     for (i = 0; i < encoding->n_fields; i++) {
         const shoal_encoded *field = &encoding->fields[i];
-        if (field->scheme != scheme || (o->field != NULL && !is_name(&field->field, o->field))) continue;
+        if (field->scheme != scheme || (o->field != NULL && !is_name(&field->field, o->field)))
+            continue;
         w->field = i;
         n++;
     }
     if (n == 1) return SHOAL_OK;
     if (n > 1)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has several fields with %s: name one with --field",
-                        o->recipe, what);
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has no field%s%s with %s in an encoding", o->recipe,
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s: has several fields with %s: name one with --field", o->recipe, what);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "%s: has no field%s%s with %s in an encoding", o->recipe,
                     o->field != NULL ? " " : "", o->field != NULL ? o->field : "", what);
 }
 
@@ -82,17 +84,20 @@ static shoal_err check_field(work *w, agg_error *error)
 {
     const round_options *o = w->options;
     if (o->step > 0 || o->sample > 0 || o->threshold > 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: --step, --sample and --threshold are of a trie",
-                        o->recipe);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s: --step, --sample and --threshold are of a trie", o->recipe);
     return find_field(w, error);
 }
 
 // ---- --tokens ----
 
-static shoal_err add_token(work *w, agg_error *error, size_t *cap, agg_text token, size_t *n_changed)
+static shoal_err add_token(work *w, agg_error *error, size_t *cap, agg_text token,
+                           size_t *n_changed)
 {
-    if (token.len == 0 || token.len > SHOAL_TOKEN_TEXT_MAX || memchr(token.bytes, 0, token.len) != NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: line %zu: a token has 1 to %u bytes, none of them 0",
+    if (token.len == 0 || token.len > SHOAL_TOKEN_TEXT_MAX ||
+        memchr(token.bytes, 0, token.len) != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s: line %zu: a token has 1 to %u bytes, none of them 0",
                         w->options->tokens, w->n_tokens + 1, SHOAL_TOKEN_TEXT_MAX);
     shoal_err err = agg_grow((void **)&w->tokens, cap, w->n_tokens + 1, sizeof *w->tokens, error);
     if (err != SHOAL_OK) return err;
@@ -109,7 +114,8 @@ static shoal_err read_tokens(work *w, agg_error *error)
     if (err != SHOAL_OK) return err;
     const char *at = (const char *)w->token_bytes.data, *end = at + w->token_bytes.len;
     while (at < end && err == SHOAL_OK) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline != NULL ? newline : end;
+        const char *newline = memchr(at, '\n', (size_t)(end - at)),
+                   *stop = newline != NULL ? newline : end;
         size_t len = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
         err = add_token(w, error, &cap, (agg_text){at, len}, &n_changed);
         at = stop + 1;
@@ -117,8 +123,9 @@ static shoal_err read_tokens(work *w, agg_error *error)
     if (err == SHOAL_OK && w->n_tokens == 0)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: holds no token", path);
     if (err == SHOAL_OK && n_changed > 0)
-        say("%s: %zu of %zu tokens are not as the recipe's text rule leaves them: no device has them", path, n_changed,
-            w->n_tokens);
+        say("%s: %zu of %zu tokens are not as the recipe's text rule leaves them: no device has "
+            "them",
+            path, n_changed, w->n_tokens);
     return err;
 }
 
@@ -141,15 +148,17 @@ static void say_prefixes(const work *w, double fdr)
 {
     const agg_next_prefixes *next = &w->prefixes;
     const shoal_name *name = &w->recipe.recipe.encoding.fields[w->field].field;
-    say("%.*s: %zu of %zu sequences are frequent, the least of them %.2f standard errors out of the noise; "
+    say("%.*s: %zu of %zu sequences are frequent, the least of them %.2f standard errors out of "
+        "the noise; "
         "false-discovery rate %g",
         name->len, name->bytes, next->n_frequent, next->n_asked, next->least, fdr);
     if (next->n_withheld > 0)
-        say("%zu of them are below the release threshold, or over %u bytes, and not kept", next->n_withheld,
-            SHOAL_TOKEN_TEXT_MAX);
+        say("%zu of them are below the release threshold, or over %u bytes, and not kept",
+            next->n_withheld, SHOAL_TOKEN_TEXT_MAX);
     if (next->n + next->n_withheld < next->n_frequent)
         say("the %zu strongest are kept: %s", next->n,
-            next->n == w->options->max_prefixes ? "--max-prefixes" : "more cells than the largest domain has");
+            next->n == w->options->max_prefixes ? "--max-prefixes"
+                                                : "more cells than the largest domain has");
     say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f. "
         "Off each count %.0f were taken: so many may be random answers",
         next->n, next->least_count, (unsigned long long)w->acc.n, next->kept_count, next->random);
@@ -159,18 +168,22 @@ static shoal_err choose_prefixes(work *w, agg_error *error, agg_next_recipe *nex
 {
     const round_options *o = w->options;
     const shoal_recipe *recipe = &w->recipe.recipe;
-    size_t n_tokens = w->tokens != NULL ? w->n_tokens : recipe->encoding.fields[w->field].tokens.count;
+    size_t n_tokens =
+        w->tokens != NULL ? w->n_tokens : recipe->encoding.fields[w->field].tokens.count;
     size_t most = agg_next_prefixes_fit(recipe, w->field, n_tokens);
-    if (most == 0) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has too many tokens", o->tokens);
+    if (most == 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has too many tokens", o->tokens);
     if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
-    shoal_err err =
-        agg_next_prefixes_choose(&w->prefixes, error, &w->recipe, w->field, w->counts, w->acc.n, o->fdr, most);
+    shoal_err err = agg_next_prefixes_choose(&w->prefixes, error, &w->recipe, w->field, w->counts,
+                                             w->acc.n, o->fdr, most);
     if (err != SHOAL_OK) return err;
     if (w->prefixes.n == 0)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "of %zu sequences of prefix and token %s stands out of the noise of %llu reports: there is no "
+                        "of %zu sequences of prefix and token %s stands out of the noise of %llu "
+                        "reports: there is no "
                         "next round to write",
-                        w->prefixes.n_asked, w->prefixes.n_frequent > 0 ? "none that may be shown" : "none",
+                        w->prefixes.n_asked,
+                        w->prefixes.n_frequent > 0 ? "none that may be shown" : "none",
                         (unsigned long long)w->acc.n);
     say_prefixes(w, o->fdr);
     next->prefixes = w->prefixes.texts;
@@ -184,13 +197,14 @@ static shoal_err choose_boundaries(work *w, agg_error *error, agg_next_recipe *n
 {
     const shoal_encoded *field = &w->recipe.recipe.encoding.fields[w->field];
     agg_refined *refined = &w->refined;
-    shoal_err err = agg_refine(refined, error, field->boundaries, field->n_boundaries, w->counts, w->options->fdr,
-                               (uint32_t)w->options->refine);
+    shoal_err err = agg_refine(refined, error, field->boundaries, field->n_boundaries, w->counts,
+                               w->options->fdr, (uint32_t)w->options->refine);
     if (err != SHOAL_OK) return err;
-    say("%.*s: %u buckets become %u, of an estimated %.0f reports each where there are enough; %zu of the %u between "
+    say("%.*s: %u buckets become %u, of an estimated %.0f reports each where there are enough; %zu "
+        "of the %u between "
         "the ends cannot be told from zero",
-        field->field.len, field->field.bytes, field->size, refined->n + 1, refined->share, refined->n_zero,
-        field->n_boundaries - 1);
+        field->field.len, field->field.bytes, field->size, refined->n + 1, refined->share,
+        refined->n_zero, field->n_boundaries - 1);
     next->boundaries = refined->boundaries;
     next->n_boundaries = refined->n;
     return SHOAL_OK;
@@ -199,19 +213,22 @@ static shoal_err choose_boundaries(work *w, agg_error *error, agg_next_recipe *n
 // ---- the recipe ----
 
 // Reads a text back; what came is what went, or it is not written.
-static shoal_err read_back(agg_recipe *again, agg_error *error, const char *text, const agg_next_recipe *next)
+static shoal_err read_back(agg_recipe *again, agg_error *error, const char *text,
+                           const agg_next_recipe *next)
 {
     shoal_err err = agg_recipe_from_bytes(again, error, "the next recipe", text, strlen(text));
     if (err != SHOAL_OK) return err;
     const shoal_encoded *field = &again->recipe.encoding.fields[next->field];
-    int is_same = (next->n_starts == 0 || (field->prefixes.count == next->n_starts && field->step == next->step)) &&
+    int is_same = (next->n_starts == 0 ||
+                   (field->prefixes.count == next->n_starts && field->step == next->step)) &&
                   (next->n_prefixes == 0 || field->prefixes.count == next->n_prefixes) &&
-                  (next->n_boundaries == 0 ||
-                   (field->n_boundaries == next->n_boundaries &&
-                    memcmp(field->boundaries, next->boundaries, sizeof(int64_t) * next->n_boundaries) == 0));
+                  (next->n_boundaries == 0 || (field->n_boundaries == next->n_boundaries &&
+                                               memcmp(field->boundaries, next->boundaries,
+                                                      sizeof(int64_t) * next->n_boundaries) == 0));
     if (is_same) return SHOAL_OK;
     agg_recipe_release(again);
-    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "the next recipe does not read back as it was written");
+    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                    "the next recipe does not read back as it was written");
 }
 
 // Bytes of a record of another mechanism; 0 where it cannot follow.
@@ -236,25 +253,30 @@ static void say_next(const work *w, const agg_recipe *again, const agg_next_reci
 {
     const shoal_recipe *old = &w->recipe.recipe, *new = &again->recipe;
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(new->parts[0].mechanism);
-    say("%s: %u cells where %s had %u; a record has %u bytes (%u before)", again->id, new->parts[0].size, w->recipe.id,
-        old->parts[0].size, new->record_size, old->record_size);
+    say("%s: %u cells where %s had %u; a record has %u bytes (%u before)", again->id,
+        new->parts[0].size, w->recipe.id, old->parts[0].size, new->record_size, old->record_size);
     if (strncmp(mechanism->name, "onehot", 6) == 0 && new->record_size > LARGE_RECORD) {
-        uint32_t subset = record_with(w, next, "subset"), hadamard = record_with(w, next, "hadamard");
+        uint32_t subset = record_with(w, next, "subset"),
+                 hadamard = record_with(w, next, "hadamard");
         if (subset > 0 && hadamard > 0)
-            say("one bit a cell is much to send: --mechanism subset has %u bytes and the same error, --mechanism "
+            say("one bit a cell is much to send: --mechanism subset has %u bytes and the same "
+                "error, --mechanism "
                 "hadamard %u and a larger one",
                 subset, hadamard);
     }
-    if (old->n_part > 0) say("learnt from %s alone; the next round is asked of every part", w->recipe.id);
+    if (old->n_part > 0)
+        say("learnt from %s alone; the next round is asked of every part", w->recipe.id);
     if (old->round_index == 0) say("%s states no round: what follows it is round 1", w->recipe.id);
-    say("%s is not signed: shoal recipe sign, after you have read it (shoal recipe diff)", again->id);
+    say("%s is not signed: shoal recipe sign, after you have read it (shoal recipe diff)",
+        again->id);
 }
 
 // Where the domain is too large for the mechanism another may do.
 static void say_too_large(const work *w, const agg_next_recipe *next)
 {
     uint32_t hadamard = record_with(w, next, "hadamard");
-    if (hadamard > 0) say("--mechanism hadamard would take so many cells, with %u bytes a record", hadamard);
+    if (hadamard > 0)
+        say("--mechanism hadamard would take so many cells, with %u bytes a record", hadamard);
 }
 
 static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recipe *next)
@@ -265,7 +287,8 @@ static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recip
     if (err != SHOAL_OK) return err;
     if (strlen(text) > AGG_RECIPE_FILE_MAX)
         err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                       "the next recipe would have %zu bytes, and a recipe has at most %zu: ask for fewer prefixes "
+                       "the next recipe would have %zu bytes, and a recipe has at most %zu: ask "
+                       "for fewer prefixes "
                        "(--max-prefixes)",
                        strlen(text), AGG_RECIPE_FILE_MAX);
     if (err == SHOAL_OK) {
@@ -285,9 +308,11 @@ static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recip
 
 static shoal_err check_trie_options(agg_error *error, const round_options *o)
 {
-    if (o->field == NULL && o->tokens == NULL && o->mechanism == NULL && o->refine == 0) return SHOAL_OK;
+    if (o->field == NULL && o->tokens == NULL && o->mechanism == NULL && o->refine == 0)
+        return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "%s: a trie takes neither --field nor --tokens, --mechanism or --refine", o->recipe);
+                    "%s: a trie takes neither --field nor --tokens, --mechanism or --refine",
+                    o->recipe);
 }
 
 static shoal_err read_layer(work *w, agg_error *error)
@@ -301,7 +326,8 @@ static shoal_err read_layer(work *w, agg_error *error)
                                       .max_prefixes = most,
                                       .n_threads = o->n_threads};
     shoal_err err = agg_estimate_check(error, &w->recipe, &w->acc);
-    if (err == SHOAL_OK) return agg_trie_layer_read(&w->layer, error, &w->recipe, &w->acc, &options);
+    if (err == SHOAL_OK)
+        return agg_trie_layer_read(&w->layer, error, &w->recipe, &w->acc, &options);
     agg_error_prefix(error, "%s", o->accumulator);
     return err;
 }
@@ -310,14 +336,17 @@ static shoal_err say_layer(const work *w, agg_error *error)
 {
     const agg_trie_layer *layer = &w->layer;
     agg_trie_guarantee g;
-    say("%zu of %zu starts and %zu of %zu words stand out of the noise of %llu reports and are kept; false-discovery "
+    say("%zu of %zu starts and %zu of %zu words stand out of the noise of %llu reports and are "
+        "kept; false-discovery "
         "rate "
         "%g of each",
-        layer->n_kept[0], layer->n_asked[0], layer->n_kept[1], layer->n_asked[1], (unsigned long long)layer->n,
-        w->options->fdr);
+        layer->n_kept[0], layer->n_asked[0], layer->n_kept[1], layer->n_asked[1],
+        (unsigned long long)layer->n, w->options->fdr);
     if (layer->n_withheld > 0)
-        say("%zu more are below the threshold of release, or --threshold, and not kept", layer->n_withheld);
-    if (layer->n_cut > 0) say("%zu more are beyond max_prefixes, the weakest, and not kept", layer->n_cut);
+        say("%zu more are below the threshold of release, or --threshold, and not kept",
+            layer->n_withheld);
+    if (layer->n_cut > 0)
+        say("%zu more are beyond max_prefixes, the weakest, and not kept", layer->n_cut);
     shoal_err err = agg_trie_guarantee_run(&g, error, &w->recipe.recipe, layer);
     for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) say("%s", g.lines[i]);
     return err;
@@ -325,10 +354,12 @@ static shoal_err say_layer(const work *w, agg_error *error)
 
 static void say_end(const agg_next_trie *next)
 {
-    static const char *const why[] = {"", "this round asked every device that was left",
-                                      "no start is left, and no pass is to come",
-                                      "no start is left, and a further pass would know no word more"};
-    say("complete: %s. There is no next round to write. The words: shoal discover --recipe R1 ACC1 --recipe R2 ACC2 "
+    static const char *const why[] = {
+        "", "this round asked every device that was left",
+        "no start is left, and no pass is to come",
+        "no start is left, and a further pass would know no word more"};
+    say("complete: %s. There is no next round to write. The words: shoal discover --recipe R1 ACC1 "
+        "--recipe R2 ACC2 "
         "..., "
         "every round in its order",
         why[next->end]);
@@ -336,13 +367,15 @@ static void say_end(const agg_next_trie *next)
 
 static void say_trie(const work *w, const agg_next_trie *next)
 {
-    if (next->n_dropped > 0) say("%zu starts more, the weakest, have no room in a record", next->n_dropped);
+    if (next->n_dropped > 0)
+        say("%zu starts more, the weakest, have no room in a record", next->n_dropped);
     if (next->pass != w->recipe.recipe.pass)
-        say("pass %u is over; pass %u begins anew and leaves out %zu known words", w->recipe.recipe.pass, next->pass,
-            next->n_known);
+        say("pass %u is over; pass %u begins anew and leaves out %zu known words",
+            w->recipe.recipe.pass, next->pass, next->n_known);
     else if (next->n_new > 0)
         say("%zu words join the known ones, as another pass follows", next->n_new);
-    say("next: %zu starts of %u characters, step %u; %.4g of the devices that are left, about %.0f; rounds left in "
+    say("next: %zu starts of %u characters, step %u; %.4g of the devices that are left, about "
+        "%.0f; rounds left in "
         "this pass: %u",
         next->n_starts, next->depth, next->step, next->sample, next->devices,
         next->plan.n_rounds > 0 ? next->plan.n_rounds : 1);
@@ -377,31 +410,35 @@ static shoal_err run_trie(work *w, agg_error *error, agg_next_recipe *next)
 static shoal_err check_epoch_options(agg_error *error, const round_options *o)
 {
     int is_any = o->field != NULL || o->tokens != NULL || o->mechanism != NULL || o->id != NULL ||
-                 o->seed_hex != NULL || o->expires != NULL || o->refine > 0 || o->max_prefixes > 0 || o->version > 0 ||
-                 o->step > 0;
+                 o->seed_hex != NULL || o->expires != NULL || o->refine > 0 ||
+                 o->max_prefixes > 0 || o->version > 0 || o->step > 0;
     if (!is_any && !(o->cohort_epsilon > 0 || o->sample > 0 || o->threshold > 0)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "%s: the next epoch is the same recipe with another round: it takes --recipe and -o alone",
-                    o->recipe);
+    return agg_fail(
+        error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+        "%s: the next epoch is the same recipe with another round: it takes --recipe and -o alone",
+        o->recipe);
 }
 
 static void say_epoch(const agg_next_epoch *next, const agg_recipe *recipe)
 {
     double n = (double)next->n;
-    const char *decision = next->is_update ? "an update, whose estimates the next reports bring" : "no update";
+    const char *decision =
+        next->is_update ? "an update, whose estimates the next reports bring" : "no update";
     if (next->epoch > next->epochs) {
-        say("these are the closing reports, with the estimates of epoch %u. The run is over: shoal track",
+        say("these are the closing reports, with the estimates of epoch %u. The run is over: shoal "
+            "track",
             next->epochs);
         return;
     }
-    say("epoch %u of %u: %llu of %llu reports say yes, %.3f %%, where %.3f %% are needed: %s", next->epoch,
-        next->epochs, (unsigned long long)next->votes, (unsigned long long)next->n, 100 * (double)next->votes / n,
-        100 * (double)next->needed / n, decision);
+    say("epoch %u of %u: %llu of %llu reports say yes, %.3f %%, where %.3f %% are needed: %s",
+        next->epoch, next->epochs, (unsigned long long)next->votes, (unsigned long long)next->n,
+        100 * (double)next->votes / n, 100 * (double)next->needed / n, decision);
     if (next->n != recipe->recipe.users)
-        say("the recipe states %u users: the threshold is that of the %llu reports", recipe->recipe.users,
-            (unsigned long long)next->n);
+        say("the recipe states %u users: the threshold is that of the %llu reports",
+            recipe->recipe.users, (unsigned long long)next->n);
     if (next->is_over)
-        say("it was the last epoch, and nothing is left to collect: there is no next recipe. shoal track");
+        say("it was the last epoch, and nothing is left to collect: there is no next recipe. shoal "
+            "track");
     else
         say("next: epoch %u%s; not signed: shoal recipe sign", next->epoch + 1,
             next->epoch == next->epochs ? ", which collects the last estimates" : "");
@@ -416,7 +453,8 @@ static shoal_err write_epoch(const work *w, agg_error *error, const agg_next_epo
     err = agg_recipe_from_bytes(&again, error, "the next recipe", text, strlen(text));
     if (err == SHOAL_OK) {
         if (memcmp(again.recipe.run_hash, w->recipe.recipe.run_hash, 32) != 0)
-            err = agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME, "the next recipe is of another run");
+            err = agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
+                           "the next recipe is of another run");
         agg_recipe_release(&again);
     }
     if (err == SHOAL_OK) err = recipe_write(error, w->options->output, text, strlen(text));
@@ -464,7 +502,9 @@ static shoal_err run(work *w, agg_error *error)
 
 // ---- memory ----
 
-#define JSON_OF_BYTE 12u  // bytes that a recipe takes while it is made, for one of its text: strings of JSON are small
+#define JSON_OF_BYTE                                                                               \
+    12u // bytes that a recipe takes while it is made, for one of its text: strings of JSON are
+        // small
 #define JSON_OF_TEXT 320u // the same, for a prefix
 
 static uint64_t more_of(uint64_t a, uint64_t b)
@@ -476,10 +516,12 @@ static uint64_t trie_memory(const work *w)
 {
     const shoal_recipe *recipe = &w->recipe.recipe;
     uint64_t most = recipe->max_prefixes, size = recipe->parts[0].size;
-    if (w->options->max_prefixes > 0 && w->options->max_prefixes < most) most = w->options->max_prefixes;
+    if (w->options->max_prefixes > 0 && w->options->max_prefixes < most)
+        most = w->options->max_prefixes;
     uint64_t reading = agg_trie_layer_memory(recipe, (size_t)most, w->options->n_threads);
     if (most > size) most = size;
-    return more_of(reading, most * sizeof(agg_trie_cell) + agg_next_trie_memory(recipe, (size_t)most));
+    return more_of(reading,
+                   most * sizeof(agg_trie_cell) + agg_next_trie_memory(recipe, (size_t)most));
 }
 
 // Prefixes whose texts a recipe has room for, in quotes and between commas.
@@ -487,16 +529,18 @@ static uint64_t prefixes_max(const work *w)
 {
     uint64_t most = AGG_RECIPE_FILE_MAX / 4, size = w->recipe.recipe.encoding.fields[w->field].size;
     if (size < most) most = size;
-    return w->options->max_prefixes > 0 && w->options->max_prefixes < most ? w->options->max_prefixes : most;
+    return w->options->max_prefixes > 0 && w->options->max_prefixes < most
+               ? w->options->max_prefixes
+               : most;
 }
 
 static uint64_t field_memory(const work *w)
 {
     const shoal_recipe *recipe = &w->recipe.recipe;
     uint64_t counts = recipe->encoding.fields[w->field].size * (uint64_t)sizeof(agg_count);
-    uint64_t choosing = w->options->refine > 0
-                            ? 0
-                            : more_of(agg_next_prefixes_memory(recipe, w->field), prefixes_max(w) * JSON_OF_TEXT);
+    uint64_t choosing = w->options->refine > 0 ? 0
+                                               : more_of(agg_next_prefixes_memory(recipe, w->field),
+                                                         prefixes_max(w) * JSON_OF_TEXT);
     return counts + more_of(agg_marginal_memory(recipe, w->field, w->options->n_threads), choosing);
 }
 
@@ -505,13 +549,15 @@ static shoal_err state_memory(work *w, agg_error *error)
 {
     char command[] = "round";
     const shoal_recipe *recipe = &w->recipe.recipe;
-    uint64_t bytes = cli_accumulator_memory(w->options->accumulator, recipe) + JSON_OF_BYTE * w->recipe.json_len;
+    uint64_t bytes =
+        cli_accumulator_memory(w->options->accumulator, recipe) + JSON_OF_BYTE * w->recipe.json_len;
     shoal_err err = SHOAL_OK;
     if (recipe->mechanism == shoal_trie_id)
         bytes += trie_memory(w);
     else if (recipe->epochs == 0 && (err = check_field(w, error)) == SHOAL_OK)
         bytes += field_memory(w);
-    return err == SHOAL_OK ? cli_state_memory(error, command, bytes, w->options->memory_limit) : err;
+    return err == SHOAL_OK ? cli_state_memory(error, command, bytes, w->options->memory_limit)
+                           : err;
 }
 
 shoal_err round_next(agg_error *error, const round_options *options)
@@ -520,7 +566,8 @@ shoal_err round_next(agg_error *error, const round_options *options)
     shoal_err err = agg_recipe_from_file(&w.recipe, error, options->recipe);
     if (err != SHOAL_OK) return err;
     err = state_memory(&w, error);
-    if (err == SHOAL_OK && (err = agg_accumulator_load(&w.acc, error, options->accumulator)) == SHOAL_OK) {
+    if (err == SHOAL_OK &&
+        (err = agg_accumulator_load(&w.acc, error, options->accumulator)) == SHOAL_OK) {
         err = run(&w, error);
         agg_accumulator_release(&w.acc);
     }

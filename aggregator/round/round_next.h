@@ -20,10 +20,11 @@ typedef struct round_options {
     uint64_t memory_limit; // 0: none
 } round_options;
 
-// Writes the next recipe to options->output (NULL or "-": standard output) and says what was kept. Of a trie that is complete, or whose devices
-// have all been asked, it says so and writes nothing, which is no error.
-// Returns: AGG_ERR_COHORT with exit code 3 below the minimum cohort; SHOAL_ERR_RANGE with exit code 1 where nothing stands out of
-// the noise; AGG_ERR_USAGE for a recipe without such a field. Nothing is written then.
+// Writes the next recipe to options->output (NULL or "-": standard output) and says what was kept.
+// Of a trie that is complete, or whose devices have all been asked, it says so and writes nothing,
+// which is no error. Returns: AGG_ERR_COHORT with exit code 3 below the minimum cohort;
+// SHOAL_ERR_RANGE with exit code 1 where nothing stands out of the noise; AGG_ERR_USAGE for a
+// recipe without such a field. Nothing is written then.
 shoal_err round_next(agg_error *error, const round_options *options) SHOAL_MUST_CHECK;
 
 #endif

@@ -17,17 +17,21 @@ static size_t split(char *words[WORDS_MAX], char *line)
     char *rest = NULL;
     size_t n = 0;
     line[strcspn(line, "#")] = '\0';
-    for (char *word = strtok_r(line, " \t\r", &rest); word != NULL; word = strtok_r(NULL, " \t\r", &rest), n++)
+    for (char *word = strtok_r(line, " \t\r", &rest); word != NULL;
+         word = strtok_r(NULL, " \t\r", &rest), n++)
         if (n < WORDS_MAX) words[n] = word;
     return n;
 }
 
-static shoal_err read_query(agg_query *query, agg_error *error, char *words[WORDS_MAX], size_t n_words)
+static shoal_err read_query(agg_query *query, agg_error *error, char *words[WORDS_MAX],
+                            size_t n_words)
 {
     uint64_t reports = 0, count = 1;
-    shoal_err err = cli_read_decimal(&query->local_epsilon, error, "local-epsilon", words[0], CLI_LOCAL_EPSILON_MIN,
-                                     CLI_LOCAL_EPSILON_MAX);
-    if (err == SHOAL_OK) err = cli_read_whole(&reports, error, "reports", words[1], 2, (uint64_t)AGG_CROWD_REPORTS_MAX);
+    shoal_err err = cli_read_decimal(&query->local_epsilon, error, "local-epsilon", words[0],
+                                     CLI_LOCAL_EPSILON_MIN, CLI_LOCAL_EPSILON_MAX);
+    if (err == SHOAL_OK)
+        err = cli_read_whole(&reports, error, "reports", words[1], 2,
+                             (uint64_t)AGG_CROWD_REPORTS_MAX);
     if (err == SHOAL_OK && n_words == WORDS_MAX)
         err = cli_read_whole(&count, error, "queries", words[2], 1, CLI_SCHEDULE_QUERIES_MAX);
     query->n = (double)reports;
@@ -47,14 +51,15 @@ static shoal_err read_line(agg_query *schedule, size_t *n_queries, agg_error *er
     return read_query(&schedule[(*n_queries)++], error, words, n_words);
 }
 
-shoal_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries, agg_error *error,
-                             const char *name, char *text, size_t len)
+shoal_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
+                             agg_error *error, const char *name, char *text, size_t len)
 {
     char *line = NULL;
     size_t number = 0;
     shoal_err err = SHOAL_OK;
     *n_queries = 0;
-    if (memchr(text, 0, len) != NULL) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: not a text", name);
+    if (memchr(text, 0, len) != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: not a text", name);
     while (err == SHOAL_OK && (line = strsep(&text, "\n")) != NULL) {
         number++;
         err = read_line(schedule, n_queries, error, line);

@@ -3,7 +3,8 @@
 //
 //   LOCAL_EPSILON REPORTS [QUERIES]   # what follows is a remark
 //
-// Figures are those that are stated: the model and the share of honest reports are the caller's to apply.
+// Figures are those that are stated: the model and the share of honest reports are the caller's to
+// apply.
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
 
@@ -19,7 +20,8 @@
 //   name: of the file, for messages
 //   text: changed; text[len] is a NUL
 // Returns: AGG_ERR_USAGE naming the line.
-shoal_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries, agg_error *error,
-                             const char *name, char *text, size_t len) SHOAL_MUST_CHECK;
+shoal_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
+                             agg_error *error, const char *name, char *text,
+                             size_t len) SHOAL_MUST_CHECK;
 
 #endif

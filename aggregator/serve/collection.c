@@ -11,8 +11,8 @@
 static serve_dictionary *next_dictionary(serve_collection *collection, agg_error *error)
 {
     size_t cap = collection->n_dictionaries;
-    if (agg_grow((void **)&collection->dictionaries, &cap, cap + 1, sizeof *collection->dictionaries, error) !=
-        SHOAL_OK) {
+    if (agg_grow((void **)&collection->dictionaries, &cap, cap + 1,
+                 sizeof *collection->dictionaries, error) != SHOAL_OK) {
         return NULL;
     }
     serve_dictionary *slot = &collection->dictionaries[collection->n_dictionaries];
@@ -20,8 +20,8 @@ static serve_dictionary *next_dictionary(serve_collection *collection, agg_error
     return slot;
 }
 
-static shoal_err load_dictionaries(serve_collection *collection, agg_error *error, const serve_config *config,
-                                   agg_talk talk, void *talk_context)
+static shoal_err load_dictionaries(serve_collection *collection, agg_error *error,
+                                   const serve_config *config, agg_talk talk, void *talk_context)
 {
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         const serve_dictionary_path *one = &config->dictionaries[i];
@@ -29,12 +29,13 @@ static shoal_err load_dictionaries(serve_collection *collection, agg_error *erro
         serve_dictionary *slot = next_dictionary(collection, error);
         if (slot == NULL) return AGG_ERR_MEMORY;
         slot->name = one->name;
-        shoal_err err =
-            agg_dictionary_load(&slot->dictionary, error, &collection->recipe, one->path, talk, talk_context);
+        shoal_err err = agg_dictionary_load(&slot->dictionary, error, &collection->recipe,
+                                            one->path, talk, talk_context);
         if (err != SHOAL_OK) return err;
         collection->n_dictionaries++;
     }
-    if (collection->n_dictionaries > 0 || !agg_recipe_is_closed(&collection->recipe)) return SHOAL_OK;
+    if (collection->n_dictionaries > 0 || !agg_recipe_is_closed(&collection->recipe))
+        return SHOAL_OK;
     serve_dictionary *slot = next_dictionary(collection, error);
     if (slot == NULL) return AGG_ERR_MEMORY;
     slot->name = "default";
@@ -43,8 +44,9 @@ static shoal_err load_dictionaries(serve_collection *collection, agg_error *erro
     return err;
 }
 
-static shoal_err load_one(serve_collections *collections, agg_error *error, const serve_config *config, size_t i,
-                          agg_store *store, agg_talk talk, void *talk_context)
+static shoal_err load_one(serve_collections *collections, agg_error *error,
+                          const serve_config *config, size_t i, agg_store *store, agg_talk talk,
+                          void *talk_context)
 {
     serve_collection *made = &collections->list[i];
     shoal_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
@@ -52,28 +54,32 @@ static shoal_err load_one(serve_collections *collections, agg_error *error, cons
     int is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
     collections->n++; // from here on released with the rest
     if (is_repeated) {
-        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice", config->recipes[i],
-                        made->recipe.id);
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice",
+                        config->recipes[i], made->recipe.id);
     }
     err = load_dictionaries(made, error, config, talk, talk_context);
-    return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, &made->recipe.recipe) : err;
+    return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, &made->recipe.recipe)
+                           : err;
 }
 
 // A dictionary of a recipe that is not served would be a typing error that nobody notices.
-static shoal_err check_names(const serve_collections *collections, agg_error *error, const serve_config *config)
+static shoal_err check_names(const serve_collections *collections, agg_error *error,
+                             const serve_config *config)
 {
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         if (serve_collection_by_id(collections, config->dictionaries[i].recipe) != NULL) continue;
-        return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "dictionaries: no recipe is called %s",
-                        config->dictionaries[i].recipe);
+        return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
+                        "dictionaries: no recipe is called %s", config->dictionaries[i].recipe);
     }
     return SHOAL_OK;
 }
 
-shoal_err serve_collections_load(serve_collections *collections, agg_error *error, const serve_config *config,
-                                 agg_store *store, agg_talk talk, void *talk_context)
+shoal_err serve_collections_load(serve_collections *collections, agg_error *error,
+                                 const serve_config *config, agg_store *store, agg_talk talk,
+                                 void *talk_context)
 {
-    *collections = (serve_collections){agg_alloc(error, config->n_recipes, sizeof *collections->list), 0};
+    *collections =
+        (serve_collections){agg_alloc(error, config->n_recipes, sizeof *collections->list), 0};
     shoal_err err = collections->list == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < config->n_recipes; i++) {
         err = load_one(collections, error, config, i, store, talk, talk_context);
@@ -87,7 +93,8 @@ void serve_collections_release(serve_collections *collections)
 {
     for (size_t i = 0; i < collections->n; i++) {
         serve_collection *one = &collections->list[i];
-        for (size_t d = 0; d < one->n_dictionaries; d++) agg_dictionary_release(&one->dictionaries[d].dictionary);
+        for (size_t d = 0; d < one->n_dictionaries; d++)
+            agg_dictionary_release(&one->dictionaries[d].dictionary);
         free(one->dictionaries);
         agg_recipe_release(&one->recipe);
     }
@@ -103,10 +110,12 @@ serve_collection *serve_collection_by_id(const serve_collections *collections, c
     return NULL;
 }
 
-serve_collection *serve_collection_by_hash(const serve_collections *collections, const uint8_t hash[32])
+serve_collection *serve_collection_by_hash(const serve_collections *collections,
+                                           const uint8_t hash[32])
 {
     for (size_t i = 0; i < collections->n; i++) {
-        if (memcmp(collections->list[i].recipe.recipe.recipe_hash, hash, 32) == 0) return &collections->list[i];
+        if (memcmp(collections->list[i].recipe.recipe.recipe_hash, hash, 32) == 0)
+            return &collections->list[i];
     }
     return NULL;
 }
@@ -114,7 +123,8 @@ serve_collection *serve_collection_by_hash(const serve_collections *collections,
 const serve_dictionary *serve_dictionary_of(const serve_collection *collection, const char *name)
 {
     for (size_t i = 0; i < collection->n_dictionaries; i++) {
-        if (name == NULL || strcmp(collection->dictionaries[i].name, name) == 0) return &collection->dictionaries[i];
+        if (name == NULL || strcmp(collection->dictionaries[i].name, name) == 0)
+            return &collection->dictionaries[i];
     }
     return NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server serves: every configured recipe with its dictionaries and its place in the store. Read-only once loaded,
-// but for the counters, which any thread may add to.
+// What the server serves: every configured recipe with its dictionaries and its place in the store.
+// Read-only once loaded, but for the counters, which any thread may add to.
 #ifndef COLLECTION_H
 #define COLLECTION_H
 
@@ -32,7 +32,8 @@ typedef struct serve_collection {
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start
     atomic_int is_fold_failing;            // the last fold failed
-    uint64_t records_room; // bytes, of records that are kept; 0: none are. The folder's alone once it runs
+    uint64_t records_room; // bytes, of records that are kept; 0: none are. The folder's alone once
+                           // it runs
 } serve_collection;
 
 typedef struct serve_collections {
@@ -40,16 +41,19 @@ typedef struct serve_collections {
     size_t n;
 } serve_collections;
 
-// Loads recipes and dictionaries and enters them in the store. A closed domain has its own list as dictionary "default".
+// Loads recipes and dictionaries and enters them in the store. A closed domain has its own list as
+// dictionary "default".
 //   config: outlives the collections
 //   talk: told of dictionary lines that the text rule would change
-shoal_err serve_collections_load(serve_collections *collections, agg_error *error, const serve_config *config,
-                                 agg_store *store, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+shoal_err serve_collections_load(serve_collections *collections, agg_error *error,
+                                 const serve_config *config, agg_store *store, agg_talk talk,
+                                 void *talk_context) SHOAL_MUST_CHECK;
 void serve_collections_release(serve_collections *collections);
 
 // Returns: the collection of that id or hash, or NULL.
 serve_collection *serve_collection_by_id(const serve_collections *collections, const char *id);
-serve_collection *serve_collection_by_hash(const serve_collections *collections, const uint8_t hash[32]);
+serve_collection *serve_collection_by_hash(const serve_collections *collections,
+                                           const uint8_t hash[32]);
 
 // Returns: the dictionary of that name, the first one when name is NULL; NULL when there is none.
 const serve_dictionary *serve_dictionary_of(const serve_collection *collection, const char *name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's only script, from the server's own origin: takes the results anew every two seconds while they are looked at.
-// The page is complete without it. What it puts in place was rendered and escaped by result_page.c.
+// The page's only script, from the server's own origin: takes the results anew every two seconds
+// while they are looked at. The page is complete without it. What it puts in place was rendered and
+// escaped by result_page.c.
 #ifndef REFRESH_SCRIPT_H
 #define REFRESH_SCRIPT_H
 
@@ -12,9 +13,11 @@ static const char refresh_script[] =
     "      const response = await fetch(location.href, { cache: 'no-store' });\n"
     "      const type = response.headers.get('Content-Type') ?? '';\n"
     "      if (response.ok && type.startsWith('text/html')) {\n"
-    "        const next = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main');\n"
+    "        const next = new DOMParser().parseFromString(await response.text(), "
+    "'text/html').querySelector('main');\n"
     "        const main = document.querySelector('main');\n"
-    "        if (next && main && next.innerHTML !== main.innerHTML) main.replaceWith(document.adoptNode(next));\n"
+    "        if (next && main && next.innerHTML !== main.innerHTML) "
+    "main.replaceWith(document.adoptNode(next));\n"
     "      }\n"
     "    } catch {\n"
     "      // The server is away: what is shown stays, and the next turn tries again.\n"

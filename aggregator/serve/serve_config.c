@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the configuration; see serve_config.h. Every field is known by the table at the end, anything else is refused.
+// Reading the configuration; see serve_config.h. Every field is known by the table at the end,
+// anything else is refused.
 #include "serve_config.h"
 
 #include <stdio.h>
@@ -63,17 +64,20 @@ static shoal_err keep_path(reader *r, char **out, const cJSON *json, const char 
     return *out == NULL ? r->error->code : SHOAL_OK;
 }
 
-static shoal_err read_number(reader *r, double *out, const cJSON *json, const char *name, double low, double high)
+static shoal_err read_number(reader *r, double *out, const cJSON *json, const char *name,
+                             double low, double high)
 {
     if (!cJSON_IsNumber(json)) return refuse(r, name, "must be a number");
     if (!(json->valuedouble >= low && json->valuedouble <= high)) {
-        return agg_fail(r->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: must be %g to %g", name, low, high);
+        return agg_fail(r->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: must be %g to %g", name,
+                        low, high);
     }
     *out = json->valuedouble;
     return SHOAL_OK;
 }
 
-static shoal_err read_whole(reader *r, double *out, const cJSON *json, const char *name, double low, double high)
+static shoal_err read_whole(reader *r, double *out, const cJSON *json, const char *name, double low,
+                            double high)
 {
     shoal_err err = read_number(r, out, json, name, low, high);
     if (err != SHOAL_OK) return err;
@@ -123,11 +127,12 @@ static shoal_err read_recipes(reader *r, const cJSON *json)
 static shoal_err add_dictionary(reader *r, const char *recipe, const char *name, const cJSON *path)
 {
     size_t cap = r->config->n_dictionaries;
-    shoal_err err =
-        agg_grow((void **)&r->config->dictionaries, &cap, cap + 1, sizeof *r->config->dictionaries, r->error);
+    shoal_err err = agg_grow((void **)&r->config->dictionaries, &cap, cap + 1,
+                             sizeof *r->config->dictionaries, r->error);
     if (err != SHOAL_OK) return err;
     serve_dictionary_path *slot = &r->config->dictionaries[r->config->n_dictionaries++];
-    *slot = (serve_dictionary_path){strdup(recipe), strdup(name), copy_path(r, path, "dictionaries")};
+    *slot =
+        (serve_dictionary_path){strdup(recipe), strdup(name), copy_path(r, path, "dictionaries")};
     if (slot->path == NULL) return r->error->code;
     if (slot->recipe != NULL && slot->name != NULL) return SHOAL_OK;
     return agg_fail(r->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
@@ -138,7 +143,8 @@ static shoal_err refuse_repeated(reader *r, const cJSON *object, const char *nam
     for (const cJSON *a = object->child; a != NULL; a = a->next) {
         for (const cJSON *b = a->next; b != NULL; b = b->next) {
             if (strcmp(a->string, b->string) != 0) continue;
-            return agg_fail(r->error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s%s: given twice", name, a->string);
+            return agg_fail(r->error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s%s: given twice",
+                            name, a->string);
         }
     }
     return SHOAL_OK;
@@ -149,7 +155,8 @@ static shoal_err read_dictionaries(reader *r, const cJSON *json)
 {
     if (!cJSON_IsObject(json)) return refuse(r, "dictionaries", "must be an object of recipe ids");
     shoal_err err = refuse_repeated(r, json, "dictionaries.");
-    for (const cJSON *recipe = json->child; err == SHOAL_OK && recipe != NULL; recipe = recipe->next) {
+    for (const cJSON *recipe = json->child; err == SHOAL_OK && recipe != NULL;
+         recipe = recipe->next) {
         if (!cJSON_IsObject(recipe)) {
             err = add_dictionary(r, recipe->string, "default", recipe);
             continue;
@@ -164,7 +171,8 @@ static shoal_err read_dictionaries(reader *r, const cJSON *json)
 
 static shoal_err read_period(reader *r, const cJSON *json)
 {
-    if (cJSON_IsString(json) && agg_period_kind_parse(&r->config->period, json->valuestring)) return SHOAL_OK;
+    if (cJSON_IsString(json) && agg_period_kind_parse(&r->config->period, json->valuestring))
+        return SHOAL_OK;
     return refuse(r, "period", "must be \"day\", \"week\" or \"all\"");
 }
 
@@ -221,18 +229,21 @@ static shoal_err read_object(reader *r, const cJSON *json)
         int i = 0;
         while (i < FIELD_COUNT && strcmp(fields[i].name, one->string) != 0) i++;
         if (i == FIELD_COUNT) {
-            return agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s: unknown field", one->string);
+            return agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s: unknown field",
+                            one->string);
         }
         seen |= 1u << i;
         err = fields[i].read(r, one);
     }
     for (int i = 0; err == SHOAL_OK && i < FIELD_COUNT; i++) {
         if (!fields[i].is_required || seen >> i & 1) continue;
-        err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE, "%s: missing", fields[i].name);
+        err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE, "%s: missing",
+                       fields[i].name);
     }
     if (err == SHOAL_OK && !r->config->is_loopback && r->config->read_token_file == NULL) {
         err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
-                       "read_token_file: missing, and %s is not a loopback address: anyone there could read results",
+                       "read_token_file: missing, and %s is not a loopback address: anyone there "
+                       "could read results",
                        r->config->listen);
     }
     return err;

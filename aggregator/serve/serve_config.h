@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration file of `shoal serve`: JSON, read strictly. Relative paths in it start at the file's own folder.
+// The configuration file of `shoal serve`: JSON, read strictly. Relative paths in it start at the
+// file's own folder.
 #ifndef SERVE_CONFIG_H
 #define SERVE_CONFIG_H
 
@@ -36,8 +37,10 @@ typedef struct serve_config {
     uint32_t threads;        // of the HTTP pool; 1 .. 64, default 4
 } serve_config;
 
-// Reads and checks the file. Release on OK; on error nothing is left. Errors name the file and the field.
-shoal_err serve_config_load(serve_config *config, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+// Reads and checks the file. Release on OK; on error nothing is left. Errors name the file and the
+// field.
+shoal_err serve_config_load(serve_config *config, agg_error *error,
+                            const char *path) SHOAL_MUST_CHECK;
 void serve_config_release(serve_config *config);
 
 #endif

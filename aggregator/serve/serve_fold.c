@@ -12,7 +12,8 @@
 #include "memory_option.h"
 
 #define REST_FACTOR 10
-#define CLOSE_AFTER_S 60 // a day ends this long after midnight: by then no batch is on its way into it any more
+#define CLOSE_AFTER_S                                                                              \
+    60 // a day ends this long after midnight: by then no batch is on its way into it any more
 
 struct serve_folder {
     agg_store *store;
@@ -49,15 +50,15 @@ static shoal_err fold_one(serve_folder *folder, serve_collection *collection, ag
     int32_t today = (int32_t)((time(NULL) - CLOSE_AFTER_S) / 86400);
     shoal_err err = check_room(folder, collection, error);
     if (err == SHOAL_OK)
-        err = agg_store_fold(folder->store, &n_batches, error, collection->number, &collection->recipe.recipe,
-                             folder->n_threads);
+        err = agg_store_fold(folder->store, &n_batches, error, collection->number,
+                             &collection->recipe.recipe, folder->n_threads);
     if (err == SHOAL_OK) {
-        err =
-            agg_store_release(folder->store, &n_released, error, collection->number, &collection->recipe.recipe, today);
+        err = agg_store_release(folder->store, &n_released, error, collection->number,
+                                &collection->recipe.recipe, today);
     }
     if (err == SHOAL_OK) {
-        err =
-            agg_store_forget(folder->store, &n_forgotten, error, collection->number, &collection->recipe.recipe, today);
+        err = agg_store_forget(folder->store, &n_forgotten, error, collection->number,
+                               &collection->recipe.recipe, today);
     }
     if (err != SHOAL_OK) {
         atomic_fetch_add(&collection->counters[COUNT_FOLD_FAILURES], 1);
@@ -75,7 +76,8 @@ static void fold_due(serve_folder *folder)
         double start_s = now_s();
         if (start_s < folder->due_s[i]) continue;
         agg_error error = {0};
-        (void)!fold_one(folder, &folder->collections->list[i], &error); // counted and logged; tried again
+        (void)!fold_one(folder, &folder->collections->list[i],
+                        &error); // counted and logged; tried again
         double took_s = now_s() - start_s, rest_s = REST_FACTOR * took_s;
         folder->due_s[i] = now_s() + (rest_s > folder->interval_s ? rest_s : folder->interval_s);
     }
@@ -86,12 +88,14 @@ static int rest(serve_folder *folder)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    double seconds = folder->interval_s < 1 ? folder->interval_s : 1; // looks at what is due once a second at least
+    double seconds = folder->interval_s < 1 ? folder->interval_s
+                                            : 1; // looks at what is due once a second at least
     until.tv_nsec += (long)(seconds * 1e9);
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&folder->mutex);
-    while (!folder->is_stopping && pthread_cond_timedwait(&folder->wake, &folder->mutex, &until) == 0) {
+    while (!folder->is_stopping &&
+           pthread_cond_timedwait(&folder->wake, &folder->mutex, &until) == 0) {
     }
     int goes_on = !folder->is_stopping;
     pthread_mutex_unlock(&folder->mutex);
@@ -116,7 +120,8 @@ static void release(serve_folder *folder)
 }
 
 shoal_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
-                             const serve_collections *collections, serve_plan *plan, double interval_s)
+                             const serve_collections *collections, serve_plan *plan,
+                             double interval_s)
 {
     serve_folder *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that folds waiting batches, collection by collection, and releases sums where batches do not wait.
+// The thread that folds waiting batches, collection by collection, and releases sums where batches
+// do not wait.
 //
-// A fold rewrites the whole accumulator, up to a gigabyte. So that the disk is not kept busy by that, a collection rests ten
-// times as long as its last fold took, and at least the configured interval.
+// A fold rewrites the whole accumulator, up to a gigabyte. So that the disk is not kept busy by
+// that, a collection rests ten times as long as its last fold took, and at least the configured
+// interval.
 #ifndef SERVE_FOLD_H
 #define SERVE_FOLD_H
 

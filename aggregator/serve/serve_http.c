@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access, and results that take their time, over serve_listener.h; see serve_http.h. What the routes answer is in serve_route.c.
+// Access, and results that take their time, over serve_listener.h; see serve_http.h. What the
+// routes answer is in serve_route.c.
 #include "serve_http.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ void serve_request_check_reader(request *r)
     if (token == NULL) {
         if (serve_exchange_is_local(&r->x)) return;
         serve_answer_error(&r->x.answer, 403, "host", 403,
-                           "without a read token only requests to a loopback name are answered; set read_token_file");
+                           "without a read token only requests to a loopback name are answered; "
+                           "set read_token_file");
         return;
     }
     if (serve_exchange_has_token(&r->x, token) || serve_exchange_has_password(&r->x, token)) return;
@@ -28,7 +30,8 @@ void serve_request_check_sender(request *r)
     if (!serve_exchange_has_token(&r->x, r->http->rooms.batch_secret)) {
         serve_exchange_refuse_access(&r->x, "Bearer", "the batch secret is missing or wrong");
     } else if (type == NULL || strcasecmp(type, "application/octet-stream") != 0) {
-        serve_answer_error(&r->x.answer, 415, "content-type", 415, "a batch is application/octet-stream");
+        serve_answer_error(&r->x.answer, 415, "content-type", 415,
+                           "a batch is application/octet-stream");
     } else {
         serve_exchange_expect_body(&r->x);
     }
@@ -77,7 +80,8 @@ void serve_request_ask(request *r)
     resume(r);
 }
 
-shoal_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error, const serve_rooms *rooms)
+shoal_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
+                           const serve_rooms *rooms)
 {
     serve_http *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;

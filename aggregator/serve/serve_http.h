@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTTP side of `shoal serve`: routes, access, bodies. Nothing about a request but its answer's counts outlives it: no
-// address, header or time is kept or logged.
+// The HTTP side of `shoal serve`: routes, access, bodies. Nothing about a request but its answer's
+// counts outlives it: no address, header or time is kept or logged.
 //
 //     POST /v1/batches                    a batch in; Bearer secret
 //     GET  /v1/recipes, /v1/recipes/HASH  recipes out
 //     GET  /v1/results/ID                 ?dictionary= ?period= | ?from=&to= ?top=
-//     GET  /v1/sums/ID                    ?period= | ?from=&to=   of aggregation "sum": what is released, as an accumulator
-//     GET  /, /recipes/ID                 the result page
-//     GET  /metrics, /healthz
+//     GET  /v1/sums/ID                    ?period= | ?from=&to=   of aggregation "sum": what is
+//     released, as an accumulator GET  /, /recipes/ID                 the result page GET /metrics,
+//     /healthz
 //
-// All GET routes but /healthz need the read token (Bearer, or Basic with the token as password, for browsers). Without a
-// token the server is bound to loopback, and answers only requests whose Host is a loopback name, so that a page of another
-// origin cannot read results by pointing its own name at this machine.
+// All GET routes but /healthz need the read token (Bearer, or Basic with the token as password, for
+// browsers). Without a token the server is bound to loopback, and answers only requests whose Host
+// is a loopback name, so that a page of another origin cannot read results by pointing its own name
+// at this machine.
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
 

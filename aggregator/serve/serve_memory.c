@@ -24,7 +24,8 @@
 #define RECORDS_ROOM ((uint64_t)16 << 20)
 #define RECORDS_TIMES 3  // in a fold; in a result, where a period is added to those before it
 #define SUMS_OF_THREAD 3 // accumulators of one sum: read, added to another, answered
-#define SUMS_OF_STORE 5  // of the one transaction: the sum, as it was, as it will be, and the database's own copies
+#define SUMS_OF_STORE                                                                              \
+    5 // of the one transaction: the sum, as it was, as it will be, and the database's own copies
 #define BLOCK ((size_t)128 << 10) // from here on memory is given back at once
 
 static uint64_t more_of(uint64_t a, uint64_t b)
@@ -50,7 +51,8 @@ static uint64_t json_bytes(const agg_dictionary *dictionary)
     for (size_t i = 0; i < dictionary->n; i++)
         for (size_t j = 0; j < dictionary->values[i].len; j++) {
             unsigned char c = (unsigned char)dictionary->values[i].bytes[j];
-            int is_plain = c > ' ' && c < 127 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+            int is_plain =
+                c > ' ' && c < 127 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
             bytes += is_plain || c >= 128 ? 1 : 6;
         }
     return bytes;
@@ -65,11 +67,12 @@ typedef struct sizes {
     uint64_t records;          // that are kept
 } sizes;
 
-static void add_dictionary(sizes *s, const serve_collection *one, const agg_dictionary *dictionary, uint64_t sketches,
-                           unsigned n_threads)
+static void add_dictionary(sizes *s, const serve_collection *one, const agg_dictionary *dictionary,
+                           uint64_t sketches, unsigned n_threads)
 {
     const agg_estimate_options options = {.n_threads = n_threads};
-    uint64_t rows = dictionary->n * (uint64_t)sizeof(agg_estimate_row), json = json_bytes(dictionary);
+    uint64_t rows = dictionary->n * (uint64_t)sizeof(agg_estimate_row),
+             json = json_bytes(dictionary);
     uint64_t estimating = 2 * sketches + agg_estimate_memory(&one->recipe, dictionary->n, &options);
     s->held += cli_dictionary_memory(dictionary);
     s->result = more_of(s->result, more_of(estimating, rows + json));
@@ -77,7 +80,8 @@ static void add_dictionary(sizes *s, const serve_collection *one, const agg_dict
     s->answer = more_of(s->answer, json);
 }
 
-static shoal_err add_collection(sizes *s, agg_error *error, serve_collection *one, agg_store *store, unsigned n_threads)
+static shoal_err add_collection(sizes *s, agg_error *error, serve_collection *one, agg_store *store,
+                                unsigned n_threads)
 {
     const shoal_recipe *recipe = &one->recipe.recipe;
     uint64_t sketches = cli_accumulator_memory(NULL, recipe), files = 0, waiting = 0;
@@ -95,8 +99,8 @@ static shoal_err add_collection(sizes *s, agg_error *error, serve_collection *on
 }
 
 // What a fold takes of the collection for which it takes most.
-static shoal_err find_fold(uint64_t *most, agg_error *error, const serve_collections *collections, size_t fold_bytes,
-                           unsigned n_threads)
+static shoal_err find_fold(uint64_t *most, agg_error *error, const serve_collections *collections,
+                           size_t fold_bytes, unsigned n_threads)
 {
     *most = 0;
     for (size_t i = 0; i < collections->n; i++) {
@@ -107,7 +111,8 @@ static shoal_err find_fold(uint64_t *most, agg_error *error, const serve_collect
         if (err != SHOAL_OK) return err;
         agg_folder_memory folder = agg_folder_memory_of(&acc, fold_bytes, n_threads);
         agg_accumulator_release(&acc);
-        *most = more_of(*most, cli_accumulator_memory(NULL, recipe) + folder.buffer + folder.beside);
+        *most =
+            more_of(*most, cli_accumulator_memory(NULL, recipe) + folder.buffer + folder.beside);
     }
     return SHOAL_OK;
 }
@@ -116,21 +121,27 @@ static shoal_err plan_step(serve_plan *plan, agg_error *error, const serve_confi
                            const serve_collections *collections, const sizes *s, unsigned step)
 {
     size_t answer = (size_t)more_of(s->answer, s->sums), estimate = (size_t)s->estimate;
-    serve_room usual = serve_room_usual(config->max_body, answer), least = serve_room_least(config->max_body, answer);
+    serve_room usual = serve_room_usual(config->max_body, answer),
+               least = serve_room_least(config->max_body, answer);
     uint64_t fold = 0;
     plan->room = (serve_room){(unsigned)between(least.connections, usual.connections, step),
-                              between(least.bodies, usual.bodies, step), between(least.answers, usual.answers, step)};
+                              between(least.bodies, usual.bodies, step),
+                              between(least.answers, usual.answers, step)};
     plan->fold_bytes = between(FOLD_LEAST, AGG_STORE_FOLD_BYTES, step);
     plan->kept_bytes = between(estimate, (size_t)more_of(KEPT_LEAST, KEPT_TIMES * estimate), step);
     if (plan->kept_bytes > 8 * estimate) plan->kept_bytes = 8 * estimate; // no more are kept
     shoal_err err = find_fold(&fold, error, collections, plan->fold_bytes, agg_parallel_cores());
     uint64_t folding =
-        fold + 2 * (uint64_t)config->max_body; // a batch, and the database's copy of it or of one that comes
+        fold +
+        2 * (uint64_t)
+                config->max_body; // a batch, and the database's copy of it or of one that comes
     uint64_t summing = s->sums * (SUMS_OF_THREAD * config->threads + SUMS_OF_STORE);
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
-    uint64_t answering = more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
-    plan->bytes = serve_listener_memory(&plan->room, config->threads + 2) + s->held + plan->kept_bytes + answering +
-                  s->records + folding + summing + AGG_STORE_DATABASE_BYTES;
+    uint64_t answering =
+        more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
+    plan->bytes = serve_listener_memory(&plan->room, config->threads + 2) + s->held +
+                  plan->kept_bytes + answering + s->records + folding + summing +
+                  AGG_STORE_DATABASE_BYTES;
     return err;
 }
 
@@ -149,8 +160,8 @@ shoal_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_conf
     return err;
 }
 
-shoal_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection *collection, agg_store *store,
-                             int *has_grown)
+shoal_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection *collection,
+                             agg_store *store, int *has_grown)
 {
     uint64_t files = 0, waiting = 0;
     uint32_t size = collection->recipe.recipe.record_size;
@@ -161,8 +172,9 @@ shoal_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collectio
     if (err != SHOAL_OK || needed <= collection->records_room) return err;
     uint64_t more = RECORDS_TIMES * (2 * needed - collection->records_room);
     if (plan->limit > 0 && plan->bytes + more > plan->limit)
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
-                        "its records take more than --memory has room for; batches wait on the disk");
+        return agg_fail(
+            error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+            "its records take more than --memory has room for; batches wait on the disk");
     plan->bytes += more;
     collection->records_room = 2 * needed;
     *has_grown = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making results; see serve_result.h. Only the results thread touches the kept estimates, so they need no lock.
+// Making results; see serve_result.h. Only the results thread touches the kept estimates, so they
+// need no lock.
 #include "serve_result.h"
 
 #include <pthread.h>
@@ -48,17 +49,20 @@ static void forget(kept *k)
     *k = (kept){0};
 }
 
-// The cohort's own error text says how many reports there are, which is more than a cohort too small may show.
+// The cohort's own error text says how many reports there are, which is more than a cohort too
+// small may show.
 static void hide_count(agg_error *error, const serve_collection *collection)
 {
     if (error->code != AGG_ERR_COHORT) return;
-    agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY, "fewer reports than the recipe's minimum cohort of %u",
+    agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
+             "fewer reports than the recipe's minimum cohort of %u",
              collection->recipe.recipe.cohort_minimum);
 }
 
 static shoal_err promise(kept *k)
 {
-    shoal_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe, k->estimate.n, 1);
+    shoal_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe,
+                                      k->estimate.n, 1);
     if (err != SHOAL_OK)
         agg_estimate_release(&k->estimate);
     else
@@ -69,14 +73,15 @@ static shoal_err promise(kept *k)
 static void estimate(serve_results *results, kept *k)
 {
     agg_accumulator acc;
-    shoal_err err =
-        agg_store_load(results->store, &acc, &k->error, k->collection->number, &k->collection->recipe.recipe, k->span);
+    shoal_err err = agg_store_load(results->store, &acc, &k->error, k->collection->number,
+                                   &k->collection->recipe.recipe, k->span);
     if (err != SHOAL_OK) {
         k->error.code = err;
         return;
     }
     const agg_estimate_options options = {.n_threads = results->n_threads};
-    err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc, &k->dictionary->dictionary, &options);
+    err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc,
+                           &k->dictionary->dictionary, &options);
     agg_accumulator_release(&acc);
     if (err == SHOAL_OK) err = promise(k);
     k->error.code = err;
@@ -96,13 +101,15 @@ static unsigned status_of(shoal_err code)
     return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
 }
 
-static int is_same(const kept *k, const serve_collection *collection, const serve_dictionary *dictionary, agg_span span)
+static int is_same(const kept *k, const serve_collection *collection,
+                   const serve_dictionary *dictionary, agg_span span)
 {
-    return k->collection == collection && k->dictionary == dictionary && k->span.first == span.first &&
-           k->span.last == span.last;
+    return k->collection == collection && k->dictionary == dictionary &&
+           k->span.first == span.first && k->span.last == span.last;
 }
 
-// Forgets estimates, those that were used the longest time ago first, until there is room for one of n more rows.
+// Forgets estimates, those that were used the longest time ago first, until there is room for one
+// of n more rows.
 static void make_room(serve_results *results, const kept *but, size_t n)
 {
     for (;;) {
@@ -120,7 +127,8 @@ static void make_room(serve_results *results, const kept *but, size_t n)
 }
 
 // Returns: the estimate of that question, kept or made. Its error's code says whether there is one.
-//   The stamp is read first: a fold in between makes the estimate newer than its stamp, and it is then made once more.
+//   The stamp is read first: a fold in between makes the estimate newer than its stamp, and it is
+//   then made once more.
 static const kept *answer_of(serve_results *results, const serve_collection *collection,
                              const serve_dictionary *dictionary, agg_span span)
 {
@@ -136,13 +144,17 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
     uint64_t stamp = 0;
     agg_error error = {0};
     shoal_err err = agg_store_stamp(results->store, &stamp, &error, collection->number);
-    int is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) && slot->stamp == stamp &&
+    int is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
+                  slot->stamp == stamp &&
                   (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
     if (!is_kept) {
         forget(slot);
         make_room(results, slot, dictionary->dictionary.n);
-        *slot =
-            (kept){.collection = collection, .dictionary = dictionary, .span = span, .stamp = stamp, .error = error};
+        *slot = (kept){.collection = collection,
+                       .dictionary = dictionary,
+                       .span = span,
+                       .stamp = stamp,
+                       .error = error};
         slot->error.code = err;
         if (err == SHOAL_OK) estimate(results, slot);
     }
@@ -168,11 +180,13 @@ static void answer_json(serve_results *results, serve_job *job)
     if (job->top > 0 && job->top < shown.n_rows) shown.n_rows = job->top;
     agg_error error;
     FILE *stream = serve_answer_open(&job->answer);
-    if (stream != NULL) (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // its failure is the stream's
+    if (stream != NULL)
+        (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // its failure is the stream's
     serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_JSON);
 }
 
-// A section that owns what it shows: the kept estimate may be forgotten while the page's other sections are made.
+// A section that owns what it shows: the kept estimate may be forgotten while the page's other
+// sections are made.
 typedef struct section {
     agg_page_section page;
     agg_estimate estimate;
@@ -185,7 +199,8 @@ typedef struct section {
 static void fill_section(serve_results *results, section *s, const serve_collection *collection,
                          const serve_dictionary *dictionary, const serve_job *job)
 {
-    size_t top = job->top > 0 ? job->top : PAGE_ROWS, most = job->collection != NULL ? 1 : results->collections->n;
+    size_t top = job->top > 0 ? job->top : PAGE_ROWS,
+           most = job->collection != NULL ? 1 : results->collections->n;
     if (top > SERVE_PAGE_ROWS_MAX / most) top = SERVE_PAGE_ROWS_MAX / most;
     snprintf(s->link, sizeof s->link, "/recipes/%s", collection->recipe.id);
     s->page = (agg_page_section){.recipe = &collection->recipe,
@@ -193,7 +208,8 @@ static void fill_section(serve_results *results, section *s, const serve_collect
                                  .link = s->link,
                                  .note = s->note};
     if (dictionary == NULL) {
-        snprintf(s->note, sizeof s->note, "No dictionary is configured: there are no values to ask for.");
+        snprintf(s->note, sizeof s->note,
+                 "No dictionary is configured: there are no values to ask for.");
         return;
     }
     const kept *k = answer_of(results, collection, dictionary, job->span);
@@ -201,7 +217,8 @@ static void fill_section(serve_results *results, section *s, const serve_collect
         int is_inside = status_of(k->error.code) >= 500;
         if (is_inside) tell_log(collection, &k->error);
         snprintf(s->note, sizeof s->note, "%s",
-                 is_inside ? "The result could not be made; the server's log says why." : k->error.text);
+                 is_inside ? "The result could not be made; the server's log says why."
+                           : k->error.text);
         return;
     }
     size_t n_rows = k->estimate.n_rows < top ? k->estimate.n_rows : top;
@@ -226,8 +243,11 @@ static void write_page(serve_job *job, const section *made, size_t n)
     FILE *stream = sections == NULL ? NULL : serve_answer_open(&job->answer);
     if (stream != NULL) {
         for (size_t i = 0; i < n; i++) sections[i] = made[i].page;
-        const agg_page page = {
-            .title = "shoal", .sections = sections, .n_sections = n, .script = "/refresh.js", .home = "/"};
+        const agg_page page = {.title = "shoal",
+                               .sections = sections,
+                               .n_sections = n,
+                               .script = "/refresh.js",
+                               .home = "/"};
         agg_error error;
         (void)!agg_page_write(stream, &error, &page); // its failure is the stream's
     }
@@ -245,8 +265,10 @@ static void answer_page(serve_results *results, serve_job *job)
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        const serve_collection *one = job->collection != NULL ? job->collection : &results->collections->list[i];
-        const serve_dictionary *dictionary = job->collection != NULL ? job->dictionary : serve_dictionary_of(one, NULL);
+        const serve_collection *one =
+            job->collection != NULL ? job->collection : &results->collections->list[i];
+        const serve_dictionary *dictionary =
+            job->collection != NULL ? job->dictionary : serve_dictionary_of(one, NULL);
         fill_section(results, &made[i], one, dictionary, job);
     }
     write_page(job, made, n);
@@ -264,7 +286,8 @@ static void answer_stopping(serve_job *job)
 static serve_job *next_job(serve_results *results, int *is_stopping)
 {
     pthread_mutex_lock(&results->mutex);
-    while (results->first == NULL && !results->is_stopping) pthread_cond_wait(&results->wake, &results->mutex);
+    while (results->first == NULL && !results->is_stopping)
+        pthread_cond_wait(&results->wake, &results->mutex);
     serve_job *job = results->first;
     if (job != NULL) {
         results->first = job->next;

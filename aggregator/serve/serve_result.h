@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results, made on a thread of their own: an estimate may read hundreds of megabytes and take seconds, and batches must not
-// wait for it. Estimates are kept until a fold changes what they are of.
+// Results, made on a thread of their own: an estimate may read hundreds of megabytes and take
+// seconds, and batches must not wait for it. Estimates are kept until a fold changes what they are
+// of.
 #ifndef SERVE_RESULT_H
 #define SERVE_RESULT_H
 
@@ -28,12 +29,14 @@ typedef struct serve_job {
 // Starts the thread.
 //   kept_bytes: of estimates that are kept for the next question, at most; one is kept always
 shoal_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
-                              const serve_collections *collections, size_t kept_bytes) SHOAL_MUST_CHECK;
+                              const serve_collections *collections,
+                              size_t kept_bytes) SHOAL_MUST_CHECK;
 
 // Hands a job over. Returns: 1, or 0 when too many are waiting (then `done` is not called).
 int serve_results_ask(serve_results *results, serve_job *job);
 
-// Answers every waiting job with 503 and ends the thread; later jobs are not taken. results may be NULL.
+// Answers every waiting job with 503 and ends the thread; later jobs are not taken. results may be
+// NULL.
 void serve_results_stop(serve_results *results);
 
 // Call once stopped, and when nothing can ask any more. results may be NULL.

@@ -17,8 +17,8 @@
 #define PAGES "/recipes/"
 #define TOP_MAX 1000000u
 
-static const char *const refusal_names[REFUSAL_COUNT] = {"unauthorized", "content-type", "too-large",
-                                                         "recipe-hash",  "damaged",      "busy"};
+static const char *const refusal_names[REFUSAL_COUNT] = {
+    "unauthorized", "content-type", "too-large", "recipe-hash", "damaged", "busy"};
 
 static int starts_with(const char *text, const char *prefix)
 {
@@ -91,16 +91,19 @@ static void refuse_batch(request *r, shoal_err err, uint32_t bad_record)
     } else {
         snprintf(message, sizeof message, "%s", shoal_err_text(err));
     }
-    serve_answer_error(&r->x.answer, err == SHOAL_ERR_RECIPE_HASH ? 404 : 400, shoal_err_name(err), (int)err, message);
+    serve_answer_error(&r->x.answer, err == SHOAL_ERR_RECIPE_HASH ? 404 : 400, shoal_err_name(err),
+                       (int)err, message);
 }
 
-// Finds damage in a batch whose recipe is not known, by what needs no recipe: its length and checksum.
+// Finds damage in a batch whose recipe is not known, by what needs no recipe: its length and
+// checksum.
 static shoal_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size_t len)
 {
     if (len < batch->size) return SHOAL_ERR_TRUNCATED;
     if (len > batch->size) return SHOAL_ERR_EXTRA;
     size_t body = len - SHOAL_BATCH_TRAILER;
-    return load64_le(bytes + body) == shoal_checksum_of(bytes, body) ? SHOAL_OK : SHOAL_ERR_CHECKSUM;
+    return load64_le(bytes + body) == shoal_checksum_of(bytes, body) ? SHOAL_OK
+                                                                     : SHOAL_ERR_CHECKSUM;
 }
 
 // A batch that could not be kept. What is not the sender's fault is for the server's own log.
@@ -121,9 +124,11 @@ static void keep_batch(request *r, serve_collection *collection, const shoal_bat
 {
     agg_put put;
     agg_error error;
-    agg_period period = agg_period_of_day(r->http->rooms.config->period, (int32_t)(time(NULL) / 86400));
-    shoal_err err = agg_store_put(r->http->rooms.store, &put, &error, collection->number, &collection->recipe.recipe,
-                                  period, batch->id, r->x.body, r->x.len);
+    agg_period period =
+        agg_period_of_day(r->http->rooms.config->period, (int32_t)(time(NULL) / 86400));
+    shoal_err err =
+        agg_store_put(r->http->rooms.store, &put, &error, collection->number,
+                      &collection->recipe.recipe, period, batch->id, r->x.body, r->x.len);
     if (err != SHOAL_OK) {
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
@@ -141,12 +146,13 @@ static void answer_batch(request *r)
     shoal_batch batch;
     uint32_t bad_record = 0;
     serve_collection *collection = NULL;
-    shoal_err err = r->x.len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->x.body, r->x.len);
+    shoal_err err =
+        r->x.len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->x.body, r->x.len);
     if (err == SHOAL_OK) {
         collection = serve_collection_by_hash(r->http->rooms.collections, batch.recipe_hash);
-        err = collection != NULL
-                  ? shoal_batch_open(&batch, r->x.body, r->x.len, &collection->recipe.recipe, &bad_record)
-                  : check_damage(&batch, r->x.body, r->x.len);
+        err = collection != NULL ? shoal_batch_open(&batch, r->x.body, r->x.len,
+                                                    &collection->recipe.recipe, &bad_record)
+                                 : check_damage(&batch, r->x.body, r->x.len);
         if (err == SHOAL_OK && collection == NULL) err = SHOAL_ERR_RECIPE_HASH;
     }
     if (err != SHOAL_OK) {
@@ -159,7 +165,8 @@ static void answer_batch(request *r)
 
 static void put_recipe(FILE *stream, const agg_recipe *recipe)
 {
-    fprintf(stream, "{\"hash\":\"%s\",\"url\":\"" RECIPES "%s\",\"recipe\":", recipe->hash_hex, recipe->hash_hex);
+    fprintf(stream, "{\"hash\":\"%s\",\"url\":\"" RECIPES "%s\",\"recipe\":", recipe->hash_hex,
+            recipe->hash_hex);
     fwrite(recipe->json, 1, recipe->json_len, stream);
     fputc('}', stream);
 }
@@ -187,8 +194,8 @@ static void answer_recipe(request *r, const char *hash)
         answer_text(r, 200, SERVE_TYPE_JSON, collections->list[i].recipe.json);
         return;
     }
-    serve_answer_error(&r->x.answer, 404, shoal_err_name(SHOAL_ERR_RECIPE_HASH), SHOAL_ERR_RECIPE_HASH,
-                       "no recipe has this hash");
+    serve_answer_error(&r->x.answer, 404, shoal_err_name(SHOAL_ERR_RECIPE_HASH),
+                       SHOAL_ERR_RECIPE_HASH, "no recipe has this hash");
 }
 
 static void refuse_argument(request *r, const char *message)
@@ -200,7 +207,8 @@ static void refuse_argument(request *r, const char *message)
 static void read_span(request *r)
 {
     const char *period = serve_exchange_argument(&r->x, "period");
-    const char *from = serve_exchange_argument(&r->x, "from"), *to = serve_exchange_argument(&r->x, "to");
+    const char *from = serve_exchange_argument(&r->x, "from"),
+               *to = serve_exchange_argument(&r->x, "to");
     r->job.span = AGG_SPAN_ALL;
     if (period != NULL && (from != NULL || to != NULL)) {
         refuse_argument(r, "period stands alone, without from and to");
@@ -214,8 +222,8 @@ static void read_span(request *r)
     } else if (period != NULL && strcmp(period, "all") != 0) {
         snprintf(r->job.period, sizeof r->job.period, "%.20s", period);
     } else if (from != NULL || to != NULL) {
-        snprintf(r->job.period, sizeof r->job.period, "%s%.10s%s%.10s", from != NULL ? "" : "until ",
-                 from != NULL ? from : to,
+        snprintf(r->job.period, sizeof r->job.period, "%s%.10s%s%.10s",
+                 from != NULL ? "" : "until ", from != NULL ? from : to,
                  from == NULL ? ""
                  : to != NULL ? " to "
                               : " onwards",
@@ -228,7 +236,8 @@ static void read_top(request *r)
     const char *text = serve_exchange_argument(&r->x, "top");
     if (text == NULL) return;
     size_t len = strlen(text);
-    if (len == 0 || len > 7 || strspn(text, "0123456789") != len || strtoul(text, NULL, 10) > TOP_MAX) {
+    if (len == 0 || len > 7 || strspn(text, "0123456789") != len ||
+        strtoul(text, NULL, 10) > TOP_MAX) {
         refuse_argument(r, "top must be 0 (all) to 1000000");
         return;
     }
@@ -266,16 +275,20 @@ static void write_sum(request *r, const serve_collection *collection, const agg_
     agg_error error;
     uint32_t minimum = collection->recipe.recipe.cohort_minimum;
     if (acc->n < minimum) {
-        snprintf(message, sizeof message, "fewer reports than the recipe's minimum cohort of %u", minimum);
-        serve_answer_error(&r->x.answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT, message);
+        snprintf(message, sizeof message, "fewer reports than the recipe's minimum cohort of %u",
+                 minimum);
+        serve_answer_error(&r->x.answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT,
+                           message);
         return;
     }
     FILE *stream = serve_answer_open(&r->x.answer);
-    if (stream != NULL) (void)!agg_accumulator_write(stream, &error, acc); // its failure is the stream's
+    if (stream != NULL)
+        (void)!agg_accumulator_write(stream, &error, acc); // its failure is the stream's
     serve_answer_close(&r->x.answer, stream, 200, SERVE_TYPE_BYTES);
 }
 
-// What is released of a collection whose accumulators are not files: for the next round, and for other commands.
+// What is released of a collection whose accumulators are not files: for the next round, and for
+// other commands.
 static void answer_sum(request *r, const char *id)
 {
     const serve_collection *collection = serve_collection_by_id(r->http->rooms.collections, id);
@@ -287,8 +300,8 @@ static void answer_sum(request *r, const char *id)
     if (r->x.answer.status != 0) return;
     agg_accumulator acc;
     agg_error error;
-    shoal_err err =
-        agg_store_load(r->http->rooms.store, &acc, &error, collection->number, &collection->recipe.recipe, r->job.span);
+    shoal_err err = agg_store_load(r->http->rooms.store, &acc, &error, collection->number,
+                                   &collection->recipe.recipe, r->job.span);
     if (err == SHOAL_OK) {
         write_sum(r, collection, &acc);
         agg_accumulator_release(&acc);
@@ -296,7 +309,8 @@ static void answer_sum(request *r, const char *id)
         serve_answer_fail(&r->x.answer, 400, &error);
     } else {
         fprintf(stderr, "shoal: serve: sum of %s: %s\n", collection->recipe.id, error.text);
-        serve_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err, "the sum could not be read");
+        serve_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
+                           "the sum could not be read");
     }
 }
 
@@ -306,8 +320,8 @@ static void put_help(FILE *stream, const char *name, const char *help, const cha
 }
 
 // One line a collection; ids need no escaping, their alphabet is the recipe's.
-static void put_lines(FILE *stream, const serve_collections *collections, const char *name, const char *labels,
-                      serve_counter counter)
+static void put_lines(FILE *stream, const serve_collections *collections, const char *name,
+                      const char *labels, serve_counter counter)
 {
     for (size_t i = 0; i < collections->n; i++) {
         const serve_collection *one = &collections->list[i];
@@ -337,8 +351,9 @@ static void put_traffic(FILE *stream, const serve_http *http)
     fprintf(stream, "shoal_results_total %llu\n", (unsigned long long)atomic_load(&http->results));
 }
 
-static void put_gauge(FILE *stream, const serve_collections *collections, const agg_store_stats *stats,
-                      const char *name, const char *help, size_t offset)
+static void put_gauge(FILE *stream, const serve_collections *collections,
+                      const agg_store_stats *stats, const char *name, const char *help,
+                      size_t offset)
 {
     put_help(stream, name, help, "gauge");
     for (size_t i = 0; i < collections->n; i++) {
@@ -352,15 +367,18 @@ static void put_gauge(FILE *stream, const serve_collections *collections, const 
 static void put_state(FILE *stream, const serve_http *http, const agg_store_stats *stats)
 {
     const serve_collections *c = http->rooms.collections;
-    put_gauge(stream, c, stats, "store_batches", "Batches ever acknowledged.", offsetof(agg_store_stats, batches));
+    put_gauge(stream, c, stats, "store_batches", "Batches ever acknowledged.",
+              offsetof(agg_store_stats, batches));
     put_gauge(stream, c, stats, "store_waiting_batches", "Batches that are not folded yet.",
               offsetof(agg_store_stats, waiting_batches));
     put_gauge(stream, c, stats, "store_waiting_bytes", "Bytes of batches that are not folded yet.",
               offsetof(agg_store_stats, waiting_bytes));
-    put_gauge(stream, c, stats, "store_records", "Records folded.", offsetof(agg_store_stats, records));
+    put_gauge(stream, c, stats, "store_records", "Records folded.",
+              offsetof(agg_store_stats, records));
     put_gauge(stream, c, stats, "store_released_records", "Records that results may be made of.",
               offsetof(agg_store_stats, released));
-    put_gauge(stream, c, stats, "store_periods", "Accumulators kept.", offsetof(agg_store_stats, periods));
+    put_gauge(stream, c, stats, "store_periods", "Accumulators kept.",
+              offsetof(agg_store_stats, periods));
 }
 
 static void answer_metrics(request *r)
@@ -371,11 +389,13 @@ static void answer_metrics(request *r)
     agg_error error = {.text = "out of memory"};
     shoal_err err = stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
-        err = agg_store_statistics(http->rooms.store, &stats[i], &error, http->rooms.collections->list[i].number);
+        err = agg_store_statistics(http->rooms.store, &stats[i], &error,
+                                   http->rooms.collections->list[i].number);
     }
     if (err != SHOAL_OK) {
         fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
-        serve_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err, "the store could not be read");
+        serve_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
+                           "the store could not be read");
     } else {
         FILE *stream = serve_answer_open(&r->x.answer);
         if (stream != NULL) {

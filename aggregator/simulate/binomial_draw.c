@@ -38,9 +38,11 @@ static void fill_weights(double *weights, const range *r, uint32_t n, double odd
     double sum = 1;
     weights[mode - r->first] = 1;
     for (uint32_t k = mode; k > r->first; k--)
-        sum += weights[k - 1 - r->first] = weights[k - r->first] * (k / (odds * ((double)n - k + 1)));
+        sum += weights[k - 1 - r->first] =
+            weights[k - r->first] * (k / (odds * ((double)n - k + 1)));
     for (uint32_t k = mode; k < r->last; k++)
-        sum += weights[k + 1 - r->first] = weights[k - r->first] * (odds * ((double)n - k) / ((double)k + 1));
+        sum += weights[k + 1 - r->first] =
+            weights[k - r->first] * (odds * ((double)n - k) / ((double)k + 1));
     for (uint32_t i = 0; i < size; i++) weights[i] *= size / sum;
 }
 
@@ -77,8 +79,8 @@ static void fill_slots(binomial_table *table, double *weights, uint32_t *order)
     }
 }
 
-static shoal_err fill_table(binomial_table *table, agg_error *error, const range *r, uint32_t n, double odds,
-                            uint32_t mode)
+static shoal_err fill_table(binomial_table *table, agg_error *error, const range *r, uint32_t n,
+                            double odds, uint32_t mode)
 {
     double *weights = agg_alloc(error, table->n_slots, sizeof *weights);
     uint32_t *order = agg_alloc(error, table->n_slots, sizeof *order);
@@ -138,9 +140,10 @@ static uint32_t invert(shoal_rng *rng, uint32_t n, double p)
 // ln k! less Stirling's leading terms, at k + 1.
 static double stirling_rest(double k)
 {
-    static const double small[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
-                                   0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
-                                   0.00925546218271273, 0.00833056343336287};
+    static const double small[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
+                                   0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
+                                   0.0118967099458917,  0.0104112652619720, 0.00925546218271273,
+                                   0.00833056343336287};
     double square = (k + 1) * (k + 1);
     if (k < 10) return small[(int)k];
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
@@ -150,17 +153,21 @@ static double stirling_rest(double k)
 static uint32_t reject(shoal_rng *rng, uint32_t n, double p)
 {
     double q = 1 - p, spread = sqrt(n * p * q), odds = p / q;
-    double b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p, c = n * p + 0.5, quick = 0.92 - 4.2 / b;
-    double alpha = (2.83 + 5.1 / b) * spread, mode = floor(((double)n + 1) * p), rest = (double)n - mode;
+    double b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p, c = n * p + 0.5,
+           quick = 0.92 - 4.2 / b;
+    double alpha = (2.83 + 5.1 / b) * spread, mode = floor(((double)n + 1) * p),
+           rest = (double)n - mode;
     for (;;) {
-        double u = uniform(rng) - 0.5, v = uniform(rng), us = 0.5 - fabs(u), k = floor((2 * a / us + b) * u + c);
+        double u = uniform(rng) - 0.5, v = uniform(rng), us = 0.5 - fabs(u),
+               k = floor((2 * a / us + b) * u + c);
         if (us >= 0.07 && v <= quick) return (uint32_t)k;
         if (k < 0 || k > n) continue;
         v = log(v * alpha / (a / (us * us) + b));
         double other = (double)n - k;
         double bound = (mode + 0.5) * log((mode + 1) / (odds * (rest + 1))) +
-                       ((double)n + 1) * log((rest + 1) / (other + 1)) + (k + 0.5) * log(odds * (other + 1) / (k + 1)) +
-                       stirling_rest(mode) + stirling_rest(rest) - stirling_rest(k) - stirling_rest(other);
+                       ((double)n + 1) * log((rest + 1) / (other + 1)) +
+                       (k + 0.5) * log(odds * (other + 1) / (k + 1)) + stirling_rest(mode) +
+                       stirling_rest(rest) - stirling_rest(k) - stirling_rest(other);
         if (v <= bound) return (uint32_t)k;
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binomial numbers for simulated devices: a table for one law that is drawn from often, and a rejection sampler for laws that change
-// from draw to draw. Both are exact but for the rounding of doubles (relative 1e-13 in a probability; a tail below 1e-20 is cut off the table).
+// Binomial numbers for simulated devices: a table for one law that is drawn from often, and a
+// rejection sampler for laws that change from draw to draw. Both are exact but for the rounding of
+// doubles (relative 1e-13 in a probability; a tail below 1e-20 is cut off the table).
 //
-// The table is built with + - * / alone, so that it is the same on every build; the sampler calls log and sqrt.
-// Source: M. D. Vose, "A linear algorithm for generating random numbers with a given distribution" (1991), for the table;
-// W. Hoermann, "The generation of binomial random variates" (1993), algorithm BTRS, for the sampler. Knows no recipe.
+// The table is built with + - * / alone, so that it is the same on every build; the sampler calls
+// log and sqrt. Source: M. D. Vose, "A linear algorithm for generating random numbers with a given
+// distribution" (1991), for the table; W. Hoermann, "The generation of binomial random variates"
+// (1993), algorithm BTRS, for the sampler. Knows no recipe.
 #ifndef BINOMIAL_DRAW_H
 #define BINOMIAL_DRAW_H
 
@@ -27,7 +29,8 @@ typedef struct binomial_table {
 // Builds the table of n draws with probability p.
 //   n: 1 .. 10^9; p: in [0, 1]
 // Memory: 16 bytes for each of about 20 standard deviations. Release on OK only.
-shoal_err binomial_table_init(binomial_table *table, agg_error *error, uint32_t n, double p) SHOAL_MUST_CHECK;
+shoal_err binomial_table_init(binomial_table *table, agg_error *error, uint32_t n,
+                              double p) SHOAL_MUST_CHECK;
 void binomial_table_release(binomial_table *table);
 
 // Returns: an outcome. One u64 of the stream: its high part picks the slot, what is left the side.
@@ -39,7 +42,8 @@ static inline uint32_t binomial_table_draw(const binomial_table *table, shoal_rn
     return table->first + (u * n < s->threshold ? slot : s->other);
 }
 
-// Returns: how many of n draws with probability p hit. A number of u64s of the stream that depends on what is drawn.
+// Returns: how many of n draws with probability p hit. A number of u64s of the stream that depends
+// on what is drawn.
 //   n: 0 .. 10^9; p: in [0, 1]
 uint32_t binomial_draw(shoal_rng *rng, uint32_t n, double p);
 

@@ -64,14 +64,17 @@ static shoal_err take_line(lines *out, agg_error *error, const char *at, size_t 
     agg_text columns[4] = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {"", 0}};
     uint64_t epoch = 0, count = 0;
     int n = cut(columns, at, len);
-    if (n != 3 && n != 4) return refuse(error, number, "a line is epoch<TAB>value<TAB>count, or with a group behind");
-    if (out->n_columns != 0 && n != out->n_columns) return refuse(error, number, "all lines have a group, or none");
+    if (n != 3 && n != 4)
+        return refuse(error, number, "a line is epoch<TAB>value<TAB>count, or with a group behind");
+    if (out->n_columns != 0 && n != out->n_columns)
+        return refuse(error, number, "all lines have a group, or none");
     out->n_columns = n;
     if (!read_whole(&epoch, columns[0]) || epoch < 1 || epoch > EPOCH_MAX)
         return refuse(error, number, "the epoch is no whole number from 1 to 65537");
     if (columns[1].len == 0 || memchr(columns[1].bytes, 0, columns[1].len) != NULL)
         return refuse(error, number, "the value is empty, or holds a NUL");
-    if (!read_whole(&count, columns[2])) return refuse(error, number, "the count is no whole number up to 2^53");
+    if (!read_whole(&count, columns[2]))
+        return refuse(error, number, "the count is no whole number up to 2^53");
     shoal_err err = agg_grow((void **)&out->all, &out->cap, out->n + 1, sizeof *out->all, error);
     if (err != SHOAL_OK) return err;
     out->all[out->n++] = (line){columns[1], columns[3], 0, 0, (uint32_t)epoch, count, number};
@@ -82,7 +85,8 @@ static shoal_err take_lines(lines *out, agg_error *error, const char *bytes, siz
 {
     size_t number = 1;
     for (const char *at = bytes, *end = bytes + len; at < end; number++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline != NULL ? newline : end;
+        const char *newline = memchr(at, '\n', (size_t)(end - at)),
+                   *stop = newline != NULL ? newline : end;
         size_t own = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
         shoal_err err = own > 0 ? take_line(out, error, at, own, number) : SHOAL_OK;
         if (err != SHOAL_OK) return err;
@@ -99,7 +103,8 @@ static int by_text(const void *a, const void *b)
 }
 
 // The texts that occur, each once, by their bytes.
-static shoal_err name(agg_list *names, agg_error *error, const lines *all, const char *path, int is_group)
+static shoal_err name(agg_list *names, agg_error *error, const lines *all, const char *path,
+                      int is_group)
 {
     agg_text *texts = agg_alloc(error, all->n, sizeof *texts);
     size_t n = 0;
@@ -109,7 +114,8 @@ static shoal_err name(agg_list *names, agg_error *error, const lines *all, const
     for (size_t i = 0; i < all->n; i++)
         if (n == 0 || agg_text_compare(texts[i], texts[n - 1]) != 0) texts[n++] = texts[i];
     shoal_err err = is_group && n > EPOCH_COUNTS_GROUPS_MAX
-                        ? agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "more than %u groups", EPOCH_COUNTS_GROUPS_MAX)
+                        ? agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "more than %u groups",
+                                   EPOCH_COUNTS_GROUPS_MAX)
                         : agg_list_copy(names, error, path, texts, n);
     free(texts);
     return err;
@@ -142,10 +148,13 @@ static int is_one_law(const line *a, const line *b)
     return a->group_index == b->group_index && a->epoch == b->epoch;
 }
 
-static shoal_err check_law(agg_error *error, const epoch_law *law, const epoch_law *before, size_t number)
+static shoal_err check_law(agg_error *error, const epoch_law *law, const epoch_law *before,
+                           size_t number)
 {
-    if (law->total == 0) return refuse(error, number, "all counts of this epoch and group are zero");
-    if (law->total > SUM_MAX) return refuse(error, number, "the counts of this epoch and group pass 2^53 together");
+    if (law->total == 0)
+        return refuse(error, number, "all counts of this epoch and group are zero");
+    if (law->total > SUM_MAX)
+        return refuse(error, number, "the counts of this epoch and group pass 2^53 together");
     if ((before == NULL || before->group != law->group) && law->epoch != 1)
         return refuse(error, number, "a group has no line in epoch 1");
     return SHOAL_OK;
@@ -159,7 +168,8 @@ static shoal_err make_laws(epoch_counts *counts, agg_error *error, const lines *
         *law = (epoch_law){start->group_index, start->epoch, i, 0, 0};
         for (; i < all->n && is_one_law(start, &all->all[i]); i++) {
             if (law->n > 0 && all->all[i].value_index == all->all[i - 1].value_index)
-                return refuse(error, all->all[i].number, "this epoch and group have the value already");
+                return refuse(error, all->all[i].number,
+                              "this epoch and group have the value already");
             counts->entries[i] = (epoch_count){all->all[i].value_index, all->all[i].count};
             law->total = law->total > SUM_MAX ? law->total : law->total + all->all[i].count;
             law->n++;
@@ -173,7 +183,8 @@ static shoal_err make_laws(epoch_counts *counts, agg_error *error, const lines *
     return SHOAL_OK;
 }
 
-static shoal_err parse(epoch_counts *counts, agg_error *error, lines *all, const char *bytes, size_t len)
+static shoal_err parse(epoch_counts *counts, agg_error *error, lines *all, const char *bytes,
+                       size_t len)
 {
     shoal_err err = take_lines(all, error, bytes, len);
     if (err == SHOAL_OK) err = name_all(counts, error, all);
@@ -182,12 +193,13 @@ static shoal_err parse(epoch_counts *counts, agg_error *error, lines *all, const
     counts->entries = agg_alloc(error, all->n, sizeof *counts->entries);
     counts->laws = agg_alloc(error, all->n, sizeof *counts->laws);
     counts->sizes = agg_alloc(error, counts->groups.n, sizeof *counts->sizes);
-    if (counts->entries == NULL || counts->laws == NULL || counts->sizes == NULL) return AGG_ERR_MEMORY;
+    if (counts->entries == NULL || counts->laws == NULL || counts->sizes == NULL)
+        return AGG_ERR_MEMORY;
     return make_laws(counts, error, all);
 }
 
-shoal_err epoch_counts_parse(epoch_counts *counts, agg_error *error, const char *name_of_file, const char *bytes,
-                             size_t len)
+shoal_err epoch_counts_parse(epoch_counts *counts, agg_error *error, const char *name_of_file,
+                             const char *bytes, size_t len)
 {
     lines all = {0};
     memset(counts, 0, sizeof *counts);
@@ -254,11 +266,13 @@ static double mean_of_law(const epoch_counts *counts, const double *numbers, con
     return sum / (double)law->total;
 }
 
-double epoch_counts_mean(const epoch_counts *counts, const double *numbers, uint32_t epoch, uint64_t n)
+double epoch_counts_mean(const epoch_counts *counts, const double *numbers, uint32_t epoch,
+                         uint64_t n)
 {
     double sum = 0;
     for (uint32_t g = 0; g < counts->groups.n; g++) {
-        uint64_t size = epoch_counts_first_device(counts, g + 1, n) - epoch_counts_first_device(counts, g, n);
+        uint64_t size =
+            epoch_counts_first_device(counts, g + 1, n) - epoch_counts_first_device(counts, g, n);
         sum += (double)size * mean_of_law(counts, numbers, epoch_counts_law(counts, g, epoch));
     }
     return sum / (double)n;

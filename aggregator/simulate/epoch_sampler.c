@@ -32,8 +32,10 @@ static void take_values(epoch_sampler *sampler, const epoch_counts *counts)
 static shoal_err make_table(epoch_sampler *sampler, agg_error *error)
 {
     uint64_t samples = sampler->samples;
-    uint64_t first = sampler->items[sampler->values[0]], second = sampler->items[sampler->values[1]];
-    shoal_err err = binomial_table_init(&sampler->table, error, sampler->samples, 1 - sampler->shares[0]);
+    uint64_t first = sampler->items[sampler->values[0]],
+             second = sampler->items[sampler->values[1]];
+    shoal_err err =
+        binomial_table_init(&sampler->table, error, sampler->samples, 1 - sampler->shares[0]);
     if (err != SHOAL_OK) return err;
     sampler->means = agg_alloc(error, sampler->table.n_slots, sizeof *sampler->means);
     if (sampler->means == NULL) return AGG_ERR_MEMORY;
@@ -44,8 +46,8 @@ static shoal_err make_table(epoch_sampler *sampler, agg_error *error)
     return SHOAL_OK;
 }
 
-shoal_err epoch_sampler_set(epoch_sampler *sampler, agg_error *error, const epoch_counts *counts, const epoch_law *law,
-                            const uint64_t *items, uint32_t samples)
+shoal_err epoch_sampler_set(epoch_sampler *sampler, agg_error *error, const epoch_counts *counts,
+                            const epoch_law *law, const uint64_t *items, uint32_t samples)
 {
     if (sampler->law == law) return SHOAL_OK;
     epoch_sampler_release(sampler);
@@ -77,7 +79,8 @@ static uint64_t mean_of_many(const epoch_sampler *sampler, shoal_rng *rng)
 
 uint64_t epoch_sampler_mean(const epoch_sampler *sampler, shoal_rng *rng)
 {
-    if (sampler->n == 2) return sampler->means[binomial_table_draw(&sampler->table, rng) - sampler->table.first];
+    if (sampler->n == 2)
+        return sampler->means[binomial_table_draw(&sampler->table, rng) - sampler->table.first];
     return mean_of_many(sampler, rng);
 }
 

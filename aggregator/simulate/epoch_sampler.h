@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one simulated device sees in one epoch: `samples` independent values of its group's law, as their mean or as their counts.
+// What one simulated device sees in one epoch: `samples` independent values of its group's law, as
+// their mean or as their counts.
 //
-// A law of one or two values gives the mean by one draw from a table (binomial_draw.h). Of more values the counts are a multinomial, by binomials of
-// what is left, value after value; their mean follows. Exact as binomial_draw.h says.
+// A law of one or two values gives the mean by one draw from a table (binomial_draw.h). Of more
+// values the counts are a multinomial, by binomials of what is left, value after value; their mean
+// follows. Exact as binomial_draw.h says.
 #ifndef EPOCH_SAMPLER_H
 #define EPOCH_SAMPLER_H
 
@@ -24,8 +26,9 @@ typedef struct epoch_sampler {
 //   sampler: all zeros at first
 //   items: by value of `counts`, at most 2^32 each; must outlive the sampler
 //   samples: 1 .. 10^9
-shoal_err epoch_sampler_set(epoch_sampler *sampler, agg_error *error, const epoch_counts *counts, const epoch_law *law,
-                            const uint64_t *items, uint32_t samples) SHOAL_MUST_CHECK;
+shoal_err epoch_sampler_set(epoch_sampler *sampler, agg_error *error, const epoch_counts *counts,
+                            const epoch_law *law, const uint64_t *items,
+                            uint32_t samples) SHOAL_MUST_CHECK;
 void epoch_sampler_release(epoch_sampler *sampler);
 
 // Returns: the mean of the samples' items, rounded down.

@@ -27,7 +27,8 @@ typedef struct writer {
 
 static shoal_err fail_write(agg_error *error, const char *path)
 {
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot be written: %s", path, strerror(errno));
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot be written: %s", path,
+                    strerror(errno));
 }
 
 // Simulated files are written plainly: a run has thousands, and none is worth waiting for the disk.
@@ -46,7 +47,8 @@ static shoal_err close_epoch(writer *out, agg_error *error, FILE *stream, shoal_
     return err != SHOAL_OK ? err : fail_write(error, out->path);
 }
 
-static shoal_err write_epoch(void *context, agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+static shoal_err write_epoch(void *context, agg_error *error, const agg_recipe *recipe,
+                             const agg_accumulator *acc)
 {
     writer *out = context;
     uint32_t epoch = recipe->recipe.round_index;
@@ -71,8 +73,8 @@ static void print_list(FILE *stream, const char *name, const double *numbers, ui
     fputc(']', stream);
 }
 
-static shoal_err write_spent(writer *out, agg_error *error, const agg_recipe *recipe, const track_spent *spent,
-                             uint64_t n_devices)
+static shoal_err write_spent(writer *out, agg_error *error, const agg_recipe *recipe,
+                             const track_spent *spent, uint64_t n_devices)
 {
     agg_file file;
     char run[65];
@@ -80,8 +82,8 @@ static shoal_err write_spent(writer *out, agg_error *error, const agg_recipe *re
     snprintf(out->path, out->path_size, "%s/simulation.json", out->folder);
     shoal_err err = agg_file_create(&file, error, out->path);
     if (err != SHOAL_OK) return err;
-    fprintf(file.stream, "{\"schema\":1,\"recipe\":\"%s\",\"run_hash\":\"%s\",\"devices\":%llu", recipe->id, run,
-            (unsigned long long)n_devices);
+    fprintf(file.stream, "{\"schema\":1,\"recipe\":\"%s\",\"run_hash\":\"%s\",\"devices\":%llu",
+            recipe->id, run, (unsigned long long)n_devices);
     print_list(file.stream, "votes_spent", spent->votes_spent, spent->n);
     print_list(file.stream, "privacy", spent->privacy, spent->n);
     fputs("}\n", file.stream);
@@ -93,7 +95,8 @@ static shoal_err prepare_folder(writer *out, agg_error *error)
     struct stat info;
     snprintf(out->path, out->path_size, "%s/0001.recipe.json", out->folder);
     if (stat(out->path, &info) == 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is there already: name another folder", out->path);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s is there already: name another folder", out->path);
     if (mkdir(out->folder, 0777) != 0 && errno != EEXIST) return fail_write(error, out->folder);
     return SHOAL_OK;
 }
@@ -101,17 +104,17 @@ static shoal_err prepare_folder(writer *out, agg_error *error)
 static void say_end(const writer *out, const track_spent *spent, uint64_t n_devices)
 {
     char command[] = "simulate", text[200];
-    snprintf(
-        text, sizeof text,
-        "%u epochs of %llu devices, %u updates; %.4g %% of the devices have no vote left, the most that one has spent "
-        "is epsilon %.6g",
-        spent->n, (unsigned long long)n_devices, out->n_updates, 100 * spent->votes_spent[spent->n - 1],
-        spent->privacy[spent->n - 1]);
+    snprintf(text, sizeof text,
+             "%u epochs of %llu devices, %u updates; %.4g %% of the devices have no vote left, the "
+             "most that one has spent "
+             "is epsilon %.6g",
+             spent->n, (unsigned long long)n_devices, out->n_updates,
+             100 * spent->votes_spent[spent->n - 1], spent->privacy[spent->n - 1]);
     cli_talk(command, text);
 }
 
-static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe, const simulate_epochs_options *o,
-                     const epoch_counts *counts)
+static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe,
+                     const simulate_epochs_options *o, const epoch_counts *counts)
 {
     char command[] = "simulate";
     cli_progress progress;
@@ -128,7 +131,8 @@ static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe, co
     shoal_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
     if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
-    cli_progress_start(&progress, "simulate", "epochs", o->n_epochs > 0 ? o->n_epochs : recipe->recipe.epochs);
+    cli_progress_start(&progress, "simulate", "epochs",
+                       o->n_epochs > 0 ? o->n_epochs : recipe->recipe.epochs);
     err = track_simulation_run(&spent, error, &s);
     cli_progress_end(&progress);
     if (err != SHOAL_OK) return err;
@@ -138,7 +142,8 @@ static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe, co
     return err;
 }
 
-shoal_err simulate_epochs(agg_error *error, const agg_recipe *recipe, const simulate_epochs_options *options)
+shoal_err simulate_epochs(agg_error *error, const agg_recipe *recipe,
+                          const simulate_epochs_options *options)
 {
     epoch_counts counts;
     writer out = {.folder = options->folder, .path_size = strlen(options->folder) + PATH_EXTRA};

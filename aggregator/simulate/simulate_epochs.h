@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal simulate, of a recipe of a run over epochs: a folder with the recipe and the accumulator of every epoch, 0001.recipe.json and 0001.acc, and
-// what only a simulation can know, simulation.json.
+// shoal simulate, of a recipe of a run over epochs: a folder with the recipe and the accumulator of
+// every epoch, 0001.recipe.json and 0001.acc, and what only a simulation can know, simulation.json.
 #ifndef SIMULATE_EPOCHS_H
 #define SIMULATE_EPOCHS_H
 

@@ -24,8 +24,10 @@ void agg_simulation_seed(uint8_t seed[32], const char *text)
     shoal_sha256_final(seed, &sha);
 }
 
-// A seed of its own for one purpose: SHA-256 of the label, the simulation's seed and, where there is one, a hash.
-static void derive_seed(uint8_t seed[32], const agg_simulation *s, const char *label, const uint8_t hash[32])
+// A seed of its own for one purpose: SHA-256 of the label, the simulation's seed and, where there
+// is one, a hash.
+static void derive_seed(uint8_t seed[32], const agg_simulation *s, const char *label,
+                        const uint8_t hash[32])
 {
     shoal_sha256 sha;
     shoal_sha256_init(&sha);
@@ -58,7 +60,8 @@ static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
 #define OUTSIDE UINT32_MAX         // it sends nothing here
 
 typedef struct device_round {
-    shoal_err (*run)(uint8_t *records, uint32_t *drawn, const struct device_round *r, uint64_t device);
+    shoal_err (*run)(uint8_t *records, uint32_t *drawn, const struct device_round *r,
+                     uint64_t device);
     const agg_simulation *simulation;
     const uint64_t *upto;           // running sums of the counts
     uint8_t secrets[32], coins[32]; // seeds
@@ -77,7 +80,8 @@ static int has_events(const agg_simulation *s)
 
 size_t agg_drawn_size(const agg_simulation *simulation)
 {
-    return has_events(simulation) ? simulation->recipe->recipe.parts[0].size : simulation->counts->n;
+    return has_events(simulation) ? simulation->recipe->recipe.parts[0].size
+                                  : simulation->counts->n;
 }
 
 // The first value whose running sum is above the draw.
@@ -94,7 +98,8 @@ static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
     return (uint32_t)low;
 }
 
-static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
+static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r,
+                            uint64_t device)
 {
     const agg_simulation *s = r->simulation;
     int is_permanent = shoal_recipe_is_permanent(&s->recipe->recipe);
@@ -109,16 +114,17 @@ static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round
     const agg_text *value = &s->counts->values[*drawn];
     size_t width = s->counts->width;
     if (width == 1 && !agg_recipe_is_closed(s->recipe))
-        return shoal_record_randomize_string(record, &s->recipe->recipe, (const uint8_t *)value->bytes, value->len,
+        return shoal_record_randomize_string(record, &s->recipe->recipe,
+                                             (const uint8_t *)value->bytes, value->len,
                                              is_permanent ? &permanent : NULL, &rng);
-    return shoal_record_randomize(record, &s->recipe->recipe, &s->counts->items[*drawn * width], (uint32_t)width,
-                                  is_permanent ? &permanent : NULL, &rng);
+    return shoal_record_randomize(record, &s->recipe->recipe, &s->counts->items[*drawn * width],
+                                  (uint32_t)width, is_permanent ? &permanent : NULL, &rng);
 }
 
-// Draws the device's events; the first says which part it is of. Returns: the first, or OUTSIDE where its part is not the recipe's;
-// matching holds those of that part that match.
-static uint32_t draw_events(uint32_t matching[AGG_EVENTS_MAX], uint32_t *n_matching, const device_round *r,
-                            uint64_t device)
+// Draws the device's events; the first says which part it is of. Returns: the first, or OUTSIDE
+// where its part is not the recipe's; matching holds those of that part that match.
+static uint32_t draw_events(uint32_t matching[AGG_EVENTS_MAX], uint32_t *n_matching,
+                            const device_round *r, uint64_t device)
 {
     const agg_simulation *s = r->simulation;
     uint32_t first = 0;
@@ -134,7 +140,8 @@ static uint32_t draw_events(uint32_t matching[AGG_EVENTS_MAX], uint32_t *n_match
     return s->counts->kinds[first] & AGG_EVENT_IN_PART ? first : OUTSIDE;
 }
 
-static shoal_err run_device_with_events(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
+static shoal_err run_device_with_events(uint8_t *record, uint32_t *drawn, const device_round *r,
+                                        uint64_t device)
 {
     const agg_simulation *s = r->simulation;
     const shoal_recipe *recipe = &s->recipe->recipe;
@@ -143,14 +150,15 @@ static shoal_err run_device_with_events(uint8_t *record, uint32_t *drawn, const 
     shoal_rng_init_stream(&coins, r->coins, device);
     *drawn = draw_events(matching, &n, r, device);
     if (*drawn == OUTSIDE) return SHOAL_OK;
-    uint64_t item =
-        n > 0 ? s->counts->items[matching[shoal_rng_below(&coins, n)]] : shoal_rng_below(&coins, recipe->parts[0].size);
+    uint64_t item = n > 0 ? s->counts->items[matching[shoal_rng_below(&coins, n)]]
+                          : shoal_rng_below(&coins, recipe->parts[0].size);
     *drawn = n > 0 ? (uint32_t)item : AT_RANDOM;
     return shoal_record_randomize(record, recipe, &item, 1, NULL, &coins);
 }
 
 // All of its words at once, and a record for each contribution.
-static shoal_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const device_round *r, uint64_t device)
+static shoal_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const device_round *r,
+                                    uint64_t device)
 {
     const agg_simulation *s = r->simulation;
     const shoal_recipe *recipe = &s->recipe->recipe;
@@ -165,7 +173,8 @@ static shoal_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const dev
         drawn[i] = OUTSIDE;
         if (is_outside) continue;
         drawn[i] = items[i] == SHOAL_ITEM_NONE ? NOTHING : (uint32_t)items[i];
-        err = shoal_record_randomize(records + (size_t)i * recipe->record_size, recipe, &items[i], 1, NULL, &coins);
+        err = shoal_record_randomize(records + (size_t)i * recipe->record_size, recipe, &items[i],
+                                     1, NULL, &coins);
     }
     return err;
 }
@@ -178,10 +187,12 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
     uint32_t stop = (uint32_t)((uint64_t)r->count * (part + 1) / n_parts);
     size_t size = (size_t)s->recipe->recipe.record_size * r->per_device;
     for (uint32_t i = start; i < stop && r->err[part] == SHOAL_OK; i++)
-        r->err[part] = r->run(r->records + i * size, r->drawn + (size_t)i * r->per_device, r, r->first + i);
+        r->err[part] =
+            r->run(r->records + i * size, r->drawn + (size_t)i * r->per_device, r, r->first + i);
 }
 
-// Counts what the round's records say, and closes the gaps of those outside. Returns: the records that are left.
+// Counts what the round's records say, and closes the gaps of those outside. Returns: the records
+// that are left.
 static uint32_t settle(agg_drawn *drawn, device_round *r)
 {
     size_t size = r->simulation->recipe->recipe.record_size;
@@ -210,8 +221,8 @@ static uint32_t batch_devices(const agg_simulation *s)
     return (fit < BATCH_RECORDS ? (uint32_t)fit : BATCH_RECORDS) / records_per_device(s);
 }
 
-static shoal_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch, uint64_t number,
-                           agg_batch_sink sink, void *sink_context)
+static shoal_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch,
+                           uint64_t number, agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = r->simulation;
     uint8_t id[16];
@@ -228,8 +239,8 @@ static shoal_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, 
     return sink(sink_context, error, batch, len, count);
 }
 
-static shoal_err run_rounds(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch, agg_batch_sink sink,
-                            void *sink_context)
+static shoal_err run_rounds(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch,
+                            agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = r->simulation;
     uint32_t most = batch_devices(s);
@@ -268,12 +279,14 @@ uint64_t agg_simulation_memory(const agg_simulation *simulation)
 {
     const shoal_recipe *recipe = &simulation->recipe->recipe;
     uint64_t most = batch_devices(simulation),
-             n = (simulation->n_devices < most ? simulation->n_devices : most) * records_per_device(simulation);
-    return simulation->counts->n * sizeof(uint64_t) + shoal_batch_size(recipe, (uint32_t)n) + n * sizeof(uint32_t);
+             n = (simulation->n_devices < most ? simulation->n_devices : most) *
+                 records_per_device(simulation);
+    return simulation->counts->n * sizeof(uint64_t) + shoal_batch_size(recipe, (uint32_t)n) +
+           n * sizeof(uint32_t);
 }
 
-shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation, agg_batch_sink sink,
-                             void *sink_context)
+shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation,
+                             agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = simulation;
     uint32_t most = batch_devices(s) * records_per_device(s);

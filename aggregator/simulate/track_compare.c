@@ -39,7 +39,8 @@ typedef struct comparison {
     standing *standings; // N_METHODS an epoch
 } comparison;
 
-static shoal_err take_epoch(void *context, agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+static shoal_err take_epoch(void *context, agg_error *error, const agg_recipe *recipe,
+                            const agg_accumulator *acc)
 {
     return agg_track_add(context, error, "the simulation", recipe, acc);
 }
@@ -79,8 +80,8 @@ static int is_same_law(const epoch_counts *counts, const epoch_law *a, const epo
     const epoch_count *x = counts->entries + a->first, *y = counts->entries + b->first;
     if (a->n != b->n) return 0;
     for (size_t i = 0; i < a->n; i++)
-        if (x[i].value != y[i].value ||
-            fabs((double)x[i].count / (double)a->total - (double)y[i].count / (double)b->total) > 1e-12)
+        if (x[i].value != y[i].value || fabs((double)x[i].count / (double)a->total -
+                                             (double)y[i].count / (double)b->total) > 1e-12)
             return 0;
     return 1;
 }
@@ -129,7 +130,8 @@ static shoal_err compare(comparison *c, agg_error *error, const epoch_counts *co
     c->standings = agg_alloc(error, (size_t)c->n_epochs * N_METHODS, sizeof *c->standings);
     if (c->truth == NULL || c->changes == NULL || c->standings == NULL) return AGG_ERR_MEMORY;
     shoal_err err = run_methods(c, error, counts);
-    if (err == SHOAL_OK) err = track_truth(c->truth, error, c->recipe, counts, c->n_devices, c->n_epochs);
+    if (err == SHOAL_OK)
+        err = track_truth(c->truth, error, c->recipe, counts, c->n_devices, c->n_epochs);
     if (err != SHOAL_OK) return err;
     count_changes(c, counts);
     stand(c);
@@ -148,12 +150,16 @@ static int is_row(const comparison *c, uint32_t t)
 static void print_table(FILE *stream, const comparison *c)
 {
     const standing *end = &c->standings[(size_t)(c->n_epochs - 1) * N_METHODS];
-    fprintf(stream, "%s: %llu simulated devices, epsilon %g for %u epochs; errors so far in the recipe's units\n\n",
-            c->recipe->id, (unsigned long long)c->n_devices, c->track.law.epsilon, c->track.law.plan.epochs);
+    fprintf(stream,
+            "%s: %llu simulated devices, epsilon %g for %u epochs; errors so far in the recipe's "
+            "units\n\n",
+            c->recipe->id, (unsigned long long)c->n_devices, c->track.law.epsilon,
+            c->track.law.plan.epochs);
     fprintf(stream, "%17s", "");
     for (uint32_t m = 0; m < N_METHODS; m++) fprintf(stream, "  | %-29s", method_names[m]);
     fprintf(stream, "\n   epoch  changes");
-    for (uint32_t m = 0; m < N_METHODS; m++) fprintf(stream, "  | %8s  %8s  %9s", "rms", "largest", "epsilon");
+    for (uint32_t m = 0; m < N_METHODS; m++)
+        fprintf(stream, "  | %8s  %8s  %9s", "rms", "largest", "epsilon");
     fputc('\n', stream);
     for (uint32_t t = 0; t < c->n_epochs; t++) {
         if (!is_row(c, t)) continue;
@@ -165,16 +171,22 @@ static void print_table(FILE *stream, const comparison *c)
         fputc('\n', stream);
     }
     fprintf(stream,
-            "\nthresh    %u updates; epsilon is what the device that spent most has spent. %.3g of %u updates' "
+            "\nthresh    %u updates; epsilon is what the device that spent most has spent. %.3g of "
+            "%u updates' "
             "estimates left\n",
-            c->track.n_called, (double)agg_track_updates_left(&c->track), c->track.law.figures.n_estimates);
-    fprintf(stream, "naive     epsilon %.6g in every epoch; its root mean square is %.3g times that of thresh\n",
-            c->rivals.naive_epsilon, end[1].rms / end[0].rms);
+            c->track.n_called, (double)agg_track_updates_left(&c->track),
+            c->track.law.figures.n_estimates);
     fprintf(stream,
-            "memoized  epsilon is that of the responses sent, %.6g each. Beyond it no epsilon bounds what the times "
-            "tell at "
-            "which\n          a response changed: %.3g %% of the devices have shown such a change\n",
-            c->track.law.epsilon / 2, 100 * c->rivals.memoized_seen[c->n_epochs - 1]);
+            "naive     epsilon %.6g in every epoch; its root mean square is %.3g times that of "
+            "thresh\n",
+            c->rivals.naive_epsilon, end[1].rms / end[0].rms);
+    fprintf(
+        stream,
+        "memoized  epsilon is that of the responses sent, %.6g each. Beyond it no epsilon bounds "
+        "what the times "
+        "tell at "
+        "which\n          a response changed: %.3g %% of the devices have shown such a change\n",
+        c->track.law.epsilon / 2, 100 * c->rivals.memoized_seen[c->n_epochs - 1]);
 }
 
 static void print_number(FILE *stream, double x)
@@ -188,8 +200,8 @@ static void print_number(FILE *stream, double x)
 static void print_json(FILE *stream, const comparison *c)
 {
     const char *separator = "";
-    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"devices\":%llu,\"epochs\":%u,\"epsilon\":", c->recipe->id,
-            (unsigned long long)c->n_devices, c->n_epochs);
+    fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"devices\":%llu,\"epochs\":%u,\"epsilon\":",
+            c->recipe->id, (unsigned long long)c->n_devices, c->n_epochs);
     agg_print_number(stream, c->track.law.epsilon);
     fprintf(stream, ",\"updates\":%u,\"memoized_seen\":", c->track.n_called);
     agg_print_number(stream, c->rivals.memoized_seen[c->n_epochs - 1]);
@@ -219,8 +231,8 @@ static void print_csv(FILE *stream, const comparison *c)
     for (uint32_t t = 0; t < c->n_epochs; t++)
         for (uint32_t m = 0; m < N_METHODS && is_row(c, t); m++) {
             const standing *s = &c->standings[t * N_METHODS + m];
-            fprintf(stream, "%u,%u,%s,%.9g,%.9g,%.9g\n", t + 1, c->changes[t], method_names[m], s->rms, s->largest,
-                    s->privacy);
+            fprintf(stream, "%u,%u,%s,%.9g,%.9g,%.9g\n", t + 1, c->changes[t], method_names[m],
+                    s->rms, s->largest, s->privacy);
         }
 }
 
@@ -238,13 +250,14 @@ static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_f
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
 }
 
-static shoal_err run(agg_error *error, const track_compare_options *options, const agg_recipe *recipe,
-                     const epoch_counts *counts)
+static shoal_err run(agg_error *error, const track_compare_options *options,
+                     const agg_recipe *recipe, const epoch_counts *counts)
 {
     const shoal_recipe *r = &recipe->recipe;
     comparison c = {.recipe = recipe, .options = options};
     c.n_devices = options->n_devices > 0 ? options->n_devices : r->users;
-    c.n_epochs = options->n_epochs > 0 && options->n_epochs < r->epochs ? options->n_epochs : r->epochs;
+    c.n_epochs =
+        options->n_epochs > 0 && options->n_epochs < r->epochs ? options->n_epochs : r->epochs;
     agg_track_init(&c.track, 0.95);
     shoal_err err = compare(&c, error, counts);
     if (err == SHOAL_OK) err = cli_result_write(error, options->output, print, &c, AGG_TABLE);
@@ -264,8 +277,8 @@ shoal_err track_compare(agg_error *error, const track_compare_options *options)
     shoal_err err = agg_recipe_from_file(&recipe, error, options->recipe);
     if (err != SHOAL_OK) return err;
     if (recipe.recipe.mechanism != shoal_thresh_id)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: --compare is of a mean: a recipe of thresh",
-                       options->recipe);
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "%s: --compare is of a mean: a recipe of thresh", options->recipe);
     if (err == SHOAL_OK) err = epoch_counts_load(&counts, error, options->counts);
     if (err == SHOAL_OK) {
         err = run(error, options, &recipe, &counts);

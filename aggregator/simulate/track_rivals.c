@@ -49,7 +49,8 @@ static void start(rival *d, const uint8_t seed[32], uint64_t i, uint64_t q)
 {
     shoal_rng_init_stream(&d->rng, seed, i);
     d->alpha = shoal_rng_u64(&d->rng) >> 32;
-    for (uint8_t b = 0; b < 2; b++) d->responses[b] = (uint8_t)(b ^ shoal_rng_bernoulli(&d->rng, q));
+    for (uint8_t b = 0; b < 2; b++)
+        d->responses[b] = (uint8_t)(b ^ shoal_rng_bernoulli(&d->rng, q));
     d->last = 2;
 }
 
@@ -71,12 +72,14 @@ static void answer(tally *own, rival *d, const epoch_sampler *sampler, uint64_t 
 static void answer_part(void *context, unsigned part, unsigned n_parts)
 {
     const arena *a = context;
-    uint64_t n = a->simulation->n_devices, begin = n * part / n_parts, stop = n * (part + 1) / n_parts;
+    uint64_t n = a->simulation->n_devices, begin = n * part / n_parts,
+             stop = n * (part + 1) / n_parts;
     tally own = {0};
     for (uint32_t g = 0; g < a->n_groups; g++) {
         uint64_t from = a->first[g] > begin ? a->first[g] : begin;
         uint64_t to = a->first[g + 1] < stop ? a->first[g + 1] : stop;
-        for (uint64_t i = from; i < to; i++) answer(&own, &a->devices[i], &a->samplers[g], a->q_naive);
+        for (uint64_t i = from; i < to; i++)
+            answer(&own, &a->devices[i], &a->samplers[g], a->q_naive);
     }
     a->tallies[part] = own;
 }
@@ -85,7 +88,8 @@ static double estimate(const arena *a, uint64_t ones, double q)
 {
     const shoal_recipe *r = &a->simulation->recipe->recipe;
     double share = (double)ones / (double)a->simulation->n_devices;
-    return (double)r->low_micro / 1e6 + (double)(r->high_micro - r->low_micro) / 1e6 * ((share - q) / (1 - 2 * q));
+    return (double)r->low_micro / 1e6 +
+           (double)(r->high_micro - r->low_micro) / 1e6 * ((share - q) / (1 - 2 * q));
 }
 
 static shoal_err live_epoch(track_rivals *rivals, agg_error *error, arena *a, uint32_t t)
@@ -95,7 +99,8 @@ static shoal_err live_epoch(track_rivals *rivals, agg_error *error, arena *a, ui
     tally all = {0};
     for (uint32_t g = 0; g < a->n_groups; g++) {
         const epoch_law *law = epoch_counts_law(s->counts, g, t + 1);
-        shoal_err err = epoch_sampler_set(&a->samplers[g], error, s->counts, law, a->items, s->recipe->recipe.samples);
+        shoal_err err = epoch_sampler_set(&a->samplers[g], error, s->counts, law, a->items,
+                                          s->recipe->recipe.samples);
         if (err != SHOAL_OK) return err;
     }
     agg_parallel(s->n_threads, answer_part, a);
@@ -135,11 +140,12 @@ static shoal_err build(track_rivals *rivals, agg_error *error, arena *a)
     rivals->memoized = agg_alloc(error, rivals->n, sizeof *rivals->memoized);
     rivals->memoized_privacy = agg_alloc(error, rivals->n, sizeof *rivals->memoized_privacy);
     rivals->memoized_seen = agg_alloc(error, rivals->n, sizeof *rivals->memoized_seen);
-    if (a->items == NULL || a->first == NULL || a->samplers == NULL || a->devices == NULL || a->tallies == NULL ||
-        rivals->naive == NULL || rivals->memoized == NULL || rivals->memoized_privacy == NULL ||
-        rivals->memoized_seen == NULL)
+    if (a->items == NULL || a->first == NULL || a->samplers == NULL || a->devices == NULL ||
+        a->tallies == NULL || rivals->naive == NULL || rivals->memoized == NULL ||
+        rivals->memoized_privacy == NULL || rivals->memoized_seen == NULL)
         return AGG_ERR_MEMORY;
-    for (uint32_t g = 0; g <= a->n_groups; g++) a->first[g] = epoch_counts_first_device(s->counts, g, s->n_devices);
+    for (uint32_t g = 0; g <= a->n_groups; g++)
+        a->first[g] = epoch_counts_first_device(s->counts, g, s->n_devices);
     derive(seed, s);
     for (uint64_t i = 0; i < s->n_devices; i++) start(&a->devices[i], seed, i, a->q_memoized);
     return track_items(a->items, error, s->recipe, s->counts);
@@ -147,7 +153,8 @@ static shoal_err build(track_rivals *rivals, agg_error *error, arena *a)
 
 static void release_arena(arena *a)
 {
-    for (uint32_t g = 0; g < a->n_groups && a->samplers != NULL; g++) epoch_sampler_release(&a->samplers[g]);
+    for (uint32_t g = 0; g < a->n_groups && a->samplers != NULL; g++)
+        epoch_sampler_release(&a->samplers[g]);
     free(a->items);
     free(a->first);
     free(a->samplers);
@@ -155,19 +162,22 @@ static void release_arena(arena *a)
     free(a->tallies);
 }
 
-shoal_err track_rivals_run(track_rivals *rivals, agg_error *error, const track_simulation *simulation)
+shoal_err track_rivals_run(track_rivals *rivals, agg_error *error,
+                           const track_simulation *simulation)
 {
     const shoal_recipe *r = &simulation->recipe->recipe;
     double epsilon = r->eps_micro / 1e6;
     memset(rivals, 0, sizeof *rivals);
-    rivals->n = simulation->n_epochs > 0 && simulation->n_epochs < r->epochs ? simulation->n_epochs : r->epochs;
+    rivals->n = simulation->n_epochs > 0 && simulation->n_epochs < r->epochs ? simulation->n_epochs
+                                                                             : r->epochs;
     rivals->naive_epsilon = epsilon / r->epochs;
     arena a = {.simulation = simulation,
                .n_groups = simulation->counts->groups.n,
                .q_naive = threshold_of(lie(rivals->naive_epsilon)),
                .q_memoized = threshold_of(lie(epsilon / 2))};
     shoal_err err = build(rivals, error, &a);
-    for (uint32_t t = 0; t < rivals->n && err == SHOAL_OK; t++) err = live_epoch(rivals, error, &a, t);
+    for (uint32_t t = 0; t < rivals->n && err == SHOAL_OK; t++)
+        err = live_epoch(rivals, error, &a, t);
     release_arena(&a);
     if (err != SHOAL_OK) track_rivals_release(rivals);
     return err;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What practitioners do in place of THRESH, on simulated devices with the same laws: joseph-2018 section 1.
+// What practitioners do in place of THRESH, on simulated devices with the same laws: joseph-2018
+// section 1.
 //
-// Naive: every epoch a one-bit mean (Ding, Kulkarni, Yekhanin, NIPS 2017, section 3) with epsilon/T, so that a run keeps epsilon by basic composition.
-// Memoized: a device rounds its mean to 0 or 1 by a threshold of its own, drawn once, and answers with one of two permanent randomized responses of
-// epsilon/2 (same paper, section 4: alpha-point rounding, one interval). The two responses together keep epsilon, whatever the number of epochs; but when a
-// device's response changes is seen by everybody, and no epsilon bounds what that says.
-// Device i uses stream i of SHA-256("shoal track rivals" and the seed): its threshold and responses, then in each epoch its samples and the naive coins.
+// Naive: every epoch a one-bit mean (Ding, Kulkarni, Yekhanin, NIPS 2017, section 3) with
+// epsilon/T, so that a run keeps epsilon by basic composition. Memoized: a device rounds its mean
+// to 0 or 1 by a threshold of its own, drawn once, and answers with one of two permanent randomized
+// responses of epsilon/2 (same paper, section 4: alpha-point rounding, one interval). The two
+// responses together keep epsilon, whatever the number of epochs; but when a device's response
+// changes is seen by everybody, and no epsilon bounds what that says. Device i uses stream i of
+// SHA-256("shoal track rivals" and the seed): its threshold and responses, then in each epoch its
+// samples and the naive coins.
 #ifndef TRACK_RIVALS_H
 #define TRACK_RIVALS_H
 
@@ -19,8 +23,10 @@ typedef struct track_rivals {
     double *memoized_seen;    // share of devices that have shown at least one change
 } track_rivals;
 
-// Runs both. Reads the simulation's recipe (of thresh), counts, seed, devices, epochs and threads. Release on OK only.
-shoal_err track_rivals_run(track_rivals *rivals, agg_error *error, const track_simulation *simulation) SHOAL_MUST_CHECK;
+// Runs both. Reads the simulation's recipe (of thresh), counts, seed, devices, epochs and threads.
+// Release on OK only.
+shoal_err track_rivals_run(track_rivals *rivals, agg_error *error,
+                           const track_simulation *simulation) SHOAL_MUST_CHECK;
 void track_rivals_release(track_rivals *rivals);
 
 #endif

@@ -60,24 +60,28 @@ static size_t padded(uint32_t n_values)
 
 // ---- values ----
 
-shoal_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recipe, const epoch_counts *counts)
+shoal_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recipe,
+                      const epoch_counts *counts)
 {
     for (uint32_t i = 0; i < counts->values.n; i++) {
         agg_text value = counts->values.texts[i];
         if (!agg_recipe_item(&items[i], recipe, value.bytes, value.len))
-            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                            "a value of the counts file is not a number of at most 12 digits and six decimals");
+            return agg_fail(
+                error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                "a value of the counts file is not a number of at most 12 digits and six decimals");
     }
     return SHOAL_OK;
 }
 
-shoal_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe, const epoch_counts *counts,
-                      uint64_t n_devices, uint32_t n_epochs)
+shoal_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
+                      const epoch_counts *counts, uint64_t n_devices, uint32_t n_epochs)
 {
-    double low = (double)recipe->recipe.low_micro / 1e6, high = (double)recipe->recipe.high_micro / 1e6;
+    double low = (double)recipe->recipe.low_micro / 1e6,
+           high = (double)recipe->recipe.high_micro / 1e6;
     uint64_t *items = agg_alloc(error, counts->values.n, sizeof *items);
     double *numbers = agg_alloc(error, counts->values.n, sizeof *numbers);
-    shoal_err err = items == NULL || numbers == NULL ? AGG_ERR_MEMORY : track_items(items, error, recipe, counts);
+    shoal_err err = items == NULL || numbers == NULL ? AGG_ERR_MEMORY
+                                                     : track_items(items, error, recipe, counts);
     for (uint32_t i = 0; err == SHOAL_OK && i < counts->values.n; i++)
         numbers[i] = low + (high - low) * ((double)items[i] / (double)SHOAL_NUMBER_ONE);
     for (uint32_t t = 0; err == SHOAL_OK && t < n_epochs; t++)
@@ -101,7 +105,8 @@ static shoal_err run_device(worker *own, const world *w, uint64_t i, const epoch
     const shoal_recipe *r = &w->recipe->recipe;
     device *d = &w->devices[i];
     uint64_t items[2], mean = epoch_sampler_mean(sampler, &d->rng);
-    if (shoal_thresh_step(items, &d->state, &w->run, r->round_index, r->round_update, mean) != SHOAL_EPOCH_ACCEPTED)
+    if (shoal_thresh_step(items, &d->state, &w->run, r->round_index, r->round_update, mean) !=
+        SHOAL_EPOCH_ACCEPTED)
         return SHOAL_ERR_ARGUMENT;
     keep_books(own, w, &d->state.books);
     return shoal_record_randomize(w->records + i * r->record_size, r, items, 2, NULL, &d->rng);
@@ -116,7 +121,8 @@ static void fill_sums(uint32_t sums[256], const uint32_t counts[8])
     }
 }
 
-// positive[j]: how many samples have a value whose sign j is +. Thirty-two values at a time, by four tables.
+// positive[j]: how many samples have a value whose sign j is +. Thirty-two values at a time, by
+// four tables.
 static void project(uint32_t *positive, const worker *own, const world *w)
 {
     uint32_t(*sums)[256] = own->sums;
@@ -129,7 +135,8 @@ static void project(uint32_t *positive, const worker *own, const world *w)
     }
 }
 
-static shoal_err run_heavy_device(worker *own, const world *w, uint64_t i, const epoch_sampler *sampler)
+static shoal_err run_heavy_device(worker *own, const world *w, uint64_t i,
+                                  const epoch_sampler *sampler)
 {
     const shoal_recipe *r = &w->recipe->recipe;
     heavy_device *d = &w->heavy_devices[i];
@@ -138,8 +145,8 @@ static shoal_err run_heavy_device(worker *own, const world *w, uint64_t i, const
     epoch_sampler_counts(own->counts, sampler, &d->rng);
     project(own->now, own, w);
     shoal_heavythresh_fractions(own->now, own->now, w->w, r->samples);
-    if (shoal_heavythresh_step(&vote, &sends, &d->books, reference, reference + w->w, &w->run, w->w, r->round_index,
-                               r->round_update, own->now) != SHOAL_EPOCH_ACCEPTED)
+    if (shoal_heavythresh_step(&vote, &sends, &d->books, reference, reference + w->w, &w->run, w->w,
+                               r->round_index, r->round_update, own->now) != SHOAL_EPOCH_ACCEPTED)
         return SHOAL_ERR_ARGUMENT;
     keep_books(own, w, &d->books);
     shoal_heavythresh_record(w->records + i * r->record_size, r, vote, sends, reference, &d->rng);
@@ -160,7 +167,8 @@ static void run_part(void *context, unsigned part, unsigned n_parts)
 {
     const world *w = context;
     worker own = w->workers[part]; // a copy: neighbours in memory are other threads'
-    uint64_t n = w->simulation->n_devices, start = n * part / n_parts, stop = n * (part + 1) / n_parts;
+    uint64_t n = w->simulation->n_devices, start = n * part / n_parts,
+             stop = n * (part + 1) / n_parts;
     own.n_spent = 0;
     own.privacy = 0;
     for (uint32_t g = 0; g < w->n_groups; g++) {
@@ -174,10 +182,12 @@ static void run_part(void *context, unsigned part, unsigned n_parts)
 static shoal_err set_samplers(world *w, agg_error *error)
 {
     const shoal_recipe *r = &w->recipe->recipe;
-    uint32_t epoch = r->round_index < r->epochs ? r->round_index : r->epochs; // the closing one says nothing new
+    uint32_t epoch =
+        r->round_index < r->epochs ? r->round_index : r->epochs; // the closing one says nothing new
     for (uint32_t g = 0; g < w->n_groups; g++) {
         const epoch_law *law = epoch_counts_law(w->simulation->counts, g, epoch);
-        shoal_err err = epoch_sampler_set(&w->samplers[g], error, w->simulation->counts, law, w->items, r->samples);
+        shoal_err err = epoch_sampler_set(&w->samplers[g], error, w->simulation->counts, law,
+                                          w->items, r->samples);
         if (err != SHOAL_OK) return err;
     }
     return SHOAL_OK;
@@ -195,8 +205,8 @@ static shoal_err settle(track_spent *spent, agg_error *error, const world *w)
     }
     if (privacy > w->run.eps_micro)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "a device has spent %.6f of epsilon %.6f: this must never happen", privacy / 1e6,
-                        w->run.eps_micro / 1e6);
+                        "a device has spent %.6f of epsilon %.6f: this must never happen",
+                        privacy / 1e6, w->run.eps_micro / 1e6);
     if (at == w->recipe->recipe.epochs) at--; // the closing reports count to the last epoch
     spent->n = at + 1;
     spent->votes_spent[at] = (double)n_spent / (double)w->simulation->n_devices;
@@ -215,7 +225,8 @@ static shoal_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *
     err = settle(spent, error, w);
     for (uint64_t i = 0; i < s->n_devices && err == SHOAL_OK; i += most) {
         uint32_t count = s->n_devices - i < most ? (uint32_t)(s->n_devices - i) : most;
-        err = agg_accumulator_add(acc, error, w->records + i * w->recipe->recipe.record_size, count, s->n_threads);
+        err = agg_accumulator_add(acc, error, w->records + i * w->recipe->recipe.record_size, count,
+                                  s->n_threads);
     }
     return err;
 }
@@ -231,13 +242,15 @@ static shoal_err follow(agg_recipe *after, int *is_over, agg_error *error, const
     *is_over = next.is_over;
     if (next.is_over) return SHOAL_OK;
     err = agg_next_epoch_text(&text, error, recipe, &next);
-    if (err == SHOAL_OK) err = agg_recipe_from_bytes(after, error, "the next recipe", text, strlen(text));
+    if (err == SHOAL_OK)
+        err = agg_recipe_from_bytes(after, error, "the next recipe", text, strlen(text));
     free(text);
     return err;
 }
 
 // One epoch from recipe to sink; the next recipe takes the place of this one.
-static shoal_err live_epoch(track_spent *spent, int *is_over, agg_error *error, world *w, agg_recipe *recipe)
+static shoal_err live_epoch(track_spent *spent, int *is_over, agg_error *error, world *w,
+                            agg_recipe *recipe)
 {
     const track_simulation *s = w->simulation;
     agg_accumulator acc;
@@ -261,7 +274,8 @@ static shoal_err live(track_spent *spent, agg_error *error, world *w)
     uint32_t most = s->n_epochs > 0 ? s->n_epochs : UINT32_MAX;
     int is_over = 0;
     agg_recipe recipe;
-    shoal_err err = agg_recipe_from_bytes(&recipe, error, s->recipe->id, s->recipe->json, s->recipe->json_len);
+    shoal_err err =
+        agg_recipe_from_bytes(&recipe, error, s->recipe->id, s->recipe->json, s->recipe->json_len);
     if (err != SHOAL_OK) return err;
     for (uint32_t t = 0; t < most && !is_over && err == SHOAL_OK; t++) {
         err = live_epoch(spent, &is_over, error, w, &recipe);
@@ -275,7 +289,8 @@ static shoal_err live(track_spent *spent, agg_error *error, world *w)
 
 static void release_world(world *w)
 {
-    for (uint32_t g = 0; g < w->n_groups && w->samplers != NULL; g++) epoch_sampler_release(&w->samplers[g]);
+    for (uint32_t g = 0; g < w->n_groups && w->samplers != NULL; g++)
+        epoch_sampler_release(&w->samplers[g]);
     for (unsigned t = 0; t < w->simulation->n_threads && w->workers != NULL; t++) {
         free(w->workers[t].counts);
         free(w->workers[t].now);
@@ -300,7 +315,8 @@ static void start_devices(world *w)
     }
     for (uint64_t i = 0; i < w->simulation->n_devices && w->w > 0; i++)
         shoal_rng_init_stream(&w->heavy_devices[i].rng, w->simulation->seed, i);
-    for (uint64_t j = 0; j < 2 * w->simulation->n_devices * w->w; j++) w->fractions[j] = SHOAL_HEAVYTHRESH_ONE / 2;
+    for (uint64_t j = 0; j < 2 * w->simulation->n_devices * w->w; j++)
+        w->fractions[j] = SHOAL_HEAVYTHRESH_ONE / 2;
 }
 
 static void fill_signs(world *w, uint8_t *bits)
@@ -310,7 +326,8 @@ static void fill_signs(world *w, uint8_t *bits)
     for (uint32_t v = 0; v < w->n_values; v++) {
         uint8_t *out = w->signs + (size_t)(v / 8) * w->w;
         shoal_heavythresh_signs(bits, w->w, key, w->items[v]);
-        for (uint32_t j = 0; j < w->w; j++) out[j] = (uint8_t)(out[j] | ((bits[j / 8] >> (j % 8) & 1) << (v % 8)));
+        for (uint32_t j = 0; j < w->w; j++)
+            out[j] = (uint8_t)(out[j] | ((bits[j / 8] >> (j % 8) & 1) << (v % 8)));
     }
 }
 
@@ -318,12 +335,14 @@ static shoal_err build_heavy(world *w, agg_error *error)
 {
     size_t n = (size_t)w->simulation->n_devices, n_fractions = 0;
     if (!agg_size_multiply(&n_fractions, n, 2 * (size_t)w->w))
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "more devices than any memory holds");
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+                        "more devices than any memory holds");
     uint8_t *bits = agg_alloc(error, w->w / 8, 1);
     w->heavy_devices = agg_alloc(error, n, sizeof *w->heavy_devices);
     w->fractions = agg_alloc(error, n_fractions, sizeof *w->fractions);
     w->signs = agg_alloc(error, padded(w->n_values) / 8, w->w);
-    int is_built = bits != NULL && w->heavy_devices != NULL && w->fractions != NULL && w->signs != NULL;
+    int is_built =
+        bits != NULL && w->heavy_devices != NULL && w->fractions != NULL && w->signs != NULL;
     for (unsigned t = 0; t < w->simulation->n_threads && is_built; t++) {
         worker *own = &w->workers[t];
         own->counts = agg_alloc(error, padded(w->n_values), sizeof *own->counts);
@@ -344,9 +363,11 @@ static shoal_err build(world *w, agg_error *error)
     w->samplers = agg_alloc(error, w->n_groups, sizeof *w->samplers);
     w->records = agg_alloc(error, (size_t)s->n_devices, s->recipe->recipe.record_size);
     w->workers = agg_alloc(error, s->n_threads, sizeof *w->workers);
-    if (w->items == NULL || w->first == NULL || w->samplers == NULL || w->records == NULL || w->workers == NULL)
+    if (w->items == NULL || w->first == NULL || w->samplers == NULL || w->records == NULL ||
+        w->workers == NULL)
         return AGG_ERR_MEMORY;
-    for (uint32_t g = 0; g <= w->n_groups; g++) w->first[g] = epoch_counts_first_device(s->counts, g, s->n_devices);
+    for (uint32_t g = 0; g <= w->n_groups; g++)
+        w->first[g] = epoch_counts_first_device(s->counts, g, s->n_devices);
     shoal_err err = track_items(w->items, error, s->recipe, s->counts);
     if (err != SHOAL_OK) return err;
     if (w->w > 0)
@@ -361,12 +382,14 @@ static shoal_err check(agg_error *error, const track_simulation *s)
 {
     const shoal_recipe *r = &s->recipe->recipe;
     if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: is no recipe of a run over epochs", s->recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s: is no recipe of a run over epochs", s->recipe->id);
     if (r->round_index != 1)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: a simulation begins with the recipe of epoch 1",
-                        s->recipe->id);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "%s: a simulation begins with the recipe of epoch 1", s->recipe->id);
     if (s->counts->last_epoch > r->epochs)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the counts file has an epoch %u, the run ends with %u",
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "the counts file has an epoch %u, the run ends with %u",
                         s->counts->last_epoch, r->epochs);
     return SHOAL_OK;
 }
@@ -374,14 +397,18 @@ static shoal_err check(agg_error *error, const track_simulation *s)
 uint64_t track_simulation_memory(const track_simulation *simulation)
 {
     const shoal_recipe *r = &simulation->recipe->recipe;
-    uint64_t w = r->mechanism == shoal_heavythresh_id ? r->projection : 0, n_values = simulation->counts->values.n;
-    uint64_t a_device = r->record_size + (w > 0 ? sizeof(heavy_device) + 2 * w * sizeof(uint32_t) : sizeof(device));
-    uint64_t signs = w * padded((uint32_t)n_values) / 8, a_worker = sizeof(uint32_t) * (n_values + w + 4 * 256);
+    uint64_t w = r->mechanism == shoal_heavythresh_id ? r->projection : 0,
+             n_values = simulation->counts->values.n;
+    uint64_t a_device =
+        r->record_size + (w > 0 ? sizeof(heavy_device) + 2 * w * sizeof(uint32_t) : sizeof(device));
+    uint64_t signs = w * padded((uint32_t)n_values) / 8,
+             a_worker = sizeof(uint32_t) * (n_values + w + 4 * 256);
     return simulation->n_devices * a_device + n_values * sizeof(uint64_t) + signs +
            (w > 0 ? simulation->n_threads * a_worker : 0);
 }
 
-shoal_err track_simulation_run(track_spent *spent, agg_error *error, const track_simulation *simulation)
+shoal_err track_simulation_run(track_spent *spent, agg_error *error,
+                               const track_simulation *simulation)
 {
     const shoal_recipe *r = &simulation->recipe->recipe;
     memset(spent, 0, sizeof *spent);

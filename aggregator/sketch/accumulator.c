@@ -19,7 +19,8 @@ static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'c'};
 #define SHARED_BYTES ((uint64_t)1 << 20) // of a file, below which one thread is faster
 
 // The sketches of a list of shapes; *acc released on error.
-static shoal_err init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes, uint32_t n_parts)
+static shoal_err init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes,
+                            uint32_t n_parts)
 {
     acc->record_size = 0;
     for (acc->n_parts = 0; acc->n_parts < n_parts; acc->n_parts++) {
@@ -77,21 +78,21 @@ shoal_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *erro
     return SHOAL_OK;
 }
 
-static shoal_err add_to_parts(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
-                              unsigned n_threads)
+static shoal_err add_to_parts(agg_accumulator *acc, agg_error *error, const uint8_t *records,
+                              uint32_t count, unsigned n_threads)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) {
         const agg_sketch_kind *kind = agg_sketch_kind_of(acc->parts[i].shape.mechanism);
-        shoal_err err =
-            kind->add(&acc->parts[i], error, records, acc->record_size, count, n_threads > 0 ? n_threads : 1);
+        shoal_err err = kind->add(&acc->parts[i], error, records, acc->record_size, count,
+                                  n_threads > 0 ? n_threads : 1);
         if (err != SHOAL_OK) return err;
         records += kind->record_size(&acc->parts[i].shape);
     }
     return SHOAL_OK;
 }
 
-shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records, uint32_t count,
-                              unsigned n_threads)
+shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records,
+                              uint32_t count, unsigned n_threads)
 {
     shoal_err err = agg_accumulator_check_room(acc, error, count);
     if (err == SHOAL_OK && agg_accumulator_keeps_records(acc))
@@ -111,19 +112,22 @@ static int same_shapes(const agg_accumulator *a, const agg_accumulator *b)
     return 1;
 }
 
-static shoal_err refuse_recipe(agg_error *error, const char *theirs, const uint8_t their_hash[32], const char *ours,
-                               const uint8_t our_hash[32])
+static shoal_err refuse_recipe(agg_error *error, const char *theirs, const uint8_t their_hash[32],
+                               const char *ours, const uint8_t our_hash[32])
 {
-    return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
-                    "belongs to recipe %s (hash %02x%02x%02x%02x...), not to %s (hash %02x%02x%02x%02x...)", theirs,
-                    their_hash[0], their_hash[1], their_hash[2], their_hash[3], ours, our_hash[0], our_hash[1],
-                    our_hash[2], our_hash[3]);
+    return agg_fail(
+        error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
+        "belongs to recipe %s (hash %02x%02x%02x%02x...), not to %s (hash %02x%02x%02x%02x...)",
+        theirs, their_hash[0], their_hash[1], their_hash[2], their_hash[3], ours, our_hash[0],
+        our_hash[1], our_hash[2], our_hash[3]);
 }
 
-shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const agg_accumulator *from)
+shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
+                                const agg_accumulator *from)
 {
     if (memcmp(into->recipe_hash, from->recipe_hash, 32) != 0 || !same_shapes(into, from))
-        return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id, into->recipe_hash);
+        return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id,
+                             into->recipe_hash);
     int has_all = agg_accumulator_keeps_records(into) && agg_accumulator_keeps_records(from);
     shoal_err err = agg_accumulator_check_room(into, error, from->n);
     if (err == SHOAL_OK && has_all) err = agg_record_set_merge(&into->set, error, &from->set);
@@ -134,7 +138,8 @@ shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const a
     return SHOAL_OK;
 }
 
-shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe)
+shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
+                                       const shoal_recipe *recipe)
 {
     char ours[SHOAL_NAME_MAX + 1] = {0};
     int is_alike = acc->n_parts == recipe->n_parts;
@@ -142,7 +147,8 @@ shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *er
         for (uint32_t i = 0; is_alike && i < acc->n_parts; i++) {
             const agg_shape *shape = &acc->parts[i].shape;
             const shoal_part *part = &recipe->parts[i];
-            is_alike = shape->mechanism == part->mechanism && shape->k == part->k && shape->m == part->m;
+            is_alike =
+                shape->mechanism == part->mechanism && shape->k == part->k && shape->m == part->m;
         }
         if (is_alike) return SHOAL_OK;
         return agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
@@ -155,8 +161,10 @@ shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *er
 uint64_t agg_accumulator_size(const agg_accumulator *acc)
 {
     uint64_t size = HEADER + SHAPE * (uint64_t)acc->n_parts + 8;
-    if (agg_accumulator_keeps_records(acc)) return size + 8 + acc->set.n_distinct * (acc->record_size + 4u);
-    for (uint32_t i = 0; i < acc->n_parts; i++) size += 4 * (acc->parts[i].n_rows + acc->parts[i].n_cells);
+    if (agg_accumulator_keeps_records(acc))
+        return size + 8 + acc->set.n_distinct * (acc->record_size + 4u);
+    for (uint32_t i = 0; i < acc->n_parts; i++)
+        size += 4 * (acc->parts[i].n_rows + acc->parts[i].n_cells);
     return size;
 }
 
@@ -204,12 +212,15 @@ static int put_numbers(summed *out, const uint32_t *numbers, uint64_t n)
 {
     static const uint32_t one = 1;
     uint8_t bytes[4 * CHUNK];
-    int is_little_endian = load32_le((const uint8_t *)&one) == one; // then they lie in memory as they do in a file
+    int is_little_endian =
+        load32_le((const uint8_t *)&one) == one; // then they lie in memory as they do in a file
     uint64_t most = !is_little_endian ? CHUNK : out->is_apart ? FAR : NEAR;
     for (uint64_t first = 0; first < n; first += most) {
         size_t some = (size_t)(n - first < most ? n - first : most);
-        for (size_t i = 0; i < some && !is_little_endian; i++) store32_le(bytes + 4 * i, numbers[first + i]);
-        if (!put(out, is_little_endian ? (const uint8_t *)(numbers + first) : bytes, 4 * some)) return 0;
+        for (size_t i = 0; i < some && !is_little_endian; i++)
+            store32_le(bytes + 4 * i, numbers[first + i]);
+        if (!put(out, is_little_endian ? (const uint8_t *)(numbers + first) : bytes, 4 * some))
+            return 0;
     }
     return 1;
 }
@@ -218,8 +229,8 @@ static void print_header(uint8_t header[HEADER], const agg_accumulator *acc)
 {
     memset(header, 0, HEADER);
     memcpy(header, magic, sizeof magic);
-    store32_le(header + 8,
-               agg_accumulator_keeps_records(acc) ? AGG_ACCUMULATOR_VERSION_RECORDS : AGG_ACCUMULATOR_VERSION);
+    store32_le(header + 8, agg_accumulator_keeps_records(acc) ? AGG_ACCUMULATOR_VERSION_RECORDS
+                                                              : AGG_ACCUMULATOR_VERSION);
     store32_le(header + 12, acc->n_parts);
     memcpy(header + 16, acc->recipe_hash, 32);
     store32_le(header + 48, (uint32_t)strlen(acc->recipe_id));
@@ -261,7 +272,8 @@ static int put_all(summed *out, const agg_accumulator *acc)
         store32_le(shape + 8, acc->parts[i].shape.m);
         ok = put(out, shape, SHAPE);
     }
-    return ok && (agg_accumulator_keeps_records(acc) ? put_records(out, &acc->set) : put_sums(out, acc));
+    return ok &&
+           (agg_accumulator_keeps_records(acc) ? put_records(out, &acc->set) : put_sums(out, acc));
 }
 
 typedef struct writing {
@@ -277,8 +289,10 @@ static void put_part(void *context, unsigned part, unsigned n_parts)
     w->is_ok[part] = put_all(&w->parts[part], w->acc);
 }
 
-// One thread sums what it writes. Of two one writes, the caller's own, and one sums: no sum of a part could be joined to another's.
-static shoal_err write_by(FILE *stream, agg_error *error, const agg_accumulator *acc, unsigned n_threads)
+// One thread sums what it writes. Of two one writes, the caller's own, and one sums: no sum of a
+// part could be joined to another's.
+static shoal_err write_by(FILE *stream, agg_error *error, const agg_accumulator *acc,
+                          unsigned n_threads)
 {
     uint8_t trailer[8];
     int is_shared = n_threads > 1 && agg_accumulator_size(acc) >= SHARED_BYTES;
@@ -287,8 +301,10 @@ static shoal_err write_by(FILE *stream, agg_error *error, const agg_accumulator 
     shoal_checksum_init(&w.parts[1].sum);
     agg_parallel(is_shared ? 2 : 1, put_part, &w);
     store64_le(trailer, shoal_checksum_value(&w.parts[is_shared].sum));
-    if (w.is_ok[0] && w.is_ok[1] && fwrite(trailer, 1, sizeof trailer, stream) == sizeof trailer) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s", strerror(errno));
+    if (w.is_ok[0] && w.is_ok[1] && fwrite(trailer, 1, sizeof trailer, stream) == sizeof trailer)
+        return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s",
+                    strerror(errno));
 }
 
 shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumulator *acc)
@@ -296,13 +312,15 @@ shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumu
     return write_by(stream, error, acc, 1);
 }
 
-shoal_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path, unsigned n_threads)
+shoal_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
+                                  unsigned n_threads)
 {
     agg_file file;
     if (strcmp(path, "-") == 0) {
         shoal_err err = write_by(stdout, error, acc, n_threads);
         if (err != SHOAL_OK || fflush(stdout) == 0) return err;
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s", strerror(errno));
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s",
+                        strerror(errno));
     }
     shoal_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
@@ -321,7 +339,8 @@ shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, con
 
 static shoal_err get(summed *in, uint8_t *bytes, size_t len)
 {
-    if (fread(bytes, 1, len, in->stream) != len) return ferror(in->stream) ? AGG_ERR_IO : SHOAL_ERR_TRUNCATED;
+    if (fread(bytes, 1, len, in->stream) != len)
+        return ferror(in->stream) ? AGG_ERR_IO : SHOAL_ERR_TRUNCATED;
     shoal_checksum_update(&in->sum, bytes, len);
     return SHOAL_OK;
 }
@@ -361,7 +380,8 @@ static shoal_err get_header(agg_accumulator *acc, uint32_t *n_parts, int *has_re
     if (version != AGG_ACCUMULATOR_VERSION && !*has_records) return SHOAL_ERR_VERSION;
     *n_parts = load32_le(header + 12);
     uint32_t name_len = load32_le(header + 48);
-    if (*n_parts < 1 || *n_parts > SHOAL_PARTS_MAX || !is_name(header + 52, name_len)) return SHOAL_ERR_RANGE;
+    if (*n_parts < 1 || *n_parts > SHOAL_PARTS_MAX || !is_name(header + 52, name_len))
+        return SHOAL_ERR_RANGE;
     memcpy(acc->recipe_hash, header + 16, 32);
     memcpy(acc->recipe_id, header + 52, name_len);
     acc->n = load64_le(header + 116);
@@ -403,7 +423,9 @@ static shoal_err check_record(const agg_accumulator *acc, const uint8_t *record)
     return SHOAL_OK;
 }
 
-#define READ_AHEAD ((uint64_t)1 << 16) // records: room is made for what a file really holds, not for what it claims
+#define READ_AHEAD                                                                                 \
+    ((uint64_t)1                                                                                   \
+     << 16) // records: room is made for what a file really holds, not for what it claims
 
 static shoal_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
 {
@@ -414,7 +436,8 @@ static shoal_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
     uint64_t n_distinct = load64_le(eight);
     for (uint64_t i = 0; err == SHOAL_OK && i < n_distinct; i++) {
         if (i % READ_AHEAD == 0)
-            err = agg_record_set_reserve(set, error, n_distinct - i < READ_AHEAD ? n_distinct : i + READ_AHEAD);
+            err = agg_record_set_reserve(set, error,
+                                         n_distinct - i < READ_AHEAD ? n_distinct : i + READ_AHEAD);
         if (err != SHOAL_OK) return err;
         uint8_t *record = set->records + i * set->record_size;
         err = get(in, record, set->record_size);
@@ -423,7 +446,8 @@ static shoal_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
         set->counts[i] = load32_le(four);
         set->n_distinct = i + 1;
         n += set->counts[i];
-        if (set->counts[i] == 0 || (i > 0 && memcmp(record - set->record_size, record, set->record_size) >= 0))
+        if (set->counts[i] == 0 ||
+            (i > 0 && memcmp(record - set->record_size, record, set->record_size) >= 0))
             return SHOAL_ERR_RANGE;
         err = check_record(acc, record);
     }
@@ -431,22 +455,26 @@ static shoal_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
     return n == acc->n ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-// Adds up what the records come to, most significant bit of the counts first: doubling the sums, then adding the records whose
-// count has the bit.
+// Adds up what the records come to, most significant bit of the counts first: doubling the sums,
+// then adding the records whose count has the bit.
 static shoal_err sum_records(agg_accumulator *acc, agg_error *error)
 {
     uint32_t any = 0;
     for (uint64_t i = 0; i < acc->set.n_distinct; i++) any |= acc->set.counts[i];
     for (uint32_t bit = (uint32_t)1 << 31; bit != 0; bit >>= 1) {
         if (bit > any) continue;
-        for (uint32_t i = 0; i < acc->n_parts; i++) agg_sketch_merge(&acc->parts[i], &acc->parts[i]);
-        for (uint64_t first = 0, last; first < acc->set.n_distinct; first = last) { // runs, which are added together
-            for (last = first; last < acc->set.n_distinct && (acc->set.counts[last] & bit) != 0;) last++;
+        for (uint32_t i = 0; i < acc->n_parts; i++)
+            agg_sketch_merge(&acc->parts[i], &acc->parts[i]);
+        for (uint64_t first = 0, last; first < acc->set.n_distinct;
+             first = last) { // runs, which are added together
+            for (last = first; last < acc->set.n_distinct && (acc->set.counts[last] & bit) != 0;)
+                last++;
             if (last == first) {
                 last++;
                 continue;
             }
-            shoal_err err = add_to_parts(acc, error, agg_record_set_at(&acc->set, first), (uint32_t)(last - first), 1);
+            shoal_err err = add_to_parts(acc, error, agg_record_set_at(&acc->set, first),
+                                         (uint32_t)(last - first), 1);
             if (err != SHOAL_OK) return err;
         }
     }
@@ -456,7 +484,8 @@ static shoal_err sum_records(agg_accumulator *acc, agg_error *error)
 static shoal_err get_body(agg_accumulator *acc, agg_error *error, summed *in)
 {
     uint8_t trailer[8];
-    shoal_err err = agg_accumulator_keeps_records(acc) ? get_records(acc, error, in) : get_sums(acc, in);
+    shoal_err err =
+        agg_accumulator_keeps_records(acc) ? get_records(acc, error, in) : get_sums(acc, in);
     if (err != SHOAL_OK) return err;
     uint64_t expected = shoal_checksum_value(&in->sum);
     err = get(in, trailer, sizeof trailer);
@@ -466,7 +495,8 @@ static shoal_err get_body(agg_accumulator *acc, agg_error *error, summed *in)
     return agg_accumulator_keeps_records(acc) ? sum_records(acc, error) : SHOAL_OK;
 }
 
-shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream)
+shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name,
+                               FILE *stream)
 {
     summed in = {.stream = stream};
     agg_shape shapes[SHOAL_PARTS_MAX];
@@ -483,7 +513,9 @@ shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const cha
     if (err == SHOAL_OK) err = get_body(acc, &inner, &in);
     if (err == SHOAL_OK) return SHOAL_OK;
     agg_accumulator_release(acc);
-    const char *what = inner.text[0] != '\0' ? inner.text : err == AGG_ERR_IO ? strerror(errno) : shoal_err_text(err);
+    const char *what = inner.text[0] != '\0' ? inner.text
+                       : err == AGG_ERR_IO   ? strerror(errno)
+                                             : shoal_err_text(err);
     int exit_code = err == AGG_ERR_MEMORY ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
     return agg_fail(error, err, exit_code, "%s: accumulator cannot be read: %s", name, what);
 }
@@ -493,7 +525,9 @@ shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const cha
     memset(acc, 0, sizeof *acc);
     if (strcmp(path, "-") == 0) return agg_accumulator_read(acc, error, "standard input", stdin);
     FILE *stream = fopen(path, "rb");
-    if (stream == NULL) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (stream == NULL)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,
+                        strerror(errno));
     shoal_err err = agg_accumulator_read(acc, error, path, stream);
     fclose(stream);
     return err;
@@ -503,17 +537,21 @@ shoal_err agg_accumulator_peek(int *keeps_records, agg_error *error, const char 
 {
     uint8_t head[12];
     FILE *stream = fopen(path, "rb");
-    if (stream == NULL) return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (stream == NULL)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,
+                        strerror(errno));
     size_t len = fread(head, 1, sizeof head, stream);
     fclose(stream);
     shoal_err err = len < sizeof head                        ? SHOAL_ERR_TRUNCATED
                     : memcmp(head, magic, sizeof magic) != 0 ? SHOAL_ERR_MAGIC
                                                              : SHOAL_OK;
     uint32_t version = err == SHOAL_OK ? load32_le(head + 8) : 0;
-    if (err == SHOAL_OK && version != AGG_ACCUMULATOR_VERSION && version != AGG_ACCUMULATOR_VERSION_RECORDS)
+    if (err == SHOAL_OK && version != AGG_ACCUMULATOR_VERSION &&
+        version != AGG_ACCUMULATOR_VERSION_RECORDS)
         err = SHOAL_ERR_VERSION;
     if (err != SHOAL_OK)
-        return agg_fail(error, err, AGG_EXIT_IO, "%s: accumulator cannot be read: %s", path, shoal_err_text(err));
+        return agg_fail(error, err, AGG_EXIT_IO, "%s: accumulator cannot be read: %s", path,
+                        shoal_err_text(err));
     *keeps_records = version == AGG_ACCUMULATOR_VERSION_RECORDS;
     return SHOAL_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertical counting of bits in portable C, 256 columns at a time: the reference of its variants. The algorithm is in bit_columns_body.h;
-// loops over WORDS are independent, so that a compiler can make vectors of them.
+// Vertical counting of bits in portable C, 256 columns at a time: the reference of its variants.
+// The algorithm is in bit_columns_body.h; loops over WORDS are independent, so that a compiler can
+// make vectors of them.
 #include "bit_columns.h"
 
 #include "bytes.h"
@@ -38,7 +39,8 @@ static inline vector load_part(const uint8_t *from, uint32_t len)
     return x;
 }
 
-static inline void full_add(vector *carry, vector *sum, const vector *a, const vector *b, const vector *c)
+static inline void full_add(vector *carry, vector *sum, const vector *a, const vector *b,
+                            const vector *c)
 {
     for (unsigned i = 0; i < WORDS; i++) {
         uint64_t x = a->w[i], y = b->w[i], z = c->w[i], u = x ^ y;
@@ -68,7 +70,8 @@ static inline void swap_bits(uint64_t *x, uint64_t *y, unsigned shift, uint64_t 
 static inline void transpose_bytes(uint64_t x[8])
 {
     for (unsigned i = 0; i < 4; i++) swap_bits(&x[i], &x[i + 4], 32, 0x00000000ffffffffu);
-    for (unsigned i = 0; i < 8; i += i % 4 == 1 ? 3 : 1) swap_bits(&x[i], &x[i + 2], 16, 0x0000ffff0000ffffu);
+    for (unsigned i = 0; i < 8; i += i % 4 == 1 ? 3 : 1)
+        swap_bits(&x[i], &x[i + 2], 16, 0x0000ffff0000ffffu);
     for (unsigned i = 0; i < 8; i += 2) swap_bits(&x[i], &x[i + 1], 8, 0x00ff00ff00ff00ffu);
 }
 

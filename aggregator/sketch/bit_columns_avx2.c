@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertical counting of bits with AVX2, 256 columns at a time: the algorithm is in bit_columns_body.h, its reference in bit_columns.c.
+// Vertical counting of bits with AVX2, 256 columns at a time: the algorithm is in
+// bit_columns_body.h, its reference in bit_columns.c.
 #include "bit_columns.h"
 
 #include <immintrin.h>
@@ -28,14 +29,16 @@ static inline vector load_part(const uint8_t *from, uint32_t len)
 {
     if (len % 4 == 0) { // words that are masked out are not read
         const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        return _mm256_maskload_epi32((const void *)from, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)len / 4), places));
+        return _mm256_maskload_epi32((const void *)from,
+                                     _mm256_cmpgt_epi32(_mm256_set1_epi32((int)len / 4), places));
     }
     uint8_t padded[VECTOR_BYTES] = {0};
     memcpy(padded, from, len);
     return load_whole(padded);
 }
 
-static inline void full_add(vector *carry, vector *sum, const vector *a, const vector *b, const vector *c)
+static inline void full_add(vector *carry, vector *sum, const vector *a, const vector *b,
+                            const vector *c)
 {
     vector u = _mm256_xor_si256(*a, *b), both = _mm256_and_si256(*a, *b), z = *c;
     *carry = _mm256_or_si256(both, _mm256_and_si256(u, z));
@@ -52,12 +55,14 @@ static inline void half_add(vector *carry, vector *sum, const vector *a, const v
 // Swaps, in every byte, the bits of x under mask << shift with those of y under mask.
 static inline void swap_bits(vector *x, vector *y, int shift, int mask)
 {
-    vector t = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi64(*x, shift), *y), _mm256_set1_epi8((char)mask));
+    vector t = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi64(*x, shift), *y),
+                                _mm256_set1_epi8((char)mask));
     *y = _mm256_xor_si256(*y, t);
     *x = _mm256_xor_si256(*x, _mm256_slli_epi64(t, shift));
 }
 
-// Bit c of byte b of plane p becomes bit p of byte b of vector c: the numbers of every eighth column.
+// Bit c of byte b of plane p becomes bit p of byte b of vector c: the numbers of every eighth
+// column.
 static inline void transpose_bits(vector x[8])
 {
     for (unsigned i = 0; i < 4; i++) swap_bits(&x[i], &x[i + 4], 4, 0x0f);
@@ -69,7 +74,8 @@ static inline void transpose_bits(vector x[8])
 static inline void widen(uint32_t *counts, const uint8_t *numbers)
 {
     __m256i more = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)numbers));
-    _mm256_storeu_si256((void *)counts, _mm256_add_epi32(_mm256_loadu_si256((const void *)counts), more));
+    _mm256_storeu_si256((void *)counts,
+                        _mm256_add_epi32(_mm256_loadu_si256((const void *)counts), more));
 }
 
 static inline void add_numbers(uint32_t *counts, uint32_t columns, const vector *planes)
@@ -78,7 +84,8 @@ static inline void add_numbers(uint32_t *counts, uint32_t columns, const vector 
     vector x[8], pairs[8], fours[8];
     memcpy(x, planes, sizeof x);
     transpose_bits(x);
-    // Vector c has column 8 b + c in byte b: three interleavings bring eight neighbours together, in each half of the vectors.
+    // Vector c has column 8 b + c in byte b: three interleavings bring eight neighbours together,
+    // in each half of the vectors.
     for (unsigned i = 0; i < 4; i++) {
         pairs[i] = _mm256_unpacklo_epi8(x[2 * i], x[2 * i + 1]);
         pairs[4 + i] = _mm256_unpackhi_epi8(x[2 * i], x[2 * i + 1]);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertical counting of bits with AVX-512 (F, BW), 1024 columns at a time: the algorithm is in bit_columns_body.h, its reference in bit_columns.c.
-// An adder is two ternary operations; a plane's word is a mask of 64 byte lanes, under which 2^p is added.
+// Vertical counting of bits with AVX-512 (F, BW), 1024 columns at a time: the algorithm is in
+// bit_columns_body.h, its reference in bit_columns.c. An adder is two ternary operations; a plane's
+// word is a mask of 64 byte lanes, under which 2^p is added.
 //
-// Two registers a vector and not one, so that records of 1024 bits are read from front to back: from memory, passes over every other cache
-// line take twice as long.
+// Two registers a vector and not one, so that records of 1024 bits are read from front to back:
+// from memory, passes over every other cache line take twice as long.
 #include "bit_columns.h"
 
 #include <immintrin.h>
@@ -44,7 +45,8 @@ static inline vector load_part(const uint8_t *from, uint32_t len)
 }
 
 // The immediates are truth tables: majority, and parity.
-static inline void full_add(vector *carry, vector *sum, const vector *a, const vector *b, const vector *c)
+static inline void full_add(vector *carry, vector *sum, const vector *a, const vector *b,
+                            const vector *c)
 {
     const vector x = *a, y = *b, z = *c;
     carry->low = _mm512_ternarylogic_epi64(x.low, y.low, z.low, 0xe8);
@@ -74,7 +76,8 @@ static inline __m512i numbers_of(const uint64_t (*planes)[WORDS], unsigned word)
 {
     __m512i numbers = _mm512_setzero_si512();
     for (unsigned p = 0; p < 8; p++)
-        numbers = _mm512_mask_add_epi8(numbers, planes[p][word], numbers, _mm512_set1_epi8((char)(1u << p)));
+        numbers = _mm512_mask_add_epi8(numbers, planes[p][word], numbers,
+                                       _mm512_set1_epi8((char)(1u << p)));
     return numbers;
 }
 

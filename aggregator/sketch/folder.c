@@ -17,13 +17,19 @@
 #define MOST_BYTES ((size_t)256 << 20) // the same, at most
 #define PLANES_BYTES ((size_t)8 << 20) // of planes that the cache holds beside a piece of records
 #define LANES_BYTES ((size_t)32 << 20) // of the planes of all threads, where each has its own
-#define AREA_BYTES ((size_t)1 << 20)   // of an area's records: they are read twice, from the second-level cache
+#define AREA_BYTES                                                                                 \
+    ((size_t)1 << 20) // of an area's records: they are read twice, from the second-level cache
 #define SHARED_BYTES ((size_t)1 << 19) // of records, below which one thread is faster
 #define LINE 64u
-#define AHEAD 2048u // bytes that are asked of memory before their turn: between stores the machine does not guess them
-#define SPAN_BYTES ((size_t)48 << 20)    // of records between which threads come together for their areas
+#define AHEAD                                                                                      \
+    2048u // bytes that are asked of memory before their turn: between stores the machine does not
+          // guess them
+#define SPAN_BYTES                                                                                 \
+    ((size_t)48 << 20) // of records between which threads come together for their areas
 #define SPAN_RECORDS ((uint32_t)1 << 21) // the same, where nothing asks for it
-#define END_BYTES 1024u // of an area's end: enough lines to be worth sending, and few enough for all ends to stay near
+#define END_BYTES                                                                                  \
+    1024u // of an area's end: enough lines to be worth sending, and few enough for all ends to stay
+          // near
 
 static const agg_sketch_kind *kind_of(const agg_sketch *part)
 {
@@ -32,7 +38,8 @@ static const agg_sketch_kind *kind_of(const agg_sketch *part)
 
 static int is_rows_alone(const agg_accumulator *acc)
 {
-    return acc->n_parts == 1 && !agg_accumulator_keeps_records(acc) && kind_of(&acc->parts[0])->is_rows_of_bits;
+    return acc->n_parts == 1 && !agg_accumulator_keeps_records(acc) &&
+           kind_of(&acc->parts[0])->is_rows_of_bits;
 }
 
 // Bytes of records that give each row of a part enough of them.
@@ -51,7 +58,8 @@ static size_t planes_bytes(const agg_accumulator *acc)
 static int wants_planes(const agg_accumulator *acc)
 {
     const agg_sketch *part = &acc->parts[0];
-    return is_rows_alone(acc) && bytes_for_rows(acc, part) > AGG_PIECE_BYTES && planes_bytes(acc) <= PLANES_BYTES;
+    return is_rows_alone(acc) && bytes_for_rows(acc, part) > AGG_PIECE_BYTES &&
+           planes_bytes(acc) <= PLANES_BYTES;
 }
 
 // The buffer that makes adding fast.
@@ -77,7 +85,8 @@ static int has_rows_beside(const agg_accumulator *acc)
     return (acc->record_size - 4) % LINE == 0;
 }
 
-// Lanes' parts of the areas: at least four times what a part has to be a multiple of, so that each begins a cache line.
+// Lanes' parts of the areas: at least four times what a part has to be a multiple of, so that each
+// begins a cache line.
 static void plan_area_lanes(agg_folder *f, size_t record_size)
 {
     agg_areas *areas = &f->areas;
@@ -112,8 +121,10 @@ static void plan(agg_folder *f, const agg_accumulator *acc, size_t bytes, unsign
     f->cap = cap < UINT32_MAX ? (uint32_t)cap : UINT32_MAX;
     f->n_threads = n_threads < 1 ? 1 : n_threads < AGG_THREADS_MAX ? n_threads : AGG_THREADS_MAX;
     f->n_lanes = 1;
-    if (wants_planes(acc) && f->n_threads * planes_bytes(acc) <= LANES_BYTES) f->n_lanes = f->n_threads;
-    if (is_rows_alone(acc) && !wants_planes(acc) && bytes > AGG_PIECE_BYTES) plan_areas(f, acc, bytes);
+    if (wants_planes(acc) && f->n_threads * planes_bytes(acc) <= LANES_BYTES)
+        f->n_lanes = f->n_threads;
+    if (is_rows_alone(acc) && !wants_planes(acc) && bytes > AGG_PIECE_BYTES)
+        plan_areas(f, acc, bytes);
 }
 
 // What a part's mechanism takes while it adds `count` records.
@@ -121,18 +132,21 @@ static uint64_t scratch_of(const agg_sketch *part, uint64_t count, unsigned n_th
 {
     if (kind_of(part)->is_rows_of_bits && part->shape.k > 1)
         return 4 * n_threads * (uint64_t)agg_row_scratch(part->shape.k, (uint32_t)count);
-    return agg_scatter_memory(part->n_cells, count); // of those that do not scatter it is too much, at worst
+    return agg_scatter_memory(part->n_cells,
+                              count); // of those that do not scatter it is too much, at worst
 }
 
 agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes, unsigned n_threads)
 {
     agg_folder f;
     plan(&f, acc, bytes, n_threads);
-    agg_folder_memory memory = {
-        f.areas.n > 0 ? f.areas.n * (uint64_t)f.areas.bytes : (uint64_t)f.cap * acc->record_size, 0};
+    agg_folder_memory memory = {f.areas.n > 0 ? f.areas.n * (uint64_t)f.areas.bytes
+                                              : (uint64_t)f.cap * acc->record_size,
+                                0};
     if (f.areas.n > 0) {
         memory.beside = 4 * f.n_threads * (uint64_t)f.areas.scratch_len;
-        memory.beside += f.n_lanes * (uint64_t)f.areas.n * (has_rows_beside(acc) ? 4u : END_BYTES + 4u);
+        memory.beside +=
+            f.n_lanes * (uint64_t)f.areas.n * (has_rows_beside(acc) ? 4u : END_BYTES + 4u);
         if (has_rows_beside(acc)) memory.beside += 4 * (uint64_t)f.areas.n * f.areas.cap;
         return memory;
     }
@@ -141,7 +155,8 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
         if (scratch > memory.beside) memory.beside = scratch;
     }
     if (agg_accumulator_keeps_records(acc)) memory.beside += 16 * (uint64_t)f.cap;
-    if (wants_planes(acc)) memory.beside += f.n_lanes * ((uint64_t)planes_bytes(acc) + acc->parts[0].shape.k);
+    if (wants_planes(acc))
+        memory.beside += f.n_lanes * ((uint64_t)planes_bytes(acc) + acc->parts[0].shape.k);
     return memory;
 }
 
@@ -165,7 +180,8 @@ static shoal_err alloc_areas(agg_folder *f, agg_error *error)
         areas->rows = agg_alloc(error, areas->n, (size_t)areas->cap * 4);
     else
         areas->ends = agg_alloc(error, f->n_lanes, (size_t)areas->n * END_BYTES);
-    int has_all = areas->used != NULL && areas->scratch != NULL && (areas->rows != NULL || areas->ends != NULL);
+    int has_all = areas->used != NULL && areas->scratch != NULL &&
+                  (areas->rows != NULL || areas->ends != NULL);
     return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
@@ -178,10 +194,12 @@ static shoal_err make_locks(agg_folder *f, agg_error *error)
     return SHOAL_OK;
 }
 
-shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes, unsigned n_threads)
+shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
+                          unsigned n_threads)
 {
     plan(folder, acc, bytes, n_threads);
-    size_t size = folder->areas.n > 0 ? folder->areas.n * folder->areas.bytes : (size_t)folder->cap * acc->record_size;
+    size_t size = folder->areas.n > 0 ? folder->areas.n * folder->areas.bytes
+                                      : (size_t)folder->cap * acc->record_size;
     folder->acc = acc;
     folder->buffer = agg_alloc(error, size + LINE, 1);
     shoal_err err = folder->buffer != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
@@ -203,7 +221,8 @@ void agg_folder_release(agg_folder *folder)
     free(folder->planes);
     free(folder->kept);
     free(folder->lane_scratch);
-    for (unsigned i = 0; i < folder->n_locks; i++) agg_lock_release(i == 0 ? &folder->guard : &folder->locks[i - 1]);
+    for (unsigned i = 0; i < folder->n_locks; i++)
+        agg_lock_release(i == 0 ? &folder->guard : &folder->locks[i - 1]);
     free(folder->areas.used);
     free(folder->areas.ends);
     free(folder->areas.rows);
@@ -268,8 +287,10 @@ static uint8_t *end_of(const agg_folder *f, unsigned lane, uint32_t area)
     return f->areas.ends + ((size_t)lane * f->areas.n + area) * END_BYTES;
 }
 
-// Appends a record to an area. Bits that fill lines are sent at once; else bytes gather in the area's end, of which whole lines are sent.
-static inline void append(agg_folder *f, unsigned lane, uint32_t area, const uint8_t *record, size_t size)
+// Appends a record to an area. Bits that fill lines are sent at once; else bytes gather in the
+// area's end, of which whole lines are sent.
+static inline void append(agg_folder *f, unsigned lane, uint32_t area, const uint8_t *record,
+                          size_t size)
 {
     uint8_t *to = part_of(f, lane, area);
     uint32_t used = used_of(f, lane)[area]++;
@@ -294,7 +315,8 @@ static inline void append(agg_folder *f, unsigned lane, uint32_t area, const uin
 // Brings what is left of an area's end into it.
 static void settle(agg_folder *f, unsigned lane, uint32_t area)
 {
-    size_t size = f->acc->record_size, len = used_of(f, lane)[area] * size, held = len % (END_BYTES / 2);
+    size_t size = f->acc->record_size, len = used_of(f, lane)[area] * size,
+           held = len % (END_BYTES / 2);
     if (f->areas.rows != NULL || size > END_BYTES / 2) return;
     memcpy(part_of(f, lane, area) + len - held, end_of(f, lane, area), held);
 }
@@ -319,8 +341,10 @@ static void fold_part(agg_folder *f, unsigned lane, uint32_t area, const agg_bit
     used_of(f, lane)[area] = 0;
 }
 
-// Folds what all lanes' parts of an area hold, as one piece: what lies between them becomes records of no row.
-static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch, const agg_bit_columns *columns)
+// Folds what all lanes' parts of an area hold, as one piece: what lies between them becomes records
+// of no row.
+static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch,
+                      const agg_bit_columns *columns)
 {
     const agg_row_range rows = area_rows(f, area);
     const agg_areas *areas = &f->areas;
@@ -330,7 +354,8 @@ static void fold_area(agg_folder *f, uint32_t area, uint32_t *scratch, const agg
     for (unsigned lane = 0; lane < f->n_lanes; lane++) {
         uint32_t used = used_of(f, lane)[area], first = lane * areas->lane_cap;
         if (used == 0) continue;
-        for (; piece.count < first; piece.count++) store32_le(row + piece.count * row_stride, UINT32_MAX);
+        for (; piece.count < first; piece.count++)
+            store32_le(row + piece.count * row_stride, UINT32_MAX);
         settle(f, lane, area);
         piece.count = first + used;
         used_of(f, lane)[area] = 0;
@@ -371,8 +396,8 @@ static void fold_areas(void *context, unsigned part, unsigned n_parts)
         fold_area(f, area, f->areas.scratch + part * f->areas.scratch_len, full->columns);
 }
 
-// When threads have come together: folds the areas if some part of one would be full before they do so again. Folded by a lane alone, a row
-// would get fewer records at a time.
+// When threads have come together: folds the areas if some part of one would be full before they do
+// so again. Folded by a lane alone, a row would get fewer records at a time.
 static void fold_full_areas(agg_folder *f)
 {
     agg_areas *areas = &f->areas;
@@ -434,7 +459,8 @@ static void add_to_lane(agg_folder *f, unsigned lane, const uint8_t *records, ui
     }
 }
 
-// Runs for the lanes to share: each takes as many records as the others, those that come one after another.
+// Runs for the lanes to share: each takes as many records as the others, those that come one after
+// another.
 typedef struct lane_runs {
     agg_folder *folder;
     const agg_folder_run *runs;
@@ -448,23 +474,28 @@ static void add_share(void *context, unsigned part, unsigned n_parts)
     const lane_runs *shared = context;
     agg_folder *f = shared->folder;
     unsigned lane = (f->turn + part) % f->n_lanes;
-    uint64_t skip = shared->count * part / n_parts, left = shared->count * (part + 1) / n_parts - skip;
+    uint64_t skip = shared->count * part / n_parts,
+             left = shared->count * (part + 1) / n_parts - skip;
     for (uint32_t r = 0; r < shared->n_runs && left > 0; r++) {
         const agg_folder_run *run = &shared->runs[r];
-        uint64_t at = skip < run->count ? skip : run->count, some = run->count - at < left ? run->count - at : left;
-        add_to_lane(f, lane, run->records + at * f->acc->record_size, (uint32_t)some, shared->columns);
+        uint64_t at = skip < run->count ? skip : run->count,
+                 some = run->count - at < left ? run->count - at : left;
+        add_to_lane(f, lane, run->records + at * f->acc->record_size, (uint32_t)some,
+                    shared->columns);
         skip -= at;
         left -= some;
     }
 }
 
-static shoal_err add_to_lanes(agg_folder *f, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
+static shoal_err add_to_lanes(agg_folder *f, agg_error *error, const agg_folder_run *runs,
+                              uint32_t n_runs)
 {
     lane_runs shared = {f, runs, n_runs, 0, agg_bit_columns_of(agg_cpu_chosen())};
     for (uint32_t r = 0; r < n_runs; r++) shared.count += runs[r].count;
     shoal_err err = take_room(f, error, shared.count);
     if (err != SHOAL_OK) return err;
-    agg_parallel(shared.count * f->acc->record_size < SHARED_BYTES ? 1 : f->n_lanes, add_share, &shared);
+    agg_parallel(shared.count * f->acc->record_size < SHARED_BYTES ? 1 : f->n_lanes, add_share,
+                 &shared);
     f->turn = (f->turn + 1) % f->n_lanes;
     if (f->areas.n > 0 && f->n_lanes > 1) fold_full_areas(f);
     return SHOAL_OK;
@@ -478,7 +509,8 @@ uint32_t agg_folder_span(const agg_folder *folder)
     return most / (uint32_t)((uint64_t)most * folder->acc->record_size / SPAN_BYTES + 1);
 }
 
-shoal_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane, const agg_folder_run *run)
+shoal_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane,
+                              const agg_folder_run *run)
 {
     agg_lock_take(&folder->guard);
     shoal_err err = take_room(folder, error, run->count);
@@ -493,9 +525,11 @@ static void empty_share(void *context, unsigned part, unsigned n_parts)
 {
     agg_folder *f = context;
     uint32_t k = f->acc->parts[0].shape.k;
-    uint32_t first = (uint32_t)((uint64_t)k * part / n_parts), last = (uint32_t)((uint64_t)k * (part + 1) / n_parts);
+    uint32_t first = (uint32_t)((uint64_t)k * part / n_parts),
+             last = (uint32_t)((uint64_t)k * (part + 1) / n_parts);
     for (unsigned lane = 0; lane < f->n_lanes; lane++) {
-        const agg_row_range rows = lane_rows(f, lane), own = agg_row_part(&rows, first, last - first);
+        const agg_row_range rows = lane_rows(f, lane),
+                            own = agg_row_part(&rows, first, last - first);
         agg_row_empty(&own, agg_bit_columns_of(agg_cpu_chosen()));
     }
 }
@@ -508,7 +542,8 @@ static shoal_err fold(agg_folder *f, agg_error *error, const uint8_t *records, u
     if (f->n_lanes > 1) return add_to_lanes(f, error, &one, 1);
     agg_row_range rows = all_rows(f);
     shoal_err err = take_room(f, error, count);
-    if (err == SHOAL_OK) err = agg_row_fold(&rows, error, records, f->acc->record_size, count, f->n_threads);
+    if (err == SHOAL_OK)
+        err = agg_row_fold(&rows, error, records, f->acc->record_size, count, f->n_threads);
     return err;
 }
 
@@ -519,7 +554,8 @@ static shoal_err fold_buffer(agg_folder *f, agg_error *error)
     return err;
 }
 
-static shoal_err add_in_order(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
+static shoal_err add_in_order(agg_folder *f, agg_error *error, const uint8_t *records,
+                              uint32_t count)
 {
     size_t size = f->acc->record_size;
     while (count > 0) {
@@ -534,13 +570,15 @@ static shoal_err add_in_order(agg_folder *f, agg_error *error, const uint8_t *re
     return SHOAL_OK;
 }
 
-shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs, uint32_t n_runs)
+shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs,
+                              uint32_t n_runs)
 {
     shoal_err err = SHOAL_OK;
     uint64_t count = 0;
     if (folder->areas.n > 0) return add_to_lanes(folder, error, runs, n_runs);
     for (uint32_t r = 0; r < n_runs; r++) count += runs[r].count;
-    if (folder->n_lanes > 1 && count >= folder->cap) { // enough for the threads to share, where it lies
+    if (folder->n_lanes > 1 &&
+        count >= folder->cap) { // enough for the threads to share, where it lies
         err = fold_buffer(folder, error);
         return err == SHOAL_OK ? add_to_lanes(folder, error, runs, n_runs) : err;
     }
@@ -549,11 +587,13 @@ shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_fo
     return err;
 }
 
-shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
+shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records,
+                         uint32_t count)
 {
     const agg_folder_run one = {records, count};
     if (folder->areas.n > 0) return add_to_lanes(folder, error, &one, 1);
-    // A run that fills the buffer by itself, or nearly where planes wait for the next anyhow, is added where it lies.
+    // A run that fills the buffer by itself, or nearly where planes wait for the next anyhow, is
+    // added where it lies.
     if (count < (folder->planes != NULL ? folder->cap / 4 : folder->cap))
         return add_in_order(folder, error, records, count);
     shoal_err err = fold_buffer(folder, error);

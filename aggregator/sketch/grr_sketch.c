@@ -13,11 +13,12 @@ static uint32_t record_size(const agg_shape *shape)
 
 static shoal_err check(const agg_shape *shape)
 {
-    return shape->k == 1 && shape->m >= 3 && shape->m <= SHOAL_GRR_SIZE_MAX + 1 ? SHOAL_OK : SHOAL_ERR_RANGE;
+    return shape->k == 1 && shape->m >= 3 && shape->m <= SHOAL_GRR_SIZE_MAX + 1 ? SHOAL_OK
+                                                                                : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
-                     unsigned n_threads)
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                     uint32_t count, unsigned n_threads)
 {
     (void)error;
     (void)n_threads;
@@ -25,4 +26,5 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_grr_sketch = {shoal_grr_id, UINT32_MAX, 0, 0, 0, 0, record_size, check, add};
+const agg_sketch_kind agg_grr_sketch = {shoal_grr_id, UINT32_MAX, 0,  0, 0, 0,
+                                        record_size,  check,      add};

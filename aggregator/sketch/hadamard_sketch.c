@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard response: the sum of the signs sent for each row of each block's matrix, and the records of each block.
+// Hadamard response: the sum of the signs sent for each row of each block's matrix, and the records
+// of each block.
 //
-// |sum| is at most the number of records, which is kept under 2^31: no order of adding and merging can overflow a cell.
+// |sum| is at most the number of records, which is kept under 2^31: no order of adding and merging
+// can overflow a cell.
 #include "hadamard.h"
 
 #include "bytes.h"
@@ -21,12 +23,13 @@ static int is_power_of_two(uint32_t x)
 static shoal_err check(const agg_shape *shape)
 {
     uint64_t cells = (uint64_t)shape->k * shape->m;
-    int fits = is_power_of_two(shape->k) && is_power_of_two(shape->m) && cells <= SHOAL_HADAMARD_SIZE_MAX;
+    int fits =
+        is_power_of_two(shape->k) && is_power_of_two(shape->m) && cells <= SHOAL_HADAMARD_SIZE_MAX;
     return fits && cells >= 2 ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
-                     unsigned n_threads)
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                     uint32_t count, unsigned n_threads)
 {
     uint32_t shift = 0;
     (void)error;
@@ -41,4 +44,5 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_hadamard_sketch = {shoal_hadamard_id, INT32_MAX, 1, 1, 0, 0, record_size, check, add};
+const agg_sketch_kind agg_hadamard_sketch = {shoal_hadamard_id, INT32_MAX, 1,  1, 0, 0,
+                                             record_size,       check,     add};

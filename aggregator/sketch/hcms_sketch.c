@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard Count Mean Sketch sums (apple-2017 Algorithm 7, before its transform): the signs sent for each row and column.
+// Hadamard Count Mean Sketch sums (apple-2017 Algorithm 7, before its transform): the signs sent
+// for each row and column.
 //
-// |sum| is at most the number of records, which is kept under 2^31: no order of adding and merging can overflow a cell.
+// |sum| is at most the number of records, which is kept under 2^31: no order of adding and merging
+// can overflow a cell.
 #include "hcms.h"
 
 #include "bytes.h"
@@ -16,7 +18,8 @@ static uint32_t record_size(const agg_shape *shape)
 static shoal_err check(const agg_shape *shape)
 {
     int is_power = shape->m >= 2 && (shape->m & (shape->m - 1)) == 0;
-    int fits = shape->k >= 1 && shape->k <= SHOAL_HCMS_K_MAX && is_power && shape->m <= SHOAL_HCMS_M_MAX;
+    int fits =
+        shape->k >= 1 && shape->k <= SHOAL_HCMS_K_MAX && is_power && shape->m <= SHOAL_HCMS_M_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
@@ -30,10 +33,11 @@ static void share(void *context, unsigned part, unsigned n_parts)
     agg_scatter_share(context, part, n_parts, step_of);
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
-                     unsigned n_threads)
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                     uint32_t count, unsigned n_threads)
 {
     return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of, share);
 }
 
-const agg_sketch_kind agg_hcms_sketch = {shoal_hcms_id, INT32_MAX, 0, 1, 0, 0, record_size, check, add};
+const agg_sketch_kind agg_hcms_sketch = {shoal_hcms_id, INT32_MAX, 0,  1, 0, 0,
+                                         record_size,   check,     add};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local hashing: how many records give each answer in each row, the histograms of Wang et al. 2017's supports.
+// Local hashing: how many records give each answer in each row, the histograms of Wang et al.
+// 2017's supports.
 #include "olh.h"
 
 #include "bytes.h"
@@ -14,7 +15,8 @@ static uint32_t record_size(const agg_shape *shape)
 static shoal_err check(const agg_shape *shape)
 {
     int is_power = shape->m >= 2 && (shape->m & (shape->m - 1)) == 0;
-    int fits = shape->k >= 1 && shape->k <= SHOAL_OLH_K_MAX && is_power && shape->m <= SHOAL_OLH_G_MAX;
+    int fits =
+        shape->k >= 1 && shape->k <= SHOAL_OLH_K_MAX && is_power && shape->m <= SHOAL_OLH_G_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
@@ -30,10 +32,11 @@ static void share(void *context, unsigned part, unsigned n_parts)
     agg_scatter_share(context, part, n_parts, step_of);
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
-                     unsigned n_threads)
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                     uint32_t count, unsigned n_threads)
 {
     return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of, share);
 }
 
-const agg_sketch_kind agg_olh_sketch = {shoal_olh_id, UINT32_MAX, 0, 0, 0, 0, record_size, check, add};
+const agg_sketch_kind agg_olh_sketch = {shoal_olh_id, UINT32_MAX, 0,  0, 0, 0,
+                                        record_size,  check,      add};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-bit mean sums (Ding, Kulkarni, Yekhanin 2017, section 3, before its affine step): how many records are 1. With rows, how many of
-// each row are 0 and how many are 1.
+// One-bit mean sums (Ding, Kulkarni, Yekhanin 2017, section 3, before its affine step): how many
+// records are 1. With rows, how many of each row are 0 and how many are 1.
 #include "one_bit_mean.h"
 
 #include "bytes.h"
@@ -14,11 +14,12 @@ static uint32_t record_size(const agg_shape *shape)
 static shoal_err check(const agg_shape *shape)
 {
     if (shape->k == 1) return shape->m == 1 ? SHOAL_OK : SHOAL_ERR_RANGE;
-    return shape->k >= 1 && shape->k <= SHOAL_ONE_BIT_MEAN_K_MAX && shape->m == 2 ? SHOAL_OK : SHOAL_ERR_RANGE;
+    return shape->k >= 1 && shape->k <= SHOAL_ONE_BIT_MEAN_K_MAX && shape->m == 2 ? SHOAL_OK
+                                                                                  : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
-                     unsigned n_threads)
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                     uint32_t count, unsigned n_threads)
 {
     (void)error;
     (void)n_threads;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asymmetric one-hot sums (apple-2022 Appendix A, Algorithm 2, before its affine step): how many records have each bit set.
+// Asymmetric one-hot sums (apple-2022 Appendix A, Algorithm 2, before its affine step): how many
+// records have each bit set.
 #include "onehot_sums.h"
 
-const agg_sketch_kind agg_onehot_asymmetric_sketch = {shoal_onehot_asymmetric_id, UINT32_MAX,   0,         0, 0, 0,
-                                                      onehot_record_size,         onehot_check, onehot_add};
+const agg_sketch_kind agg_onehot_asymmetric_sketch = {
+    shoal_onehot_asymmetric_id, UINT32_MAX,   0,         0, 0, 0,
+    onehot_record_size,         onehot_check, onehot_add};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR sums: how many records of a cohort have each bit set. A record is laid out as a CMS record with the cohort for a row, and
-// is counted by the same code.
+// RAPPOR sums: how many records of a cohort have each bit set. A record is laid out as a CMS record
+// with the cohort for a row, and is counted by the same code.
 #include "rappor.h"
 
 #include "sketch.h"
@@ -12,15 +12,16 @@ static uint32_t record_size(const agg_shape *shape)
 
 static shoal_err check(const agg_shape *shape)
 {
-    int fits =
-        shape->k >= 1 && shape->k <= SHOAL_RAPPOR_COHORTS_MAX && shape->m >= 2 && shape->m <= SHOAL_RAPPOR_BITS_MAX;
+    int fits = shape->k >= 1 && shape->k <= SHOAL_RAPPOR_COHORTS_MAX && shape->m >= 2 &&
+               shape->m <= SHOAL_RAPPOR_BITS_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
-                     unsigned n_threads)
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                     uint32_t count, unsigned n_threads)
 {
     return agg_cms_sketch.add(sketch, error, records, stride, count, n_threads);
 }
 
-const agg_sketch_kind agg_rappor_sketch = {shoal_rappor_id, UINT32_MAX, 1, 0, 0, 1, record_size, check, add};
+const agg_sketch_kind agg_rappor_sketch = {shoal_rappor_id, UINT32_MAX, 1,  0, 0, 1,
+                                           record_size,     check,      add};

@@ -26,16 +26,19 @@ shoal_err agg_record_set_reserve(agg_record_set *set, agg_error *error, uint64_t
     uint64_t most = AGG_RECORD_SET_BYTES / (set->record_size + 4u);
     if (n_distinct > most)
         return agg_fail(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME,
-                        "an accumulator keeps at most %llu distinct records of %u bytes", (unsigned long long)most,
-                        set->record_size);
-    shoal_err err = agg_grow((void **)&set->records, &set->records_cap, (size_t)n_distinct, set->record_size, error);
+                        "an accumulator keeps at most %llu distinct records of %u bytes",
+                        (unsigned long long)most, set->record_size);
+    shoal_err err = agg_grow((void **)&set->records, &set->records_cap, (size_t)n_distinct,
+                             set->record_size, error);
     if (err != SHOAL_OK) return err;
-    return agg_grow((void **)&set->counts, &set->counts_cap, (size_t)n_distinct, sizeof *set->counts, error);
+    return agg_grow((void **)&set->counts, &set->counts_cap, (size_t)n_distinct,
+                    sizeof *set->counts, error);
 }
 
 // Distinct records in order that are about to join a set, wherever they lie.
 typedef struct newcomer {
-    uint64_t start; // the first eight bytes as a number that compares alike, so that most comparisons end here
+    uint64_t start; // the first eight bytes as a number that compares alike, so that most
+                    // comparisons end here
     uint32_t index, count;
 } newcomer;
 
@@ -64,7 +67,8 @@ static uint64_t start_of(const uint8_t *record, size_t size)
     return (uint64_t)load32_be(eight) << 32 | load32_be(eight + 4);
 }
 
-// How many records of the set come before the newcomer, at least `from`: newcomers are few beside the set, or as many.
+// How many records of the set come before the newcomer, at least `from`: newcomers are few beside
+// the set, or as many.
 static uint64_t find_place(const agg_record_set *set, uint64_t from, const uint8_t *record)
 {
     uint64_t low = from, step = 1;
@@ -86,7 +90,8 @@ static uint64_t find_place(const agg_record_set *set, uint64_t from, const uint8
 
 static int is_at(const agg_record_set *set, uint64_t place, const uint8_t *record)
 {
-    return place < set->n_distinct && memcmp(agg_record_set_at(set, place), record, set->record_size) == 0;
+    return place < set->n_distinct &&
+           memcmp(agg_record_set_at(set, place), record, set->record_size) == 0;
 }
 
 static uint64_t count_shared(const agg_record_set *set, const incoming *in)
@@ -106,7 +111,8 @@ static void join(agg_record_set *set, const incoming *in, uint64_t n_after)
     for (uint64_t i = in->n; i-- > 0;) {
         const uint8_t *record = record_of(in, i);
         int order = 1;
-        while (left > 0 && (order = memcmp(agg_record_set_at(set, left - 1), record, in->size)) > 0) {
+        while (left > 0 &&
+               (order = memcmp(agg_record_set_at(set, left - 1), record, in->size)) > 0) {
             left--;
             out--;
             if (out == left) continue; // it lies where it belongs
@@ -149,7 +155,8 @@ static void sift(const run *r, newcomer *order, uint64_t at, uint64_t n)
     for (uint64_t child; (child = 2 * at + 1) < n; at = child) {
         const uint8_t *own = r->records + order[at].index * r->size;
         const uint8_t *one = r->records + order[child].index * r->size;
-        if (child + 1 < n && memcmp(r->records + order[child + 1].index * r->size, one, r->size) > 0)
+        if (child + 1 < n &&
+            memcmp(r->records + order[child + 1].index * r->size, one, r->size) > 0)
             one = r->records + order[++child].index * r->size;
         if (memcmp(own, one, r->size) >= 0) return;
         newcomer swap = order[at];
@@ -180,7 +187,8 @@ static uint64_t sort_newcomers(newcomer *order, size_t n, const run *r)
     }
     for (uint64_t i = 0; i < n; i++) {
         const uint8_t *record = r->records + order[i].index * r->size;
-        int is_again = kept > 0 && memcmp(r->records + order[kept - 1].index * r->size, record, r->size) == 0;
+        int is_again =
+            kept > 0 && memcmp(r->records + order[kept - 1].index * r->size, record, r->size) == 0;
         if (is_again)
             order[kept - 1].count++;
         else
@@ -189,12 +197,14 @@ static uint64_t sort_newcomers(newcomer *order, size_t n, const run *r)
     return kept;
 }
 
-shoal_err agg_record_set_add(agg_record_set *set, agg_error *error, const uint8_t *records, uint32_t count)
+shoal_err agg_record_set_add(agg_record_set *set, agg_error *error, const uint8_t *records,
+                             uint32_t count)
 {
     const run r = {records, set->record_size};
     newcomer *order = agg_alloc(error, count, sizeof *order);
     if (order == NULL) return AGG_ERR_MEMORY;
-    for (uint32_t i = 0; i < count; i++) order[i] = (newcomer){start_of(records + i * r.size, r.size), i, 1};
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (newcomer){start_of(records + i * r.size, r.size), i, 1};
     const incoming in = {records, r.size, sort_newcomers(order, count, &r), order, NULL};
     shoal_err err = take(set, error, &in);
     free(order);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One small addition a record at a random cell of a large sketch: what HCMS and local hashing do.
 //
-// Done in the records' order each one waits for memory. Here they are laid out by pieces of the sketch first, each piece as large as half a core's cache:
-// a step, four bytes, goes to its piece's line, and whole lines around the caches to the piece's area. A full area is added to its piece, which
-// is read from front to back before that. Threads own disjoint pieces, thus disjoint cells: each reads all records and takes its own.
+// Done in the records' order each one waits for memory. Here they are laid out by pieces of the
+// sketch first, each piece as large as half a core's cache: a step, four bytes, goes to its piece's
+// line, and whole lines around the caches to the piece's area. A full area is added to its piece,
+// which is read from front to back before that. Threads own disjoint pieces, thus disjoint cells:
+// each reads all records and takes its own.
 #ifndef SCATTERED_ADDS_H
 #define SCATTERED_ADDS_H
 
@@ -22,7 +24,8 @@
 #define AGG_RUN (1u << 23) // steps for which there is room: 32 MiB
 #define AGG_LINE_STEPS 16u // of a cache line
 
-// A record's step: twice its cell, plus 1 where 1 is added, plus 0 where 1 is taken away. Cells are at most 2^28.
+// A record's step: twice its cell, plus 1 where 1 is added, plus 0 where 1 is taken away. Cells are
+// at most 2^28.
 typedef uint32_t (*agg_step_of)(const uint8_t *record, uint32_t m);
 
 typedef struct agg_scatter {
@@ -51,7 +54,8 @@ static inline uint64_t agg_scatter_memory(uint64_t n_cells, uint64_t count)
 
 static inline void agg_take_step(uint32_t *cells, uint32_t step)
 {
-    cells[step >> 1] += 2 * (step & 1) - 1; // unsigned: cells of a forged file wrap, and do no worse
+    cells[step >> 1] +=
+        2 * (step & 1) - 1; // unsigned: cells of a forged file wrap, and do no worse
 }
 
 // Reads a piece's cells in order, when they are about to be needed all over.
@@ -59,13 +63,15 @@ static inline void agg_bring_piece(const agg_scatter *s, uint32_t piece)
 {
     uint64_t first = ((uint64_t)piece << s->shift) / 2, end = first + ((uint64_t)1 << s->shift) / 2;
     if (end > s->sketch->n_cells) end = s->sketch->n_cells;
-    for (uint64_t i = first; i < end; i += AGG_LINE_STEPS) (void)*(const volatile uint32_t *)&s->sketch->cells.ones[i];
+    for (uint64_t i = first; i < end; i += AGG_LINE_STEPS)
+        (void)*(const volatile uint32_t *)&s->sketch->cells.ones[i];
 }
 
 // Adds a piece's steps.
 static inline void agg_take_piece(const agg_scatter *s, agg_scatter_part *own, uint32_t at)
 {
-    uint32_t n = own->used[at], whole = n / AGG_LINE_STEPS * AGG_LINE_STEPS, *cells = s->sketch->cells.ones;
+    uint32_t n = own->used[at], whole = n / AGG_LINE_STEPS * AGG_LINE_STEPS,
+             *cells = s->sketch->cells.ones;
     const uint32_t *steps = s->areas + (size_t)(own->first + at) * s->cap;
     if (n > (1u << s->shift) / 2 / AGG_LINE_STEPS / 2) agg_bring_piece(s, own->first + at);
     for (uint32_t i = 0; i < whole; i++) agg_take_step(cells, steps[i]);
@@ -73,18 +79,21 @@ static inline void agg_take_piece(const agg_scatter *s, agg_scatter_part *own, u
     own->used[at] = 0;
 }
 
-static inline void agg_scatter_share(const agg_scatter *s, unsigned part, unsigned n_parts, agg_step_of step_of)
+static inline void agg_scatter_share(const agg_scatter *s, unsigned part, unsigned n_parts,
+                                     agg_step_of step_of)
 {
     agg_scatter_part own = {s->n_pieces * part / n_parts, 0, {0}, {{0}}};
     own.n = s->n_pieces * (part + 1) / n_parts - own.first;
     for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t step = step_of(s->records + i * s->stride, s->sketch->shape.m), at = (step >> s->shift) - own.first;
+        uint32_t step = step_of(s->records + i * s->stride, s->sketch->shape.m),
+                 at = (step >> s->shift) - own.first;
         if (at > own.n) at = own.n;
         uint32_t used = ++own.used[at];
         own.lines[at][(used - 1) % AGG_LINE_STEPS] = step;
         if (used % AGG_LINE_STEPS != 0 || at == own.n) continue;
         size_t to = (size_t)(own.first + at) * s->cap + used - AGG_LINE_STEPS;
-        agg_stream_copy((uint8_t *)(s->areas + to), (const uint8_t *)own.lines[at], sizeof own.lines[at]);
+        agg_stream_copy((uint8_t *)(s->areas + to), (const uint8_t *)own.lines[at],
+                        sizeof own.lines[at]);
         if (used == s->cap) agg_take_piece(s, &own, at);
     }
     for (uint32_t at = 0; at < own.n; at++) agg_take_piece(s, &own, at);
@@ -92,10 +101,12 @@ static inline void agg_scatter_share(const agg_scatter *s, unsigned part, unsign
 
 // Adds `count` records.
 //   step_of: a static function of the caller
-//   share:   agg_scatter_share with it, as an agg_work over an agg_scatter, so that it is compiled into the loop
+//   share:   agg_scatter_share with it, as an agg_work over an agg_scatter, so that it is compiled
+//   into the loop
 // Memory: as agg_scatter_memory says.
-static inline shoal_err agg_scattered_adds(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
-                                           uint32_t count, unsigned n_threads, agg_step_of step_of, agg_work share)
+static inline shoal_err agg_scattered_adds(agg_sketch *sketch, agg_error *error,
+                                           const uint8_t *records, size_t stride, uint32_t count,
+                                           unsigned n_threads, agg_step_of step_of, agg_work share)
 {
     if (sketch->n_cells <= AGG_NEAR_CELLS || count < AGG_FEW_RECORDS) {
         for (uint32_t i = 0; i < count; i++)

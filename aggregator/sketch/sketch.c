@@ -29,8 +29,8 @@ shoal_err agg_sketch_init(agg_sketch *sketch, agg_error *error, const agg_shape 
     if (kind == NULL) return agg_fail_core(error, SHOAL_ERR_MECHANISM, AGG_EXIT_RUNTIME);
     uint64_t n_cells = (uint64_t)(kind->is_one_row ? 1 : shape->k) * shape->m;
     if (kind->check(shape) != SHOAL_OK || n_cells == 0 || n_cells > SHOAL_SKETCH_CELLS_MAX)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "no sketch has %u rows of %u columns", shape->k,
-                        shape->m);
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                        "no sketch has %u rows of %u columns", shape->k, shape->m);
     sketch->shape = *shape;
     sketch->n_cells = n_cells;
     sketch->n_rows = kind->has_rows ? shape->k : 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One mechanism's sums over records, exact in integers: what an accumulator holds for each part of a record.
+// One mechanism's sums over records, exact in integers: what an accumulator holds for each part of
+// a record.
 //
-// A sketch is two flat arrays: `cells` (k * m four-byte integers, or m where k is no number of rows) and `rows` (records seen per row, where the mechanism has
-// rows). The table below says how records are added; everything else (merge, save, load, zero) is the same for all.
+// A sketch is two flat arrays: `cells` (k * m four-byte integers, or m where k is no number of
+// rows) and `rows` (records seen per row, where the mechanism has rows). The table below says how
+// records are added; everything else (merge, save, load, zero) is the same for all.
 #ifndef SKETCH_H
 #define SKETCH_H
 
@@ -32,7 +34,8 @@ typedef struct agg_sketch {
 
 typedef struct agg_sketch_kind {
     uint32_t id;
-    uint64_t n_max;      // records that can be added before a cell could overflow: above, adding is refused
+    uint64_t
+        n_max; // records that can be added before a cell could overflow: above, adding is refused
     int has_rows;        // keeps records per row
     int is_signed;       // cells are signed
     int is_one_row;      // m cells, whatever k says
@@ -40,9 +43,10 @@ typedef struct agg_sketch_kind {
     uint32_t (*record_size)(const agg_shape *shape);
     // SHOAL_ERR_RANGE unless the mechanism can have this shape.
     shoal_err (*check)(const agg_shape *shape);
-    // Adds `count` checked records that lie `stride` bytes apart. Rows may be shared out over n_threads.
-    shoal_err (*add)(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
-                     unsigned n_threads);
+    // Adds `count` checked records that lie `stride` bytes apart. Rows may be shared out over
+    // n_threads.
+    shoal_err (*add)(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                     uint32_t count, unsigned n_threads);
 } agg_sketch_kind;
 
 // Returns: the kind of a mechanism id, or NULL.
@@ -53,10 +57,12 @@ const agg_sketch_kind *agg_sketch_kind_of(uint32_t mechanism);
 #undef SHOAL_MECHANISM
 
 // An empty sketch; SHOAL_ERR_MECHANISM or SHOAL_ERR_RANGE for a shape that cannot be.
-shoal_err agg_sketch_init(agg_sketch *sketch, agg_error *error, const agg_shape *shape) SHOAL_MUST_CHECK;
+shoal_err agg_sketch_init(agg_sketch *sketch, agg_error *error,
+                          const agg_shape *shape) SHOAL_MUST_CHECK;
 void agg_sketch_release(agg_sketch *sketch);
 
-// Adds the cells of another sketch of the same shape. The caller has checked that the sum of records stays under n_max.
+// Adds the cells of another sketch of the same shape. The caller has checked that the sum of
+// records stays under n_max.
 void agg_sketch_merge(agg_sketch *into, const agg_sketch *from);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subset selection: how many records' sets hold each index. One row of m cells: k is the size of a set.
+// Subset selection: how many records' sets hold each index. One row of m cells: k is the size of a
+// set.
 #include "subset.h"
 
 #include "bytes.h"
@@ -12,12 +13,13 @@ static uint32_t record_size(const agg_shape *shape)
 
 static shoal_err check(const agg_shape *shape)
 {
-    int fits = shape->m >= 3 && shape->m <= SHOAL_SUBSET_SIZE_MAX + 1 && shape->k >= 1 && shape->k < shape->m;
+    int fits = shape->m >= 3 && shape->m <= SHOAL_SUBSET_SIZE_MAX + 1 && shape->k >= 1 &&
+               shape->k < shape->m;
     return fits && shape->k <= SHOAL_SUBSET_D_MAX ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride, uint32_t count,
-                     unsigned n_threads)
+static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                     uint32_t count, unsigned n_threads)
 {
     (void)error;
     (void)n_threads;
@@ -27,4 +29,5 @@ static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *record
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_subset_sketch = {shoal_subset_id, UINT32_MAX, 0, 0, 1, 0, record_size, check, add};
+const agg_sketch_kind agg_subset_sketch = {shoal_subset_id, UINT32_MAX, 0,  0, 1, 0,
+                                           record_size,     check,      add};

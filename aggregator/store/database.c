@@ -15,7 +15,8 @@
 
 shoal_err agg_database_fail(agg_error *error, sqlite3 *db, const char *folder, const char *what)
 {
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", folder, what, sqlite3_errmsg(db));
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", folder, what,
+                    sqlite3_errmsg(db));
 }
 
 static shoal_err fail_errno(agg_error *error, const char *path)
@@ -55,9 +56,9 @@ shoal_err agg_folder_lock(int *fd, agg_error *error, const char *folder)
     if (*fd < 0) {
         err = fail_errno(error, path);
     } else if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
-        err = errno == EWOULDBLOCK
-                  ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: another process holds it", folder)
-                  : fail_errno(error, path);
+        err = errno == EWOULDBLOCK ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
+                                              "store %s: another process holds it", folder)
+                                   : fail_errno(error, path);
     }
     free(path);
     return err;
@@ -73,7 +74,8 @@ static int64_t pragma(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
     int64_t value = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
         value = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     return value;
@@ -83,25 +85,29 @@ shoal_err agg_database_open(sqlite3 **db, agg_error *error, const char *folder, 
 {
     char *path = agg_folder_join(error, folder, name);
     if (path == NULL) return AGG_ERR_MEMORY;
-    int rc = sqlite3_open_v2(path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
+    int rc = sqlite3_open_v2(
+        path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
     free(path);
     if (rc != SQLITE_OK) return agg_database_fail(error, *db, folder, "open");
     sqlite3_busy_timeout(*db, 5000); // a backup tool may hold the file for a moment
     if (!run(*db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
                   " PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;"))
         return agg_database_fail(error, *db, folder, "open");
-    return pragma(*db, "PRAGMA synchronous") == 2 ? SHOAL_OK
-                                                  : agg_database_fail(error, *db, folder, "full sync was refused");
+    return pragma(*db, "PRAGMA synchronous") == 2
+               ? SHOAL_OK
+               : agg_database_fail(error, *db, folder, "full sync was refused");
 }
 
-shoal_err agg_database_upgrade(sqlite3 *db, agg_error *error, const char *folder, const char *const *upgrades, int n)
+shoal_err agg_database_upgrade(sqlite3 *db, agg_error *error, const char *folder,
+                               const char *const *upgrades, int n)
 {
     int64_t version = pragma(db, "PRAGMA user_version");
     if (version < 0) return agg_database_fail(error, db, folder, "not a store");
     if (version > n)
-        return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_IO,
-                        "store %s: version %lld was written by a newer shoal; this one reads version %d", folder,
-                        (long long)version, n);
+        return agg_fail(
+            error, SHOAL_ERR_VERSION, AGG_EXIT_IO,
+            "store %s: version %lld was written by a newer shoal; this one reads version %d",
+            folder, (long long)version, n);
     for (; version < n; version++) {
         if (!run(db, "BEGIN IMMEDIATE")) return agg_database_fail(error, db, folder, "begin");
         if (run(db, upgrades[version]) && run(db, "COMMIT")) continue;
@@ -112,11 +118,12 @@ shoal_err agg_database_upgrade(sqlite3 *db, agg_error *error, const char *folder
     return SHOAL_OK;
 }
 
-shoal_err agg_database_prepare(sqlite3_stmt **statements, agg_error *error, sqlite3 *db, const char *folder,
-                               const char *const *sql, int n)
+shoal_err agg_database_prepare(sqlite3_stmt **statements, agg_error *error, sqlite3 *db,
+                               const char *folder, const char *const *sql, int n)
 {
     for (int i = 0; i < n; i++) {
-        if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) != SQLITE_OK)
+        if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) !=
+            SQLITE_OK)
             return agg_database_fail(error, db, folder, "prepare");
     }
     return SHOAL_OK;

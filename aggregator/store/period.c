@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Days, ISO weeks and spans; see period.h. The calendar is Howard Hinnant's "chrono-compatible low-level date algorithms".
+// Days, ISO weeks and spans; see period.h. The calendar is Howard Hinnant's "chrono-compatible
+// low-level date algorithms".
 #include "period.h"
 
 #include <stdio.h>
@@ -93,7 +94,8 @@ int agg_day_parse(int32_t *day, const char *text)
     return 1;
 }
 
-// Week 1 is the week of 4 January (ISO 8601). A year's week exists when its Thursday lies in that year.
+// Week 1 is the week of 4 January (ISO 8601). A year's week exists when its Thursday lies in that
+// year.
 static int week_parse(agg_span *span, const char *text)
 {
     if (strlen(text) != 8 || text[4] != '-' || text[5] != 'W') return 0;
@@ -126,5 +128,6 @@ void agg_day_print(char out[11], int32_t day)
     int32_t y, m, d;
     date_of_day(&y, &m, &d, day < 0 ? 0 : day > LAST_DAY ? LAST_DAY : day);
     // The casts tell the compiler that each field has its digits.
-    snprintf(out, 11, "%04u-%02u-%02u", (unsigned)y % 10000u, (unsigned)m % 100u, (unsigned)d % 100u);
+    snprintf(out, 11, "%04u-%02u-%02u", (unsigned)y % 10000u, (unsigned)m % 100u,
+             (unsigned)d % 100u);
 }

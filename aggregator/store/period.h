@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Periods: the days that one accumulator of the store covers. Pure calendar in UTC, days since 1970-01-01; no clock here.
+// Periods: the days that one accumulator of the store covers. Pure calendar in UTC, days since
+// 1970-01-01; no clock here.
 //
-// A store keeps its counts by day, by ISO week (Monday to Sunday) or all in one. A question names a span of days; it is
-// answered by the stored periods that lie within it, and refused where a stored period lies across its edge.
+// A store keeps its counts by day, by ISO week (Monday to Sunday) or all in one. A question names a
+// span of days; it is answered by the stored periods that lie within it, and refused where a stored
+// period lies across its edge.
 #ifndef PERIOD_H
 #define PERIOD_H
 
@@ -10,7 +12,11 @@
 #include <stdint.h>
 
 // The numbers are written to the store and never change.
-typedef enum agg_period_kind { AGG_PERIOD_ALL = 0, AGG_PERIOD_DAY = 1, AGG_PERIOD_WEEK = 2 } agg_period_kind;
+typedef enum agg_period_kind {
+    AGG_PERIOD_ALL = 0,
+    AGG_PERIOD_DAY = 1,
+    AGG_PERIOD_WEEK = 2
+} agg_period_kind;
 
 typedef struct agg_period {
     agg_period_kind kind;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the store, putting batches, and counting; see store.h. Folding is in store_fold.c, sums in store_sum.c.
+// Opening the store, putting batches, and counting; see store.h. Folding is in store_fold.c, sums
+// in store_sum.c.
 #include "store_private.h"
 
 #include <stdlib.h>
@@ -9,26 +10,33 @@
 #include "compound.h"
 #include "database.h"
 
-// Known ids are a table without row numbers, so that the order of arrival is not kept; the waiting bytes have one only
-// so that a fold knows exactly which it took.
+// Known ids are a table without row numbers, so that the order of arrival is not kept; the waiting
+// bytes have one only so that a fold knows exactly which it took.
 static const char schema_1[] =
     "PRAGMA application_id = 1936224097;" // "shoa"
-    "CREATE TABLE recipes(collection INTEGER PRIMARY KEY, recipe_hash BLOB NOT NULL UNIQUE, recipe TEXT NOT NULL);"
-    "CREATE TABLE known(collection INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY(collection, id)) WITHOUT ROWID;"
-    "CREATE TABLE waiting(number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    "CREATE TABLE recipes(collection INTEGER PRIMARY KEY, recipe_hash BLOB NOT NULL UNIQUE, recipe "
+    "TEXT NOT NULL);"
+    "CREATE TABLE known(collection INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY(collection, "
+    "id)) WITHOUT ROWID;"
+    "CREATE TABLE waiting(number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, "
+    "kind INTEGER NOT NULL,"
     " start INTEGER NOT NULL, body BLOB NOT NULL);"
     "CREATE INDEX waiting_period ON waiting(collection, kind, start, number);"
-    "CREATE TABLE accumulators(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER NOT NULL,"
-    " generation INTEGER NOT NULL, records INTEGER NOT NULL, PRIMARY KEY(collection, kind, start)) WITHOUT ROWID;"
+    "CREATE TABLE accumulators(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER "
+    "NOT NULL,"
+    " generation INTEGER NOT NULL, records INTEGER NOT NULL, PRIMARY KEY(collection, kind, start)) "
+    "WITHOUT ROWID;"
     "PRAGMA user_version = 1;";
 
-// Sums of recipes of aggregation "sum", and what of them is released: `block` is the first day of the block, and `body` is
-// NULL while the sum is as it was released.
+// Sums of recipes of aggregation "sum", and what of them is released: `block` is the first day of
+// the block, and `body` is NULL while the sum is as it was released.
 static const char schema_2[] =
     "CREATE TABLE sums(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER NOT NULL,"
     " records INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY(collection, kind, start));"
-    "CREATE TABLE released(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER NOT NULL,"
-    " block INTEGER NOT NULL, records INTEGER NOT NULL, body BLOB, PRIMARY KEY(collection, kind, start));"
+    "CREATE TABLE released(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER NOT "
+    "NULL,"
+    " block INTEGER NOT NULL, records INTEGER NOT NULL, body BLOB, PRIMARY KEY(collection, kind, "
+    "start));"
     "PRAGMA user_version = 2;";
 
 // What brings a store of version i to version i + 1; version 0 is an empty file.
@@ -42,46 +50,58 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_RECIPE_ADD] = "INSERT INTO recipes(recipe_hash, recipe) VALUES(?1, ?2)",
     [STATEMENT_KNOWN_FIND] = "SELECT 1 FROM known WHERE collection = ?1 AND id = ?2",
     [STATEMENT_KNOWN_ADD] = "INSERT INTO known(collection, id) VALUES(?1, ?2)",
-    [STATEMENT_WAITING_ADD] = "INSERT INTO waiting(collection, kind, start, body) VALUES(?1, ?2, ?3, ?4)",
+    [STATEMENT_WAITING_ADD] =
+        "INSERT INTO waiting(collection, kind, start, body) VALUES(?1, ?2, ?3, ?4)",
     [STATEMENT_WAITING_LAST] = "SELECT max(number) FROM waiting WHERE collection = ?1",
-    [STATEMENT_WAITING_PERIOD] = "SELECT kind, start FROM waiting WHERE collection = ?1 AND number <= ?2 LIMIT 1",
-    [STATEMENT_WAITING_NEXT] = "SELECT number, body FROM waiting WHERE collection = ?1 AND kind = ?2 AND start = ?3"
-                               " AND number > ?4 AND number <= ?5 ORDER BY number LIMIT 1",
+    [STATEMENT_WAITING_PERIOD] =
+        "SELECT kind, start FROM waiting WHERE collection = ?1 AND number <= ?2 LIMIT 1",
+    [STATEMENT_WAITING_NEXT] =
+        "SELECT number, body FROM waiting WHERE collection = ?1 AND kind = ?2 AND start = ?3"
+        " AND number > ?4 AND number <= ?5 ORDER BY number LIMIT 1",
     [STATEMENT_WAITING_DELETE] =
         "DELETE FROM waiting WHERE collection = ?1 AND kind = ?2 AND start = ?3 AND number <= ?4",
     [STATEMENT_ACCUMULATOR_FIND] =
         "SELECT generation FROM accumulators WHERE collection = ?1 AND kind = ?2 AND start = ?3",
-    [STATEMENT_ACCUMULATOR_SET] = "INSERT OR REPLACE INTO accumulators(collection, kind, start, generation, records)"
-                                  " VALUES(?1, ?2, ?3, ?4, ?5)",
-    [STATEMENT_ACCUMULATORS] =
-        "SELECT kind, start, generation FROM accumulators WHERE collection = ?1 ORDER BY kind, start",
+    [STATEMENT_ACCUMULATOR_SET] =
+        "INSERT OR REPLACE INTO accumulators(collection, kind, start, generation, records)"
+        " VALUES(?1, ?2, ?3, ?4, ?5)",
+    [STATEMENT_ACCUMULATORS] = "SELECT kind, start, generation FROM accumulators WHERE collection "
+                               "= ?1 ORDER BY kind, start",
     [STATEMENT_ACCUMULATOR_ALL] = "SELECT collection, kind, start, generation FROM accumulators",
-    [STATEMENT_SUM_FIND] = "SELECT body FROM sums WHERE collection = ?1 AND kind = ?2 AND start = ?3",
-    [STATEMENT_SUM_SET] = "INSERT INTO sums(collection, kind, start, records, body) VALUES(?1, ?2, ?3, ?4, ?5)"
-                          " ON CONFLICT DO UPDATE SET records = excluded.records, body = excluded.body",
-    [STATEMENT_SUMS] = "SELECT kind, start, s.records, ifnull(r.records, 0), ifnull(block, start) FROM sums AS s"
-                       " LEFT JOIN released AS r USING(collection, kind, start)"
-                       " WHERE collection = ?1 ORDER BY kind, start",
-    [STATEMENT_RELEASED_KEEP] = "UPDATE released SET body = (SELECT body FROM sums AS s WHERE s.collection = ?1 AND "
-                                "s.kind = ?2 AND s.start = ?3)"
-                                " WHERE collection = ?1 AND kind = ?2 AND start = ?3 AND body IS NULL",
+    [STATEMENT_SUM_FIND] =
+        "SELECT body FROM sums WHERE collection = ?1 AND kind = ?2 AND start = ?3",
+    [STATEMENT_SUM_SET] =
+        "INSERT INTO sums(collection, kind, start, records, body) VALUES(?1, ?2, ?3, ?4, ?5)"
+        " ON CONFLICT DO UPDATE SET records = excluded.records, body = excluded.body",
+    [STATEMENT_SUMS] =
+        "SELECT kind, start, s.records, ifnull(r.records, 0), ifnull(block, start) FROM sums AS s"
+        " LEFT JOIN released AS r USING(collection, kind, start)"
+        " WHERE collection = ?1 ORDER BY kind, start",
+    [STATEMENT_RELEASED_KEEP] =
+        "UPDATE released SET body = (SELECT body FROM sums AS s WHERE s.collection = ?1 AND "
+        "s.kind = ?2 AND s.start = ?3)"
+        " WHERE collection = ?1 AND kind = ?2 AND start = ?3 AND body IS NULL",
     [STATEMENT_RELEASE] = "INSERT OR REPLACE INTO released(collection, kind, start, block, records)"
                           " SELECT collection, kind, start, ?4, records FROM sums"
                           " WHERE collection = ?1 AND kind = ?2 AND start = ?3",
-    [STATEMENT_RELEASED] = "SELECT kind, start, records, records, block FROM released WHERE collection = ?1"
-                           " ORDER BY kind, block, start",
+    [STATEMENT_RELEASED] =
+        "SELECT kind, start, records, records, block FROM released WHERE collection = ?1"
+        " ORDER BY kind, block, start",
     [STATEMENT_RELEASED_FIND] = "SELECT ifnull(r.body, s.body) FROM released AS r"
                                 " JOIN sums AS s USING(collection, kind, start)"
                                 " WHERE collection = ?1 AND kind = ?2 AND start = ?3",
-    [STATEMENT_STAMP] = "SELECT (SELECT ifnull(sum(generation), 0) FROM accumulators WHERE collection = ?1)"
-                        " + (SELECT ifnull(sum(records), 0) FROM released WHERE collection = ?1)",
+    [STATEMENT_STAMP] =
+        "SELECT (SELECT ifnull(sum(generation), 0) FROM accumulators WHERE collection = ?1)"
+        " + (SELECT ifnull(sum(records), 0) FROM released WHERE collection = ?1)",
     [STATEMENT_STATISTICS_BATCHES] = "SELECT count(*) FROM known WHERE collection = ?1",
-    [STATEMENT_STATISTICS_WAITING] = "SELECT count(*), ifnull(sum(length(body)), 0) FROM waiting WHERE collection = ?1",
-    [STATEMENT_STATISTICS_FOLDED] =
-        "SELECT ifnull(sum(records), 0), count(*) FROM (SELECT records FROM accumulators WHERE collection = ?1"
-        " UNION ALL SELECT records FROM sums WHERE collection = ?1)",
+    [STATEMENT_STATISTICS_WAITING] =
+        "SELECT count(*), ifnull(sum(length(body)), 0) FROM waiting WHERE collection = ?1",
+    [STATEMENT_STATISTICS_FOLDED] = "SELECT ifnull(sum(records), 0), count(*) FROM (SELECT records "
+                                    "FROM accumulators WHERE collection = ?1"
+                                    " UNION ALL SELECT records FROM sums WHERE collection = ?1)",
     [STATEMENT_STATISTICS_RELEASED] =
-        "SELECT ifnull(sum(records), 0) FROM (SELECT records FROM accumulators WHERE collection = ?1"
+        "SELECT ifnull(sum(records), 0) FROM (SELECT records FROM accumulators WHERE collection = "
+        "?1"
         " UNION ALL SELECT records FROM released WHERE collection = ?1)",
 };
 
@@ -90,7 +110,8 @@ shoal_err agg_store_fail(agg_store *store, agg_error *error, const char *what)
     return agg_database_fail(error, store->db, store->folder, what);
 }
 
-sqlite3_stmt *agg_store_bind(agg_store *store, enum statement number, const int64_t *integers, int n_integers)
+sqlite3_stmt *agg_store_bind(agg_store *store, enum statement number, const int64_t *integers,
+                             int n_integers)
 {
     sqlite3_stmt *statement = store->statements[number];
     for (int i = 0; i < n_integers; i++) sqlite3_bind_int64(statement, i + 1, integers[i]);
@@ -124,9 +145,10 @@ static shoal_err make_folders(agg_store *store, agg_error *error)
 static shoal_err open_database(agg_store *store, agg_error *error)
 {
     shoal_err err = agg_database_open(&store->db, error, store->folder, "shoal.db");
-    if (err == SHOAL_OK) err = agg_database_upgrade(store->db, error, store->folder, upgrades, AGG_STORE_VERSION);
-    return err == SHOAL_OK ? agg_database_prepare(store->statements, error, store->db, store->folder, statement_sql,
-                                                  STATEMENT_COUNT)
+    if (err == SHOAL_OK)
+        err = agg_database_upgrade(store->db, error, store->folder, upgrades, AGG_STORE_VERSION);
+    return err == SHOAL_OK ? agg_database_prepare(store->statements, error, store->db,
+                                                  store->folder, statement_sql, STATEMENT_COUNT)
                            : err;
 }
 
@@ -182,7 +204,8 @@ void agg_store_close(agg_store *store)
     free(store);
 }
 
-static shoal_err find_recipe(agg_store *store, int64_t *collection, agg_error *error, const shoal_recipe *recipe)
+static shoal_err find_recipe(agg_store *store, int64_t *collection, agg_error *error,
+                             const shoal_recipe *recipe)
 {
     sqlite3_stmt *find = store->statements[STATEMENT_RECIPE_FIND];
     sqlite3_bind_blob(find, 1, recipe->recipe_hash, 32, SQLITE_STATIC);
@@ -210,17 +233,21 @@ static shoal_err check_sum(agg_error *error, const shoal_recipe *recipe)
     const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
     if (compound != NULL && compound->keeps_records)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-                        "recipe %.*s: %s is decoded from whole records, which aggregation \"sum\" does not keep."
+                        "recipe %.*s: %s is decoded from whole records, which aggregation \"sum\" "
+                        "does not keep."
                         " Choose aggregation \"reports\"",
                         (int)recipe->key.len, recipe->key.bytes, compound->name);
     return agg_fail(
         error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-        "recipe %.*s: its sum takes %.1f MiB, and with aggregation \"sum\" it is written with every batch: at"
+        "recipe %.*s: its sum takes %.1f MiB, and with aggregation \"sum\" it is written with "
+        "every batch: at"
         " most %.0f MiB. Choose a smaller k, m or list of values, or aggregation \"reports\"",
-        (int)recipe->key.len, recipe->key.bytes, (double)size / (1 << 20), (double)AGG_STORE_SUM_MAX / (1 << 20));
+        (int)recipe->key.len, recipe->key.bytes, (double)size / (1 << 20),
+        (double)AGG_STORE_SUM_MAX / (1 << 20));
 }
 
-shoal_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error, const shoal_recipe *recipe)
+shoal_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
+                               const shoal_recipe *recipe)
 {
     shoal_err checked = check_sum(error, recipe);
     if (checked != SHOAL_OK) return checked;
@@ -230,7 +257,8 @@ shoal_err agg_store_collection(agg_store *store, int64_t *collection, agg_error 
     return err;
 }
 
-static sqlite3_stmt *bind_id(agg_store *store, enum statement number, int64_t collection, const uint8_t id[16])
+static sqlite3_stmt *bind_id(agg_store *store, enum statement number, int64_t collection,
+                             const uint8_t id[16])
 {
     sqlite3_stmt *statement = agg_store_bind(store, number, &collection, 1);
     sqlite3_bind_blob(statement, 2, id, 16, SQLITE_STATIC);
@@ -252,8 +280,8 @@ int agg_store_know(agg_store *store, int64_t collection, const uint8_t id[16])
 }
 
 // Inside a transaction. Returns: 1, or 0 with SQLite's error set.
-static int put_rows(agg_store *store, agg_put *put, int64_t collection, agg_period period, const uint8_t id[16],
-                    const uint8_t *bytes, size_t len)
+static int put_rows(agg_store *store, agg_put *put, int64_t collection, agg_period period,
+                    const uint8_t id[16], const uint8_t *bytes, size_t len)
 {
     int is_known = agg_store_known(store, collection, id);
     *put = is_known == 1 ? AGG_PUT_KNOWN : AGG_PUT_STORED;
@@ -265,12 +293,14 @@ static int put_rows(agg_store *store, agg_put *put, int64_t collection, agg_peri
     return agg_store_step(waiting);
 }
 
-static shoal_err put_records(agg_store *store, agg_put *put, agg_error *error, int64_t collection, agg_period period,
-                             const uint8_t id[16], const uint8_t *bytes, size_t len)
+static shoal_err put_records(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
+                             agg_period period, const uint8_t id[16], const uint8_t *bytes,
+                             size_t len)
 {
     pthread_mutex_lock(&store->db_mutex);
     agg_put result = AGG_PUT_KNOWN;
-    int ok = run(store, STATEMENT_BEGIN) && put_rows(store, &result, collection, period, id, bytes, len) &&
+    int ok = run(store, STATEMENT_BEGIN) &&
+             put_rows(store, &result, collection, period, id, bytes, len) &&
              run(store, STATEMENT_COMMIT);
     shoal_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "keep a batch");
     if (!ok && !sqlite3_get_autocommit(store->db)) run(store, STATEMENT_ROLLBACK);
@@ -280,8 +310,8 @@ static shoal_err put_records(agg_store *store, agg_put *put, agg_error *error, i
 }
 
 shoal_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                        const shoal_recipe *recipe, agg_period period, const uint8_t id[16], const uint8_t *bytes,
-                        size_t len)
+                        const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
+                        const uint8_t *bytes, size_t len)
 {
     if (recipe->aggregation == SHOAL_AGGREGATION_SUM)
         return agg_store_put_sum(store, put, error, collection, recipe, period, id, bytes, len);
@@ -315,7 +345,8 @@ static int read_pair(agg_store *store, enum statement number, int64_t collection
     return ok;
 }
 
-shoal_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error, int64_t collection)
+shoal_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error,
+                               int64_t collection)
 {
     uint64_t batches[2] = {0}, waiting[2] = {0}, folded[2] = {0}, released[2] = {0};
     pthread_mutex_lock(&store->db_mutex);
@@ -325,6 +356,8 @@ shoal_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_err
              read_pair(store, STATEMENT_STATISTICS_RELEASED, collection, released);
     shoal_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "count");
     pthread_mutex_unlock(&store->db_mutex);
-    if (ok) *stats = (agg_store_stats){batches[0], waiting[0], waiting[1], folded[0], folded[1], released[0]};
+    if (ok)
+        *stats = (agg_store_stats){batches[0], waiting[0], waiting[1],
+                                   folded[0],  folded[1],  released[0]};
     return err;
 }

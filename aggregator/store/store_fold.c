@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding waiting batches into accumulators, loading them, and removing leftovers; see store.h for why a crash is harmless.
+// Folding waiting batches into accumulators, loading them, and removing leftovers; see store.h for
+// why a crash is harmless.
 #include "store_private.h"
 
 #include <dirent.h>
@@ -28,15 +29,16 @@ typedef struct fold {
     agg_accumulator acc;
 } fold;
 
-static void file_name(char *out, size_t size, int64_t collection, agg_period period, int64_t generation)
+static void file_name(char *out, size_t size, int64_t collection, agg_period period,
+                      int64_t generation)
 {
     static const char letters[] = {'a', 'd', 'w'};
-    snprintf(out, size, "c%" PRId64 "-%c%" PRId32 "-g%" PRId64 ".acc", collection, letters[period.kind], period.start,
-             generation);
+    snprintf(out, size, "c%" PRId64 "-%c%" PRId32 "-g%" PRId64 ".acc", collection,
+             letters[period.kind], period.start, generation);
 }
 
-char *agg_store_path(const agg_store *store, agg_error *error, int64_t collection, agg_period period,
-                     int64_t generation)
+char *agg_store_path(const agg_store *store, agg_error *error, int64_t collection,
+                     agg_period period, int64_t generation)
 {
     char name[80];
     file_name(name, sizeof name, collection, period, generation);
@@ -46,7 +48,8 @@ char *agg_store_path(const agg_store *store, agg_error *error, int64_t collectio
     return path;
 }
 
-// Reads one integer of the first row. Returns: 1 and the value, 0 for no row or NULL, -1 with SQLite's error set.
+// Reads one integer of the first row. Returns: 1 and the value, 0 for no row or NULL, -1 with
+// SQLite's error set.
 static int read_integer(sqlite3_stmt *statement, int64_t *value)
 {
     int rc = sqlite3_step(statement), found = 0;
@@ -72,13 +75,15 @@ static int find_period(fold *f)
     if (found) {
         int64_t kind = sqlite3_column_int64(statement, 0);
         if (!agg_store_is_kind(kind)) found = -1;
-        f->period = (agg_period){(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 1)};
+        f->period =
+            (agg_period){(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 1)};
     }
     sqlite3_reset(statement);
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? found : -1;
 }
 
-// Returns: as read_integer; a period without an accumulator has generation 0. Call with db_mutex held.
+// Returns: as read_integer; a period without an accumulator has generation 0. Call with db_mutex
+// held.
 static int plan_locked(fold *f)
 {
     int found = find_period(f);
@@ -99,19 +104,21 @@ static int plan(fold *f, agg_error *error)
     return found;
 }
 
-// A fold takes what is there when it begins: batches that come meanwhile are the next one's, so that it ends.
-// Returns: as plan.
+// A fold takes what is there when it begins: batches that come meanwhile are the next one's, so
+// that it ends. Returns: as plan.
 static int plan_all(fold *f, agg_error *error)
 {
     pthread_mutex_lock(&f->store->db_mutex);
-    int found = read_integer(agg_store_bind(f->store, STATEMENT_WAITING_LAST, &f->collection, 1), &f->last);
+    int found =
+        read_integer(agg_store_bind(f->store, STATEMENT_WAITING_LAST, &f->collection, 1), &f->last);
     if (found < 0) agg_store_fail(f->store, error, "look for batches");
     pthread_mutex_unlock(&f->store->db_mutex);
     return found;
 }
 
-static shoal_err load_file(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
-                           const shoal_recipe *recipe, agg_period period, int64_t generation)
+static shoal_err load_file(agg_store *store, agg_accumulator *acc, agg_error *error,
+                           int64_t collection, const shoal_recipe *recipe, agg_period period,
+                           int64_t generation)
 {
     char *path = agg_store_path(store, error, collection, period, generation);
     if (path == NULL) return AGG_ERR_MEMORY;
@@ -153,7 +160,8 @@ static int next_batch(fold *f, agg_bytes *bytes, agg_error *error, int64_t *numb
 }
 
 // The batch was checked before it was put; it is checked again because the disk had it since.
-static shoal_err add_batch(fold *f, agg_folder *folder, agg_error *error, agg_bytes bytes, int64_t number)
+static shoal_err add_batch(fold *f, agg_folder *folder, agg_error *error, agg_bytes bytes,
+                           int64_t number)
 {
     shoal_batch batch;
     shoal_err err = shoal_batch_open(&batch, bytes.data, bytes.len, f->recipe, NULL);
@@ -212,9 +220,12 @@ static shoal_err commit(fold *f, agg_error *error)
              agg_store_step(agg_store_bind(store, STATEMENT_WAITING_DELETE, gone, 4)) &&
              agg_store_step(store->statements[STATEMENT_COMMIT]);
     shoal_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "commit a fold");
-    if (!ok && !sqlite3_get_autocommit(store->db)) agg_store_step(store->statements[STATEMENT_ROLLBACK]);
-    // The deleted bytes also lie in the write-ahead log: empty it. A reader that holds it back is met at the next fold.
-    if (ok) (void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (!ok && !sqlite3_get_autocommit(store->db))
+        agg_store_step(store->statements[STATEMENT_ROLLBACK]);
+    // The deleted bytes also lie in the write-ahead log: empty it. A reader that holds it back is
+    // met at the next fold.
+    if (ok)
+        (void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     pthread_mutex_unlock(&store->db_mutex);
     return err;
 }
@@ -244,21 +255,23 @@ static shoal_err fold_period(fold *f, agg_error *error, unsigned n_threads)
     if (err == SHOAL_OK) err = save_next(f, error);
     if (err == SHOAL_OK) {
         err = commit(f, error);
-        // After a failed commit the database still names the old file, or it is unknown which: then both stay.
+        // After a failed commit the database still names the old file, or it is unknown which: then
+        // both stay.
         if (err == SHOAL_OK) remove_generation(f, f->generation);
     }
     agg_accumulator_release(&f->acc);
     return err;
 }
 
-shoal_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error, int64_t collection,
-                         const shoal_recipe *recipe, unsigned n_threads)
+shoal_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error,
+                         int64_t collection, const shoal_recipe *recipe, unsigned n_threads)
 {
     fold f = {.store = store, .recipe = recipe, .collection = collection};
     shoal_err err = SHOAL_OK;
     pthread_mutex_lock(&store->fold_mutex);
     int found = plan_all(&f, error);
-    while (found > 0 && err == SHOAL_OK && (found = plan(&f, error)) > 0) err = fold_period(&f, error, n_threads);
+    while (found > 0 && err == SHOAL_OK && (found = plan(&f, error)) > 0)
+        err = fold_period(&f, error, n_threads);
     if (found < 0) err = AGG_ERR_IO;
     pthread_mutex_unlock(&store->fold_mutex);
     *n_batches = f.n_batches;
@@ -271,7 +284,8 @@ typedef struct stored {
 } stored;
 
 // Lists a collection's accumulators; free(*list) always.
-static shoal_err list_stored(agg_store *store, stored **list, size_t *n, agg_error *error, int64_t collection)
+static shoal_err list_stored(agg_store *store, stored **list, size_t *n, agg_error *error,
+                             int64_t collection)
 {
     size_t cap = 0;
     shoal_err err = SHOAL_OK;
@@ -281,13 +295,15 @@ static shoal_err list_stored(agg_store *store, stored **list, size_t *n, agg_err
     while (err == SHOAL_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t kind = sqlite3_column_int64(statement, 0);
         if (!agg_store_is_kind(kind))
-            err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
+            err =
+                agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
         if (err == SHOAL_OK) err = agg_grow((void **)list, &cap, *n + 1, sizeof **list, error);
         if (err != SHOAL_OK) break;
         agg_period period = {(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 1)};
         (*list)[(*n)++] = (stored){period, sqlite3_column_int64(statement, 2)};
     }
-    if (err == SHOAL_OK && rc != SQLITE_DONE) err = agg_store_fail(store, error, "list accumulators");
+    if (err == SHOAL_OK && rc != SQLITE_DONE)
+        err = agg_store_fail(store, error, "list accumulators");
     sqlite3_reset(statement);
     pthread_mutex_unlock(&store->db_mutex);
     return err;
@@ -304,7 +320,8 @@ void agg_store_set_fold_bytes(agg_store *store, size_t bytes)
     store->fold_bytes = bytes;
 }
 
-shoal_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error, int64_t collection)
+shoal_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error,
+                          int64_t collection)
 {
     stored *list = NULL;
     size_t n = 0;
@@ -325,7 +342,8 @@ shoal_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, 
     return err;
 }
 
-// The last day that a period's records are kept. One that never closes takes records until the recipe expires.
+// The last day that a period's records are kept. One that never closes takes records until the
+// recipe expires.
 static int64_t last_kept_day(agg_period period, const shoal_recipe *recipe)
 {
     int64_t last = agg_period_span(period).last;
@@ -366,8 +384,8 @@ static int keeps_records(const shoal_recipe *recipe)
     return compound != NULL && compound->keeps_records;
 }
 
-shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error, int64_t collection,
-                           const shoal_recipe *recipe, int32_t today)
+shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error,
+                           int64_t collection, const shoal_recipe *recipe, int32_t today)
 {
     fold f = {.store = store, .recipe = recipe, .collection = collection};
     stored *list = NULL;
@@ -377,7 +395,8 @@ shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *err
     pthread_mutex_lock(&store->fold_mutex);
     shoal_err err = list_stored(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++)
-        if (today > last_kept_day(list[i].period, recipe)) err = forget_stored(&f, n_periods, error, list[i]);
+        if (today > last_kept_day(list[i].period, recipe))
+            err = forget_stored(&f, n_periods, error, list[i]);
     pthread_mutex_unlock(&store->fold_mutex);
     free(list);
     return err;
@@ -386,18 +405,20 @@ shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *err
 shoal_err agg_store_fail_across(agg_error *error, agg_span kept)
 {
     if (kept.first == AGG_SPAN_ALL.first) {
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-                        "this store keeps everything in one: it cannot answer for a part of the time");
+        return agg_fail(
+            error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+            "this store keeps everything in one: it cannot answer for a part of the time");
     }
     char first[11], last[11];
     agg_day_print(first, kept.first);
     agg_day_print(last, kept.last);
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-                    "%s to %s is kept in one and lies across the edge: ask for whole periods", first, last);
+                    "%s to %s is kept in one and lies across the edge: ask for whole periods",
+                    first, last);
 }
 
-static shoal_err add_stored(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
-                            const shoal_recipe *recipe, stored one)
+static shoal_err add_stored(agg_store *store, agg_accumulator *acc, agg_error *error,
+                            int64_t collection, const shoal_recipe *recipe, stored one)
 {
     agg_accumulator next;
     shoal_err err = load_file(store, &next, error, collection, recipe, one.period, one.generation);
@@ -407,15 +428,16 @@ static shoal_err add_stored(agg_store *store, agg_accumulator *acc, agg_error *e
     return err;
 }
 
-static shoal_err load_within(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
-                             const shoal_recipe *recipe, agg_span span)
+static shoal_err load_within(agg_store *store, agg_accumulator *acc, agg_error *error,
+                             int64_t collection, const shoal_recipe *recipe, agg_span span)
 {
     stored *list = NULL;
     size_t n = 0, within = 0;
     shoal_err err = list_stored(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
         agg_overlap overlap = agg_period_overlap(list[i].period, span);
-        if (overlap == AGG_ACROSS) err = agg_store_fail_across(error, agg_period_span(list[i].period));
+        if (overlap == AGG_ACROSS)
+            err = agg_store_fail_across(error, agg_period_span(list[i].period));
         if (overlap == AGG_WITHIN) list[within++] = list[i];
     }
     if (err == SHOAL_OK && within > 0) {
@@ -431,8 +453,8 @@ static shoal_err load_within(agg_store *store, agg_accumulator *acc, agg_error *
     return err;
 }
 
-shoal_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
-                         const shoal_recipe *recipe, agg_span span)
+shoal_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error,
+                         int64_t collection, const shoal_recipe *recipe, agg_span span)
 {
     if (recipe->aggregation == SHOAL_AGGREGATION_SUM)
         return agg_store_load_sum(store, acc, error, collection, recipe, span);
@@ -452,14 +474,16 @@ static int is_named(agg_store *store, const char *name)
         if (!agg_store_is_kind(kind)) continue;
         char named[80];
         agg_period period = {(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 2)};
-        file_name(named, sizeof named, sqlite3_column_int64(statement, 0), period, sqlite3_column_int64(statement, 3));
+        file_name(named, sizeof named, sqlite3_column_int64(statement, 0), period,
+                  sqlite3_column_int64(statement, 3));
         found = strcmp(named, name) == 0;
     }
     sqlite3_reset(statement);
     return found ? 1 : rc == SQLITE_DONE ? 0 : -1;
 }
 
-// Everything in the folder was written by a fold, so what is not named is an unfinished one or a superseded one.
+// Everything in the folder was written by a fold, so what is not named is an unfinished one or a
+// superseded one.
 static shoal_err sweep_folder(agg_store *store, agg_error *error, DIR *folder)
 {
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
@@ -479,7 +503,8 @@ static shoal_err check_files(agg_store *store, agg_error *error)
     while (err == SHOAL_OK && sqlite3_step(statement) == SQLITE_ROW) {
         int64_t kind = sqlite3_column_int64(statement, 1);
         if (!agg_store_is_kind(kind)) {
-            err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
+            err =
+                agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
             break;
         }
         agg_period period = {(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 2)};
@@ -502,8 +527,9 @@ shoal_err agg_store_sweep(agg_store *store, agg_error *error)
     if (path == NULL) return AGG_ERR_MEMORY;
     snprintf(path, size, "%s/accumulators", store->folder);
     DIR *folder = opendir(path);
-    shoal_err err = folder == NULL ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno))
-                                   : sweep_folder(store, error, folder);
+    shoal_err err = folder == NULL
+                        ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno))
+                        : sweep_folder(store, error, folder);
     if (folder != NULL) closedir(folder);
     free(path);
     return err == SHOAL_OK ? check_files(store, error) : err;

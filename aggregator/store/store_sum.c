@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of recipes of aggregation "sum": putting batches into them, releasing and loading them; see store.h. Nothing here writes a
-// record or reads a clock.
+// Sums of recipes of aggregation "sum": putting batches into them, releasing and loading them; see
+// store.h. Nothing here writes a record or reads a clock.
 //
-// A thread that puts a batch sums it alone, in memory, then queues it. The first in the queue takes all that is there for
-// the same sum through one transaction, and the others wait for it: a sync is paid once by all who came meanwhile.
+// A thread that puts a batch sums it alone, in memory, then queues it. The first in the queue takes
+// all that is there for the same sum through one transaction, and the others wait for it: a sync is
+// paid once by all who came meanwhile.
 #include "store_private.h"
 
 #include <stdio.h>
@@ -26,18 +27,20 @@ struct agg_sum_put {
 
 static int is_same_sum(const agg_sum_put *a, const agg_sum_put *b)
 {
-    return a->collection == b->collection && a->period.kind == b->period.kind && a->period.start == b->period.start;
+    return a->collection == b->collection && a->period.kind == b->period.kind &&
+           a->period.start == b->period.start;
 }
 
 // Reads an accumulator from column 0 of a statement that is at a row. Call with db_mutex held.
-static shoal_err read_body(agg_store *store, agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe,
-                           sqlite3_stmt *statement)
+static shoal_err read_body(agg_store *store, agg_accumulator *acc, agg_error *error,
+                           const shoal_recipe *recipe, sqlite3_stmt *statement)
 {
     const void *body = sqlite3_column_blob(statement, 0);
     int len = sqlite3_column_bytes(statement, 0);
     FILE *stream = body == NULL ? NULL : fmemopen((void *)(uintptr_t)body, (size_t)len, "rb");
     if (stream == NULL)
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a sum cannot be read", store->folder);
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a sum cannot be read",
+                        store->folder);
     shoal_err err = agg_accumulator_read(acc, error, store->folder, stream);
     fclose(stream);
     if (err != SHOAL_OK) return err;
@@ -65,8 +68,9 @@ static shoal_err write_sum(agg_store *store, const agg_accumulator *acc, const a
     char *body = NULL;
     size_t len = 0;
     FILE *stream = open_memstream(&body, &len);
-    shoal_err err = stream == NULL ? agg_fail(of->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
-                                   : agg_accumulator_write(stream, of->error, acc);
+    shoal_err err = stream == NULL
+                        ? agg_fail(of->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
+                        : agg_accumulator_write(stream, of->error, acc);
     if (stream != NULL && fclose(stream) != 0 && err == SHOAL_OK)
         err = agg_fail(of->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     // What was released stays as it was: the first change after a release sets it apart.
@@ -90,7 +94,9 @@ static shoal_err add_one(agg_store *store, agg_accumulator *acc, agg_sum_put *p,
     if (is_known) return SHOAL_OK;
     p->err = agg_accumulator_merge(acc, p->error, &p->sum);
     if (p->err != SHOAL_OK) return SHOAL_OK;
-    return agg_store_know(store, p->collection, p->id) < 0 ? agg_store_fail(store, error, "know a batch") : SHOAL_OK;
+    return agg_store_know(store, p->collection, p->id) < 0
+               ? agg_store_fail(store, error, "know a batch")
+               : SHOAL_OK;
 }
 
 // Inside a transaction.
@@ -100,22 +106,26 @@ static shoal_err add_all(agg_store *store, agg_sum_put *first)
     shoal_err err = start_sum(store, &acc, first);
     if (err != SHOAL_OK) return err;
     uint64_t before = acc.n;
-    for (agg_sum_put *p = first; err == SHOAL_OK && p != NULL; p = p->next) err = add_one(store, &acc, p, first->error);
+    for (agg_sum_put *p = first; err == SHOAL_OK && p != NULL; p = p->next)
+        err = add_one(store, &acc, p, first->error);
     if (err == SHOAL_OK && acc.n > before) err = write_sum(store, &acc, first);
     agg_accumulator_release(&acc);
     return err;
 }
 
-// One transaction for a list of batches of the same sum: all are durable on return, or none is and each has the error.
+// One transaction for a list of batches of the same sum: all are durable on return, or none is and
+// each has the error.
 static void commit_all(agg_store *store, agg_sum_put *first)
 {
     pthread_mutex_lock(&store->db_mutex);
     shoal_err err = SHOAL_OK;
-    if (!agg_store_step(store->statements[STATEMENT_BEGIN])) err = agg_store_fail(store, first->error, "begin");
+    if (!agg_store_step(store->statements[STATEMENT_BEGIN]))
+        err = agg_store_fail(store, first->error, "begin");
     if (err == SHOAL_OK) err = add_all(store, first);
     if (err == SHOAL_OK && !agg_store_step(store->statements[STATEMENT_COMMIT]))
         err = agg_store_fail(store, first->error, "keep a batch");
-    if (err != SHOAL_OK && !sqlite3_get_autocommit(store->db)) agg_store_step(store->statements[STATEMENT_ROLLBACK]);
+    if (err != SHOAL_OK && !sqlite3_get_autocommit(store->db))
+        agg_store_step(store->statements[STATEMENT_ROLLBACK]);
     store->has_old_sums = 1;
     pthread_mutex_unlock(&store->db_mutex);
     if (err == SHOAL_OK) return;
@@ -125,7 +135,8 @@ static void commit_all(agg_store *store, agg_sum_put *first)
     }
 }
 
-// Takes the first batch of the queue and all others of its sum off it, in order. Call with sum_mutex held.
+// Takes the first batch of the queue and all others of its sum off it, in order. Call with
+// sum_mutex held.
 static agg_sum_put *take_group(agg_store *store)
 {
     agg_sum_put *group = NULL, **group_last = &group, **link = &store->sum_first;
@@ -173,23 +184,27 @@ static void queue(agg_store *store, agg_sum_put *own)
 static shoal_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
 {
     shoal_batch batch;
-    shoal_err err = shoal_batch_peek(&batch, bytes, len); // it was opened, and the disk did not have it since
+    shoal_err err =
+        shoal_batch_peek(&batch, bytes, len); // it was opened, and the disk did not have it since
     if (err != SHOAL_OK) return agg_fail_core(own->error, err, AGG_EXIT_IO);
     if (batch.count < own->recipe->batch_minimum) {
-        return agg_fail(own->error, SHOAL_ERR_RANGE, AGG_EXIT_PRIVACY,
-                        "fewer records than batch.minimum, %u: their sum would say too much of each",
-                        own->recipe->batch_minimum);
+        return agg_fail(
+            own->error, SHOAL_ERR_RANGE, AGG_EXIT_PRIVACY,
+            "fewer records than batch.minimum, %u: their sum would say too much of each",
+            own->recipe->batch_minimum);
     }
     err = agg_accumulator_init(&own->sum, own->error, own->recipe);
-    return err == SHOAL_OK ? agg_accumulator_add(&own->sum, own->error, bytes + SHOAL_BATCH_HEADER, batch.count, 1)
+    return err == SHOAL_OK ? agg_accumulator_add(&own->sum, own->error, bytes + SHOAL_BATCH_HEADER,
+                                                 batch.count, 1)
                            : err;
 }
 
 shoal_err agg_store_put_sum(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                            const shoal_recipe *recipe, agg_period period, const uint8_t id[16], const uint8_t *bytes,
-                            size_t len)
+                            const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
+                            const uint8_t *bytes, size_t len)
 {
-    agg_sum_put own = {.collection = collection, .recipe = recipe, .period = period, .id = id, .error = error};
+    agg_sum_put own = {
+        .collection = collection, .recipe = recipe, .period = period, .id = id, .error = error};
     own.err = sum_batch(&own, bytes, len);
     if (own.err == SHOAL_OK) queue(store, &own);
     if (own.err == SHOAL_OK) *put = own.put;
@@ -205,8 +220,8 @@ typedef struct listed {
 } listed;
 
 // Lists rows of kind, start and three more integers; free(*list) always. Call with db_mutex held.
-static shoal_err list_rows(agg_store *store, listed **list, size_t *n, agg_error *error, enum statement number,
-                           int64_t collection)
+static shoal_err list_rows(agg_store *store, listed **list, size_t *n, agg_error *error,
+                           enum statement number, int64_t collection)
 {
     size_t cap = 0;
     shoal_err err = SHOAL_OK;
@@ -215,27 +230,30 @@ static shoal_err list_rows(agg_store *store, listed **list, size_t *n, agg_error
     while (err == SHOAL_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t kind = sqlite3_column_int64(statement, 0);
         if (!agg_store_is_kind(kind))
-            err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
+            err =
+                agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period", store->folder);
         if (err == SHOAL_OK) err = agg_grow((void **)list, &cap, *n + 1, sizeof **list, error);
         if (err != SHOAL_OK) break;
-        (*list)[(*n)++] = (listed){.period = {(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 1)},
-                                   .records = sqlite3_column_int64(statement, 2),
-                                   .released = sqlite3_column_int64(statement, 3),
-                                   .block = (int32_t)sqlite3_column_int64(statement, 4)};
+        (*list)[(*n)++] =
+            (listed){.period = {(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, 1)},
+                     .records = sqlite3_column_int64(statement, 2),
+                     .released = sqlite3_column_int64(statement, 3),
+                     .block = (int32_t)sqlite3_column_int64(statement, 4)};
     }
     if (err == SHOAL_OK && rc != SQLITE_DONE) err = agg_store_fail(store, error, "list sums");
     sqlite3_reset(statement);
     return err;
 }
 
-// Whether no batch of that day or a later one counts in the period. One that never closes is released as it grows.
+// Whether no batch of that day or a later one counts in the period. One that never closes is
+// released as it grows.
 static int is_closed(agg_period period, int32_t today)
 {
     return period.kind == AGG_PERIOD_ALL || agg_period_span(period).last < today;
 }
 
-static shoal_err release_one(agg_store *store, uint64_t *n_records, agg_error *error, int64_t collection,
-                             const listed *one, int32_t block)
+static shoal_err release_one(agg_store *store, uint64_t *n_records, agg_error *error,
+                             int64_t collection, const listed *one, int32_t block)
 {
     const int64_t row[] = {collection, one->period.kind, one->period.start, block};
     if (!agg_store_step(agg_store_bind(store, STATEMENT_RELEASE, row, 4)))
@@ -245,8 +263,9 @@ static shoal_err release_one(agg_store *store, uint64_t *n_records, agg_error *e
 }
 
 // Releases the block list[first .. last], but for sums that are released or open.
-static shoal_err release_block(agg_store *store, uint64_t *n_records, agg_error *error, int64_t collection,
-                               const listed *list, size_t first, size_t last, int32_t today)
+static shoal_err release_block(agg_store *store, uint64_t *n_records, agg_error *error,
+                               int64_t collection, const listed *list, size_t first, size_t last,
+                               int32_t today)
 {
     shoal_err err = SHOAL_OK;
     for (size_t i = first; err == SHOAL_OK && i <= last; i++) {
@@ -256,10 +275,11 @@ static shoal_err release_block(agg_store *store, uint64_t *n_records, agg_error 
     return err;
 }
 
-// Walks the sums in the order of time. What is new in a step is never less than the minimum: of a sum that is released
-// already, or of closed neighbours that are not.
-static shoal_err release_due(agg_store *store, uint64_t *n_records, agg_error *error, int64_t collection,
-                             const shoal_recipe *recipe, const listed *list, size_t n, int32_t today)
+// Walks the sums in the order of time. What is new in a step is never less than the minimum: of a
+// sum that is released already, or of closed neighbours that are not.
+static shoal_err release_due(agg_store *store, uint64_t *n_records, agg_error *error,
+                             int64_t collection, const shoal_recipe *recipe, const listed *list,
+                             size_t n, int32_t today)
 {
     const int64_t minimum = recipe->cohort_minimum;
     int64_t gathered = 0;
@@ -269,7 +289,8 @@ static shoal_err release_due(agg_store *store, uint64_t *n_records, agg_error *e
         const listed *one = &list[i];
         int64_t fresh = one->records - one->released;
         if (one->released > 0) {
-            if (fresh >= minimum) err = release_one(store, n_records, error, collection, one, one->block);
+            if (fresh >= minimum)
+                err = release_one(store, n_records, error, collection, one, one->block);
             continue;
         }
         if (!is_closed(one->period, today)) continue;
@@ -285,32 +306,37 @@ static shoal_err release_due(agg_store *store, uint64_t *n_records, agg_error *e
     return err;
 }
 
-// Sums that were replaced also lie in the write-ahead log: empties it. A reader that holds it back is met the next time.
+// Sums that were replaced also lie in the write-ahead log: empties it. A reader that holds it back
+// is met the next time.
 static void drop_old_sums(agg_store *store)
 {
     if (!store->has_old_sums) return;
-    if (sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) == SQLITE_OK)
+    if (sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) ==
+        SQLITE_OK)
         store->has_old_sums = 0;
 }
 
-static shoal_err release_locked(agg_store *store, uint64_t *n_records, agg_error *error, int64_t collection,
-                                const shoal_recipe *recipe, int32_t today)
+static shoal_err release_locked(agg_store *store, uint64_t *n_records, agg_error *error,
+                                int64_t collection, const shoal_recipe *recipe, int32_t today)
 {
     listed *list = NULL;
     size_t n = 0;
-    if (!agg_store_step(store->statements[STATEMENT_BEGIN])) return agg_store_fail(store, error, "begin");
+    if (!agg_store_step(store->statements[STATEMENT_BEGIN]))
+        return agg_store_fail(store, error, "begin");
     shoal_err err = list_rows(store, &list, &n, error, STATEMENT_SUMS, collection);
-    if (err == SHOAL_OK) err = release_due(store, n_records, error, collection, recipe, list, n, today);
+    if (err == SHOAL_OK)
+        err = release_due(store, n_records, error, collection, recipe, list, n, today);
     free(list);
     if (err == SHOAL_OK && !agg_store_step(store->statements[STATEMENT_COMMIT]))
         err = agg_store_fail(store, error, "release sums");
-    if (err != SHOAL_OK && !sqlite3_get_autocommit(store->db)) agg_store_step(store->statements[STATEMENT_ROLLBACK]);
+    if (err != SHOAL_OK && !sqlite3_get_autocommit(store->db))
+        agg_store_step(store->statements[STATEMENT_ROLLBACK]);
     if (err == SHOAL_OK) drop_old_sums(store);
     return err;
 }
 
-shoal_err agg_store_release(agg_store *store, uint64_t *n_records, agg_error *error, int64_t collection,
-                            const shoal_recipe *recipe, int32_t today)
+shoal_err agg_store_release(agg_store *store, uint64_t *n_records, agg_error *error,
+                            int64_t collection, const shoal_recipe *recipe, int32_t today)
 {
     uint64_t released = 0;
     shoal_err err = SHOAL_OK;
@@ -324,8 +350,8 @@ shoal_err agg_store_release(agg_store *store, uint64_t *n_records, agg_error *er
 }
 
 // Adds a released sum as it was released.
-static shoal_err add_released(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
-                              const shoal_recipe *recipe, agg_period period)
+static shoal_err add_released(agg_store *store, agg_accumulator *acc, agg_error *error,
+                              int64_t collection, const shoal_recipe *recipe, agg_period period)
 {
     const int64_t key[] = {collection, period.kind, period.start};
     agg_accumulator next;
@@ -346,7 +372,9 @@ static size_t find_block(agg_span *days, const listed *list, size_t n, size_t fi
 {
     size_t end = first;
     *days = agg_period_span(list[first].period);
-    for (; end < n && list[end].period.kind == list[first].period.kind && list[end].block == list[first].block; end++) {
+    for (; end < n && list[end].period.kind == list[first].period.kind &&
+           list[end].block == list[first].block;
+         end++) {
         agg_span own = agg_period_span(list[end].period);
         if (own.first < days->first) days->first = own.first;
         if (own.last > days->last) days->last = own.last;
@@ -354,23 +382,25 @@ static size_t find_block(agg_span *days, const listed *list, size_t n, size_t fi
     return end;
 }
 
-static shoal_err load_blocks(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
-                             const shoal_recipe *recipe, const listed *list, size_t n, agg_span span)
+static shoal_err load_blocks(agg_store *store, agg_accumulator *acc, agg_error *error,
+                             int64_t collection, const shoal_recipe *recipe, const listed *list,
+                             size_t n, agg_span span)
 {
     shoal_err err = SHOAL_OK;
     for (size_t first = 0, end; err == SHOAL_OK && first < n; first = end) {
         agg_span days;
         end = find_block(&days, list, n, first);
         if (days.last < span.first || days.first > span.last) continue;
-        if (days.first < span.first || days.last > span.last) err = agg_store_fail_across(error, days);
+        if (days.first < span.first || days.last > span.last)
+            err = agg_store_fail_across(error, days);
         for (size_t i = first; err == SHOAL_OK && i < end; i++)
             err = add_released(store, acc, error, collection, recipe, list[i].period);
     }
     return err;
 }
 
-shoal_err agg_store_load_sum(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
-                             const shoal_recipe *recipe, agg_span span)
+shoal_err agg_store_load_sum(agg_store *store, agg_accumulator *acc, agg_error *error,
+                             int64_t collection, const shoal_recipe *recipe, agg_span span)
 {
     listed *list = NULL;
     size_t n = 0;

@@ -2,17 +2,50 @@
 // The `shoal` command under Node behaves like a command: exit codes, pipes, paths, quiet streams.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { SIMULATE, call, native, packageFolder, succeed, temporaryFolder, wasi, writeInputs } from './support.mjs';
+import {
+  SIMULATE,
+  call,
+  native,
+  packageFolder,
+  succeed,
+  temporaryFolder,
+  wasi,
+  writeInputs,
+} from './support.mjs';
 
 test('exit codes and messages are those of the native command', (t) => {
   const cwd = temporaryFolder(t);
   writeInputs(cwd, 'cms');
   writeFileSync(join(cwd, 'bad.json'), '{"recipe":"x","surprise":1}');
   writeFileSync(join(cwd, 'bad.ndjson'), 'no report\n'.repeat(3));
-  succeed(native, ['simulate', '--recipe', 'recipe.json', '--counts', 'counts.tsv', '--devices', '10', '--seed', 'a', '-o', 'few'], { cwd });
+  succeed(
+    native,
+    [
+      'simulate',
+      '--recipe',
+      'recipe.json',
+      '--counts',
+      'counts.tsv',
+      '--devices',
+      '10',
+      '--seed',
+      'a',
+      '-o',
+      'few',
+    ],
+    { cwd },
+  );
   succeed(native, ['ingest', '--recipe', 'recipe.json', '-o', 'few.acc', 'few'], { cwd });
   const cases = /** @type {[number, string[]][]} */ ([
     [0, ['--version']],
@@ -39,7 +72,14 @@ test('reports go through a pipe', (t) => {
   writeInputs(cwd, 'cms');
   const shoal = wasi.map((part) => `'${part}'`).join(' ');
   const simulate = SIMULATE.map((part) => `'${part}'`).join(' ');
-  const pipe = spawnSync('bash', ['-c', `set -o pipefail; ${shoal} ${simulate} -o - | ${shoal} ingest --recipe recipe.json -o acc -`], { cwd });
+  const pipe = spawnSync(
+    'bash',
+    [
+      '-c',
+      `set -o pipefail; ${shoal} ${simulate} -o - | ${shoal} ingest --recipe recipe.json -o acc -`,
+    ],
+    { cwd },
+  );
   assert.equal(pipe.status, 0, pipe.stderr.toString());
   succeed(native, [...SIMULATE, '-o', 'reports'], { cwd });
   succeed(native, ['ingest', '--recipe', 'recipe.json', '-o', 'native.acc', 'reports'], { cwd });
@@ -54,10 +94,18 @@ test('names are relative to the working folder, absolute, through "..", links an
   copyFileSync(join(folder, 'recipe.json'), join(cwd, 'rezept-ß.json'));
   symlinkSync(join(folder, 'recipe.json'), join(cwd, 'link.json'));
   const hash = succeed(native, ['recipe', 'hash', join(folder, 'recipe.json')]).stdout.toString();
-  for (const name of ['rezept-ß.json', './rezept-ß.json', '../../recipe.json', join(folder, 'recipe.json'), 'link.json']) {
+  for (const name of [
+    'rezept-ß.json',
+    './rezept-ß.json',
+    '../../recipe.json',
+    join(folder, 'recipe.json'),
+    'link.json',
+  ]) {
     assert.equal(succeed(wasi, ['recipe', 'hash', name], { cwd }).stdout.toString(), hash, name);
   }
-  succeed(wasi, ['recipe', 'new', '--id', 'x', '--expires', '2099-01-01', '-o', '../new.json'], { cwd });
+  succeed(wasi, ['recipe', 'new', '--id', 'x', '--expires', '2099-01-01', '-o', '../new.json'], {
+    cwd,
+  });
   assert.ok(existsSync(join(folder, 'ö ü', 'new.json')));
   assert.deepEqual(readdirSync(cwd).sort(), ['link.json', 'rezept-ß.json']); // no leftovers
 });
@@ -66,7 +114,9 @@ test('works as the linked command of an installed package', (t) => {
   const cwd = temporaryFolder(t);
   writeInputs(cwd, 'cms');
   symlinkSync(join(packageFolder, 'js/shoal.js'), join(cwd, 'shoal'));
-  const { stdout, stderr } = succeed([join(cwd, 'shoal')], ['recipe', 'check', 'recipe.json'], { cwd });
+  const { stdout, stderr } = succeed([join(cwd, 'shoal')], ['recipe', 'check', 'recipe.json'], {
+    cwd,
+  });
   assert.match(stdout.toString(), /t-cms/);
   assert.equal(stderr, ''); // not even Node's remark about WASI
 });

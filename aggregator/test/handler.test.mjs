@@ -13,15 +13,31 @@ const recipe = bytes(JSON.stringify(recipes.cms));
 /** @type {any} */ let expected;
 /** @type {ReturnType<typeof createHandler>} */ let handler;
 
-const authorize = (/** @type {Request} */ request) => request.headers.get('authorization') === 'Bearer reader';
+const authorize = (/** @type {Request} */ request) =>
+  request.headers.get('authorization') === 'Bearer reader';
 
 before(async () => {
   const files = { 'recipe.json': recipe, 'counts.tsv': bytes(counts), words: bytes(dictionary) };
   const reports = await run([...SIMULATE, '-o', 'reports'], { files });
-  const folded = await run(['ingest', '--recipe', 'recipe.json', '-o', 'acc', 'reports'], { files: { ...files, ...reports.files } });
+  const folded = await run(['ingest', '--recipe', 'recipe.json', '-o', 'acc', 'reports'], {
+    files: { ...files, ...reports.files },
+  });
   accumulator = folded.files.acc;
-  const args = ['estimate', '--format', 'json', '--top', '5', '--recipe', 'recipe.json', '--dictionary', 'words', 'acc'];
-  expected = JSON.parse(new TextDecoder().decode((await run(args, { files: { ...files, acc: accumulator } })).stdout));
+  const args = [
+    'estimate',
+    '--format',
+    'json',
+    '--top',
+    '5',
+    '--recipe',
+    'recipe.json',
+    '--dictionary',
+    'words',
+    'acc',
+  ];
+  expected = JSON.parse(
+    new TextDecoder().decode((await run(args, { files: { ...files, acc: accumulator } })).stdout),
+  );
   handler = createHandler({ module: await loadModule(), authorize, maxBytes: 1 << 20 });
 });
 
@@ -29,7 +45,10 @@ before(async () => {
 function form(fields) {
   const data = new FormData();
   for (const [name, value] of Object.entries(fields)) {
-    data.append(name, typeof value === 'string' ? value : new Blob([/** @type {BlobPart} */ (value)]));
+    data.append(
+      name,
+      typeof value === 'string' ? value : new Blob([/** @type {BlobPart} */ (value)]),
+    );
   }
   return data;
 }
@@ -37,7 +56,12 @@ const good = () => form({ recipe, accumulator, dictionary: bytes(dictionary), to
 
 /** @param {BodyInit | undefined} body @param {RequestInit} [init] */
 const post = (body, init) =>
-  new Request('http://localhost/', { method: 'POST', headers: { authorization: 'Bearer reader' }, body, ...init });
+  new Request('http://localhost/', {
+    method: 'POST',
+    headers: { authorization: 'Bearer reader' },
+    body,
+    ...init,
+  });
 
 test('a form of recipe, accumulator and dictionary is answered with the estimate', async () => {
   const response = await handler(post(good()));
@@ -63,16 +87,39 @@ test('requests that are refused, each with its reason', async () => {
     [401, 'unauthorized', post(good(), { headers: {} })],
     [415, 'content-type', post('{}')],
     [413, 'too-large', post(form({ recipe, accumulator: new Uint8Array(1 << 20) }))],
-    [413, 'too-large', post(stream, /** @type {any} */ ({
-      duplex: 'half',
-      headers: { authorization: 'Bearer reader', 'content-type': 'multipart/form-data; boundary=x' },
-    }))],
-    [400, 'form', post('--x\r\nnonsense', { headers: { authorization: 'Bearer reader', 'content-type': 'multipart/form-data; boundary=x' } })],
+    [
+      413,
+      'too-large',
+      post(
+        stream,
+        /** @type {any} */ ({
+          duplex: 'half',
+          headers: {
+            authorization: 'Bearer reader',
+            'content-type': 'multipart/form-data; boundary=x',
+          },
+        }),
+      ),
+    ],
+    [
+      400,
+      'form',
+      post('--x\r\nnonsense', {
+        headers: {
+          authorization: 'Bearer reader',
+          'content-type': 'multipart/form-data; boundary=x',
+        },
+      }),
+    ],
     [400, 'form', post(form({ recipe }))],
     [400, 'form', post(form({ recipe, accumulator, surprise: 'x' }))],
     [400, 'form', post(twice)],
     [400, 'usage', post(form({ recipe, accumulator, dictionary: bytes(dictionary), top: 'many' }))],
-    [400, 'usage', post(form({ recipe, accumulator, dictionary: bytes(dictionary), multiple: '--output' }))],
+    [
+      400,
+      'usage',
+      post(form({ recipe, accumulator, dictionary: bytes(dictionary), multiple: '--output' })),
+    ],
     [400, 'input', post(form({ recipe, accumulator: damaged, dictionary: bytes(dictionary) }))],
     [400, 'usage', post(form({ recipe: bytes('{}'), accumulator, dictionary: bytes(dictionary) }))],
     [400, 'refused', post(form({ recipe: young, accumulator, dictionary: bytes(dictionary) }))],
@@ -89,8 +136,12 @@ test('a crowd below the minimum is not shown', async () => {
   const files = { 'recipe.json': recipe, 'counts.tsv': bytes(counts) };
   const few = SIMULATE.map((arg) => (arg === '5000' ? '10' : arg));
   const reports = await run([...few, '-o', 'reports'], { files });
-  const folded = await run(['ingest', '--recipe', 'recipe.json', '-o', 'acc', 'reports'], { files: { ...files, ...reports.files } });
-  const response = await handler(post(form({ recipe, accumulator: folded.files.acc, dictionary: bytes(dictionary) })));
+  const folded = await run(['ingest', '--recipe', 'recipe.json', '-o', 'acc', 'reports'], {
+    files: { ...files, ...reports.files },
+  });
+  const response = await handler(
+    post(form({ recipe, accumulator: folded.files.acc, dictionary: bytes(dictionary) })),
+  );
   assert.equal(response.status, 403);
   const body = await response.json();
   assert.equal(body.error.code, 'cohort');
@@ -129,7 +180,10 @@ test('the same in workerd', async (t) => {
   const request = post(good());
   const response = await miniflare.dispatchFetch('http://localhost/', {
     method: 'POST',
-    headers: { authorization: 'Bearer reader', 'content-type': /** @type {string} */ (request.headers.get('content-type')) },
+    headers: {
+      authorization: 'Bearer reader',
+      'content-type': /** @type {string} */ (request.headers.get('content-type')),
+    },
     body: await request.arrayBuffer(),
   });
   assert.equal(response.status, 200);

@@ -12,7 +12,9 @@ const require = createRequire(import.meta.url);
 test('npm pack holds the command and its types, and installs into an empty project', (t) => {
   const folder = temporaryFolder(t);
   const [packed] = JSON.parse(
-    succeed(['npm'], ['pack', '--json', '--pack-destination', folder], { cwd: packageFolder }).stdout.toString(),
+    succeed(['npm'], ['pack', '--json', '--pack-destination', folder], {
+      cwd: packageFolder,
+    }).stdout.toString(),
   );
   assert.deepEqual(packed.files.map((/** @type {{path: string}} */ file) => file.path).sort(), [
     'README.md',
@@ -36,9 +38,17 @@ test('npm pack holds the command and its types, and installs into an empty proje
   const project = join(folder, 'project');
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}');
-  succeed(['npm'], ['install', '--offline', '--no-audit', '--no-fund', join(folder, packed.filename)], { cwd: project });
+  succeed(
+    ['npm'],
+    ['install', '--offline', '--no-audit', '--no-fund', join(folder, packed.filename)],
+    { cwd: project },
+  );
   writeFileSync(join(project, 'recipe.json'), JSON.stringify(recipes.hcms));
-  const hash = succeed([join(project, 'node_modules/.bin/shoal')], ['recipe', 'hash', 'recipe.json'], { cwd: project }).stdout.toString();
+  const hash = succeed(
+    [join(project, 'node_modules/.bin/shoal')],
+    ['recipe', 'hash', 'recipe.json'],
+    { cwd: project },
+  ).stdout.toString();
   assert.match(hash, /^[0-9a-f]{64}\n$/);
 
   const use = `
@@ -57,6 +67,22 @@ test('npm pack holds the command and its types, and installs into an empty proje
   writeFileSync(join(project, 'use.mts'), use);
   const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
   const types = join(dirname(dirname(require.resolve('@types/node/package.json'))));
-  succeed([process.execPath], [tsc, '--strict', '--module', 'nodenext', '--target', 'es2022', '--typeRoots', types, '--types', 'node', 'use.mts'], { cwd: project });
+  succeed(
+    [process.execPath],
+    [
+      tsc,
+      '--strict',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+      '--typeRoots',
+      types,
+      '--types',
+      'node',
+      'use.mts',
+    ],
+    { cwd: project },
+  );
   assert.equal(succeed([process.execPath], ['use.mjs'], { cwd: project }).stdout.toString(), hash);
 });

@@ -11,7 +11,10 @@ const path = (/** @type {string} */ relative) => fileURLToPath(new URL(relative,
 export const packageFolder = path('..');
 export const native = [process.env.SHOAL_NATIVE ?? path('../../build/release/shoal')];
 export const wasi = [process.execPath, path('../js/shoal.js')];
-for (const [file, how] of [[native[0], 'make native'], [path('../dist/shoal.wasm'), 'npm run build -w aggregator']]) {
+for (const [file, how] of [
+  [native[0], 'make native'],
+  [path('../dist/shoal.wasm'), 'npm run build -w aggregator'],
+]) {
   if (!existsSync(file)) throw new Error(`${file} is missing: ${how}`);
 }
 
@@ -38,7 +41,8 @@ export function call(command, args, options = {}) {
 /** The same; anything but exit code 0 is an error. @type {typeof call} */
 export function succeed(command, args, options) {
   const result = call(command, args, options);
-  if (result.code !== 0) throw new Error(`${args.join(' ')}: exit ${result.code}: ${result.stderr}`);
+  if (result.code !== 0)
+    throw new Error(`${args.join(' ')}: exit ${result.code}: ${result.stderr}`);
   return result;
 }
 
@@ -55,8 +59,22 @@ const seed = '0123456789abcdef'.repeat(4);
 
 /** A recipe of each mechanism. @type {{[mechanism: string]: {[field: string]: any}}} */
 export const recipes = {
-  cms: { recipe: 't-cms', ...common, mechanism: 'cms', parameters: { epsilon: 4, k: 64, m: 256 }, hash: 'poly1', seed },
-  hcms: { recipe: 't-hcms', ...common, mechanism: 'hcms', parameters: { epsilon: 2.5, k: 32, m: 512 }, hash: 'poly1', seed },
+  cms: {
+    recipe: 't-cms',
+    ...common,
+    mechanism: 'cms',
+    parameters: { epsilon: 4, k: 64, m: 256 },
+    hash: 'poly1',
+    seed,
+  },
+  hcms: {
+    recipe: 't-hcms',
+    ...common,
+    mechanism: 'hcms',
+    parameters: { epsilon: 2.5, k: 32, m: 512 },
+    hash: 'poly1',
+    seed,
+  },
   'onehot-asymmetric': {
     recipe: 't-list',
     ...common,
@@ -66,7 +84,9 @@ export const recipes = {
   },
 };
 
-export const counts = VALUES.map((value, i) => `${value}\t${Math.round(10000 / (i + 1))}\n`).join('');
+export const counts = VALUES.map((value, i) => `${value}\t${Math.round(10000 / (i + 1))}\n`).join(
+  '',
+);
 export const dictionary = VALUES.map((value) => `${value}\n`).join('');
 
 /** Writes recipe.json, counts.tsv and words.txt into a folder. @param {string} folder @param {string} mechanism */
@@ -76,7 +96,17 @@ export function writeInputs(folder, mechanism) {
   writeFileSync(join(folder, 'words.txt'), dictionary);
 }
 
-export const SIMULATE = ['simulate', '--recipe', 'recipe.json', '--counts', 'counts.tsv', '--devices', '5000', '--seed', 'a'];
+export const SIMULATE = [
+  'simulate',
+  '--recipe',
+  'recipe.json',
+  '--counts',
+  'counts.tsv',
+  '--devices',
+  '5000',
+  '--seed',
+  'a',
+];
 
 /** Bytes of text. @param {string} text */
 export const bytes = (text) => new TextEncoder().encode(text);

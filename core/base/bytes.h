@@ -57,8 +57,8 @@ static inline size_t text_len(const char *text)
     return n;
 }
 
-// Zeros that the optimiser may not drop: a compiler that knows the barrier must believe that somebody reads them; for
-// others the stores go through a volatile pointer.
+// Zeros that the optimiser may not drop: a compiler that knows the barrier must believe that
+// somebody reads them; for others the stores go through a volatile pointer.
 static inline void wipe(void *bytes, size_t len)
 {
 #if defined(__GNUC__) || defined(__clang__)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksum of stored and shipped bytes: XXH64 (Yann Collet's specification). Finds damage, not forgery.
+// Checksum of stored and shipped bytes: XXH64 (Yann Collet's specification). Finds damage, not
+// forgery.
 #ifndef SHOAL_CHECKSUM_H
 #define SHOAL_CHECKSUM_H
 

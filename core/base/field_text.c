@@ -35,7 +35,8 @@ shoal_err shoal_parse_decimal(uint32_t *value, const char **text, uint32_t width
 
 char *shoal_print_hex(char *text, const uint8_t *bytes, size_t len)
 {
-    static const char digits[16] = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+    static const char digits[16] = {'0', '1', '2', '3', '4', '5', '6', '7',
+                                    '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
     for (size_t i = 0; i < len; i++) {
         *text++ = digits[bytes[i] >> 4];
         *text++ = digits[bytes[i] & 15];
@@ -43,14 +44,15 @@ char *shoal_print_hex(char *text, const uint8_t *bytes, size_t len)
     return text;
 }
 
-// A digit's value, or NO_DIGIT. Without a branch: record bits are close to random, so that branches on them are mostly
-// mispredicted, and without any a compiler does many digits at once.
+// A digit's value, or NO_DIGIT. Without a branch: record bits are close to random, so that branches
+// on them are mostly mispredicted, and without any a compiler does many digits at once.
 #define NO_DIGIT 0x80u
 static inline uint8_t digit_value(char c)
 {
     uint8_t number = (uint8_t)(c - '0'), letter = (uint8_t)(c - 'a');
     uint8_t is_number = (uint8_t)(0 - (number < 10)), is_letter = (uint8_t)(0 - (letter < 6));
-    return (uint8_t)((number & is_number) | ((letter + 10) & is_letter) | (NO_DIGIT & ~(is_number | is_letter)));
+    return (uint8_t)((number & is_number) | ((letter + 10) & is_letter) |
+                     (NO_DIGIT & ~(is_number | is_letter)));
 }
 
 shoal_err shoal_parse_hex(uint8_t *bytes, size_t len, const char **text)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two kinds of field that record texts are made of: fixed-width decimals and hex. Private to the core.
+// The two kinds of field that record texts are made of: fixed-width decimals and hex. Private to
+// the core.
 #ifndef SHOAL_FIELD_TEXT_H
 #define SHOAL_FIELD_TEXT_H
 
@@ -14,8 +15,10 @@ uint32_t shoal_decimal_width(uint32_t count);
 // Writes value in `width` digits, zero-padded. Returns: the character after them.
 char *shoal_print_decimal(char *text, uint32_t value, uint32_t width);
 
-// Reads `width` digits of a number below count. *text advances past what was read, on error to the bad character.
-shoal_err shoal_parse_decimal(uint32_t *value, const char **text, uint32_t width, uint32_t count) SHOAL_MUST_CHECK;
+// Reads `width` digits of a number below count. *text advances past what was read, on error to the
+// bad character.
+shoal_err shoal_parse_decimal(uint32_t *value, const char **text, uint32_t width,
+                              uint32_t count) SHOAL_MUST_CHECK;
 
 // Writes 2 * len lower-case digits. Returns: the character after them.
 char *shoal_print_hex(char *text, const uint8_t *bytes, size_t len);

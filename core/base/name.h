@@ -18,8 +18,10 @@ typedef struct shoal_name {
 
 // Sets a name.
 //   why: static sentence, written on error
-// Returns: RANGE for a length outside 1 .. 64, TYPE for a character that names do not hold; name unchanged then.
-shoal_err shoal_name_set(shoal_name *name, const char *text, size_t len, const char **why) SHOAL_MUST_CHECK;
+// Returns: RANGE for a length outside 1 .. 64, TYPE for a character that names do not hold; name
+// unchanged then.
+shoal_err shoal_name_set(shoal_name *name, const char *text, size_t len,
+                         const char **why) SHOAL_MUST_CHECK;
 
 // Returns: whether the two are the same name.
 int shoal_name_equal(const shoal_name *a, const shoal_name *b);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling by long division, one bit at a time: a divide instruction may take longer for some numbers; see number_item.h.
+// Scaling by long division, one bit at a time: a divide instruction may take longer for some
+// numbers; see number_item.h.
 #include "number_item.h"
 
 uint64_t shoal_number_scale(int64_t x, int64_t low, int64_t high, uint64_t count)

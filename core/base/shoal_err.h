@@ -34,7 +34,8 @@ typedef enum shoal_err {
     SHOAL_ERR_COUNT              // how many there are; not an error
 } shoal_err;
 
-// Returns: a short static name of err in lower case with hyphens ("recipe-hash"); "unknown" for other numbers.
+// Returns: a short static name of err in lower case with hyphens ("recipe-hash"); "unknown" for
+// other numbers.
 const char *shoal_err_name(shoal_err err);
 
 // Returns: one static English sentence that says what err means.

@@ -35,15 +35,16 @@ static int is_allowed_server(const char *text, size_t len)
 
 static int is_allowed(char c)
 {
-    return c > ' ' && c <= '~' && c != '"' && c != '\'' && c != '<' && c != '>' && c != '\\' && c != '?' && c != '#' &&
-           c != '@';
+    return c > ' ' && c <= '~' && c != '"' && c != '\'' && c != '<' && c != '>' && c != '\\' &&
+           c != '?' && c != '#' && c != '@';
 }
 
 shoal_err shoal_url_set(shoal_url *url, const char *text, size_t len, const char **why)
 {
     *why = SHOAL_SENTENCE("is longer than 200 bytes");
     if (len > SHOAL_URL_MAX) return SHOAL_ERR_RANGE;
-    *why = SHOAL_SENTENCE("must be an https URL, or http to this machine, without query and without / at its end");
+    *why = SHOAL_SENTENCE(
+        "must be an https URL, or http to this machine, without query and without / at its end");
     if (!is_allowed_server(text, len) || text[len - 1] == '/') return SHOAL_ERR_TYPE;
     for (size_t i = 0; i < len; i++)
         if (!is_allowed(text[i])) return SHOAL_ERR_TYPE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 64 x 64 -> 128 bits, and sums with carries, without branches. Private to the core.
-// The portable product is the reference; where the compiler has a 128-bit integer that is one instruction, that one serves.
+// The portable product is the reference; where the compiler has a 128-bit integer that is one
+// instruction, that one serves.
 #ifndef SHOAL_WIDE_H
 #define SHOAL_WIDE_H
 
@@ -16,7 +17,8 @@ static inline wide wide_mul_portable(uint64_t a, uint64_t b)
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
     uint64_t p00 = a0 * b0, p01 = a0 * b1, p10 = a1 * b0, p11 = a1 * b1;
     uint64_t middle = (p00 >> 32) + (uint32_t)p01 + (uint32_t)p10; // < 3 * 2^32
-    return (wide){.low = middle << 32 | (uint32_t)p00, .high = p11 + (p01 >> 32) + (p10 >> 32) + (middle >> 32)};
+    return (wide){.low = middle << 32 | (uint32_t)p00,
+                  .high = p11 + (p01 >> 32) + (p10 >> 32) + (middle >> 32)};
 }
 
 #ifdef __SIZEOF_INT128__
@@ -27,7 +29,8 @@ static inline wide wide_mul_int128(uint64_t a, uint64_t b)
 }
 #endif
 
-// WebAssembly has no such instruction: there the compiler's integer is a call that returns through memory.
+// WebAssembly has no such instruction: there the compiler's integer is a call that returns through
+// memory.
 static inline wide wide_mul(uint64_t a, uint64_t b)
 {
 #if defined(__SIZEOF_INT128__) && !defined(__wasm__)
@@ -52,8 +55,8 @@ static inline uint64_t wide_sub(uint64_t a, uint64_t b, uint64_t *borrow)
     return a - b;
 }
 
-// Returns: all ones where the condition is 1, zero where it is 0. The barrier hides which of the two it can be, or a
-// compiler makes the choice a branch.
+// Returns: all ones where the condition is 1, zero where it is 0. The barrier hides which of the
+// two it can be, or a compiler makes the choice a branch.
 static inline uint64_t wide_mask(uint64_t condition)
 {
     uint64_t mask = 0 - condition;

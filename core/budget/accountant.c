@@ -46,13 +46,16 @@ static const struct {
     [SHOAL_REFUSED_FIELD_REPORTS] = {"field-reports", "A field has no reports left."},
     [SHOAL_REFUSED_FIELD_EPSILON] = {"field-epsilon", "A field has too little epsilon left."},
     [SHOAL_REFUSED_COHORT] = {"cohort", "Its cohort is below the minimum."},
-    [SHOAL_REFUSED_AMPLIFICATION] = {"amplification", "Its cohort does not give the epsilon claimed."},
-    [SHOAL_REFUSED_ANSWERED] = {"answered", "This device has answered in its analysis, and answers one round only."},
+    [SHOAL_REFUSED_AMPLIFICATION] = {"amplification",
+                                     "Its cohort does not give the epsilon claimed."},
+    [SHOAL_REFUSED_ANSWERED] =
+        {"answered", "This device has answered in its analysis, and answers one round only."},
 };
 
 static size_t index_of(shoal_refusal refusal)
 {
-    return (int)refusal >= 0 && refusal < SHOAL_REFUSALS ? (size_t)refusal : (size_t)SHOAL_REFUSED_STORAGE;
+    return (int)refusal >= 0 && refusal < SHOAL_REFUSALS ? (size_t)refusal
+                                                         : (size_t)SHOAL_REFUSED_STORAGE;
 }
 
 const char *shoal_refusal_name(shoal_refusal refusal)
@@ -111,22 +114,27 @@ static void put_charge(uint8_t *bytes, uint32_t index, const sums *s)
     store64_le(p + 56, s->delta);
 }
 
-// Could so many reports have cost that? Then no sum overflows, with a query more: 65,535 (16 10^6)^2 + (64 16 10^6)^2 < 2^63.95.
+// Could so many reports have cost that? Then no sum overflows, with a query more: 65,535 (16
+// 10^6)^2 + (64 16 10^6)^2 < 2^63.95.
 static int is_possible(const uint8_t *bytes, uint32_t index)
 {
     sums s = get_charge(bytes, index);
     uint64_t n = s.reports;
-    return n >= 1 && n <= SHOAL_POLICY_REPORTS_MAX && load32_le(bytes + charge_at(index) + 28) == 0 &&
-           s.eps <= n * EPS_MAX && s.local <= n * EPS_MAX && s.squares <= n * EPS_MAX * EPS_MAX &&
-           s.delta <= n * DELTA_MAX;
+    return n >= 1 && n <= SHOAL_POLICY_REPORTS_MAX &&
+           load32_le(bytes + charge_at(index) + 28) == 0 && s.eps <= n * EPS_MAX &&
+           s.local <= n * EPS_MAX && s.squares <= n * EPS_MAX * EPS_MAX && s.delta <= n * DELTA_MAX;
 }
 
 static int open_books(books *b, const uint8_t *bytes, size_t len)
 {
     *b = (books){0, 0, 0, 0};
-    if (len < size_of(b) || memcmp(bytes, magic, sizeof magic) != 0 || load32_le(bytes + 8) != VERSION) return 0;
-    *b = (books){load32_le(bytes + 12), load32_le(bytes + 16), load32_le(bytes + 20), load32_le(bytes + 24)};
-    if (b->charges > SHOAL_ACCOUNTANT_CHARGES_MAX || b->answers > SHOAL_ACCOUNTANT_ANSWERS_MAX) return 0;
+    if (len < size_of(b) || memcmp(bytes, magic, sizeof magic) != 0 ||
+        load32_le(bytes + 8) != VERSION)
+        return 0;
+    *b = (books){load32_le(bytes + 12), load32_le(bytes + 16), load32_le(bytes + 20),
+                 load32_le(bytes + 24)};
+    if (b->charges > SHOAL_ACCOUNTANT_CHARGES_MAX || b->answers > SHOAL_ACCOUNTANT_ANSWERS_MAX)
+        return 0;
     if (len != size_of(b) || b->newest < b->created || load32_le(bytes + 28) != 0) return 0;
     for (uint32_t i = 0; i < b->charges; i++)
         if (!is_possible(bytes, i)) return 0;
@@ -166,8 +174,8 @@ static void hash_name(shoal_sha256 *sha, const shoal_name *name)
 }
 
 // The charge of an analysis (field of no length) or a field. Returns: its index, or NONE.
-static uint32_t find_charge(uint8_t key[KEY_SIZE], const uint8_t *bytes, const books *b, const shoal_name *analysis,
-                            const shoal_name *field)
+static uint32_t find_charge(uint8_t key[KEY_SIZE], const uint8_t *bytes, const books *b,
+                            const shoal_name *analysis, const shoal_name *field)
 {
     shoal_sha256 sha;
     uint8_t digest[32];
@@ -202,15 +210,17 @@ static uint64_t root_up(uint64_t x)
 // Orders a, and floor(10^9 (ln(a)/(a-1) - ln(1-1/a))).
 static const struct {
     uint32_t a, gain;
-} orders[] = {{2, 1386294361}, {3, 954771252},  {4, 749780192},  {5, 625503029},  {6, 540673450},  {7, 478469038},
-              {8, 430594470},  {9, 392436107},  {10, 361203303}, {12, 312911981}, {14, 277112382}, {17, 237700455},
-              {20, 208963414}, {24, 180735867}, {28, 159782626}, {34, 136712372}, {40, 119904460}, {48, 103419388},
-              {57, 89896921},  {68, 77792812},  {81, 67353134},  {96, 58517070},  {114, 50723890}, {136, 43770143},
-              {162, 37791947}, {193, 32604661}, {256, 25659693}, {340, 20140040}, {450, 15831037}, {600, 12347405},
+} orders[] = {{2, 1386294361}, {3, 954771252},  {4, 749780192},  {5, 625503029},  {6, 540673450},
+              {7, 478469038},  {8, 430594470},  {9, 392436107},  {10, 361203303}, {12, 312911981},
+              {14, 277112382}, {17, 237700455}, {20, 208963414}, {24, 180735867}, {28, 159782626},
+              {34, 136712372}, {40, 119904460}, {48, 103419388}, {57, 89896921},  {68, 77792812},
+              {81, 67353134},  {96, 58517070},  {114, 50723890}, {136, 43770143}, {162, 37791947},
+              {193, 32604661}, {256, 25659693}, {340, 20140040}, {450, 15831037}, {600, 12347405},
               {800, 9617004},  {1024, 7752671}};
 
-// rho + sqrt(4 rho ln(1/slack)) = q/2 + sqrt(2 q ln(1/slack)), q the sum of squares: in sixteenths of micro, where 2 ln(1/slack) has 32
-// fractional bits and q < 2^48 is split at 24 of its bits, so that each product is below 2^63.
+// rho + sqrt(4 rho ln(1/slack)) = q/2 + sqrt(2 q ln(1/slack)), q the sum of squares: in sixteenths
+// of micro, where 2 ln(1/slack) has 32 fractional bits and q < 2^48 is split at 24 of its bits, so
+// that each product is below 2^63.
 static uint64_t compose_advanced(uint64_t q, uint32_t slack_exp)
 {
     uint64_t log = slack_exp * (uint64_t)LOG_10_BITS, low = q & 0xffffff;
@@ -236,13 +246,15 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-// The smaller of several filters is one: each rises with every query, and each allows up to a bound of its own sum, fixed beforehand.
-// While basic holds the loss never exceeds epsilon; where another holds, its sum is within that bound, and the slack covers its failure.
+// The smaller of several filters is one: each rises with every query, and each allows up to a bound
+// of its own sum, fixed beforehand. While basic holds the loss never exceeds epsilon; where another
+// holds, its sum is within that bound, and the slack covers its failure.
 static uint64_t compose(const sums *s, const shoal_policy_analysis *analysis)
 {
     uint64_t eps = s->eps;
     // far above every budget, and the integers below would not hold it
-    if (analysis->composition == SHOAL_COMPOSE_BASIC || s->reports == 0 || s->squares >> 48 != 0) return eps;
+    if (analysis->composition == SHOAL_COMPOSE_BASIC || s->reports == 0 || s->squares >> 48 != 0)
+        return eps;
     eps = smaller(eps, compose_advanced(s->squares, analysis->slack_exp));
     if (analysis->composition == SHOAL_COMPOSE_ADVANCED) return eps;
     return smaller(eps, compose_renyi(s->squares, analysis->slack_exp));
@@ -274,16 +286,18 @@ static uint32_t reports_of(const shoal_recipe *recipe)
 }
 
 #ifndef SHOAL_WITHOUT_COMPOUNDS
-// 1 + e^eps + ... + e^((n - 1) eps) in units of 2^-20, high by less than n of them. n eps is at most EPS_MAX.
+// 1 + e^eps + ... + e^((n - 1) eps) in units of 2^-20, high by less than n of them. n eps is at
+// most EPS_MAX.
 static uint64_t sum_of_powers(uint32_t n, uint64_t eps)
 {
     uint64_t sum = (uint64_t)1 << 20;
-    for (uint32_t i = 1; i < n; i++) sum += ((shoal_exponential((uint32_t)(i * eps)) + 2) >> 20) + 1;
+    for (uint32_t i = 1; i < n; i++)
+        sum += ((shoal_exponential((uint32_t)(i * eps)) + 2) >> 20) + 1;
     return sum;
 }
 
-// Delta of n reports of one person together, rounded up; more than any budget where it is far above it. Where n eps is above every budget,
-// for which the query is refused, delta is not asked.
+// Delta of n reports of one person together, rounded up; more than any budget where it is far above
+// it. Where n eps is above every budget, for which the query is refused, delta is not asked.
 static uint64_t group_delta(uint64_t delta, uint32_t n, uint64_t eps)
 {
     if (n * eps > EPS_MAX) return 2 * DELTA_MAX;
@@ -332,7 +346,8 @@ static sums sums_after(const inquiry *q, uint32_t i)
 
 static const shoal_policy_budget *budget_of(const inquiry *q, uint32_t field)
 {
-    return &q->analysis->fields[shoal_policy_find_field(q->analysis, &q->recipe->encoding.fields[field].field)];
+    return &q->analysis->fields[shoal_policy_find_field(q->analysis,
+                                                        &q->recipe->encoding.fields[field].field)];
 }
 
 // Looks up what the query is about, and what it really costs.
@@ -343,7 +358,8 @@ static shoal_refusal find(inquiry *q)
     uint8_t any = 0;
     for (size_t i = 0; i < sizeof recipe->policy; i++) any |= recipe->policy[i];
     if (any == 0 || recipe->n_parts == 0) return SHOAL_REFUSED_NOT_QUERY;
-    if (!q->policy->is_finished || memcmp(recipe->policy, q->policy->policy_hash, 32) != 0) return SHOAL_REFUSED_POLICY;
+    if (!q->policy->is_finished || memcmp(recipe->policy, q->policy->policy_hash, 32) != 0)
+        return SHOAL_REFUSED_POLICY;
     uint32_t index = shoal_policy_find_analysis(q->policy, &recipe->analysis);
     if (index == NONE) return SHOAL_REFUSED_ANALYSIS;
     q->verdict->analysis = index;
@@ -353,8 +369,8 @@ static shoal_refusal find(inquiry *q)
                                i == 0 ? &none : &recipe->encoding.fields[i - 1].field);
     uint64_t honest = (uint64_t)recipe->cohort_minimum * q->analysis->honest_micro / 1000000;
     if (shoal_recipe_epsilon(&q->verdict->local_eps_micro, recipe) != SHOAL_OK ||
-        shoal_central_epsilon(&q->verdict->central_eps_micro, q->verdict->local_eps_micro, honest > 0 ? honest : 1,
-                              recipe->cohort_delta_exp) != SHOAL_OK)
+        shoal_central_epsilon(&q->verdict->central_eps_micro, q->verdict->local_eps_micro,
+                              honest > 0 ? honest : 1, recipe->cohort_delta_exp) != SHOAL_OK)
         return SHOAL_REFUSED_AMPLIFICATION; // no figure of it can be relied on
     return SHOAL_ACCEPTED;
 }
@@ -386,10 +402,12 @@ static shoal_refusal check_time(inquiry *q)
     if (q->day < (uint64_t)q->b.created + q->policy->fresh_days) return SHOAL_REFUSED_FRESH;
     if (was_answered(q)) return SHOAL_REFUSED_REPLAYED;
     if (is_one_round(recipe) && s.reports > 0) return SHOAL_REFUSED_ANSWERED;
-    if (recipe->version < q->analysis->version || recipe->version < s.version) return SHOAL_REFUSED_DOWNGRADED;
+    if (recipe->version < q->analysis->version || recipe->version < s.version)
+        return SHOAL_REFUSED_DOWNGRADED;
     if (round <= 1) return SHOAL_ACCEPTED; // no round, or the first of a new chain
     if (round <= s.round) return SHOAL_REFUSED_REORDERED;
-    if (round == s.round + 1 && memcmp(q->bytes + charge_at(q->at[0]) + 64, recipe->round_previous, KEY_SIZE) != 0)
+    if (round == s.round + 1 &&
+        memcmp(q->bytes + charge_at(q->at[0]) + 64, recipe->round_previous, KEY_SIZE) != 0)
         return SHOAL_REFUSED_REORDERED;
     return SHOAL_ACCEPTED;
 }
@@ -400,11 +418,13 @@ static shoal_refusal check_fields(inquiry *q)
     const shoal_policy_stream *stream = &q->policy->streams[q->analysis->stream_index];
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         q->verdict->field = i;
-        if (shoal_policy_find_field(q->analysis, &encoding->fields[i].field) == NONE) return SHOAL_REFUSED_FIELD;
+        if (shoal_policy_find_field(q->analysis, &encoding->fields[i].field) == NONE)
+            return SHOAL_REFUSED_FIELD;
     }
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         uint32_t at = 0;
-        while (!shoal_name_equal(&stream->fields[at].field, &encoding->fields[i].field)) at++; // finish saw it there
+        while (!shoal_name_equal(&stream->fields[at].field, &encoding->fields[i].field))
+            at++; // finish saw it there
         q->verdict->field = i;
         if (stream->fields[at].scheme != encoding->fields[i].scheme) return SHOAL_REFUSED_SCHEME;
     }
@@ -424,7 +444,8 @@ static shoal_refusal check_class(inquiry *q)
     if (!(a->mechanisms >> recipe->mechanism & 1)) return SHOAL_REFUSED_MECHANISM;
     for (uint32_t i = 0; i < recipe->n_splits; i++) {
         uint32_t at = 0;
-        while (at < a->n_splits && !shoal_name_equal(&a->splits[at], &recipe->splits[i].field)) at++;
+        while (at < a->n_splits && !shoal_name_equal(&a->splits[at], &recipe->splits[i].field))
+            at++;
         q->verdict->field = i;
         if (at == a->n_splits) return SHOAL_REFUSED_SPLIT;
     }
@@ -466,7 +487,8 @@ static shoal_refusal check_field_budgets(inquiry *q)
 static shoal_refusal check_cohort(const inquiry *q)
 {
     if (q->recipe->cohort_minimum < q->analysis->cohort_minimum) return SHOAL_REFUSED_COHORT;
-    return q->verdict->central_eps_micro > q->recipe->cohort_eps_micro ? SHOAL_REFUSED_AMPLIFICATION : SHOAL_ACCEPTED;
+    return q->verdict->central_eps_micro > q->recipe->cohort_eps_micro ? SHOAL_REFUSED_AMPLIFICATION
+                                                                       : SHOAL_ACCEPTED;
 }
 
 // An answer is remembered as long as its query could be replayed.
@@ -484,7 +506,8 @@ static shoal_refusal check_room(const inquiry *q)
         live += (uint32_t)is_live(q, answer);
         own += (uint32_t)(is_live(q, answer) && load32_le(answer + KEY_SIZE + 4) == q->at[0]);
     }
-    return charges > SHOAL_ACCOUNTANT_CHARGES_MAX || own >= SHOAL_ACCOUNTANT_ANSWERS_MAX / q->policy->n_analyses ||
+    return charges > SHOAL_ACCOUNTANT_CHARGES_MAX ||
+                   own >= SHOAL_ACCOUNTANT_ANSWERS_MAX / q->policy->n_analyses ||
                    live >= SHOAL_ACCOUNTANT_ANSWERS_MAX
                ? SHOAL_REFUSED_STORAGE
                : SHOAL_ACCEPTED;
@@ -505,8 +528,8 @@ static shoal_refusal judge(inquiry *q, const uint8_t *bytes, size_t len)
     return refusal == SHOAL_ACCEPTED ? check_room(q) : refusal;
 }
 
-void shoal_query_check(shoal_verdict *verdict, const uint8_t *accountant, size_t len, const shoal_policy *policy,
-                       const shoal_recipe *recipe, uint32_t day)
+void shoal_query_check(shoal_verdict *verdict, const uint8_t *accountant, size_t len,
+                       const shoal_policy *policy, const shoal_recipe *recipe, uint32_t day)
 {
     inquiry q = {.policy = policy, .recipe = recipe, .day = day, .verdict = verdict};
     verdict->refusal = judge(&q, accountant, len);
@@ -519,7 +542,8 @@ static void drop_old(uint8_t *bytes, inquiry *q)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < q->b.answers; i++) {
         const uint8_t *answer = bytes + answer_at(&q->b, i);
-        if (is_live(q, answer)) memmove(bytes + answer_at(&q->b, kept++), answer, SHOAL_ACCOUNTANT_ANSWER);
+        if (is_live(q, answer))
+            memmove(bytes + answer_at(&q->b, kept++), answer, SHOAL_ACCOUNTANT_ANSWER);
     }
     q->b.answers = kept;
 }
@@ -554,7 +578,8 @@ static void write_debit(uint8_t *bytes, inquiry *q)
         add_charge(bytes, q, i);
         put_charge(bytes, q->at[i], &s);
     }
-    if (recipe->round_index != 0) memcpy(bytes + charge_at(q->at[0]) + 64, recipe->query_hash, KEY_SIZE);
+    if (recipe->round_index != 0)
+        memcpy(bytes + charge_at(q->at[0]) + 64, recipe->query_hash, KEY_SIZE);
     add_answer(bytes, q);
     q->b.newest = q->newest;
 }
@@ -563,14 +588,15 @@ static void write_debit(uint8_t *bytes, inquiry *q)
 static size_t size_after(const inquiry *q)
 {
     books b = q->b;
-    for (uint32_t i = 0; i < q->b.answers; i++) b.answers -= !is_live(q, q->bytes + answer_at(&q->b, i));
+    for (uint32_t i = 0; i < q->b.answers; i++)
+        b.answers -= !is_live(q, q->bytes + answer_at(&q->b, i));
     for (uint32_t i = 0; i <= q->recipe->encoding.n_fields; i++) b.charges += q->at[i] == NONE;
     b.answers++;
     return size_of(&b);
 }
 
-void shoal_query_debit(shoal_verdict *verdict, uint8_t *accountant, size_t *len, size_t cap, const shoal_policy *policy,
-                       const shoal_recipe *recipe, uint32_t day)
+void shoal_query_debit(shoal_verdict *verdict, uint8_t *accountant, size_t *len, size_t cap,
+                       const shoal_policy *policy, const shoal_recipe *recipe, uint32_t day)
 {
     inquiry q = {.policy = policy, .recipe = recipe, .day = day, .verdict = verdict};
     shoal_refusal refusal = judge(&q, accountant, *len);
@@ -592,14 +618,16 @@ shoal_err shoal_accountant_charge(shoal_charge *charge, const uint8_t *accountan
     const shoal_policy_analysis *a = &policy->analyses[analysis];
     if (field != NONE && field >= a->n_fields) return SHOAL_ERR_ARGUMENT;
     *charge = (shoal_charge){0, 0, 0, 0};
-    uint32_t at = find_charge(key, accountant, &b, &a->analysis, field == NONE ? &none : &a->fields[field].field);
+    uint32_t at = find_charge(key, accountant, &b, &a->analysis,
+                              field == NONE ? &none : &a->fields[field].field);
     if (at == NONE) return SHOAL_OK;
     sums s = get_charge(accountant, at);
     *charge = (shoal_charge){s.reports, compose(&s, a), compose_delta(&s, a), s.local};
     return SHOAL_OK;
 }
 
-uint64_t shoal_composed_epsilon(const shoal_policy_analysis *analysis, uint32_t reports, uint32_t eps_micro)
+uint64_t shoal_composed_epsilon(const shoal_policy_analysis *analysis, uint32_t reports,
+                                uint32_t eps_micro)
 {
     uint64_t eps = eps_micro;
     sums s = {.reports = reports, .eps = reports * eps, .squares = reports * (eps * eps)};

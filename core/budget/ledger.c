@@ -40,9 +40,11 @@ static shoal_err open_ledger(head *h, const uint8_t *ledger, size_t len)
     h->entries = load32_le(ledger + 12);
     h->created = load32_le(ledger + 16);
     h->newest = load32_le(ledger + 20);
-    if (h->entries > SHOAL_LEDGER_ENTRIES_MAX || len != size_of(h->entries)) return SHOAL_ERR_LEDGER;
+    if (h->entries > SHOAL_LEDGER_ENTRIES_MAX || len != size_of(h->entries))
+        return SHOAL_ERR_LEDGER;
     size_t body = len - CHECKSUM_SIZE;
-    return load64_le(ledger + body) == shoal_checksum_of(ledger, body) ? SHOAL_OK : SHOAL_ERR_LEDGER;
+    return load64_le(ledger + body) == shoal_checksum_of(ledger, body) ? SHOAL_OK
+                                                                       : SHOAL_ERR_LEDGER;
 }
 
 static const char *field_name(uint32_t value)
@@ -67,7 +69,8 @@ static void make_key(uint8_t key[KEY_SIZE], const shoal_recipe *recipe)
 }
 
 // The entry of (key, day), or NULL.
-static const uint8_t *find(const uint8_t *ledger, const head *h, const uint8_t key[KEY_SIZE], uint32_t day)
+static const uint8_t *find(const uint8_t *ledger, const head *h, const uint8_t key[KEY_SIZE],
+                           uint32_t day)
 {
     const uint8_t *entry = ledger + SHOAL_LEDGER_HEADER;
     for (uint32_t i = 0; i < h->entries; i++, entry += SHOAL_LEDGER_ENTRY)
@@ -75,8 +78,8 @@ static const uint8_t *find(const uint8_t *ledger, const head *h, const uint8_t k
     return NULL;
 }
 
-static shoal_err may_debit(head *h, const uint8_t *ledger, size_t len, const shoal_recipe *recipe, uint32_t day,
-                           const uint8_t key[KEY_SIZE])
+static shoal_err may_debit(head *h, const uint8_t *ledger, size_t len, const shoal_recipe *recipe,
+                           uint32_t day, const uint8_t key[KEY_SIZE])
 {
     shoal_err err = open_ledger(h, ledger, len);
     if (err == SHOAL_OK) err = shoal_recipe_check_day(recipe, day);
@@ -93,7 +96,8 @@ static uint32_t count_old(const uint8_t *ledger, const head *h, uint32_t newest)
     uint32_t old = 0;
     for (uint32_t i = 0; i < h->entries; i++)
         old +=
-            (uint64_t)load32_le(ledger + SHOAL_LEDGER_HEADER + i * SHOAL_LEDGER_ENTRY + KEY_SIZE) + SHOAL_LEDGER_DAYS <
+            (uint64_t)load32_le(ledger + SHOAL_LEDGER_HEADER + i * SHOAL_LEDGER_ENTRY + KEY_SIZE) +
+                SHOAL_LEDGER_DAYS <
             newest;
     return old;
 }
@@ -117,7 +121,8 @@ shoal_err shoal_ledger_init(uint8_t *ledger, size_t cap, size_t *len, uint32_t d
     return SHOAL_OK;
 }
 
-shoal_err shoal_ledger_allows(const uint8_t *ledger, size_t len, const shoal_recipe *recipe, uint32_t day)
+shoal_err shoal_ledger_allows(const uint8_t *ledger, size_t len, const shoal_recipe *recipe,
+                              uint32_t day)
 {
     head h;
     uint8_t key[KEY_SIZE];
@@ -125,7 +130,8 @@ shoal_err shoal_ledger_allows(const uint8_t *ledger, size_t len, const shoal_rec
     return may_debit(&h, ledger, len, recipe, day, key);
 }
 
-shoal_err shoal_ledger_debit(uint8_t *ledger, size_t *len, size_t cap, const shoal_recipe *recipe, uint32_t day)
+shoal_err shoal_ledger_debit(uint8_t *ledger, size_t *len, size_t cap, const shoal_recipe *recipe,
+                             uint32_t day)
 {
     head h;
     uint8_t key[KEY_SIZE];
@@ -156,8 +162,8 @@ shoal_err shoal_ledger_debit(uint8_t *ledger, size_t *len, size_t cap, const sho
     return SHOAL_OK;
 }
 
-shoal_err shoal_ledger_spent(shoal_ledger_sum *sum, const uint8_t *ledger, size_t len, const shoal_recipe *recipe,
-                             uint32_t first, uint32_t last)
+shoal_err shoal_ledger_spent(shoal_ledger_sum *sum, const uint8_t *ledger, size_t len,
+                             const shoal_recipe *recipe, uint32_t first, uint32_t last)
 {
     head h;
     uint8_t key[KEY_SIZE];

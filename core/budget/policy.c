@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy's field table and everything read off it: setting, checking, canonical bytes; see policy.h.
+// The policy's field table and everything read off it: setting, checking, canonical bytes; see
+// policy.h.
 #include "policy.h"
 
 #include "canonical.h"
@@ -8,8 +9,8 @@
 #include "probability.h"
 #include "sentence.h"
 
-// Where a member lives: in the policy, a stream, a field of a stream, an analysis, a budgeted field of an analysis. Behind an entry come
-// its fields.
+// Where a member lives: in the policy, a stream, a field of a stream, an analysis, a budgeted field
+// of an analysis. Behind an entry come its fields.
 enum level { TOP, STREAM, STREAM_FIELD, ANALYSIS, BUDGET };
 
 static const shoal_choice types[] = {{"number", SHOAL_SCHEME_NUMBER},
@@ -17,10 +18,13 @@ static const shoal_choice types[] = {{"number", SHOAL_SCHEME_NUMBER},
                                      {"tokens", SHOAL_SCHEME_TOKENS},
                                      {"characters", SHOAL_SCHEME_CHARACTERS},
                                      {NULL, 0}};
-static const shoal_choice compositions[] = {
-    {"basic", SHOAL_COMPOSE_BASIC}, {"advanced", SHOAL_COMPOSE_ADVANCED}, {"renyi", SHOAL_COMPOSE_RENYI}, {NULL, 0}};
+static const shoal_choice compositions[] = {{"basic", SHOAL_COMPOSE_BASIC},
+                                            {"advanced", SHOAL_COMPOSE_ADVANCED},
+                                            {"renyi", SHOAL_COMPOSE_RENYI},
+                                            {NULL, 0}};
 
-// Every mechanism has a name here, carried by this build or not: a policy and its hash are the same everywhere.
+// Every mechanism has a name here, carried by this build or not: a policy and its hash are the same
+// everywhere.
 static const shoal_choice mechanisms[] = {
 #define SHOAL_MECHANISM(id, stem, name) {name, id},
 #include "mechanisms.def"
@@ -44,53 +48,80 @@ typedef struct row {
 #define EPS_MAX SHOAL_EPS_MICRO_MAX
 #define REPORTS_MAX SHOAL_POLICY_REPORTS_MAX
 
-// path, choices, min, max, initial, offset, kind, always; level, list. The row's number is the tag in the canonical bytes: rows are added at
-// the end and never move.
+// path, choices, min, max, initial, offset, kind, always; level, list. The row's number is the tag
+// in the canonical bytes: rows are added at the end and never move.
 static const row fields[] = {
     {{"policy", NULL, 0, 0, 0, IN_TOP(policy), FIELD_NAME, 1}, TOP, 0},
     {{"keys", NULL, 0, 0, 0, 0, FIELD_LIST, 1}, TOP, KEYS},
     {{"fresh_days", NULL, 1, 365, 1, IN_TOP(fresh_days), FIELD_INTEGER, 0}, TOP, 0},
     {{"streams.N.stream", NULL, 0, 0, 0, IN_STREAM(stream), FIELD_NAME, 1}, STREAM, 0},
-    {{"streams.N.retention_days", NULL, 1, 400, 0, IN_STREAM(retention_days), FIELD_INTEGER, 1}, STREAM, 0},
-    {{"streams.N.fields.M.field", NULL, 0, 0, 0, IN(shoal_policy_field, field), FIELD_NAME, 1}, STREAM_FIELD, 0},
-    {{"streams.N.fields.M.type", types, 0, 0, 0, IN(shoal_policy_field, scheme), FIELD_CHOICE, 1}, STREAM_FIELD, 0},
+    {{"streams.N.retention_days", NULL, 1, 400, 0, IN_STREAM(retention_days), FIELD_INTEGER, 1},
+     STREAM,
+     0},
+    {{"streams.N.fields.M.field", NULL, 0, 0, 0, IN(shoal_policy_field, field), FIELD_NAME, 1},
+     STREAM_FIELD,
+     0},
+    {{"streams.N.fields.M.type", types, 0, 0, 0, IN(shoal_policy_field, scheme), FIELD_CHOICE, 1},
+     STREAM_FIELD,
+     0},
     {{"analyses.N.analysis", NULL, 0, 0, 0, IN_ANALYSIS(analysis), FIELD_NAME, 1}, ANALYSIS, 0},
     {{"analyses.N.stream", NULL, 0, 0, 0, IN_ANALYSIS(stream), FIELD_NAME, 1}, ANALYSIS, 0},
-    {{"analyses.N.version", NULL, 1, 1000000, 1, IN_ANALYSIS(version), FIELD_INTEGER, 0}, ANALYSIS, 0},
-    {{"analyses.N.mechanisms", mechanisms, 0, 0, 0, IN_ANALYSIS(mechanisms), FIELD_LIST, 1}, ANALYSIS, MECHANISMS},
-    {{"analyses.N.query.fields", NULL, 1, SHOAL_ENCODED_MAX, 1, IN_ANALYSIS(query_fields), FIELD_INTEGER, 0},
+    {{"analyses.N.version", NULL, 1, 1000000, 1, IN_ANALYSIS(version), FIELD_INTEGER, 0},
      ANALYSIS,
      0},
-    {{"analyses.N.query.size", NULL, 2, SHOAL_DOMAIN_SIZE_MAX, 65536, IN_ANALYSIS(query_size), FIELD_INTEGER, 0},
+    {{"analyses.N.mechanisms", mechanisms, 0, 0, 0, IN_ANALYSIS(mechanisms), FIELD_LIST, 1},
+     ANALYSIS,
+     MECHANISMS},
+    {{"analyses.N.query.fields", NULL, 1, SHOAL_ENCODED_MAX, 1, IN_ANALYSIS(query_fields),
+      FIELD_INTEGER, 0},
      ANALYSIS,
      0},
-    {{"analyses.N.budget.epsilon", NULL, 1, EPS_MAX, 0, IN_ANALYSIS(budget.eps_micro), FIELD_MICRO, 1}, ANALYSIS, 0},
-    {{"analyses.N.budget.delta", NULL, SHOAL_DELTA_EXP_MIN, SHOAL_DELTA_EXP_MAX, 0, IN_ANALYSIS(delta_exp), FIELD_DELTA,
+    {{"analyses.N.query.size", NULL, 2, SHOAL_DOMAIN_SIZE_MAX, 65536, IN_ANALYSIS(query_size),
+      FIELD_INTEGER, 0},
+     ANALYSIS,
+     0},
+    {{"analyses.N.budget.epsilon", NULL, 1, EPS_MAX, 0, IN_ANALYSIS(budget.eps_micro), FIELD_MICRO,
       1},
      ANALYSIS,
      0},
-    {{"analyses.N.budget.reports", NULL, 1, REPORTS_MAX, 0, IN_ANALYSIS(budget.reports), FIELD_INTEGER, 1},
+    {{"analyses.N.budget.delta", NULL, SHOAL_DELTA_EXP_MIN, SHOAL_DELTA_EXP_MAX, 0,
+      IN_ANALYSIS(delta_exp), FIELD_DELTA, 1},
      ANALYSIS,
      0},
-    {{"analyses.N.budget.composition", compositions, 0, 0, 0, IN_ANALYSIS(composition), FIELD_CHOICE, 0}, ANALYSIS, 0},
-    {{"analyses.N.budget.slack", NULL, SHOAL_DELTA_EXP_MIN, SHOAL_DELTA_EXP_MAX, 0, IN_ANALYSIS(slack_exp), FIELD_DELTA,
+    {{"analyses.N.budget.reports", NULL, 1, REPORTS_MAX, 0, IN_ANALYSIS(budget.reports),
+      FIELD_INTEGER, 1},
+     ANALYSIS,
+     0},
+    {{"analyses.N.budget.composition", compositions, 0, 0, 0, IN_ANALYSIS(composition),
+      FIELD_CHOICE, 0},
+     ANALYSIS,
+     0},
+    {{"analyses.N.budget.slack", NULL, SHOAL_DELTA_EXP_MIN, SHOAL_DELTA_EXP_MAX, 0,
+      IN_ANALYSIS(slack_exp), FIELD_DELTA, 0},
+     ANALYSIS,
+     0},
+    {{"analyses.N.cohort.minimum", NULL, 1, 1000000000, 1000, IN_ANALYSIS(cohort_minimum),
+      FIELD_INTEGER, 0},
+     ANALYSIS,
+     0},
+    {{"analyses.N.cohort.honest", NULL, 1, 1000000, 1000000, IN_ANALYSIS(honest_micro), FIELD_MICRO,
       0},
      ANALYSIS,
      0},
-    {{"analyses.N.cohort.minimum", NULL, 1, 1000000000, 1000, IN_ANALYSIS(cohort_minimum), FIELD_INTEGER, 0},
-     ANALYSIS,
-     0},
-    {{"analyses.N.cohort.honest", NULL, 1, 1000000, 1000000, IN_ANALYSIS(honest_micro), FIELD_MICRO, 0}, ANALYSIS, 0},
     {{"analyses.N.split_by", NULL, 0, 0, 0, 0, FIELD_LIST, 0}, ANALYSIS, SPLITS},
-    {{"analyses.N.fields.M.field", NULL, 0, 0, 0, IN(shoal_policy_budget, field), FIELD_NAME, 1}, BUDGET, 0},
-    {{"analyses.N.fields.M.local_epsilon", NULL, 1, EPS_MAX, 0, IN(shoal_policy_budget, local_eps_micro), FIELD_MICRO,
-      1},
+    {{"analyses.N.fields.M.field", NULL, 0, 0, 0, IN(shoal_policy_budget, field), FIELD_NAME, 1},
      BUDGET,
      0},
-    {{"analyses.N.fields.M.epsilon", NULL, 1, EPS_MAX, 0, IN(shoal_policy_budget, eps_micro), FIELD_MICRO, 1},
+    {{"analyses.N.fields.M.local_epsilon", NULL, 1, EPS_MAX, 0,
+      IN(shoal_policy_budget, local_eps_micro), FIELD_MICRO, 1},
      BUDGET,
      0},
-    {{"analyses.N.fields.M.reports", NULL, 1, REPORTS_MAX, 0, IN(shoal_policy_budget, reports), FIELD_INTEGER, 1},
+    {{"analyses.N.fields.M.epsilon", NULL, 1, EPS_MAX, 0, IN(shoal_policy_budget, eps_micro),
+      FIELD_MICRO, 1},
+     BUDGET,
+     0},
+    {{"analyses.N.fields.M.reports", NULL, 1, REPORTS_MAX, 0, IN(shoal_policy_budget, reports),
+      FIELD_INTEGER, 1},
      BUDGET,
      0},
 };
@@ -121,9 +152,13 @@ static place place_of(uint32_t at_level, uint32_t n, uint32_t m)
     size_t analysis = IN_TOP(analyses) + n * sizeof(shoal_policy_analysis);
     switch (at_level) {
     case STREAM: return (place){stream, streams};
-    case STREAM_FIELD: return (place){stream + IN_STREAM(fields) + m * sizeof(shoal_policy_field), streams + 1 + m};
+    case STREAM_FIELD:
+        return (place){stream + IN_STREAM(fields) + m * sizeof(shoal_policy_field),
+                       streams + 1 + m};
     case ANALYSIS: return (place){analysis, analyses};
-    case BUDGET: return (place){analysis + IN_ANALYSIS(fields) + m * sizeof(shoal_policy_budget), analyses + 1 + m};
+    case BUDGET:
+        return (place){analysis + IN_ANALYSIS(fields) + m * sizeof(shoal_policy_budget),
+                       analyses + 1 + m};
     default: return (place){0, 0};
     }
 }
@@ -201,7 +236,8 @@ static target take_field(shoal_policy *policy, const char *path, size_t len, int
     }
     t.f = &r->f;
     if (!reach(policy, r->level, index[0], index[1])) {
-        t.err = refuse(policy, t.f->path, SHOAL_ERR_RANGE, "is of one entry too many, or skips one");
+        t.err =
+            refuse(policy, t.f->path, SHOAL_ERR_RANGE, "is of one entry too many, or skips one");
         return t;
     }
     place p = place_of(r->level, index[0], index[1]);
@@ -223,7 +259,8 @@ static shoal_err answer(shoal_policy *policy, const shoal_field *f, shoal_err er
     return err == SHOAL_OK ? SHOAL_OK : refuse(policy, f->path, err, why);
 }
 
-shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t path_len, int64_t micro)
+shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t path_len,
+                                  int64_t micro)
 {
     const char *why;
     target t = take_field(policy, path, path_len, 0);
@@ -232,7 +269,8 @@ shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t
     return answer(policy, t.f, err, why);
 }
 
-shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t path_len, const char *text, size_t len)
+shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t path_len,
+                                  const char *text, size_t len)
 {
     const char *why;
     target t = take_field(policy, path, path_len, 0);
@@ -255,7 +293,8 @@ static shoal_err add_key(shoal_policy *policy, const char *text, size_t len, con
     return SHOAL_OK;
 }
 
-static shoal_err add_mechanism(shoal_policy_analysis *analysis, const char *text, size_t len, const char **why)
+static shoal_err add_mechanism(shoal_policy_analysis *analysis, const char *text, size_t len,
+                               const char **why)
 {
     const shoal_choice *c = shoal_find_choice(mechanisms, text, len);
     *why = SHOAL_SENTENCE("holds an unknown one");
@@ -267,7 +306,8 @@ static shoal_err add_mechanism(shoal_policy_analysis *analysis, const char *text
     return SHOAL_OK;
 }
 
-static shoal_err add_split(shoal_policy_analysis *analysis, const char *text, size_t len, const char **why)
+static shoal_err add_split(shoal_policy_analysis *analysis, const char *text, size_t len,
+                           const char **why)
 {
     *why = SHOAL_SENTENCE("holds too many");
     if (analysis->n_splits == SHOAL_SPLIT_MAX) return SHOAL_ERR_RANGE;
@@ -275,17 +315,20 @@ static shoal_err add_split(shoal_policy_analysis *analysis, const char *text, si
     shoal_err err = shoal_name_set(name, text, len, why);
     if (err != SHOAL_OK) return err;
     *why = SHOAL_SENTENCE("holds one twice");
-    if (analysis->n_splits > 0 && shoal_name_equal(&analysis->splits[0], name)) return SHOAL_ERR_DUPLICATE;
+    if (analysis->n_splits > 0 && shoal_name_equal(&analysis->splits[0], name))
+        return SHOAL_ERR_DUPLICATE;
     analysis->n_splits++;
     return SHOAL_OK;
 }
 
-shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t path_len, const char *text, size_t len)
+shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t path_len,
+                                const char *text, size_t len)
 {
     const char *why = SHOAL_SENTENCE("is not a list");
     target t = take_field(policy, path, path_len, 1);
     if (t.row == NULL) return t.err;
-    shoal_policy_analysis *analysis = (shoal_policy_analysis *)(void *)t.at; // of what is a list of one
+    shoal_policy_analysis *analysis =
+        (shoal_policy_analysis *)(void *)t.at; // of what is a list of one
     shoal_err err = SHOAL_ERR_TYPE;
     if (t.row->list == KEYS) err = add_key(policy, text, len, &why);
     if (t.row->list == MECHANISMS) err = add_mechanism(analysis, text, len, &why);
@@ -304,7 +347,8 @@ static shoal_err check_missing(shoal_policy *policy, uint32_t at_level, uint32_t
     return SHOAL_OK;
 }
 
-// Names lie at the start of entries of `stride` bytes. Returns: the index of the name among the first n, or UINT32_MAX.
+// Names lie at the start of entries of `stride` bytes. Returns: the index of the name among the
+// first n, or UINT32_MAX.
 static uint32_t find_name(const void *entries, size_t stride, uint32_t n, const shoal_name *name)
 {
     const uint8_t *at = entries;
@@ -332,12 +376,14 @@ static shoal_err check_stream(shoal_policy *policy, uint32_t n)
     if (err != SHOAL_OK) return err;
     if (FIND(policy->streams, n, &s->stream) != UINT32_MAX)
         return refuse(policy, "streams.N.stream", SHOAL_ERR_DUPLICATE, "is given twice");
-    if (s->n_fields == 0) return refuse(policy, "streams.N.fields", SHOAL_ERR_MISSING_FIELD, "is missing");
+    if (s->n_fields == 0)
+        return refuse(policy, "streams.N.fields", SHOAL_ERR_MISSING_FIELD, "is missing");
     for (uint32_t m = 0; m < s->n_fields; m++) {
         err = check_missing(policy, STREAM_FIELD, n, m);
         if (err != SHOAL_OK) return err;
         if (FIND(s->fields, m, &s->fields[m].field) != UINT32_MAX)
-            return refuse(policy, "streams.N.fields.M.field", SHOAL_ERR_DUPLICATE, "is given twice");
+            return refuse(policy, "streams.N.fields.M.field", SHOAL_ERR_DUPLICATE,
+                          "is given twice");
     }
     return SHOAL_OK;
 }
@@ -346,24 +392,28 @@ static shoal_err check_budgets(shoal_policy *policy, uint32_t n, const shoal_pol
 {
     static const char path[] = "analyses.N.fields.M.field";
     const shoal_policy_analysis *a = &policy->analyses[n];
-    if (a->n_fields == 0) return refuse(policy, "analyses.N.fields", SHOAL_ERR_MISSING_FIELD, "is missing");
+    if (a->n_fields == 0)
+        return refuse(policy, "analyses.N.fields", SHOAL_ERR_MISSING_FIELD, "is missing");
     for (uint32_t m = 0; m < a->n_fields; m++) {
         const shoal_name *name = &a->fields[m].field;
         shoal_err err = check_missing(policy, BUDGET, n, m);
         if (err != SHOAL_OK) return err;
-        if (FIND(a->fields, m, name) != UINT32_MAX) return refuse(policy, path, SHOAL_ERR_DUPLICATE, "is given twice");
+        if (FIND(a->fields, m, name) != UINT32_MAX)
+            return refuse(policy, path, SHOAL_ERR_DUPLICATE, "is given twice");
         if (FIND(s->fields, s->n_fields, name) == UINT32_MAX)
             return refuse(policy, path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of the stream");
     }
     return SHOAL_OK;
 }
 
-static shoal_err check_splits(shoal_policy *policy, const shoal_policy_analysis *a, const shoal_policy_stream *s)
+static shoal_err check_splits(shoal_policy *policy, const shoal_policy_analysis *a,
+                              const shoal_policy_stream *s)
 {
     static const char path[] = "analyses.N.split_by";
     for (uint32_t i = 0; i < a->n_splits; i++) {
         uint32_t at = FIND(s->fields, s->n_fields, &a->splits[i]);
-        if (at == UINT32_MAX) return refuse(policy, path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of the stream");
+        if (at == UINT32_MAX)
+            return refuse(policy, path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of the stream");
         if (s->fields[at].scheme != SHOAL_SCHEME_LIST)
             return refuse(policy, path, SHOAL_ERR_RANGE, "must be of type text");
         if (shoal_policy_find_field(a, &a->splits[i]) != UINT32_MAX)
@@ -377,9 +427,13 @@ static shoal_err check_slack(shoal_policy *policy, const shoal_policy_analysis *
 {
     static const char path[] = "analyses.N.budget.slack";
     if (a->composition == SHOAL_COMPOSE_BASIC)
-        return a->slack_exp == 0 ? SHOAL_OK : refuse(policy, path, SHOAL_ERR_UNKNOWN_FIELD, "is not for basic");
+        return a->slack_exp == 0
+                   ? SHOAL_OK
+                   : refuse(policy, path, SHOAL_ERR_UNKNOWN_FIELD, "is not for basic");
     if (a->slack_exp == 0) return refuse(policy, path, SHOAL_ERR_MISSING_FIELD, "is missing");
-    return a->slack_exp > a->delta_exp ? SHOAL_OK : refuse(policy, path, SHOAL_ERR_RANGE, "must be below delta");
+    return a->slack_exp > a->delta_exp
+               ? SHOAL_OK
+               : refuse(policy, path, SHOAL_ERR_RANGE, "must be below delta");
 }
 
 static shoal_err check_analysis(shoal_policy *policy, uint32_t n)
@@ -391,7 +445,8 @@ static shoal_err check_analysis(shoal_policy *policy, uint32_t n)
         return refuse(policy, "analyses.N.analysis", SHOAL_ERR_DUPLICATE, "is given twice");
     a->stream_index = FIND(policy->streams, policy->n_streams, &a->stream);
     if (a->stream_index == UINT32_MAX)
-        return refuse(policy, "analyses.N.stream", SHOAL_ERR_UNKNOWN_FIELD, "is not a stream of the policy");
+        return refuse(policy, "analyses.N.stream", SHOAL_ERR_UNKNOWN_FIELD,
+                      "is not a stream of the policy");
     const shoal_policy_stream *s = &policy->streams[a->stream_index];
     err = check_slack(policy, a);
     if (err == SHOAL_OK) err = check_budgets(policy, n, s);
@@ -403,16 +458,19 @@ static shoal_err check_all(shoal_policy *policy)
     shoal_err err = check_missing(policy, TOP, 0, 0);
     if (err == SHOAL_OK && policy->n_streams == 0)
         return refuse(policy, "streams", SHOAL_ERR_MISSING_FIELD, "is missing");
-    for (uint32_t n = 0; err == SHOAL_OK && n < policy->n_streams; n++) err = check_stream(policy, n);
+    for (uint32_t n = 0; err == SHOAL_OK && n < policy->n_streams; n++)
+        err = check_stream(policy, n);
     if (err == SHOAL_OK && policy->n_analyses == 0)
         return refuse(policy, "analyses", SHOAL_ERR_MISSING_FIELD, "is missing");
-    for (uint32_t n = 0; err == SHOAL_OK && n < policy->n_analyses; n++) err = check_analysis(policy, n);
+    for (uint32_t n = 0; err == SHOAL_OK && n < policy->n_analyses; n++)
+        err = check_analysis(policy, n);
     return err;
 }
 
 // ---- canonical bytes ----
 
-static void put_member(shoal_canonical *w, const shoal_policy *policy, const row *r, const uint8_t *at)
+static void put_member(shoal_canonical *w, const shoal_policy *policy, const row *r,
+                       const uint8_t *at)
 {
     uint16_t tag = (uint16_t)(r - fields + 1);
     uint8_t number[4];
@@ -433,7 +491,8 @@ static void put_member(shoal_canonical *w, const shoal_policy *policy, const row
 }
 
 // Opens an entry and writes its members. Returns: what closes it.
-static size_t put_members(shoal_canonical *w, const shoal_policy *policy, uint32_t at_level, uint32_t n, uint32_t m)
+static size_t put_members(shoal_canonical *w, const shoal_policy *policy, uint32_t at_level,
+                          uint32_t n, uint32_t m)
 {
     const uint8_t *at = (const uint8_t *)policy + place_of(at_level, n, m).offset;
     size_t start = shoal_canonical_open(w, (uint16_t)(TAG_LEVEL + at_level));
@@ -442,7 +501,8 @@ static size_t put_members(shoal_canonical *w, const shoal_policy *policy, uint32
     return start;
 }
 
-// The canonical bytes come in pieces, so that hashing needs no room for all: title and top, each stream, each analysis.
+// The canonical bytes come in pieces, so that hashing needs no room for all: title and top, each
+// stream, each analysis.
 static void put_piece(shoal_canonical *w, const shoal_policy *policy, uint32_t piece)
 {
     static const char title[] = "shoal policy 1\n";
@@ -459,7 +519,8 @@ static void put_piece(shoal_canonical *w, const shoal_policy *policy, uint32_t p
         inner = policy->analyses[n].n_fields;
     }
     size_t start = put_members(w, policy, at_level, n, 0);
-    for (uint32_t m = 0; m < inner; m++) shoal_canonical_close(w, put_members(w, policy, at_level + 1, n, m));
+    for (uint32_t m = 0; m < inner; m++)
+        shoal_canonical_close(w, put_members(w, policy, at_level + 1, n, m));
     shoal_canonical_close(w, start);
 }
 #define PIECE_MAX 2048u // bytes of one

@@ -1,43 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy: what a site promises, once and for all, about the queries its pages answer. Devices hold it; no server changes it.
+// The policy: what a site promises, once and for all, about the queries its pages answer. Devices
+// hold it; no server changes it.
 //
-// A host hands over the JSON as it does a recipe's (recipe.h): every scalar under its dotted path, numbers in micro-units, entries of lists
-// by add_text. N and M count from 0, in order.
+// A host hands over the JSON as it does a recipe's (recipe.h): every scalar under its dotted path,
+// numbers in micro-units, entries of lists by add_text. N and M count from 0, in order.
 //
 //     policy                            name
-//     keys (list)                       Ed25519 public keys that may sign queries, 64 lower-case hex digits each; 1 to 4
-//     fresh_days                        storage younger than this answers nothing; 1 .. 365, default 1
-//     streams.N.stream                  name; 1 to 4 streams
+//     keys (list)                       Ed25519 public keys that may sign queries, 64 lower-case
+//     hex digits each; 1 to 4 fresh_days                        storage younger than this answers
+//     nothing; 1 .. 365, default 1 streams.N.stream                  name; 1 to 4 streams
 //     streams.N.retention_days          an event older than this is erased; 1 .. 400
 //     streams.N.fields.M.field          name; 1 to 8 fields
-//     streams.N.fields.M.type           "number", "text", "tokens", "characters": the scheme it may be encoded by (boundaries, values, prefixes, starts)
-//     analyses.N.analysis               name; 1 to 8 analyses
-//     analyses.N.stream                 the one stream that it reads
-//     analyses.N.version                queries of a lower version are refused; 1 .. 1,000,000, default 1
-//     analyses.N.mechanisms (list)      names of mechanisms.def; 1 or more
+//     streams.N.fields.M.type           "number", "text", "tokens", "characters": the scheme it may
+//     be encoded by (boundaries, values, prefixes, starts) analyses.N.analysis               name;
+//     1 to 8 analyses analyses.N.stream                 the one stream that it reads
+//     analyses.N.version                queries of a lower version are refused; 1 .. 1,000,000,
+//     default 1 analyses.N.mechanisms (list)      names of mechanisms.def; 1 or more
 //     analyses.N.query.fields           at most so many fields of one query; 1 .. 4, default 1
 //     analyses.N.query.size             at most so many cells; 2 .. 2^24, default 65,536
-//     analyses.N.budget.epsilon         Table 1a: cohort-aggregate epsilon of all its queries together; every epsilon: 0.000001 .. 16
-//     analyses.N.budget.delta           "1e-K": and their delta
-//     analyses.N.budget.reports         Table 1a: reports of one device; 1 .. 65,535
+//     analyses.N.budget.epsilon         Table 1a: cohort-aggregate epsilon of all its queries
+//     together; every epsilon: 0.000001 .. 16 analyses.N.budget.delta           "1e-K": and their
+//     delta analyses.N.budget.reports         Table 1a: reports of one device; 1 .. 65,535
 //     analyses.N.budget.composition     "basic" (default), "advanced", "renyi"; see accountant.h
-//     analyses.N.budget.slack           "1e-K", delta of the composition itself, part of budget.delta and below it; needed by the last two
-//     analyses.N.cohort.minimum         a query must ask for at least this cohort; 1 .. 10^9, default 1000
-//     analyses.N.cohort.honest          share of a cohort that is taken to be honest; 0.000001 .. 1, default 1
-//     analyses.N.split_by (list)        fields of the stream, of type "text", approved as not sensitive: 0 to 2
-//     analyses.N.fields.M.field         Table 1b: a field of the stream that queries may read; 1 to 8
-//     analyses.N.fields.M.local_epsilon   largest epsilon of one report
+//     analyses.N.budget.slack           "1e-K", delta of the composition itself, part of
+//     budget.delta and below it; needed by the last two analyses.N.cohort.minimum         a query
+//     must ask for at least this cohort; 1 .. 10^9, default 1000 analyses.N.cohort.honest share of
+//     a cohort that is taken to be honest; 0.000001 .. 1, default 1 analyses.N.split_by (list)
+//     fields of the stream, of type "text", approved as not sensitive: 0 to 2
+//     analyses.N.fields.M.field         Table 1b: a field of the stream that queries may read; 1 to
+//     8 analyses.N.fields.M.local_epsilon   largest epsilon of one report
 //     analyses.N.fields.M.epsilon         cohort-aggregate epsilon of all queries that read it
 //     analyses.N.fields.M.reports         reports that read it; 1 .. 65,535
 //
-// Every path without "default" is needed, but for slack and split_by. Mechanisms are known by name, carried by the build or not.
+// Every path without "default" is needed, but for slack and split_by. Mechanisms are known by name,
+// carried by the build or not.
 //
-// Canonical bytes: "shoal policy 1\n", then fields of a tag (u16), a length (u32) and a value, integers big-endian: every member with its
-// value or default, in the order above. The tag of a path is its number in the list above, from 1 (policy) to 25; an entry of a list of
-// objects is a field of tag 64 (the policy itself), 65 (stream), 66 (its field), 67 (analysis), 68 (its budgeted field) around its
-// members. Numbers are 4 bytes (micro-units for epsilon and honest, K for 1e-K), mechanisms a mask of bit id, keys their 32 bytes each,
-// names of split_by prefixed by their length (1 byte). The hash is their SHA-256, and a query names it in `policy`.
-// Source: apple-2022 sections 4 to 4.3, Tables 1a and 1b.
+// Canonical bytes: "shoal policy 1\n", then fields of a tag (u16), a length (u32) and a value,
+// integers big-endian: every member with its value or default, in the order above. The tag of a
+// path is its number in the list above, from 1 (policy) to 25; an entry of a list of objects is a
+// field of tag 64 (the policy itself), 65 (stream), 66 (its field), 67 (analysis), 68 (its budgeted
+// field) around its members. Numbers are 4 bytes (micro-units for epsilon and honest, K for 1e-K),
+// mechanisms a mask of bit id, keys their 32 bytes each, names of split_by prefixed by their length
+// (1 byte). The hash is their SHA-256, and a query names it in `policy`. Source: apple-2022
+// sections 4 to 4.3, Tables 1a and 1b.
 #ifndef SHOAL_POLICY_H
 #define SHOAL_POLICY_H
 
@@ -50,7 +55,11 @@
 #define SHOAL_POLICY_CANONICAL_MAX 16384 // bytes
 #define SHOAL_POLICY_REPORTS_MAX 65535u
 
-enum shoal_composition { SHOAL_COMPOSE_BASIC = 0, SHOAL_COMPOSE_ADVANCED = 1, SHOAL_COMPOSE_RENYI = 2 };
+enum shoal_composition {
+    SHOAL_COMPOSE_BASIC = 0,
+    SHOAL_COMPOSE_ADVANCED = 1,
+    SHOAL_COMPOSE_RENYI = 2
+};
 
 typedef struct shoal_policy_field {
     shoal_name field;
@@ -111,15 +120,16 @@ void shoal_policy_init(shoal_policy *policy);
 // As their kin of recipe.h.
 shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t path_len,
                                   int64_t micro) SHOAL_MUST_CHECK;
-shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t path_len, const char *text,
-                                  size_t len) SHOAL_MUST_CHECK;
-shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t path_len, const char *text,
-                                size_t len) SHOAL_MUST_CHECK;
+shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t path_len,
+                                  const char *text, size_t len) SHOAL_MUST_CHECK;
+shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t path_len,
+                                const char *text, size_t len) SHOAL_MUST_CHECK;
 
-// Checks the whole (names distinct, analyses name streams and fields that there are, no split field among the budgeted ones) and
-// computes the hash.
+// Checks the whole (names distinct, analyses name streams and fields that there are, no split field
+// among the budgeted ones) and computes the hash.
 shoal_err shoal_policy_finish(shoal_policy *policy) SHOAL_MUST_CHECK;
-shoal_err shoal_policy_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_policy *policy) SHOAL_MUST_CHECK;
+shoal_err shoal_policy_canonical(uint8_t *out, size_t cap, size_t *len,
+                                 const shoal_policy *policy) SHOAL_MUST_CHECK;
 
 // Returns: the index of an analysis or of its budgeted field, or UINT32_MAX.
 uint32_t shoal_policy_find_analysis(const shoal_policy *policy, const shoal_name *analysis);

@@ -31,14 +31,15 @@ static void store_bits(uint8_t *out, uint64_t word, uint32_t left)
     memcpy(out, eight, bits_size(left));
 }
 
-void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t threshold, int flip, uint64_t fair,
-                       shoal_rng *rng)
+void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t threshold, int flip,
+                       uint64_t fair, shoal_rng *rng)
 {
     uint64_t bit = (uint64_t)1 << (item & 63), coins[WORDS_AT_ONCE];
     for (uint32_t start = 0; start < m; start += 64) {
         uint32_t left = m - start, i = start / 64 % WORDS_AT_ONCE;
         if (i == 0)
-            shoal_rng_bernoulli_words(rng, coins, left < 64 * WORDS_AT_ONCE ? (left + 63) / 64 : WORDS_AT_ONCE,
+            shoal_rng_bernoulli_words(rng, coins,
+                                      left < 64 * WORDS_AT_ONCE ? (left + 63) / 64 : WORDS_AT_ONCE,
                                       threshold);
         uint64_t hot = bit & mask_if_zero((item >> 6) ^ (start >> 6));
         uint64_t word = flip ? coins[i] ^ hot : (coins[i] & ~hot) | (hot & (0 - fair));

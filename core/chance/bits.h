@@ -18,12 +18,13 @@ static inline uint32_t bits_size(uint32_t m)
 // SHOAL_ERR_RECORD when a bit beyond the m-th is set.
 shoal_err shoal_bits_check(const uint8_t *bits, uint32_t m) SHOAL_MUST_CHECK;
 
-// Writes m coordinates: independent coins of probability threshold/2^64, but where the one-hot vector of `item` is 1 the
-// coin is replaced: by its complement (flip = 1) or by a fair coin's `fair` (flip = 0).
+// Writes m coordinates: independent coins of probability threshold/2^64, but where the one-hot
+// vector of `item` is 1 the coin is replaced: by its complement (flip = 1) or by a fair coin's
+// `fair` (flip = 0).
 //   item: a coordinate in [0, m), or anything else for a vector of zeros
 //   fair: 0 or 1
 // Timing: constant in item and fair.
-void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t threshold, int flip, uint64_t fair,
-                       shoal_rng *rng);
+void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t threshold, int flip,
+                       uint64_t fair, shoal_rng *rng);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChaCha20 (RFC 8439), block by block, and which machines make it in vectors (chacha20_lanes.h). See chacha20.h.
+// ChaCha20 (RFC 8439), block by block, and which machines make it in vectors (chacha20_lanes.h).
+// See chacha20.h.
 #include "chacha20.h"
 
 #include "bytes.h"
@@ -94,7 +95,8 @@ void shoal_chacha20_block(uint8_t out[64], const uint32_t key[8], const uint32_t
     wipe(state, sizeof state);
 }
 
-void shoal_chacha20_blocks(uint8_t *out, uint32_t n, const uint32_t key[8], uint64_t counter, const uint32_t nonce[2])
+void shoal_chacha20_blocks(uint8_t *out, uint32_t n, const uint32_t key[8], uint64_t counter,
+                           const uint32_t nonce[2])
 {
     const uint32_t tail[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), nonce[0], nonce[1]};
     uint32_t state[16];
@@ -107,7 +109,8 @@ void shoal_chacha20_blocks(uint8_t *out, uint32_t n, const uint32_t key[8], uint
     wipe(state, sizeof state);
 }
 
-void shoal_chacha20_derive(uint8_t out[64], const uint8_t seed[32], uint32_t j, const char label[12])
+void shoal_chacha20_derive(uint8_t out[64], const uint8_t seed[32], uint32_t j,
+                           const char label[12])
 {
     uint32_t key[8], tail[4] = {j, 0, 0, 0};
     for (int i = 0; i < 8; i++) key[i] = load32_le(seed + 4 * i);

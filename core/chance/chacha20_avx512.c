@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight ChaCha20 blocks side by side where AVX-512 has an instruction that rotates; see chacha20_lanes.h.
+// Eight ChaCha20 blocks side by side where AVX-512 has an instruction that rotates; see
+// chacha20_lanes.h.
 #include "chacha20_lanes.h"
 #define LANES 8
 #include "chacha20_body.h"

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of chacha20_v128.c and its kin: one block in each 32-bit lane of the compiler's vectors, whose number of lanes
-// the including file defines as LANES. A loop over lanes in plain C is what compilers fail to make vectors of.
+// The body of chacha20_v128.c and its kin: one block in each 32-bit lane of the compiler's vectors,
+// whose number of lanes the including file defines as LANES. A loop over lanes in plain C is what
+// compilers fail to make vectors of.
 #include <stdint.h>
 #include <string.h>
 
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef uint32_t four __attribute__((vector_size(16)));
 
-// Where there is no rotation, but a shuffle of bytes in one instruction, rotating by 16 is that, and by 8 too; but engines of
-// WebAssembly make a shuffle of 16 bits quickly and one of bytes slowly.
+// Where there is no rotation, but a shuffle of bytes in one instruction, rotating by 16 is that,
+// and by 8 too; but engines of WebAssembly make a shuffle of 16 bits quickly and one of bytes
+// slowly.
 #if (defined(__wasm_simd128__) || defined(__SSSE3__)) && !defined(__AVX512VL__)
 typedef uint8_t lane_bytes __attribute__((vector_size(4 * LANES)));
-#define BYTES_ROTATED(from, a, b, c, d)                                                                                \
-    from + a, from + b, from + c, from + d, from + 4 + a, from + 4 + b, from + 4 + c, from + 4 + d, from + 8 + a,      \
-        from + 8 + b, from + 8 + c, from + 8 + d, from + 12 + a, from + 12 + b, from + 12 + c, from + 12 + d
+#define BYTES_ROTATED(from, a, b, c, d)                                                            \
+    from + a, from + b, from + c, from + d, from + 4 + a, from + 4 + b, from + 4 + c,              \
+        from + 4 + d, from + 8 + a, from + 8 + b, from + 8 + c, from + 8 + d, from + 12 + a,       \
+        from + 12 + b, from + 12 + c, from + 12 + d
 #if LANES == 8
-#define ROTATED(x, a, b, c, d)                                                                                         \
-    (lanes) __builtin_shufflevector((lane_bytes)(x), (lane_bytes)(x), BYTES_ROTATED(0, a, b, c, d),                    \
-                                    BYTES_ROTATED(16, a, b, c, d))
+#define ROTATED(x, a, b, c, d)                                                                     \
+    (lanes) __builtin_shufflevector((lane_bytes)(x), (lane_bytes)(x),                              \
+                                    BYTES_ROTATED(0, a, b, c, d), BYTES_ROTATED(16, a, b, c, d))
 #else
-#define ROTATED(x, a, b, c, d)                                                                                         \
+#define ROTATED(x, a, b, c, d)                                                                     \
     (lanes) __builtin_shufflevector((lane_bytes)(x), (lane_bytes)(x), BYTES_ROTATED(0, a, b, c, d))
 #endif
 #define ROTATED_16(x) ROTATED(x, 2, 3, 0, 1)
@@ -35,12 +38,13 @@ typedef uint8_t lane_bytes __attribute__((vector_size(4 * LANES)));
 // Numbers of lanes, and a shuffle that does the same in each 16 bytes.
 #if LANES == 16
 #define FIRST_LANES ((lanes){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
-#define SHUFFLED(x, y, a, b, c, d)                                                                                     \
-    __builtin_shufflevector(x, y, a, b, c, d, (a) + 4, (b) + 4, (c) + 4, (d) + 4, (a) + 8, (b) + 8, (c) + 8, (d) + 8,  \
-                            (a) + 12, (b) + 12, (c) + 12, (d) + 12)
+#define SHUFFLED(x, y, a, b, c, d)                                                                 \
+    __builtin_shufflevector(x, y, a, b, c, d, (a) + 4, (b) + 4, (c) + 4, (d) + 4, (a) + 8,         \
+                            (b) + 8, (c) + 8, (d) + 8, (a) + 12, (b) + 12, (c) + 12, (d) + 12)
 #elif LANES == 8
 #define FIRST_LANES ((lanes){0, 1, 2, 3, 4, 5, 6, 7})
-#define SHUFFLED(x, y, a, b, c, d) __builtin_shufflevector(x, y, a, b, c, d, (a) + 4, (b) + 4, (c) + 4, (d) + 4)
+#define SHUFFLED(x, y, a, b, c, d)                                                                 \
+    __builtin_shufflevector(x, y, a, b, c, d, (a) + 4, (b) + 4, (c) + 4, (d) + 4)
 #else
 #define FIRST_LANES ((lanes){0, 1, 2, 3})
 #define SHUFFLED(x, y, a, b, c, d) __builtin_shufflevector(x, y, a, b, c, d)
@@ -94,12 +98,13 @@ static inline void store_row(uint8_t *out, lanes row)
 #endif
 }
 
-// Four words of every block to where they belong: transpositions of 4 x 4. Words go from registers; what a compiler has no register for, and
-// lays aside on the stack, no program can tell it to wipe.
+// Four words of every block to where they belong: transpositions of 4 x 4. Words go from registers;
+// what a compiler has no register for, and lays aside on the stack, no program can tell it to wipe.
 static inline void store_words(uint8_t *out, lanes a, lanes b, lanes c, lanes d)
 {
     lanes ab = SHUFFLED(a, b, 0, LANES, 1, LANES + 1), cd = SHUFFLED(c, d, 0, LANES, 1, LANES + 1);
-    lanes ef = SHUFFLED(a, b, 2, LANES + 2, 3, LANES + 3), gh = SHUFFLED(c, d, 2, LANES + 2, 3, LANES + 3);
+    lanes ef = SHUFFLED(a, b, 2, LANES + 2, 3, LANES + 3),
+          gh = SHUFFLED(c, d, 2, LANES + 2, 3, LANES + 3);
     store_row(out, SHUFFLED(ab, cd, 0, 1, LANES, LANES + 1));
     store_row(out + 64, SHUFFLED(ab, cd, 2, 3, LANES + 2, LANES + 3));
     store_row(out + 2 * 64, SHUFFLED(ef, gh, 0, 1, LANES, LANES + 1));

@@ -7,7 +7,8 @@
 
 #define SHOAL_EXPONENTIAL_BITS 40
 
-// A lower bound D of e^x 2^40, x = micro/1,000,000: D <= e^x 2^40 < D + 2. It never falls as x rises.
+// A lower bound D of e^x 2^40, x = micro/1,000,000: D <= e^x 2^40 < D + 2. It never falls as x
+// rises.
 //   micro: 0 .. 16,000,000, so that D < 2^63.1
 uint64_t shoal_exponential(uint32_t micro);
 

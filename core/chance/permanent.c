@@ -5,8 +5,8 @@
 #include "bytes.h"
 #include "sha256.h"
 
-void shoal_permanent_rng(shoal_rng *rng, const shoal_permanent *permanent, const shoal_permanent_key *key,
-                         uint64_t item)
+void shoal_permanent_rng(shoal_rng *rng, const shoal_permanent *permanent,
+                         const shoal_permanent_key *key, uint64_t item)
 {
     static const char title[] = "shoal permanent 1";
     uint8_t shape[16], bytes[8], hash[32];

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer exponential and the thresholds made of it; see probability.h.
 //
-// Fixed point: a number is eight 32-bit limbs, least significant first, with 192 fractional bits and 64 integer bits.
-// e^x for 0 < x <= 16 is the sum of x^i/i!, all terms positive. Each term comes from the last by one multiplication and one
-// division by small integers; only the division rounds, downward, by less than one unit u = 2^-192. A term's error obeys
-// err_i <= err_{i-1} x/i + u, so that err_i <= u e^16 and the sum of the first TERMS terms is low by less than
-// TERMS * u * e^16 < 2^7 * 2^24 * 2^-192 = 2^-161. What is left out, beyond x^TERMS/TERMS! with x <= 16 and TERMS = 128, is
-// below 2 * 16^128/128! < 2^-203. The sum L is therefore a lower bound of e^x and e^x - L < 2^-160.
+// Fixed point: a number is eight 32-bit limbs, least significant first, with 192 fractional bits
+// and 64 integer bits. e^x for 0 < x <= 16 is the sum of x^i/i!, all terms positive. Each term
+// comes from the last by one multiplication and one division by small integers; only the division
+// rounds, downward, by less than one unit u = 2^-192. A term's error obeys err_i <= err_{i-1} x/i +
+// u, so that err_i <= u e^16 and the sum of the first TERMS terms is low by less than TERMS * u *
+// e^16 < 2^7 * 2^24 * 2^-192 = 2^-161. What is left out, beyond x^TERMS/TERMS! with x <= 16 and
+// TERMS = 128, is below 2 * 16^128/128! < 2^-203. The sum L is therefore a lower bound of e^x and
+// e^x - L < 2^-160.
 //
-// Times a and over b, with a, b <= 2^25, the bound is off by less than 2^-135 and stays a lower one; the product is below
-// 2^49, so the integer limbs have room.
+// Times a and over b, with a, b <= 2^25, the bound is off by less than 2^-135 and stays a lower
+// one; the product is below 2^49, so the integer limbs have room.
 //
-// T = ceil(2^64 / (L + 1)) >= 2^64/(e^x + 1), and the excess over the exact quotient is below 2^64 * 2^-135, far inside
-// the 2^-40 that the header states.
+// T = ceil(2^64 / (L + 1)) >= 2^64/(e^x + 1), and the excess over the exact quotient is below 2^64
+// * 2^-135, far inside the 2^-40 that the header states.
 #include "probability.h"
 
 #include "bytes.h"
@@ -58,7 +60,8 @@ static void add(fixed *a, const fixed *b)
 }
 
 // Lower bound of e^(numerator/denominator), below it by less than 2^-160.
-//   numerator <= 2^24; denominator * TERMS < 2^32; the quotient <= 16, so no term reaches 2^24 and limbs have room
+//   numerator <= 2^24; denominator * TERMS < 2^32; the quotient <= 16, so no term reaches 2^24 and
+//   limbs have room
 static fixed exponential(uint32_t numerator, uint32_t denominator)
 {
     fixed term = {{0}}, sum;
@@ -72,8 +75,8 @@ static fixed exponential(uint32_t numerator, uint32_t denominator)
     return sum;
 }
 
-// Bits of the lower bound: the top word of the fraction holds 32 of the 40, the next one 8. What is cut off is below one
-// unit, and the bound's own 2^-160 far below another.
+// Bits of the lower bound: the top word of the fraction holds 32 of the 40, the next one 8. What is
+// cut off is below one unit, and the bound's own 2^-160 far below another.
 uint64_t shoal_exponential(uint32_t micro)
 {
     fixed e = exponential(micro, 1000000);
@@ -116,7 +119,8 @@ typedef struct coin {
 
 static shoal_err threshold_of(uint64_t *threshold, uint32_t eps_micro, const coin *c)
 {
-    if (eps_micro < SHOAL_EPS_MICRO_MIN || eps_micro > SHOAL_EPS_MICRO_MAX || c->halves < 1 || c->halves > 2)
+    if (eps_micro < SHOAL_EPS_MICRO_MIN || eps_micro > SHOAL_EPS_MICRO_MAX || c->halves < 1 ||
+        c->halves > 2)
         return SHOAL_ERR_RANGE;
     if (c->a < 1 || c->a > ODDS_MAX || c->b < 1 || c->b > ODDS_MAX) return SHOAL_ERR_RANGE;
     fixed odds = exponential(eps_micro, 1000000 * c->halves);
@@ -165,7 +169,8 @@ shoal_err shoal_threshold_epsilon(uint32_t *eps_micro, uint64_t threshold, uint3
     return epsilon_of(eps_micro, threshold, &(coin){halves, 1, 1});
 }
 
-shoal_err shoal_threshold_odds_epsilon(uint32_t *eps_micro, uint64_t threshold, uint32_t a, uint32_t b)
+shoal_err shoal_threshold_odds_epsilon(uint32_t *eps_micro, uint64_t threshold, uint32_t a,
+                                       uint32_t b)
 {
     return epsilon_of(eps_micro, threshold, &(coin){1, a, b});
 }

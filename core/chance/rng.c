@@ -38,7 +38,8 @@ static void make_blocks(shoal_rng *rng, uint32_t n)
     rng->block += n;
 }
 
-// Makes what words of coins draw, a block each or a little less, as far as there is room. One alone is for the last word.
+// Makes what words of coins draw, a block each or a little less, as far as there is room. One alone
+// is for the last word.
 static void make_words(shoal_rng *rng, size_t n_words)
 {
     uint32_t room = rng->used / 64;
@@ -112,8 +113,8 @@ static inline uint64_t bit_of(uint64_t threshold, int position)
     return 0 - (threshold >> position & 1);
 }
 
-// One round: one bit of 64 uniform numbers, one a lane. A lane whose bit is below the threshold's is decided
-// for 1, above it for 0, equal stays open.
+// One round: one bit of 64 uniform numbers, one a lane. A lane whose bit is below the threshold's
+// is decided for 1, above it for 0, equal stays open.
 static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
 {
     uint64_t still = l->open & ~(random ^ bit);
@@ -131,7 +132,8 @@ static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
 // The threshold's bits as the rounds made at once take them, each in all lanes.
 typedef struct rounds {
     uint64_t zero[ROUNDS_AHEAD];     // where the bit is 0
-    uint64_t turn[ROUNDS_AHEAD + 1]; // where the bit differs from the one before; in front of and behind them all is 0
+    uint64_t turn[ROUNDS_AHEAD + 1]; // where the bit differs from the one before; in front of and
+                                     // behind them all is 0
 } rounds;
 
 static void rounds_of(rounds *r, uint64_t threshold)
@@ -146,9 +148,10 @@ static void rounds_of(rounds *r, uint64_t threshold)
     r->turn[ROUNDS_AHEAD] = before;
 }
 
-// The rounds of most words without a branch on how many there are. Those behind the fixed ones change nothing once no lane is open;
-// their draws are then not taken. Returns: bytes taken.
-// A lane that a bit 1 decides is open before that round and not behind it: the sum over these rounds, where neighbours cancel.
+// The rounds of most words without a branch on how many there are. Those behind the fixed ones
+// change nothing once no lane is open; their draws are then not taken. Returns: bytes taken. A lane
+// that a bit 1 decides is open before that round and not behind it: the sum over these rounds,
+// where neighbours cancel.
 static inline uint32_t compare_ahead(lanes *l, const uint8_t *from, const rounds *r)
 {
     uint32_t taken = SHOAL_RNG_FIXED_ROUNDS;
@@ -161,8 +164,8 @@ static inline uint32_t compare_ahead(lanes *l, const uint8_t *from, const rounds
     return 8 * taken;
 }
 
-// Whether the threshold has a bit at or below a position. Where it has none, an open lane's number is not below it: its
-// bit is 0.
+// Whether the threshold has a bit at or below a position. Where it has none, an open lane's number
+// is not below it: its bit is 0.
 static inline int has_bits_below(uint64_t threshold, int position)
 {
     return position >= 0 && (threshold & (((uint64_t)2 << position) - 1)) != 0;
@@ -175,7 +178,8 @@ static void compare_rest(lanes *l, shoal_rng *rng, uint64_t threshold, int posit
         compare_bit(l, shoal_rng_u64(rng), bit_of(threshold, position));
 }
 
-// Words whose rounds are made at once. Where the next word begins is what this waits for: not in memory.
+// Words whose rounds are made at once. Where the next word begins is what this waits for: not in
+// memory.
 static void words_ahead(shoal_rng *rng, uint64_t *words, size_t n_words, uint64_t threshold)
 {
     rounds ahead;

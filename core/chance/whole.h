@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of integers that are exact, and the logarithms that go into them: what central.c and evolving.c are made of. Private to the core.
+// Products of integers that are exact, and the logarithms that go into them: what central.c and
+// evolving.c are made of. Private to the core.
 #ifndef SHOAL_WHOLE_H
 #define SHOAL_WHOLE_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of compounds and the fields that only their recipes have; see compound.h and recipe_compound.h.
+// The table of compounds and the fields that only their recipes have; see compound.h and
+// recipe_compound.h.
 #include "compound.h"
 
 #include "bytes.h"
@@ -53,7 +54,8 @@ static void add_byte(shoal_recipe *recipe, uint8_t byte)
     uint32_t at = recipe->alphabet_len;
     while (at > 0 && recipe->alphabet[at - 1] > byte) at--;
     if (at > 0 && recipe->alphabet[at - 1] == byte) return;
-    for (uint32_t i = recipe->alphabet_len++; i > at; i--) recipe->alphabet[i] = recipe->alphabet[i - 1];
+    for (uint32_t i = recipe->alphabet_len++; i > at; i--)
+        recipe->alphabet[i] = recipe->alphabet[i - 1];
     recipe->alphabet[at] = byte;
 }
 
@@ -62,17 +64,19 @@ static shoal_err set_alphabet(shoal_recipe *recipe, const uint8_t *text, size_t 
     if (recipe->alphabet_len != 0)
         return shoal_recipe_refuse(recipe, alphabet_path, SHOAL_ERR_DUPLICATE, "is given twice");
     if (len < 1 || len > SHOAL_ALPHABET_MAX)
-        return shoal_recipe_refuse(recipe, alphabet_path, SHOAL_ERR_RANGE, "must have 1 to 128 bytes");
+        return shoal_recipe_refuse(recipe, alphabet_path, SHOAL_ERR_RANGE,
+                                   "must have 1 to 128 bytes");
     for (size_t i = 0; i < len; i++)
         if (text[i] < ' ' || text[i] == 0x7f || (i > 0 && text[i] < 0x80 && text[i] <= text[i - 1]))
-            return shoal_recipe_refuse(recipe, alphabet_path, SHOAL_ERR_TYPE,
-                                       "must hold characters that print, each above the one before");
+            return shoal_recipe_refuse(
+                recipe, alphabet_path, SHOAL_ERR_TYPE,
+                "must hold characters that print, each above the one before");
     for (size_t i = 0; i < len; i++) add_byte(recipe, text[i]);
     return SHOAL_OK;
 }
 
-int shoal_compound_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len,
-                              shoal_err *err)
+int shoal_compound_set_string(shoal_recipe *recipe, const char *path, size_t path_len,
+                              const char *text, size_t len, shoal_err *err)
 {
     if (!shoal_text_equal(alphabet_path, path, path_len)) return 0;
     *err = set_alphabet(recipe, (const uint8_t *)text, len);
@@ -82,12 +86,15 @@ int shoal_compound_set_string(shoal_recipe *recipe, const char *path, size_t pat
 shoal_err shoal_compound_add_known(shoal_recipe *recipe, const char *text, size_t len)
 {
     if (recipe->known.count == SHOAL_KNOWN_MAX)
-        return shoal_recipe_refuse(recipe, known_path, SHOAL_ERR_RANGE, "holds more than 131072 words");
+        return shoal_recipe_refuse(recipe, known_path, SHOAL_ERR_RANGE,
+                                   "holds more than 131072 words");
     if (len < 1 || len > SHOAL_VALUE_MAX)
-        return shoal_recipe_refuse(recipe, known_path, SHOAL_ERR_RANGE, "holds a word that is empty or over 256 bytes");
+        return shoal_recipe_refuse(recipe, known_path, SHOAL_ERR_RANGE,
+                                   "holds a word that is empty or over 256 bytes");
     for (size_t i = 0; i < len; i++)
         if ((uint8_t)text[i] <= ' ' || text[i] == 0x7f)
-            return shoal_recipe_refuse(recipe, known_path, SHOAL_ERR_TYPE, "holds a space or a control character");
+            return shoal_recipe_refuse(recipe, known_path, SHOAL_ERR_TYPE,
+                                       "holds a space or a control character");
     shoal_list_add(&recipe->known, text, len);
     return SHOAL_OK;
 }
@@ -99,9 +106,11 @@ static shoal_err check_kind(shoal_recipe *recipe)
     int is_fields = recipe->value == SHOAL_VALUE_FIELDS;
     if (compound == NULL) return SHOAL_OK;
     if (compound->domain == SHOAL_DOMAIN_CLOSED && !is_fields)
-        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "must be fields for this mechanism");
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE,
+                                   "must be fields for this mechanism");
     if (compound->domain == SHOAL_DOMAIN_OPEN && (is_fields || recipe->value == SHOAL_VALUE_NUMBER))
-        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "must be of strings for this mechanism");
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE,
+                                   "must be of strings for this mechanism");
     return SHOAL_OK;
 }
 
@@ -117,8 +126,8 @@ shoal_err shoal_compound_check(shoal_recipe *recipe, const shoal_takes *takes)
     return check_kind(recipe);
 }
 
-shoal_err shoal_compound_finish(shoal_recipe *recipe, const shoal_compound *compound, uint32_t cells,
-                                const char **field)
+shoal_err shoal_compound_finish(shoal_recipe *recipe, const shoal_compound *compound,
+                                uint32_t cells, const char **field)
 {
     shoal_err err = compound->expand(recipe, cells, field);
     if (err != SHOAL_OK) return err;
@@ -128,14 +137,16 @@ shoal_err shoal_compound_finish(shoal_recipe *recipe, const shoal_compound *comp
         recipe->text_size += recipe->parts[i].text_size + (i > 0); // and the ';' before it
         recipe->cost_micro += recipe->parts[i].eps_micro;
     }
-    if (compound->takes.needs & SHOAL_TAKES_THRESH) recipe->cost_micro = recipe->eps_micro; // of all of a run's reports
+    if (compound->takes.needs & SHOAL_TAKES_THRESH)
+        recipe->cost_micro = recipe->eps_micro; // of all of a run's reports
     *field = "epsilon";
     return recipe->cost_micro <= SHOAL_EPS_MICRO_MAX ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
 void shoal_compound_put(shoal_canonical *w, const shoal_recipe *recipe)
 {
-    if (recipe->alphabet_len > 0) shoal_canonical_field(w, TAG_ALPHABET, recipe->alphabet, recipe->alphabet_len);
+    if (recipe->alphabet_len > 0)
+        shoal_canonical_field(w, TAG_ALPHABET, recipe->alphabet, recipe->alphabet_len);
     if (recipe->known.count == 0) return;
     size_t start = shoal_canonical_open(w, TAG_KNOWN);
     shoal_canonical_list(w, &recipe->known);

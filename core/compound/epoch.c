@@ -10,10 +10,18 @@
 #define VERSION 1u
 #define CHECKSUM 8u
 
-enum { AT_VERSION = 8, AT_ROWS = 12, AT_EPOCH = 16, AT_VOTE = 20, AT_ESTIMATE = 24, AT_RUN = 32, AT_LAST = 64 };
+enum {
+    AT_VERSION = 8,
+    AT_ROWS = 12,
+    AT_EPOCH = 16,
+    AT_VOTE = 20,
+    AT_ESTIMATE = 24,
+    AT_RUN = 32,
+    AT_LAST = 64
+};
 
-static const char *const names[SHOAL_EPOCH_REFUSALS] = {"accepted", "not-tracked", "state", "run",
-                                                        "answered", "follows",     "late",  "first"};
+static const char *const names[SHOAL_EPOCH_REFUSALS] = {
+    "accepted", "not-tracked", "state", "run", "answered", "follows", "late", "first"};
 static const char *const texts[SHOAL_EPOCH_REFUSALS] = {
     "the epoch is answered",
     "the recipe is no epoch of a run, or the data is not what it counts",
@@ -37,15 +45,16 @@ const char *shoal_epoch_refusal_text(shoal_epoch_refusal refusal)
 
 // ---- the books ----
 
-shoal_epoch_refusal shoal_epoch_check(const shoal_epoch_books *books, const shoal_evolving *run, uint32_t index,
-                                      uint32_t is_update)
+shoal_epoch_refusal shoal_epoch_check(const shoal_epoch_books *books, const shoal_evolving *run,
+                                      uint32_t index, uint32_t is_update)
 {
     if (index <= books->epoch) return SHOAL_EPOCH_ANSWERED;
     if (index > run->epochs && (index > run->epochs + 1 || !is_update)) return SHOAL_EPOCH_LATE;
     return index == 1 && is_update ? SHOAL_EPOCH_FIRST : SHOAL_EPOCH_ACCEPTED;
 }
 
-uint64_t shoal_epoch_vote(shoal_epoch_books *books, const shoal_evolving *run, uint32_t index, uint64_t distance)
+uint64_t shoal_epoch_vote(shoal_epoch_books *books, const shoal_evolving *run, uint32_t index,
+                          uint64_t distance)
 {
     uint64_t yes = 0; // mask
     for (uint32_t i = 0; i <= run->levels; i++) {
@@ -63,7 +72,8 @@ uint64_t shoal_epoch_vote(shoal_epoch_books *books, const shoal_evolving *run, u
     return SHOAL_NUMBER_ONE & yes;
 }
 
-uint64_t shoal_epoch_estimate(shoal_epoch_books *books, const shoal_evolving *run, uint32_t is_update)
+uint64_t shoal_epoch_estimate(shoal_epoch_books *books, const shoal_evolving *run,
+                              uint32_t is_update)
 {
     uint64_t spent = 2 * ((uint64_t)books->estimate_micro + run->estimate_micro);
     if (!is_update || spent > run->eps_micro) return 0;
@@ -82,7 +92,8 @@ static uint32_t rows_of(const shoal_recipe *recipe)
 
 size_t shoal_run_size(const shoal_recipe *recipe)
 {
-    if (recipe->n_parts != 2 || (recipe->mechanism != shoal_thresh_id && recipe->mechanism != shoal_heavythresh_id))
+    if (recipe->n_parts != 2 ||
+        (recipe->mechanism != shoal_thresh_id && recipe->mechanism != shoal_heavythresh_id))
         return 0;
     uint32_t rows = rows_of(recipe);
     return SHOAL_RUN_HEADER + (rows > 0 ? 8 * (size_t)rows : 16) + CHECKSUM;
@@ -105,7 +116,8 @@ shoal_err shoal_run_init(uint8_t *state, size_t cap, size_t *len, const shoal_re
     store32_le(state + AT_ROWS, rows);
     memcpy(state + AT_RUN, recipe->run_hash, 32);
     for (uint32_t i = 0; i < 2 * rows; i++) store32_le(state + SHOAL_RUN_HEADER + 4 * i, 1u << 30);
-    for (uint32_t i = 0; i < 2 && rows == 0; i++) store64_le(state + SHOAL_RUN_HEADER + 8 * i, (uint64_t)1 << 31);
+    for (uint32_t i = 0; i < 2 && rows == 0; i++)
+        store64_le(state + SHOAL_RUN_HEADER + 8 * i, (uint64_t)1 << 31);
     seal(state, size);
     *len = size;
     return SHOAL_OK;
@@ -115,7 +127,8 @@ shoal_err shoal_run_init(uint8_t *state, size_t cap, size_t *len, const shoal_re
 static int is_whole(const uint8_t *state, size_t len, const shoal_recipe *recipe)
 {
     if (len != shoal_run_size(recipe) || memcmp(state, MAGIC, 8) != 0) return 0;
-    if (load32_le(state + AT_VERSION) != VERSION || load32_le(state + AT_ROWS) != rows_of(recipe)) return 0;
+    if (load32_le(state + AT_VERSION) != VERSION || load32_le(state + AT_ROWS) != rows_of(recipe))
+        return 0;
     return load64_le(state + len - CHECKSUM) == shoal_checksum_of(state, len - CHECKSUM);
 }
 
@@ -125,15 +138,16 @@ static shoal_epoch_refusal read_books(shoal_epoch_books *books, const uint8_t *s
 {
     if (!is_whole(state, len, recipe)) return SHOAL_EPOCH_STATE;
     if (memcmp(state + AT_RUN, recipe->run_hash, 32) != 0) return SHOAL_EPOCH_RUN;
-    *books =
-        (shoal_epoch_books){load32_le(state + AT_EPOCH), load32_le(state + AT_VOTE), load32_le(state + AT_ESTIMATE)};
+    *books = (shoal_epoch_books){load32_le(state + AT_EPOCH), load32_le(state + AT_VOTE),
+                                 load32_le(state + AT_ESTIMATE)};
     int is_within = 4 * (uint64_t)books->vote_micro <= recipe->eps_micro &&
-                    2 * (uint64_t)books->estimate_micro <= recipe->eps_micro && books->epoch <= recipe->epochs + 1;
+                    2 * (uint64_t)books->estimate_micro <= recipe->eps_micro &&
+                    books->epoch <= recipe->epochs + 1;
     return is_within ? SHOAL_EPOCH_ACCEPTED : SHOAL_EPOCH_STATE;
 }
 
-shoal_epoch_refusal shoal_run_open(shoal_epoch_books *books, shoal_evolving *run, const uint8_t *state, size_t len,
-                                   const shoal_recipe *recipe)
+shoal_epoch_refusal shoal_run_open(shoal_epoch_books *books, shoal_evolving *run,
+                                   const uint8_t *state, size_t len, const shoal_recipe *recipe)
 {
     if (shoal_run_size(recipe) == 0 || recipe->round_index == 0) return SHOAL_EPOCH_NOT_TRACKED;
     shoal_epoch_books own;
@@ -150,7 +164,8 @@ shoal_epoch_refusal shoal_run_open(shoal_epoch_books *books, shoal_evolving *run
     return SHOAL_EPOCH_ACCEPTED;
 }
 
-void shoal_run_close(uint8_t *state, size_t len, const shoal_epoch_books *books, const shoal_recipe *recipe)
+void shoal_run_close(uint8_t *state, size_t len, const shoal_epoch_books *books,
+                     const shoal_recipe *recipe)
 {
     store32_le(state + AT_EPOCH, books->epoch);
     store32_le(state + AT_VOTE, books->vote_micro);
@@ -159,14 +174,17 @@ void shoal_run_close(uint8_t *state, size_t len, const shoal_epoch_books *books,
     seal(state, len);
 }
 
-shoal_err shoal_run_spent_of(shoal_run_spent *spent, const uint8_t *state, size_t len, const shoal_recipe *recipe)
+shoal_err shoal_run_spent_of(shoal_run_spent *spent, const uint8_t *state, size_t len,
+                             const shoal_recipe *recipe)
 {
     if (shoal_run_size(recipe) == 0) return SHOAL_ERR_ARGUMENT;
     shoal_epoch_books books;
     shoal_epoch_refusal refusal = read_books(&books, state, len, recipe);
-    if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal == SHOAL_EPOCH_RUN ? SHOAL_ERR_RECIPE_HASH : SHOAL_ERR_LEDGER;
-    *spent = (shoal_run_spent){books.epoch, books.vote_micro / recipe->parts[SHOAL_EVOLVING_VOTE].eps_micro,
-                               books.estimate_micro / recipe->parts[SHOAL_EVOLVING_ESTIMATE].eps_micro,
-                               2 * books.vote_micro + books.estimate_micro};
+    if (refusal != SHOAL_EPOCH_ACCEPTED)
+        return refusal == SHOAL_EPOCH_RUN ? SHOAL_ERR_RECIPE_HASH : SHOAL_ERR_LEDGER;
+    *spent = (shoal_run_spent){
+        books.epoch, books.vote_micro / recipe->parts[SHOAL_EVOLVING_VOTE].eps_micro,
+        books.estimate_micro / recipe->parts[SHOAL_EVOLVING_ESTIMATE].eps_micro,
+        2 * books.vote_micro + books.estimate_micro};
     return SHOAL_OK;
 }

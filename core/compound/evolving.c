@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run's figures in integers; see evolving.h. Depends on no clock, no memory, no floating point.
 //
-// Logarithms are in units of 2^-40. Where a root is asked for, what is under it is compared, not computed: r is the smallest number with
-// r^2 over >= ln times, in exact products (whole.h). Sizes: ln(16 w n T/delta) < 2.8 + 11.1 + 20.8 + 11.1 + 34.6 < 2^7, so that a logarithm
-// is below 2^47; n, l and L are at most 10^9 < 2^30 (n of update_votes 10^12 < 2^40).
+// Logarithms are in units of 2^-40. Where a root is asked for, what is under it is compared, not
+// computed: r is the smallest number with r^2 over >= ln times, in exact products (whole.h). Sizes:
+// ln(16 w n T/delta) < 2.8 + 11.1 + 20.8 + 11.1 + 34.6 < 2^7, so that a logarithm is below 2^47; n,
+// l and L are at most 10^9 < 2^30 (n of update_votes 10^12 < 2^40).
 //
-// a: R <= sqrt(10^9 81/2) < 2^18 in units of 2^-20, and Assumption 4.2 has R > 55 (L <= n gives n > 121 ln(12 m T/delta)/2 > 605), so
-// that one unit is 2e-8 of it, of a no more than 1.4 times that. b: s and h lie between 2^-13.2 and 2^3 in units of 2^-48; log(T) h - s is not below
-// s/8 for b <= 16, so that what is cut off in the quotient, 2^-40, is 1e-7 of it.
+// a: R <= sqrt(10^9 81/2) < 2^18 in units of 2^-20, and Assumption 4.2 has R > 55 (L <= n gives n >
+// 121 ln(12 m T/delta)/2 > 605), so that one unit is 2e-8 of it, of a no more than 1.4 times that.
+// b: s and h lie between 2^-13.2 and 2^3 in units of 2^-48; log(T) h - s is not below s/8 for b <=
+// 16, so that what is cut off in the quotient, 2^-40, is 1e-7 of it.
 #include "evolving.h"
 
 #include "bytes.h"
@@ -26,8 +28,9 @@ static uint64_t multiply_high(uint64_t a, uint64_t b)
     return whole_words(&product, 2);
 }
 
-// log2 of x >= 1 in units of 2^-40: below by at most one unit, exact for powers of two. Squaring y, which is in [1, 2), doubles its
-// logarithm: that it reaches 2 is the next bit. What squaring cuts off, 2^-62 of y, weighs less with every bit.
+// log2 of x >= 1 in units of 2^-40: below by at most one unit, exact for powers of two. Squaring y,
+// which is in [1, 2), doubles its logarithm: that it reaches 2 is the next bit. What squaring cuts
+// off, 2^-62 of y, weighs less with every bit.
 static uint64_t log2_low(uint32_t x)
 {
     uint32_t shift = 0;
@@ -86,7 +89,8 @@ static uint64_t ln_of_users(const shoal_evolving_plan *plan)
 {
     return plan->projection == 0
                ? ln_over_delta((uint32_t[4]){12, plan->users, plan->epochs, 1}, plan->delta_exp)
-               : ln_over_delta((uint32_t[4]){16, plan->users, plan->epochs, plan->projection}, plan->delta_exp);
+               : ln_over_delta((uint32_t[4]){16, plan->users, plan->epochs, plan->projection},
+                               plan->delta_exp);
 }
 
 // Assumption 4.2: 2 L^2 > 121 n ln.
@@ -97,7 +101,8 @@ static int is_large_enough(uint64_t smallest_group, uint64_t users, uint64_t ln)
     return whole_less(&right, &left);
 }
 
-void shoal_evolving_needs(uint64_t *smallest_group, uint64_t *users, const shoal_evolving_plan *plan)
+void shoal_evolving_needs(uint64_t *smallest_group, uint64_t *users,
+                          const shoal_evolving_plan *plan)
 {
     uint64_t ln = ln_of_groups(plan), low = 1, high = (uint64_t)1 << 40;
     while (low < high) {
@@ -133,7 +138,8 @@ static uint32_t estimate_epsilon(const shoal_evolving_plan *plan)
     uint64_t ln = ln_over_delta((uint32_t[4]){12, plan->epochs, 1, 1}, plan->delta_exp);
     uint64_t s = root(ln, 1, 2 * (uint64_t)plan->users, 48);
     uint64_t h = root(ln_of_users(plan), 1, 2 * (uint64_t)plan->samples, 48);
-    uint64_t wide = multiply_high(log2_low(plan->epochs) << 18, h << 6); // 2^40 2^18 2^48 2^6 / 2^64 = 2^48
+    uint64_t wide =
+        multiply_high(log2_low(plan->epochs) << 18, h << 6); // 2^40 2^18 2^48 2^6 / 2^64 = 2^48
     if (wide <= s || (wide - s) >> 8 == 0) return 0;
     uint64_t rest = (wide - s) >> 8, micro = (2000000 * ((s >> 8) + 1) + rest - 1) / rest;
     return micro > SHOAL_EPS_MICRO_MAX ? 0 : at_least_smallest(micro);
@@ -146,7 +152,8 @@ static uint64_t step_of(const shoal_evolving_plan *plan)
 }
 
 // What follows from epsilon, a, b, T and tau.
-static shoal_evolving figures_of(const shoal_evolving_plan *plan, uint32_t vote_micro, uint32_t estimate_micro)
+static shoal_evolving figures_of(const shoal_evolving_plan *plan, uint32_t vote_micro,
+                                 uint32_t estimate_micro)
 {
     shoal_evolving f = {.eps_micro = plan->eps_micro,
                         .vote_micro = vote_micro,
@@ -189,13 +196,16 @@ static int is_in_range(const shoal_evolving_plan *plan, const char **field)
     return w == 0 || is_between(plan->eps_estimate_micro, SHOAL_EPS_MICRO_MIN, SHOAL_EPS_MICRO_MAX);
 }
 
-shoal_err shoal_evolving_figures(shoal_evolving *figures, const char **field, const shoal_evolving_plan *plan)
+shoal_err shoal_evolving_figures(shoal_evolving *figures, const char **field,
+                                 const shoal_evolving_plan *plan)
 {
     if (!is_in_range(plan, field)) return SHOAL_ERR_RANGE;
     *field = "smallest_group";
-    if (!is_large_enough(plan->smallest_group, plan->users, ln_of_groups(plan))) return SHOAL_ERR_RANGE;
+    if (!is_large_enough(plan->smallest_group, plan->users, ln_of_groups(plan)))
+        return SHOAL_ERR_RANGE;
     *field = "samples";
-    uint32_t estimate_micro = plan->projection == 0 ? estimate_epsilon(plan) : plan->eps_estimate_micro;
+    uint32_t estimate_micro =
+        plan->projection == 0 ? estimate_epsilon(plan) : plan->eps_estimate_micro;
     if (estimate_micro == 0) return SHOAL_ERR_RANGE;
     shoal_evolving f = figures_of(plan, vote_epsilon(plan), estimate_micro);
     *field = f.n_votes > 0 && plan->projection != 0 ? "epsilon_estimate" : "epsilon";
@@ -204,11 +214,13 @@ shoal_err shoal_evolving_figures(shoal_evolving *figures, const char **field, co
     return SHOAL_OK;
 }
 
-uint64_t shoal_evolving_update_votes(const shoal_evolving_plan *plan, uint64_t vote_threshold, uint64_t n)
+uint64_t shoal_evolving_update_votes(const shoal_evolving_plan *plan, uint64_t vote_threshold,
+                                     uint64_t n)
 {
     uint64_t ln = ln_over_delta((uint32_t[4]){10, plan->epochs, 1, 1}, plan->delta_exp);
     whole false_votes =
-        whole_product(vote_threshold, n, 1 << ROOT_BITS); // of nobody who has seen a change, on average; times 2^84
+        whole_product(vote_threshold, n,
+                      1 << ROOT_BITS); // of nobody who has seen a change, on average; times 2^84
     return ((whole_words(&false_votes, 2) + 1 + root(ln, n, 2, ROOT_BITS)) >> ROOT_BITS) + 1;
 }
 
@@ -224,7 +236,8 @@ shoal_evolving_plan shoal_evolving_stated(const shoal_recipe *recipe)
                                 .groups = recipe->groups,
                                 .delta_exp = recipe->delta_exp,
                                 .eps_estimate_micro = recipe->eps_estimate_micro};
-    if (recipe->eps_estimate_micro != 0) plan.projection = recipe->projection; // which only heavythresh states
+    if (recipe->eps_estimate_micro != 0)
+        plan.projection = recipe->projection; // which only heavythresh states
     return plan;
 }
 
@@ -238,7 +251,8 @@ shoal_evolving shoal_evolving_of(const shoal_recipe *recipe)
 shoal_err shoal_evolving_expand(shoal_recipe *recipe, uint32_t rows, const char **field)
 {
     shoal_evolving_plan plan = shoal_evolving_stated(recipe);
-    shoal_part *vote = &recipe->parts[SHOAL_EVOLVING_VOTE], *estimate = &recipe->parts[SHOAL_EVOLVING_ESTIMATE];
+    shoal_part *vote = &recipe->parts[SHOAL_EVOLVING_VOTE],
+               *estimate = &recipe->parts[SHOAL_EVOLVING_ESTIMATE];
     shoal_evolving figures;
     shoal_err err = shoal_evolving_figures(&figures, field, &plan);
     if (err != SHOAL_OK) return err;

@@ -19,12 +19,15 @@ void shoal_heavythresh_key(uint32_t key[8], const uint8_t seed[32])
     for (int i = 0; i < 8; i++) key[i] = load32_le(block + 4 * i);
 }
 
-// Writes the signs of coordinates [8 at, 8 at + 8 PIECE_BYTES), or of as many as w has. Returns: how many bytes.
-static uint32_t some_signs(uint8_t bits[PIECE_BYTES], uint32_t w, const uint32_t key[8], uint64_t item, uint32_t at)
+// Writes the signs of coordinates [8 at, 8 at + 8 PIECE_BYTES), or of as many as w has. Returns:
+// how many bytes.
+static uint32_t some_signs(uint8_t bits[PIECE_BYTES], uint32_t w, const uint32_t key[8],
+                           uint64_t item, uint32_t at)
 {
     const uint32_t nonce[2] = {(uint32_t)item, (uint32_t)(item >> 32)};
     uint32_t left = w / 8 - at, len = left < PIECE_BYTES ? left : PIECE_BYTES;
-    shoal_chacha20_blocks(bits, left > BLOCK_BYTES ? PIECE_BYTES / BLOCK_BYTES : 1, key, at / BLOCK_BYTES, nonce);
+    shoal_chacha20_blocks(bits, left > BLOCK_BYTES ? PIECE_BYTES / BLOCK_BYTES : 1, key,
+                          at / BLOCK_BYTES, nonce);
     return len;
 }
 
@@ -39,7 +42,8 @@ void shoal_heavythresh_signs(uint8_t *bits, uint32_t w, const uint32_t key[8], u
 }
 
 // positive[0 .. w) += count where the item's sign is +.
-static void add_item(uint32_t *positive, uint32_t w, const uint32_t key[8], const shoal_counted *value)
+static void add_item(uint32_t *positive, uint32_t w, const uint32_t key[8],
+                     const shoal_counted *value)
 {
     uint8_t some[PIECE_BYTES];
     for (uint32_t at = 0, len; at < w / 8; at += len) {
@@ -52,7 +56,8 @@ static void add_item(uint32_t *positive, uint32_t w, const uint32_t key[8], cons
     wipe(some, sizeof some);
 }
 
-// ceil(2^62/divisor), by long division: a divide instruction may take longer for some numbers. 1 <= divisor < 2^31
+// ceil(2^62/divisor), by long division: a divide instruction may take longer for some numbers. 1 <=
+// divisor < 2^31
 static uint64_t reciprocal(uint32_t divisor)
 {
     uint64_t quotient = 0, rest = 0; // of 2^62 - 1
@@ -65,16 +70,17 @@ static uint64_t reciprocal(uint32_t divisor)
     return quotient + 1;
 }
 
-// x (2^62/total + r), 0 <= r < 1 and x <= total: above x 2^62/total by less than 2^31, one unit of the result, and at x = total
-// at least 2^62.
-void shoal_heavythresh_fractions(uint32_t *fractions, const uint32_t *positive, uint32_t w, uint32_t total)
+// x (2^62/total + r), 0 <= r < 1 and x <= total: above x 2^62/total by less than 2^31, one unit of
+// the result, and at x = total at least 2^62.
+void shoal_heavythresh_fractions(uint32_t *fractions, const uint32_t *positive, uint32_t w,
+                                 uint32_t total)
 {
     uint64_t factor = reciprocal(total);
     for (uint32_t j = 0; j < w; j++) fractions[j] = (uint32_t)(positive[j] * factor >> 31);
 }
 
-shoal_err shoal_heavythresh_project(uint32_t *fractions, uint32_t w, const uint32_t key[8], const shoal_counted *values,
-                                    uint32_t n)
+shoal_err shoal_heavythresh_project(uint32_t *fractions, uint32_t w, const uint32_t key[8],
+                                    const shoal_counted *values, uint32_t n)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < n; i++) total += values[i].count;
@@ -100,9 +106,11 @@ static uint64_t distance_of(const uint32_t *a, const uint32_t *b, uint32_t w)
     return 2 * largest;
 }
 
-shoal_epoch_refusal shoal_heavythresh_step(uint64_t *vote, uint64_t *sends, shoal_epoch_books *books,
-                                           uint32_t *reference, uint32_t *previous, const shoal_evolving *run,
-                                           uint32_t w, uint32_t index, uint32_t is_update, const uint32_t *now)
+shoal_epoch_refusal shoal_heavythresh_step(uint64_t *vote, uint64_t *sends,
+                                           shoal_epoch_books *books, uint32_t *reference,
+                                           uint32_t *previous, const shoal_evolving *run,
+                                           uint32_t w, uint32_t index, uint32_t is_update,
+                                           const uint32_t *now)
 {
     shoal_epoch_refusal refusal = shoal_epoch_check(books, run, index, is_update);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
@@ -114,8 +122,8 @@ shoal_epoch_refusal shoal_heavythresh_step(uint64_t *vote, uint64_t *sends, shoa
     return SHOAL_EPOCH_ACCEPTED;
 }
 
-void shoal_heavythresh_record(uint8_t *record, const shoal_recipe *recipe, uint64_t vote, uint64_t sends,
-                              const uint32_t *reference, shoal_rng *rng)
+void shoal_heavythresh_record(uint8_t *record, const shoal_recipe *recipe, uint64_t vote,
+                              uint64_t sends, const uint32_t *reference, shoal_rng *rng)
 {
     const shoal_part *estimate = &recipe->parts[SHOAL_EVOLVING_ESTIMATE];
     shoal_one_bit_mean_draw(record, &recipe->parts[SHOAL_EVOLVING_VOTE], vote, rng);
@@ -139,8 +147,10 @@ static void store_words(uint8_t *bytes, const uint32_t *words, uint32_t n)
     for (uint32_t i = 0; i < n; i++) store32_le(bytes + 4 * (size_t)i, words[i]);
 }
 
-shoal_epoch_refusal shoal_heavythresh_answer(uint8_t *record, uint8_t *state, size_t len, const shoal_recipe *recipe,
-                                             const shoal_counted *values, uint32_t n, uint32_t *scratch, shoal_rng *rng)
+shoal_epoch_refusal shoal_heavythresh_answer(uint8_t *record, uint8_t *state, size_t len,
+                                             const shoal_recipe *recipe,
+                                             const shoal_counted *values, uint32_t n,
+                                             uint32_t *scratch, shoal_rng *rng)
 {
     shoal_epoch_books books;
     shoal_evolving run;
@@ -152,10 +162,11 @@ shoal_epoch_refusal shoal_heavythresh_answer(uint8_t *record, uint8_t *state, si
     uint32_t w = recipe->parts[SHOAL_EVOLVING_ESTIMATE].k;
     uint32_t *reference = scratch, *previous = scratch + w, *now = scratch + 2 * (size_t)w;
     shoal_heavythresh_key(key, recipe->seed);
-    if (n > 0 && shoal_heavythresh_project(now, w, key, values, n) != SHOAL_OK) return SHOAL_EPOCH_NOT_TRACKED;
+    if (n > 0 && shoal_heavythresh_project(now, w, key, values, n) != SHOAL_OK)
+        return SHOAL_EPOCH_NOT_TRACKED;
     load_words(scratch, state + SHOAL_RUN_HEADER, 2 * w);
-    refusal = shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, w, recipe->round_index,
-                                     recipe->round_update, n > 0 ? now : NULL);
+    refusal = shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, w,
+                                     recipe->round_index, recipe->round_update, n > 0 ? now : NULL);
     if (refusal == SHOAL_EPOCH_ACCEPTED) {
         shoal_heavythresh_record(record, recipe, vote, sends, reference, rng);
         store_words(state + SHOAL_RUN_HEADER, scratch, 2 * w);

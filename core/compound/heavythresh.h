@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// HEAVYTHRESH, the device's side (joseph-2018, section 5; Bassily and Smith 2015 for projection and randomizer; the papers' notes for
-// what the supplement would say): frequencies over a dictionary, of any strings, that are followed over epochs at the cost of their changes.
+// HEAVYTHRESH, the device's side (joseph-2018, section 5; Bassily and Smith 2015 for projection and
+// randomizer; the papers' notes for what the supplement would say): frequencies over a dictionary,
+// of any strings, that are followed over epochs at the cost of their changes.
 //
-// A device's samples of an epoch are a histogram p. It is seen through w projections, Phi p, whose entries for an item are +-1/sqrt(w): signs
-// from ChaCha20 under a key that is derived from the recipe's seed, with the item's 64-bit fingerprint as nonce. No matrix is ever stored. All
-// here is kept as the w fractions
+// A device's samples of an epoch are a histogram p. It is seen through w projections, Phi p, whose
+// entries for an item are +-1/sqrt(w): signs from ChaCha20 under a key that is derived from the
+// recipe's seed, with the item's 64-bit fingerprint as nonce. No matrix is ever stored. All here is
+// kept as the w fractions
 //
 //     u_j = (1 + sqrt(w) (Phi p)_j)/2 = share of the samples whose item has sign + in coordinate j
 //
-// in units of 2^-31, 0 .. 2^31. The device votes as in thresh.h, on the largest |u_j - u_j of the last update|: max-norm |Phi p - Phi p_ref| > (i + 1)
-// 2 sqrt(2 ln(16 w n T/delta)/(w l)) reads |..| > (i + 1) sqrt(2 ln(16 w n T/delta)/l) here. Before the first update the reference is no
+// in units of 2^-31, 0 .. 2^31. The device votes as in thresh.h, on the largest |u_j - u_j of the
+// last update|: max-norm |Phi p - Phi p_ref| > (i + 1) 2 sqrt(2 ln(16 w n T/delta)/(w l)) reads
+// |..| > (i + 1) sqrt(2 ln(16 w n T/delta)/l) here. Before the first update the reference is no
 // frequency at all: Phi p = 0, u_j = 1/2.
-// An estimate is one coordinate, drawn uniformly and sent in the clear, as a one-bit mean of u_j with epsilon b: sign + with probability
-// 1/2 + sqrt(w) (Phi p)_j (e^b - 1)/(2 (e^b + 1)). Part 0 the vote, part 1 the estimate, of k = w rows; text "1;jjjj,0".
+// An estimate is one coordinate, drawn uniformly and sent in the clear, as a one-bit mean of u_j
+// with epsilon b: sign + with probability 1/2 + sqrt(w) (Phi p)_j (e^b - 1)/(2 (e^b + 1)). Part 0
+// the vote, part 1 the estimate, of k = w rows; text "1;jjjj,0".
 //
 // Privacy, no data: as thresh.h. Parameter epsilon_estimate is b.
 // Draws, in order: of the vote (two u64), below(w) (one u64), of the estimate (two u64).
@@ -45,33 +49,39 @@ void shoal_heavythresh_key(uint32_t key[8], const uint8_t seed[32]);
 //   values: n, each item once; counts that add up to 1 .. SHOAL_HEAVYTHRESH_SAMPLES_MAX
 // Returns: RANGE for another sum; then fractions are unchanged.
 // Timing: depends on n only. Cost: n w additions and n w/512 blocks of ChaCha20.
-shoal_err shoal_heavythresh_project(uint32_t *fractions, uint32_t w, const uint32_t key[8], const shoal_counted *values,
-                                    uint32_t n) SHOAL_MUST_CHECK;
+shoal_err shoal_heavythresh_project(uint32_t *fractions, uint32_t w, const uint32_t key[8],
+                                    const shoal_counted *values, uint32_t n) SHOAL_MUST_CHECK;
 
-// The same of sums: fractions[j] = positive[j]/total, rounded down, exact at both ends. The two may be one array.
+// The same of sums: fractions[j] = positive[j]/total, rounded down, exact at both ends. The two may
+// be one array.
 //   positive: samples whose item has sign + in coordinate j, at most total
 //   total: 1 .. SHOAL_HEAVYTHRESH_SAMPLES_MAX
 // Timing: constant in both.
-void shoal_heavythresh_fractions(uint32_t *fractions, const uint32_t *positive, uint32_t w, uint32_t total);
+void shoal_heavythresh_fractions(uint32_t *fractions, const uint32_t *positive, uint32_t w,
+                                 uint32_t total);
 
-// Lives through one epoch. The estimate of epoch t - 1, where it is sent, is what `reference` holds afterwards.
+// Lives through one epoch. The estimate of epoch t - 1, where it is sent, is what `reference` holds
+// afterwards.
 //   vote: the vote's item; sends: mask of the estimate's; both written where accepted
-//   books, reference, previous (w each): unchanged unless accepted; reference and previous begin at 2^30
-//   now: the epoch's w fractions; NULL where it has no data
+//   books, reference, previous (w each): unchanged unless accepted; reference and previous begin at
+//   2^30 now: the epoch's w fractions; NULL where it has no data
 // Timing: constant in fractions and books; whether there is data shows.
-shoal_epoch_refusal shoal_heavythresh_step(uint64_t *vote, uint64_t *sends, shoal_epoch_books *books,
-                                           uint32_t *reference, uint32_t *previous, const shoal_evolving *run,
-                                           uint32_t w, uint32_t index, uint32_t is_update, const uint32_t *now);
+shoal_epoch_refusal shoal_heavythresh_step(uint64_t *vote, uint64_t *sends,
+                                           shoal_epoch_books *books, uint32_t *reference,
+                                           uint32_t *previous, const shoal_evolving *run,
+                                           uint32_t w, uint32_t index, uint32_t is_update,
+                                           const uint32_t *now);
 
 // Writes the record of what a step decided.
-void shoal_heavythresh_record(uint8_t *record, const shoal_recipe *recipe, uint64_t vote, uint64_t sends,
-                              const uint32_t *reference, shoal_rng *rng);
+void shoal_heavythresh_record(uint8_t *record, const shoal_recipe *recipe, uint64_t vote,
+                              uint64_t sends, const uint32_t *reference, shoal_rng *rng);
 
 // Answers a recipe of a run; as shoal_thresh_answer.
 //   values: the epoch's histogram, as of shoal_heavythresh_project; n = 0: no data
 //   scratch: 3 w words, wiped
-shoal_epoch_refusal shoal_heavythresh_answer(uint8_t *record, uint8_t *state, size_t len, const shoal_recipe *recipe,
-                                             const shoal_counted *values, uint32_t n, uint32_t *scratch,
-                                             shoal_rng *rng);
+shoal_epoch_refusal shoal_heavythresh_answer(uint8_t *record, uint8_t *state, size_t len,
+                                             const shoal_recipe *recipe,
+                                             const shoal_counted *values, uint32_t n,
+                                             uint32_t *scratch, shoal_rng *rng);
 
 #endif

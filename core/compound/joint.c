@@ -21,7 +21,8 @@ static int is_own(const char *path, size_t len)
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (shoal_text_equal(own[i], path, len)) return 1;
     if (len < sizeof head || memcmp(path, head, sizeof head - 1) != 0) return 0;
-    return !shoal_text_equal("parameters.alphabet", path, len) && !shoal_text_equal("parameters.known", path, len);
+    return !shoal_text_equal("parameters.alphabet", path, len) &&
+           !shoal_text_equal("parameters.known", path, len);
 }
 
 static int has_name_before(const shoal_recipe *recipe, const shoal_name *name)
@@ -48,11 +49,13 @@ static shoal_err end_variable(shoal_recipe *recipe)
     uint32_t i = recipe->n_variables - 1;
     shoal_variable *variable = &recipe->variables[i];
     recipe->at_variable = i + 1;
-    if (variable->name.len == 0) return shoal_recipe_refuse(recipe, "name", SHOAL_ERR_MISSING_FIELD, "is missing");
+    if (variable->name.len == 0)
+        return shoal_recipe_refuse(recipe, "name", SHOAL_ERR_MISSING_FIELD, "is missing");
     shoal_err err = shoal_recipe_take_variable(recipe, variable, &recipe->parts[i]);
     if (err != SHOAL_OK) return err;
     if (has_seed_before(recipe, i))
-        return shoal_recipe_refuse(recipe, "seed", SHOAL_ERR_DUPLICATE, "is that of another variable");
+        return shoal_recipe_refuse(recipe, "seed", SHOAL_ERR_DUPLICATE,
+                                   "is that of another variable");
     return SHOAL_OK;
 }
 
@@ -64,8 +67,9 @@ static shoal_err begin_variable(shoal_recipe *recipe)
         shoal_err err = end_variable(recipe);
         if (err != SHOAL_OK) return err;
     } else if (shoal_recipe_has_own(recipe)) {
-        return shoal_recipe_refuse(recipe, variables_path, SHOAL_ERR_UNKNOWN_FIELD,
-                                   "and value, mechanism, parameters, hash or seed beside them exclude each other");
+        return shoal_recipe_refuse(
+            recipe, variables_path, SHOAL_ERR_UNKNOWN_FIELD,
+            "and value, mechanism, parameters, hash or seed beside them exclude each other");
     }
     recipe->n_variables++;
     return SHOAL_OK;
@@ -79,9 +83,11 @@ shoal_err shoal_variables_enter(shoal_recipe *recipe, const char **path, size_t 
     recipe->at_variable = 0;
     if (index == UINT32_MAX) return SHOAL_OK;
     if (index != recipe->n_variables && index + 1 != recipe->n_variables)
-        return shoal_recipe_refuse(recipe, variables_path, SHOAL_ERR_RANGE, "must come one after the other, at most 8");
+        return shoal_recipe_refuse(recipe, variables_path, SHOAL_ERR_RANGE,
+                                   "must come one after the other, at most 8");
     if (!is_own(rest, rest_len))
-        return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a variable");
+        return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD,
+                                   "is not a field of a variable");
     shoal_err err = index == recipe->n_variables ? begin_variable(recipe) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     recipe->at_variable = index + 1;
@@ -90,8 +96,8 @@ shoal_err shoal_variables_enter(shoal_recipe *recipe, const char **path, size_t 
     return SHOAL_OK;
 }
 
-int shoal_variables_set_name(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len,
-                             shoal_err *err)
+int shoal_variables_set_name(shoal_recipe *recipe, const char *path, size_t path_len,
+                             const char *text, size_t len, shoal_err *err)
 {
     const char *why = "is given twice";
     if (recipe->at_variable == 0 || !shoal_text_equal("name", path, path_len)) return 0;
@@ -112,7 +118,8 @@ shoal_err shoal_variables_finish(shoal_recipe *recipe)
     if (recipe->n_variables == 0) {
         recipe->at_variable = 0;
         if (recipe->mechanism != shoal_joint_id) return SHOAL_OK;
-        return shoal_recipe_refuse(recipe, variables_path, SHOAL_ERR_MISSING_FIELD, "are what joint recipes have");
+        return shoal_recipe_refuse(recipe, variables_path, SHOAL_ERR_MISSING_FIELD,
+                                   "are what joint recipes have");
     }
     shoal_err err = end_variable(recipe);
     recipe->at_variable = 0;
@@ -137,7 +144,8 @@ void shoal_variables_put(shoal_canonical *w, const shoal_recipe *recipe)
 uint64_t shoal_variable_number_item(const shoal_recipe *recipe, uint32_t i, int64_t micro)
 {
     const shoal_variable *v = &recipe->variables[i];
-    uint64_t size = recipe->parts[i].size, item = shoal_number_scale(micro, v->low_micro, v->high_micro, size);
+    uint64_t size = recipe->parts[i].size,
+             item = shoal_number_scale(micro, v->low_micro, v->high_micro, size);
     return item - (uint64_t)(item == size); // the upper end belongs to the last bucket
 }
 

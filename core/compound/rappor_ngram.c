@@ -50,13 +50,17 @@ uint64_t shoal_ngram_item(const shoal_recipe *recipe, uint32_t position, const u
 
 uint64_t shoal_ngram_string_item(const shoal_recipe *recipe, const uint8_t *bytes, size_t len)
 {
-    return shoal_part_item(shoal_recipe_value_part(recipe), bytes, len < recipe->length ? len : recipe->length);
+    return shoal_part_item(shoal_recipe_value_part(recipe), bytes,
+                           len < recipe->length ? len : recipe->length);
 }
 
-void shoal_ngram_take(uint8_t *gram, const shoal_recipe *recipe, const uint8_t *bytes, size_t len, uint32_t position)
+void shoal_ngram_take(uint8_t *gram, const shoal_recipe *recipe, const uint8_t *bytes, size_t len,
+                      uint32_t position)
 {
-    size_t start = (size_t)position * recipe->n_gram, stop = len < recipe->length ? len : recipe->length;
-    for (size_t i = 0; i < recipe->n_gram; i++) gram[i] = start + i < stop ? bytes[start + i] : SHOAL_NGRAM_PAD;
+    size_t start = (size_t)position * recipe->n_gram,
+           stop = len < recipe->length ? len : recipe->length;
+    for (size_t i = 0; i < recipe->n_gram; i++)
+        gram[i] = start + i < stop ? bytes[start + i] : SHOAL_NGRAM_PAD;
 }
 
 static void randomize(uint8_t *record, const shoal_recipe *recipe, const uint8_t *bytes, size_t len,
@@ -84,8 +88,8 @@ const shoal_compound shoal_rappor_ngram_compound = {
     shoal_rappor_ngram_id,
     "rappor-ngram",
     SHOAL_DOMAIN_OPEN,
-    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED |
-         SHOAL_TAKES_POLY1 | SHOAL_TAKES_LENGTH | SHOAL_TAKES_NGRAM,
+    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
+         SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1 | SHOAL_TAKES_LENGTH | SHOAL_TAKES_NGRAM,
      SHOAL_TAKES_EPSILON | SHOAL_TAKES_GRAMS | SHOAL_TAKES_RECORDS},
     1,
     1,

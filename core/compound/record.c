@@ -29,13 +29,14 @@ static const shoal_compound *compound_of_strings(const shoal_recipe *recipe)
 }
 #endif
 
-shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items, uint32_t n_items,
-                                 const shoal_permanent *permanent, shoal_rng *rng)
+shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items,
+                                 uint32_t n_items, const shoal_permanent *permanent, shoal_rng *rng)
 {
     if (!is_finished(recipe) || n_items != recipe->n_parts || compound_of_strings(recipe) != NULL)
         return SHOAL_ERR_ARGUMENT;
     for (uint32_t i = 0; i < n_items; i++) {
-        if (permanent == NULL && mechanism_of(&recipe->parts[i])->is_permanent) return SHOAL_ERR_ARGUMENT;
+        if (permanent == NULL && mechanism_of(&recipe->parts[i])->is_permanent)
+            return SHOAL_ERR_ARGUMENT;
         if (!shoal_part_has_item(&recipe->parts[i], items[i])) return SHOAL_ERR_RANGE;
     }
     for (uint32_t i = 0; i < n_items; i++) {
@@ -46,12 +47,14 @@ shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, co
     return SHOAL_OK;
 }
 
-shoal_err shoal_record_randomize_string(uint8_t *record, const shoal_recipe *recipe, const uint8_t *bytes, size_t len,
+shoal_err shoal_record_randomize_string(uint8_t *record, const shoal_recipe *recipe,
+                                        const uint8_t *bytes, size_t len,
                                         const shoal_permanent *permanent, shoal_rng *rng)
 {
     const shoal_compound *compound = is_finished(recipe) ? compound_of_strings(recipe) : NULL;
     if (compound == NULL) {
-        if (!is_finished(recipe) || recipe->parts[0].domain != SHOAL_DOMAIN_OPEN) return SHOAL_ERR_ARGUMENT;
+        if (!is_finished(recipe) || recipe->parts[0].domain != SHOAL_DOMAIN_OPEN)
+            return SHOAL_ERR_ARGUMENT;
         uint64_t item = shoal_part_item(&recipe->parts[0], bytes, len);
         return shoal_record_randomize(record, recipe, &item, 1, permanent, rng);
     }
@@ -72,7 +75,8 @@ shoal_err shoal_record_check(const shoal_recipe *recipe, const uint8_t *record)
     return SHOAL_OK;
 }
 
-shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recipe, const uint8_t *record)
+shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recipe,
+                               const uint8_t *record)
 {
     if (!is_finished(recipe)) return SHOAL_ERR_ARGUMENT;
     if (cap < recipe->text_size) return SHOAL_ERR_SPACE;
@@ -86,7 +90,8 @@ shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recip
     return SHOAL_OK;
 }
 
-static shoal_err read_parts(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t *position)
+static shoal_err read_parts(uint8_t *record, const shoal_recipe *recipe, const char *text,
+                            size_t *position)
 {
     size_t start = 0, at = 0;
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
@@ -107,8 +112,8 @@ static shoal_err read_parts(uint8_t *record, const shoal_recipe *recipe, const c
     return SHOAL_OK;
 }
 
-shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text, size_t len,
-                                 size_t *position)
+shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text,
+                                 size_t len, size_t *position)
 {
     size_t ignored;
     if (position == NULL) position = &ignored;
@@ -119,6 +124,7 @@ shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, co
         return len < recipe->text_size ? SHOAL_ERR_TRUNCATED : SHOAL_ERR_EXTRA;
     }
     shoal_err err = read_parts(record, recipe, text, position);
-    if (err != SHOAL_OK) memset(record, 0, recipe->record_size); // half a record must not pass for one
+    if (err != SHOAL_OK)
+        memset(record, 0, recipe->record_size); // half a record must not pass for one
     return err;
 }

@@ -12,8 +12,10 @@
 static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field)
 {
     (void)cells;
-    shoal_part *fragment = &recipe->parts[SHOAL_SFP_FRAGMENT], *string = &recipe->parts[SHOAL_SFP_STRING];
-    uint32_t mechanism = recipe->oracle == SHOAL_ORACLE_OLH ? (uint32_t)shoal_olh_id : (uint32_t)shoal_cms_id;
+    shoal_part *fragment = &recipe->parts[SHOAL_SFP_FRAGMENT],
+               *string = &recipe->parts[SHOAL_SFP_STRING];
+    uint32_t mechanism =
+        recipe->oracle == SHOAL_ORACLE_OLH ? (uint32_t)shoal_olh_id : (uint32_t)shoal_cms_id;
     uint8_t block[64];
     *field = "length";
     if (recipe->length % 2 != 0) return SHOAL_ERR_RANGE;
@@ -48,13 +50,16 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
 
 uint32_t shoal_sfp_hash(const shoal_recipe *recipe, const uint8_t *bytes, size_t len)
 {
-    return (uint32_t)(shoal_fingerprint(recipe->parts[SHOAL_SFP_FRAGMENT].item_key, bytes, len) >> 56);
+    return (uint32_t)(shoal_fingerprint(recipe->parts[SHOAL_SFP_FRAGMENT].item_key, bytes, len) >>
+                      56);
 }
 
-uint32_t shoal_sfp_fragment(const shoal_recipe *recipe, const uint8_t *bytes, size_t len, uint32_t position)
+uint32_t shoal_sfp_fragment(const shoal_recipe *recipe, const uint8_t *bytes, size_t len,
+                            uint32_t position)
 {
     size_t at = 2 * (size_t)position;
-    uint32_t first = at < len ? bytes[at] : SHOAL_SFP_PAD, second = at + 1 < len ? bytes[at + 1] : SHOAL_SFP_PAD;
+    uint32_t first = at < len ? bytes[at] : SHOAL_SFP_PAD,
+             second = at + 1 < len ? bytes[at + 1] : SHOAL_SFP_PAD;
     return shoal_sfp_hash(recipe, bytes, len) << 16 | first << 8 | second;
 }
 
@@ -81,7 +86,8 @@ const shoal_compound shoal_sfp_compound = {
     shoal_sfp_id,
     "sfp",
     SHOAL_DOMAIN_OPEN,
-    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1 | SHOAL_TAKES_FRAGMENTS | SHOAL_TAKES_LENGTH, SHOAL_TAKES_ORACLE},
+    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1 | SHOAL_TAKES_FRAGMENTS | SHOAL_TAKES_LENGTH,
+     SHOAL_TAKES_ORACLE},
     0,
     0,
     expand,

@@ -17,8 +17,9 @@ static uint64_t distance_of(uint64_t a, uint64_t b)
     return ((a - b) ^ is_less) - is_less;
 }
 
-shoal_epoch_refusal shoal_thresh_step(uint64_t items[2], shoal_thresh *state, const shoal_evolving *run, uint32_t index,
-                                      uint32_t is_update, uint64_t mean)
+shoal_epoch_refusal shoal_thresh_step(uint64_t items[2], shoal_thresh *state,
+                                      const shoal_evolving *run, uint32_t index, uint32_t is_update,
+                                      uint64_t mean)
 {
     uint64_t is_none = 0 - (mean >> 63);
     shoal_epoch_refusal refusal = shoal_epoch_check(&state->books, run, index, is_update);
@@ -27,27 +28,30 @@ shoal_epoch_refusal shoal_thresh_step(uint64_t items[2], shoal_thresh *state, co
     uint64_t now = (mean & ~is_none) | (state->previous & is_none);
     uint64_t distance = distance_of(now, state->reference) & ~is_none;
     items[SHOAL_EVOLVING_VOTE] = shoal_epoch_vote(&state->books, run, index, distance);
-    items[SHOAL_EVOLVING_ESTIMATE] = state->previous & shoal_epoch_estimate(&state->books, run, is_update);
+    items[SHOAL_EVOLVING_ESTIMATE] =
+        state->previous & shoal_epoch_estimate(&state->books, run, is_update);
     state->previous = now;
     state->books.epoch = index;
     return SHOAL_EPOCH_ACCEPTED;
 }
 
-shoal_epoch_refusal shoal_thresh_answer(uint8_t *record, uint8_t *state, size_t len, const shoal_recipe *recipe,
-                                        uint64_t mean, shoal_rng *rng)
+shoal_epoch_refusal shoal_thresh_answer(uint8_t *record, uint8_t *state, size_t len,
+                                        const shoal_recipe *recipe, uint64_t mean, shoal_rng *rng)
 {
     uint8_t *means = state + SHOAL_RUN_HEADER;
     shoal_thresh own;
     shoal_evolving run;
     uint64_t items[2];
-    if (recipe->mechanism != shoal_thresh_id || recipe->n_parts != 2 || !shoal_part_has_item(&recipe->parts[1], mean))
+    if (recipe->mechanism != shoal_thresh_id || recipe->n_parts != 2 ||
+        !shoal_part_has_item(&recipe->parts[1], mean))
         return SHOAL_EPOCH_NOT_TRACKED;
     shoal_epoch_refusal refusal = shoal_run_open(&own.books, &run, state, len, recipe);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     own.reference = load64_le(means);
     own.previous = load64_le(means + 8);
     refusal = shoal_thresh_step(items, &own, &run, recipe->round_index, recipe->round_update, mean);
-    if (refusal == SHOAL_EPOCH_ACCEPTED && shoal_record_randomize(record, recipe, items, 2, NULL, rng) != SHOAL_OK)
+    if (refusal == SHOAL_EPOCH_ACCEPTED &&
+        shoal_record_randomize(record, recipe, items, 2, NULL, rng) != SHOAL_OK)
         refusal = SHOAL_EPOCH_STATE;
     if (refusal == SHOAL_EPOCH_ACCEPTED) {
         store64_le(means, own.reference);

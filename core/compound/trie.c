@@ -8,11 +8,13 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
 {
     shoal_part *part = &recipe->parts[0];
     *field = "mechanism";
-    if (recipe->encoding.n_fields != 1 || recipe->encoding.fields[0].scheme != SHOAL_SCHEME_CHARACTERS)
+    if (recipe->encoding.n_fields != 1 ||
+        recipe->encoding.fields[0].scheme != SHOAL_SCHEME_CHARACTERS)
         return SHOAL_ERR_RANGE;
     *field = "depth";
     uint32_t step = recipe->encoding.fields[0].step;
-    if (recipe->encoding.fields[0].depth + (step > 0 ? step : 1) > recipe->depth) return SHOAL_ERR_RANGE;
+    if (recipe->encoding.fields[0].depth + (step > 0 ? step : 1) > recipe->depth)
+        return SHOAL_ERR_RANGE;
     *field = "pass";
     if (recipe->pass > recipe->passes) return SHOAL_ERR_RANGE;
     shoal_compound_part(part, recipe);
@@ -61,8 +63,10 @@ static uint32_t find_most(const uint32_t *buckets, uint32_t n, int is_greedy)
     return most;
 }
 
-// Walks over the runs of at least `most`. Returns: where the one begins that has `skip` of them before it, or n; *passed is how many were met.
-static uint32_t find_run(uint32_t *passed, const uint32_t *buckets, uint32_t n, uint32_t most, uint32_t skip)
+// Walks over the runs of at least `most`. Returns: where the one begins that has `skip` of them
+// before it, or n; *passed is how many were met.
+static uint32_t find_run(uint32_t *passed, const uint32_t *buckets, uint32_t n, uint32_t most,
+                         uint32_t skip)
 {
     *passed = 0;
     for (uint32_t at = 0, len = 0; at < n; at += len) {
@@ -73,7 +77,8 @@ static uint32_t find_run(uint32_t *passed, const uint32_t *buckets, uint32_t n, 
     return n;
 }
 
-// One more choice of those left: of all alike, or of the most frequent alike. Returns: where its run begins, or n.
+// One more choice of those left: of all alike, or of the most frequent alike. Returns: where its
+// run begins, or n.
 static uint32_t choose_run(const uint32_t *buckets, uint32_t n, int is_greedy, shoal_rng *rng)
 {
     uint32_t most = find_most(buckets, n, is_greedy), alike, met;
@@ -81,7 +86,8 @@ static uint32_t choose_run(const uint32_t *buckets, uint32_t n, int is_greedy, s
     return alike == 0 ? n : find_run(&met, buckets, n, most, (uint32_t)shoal_rng_below(rng, alike));
 }
 
-// In any order alike: the order of the choices would tell which cells come first, and how many there were.
+// In any order alike: the order of the choices would tell which cells come first, and how many
+// there were.
 static void shuffle(uint64_t *items, uint32_t n, shoal_rng *rng)
 {
     for (uint32_t left = n; left > 1; left--) {
@@ -92,15 +98,16 @@ static void shuffle(uint64_t *items, uint32_t n, shoal_rng *rng)
     }
 }
 
-shoal_err shoal_trie_choose(uint64_t *items, const shoal_recipe *recipe, uint32_t *buckets, uint32_t n_words,
-                            shoal_rng *rng)
+shoal_err shoal_trie_choose(uint64_t *items, const shoal_recipe *recipe, uint32_t *buckets,
+                            uint32_t n_words, shoal_rng *rng)
 {
     const shoal_encoded *field = &recipe->encoding.fields[0];
     uint32_t n = 0;
     if (recipe->n_parts != 1 || recipe->mechanism != shoal_trie_id) return SHOAL_ERR_ARGUMENT;
     if (n_words > SHOAL_TRIE_WORDS_MAX) return SHOAL_ERR_RANGE;
     for (uint32_t i = 0; i < n_words; i++)
-        if (buckets[i] < field->size && shoal_trie_is_answer(field, buckets[i])) buckets[n++] = buckets[i];
+        if (buckets[i] < field->size && shoal_trie_is_answer(field, buckets[i]))
+            buckets[n++] = buckets[i];
     sort(buckets, n);
     for (uint32_t i = 0; i < recipe->contributions; i++) {
         uint32_t at = choose_run(buckets, n, recipe->sampler == SHOAL_SAMPLER_GREEDY, rng);
@@ -116,6 +123,12 @@ shoal_err shoal_trie_choose(uint64_t *items, const shoal_recipe *recipe, uint32_
 }
 
 const shoal_compound shoal_trie_compound = {
-    shoal_trie_id, "trie", SHOAL_DOMAIN_CLOSED, {SHOAL_TAKES_EPSILON | SHOAL_TAKES_TRIE, SHOAL_TAKES_TRIE_PASSES}, 0, 0,
-    expand,        NULL,
+    shoal_trie_id,
+    "trie",
+    SHOAL_DOMAIN_CLOSED,
+    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_TRIE, SHOAL_TAKES_TRIE_PASSES},
+    0,
+    0,
+    expand,
+    NULL,
 };

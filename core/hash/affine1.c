@@ -15,7 +15,8 @@ void shoal_affine1_row(shoal_affine1 *row, const uint8_t seed[32], uint32_t j, u
     while (m >> (row->bits + 1) != 0) row->bits++;
     shoal_chacha20_derive(block, seed, j, "affine1 row ");
     row->b = load32_le(block + 60) & (m - 1);
-    for (uint32_t i = 0; i < row->bits && i < FIRST_WORDS; i++) row->a[i] = load32_le(block + (size_t)4 * i) & MASK;
+    for (uint32_t i = 0; i < row->bits && i < FIRST_WORDS; i++)
+        row->a[i] = load32_le(block + (size_t)4 * i) & MASK;
     if (row->bits <= FIRST_WORDS) return;
     shoal_chacha20_derive(block, seed, j, "affine1 more");
     for (uint32_t i = FIRST_WORDS; i < row->bits; i++)

@@ -39,7 +39,8 @@ static void absorb(sip *s, uint64_t word)
 uint64_t shoal_fingerprint(const uint8_t key[16], const uint8_t *bytes, size_t len)
 {
     uint64_t k0 = load64_le(key), k1 = load64_le(key + 8);
-    sip s = {k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573};
+    sip s = {k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
+             k1 ^ 0x7465646279746573};
     size_t full = len / 8 * 8;
     for (size_t i = 0; i < full; i += 8) absorb(&s, load64_le(bytes + i));
     uint64_t last = (uint64_t)len << 56;

@@ -47,7 +47,8 @@ uint64_t shoal_poly1_point(uint64_t item)
 // 128 uniform bits to [0, PRIME): 2^64 = 8 modulo PRIME. Off uniform by less than 2^-66.
 static uint64_t coefficient(const uint8_t bytes[16])
 {
-    return reduce_once(shoal_poly1_point(load64_le(bytes)) + multiply_mod(shoal_poly1_point(load64_le(bytes + 8)), 8));
+    return reduce_once(shoal_poly1_point(load64_le(bytes)) +
+                       multiply_mod(shoal_poly1_point(load64_le(bytes + 8)), 8));
 }
 
 void shoal_poly1_row(shoal_poly1 *row, const uint8_t seed[32], uint32_t j)

@@ -3,10 +3,11 @@
 //
 //     h_j(x) = floor( ((a_j x^2 + b_j x + c_j) mod P) * m / 2^61 ),     P = 2^61 - 1
 //
-// a_j, b_j, c_j are uniform in [0, P) up to 2^-66 (128 key bits reduced), taken from ChaCha20 block number j under the
-// recipe's seed with the nonce "poly1 row   " (12 bytes). A polynomial of degree two over a field is exactly three-wise independent at distinct
-// points; x is an item mod P, so two 64-bit fingerprints meet with probability about 2^-60.
-// Bias onto [m]: every value has probability within 2^-61 of 1/m, a relative error of m 2^-61 at most (m <= 2^20: 2^-41).
+// a_j, b_j, c_j are uniform in [0, P) up to 2^-66 (128 key bits reduced), taken from ChaCha20 block
+// number j under the recipe's seed with the nonce "poly1 row   " (12 bytes). A polynomial of degree
+// two over a field is exactly three-wise independent at distinct points; x is an item mod P, so two
+// 64-bit fingerprints meet with probability about 2^-60. Bias onto [m]: every value has probability
+// within 2^-61 of 1/m, a relative error of m 2^-61 at most (m <= 2^20: 2^-41).
 #ifndef SHOAL_POLY1_H
 #define SHOAL_POLY1_H
 

@@ -15,8 +15,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return shoal_threshold(&part->threshold, part->eps_micro, 2);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
     shoal_rng_expect_words(rng, (part->m + 63) / 64);

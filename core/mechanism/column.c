@@ -27,8 +27,8 @@ uint32_t shoal_column(const shoal_part *part, uint32_t j, uint64_t item, shoal_r
     return shoal_poly1_hash(&row, shoal_poly1_point(item), part->m);
 }
 
-shoal_err shoal_column_check(const shoal_part *part, const char **field, const char *columns, uint32_t k_max,
-                             uint32_t m_max)
+shoal_err shoal_column_check(const shoal_part *part, const char **field, const char *columns,
+                             uint32_t k_max, uint32_t m_max)
 {
     *field = "k";
     if (part->k < 1 || part->k > k_max) return SHOAL_ERR_RANGE;
@@ -36,7 +36,8 @@ shoal_err shoal_column_check(const shoal_part *part, const char **field, const c
     if (part->m < 2 || part->m > m_max) return SHOAL_ERR_RANGE;
     if ((uint64_t)part->k * part->m > SHOAL_SKETCH_CELLS_MAX) return SHOAL_ERR_RANGE;
     if (part->hash != SHOAL_HASH_AFFINE1) return SHOAL_OK;
-    if ((part->m & (part->m - 1)) != 0 || part->m > (uint32_t)1 << SHOAL_AFFINE1_OUT_BITS) return SHOAL_ERR_RANGE;
+    if ((part->m & (part->m - 1)) != 0 || part->m > (uint32_t)1 << SHOAL_AFFINE1_OUT_BITS)
+        return SHOAL_ERR_RANGE;
     *field = "size";
     return part->size > (uint32_t)1 << SHOAL_AFFINE1_BITS ? SHOAL_ERR_RANGE : SHOAL_OK;
 }

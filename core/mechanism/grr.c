@@ -18,8 +18,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return shoal_threshold_odds(&part->threshold, part->eps_micro, 1, part->m - 1);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
     uint32_t truth = mask_listed_or_size(part, item);

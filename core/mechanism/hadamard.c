@@ -8,10 +8,12 @@
 #include "mask.h"
 #include "probability.h"
 
-// From which epsilon on, in micro-units, 2 B blocks beat B = 1, 2, 4, ...: ceil(10^6 ln(1 + 2^1.5 B)).
+// From which epsilon on, in micro-units, 2 B blocks beat B = 1, 2, 4, ...: ceil(10^6 ln(1 + 2^1.5
+// B)).
 static const uint32_t doubles[] = {
-    1342455, 1895648, 2510714,  3162408,  3834166,  4516445,  5204113,  5894510,  6586279,  7278736,  7971538,
-    8664513, 9357574, 10050678, 10743803, 11436940, 12130082, 12823226, 13516372, 14209518, 14902665, 15595812,
+    1342455,  1895648,  2510714,  3162408,  3834166,  4516445,  5204113,  5894510,
+    6586279,  7278736,  7971538,  8664513,  9357574,  10050678, 10743803, 11436940,
+    12130082, 12823226, 13516372, 14209518, 14902665, 15595812,
 };
 
 static uint32_t choose_blocks(uint32_t eps_micro, uint32_t size)
@@ -35,11 +37,12 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return shoal_threshold_odds(&part->threshold, part->eps_micro, 1, 2 * part->k - 1);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
-    uint32_t index = mask_listed_or_size(part, item), is_listed = mask_if_less(index, part->size), shift = 0;
+    uint32_t index = mask_listed_or_size(part, item), is_listed = mask_if_less(index, part->size),
+             shift = 0;
     while (part->k >> shift > 1) shift++;
     uint32_t row = (uint32_t)shoal_rng_below(rng, part->m);
     uint32_t lies = 0 - shoal_rng_bernoulli(rng, part->threshold);

@@ -20,8 +20,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return shoal_threshold(&part->threshold, part->eps_micro, 1);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
     uint32_t j = part->first_row + (uint32_t)shoal_rng_below(rng, part->k);
@@ -34,7 +34,8 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
 
 static shoal_err check(const shoal_part *part, const uint8_t *record)
 {
-    if (load32_le(record) >= part->k || load32_le(record + 4) >> 1 >= part->m) return SHOAL_ERR_RECORD;
+    if (load32_le(record) >= part->k || load32_le(record + 4) >> 1 >= part->m)
+        return SHOAL_ERR_RECORD;
     return SHOAL_OK;
 }
 

@@ -19,7 +19,8 @@ static inline uint32_t mask_choose(uint32_t mask, uint32_t yes, uint32_t no)
     return (yes & mask) | (no & ~mask);
 }
 
-// Returns: the index of a closed domain's item, `size` for SHOAL_ITEM_NONE (whose low half is above every size).
+// Returns: the index of a closed domain's item, `size` for SHOAL_ITEM_NONE (whose low half is above
+// every size).
 static inline uint32_t mask_listed_or_size(const shoal_part *part, uint64_t item)
 {
     return mask_choose(mask_if_less((uint32_t)item, part->size), (uint32_t)item, part->size);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every randomizer looks like from outside: a part of a record, and the functions that make, check and print it.
+// What every randomizer looks like from outside: a part of a record, and the functions that make,
+// check and print it.
 //
-// A record is one or more parts in recipe order. A part has a fixed-width binary form (little-endian integers, then
-// packed bits: coordinate l is bit l % 8 of byte l / 8, unused high bits of the last byte zero) and a text form of fixed
-// length (decimal fields zero-padded to the width of their largest value, bits as lower-case hex in byte order).
+// A record is one or more parts in recipe order. A part has a fixed-width binary form
+// (little-endian integers, then packed bits: coordinate l is bit l % 8 of byte l / 8, unused high
+// bits of the last byte zero) and a text form of fixed length (decimal fields zero-padded to the
+// width of their largest value, bits as lower-case hex in byte order).
 #ifndef SHOAL_MECHANISM_H
 #define SHOAL_MECHANISM_H
 
@@ -14,10 +16,11 @@
 #include "rng.h"
 #include "shoal_err.h"
 
-// An item is what a randomizer takes: the fingerprint of a string (open domain), an index in [0, size) (closed domain) or
-// a fraction of a range in units of 2^-32, from 0 to 2^32 (number).
-// In the last two this item stands for "nothing of that": it costs no more than any other and, in expectation, adds nothing
-// to the count of any value (a mean it pulls towards the middle of its range).
+// An item is what a randomizer takes: the fingerprint of a string (open domain), an index in [0,
+// size) (closed domain) or a fraction of a range in units of 2^-32, from 0 to 2^32 (number). In the
+// last two this item stands for "nothing of that": it costs no more than any other and, in
+// expectation, adds nothing to the count of any value (a mean it pulls towards the middle of its
+// range).
 #define SHOAL_ITEM_NONE UINT64_MAX
 #define SHOAL_NUMBER_ONE ((uint64_t)1 << 32) // the item of a range's upper end
 
@@ -46,7 +49,8 @@ enum {
     SHOAL_TAKES_HASHES = 1 << 7,
     SHOAL_TAKES_COHORTS = 1 << 8,
     SHOAL_TAKES_PQF = 1 << 9,
-    SHOAL_TAKES_RANGE = 1 << 10, // low and high; recipes whose `value` is "number" take them in any case
+    SHOAL_TAKES_RANGE =
+        1 << 10, // low and high; recipes whose `value` is "number" take them in any case
     SHOAL_TAKES_POLY1 = 1 << 11, // `hash` must be this family
     SHOAL_TAKES_AFFINE1 = 1 << 12,
     // of compounds
@@ -65,7 +69,8 @@ enum {
     SHOAL_TAKES_VARIABLES = 1 << 25
 };
 
-// What a mechanism's recipes must state in one domain, and what they may state besides. needs == 0: it has no such domain.
+// What a mechanism's recipes must state in one domain, and what they may state besides. needs == 0:
+// it has no such domain.
 typedef struct shoal_takes {
     uint32_t needs, may;
 } shoal_takes;
@@ -75,17 +80,20 @@ typedef struct shoal_part {
     uint32_t mechanism; // id of mechanisms.def
     uint32_t domain;    // shoal_domain
     uint32_t hash;      // shoal_hash_family
-    uint32_t eps_micro; // stated epsilon of this part, replacement model; 0 in: derived by prepare (rappor)
-    uint32_t k;         // rows (cms, hcms, olh), cohorts (rappor), subset size d, blocks (hadamard); else 1
-    uint32_t
-        m; // columns (cms, hcms), g (olh), bits (rappor, onehot), outputs (grr, subset), columns of a block (hadamard)
-    uint32_t first_row;    // row of its sketch where the part's own k begin: 0 but while a compound randomizes
+    uint32_t eps_micro; // stated epsilon of this part, replacement model; 0 in: derived by prepare
+                        // (rappor)
+    uint32_t k; // rows (cms, hcms, olh), cohorts (rappor), subset size d, blocks (hadamard); else 1
+    uint32_t m; // columns (cms, hcms), g (olh), bits (rappor, onehot), outputs (grr, subset),
+                // columns of a block (hadamard)
+    uint32_t first_row;    // row of its sketch where the part's own k begin: 0 but while a compound
+                           // randomizes
     uint32_t size;         // listed values of a closed domain; 0 in the others
     uint32_t hashes;       // rappor: bits that one value sets
     uint32_t pqf_micro[3]; // rappor: p, q, f
     uint8_t seed[32];      // keys of hash rows and fingerprint come from here
     uint8_t item_key[16];  // SipHash key of strings; derived from seed
-    uint64_t threshold;    // the probability * 2^64 of the coin that lies; what it does is the mechanism's
+    uint64_t
+        threshold; // the probability * 2^64 of the coin that lies; what it does is the mechanism's
     uint64_t pqf_threshold[3];
     uint32_t record_size; // bytes of the binary form
     uint32_t text_size;   // characters of the text form
@@ -103,13 +111,15 @@ typedef struct shoal_mechanism {
     const char *name;
     shoal_takes open, closed, number; // what its recipes state, by domain
     int is_permanent;                 // randomize reads `permanent`
-    // Checks the part's parameters; writes threshold, sizes and what it derives. SHOAL_ERR_RANGE names the field in *field, as
-    // the recipe spells it behind "parameters." ("epsilon", "k", "size").
+    // Checks the part's parameters; writes threshold, sizes and what it derives. SHOAL_ERR_RANGE
+    // names the field in *field, as the recipe spells it behind "parameters." ("epsilon", "k",
+    // "size").
     shoal_err (*prepare)(shoal_part *part, const char **field);
-    // Writes record_size bytes. Privacy: part->eps_micro, for any two items. Timing: constant in the item.
+    // Writes record_size bytes. Privacy: part->eps_micro, for any two items. Timing: constant in
+    // the item.
     //   permanent: the device's own secret; NULL unless is_permanent
-    void (*randomize)(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng);
+    void (*randomize)(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng);
     // SHOAL_ERR_RECORD unless the randomizer could have written these record_size bytes.
     shoal_err (*check)(const shoal_part *part, const uint8_t *record);
     // Writes text_size characters, no terminator.

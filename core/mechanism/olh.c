@@ -20,8 +20,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return shoal_threshold_odds(&part->threshold, part->eps_micro, 1, part->m - 1);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
     uint32_t j = part->first_row + (uint32_t)shoal_rng_below(rng, part->k);

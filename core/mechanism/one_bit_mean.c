@@ -27,8 +27,8 @@ void shoal_one_bit_mean_draw(uint8_t *bit, const shoal_part *part, uint64_t item
     *bit = (uint8_t)(is_below ^ shoal_rng_bernoulli(rng, part->threshold));
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
     if (part->k > 1) {

@@ -13,8 +13,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return shoal_threshold(&part->threshold, part->eps_micro, 1);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
     uint64_t fair = shoal_rng_u64(rng) & 1;

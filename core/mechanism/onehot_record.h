@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of one bit an entry, part->m in all: what the one-hot encodings have in common. Private to the core.
+// Records of one bit an entry, part->m in all: what the one-hot encodings have in common. Private
+// to the core.
 #ifndef SHOAL_ONEHOT_RECORD_H
 #define SHOAL_ONEHOT_RECORD_H
 
@@ -29,7 +30,8 @@ static inline void onehot_print(char *text, const shoal_part *part, const uint8_
     shoal_print_hex(text, record, bits_size(part->m));
 }
 
-static inline shoal_err onehot_parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
+static inline shoal_err onehot_parse(uint8_t *record, const shoal_part *part, const char *text,
+                                     size_t *position)
 {
     const char *at = text;
     shoal_err err = shoal_parse_hex(record, bits_size(part->m), &at);

@@ -10,11 +10,12 @@ static shoal_err prepare(shoal_part *part, const char **field)
     shoal_err err = onehot_prepare(part, field);
     if (err != SHOAL_OK) return err;
     *field = "epsilon";
-    return shoal_threshold(&part->threshold, part->eps_micro, 2); // a change of value moves two bits
+    return shoal_threshold(&part->threshold, part->eps_micro,
+                           2); // a change of value moves two bits
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
     shoal_bits_onehot(record, part->m, item, part->threshold, 1, 0, rng);

@@ -73,8 +73,9 @@ void shoal_rappor_effective(uint64_t *p_star, uint64_t *q_star, const shoal_part
     *q_star = q - move;
 }
 
-// One coin with the odds q* (1 - p*) / (p* (1 - q*)) of a pair of bits: T = 2^64 p* (1 - q*) / (p* (1 - q*) + q* (1 - p*)),
-// rounded down. Products lose their last two bits so that their sum has room; the larger one is rounded up.
+// One coin with the odds q* (1 - p*) / (p* (1 - q*)) of a pair of bits: T = 2^64 p* (1 - q*) / (p*
+// (1 - q*) + q* (1 - p*)), rounded down. Products lose their last two bits so that their sum has
+// room; the larger one is rounded up.
 static uint64_t pair_threshold(const shoal_part *part)
 {
     const wide one = {0, 1};
@@ -110,7 +111,8 @@ static shoal_err prepare_epsilon(shoal_part *part)
     shoal_err err = epsilon(&drawn, part);
     if (err != SHOAL_OK || drawn > SHOAL_EPS_MICRO_MAX) return SHOAL_ERR_RANGE;
     if (part->eps_micro == 0) part->eps_micro = drawn;
-    return drawn <= part->eps_micro ? SHOAL_OK : SHOAL_ERR_RANGE; // a claim below what is drawn is refused
+    return drawn <= part->eps_micro ? SHOAL_OK
+                                    : SHOAL_ERR_RANGE; // a claim below what is drawn is refused
 }
 
 static shoal_err prepare_sizes(shoal_part *part, const char **field)
@@ -147,15 +149,17 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return prepare_epsilon(part);
 }
 
-// An answer's bits, which of them an item sets, and how often they are flipped: without one of these two recipes of one
-// seed would flip by common coins and show each other's noise.
+// An answer's bits, which of them an item sets, and how often they are flipped: without one of
+// these two recipes of one seed would flip by common coins and show each other's noise.
 static shoal_permanent_key permanent_key(const shoal_part *part, const char *label)
 {
-    uint32_t flip = (uint32_t)(part->pqf_threshold[SHOAL_RAPPOR_F] >> 32); // a multiple of 2^32: all of it
+    uint32_t flip =
+        (uint32_t)(part->pqf_threshold[SHOAL_RAPPOR_F] >> 32); // a multiple of 2^32: all of it
     return (shoal_permanent_key){part->seed, {part->m, part->hashes, part->k, flip}, label};
 }
 
-// 48 bits of a draw times k: a rejection would branch on the secret, and an uneven cohort tells nothing of the item.
+// 48 bits of a draw times k: a rejection would branch on the secret, and an uneven cohort tells
+// nothing of the item.
 uint32_t shoal_rappor_cohort(const shoal_part *part, const shoal_permanent *permanent)
 {
     shoal_rng rng;
@@ -166,7 +170,8 @@ uint32_t shoal_rappor_cohort(const shoal_part *part, const shoal_permanent *perm
     return cohort;
 }
 
-// 64 coins of probability threshold/2^64 whose number of draws depends on the threshold only: the draws are the secret's.
+// 64 coins of probability threshold/2^64 whose number of draws depends on the threshold only: the
+// draws are the secret's.
 static uint64_t steady_coins(shoal_rng *rng, uint64_t threshold)
 {
     uint64_t less = 0, open = UINT64_MAX;
@@ -185,8 +190,8 @@ static inline uint64_t mask_if_zero(uint64_t x)
 }
 
 // Writes the bits that the item sets; entries that set none are beyond m.
-static void set_columns(uint64_t columns[SHOAL_RAPPOR_HASHES_MAX], const shoal_part *part, uint64_t item,
-                        uint32_t cohort)
+static void set_columns(uint64_t columns[SHOAL_RAPPOR_HASHES_MAX], const shoal_part *part,
+                        uint64_t item, uint32_t cohort)
 {
     shoal_poly1 row;
     columns[0] = item; // of a list; SHOAL_ITEM_NONE is no bit's number
@@ -197,8 +202,8 @@ static void set_columns(uint64_t columns[SHOAL_RAPPOR_HASHES_MAX], const shoal_p
     }
 }
 
-void shoal_rappor_answer(uint8_t *record, const shoal_part *part, uint64_t item, uint32_t cohort, shoal_rng *coins,
-                         shoal_rng *rng)
+void shoal_rappor_answer(uint8_t *record, const shoal_part *part, uint64_t item, uint32_t cohort,
+                         shoal_rng *coins, shoal_rng *rng)
 {
     uint64_t columns[SHOAL_RAPPOR_HASHES_MAX];
     uint32_t bytes = bits_size(part->m);
@@ -208,19 +213,21 @@ void shoal_rappor_answer(uint8_t *record, const shoal_part *part, uint64_t item,
         uint64_t p, q, word = 0;
         uint32_t left = part->m - start;
         for (uint32_t i = 0; i < part->hashes; i++)
-            word |= ((uint64_t)1 << (columns[i] & 63)) & mask_if_zero((columns[i] >> 6) ^ (start >> 6));
+            word |=
+                ((uint64_t)1 << (columns[i] & 63)) & mask_if_zero((columns[i] >> 6) ^ (start >> 6));
         word ^= steady_coins(coins, part->pqf_threshold[SHOAL_RAPPOR_F]);
         shoal_rng_bernoulli_words(rng, &p, 1, part->pqf_threshold[SHOAL_RAPPOR_P]);
         shoal_rng_bernoulli_words(rng, &q, 1, part->pqf_threshold[SHOAL_RAPPOR_Q]);
         word = (p & ~word) | (q & word);
         if (left < 64) word &= ((uint64_t)1 << left) - 1;
-        for (uint32_t i = start / 8; i < bytes && i < start / 8 + 8; i++, word >>= 8) record[4 + i] = (uint8_t)word;
+        for (uint32_t i = start / 8; i < bytes && i < start / 8 + 8; i++, word >>= 8)
+            record[4 + i] = (uint8_t)word;
     }
     wipe(columns, sizeof columns);
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     shoal_rng coins;
     shoal_permanent_key key = permanent_key(part, "rappor coins");
@@ -233,8 +240,8 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, co
 const shoal_mechanism shoal_rappor_mechanism = {
     shoal_rappor_id,
     "rappor",
-    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED |
-         SHOAL_TAKES_POLY1,
+    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
+         SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1,
      SHOAL_TAKES_EPSILON},
     {SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED, SHOAL_TAKES_EPSILON},
     {0, 0},

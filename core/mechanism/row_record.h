@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a row of part->k, or a cohort, and one bit a column, part->m in all: what CMS and RAPPOR have in common. A record is
-// the row (u32) and the bits; its text is "j,<hex>". Private to the core.
+// Records of a row of part->k, or a cohort, and one bit a column, part->m in all: what CMS and
+// RAPPOR have in common. A record is the row (u32) and the bits; its text is "j,<hex>". Private to
+// the core.
 #ifndef SHOAL_ROW_RECORD_H
 #define SHOAL_ROW_RECORD_H
 
@@ -29,7 +30,8 @@ static inline void row_record_print(char *text, const shoal_part *part, const ui
     shoal_print_hex(text, record + 4, bits_size(part->m));
 }
 
-static inline shoal_err row_record_parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
+static inline shoal_err row_record_parse(uint8_t *record, const shoal_part *part, const char *text,
+                                         size_t *position)
 {
     const char *at = text;
     uint32_t j = 0;

@@ -54,7 +54,8 @@ static uint32_t find(const uint8_t *set, uint32_t have, uint32_t index)
     return low;
 }
 
-// Writes d of the indices below n, ascending, every set alike (Floyd: Bentley 1987, "A sample of brilliance").
+// Writes d of the indices below n, ascending, every set alike (Floyd: Bentley 1987, "A sample of
+// brilliance").
 static void sample(uint8_t *set, uint32_t d, uint32_t n, shoal_rng *rng)
 {
     for (uint32_t have = 0; have < d; have++) {
@@ -70,18 +71,22 @@ static void sample(uint8_t *set, uint32_t d, uint32_t n, shoal_rng *rng)
     }
 }
 
-// `set` holds d of the others, ascending, an index from `own` on standing for the next. Makes them true indices and, where the
-// mask says so, puts `own` in the place of the position-th, so that the set ascends again.
+// `set` holds d of the others, ascending, an index from `own` on standing for the next. Makes them
+// true indices and, where the mask says so, puts `own` in the place of the position-th, so that the
+// set ascends again.
 static void put_own(uint8_t *set, uint32_t d, uint32_t own, uint32_t position, uint32_t is_in)
 {
-    uint32_t before = 0,
-             all_below = UINT32_MAX; // of the others but the position-th: the last one seen; were all below own?
+    uint32_t
+        before = 0,
+        all_below =
+            UINT32_MAX; // of the others but the position-th: the last one seen; were all below own?
     for (uint32_t i = 0; i < d; i++) {
         uint32_t here = load32_le(set + 4 * i);
         uint32_t next = i < position || i + 1 == d ? here : load32_le(set + 4 * (i + 1));
         here += 1 & ~mask_if_less(here, own);
         next += 1 & ~mask_if_less(next, own);
-        uint32_t is_below = i + 1 < d ? mask_if_less(next, own) : 0; // for the last place there is no next
+        uint32_t is_below =
+            i + 1 < d ? mask_if_less(next, own) : 0; // for the last place there is no next
         uint32_t merged = mask_choose(is_below, next, mask_choose(all_below, own, before));
         store32_le(set + 4 * i, mask_choose(is_in, merged, here));
         before = next;
@@ -89,8 +94,8 @@ static void put_own(uint8_t *set, uint32_t d, uint32_t own, uint32_t position, u
     }
 }
 
-static void randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                      shoal_rng *rng)
+static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                      const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
     uint32_t own = mask_listed_or_size(part, item);
@@ -126,7 +131,8 @@ static shoal_err parse(uint8_t *record, const shoal_part *part, const char *text
     for (uint32_t i = 0; i < part->k && err == SHOAL_OK; i++) {
         uint32_t index = 0;
         if (i > 0) err = shoal_parse_char(',', &at);
-        if (err == SHOAL_OK) err = shoal_parse_decimal(&index, &at, shoal_decimal_width(part->m), part->m);
+        if (err == SHOAL_OK)
+            err = shoal_parse_decimal(&index, &at, shoal_decimal_width(part->m), part->m);
         store32_le(record + 4 * i, index);
     }
     *position = (size_t)(at - text);

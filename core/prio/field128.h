@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field128: the integers modulo p = 2^128 - 28 * 2^64 + 1 (draft-irtf-cfrg-vdaf section "Parameters"). Private to the core.
+// Field128: the integers modulo p = 2^128 - 28 * 2^64 + 1 (draft-irtf-cfrg-vdaf section
+// "Parameters"). Private to the core.
 //
-// An element is always its canonical representative, below p, so that its bytes are its value. No operation branches or
-// indexes on a value; only load() says whether bytes are canonical. What is the same in both fields is in field_vector.h.
+// An element is always its canonical representative, below p, so that its bytes are its value. No
+// operation branches or indexes on a value; only load() says whether bytes are canonical. What is
+// the same in both fields is in field_vector.h.
 #ifndef SHOAL_FIELD128_H
 #define SHOAL_FIELD128_H
 
@@ -54,7 +56,8 @@ static inline shoal_field128 shoal_field128_sub(shoal_field128 a, shoal_field128
     uint64_t high = wide_sub(a.high, b.high, &borrow_high);
     high = wide_sub(high, borrow, &borrow_high);
     low = wide_add(low, 1 & wide_mask(borrow_high), &carry);
-    return (shoal_field128){.low = low, .high = high + (FIELD128_P_HIGH & wide_mask(borrow_high)) + carry};
+    return (shoal_field128){.low = low,
+                            .high = high + (FIELD128_P_HIGH & wide_mask(borrow_high)) + carry};
 }
 
 // Returns: 28 x.
@@ -65,8 +68,9 @@ static inline wide field128_28(uint64_t x)
     return (wide){.low = low, .high = (x >> 59) - (x >> 62) - borrow};
 }
 
-// Folds the words above 2^128 once: 2^128 = 28 * 2^64 - 1 mod p, so that T 2^128 is replaced by 28 T 2^64 - T.
-// words: four, little-endian; the value shrinks from below 2^(128+b) to below 2^(69+b) + 2^128.
+// Folds the words above 2^128 once: 2^128 = 28 * 2^64 - 1 mod p, so that T 2^128 is replaced by 28
+// T 2^64 - T. words: four, little-endian; the value shrinks from below 2^(128+b) to below 2^(69+b)
+// + 2^128.
 static inline void field128_fold(uint64_t words[4])
 {
     wide low28 = field128_28(words[2]), high28 = field128_28(words[3]);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field64: the integers modulo p = 2^64 - 2^32 + 1 (draft-irtf-cfrg-vdaf section "Parameters"). Private to the core.
+// Field64: the integers modulo p = 2^64 - 2^32 + 1 (draft-irtf-cfrg-vdaf section "Parameters").
+// Private to the core.
 //
-// An element is always its canonical representative, below p, so that its bytes are its value. No operation branches or
-// indexes on a value; only load() says whether bytes are canonical. What is the same in both fields is in field_vector.h.
+// An element is always its canonical representative, below p, so that its bytes are its value. No
+// operation branches or indexes on a value; only load() says whether bytes are canonical. What is
+// the same in both fields is in field_vector.h.
 #ifndef SHOAL_FIELD64_H
 #define SHOAL_FIELD64_H
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers, roots of unity, and vectors of elements with their encodings: one text for both fields. Private to the core.
+// Powers, roots of unity, and vectors of elements with their encodings: one text for both fields.
+// Private to the core.
 //
-// Include it after field64.h or field128.h with FE the element type and F(name) the field's prefix; every name it makes
-// has that prefix, so that one file may include it for each field. It has no guard on purpose.
+// Include it after field64.h or field128.h with FE the element type and F(name) the field's prefix;
+// every name it makes has that prefix, so that one file may include it for each field. It has no
+// guard on purpose.
 
 // Returns: base^exponent, for public exponents.
 static inline FE F(pow)(FE base, uint64_t exponent)
@@ -24,7 +26,8 @@ static inline FE F(root)(unsigned log_order, unsigned field_log_order)
     return root;
 }
 
-// Returns: 1 / value by Fermat, for public values other than zero. The exponent p - 2 is the element -2, whose bytes are it.
+// Returns: 1 / value by Fermat, for public values other than zero. The exponent p - 2 is the
+// element -2, whose bytes are it.
 static inline FE F(inverse)(FE value)
 {
     uint8_t exponent[sizeof(FE)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths of a fully linear proof; see flp.h. Source: draft-irtf-cfrg-vdaf sections "Validity Circuits" and "Variants".
+// Lengths of a fully linear proof; see flp.h. Source: draft-irtf-cfrg-vdaf sections "Validity
+// Circuits" and "Variants".
 #include "flp.h"
 
 static uint32_t bit_length(uint64_t x)
@@ -9,7 +10,8 @@ static uint32_t bit_length(uint64_t x)
     return n;
 }
 
-// Measurement, gadget and outputs of the circuits over vectors, which check ranges by a parallel sum.
+// Measurement, gadget and outputs of the circuits over vectors, which check ranges by a parallel
+// sum.
 static shoal_err size_vector(shoal_flp *flp, uint32_t chunk)
 {
     uint64_t meas_len = flp->length;
@@ -34,9 +36,11 @@ static void size_scalar(shoal_flp *flp)
     flp->arity = is_sum ? 1 : 2;
 }
 
-shoal_err shoal_flp_init(shoal_flp *flp, shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk)
+shoal_err shoal_flp_init(shoal_flp *flp, shoal_circuit circuit, uint32_t length, uint64_t max,
+                         uint32_t chunk)
 {
-    if (circuit < SHOAL_CIRCUIT_COUNT || circuit > SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC) return SHOAL_ERR_ARGUMENT;
+    if (circuit < SHOAL_CIRCUIT_COUNT || circuit > SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC)
+        return SHOAL_ERR_ARGUMENT;
     int is_scalar = circuit == SHOAL_CIRCUIT_COUNT || circuit == SHOAL_CIRCUIT_SUM;
     int has_max = circuit != SHOAL_CIRCUIT_COUNT && circuit != SHOAL_CIRCUIT_HISTOGRAM;
     uint64_t largest = circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC ? length : UINT64_MAX >> 1;
@@ -61,7 +65,8 @@ shoal_err shoal_flp_init(shoal_flp *flp, shoal_circuit circuit, uint32_t length,
 uint32_t shoal_flp_best_chunk(uint32_t meas_len)
 {
     uint32_t best = meas_len, shortest = UINT32_MAX;
-    // With wire polynomials of p values there is room for p - 1 calls, and the smallest chunk that needs no more is best.
+    // With wire polynomials of p values there is room for p - 1 calls, and the smallest chunk that
+    // needs no more is best.
     for (uint32_t p = 2; p / 2 <= meas_len; p *= 2) {
         uint32_t chunk = (meas_len + p - 2) / (p - 1), proof_len = 2 * chunk + 2 * p - 1;
         if (proof_len >= shortest) continue;

@@ -2,10 +2,11 @@
 // Encoding, proving, querying and deciding over one field; see flp.h. Private to the core.
 // Source: draft-irtf-cfrg-vdaf sections "FLP Specification", "Variants" and "FLP Gadgets".
 //
-// Include it after ntt.h, with the same FE and F, and FIELD_LOG_ORDER. Nothing here branches or indexes on an element.
+// Include it after ntt.h, with the same FE and F, and FIELD_LOG_ORDER. Nothing here branches or
+// indexes on an element.
 
-// Writes value, 0 .. flp->max, as flp->bits zeros and ones: binary, but for the last one, whose weight makes all ones max.
-// Returns: 1 where value is in its range, else 0.
+// Writes value, 0 .. flp->max, as flp->bits zeros and ones: binary, but for the last one, whose
+// weight makes all ones max. Returns: 1 where value is in its range, else 0.
 static inline uint64_t F(flp_put_integer)(FE *bits, const shoal_flp *flp, uint64_t value)
 {
     uint32_t last = flp->bits - 1;
@@ -26,8 +27,9 @@ static inline FE F(flp_integer)(const FE *bits, const shoal_flp *flp)
     return F(add)(value, F(mul)(F(of)(flp->max - ones), bits[last]));
 }
 
-// Encodes a measurement: 1 integer, or flp->length for SumVec and MultihotCountVec. meas has room for flp->meas_len.
-// Returns: 1 where every integer is in its range, else 0, and then meas is not to be used.
+// Encodes a measurement: 1 integer, or flp->length for SumVec and MultihotCountVec. meas has room
+// for flp->meas_len. Returns: 1 where every integer is in its range, else 0, and then meas is not
+// to be used.
 static inline uint64_t F(flp_encode)(FE *meas, const shoal_flp *flp, const uint64_t *measurement)
 {
     uint64_t is_valid = 1, weight = 0;
@@ -51,7 +53,8 @@ static inline uint64_t F(flp_encode)(FE *meas, const shoal_flp *flp, const uint6
     return F(flp_put_integer)(meas + flp->length, flp, weight) & is_valid;
 }
 
-// Writes what of an encoded measurement, or a share of it, is added up. out has room for flp->output_len and may be meas.
+// Writes what of an encoded measurement, or a share of it, is added up. out has room for
+// flp->output_len and may be meas.
 static inline void F(flp_truncate)(FE *out, const shoal_flp *flp, const FE *meas)
 {
     int is_integers = flp->circuit == SHOAL_CIRCUIT_SUM || flp->circuit == SHOAL_CIRCUIT_SUM_VEC;
@@ -59,19 +62,20 @@ static inline void F(flp_truncate)(FE *out, const shoal_flp *flp, const FE *meas
         out[i] = is_integers ? F(flp_integer)(meas + (size_t)i * flp->bits, flp) : meas[i];
 }
 
-// Whether the first wire of a pair is multiplied by a power of the joint randomness, and the second is one less.
+// Whether the first wire of a pair is multiplied by a power of the joint randomness, and the second
+// is one less.
 static inline int F(flp_is_parallel)(const shoal_flp *flp)
 {
     return flp->circuit >= SHOAL_CIRCUIT_SUM_VEC;
 }
 
-// The polynomials of one pair of wires, by values: the seeds, then what every call feeds them, then zeros.
+// The polynomials of one pair of wires, by values: the seeds, then what every call feeds them, then
+// zeros.
 //   a, b: room for flp->wire_len
-//   powers: call by call the power of its joint randomness that this pair takes; unused where it takes none
-//   seeds: of this pair
-//   one: 1, or a share of it
-static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pair, const FE *meas, const FE *powers,
-                                const FE *seeds, FE one)
+//   powers: call by call the power of its joint randomness that this pair takes; unused where it
+//   takes none seeds: of this pair one: 1, or a share of it
+static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pair, const FE *meas,
+                                const FE *powers, const FE *seeds, FE one)
 {
     a[0] = seeds[0];
     b[0] = flp->arity > 1 ? seeds[1] : a[0];
@@ -84,7 +88,8 @@ static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pai
         b[call + 1] = is_parallel ? F(sub)(x, one) : x;
     }
     if (flp->arity > 1) return;
-    for (uint32_t i = 0; i < flp->wire_len; i++) b[i] = F(sub)(a[i], one); // Sum: the second factor is no wire
+    for (uint32_t i = 0; i < flp->wire_len; i++)
+        b[i] = F(sub)(a[i], one); // Sum: the second factor is no wire
 }
 
 // The powers that the first pair takes.
@@ -93,13 +98,16 @@ static inline void F(flp_first_powers)(FE *powers, const shoal_flp *flp, const F
     if (!F(flp_is_parallel)(flp)) return;
     FE step = flp->has_powers ? F(pow)(joint_rand[0], flp->chunk) : F(of)(0);
     for (uint32_t i = 0; i < flp->calls; i++)
-        powers[i] = !flp->has_powers ? joint_rand[i] : i == 0 ? joint_rand[0] : F(mul)(powers[i - 1], step);
+        powers[i] = !flp->has_powers ? joint_rand[i]
+                    : i == 0         ? joint_rand[0]
+                                     : F(mul)(powers[i - 1], step);
 }
 
 static inline void F(flp_next_powers)(FE *powers, const shoal_flp *flp, const FE *joint_rand)
 {
     if (!F(flp_is_parallel)(flp)) return;
-    for (uint32_t i = 0; i < flp->calls; i++) powers[i] = F(mul)(powers[i], joint_rand[flp->has_powers ? 0 : i]);
+    for (uint32_t i = 0; i < flp->calls; i++)
+        powers[i] = F(mul)(powers[i], joint_rand[flp->has_powers ? 0 : i]);
 }
 
 // Adds a pair's products to every `step`-th of n values.
@@ -117,8 +125,8 @@ static inline void F(flp_odd_values)(FE *v, size_t n, const FE *roots, const FE 
     F(ntt_forward)(v, n, roots, 2);
 }
 
-// Returns: the last of 2n values of a polynomial of degree 2n-2, which follows from the others: the coefficient of x^(2n-1)
-// is zero.
+// Returns: the last of 2n values of a polynomial of degree 2n-2, which follows from the others: the
+// coefficient of x^(2n-1) is zero.
 static inline FE F(flp_last_value)(const FE *values, size_t n, const FE *roots)
 {
     return F(sub)(F(of)(0), F(mul)(roots[1], F(inner)(values, roots, 2 * n - 1)));
@@ -126,19 +134,23 @@ static inline FE F(flp_last_value)(const FE *values, size_t n, const FE *roots)
 
 // The gadget's polynomial, in place, from 2n-1 values to its coefficients.
 //   roots: 2n of them; v: room for 2n elements
-static inline void F(flp_to_coefficients)(FE *gadget, size_t n, unsigned log_n, const FE *roots, FE *v)
+static inline void F(flp_to_coefficients)(FE *gadget, size_t n, unsigned log_n, const FE *roots,
+                                          FE *v)
 {
     FE n_inverse = F(inverse)(F(of)(2 * n));
     for (size_t i = 0; i < 2 * n - 1; i++) v[i] = gadget[i];
     v[2 * n - 1] = F(flp_last_value)(gadget, n, roots);
     F(ntt_inverse)(v, 2 * n, roots, 1);
-    for (size_t i = 0; i < 2 * n - 1; i++) gadget[i] = F(mul)(v[F(ntt_reversed)(i, log_n + 1)], n_inverse);
+    for (size_t i = 0; i < 2 * n - 1; i++)
+        gadget[i] = F(mul)(v[F(ntt_reversed)(i, log_n + 1)], n_inverse);
 }
 
 // Writes 2n values of the gadget's polynomial, from its 2n-1 coefficients.
-static inline void F(flp_to_values)(FE *values, const FE *gadget, size_t n, unsigned log_n, const FE *roots)
+static inline void F(flp_to_values)(FE *values, const FE *gadget, size_t n, unsigned log_n,
+                                    const FE *roots)
 {
-    for (size_t i = 0; i < 2 * n; i++) values[F(ntt_reversed)(i, log_n + 1)] = i < 2 * n - 1 ? gadget[i] : F(of)(0);
+    for (size_t i = 0; i < 2 * n; i++)
+        values[F(ntt_reversed)(i, log_n + 1)] = i < 2 * n - 1 ? gadget[i] : F(of)(0);
     F(ntt_forward)(values, 2 * n, roots, 1);
 }
 
@@ -153,8 +165,8 @@ static inline unsigned F(flp_log)(const shoal_flp *flp)
 //   proof: room for flp->proof_len
 //   prove_rand: flp->arity elements; joint_rand: flp->joint_rand_len
 //   scratch: shoal_flp_scratch(flp) elements
-static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas, const FE *prove_rand,
-                                const FE *joint_rand, FE *scratch)
+static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas,
+                                const FE *prove_rand, const FE *joint_rand, FE *scratch)
 {
     size_t n = flp->wire_len;
     unsigned log_n = F(flp_log)(flp);
@@ -177,7 +189,8 @@ static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas,
 }
 
 // Writes what each of the circuit's outputs is multiplied with before they are added up.
-static inline void F(flp_output_weights)(FE *weights, const shoal_flp *flp, const FE *query_rand, const FE *joint_rand)
+static inline void F(flp_output_weights)(FE *weights, const shoal_flp *flp, const FE *query_rand,
+                                         const FE *joint_rand)
 {
     weights[0] = F(of)(1); // a single output is as it is
     for (uint32_t i = 0; i < flp->outputs && flp->outputs > 1; i++) weights[i] = query_rand[i];
@@ -189,8 +202,8 @@ static inline void F(flp_output_weights)(FE *weights, const shoal_flp *flp, cons
 // Returns: the circuit's outputs, or shares of them, reduced to one element.
 //   gadget: values of the gadget's polynomial; call k's output is the 2k-th, from k = 1
 //   weights: flp->outputs of them
-static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, const FE *gadget, const FE *weights,
-                                       FE one)
+static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, const FE *gadget,
+                                       const FE *weights, FE one)
 {
     FE range = F(of)(0), sum = F(of)(0);
     int is_sum = flp->circuit == SHOAL_CIRCUIT_SUM;
@@ -201,7 +214,8 @@ static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, con
     if (flp->circuit == SHOAL_CIRCUIT_COUNT) return F(sub)(range, meas[0]);
     if (flp->circuit == SHOAL_CIRCUIT_SUM || flp->circuit == SHOAL_CIRCUIT_SUM_VEC) return range;
     for (uint32_t i = 0; i < flp->length; i++) sum = F(add)(sum, meas[i]);
-    FE claimed = flp->circuit == SHOAL_CIRCUIT_HISTOGRAM ? one : F(flp_integer)(meas + flp->length, flp);
+    FE claimed =
+        flp->circuit == SHOAL_CIRCUIT_HISTOGRAM ? one : F(flp_integer)(meas + flp->length, flp);
     return F(add)(F(mul)(weights[0], range), F(mul)(weights[1], F(sub)(sum, claimed)));
 }
 
@@ -217,13 +231,15 @@ static inline FE F(flp_gadget_at)(const FE *gadget, size_t n, const FE *weights,
 //   meas, proof: shares, `shares` of them in all
 //   query_rand: flp->query_rand_len elements; joint_rand: flp->joint_rand_len
 //   scratch: shoal_flp_scratch(flp) elements
-// Returns: 0 where the query's point is one that proofs are written at, which would show a wire; else 1
-static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE *meas, const FE *proof,
-                                    const FE *query_rand, const FE *joint_rand, unsigned shares, FE *scratch)
+// Returns: 0 where the query's point is one that proofs are written at, which would show a wire;
+// else 1
+static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE *meas,
+                                    const FE *proof, const FE *query_rand, const FE *joint_rand,
+                                    unsigned shares, FE *scratch)
 {
     size_t n = flp->wire_len;
-    FE *roots = scratch, *gadget_weights = roots + 2 * n, *weights = gadget_weights + 2 * n, *a = weights + n,
-       *b = a + n;
+    FE *roots = scratch, *gadget_weights = roots + 2 * n, *weights = gadget_weights + 2 * n,
+       *a = weights + n, *b = a + n;
     FE *powers = b + n, *values = powers + n, point = query_rand[flp->query_rand_len - 1],
        one = F(inverse)(F(of)(shares));
     const FE *gadget = proof + flp->arity;

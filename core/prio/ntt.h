@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number theoretic transform, in place, over either field. Private to the core.
 //
-// Include it after field_vector.h, with the same FE and F. Values are p(w^i), i = 0 .. n-1, w the principal n-th root;
-// coefficients stand in bit-reversed order, which neither direction then has to undo: from values to coefficients by
-// decimation in frequency, back by decimation in time. Between the two a caller may scale coefficient i by s^i (at its
-// reversed place), and gets p(s w^i): that is how n values become 2n.
-// Sizes are powers of two. `roots` holds w^i, i < n, at every `stride`-th place, so that one table serves several sizes.
+// Include it after field_vector.h, with the same FE and F. Values are p(w^i), i = 0 .. n-1, w the
+// principal n-th root; coefficients stand in bit-reversed order, which neither direction then has
+// to undo: from values to coefficients by decimation in frequency, back by decimation in time.
+// Between the two a caller may scale coefficient i by s^i (at its reversed place), and gets p(s
+// w^i): that is how n values become 2n. Sizes are powers of two. `roots` holds w^i, i < n, at every
+// `stride`-th place, so that one table serves several sizes.
 
 // Fills roots[0..n) with the powers of the principal n-th root.
 static inline void F(ntt_roots)(FE *roots, size_t n, FE root)
@@ -32,7 +33,8 @@ static inline void F(ntt_inverse)(FE *v, size_t n, const FE *roots, size_t strid
                 FE low = v[at + j], high = v[at + half + j], difference = F(sub)(low, high);
                 v[at + j] = F(add)(low, high);
                 // the inverse of roots[j step] is its mirror image; the 0-th is one
-                v[at + half + j] = j == 0 ? difference : F(mul)(difference, roots[stride * n - j * step]);
+                v[at + half + j] =
+                    j == 0 ? difference : F(mul)(difference, roots[stride * n - j * step]);
             }
         }
     }
@@ -45,7 +47,8 @@ static inline void F(ntt_forward)(FE *v, size_t n, const FE *roots, size_t strid
         size_t step = stride * (n / (2 * half));
         for (size_t at = 0; at < n; at += 2 * half) {
             for (size_t j = 0; j < half; j++) {
-                FE low = v[at + j], high = j == 0 ? v[at + half] : F(mul)(v[at + half + j], roots[j * step]);
+                FE low = v[at + j],
+                   high = j == 0 ? v[at + half] : F(mul)(v[at + half + j], roots[j * step]);
                 v[at + j] = F(add)(low, high);
                 v[at + half + j] = F(sub)(low, high);
             }
@@ -53,8 +56,9 @@ static inline void F(ntt_forward)(FE *v, size_t n, const FE *roots, size_t strid
     }
 }
 
-// Weights of evaluation from values: p(x) = sum of weights[i] p(w^i) for every p of degree below n. Fills weights[0..n):
-// w^i / n times the product of x - w^j over j other than i, made of products from either end.
+// Weights of evaluation from values: p(x) = sum of weights[i] p(w^i) for every p of degree below n.
+// Fills weights[0..n): w^i / n times the product of x - w^j over j other than i, made of products
+// from either end.
 static inline void F(ntt_weights)(FE *weights, size_t n, const FE *roots, size_t stride, FE x)
 {
     FE product = F(of)(1);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages and lengths of Prio3; see prio3.h. Elements are prio3_field.h's.
-// Source: draft-irtf-cfrg-vdaf sections "Specification" of Prio3, "Message Serialization" and "Variants".
+// Source: draft-irtf-cfrg-vdaf sections "Specification" of Prio3, "Message Serialization" and
+// "Variants".
 #include "prio3.h"
 
 #include "bytes.h"
 #include "prio3_private.h"
 
 #define TAG 8
-#define PROOF_ELEMENTS_MAX (1u << 22) // of all proofs of a report: every length below stays below 2^32
+#define PROOF_ELEMENTS_MAX                                                                         \
+    (1u << 22) // of all proofs of a report: every length below stays below 2^32
 
 shoal_err shoal_prio3_init(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters)
 {
@@ -51,7 +53,8 @@ static size_t seeds_len(const shoal_prio3 *prio3)
 
 size_t shoal_prio3_rand_len(const shoal_prio3 *prio3)
 {
-    return seeds_len(prio3) * (prio3->shares - 1) + blind_len(prio3) * prio3->shares + prio3->seed /* the prover's */;
+    return seeds_len(prio3) * (prio3->shares - 1) + blind_len(prio3) * prio3->shares +
+           prio3->seed /* the prover's */;
 }
 
 size_t shoal_prio3_public_share_len(const shoal_prio3 *prio3)
@@ -66,7 +69,8 @@ static size_t leader_elements(const shoal_prio3 *prio3)
 
 size_t shoal_prio3_input_share_len(const shoal_prio3 *prio3, uint32_t aggregator)
 {
-    return blind_len(prio3) + (aggregator > 0 ? seeds_len(prio3) : leader_elements(prio3) * prio3->element);
+    return blind_len(prio3) +
+           (aggregator > 0 ? seeds_len(prio3) : leader_elements(prio3) * prio3->element);
 }
 
 static size_t verifier_elements(const shoal_prio3 *prio3)
@@ -97,13 +101,15 @@ size_t shoal_prio3_state_len(const shoal_prio3 *prio3)
 size_t shoal_prio3_scratch_words(const shoal_prio3 *prio3)
 {
     const shoal_flp *flp = &prio3->flp;
-    size_t of_a_proof = flp->arity + flp->query_rand_len + flp->joint_rand_len + 2 * (size_t)flp->verifier_len;
-    size_t elements = flp->meas_len + leader_elements(prio3) + prio3->proofs * of_a_proof + shoal_flp_scratch(flp);
+    size_t of_a_proof =
+        flp->arity + flp->query_rand_len + flp->joint_rand_len + 2 * (size_t)flp->verifier_len;
+    size_t elements = flp->meas_len + leader_elements(prio3) + prio3->proofs * of_a_proof +
+                      shoal_flp_scratch(flp);
     return elements * (prio3->element / 8);
 }
 
-void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage, const uint8_t *seed,
-                     shoal_prio3_bytes ctx)
+void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage,
+                     const uint8_t *seed, shoal_prio3_bytes ctx)
 {
     uint8_t tag[TAG] = {(uint8_t)prio3->version, 0 /* a VDAF */};
     store32_be(tag + 2, prio3->algorithm);
@@ -116,7 +122,8 @@ void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage
     (void)err; // none: every length is in its range
 }
 
-void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx, const uint8_t *parts)
+void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                            const uint8_t *parts)
 {
     static const uint8_t zeros[SHOAL_XOF_SEED];
     shoal_xof xof;
@@ -147,14 +154,17 @@ static prio3_seeds cut_rand(const shoal_prio3 *prio3, const uint8_t *rand)
     return seeds;
 }
 
-shoal_err shoal_prio3_shard(uint8_t *public_share, uint8_t *const *input_shares, const shoal_prio3 *prio3,
-                            shoal_prio3_bytes ctx, const uint64_t *measurement, const uint8_t nonce[SHOAL_PRIO3_NONCE],
+shoal_err shoal_prio3_shard(uint8_t *public_share, uint8_t *const *input_shares,
+                            const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                            const uint64_t *measurement, const uint8_t nonce[SHOAL_PRIO3_NONCE],
                             const uint8_t *rand, uint64_t *scratch)
 {
     if (ctx.len > prio3->ctx_max) return SHOAL_ERR_RANGE;
     prio3_seeds seeds = cut_rand(prio3, rand);
-    prio3_sharder *sharder = prio3->element == 8 ? shoal_field64_prio3_shard : shoal_field128_prio3_shard;
-    uint64_t is_valid = sharder(input_shares[0], public_share, prio3, ctx, measurement, nonce, &seeds, scratch);
+    prio3_sharder *sharder =
+        prio3->element == 8 ? shoal_field64_prio3_shard : shoal_field128_prio3_shard;
+    uint64_t is_valid =
+        sharder(input_shares[0], public_share, prio3, ctx, measurement, nonce, &seeds, scratch);
     wipe(scratch, shoal_prio3_scratch_words(prio3) * sizeof *scratch);
     for (uint32_t i = 0; i < prio3->shares; i++) {
         uint8_t *at = input_shares[i];
@@ -167,16 +177,18 @@ shoal_err shoal_prio3_shard(uint8_t *public_share, uint8_t *const *input_shares,
 }
 
 shoal_err shoal_prio3_verify_init(uint8_t *state, uint8_t *verifier_share, const shoal_prio3 *prio3,
-                                  const uint8_t verify_key[SHOAL_PRIO3_VERIFY_KEY], shoal_prio3_bytes ctx,
-                                  uint32_t aggregator, const shoal_prio3_report *report, uint64_t *scratch)
+                                  const uint8_t verify_key[SHOAL_PRIO3_VERIFY_KEY],
+                                  shoal_prio3_bytes ctx, uint32_t aggregator,
+                                  const shoal_prio3_report *report, uint64_t *scratch)
 {
     if (aggregator >= prio3->shares) return SHOAL_ERR_ARGUMENT;
     if (ctx.len > prio3->ctx_max) return SHOAL_ERR_RANGE;
     shoal_err err = check_len(report->public_share, shoal_prio3_public_share_len(prio3));
-    if (err == SHOAL_OK) err = check_len(report->input_share, shoal_prio3_input_share_len(prio3, aggregator));
+    if (err == SHOAL_OK)
+        err = check_len(report->input_share, shoal_prio3_input_share_len(prio3, aggregator));
     if (err != SHOAL_OK) return err;
-    uint64_t is_valid =
-        field_of(prio3)->verify(state, verifier_share, prio3, verify_key, ctx, aggregator, report, scratch);
+    uint64_t is_valid = field_of(prio3)->verify(state, verifier_share, prio3, verify_key, ctx,
+                                                aggregator, report, scratch);
     wipe(scratch, shoal_prio3_scratch_words(prio3) * sizeof *scratch);
     if (is_valid) return SHOAL_OK;
     wipe(state, shoal_prio3_state_len(prio3));
@@ -188,7 +200,8 @@ shoal_err shoal_prio3_combine(uint8_t *message, const shoal_prio3 *prio3, shoal_
                               const shoal_prio3_bytes *verifier_shares, uint64_t *scratch)
 {
     uint8_t parts[SHOAL_PRIO3_SHARES_MAX * SHOAL_XOF_SEED];
-    size_t part_len = shoal_prio3_message_len(prio3), elements_len = verifier_elements(prio3) * prio3->element;
+    size_t part_len = shoal_prio3_message_len(prio3),
+           elements_len = verifier_elements(prio3) * prio3->element;
     if (ctx.len > prio3->ctx_max) return SHOAL_ERR_RANGE;
     for (uint32_t i = 0; i < prio3->shares; i++) {
         shoal_err err = check_len(verifier_shares[i], elements_len + part_len);
@@ -200,14 +213,15 @@ shoal_err shoal_prio3_combine(uint8_t *message, const shoal_prio3 *prio3, shoal_
     return SHOAL_OK;
 }
 
-shoal_err shoal_prio3_verify_next(uint8_t *output_share, const shoal_prio3 *prio3, const uint8_t *state,
-                                  shoal_prio3_bytes message)
+shoal_err shoal_prio3_verify_next(uint8_t *output_share, const shoal_prio3 *prio3,
+                                  const uint8_t *state, shoal_prio3_bytes message)
 {
     size_t output_len = shoal_prio3_output_share_len(prio3);
     unsigned difference = 0;
     shoal_err err = check_len(message, shoal_prio3_message_len(prio3));
     if (err != SHOAL_OK) return err;
-    for (size_t i = 0; i < message.len; i++) difference |= (unsigned)(state[output_len + i] ^ message.at[i]);
+    for (size_t i = 0; i < message.len; i++)
+        difference |= (unsigned)(state[output_len + i] ^ message.at[i]);
     if (difference != 0) return SHOAL_ERR_RECORD;
     memcpy(output_share, state, output_len);
     return SHOAL_OK;
@@ -217,11 +231,12 @@ shoal_err shoal_prio3_add(uint8_t *aggregate, const shoal_prio3 *prio3, shoal_pr
 {
     shoal_err err = check_len(share, shoal_prio3_output_share_len(prio3));
     if (err != SHOAL_OK) return err;
-    return field_of(prio3)->add(aggregate, share.at, prio3->flp.output_len) ? SHOAL_OK : SHOAL_ERR_RECORD;
+    return field_of(prio3)->add(aggregate, share.at, prio3->flp.output_len) ? SHOAL_OK
+                                                                            : SHOAL_ERR_RECORD;
 }
 
-shoal_err shoal_prio3_unshard(uint64_t *sums, const shoal_prio3 *prio3, const shoal_prio3_bytes *aggregate_shares,
-                              uint64_t *scratch)
+shoal_err shoal_prio3_unshard(uint64_t *sums, const shoal_prio3 *prio3,
+                              const shoal_prio3_bytes *aggregate_shares, uint64_t *scratch)
 {
     size_t n = prio3->flp.output_len;
     uint8_t *sum = (uint8_t *)scratch;

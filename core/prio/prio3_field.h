@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prio3 over one field; see prio3.h. Private to the core. Source: draft-irtf-cfrg-vdaf section "Specification" of Prio3.
+// Prio3 over one field; see prio3.h. Private to the core. Source: draft-irtf-cfrg-vdaf section
+// "Specification" of Prio3.
 //
-// Include it after flp_field.h, with the same FE and F; it ends with the table of functions, called PRIO3_FIELD.
+// Include it after flp_field.h, with the same FE and F; it ends with the table of functions, called
+// PRIO3_FIELD.
 
-#define BLOCK 32 // elements of a share that are made at a time, so that no helper's share is ever whole
+#define BLOCK                                                                                      \
+    32 // elements of a share that are made at a time, so that no helper's share is ever whole
 
-// The XOF of an aggregator's share of the proofs, and of what the prover, the joint and the query randomness are: the number
-// of proofs comes first in the binder.
-static void F(prio3_proofs_xof)(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage, const uint8_t *seed,
-                                shoal_prio3_bytes ctx)
+// The XOF of an aggregator's share of the proofs, and of what the prover, the joint and the query
+// randomness are: the number of proofs comes first in the binder.
+static void F(prio3_proofs_xof)(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage,
+                                const uint8_t *seed, shoal_prio3_bytes ctx)
 {
     const uint8_t proofs = (uint8_t)prio3->proofs;
     shoal_prio3_xof(xof, prio3, usage, seed, ctx);
     shoal_xof_absorb(xof, &proofs, 1);
 }
 
-static void F(prio3_meas_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *seed, shoal_prio3_bytes ctx,
-                              uint32_t aggregator)
+static void F(prio3_meas_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *seed,
+                              shoal_prio3_bytes ctx, uint32_t aggregator)
 {
     const uint8_t id = (uint8_t)aggregator;
     shoal_prio3_xof(xof, prio3, PRIO3_MEAS_SHARE, seed, ctx);
@@ -24,17 +27,18 @@ static void F(prio3_meas_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const ui
 }
 
 // Of a helper's share of the proofs, from the last of its seeds.
-static void F(prio3_proof_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *seeds, shoal_prio3_bytes ctx,
-                               uint32_t aggregator)
+static void F(prio3_proof_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *seeds,
+                               shoal_prio3_bytes ctx, uint32_t aggregator)
 {
-    const uint8_t id = (uint8_t)aggregator, *seed = seeds + (prio3->share_seeds - 1) * (size_t)prio3->seed;
+    const uint8_t id = (uint8_t)aggregator,
+                  *seed = seeds + (prio3->share_seeds - 1) * (size_t)prio3->seed;
     F(prio3_proofs_xof)(xof, prio3, PRIO3_PROOF_SHARE, seed, ctx);
     shoal_xof_absorb(xof, &id, 1);
 }
 
 // The XOF of an aggregator's joint randomness part, before its measurement share.
-static void F(prio3_part_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *blind, shoal_prio3_bytes ctx,
-                              uint32_t aggregator, const uint8_t *nonce)
+static void F(prio3_part_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *blind,
+                              shoal_prio3_bytes ctx, uint32_t aggregator, const uint8_t *nonce)
 {
     const uint8_t id = (uint8_t)aggregator;
     shoal_prio3_xof(xof, prio3, PRIO3_JOINT_RAND_PART, blind, ctx);
@@ -68,9 +72,11 @@ static void F(prio3_take)(FE *vector, size_t n, shoal_xof *xof, shoal_xof *part)
     wipe(xof, sizeof *xof);
 }
 
-// Takes the helpers' shares from an encoded measurement; writes every aggregator's part of the joint randomness.
-static void F(prio3_share_meas)(FE *leader, uint8_t *parts, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                                const uint8_t *nonce, const prio3_seeds *seeds)
+// Takes the helpers' shares from an encoded measurement; writes every aggregator's part of the
+// joint randomness.
+static void F(prio3_share_meas)(FE *leader, uint8_t *parts, const shoal_prio3 *prio3,
+                                shoal_prio3_bytes ctx, const uint8_t *nonce,
+                                const prio3_seeds *seeds)
 {
     shoal_xof xof, part;
     size_t meas_len = prio3->flp.meas_len;
@@ -88,7 +94,8 @@ static void F(prio3_share_meas)(FE *leader, uint8_t *parts, const shoal_prio3 *p
     wipe(&part, sizeof part);
 }
 
-static void F(prio3_joint_rands)(FE *joint_rands, const shoal_prio3 *prio3, const uint8_t *seed, shoal_prio3_bytes ctx)
+static void F(prio3_joint_rands)(FE *joint_rands, const shoal_prio3 *prio3, const uint8_t *seed,
+                                 shoal_prio3_bytes ctx)
 {
     shoal_xof xof;
     if (prio3->flp.joint_rand_len == 0) return;
@@ -96,11 +103,13 @@ static void F(prio3_joint_rands)(FE *joint_rands, const shoal_prio3 *prio3, cons
     F(vector_expand)(joint_rands, (size_t)prio3->flp.joint_rand_len * prio3->proofs, &xof);
 }
 
-uint64_t F(prio3_shard)(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                        const uint64_t *measurement, const uint8_t *nonce, const prio3_seeds *seeds, uint64_t *scratch)
+uint64_t F(prio3_shard)(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3,
+                        shoal_prio3_bytes ctx, const uint64_t *measurement, const uint8_t *nonce,
+                        const prio3_seeds *seeds, uint64_t *scratch)
 {
     const shoal_flp *flp = &prio3->flp;
-    size_t proofs_len = (size_t)flp->proof_len * prio3->proofs, rand_len = (size_t)flp->arity * prio3->proofs;
+    size_t proofs_len = (size_t)flp->proof_len * prio3->proofs,
+           rand_len = (size_t)flp->arity * prio3->proofs;
     FE *meas = (FE *)scratch, *leader = meas + flp->meas_len, *proofs = leader + flp->meas_len;
     FE *prove_rand = proofs + proofs_len, *joint_rand = prove_rand + rand_len;
     FE *rest = joint_rand + (size_t)flp->joint_rand_len * prio3->proofs;
@@ -121,16 +130,19 @@ uint64_t F(prio3_shard)(uint8_t *leader_share, uint8_t *parts, const shoal_prio3
         F(prio3_proof_xof)(&xof, prio3, seeds->shares[i], ctx, i);
         F(prio3_take)(proofs, proofs_len, &xof, NULL);
     }
-    F(vector_store)(leader_share, leader, flp->meas_len + proofs_len); // the proofs follow the measurement
+    F(vector_store)
+    (leader_share, leader, flp->meas_len + proofs_len); // the proofs follow the measurement
     wipe(&xof, sizeof xof);
     return is_valid;
 }
 
-// Reads the leader's share, or expands a helper's. Returns: 1 where its elements are canonical, else 0.
+// Reads the leader's share, or expands a helper's. Returns: 1 where its elements are canonical,
+// else 0.
 static uint64_t F(prio3_open)(FE *meas, FE *proofs, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
                               uint32_t aggregator, const uint8_t *input_share)
 {
-    size_t meas_len = prio3->flp.meas_len, proofs_len = (size_t)prio3->flp.proof_len * prio3->proofs;
+    size_t meas_len = prio3->flp.meas_len,
+           proofs_len = (size_t)prio3->flp.proof_len * prio3->proofs;
     shoal_xof xof;
     if (aggregator == 0)
         return F(vector_load)(meas, input_share, meas_len) &
@@ -142,9 +154,11 @@ static uint64_t F(prio3_open)(FE *meas, FE *proofs, const shoal_prio3 *prio3, sh
     return 1;
 }
 
-// Writes this aggregator's own joint randomness part and, with it in its place among the public ones, the corrected seed.
-static void F(prio3_correct_seed)(uint8_t *seed, uint8_t *part, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                                  uint32_t aggregator, const shoal_prio3_report *report, const FE *meas)
+// Writes this aggregator's own joint randomness part and, with it in its place among the public
+// ones, the corrected seed.
+static void F(prio3_correct_seed)(uint8_t *seed, uint8_t *part, const shoal_prio3 *prio3,
+                                  shoal_prio3_bytes ctx, uint32_t aggregator,
+                                  const shoal_prio3_report *report, const FE *meas)
 {
     uint8_t parts[SHOAL_PRIO3_SHARES_MAX * SHOAL_XOF_SEED];
     shoal_xof xof;
@@ -158,8 +172,9 @@ static void F(prio3_correct_seed)(uint8_t *seed, uint8_t *part, const shoal_prio
 }
 
 static uint64_t F(prio3_verify)(uint8_t *state, uint8_t *verifier_share, const shoal_prio3 *prio3,
-                                const uint8_t *verify_key, shoal_prio3_bytes ctx, uint32_t aggregator,
-                                const shoal_prio3_report *report, uint64_t *scratch)
+                                const uint8_t *verify_key, shoal_prio3_bytes ctx,
+                                uint32_t aggregator, const shoal_prio3_report *report,
+                                uint64_t *scratch)
 {
     const shoal_flp *flp = &prio3->flp;
     size_t query_len = (size_t)flp->query_rand_len * prio3->proofs,
@@ -173,15 +188,16 @@ static uint64_t F(prio3_verify)(uint8_t *state, uint8_t *verifier_share, const s
 
     uint64_t is_valid = F(prio3_open)(meas, proofs, prio3, ctx, aggregator, report->input_share.at);
     if (!is_valid) return 0;
-    if (flp->joint_rand_len > 0)
-        F(prio3_correct_seed)(seed, verifier_share + verifiers_len * sizeof(FE), prio3, ctx, aggregator, report, meas);
+    if (flp->joint_rand_len > 0) F(prio3_correct_seed)
+    (seed, verifier_share + verifiers_len * sizeof(FE), prio3, ctx, aggregator, report, meas);
     F(prio3_joint_rands)(joint_rand, prio3, seed, ctx);
     F(prio3_proofs_xof)(&xof, prio3, PRIO3_QUERY_RANDOMNESS, verify_key, ctx);
     shoal_xof_absorb(&xof, report->nonce, SHOAL_PRIO3_NONCE);
     F(vector_expand)(query_rand, query_len, &xof);
     for (uint32_t i = 0; i < prio3->proofs; i++)
         is_valid &= F(flp_query)(verifiers + (size_t)i * flp->verifier_len, flp, meas,
-                                 proofs + (size_t)i * flp->proof_len, query_rand + (size_t)i * flp->query_rand_len,
+                                 proofs + (size_t)i * flp->proof_len,
+                                 query_rand + (size_t)i * flp->query_rand_len,
                                  joint_rand + (size_t)i * flp->joint_rand_len, prio3->shares, rest);
     F(vector_store)(verifier_share, verifiers, verifiers_len);
     F(flp_truncate)(meas, flp, meas);
@@ -189,7 +205,8 @@ static uint64_t F(prio3_verify)(uint8_t *state, uint8_t *verifier_share, const s
     return is_valid;
 }
 
-static uint64_t F(prio3_decide)(const shoal_prio3 *prio3, const shoal_prio3_bytes *verifier_shares, uint64_t *scratch)
+static uint64_t F(prio3_decide)(const shoal_prio3 *prio3, const shoal_prio3_bytes *verifier_shares,
+                                uint64_t *scratch)
 {
     size_t n = (size_t)prio3->flp.verifier_len * prio3->proofs;
     FE *sum = (FE *)scratch, *share = sum + n;
@@ -228,5 +245,7 @@ static uint64_t F(prio3_values)(uint64_t *values, const uint8_t *sum, size_t n)
     return fits;
 }
 
-const prio3_field PRIO3_FIELD = {
-    .verify = F(prio3_verify), .decide = F(prio3_decide), .add = F(prio3_add), .values = F(prio3_values)};
+const prio3_field PRIO3_FIELD = {.verify = F(prio3_verify),
+                                 .decide = F(prio3_decide),
+                                 .add = F(prio3_add),
+                                 .values = F(prio3_values)};

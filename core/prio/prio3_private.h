@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between prio3.c, which knows messages and lengths, and prio3_field.h, which knows elements. Private to the core.
+// Between prio3.c, which knows messages and lengths, and prio3_field.h, which knows elements.
+// Private to the core.
 #ifndef SHOAL_PRIO3_PRIVATE_H
 #define SHOAL_PRIO3_PRIVATE_H
 
@@ -17,35 +18,42 @@ typedef enum prio3_usage {
 } prio3_usage;
 
 // Starts the XOF of a usage, from prio3->seed bytes. The context's length was checked before.
-void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage, const uint8_t *seed,
-                     shoal_prio3_bytes ctx);
+void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage,
+                     const uint8_t *seed, shoal_prio3_bytes ctx);
 
 // Writes the joint randomness's seed, prio3->seed bytes, from the parts of all aggregators.
-void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx, const uint8_t *parts);
+void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                            const uint8_t *parts);
 
 // The seeds of one report's random bytes, in the draft's order.
 typedef struct prio3_seeds {
-    const uint8_t *shares[SHOAL_PRIO3_SHARES_MAX]; // a helper's, prio3->share_seeds of them; none for the leader
+    const uint8_t *shares[SHOAL_PRIO3_SHARES_MAX]; // a helper's, prio3->share_seeds of them; none
+                                                   // for the leader
     const uint8_t *blinds[SHOAL_PRIO3_SHARES_MAX]; // with joint randomness
     const uint8_t *prove;
 } prio3_seeds;
 
-// Shards over one field; apart from what aggregators do, so that a page's module need not carry that.
-// Writes the leader's share without its blind. Returns: 1 where the measurement is in range, else 0.
-typedef uint64_t prio3_sharder(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                               const uint64_t *measurement, const uint8_t *nonce, const prio3_seeds *seeds,
-                               uint64_t *scratch);
+// Shards over one field; apart from what aggregators do, so that a page's module need not carry
+// that. Writes the leader's share without its blind. Returns: 1 where the measurement is in range,
+// else 0.
+typedef uint64_t prio3_sharder(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3,
+                               shoal_prio3_bytes ctx, const uint64_t *measurement,
+                               const uint8_t *nonce, const prio3_seeds *seeds, uint64_t *scratch);
 
 extern prio3_sharder shoal_field64_prio3_shard, shoal_field128_prio3_shard;
 
-// What aggregators and the collector do over one field. Lengths of messages have been checked, but elements have not.
+// What aggregators and the collector do over one field. Lengths of messages have been checked, but
+// elements have not.
 typedef struct prio3_field {
     // Returns: 1, or 0 where the report is refused.
-    uint64_t (*verify)(uint8_t *state, uint8_t *verifier_share, const shoal_prio3 *prio3, const uint8_t *verify_key,
-                       shoal_prio3_bytes ctx, uint32_t aggregator, const shoal_prio3_report *report, uint64_t *scratch);
+    uint64_t (*verify)(uint8_t *state, uint8_t *verifier_share, const shoal_prio3 *prio3,
+                       const uint8_t *verify_key, shoal_prio3_bytes ctx, uint32_t aggregator,
+                       const shoal_prio3_report *report, uint64_t *scratch);
     // Returns: 1 where the sum of the verifier shares accepts, else 0.
-    uint64_t (*decide)(const shoal_prio3 *prio3, const shoal_prio3_bytes *verifier_shares, uint64_t *scratch);
-    // Adds n encoded elements to others. Returns: 1 where all are canonical; else 0, and nothing was written.
+    uint64_t (*decide)(const shoal_prio3 *prio3, const shoal_prio3_bytes *verifier_shares,
+                       uint64_t *scratch);
+    // Adds n encoded elements to others. Returns: 1 where all are canonical; else 0, and nothing
+    // was written.
     uint64_t (*add)(uint8_t *sum, const uint8_t *share, size_t n);
     // Returns: 1 where n encoded elements are below 2^64, else 0.
     uint64_t (*values)(uint64_t *values, const uint8_t *sum, size_t n);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TurboSHAKE128; see turboshake.h. Source: FIPS 202 section 3.2 (the step mappings), of which RFC 9861 takes the last 12 rounds.
+// TurboSHAKE128; see turboshake.h. Source: FIPS 202 section 3.2 (the step mappings), of which RFC
+// 9861 takes the last 12 rounds.
 #include "turboshake.h"
 
 #include "bytes.h"
@@ -30,7 +31,8 @@ static inline void add_parities(uint64_t a[25])
         for (unsigned x = 0; x < 5; x++) a[y + x] ^= d[x];
 }
 
-// rho and pi: lane (x, y) is turned and goes to (y, 2x + 3y). Written out, so that every offset is a constant.
+// rho and pi: lane (x, y) is turned and goes to (y, 2x + 3y). Written out, so that every offset is
+// a constant.
 static inline void turn_and_move(uint64_t b[25], const uint64_t a[25])
 {
     b[0] = a[0];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TurboSHAKE128 (RFC 9861 section 2): an extendable output function, the sponge of FIPS 202 over twelve rounds of Keccak-p[1600].
+// TurboSHAKE128 (RFC 9861 section 2): an extendable output function, the sponge of FIPS 202 over
+// twelve rounds of Keccak-p[1600].
 //
-// Absorb everything, end with the domain byte, then squeeze as much as is wanted; how a message or an output is cut into
-// calls does not matter. Timing: depends on lengths only.
+// Absorb everything, end with the domain byte, then squeeze as much as is wanted; how a message or
+// an output is cut into calls does not matter. Timing: depends on lengths only.
 #ifndef SHOAL_TURBOSHAKE_H
 #define SHOAL_TURBOSHAKE_H
 

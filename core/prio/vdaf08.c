@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data that make Prio3 that of VDAF-08; see vdaf08.h.
-// Source: draft-irtf-cfrg-vdaf-08 sections "XofTurboShake128", "Construction" of Prio3, "A General-Purpose FLP" and "Instantiations".
+// Source: draft-irtf-cfrg-vdaf-08 sections "XofTurboShake128", "Construction" of Prio3, "A
+// General-Purpose FLP" and "Instantiations".
 #include "vdaf08.h"
 
 // The number of elements of joint randomness, for all calls of the gadget together.
@@ -23,7 +24,8 @@ shoal_err shoal_vdaf08_init(shoal_prio3 *prio3, const shoal_prio3_parameters *pa
     shoal_circuit circuit = parameters->circuit;
     int has_bits = circuit == SHOAL_CIRCUIT_SUM || circuit == SHOAL_CIRCUIT_SUM_VEC;
     if (circuit > SHOAL_CIRCUIT_HISTOGRAM) return SHOAL_ERR_ARGUMENT;
-    if (has_bits && (parameters->max & (parameters->max + 1)) != 0) return SHOAL_ERR_RANGE; // binary to the last bit
+    if (has_bits && (parameters->max & (parameters->max + 1)) != 0)
+        return SHOAL_ERR_RANGE; // binary to the last bit
     shoal_prio3 made;
     shoal_err err = shoal_prio3_init(&made, parameters);
     if (err != SHOAL_OK) return err;

@@ -2,12 +2,13 @@
 // XofTurboShake128; see xof.h.
 #include "xof.h"
 
-shoal_err shoal_xof_init(shoal_xof *xof, const uint8_t *seed, size_t seed_len, const uint8_t *tag, size_t tag_len,
-                         const uint8_t *context, size_t context_len)
+shoal_err shoal_xof_init(shoal_xof *xof, const uint8_t *seed, size_t seed_len, const uint8_t *tag,
+                         size_t tag_len, const uint8_t *context, size_t context_len)
 {
     if (seed_len > 255 || tag_len > 65535 || context_len > 65535 - tag_len) return SHOAL_ERR_RANGE;
     size_t dst_len = tag_len + context_len;
-    const uint8_t dst_size[2] = {(uint8_t)dst_len, (uint8_t)(dst_len >> 8)}, seed_size = (uint8_t)seed_len;
+    const uint8_t dst_size[2] = {(uint8_t)dst_len, (uint8_t)(dst_len >> 8)},
+                  seed_size = (uint8_t)seed_len;
     xof->is_squeezing = 0;
     shoal_turboshake_init(&xof->sponge);
     shoal_turboshake_absorb(&xof->sponge, dst_size, sizeof dst_size);
@@ -18,7 +19,8 @@ shoal_err shoal_xof_init(shoal_xof *xof, const uint8_t *seed, size_t seed_len, c
     return SHOAL_OK;
 }
 
-void shoal_xof_init_08(shoal_xof *xof, const uint8_t seed[SHOAL_XOF_SEED_08], const uint8_t *tag, uint8_t tag_len)
+void shoal_xof_init_08(shoal_xof *xof, const uint8_t seed[SHOAL_XOF_SEED_08], const uint8_t *tag,
+                       uint8_t tag_len)
 {
     xof->is_squeezing = 0;
     shoal_turboshake_init(&xof->sponge);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes canonical bytes: fields of a tag (u16), a length (u32) and a value, integers big-endian. Private to the core.
+// Writes canonical bytes: fields of a tag (u16), a length (u32) and a value, integers big-endian.
+// Private to the core.
 #ifndef SHOAL_CANONICAL_H
 #define SHOAL_CANONICAL_H
 
@@ -22,7 +23,8 @@ static inline void shoal_canonical_put(shoal_canonical *w, const void *bytes, si
     w->len += len;
 }
 
-static inline void shoal_canonical_field(shoal_canonical *w, uint16_t tag, const void *bytes, size_t len)
+static inline void shoal_canonical_field(shoal_canonical *w, uint16_t tag, const void *bytes,
+                                         size_t len)
 {
     uint8_t head[6] = {(uint8_t)(tag >> 8), (uint8_t)tag};
     store32_be(head + 2, (uint32_t)len);

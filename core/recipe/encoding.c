@@ -29,8 +29,8 @@ static shoal_encoded *field_at(shoal_encoding *encoding, uint32_t index, const c
     return &encoding->fields[index];
 }
 
-shoal_err shoal_encoding_set_field(shoal_encoding *encoding, uint32_t index, const char *name, size_t len,
-                                   const char **why)
+shoal_err shoal_encoding_set_field(shoal_encoding *encoding, uint32_t index, const char *name,
+                                   size_t len, const char **why)
 {
     shoal_encoded *field = field_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
@@ -39,19 +39,22 @@ shoal_err shoal_encoding_set_field(shoal_encoding *encoding, uint32_t index, con
     return shoal_name_set(&field->field, name, len, why);
 }
 
-shoal_err shoal_encoding_add_boundary(shoal_encoding *encoding, uint32_t index, int64_t micro, const char **why)
+shoal_err shoal_encoding_add_boundary(shoal_encoding *encoding, uint32_t index, int64_t micro,
+                                      const char **why)
 {
     shoal_encoded *field = field_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
     *why = SHOAL_SENTENCE("has more than 64 boundaries");
     if (field->n_boundaries == SHOAL_BOUNDARIES_MAX) return SHOAL_ERR_RANGE;
     *why = SHOAL_SENTENCE("must rise");
-    if (field->n_boundaries > 0 && micro <= field->boundaries[field->n_boundaries - 1]) return SHOAL_ERR_RANGE;
+    if (field->n_boundaries > 0 && micro <= field->boundaries[field->n_boundaries - 1])
+        return SHOAL_ERR_RANGE;
     field->boundaries[field->n_boundaries++] = micro;
     return SHOAL_OK;
 }
 
-// The tokens of a text: words with one space between them. Returns: their number, or SHOAL_NOT_LISTED where it is not written so.
+// The tokens of a text: words with one space between them. Returns: their number, or
+// SHOAL_NOT_LISTED where it is not written so.
 static uint32_t count_tokens(const char *text, size_t len)
 {
     uint32_t n = len > 0;
@@ -64,7 +67,8 @@ static uint32_t count_tokens(const char *text, size_t len)
     return n;
 }
 
-static const char marks[] = "holds what stands for something else in labels: | or <end>, <oov>, <none>";
+static const char marks[] =
+    "holds what stands for something else in labels: | or <end>, <oov>, <none>";
 
 // What labels of cells are made with may not be a token itself.
 static int is_mark(const char *text, size_t len)
@@ -111,21 +115,28 @@ static shoal_err add_token(shoal_encoded *field, const char *text, size_t len, c
 }
 
 #ifndef SHOAL_WITHOUT_COMPOUNDS
-// The characters of a text: code points of well-formed UTF-8, of which each prints. Returns: their number, or SHOAL_NOT_LISTED.
+// The characters of a text: code points of well-formed UTF-8, of which each prints. Returns: their
+// number, or SHOAL_NOT_LISTED.
 static uint32_t count_characters(const char *text, size_t len)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
     uint32_t n = 0;
     for (size_t i = 0; i < len; n++) {
         uint8_t c = (uint8_t)text[i++];
-        uint32_t more = c < 0xc0 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3, point = c & (0x7fu >> more >> (more > 0));
-        if (c <= ' ' || c == 0x7f || (c >= 0x80 && c < 0xc2) || c > 0xf4 || more > len - i) return SHOAL_NOT_LISTED;
+        uint32_t more = c < 0xc0   ? 0
+                        : c < 0xe0 ? 1
+                        : c < 0xf0 ? 2
+                                   : 3,
+                 point = c & (0x7fu >> more >> (more > 0));
+        if (c <= ' ' || c == 0x7f || (c >= 0x80 && c < 0xc2) || c > 0xf4 || more > len - i)
+            return SHOAL_NOT_LISTED;
         for (uint32_t j = 0; j < more; j++) {
             c = (uint8_t)text[i++];
             if (c >> 6 != 2) return SHOAL_NOT_LISTED;
             point = point << 6 | (c & 0x3f);
         }
-        if (point < least[more] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return SHOAL_NOT_LISTED;
+        if (point < least[more] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
+            return SHOAL_NOT_LISTED;
         if (point >= 0x80 && point < 0xa0) return SHOAL_NOT_LISTED;
     }
     return n;
@@ -156,15 +167,18 @@ static shoal_err add_character(shoal_encoded *field, const char *text, size_t le
 }
 
 // A field's lists are of tokens or of characters, and stay what the first entry makes them.
-static shoal_err add_of_word(shoal_encoded *field, int is_start, const char *text, size_t len, const char **why)
+static shoal_err add_of_word(shoal_encoded *field, int is_start, const char *text, size_t len,
+                             const char **why)
 {
     *why = SHOAL_SENTENCE("mixes starts and characters with prefixes and tokens");
-    if (!field->is_word && field->prefixes.count + field->tokens.count > 0) return SHOAL_ERR_DUPLICATE;
+    if (!field->is_word && field->prefixes.count + field->tokens.count > 0)
+        return SHOAL_ERR_DUPLICATE;
     field->is_word = 1;
     return is_start ? add_start(field, text, len, why) : add_character(field, text, len, why);
 }
 
-shoal_err shoal_encoding_set_step(shoal_encoding *encoding, uint32_t index, uint32_t step, const char **why)
+shoal_err shoal_encoding_set_step(shoal_encoding *encoding, uint32_t index, uint32_t step,
+                                  const char **why)
 {
     shoal_encoded *field = field_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
@@ -189,24 +203,29 @@ static shoal_err add_value(shoal_encoded *field, const char *text, size_t len, c
     return SHOAL_OK;
 }
 
-shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index, enum shoal_encoded_list list,
-                                  const char *text, size_t len, const char **why)
+shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index,
+                                  enum shoal_encoded_list list, const char *text, size_t len,
+                                  const char **why)
 {
     shoal_encoded *field = field_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
-    const shoal_list *lists[] = {&field->values, &field->prefixes, &field->tokens, &field->prefixes, &field->tokens};
+    const shoal_list *lists[] = {&field->values, &field->prefixes, &field->tokens, &field->prefixes,
+                                 &field->tokens};
     *why = SHOAL_SENTENCE("holds too many entries, or one over 256 bytes");
     if (len > SHOAL_TOKEN_TEXT_MAX || lists[list]->count == SHOAL_LIST_MAX) return SHOAL_ERR_RANGE;
 #ifndef SHOAL_WITHOUT_COMPOUNDS
-    if (list >= SHOAL_LIST_STARTS) return add_of_word(field, list == SHOAL_LIST_STARTS, text, len, why);
+    if (list >= SHOAL_LIST_STARTS)
+        return add_of_word(field, list == SHOAL_LIST_STARTS, text, len, why);
     *why = SHOAL_SENTENCE("mixes starts and characters with prefixes and tokens");
     if (field->is_word) return SHOAL_ERR_DUPLICATE;
 #endif
     if (list == SHOAL_LIST_PREFIXES) return add_prefix(field, text, len, why);
-    return list == SHOAL_LIST_TOKENS ? add_token(field, text, len, why) : add_value(field, text, len, why);
+    return list == SHOAL_LIST_TOKENS ? add_token(field, text, len, why)
+                                     : add_value(field, text, len, why);
 }
 
-// Buckets of one prefix: 2 and the runs of 1 .. step entries; above SHOAL_DOMAIN_SIZE_MAX where it is more than that.
+// Buckets of one prefix: 2 and the runs of 1 .. step entries; above SHOAL_DOMAIN_SIZE_MAX where it
+// is more than that.
 static uint64_t count_choices(const shoal_encoded *field)
 {
     uint64_t choices = NEXT_FIRST, runs = 1;
@@ -259,8 +278,8 @@ shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size, const 
         if (field->field.len == 0) return SHOAL_ERR_MISSING_FIELD;
         *why = SHOAL_SENTENCE("holds one field twice");
         if (has_field_before(encoding, i)) return SHOAL_ERR_DUPLICATE;
-        *why = SHOAL_SENTENCE(
-            "needs, for each field, boundaries, or values, or prefixes and tokens, or starts and characters");
+        *why = SHOAL_SENTENCE("needs, for each field, boundaries, or values, or prefixes and "
+                              "tokens, or starts and characters");
         field->scheme = find_scheme(field, &buckets);
         if (field->scheme == 0) return SHOAL_ERR_MISSING_FIELD;
         *why = SHOAL_SENTENCE("has more than 2^24 cells");
@@ -277,7 +296,8 @@ shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size, const 
 uint32_t shoal_encoded_number(const shoal_encoded *field, int64_t micro)
 {
     uint32_t bucket = 0;
-    for (uint32_t i = 0; i < field->n_boundaries; i++) bucket += (uint32_t)(micro >= field->boundaries[i]);
+    for (uint32_t i = 0; i < field->n_boundaries; i++)
+        bucket += (uint32_t)(micro >= field->boundaries[i]);
     return bucket;
 }
 
@@ -289,11 +309,14 @@ uint32_t shoal_encoded_value(const shoal_encoded *field, uint32_t index)
 uint32_t shoal_encoded_next(const shoal_encoded *field, uint32_t prefix, uint32_t next)
 {
     if (prefix >= field->prefixes.count) return 0;
-    uint32_t choice = next == SHOAL_NEXT_END ? 0 : next < field->choices - NEXT_FIRST ? NEXT_FIRST + next : 1;
+    uint32_t choice = next == SHOAL_NEXT_END               ? 0
+                      : next < field->choices - NEXT_FIRST ? NEXT_FIRST + next
+                                                           : 1;
     return 1 + prefix * field->choices + choice;
 }
 
-int shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field, uint32_t bucket)
+int shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field,
+                          uint32_t bucket)
 {
     if (bucket == 0) return 0;
     uint32_t choice = (bucket - 1) % field->choices;
@@ -315,7 +338,8 @@ uint32_t shoal_encoded_run(const shoal_encoded *field, const uint32_t *character
     return before + run;
 }
 
-uint32_t shoal_encoded_run_of(uint32_t characters[SHOAL_STEP_MAX], const shoal_encoded *field, uint32_t next)
+uint32_t shoal_encoded_run_of(uint32_t characters[SHOAL_STEP_MAX], const shoal_encoded *field,
+                              uint32_t next)
 {
     uint32_t base = field->tokens.count, runs = base, n = 1;
     if (next >= field->choices - NEXT_FIRST) return 0;
@@ -331,7 +355,8 @@ uint32_t shoal_encoded_run_of(uint32_t characters[SHOAL_STEP_MAX], const shoal_e
 uint64_t shoal_encoding_item(const shoal_encoding *encoding, const uint32_t *buckets)
 {
     uint64_t item = 0;
-    for (uint32_t i = 0; i < encoding->n_fields; i++) item = item * encoding->fields[i].size + buckets[i];
+    for (uint32_t i = 0; i < encoding->n_fields; i++)
+        item = item * encoding->fields[i].size + buckets[i];
     return item;
 }
 

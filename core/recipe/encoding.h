@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the answer to a query becomes one index: fields of an event, each by its own scheme, combined into one closed domain.
+// How the answer to a query becomes one index: fields of an event, each by its own scheme, combined
+// into one closed domain.
 //
-//     boundaries b0 < b1 < ...   a number: bucket 0 is "below b0, or no number", bucket i is [b(i-1), b(i)), the last is open above
-//     values     v0, v1, ...     one of a list: bucket 0 is "none of them", bucket i is v(i-1)
-//     prefixes and tokens        a sequence of tokens: the prefixes p, all of one depth d, times what comes next: bucket 0 is "begins
-//                                with none of the prefixes"; behind it, for each prefix in turn, "it ends here", "a token that is not
-//                                listed", then each listed token. One empty prefix (d = 0) asks for the first token.
-//     starts and characters      a word: the starts p, all of d characters, times the next `step` characters: bucket 0 is "begins with none
-//                                of the starts"; behind it, for each start in turn, "it ends here", "a character that is not listed", then
-//                                the words that end after 1, 2, ... step - 1 more characters, then all that do not end within the step. A
-//                                run of i characters is a number of i digits in the base of the list, the first the most significant.
+//     boundaries b0 < b1 < ...   a number: bucket 0 is "below b0, or no number", bucket i is
+//     [b(i-1), b(i)), the last is open above values     v0, v1, ...     one of a list: bucket 0 is
+//     "none of them", bucket i is v(i-1) prefixes and tokens        a sequence of tokens: the
+//     prefixes p, all of one depth d, times what comes next: bucket 0 is "begins
+//                                with none of the prefixes"; behind it, for each prefix in turn,
+//                                "it ends here", "a token that is not listed", then each listed
+//                                token. One empty prefix (d = 0) asks for the first token.
+//     starts and characters      a word: the starts p, all of d characters, times the next `step`
+//     characters: bucket 0 is "begins with none
+//                                of the starts"; behind it, for each start in turn, "it ends here",
+//                                "a character that is not listed", then the words that end after 1,
+//                                2, ... step - 1 more characters, then all that do not end within
+//                                the step. A run of i characters is a number of i digits in the
+//                                base of the list, the first the most significant.
 //
-// The buckets of all fields are digits of a mixed radix, the first field's the most significant. Texts are looked up by the host, which
-// keeps the lists; here they leave their number and a digest. An empty list digest is 32 zero bytes, and an entry makes of digest D the
-// digest SHA-256(D, length of the entry as 4 bytes big-endian, entry).
-// Source: apple-2022 Figure 4 and Appendix B (whose bucket counts, 1+7 and 1+3*(1+1+9), are these).
+// The buckets of all fields are digits of a mixed radix, the first field's the most significant.
+// Texts are looked up by the host, which keeps the lists; here they leave their number and a
+// digest. An empty list digest is 32 zero bytes, and an entry makes of digest D the digest
+// SHA-256(D, length of the entry as 4 bytes big-endian, entry). Source: apple-2022 Figure 4 and
+// Appendix B (whose bucket counts, 1+7 and 1+3*(1+1+9), are these).
 #ifndef SHOAL_ENCODING_H
 #define SHOAL_ENCODING_H
 
@@ -78,12 +85,13 @@ void shoal_list_add(shoal_list *list, const char *text, size_t len);
 // Each adds to the field of that index: one that is there, or the next.
 //   why: static sentence, written on error
 // Returns: RANGE, TYPE, DUPLICATE.
-shoal_err shoal_encoding_set_field(shoal_encoding *encoding, uint32_t index, const char *name, size_t len,
-                                   const char **why) SHOAL_MUST_CHECK;
+shoal_err shoal_encoding_set_field(shoal_encoding *encoding, uint32_t index, const char *name,
+                                   size_t len, const char **why) SHOAL_MUST_CHECK;
 shoal_err shoal_encoding_add_boundary(shoal_encoding *encoding, uint32_t index, int64_t micro,
                                       const char **why) SHOAL_MUST_CHECK;
-shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index, enum shoal_encoded_list list,
-                                  const char *text, size_t len, const char **why) SHOAL_MUST_CHECK;
+shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index,
+                                  enum shoal_encoded_list list, const char *text, size_t len,
+                                  const char **why) SHOAL_MUST_CHECK;
 
 // Sets the step of a field of characters.
 shoal_err shoal_encoding_set_step(shoal_encoding *encoding, uint32_t index, uint32_t step,
@@ -91,10 +99,11 @@ shoal_err shoal_encoding_set_step(shoal_encoding *encoding, uint32_t index, uint
 
 // Checks the whole and writes schemes and sizes.
 //   size: cells of the combined domain, 2 .. SHOAL_DOMAIN_SIZE_MAX; written on OK
-shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size, const char **why) SHOAL_MUST_CHECK;
+shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size,
+                                const char **why) SHOAL_MUST_CHECK;
 
-// Bucket of a number, of the index-th listed value (or SHOAL_NOT_LISTED), of what follows the prefix-th prefix. A field that the event
-// lacks is in bucket 0.
+// Bucket of a number, of the index-th listed value (or SHOAL_NOT_LISTED), of what follows the
+// prefix-th prefix. A field that the event lacks is in bucket 0.
 //   next: index of the listed token that follows, or one of the two below
 // Returns: a bucket below field->size; 0 for an index beyond its list.
 // Timing: the first is constant in micro; the others' look-ups were the host's.
@@ -103,12 +112,14 @@ uint32_t shoal_encoded_number(const shoal_encoded *field, int64_t micro);
 uint32_t shoal_encoded_value(const shoal_encoded *field, uint32_t index);
 uint32_t shoal_encoded_next(const shoal_encoded *field, uint32_t prefix, uint32_t next);
 
-// What follows a start, as `next` of shoal_encoded_next: n listed characters, after which the word ends where n is below the step. None: it
-// ends at once; one that is SHOAL_NOT_LISTED among them: so is what follows. And the reverse.
+// What follows a start, as `next` of shoal_encoded_next: n listed characters, after which the word
+// ends where n is below the step. None: it ends at once; one that is SHOAL_NOT_LISTED among them:
+// so is what follows. And the reverse.
 //   characters: indices; n at most field->step (1 where that is 0)
 // Returns: `next`; the reverse the number of characters written, at most SHOAL_STEP_MAX.
 uint32_t shoal_encoded_run(const shoal_encoded *field, const uint32_t *characters, uint32_t n);
-uint32_t shoal_encoded_run_of(uint32_t characters[SHOAL_STEP_MAX], const shoal_encoded *field, uint32_t next);
+uint32_t shoal_encoded_run_of(uint32_t characters[SHOAL_STEP_MAX], const shoal_encoded *field,
+                              uint32_t next);
 
 // The item of one bucket a field, in order; and the buckets of an item.
 //   buckets: encoding->n_fields, each below its field's size
@@ -117,6 +128,7 @@ void shoal_encoding_buckets(uint32_t *buckets, const shoal_encoding *encoding, u
 
 // What a bucket of tokens or characters stands for: prefix index and next as above.
 // Returns: 0 for bucket 0, else 1.
-int shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field, uint32_t bucket);
+int shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field,
+                          uint32_t bucket);
 
 #endif

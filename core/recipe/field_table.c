@@ -47,7 +47,8 @@ const shoal_choice *shoal_find_choice(const shoal_choice *choices, const char *t
 shoal_err shoal_field_set_number(const shoal_field *f, void *at, int64_t micro, const char **why)
 {
     uint64_t number = (uint64_t)micro, min = f->min, max = f->max;
-    *why = f->kind == FIELD_LIST ? SHOAL_SENTENCE("must be a list") : SHOAL_SENTENCE("must be a string");
+    *why = f->kind == FIELD_LIST ? SHOAL_SENTENCE("must be a list")
+                                 : SHOAL_SENTENCE("must be a string");
     if (f->kind < FIELD_INTEGER) return SHOAL_ERR_TYPE;
     if (f->kind != FIELD_SIGNED) {
         *why = SHOAL_SENTENCE("must not be negative");
@@ -94,18 +95,22 @@ static shoal_err parse_day(uint32_t *days, const char *text, size_t len, const c
     const char *rest = text;
     *why = SHOAL_SENTENCE("must be a date YYYY-MM-DD");
     if (len != 10 || shoal_parse_decimal(&year, &rest, 4, 10000) != SHOAL_OK ||
-        shoal_parse_char('-', &rest) != SHOAL_OK || shoal_parse_decimal(&month, &rest, 2, 100) != SHOAL_OK ||
-        shoal_parse_char('-', &rest) != SHOAL_OK || shoal_parse_decimal(&day, &rest, 2, 100) != SHOAL_OK)
+        shoal_parse_char('-', &rest) != SHOAL_OK ||
+        shoal_parse_decimal(&month, &rest, 2, 100) != SHOAL_OK ||
+        shoal_parse_char('-', &rest) != SHOAL_OK ||
+        shoal_parse_decimal(&day, &rest, 2, 100) != SHOAL_OK)
         return SHOAL_ERR_TYPE;
     *why = SHOAL_SENTENCE("is not a date");
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days(year, month)) return SHOAL_ERR_RANGE;
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > month_days(year, month))
+        return SHOAL_ERR_RANGE;
     *days = day - 1;
     for (uint32_t y = 1970; y < year; y++) *days += is_leap(y) ? 366 : 365;
     for (uint32_t m = 1; m < month; m++) *days += month_days(year, m);
     return SHOAL_OK;
 }
 
-static shoal_err parse_delta(uint32_t *exponent, const shoal_field *f, const char *text, size_t len, const char **why)
+static shoal_err parse_delta(uint32_t *exponent, const shoal_field *f, const char *text, size_t len,
+                             const char **why)
 {
     const char *rest = text + 3;
     *why = SHOAL_SENTENCE("must be written 1e-K");
@@ -116,7 +121,8 @@ static shoal_err parse_delta(uint32_t *exponent, const shoal_field *f, const cha
     return *exponent >= f->min && *exponent <= f->max ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static shoal_err parse_choice(uint32_t *number, const shoal_field *f, const char *text, size_t len, const char **why)
+static shoal_err parse_choice(uint32_t *number, const shoal_field *f, const char *text, size_t len,
+                              const char **why)
 {
     const shoal_choice *c = shoal_find_choice(f->choices, text, len);
     *why = SHOAL_SENTENCE("is none of the known names");
@@ -125,12 +131,14 @@ static shoal_err parse_choice(uint32_t *number, const shoal_field *f, const char
     return SHOAL_OK;
 }
 
-shoal_err shoal_field_set_string(const shoal_field *f, void *at, const char *text, size_t len, const char **why)
+shoal_err shoal_field_set_string(const shoal_field *f, void *at, const char *text, size_t len,
+                                 const char **why)
 {
     uint32_t number = 0;
     uint8_t *to = (uint8_t *)at + f->offset;
     shoal_err err = SHOAL_ERR_TYPE;
-    *why = f->kind == FIELD_LIST ? SHOAL_SENTENCE("must be a list") : SHOAL_SENTENCE("must be a number");
+    *why = f->kind == FIELD_LIST ? SHOAL_SENTENCE("must be a list")
+                                 : SHOAL_SENTENCE("must be a number");
     switch (f->kind) {
     case FIELD_NAME: return shoal_name_set((shoal_name *)(void *)to, text, len, why);
     case FIELD_BYTES: return shoal_parse_bytes(to, text, len, why);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of scalar fields, a recipe's and a policy's: where each lives, what it takes, and setting it from a JSON string or number.
-// Private to the core.
+// Tables of scalar fields, a recipe's and a policy's: where each lives, what it takes, and setting
+// it from a JSON string or number. Private to the core.
 #ifndef SHOAL_FIELD_TABLE_H
 #define SHOAL_FIELD_TABLE_H
 
@@ -35,9 +35,9 @@ typedef struct shoal_field {
     const char *path;
     const shoal_choice *choices;
     uint32_t min, max, initial; // of INTEGER, MICRO and DELTA; initial of all numbers
-    uint16_t offset;            // in the struct that holds it, which every function here takes as `at`
-    uint8_t kind;               // enum field_kind
-    uint8_t is_always;          // it must be stated
+    uint16_t offset;   // in the struct that holds it, which every function here takes as `at`
+    uint8_t kind;      // enum field_kind
+    uint8_t is_always; // it must be stated
 } shoal_field;
 
 static inline int shoal_field_is_number(const shoal_field *f)
@@ -52,14 +52,17 @@ void shoal_field_put(const shoal_field *f, void *at, uint64_t number);
 // The choice of a text, or NULL.
 const shoal_choice *shoal_find_choice(const shoal_choice *choices, const char *text, size_t len);
 
-// Sets a field from a number in micro-units, or from a string; neither LIST nor, from a string, OTHER.
+// Sets a field from a number in micro-units, or from a string; neither LIST nor, from a string,
+// OTHER.
 //   why: written on error, a static sentence
 // Returns: TYPE, RANGE.
-shoal_err shoal_field_set_number(const shoal_field *f, void *at, int64_t micro, const char **why) SHOAL_MUST_CHECK;
+shoal_err shoal_field_set_number(const shoal_field *f, void *at, int64_t micro,
+                                 const char **why) SHOAL_MUST_CHECK;
 shoal_err shoal_field_set_string(const shoal_field *f, void *at, const char *text, size_t len,
                                  const char **why) SHOAL_MUST_CHECK;
 
 // Reads 64 hex digits, not all zero.
-shoal_err shoal_parse_bytes(uint8_t bytes[32], const char *text, size_t len, const char **why) SHOAL_MUST_CHECK;
+shoal_err shoal_parse_bytes(uint8_t bytes[32], const char *text, size_t len,
+                            const char **why) SHOAL_MUST_CHECK;
 
 #endif

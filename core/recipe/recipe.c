@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe's field table and everything read off it: setting, checking, canonical bytes; see recipe.h.
+// The recipe's field table and everything read off it: setting, checking, canonical bytes; see
+// recipe.h.
 #include "recipe.h"
 
 #include "bytes.h"
@@ -15,7 +16,8 @@ typedef struct row {
     uint32_t takes; // SHOAL_TAKES_*: only recipes of mechanisms that take it may
 } row;
 
-// A module that only answers queries (SHOAL_ONLY_QUERIES) knows no value but fields, and nothing that no query can state.
+// A module that only answers queries (SHOAL_ONLY_QUERIES) knows no value but fields, and nothing
+// that no query can state.
 static const shoal_choice value_kinds[] = {
 #ifndef SHOAL_ONLY_QUERIES
     {"word", SHOAL_VALUE_WORD},
@@ -29,9 +31,11 @@ static const shoal_choice value_kinds[] = {
 #endif
     {NULL, 0}};
 static const shoal_choice forms[] = {{"none", SHOAL_FORM_NONE}, {"NFC", SHOAL_FORM_NFC}, {NULL, 0}};
-static const shoal_choice cases[] = {{"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
+static const shoal_choice cases[] = {
+    {"keep", SHOAL_CASE_KEEP}, {"lower", SHOAL_CASE_LOWER}, {NULL, 0}};
 #ifndef SHOAL_ONLY_QUERIES
-static const shoal_choice hashes[] = {{"poly1", SHOAL_HASH_POLY1}, {"affine1", SHOAL_HASH_AFFINE1}, {NULL, 0}};
+static const shoal_choice hashes[] = {
+    {"poly1", SHOAL_HASH_POLY1}, {"affine1", SHOAL_HASH_AFFINE1}, {NULL, 0}};
 #endif
 static const shoal_choice protocols[] = {{"reports", SHOAL_AGGREGATION_REPORTS},
 #ifndef SHOAL_WITHOUT_QUERIES
@@ -42,10 +46,13 @@ static const shoal_choice protocols[] = {{"reports", SHOAL_AGGREGATION_REPORTS},
 #endif
                                          {NULL, 0}};
 #ifndef SHOAL_WITHOUT_COMPOUNDS
-static const shoal_choice oracles[] = {{"cms", SHOAL_ORACLE_CMS}, {"olh", SHOAL_ORACLE_OLH}, {NULL, 0}};
-static const shoal_choice samplers[] = {{"random", SHOAL_SAMPLER_RANDOM}, {"greedy", SHOAL_SAMPLER_GREEDY}, {NULL, 0}};
+static const shoal_choice oracles[] = {
+    {"cms", SHOAL_ORACLE_CMS}, {"olh", SHOAL_ORACLE_OLH}, {NULL, 0}};
+static const shoal_choice samplers[] = {
+    {"random", SHOAL_SAMPLER_RANDOM}, {"greedy", SHOAL_SAMPLER_GREEDY}, {NULL, 0}};
 #endif
-static const shoal_choice freshness[] = {{"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
+static const shoal_choice freshness[] = {
+    {"wait", SHOAL_FRESH_WAIT}, {"allow", SHOAL_FRESH_ALLOW}, {NULL, 0}};
 
 enum {
     TAG_VALUE = 4,
@@ -73,7 +80,9 @@ static const row fields[] = {
     {{"text.min", NULL, 1, 64, 1, AT(text_min), FIELD_INTEGER, 0}, 7, 0},
     {{"text.max", NULL, 1, 64, 32, AT(text_max), FIELD_INTEGER, 0}, 8, 0},
     {{"mechanism", NULL, 0, 0, 0, AT(mechanism), FIELD_OTHER, 1}, TAG_MECHANISM, 0},
-    {{"parameters.epsilon", NULL, 10000, 16000000, 0, AT(eps_micro), FIELD_MICRO, 0}, 10, SHOAL_TAKES_EPSILON},
+    {{"parameters.epsilon", NULL, 10000, 16000000, 0, AT(eps_micro), FIELD_MICRO, 0},
+     10,
+     SHOAL_TAKES_EPSILON},
 #ifndef SHOAL_ONLY_QUERIES
     {{"parameters.k", NULL, 1, 1u << 24, 0, AT(k), FIELD_INTEGER, 0}, 11, SHOAL_TAKES_K},
     {{"parameters.m", NULL, 2, 1u << 20, 0, AT(m), FIELD_INTEGER, 0}, 12, SHOAL_TAKES_M},
@@ -97,7 +106,9 @@ static const row fields[] = {
     {{"parameters.g", NULL, 2, 1u << 20, 0, AT(g), FIELD_INTEGER, 0}, 28, SHOAL_TAKES_G},
     {{"parameters.bits", NULL, 2, 1u << 16, 0, AT(bits), FIELD_INTEGER, 0}, 29, SHOAL_TAKES_BITS},
     {{"parameters.hashes", NULL, 1, 16, 0, AT(hashes), FIELD_INTEGER, 0}, 30, SHOAL_TAKES_HASHES},
-    {{"parameters.cohorts", NULL, 1, 1u << 16, 0, AT(cohorts), FIELD_INTEGER, 0}, 31, SHOAL_TAKES_COHORTS},
+    {{"parameters.cohorts", NULL, 1, 1u << 16, 0, AT(cohorts), FIELD_INTEGER, 0},
+     31,
+     SHOAL_TAKES_COHORTS},
     {{"parameters.p", NULL, 0, 1000000, 0, AT(pqf_micro[0]), FIELD_MICRO, 0}, 32, SHOAL_TAKES_PQF},
     {{"parameters.q", NULL, 0, 1000000, 0, AT(pqf_micro[1]), FIELD_MICRO, 0}, 33, SHOAL_TAKES_PQF},
     {{"parameters.f", NULL, 0, 1000000, 0, AT(pqf_micro[2]), FIELD_MICRO, 0}, 34, SHOAL_TAKES_PQF},
@@ -107,44 +118,76 @@ static const row fields[] = {
 #ifndef SHOAL_WITHOUT_QUERIES
     {{"policy", NULL, 0, 0, 0, AT(policy), FIELD_BYTES, 0}, 37, 0},
     {{"version", NULL, 1, 1000000, 0, AT(version), FIELD_INTEGER, 0}, 38, 0},
-    {{"round.index", NULL, 1, SHOAL_EPOCHS_MAX + 1, 0, AT(round_index), FIELD_INTEGER, 0}, TAG_ROUND_INDEX, 0},
+    {{"round.index", NULL, 1, SHOAL_EPOCHS_MAX + 1, 0, AT(round_index), FIELD_INTEGER, 0},
+     TAG_ROUND_INDEX,
+     0},
     {{"round.previous", NULL, 0, 0, 0, AT(round_previous), FIELD_BYTES, 0}, TAG_ROUND_PREVIOUS, 0},
 #endif
-    {{"aggregation.protocol", protocols, 0, 0, SHOAL_AGGREGATION_REPORTS, AT(aggregation), FIELD_CHOICE, 0}, 41, 0},
+    {{"aggregation.protocol", protocols, 0, 0, SHOAL_AGGREGATION_REPORTS, AT(aggregation),
+      FIELD_CHOICE, 0},
+     41,
+     0},
 #ifndef SHOAL_WITHOUT_COMPOUNDS
 #define FRAGMENTS SHOAL_TAKES_FRAGMENTS
 #define PASSES SHOAL_TAKES_TRIE_PASSES
-    {{"parameters.epsilon_fragment", NULL, 10000, 16000000, 0, AT(eps_fragment_micro), FIELD_MICRO, 0}, 45, FRAGMENTS},
-    {{"parameters.k_fragment", NULL, 1, 1u << 24, 0, AT(k_fragment), FIELD_INTEGER, 0}, 46, FRAGMENTS},
-    {{"parameters.m_fragment", NULL, 2, 1u << 20, 0, AT(m_fragment), FIELD_INTEGER, 0}, 47, FRAGMENTS},
-    {{"parameters.oracle", oracles, 0, 0, SHOAL_ORACLE_CMS, AT(oracle), FIELD_CHOICE, 0}, 48, SHOAL_TAKES_ORACLE},
+    {{"parameters.epsilon_fragment", NULL, 10000, 16000000, 0, AT(eps_fragment_micro), FIELD_MICRO,
+      0},
+     45,
+     FRAGMENTS},
+    {{"parameters.k_fragment", NULL, 1, 1u << 24, 0, AT(k_fragment), FIELD_INTEGER, 0},
+     46,
+     FRAGMENTS},
+    {{"parameters.m_fragment", NULL, 2, 1u << 20, 0, AT(m_fragment), FIELD_INTEGER, 0},
+     47,
+     FRAGMENTS},
+    {{"parameters.oracle", oracles, 0, 0, SHOAL_ORACLE_CMS, AT(oracle), FIELD_CHOICE, 0},
+     48,
+     SHOAL_TAKES_ORACLE},
     {{"parameters.length", NULL, 2, 32, 0, AT(length), FIELD_INTEGER, 0}, 49, SHOAL_TAKES_LENGTH},
     {{"parameters.n", NULL, 1, 4, 0, AT(n_gram), FIELD_INTEGER, 0}, 50, SHOAL_TAKES_NGRAM},
     {{"parameters.grams", NULL, 2, 4, 2, AT(grams), FIELD_INTEGER, 0}, 51, SHOAL_TAKES_GRAMS},
-    {{"parameters.contributions", NULL, 1, 64, 0, AT(contributions), FIELD_INTEGER, 0}, 52, SHOAL_TAKES_TRIE},
-    {{"parameters.sampler", samplers, 0, 0, SHOAL_SAMPLER_RANDOM, AT(sampler), FIELD_CHOICE, 0}, 53, PASSES},
-    {{"parameters.depth", NULL, 1, SHOAL_DEPTH_MAX, 0, AT(depth), FIELD_INTEGER, 0}, 54, SHOAL_TAKES_TRIE},
-    {{"parameters.max_prefixes", NULL, 1, 65536, 0, AT(max_prefixes), FIELD_INTEGER, 0}, 55, SHOAL_TAKES_TRIE},
+    {{"parameters.contributions", NULL, 1, 64, 0, AT(contributions), FIELD_INTEGER, 0},
+     52,
+     SHOAL_TAKES_TRIE},
+    {{"parameters.sampler", samplers, 0, 0, SHOAL_SAMPLER_RANDOM, AT(sampler), FIELD_CHOICE, 0},
+     53,
+     PASSES},
+    {{"parameters.depth", NULL, 1, SHOAL_DEPTH_MAX, 0, AT(depth), FIELD_INTEGER, 0},
+     54,
+     SHOAL_TAKES_TRIE},
+    {{"parameters.max_prefixes", NULL, 1, 65536, 0, AT(max_prefixes), FIELD_INTEGER, 0},
+     55,
+     SHOAL_TAKES_TRIE},
     {{"parameters.passes", NULL, 1, 10, 1, AT(passes), FIELD_INTEGER, 0}, 56, PASSES},
     {{"parameters.pass", NULL, 1, 10, 1, AT(pass), FIELD_INTEGER, 0}, 57, PASSES},
 #define THRESH SHOAL_TAKES_THRESH
     {{"parameters.users", NULL, 2, 1000000000, 0, AT(users), FIELD_INTEGER, 0}, 61, THRESH},
     {{"parameters.epochs", NULL, 1, SHOAL_EPOCHS_MAX, 0, AT(epochs), FIELD_INTEGER, 0}, 62, THRESH},
     {{"parameters.samples", NULL, 1, 1000000000, 0, AT(samples), FIELD_INTEGER, 0}, 63, THRESH},
-    {{"parameters.smallest_group", NULL, 1, 1000000000, 0, AT(smallest_group), FIELD_INTEGER, 0}, 64, THRESH},
+    {{"parameters.smallest_group", NULL, 1, 1000000000, 0, AT(smallest_group), FIELD_INTEGER, 0},
+     64,
+     THRESH},
     {{"parameters.groups", NULL, 1, 1000000, 0, AT(groups), FIELD_INTEGER, 0}, 65, THRESH},
     {{"parameters.delta", NULL, 3, 15, 0, AT(delta_exp), FIELD_DELTA, 0}, 66, THRESH},
-    {{"parameters.projection", NULL, 16, 65536, 2048, AT(projection), FIELD_INTEGER, 0}, 67, SHOAL_TAKES_PROJECTION},
-    {{"parameters.epsilon_estimate", NULL, 10000, 16000000, 0, AT(eps_estimate_micro), FIELD_MICRO, 0},
+    {{"parameters.projection", NULL, 16, 65536, 2048, AT(projection), FIELD_INTEGER, 0},
+     67,
+     SHOAL_TAKES_PROJECTION},
+    {{"parameters.epsilon_estimate", NULL, 10000, 16000000, 0, AT(eps_estimate_micro), FIELD_MICRO,
+      0},
      68,
      SHOAL_TAKES_ESTIMATE},
-    {{"round.update", NULL, 0, 1, 0, AT(round_update), FIELD_INTEGER, 0}, TAG_ROUND_UPDATE, SHOAL_TAKES_UPDATE},
-    {{"records.keep_days", NULL, 0, 365, 30, AT(keep_days), FIELD_INTEGER, 0}, TAG_KEEP_DAYS, SHOAL_TAKES_RECORDS},
+    {{"round.update", NULL, 0, 1, 0, AT(round_update), FIELD_INTEGER, 0},
+     TAG_ROUND_UPDATE,
+     SHOAL_TAKES_UPDATE},
+    {{"records.keep_days", NULL, 0, 365, 30, AT(keep_days), FIELD_INTEGER, 0},
+     TAG_KEEP_DAYS,
+     SHOAL_TAKES_RECORDS},
 #endif
 #ifndef SHOAL_ONLY_QUERIES
     {{"aggregation.leader", NULL, 0, 0, 0, AT(leader), FIELD_URL, 0}, TAG_LEADER, 0},
     {{"aggregation.helper", NULL, 0, 0, 0, AT(helper), FIELD_URL, 0}, TAG_HELPER, 0},
-    {{"aggregation.time_precision_s", NULL, 60, 604800, 86400, AT(time_precision_s), FIELD_INTEGER, 0},
+    {{"aggregation.time_precision_s", NULL, 60, 604800, 86400, AT(time_precision_s), FIELD_INTEGER,
+      0},
      TAG_TIME_PRECISION,
      0},
 #endif
@@ -155,7 +198,8 @@ void shoal_recipe_init(shoal_recipe *recipe)
 {
     memset(recipe, 0, sizeof *recipe);
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (shoal_field_is_number(&fields[i].f)) shoal_field_put(&fields[i].f, recipe, fields[i].f.initial);
+        if (shoal_field_is_number(&fields[i].f))
+            shoal_field_put(&fields[i].f, recipe, fields[i].f.initial);
     shoal_sha256_init(&recipe->values_sha);
 }
 
@@ -192,7 +236,8 @@ static int is_misplaced(const shoal_recipe *recipe, const row *r)
 #endif
 
 // The field of a path, marked as seen; NULL (and *err) when there is none or it came before.
-static const shoal_field *take_field(shoal_recipe *recipe, const char *path, size_t path_len, shoal_err *err)
+static const shoal_field *take_field(shoal_recipe *recipe, const char *path, size_t path_len,
+                                     shoal_err *err)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
         const shoal_field *f = &fields[i].f;
@@ -209,7 +254,8 @@ static const shoal_field *take_field(shoal_recipe *recipe, const char *path, siz
     return NULL;
 }
 
-shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro)
+shoal_err shoal_recipe_set_number(shoal_recipe *recipe, const char *path, size_t path_len,
+                                  int64_t micro)
 {
     const char *why;
     shoal_err err = SHOAL_OK;
@@ -232,7 +278,8 @@ int shoal_recipe_range(int64_t *min_micro, int64_t *max_micro, const char *path,
         const shoal_field *f = &fields[i].f;
         if (!shoal_text_equal(f->path, path, path_len)) continue;
         if (f->kind != FIELD_MICRO && f->kind != FIELD_INTEGER && f->kind != FIELD_COUNT) return 0;
-        uint64_t max = f->kind == FIELD_COUNT ? FIELD_COUNT_MAX : f->max, unit = f->kind == FIELD_MICRO ? 1 : 1000000;
+        uint64_t max = f->kind == FIELD_COUNT ? FIELD_COUNT_MAX : f->max,
+                 unit = f->kind == FIELD_MICRO ? 1 : 1000000;
         *min_micro = (int64_t)(f->min * unit);
         *max_micro = (int64_t)(max * unit);
         return 1;
@@ -240,7 +287,8 @@ int shoal_recipe_range(int64_t *min_micro, int64_t *max_micro, const char *path,
     return 0;
 }
 
-static shoal_err set_mechanism(shoal_recipe *recipe, const shoal_field *f, const char *text, size_t len)
+static shoal_err set_mechanism(shoal_recipe *recipe, const shoal_field *f, const char *text,
+                               size_t len)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(text, len);
     if (mechanism != NULL) recipe->mechanism = mechanism->id;
@@ -249,16 +297,19 @@ static shoal_err set_mechanism(shoal_recipe *recipe, const shoal_field *f, const
     if (compound != NULL) recipe->mechanism = compound->id;
 #endif
     if (recipe->mechanism != SHOAL_MECHANISM_NONE) return SHOAL_OK;
-    return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_MECHANISM, "is unknown or not part of this build");
+    return shoal_recipe_refuse(recipe, f->path, SHOAL_ERR_MECHANISM,
+                               "is unknown or not part of this build");
 }
 
-shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len)
+shoal_err shoal_recipe_set_string(shoal_recipe *recipe, const char *path, size_t path_len,
+                                  const char *text, size_t len)
 {
     const char *why;
     shoal_err err = SHOAL_OK;
 #ifndef SHOAL_WITHOUT_COMPOUNDS
     err = shoal_variables_enter(recipe, &path, &path_len);
-    if (err != SHOAL_OK || shoal_variables_set_name(recipe, path, path_len, text, len, &err)) return err;
+    if (err != SHOAL_OK || shoal_variables_set_name(recipe, path, path_len, text, len, &err))
+        return err;
 #endif
 #ifndef SHOAL_WITHOUT_QUERIES
     if (shoal_query_set_string(recipe, path, path_len, text, len, &err)) return err;
@@ -321,7 +372,8 @@ shoal_err shoal_recipe_add_own_value(shoal_recipe *recipe, const char *text, siz
         if (take_field(recipe, path, sizeof path - 1, &err) == NULL) return err;
     }
     if (len < 1 || len > SHOAL_VALUE_MAX)
-        return shoal_recipe_refuse(recipe, path, SHOAL_ERR_RANGE, "holds a value that is empty or over 256 bytes");
+        return shoal_recipe_refuse(recipe, path, SHOAL_ERR_RANGE,
+                                   "holds a value that is empty or over 256 bytes");
     if (recipe->n_values == (1u << 24))
         return shoal_recipe_refuse(recipe, path, SHOAL_ERR_RANGE, "has too many values");
     store32_be(prefix, (uint32_t)len);
@@ -335,7 +387,8 @@ shoal_err shoal_recipe_add_value(shoal_recipe *recipe, const char *text, size_t 
 {
     recipe->at_variable = 0;
     if (recipe->n_variables > 0)
-        return shoal_recipe_refuse(recipe, "parameters.values", SHOAL_ERR_UNKNOWN_FIELD, "is not for a joint recipe");
+        return shoal_recipe_refuse(recipe, "parameters.values", SHOAL_ERR_UNKNOWN_FIELD,
+                                   "is not for a joint recipe");
     return shoal_recipe_add_own_value(recipe, text, len);
 }
 
@@ -352,7 +405,8 @@ static uint32_t domain_of(const shoal_recipe *recipe, const shoal_mechanism *mec
     if (recipe->value == SHOAL_VALUE_FIELDS) return SHOAL_DOMAIN_CLOSED;
     int has_list = recipe->size != 0 || recipe->n_values != 0 || recipe->hash == SHOAL_HASH_AFFINE1;
     if (mechanism->number.needs != 0) return SHOAL_DOMAIN_NUMBER;
-    if (recipe->value == SHOAL_VALUE_NUMBER || mechanism->open.needs == 0) return SHOAL_DOMAIN_CLOSED;
+    if (recipe->value == SHOAL_VALUE_NUMBER || mechanism->open.needs == 0)
+        return SHOAL_DOMAIN_CLOSED;
     return has_list && recipe->hash != SHOAL_HASH_POLY1 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN;
 }
 
@@ -360,13 +414,16 @@ static shoal_err check_list(shoal_recipe *recipe)
 {
     if (recipe->value == SHOAL_VALUE_FIELDS) {
         if (recipe->size == 0 && recipe->n_values == 0) return SHOAL_OK;
-        return shoal_recipe_refuse(recipe, recipe->size != 0 ? "parameters.size" : "parameters.values",
-                                   SHOAL_ERR_UNKNOWN_FIELD, "is not for fields: encoding says what is counted");
+        return shoal_recipe_refuse(
+            recipe, recipe->size != 0 ? "parameters.size" : "parameters.values",
+            SHOAL_ERR_UNKNOWN_FIELD, "is not for fields: encoding says what is counted");
     }
     if (recipe->size != 0 && recipe->n_values != 0)
-        return shoal_recipe_refuse(recipe, "parameters.size", SHOAL_ERR_DUPLICATE, "and values exclude each other");
+        return shoal_recipe_refuse(recipe, "parameters.size", SHOAL_ERR_DUPLICATE,
+                                   "and values exclude each other");
     if (recipe->size == 0 && recipe->n_values == 0)
-        return shoal_recipe_refuse(recipe, "parameters.values", SHOAL_ERR_MISSING_FIELD, "or size is needed");
+        return shoal_recipe_refuse(recipe, "parameters.values", SHOAL_ERR_MISSING_FIELD,
+                                   "or size is needed");
     if (recipe->value == SHOAL_VALUE_NUMBER && recipe->n_values != 0)
         return shoal_recipe_refuse(recipe, "parameters.values", SHOAL_ERR_UNKNOWN_FIELD,
                                    "is not for numbers: their buckets are size, low and high");
@@ -377,13 +434,15 @@ static shoal_err check_list(shoal_recipe *recipe)
 static shoal_err check_value(shoal_recipe *recipe, uint32_t needs, uint32_t domain)
 {
     if (needs & SHOAL_TAKES_POLY1 && recipe->hash != SHOAL_HASH_POLY1)
-        return shoal_recipe_refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be poly1 for open strings");
+        return shoal_recipe_refuse(recipe, "hash", SHOAL_ERR_RANGE,
+                                   "must be poly1 for open strings");
     if (needs & SHOAL_TAKES_AFFINE1 && recipe->hash != SHOAL_HASH_AFFINE1)
         return shoal_recipe_refuse(recipe, "hash", SHOAL_ERR_RANGE, "must be affine1 for a list");
     shoal_err err = needs & SHOAL_TAKES_LIST ? check_list(recipe) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     if (domain == SHOAL_DOMAIN_NUMBER && recipe->value != SHOAL_VALUE_NUMBER)
-        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "must be number for this mechanism");
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE,
+                                   "must be number for this mechanism");
     if (recipe->value == SHOAL_VALUE_NUMBER && recipe->low_micro >= recipe->high_micro)
         return shoal_recipe_refuse(recipe, "parameters.low", SHOAL_ERR_RANGE, "must be below high");
     return SHOAL_OK;
@@ -399,7 +458,8 @@ static shoal_err check_takes(shoal_recipe *recipe, uint32_t needs, uint32_t may)
         const row *r = &fields[i];
         if (r->takes == 0 || is_misplaced(recipe, r)) continue;
         if (is_stated(recipe, i) && !(r->takes & (needs | may)))
-            return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of this mechanism");
+            return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_UNKNOWN_FIELD,
+                                       "is not a field of this mechanism");
         if (!is_stated(recipe, i) && r->takes & needs && r->takes != SHOAL_TAKES_LIST)
             return shoal_recipe_refuse(recipe, r->f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
     }
@@ -408,7 +468,8 @@ static shoal_err check_takes(shoal_recipe *recipe, uint32_t needs, uint32_t may)
 
 static shoal_err check_domain(shoal_recipe *recipe, const shoal_takes *takes, uint32_t domain)
 {
-    if (takes->needs == 0) return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_RANGE, "does not take a list");
+    if (takes->needs == 0)
+        return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_RANGE, "does not take a list");
     uint32_t needs = takes->needs | (recipe->value == SHOAL_VALUE_NUMBER ? SHOAL_TAKES_RANGE : 0u);
     shoal_err err = check_takes(recipe, needs, takes->may);
     return err == SHOAL_OK ? check_value(recipe, needs, domain) : err;
@@ -419,7 +480,8 @@ static shoal_err check_pairs(shoal_recipe *recipe)
     if (recipe->text_min > recipe->text_max)
         return shoal_recipe_refuse(recipe, "text.min", SHOAL_ERR_RANGE, "is above text.max");
     if ((recipe->cohort_eps_micro == 0) != (recipe->cohort_delta_exp == 0))
-        return shoal_recipe_refuse(recipe, "cohort.delta", SHOAL_ERR_MISSING_FIELD, "and cohort.epsilon go together");
+        return shoal_recipe_refuse(recipe, "cohort.delta", SHOAL_ERR_MISSING_FIELD,
+                                   "and cohort.epsilon go together");
     return SHOAL_OK;
 }
 
@@ -430,26 +492,32 @@ static shoal_err check_servers(shoal_recipe *recipe)
     return SHOAL_OK;
 }
 #else
-// Where two servers add up shares: who they are. A report is then one record, whole, of cells that can be added.
+// Where two servers add up shares: who they are. A report is then one record, whole, of cells that
+// can be added.
 static shoal_err check_servers(shoal_recipe *recipe)
 {
     if (recipe->aggregation != SHOAL_AGGREGATION_DAP) {
         for (size_t i = 0; i < N_FIELDS; i++)
-            if (fields[i].tag >= TAG_LEADER && fields[i].tag <= TAG_TIME_PRECISION && is_stated(recipe, i))
-                return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_UNKNOWN_FIELD, "goes with protocol dap");
+            if (fields[i].tag >= TAG_LEADER && fields[i].tag <= TAG_TIME_PRECISION &&
+                is_stated(recipe, i))
+                return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_UNKNOWN_FIELD,
+                                           "goes with protocol dap");
         return SHOAL_OK;
     }
     if (recipe->leader.len == 0 || recipe->helper.len == 0)
-        return shoal_recipe_refuse(recipe, recipe->leader.len == 0 ? "aggregation.leader" : "aggregation.helper",
-                                   SHOAL_ERR_MISSING_FIELD, "is missing");
+        return shoal_recipe_refuse(
+            recipe, recipe->leader.len == 0 ? "aggregation.leader" : "aggregation.helper",
+            SHOAL_ERR_MISSING_FIELD, "is missing");
     if (shoal_url_equal(&recipe->leader, &recipe->helper))
         return shoal_recipe_refuse(recipe, "aggregation.helper", SHOAL_ERR_RANGE,
                                    "must be another server than the leader");
     if (shoal_mechanism_by_id(recipe->mechanism) == NULL)
-        return shoal_recipe_refuse(recipe, "aggregation.protocol", SHOAL_ERR_RANGE,
-                                   "dap adds up one record of one mechanism, not what consists of several");
+        return shoal_recipe_refuse(
+            recipe, "aggregation.protocol", SHOAL_ERR_RANGE,
+            "dap adds up one record of one mechanism, not what consists of several");
     if (recipe->value == SHOAL_VALUE_FIELDS || recipe->version != 0 || recipe->n_splits > 0)
-        return shoal_recipe_refuse(recipe, "aggregation.protocol", SHOAL_ERR_RANGE, "dap does not go with queries");
+        return shoal_recipe_refuse(recipe, "aggregation.protocol", SHOAL_ERR_RANGE,
+                                   "dap does not go with queries");
     return SHOAL_OK;
 }
 #endif
@@ -458,14 +526,16 @@ static shoal_err check_servers(shoal_recipe *recipe)
 static const char *parameter_name(const shoal_field *f)
 {
     static const char head[] = "parameters.";
-    return text_len(f->path) >= sizeof head && memcmp(f->path, head, sizeof head - 1) == 0 ? f->path + sizeof head - 1
-                                                                                           : NULL;
+    return text_len(f->path) >= sizeof head && memcmp(f->path, head, sizeof head - 1) == 0
+               ? f->path + sizeof head - 1
+               : NULL;
 }
 
 // The field that a mechanism's own check names, as a recipe path.
 static const char *path_of(const shoal_recipe *recipe, const char *name)
 {
-    if (recipe->encoding.n_fields > 0 && shoal_text_equal("size", name, text_len(name))) return "encoding"; // its cells
+    if (recipe->encoding.n_fields > 0 && shoal_text_equal("size", name, text_len(name)))
+        return "encoding"; // its cells
     for (size_t i = 0; i < N_FIELDS; i++) {
         const char *own = parameter_name(&fields[i].f);
         if (own != NULL && shoal_text_equal(own, name, text_len(name))) return fields[i].f.path;
@@ -474,8 +544,8 @@ static const char *path_of(const shoal_recipe *recipe, const char *name)
 }
 
 // Fills and prepares a part with what the fields state.
-static shoal_err prepare_part(shoal_part *part, const shoal_recipe *recipe, uint32_t domain, uint32_t cells,
-                              const char **name)
+static shoal_err prepare_part(shoal_part *part, const shoal_recipe *recipe, uint32_t domain,
+                              uint32_t cells, const char **name)
 {
     part->mechanism = recipe->mechanism;
     part->domain = domain;
@@ -483,14 +553,17 @@ static shoal_err prepare_part(shoal_part *part, const shoal_recipe *recipe, uint
     part->eps_micro = recipe->eps_micro;
     part->k = recipe->k != 0 ? recipe->k : recipe->cohorts != 0 ? recipe->cohorts : 1;
     part->m = recipe->m != 0 ? recipe->m : recipe->g != 0 ? recipe->g : recipe->bits;
-    part->size = recipe->encoding.n_fields > 0 ? cells : recipe->size != 0 ? recipe->size : recipe->n_values;
+    part->size = recipe->encoding.n_fields > 0 ? cells
+                 : recipe->size != 0           ? recipe->size
+                                               : recipe->n_values;
     part->hashes = recipe->hashes;
     memcpy(part->pqf_micro, recipe->pqf_micro, sizeof part->pqf_micro);
     memcpy(part->seed, recipe->seed, sizeof part->seed);
     return shoal_part_prepare(part, name);
 }
 
-static shoal_err prepare_only_part(shoal_recipe *recipe, uint32_t domain, uint32_t cells, const char **name)
+static shoal_err prepare_only_part(shoal_recipe *recipe, uint32_t domain, uint32_t cells,
+                                   const char **name)
 {
     const shoal_part *part = &recipe->parts[0];
     shoal_err err = prepare_part(&recipe->parts[0], recipe, domain, cells, name);
@@ -514,8 +587,9 @@ static shoal_err finish_mechanism(shoal_recipe *recipe)
     shoal_takes takes = compound != NULL ? compound->takes : (shoal_takes){0, 0};
 #endif
     uint32_t domain = compound != NULL ? compound->domain : domain_of(recipe, mechanism);
-    shoal_err err =
-        check_domain(recipe, compound != NULL ? &compound->takes : shoal_mechanism_takes(mechanism, domain), domain);
+    shoal_err err = check_domain(
+        recipe, compound != NULL ? &compound->takes : shoal_mechanism_takes(mechanism, domain),
+        domain);
 #ifndef SHOAL_WITHOUT_COMPOUNDS
     if (err == SHOAL_OK) err = shoal_compound_check(recipe, &takes);
 #endif
@@ -532,7 +606,8 @@ static shoal_err finish_mechanism(shoal_recipe *recipe)
 #endif
         err = prepare_only_part(recipe, domain, cells, &name);
     if (err == SHOAL_OK) return SHOAL_OK;
-    return shoal_recipe_refuse(recipe, path_of(recipe, name), err, "is outside what the mechanism takes");
+    return shoal_recipe_refuse(recipe, path_of(recipe, name), err,
+                               "is outside what the mechanism takes");
 }
 
 // ---- canonical bytes ----
@@ -549,7 +624,8 @@ static void put_field(shoal_canonical *w, const shoal_recipe *recipe, size_t i)
         memcpy(&name, (const uint8_t *)recipe + f->offset, sizeof name);
         shoal_canonical_field(w, tag, name.bytes, name.len);
     } else if (f->kind == FIELD_BYTES) {
-        if (is_stated(recipe, i)) shoal_canonical_field(w, tag, (const uint8_t *)recipe + f->offset, 32);
+        if (is_stated(recipe, i))
+            shoal_canonical_field(w, tag, (const uint8_t *)recipe + f->offset, 32);
 #ifndef SHOAL_ONLY_QUERIES
     } else if (f->kind == FIELD_URL) {
         shoal_url url;
@@ -565,7 +641,8 @@ static void put_field(shoal_canonical *w, const shoal_recipe *recipe, size_t i)
 // What they are the bytes of: a part of a collection, what is signed, a run of rounds.
 enum extent { OF_PART, OF_QUERY, OF_RUN };
 
-static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe, enum extent extent)
+static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_recipe *recipe,
+                                 enum extent extent)
 {
     static const char title[] = "shoal recipe 1\n";
     shoal_canonical w = {out, cap, 0, 0};
@@ -573,7 +650,8 @@ static shoal_err write_canonical(uint8_t *out, size_t cap, size_t *len, const sh
     shoal_canonical_put(&w, title, sizeof title - 1);
     for (size_t i = 0; i < N_FIELDS; i++) {
         uint16_t tag = fields[i].tag;
-        int is_round = tag == TAG_ROUND_INDEX || tag == TAG_ROUND_PREVIOUS || tag == TAG_ROUND_UPDATE;
+        int is_round =
+            tag == TAG_ROUND_INDEX || tag == TAG_ROUND_PREVIOUS || tag == TAG_ROUND_UPDATE;
         if (extent != OF_RUN || !is_round) put_field(&w, recipe, i);
     }
 #ifndef SHOAL_WITHOUT_QUERIES
@@ -626,13 +704,16 @@ void shoal_recipe_state_joint(shoal_recipe *recipe, uint32_t mechanism)
 static shoal_err check_variable(shoal_recipe *recipe, uint32_t *domain)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
-    if (recipe->value == 0) return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_MISSING_FIELD, "is missing");
+    if (recipe->value == 0)
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_MISSING_FIELD, "is missing");
     if (recipe->value == SHOAL_VALUE_FIELDS)
-        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "of a variable must not be fields");
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE,
+                                   "of a variable must not be fields");
     if (recipe->mechanism == SHOAL_MECHANISM_NONE)
         return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_MISSING_FIELD, "is missing");
     if (mechanism == NULL || mechanism->number.needs != 0)
-        return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_MECHANISM, "is none that a variable can have");
+        return shoal_recipe_refuse(recipe, "mechanism", SHOAL_ERR_MECHANISM,
+                                   "is none that a variable can have");
     *domain = domain_of(recipe, mechanism);
     return check_domain(recipe, shoal_mechanism_takes(mechanism, *domain), *domain);
 }
@@ -651,7 +732,8 @@ static void clear_variable(shoal_recipe *recipe)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
         if (!is_of_variable(&fields[i])) continue;
-        if (shoal_field_is_number(&fields[i].f)) shoal_field_put(&fields[i].f, recipe, fields[i].f.initial);
+        if (shoal_field_is_number(&fields[i].f))
+            shoal_field_put(&fields[i].f, recipe, fields[i].f.initial);
         recipe->seen[i / 64] &= ~((uint64_t)1 << i % 64);
     }
     memset(recipe->seed, 0, sizeof recipe->seed);
@@ -660,7 +742,8 @@ static void clear_variable(shoal_recipe *recipe)
     shoal_sha256_init(&recipe->values_sha);
 }
 
-shoal_err shoal_recipe_take_variable(shoal_recipe *recipe, shoal_variable *variable, shoal_part *part)
+shoal_err shoal_recipe_take_variable(shoal_recipe *recipe, shoal_variable *variable,
+                                     shoal_part *part)
 {
     const char *name = "mechanism";
     uint32_t domain = 0;
@@ -668,7 +751,8 @@ shoal_err shoal_recipe_take_variable(shoal_recipe *recipe, shoal_variable *varia
     if (err != SHOAL_OK) return err;
     err = prepare_part(part, recipe, domain, 0, &name);
     if (err != SHOAL_OK)
-        return shoal_recipe_refuse(recipe, path_of(recipe, name), err, "is outside what the mechanism takes");
+        return shoal_recipe_refuse(recipe, path_of(recipe, name), err,
+                                   "is outside what the mechanism takes");
     if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
     digest_variable(variable->digest, recipe);
     variable->value = recipe->value;
@@ -693,7 +777,8 @@ shoal_err shoal_recipe_finish(shoal_recipe *recipe)
 #endif
     for (size_t i = 0; i < N_FIELDS; i++)
         if (fields[i].f.is_always && !is_stated(recipe, i))
-            return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
+            return shoal_recipe_refuse(recipe, fields[i].f.path, SHOAL_ERR_MISSING_FIELD,
+                                       "is missing");
     err = finish_mechanism(recipe);
     if (err != SHOAL_OK) return err;
     if (recipe->n_values > 0) shoal_sha256_final(recipe->values_digest, &recipe->values_sha);
@@ -747,7 +832,8 @@ const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe)
 static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 {
     const shoal_field *f = &fields[i].f;
-    if (!is_stated(recipe, i) || f->kind == FIELD_CHOICE || f->kind == FIELD_DELTA) return 0; // those are texts
+    if (!is_stated(recipe, i) || f->kind == FIELD_CHOICE || f->kind == FIELD_DELTA)
+        return 0; // those are texts
     if (f->kind == FIELD_LIST)
         *micro = (int64_t)recipe->n_values * 1000000;
     else
@@ -755,7 +841,8 @@ static int get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
     return 1;
 }
 
-int shoal_recipe_parameter(const char **name, int64_t *micro, const shoal_recipe *recipe, uint32_t index)
+int shoal_recipe_parameter(const char **name, int64_t *micro, const shoal_recipe *recipe,
+                           uint32_t index)
 {
 #ifndef SHOAL_WITHOUT_COMPOUNDS
     if (recipe->n_variables > 0) { // of which none speaks for all
@@ -787,5 +874,6 @@ uint64_t shoal_recipe_number_item(const shoal_recipe *recipe, int64_t micro)
     int is_bucket = part->domain == SHOAL_DOMAIN_CLOSED;
     uint64_t count = is_bucket ? part->size : SHOAL_NUMBER_ONE;
     uint64_t item = shoal_number_scale(micro, recipe->low_micro, recipe->high_micro, count);
-    return item - ((uint64_t)is_bucket & (uint64_t)(item == count)); // the upper end belongs to the last bucket
+    return item - ((uint64_t)is_bucket &
+                   (uint64_t)(item == count)); // the upper end belongs to the last bucket
 }

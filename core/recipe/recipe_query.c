@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a recipe a query: its encoding, rounds, split and place under a policy; see recipe_query.h and recipe.h.
+// What makes a recipe a query: its encoding, rounds, split and place under a policy; see
+// recipe_query.h and recipe.h.
 //
-// In the canonical bytes: field 42 holds, for each entry of the encoding, its name (length in 1 byte), scheme (1), number of boundaries
-// (u32), each boundary as 8 bytes, and its lists of values, prefixes and tokens, each as number (u32) and digest (32), and of characters the
-// step (u32); field 43, for each
-// entry of split_by, its name and list of values; field 44 the entries of `part`, each prefixed by its length (1). An absent one is left
-// out.
+// In the canonical bytes: field 42 holds, for each entry of the encoding, its name (length in 1
+// byte), scheme (1), number of boundaries (u32), each boundary as 8 bytes, and its lists of values,
+// prefixes and tokens, each as number (u32) and digest (32), and of characters the step (u32);
+// field 43, for each entry of split_by, its name and list of values; field 44 the entries of
+// `part`, each prefixed by its length (1). An absent one is left out.
 #include "recipe_query.h"
 
 #include "bytes.h"
@@ -18,10 +19,12 @@
 
 // ---- the lists of a query ----
 
-uint32_t shoal_path_entry(const char *head, const char *path, size_t len, const char **rest, size_t *rest_len)
+uint32_t shoal_path_entry(const char *head, const char *path, size_t len, const char **rest,
+                          size_t *rest_len)
 {
     size_t n = text_len(head);
-    if (len < n + 4 || memcmp(path, head, n) != 0 || path[n] != '.' || path[n + 2] != '.') return UINT32_MAX;
+    if (len < n + 4 || memcmp(path, head, n) != 0 || path[n] != '.' || path[n + 2] != '.')
+        return UINT32_MAX;
     uint32_t index = (uint32_t)(uint8_t)path[n + 1] - '0';
     *rest = path + n + 3;
     *rest_len = len - n - 3;
@@ -40,13 +43,15 @@ static shoal_err set_split_field(shoal_recipe *recipe, uint32_t index, const cha
     const char *why = SHOAL_SENTENCE("is given twice");
     shoal_split_field *split = split_at(recipe, index);
     if (split == NULL)
-        return shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_RANGE, "has more than 2 fields, or skips one");
-    shoal_err err = split->field.len != 0 ? SHOAL_ERR_DUPLICATE : shoal_name_set(&split->field, text, len, &why);
+        return shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_RANGE,
+                                   "has more than 2 fields, or skips one");
+    shoal_err err = split->field.len != 0 ? SHOAL_ERR_DUPLICATE
+                                          : shoal_name_set(&split->field, text, len, &why);
     return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, "split_by.N.field", err, why);
 }
 
-int shoal_query_set_string(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len,
-                           shoal_err *err)
+int shoal_query_set_string(shoal_recipe *recipe, const char *path, size_t path_len,
+                           const char *text, size_t len, shoal_err *err)
 {
     const char *rest, *why;
     size_t n;
@@ -63,14 +68,17 @@ int shoal_query_set_string(shoal_recipe *recipe, const char *path, size_t path_l
 }
 
 #ifndef SHOAL_WITHOUT_COMPOUNDS
-int shoal_query_set_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro, shoal_err *err)
+int shoal_query_set_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro,
+                           shoal_err *err)
 {
     const char *rest, *why = SHOAL_SENTENCE("must be from 1 to 4 characters");
     size_t n;
     uint32_t index = shoal_path_entry("encoding", path, path_len, &rest, &n);
     if (index == UINT32_MAX || !shoal_text_equal("step", rest, n)) return 0;
-    int is_whole = micro >= 1000000 && micro <= 1000000 * (int64_t)SHOAL_STEP_MAX && micro % 1000000 == 0;
-    *err = is_whole ? shoal_encoding_set_step(&recipe->encoding, index, (uint32_t)(micro / 1000000), &why)
+    int is_whole =
+        micro >= 1000000 && micro <= 1000000 * (int64_t)SHOAL_STEP_MAX && micro % 1000000 == 0;
+    *err = is_whole ? shoal_encoding_set_step(&recipe->encoding, index, (uint32_t)(micro / 1000000),
+                                              &why)
                     : SHOAL_ERR_RANGE;
     if (*err != SHOAL_OK) shoal_recipe_refuse(recipe, "encoding.N.step", *err, why);
     return 1;
@@ -106,7 +114,8 @@ static shoal_err add_part(shoal_recipe *recipe, const char *text, size_t len)
     return SHOAL_OK;
 }
 
-shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t path_len, const char *text, size_t len)
+shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t path_len,
+                                const char *text, size_t len)
 {
     static const char *const names[] = {
         "values", "prefixes",   "tokens",
@@ -114,8 +123,9 @@ shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t p
         "starts", "characters",
 #endif
     };
-    static const char *const paths[] = {"encoding.N.values", "encoding.N.prefixes", "encoding.N.tokens",
-                                        "encoding.N.starts", "encoding.N.characters"};
+    static const char *const paths[] = {"encoding.N.values", "encoding.N.prefixes",
+                                        "encoding.N.tokens", "encoding.N.starts",
+                                        "encoding.N.characters"};
     const char *rest = path, *why;
     size_t n = 0;
 #ifndef SHOAL_WITHOUT_COMPOUNDS
@@ -126,28 +136,34 @@ shoal_err shoal_recipe_add_text(shoal_recipe *recipe, const char *path, size_t p
 #endif
     if (shoal_text_equal("part", path, path_len)) return add_part(recipe, text, len);
 #ifndef SHOAL_WITHOUT_COMPOUNDS
-    if (shoal_text_equal("parameters.known", path, path_len)) return shoal_compound_add_known(recipe, text, len);
+    if (shoal_text_equal("parameters.known", path, path_len))
+        return shoal_compound_add_known(recipe, text, len);
 #endif
     uint32_t index = shoal_path_entry("encoding", path, path_len, &rest, &n);
     for (uint32_t i = 0; index != UINT32_MAX && i < sizeof names / sizeof names[0]; i++) {
         if (!shoal_text_equal(names[i], rest, n)) continue;
-        shoal_err err = shoal_encoding_add_text(&recipe->encoding, index, (enum shoal_encoded_list)i, text, len, &why);
+        shoal_err err = shoal_encoding_add_text(&recipe->encoding, index,
+                                                (enum shoal_encoded_list)i, text, len, &why);
         return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, paths[i], err, why);
     }
     index = shoal_path_entry("split_by", path, path_len, &rest, &n);
-    if (index != UINT32_MAX && shoal_text_equal("values", rest, n)) return add_split_value(recipe, index, text, len);
+    if (index != UINT32_MAX && shoal_text_equal("values", rest, n))
+        return add_split_value(recipe, index, text, len);
     return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a list of a recipe");
 }
 
-shoal_err shoal_recipe_add_number(shoal_recipe *recipe, const char *path, size_t path_len, int64_t micro)
+shoal_err shoal_recipe_add_number(shoal_recipe *recipe, const char *path, size_t path_len,
+                                  int64_t micro)
 {
     const char *rest = path, *why;
     size_t n = 0;
     uint32_t index = shoal_path_entry("encoding", path, path_len, &rest, &n);
     if (index == UINT32_MAX || !shoal_text_equal("boundaries", rest, n))
-        return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a list of numbers");
+        return shoal_recipe_refuse(recipe, NULL, SHOAL_ERR_UNKNOWN_FIELD,
+                                   "is not a list of numbers");
     shoal_err err = shoal_encoding_add_boundary(&recipe->encoding, index, micro, &why);
-    return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, "encoding.N.boundaries", err, why);
+    return err == SHOAL_OK ? SHOAL_OK
+                           : shoal_recipe_refuse(recipe, "encoding.N.boundaries", err, why);
 }
 
 // ---- checks ----
@@ -163,7 +179,8 @@ static shoal_err check_encoding(shoal_recipe *recipe, uint32_t *cells)
 {
     const char *why = NULL;
     if ((recipe->value == SHOAL_VALUE_FIELDS) != (recipe->encoding.n_fields > 0))
-        return shoal_recipe_refuse(recipe, "encoding", SHOAL_ERR_MISSING_FIELD, "and the value \"fields\" go together");
+        return shoal_recipe_refuse(recipe, "encoding", SHOAL_ERR_MISSING_FIELD,
+                                   "and the value \"fields\" go together");
     shoal_err err = shoal_encoding_finish(&recipe->encoding, cells, &why);
     return err == SHOAL_OK ? SHOAL_OK : shoal_recipe_refuse(recipe, "encoding", err, why);
 }
@@ -173,9 +190,11 @@ static shoal_err check_query(shoal_recipe *recipe)
 {
     int is_query = is_any(recipe->policy, 32);
     if (is_query != (recipe->version != 0))
-        return shoal_recipe_refuse(recipe, "version", SHOAL_ERR_MISSING_FIELD, "and policy go together");
+        return shoal_recipe_refuse(recipe, "version", SHOAL_ERR_MISSING_FIELD,
+                                   "and policy go together");
     if (is_query && recipe->value != SHOAL_VALUE_FIELDS)
-        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE, "must be fields for a query under a policy");
+        return shoal_recipe_refuse(recipe, "value", SHOAL_ERR_RANGE,
+                                   "must be fields for a query under a policy");
     if (is_query && recipe->cohort_eps_micro == 0)
         return shoal_recipe_refuse(recipe, "cohort.epsilon", SHOAL_ERR_MISSING_FIELD,
                                    "is needed by a query under a policy");
@@ -191,10 +210,13 @@ static shoal_err check_splits(shoal_recipe *recipe)
         if (recipe->splits[i].field.len == 0 || recipe->splits[i].values.count == 0)
             return shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_MISSING_FIELD,
                                        "needs a field and its values in each entry");
-    if (recipe->n_splits == 2 && shoal_name_equal(&recipe->splits[0].field, &recipe->splits[1].field))
-        return shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_DUPLICATE, "holds one field twice");
+    if (recipe->n_splits == 2 &&
+        shoal_name_equal(&recipe->splits[0].field, &recipe->splits[1].field))
+        return shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_DUPLICATE,
+                                   "holds one field twice");
     if (recipe->n_part != 0 && recipe->n_part != recipe->n_splits)
-        return shoal_recipe_refuse(recipe, "part", SHOAL_ERR_RANGE, "has one entry for each field of split_by");
+        return shoal_recipe_refuse(recipe, "part", SHOAL_ERR_RANGE,
+                                   "has one entry for each field of split_by");
     return SHOAL_OK;
 }
 
@@ -208,7 +230,9 @@ static shoal_err check_keys(shoal_recipe *recipe)
         size_t longest = recipe->splits[i].longest, other = sizeof "other" - 1;
         len += 1 + (longest > other ? longest : other);
     }
-    return len <= SHOAL_NAME_MAX ? SHOAL_OK : shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_RANGE, long_key);
+    return len <= SHOAL_NAME_MAX
+               ? SHOAL_OK
+               : shoal_recipe_refuse(recipe, "split_by", SHOAL_ERR_RANGE, long_key);
 }
 
 static int add_to_key(shoal_name *key, const char *bytes, size_t len)
@@ -223,7 +247,8 @@ static shoal_err make_key(shoal_recipe *recipe)
 {
     recipe->key = recipe->recipe;
     for (uint32_t i = 0; i < recipe->n_part; i++)
-        if (!add_to_key(&recipe->key, "/", 1) || !add_to_key(&recipe->key, recipe->part[i].bytes, recipe->part[i].len))
+        if (!add_to_key(&recipe->key, "/", 1) ||
+            !add_to_key(&recipe->key, recipe->part[i].bytes, recipe->part[i].len))
             return shoal_recipe_refuse(recipe, "part", SHOAL_ERR_RANGE, long_key);
     return SHOAL_OK;
 }
@@ -262,7 +287,8 @@ void shoal_query_put(shoal_canonical *w, const shoal_recipe *recipe, int with_pa
     size_t start;
     if (recipe->encoding.n_fields > 0) {
         start = shoal_canonical_open(w, TAG_ENCODING);
-        for (uint32_t i = 0; i < recipe->encoding.n_fields; i++) put_encoded(w, &recipe->encoding.fields[i]);
+        for (uint32_t i = 0; i < recipe->encoding.n_fields; i++)
+            put_encoded(w, &recipe->encoding.fields[i]);
         shoal_canonical_close(w, start);
     }
     if (recipe->n_splits > 0) {

@@ -7,4 +7,5 @@ static uint32_t weight(uint64_t *refusal, const shoal_part *part)
     return shoal_split_weight(refusal, part->m - 1, part->threshold, 0 - part->threshold);
 }
 
-const shoal_split_kind shoal_onehot_symmetric_split = {shoal_onehot_symmetric_id, {SPLIT_BITS}, 0, 0, weight};
+const shoal_split_kind shoal_onehot_symmetric_split = {
+    shoal_onehot_symmetric_id, {SPLIT_BITS}, 0, 0, weight};

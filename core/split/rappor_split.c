@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR records: a cohort and its bits (rappor.h). How many are set depends on the string and on the device's permanent answer, so
-// that any bound below all of them would silence some devices for good.
+// RAPPOR records: a cohort and its bits (rappor.h). How many are set depends on the string and on
+// the device's permanent answer, so that any bound below all of them would silence some devices for
+// good.
 #include "split_kind.h"
 
 static uint32_t weight(uint64_t *refusal, const shoal_part *part)
@@ -9,4 +10,5 @@ static uint32_t weight(uint64_t *refusal, const shoal_part *part)
     return part->m;
 }
 
-const shoal_split_kind shoal_rappor_split = {shoal_rappor_id, {SPLIT_ROW, SPLIT_BITS}, 0, 0, weight};
+const shoal_split_kind shoal_rappor_split = {
+    shoal_rappor_id, {SPLIT_ROW, SPLIT_BITS}, 0, 0, weight};

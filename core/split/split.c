@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as measurements of Prio3; see split.h. Knows the texts of records by the table of split_kind.h, and no randomizer.
+// Records as measurements of Prio3; see split.h. Knows the texts of records by the table of
+// split_kind.h, and no randomizer.
 #include "split.h"
 
 #include "bytes.h"
@@ -30,25 +31,31 @@ static uint64_t field_values(uint32_t *text_size, enum split_field field, uint32
         *text_size += k * (shoal_decimal_width(m) + 1) - 1;
         return m;
     }
-    uint32_t values = field == SPLIT_ROW ? k : field == SPLIT_COLUMN ? m : field == SPLIT_CELL ? k * m : 2;
+    uint32_t values = field == SPLIT_ROW      ? k
+                      : field == SPLIT_COLUMN ? m
+                      : field == SPLIT_CELL   ? k * m
+                                              : 2;
     *text_size += shoal_decimal_width(values);
     return values;
 }
 
-// Writes cells, rows and text_size. Returns: the entries of the vector, above SHOAL_SPLIT_LENGTH_MAX where they are too many.
+// Writes cells, rows and text_size. Returns: the entries of the vector, above
+// SHOAL_SPLIT_LENGTH_MAX where they are too many.
 static uint64_t lay_out(shoal_split *split, const shoal_split_kind *kind)
 {
     uint64_t entries = 1;
     split->text_size = 0;
     for (uint32_t i = 0; i < SPLIT_FIELDS && kind->fields[i] != SPLIT_END; i++) {
         split->text_size += i > 0; // a comma
-        entries *= field_values(&split->text_size, (enum split_field)kind->fields[i], split->k, split->m);
+        entries *=
+            field_values(&split->text_size, (enum split_field)kind->fields[i], split->k, split->m);
         if (entries > SHOAL_SPLIT_LENGTH_MAX) return entries;
     }
     split->idle = kind->idle;
     split->is_signed = kind->is_signed;
     split->cells = (uint32_t)(entries - split->idle) >> split->is_signed;
-    split->rows = kind->weight != NULL && kind->fields[0] == SPLIT_ROW && split->k > 1 ? split->k : 0;
+    split->rows =
+        kind->weight != NULL && kind->fields[0] == SPLIT_ROW && split->k > 1 ? split->k : 0;
     return entries + split->rows;
 }
 
@@ -65,12 +72,13 @@ shoal_err shoal_split_init(shoal_split *split, const shoal_part *part, const cha
     if (made.text_size != part->text_size) return SHOAL_ERR_MECHANISM;
     uint64_t refusal;
     uint32_t weight = kind->weight != NULL ? kind->weight(&refusal, part) + (made.rows > 0) : 0;
-    made.prio3 = (shoal_prio3_parameters){.circuit = kind->weight != NULL ? SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC
-                                                                          : SHOAL_CIRCUIT_HISTOGRAM,
-                                          .length = (uint32_t)length,
-                                          .max = weight,
-                                          .shares = 2,
-                                          .proofs = 1};
+    made.prio3 =
+        (shoal_prio3_parameters){.circuit = kind->weight != NULL ? SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC
+                                                                 : SHOAL_CIRCUIT_HISTOGRAM,
+                                 .length = (uint32_t)length,
+                                 .max = weight,
+                                 .shares = 2,
+                                 .proofs = 1};
     shoal_flp flp;
     shoal_err err = shoal_flp_init(&flp, made.prio3.circuit, made.prio3.length, weight, 1);
     *why = "the vector has no proof";
@@ -93,7 +101,8 @@ uint64_t shoal_split_refusal(const shoal_split *split, const shoal_part *part)
     return refusal;
 }
 
-// Raises the entries of m bits, the first of which is `first`. Returns: 0, or 1 for a digit that is none or a bit beyond the m-th.
+// Raises the entries of m bits, the first of which is `first`. Returns: 0, or 1 for a digit that is
+// none or a bit beyond the m-th.
 static int read_bits(uint64_t *measurement, uint32_t first, uint32_t m, const char **at)
 {
     for (uint32_t column = 0; column < m; column += 8) {
@@ -109,22 +118,26 @@ static int read_bits(uint64_t *measurement, uint32_t first, uint32_t m, const ch
     return 0;
 }
 
-// Raises the entries of `count` numbers below m. Returns: 0, or 1 where they do not ascend or are none.
+// Raises the entries of `count` numbers below m. Returns: 0, or 1 where they do not ascend or are
+// none.
 static int read_set(uint64_t *measurement, uint32_t count, uint32_t m, const char **at)
 {
     uint32_t least = 0, number = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && shoal_parse_char(',', at) != SHOAL_OK) return 1;
-        if (shoal_parse_decimal(&number, at, shoal_decimal_width(m), m) != SHOAL_OK || number < least) return 1;
+        if (shoal_parse_decimal(&number, at, shoal_decimal_width(m), m) != SHOAL_OK ||
+            number < least)
+            return 1;
         measurement[number] = 1;
         least = number + 1;
     }
     return 0;
 }
 
-// Reads all fields. Raises entries of bits and sets, where `number` is the row before them; else it is the entry.
-static int read_fields(uint64_t *measurement, uint32_t *number, const shoal_split *split, const shoal_split_kind *kind,
-                       const char *at)
+// Reads all fields. Raises entries of bits and sets, where `number` is the row before them; else it
+// is the entry.
+static int read_fields(uint64_t *measurement, uint32_t *number, const shoal_split *split,
+                       const shoal_split_kind *kind, const char *at)
 {
     *number = 0;
     for (uint32_t i = 0; i < SPLIT_FIELDS && kind->fields[i] != SPLIT_END; i++) {
@@ -134,7 +147,8 @@ static int read_fields(uint64_t *measurement, uint32_t *number, const shoal_spli
         if (field == SPLIT_BITS) return read_bits(measurement, *number * split->m, split->m, &at);
         if (field == SPLIT_SET) return read_set(measurement, split->k, split->m, &at);
         uint32_t values = (uint32_t)field_values(&unused, field, split->k, split->m);
-        if (shoal_parse_decimal(&value, &at, shoal_decimal_width(values), values) != SHOAL_OK) return 1;
+        if (shoal_parse_decimal(&value, &at, shoal_decimal_width(values), values) != SHOAL_OK)
+            return 1;
         *number = *number * values + value;
     }
     return 0;
@@ -147,14 +161,16 @@ static uint64_t weight_of(const uint64_t *measurement, uint32_t length)
     return weight;
 }
 
-shoal_err shoal_split_text(uint64_t *measurement, const shoal_split *split, const char *text, size_t len)
+shoal_err shoal_split_text(uint64_t *measurement, const shoal_split *split, const char *text,
+                           size_t len)
 {
     const shoal_split_kind *kind = kind_of(split->mechanism);
     const size_t bytes = shoal_split_words(split) * sizeof *measurement;
     uint32_t number;
     shoal_err err = SHOAL_OK;
     memset(measurement, 0, bytes);
-    if (kind == NULL || len != split->text_size || read_fields(measurement, &number, split, kind, text) != 0)
+    if (kind == NULL || len != split->text_size ||
+        read_fields(measurement, &number, split, kind, text) != 0)
         err = SHOAL_ERR_RECORD;
     else if (kind->weight == NULL)
         measurement[0] = number ^ split->is_signed; // a sign of 1 is the first entry of its cell

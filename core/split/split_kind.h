@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a mechanism's records are split, in a table row of its own file (core/<stem>_split.c): the fields of its text and the law of
-// its weight. Private to the core; split.h is the door. No randomizer is needed here, nor linked.
+// How a mechanism's records are split, in a table row of its own file (core/<stem>_split.c): the
+// fields of its text and the law of its weight. Private to the core; split.h is the door. No
+// randomizer is needed here, nor linked.
 #ifndef SHOAL_SPLIT_KIND_H
 #define SHOAL_SPLIT_KIND_H
 
 #include "mechanism.h"
 #include "split_weight.h"
 
-// The fields of a record's text, which commas separate, by the shape (k, m) of its part. Without bits or a set they are one number, in
-// mixed radix, and that is the entry which the record raises.
+// The fields of a record's text, which commas separate, by the shape (k, m) of its part. Without
+// bits or a set they are one number, in mixed radix, and that is the entry which the record raises.
 enum split_field {
     SPLIT_END = 0,
     SPLIT_ROW,    // a number below k

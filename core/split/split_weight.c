@@ -5,8 +5,10 @@
 #include "split.h"
 #include "wide.h"
 
-#define MODE ((uint64_t)1 << 47) // w at the mode: with n up to 2^16, w (n - j) and the sum of all w fit 64 bits
-#define ODDS_BITS 40             // fractional bits of the odds (1 - q)/q, which are below 2^24 where q >= 2^-24
+#define MODE                                                                                       \
+    ((uint64_t)1                                                                                   \
+     << 47)          // w at the mode: with n up to 2^16, w (n - j) and the sum of all w fit 64 bits
+#define ODDS_BITS 40 // fractional bits of the odds (1 - q)/q, which are below 2^24 where q >= 2^-24
 
 // floor(a / b) for a below 2^64 b, bit by bit.
 static uint64_t divide(wide a, uint64_t b)
@@ -42,10 +44,12 @@ static uint64_t next_above(const law *coins, uint64_t w, uint32_t j)
     return (scaled + j) / (j + 1);
 }
 
-// A lower bound of the sum of all w. j (1 - q)/q is at most n + 1 - j up to the mode, so that products stay below 2^127.
+// A lower bound of the sum of all w. j (1 - q)/q is at most n + 1 - j up to the mode, so that
+// products stay below 2^127.
 static uint64_t sum_below(const law *coins, uint64_t threshold)
 {
-    uint64_t sum = 0, w = MODE, odds = divide(wide_mul(0 - threshold, (uint64_t)1 << ODDS_BITS), threshold);
+    uint64_t sum = 0, w = MODE,
+             odds = divide(wide_mul(0 - threshold, (uint64_t)1 << ODDS_BITS), threshold);
     for (uint32_t j = coins->mode; w > 0; j++) {
         sum += w;
         if (j == coins->n) break;
@@ -67,7 +71,8 @@ uint32_t shoal_split_weight(uint64_t *refusal, uint32_t n, uint64_t threshold, u
     uint64_t sum = sum_below(&coins, threshold), tail = 0, w = MODE;
     for (uint32_t j = coins.mode; j < n; j++) tail += w = next_above(&coins, w, j);
     w = MODE;
-    for (uint32_t weight = coins.mode; weight <= n; weight++) { // tail: of the terms above `weight`, whose own is w
+    for (uint32_t weight = coins.mode; weight <= n;
+         weight++) { // tail: of the terms above `weight`, whose own is w
         uint64_t over = tail + wide_mul(w, hot).high + 1;
         if (over <= sum / SHOAL_SPLIT_REFUSALS) {
             *refusal = divide((wide){.low = 0, .high = over}, sum) + 1;

@@ -24,7 +24,8 @@ size_t shoal_batch_size(const shoal_recipe *recipe, uint32_t count)
     return is_count(recipe->record_size, count) ? (size_t)size_of(recipe->record_size, count) : 0;
 }
 
-shoal_err shoal_batch_seal(uint8_t *bytes, size_t len, const shoal_recipe *recipe, uint32_t count, const uint8_t id[16])
+shoal_err shoal_batch_seal(uint8_t *bytes, size_t len, const shoal_recipe *recipe, uint32_t count,
+                           const uint8_t id[16])
 {
     if (len == 0 || len != shoal_batch_size(recipe, count)) return SHOAL_ERR_ARGUMENT;
     memcpy(bytes, magic, sizeof magic);
@@ -56,7 +57,8 @@ shoal_err shoal_batch_peek(shoal_batch *batch, const uint8_t *bytes, size_t len)
 }
 
 // Finds the first of `count` records that its mechanisms refuse; *bad is set when one is.
-static shoal_err check_records(uint32_t *bad, const shoal_recipe *recipe, const uint8_t *records, uint32_t count)
+static shoal_err check_records(uint32_t *bad, const shoal_recipe *recipe, const uint8_t *records,
+                               uint32_t count)
 {
     shoal_err result = SHOAL_OK;
     if (recipe->n_parts < 1 || recipe->n_parts > SHOAL_PARTS_MAX) return SHOAL_ERR_ARGUMENT;
@@ -74,16 +76,20 @@ static shoal_err check_records(uint32_t *bad, const shoal_recipe *recipe, const 
     return result;
 }
 
-#define PIECE_BYTES 32768u // of records that are summed and checked while the nearest cache holds them
+#define PIECE_BYTES                                                                                \
+    32768u // of records that are summed and checked while the nearest cache holds them
 
-// Sums and checks a batch in one pass. A wrong sum is told before a bad record: damage explains both.
-static shoal_err check_body(uint32_t *bad, const shoal_batch *head, const shoal_recipe *recipe, const uint8_t *bytes)
+// Sums and checks a batch in one pass. A wrong sum is told before a bad record: damage explains
+// both.
+static shoal_err check_body(uint32_t *bad, const shoal_batch *head, const shoal_recipe *recipe,
+                            const uint8_t *bytes)
 {
     shoal_checksum sum;
     shoal_err result = SHOAL_OK;
     const uint8_t *records = bytes + SHOAL_BATCH_HEADER;
     uint32_t size = head->record_size, most = size < PIECE_BYTES ? PIECE_BYTES / size : 1;
-    int is_ours = memcmp(head->recipe_hash, recipe->recipe_hash, 32) == 0 && size == recipe->record_size;
+    int is_ours =
+        memcmp(head->recipe_hash, recipe->recipe_hash, 32) == 0 && size == recipe->record_size;
     shoal_checksum_init(&sum);
     shoal_checksum_update(&sum, bytes, SHOAL_BATCH_HEADER);
     for (uint32_t first = 0, some; first < head->count; first += some) {
@@ -93,13 +99,14 @@ static shoal_err check_body(uint32_t *bad, const shoal_batch *head, const shoal_
         result = check_records(bad, recipe, records + (size_t)first * size, some);
         if (result != SHOAL_OK) *bad += first;
     }
-    if (load64_le(bytes + head->size - SHOAL_BATCH_TRAILER) != shoal_checksum_value(&sum)) return SHOAL_ERR_CHECKSUM;
+    if (load64_le(bytes + head->size - SHOAL_BATCH_TRAILER) != shoal_checksum_value(&sum))
+        return SHOAL_ERR_CHECKSUM;
     if (memcmp(head->recipe_hash, recipe->recipe_hash, 32) != 0) return SHOAL_ERR_RECIPE_HASH;
     return is_ours ? result : SHOAL_ERR_RANGE;
 }
 
-shoal_err shoal_batch_open(shoal_batch *batch, const uint8_t *bytes, size_t len, const shoal_recipe *recipe,
-                           uint32_t *bad_record)
+shoal_err shoal_batch_open(shoal_batch *batch, const uint8_t *bytes, size_t len,
+                           const shoal_recipe *recipe, uint32_t *bad_record)
 {
     shoal_batch head;
     uint32_t bad = UINT32_MAX;

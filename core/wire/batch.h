@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches: what the edge forwards and the aggregator folds. Fixed-width records behind a header, little-endian.
+// Batches: what the edge forwards and the aggregator folds. Fixed-width records behind a header,
+// little-endian.
 //
 //     0   8  magic "shoalbat"
 //     8   4  version, 1
@@ -30,7 +31,8 @@ typedef struct shoal_batch {
     uint64_t size; // bytes of the whole batch, header and trailer included
 } shoal_batch;
 
-// Returns: bytes of a batch of `count` records of this recipe; 0 when it would be over SHOAL_BATCH_SIZE_MAX or count is out of range.
+// Returns: bytes of a batch of `count` records of this recipe; 0 when it would be over
+// SHOAL_BATCH_SIZE_MAX or count is out of range.
 size_t shoal_batch_size(const shoal_recipe *recipe, uint32_t count);
 
 // Writes header and trailer around `count` records that already lie at bytes + SHOAL_BATCH_HEADER.
@@ -38,14 +40,16 @@ size_t shoal_batch_size(const shoal_recipe *recipe, uint32_t count);
 shoal_err shoal_batch_seal(uint8_t *bytes, size_t len, const shoal_recipe *recipe, uint32_t count,
                            const uint8_t id[16]) SHOAL_MUST_CHECK;
 
-// Reads a header, so that a reader of a stream knows how much to wait for. Checks magic, version and sizes only.
+// Reads a header, so that a reader of a stream knows how much to wait for. Checks magic, version
+// and sizes only.
 //   bytes: at least SHOAL_BATCH_HEADER; TRUNCATED when there are fewer
 shoal_err shoal_batch_peek(shoal_batch *batch, const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
 
-// Checks a whole batch: header, recipe hash, exact length (EXTRA when longer), checksum, every record.
+// Checks a whole batch: header, recipe hash, exact length (EXTRA when longer), checksum, every
+// record.
 //   records are at bytes + SHOAL_BATCH_HEADER on OK
 //   bad_record: index of the first refused record on SHOAL_ERR_RECORD; may be NULL
-shoal_err shoal_batch_open(shoal_batch *batch, const uint8_t *bytes, size_t len, const shoal_recipe *recipe,
-                           uint32_t *bad_record) SHOAL_MUST_CHECK;
+shoal_err shoal_batch_open(shoal_batch *batch, const uint8_t *bytes, size_t len,
+                           const shoal_recipe *recipe, uint32_t *bad_record) SHOAL_MUST_CHECK;
 
 #endif

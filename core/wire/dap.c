@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all messages of the Distributed Aggregation Protocol are made of (draft-ietf-ppm-dap-18 section "Basic Type Definitions",
-// RFC 8446 section 3), and the names that go with them; see dap.h. Must not depend on Prio3's code.
+// What all messages of the Distributed Aggregation Protocol are made of (draft-ietf-ppm-dap-18
+// section "Basic Type Definitions", RFC 8446 section 3), and the names that go with them; see
+// dap.h. Must not depend on Prio3's code.
 #include "dap_private.h"
 
 const char *shoal_dap_media_type(enum shoal_dap_message message)
@@ -9,7 +10,8 @@ const char *shoal_dap_media_type(enum shoal_dap_message message)
         [SHOAL_DAP_HPKE_CONFIG_LIST] = "application/ppm-dap;message=hpke-config-list",
         [SHOAL_DAP_UPLOAD_REQ] = "application/ppm-dap;message=upload-req",
         [SHOAL_DAP_UPLOAD_ERRORS] = "application/ppm-dap;message=upload-errors",
-        [SHOAL_DAP_AGGREGATION_JOB_INIT_REQ] = "application/ppm-dap;message=aggregation-job-init-req",
+        [SHOAL_DAP_AGGREGATION_JOB_INIT_REQ] =
+            "application/ppm-dap;message=aggregation-job-init-req",
         [SHOAL_DAP_AGGREGATION_JOB_RESP] = "application/ppm-dap;message=aggregation-job-resp",
         [SHOAL_DAP_AGGREGATE_SHARE_REQ] = "application/ppm-dap;message=aggregate-share-req",
         [SHOAL_DAP_AGGREGATE_SHARE] = "application/ppm-dap;message=aggregate-share",
@@ -116,7 +118,8 @@ shoal_bytes shoal_dap_take_opaque(shoal_dap_parser *p, uint32_t prefix, size_t l
 {
     uint64_t len = shoal_dap_take_number(p, prefix);
     if (len < least) shoal_dap_fail(p, SHOAL_ERR_RANGE);
-    if (len > p->at.len - p->at.position) shoal_dap_fail(p, SHOAL_ERR_TRUNCATED); // also what no size_t can say
+    if (len > p->at.len - p->at.position)
+        shoal_dap_fail(p, SHOAL_ERR_TRUNCATED); // also what no size_t can say
     return shoal_dap_take(p, (size_t)len);
 }
 
@@ -199,7 +202,8 @@ static shoal_dap_hpke_config take_hpke_config(shoal_dap_parser *p)
     config.kdf = (uint16_t)shoal_dap_take_number(p, 2);
     config.aead = (uint16_t)shoal_dap_take_number(p, 2);
     config.public_key = shoal_dap_take_opaque(p, 2, 1);
-    if (config.kem == SHOAL_DAP_KEM_X25519 && config.public_key.len != 32) shoal_dap_fail(p, SHOAL_ERR_RANGE);
+    if (config.kem == SHOAL_DAP_KEM_X25519 && config.public_key.len != 32)
+        shoal_dap_fail(p, SHOAL_ERR_RANGE);
     return config;
 }
 
@@ -232,8 +236,9 @@ shoal_err shoal_dap_read_hpke_configs(shoal_dap_hpke_config *config, shoal_bytes
     return SHOAL_OK;
 }
 
-shoal_err shoal_dap_open(uint8_t *plaintext, const shoal_dap_sealer *sealer, const uint8_t secret_key[32],
-                         const shoal_dap_ciphertext *c, shoal_bytes info, shoal_bytes aad)
+shoal_err shoal_dap_open(uint8_t *plaintext, const shoal_dap_sealer *sealer,
+                         const uint8_t secret_key[32], const shoal_dap_ciphertext *c,
+                         shoal_bytes info, shoal_bytes aad)
 {
     if (c->enc.len != 32 || c->payload.len < SHOAL_DAP_SEAL) return SHOAL_ERR_CHECKSUM;
     return sealer->open(sealer->self, plaintext, secret_key, c->enc.at, info, aad, c->payload);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of the Distributed Aggregation Protocol, draft-ietf-ppm-dap-18: tasks, reports, aggregation jobs, collections.
-// A codec and nothing else: no network, no keys, no clock. HPKE is the caller's (shoal_dap_sealer below is its interface).
+// The messages of the Distributed Aggregation Protocol, draft-ietf-ppm-dap-18: tasks, reports,
+// aggregation jobs, collections. A codec and nothing else: no network, no keys, no clock. HPKE is
+// the caller's (shoal_dap_sealer below is its interface).
 //
-// Conventions: writers append to a shoal_dap_writer and never fail on the way: `is_full` says that the room was too small, and
-// `len` goes on counting, so that an empty writer measures. Readers take from a shoal_dap_reader, strictly: what is truncated, too
-// long or of an unknown kind is refused with SHOAL_ERR_TRUNCATED, SHOAL_ERR_EXTRA, SHOAL_ERR_RANGE or SHOAL_ERR_TYPE: the draft's
-// invalidMessage, as is every error that a reader does not name otherwise. A refusal leaves outputs and the reader's position as they
-// were. What readers give points into the message. Integers are big-endian. No size is believed beyond the message's own length.
+// Conventions: writers append to a shoal_dap_writer and never fail on the way: `is_full` says that
+// the room was too small, and `len` goes on counting, so that an empty writer measures. Readers
+// take from a shoal_dap_reader, strictly: what is truncated, too long or of an unknown kind is
+// refused with SHOAL_ERR_TRUNCATED, SHOAL_ERR_EXTRA, SHOAL_ERR_RANGE or SHOAL_ERR_TYPE: the draft's
+// invalidMessage, as is every error that a reader does not name otherwise. A refusal leaves outputs
+// and the reader's position as they were. What readers give points into the message. Integers are
+// big-endian. No size is believed beyond the message's own length.
 //
-// Task configurations are in the associated data of every ciphertext: device, servers and collector each put in their own, so
-// that a share opens only where all of them agree on the servers, the minimum batch and the VDAF.
+// Task configurations are in the associated data of every ciphertext: device, servers and collector
+// each put in their own, so that a share opens only where all of them agree on the servers, the
+// minimum batch and the VDAF.
 #ifndef SHOAL_DAP_H
 #define SHOAL_DAP_H
 
@@ -26,7 +30,12 @@
 
 typedef shoal_prio3_bytes shoal_bytes;
 
-enum shoal_dap_role { SHOAL_DAP_COLLECTOR = 0, SHOAL_DAP_CLIENT = 1, SHOAL_DAP_LEADER = 2, SHOAL_DAP_HELPER = 3 };
+enum shoal_dap_role {
+    SHOAL_DAP_COLLECTOR = 0,
+    SHOAL_DAP_CLIENT = 1,
+    SHOAL_DAP_LEADER = 2,
+    SHOAL_DAP_HELPER = 3
+};
 enum shoal_dap_version { SHOAL_DAP_18 = 18, SHOAL_DAP_09 = 9 }; // of what clients of a task send
 
 // Why one report is refused: ReportError.
@@ -86,7 +95,8 @@ const char *shoal_dap_report_error_name(uint32_t error);
 // Writes the text of an id and a NUL.
 void shoal_dap_id_to_text(char *text, const uint8_t *id, size_t len);
 // Strictly: `text_len` must be SHOAL_DAP_TEXT_LEN(len), and bits behind the last byte zero.
-shoal_err shoal_dap_id_from_text(uint8_t *id, size_t len, const char *text, size_t text_len) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_id_from_text(uint8_t *id, size_t len, const char *text,
+                                 size_t text_len) SHOAL_MUST_CHECK;
 
 enum shoal_dap_resource {
     SHOAL_DAP_HPKE_CONFIG,      // {server}/hpke_config
@@ -101,8 +111,9 @@ const char *shoal_dap_resource_name(enum shoal_dap_resource resource);
 // Writes the URL of a resource and a NUL.
 //   task_id: may be NULL for SHOAL_DAP_HPKE_CONFIG
 //   id, id_len: of one job or share, up to 32 bytes; NULL, 0 for where they are created
-void shoal_dap_url(char url[SHOAL_DAP_URL_MAX], const shoal_url *server, enum shoal_dap_resource resource,
-                   const uint8_t *task_id, const uint8_t *id, size_t id_len);
+void shoal_dap_url(char url[SHOAL_DAP_URL_MAX], const shoal_url *server,
+                   enum shoal_dap_resource resource, const uint8_t *task_id, const uint8_t *id,
+                   size_t id_len);
 
 // ---- tasks ----
 
@@ -110,15 +121,19 @@ typedef struct shoal_dap_interval {
     uint64_t start, duration; // in units of the task's time precision
 } shoal_dap_interval;
 
-// Returns: whether it is of one unit at least and has an end: what a query or a batch must be (else: batchInvalid).
+// Returns: whether it is of one unit at least and has an end: what a query or a batch must be
+// (else: batchInvalid).
 static inline int shoal_dap_interval_is_batch(const shoal_dap_interval *i)
 {
     return i->duration > 0 && i->duration <= UINT64_MAX - i->start;
 }
-// Returns: whether both are batches and `inner` lies in `outer` (a batch selector must lie in its query).
-static inline int shoal_dap_interval_is_within(const shoal_dap_interval *inner, const shoal_dap_interval *outer)
+// Returns: whether both are batches and `inner` lies in `outer` (a batch selector must lie in its
+// query).
+static inline int shoal_dap_interval_is_within(const shoal_dap_interval *inner,
+                                               const shoal_dap_interval *outer)
 {
-    return shoal_dap_interval_is_batch(inner) && shoal_dap_interval_is_batch(outer) && inner->start >= outer->start &&
+    return shoal_dap_interval_is_batch(inner) && shoal_dap_interval_is_batch(outer) &&
+           inner->start >= outer->start &&
            inner->start + inner->duration <= outer->start + outer->duration;
 }
 
@@ -130,14 +145,17 @@ typedef struct shoal_dap_task {
     shoal_url leader, helper;
     uint64_t time_precision_s, min_batch_size;
     shoal_dap_interval interval; // of reports' times; duration 0: any (no task_interval extension)
-    shoal_prio3_parameters vdaf; // for two servers, with one proof (the draft has no encoding of more)
+    shoal_prio3_parameters
+        vdaf; // for two servers, with one proof (the draft has no encoding of more)
 } shoal_dap_task;
 
-// The task of a finished recipe whose aggregation is dap: its id is the recipe's hash, its info the recipe's name, its interval
-// ends after `expires`, its minimum batch is cohort.minimum, its VDAF that of split.h.
+// The task of a finished recipe whose aggregation is dap: its id is the recipe's hash, its info the
+// recipe's name, its interval ends after `expires`, its minimum batch is cohort.minimum, its VDAF
+// that of split.h.
 //   why: written on error, a static sentence
 // Returns: SHOAL_ERR_ARGUMENT for another aggregation; as shoal_split_init
-shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe, const char **why) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe,
+                            const char **why) SHOAL_MUST_CHECK;
 
 // ---- writing and reading ----
 
@@ -164,11 +182,14 @@ static inline int shoal_dap_is_at_end(const shoal_dap_reader *r)
 // TaskConfiguration, as it enters the associated data.
 void shoal_dap_put_task(shoal_dap_writer *w, const shoal_dap_task *task);
 
-// "dap-18" and the task's id: Prio3's context of every report of the task. (Of clients of DAP-09: dap09.h.)
+// "dap-18" and the task's id: Prio3's context of every report of the task. (Of clients of DAP-09:
+// dap09.h.)
 size_t shoal_dap_context(uint8_t context[SHOAL_DAP_CONTEXT_MAX], const shoal_dap_task *task);
 
-// The HPKE info strings: of an input share from a client to a server, of an aggregate share from a server to the collector.
-size_t shoal_dap_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task, enum shoal_dap_role to);
+// The HPKE info strings: of an input share from a client to a server, of an aggregate share from a
+// server to the collector.
+size_t shoal_dap_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task,
+                                  enum shoal_dap_role to);
 size_t shoal_dap_aggregate_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task,
                                       enum shoal_dap_role from);
 
@@ -181,10 +202,13 @@ typedef struct shoal_dap_hpke_config {
 #define SHOAL_DAP_KDF_SHA256 0x0001
 #define SHOAL_DAP_AEAD_AES128 0x0001
 
-void shoal_dap_put_hpke_configs(shoal_dap_writer *w, const shoal_dap_hpke_config *configs, size_t n);
+void shoal_dap_put_hpke_configs(shoal_dap_writer *w, const shoal_dap_hpke_config *configs,
+                                size_t n);
 // Finds the first config of a list that is X25519, HKDF-SHA256, AES-128-GCM; its key has 32 bytes.
-// Returns: SHOAL_ERR_MECHANISM where there is none; the whole list is checked: SHOAL_ERR_DUPLICATE for an id given twice
-shoal_err shoal_dap_read_hpke_configs(shoal_dap_hpke_config *config, shoal_bytes list) SHOAL_MUST_CHECK;
+// Returns: SHOAL_ERR_MECHANISM where there is none; the whole list is checked: SHOAL_ERR_DUPLICATE
+// for an id given twice
+shoal_err shoal_dap_read_hpke_configs(shoal_dap_hpke_config *config,
+                                      shoal_bytes list) SHOAL_MUST_CHECK;
 
 typedef struct shoal_dap_ciphertext {
     uint8_t config_id;
@@ -193,8 +217,8 @@ typedef struct shoal_dap_ciphertext {
 void shoal_dap_put_ciphertext(shoal_dap_writer *w, const shoal_dap_ciphertext *c);
 shoal_err shoal_dap_read_ciphertext(shoal_dap_ciphertext *c, shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
-// We make no extensions, and refuse a report that has any (invalid_message). Readers check only that they are a list, and give it:
-// the associated data is of the whole.
+// We make no extensions, and refuse a report that has any (invalid_message). Readers check only
+// that they are a list, and give it: the associated data is of the whole.
 typedef struct shoal_dap_metadata {
     uint8_t id[SHOAL_DAP_REPORT_ID];
     uint64_t time;          // in units of the time precision; of DAP-09 seconds
@@ -210,15 +234,15 @@ void shoal_dap_put_report(shoal_dap_writer *w, const shoal_dap_report *report);
 // The next report of an upload request, which is reports one after the other.
 shoal_err shoal_dap_read_report(shoal_dap_report *report, shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
-// PlaintextInputShare without extensions; reading refuses extensions with SHOAL_ERR_UNKNOWN_FIELD. It costs
-// SHOAL_DAP_INPUT_SHARE_HEAD bytes more than the share.
+// PlaintextInputShare without extensions; reading refuses extensions with SHOAL_ERR_UNKNOWN_FIELD.
+// It costs SHOAL_DAP_INPUT_SHARE_HEAD bytes more than the share.
 #define SHOAL_DAP_INPUT_SHARE_HEAD 6
 void shoal_dap_put_input_share(shoal_dap_writer *w, shoal_bytes share);
 shoal_err shoal_dap_read_input_share(shoal_bytes *share, shoal_bytes plaintext) SHOAL_MUST_CHECK;
 
 // InputShareAad.
-void shoal_dap_put_input_share_aad(shoal_dap_writer *w, const shoal_dap_task *task, const shoal_dap_metadata *metadata,
-                                   shoal_bytes public_share);
+void shoal_dap_put_input_share_aad(shoal_dap_writer *w, const shoal_dap_task *task,
+                                   const shoal_dap_metadata *metadata, shoal_bytes public_share);
 
 // UploadErrors: one at a time.
 void shoal_dap_put_upload_error(shoal_dap_writer *w, const uint8_t id[SHOAL_DAP_REPORT_ID],
@@ -233,20 +257,26 @@ typedef struct shoal_dap_verify_init {
     shoal_dap_metadata metadata;
     shoal_bytes public_share;
     shoal_dap_ciphertext share; // the helper's
-    shoal_bytes payload;        // the ping-pong message: initialize, with the leader's verifier share
+    shoal_bytes payload; // the ping-pong message: initialize, with the leader's verifier share
 } shoal_dap_verify_init;
 void shoal_dap_put_job_head(shoal_dap_writer *w, uint8_t verification_key_id);
 void shoal_dap_put_verify_init(shoal_dap_writer *w, const shoal_dap_verify_init *init);
-// The head: SHOAL_ERR_ARGUMENT for an aggregation parameter that is not empty (invalidAggregationParameter), SHOAL_ERR_UNKNOWN_FIELD
-// for extensions of the job (unsupportedExtension). Extensions of a report are in its metadata.
-shoal_err shoal_dap_read_job_head(uint8_t *verification_key_id, shoal_dap_reader *r) SHOAL_MUST_CHECK;
-shoal_err shoal_dap_read_verify_init(shoal_dap_verify_init *init, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+// The head: SHOAL_ERR_ARGUMENT for an aggregation parameter that is not empty
+// (invalidAggregationParameter), SHOAL_ERR_UNKNOWN_FIELD for extensions of the job
+// (unsupportedExtension). Extensions of a report are in its metadata.
+shoal_err shoal_dap_read_job_head(uint8_t *verification_key_id,
+                                  shoal_dap_reader *r) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_read_verify_init(shoal_dap_verify_init *init,
+                                     shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
-// The ping-pong messages of a one-round VDAF: initialize carries a verifier share, finish a verifier message.
+// The ping-pong messages of a one-round VDAF: initialize carries a verifier share, finish a
+// verifier message.
 void shoal_dap_put_initialize(shoal_dap_writer *w, shoal_bytes verifier_share);
 void shoal_dap_put_finish(shoal_dap_writer *w, shoal_bytes verifier_message);
-shoal_err shoal_dap_read_initialize(shoal_bytes *verifier_share, shoal_bytes payload) SHOAL_MUST_CHECK;
-shoal_err shoal_dap_read_finish(shoal_bytes *verifier_message, shoal_bytes payload) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_read_initialize(shoal_bytes *verifier_share,
+                                    shoal_bytes payload) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_read_finish(shoal_bytes *verifier_message,
+                                shoal_bytes payload) SHOAL_MUST_CHECK;
 
 enum shoal_dap_verify_kind { SHOAL_DAP_CONTINUE = 0, SHOAL_DAP_FINISH = 1, SHOAL_DAP_REJECT = 2 };
 typedef struct shoal_dap_verify_resp {
@@ -256,15 +286,18 @@ typedef struct shoal_dap_verify_resp {
     uint32_t error;      // of reject: enum shoal_dap_report_error
 } shoal_dap_verify_resp;
 void shoal_dap_put_verify_resp(shoal_dap_writer *w, const shoal_dap_verify_resp *resp);
-shoal_err shoal_dap_read_verify_resp(shoal_dap_verify_resp *resp, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_read_verify_resp(shoal_dap_verify_resp *resp,
+                                     shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
 // ---- collection (time-interval batches; no aggregation parameter, no extensions) ----
 
 void shoal_dap_put_collection_req(shoal_dap_writer *w, const shoal_dap_interval *query);
-// SHOAL_ERR_TYPE for another batch mode, SHOAL_ERR_ARGUMENT for an aggregation parameter (invalidAggregationParameter),
-// SHOAL_ERR_DUPLICATE for extensions out of order (invalidExtension), SHOAL_ERR_UNKNOWN_FIELD for others (unsupportedExtension).
-// Whether the interval is a batch, and whether this is the end of the message, is the caller's to ask.
-shoal_err shoal_dap_read_collection_req(shoal_dap_interval *query, shoal_dap_reader *r) SHOAL_MUST_CHECK;
+// SHOAL_ERR_TYPE for another batch mode, SHOAL_ERR_ARGUMENT for an aggregation parameter
+// (invalidAggregationParameter), SHOAL_ERR_DUPLICATE for extensions out of order
+// (invalidExtension), SHOAL_ERR_UNKNOWN_FIELD for others (unsupportedExtension). Whether the
+// interval is a batch, and whether this is the end of the message, is the caller's to ask.
+shoal_err shoal_dap_read_collection_req(shoal_dap_interval *query,
+                                        shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
 typedef struct shoal_dap_collection_resp {
     uint64_t report_count;
@@ -272,7 +305,8 @@ typedef struct shoal_dap_collection_resp {
     shoal_dap_ciphertext leader, helper;
 } shoal_dap_collection_resp;
 void shoal_dap_put_collection_resp(shoal_dap_writer *w, const shoal_dap_collection_resp *resp);
-shoal_err shoal_dap_read_collection_resp(shoal_dap_collection_resp *resp, shoal_bytes message) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_read_collection_resp(shoal_dap_collection_resp *resp,
+                                         shoal_bytes message) SHOAL_MUST_CHECK;
 
 typedef struct shoal_dap_aggregate_share_req {
     shoal_bytes collection_req; // as the collector wrote it
@@ -281,26 +315,31 @@ typedef struct shoal_dap_aggregate_share_req {
     uint64_t report_count;
     uint8_t checksum[SHOAL_DAP_CHECKSUM];
 } shoal_dap_aggregate_share_req;
-void shoal_dap_put_aggregate_share_req(shoal_dap_writer *w, const shoal_dap_aggregate_share_req *req);
+void shoal_dap_put_aggregate_share_req(shoal_dap_writer *w,
+                                       const shoal_dap_aggregate_share_req *req);
 // Errors as of the collection request that is in it.
-shoal_err shoal_dap_read_aggregate_share_req(shoal_dap_aggregate_share_req *req, shoal_bytes message) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_read_aggregate_share_req(shoal_dap_aggregate_share_req *req,
+                                             shoal_bytes message) SHOAL_MUST_CHECK;
 // AggregateShare is one ciphertext, and the end.
 
 // AggregateShareAad.
-void shoal_dap_put_aggregate_share_aad(shoal_dap_writer *w, const shoal_dap_task *task, shoal_bytes collection_req);
+void shoal_dap_put_aggregate_share_aad(shoal_dap_writer *w, const shoal_dap_task *task,
+                                       shoal_bytes collection_req);
 
 // What a batch's checksum gains with a report: exclusive or with the SHA-256 of its id.
-void shoal_dap_checksum_add(uint8_t checksum[SHOAL_DAP_CHECKSUM], const uint8_t id[SHOAL_DAP_REPORT_ID]);
+void shoal_dap_checksum_add(uint8_t checksum[SHOAL_DAP_CHECKSUM],
+                            const uint8_t id[SHOAL_DAP_REPORT_ID]);
 
 // ---- HPKE, which the host brings ----
 
 // Base mode, X25519, HKDF-SHA256, AES-128-GCM. ciphertext: plaintext.len + 16 bytes.
 typedef struct shoal_dap_sealer {
     void *self;
-    shoal_err (*seal)(void *self, uint8_t enc[32], uint8_t *ciphertext, const uint8_t public_key[32], shoal_bytes info,
-                      shoal_bytes aad, shoal_bytes plaintext);
-    shoal_err (*open)(void *self, uint8_t *plaintext, const uint8_t secret_key[32], const uint8_t enc[32],
-                      shoal_bytes info, shoal_bytes aad,
+    shoal_err (*seal)(void *self, uint8_t enc[32], uint8_t *ciphertext,
+                      const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
+                      shoal_bytes plaintext);
+    shoal_err (*open)(void *self, uint8_t *plaintext, const uint8_t secret_key[32],
+                      const uint8_t enc[32], shoal_bytes info, shoal_bytes aad,
                       shoal_bytes ciphertext); // plaintext: ciphertext.len - 16 bytes
 } shoal_dap_sealer;
 
@@ -308,7 +347,8 @@ typedef struct shoal_dap_sealer {
 //   plaintext: c->payload.len - SHOAL_DAP_SEAL bytes (where that is negative nothing is written)
 // Returns: SHOAL_ERR_CHECKSUM for lengths that no such ciphertext has; else as the sealer's open
 #define SHOAL_DAP_SEAL 16 // bytes that sealing adds
-shoal_err shoal_dap_open(uint8_t *plaintext, const shoal_dap_sealer *sealer, const uint8_t secret_key[32],
-                         const shoal_dap_ciphertext *c, shoal_bytes info, shoal_bytes aad) SHOAL_MUST_CHECK;
+shoal_err shoal_dap_open(uint8_t *plaintext, const shoal_dap_sealer *sealer,
+                         const uint8_t secret_key[32], const shoal_dap_ciphertext *c,
+                         shoal_bytes info, shoal_bytes aad) SHOAL_MUST_CHECK;
 
 #endif

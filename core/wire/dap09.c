@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of DAP-09's clients; see dap09.h. Source: draft-ietf-ppm-dap-09 sections "Uploading Reports" and "Errors".
+// Messages of DAP-09's clients; see dap09.h. Source: draft-ietf-ppm-dap-09 sections "Uploading
+// Reports" and "Errors".
 #include "dap09.h"
 
 #include "dap_private.h"

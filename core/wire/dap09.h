@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client of draft-ietf-ppm-dap-09 sends, over the fields of dap.h: the clients in use today, which shard as VDAF-08
-// does (vdaf08.h). Every function here has the parameters of its namesake in dap.h, so that a server takes the one or the other
-// by the task's version. Everything else of such a task is dap.h's: the same bytes in both drafts are HpkeConfigList,
-// HpkeCiphertext and PlaintextInputShare; and what our leader, helper and collector say to each other is draft 18.
+// What a client of draft-ietf-ppm-dap-09 sends, over the fields of dap.h: the clients in use today,
+// which shard as VDAF-08 does (vdaf08.h). Every function here has the parameters of its namesake in
+// dap.h, so that a server takes the one or the other by the task's version. Everything else of such
+// a task is dap.h's: the same bytes in both drafts are HpkeConfigList, HpkeCiphertext and
+// PlaintextInputShare; and what our leader, helper and collector say to each other is draft 18.
 //
-// A client of DAP-09 asks {leader}/hpke_config?task_id=... and {helper}/hpke_config?task_id=... for keys, and accepts the
-// answer only under exactly the media type below. It sends one report in a PUT to {leader}/tasks/{task-id}/reports and wants
-// 201; a refusal is a problem document, with the names below.
+// A client of DAP-09 asks {leader}/hpke_config?task_id=... and {helper}/hpke_config?task_id=... for
+// keys, and accepts the answer only under exactly the media type below. It sends one report in a
+// PUT to {leader}/tasks/{task-id}/reports and wants 201; a refusal is a problem document, with the
+// names below.
 //
-// The associated data hold the task's id, the report's and its time, and not the task's configuration: device and servers may
-// disagree on the minimum batch or on the other server without noticing. That is a reason to move clients to draft 18.
-// Times are seconds here, also in shoal_dap_metadata and wherever such a report's metadata goes on to the helper.
+// The associated data hold the task's id, the report's and its time, and not the task's
+// configuration: device and servers may disagree on the minimum batch or on the other server
+// without noticing. That is a reason to move clients to draft 18. Times are seconds here, also in
+// shoal_dap_metadata and wherever such a report's metadata goes on to the helper.
 #ifndef SHOAL_DAP09_H
 #define SHOAL_DAP09_H
 
@@ -18,12 +21,12 @@
 
 #define SHOAL_DAP09_TAG "dap-09"
 
-// Returns: the media type of SHOAL_DAP_HPKE_CONFIG_LIST and, for a Report, of SHOAL_DAP_UPLOAD_REQ; NULL for the messages
-// that no client sees. Neither has a parameter.
+// Returns: the media type of SHOAL_DAP_HPKE_CONFIG_LIST and, for a Report, of SHOAL_DAP_UPLOAD_REQ;
+// NULL for the messages that no client sees. Neither has a parameter.
 const char *shoal_dap09_media_type(enum shoal_dap_message message);
 
-// Returns: the problem type, without its URN, of the answer that refuses an upload; "outdatedConfig" makes a client fetch the
-// keys again and retry once.
+// Returns: the problem type, without its URN, of the answer that refuses an upload;
+// "outdatedConfig" makes a client fetch the keys again and retry once.
 const char *shoal_dap09_upload_problem(enum shoal_dap_report_error error);
 
 // Returns: 0: VDAF-08 has no context.
@@ -32,7 +35,8 @@ size_t shoal_dap09_context(uint8_t context[SHOAL_DAP_CONTEXT_MAX], const shoal_d
 size_t shoal_dap09_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task,
                                     enum shoal_dap_role to);
 
-// metadata->time in seconds; metadata->extensions must be empty: there is no place for them, and the writer is filled.
+// metadata->time in seconds; metadata->extensions must be empty: there is no place for them, and
+// the writer is filled.
 void shoal_dap09_put_input_share_aad(shoal_dap_writer *w, const shoal_dap_task *task,
                                      const shoal_dap_metadata *metadata, shoal_bytes public_share);
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the leader and the helper of a DAP task say to each other while they verify reports (draft-ietf-ppm-dap-18 section
-// "Verifying and Aggregating Reports", draft-irtf-cfrg-vdaf section "The Ping-Pong Topology"); see dap.h.
+// What the leader and the helper of a DAP task say to each other while they verify reports
+// (draft-ietf-ppm-dap-18 section "Verifying and Aggregating Reports", draft-irtf-cfrg-vdaf section
+// "The Ping-Pong Topology"); see dap.h.
 #include "dap_private.h"
 #include "sha256.h"
 
-enum { PING_PONG_INITIALIZE = 0, PING_PONG_FINISH = 2 }; // MessageType; 1 is for VDAFs of several rounds
+enum {
+    PING_PONG_INITIALIZE = 0,
+    PING_PONG_FINISH = 2
+}; // MessageType; 1 is for VDAFs of several rounds
 
 void shoal_dap_put_job_head(shoal_dap_writer *w, uint8_t verification_key_id)
 {
@@ -112,7 +116,8 @@ shoal_err shoal_dap_read_verify_resp(shoal_dap_verify_resp *resp, shoal_dap_read
     return SHOAL_OK;
 }
 
-void shoal_dap_checksum_add(uint8_t checksum[SHOAL_DAP_CHECKSUM], const uint8_t id[SHOAL_DAP_REPORT_ID])
+void shoal_dap_checksum_add(uint8_t checksum[SHOAL_DAP_CHECKSUM],
+                            const uint8_t id[SHOAL_DAP_REPORT_ID])
 {
     uint8_t digest[32];
     shoal_sha256 sha;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the sums of a DAP task are asked for and handed out (draft-ietf-ppm-dap-18 section "Collecting Results"), of batches by
-// time; see dap.h.
+// How the sums of a DAP task are asked for and handed out (draft-ietf-ppm-dap-18 section
+// "Collecting Results"), of batches by time; see dap.h.
 #include "dap_private.h"
 
 // Query and BatchSelector: the mode, and an interval behind its length.
@@ -73,7 +73,8 @@ shoal_err shoal_dap_read_collection_resp(shoal_dap_collection_resp *resp, shoal_
     return SHOAL_OK;
 }
 
-void shoal_dap_put_aggregate_share_req(shoal_dap_writer *w, const shoal_dap_aggregate_share_req *req)
+void shoal_dap_put_aggregate_share_req(shoal_dap_writer *w,
+                                       const shoal_dap_aggregate_share_req *req)
 {
     shoal_dap_put(w, req->collection_req.at, req->collection_req.len);
     put_batch(w, &req->batch);
@@ -81,7 +82,8 @@ void shoal_dap_put_aggregate_share_req(shoal_dap_writer *w, const shoal_dap_aggr
     shoal_dap_put(w, req->checksum, sizeof req->checksum);
 }
 
-shoal_err shoal_dap_read_aggregate_share_req(shoal_dap_aggregate_share_req *req, shoal_bytes message)
+shoal_err shoal_dap_read_aggregate_share_req(shoal_dap_aggregate_share_req *req,
+                                             shoal_bytes message)
 {
     shoal_dap_parser p = shoal_dap_parse_bytes(message);
     shoal_dap_aggregate_share_req taken;
@@ -96,7 +98,8 @@ shoal_err shoal_dap_read_aggregate_share_req(shoal_dap_aggregate_share_req *req,
     return SHOAL_OK;
 }
 
-void shoal_dap_put_aggregate_share_aad(shoal_dap_writer *w, const shoal_dap_task *task, shoal_bytes collection_req)
+void shoal_dap_put_aggregate_share_aad(shoal_dap_writer *w, const shoal_dap_task *task,
+                                       shoal_bytes collection_req)
 {
     shoal_dap_put(w, task->id, sizeof task->id);
     shoal_dap_put_task(w, task);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of DAP, as all parties bind them into every ciphertext (draft-ietf-ppm-dap-18 sections "Task Configuration" and "VDAF
-// Configuration Encodings"); see dap.h.
+// Tasks of DAP, as all parties bind them into every ciphertext (draft-ietf-ppm-dap-18 sections
+// "Task Configuration" and "VDAF Configuration Encodings"); see dap.h.
 #include "dap_private.h"
 
 enum { TASK_INTERVAL = 1 }; // TaskExtensionType
@@ -79,7 +79,8 @@ static size_t put_info(uint8_t info[SHOAL_DAP_INFO_MAX], const char *what, enum 
     return w.len;
 }
 
-size_t shoal_dap_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task, enum shoal_dap_role to)
+size_t shoal_dap_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task,
+                                  enum shoal_dap_role to)
 {
     (void)task; // of draft 18 whatever the task
     return put_info(info, SHOAL_DAP_TAG " input share", SHOAL_DAP_CLIENT, to);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How messages of dap.h are taken apart: a parser that stands still at its first error. Private to the core.
+// How messages of dap.h are taken apart: a parser that stands still at its first error. Private to
+// the core.
 #ifndef SHOAL_DAP_PRIVATE_H
 #define SHOAL_DAP_PRIVATE_H
 
@@ -9,7 +10,8 @@
 enum { DAP_TIME_INTERVAL = 1 }; // BatchMode
 #define DAP_INTERVAL 16         // bytes
 
-// After an error every take gives zeros and nothing moves, so that a message is read without a look at each field.
+// After an error every take gives zeros and nothing moves, so that a message is read without a look
+// at each field.
 typedef struct shoal_dap_parser {
     shoal_dap_reader at;
     shoal_err err; // the first
@@ -43,7 +45,8 @@ void shoal_dap_put_metadata(shoal_dap_writer *w, const shoal_dap_metadata *metad
 void shoal_dap_put_interval(shoal_dap_writer *w, const shoal_dap_interval *interval);
 shoal_dap_interval shoal_dap_take_interval(shoal_dap_parser *p);
 
-// A list of extensions behind its length: pairs of a type (u16) and bytes behind their length (u16).
+// A list of extensions behind its length: pairs of a type (u16) and bytes behind their length
+// (u16).
 //   is_ordered: whether each type is above the one before it; may be NULL
 shoal_bytes shoal_dap_take_extensions(shoal_dap_parser *p, int *is_ordered);
 

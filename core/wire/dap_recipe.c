@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task of a recipe; see dap.h. Reads numbers and names of the recipe and no pointer in it, so that a WebAssembly module may be
-// given a copy of another module's.
+// The task of a recipe; see dap.h. Reads numbers and names of the recipe and no pointer in it, so
+// that a WebAssembly module may be given a copy of another module's.
 #include "bytes.h"
 #include "dap.h"
 #include "split.h"
@@ -16,7 +16,8 @@ shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe, co
     }
     shoal_err err = shoal_split_init(&split, &recipe->parts[0], why);
     if (err != SHOAL_OK) return err;
-    uint64_t precision = recipe->time_precision_s, end = ((uint64_t)recipe->expires_day + 1) * DAY_S;
+    uint64_t precision = recipe->time_precision_s,
+             end = ((uint64_t)recipe->expires_day + 1) * DAY_S;
     memset(task, 0, sizeof *task);
     memcpy(task->id, recipe->recipe_hash, sizeof task->id);
     task->version = SHOAL_DAP_18;
@@ -26,7 +27,8 @@ shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe, co
     task->helper = recipe->helper;
     task->time_precision_s = precision;
     task->min_batch_size = recipe->cohort_minimum;
-    task->interval.duration = (end + precision - 1) / precision; // the first unit behind the last moment of `expires`
+    task->interval.duration =
+        (end + precision - 1) / precision; // the first unit behind the last moment of `expires`
     task->vdaf = split.prio3;
     return SHOAL_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices and the leader say to each other in DAP (draft-ietf-ppm-dap-18 section "Uploading Reports"); see dap.h.
+// What devices and the leader say to each other in DAP (draft-ietf-ppm-dap-18 section "Uploading
+// Reports"); see dap.h.
 #include "dap_private.h"
 
 void shoal_dap_put_metadata(shoal_dap_writer *w, const shoal_dap_metadata *metadata)
@@ -58,8 +59,8 @@ shoal_err shoal_dap_read_input_share(shoal_bytes *share, shoal_bytes plaintext)
     return SHOAL_OK;
 }
 
-void shoal_dap_put_input_share_aad(shoal_dap_writer *w, const shoal_dap_task *task, const shoal_dap_metadata *metadata,
-                                   shoal_bytes public_share)
+void shoal_dap_put_input_share_aad(shoal_dap_writer *w, const shoal_dap_task *task,
+                                   const shoal_dap_metadata *metadata, shoal_bytes public_share)
 {
     shoal_dap_put(w, task->id, sizeof task->id);
     shoal_dap_put_task(w, task);
@@ -74,7 +75,8 @@ void shoal_dap_put_upload_error(shoal_dap_writer *w, const uint8_t id[SHOAL_DAP_
     shoal_dap_put_number(w, (uint64_t)error, 1);
 }
 
-shoal_err shoal_dap_read_upload_error(uint8_t id[SHOAL_DAP_REPORT_ID], uint32_t *error, shoal_dap_reader *r)
+shoal_err shoal_dap_read_upload_error(uint8_t id[SHOAL_DAP_REPORT_ID], uint32_t *error,
+                                      shoal_dap_reader *r)
 {
     shoal_dap_parser p = shoal_dap_parse(r);
     shoal_bytes taken = shoal_dap_take(&p, SHOAL_DAP_REPORT_ID);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the resources of DAP are (draft-ietf-ppm-dap-18 section "HTTP Usage"): URLs, and the text of ids (RFC 4648 section 5,
-// unpadded); see dap.h.
+// Where the resources of DAP are (draft-ietf-ppm-dap-18 section "HTTP Usage"): URLs, and the text
+// of ids (RFC 4648 section 5, unpadded); see dap.h.
 #include "bytes.h"
 #include "dap.h"
 
@@ -30,7 +30,8 @@ shoal_err shoal_dap_id_from_text(uint8_t *id, size_t len, const char *text, size
     if (text_len > SHOAL_DAP_TEXT_LEN(len)) return SHOAL_ERR_EXTRA;
     for (size_t i = 0; i < text_len; i++)
         if (digit_of(text[i]) < 0) return SHOAL_ERR_TYPE;
-    if (len % 3 != 0 && (digit_of(text[text_len - 1]) & (len % 3 == 1 ? 15 : 3)) != 0) return SHOAL_ERR_TYPE;
+    if (len % 3 != 0 && (digit_of(text[text_len - 1]) & (len % 3 == 1 ? 15 : 3)) != 0)
+        return SHOAL_ERR_TYPE;
     for (size_t i = 0; i < text_len; i++) {
         rest = rest << 6 | (uint32_t)digit_of(text[i]);
         n_bits += 6;
@@ -44,8 +45,10 @@ shoal_err shoal_dap_id_from_text(uint8_t *id, size_t len, const char *text, size
 const char *shoal_dap_resource_name(enum shoal_dap_resource resource)
 {
     static const char *const names[] = {
-        [SHOAL_DAP_HPKE_CONFIG] = "hpke_config",           [SHOAL_DAP_REPORTS] = "reports",
-        [SHOAL_DAP_AGGREGATION_JOBS] = "aggregation_jobs", [SHOAL_DAP_COLLECTION_JOBS] = "collection_jobs",
+        [SHOAL_DAP_HPKE_CONFIG] = "hpke_config",
+        [SHOAL_DAP_REPORTS] = "reports",
+        [SHOAL_DAP_AGGREGATION_JOBS] = "aggregation_jobs",
+        [SHOAL_DAP_COLLECTION_JOBS] = "collection_jobs",
         [SHOAL_DAP_AGGREGATE_SHARES] = "aggregate_shares",
     };
     return names[resource];
@@ -64,10 +67,12 @@ static void put_id(shoal_dap_writer *w, const uint8_t *id, size_t len)
     put_text(w, text);
 }
 
-void shoal_dap_url(char url[SHOAL_DAP_URL_MAX], const shoal_url *server, enum shoal_dap_resource resource,
-                   const uint8_t *task_id, const uint8_t *id, size_t id_len)
+void shoal_dap_url(char url[SHOAL_DAP_URL_MAX], const shoal_url *server,
+                   enum shoal_dap_resource resource, const uint8_t *task_id, const uint8_t *id,
+                   size_t id_len)
 {
-    shoal_dap_writer w = {(uint8_t *)url, SHOAL_DAP_URL_MAX, 0, 0}; // 200 and, at most, 105 bytes fit
+    shoal_dap_writer w = {(uint8_t *)url, SHOAL_DAP_URL_MAX, 0,
+                          0}; // 200 and, at most, 105 bytes fit
     shoal_dap_put(&w, server->bytes, server->len);
     if (resource != SHOAL_DAP_HPKE_CONFIG) {
         put_text(&w, "/tasks");

@@ -21,7 +21,9 @@ class UsageError extends Error {}
 
 function readArguments() {
   try {
-    return parseArgs({ options: { config: { type: 'string', short: 'c' }, help: { type: 'boolean', short: 'h' } } }).values;
+    return parseArgs({
+      options: { config: { type: 'string', short: 'c' }, help: { type: 'boolean', short: 'h' } },
+    }).values;
   } catch (error) {
     throw new UsageError(/** @type {Error} */ (error).message);
   }

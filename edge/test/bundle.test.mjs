@@ -22,13 +22,18 @@ test('the bundle is three files within their sizes, and carries every mechanism'
   const dir = await mkdtemp(join(tmpdir(), 'shoal-bundle-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
   assert.equal(await bundleWorker(dir), join(dir, 'worker.js'));
-  assert.deepEqual((await readdir(dir)).sort(), LIMITS.map(([name]) => name));
+  assert.deepEqual(
+    (await readdir(dir)).sort(),
+    LIMITS.map(([name]) => name),
+  );
   for (const [name, limit] of LIMITS) {
     const size = gzipSync(await readFile(join(dir, name)), { level: 9 }).length;
     t.diagnostic(`${name}: ${size} of ${limit} bytes`);
     assert.ok(size <= limit, `${name} has ${size} bytes, more than ${limit}`);
   }
-  const core = await Core.create(await WebAssembly.compile(await readFile(join(dir, 'shoal.wasm'))));
+  const core = await Core.create(
+    await WebAssembly.compile(await readFile(join(dir, 'shoal.wasm'))),
+  );
   for (const { name, recipe, record } of await readVectors()) {
     const made = core.recipe(recipe);
     assert.equal(made.recordToText(made.recordFromText(record)), record, name);

@@ -8,7 +8,14 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { RealAggregator, program } from './real_aggregator.mjs';
 import { startEdge } from './runtimes.mjs';
-import { FakeAggregator, eventually, makeRecipe, newKey, newRecord, reportInit } from './support.mjs';
+import {
+  FakeAggregator,
+  eventually,
+  makeRecipe,
+  newKey,
+  newRecord,
+  reportInit,
+} from './support.mjs';
 
 const DEVICES = 1000;
 const CROWDS = 10; // devices that come together are stored together
@@ -26,7 +33,10 @@ async function device(edge, recipe, text, startMs, repeats) {
   await pause(startMs);
   let tries = 0;
   for (let accepted = 0; accepted < repeats; tries++) {
-    const status = await edge.post({ ...init, signal: AbortSignal.timeout(20_000) }).then((response) => response.status, () => 0);
+    const status = await edge.post({ ...init, signal: AbortSignal.timeout(20_000) }).then(
+      (response) => response.status,
+      () => 0,
+    );
     assert.ok([0, 202, 503].includes(status), `status ${status}`); // 0: killed before it answered
     if (status === 202) accepted++;
     else await pause(50 + 200 * Math.random());
@@ -48,17 +58,33 @@ async function makeTrouble(edge, aggregator) {
 }
 
 async function chaos(t, runtime, makeAggregator) {
-  const recipe = await makeRecipe({ batch: { minimum: MINIMUM, max_age_s: 1 }, cohort: { minimum: 1 } });
+  const recipe = await makeRecipe({
+    batch: { minimum: MINIMUM, max_age_s: 1 },
+    cohort: { minimum: 1 },
+  });
   const aggregator = makeAggregator(recipe);
   await aggregator.start();
   t.after(() => aggregator.remove());
   const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: aggregator.url });
-  const texts = Array.from({ length: DEVICES }, (_, i) => newRecord(recipe, i % 3 === 0 ? 'shoal' : 'fish'));
-  const posting = Promise.all(texts.map((text, i) => device(edge, recipe, text, CROWD_MS * Math.floor(CROWDS * Math.random()), i % 10 === 0 ? 3 : 1)));
+  const texts = Array.from({ length: DEVICES }, (_, i) =>
+    newRecord(recipe, i % 3 === 0 ? 'shoal' : 'fish'),
+  );
+  const posting = Promise.all(
+    texts.map((text, i) =>
+      device(
+        edge,
+        recipe,
+        text,
+        CROWD_MS * Math.floor(CROWDS * Math.random()),
+        i % 10 === 0 ? 3 : 1,
+      ),
+    ),
+  );
   const [tries] = await Promise.all([posting, makeTrouble(edge, aggregator)]);
   const total = tries.reduce((a, b) => a + b);
   // What is left below the minimum goes with a few reports more.
-  const settled = async () => (await edge.metric('open_reports')) < MINIMUM && (await edge.metric('sealed_batches')) === 0;
+  const settled = async () =>
+    (await edge.metric('open_reports')) < MINIMUM && (await edge.metric('sealed_batches')) === 0;
   await eventually(async () => assert.ok(await settled()), PATIENCE_MS);
   while ((await edge.metric('open_reports')) > 0) {
     texts.push(newRecord(recipe));
@@ -72,8 +98,12 @@ async function chaos(t, runtime, makeAggregator) {
 
 for (const runtime of ['workerd', 'node']) {
   for (let round = 1; round <= ROUNDS; round++) {
-    test(`${runtime} and an aggregator that keeps a list, round ${round}`, (t) => chaos(t, runtime, (recipe) => new FakeAggregator(recipe)));
-    test(`${runtime} and shoal serve, round ${round}`, { skip: existsSync(program) ? false : 'no native build' }, (t) =>
-      chaos(t, runtime, (recipe) => new RealAggregator(recipe)));
+    test(`${runtime} and an aggregator that keeps a list, round ${round}`, (t) =>
+      chaos(t, runtime, (recipe) => new FakeAggregator(recipe)));
+    test(
+      `${runtime} and shoal serve, round ${round}`,
+      { skip: existsSync(program) ? false : 'no native build' },
+      (t) => chaos(t, runtime, (recipe) => new RealAggregator(recipe)),
+    );
   }
 }

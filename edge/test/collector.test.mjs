@@ -9,28 +9,53 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Collector, batchCap, below, permutation } from '../collector.js';
 import { SpoolStore } from '../spool_store.js';
-import { DAY_MS, HOUR_MS, eventually, fixedCrypto, makeRecipe, multiset, newKey, newRecord } from './support.mjs';
+import {
+  DAY_MS,
+  HOUR_MS,
+  eventually,
+  fixedCrypto,
+  makeRecipe,
+  multiset,
+  newKey,
+  newRecord,
+} from './support.mjs';
 
 const START = Date.UTC(2030, 0, 1, 10, 17, 31); // a time with minutes, to see that they are dropped
 
 /** A collector on a fresh spool. `sent` collects batches; `answer` decides on each. */
 async function setUp(t, { change = {}, limits = {}, seed = 1 } = {}) {
-  const recipe = await makeRecipe({ batch: { minimum: 5, max_age_s: 86_400 }, expires: '2030-03-01', ...change });
+  const recipe = await makeRecipe({
+    batch: { minimum: 5, max_age_s: 86_400 },
+    expires: '2030-03-01',
+    ...change,
+  });
   const dir = await mkdtemp(join(tmpdir(), 'shoal-edge-'));
   const world = { recipe, dir, now: START, sent: [], answer: () => ({ outcome: 'stored' }) };
   const crypto = fixedCrypto(seed);
   world.open = async () => {
-    world.store = await SpoolStore.open(dir, { recordSize: recipe.recordSize, capacity: 2 * batchCap(recipe, limits.batchBytes), crypto });
+    world.store = await SpoolStore.open(dir, {
+      recordSize: recipe.recordSize,
+      capacity: 2 * batchCap(recipe, limits.batchBytes),
+      crypto,
+    });
     const send = async (batch) => {
       world.sent.push(batch);
       return world.answer(world.sent.length);
     };
-    world.collector = new Collector({ recipe, store: world.store, send, now: () => world.now, crypto, limits });
+    world.collector = new Collector({
+      recipe,
+      store: world.store,
+      send,
+      now: () => world.now,
+      crypto,
+      limits,
+    });
   };
   world.accept = async (record, key = newKey()) => (await world.collector.accept(record, [key]))[0];
   world.post = async (n = 1) => {
     const texts = Array.from({ length: n }, () => newRecord(recipe));
-    for (const text of texts) assert.equal(await world.accept(recipe.recordFromText(text)), 'accepted');
+    for (const text of texts)
+      assert.equal(await world.accept(recipe.recordFromText(text)), 'accepted');
     return texts;
   };
   world.receivedTexts = () => world.sent.flatMap((batch) => textsOf(recipe, batch));
@@ -45,7 +70,9 @@ async function setUp(t, { change = {}, limits = {}, seed = 1 } = {}) {
 function textsOf(recipe, batch) {
   const { records, count } = recipe.openBatch(batch);
   const size = recipe.recordSize;
-  return Array.from({ length: count }, (_, i) => recipe.recordToText(records.subarray(i * size, (i + 1) * size)));
+  return Array.from({ length: count }, (_, i) =>
+    recipe.recordToText(records.subarray(i * size, (i + 1) * size)),
+  );
 }
 
 test('a batch goes when it is old enough and holds the minimum', async (t) => {
@@ -90,14 +117,19 @@ test('a batch below the minimum dies with its recipe, and is counted', async (t)
   await w.collector.run();
   assert.deepEqual(w.sent, []);
   const stats = await w.collector.stats();
-  assert.deepEqual([stats.open_reports, stats.destroyed_batches_total, stats.destroyed_reports_total], [0, 1, 4]);
+  assert.deepEqual(
+    [stats.open_reports, stats.destroyed_batches_total, stats.destroyed_reports_total],
+    [0, 1, 4],
+  );
   assert.deepEqual((await readdir(w.dir)).sort(), ['counters.json', 'salt']);
   assert.equal(await w.accept(new Uint8Array(w.recipe.recordSize)), 'expired');
   assert.equal(await w.collector.wake(), null);
 });
 
 test('at its expiry a batch with the minimum still goes', async (t) => {
-  const w = await setUp(t, { change: { batch: { minimum: 5, max_age_s: 30 * 86_400 }, expires: '2030-01-02' } });
+  const w = await setUp(t, {
+    change: { batch: { minimum: 5, max_age_s: 30 * 86_400 }, expires: '2030-01-02' },
+  });
   await w.post(5);
   w.now = Date.UTC(2030, 0, 3);
   await w.collector.run();
@@ -109,7 +141,10 @@ test('a full batch goes whatever its age, and never a smaller one', async (t) =>
   assert.equal(batchCap(w.recipe, 1), 10, 'twice the minimum at least');
   await w.post(23);
   await w.collector.run();
-  assert.deepEqual(w.sent.map((batch) => w.recipe.openBatch(batch).count), [10, 10]);
+  assert.deepEqual(
+    w.sent.map((batch) => w.recipe.openBatch(batch).count),
+    [10, 10],
+  );
   assert.equal((await w.collector.stats()).open_reports, 3);
 });
 
@@ -118,7 +153,11 @@ test('a repeated key counts once: while open, while sealed, and for its grace af
   const record = w.recipe.recordFromText(newRecord(w.recipe));
   const key = newKey();
   const again = () => w.accept(record, key);
-  assert.deepEqual(await Promise.all([again(), again(), again()]), ['accepted', 'accepted', 'accepted']);
+  assert.deepEqual(await Promise.all([again(), again(), again()]), [
+    'accepted',
+    'accepted',
+    'accepted',
+  ]);
   assert.equal((await w.collector.stats()).open_reports, 1);
   await w.post(4);
   w.now += DAY_MS;
@@ -193,7 +232,10 @@ test('a refused batch is set aside, counted, and can be put back', async (t) => 
   w.answer = () => ({ outcome: 'refused' });
   await w.collector.run();
   const stats = await w.collector.stats();
-  assert.deepEqual([stats.sealed_batches, stats.quarantined_batches, stats.refused_batches_total], [0, 1, 1]);
+  assert.deepEqual(
+    [stats.sealed_batches, stats.quarantined_batches, stats.refused_batches_total],
+    [0, 1, 1],
+  );
   await w.store.close();
   await w.open();
   w.answer = () => ({ outcome: 'stored' });
@@ -224,7 +266,10 @@ test('times that a host must keep say no more than the opening hour', async (t) 
   await w.post(5);
   assert.equal(await w.collector.wake(), Date.UTC(2030, 0, 2, 11), 'a whole hour');
   const names = (await readdir(w.dir)).filter((name) => name.endsWith('.open'));
-  assert.deepEqual(names.map((name) => name.split('.')[1]), [String(Date.UTC(2030, 0, 1, 10) / HOUR_MS)]);
+  assert.deepEqual(
+    names.map((name) => name.split('.')[1]),
+    [String(Date.UTC(2030, 0, 1, 10) / HOUR_MS)],
+  );
   await w.store.close();
   await w.open();
   w.now = Date.UTC(2030, 0, 2, 10);
@@ -247,9 +292,13 @@ test('no arrival order is kept: not in the spool, not in the batch', async (t) =
     // Kendall's tau of n independent places has sigma sqrt(2(2n+5)/(9n(n-1))) = 0.0476 at n = 200; 5 sigma.
     const n = order.length;
     let concordant = 0;
-    for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) concordant += order[i] < order[j] ? 1 : -1;
+    for (let i = 0; i < n; i++)
+      for (let j = i + 1; j < n; j++) concordant += order[i] < order[j] ? 1 : -1;
     const tau = concordant / ((n * (n - 1)) / 2);
-    assert.ok(Math.abs(tau) < 5 * Math.sqrt((2 * (2 * n + 5)) / (9 * n * (n - 1))), `${what}: tau ${tau}`);
+    assert.ok(
+      Math.abs(tau) < 5 * Math.sqrt((2 * (2 * n + 5)) / (9 * n * (n - 1))),
+      `${what}: tau ${tau}`,
+    );
   }
 });
 
@@ -306,7 +355,10 @@ test('crash between sealing and removing the open batch', async (t) => {
   await w.store.close();
   await copyFile(join(w.dir, 'aside'), join(w.dir, open)); // as if the unlink had not happened
   await w.open();
-  assert.deepEqual((await readdir(w.dir)).filter((name) => name.endsWith('.open')), []);
+  assert.deepEqual(
+    (await readdir(w.dir)).filter((name) => name.endsWith('.open')),
+    [],
+  );
   assert.equal((await w.collector.stats()).open_reports, 0);
   w.answer = () => ({ outcome: 'stored' });
   w.now += 2 * DAY_MS;
@@ -341,7 +393,9 @@ test('a slot that was half written is no report', async (t) => {
   const [open] = (await readdir(w.dir)).filter((name) => name.endsWith('.open'));
   const bytes = await readFile(join(w.dir, open));
   const size = 16 + w.recipe.recordSize + 8;
-  const slot = [...Array(bytes.length / size).keys()].find((i) => bytes.subarray(i * size, (i + 1) * size).some((byte) => byte !== 0));
+  const slot = [...Array(bytes.length / size).keys()].find((i) =>
+    bytes.subarray(i * size, (i + 1) * size).some((byte) => byte !== 0),
+  );
   bytes[slot * size + 20] ^= 1;
   await writeFile(join(w.dir, open), bytes);
   await w.open();
@@ -364,14 +418,23 @@ test('reports that arrive while a batch is sealed are in one batch or the next',
   for (const text of texts) assert.equal(received.get(text), 1);
 });
 
-test('a host\'s own HMAC makes the keys that SubtleCrypto makes: what a spool holds stays known', async () => {
+test("a host's own HMAC makes the keys that SubtleCrypto makes: what a spool holds stays known", async () => {
   const { createHmac } = await import('node:crypto');
   const hashes = [];
   const salt = new Uint8Array(32).fill(7);
-  const store = { state: () => ({ salt, openCount: 0, openId: null, openedHour: null, bytes: 0 }), add: ([hash]) => (hashes.push(Buffer.from(hash).toString('hex')), 0) };
+  const store = {
+    state: () => ({ salt, openCount: 0, openId: null, openedHour: null, bytes: 0 }),
+    add: ([hash]) => (hashes.push(Buffer.from(hash).toString('hex')), 0),
+  };
   const hmac = (key, text) => createHmac('sha256', key).update(text).digest();
   for (const random of [fixedCrypto(), { ...fixedCrypto(), hmac }]) {
-    const collector = new Collector({ recipe: await makeRecipe(), store, send: async () => ({ outcome: 'stored' }), now: Date.now, crypto: random });
+    const collector = new Collector({
+      recipe: await makeRecipe(),
+      store,
+      send: async () => ({ outcome: 'stored' }),
+      now: Date.now,
+      crypto: random,
+    });
     await collector.accept(new Uint8Array(4), ['0123456789abcdef'.repeat(2)]);
   }
   assert.equal(hashes[0].length, 32);
@@ -387,7 +450,13 @@ test('many reports at once are added in pieces: none larger than a value of SQLi
     const pieces = [];
     let openCount = 0;
     const store = {
-      state: () => ({ salt: new Uint8Array(32), openCount, openId: 'one', openedHour: 0, bytes: 0 }),
+      state: () => ({
+        salt: new Uint8Array(32),
+        openCount,
+        openId: 'one',
+        openedHour: 0,
+        bytes: 0,
+      }),
       add: (hashes, records) => {
         assert.equal(records.length, hashes.length * recipe.recordSize);
         pieces.push(hashes.length);
@@ -397,8 +466,18 @@ test('many reports at once are added in pieces: none larger than a value of SQLi
       seal: () => (openCount = 0),
     };
     const limits = { storeBytes: 1e9, ...(batchBytes && { batchBytes }) };
-    const collector = new Collector({ recipe, store, send: async () => ({ outcome: 'stored' }), now: () => START, crypto: fixedCrypto(), limits });
-    const outcomes = await collector.accept(new Uint8Array(300 * recipe.recordSize), Array.from({ length: 300 }, newKey));
+    const collector = new Collector({
+      recipe,
+      store,
+      send: async () => ({ outcome: 'stored' }),
+      now: () => START,
+      crypto: fixedCrypto(),
+      limits,
+    });
+    const outcomes = await collector.accept(
+      new Uint8Array(300 * recipe.recordSize),
+      Array.from({ length: 300 }, newKey),
+    );
     assert.deepEqual(multiset(outcomes), new Map([['accepted', 300]]));
     assert.deepEqual(pieces, wanted);
   }

@@ -21,7 +21,10 @@ const recipe = await makeRecipe();
 
 /** Runs the command to its end; one that goes on serving is killed after ten seconds. */
 async function run(...args) {
-  const child = spawn(process.execPath, [command, ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout: 10_000 });
+  const child = spawn(process.execPath, [command, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 10_000,
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (data) => (stdout += data));
@@ -53,22 +56,35 @@ test('help goes to stdout, a wrong command line is exit code 2', async () => {
   const help = await run('--help');
   assert.equal(help.code, 0);
   assert.match(help.stdout, /--config FILE/);
-  for (const args of [[], ['--confg', 'x'], ['x']]) assert.equal((await run(...args)).code, 2, args.join());
+  for (const args of [[], ['--confg', 'x'], ['x']])
+    assert.equal((await run(...args)).code, 2, args.join());
 });
 
 const refusals = [
   ['an unknown field', { lisen: 1 }, /unknown field "lisen"/],
   ['a missing field', { aggregator: undefined }, /missing field aggregator/],
-  ['a recipe that is not the pinned one', { recipes: [{ file: 'recipe.json', hash: '0'.repeat(64) }] }, new RegExp(recipe.hash)],
+  [
+    'a recipe that is not the pinned one',
+    { recipes: [{ file: 'recipe.json', hash: '0'.repeat(64) }] },
+    new RegExp(recipe.hash),
+  ],
   ['no recipes', { recipes: [] }, /recipes/],
-  ['a file that is not there', { recipes: [{ file: 'none.json', hash: recipe.hash }] }, /none\.json/],
+  [
+    'a file that is not there',
+    { recipes: [{ file: 'none.json', hash: recipe.hash }] },
+    /none\.json/,
+  ],
   ['an origin with a path', { origins: ['https://site.example/page'] }, /origins/],
   ['an aggregator that is no URL', { aggregator: 'aggregator:8080' }, /aggregator/],
   ['a short secret', { batch_secret_file: 'short' }, /16 printable/],
   ['a negative number', { key_grace_s: -1 }, /key_grace_s/],
   ['keys that are none', { recipe_keys: ['x'] }, /recipe_keys: a list of keys/],
   ['no keys', { recipe_keys: [] }, /recipe_keys: a list of keys/],
-  ['an unsigned recipe where keys are given', { recipe_keys: ['ab'.repeat(32)] }, /recipe edge-test is refused: no-signature/],
+  [
+    'an unsigned recipe where keys are given',
+    { recipe_keys: ['ab'.repeat(32)] },
+    /recipe edge-test is refused: no-signature/,
+  ],
   ['a listen without a port', { listen: 'localhost' }, /listen/],
 ];
 for (const [what, change, message] of refusals) {
@@ -85,19 +101,39 @@ test('with keys, only recipes that one of them signed are collected', async () =
   const key = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex');
   const other = 'ab'.repeat(32);
   const signature = { key, ed25519: sign(null, signedBytes(recipe), privateKey).toString('hex') };
-  const pin = (change, keys) => pinRecipes([{ recipe: JSON.parse(JSON.stringify({ ...recipe.json, signature, ...change })), hash: recipe.hash }], () => load(), keys);
+  const pin = (change, keys) =>
+    pinRecipes(
+      [
+        {
+          recipe: JSON.parse(JSON.stringify({ ...recipe.json, signature, ...change })),
+          hash: recipe.hash,
+        },
+      ],
+      () => load(),
+      keys,
+    );
   assert.deepEqual([...(await pin({}, [other, key])).collections.keys()], [recipe.hash]);
-  assert.deepEqual((await pin({}, [key])).recipes[0].json.signature, signature, 'it is published as it was signed');
+  assert.deepEqual(
+    (await pin({}, [key])).recipes[0].json.signature,
+    signature,
+    'it is published as it was signed',
+  );
   assert.equal((await pin({ signature: undefined })).recipes.length, 1, 'without keys, as ever');
   await assert.rejects(pin({}, [other]), /unknown-key/);
-  await assert.rejects(pin({ signature: { key, ed25519: '00'.repeat(64) } }, [key]), /bad-signature/);
+  await assert.rejects(
+    pin({ signature: { key, ed25519: '00'.repeat(64) } }, [key]),
+    /bad-signature/,
+  );
 });
 
 test('refused: a port that is taken', async (t) => {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
-  const { code, stderr } = await run('--config', await writeConfig(t, { listen: `127.0.0.1:${server.address().port}` }));
+  const { code, stderr } = await run(
+    '--config',
+    await writeConfig(t, { listen: `127.0.0.1:${server.address().port}` }),
+  );
   assert.equal(code, 1);
   assert.match(stderr, /EADDRINUSE/);
 });

@@ -22,22 +22,44 @@ const FALLS_AT = 3;
 const meanOf = (epoch) => (epoch < FALLS_AT ? 1 : 0.2);
 
 const FIRST = {
-  recipe: 'followed', analysis: 'tests', stream: 'views', value: 'number', mechanism: 'thresh',
+  recipe: 'followed',
+  analysis: 'tests',
+  stream: 'views',
+  value: 'number',
+  mechanism: 'thresh',
   // So few devices and epochs that a test can be of them; epsilon large enough for two updates.
-  parameters: { epsilon: 16, users: DEVICES, epochs: EPOCHS, samples: 2000, smallest_group: DEVICES, groups: 1, delta: '1e-3', low: 0, high: 1 },
-  round: { index: 1 }, limit: { per_day: 1 }, send: { fresh: 'allow', delay_s: 0 }, cohort: { minimum: DEVICES / 2 }, expires: '2099-12-31',
+  parameters: {
+    epsilon: 16,
+    users: DEVICES,
+    epochs: EPOCHS,
+    samples: 2000,
+    smallest_group: DEVICES,
+    groups: 1,
+    delta: '1e-3',
+    low: 0,
+    high: 1,
+  },
+  round: { index: 1 },
+  limit: { per_day: 1 },
+  send: { fresh: 'allow', delay_s: 0 },
+  cohort: { minimum: DEVICES / 2 },
+  expires: '2099-12-31',
 };
 
 /** 32 bytes of a device's own in an epoch. @param {number} device @param {number} epoch */
-const seedOf = (device, epoch) => new Uint8Array(createHash('sha256').update(`visitor ${device} ${epoch}`).digest());
+const seedOf = (device, epoch) =>
+  new Uint8Array(createHash('sha256').update(`visitor ${device} ${epoch}`).digest());
 
 function shoal(...args) {
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
   assert.equal(status, 0, `shoal ${args[0]}: ${stderr}`);
   return stdout;
 }
 
-test('devices of the page\'s core live through a run, and the aggregator draws the series', async (t) => {
+test("devices of the page's core live through a run, and the aggregator draws the series", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'shoal-epochs-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
   const at = (name) => join(dir, name);
@@ -52,11 +74,28 @@ test('devices of the page\'s core live through a run, and the aggregator draws t
   const handler = (url, options) => {
     const recipe = core.recipe(served[0]);
     const accept = async (record) => (taken.push(recipe.recordToText(record)), 'accepted');
-    const deps = { collections: new Map([[recipe.hash, { recipe, accept }]]), recipes: [recipe], origins: [], now: () => Date.now() };
-    return handle(new Request(url, options && { method: options.method, headers: options.headers, body: options.body }), /** @type {any} */ (deps))
-      .finally(() => core.release(recipe));
+    const deps = {
+      collections: new Map([[recipe.hash, { recipe, accept }]]),
+      recipes: [recipe],
+      origins: [],
+      now: () => Date.now(),
+    };
+    return handle(
+      new Request(
+        url,
+        options && { method: options.method, headers: options.headers, body: options.body },
+      ),
+      /** @type {any} */ (deps),
+    ).finally(() => core.release(recipe));
   };
-  const page = await init({ endpoint: 'https://edge.example/', recipes: [], runs: [FIRST], wasm: load, setTimer: () => null, fetch: handler });
+  const page = await init({
+    endpoint: 'https://edge.example/',
+    recipes: [],
+    runs: [FIRST],
+    wasm: load,
+    setTimer: () => null,
+    fetch: handler,
+  });
   t.after(() => page.close());
   await page.consent.grant();
   await page.track.optIn('tests');
@@ -65,37 +104,78 @@ test('devices of the page\'s core live through a run, and the aggregator draws t
   let json = FIRST;
   for (let epoch = 1; epoch <= EPOCHS + 1; epoch++) {
     served = [json];
-    for (const value of [1, 0]) for (let i = 0; i < 10 * (value ? meanOf(epoch) : 1 - meanOf(epoch)); i++) await page.track.sample('views', value);
-    assert.deepEqual(await page.track.answer(), [{ recipe: 'followed', code: 'queued' }], `epoch ${epoch}`);
+    for (const value of [1, 0])
+      for (let i = 0; i < 10 * (value ? meanOf(epoch) : 1 - meanOf(epoch)); i++)
+        await page.track.sample('views', value);
+    assert.deepEqual(
+      await page.track.answer(),
+      [{ recipe: 'followed', code: 'queued' }],
+      `epoch ${epoch}`,
+    );
     await page.flush();
     assert.equal(taken.length, epoch);
     const recipe = core.recipe(json);
     const run = new Run(recipe);
     const reports = [recipe.report(taken[epoch - 1])];
     for (let device = 1; device < DEVICES; device++) {
-      const { record, state } = run.answerNumber(states[device] ?? run.start(), BigInt(Math.round(1e6 * meanOf(epoch))), seedOf(device, epoch));
+      const { record, state } = run.answerNumber(
+        states[device] ?? run.start(),
+        BigInt(Math.round(1e6 * meanOf(epoch))),
+        seedOf(device, epoch),
+      );
       states[device] = state;
       reports.push(recipe.report(record));
     }
     core.release(recipe);
     await writeFile(file(epoch, 'recipe.json'), JSON.stringify(json));
-    await writeFile(at('reports.ndjson'), reports.map((report) => `${JSON.stringify(report)}\n`).join(''));
-    shoal('ingest', '--recipe', file(epoch, 'recipe.json'), '-o', file(epoch, 'acc'), at('reports.ndjson'));
+    await writeFile(
+      at('reports.ndjson'),
+      reports.map((report) => `${JSON.stringify(report)}\n`).join(''),
+    );
+    shoal(
+      'ingest',
+      '--recipe',
+      file(epoch, 'recipe.json'),
+      '-o',
+      file(epoch, 'acc'),
+      at('reports.ndjson'),
+    );
     if (epoch > EPOCHS) break;
-    shoal('round', 'next', '--recipe', file(epoch, 'recipe.json'), file(epoch, 'acc'), '-o', at('next.json'));
+    shoal(
+      'round',
+      'next',
+      '--recipe',
+      file(epoch, 'recipe.json'),
+      file(epoch, 'acc'),
+      '-o',
+      at('next.json'),
+    );
     const next = JSON.parse(await readFile(at('next.json'), 'utf8'));
     // 0.5 of the range and more is above the highest threshold, 3 sqrt(2 ln(12 n T/delta)/l) = 0.41: every device votes in the epoch of a change.
-    assert.equal(next.round.update ?? 0, [1, FALLS_AT].includes(epoch) ? 1 : 0, `after epoch ${epoch}`);
+    assert.equal(
+      next.round.update ?? 0,
+      [1, FALLS_AT].includes(epoch) ? 1 : 0,
+      `after epoch ${epoch}`,
+    );
     if (!next.round.update && epoch === EPOCHS) break; // nothing to collect
     json = next;
   }
   const series = JSON.parse(shoal('track', dir, '--format', 'json', '--all'));
-  assert.deepEqual([series.updates, series.updates_answered, series.frozen, series.rows.length], [2, 2, false, EPOCHS]);
-  assert.deepEqual(series.rows.filter(({ update }) => update).map(({ epoch }) => epoch), [1, FALLS_AT]);
+  assert.deepEqual(
+    [series.updates, series.updates_answered, series.frozen, series.rows.length],
+    [2, 2, false, EPOCHS],
+  );
+  assert.deepEqual(
+    series.rows.filter(({ update }) => update).map(({ epoch }) => epoch),
+    [1, FALLS_AT],
+  );
   // Devices' seeds are fixed; the page's one report in 2000 is not, and moves an estimate by a twentieth of its error.
   for (const { epoch, value, stderr, n } of series.rows) {
     assert.equal(n, DEVICES);
-    assert.ok(Math.abs(value - meanOf(epoch)) < 4 * stderr && stderr < 0.03, `epoch ${epoch}: ${value} ± ${stderr}, truly ${meanOf(epoch)}`);
+    assert.ok(
+      Math.abs(value - meanOf(epoch)) < 4 * stderr && stderr < 0.03,
+      `epoch ${epoch}: ${value} ± ${stderr}, truly ${meanOf(epoch)}`,
+    );
   }
   const [run] = (await page.ledger()).filter((entry) => entry.run);
   assert.deepEqual([run.epoch, run.votes?.used, run.estimates?.used], [EPOCHS, 2, 2]);

@@ -8,7 +8,10 @@ import { Group } from '../group.js';
 /** A group over a store that answers when it is told to. `calls` is what the store was asked. */
 function setUp(giveUpMs) {
   const calls = [];
-  const store = (records, keys) => new Promise((resolve, reject) => calls.push({ records: [...records], keys: [...keys], resolve, reject }));
+  const store = (records, keys) =>
+    new Promise((resolve, reject) =>
+      calls.push({ records: [...records], keys: [...keys], resolve, reject }),
+    );
   const group = new Group({ store, giveUpMs });
   const accept = (n) => group.accept(new Uint8Array([n, n]), `key${n}`);
   return { calls, accept };
@@ -17,7 +20,8 @@ function setUp(giveUpMs) {
 const accepted = (keys) => keys.map(() => 'accepted');
 
 async function callsAre(calls, n) {
-  for (let i = 0; i < 200 && calls.length < n; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let i = 0; i < 200 && calls.length < n; i++)
+    await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(calls.length, n);
 }
 
@@ -26,7 +30,10 @@ test('a report that comes alone goes at once', async () => {
   const outcome = accept(1);
   await null;
   await null;
-  assert.deepEqual(calls.map(({ records, keys }) => [records, keys]), [[[1, 1], ['key1']]]);
+  assert.deepEqual(
+    calls.map(({ records, keys }) => [records, keys]),
+    [[[1, 1], ['key1']]],
+  );
   calls[0].resolve(['accepted']);
   assert.equal(await outcome, 'accepted');
 });
@@ -41,7 +48,13 @@ test('those that come while a call is under way go together in the next, each wi
   calls[0].resolve(['accepted']);
   assert.equal(await first, 'accepted');
   await callsAre(calls, 2);
-  assert.deepEqual([calls[1].records, calls[1].keys], [[2, 2, 3, 3, 4, 4], ['key2', 'key3', 'key4']]);
+  assert.deepEqual(
+    [calls[1].records, calls[1].keys],
+    [
+      [2, 2, 3, 3, 4, 4],
+      ['key2', 'key3', 'key4'],
+    ],
+  );
   calls[1].resolve(['accepted', 'full', 'expired']);
   assert.deepEqual(await Promise.all(others), ['accepted', 'full', 'expired']);
   const later = accept(5);
@@ -71,7 +84,10 @@ test('a call that fails fails its own reports, and the next goes', async () => {
   const next = [3, 4].map(accept);
   calls[0].reject(new Error('disk'));
   const outcomes = await Promise.allSettled(first);
-  assert.deepEqual(outcomes.map(({ status }) => status), ['rejected', 'rejected']);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
   await callsAre(calls, 2);
   calls[1].resolve(accepted(calls[1].keys));
   assert.deepEqual(await Promise.all(next), ['accepted', 'accepted']);

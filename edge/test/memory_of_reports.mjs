@@ -16,14 +16,25 @@ const collections = new Map([[recipe.hash, { recipe, accept: async () => 'accept
 const deps = { collections, recipes: [recipe], origins: [], now: Date.now };
 const report = recipe.report(recipe.randomize('fish', randomBytes(32)));
 const bodies = [Buffer.from(JSON.stringify(report)), Buffer.from(JSON.stringify(report, null, 1))];
-const headers = new Map([['content-type', 'application/json'], ['idempotency-key', newKey()]]);
+const headers = new Map([
+  ['content-type', 'application/json'],
+  ['idempotency-key', newKey()],
+]);
 
 /** @param {number} i */
 async function post(i) {
   const pieces = [bodies[i % 2]];
   const read = async () => (pieces.length ? { done: false, value: pieces.pop() } : { done: true });
   const body = { getReader: () => ({ read, cancel: async () => {} }) };
-  const { status } = await answer({ method: 'POST', url: 'https://edge.example/v1/reports', headers: { get: (name) => headers.get(name) ?? null }, body }, deps);
+  const { status } = await answer(
+    {
+      method: 'POST',
+      url: 'https://edge.example/v1/reports',
+      headers: { get: (name) => headers.get(name) ?? null },
+      body,
+    },
+    deps,
+  );
   if (status !== 202) throw new Error(`status ${status}`);
 }
 
@@ -31,11 +42,19 @@ function used() {
   globalThis.gc();
   globalThis.gc();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return { heap: heapUsed, buffers: arrayBuffers, module: instance.exports.memory.buffer.byteLength };
+  return {
+    heap: heapUsed,
+    buffers: arrayBuffers,
+    module: instance.exports.memory.buffer.byteLength,
+  };
 }
 
 for (let i = 0; i < N / 2; i++) await post(i);
 const before = used();
 for (let i = 0; i < N / 2; i++) await post(i);
 const after = used();
-process.stdout.write(JSON.stringify(Object.fromEntries(Object.entries(after).map(([name, bytes]) => [name, bytes - before[name]]))));
+process.stdout.write(
+  JSON.stringify(
+    Object.fromEntries(Object.entries(after).map(([name, bytes]) => [name, bytes - before[name]])),
+  ),
+);

@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SECRET, eventually, freePort } from './support.mjs';
 
-export const program = process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
+export const program =
+  process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
 
 const DICTIONARY = 'fish\nshoal\nnobody\n';
 
@@ -26,7 +27,9 @@ export class RealAggregator {
 
   async start() {
     if (this.#dir === undefined) await this.#prepare();
-    const child = spawn(program, ['serve', '--config', join(this.#dir, 'serve.json')], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(program, ['serve', '--config', join(this.#dir, 'serve.json')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     let said = '';
     child.stderr.on('data', (text) => (said += text));
     this.#child = child;
@@ -81,9 +84,23 @@ export class RealAggregator {
   /** Its numbers are those of exactly these records, folded by the command. @param {string[]} texts */
   async expectExactly(texts) {
     const at = (name) => join(this.#dir, name);
-    await writeFile(at('reports.ndjson'), texts.map((text) => `${JSON.stringify(this.#recipe.report(text))}\n`).join(''));
+    await writeFile(
+      at('reports.ndjson'),
+      texts.map((text) => `${JSON.stringify(this.#recipe.report(text))}\n`).join(''),
+    );
     run('ingest', '--recipe', at('recipe.json'), '-o', at('acc'), at('reports.ndjson'));
-    const expected = JSON.parse(run('estimate', '--recipe', at('recipe.json'), '--dictionary', at('words'), '--format', 'json', at('acc')));
+    const expected = JSON.parse(
+      run(
+        'estimate',
+        '--recipe',
+        at('recipe.json'),
+        '--dictionary',
+        at('words'),
+        '--format',
+        'json',
+        at('acc'),
+      ),
+    );
     const { n, rows } = await this.#result();
     assert.equal(n, texts.length);
     assert.deepEqual(rows, expected.rows);

@@ -77,14 +77,19 @@ class Edge {
 
   /** One number of /metrics, summed over collections; 0 when absent. */
   async metric(name) {
-    const text = await (await fetch(`${this.url}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
+    const text = await (
+      await fetch(`${this.url}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })
+    ).text();
     const lines = text.split('\n').filter((line) => line.startsWith(`shoal_edge_${name}{`));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 }
 
 async function childrenOf(pid) {
-  return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean).map(Number);
+  return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
 }
 
 /**
@@ -92,11 +97,19 @@ async function childrenOf(pid) {
  * @param {import('node:test').TestContext} t
  * @param {'workerd' | 'node'} runtime
  */
-export async function startEdge(t, runtime, { recipes, aggregator, origins = ['https://site.example'], limits = {} }) {
+export async function startEdge(
+  t,
+  runtime,
+  { recipes, aggregator, origins = ['https://site.example'], limits = {} },
+) {
   const dir = await mkdtemp(join(tmpdir(), 'shoal-edge-'));
   const port = await freePort();
   const config = { dir, port, recipes, aggregator, origins, limits };
-  const edge = new Edge(dir, port, runtime === 'workerd' ? await workerdCommand(config) : await nodeCommand(config));
+  const edge = new Edge(
+    dir,
+    port,
+    runtime === 'workerd' ? await workerdCommand(config) : await nodeCommand(config),
+  );
   t.after(async () => {
     await edge.stop();
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
@@ -113,14 +126,20 @@ async function workerdCommand({ dir, port, recipes, aggregator, origins, limits 
     BATCH_SECRET: SECRET,
     ADMIN_TOKEN: TOKEN,
     BODY_TIMEOUT_S,
-    ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [name.toUpperCase(), value])),
+    ...Object.fromEntries(
+      Object.entries(limits).map(([name, value]) => [name.toUpperCase(), value]),
+    ),
   };
-  return [here('run_worker.mjs'), JSON.stringify({ script, store: join(dir, 'store'), port, bindings })];
+  return [
+    here('run_worker.mjs'),
+    JSON.stringify({ script, store: join(dir, 'store'), port, bindings }),
+  ];
 }
 
 async function nodeCommand({ dir, port, recipes, aggregator, origins, limits }) {
   await mkdir(dir, { recursive: true });
-  for (const { hash, json } of recipes) await writeFile(join(dir, `${hash}.json`), JSON.stringify(json));
+  for (const { hash, json } of recipes)
+    await writeFile(join(dir, `${hash}.json`), JSON.stringify(json));
   await writeFile(join(dir, 'secret'), `${SECRET}\n`);
   await writeFile(join(dir, 'token'), `${TOKEN}\n`);
   const config = {

@@ -27,7 +27,11 @@ const quick = await makeRecipe();
 const slow = await makeRecipe({ recipe: 'slow', batch: { minimum: 5, max_age_s: 86_400 } });
 const old = await makeRecipe({ recipe: 'old', expires: '2020-01-01' });
 // Records of 8 KB.
-const large = await makeRecipe({ recipe: 'large', parameters: { epsilon: 1, k: 16, m: 65536 }, batch: { minimum: 5, max_age_s: 86_400 } });
+const large = await makeRecipe({
+  recipe: 'large',
+  parameters: { epsilon: 1, k: 16, m: 65536 },
+  batch: { minimum: 5, max_age_s: 86_400 },
+});
 const foreign = await makeRecipe({ recipe: 'foreign' });
 
 async function startAggregator(t, recipe = quick) {
@@ -38,7 +42,9 @@ async function startAggregator(t, recipe = quick) {
 
 async function postTexts(edge, recipe, n) {
   const texts = Array.from({ length: n }, () => newRecord(recipe));
-  const statuses = await Promise.all(texts.map(async (text) => (await edge.post(reportInit(recipe.report(text)))).status));
+  const statuses = await Promise.all(
+    texts.map(async (text) => (await edge.post(reportInit(recipe.report(text)))).status),
+  );
   assert.deepEqual(multiset(statuses), new Map([[202, n]]));
   return texts;
 }
@@ -50,7 +56,10 @@ async function postTexts(edge, recipe, n) {
 async function arrived(edge, aggregator, recipe, texts) {
   const isAll = () => aggregator.recordsOf(recipe).length === texts.length;
   const isLeft = async () => {
-    const [open, sealed] = await Promise.all([edge.metric('open_reports'), edge.metric('sealed_batches')]);
+    const [open, sealed] = await Promise.all([
+      edge.metric('open_reports'),
+      edge.metric('sealed_batches'),
+    ]);
     return sealed === 0 && open > 0 && open < recipe.json.batch.minimum;
   };
   for (;;) {
@@ -69,7 +78,10 @@ async function expectError(response, status, code) {
 /** A request whose body is written in pieces by hand. */
 function streamed(edge, headers, write) {
   return new Promise((resolve, reject) => {
-    const outgoing = request(`${edge.url}/v1/reports`, { method: 'POST', headers: { 'Idempotency-Key': newKey(), ...headers } });
+    const outgoing = request(`${edge.url}/v1/reports`, {
+      method: 'POST',
+      headers: { 'Idempotency-Key': newKey(), ...headers },
+    });
     outgoing.once('response', (incoming) => {
       incoming.setEncoding('utf8');
       incoming.once('data', (text) => {
@@ -85,8 +97,14 @@ function streamed(edge, headers, write) {
 /** A device that sends a whole report and goes away before it is answered. */
 async function hangUp(edge, { headers, body }) {
   const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
-  const lines = Object.entries({ Host: 'x', ...headers, 'Content-Length': Buffer.byteLength(body) }).map(([name, value]) => `${name}: ${value}\r\n`);
-  await new Promise((resolve) => socket.write(`POST /v1/reports HTTP/1.1\r\n${lines.join('')}\r\n${body}`, resolve));
+  const lines = Object.entries({
+    Host: 'x',
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  await new Promise((resolve) =>
+    socket.write(`POST /v1/reports HTTP/1.1\r\n${lines.join('')}\r\n${body}`, resolve),
+  );
   await new Promise((resolve) => setTimeout(resolve, 5 * Math.random()));
   socket.destroy();
 }
@@ -99,7 +117,9 @@ export function edgeSuite(runtime) {
     const texts = await postTexts(edge, quick, 60);
     await arrived(edge, aggregator, quick, texts);
     for (const { texts: batch } of aggregator.batches.values()) assert.ok(batch.length >= 5);
-    await eventually(async () => assert.equal(await edge.metric('forwarded_reports_total'), texts.length));
+    await eventually(async () =>
+      assert.equal(await edge.metric('forwarded_reports_total'), texts.length),
+    );
     assert.equal(await edge.metric('open_reports'), 0);
     assert.equal(await edge.metric('sealed_batches'), 0);
   });
@@ -107,26 +127,82 @@ export function edgeSuite(runtime) {
   test('recipes of lists, numbers, permanent answers, several parts and several variables are collected, each for itself', async (t) => {
     const batch = { minimum: 5, max_age_s: 86_400 };
     const none = { hash: undefined, seed: undefined };
-    const ofList = { value: 'item', mechanism: 'subset', parameters: { epsilon: 1, values: ['a', 'b', 'c', 'd', 'e'] }, ...none };
-    const ofNumbers = { value: 'number', mechanism: 'one-bit-mean', parameters: { epsilon: 1, low: -40, high: 60.5 }, ...none };
-    const permanent = { mechanism: 'rappor', parameters: { bits: 64, hashes: 2, cohorts: 16, p: 0.25, q: 0.75, f: 0.5 } };
+    const ofList = {
+      value: 'item',
+      mechanism: 'subset',
+      parameters: { epsilon: 1, values: ['a', 'b', 'c', 'd', 'e'] },
+      ...none,
+    };
+    const ofNumbers = {
+      value: 'number',
+      mechanism: 'one-bit-mean',
+      parameters: { epsilon: 1, low: -40, high: 60.5 },
+      ...none,
+    };
+    const permanent = {
+      mechanism: 'rappor',
+      parameters: { bits: 64, hashes: 2, cohorts: 16, p: 0.25, q: 0.75, f: 0.5 },
+    };
     const fragments = {
       mechanism: 'sfp',
-      parameters: { epsilon: 5, epsilon_fragment: 3, k: 256, m: 16, k_fragment: 256, m_fragment: 16, length: 10, oracle: 'olh' },
+      parameters: {
+        epsilon: 5,
+        epsilon_fragment: 3,
+        k: 256,
+        m: 16,
+        k_fragment: 256,
+        m_fragment: 16,
+        length: 10,
+        oracle: 'olh',
+      },
     };
     const grams = {
       mechanism: 'rappor-ngram',
-      parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0.5, length: 8, n: 2, grams: 2, alphabet: 'abcdefgh' },
+      parameters: {
+        bits: 32,
+        hashes: 2,
+        cohorts: 8,
+        p: 0.25,
+        q: 0.75,
+        f: 0.5,
+        length: 8,
+        n: 2,
+        grams: 2,
+        alphabet: 'abcdefgh',
+      },
     };
     const joint = {
-      value: undefined, mechanism: undefined, parameters: undefined, ...none, variables: [
-        { name: 'word', value: 'word', mechanism: 'rappor', parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0 }, hash: 'poly1', seed: '0b'.repeat(32) },
-        { name: 'age', value: 'item', mechanism: 'grr', parameters: { epsilon: 1, values: ['young', 'old'] } },
-        { name: 'heat', value: 'number', mechanism: 'subset', parameters: { epsilon: 1, size: 9, low: -10, high: 80 } },
+      value: undefined,
+      mechanism: undefined,
+      parameters: undefined,
+      ...none,
+      variables: [
+        {
+          name: 'word',
+          value: 'word',
+          mechanism: 'rappor',
+          parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0 },
+          hash: 'poly1',
+          seed: '0b'.repeat(32),
+        },
+        {
+          name: 'age',
+          value: 'item',
+          mechanism: 'grr',
+          parameters: { epsilon: 1, values: ['young', 'old'] },
+        },
+        {
+          name: 'heat',
+          value: 'number',
+          mechanism: 'subset',
+          parameters: { epsilon: 1, size: 9, low: -10, high: 80 },
+        },
       ],
     };
     const recipes = await Promise.all(
-      Object.entries({ list: ofList, numbers: ofNumbers, permanent, fragments, grams, joint }).map(([name, more]) => makeRecipe({ recipe: name, batch, ...more })),
+      Object.entries({ list: ofList, numbers: ofNumbers, permanent, fragments, grams, joint }).map(
+        ([name, more]) => makeRecipe({ recipe: name, batch, ...more }),
+      ),
     );
     const values = ['c', 21.5, 'fish', 'fish', 'fish', { word: 'fish', heat: 21.5 }];
     const edge = await startEdge(t, runtime, { recipes, aggregator: 'http://127.0.0.1:1' });
@@ -134,47 +210,117 @@ export function edgeSuite(runtime) {
       const report = recipe.report(recipe.randomize(values[i], randomBytes(32), randomBytes(32)));
       for (const other of recipes.filter((each) => each !== recipe)) {
         const { key, recipe_hash, parameters } = other.report('');
-        await expectError(await edge.post(reportInit({ key, recipe_hash, parameters, records: report.records })), 400, 'record');
+        await expectError(
+          await edge.post(reportInit({ key, recipe_hash, parameters, records: report.records })),
+          400,
+          'record',
+        );
       }
       assert.equal((await edge.post(reportInit(report))).status, 202, recipe.id);
       assert.equal(await edge.metric('open_reports'), i + 1);
     }
     const { recipes: published } = await (await fetch(`${edge.url}/v1/recipes`)).json();
-    assert.deepEqual(published.map(({ recipe }) => recipe), recipes.map(({ json }) => json));
+    assert.deepEqual(
+      published.map(({ recipe }) => recipe),
+      recipes.map(({ json }) => json),
+    );
   });
 
   test('a record of two variables is checked whole, batched and forwarded with its parts together', async (t) => {
     const variables = [
-      { name: 'word', value: 'word', mechanism: 'olh', parameters: { epsilon: 3, k: 64, g: 16 }, hash: 'poly1', seed: '0c'.repeat(32) },
+      {
+        name: 'word',
+        value: 'word',
+        mechanism: 'olh',
+        parameters: { epsilon: 3, k: 64, g: 16 },
+        hash: 'poly1',
+        seed: '0c'.repeat(32),
+      },
       { name: 'age', value: 'item', mechanism: 'grr', parameters: { epsilon: 2, size: 30 } },
     ];
     const batch = { minimum: 40, max_age_s: 1 }; // all of them, so that none is left below it
-    const json = { recipe: 'pairs', batch, value: undefined, mechanism: undefined, parameters: undefined, hash: undefined, seed: undefined, variables };
+    const json = {
+      recipe: 'pairs',
+      batch,
+      value: undefined,
+      mechanism: undefined,
+      parameters: undefined,
+      hash: undefined,
+      seed: undefined,
+      variables,
+    };
     const recipe = await makeRecipe(json);
     const aggregator = await startAggregator(t, recipe);
     const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: aggregator.url });
-    const texts = Array.from({ length: batch.minimum }, (_, i) => newRecord(recipe, { word: `w${i}`, age: i % 30 }));
+    const texts = Array.from({ length: batch.minimum }, (_, i) =>
+      newRecord(recipe, { word: `w${i}`, age: i % 30 }),
+    );
     const swapped = texts.map((text) => text.split(';').reverse().join(';'));
     const [row, age] = [texts[0].split(';')[0], texts[0].split(';')[1]];
-    for (const text of [swapped[0], row, `${row};31`, `${row};${age};${age}`, `${row},${age}`, `${row};9`, `64,00;${age}`, `${row};${age} `]) {
+    for (const text of [
+      swapped[0],
+      row,
+      `${row};31`,
+      `${row};${age};${age}`,
+      `${row},${age}`,
+      `${row};9`,
+      `64,00;${age}`,
+      `${row};${age} `,
+    ]) {
       await expectError(await edge.post(reportInit(recipe.report(text))), 400, 'record');
     }
     assert.deepEqual(recipe.parameters, { epsilon: 5 });
-    await expectError(await edge.post(reportInit({ ...recipe.report(texts[0]), parameters: {} })), 400, 'missing-field');
-    await expectError(await edge.post(reportInit({ ...recipe.report(texts[0]), parameters: { epsilon: 4 } })), 400, 'parameters');
-    const statuses = await Promise.all(texts.map(async (text) => (await edge.post(reportInit(recipe.report(text)))).status));
+    await expectError(
+      await edge.post(reportInit({ ...recipe.report(texts[0]), parameters: {} })),
+      400,
+      'missing-field',
+    );
+    await expectError(
+      await edge.post(reportInit({ ...recipe.report(texts[0]), parameters: { epsilon: 4 } })),
+      400,
+      'parameters',
+    );
+    const statuses = await Promise.all(
+      texts.map(async (text) => (await edge.post(reportInit(recipe.report(text)))).status),
+    );
     assert.deepEqual(multiset(statuses), new Map([[202, texts.length]]));
     await eventually(() => assert.deepEqual(multiset(aggregator.records), multiset(texts)));
   });
 
   test('epochs of a run are collections of their own: checked, batched and forwarded each for itself', async (t) => {
     const none = { hash: undefined, seed: undefined };
-    const plan = { epsilon: 4, users: 20000, epochs: 16, samples: 1000, smallest_group: 20000, groups: 1, delta: '1e-6' };
+    const plan = {
+      epsilon: 4,
+      users: 20000,
+      epochs: 16,
+      samples: 1000,
+      smallest_group: 20000,
+      groups: 1,
+      delta: '1e-6',
+    };
     const batch = { minimum: 20, max_age_s: 1 }; // all of an epoch, so that none is left below it
-    const mean = { value: 'number', mechanism: 'thresh', parameters: { ...plan, low: 0, high: 1 }, batch, ...none };
+    const mean = {
+      value: 'number',
+      mechanism: 'thresh',
+      parameters: { ...plan, low: 0, high: 1 },
+      batch,
+      ...none,
+    };
     const first = await makeRecipe({ recipe: 'followed', ...mean, round: { index: 1 } });
-    const second = await makeRecipe({ recipe: 'followed', ...mean, round: { index: 2, previous: first.hash, update: 1 } });
-    const many = await makeRecipe({ recipe: 'emoji', value: 'item', mechanism: 'heavythresh', parameters: { ...plan, projection: 64, epsilon_estimate: 0.5 }, batch, round: { index: 1 }, hash: undefined });
+    const second = await makeRecipe({
+      recipe: 'followed',
+      ...mean,
+      round: { index: 2, previous: first.hash, update: 1 },
+    });
+    const many = await makeRecipe({
+      recipe: 'emoji',
+      value: 'item',
+      mechanism: 'heavythresh',
+      parameters: { ...plan, projection: 64, epsilon_estimate: 0.5 },
+      batch,
+      round: { index: 1 },
+      hash: undefined,
+    });
     const recipes = [first, second, many];
     const aggregator = await startAggregator(t, recipes);
     const edge = await startEdge(t, runtime, { recipes, aggregator: aggregator.url });
@@ -183,19 +329,41 @@ export function edgeSuite(runtime) {
       const seeds = Array.from({ length: batch.minimum }, () => randomBytes(32));
       const counts = new Map([[recipe === many ? run.item('fish') : '', 3]]);
       // Of another device each; the second epoch of one that was away in the first.
-      return seeds.map((seed) => (recipe === many ? run.answerCounts(run.start(), counts, seed) : run.answerNumber(run.start(), 900_000n, seed)).record);
+      return seeds.map(
+        (seed) =>
+          (recipe === many
+            ? run.answerCounts(run.start(), counts, seed)
+            : run.answerNumber(run.start(), 900_000n, seed)
+          ).record,
+      );
     });
-    for (const text of ['2;0', '0;2', '0', '0;0;0', '0,0', ';0']) await expectError(await edge.post(reportInit(first.report(text))), 400, 'record');
-    for (const text of ['0;64,0', '0;00,2', '0;0,00', '2;00,0', '0;00']) await expectError(await edge.post(reportInit(many.report(text))), 400, 'record');
-    await expectError(await edge.post(reportInit({ ...first.report('0;0'), recipe_hash: many.hash, key: many.key })), 400, 'unknown-field');
+    for (const text of ['2;0', '0;2', '0', '0;0;0', '0,0', ';0'])
+      await expectError(await edge.post(reportInit(first.report(text))), 400, 'record');
+    for (const text of ['0;64,0', '0;00,2', '0;0,00', '2;00,0', '0;00'])
+      await expectError(await edge.post(reportInit(many.report(text))), 400, 'record');
+    await expectError(
+      await edge.post(
+        reportInit({ ...first.report('0;0'), recipe_hash: many.hash, key: many.key }),
+      ),
+      400,
+      'unknown-field',
+    );
     for (const [i, recipe] of recipes.entries()) {
-      for (const text of texts[i]) assert.equal((await edge.post(reportInit(recipe.report(text)))).status, 202);
+      for (const text of texts[i])
+        assert.equal((await edge.post(reportInit(recipe.report(text)))).status, 202);
     }
-    await eventually(() => recipes.forEach((recipe, i) => assert.deepEqual(multiset(aggregator.recordsOf(recipe)), multiset(texts[i]))));
+    await eventually(() =>
+      recipes.forEach((recipe, i) =>
+        assert.deepEqual(multiset(aggregator.recordsOf(recipe)), multiset(texts[i])),
+      ),
+    );
   });
 
   test('bad input, each with its status and code; the edge goes on serving', async (t) => {
-    const edge = await startEdge(t, runtime, { recipes: [slow, old], aggregator: 'http://127.0.0.1:1' });
+    const edge = await startEdge(t, runtime, {
+      recipes: [slow, old],
+      aggregator: 'http://127.0.0.1:1',
+    });
     const good = newReport(slow);
     const cases = [
       [reportInit({ ...good, device: 'x' }), 400, 'unknown-field'],
@@ -211,7 +379,8 @@ export function edgeSuite(runtime) {
       [reportInit({ ...good, key: 'x'.repeat(100_000) }), 413, 'body-size'],
       [reportInit(good, newKey(), { Origin: 'https://evil.example' }), 403, 'origin'],
     ];
-    for (const [init, status, code] of cases) await expectError(await edge.post(init), status, code);
+    for (const [init, status, code] of cases)
+      await expectError(await edge.post(init), status, code);
     await expectError(await fetch(`${edge.url}/v1/reports`), 405, 'method');
     await expectError(await fetch(`${edge.url}/nothing`), 404, 'route');
     assert.equal(await edge.metric('open_reports'), 0);
@@ -220,7 +389,11 @@ export function edgeSuite(runtime) {
   });
 
   test('a huge body is cut while it streams, a slow one times out', async (t) => {
-    const edge = await startEdge(t, runtime, { recipes: [slow], aggregator: 'http://127.0.0.1:1', limits: { body_timeout_s: 2 } });
+    const edge = await startEdge(t, runtime, {
+      recipes: [slow],
+      aggregator: 'http://127.0.0.1:1',
+      limits: { body_timeout_s: 2 },
+    });
     const headers = { 'Content-Type': 'application/json' };
     const huge = await streamed(edge, headers, (outgoing) => {
       outgoing.write(Buffer.alloc(20_000, ' ')); // and no end: it cannot have been read whole
@@ -232,13 +405,18 @@ export function edgeSuite(runtime) {
     });
     assert.deepEqual([trickle.status, trickle.error.code], [408, 'body-slow']);
     const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
-    socket.write('POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n');
+    socket.write(
+      'POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n',
+    );
     socket.destroy(); // a device that goes away in the middle of its headers
     assert.equal((await edge.post(reportInit(newReport(slow)))).status, 202);
   });
 
   test('CORS, recipes, health', async (t) => {
-    const edge = await startEdge(t, runtime, { recipes: [slow, old], aggregator: 'http://127.0.0.1:1' });
+    const edge = await startEdge(t, runtime, {
+      recipes: [slow, old],
+      aggregator: 'http://127.0.0.1:1',
+    });
     const preflight = await fetch(`${edge.url}/v1/reports`, {
       method: 'OPTIONS',
       headers: { Origin: 'https://site.example', 'Access-Control-Request-Method': 'POST' },
@@ -246,14 +424,20 @@ export function edgeSuite(runtime) {
     assert.equal(preflight.status, 204);
     assert.equal(preflight.headers.get('access-control-allow-origin'), 'https://site.example');
     const { recipes } = await (await fetch(`${edge.url}/v1/recipes`)).json();
-    assert.deepEqual(recipes, [{ hash: slow.hash, url: `/v1/recipes/${slow.hash}`, recipe: slow.json }]);
+    assert.deepEqual(recipes, [
+      { hash: slow.hash, url: `/v1/recipes/${slow.hash}`, recipe: slow.json },
+    ]);
     assert.deepEqual(await (await fetch(`${edge.url}/healthz`)).json(), { status: 'ok' });
     const head = await fetch(`${edge.url}/healthz`, { method: 'HEAD' });
     assert.deepEqual([head.status, await head.text()], [200, '']);
   });
 
   test('a full store is 503 with Retry-After, and keeps what it accepted', async (t) => {
-    const edge = await startEdge(t, runtime, { recipes: [slow], aggregator: 'http://127.0.0.1:1', limits: { store_bytes: 4000 } });
+    const edge = await startEdge(t, runtime, {
+      recipes: [slow],
+      aggregator: 'http://127.0.0.1:1',
+      limits: { store_bytes: 4000 },
+    });
     let response;
     let accepted = 0;
     while ((response = await edge.post(reportInit(newReport(slow)))).status === 202) accepted++;
@@ -285,7 +469,10 @@ export function edgeSuite(runtime) {
     await edge.kill();
     await edge.start();
     assert.equal(await edge.metric('quarantined_batches'), 1, 'over a kill, too');
-    const retry = await fetch(`${edge.url}/v1/quarantine/retry`, { method: 'POST', headers: { Authorization: `Bearer ${TOKEN}` } });
+    const retry = await fetch(`${edge.url}/v1/quarantine/retry`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${TOKEN}` },
+    });
     assert.deepEqual(await retry.json(), { status: 'queued', batches: 1 });
     await eventually(() => assert.deepEqual(multiset(aggregator.records), multiset(texts)));
   });
@@ -313,18 +500,28 @@ export function edgeSuite(runtime) {
   });
 
   test('of many at once each is answered for itself: bad ones, repeated ones, and beside devices that go away', async (t) => {
-    const edge = await startEdge(t, runtime, { recipes: [slow, large], aggregator: 'http://127.0.0.1:1' });
+    const edge = await startEdge(t, runtime, {
+      recipes: [slow, large],
+      aggregator: 'http://127.0.0.1:1',
+    });
     assert.equal((await edge.post(reportInit(newReport(slow)))).status, 202); // all is set up
-    const inits = Array.from({ length: 120 }, (_, i) => reportInit(newReport(i % 2 ? large : slow)));
+    const inits = Array.from({ length: 120 }, (_, i) =>
+      reportInit(newReport(i % 2 ? large : slow)),
+    );
     const bad = reportInit({ ...newReport(slow), records: ['0'] });
     const posts = inits.flatMap((init, i) => {
       if (i % 9 === 0) return [hangUp(edge, init)]; // the first of all is among them, and would carry others
       const repeats = i % 10 === 1 ? [init, init] : [];
-      return [init, ...repeats, ...(i % 5 ? [] : [bad])].map(async (each) => [each, (await edge.post(each)).status]);
+      return [init, ...repeats, ...(i % 5 ? [] : [bad])].map(async (each) => [
+        each,
+        (await edge.post(each)).status,
+      ]);
     });
-    for (const [init, status] of (await Promise.all(posts)).filter(Boolean)) assert.equal(status, init === bad ? 400 : 202);
+    for (const [init, status] of (await Promise.all(posts)).filter(Boolean))
+      assert.equal(status, init === bad ? 400 : 202);
     // Who went away before the answer asks again, and so does everybody else; over a kill all of them are known.
-    const allAgain = async () => multiset(await Promise.all(inits.map(async (init) => (await edge.post(init)).status)));
+    const allAgain = async () =>
+      multiset(await Promise.all(inits.map(async (init) => (await edge.post(init)).status)));
     assert.deepEqual(await allAgain(), new Map([[202, inits.length]]));
     assert.equal(await edge.metric('open_reports'), inits.length + 1);
     await edge.kill();
@@ -334,15 +531,24 @@ export function edgeSuite(runtime) {
   });
 
   test('a store that fills up while many come at once takes what fits, and no more', async (t) => {
-    const edge = await startEdge(t, runtime, { recipes: [slow], aggregator: 'http://127.0.0.1:1', limits: { store_bytes: 6000 } });
+    const edge = await startEdge(t, runtime, {
+      recipes: [slow],
+      aggregator: 'http://127.0.0.1:1',
+      limits: { store_bytes: 6000 },
+    });
     const inits = Array.from({ length: 120 }, () => reportInit(newReport(slow)));
     const responses = await Promise.all(inits.map((init) => edge.post(init)));
     const taken = inits.filter((_, i) => responses[i].status === 202);
-    for (const response of responses) if (response.status !== 202) await expectError(response, 503, 'store-full');
+    for (const response of responses)
+      if (response.status !== 202) await expectError(response, 503, 'store-full');
     assert.ok(taken.length >= 5 && taken.length < inits.length, `${taken.length}`);
     assert.equal(await edge.metric('open_reports'), taken.length);
     const again = await Promise.all(taken.map(async (init) => (await edge.post(init)).status));
-    assert.deepEqual(multiset(again), new Map([[202, taken.length]]), 'a full store knows those that it took');
+    assert.deepEqual(
+      multiset(again),
+      new Map([[202, taken.length]]),
+      'a full store knows those that it took',
+    );
     assert.equal(await edge.metric('open_reports'), taken.length);
   });
 
@@ -360,8 +566,16 @@ export function edgeSuite(runtime) {
 
   test('nothing of a device is stored or sent: address, agent, cookies, keys, times', async (t) => {
     const aggregator = await startAggregator(t);
-    const slowOnes = [slow, ...(await Promise.all(['slow-2', 'slow-3'].map((recipe) => makeRecipe({ recipe, batch: slow.json.batch }))))];
-    const edge = await startEdge(t, runtime, { recipes: [quick, ...slowOnes], aggregator: aggregator.url });
+    const slowOnes = [
+      slow,
+      ...(await Promise.all(
+        ['slow-2', 'slow-3'].map((recipe) => makeRecipe({ recipe, batch: slow.json.batch })),
+      )),
+    ];
+    const edge = await startEdge(t, runtime, {
+      recipes: [quick, ...slowOnes],
+      aggregator: aggregator.url,
+    });
     const before = Math.floor(Date.now() / 1000) * 1000; // a time may have been cut to seconds
     const planted = {
       'User-Agent': 'planted-agent-7f3a',
@@ -379,22 +593,41 @@ export function edgeSuite(runtime) {
     for (const recipe of [...slowOnes, quick]) {
       for (let i = 0; i < 6; i++) {
         keys.push(newKey());
-        const response = await streamedPost(edge, reportInit(newReport(recipe), keys.at(-1), planted));
+        const response = await streamedPost(
+          edge,
+          reportInit(newReport(recipe), keys.at(-1), planted),
+        );
         assert.equal(response, 202);
       }
       // What is refused leaves no trace either.
       keys.push(newKey());
-      await streamedPost(edge, reportInit({ ...newReport(recipe), device: 'planted-device-e1f0' }, keys.at(-1), planted));
+      await streamedPost(
+        edge,
+        reportInit({ ...newReport(recipe), device: 'planted-device-e1f0' }, keys.at(-1), planted),
+      );
     }
     await eventually(() => assert.ok(aggregator.records.length >= 5));
     const after = Date.now();
-    const markers = ['planted', '203.0.113.77', 'site.example', ...keys, ...keys.map((key) => key.slice(0, 16))];
+    const markers = [
+      'planted',
+      '203.0.113.77',
+      'site.example',
+      ...keys,
+      ...keys.map((key) => key.slice(0, 16)),
+    ];
     const needles = markers.flatMap((marker) => {
       const bytes = Buffer.from(marker);
-      return [bytes, Buffer.from(bytes.toString('base64').replace(/=+$/, '')), Buffer.from(bytes.toString('hex'))];
+      return [
+        bytes,
+        Buffer.from(bytes.toString('base64').replace(/=+$/, '')),
+        Buffer.from(bytes.toString('hex')),
+      ];
     });
     needles.push(...keys.map((key) => Buffer.from(key, 'hex')), Buffer.from([203, 0, 113, 77]));
-    const sent = aggregator.requests.map(({ url, headers, body }) => ({ path: 'request', bytes: Buffer.concat([Buffer.from(JSON.stringify([url, headers])), body]) }));
+    const sent = aggregator.requests.map(({ url, headers, body }) => ({
+      path: 'request',
+      bytes: Buffer.concat([Buffer.from(JSON.stringify([url, headers])), body]),
+    }));
     const stored = await filesUnder(edge.store);
     assert.ok(sent.length > 0 && stored.length > 0);
     const kept = stored.filter(({ bytes }) => bytes.includes(Buffer.from('slow')));
@@ -408,15 +641,24 @@ export function edgeSuite(runtime) {
     // of 400 look like a second of the hour that is searched once in 1,500: a time that is kept is in each of the three, and that once in 3e9.
     const stores = await filesUnder(edge.store);
     const found = slowOnes.map(({ id, hash }) => {
-      const own = stores.filter(({ path, bytes }) => path.includes(hash) || bytes.includes(Buffer.from(`"${id}"`)));
+      const own = stores.filter(
+        ({ path, bytes }) => path.includes(hash) || bytes.includes(Buffer.from(`"${id}"`)),
+      );
       assert.ok(own.length > 0, id);
       return own.flatMap(({ path, bytes }) => {
         const all = Buffer.concat([Buffer.from(path), bytes]);
-        const nextDay = timesIn(all, before + DAY_MS, after + DAY_MS + HOUR_MS - 1).filter((time) => time % HOUR_MS !== 0);
-        return [...timesIn(all, before, after), ...nextDay].map((time) => `${path} holds ${new Date(time).toISOString()}`);
+        const nextDay = timesIn(all, before + DAY_MS, after + DAY_MS + HOUR_MS - 1).filter(
+          (time) => time % HOUR_MS !== 0,
+        );
+        return [...timesIn(all, before, after), ...nextDay].map(
+          (time) => `${path} holds ${new Date(time).toISOString()}`,
+        );
       });
     });
-    assert.ok(found.some((times) => times.length === 0), found.flat().join('\n'));
+    assert.ok(
+      found.some((times) => times.length === 0),
+      found.flat().join('\n'),
+    );
   });
 }
 
@@ -438,18 +680,26 @@ function streamedPost(edge, { headers, body }) {
  */
 export function timesIn(bytes, from, to) {
   const found = [];
-  const units = [[4, 1e-3], [6, 1], [7, 1e3], [8, 1e6]];
+  const units = [
+    [4, 1e-3],
+    [6, 1],
+    [7, 1e3],
+    [8, 1e6],
+  ];
   for (const [size, perMs] of units) {
     for (const order of [bytes, Buffer.from(bytes).reverse()]) {
       for (let at = 0; at + size <= order.length; at++) {
         const high = size > 6 ? order.readUIntBE(at, size - 6) : 0;
-        const ms = (high * 2 ** 48 + order.readUIntBE(at + Math.max(0, size - 6), Math.min(size, 6))) / perMs;
+        const ms =
+          (high * 2 ** 48 + order.readUIntBE(at + Math.max(0, size - 6), Math.min(size, 6))) /
+          perMs;
         if (ms >= from && ms <= to) found.push(ms);
       }
     }
   }
   for (const [digits] of bytes.toString('latin1').matchAll(/\d{10,19}/g)) {
-    for (const perMs of [1e-3, 1, 1e3, 1e6]) if (digits / perMs >= from && digits / perMs <= to) found.push(digits / perMs);
+    for (const perMs of [1e-3, 1, 1e3, 1e6])
+      if (digits / perMs >= from && digits / perMs <= to) found.push(digits / perMs);
   }
   return found;
 }

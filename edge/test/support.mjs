@@ -48,7 +48,8 @@ export function reportInit(report, key = newKey(), headers = {}) {
   return {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key, ...headers },
-    body: typeof report === 'string' || report instanceof Uint8Array ? report : JSON.stringify(report),
+    body:
+      typeof report === 'string' || report instanceof Uint8Array ? report : JSON.stringify(report),
   };
 }
 
@@ -91,7 +92,8 @@ export async function eventually(check, timeoutMs = 60_000) {
 export class FakeAggregator {
   /** Batch id to its recipe and record texts. */ batches = new Map();
   /** Every request as it came: method, url, headers, body. */ requests = [];
-  /** Answers to give instead, first come first served: a status, or 'hang-up' after storing. */ script = [];
+  /** Answers to give instead, first come first served: a status, or 'hang-up' after storing. */ script =
+    [];
   port = 0;
   #recipes;
   #server;
@@ -110,7 +112,9 @@ export class FakeAggregator {
   }
 
   recordsOf(recipe) {
-    return [...this.batches.values()].flatMap((batch) => (batch.recipe === recipe ? batch.texts : []));
+    return [...this.batches.values()].flatMap((batch) =>
+      batch.recipe === recipe ? batch.texts : [],
+    );
   }
 
   async start() {
@@ -149,12 +153,23 @@ export class FakeAggregator {
       return; // we were stopped meanwhile
     }
     const body = new Uint8Array(Buffer.concat(chunks));
-    this.requests.push({ method: request.method, url: request.url, headers: request.rawHeaders, body });
+    this.requests.push({
+      method: request.method,
+      url: request.url,
+      headers: request.rawHeaders,
+      body,
+    });
     const scripted = this.script.shift();
-    if (typeof scripted === 'number') return this.#answer(response, scripted, { error: { code: 'scripted', number: 1, message: '' } });
+    if (typeof scripted === 'number')
+      return this.#answer(response, scripted, {
+        error: { code: 'scripted', number: 1, message: '' },
+      });
     assert.equal(request.url, '/v1/batches');
-    if (request.headers.authorization !== `Bearer ${SECRET}`) return this.#answer(response, 401, {});
-    const recipe = this.#recipes.find(({ hash }) => hash === Buffer.from(body.subarray(24, 56)).toString('hex'));
+    if (request.headers.authorization !== `Bearer ${SECRET}`)
+      return this.#answer(response, 401, {});
+    const recipe = this.#recipes.find(
+      ({ hash }) => hash === Buffer.from(body.subarray(24, 56)).toString('hex'),
+    );
     const { id, records } = recipe.openBatch(body); // throws on any damage
     const name = Buffer.from(id).toString('hex');
     const known = this.batches.has(name);
@@ -162,7 +177,12 @@ export class FakeAggregator {
     const texts = Array.from({ length: records.length / size }, (_, i) =>
       recipe.recordToText(records.subarray(i * size, (i + 1) * size)),
     );
-    if (known) assert.deepEqual(this.batches.get(name).texts, texts, 'a repeated id has the same records in the same order');
+    if (known)
+      assert.deepEqual(
+        this.batches.get(name).texts,
+        texts,
+        'a repeated id has the same records in the same order',
+      );
     this.batches.set(name, { recipe, texts });
     if (scripted === 'hang-up') return request.socket.destroy();
     this.#answer(response, known ? 200 : 201, { status: known ? 'known' : 'stored' });

@@ -35,7 +35,10 @@ test('the same seed, recipe and value give the bytes of the native build', async
     cf: false,
   });
   t.after(() => miniflare.dispose());
-  const answer = await miniflare.dispatchFetch('http://edge/', { method: 'POST', body: JSON.stringify(vectors) });
+  const answer = await miniflare.dispatchFetch('http://edge/', {
+    method: 'POST',
+    body: JSON.stringify(vectors),
+  });
   assert.deepEqual(await answer.json(), expectedRecords(vectors));
   assert.ok(vectors.length >= 20);
 });

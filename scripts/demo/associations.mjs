@@ -19,7 +19,8 @@ import { POPULARITY, serviceLoads } from './data.mjs';
 import { postBatches, useClient } from './devices.mjs';
 import { startAggregator, startEdge } from './services.mjs';
 
-const BINARY = process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
+const BINARY =
+  process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
 const EPSILON = { category: 3, popularity: 1.5 };
 const CLIENTS = 4;
 const EACH = 25; // events of a client in Node
@@ -39,10 +40,29 @@ async function makeRecipe(folder, categories) {
   await writeFile(join(folder, 'categories.txt'), categories.map((name) => `${name}\n`).join(''));
   await writeFile(join(folder, 'popularity.txt'), POPULARITY.map((name) => `${name}\n`).join(''));
   const expires = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
-  const json = JSON.parse(shoal('recipe', 'new', '--id', 'services', '--stream', 'loads', '--expires', expires, '--per-day', '1000',
-    '--variable', `category=rappor:${EPSILON.category}:${join(folder, 'categories.txt')}`,
-    '--variable', `popularity=:${EPSILON.popularity}:${join(folder, 'popularity.txt')}`));
-  const recipe = { ...json, send: { delay_s: 0, fresh: 'allow' }, batch: { minimum: BATCH, max_age_s: 2 } };
+  const json = JSON.parse(
+    shoal(
+      'recipe',
+      'new',
+      '--id',
+      'services',
+      '--stream',
+      'loads',
+      '--expires',
+      expires,
+      '--per-day',
+      '1000',
+      '--variable',
+      `category=rappor:${EPSILON.category}:${join(folder, 'categories.txt')}`,
+      '--variable',
+      `popularity=:${EPSILON.popularity}:${join(folder, 'popularity.txt')}`,
+    ),
+  );
+  const recipe = {
+    ...json,
+    send: { delay_s: 0, fresh: 'allow' },
+    batch: { minimum: BATCH, max_age_s: 2 },
+  };
   await writeFile(join(folder, 'services.json'), JSON.stringify(recipe, null, 2));
   return recipe;
 }
@@ -66,7 +86,10 @@ function remember(truth, loads) {
 
 /** Clients in Node, as on pages: each event has a value of each variable. @param {string} edge @param {any} recipe @param {Load[]} loads */
 async function visit(edge, recipe, loads) {
-  const records = loads.map(({ category, popularity }) => /** @type {[string, any]} */ (['loads', { category, popularity }]));
+  const records = loads.map(
+    ({ category, popularity }) =>
+      /** @type {[string, any]} */ (['loads', { category, popularity }]),
+  );
   return useClient(edge, [recipe], { records }, () => {});
 }
 
@@ -74,26 +97,68 @@ async function visit(edge, recipe, loads) {
 async function collect(folder, recipe, loads, devices, truth) {
   const secret = randomBytes(24).toString('hex');
   const { hash } = (await load()).recipe(recipe);
-  const aggregator = await startAggregator({ binary: BINARY, folder, secret, collections: [{ file: 'services.json', id: 'services' }] });
-  const edge = await startEdge({ folder, aggregator: aggregator.url, secret, token: randomBytes(24).toString('hex'), origin: 'http://localhost', recipes: [{ hash, json: recipe }] });
+  const aggregator = await startAggregator({
+    binary: BINARY,
+    folder,
+    secret,
+    collections: [{ file: 'services.json', id: 'services' }],
+  });
+  const edge = await startEdge({
+    folder,
+    aggregator: aggregator.url,
+    secret,
+    token: randomBytes(24).toString('hex'),
+    origin: 'http://localhost',
+    recipes: [{ hash, json: recipe }],
+  });
   let accepted = 0;
   try {
     const drawn = Array.from({ length: CLIENTS }, () => draw(loads, EACH));
-    for (const n of await Promise.all(drawn.map((own) => visit(edge.url, recipe, own)))) accepted += n;
-    for (let open = await edge.open('services'); open > 0 && open < BATCH; open = await edge.open('services')) {
+    for (const n of await Promise.all(drawn.map((own) => visit(edge.url, recipe, own))))
+      accepted += n;
+    for (
+      let open = await edge.open('services');
+      open > 0 && open < BATCH;
+      open = await edge.open('services')
+    ) {
       drawn.push(draw(loads, BATCH - open)); // a batch leaves the edge when it is full
       accepted += await visit(edge.url, recipe, drawn[drawn.length - 1]);
     }
     for (const own of drawn) remember(truth, own);
-    const [counts, batches, sent] = ['loads.tsv', 'services.batch', 'sent.tsv'].map((name) => join(folder, name));
-    await writeFile(counts, loads.map(({ category, popularity, count }) => `${category}\t${popularity}\t${count}\n`).join(''));
-    shoal('simulate', '--recipe', join(folder, 'services.json'), '--counts', counts, '--devices', String(devices), '--seed', randomBytes(16).toString('hex'), '-o', batches, '--truth', sent);
+    const [counts, batches, sent] = ['loads.tsv', 'services.batch', 'sent.tsv'].map((name) =>
+      join(folder, name),
+    );
+    await writeFile(
+      counts,
+      loads
+        .map(({ category, popularity, count }) => `${category}\t${popularity}\t${count}\n`)
+        .join(''),
+    );
+    shoal(
+      'simulate',
+      '--recipe',
+      join(folder, 'services.json'),
+      '--counts',
+      counts,
+      '--devices',
+      String(devices),
+      '--seed',
+      randomBytes(16).toString('hex'),
+      '-o',
+      batches,
+      '--truth',
+      sent,
+    );
     accepted += await postBatches(batches, aggregator.url, secret, () => {});
     for (const line of (await readFile(sent, 'utf8')).trimEnd().split('\n')) {
       const [category, popularity, count] = line.split('\t');
-      truth.set(`${category}\t${popularity}`, (truth.get(`${category}\t${popularity}`) ?? 0) + Number(count));
+      truth.set(
+        `${category}\t${popularity}`,
+        (truth.get(`${category}\t${popularity}`) ?? 0) + Number(count),
+      );
     }
-    for (const end = Date.now() + 30_000; (await edge.open('services')) > 0 && Date.now() < end;) await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const end = Date.now() + 30_000; (await edge.open('services')) > 0 && Date.now() < end;)
+      await new Promise((resolve) => setTimeout(resolve, 100));
     await new Promise((resolve) => setTimeout(resolve, 3000)); // the edge's last batch is on its way
   } finally {
     await edge.close();
@@ -118,8 +183,14 @@ export async function associations(devices) {
     const accepted = await collect(folder, recipe, loads, devices, truth);
     for (const [key, count] of truth) truth.set(key, count / accepted);
     const [name] = await readdir(join(folder, 'store/accumulators'));
-    const args = ['--recipe', join(folder, 'services.json'), join(folder, 'store/accumulators', name)];
-    const [result, svg, table] = ['json', 'svg', 'table'].map((format) => shoal('joint', ...args, '--format', format));
+    const args = [
+      '--recipe',
+      join(folder, 'services.json'),
+      join(folder, 'store/accumulators', name),
+    ];
+    const [result, svg, table] = ['json', 'svg', 'table'].map((format) =>
+      shoal('joint', ...args, '--format', format),
+    );
     const gone = spawnSync(BINARY, ['joint', '--done', ...args], { encoding: 'utf8' }).stderr;
     return { accepted, result: JSON.parse(result), svg, table, truth, gone };
   } finally {
@@ -134,11 +205,19 @@ export const isCovered = ({ x, y, low, high }, truth) => {
 };
 
 async function main() {
-  const { values } = parseArgs({ options: { devices: { type: 'string', default: '200000' }, svg: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { devices: { type: 'string', default: '200000' }, svg: { type: 'string' } },
+  });
   const { accepted, result, svg, table, truth, gone } = await associations(Number(values.devices));
-  assert.equal(result.n, accepted, 'LOST OR DOUBLED: the sums do not hold the reports that were accepted');
+  assert.equal(
+    result.n,
+    accepted,
+    'LOST OR DOUBLED: the sums do not hold the reports that were accepted',
+  );
   const covered = result.cells.filter((/** @type {any} */ cell) => isCovered(cell, truth)).length;
-  console.log(`${table}\n${covered} of ${result.cells.length} intervals hold what was really sent; every one of ${accepted.toLocaleString('en-US')} accepted reports is in the sums\n${gone.trim()}`);
+  console.log(
+    `${table}\n${covered} of ${result.cells.length} intervals hold what was really sent; every one of ${accepted.toLocaleString('en-US')} accepted reports is in the sums\n${gone.trim()}`,
+  );
   if (values.svg) await writeFile(values.svg, svg);
 }
 

@@ -8,7 +8,8 @@ import { POPULARITY, serviceLoads } from './data.mjs';
 test('real loads are of every popularity, and the most popular ones are few kinds', () => {
   const loads = serviceLoads();
   assert.deepEqual(new Set(loads.map(({ popularity }) => popularity)), new Set(POPULARITY));
-  const kinds = (/** @type {string} */ of) => loads.filter(({ popularity }) => popularity === of).length;
+  const kinds = (/** @type {string} */ of) =>
+    loads.filter(({ popularity }) => popularity === of).length;
   assert.ok(kinds('top 10') >= 5 && kinds('top 10') < kinds('others'));
   assert.ok(loads.every(({ count }, i) => count > 0 && (i === 0 || loads[i - 1].count >= count)));
 });

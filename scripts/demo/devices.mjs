@@ -7,8 +7,15 @@ import { chromium } from 'playwright-core';
 import { init } from 'shoal-client';
 import { load } from 'shoal-client/node';
 
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 const BATCH_HEADER = 72;
 const BATCH_TRAILER = 8;
 const WAIT_MS = 60_000;
@@ -25,7 +32,9 @@ export function run(file, args) {
     let talk = '';
     child.stderr.setEncoding('utf8').on('data', (text) => (talk = (talk + text).slice(-2000)));
     child.once('error', reject);
-    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`${file} ${args[0]} ended with ${code}: ${talk}`))));
+    child.once('close', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${file} ${args[0]} ended with ${code}: ${talk}`)),
+    );
   });
 }
 
@@ -33,7 +42,8 @@ export function run(file, args) {
 export function* batches(stream) {
   for (let at = 0; at < stream.length;) {
     if (stream.toString('latin1', at, at + 8) !== 'shoalbat') throw new Error('not a batch');
-    const size = BATCH_HEADER + stream.readUInt32LE(at + 12) * stream.readUInt32LE(at + 16) + BATCH_TRAILER;
+    const size =
+      BATCH_HEADER + stream.readUInt32LE(at + 12) * stream.readUInt32LE(at + 16) + BATCH_TRAILER;
     yield stream.subarray(at, at + size);
     at += size;
   }
@@ -47,13 +57,25 @@ export function* batches(stream) {
 export async function postBatches(file, aggregator, secret, progress) {
   let stored = 0;
   for (const batch of batches(await readFile(file))) {
-    const headers = { 'Content-Type': 'application/octet-stream', Authorization: `Bearer ${secret}` };
-    let response = await fetch(`${aggregator}v1/batches`, { method: 'POST', headers, body: new Uint8Array(batch) });
+    const headers = {
+      'Content-Type': 'application/octet-stream',
+      Authorization: `Bearer ${secret}`,
+    };
+    let response = await fetch(`${aggregator}v1/batches`, {
+      method: 'POST',
+      headers,
+      body: new Uint8Array(batch),
+    });
     for (let tries = 0; response.status === 503 && tries < 20; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 1000));
-      response = await fetch(`${aggregator}v1/batches`, { method: 'POST', headers, body: new Uint8Array(batch) });
+      response = await fetch(`${aggregator}v1/batches`, {
+        method: 'POST',
+        headers,
+        body: new Uint8Array(batch),
+      });
     }
-    if (response.status !== 201) throw new Error(`the aggregator answered ${response.status}: ${await response.text()}`);
+    if (response.status !== 201)
+      throw new Error(`the aggregator answered ${response.status}: ${await response.text()}`);
     stored += batch.readUInt32LE(16);
     progress(`${stored.toLocaleString('en-US')} records stored`);
   }
@@ -79,7 +101,12 @@ export async function visitPage(url, edge, { words = [], sites = [] }, progress)
     let accepted = 0;
     page.on('pageerror', (error) => errors.push(String(error)));
     page.on('response', (response) => {
-      if (response.request().method() !== 'POST' || !response.url().startsWith(edge) || response.status() !== 202) return;
+      if (
+        response.request().method() !== 'POST' ||
+        !response.url().startsWith(edge) ||
+        response.status() !== 202
+      )
+        return;
       progress(`${(++accepted).toLocaleString('en-US')} reports accepted`);
     });
     await page.goto(url);
@@ -90,8 +117,12 @@ export async function visitPage(url, edge, { words = [], sites = [] }, progress)
     for (const word of words) await page.locator('#words').pressSequentially(`${word} `);
     for (const site of sites) await page.getByRole('link', { name: site, exact: true }).click();
     const wanted = words.length + sites.length;
-    for (const end = Date.now() + WAIT_MS; accepted < wanted && Date.now() < end;) await page.waitForTimeout(100);
-    if (accepted !== wanted || errors.length) throw new Error(`the page had ${accepted} of ${wanted} reports accepted ${errors.join('; ')}`);
+    for (const end = Date.now() + WAIT_MS; accepted < wanted && Date.now() < end;)
+      await page.waitForTimeout(100);
+    if (accepted !== wanted || errors.length)
+      throw new Error(
+        `the page had ${accepted} of ${wanted} reports accepted ${errors.join('; ')}`,
+      );
     return { accepted, page, close: () => browser.close() };
   } catch (error) {
     await browser.close();
@@ -103,7 +134,12 @@ export async function visitPage(url, edge, { words = [], sites = [] }, progress)
  * One device in Node: the client of the same package, with its WebAssembly, over HTTP.
  * @param {string} edge @param {any[]} recipes @param {Events} events @param {() => void} onAccepted
  */
-export async function useClient(edge, recipes, { words = [], sites = [], records = [] }, onAccepted) {
+export async function useClient(
+  edge,
+  recipes,
+  { words = [], sites = [], records = [] },
+  onAccepted,
+) {
   let accepted = 0;
   const client = await init({
     endpoint: edge,
@@ -129,6 +165,9 @@ export async function useClient(edge, recipes, { words = [], sites = [], records
   }
   const reasons = accepted === wanted ? [] : await client.explain();
   client.close();
-  if (accepted !== wanted) throw new Error(`a client had ${accepted} of ${wanted} reports accepted: ${JSON.stringify(reasons)}`);
+  if (accepted !== wanted)
+    throw new Error(
+      `a client had ${accepted} of ${wanted} reports accepted: ${JSON.stringify(reasons)}`,
+    );
   return accepted;
 }

@@ -22,11 +22,14 @@ const TOP = 20;
  */
 export function finding({ title, how, n, rows, truth }) {
   const byValue = new Map(rows.map((row) => [row.value, row]));
-  const top = [...truth].sort((a, b) => b[1] - a[1]).slice(0, TOP).map(([value, count]) => {
-    const row = byValue.get(value);
-    if (!row) throw new Error(`the aggregator has no row for ${value}`);
-    return { row, truth: count, isCovered: row.low <= count && count <= row.high };
-  });
+  const top = [...truth]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, TOP)
+    .map(([value, count]) => {
+      const row = byValue.get(value);
+      if (!row) throw new Error(`the aggregator has no row for ${value}`);
+      return { row, truth: count, isCovered: row.low <= count && count <= row.high };
+    });
   return { title, how, n, top, covered: top.filter(({ isCovered }) => isCovered).length };
 }
 
@@ -48,9 +51,11 @@ export function discovered({ title, how, n, rows, truth, nKnown }) {
 /** @param {number} x */
 const whole = (x) => Math.round(x).toLocaleString('en-US');
 /** @param {Finding} f */
-const verdict = (f) => `${f.covered} of ${f.top.length} intervals cover the truth (95 % intervals: 19 expected)`;
+const verdict = (f) =>
+  `${f.covered} of ${f.top.length} intervals cover the truth (95 % intervals: 19 expected)`;
 
-const TOGETHER = 'so many values are asked at once that chance alone would lift some above one interval; the bar here is higher.';
+const TOGETHER =
+  'so many values are asked at once that chance alone would lift some above one interval; the bar here is higher.';
 
 /** @param {Finding} f */
 export function table(f) {
@@ -62,8 +67,11 @@ export function table(f) {
     `${f.title}: ${whole(f.n)} private records. ${f.how}`,
     line(['value', 'true', 'estimate', '95 %', 'interval'], 'covers'),
     ...f.top.map(({ row, truth, isCovered }) =>
-      line([readable(row.value), whole(truth), whole(row.count), whole(row.low), whole(row.high)],
-        `${isCovered ? 'yes' : 'NO '}${row.detected ? '' : '   cannot tell from zero'}`)),
+      line(
+        [readable(row.value), whole(truth), whole(row.count), whole(row.low), whole(row.high)],
+        `${isCovered ? 'yes' : 'NO '}${row.detected ? '' : '   cannot tell from zero'}`,
+      ),
+    ),
     ...(f.top.every(({ row }) => row.detected) ? [] : [`  "cannot tell from zero": ${TOGETHER}`]),
     ...(f.news ? [`  ${f.news}`] : []),
     `  ${verdict(f)}`,
@@ -85,19 +93,55 @@ const EXTRA = `
  * @param {Finding[]} findings @param {string} proof two sentences @param {string} style the page's style sheet
  */
 export function reportHtml(findings, proof, style) {
-  const body = toMarkup(h('body', { class: 'report' },
-    h('header', { class: 'top' }, h('div', {}, h('h1', {}, 'shoal: what the demo found'),
-      h('p', { class: 'motto' }, 'A fish hides in the shoal, and the shoal is easy to see.'))),
-    h('main', {},
-      h('section', { class: 'card' }, h('h2', {}, 'What it shows'), h('p', {}, proof),
-        h('p', { class: 'quiet' }, h('span', { class: 'legend' }),
-          ' is the true count, which only this demo knows. The bar is the estimate, the line across its end the 95 % interval.')),
-      ...findings.map((f) => h('section', { class: 'card histogram' },
-        h('h2', {}, f.title), h('p', { class: 'n' }, `${whole(f.n)} private records. ${f.how}`),
-        histogram(f.top.map(({ row }) => row), { truth: new Map(f.top.map(({ row, truth }) => [row.value, truth])) }),
-        ...(f.news ? [h('p', {}, f.news)] : []),
-        h('p', {}, h('b', {}, `${verdict(f)}.`)))))));
-  return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8">` +
+  const body = toMarkup(
+    h(
+      'body',
+      { class: 'report' },
+      h(
+        'header',
+        { class: 'top' },
+        h(
+          'div',
+          {},
+          h('h1', {}, 'shoal: what the demo found'),
+          h('p', { class: 'motto' }, 'A fish hides in the shoal, and the shoal is easy to see.'),
+        ),
+      ),
+      h(
+        'main',
+        {},
+        h(
+          'section',
+          { class: 'card' },
+          h('h2', {}, 'What it shows'),
+          h('p', {}, proof),
+          h(
+            'p',
+            { class: 'quiet' },
+            h('span', { class: 'legend' }),
+            ' is the true count, which only this demo knows. The bar is the estimate, the line across its end the 95 % interval.',
+          ),
+        ),
+        ...findings.map((f) =>
+          h(
+            'section',
+            { class: 'card histogram' },
+            h('h2', {}, f.title),
+            h('p', { class: 'n' }, `${whole(f.n)} private records. ${f.how}`),
+            histogram(
+              f.top.map(({ row }) => row),
+              { truth: new Map(f.top.map(({ row, truth }) => [row.value, truth])) },
+            ),
+            ...(f.news ? [h('p', {}, f.news)] : []),
+            h('p', {}, h('b', {}, `${verdict(f)}.`)),
+          ),
+        ),
+      ),
+    ),
+  );
+  return (
+    `<!doctype html>\n<html lang="en"><head><meta charset="utf-8">` +
     `<meta name="viewport" content="width=device-width, initial-scale=1"><title>shoal: what the demo found</title>` +
-    `<style>${style}${EXTRA}</style></head>\n${body}\n</html>\n`;
+    `<style>${style}${EXTRA}</style></head>\n${body}\n</html>\n`
+  );
 }

@@ -27,9 +27,14 @@ export async function freePort() {
  */
 export async function startServe(binary, config, name) {
   // A process group of its own, so that Ctrl-C reaches it only through close().
-  const options = { detached: true, stdio: /** @type {['ignore', 'ignore', 'pipe']} */ (['ignore', 'ignore', 'pipe']) };
+  const options = {
+    detached: true,
+    stdio: /** @type {['ignore', 'ignore', 'pipe']} */ (['ignore', 'ignore', 'pipe']),
+  };
   const child = spawn(binary, ['serve', '--config', config], options);
-  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal)));
+  const ended = new Promise((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal)),
+  );
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (log = (log + text).slice(-4000)));
   const url = await new Promise((resolve, reject) => {
@@ -68,7 +73,11 @@ export async function startAggregator({ binary, folder, secret, collections }) {
     listen: '127.0.0.1:0',
     store: 'store',
     recipes: collections.map(({ file }) => file),
-    dictionaries: Object.fromEntries(collections.filter(({ dictionary }) => dictionary).map(({ id, dictionary }) => [id, dictionary])),
+    dictionaries: Object.fromEntries(
+      collections
+        .filter(({ dictionary }) => dictionary)
+        .map(({ id, dictionary }) => [id, dictionary]),
+    ),
     batch_secret_file: 'batch.secret',
     period: 'all',
     fold_interval_s: 1,
@@ -113,8 +122,12 @@ export async function startEdge({ folder, aggregator, secret, token, origin, rec
     url,
     /** How many reports of a recipe wait for their batch. @param {string} recipe */
     async open(recipe) {
-      const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
-      const line = (await response.text()).split('\n').find((l) => l.startsWith(`shoal_edge_open_reports{recipe="${recipe}"`));
+      const response = await fetch(`${url}/metrics`, {
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      const line = (await response.text())
+        .split('\n')
+        .find((l) => l.startsWith(`shoal_edge_open_reports{recipe="${recipe}"`));
       if (!line) throw new Error('the edge worker does not say how many reports wait');
       return Number(line.split(' ').at(-1));
     },

@@ -23,12 +23,14 @@
 #define assert_ok(call) assert_int_equal((int)(call), (int)SHOAL_OK)
 #define assert_err(call, err) assert_int_equal((int)(call), (int)(err))
 
-// The text of a recipe: `sketch` is "cms" or "hcms"; `extra` further members, starting with a comma, or "".
-static inline void sketch_text(char out[1024], const char *id, const char *sketch, double epsilon, unsigned k,
-                               unsigned m, const char *seed, const char *extra)
+// The text of a recipe: `sketch` is "cms" or "hcms"; `extra` further members, starting with a
+// comma, or "".
+static inline void sketch_text(char out[1024], const char *id, const char *sketch, double epsilon,
+                               unsigned k, unsigned m, const char *seed, const char *extra)
 {
     snprintf(out, 1024,
-             "{\"recipe\":\"%s\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
+             "{\"recipe\":\"%s\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","
+             "\"mechanism\":\"%s\","
              "\"parameters\":{\"epsilon\":%g,\"k\":%u,\"m\":%u},\"hash\":\"poly1\",\"seed\":\"%s\","
              "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"%s}",
              id, sketch, epsilon, k, m, seed, extra);
@@ -46,17 +48,20 @@ static inline void onehot_text(char out[1024], double epsilon, const char *list,
 static inline void read_recipe(agg_recipe *recipe, const char *text)
 {
     agg_error error = {SHOAL_OK, 0, ""};
-    if (agg_recipe_from_bytes(recipe, &error, "test", text, strlen(text)) != SHOAL_OK) fail_msg("%s", error.text);
+    if (agg_recipe_from_bytes(recipe, &error, "test", text, strlen(text)) != SHOAL_OK)
+        fail_msg("%s", error.text);
 }
 
-static inline void sketch_recipe(agg_recipe *recipe, const char *sketch, double epsilon, unsigned k, unsigned m)
+static inline void sketch_recipe(agg_recipe *recipe, const char *sketch, double epsilon, unsigned k,
+                                 unsigned m)
 {
     char text[1024];
     sketch_text(text, "test", sketch, epsilon, k, m, AGG_TEST_SEED, "");
     read_recipe(recipe, text);
 }
 
-// `count` records of the values value0 .. value9 (open) or indices 0 .. m-1, by stream numbers from `first`.
+// `count` records of the values value0 .. value9 (open) or indices 0 .. m-1, by stream numbers from
+// `first`.
 static inline uint8_t *make_records(const agg_recipe *recipe, uint32_t count, uint64_t first)
 {
     static const uint8_t seed[32] = {7};
@@ -68,9 +73,11 @@ static inline uint8_t *make_records(const agg_recipe *recipe, uint32_t count, ui
         char value[16];
         uint64_t item = (first + i) % recipe->recipe.parts[0].m;
         int len = snprintf(value, sizeof value, "value%u", (unsigned)((first + i) % 10));
-        if (!agg_recipe_is_closed(recipe)) assert_true(agg_recipe_item(&item, recipe, value, (size_t)len));
+        if (!agg_recipe_is_closed(recipe))
+            assert_true(agg_recipe_item(&item, recipe, value, (size_t)len));
         shoal_rng_init_stream(&rng, seed, first + i);
-        assert_ok(shoal_record_randomize(records + i * size, &recipe->recipe, &item, 1, NULL, &rng));
+        assert_ok(
+            shoal_record_randomize(records + i * size, &recipe->recipe, &item, 1, NULL, &rng));
     }
     return records;
 }
@@ -98,8 +105,8 @@ static inline void assert_same_acc(const agg_accumulator *a, const agg_accumulat
     free(y);
 }
 
-static inline void read_acc(agg_accumulator *acc, const agg_recipe *recipe, const uint8_t *records, uint32_t count,
-                            unsigned n_threads)
+static inline void read_acc(agg_accumulator *acc, const agg_recipe *recipe, const uint8_t *records,
+                            uint32_t count, unsigned n_threads)
 {
     agg_error error;
     assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));

@@ -12,7 +12,8 @@ typedef struct printed {
     char *text[N_PRINTED]; // by agg_format
 } printed;
 
-typedef shoal_err (*print_result)(FILE *stream, agg_error *error, const void *result, agg_format format);
+typedef shoal_err (*print_result)(FILE *stream, agg_error *error, const void *result,
+                                  agg_format format);
 
 static inline void print_all(printed *p, print_result print, const void *result)
 {
@@ -26,9 +27,10 @@ static inline void print_all(printed *p, print_result print, const void *result)
     }
 }
 
-// JSON is `head` and the rows, NDJSON the rows alone; a table has no character that a terminal obeys.
-static inline void assert_printed(const printed *p, const char *head, const char *first, const char *second,
-                                  const char *csv)
+// JSON is `head` and the rows, NDJSON the rows alone; a table has no character that a terminal
+// obeys.
+static inline void assert_printed(const printed *p, const char *head, const char *first,
+                                  const char *second, const char *csv)
 {
     char expected[2048];
     snprintf(expected, sizeof expected, "{%s,\"rows\":[\n%s,\n%s\n]}\n", head, first, second);

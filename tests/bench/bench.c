@@ -58,7 +58,8 @@ void bench_waited(double seconds)
     waited += seconds;
 }
 
-// This thread's time on a core: nearly every step runs on one, and what others do meanwhile is not its cost.
+// This thread's time on a core: nearly every step runs on one, and what others do meanwhile is not
+// its cost.
 double bench_now(void)
 {
     struct timespec t;
@@ -91,7 +92,8 @@ static double median_ns(double *seconds, int rounds, uint64_t units)
 void bench_run(const bench_step *step)
 {
     double read[ROUNDS_MAX], real[ROUNDS_MAX], naive[ROUNDS_MAX];
-    // A first round, not counted, brings code and pages in and tells how many rounds there is time for.
+    // A first round, not counted, brings code and pages in and tells how many rounds there is time
+    // for.
     double once = time_call(&step->read, step->context) + time_call(&step->real, step->context) +
                   time_call(&step->naive, step->context);
     double wanted = STEP_SECONDS / once;
@@ -102,11 +104,13 @@ void bench_run(const bench_step *step)
         naive[i] = time_call(&step->naive, step->context);
     }
     double ns = median_ns(real, rounds, step->real.units);
-    printf("{\"name\":\"%s\",\"unit\":\"%s\",\"ns\":%.4g,\"quickest\":%.4g,\"slowest\":%.4g,\"rounds\":%d,"
+    printf("{\"name\":\"%s\",\"unit\":\"%s\",\"ns\":%.4g,\"quickest\":%.4g,\"slowest\":%.4g,"
+           "\"rounds\":%d,"
            "\"naive_ns\":%.4g,\"naive\":\"%s\",\"read_ns\":%.4g,\"aim_ns\":%g,\"aim_read\":%g}\n",
            step->name, step->unit, ns, 1e9 * real[0] / (double)step->real.units,
-           1e9 * real[rounds - 1] / (double)step->real.units, rounds, median_ns(naive, rounds, step->naive.units),
-           step->plain, median_ns(read, rounds, step->read.units), step->aim_ns, step->aim_read);
+           1e9 * real[rounds - 1] / (double)step->real.units, rounds,
+           median_ns(naive, rounds, step->naive.units), step->plain,
+           median_ns(read, rounds, step->read.units), step->aim_ns, step->aim_read);
     fflush(stdout);
 }
 
@@ -129,13 +133,15 @@ void bench_recipe(agg_recipe *recipe, const char *mechanism, uint32_t k, uint32_
 {
     char json[1024];
     agg_error error;
-    int len = snprintf(json, sizeof json,
-                       "{\"recipe\":\"bench\",\"analysis\":\"bench\",\"stream\":\"words\",\"value\":\"word\","
-                       "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":4,\"k\":%u,\"m\":%u},\"hash\":\"poly1\","
-                       "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\","
-                       "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}",
-                       mechanism, k, m);
-    bench_check(agg_recipe_from_bytes(recipe, &error, "recipe", json, (size_t)len), "the recipe is refused");
+    int len = snprintf(
+        json, sizeof json,
+        "{\"recipe\":\"bench\",\"analysis\":\"bench\",\"stream\":\"words\",\"value\":\"word\","
+        "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":4,\"k\":%u,\"m\":%u},\"hash\":\"poly1\","
+        "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\","
+        "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}",
+        mechanism, k, m);
+    bench_check(agg_recipe_from_bytes(recipe, &error, "recipe", json, (size_t)len),
+                "the recipe is refused");
 }
 
 void bench_records(uint8_t *records, const agg_recipe *recipe, uint32_t count)
@@ -145,8 +151,8 @@ void bench_records(uint8_t *records, const agg_recipe *recipe, uint32_t count)
         shoal_rng rng;
         shoal_rng_init_stream(&rng, seed, i);
         uint64_t item = shoal_rng_u64(&rng);
-        bench_check(shoal_record_randomize(records + (size_t)i * recipe->recipe.record_size, &recipe->recipe, &item, 1,
-                                           NULL, &rng),
+        bench_check(shoal_record_randomize(records + (size_t)i * recipe->recipe.record_size,
+                                           &recipe->recipe, &item, 1, NULL, &rng),
                     "a record is refused");
     }
 }

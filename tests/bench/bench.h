@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The benchmark's frame: a step is timed beside a naive form and a read pass over the same bytes, all in one run.
+// The benchmark's frame: a step is timed beside a naive form and a read pass over the same bytes,
+// all in one run.
 //
-// The three are called in turn, round after round, and the medians are compared: on a machine that others use the ratios
-// stay when the times do not. Every step prints one JSON line on stdout; report.mjs makes the table.
+// The three are called in turn, round after round, and the medians are compared: on a machine that
+// others use the ratios stay when the times do not. Every step prints one JSON line on stdout;
+// report.mjs makes the table.
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -29,8 +31,8 @@ typedef struct bench_step {
 // Times one step and prints its line.
 void bench_run(const bench_step *step);
 
-// The same for every instruction set that the machine has (agg_cpu.h), the chosen one first and under the step's own name, the others
-// as "NAME, portable" and so on.
+// The same for every instruction set that the machine has (agg_cpu.h), the chosen one first and
+// under the step's own name, the others as "NAME, portable" and so on.
 void bench_run_variants(const bench_step *step);
 
 // Adds up memory, as fast as plain C reads it.
@@ -42,7 +44,8 @@ void bench_keep(uint64_t value);
 // Seconds of this thread on a core, by which steps are timed.
 double bench_now(void);
 
-// Counts seconds that this thread waited for another as its own: only another thread could have taken them off it.
+// Counts seconds that this thread waited for another as its own: only another thread could have
+// taken them off it.
 void bench_waited(double seconds);
 
 // Ends the program with a message: a benchmark has nothing to fall back on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's step: one CMS record of 1024 bits. Naive: a system call and a double for every bit. And the stream of ChaCha20 that it
-// draws from, for every variant that the machine has: naive, block by block.
+// The device's step: one CMS record of 1024 bits. Naive: a system call and a double for every bit.
+// And the stream of ChaCha20 that it draws from, for every variant that the machine has: naive,
+// block by block.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -28,8 +29,8 @@ static void real(void *context)
         shoal_rng rng;
         uint64_t item = i * 0x9e3779b97f4a7c15; // any fingerprint
         shoal_rng_init_stream(&rng, seed, i);
-        bench_check(shoal_record_randomize(c->records + (size_t)i * c->recipe.recipe.record_size, &c->recipe.recipe,
-                                           &item, 1, NULL, &rng),
+        bench_check(shoal_record_randomize(c->records + (size_t)i * c->recipe.recipe.record_size,
+                                           &c->recipe.recipe, &item, 1, NULL, &rng),
                     "a record is refused");
     }
 }
@@ -100,10 +101,12 @@ static void read_stream(void *context)
     }
 }
 
-static void stream_step(const char *name, const char *unit, void (*variant)(uint8_t *out, const uint32_t state[16]),
-                        uint32_t at_once, uint32_t n_blocks)
+static void stream_step(const char *name, const char *unit,
+                        void (*variant)(uint8_t *out, const uint32_t state[16]), uint32_t at_once,
+                        uint32_t n_blocks)
 {
-    stream s = {variant, at_once, n_blocks, {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 1, 2, 3}, {0}};
+    stream s = {
+        variant, at_once, n_blocks, {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 1, 2, 3}, {0}};
     bench_run(&(bench_step){name,
                             unit,
                             "block by block, plain C",
@@ -120,7 +123,8 @@ static void bench_streams(void)
     (void)stream_step; // a machine without vectors has no variant
 #ifdef SHOAL_X86
     if (__builtin_cpu_supports("avx512vl")) {
-        stream_step("ChaCha20, sixteen blocks, avx512", "1024 bytes", shoal_chacha20_avx512_16, 16, 16);
+        stream_step("ChaCha20, sixteen blocks, avx512", "1024 bytes", shoal_chacha20_avx512_16, 16,
+                    16);
         stream_step("ChaCha20, eight blocks, avx512", "512 bytes", shoal_chacha20_avx512, 8, 8);
     }
     if (__builtin_cpu_supports("avx2"))

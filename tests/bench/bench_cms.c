@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Count Mean Sketch: folding records into one row, 2,048 and 65,536 rows, and looking words up in the last; folds of the other mechanisms that
-// count bits. One core.
+// Count Mean Sketch: folding records into one row, 2,048 and 65,536 rows, and looking words up in
+// the last; folds of the other mechanisms that count bits. One core.
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static void real_fold(void *context)
     fold *f = context;
     agg_error error;
     for (uint32_t i = 0; i < RECORDS; i += RUN)
-        bench_check(agg_folder_add(&f->folder, &error, f->records + (size_t)i * f->size, RUN), "a run is refused");
+        bench_check(agg_folder_add(&f->folder, &error, f->records + (size_t)i * f->size, RUN),
+                    "a run is refused");
     bench_check(agg_folder_flush(&f->folder, &error), "the last run is refused");
 }
 
@@ -42,7 +43,8 @@ static void naive_fold(void *context)
     for (uint32_t i = 0; i < NAIVE_RECORDS; i++) {
         const uint8_t *record = f->records + (size_t)i * f->size;
         uint32_t *counts = f->acc.parts[0].cells.ones + (size_t)load32_le(record) * COLUMNS;
-        for (uint32_t l = 0; l < COLUMNS; l++) counts[l] += (uint32_t)(record[4 + l / 8] >> l % 8 & 1);
+        for (uint32_t l = 0; l < COLUMNS; l++)
+            counts[l] += (uint32_t)(record[4 + l / 8] >> l % 8 & 1);
     }
 }
 
@@ -51,7 +53,8 @@ static void read_fold(void *context)
     fold *f = context;
     const agg_sketch *sketch = &f->acc.parts[0];
     bench_keep(bench_read(f->records, (size_t)RECORDS * f->size));
-    if (f->with_sketch) bench_keep(bench_read(sketch->cells.ones, sketch->n_cells * sizeof *sketch->cells.ones));
+    if (f->with_sketch)
+        bench_keep(bench_read(sketch->cells.ones, sketch->n_cells * sizeof *sketch->cells.ones));
 }
 
 // Sends the records to rows 0 .. k-1, k a power of two, and runs the step.
@@ -93,7 +96,8 @@ static void real_lookup(void *context)
     lookup *l = context;
     agg_error error;
     const shoal_part *part = &l->recipe.recipe.parts[0];
-    bench_check(agg_estimator_of(part->mechanism)->support(l->sums, &error, part, l->sketch, l->items, WORDS, 1),
+    bench_check(agg_estimator_of(part->mechanism)
+                    ->support(l->sums, &error, part, l->sketch, l->items, WORDS, 1),
                 "the look-up failed");
     bench_keep((uint64_t)l->sums[0]);
 }
@@ -106,7 +110,8 @@ static void naive_lookup(void *context)
         double sum = 0;
         uint64_t point = shoal_poly1_point(l->items[i]);
         for (uint32_t j = 0; j < ROWS_MAX; j++)
-            sum += l->sketch->cells.ones[(size_t)j * COLUMNS + shoal_poly1_hash(&l->rows[j], point, COLUMNS)];
+            sum += l->sketch->cells
+                       .ones[(size_t)j * COLUMNS + shoal_poly1_hash(&l->rows[j], point, COLUMNS)];
         bench_keep((uint64_t)sum);
     }
 }
@@ -114,7 +119,8 @@ static void naive_lookup(void *context)
 static void read_lookup(void *context)
 {
     lookup *l = context;
-    bench_keep(bench_read(l->sketch->cells.ones, l->sketch->n_cells * sizeof *l->sketch->cells.ones));
+    bench_keep(
+        bench_read(l->sketch->cells.ones, l->sketch->n_cells * sizeof *l->sketch->cells.ones));
 }
 
 static void look_up(const agg_sketch *sketch)
@@ -123,9 +129,11 @@ static void look_up(const agg_sketch *sketch)
     bench_recipe(&l->recipe, "cms", ROWS_MAX, COLUMNS);
     l->sketch = sketch;
     l->rows = bench_alloc(ROWS_MAX, sizeof *l->rows);
-    for (uint32_t j = 0; j < ROWS_MAX; j++) shoal_poly1_row(&l->rows[j], l->recipe.recipe.parts[0].seed, j);
+    for (uint32_t j = 0; j < ROWS_MAX; j++)
+        shoal_poly1_row(&l->rows[j], l->recipe.recipe.parts[0].seed, j);
     for (uint32_t i = 0; i < WORDS; i++) {
-        const char bytes[4] = {(char)('a' + i % 16), (char)('a' + i / 16 % 16), (char)('a' + i / 256), 'x'};
+        const char bytes[4] = {(char)('a' + i % 16), (char)('a' + i / 16 % 16),
+                               (char)('a' + i / 256), 'x'};
         agg_recipe_item(&l->items[i], &l->recipe, bytes, sizeof bytes);
     }
     // 25 s for 250,000 words and 65,536 rows.
@@ -156,8 +164,9 @@ static void real_bits(void *context)
     agg_error error;
     const agg_sketch_kind *kind = agg_sketch_kind_of(b->sketch.shape.mechanism);
     for (uint32_t i = 0; i < RECORDS; i += RUN)
-        bench_check(kind->add(&b->sketch, &error, b->records + (size_t)i * b->size, b->size, RUN, 1),
-                    "a run is refused");
+        bench_check(
+            kind->add(&b->sketch, &error, b->records + (size_t)i * b->size, b->size, RUN, 1),
+            "a run is refused");
 }
 
 static void naive_bits(void *context)
@@ -166,7 +175,8 @@ static void naive_bits(void *context)
     uint32_t m = b->sketch.shape.m;
     for (uint32_t i = 0; i < NAIVE_RECORDS; i++) {
         const uint8_t *record = b->records + (size_t)i * b->size, *vector = record + b->rows_len;
-        uint32_t *counts = b->sketch.cells.ones + (b->rows_len > 0 ? (size_t)load32_le(record) * m : 0);
+        uint32_t *counts =
+            b->sketch.cells.ones + (b->rows_len > 0 ? (size_t)load32_le(record) * m : 0);
         for (uint32_t l = 0; l < m; l++) counts[l] += (uint32_t)(vector[l / 8] >> l % 8 & 1);
     }
 }
@@ -214,8 +224,10 @@ void bench_cms(void)
     agg_accumulator_release(&f.acc);
     fold_into(&f, 1, "fold CMS, one row", 1.5);
     agg_accumulator_release(&f.acc);
-    fold_bits(f.records, &(agg_shape){shoal_onehot_symmetric_id, 1, 1000}, "fold one-hot, 1,000 entries");
-    fold_bits(f.records, &(agg_shape){shoal_rappor_id, 64, 128}, "fold RAPPOR, 128 bits, 64 cohorts");
+    fold_bits(f.records, &(agg_shape){shoal_onehot_symmetric_id, 1, 1000},
+              "fold one-hot, 1,000 entries");
+    fold_bits(f.records, &(agg_shape){shoal_rappor_id, 64, 128},
+              "fold RAPPOR, 128 bits, 64 cohorts");
     free(f.records);
     agg_recipe_release(&recipe);
 }

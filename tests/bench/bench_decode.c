@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole domains: every index of a list answered from a Count Mean Sketch by one transform, and 20,000,000 records of Apple's
-// HCMS setting, m = 32,768 and k = 1,024, from records to counts. One core.
+// Whole domains: every index of a list answered from a Count Mean Sketch by one transform, and
+// 20,000,000 records of Apple's HCMS setting, m = 32,768 and k = 1,024, from records to counts. One
+// core.
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,13 +44,15 @@ static void start(decode *d, const char *mechanism, uint32_t k, uint32_t m, uint
     char json[1024], list[32] = "";
     agg_error error;
     if (size > 0) snprintf(list, sizeof list, ",\"size\":%u", size);
-    int len = snprintf(json, sizeof json,
-                       "{\"recipe\":\"bench\",\"analysis\":\"bench\",\"stream\":\"items\",\"value\":\"item\","
-                       "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":4,\"k\":%u,\"m\":%u%s},\"hash\":\"%s\","
-                       "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\","
-                       "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}",
-                       mechanism, k, m, list, size > 0 ? "affine1" : "poly1");
-    bench_check(agg_recipe_from_bytes(&d->recipe, &error, "recipe", json, (size_t)len), "the recipe is refused");
+    int len = snprintf(
+        json, sizeof json,
+        "{\"recipe\":\"bench\",\"analysis\":\"bench\",\"stream\":\"items\",\"value\":\"item\","
+        "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":4,\"k\":%u,\"m\":%u%s},\"hash\":\"%s\","
+        "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\","
+        "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}",
+        mechanism, k, m, list, size > 0 ? "affine1" : "poly1");
+    bench_check(agg_recipe_from_bytes(&d->recipe, &error, "recipe", json, (size_t)len),
+                "the recipe is refused");
     bench_check(agg_accumulator_init(&d->acc, &error, &d->recipe.recipe), "out of memory");
     for (uint32_t j = 0; j < k; j++) shoal_affine1_row(&d->affine[j], part_of(d)->seed, j, m);
     for (uint32_t j = 0; j < HCMS_ROWS; j++) shoal_poly1_row(&d->poly[j], part_of(d)->seed, j);
@@ -57,7 +60,8 @@ static void start(decode *d, const char *mechanism, uint32_t k, uint32_t m, uint
 
 static uint32_t column_of(const decode *d, uint32_t j, uint64_t item)
 {
-    if (part_of(d)->hash == SHOAL_HASH_AFFINE1) return shoal_affine1_hash(&d->affine[j], (uint32_t)item);
+    if (part_of(d)->hash == SHOAL_HASH_AFFINE1)
+        return shoal_affine1_hash(&d->affine[j], (uint32_t)item);
     return shoal_poly1_hash(&d->poly[j], shoal_poly1_point(item), part_of(d)->m);
 }
 
@@ -65,7 +69,8 @@ static void real_decode(void *context)
 {
     decode *d = context;
     agg_error error;
-    bench_check(agg_whole_domain(d->support, &error, part_of(d), &d->acc.parts[0], 1), "the decoding failed");
+    bench_check(agg_whole_domain(d->support, &error, part_of(d), &d->acc.parts[0], 1),
+                "the decoding failed");
     bench_keep((uint64_t)d->support[0]);
 }
 
@@ -75,7 +80,8 @@ static void naive_decode(void *context)
     decode *d = context;
     for (uint32_t x = 0; x < NAIVE_INDICES; x++) {
         uint64_t sum = 0;
-        for (uint32_t j = 0; j < ROWS; j++) sum += d->acc.parts[0].cells.ones[(size_t)j * COLUMNS + column_of(d, j, x)];
+        for (uint32_t j = 0; j < ROWS; j++)
+            sum += d->acc.parts[0].cells.ones[(size_t)j * COLUMNS + column_of(d, j, x)];
         bench_keep(sum);
     }
 }
@@ -122,9 +128,11 @@ static void make_records(uint8_t *records)
 static void fold(decode *d)
 {
     agg_error error;
-    memset(d->acc.parts[0].cells.ones, 0, d->acc.parts[0].n_cells * sizeof *d->acc.parts[0].cells.ones);
+    memset(d->acc.parts[0].cells.ones, 0,
+           d->acc.parts[0].n_cells * sizeof *d->acc.parts[0].cells.ones);
     d->acc.n = 0;
-    bench_check(agg_accumulator_add(&d->acc, &error, d->records, HCMS_RECORDS, 1), "the records are refused");
+    bench_check(agg_accumulator_add(&d->acc, &error, d->records, HCMS_RECORDS, 1),
+                "the records are refused");
 }
 
 static void real_list(void *context)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard Count Mean Sketch at Apple's size, m = 32,768 and k = 1,024: folding records, and the transform of its rows. One core.
+// Hadamard Count Mean Sketch at Apple's size, m = 32,768 and k = 1,024: folding records, and the
+// transform of its rows. One core.
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static void real_fold(void *context)
 {
     hcms *h = context;
     agg_error error;
-    bench_check(agg_accumulator_add(&h->acc, &error, h->records, RECORDS, 1), "the records are refused");
+    bench_check(agg_accumulator_add(&h->acc, &error, h->records, RECORDS, 1),
+                "the records are refused");
 }
 
 static void naive_fold(void *context)

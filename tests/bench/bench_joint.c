@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joint distributions: 100,000 reports of two strings, each a 32-bit RAPPOR with two hashes (fanti-2016 section 3), five categories and Other
-// each. From records to likelihood rows; EM to where google/rappor's C++ stops, then until a step gains 1e-10 of log-likelihood a report. With this
-// p and q plain EM takes 84 steps to where google/rappor's stops, whose own data took it 93. One core.
+// Joint distributions: 100,000 reports of two strings, each a 32-bit RAPPOR with two hashes
+// (fanti-2016 section 3), five categories and Other each. From records to likelihood rows; EM to
+// where google/rappor's C++ stops, then until a step gains 1e-10 of log-likelihood a report. With
+// this p and q plain EM takes 84 steps to where google/rappor's stops, whose own data took it 93.
+// One core.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +32,20 @@ typedef struct joint {
 
 static void make_recipe(joint *j)
 {
-    static const char json[] = "{\"recipe\":\"bench\",\"analysis\":\"bench\",\"stream\":\"pages\",\"variables\":["
-                               "{\"name\":\"x\",\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":"
-                               "32,\"hashes\":2,\"cohorts\":8,"
-                               "\"p\":0.15,\"q\":0.85,\"f\":0},\"hash\":\"poly1\","
-                               "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"},"
-                               "{\"name\":\"y\",\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":"
-                               "32,\"hashes\":2,\"cohorts\":8,"
-                               "\"p\":0.15,\"q\":0.85,\"f\":0},\"hash\":\"poly1\","
-                               "\"seed\":\"ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100\"}],"
-                               "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}";
+    static const char json[] =
+        "{\"recipe\":\"bench\",\"analysis\":\"bench\",\"stream\":\"pages\",\"variables\":["
+        "{\"name\":\"x\",\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":"
+        "32,\"hashes\":2,\"cohorts\":8,"
+        "\"p\":0.15,\"q\":0.85,\"f\":0},\"hash\":\"poly1\","
+        "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"},"
+        "{\"name\":\"y\",\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":"
+        "32,\"hashes\":2,\"cohorts\":8,"
+        "\"p\":0.15,\"q\":0.85,\"f\":0},\"hash\":\"poly1\","
+        "\"seed\":\"ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100\"}],"
+        "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}";
     agg_error error;
-    bench_check(agg_recipe_from_bytes(&j->recipe, &error, "recipe", json, strlen(json)), "the recipe is refused");
+    bench_check(agg_recipe_from_bytes(&j->recipe, &error, "recipe", json, strlen(json)),
+                "the recipe is refused");
     for (uint32_t v = 0; v < 2; v++) {
         for (uint32_t i = 0; i < VALUES; i++) {
             uint8_t text[2] = {(uint8_t)('a' + v), (uint8_t)('a' + i)};
@@ -77,20 +81,22 @@ static void collect(joint *j)
         for (int b = 0; b < 32; b++) permanent.secret[b] = (uint8_t)shoal_rng_u64(&rng);
         uint32_t x = draw(&rng), y = shoal_rng_u64(&rng) & 1 ? x : draw(&rng);
         const uint64_t items[2] = {j->items[0][x], j->items[1][y]};
-        bench_check(
-            shoal_record_randomize(records + (size_t)i * recipe->record_size, recipe, items, 2, &permanent, &rng),
-            "a record is refused");
+        bench_check(shoal_record_randomize(records + (size_t)i * recipe->record_size, recipe, items,
+                                           2, &permanent, &rng),
+                    "a record is refused");
     }
     bench_check(agg_accumulator_init(&j->acc, &error, recipe), "out of memory");
-    bench_check(agg_accumulator_add(&j->acc, &error, records, REPORTS, 1), "the records are refused");
+    bench_check(agg_accumulator_add(&j->acc, &error, records, REPORTS, 1),
+                "the records are refused");
     free(records);
 }
 
 static void make_data(joint *j)
 {
     agg_error error;
-    bench_check(agg_joint_data_make(&j->data, &error, j->recipe.recipe.parts, &j->acc, j->categories, 2, 1),
-                "the data are refused");
+    bench_check(
+        agg_joint_data_make(&j->data, &error, j->recipe.recipe.parts, &j->acc, j->categories, 2, 1),
+        "the data are refused");
 }
 
 static void real_data(void *context)
@@ -140,15 +146,18 @@ static void real_gain(void *context)
     run_em(context, GAIN, 0);
 }
 
-// One step of EM by the book, tuple by tuple and cell by cell. Returns: the log-likelihood before it.
+// One step of EM by the book, tuple by tuple and cell by cell. Returns: the log-likelihood before
+// it.
 static double plain_step(joint *j)
 {
     double log_likelihood = 0, part[CELLS];
     memset(j->next, 0, sizeof j->next);
     for (size_t k = 0; k < j->data.n_tuples; k++) {
-        const double *x = agg_joint_data_row(&j->data, k, 0), *y = agg_joint_data_row(&j->data, k, 1);
+        const double *x = agg_joint_data_row(&j->data, k, 0),
+                     *y = agg_joint_data_row(&j->data, k, 1);
         double s = 0, count = j->data.counts[k];
-        for (uint32_t c = 0; c < CELLS; c++) s += part[c] = j->p[c] * x[c / CATEGORIES] * y[c % CATEGORIES];
+        for (uint32_t c = 0; c < CELLS; c++)
+            s += part[c] = j->p[c] * x[c / CATEGORIES] * y[c % CATEGORIES];
         for (uint32_t c = 0; c < CELLS; c++) j->next[c] += count * part[c] / s;
         log_likelihood += count * log(s);
     }
@@ -186,7 +195,8 @@ static void read_data(void *context)
     uint64_t sum = 0;
     for (uint32_t v = 0; v < 2; v++) {
         const agg_joint_variable *variable = &j->data.variables[v];
-        sum += bench_read(variable->rows, (size_t)variable->n_rows * variable->n * sizeof *variable->rows);
+        sum += bench_read(variable->rows,
+                          (size_t)variable->n_rows * variable->n * sizeof *variable->rows);
     }
     bench_keep(sum + bench_read(j->data.tuples, j->data.n_tuples * 2 * sizeof *j->data.tuples));
 }
@@ -194,7 +204,8 @@ static void read_data(void *context)
 static void read_records(void *context)
 {
     joint *j = context;
-    bench_keep(bench_read(j->acc.set.records, (size_t)(j->acc.set.n_distinct * j->acc.set.record_size)));
+    bench_keep(
+        bench_read(j->acc.set.records, (size_t)(j->acc.set.n_distinct * j->acc.set.record_size)));
 }
 
 void bench_joint(void)

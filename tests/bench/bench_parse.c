@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports in: NDJSON and batches through the aggregator's reader, and the hex of a record by itself. All of it is
-// checked input. Naive: what one writes first, without the checks.
+// Reports in: NDJSON and batches through the aggregator's reader, and the hex of a record by
+// itself. All of it is checked input. Naive: what one writes first, without the checks.
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static void read_stream(const parse *p, const void *bytes, size_t len)
 {
     agg_error error;
     agg_read_count count = {0, 0, 0, 0, 0};
-    bench_check(agg_reader_bytes(&count, &error, &p->reader, "bench", bytes, len), "the stream is refused");
+    bench_check(agg_reader_bytes(&count, &error, &p->reader, "bench", bytes, len),
+                "the stream is refused");
     if (count.records != REPORTS) bench_die("records were lost");
 }
 
@@ -93,9 +94,11 @@ static void naive_batch(void *context)
     const parse *p = context;
     uint8_t row[4], bits[BITS];
     FILE *stream = fmemopen(p->batches, p->batch_size, "rb");
-    if (stream == NULL || fseek(stream, SHOAL_BATCH_HEADER, SEEK_SET) != 0) bench_die("fmemopen failed");
+    if (stream == NULL || fseek(stream, SHOAL_BATCH_HEADER, SEEK_SET) != 0)
+        bench_die("fmemopen failed");
     for (uint32_t i = 0; i < REPORTS; i++) {
-        if (fread(row, 1, sizeof row, stream) != sizeof row || fread(bits, 1, sizeof bits, stream) != sizeof bits)
+        if (fread(row, 1, sizeof row, stream) != sizeof row ||
+            fread(bits, 1, sizeof bits, stream) != sizeof bits)
             bench_die("the batch is short");
         bench_keep(row[0] + bits[0]);
     }
@@ -143,7 +146,8 @@ static void make_texts(parse *p)
     p->hex = bench_alloc(REPORTS, 2 * BITS);
     for (uint32_t i = 0; i < REPORTS; i++) {
         char *line = p->reports + i * p->report_size;
-        bench_check(agg_report_print(line, p->report_size, &p->recipe, p->records + i * size), "a report is refused");
+        bench_check(agg_report_print(line, p->report_size, &p->recipe, p->records + i * size),
+                    "a report is refused");
         line[p->report_size - 1] = '\n';
         shoal_print_hex(p->hex + (size_t)i * 2 * BITS, p->records + i * size + 4, BITS);
     }
@@ -154,8 +158,10 @@ static void make_batch(parse *p)
     static const uint8_t id[16] = "a batch";
     p->batch_size = shoal_batch_size(&p->recipe.recipe, REPORTS);
     p->batches = bench_alloc(p->batch_size, 1);
-    memcpy(p->batches + SHOAL_BATCH_HEADER, p->records, (size_t)REPORTS * p->recipe.recipe.record_size);
-    bench_check(shoal_batch_seal(p->batches, p->batch_size, &p->recipe.recipe, REPORTS, id), "the batch is refused");
+    memcpy(p->batches + SHOAL_BATCH_HEADER, p->records,
+           (size_t)REPORTS * p->recipe.recipe.record_size);
+    bench_check(shoal_batch_seal(p->batches, p->batch_size, &p->recipe.recipe, REPORTS, id),
+                "the batch is refused");
 }
 
 void bench_parse(void)

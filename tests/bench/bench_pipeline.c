@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports in a file to an accumulator on disk, all that `shoal ingest` does between: an empty accumulator, the file read as often as makes the
-// stated number of records, every report checked, folded, and the accumulator written, synced and renamed. By one thread and by two.
+// Reports in a file to an accumulator on disk, all that `shoal ingest` does between: an empty
+// accumulator, the file read as often as makes the stated number of records, every report checked,
+// folded, and the accumulator written, synced and renamed. By one thread and by two.
 //
-// Time on the core of two threads is that of the slower one wherever they share something, and this one's where they do not: what the two would take
-// on a machine that has two cores to spare. For that the benchmark stands between the aggregator and agg_parallel (the linker's --wrap), times
+// Time on the core of two threads is that of the slower one wherever they share something, and this
+// one's where they do not: what the two would take on a machine that has two cores to spare. For
+// that the benchmark stands between the aggregator and agg_parallel (the linker's --wrap), times
 // every part, and counts how much longer the longest took than this thread's own.
 //
-// What the machine itself lets two cores do of this is the row of two processes, which share nothing but the file: each takes as long as one thread
-// alone where two cores are twice one.
+// What the machine itself lets two cores do of this is the row of two processes, which share
+// nothing but the file: each takes as long as one thread alone where two cores are twice one.
 #include <cjson/cJSON.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -80,13 +82,15 @@ typedef struct pipeline {
     agg_lock guard; // of ids
     agg_folder fold;
     const uint8_t *records;
-    uint32_t *naive_counts; // made once: memory that comes and goes would be the pipeline's to bring in anew
+    uint32_t *naive_counts; // made once: memory that comes and goes would be the pipeline's to
+                            // bring in anew
 } pipeline;
 
 static void note_batch(pipeline *p, agg_error *error, const agg_run *run)
 {
     int was_there = 0;
-    if (run->batch_id != NULL) bench_check(agg_batch_ids_add(&p->ids, error, run->batch_id, &was_there), "ids");
+    if (run->batch_id != NULL)
+        bench_check(agg_batch_ids_add(&p->ids, error, run->batch_id, &was_there), "ids");
     if (was_there) bench_die("a batch came twice");
 }
 
@@ -134,15 +138,18 @@ static void real(void *context)
     agg_reader reader = {&p->recipe, take, p, NULL, NULL, NULL, NULL, p->n_threads};
     bench_check(agg_accumulator_init(&acc, &error, &p->recipe.recipe), "out of memory");
     bench_check(agg_folder_init(&p->fold, &error, &acc, 0, p->n_threads), "out of memory");
-    agg_share share = p->n_threads > 1 && agg_folder_lanes(&p->fold) >= p->n_threads ? take_run : NULL;
+    agg_share share =
+        p->n_threads > 1 && agg_folder_lanes(&p->fold) >= p->n_threads ? take_run : NULL;
     for (uint32_t i = 0; i < p->passes; i++) {
-        bench_check(agg_reader_file_shared(&count, &error, &reader, share, agg_folder_span(&p->fold), p->input),
+        bench_check(agg_reader_file_shared(&count, &error, &reader, share,
+                                           agg_folder_span(&p->fold), p->input),
                     "the file is refused");
         agg_batch_ids_release(&p->ids);
     }
     bench_check(agg_folder_flush(&p->fold, &error), "folding failed");
     if (acc.n != (uint64_t)p->passes * DRAWN) bench_die("records were lost");
-    bench_check(agg_accumulator_save_by(&acc, &error, p->output, p->n_threads), "cannot write the accumulator");
+    bench_check(agg_accumulator_save_by(&acc, &error, p->output, p->n_threads),
+                "cannot write the accumulator");
     agg_folder_release(&p->fold);
     agg_accumulator_release(&acc);
     remove_output(p);
@@ -187,8 +194,11 @@ static void naive_batches(void *context)
     uint32_t *counts = p->naive_counts;
     FILE *stream = fopen(p->input, "rb");
     for (uint32_t i = 0; i < NAIVE_RECORDS; i++) {
-        long skip = i % BATCH > 0 ? 0 : i > 0 ? SHOAL_BATCH_TRAILER + SHOAL_BATCH_HEADER : SHOAL_BATCH_HEADER;
-        if (stream == NULL || fseek(stream, skip, SEEK_CUR) != 0 || fread(row, 1, sizeof row, stream) != sizeof row ||
+        long skip = i % BATCH > 0 ? 0
+                    : i > 0       ? SHOAL_BATCH_TRAILER + SHOAL_BATCH_HEADER
+                                  : SHOAL_BATCH_HEADER;
+        if (stream == NULL || fseek(stream, skip, SEEK_CUR) != 0 ||
+            fread(row, 1, sizeof row, stream) != sizeof row ||
             fread(bits, 1, sizeof bits, stream) != sizeof bits)
             bench_die("cannot read the file");
         naive_add(counts, load32_le(row), bits);
@@ -219,7 +229,8 @@ static void write_lines(const pipeline *p, FILE *stream)
     char *line = bench_alloc(size + 1, 1);
     line[size] = '\n';
     for (uint32_t i = 0; i < DRAWN; i++) {
-        bench_check(agg_report_print(line, size, &p->recipe, p->records + (size_t)i * p->recipe.recipe.record_size),
+        bench_check(agg_report_print(line, size, &p->recipe,
+                                     p->records + (size_t)i * p->recipe.recipe.record_size),
                     "a report is refused");
         put(stream, line, size + 1);
     }
@@ -236,7 +247,8 @@ static void write_batches(const pipeline *p, FILE *stream)
         store32_le(id, first);
         size_t len = shoal_batch_size(&p->recipe.recipe, some);
         memcpy(batch + SHOAL_BATCH_HEADER, p->records + first * record_size, some * record_size);
-        bench_check(shoal_batch_seal(batch, len, &p->recipe.recipe, some, id), "a batch is refused");
+        bench_check(shoal_batch_seal(batch, len, &p->recipe.recipe, some, id),
+                    "a batch is refused");
         put(stream, batch, len);
     }
     free(batch);
@@ -309,7 +321,8 @@ static void run_twins(pipeline *p)
 {
     char name[96];
     twin other;
-    snprintf(name, sizeof name, "batches to accumulator on disk, k=%u, %u Mi records, beside another process",
+    snprintf(name, sizeof name,
+             "batches to accumulator on disk, k=%u, %u Mi records, beside another process",
              p->recipe.recipe.parts[0].k, p->passes * (DRAWN >> 20));
     p->n_threads = 1;
     start_twin(&other, p);
@@ -331,7 +344,8 @@ static void run(pipeline *p, int is_ndjson, double aim_ns)
     unsigned millions = p->passes * (DRAWN >> 20);
     char *buffer = bench_alloc(WRITE_BYTES, 1);
     FILE *stream = fopen(p->input, "wb");
-    if (stream == NULL || setvbuf(stream, buffer, _IOFBF, WRITE_BYTES) != 0) bench_die("cannot write the file");
+    if (stream == NULL || setvbuf(stream, buffer, _IOFBF, WRITE_BYTES) != 0)
+        bench_die("cannot write the file");
     is_ndjson ? write_lines(p, stream) : write_batches(p, stream);
     if (fclose(stream) != 0) bench_die("cannot write the file");
     free(buffer);
@@ -357,11 +371,13 @@ static void run(pipeline *p, int is_ndjson, double aim_ns)
 // Aims: 3,000,000 and 8,000,000 records a second and core.
 void bench_pipeline(void)
 {
-    static const uint32_t k[] = {2048, 65536}, passes_of_lines[] = {2, 8}, passes_of_batches[] = {4, 16};
+    static const uint32_t k[] = {2048, 65536}, passes_of_lines[] = {2, 8},
+                          passes_of_batches[] = {4, 16};
     const char *at = getenv("TMPDIR");
     pipeline *p = bench_alloc(1, sizeof *p);
     if (!agg_lock_init(&p->guard)) bench_die("no lock");
-    snprintf(p->folder, sizeof p->folder - 16, "%s/shoal-bench-XXXXXX", at != NULL && strlen(at) < 64 ? at : "/tmp");
+    snprintf(p->folder, sizeof p->folder - 16, "%s/shoal-bench-XXXXXX",
+             at != NULL && strlen(at) < 64 ? at : "/tmp");
     if (mkdtemp(p->folder) == NULL) bench_die("no folder for files");
     snprintf(p->input, sizeof p->input, "%.100s/in", p->folder);
     snprintf(p->output, sizeof p->output, "%.100s/out", p->folder);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two servers: what a report of 1,024 entries costs the device that shards it and the servers that verify it, without HPKE and
-// without the network. Naive: the same with a gadget's call for every entry (chunk 1) in place of the chunk of the shortest proof.
+// Two servers: what a report of 1,024 entries costs the device that shards it and the servers that
+// verify it, without HPKE and without the network. Naive: the same with a gadget's call for every
+// entry (chunk 1) in place of the chunk of the shortest proof.
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,9 @@ static const shoal_prio3_bytes context = {(const uint8_t *)"bench", 5};
 
 static void shard(party *p)
 {
-    bench_check(
-        shoal_prio3_shard(p->public_share, p->shares, &p->prio3, context, p->measurement, nonce, p->rand, p->scratch),
-        "sharding");
+    bench_check(shoal_prio3_shard(p->public_share, p->shares, &p->prio3, context, p->measurement,
+                                  nonce, p->rand, p->scratch),
+                "sharding");
 }
 
 static void verify_init(party *p, uint32_t id)
@@ -38,15 +39,16 @@ static void verify_init(party *p, uint32_t id)
     const shoal_prio3_report report = {nonce,
                                        {p->public_share, shoal_prio3_public_share_len(&p->prio3)},
                                        {p->shares[id], shoal_prio3_input_share_len(&p->prio3, id)}};
-    bench_check(
-        shoal_prio3_verify_init(p->states[id], p->verifiers[id], &p->prio3, key, context, id, &report, p->scratch),
-        "verifying");
+    bench_check(shoal_prio3_verify_init(p->states[id], p->verifiers[id], &p->prio3, key, context,
+                                        id, &report, p->scratch),
+                "verifying");
 }
 
 static void verify_next(party *p, uint32_t id)
 {
-    bench_check(shoal_prio3_verify_next(p->output, &p->prio3, p->states[id],
-                                        (shoal_prio3_bytes){p->message, shoal_prio3_message_len(&p->prio3)}),
+    bench_check(shoal_prio3_verify_next(
+                    p->output, &p->prio3, p->states[id],
+                    (shoal_prio3_bytes){p->message, shoal_prio3_message_len(&p->prio3)}),
                 "verifying");
     bench_keep(p->output[0]);
 }
@@ -71,8 +73,8 @@ static void help(party *p)
     verify_next(p, 1);
 }
 
-static void open_party(party *p, const shoal_prio3_parameters *parameters, uint32_t chunk, const uint64_t *measurement,
-                       size_t words)
+static void open_party(party *p, const shoal_prio3_parameters *parameters, uint32_t chunk,
+                       const uint64_t *measurement, size_t words)
 {
     static const uint8_t seed[32] = "the benchmark's shares";
     shoal_prio3_parameters chunked = *parameters;
@@ -154,13 +156,22 @@ static void naive_help(void *context_of_step)
 static void read_share(void *context_of_step)
 {
     two_servers *s = context_of_step;
-    for (uint32_t i = 0; i < REPORTS; i++) bench_keep(bench_read(s->best.shares[0], s->best.share_len));
+    for (uint32_t i = 0; i < REPORTS; i++)
+        bench_keep(bench_read(s->best.shares[0], s->best.share_len));
 }
 
-static void run(two_servers *s, const char *name, double aim_ns, void (*real)(void *), void (*naive)(void *))
+static void run(two_servers *s, const char *name, double aim_ns, void (*real)(void *),
+                void (*naive)(void *))
 {
-    bench_run(&(bench_step){
-        name, "report", "a gadget's call an entry", aim_ns, 0, {real, REPORTS}, {naive, 1}, {read_share, REPORTS}, s});
+    bench_run(&(bench_step){name,
+                            "report",
+                            "a gadget's call an entry",
+                            aim_ns,
+                            0,
+                            {real, REPORTS},
+                            {naive, 1},
+                            {read_share, REPORTS},
+                            s});
 }
 
 // The split of a part of 1,024 entries, and a record's measurement.
@@ -173,12 +184,16 @@ static void open_servers(two_servers *s, uint32_t mechanism, uint32_t size)
     const char *why = "";
     shoal_split split;
     shoal_rng rng;
-    shoal_part part = {
-        .mechanism = mechanism, .domain = SHOAL_DOMAIN_CLOSED, .eps_micro = 4000000, .k = 1, .size = size};
+    shoal_part part = {.mechanism = mechanism,
+                       .domain = SHOAL_DOMAIN_CLOSED,
+                       .eps_micro = 4000000,
+                       .k = 1,
+                       .size = size};
     const shoal_mechanism *made = shoal_mechanism_by_id(mechanism);
     bench_check(shoal_part_prepare(&part, &why), "the part");
     bench_check(shoal_split_init(&split, &part, &why), "the split");
-    if (split.prio3.length != ENTRIES || part.text_size > sizeof text) bench_die("the split has another length");
+    if (split.prio3.length != ENTRIES || part.text_size > sizeof text)
+        bench_die("the split has another length");
     shoal_rng_init(&rng, seed);
     made->randomize(record, &part, 7, NULL, &rng);
     made->print(text, &part, record);

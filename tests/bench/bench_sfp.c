@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SFP at Apple's setting for new words (apple-2017 section 6): 1,000,000 reports of strings of ten bytes decoded, all 2^24 fragments of five
-// positions, their join and the confirmation. One core.
+// SFP at Apple's setting for new words (apple-2017 section 6): 1,000,000 reports of strings of ten
+// bytes decoded, all 2^24 fragments of five positions, their join and the confirmation. One core.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,17 +24,20 @@ typedef struct puzzle {
     shoal_affine1 affine[ROWS]; // of the first position, for the naive form
 } puzzle;
 
-static const char json[] =
-    "{\"recipe\":\"bench\",\"analysis\":\"bench\",\"stream\":\"words\",\"value\":\"word\",\"mechanism\":\"sfp\","
-    "\"parameters\":{\"epsilon\":2,\"epsilon_fragment\":6,\"k\":2048,\"m\":1024,\"k_fragment\":2048,\"m_fragment\":"
-    "1024,"
-    "\"length\":10},\"hash\":\"poly1\",\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\","
-    "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}";
+static const char json[] = "{\"recipe\":\"bench\",\"analysis\":\"bench\",\"stream\":\"words\","
+                           "\"value\":\"word\",\"mechanism\":\"sfp\","
+                           "\"parameters\":{\"epsilon\":2,\"epsilon_fragment\":6,\"k\":2048,\"m\":"
+                           "1024,\"k_fragment\":2048,\"m_fragment\":"
+                           "1024,"
+                           "\"length\":10},\"hash\":\"poly1\",\"seed\":"
+                           "\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\","
+                           "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}";
 
 // A word of two to ten letters, by its rank; ranks r follow 1/r, as words nearly do.
 static size_t draw_word(uint8_t word[WORD_BYTES], shoal_rng *rng)
 {
-    uint64_t most = (uint64_t)1 << shoal_rng_below(rng, 16), rank = most + shoal_rng_below(rng, most);
+    uint64_t most = (uint64_t)1 << shoal_rng_below(rng, 16),
+             rank = most + shoal_rng_below(rng, most);
     size_t len = 2 + rank % 9;
     for (size_t i = 0; i < len; i++) {
         rank = rank * 6364136223846793005u + 1442695040888963407u;
@@ -54,10 +57,12 @@ static void fold(puzzle *p)
         shoal_rng rng;
         shoal_rng_init_stream(&rng, seed, i);
         size_t len = draw_word(word, &rng);
-        bench_check(shoal_record_randomize_string(records + at * size, &p->recipe.recipe, word, len, NULL, &rng),
+        bench_check(shoal_record_randomize_string(records + at * size, &p->recipe.recipe, word, len,
+                                                  NULL, &rng),
                     "a word is refused");
         if (++at < room && i + 1 < REPORTS) continue;
-        bench_check(agg_accumulator_add(&p->acc, &error, records, (uint32_t)at, 1), "the records are refused");
+        bench_check(agg_accumulator_add(&p->acc, &error, records, (uint32_t)at, 1),
+                    "the records are refused");
         at = 0;
     }
     free(records);
@@ -83,7 +88,8 @@ static void naive_decode(void *context)
     const uint32_t *cells = p->acc.parts[0].cells.ones;
     for (uint32_t x = 0; x < NAIVE_FRAGMENTS; x++) {
         uint64_t sum = 0;
-        for (uint32_t j = 0; j < ROWS; j++) sum += cells[(size_t)j * COLUMNS + shoal_affine1_hash(&p->affine[j], x)];
+        for (uint32_t j = 0; j < ROWS; j++)
+            sum += cells[(size_t)j * COLUMNS + shoal_affine1_hash(&p->affine[j], x)];
         bench_keep(sum);
     }
 }
@@ -91,16 +97,19 @@ static void naive_decode(void *context)
 static void read_sketch(void *context)
 {
     puzzle *p = context;
-    bench_keep(bench_read(p->acc.parts[0].cells.ones, p->acc.parts[0].n_cells * sizeof *p->acc.parts[0].cells.ones));
+    bench_keep(bench_read(p->acc.parts[0].cells.ones,
+                          p->acc.parts[0].n_cells * sizeof *p->acc.parts[0].cells.ones));
 }
 
 void bench_sfp(void)
 {
     puzzle *p = bench_alloc(1, sizeof *p);
     agg_error error;
-    bench_check(agg_recipe_from_bytes(&p->recipe, &error, "recipe", json, sizeof json - 1), "the recipe is refused");
+    bench_check(agg_recipe_from_bytes(&p->recipe, &error, "recipe", json, sizeof json - 1),
+                "the recipe is refused");
     bench_check(agg_accumulator_init(&p->acc, &error, &p->recipe.recipe), "out of memory");
-    for (uint32_t j = 0; j < ROWS; j++) shoal_affine1_row(&p->affine[j], p->recipe.recipe.parts[0].seed, j, COLUMNS);
+    for (uint32_t j = 0; j < ROWS; j++)
+        shoal_affine1_row(&p->affine[j], p->recipe.recipe.parts[0].seed, j, COLUMNS);
     fold(p);
     bench_run(&(bench_step){"SFP, five positions, join and confirmation, n=10^6",
                             "fragment",

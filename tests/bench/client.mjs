@@ -51,12 +51,15 @@ const records = new Uint8Array(RECORDS * recipe.recordSize);
 let kept = 0;
 
 const binary = () => {
-  for (let i = 0; i < RECORDS; i++) recipe.randomizeInto(records, i * recipe.recordSize, words[i & 255], seeds[i]);
+  for (let i = 0; i < RECORDS; i++)
+    recipe.randomizeInto(records, i * recipe.recordSize, words[i & 255], seeds[i]);
 };
 
 /** The same record by a page's module alone: value and seed go into its memory, the record stays there. @param {string} name */
 const alone = async (name) => {
-  const instance = await WebAssembly.instantiate(await WebAssembly.compile(await readFile(new URL(`../../wasm/dist/${name}`, import.meta.url))));
+  const instance = await WebAssembly.instantiate(
+    await WebAssembly.compile(await readFile(new URL(`../../wasm/dist/${name}`, import.meta.url))),
+  );
   const { handle } = (await DeviceCore.create(instance)).recipe(json);
   const x = /** @type {any} */ (instance.exports);
   const bytes = new Uint8Array(x.memory.buffer);
@@ -81,7 +84,7 @@ const naive = () => {
   for (let i = 0; i < NAIVE_RECORDS; i++) {
     const bits = new Uint8Array(COLUMNS / 8);
     for (let l = 0; l < COLUMNS; l++) {
-      if ((Math.random() < flip) !== (l === i % COLUMNS)) bits[l >> 3] |= 1 << (l & 7);
+      if (Math.random() < flip !== (l === i % COLUMNS)) bits[l >> 3] |= 1 << (l & 7);
     }
     kept += bits[0];
   }
@@ -97,16 +100,34 @@ const read = () => {
 const queries = await QueryCore.create(await loadModule());
 const starts = tenThousandStarts();
 const packed = frontCoded(starts);
-const characters = [...'abcdefghijklmnopqrstuvwxyz', ...Array.from({ length: 72 }, (_, i) => String.fromCodePoint(0xe0 + i))].join('');
+const characters = [
+  ...'abcdefghijklmnopqrstuvwxyz',
+  ...Array.from({ length: 72 }, (_, i) => String.fromCodePoint(0xe0 + i)),
+].join('');
 const round = queries.query({
-  recipe: 'bench-words', analysis: 'bench', stream: 'words', value: 'fields',
+  recipe: 'bench-words',
+  analysis: 'bench',
+  stream: 'words',
+  value: 'fields',
   encoding: [{ field: 'word', starts: packed, characters }],
-  mechanism: 'trie', parameters: { epsilon: 10, contributions: CONTRIBUTIONS, depth: 15, max_prefixes: 10000, known: ['the', 'of'] },
-  text: { case: 'keep', form: 'none' }, limit: { per_day: 1 }, policy: 'ab'.repeat(32), version: 1,
-  cohort: { minimum: 20000, epsilon: 1, delta: '1e-9' }, expires: '2099-12-31',
+  mechanism: 'trie',
+  parameters: {
+    epsilon: 10,
+    contributions: CONTRIBUTIONS,
+    depth: 15,
+    max_prefixes: 10000,
+    known: ['the', 'of'],
+  },
+  text: { case: 'keep', form: 'none' },
+  limit: { per_day: 1 },
+  policy: 'ab'.repeat(32),
+  version: 1,
+  cohort: { minimum: 20000, epsilon: 1, delta: '1e-9' },
+  expires: '2099-12-31',
 });
 const INDICES = round.recordSize / 4;
-if (round.size !== 1_000_001 || INDICES !== 46) throw new Error(`${round.size} cells, ${INDICES} indices`);
+if (round.size !== 1_000_001 || INDICES !== 46)
+  throw new Error(`${round.size} cells, ${INDICES} indices`);
 // As many words as the device of Table 1 has.
 const events = Array.from({ length: 30 }, (_, i) => ({ word: `${starts[333 * i]}ed` }));
 
@@ -125,14 +146,29 @@ const naiveAnswers = () => {
 };
 
 const plan = { epsilon: 4, samples: 100000, groups: 1, delta: '1e-6' };
-const epoch = { recipe: 'bench-run', analysis: 'bench', stream: 'views', round: { index: 1 }, limit: { per_day: 1 }, expires: '2099-12-31' };
-const meanRun = new Run(/** @type {any} */ (core.recipe({
-  ...epoch, value: 'number', mechanism: 'thresh', parameters: { ...plan, users: 100000, smallest_group: 100000, epochs: 1000, low: 0, high: 1 },
-})));
+const epoch = {
+  recipe: 'bench-run',
+  analysis: 'bench',
+  stream: 'views',
+  round: { index: 1 },
+  limit: { per_day: 1 },
+  expires: '2099-12-31',
+};
+const meanRun = new Run(
+  /** @type {any} */ (
+    core.recipe({
+      ...epoch,
+      value: 'number',
+      mechanism: 'thresh',
+      parameters: { ...plan, users: 100000, smallest_group: 100000, epochs: 1000, low: 0, high: 1 },
+    })
+  ),
+);
 const newMean = meanRun.start();
 
 const epochs = () => {
-  for (let i = 0; i < EPOCHS; i++) kept += meanRun.answerNumber(newMean, 300000n, seeds[i]).state.length;
+  for (let i = 0; i < EPOCHS; i++)
+    kept += meanRun.answerNumber(newMean, 300000n, seeds[i]).state.length;
 };
 
 const naiveEpochs = () => {
@@ -141,7 +177,8 @@ const naiveEpochs = () => {
     const tau = 2 * Math.sqrt(Math.log(12 * 100000 * 1000 * 1e6) / 2e5);
     const level = Math.floor(Math.abs(0.3 - state.reference) / tau) - 1;
     const votes = level >= 0 && 1 % 2 ** (9 - Math.min(level, 9)) === 0 ? 1 : 0;
-    const coin = (/** @type {number} */ one, /** @type {number} */ epsilon) => Number(Math.random() < (one * (Math.exp(epsilon) - 1) + 1) / (Math.exp(epsilon) + 1));
+    const coin = (/** @type {number} */ one, /** @type {number} */ epsilon) =>
+      Number(Math.random() < (one * (Math.exp(epsilon) - 1) + 1) / (Math.exp(epsilon) + 1));
     state.previous = 0.3;
     kept += `${coin(votes, 0.089)};${coin(0, 0.179)}`.length + JSON.stringify(state).length;
   }
@@ -150,14 +187,25 @@ const naiveEpochs = () => {
 /** @param {number} projection */
 const heavyRun = (projection) => {
   const recipe = core.recipe({
-    ...epoch, value: 'item', mechanism: 'heavythresh', seed: '00112233445566778899aabbccddeeff'.repeat(2),
-    parameters: { ...plan, users: 20000, smallest_group: 20000, epochs: 64, projection, epsilon_estimate: 0.5 },
+    ...epoch,
+    value: 'item',
+    mechanism: 'heavythresh',
+    seed: '00112233445566778899aabbccddeeff'.repeat(2),
+    parameters: {
+      ...plan,
+      users: 20000,
+      smallest_group: 20000,
+      epochs: 64,
+      projection,
+      epsilon_estimate: 0.5,
+    },
   });
   const run = new Run(/** @type {any} */ (recipe));
   const state = run.start();
   const counts = new Map(Array.from({ length: VALUES }, (_, i) => [run.item(`value${i}`), 100]));
   return () => {
-    for (let i = 0; i < HEAVY_EPOCHS; i++) kept += run.answerCounts(state, counts, seeds[i]).state.length;
+    for (let i = 0; i < HEAVY_EPOCHS; i++)
+      kept += run.answerCounts(state, counts, seeds[i]).state.length;
   };
 };
 
@@ -170,24 +218,46 @@ const naiveHeavy = () => {
 };
 
 const buckets = await DapTask.exact(await loadDapModule(), {
-  version: 'dap-18', info: 'bench', leader: 'https://leader.example', helper: 'https://helper.example', time_precision_s: 3600, min_batch_size: 100,
+  version: 'dap-18',
+  info: 'bench',
+  leader: 'https://leader.example',
+  helper: 'https://helper.example',
+  time_precision_s: 3600,
+  min_batch_size: 100,
   vdaf: { type: 'histogram', length: BUCKETS, chunk: CHUNK },
 });
 const nobody = { id: 1, publicKey: new Uint8Array(32) };
 /** Hands shares back as they are: sealing is the browser's. @type {import('../../wasm/client/hpke.js').Sealer} */
-const open = { seal: async (_key, _info, _aad, { length }) => ({ enc: nobody.publicKey, ciphertext: new Uint8Array(length + 16) }) };
+const open = {
+  seal: async (_key, _info, _aad, { length }) => ({
+    enc: nobody.publicKey,
+    ciphertext: new Uint8Array(length + 16),
+  }),
+};
 
 const shares = async () => {
   for (let i = 0; i < SHARED; i++) {
     const random = (/** @type {number} */ n) => crypto.getRandomValues(new Uint8Array(n));
-    kept += (await buckets.ofMeasurement(i, { id: seeds[i].subarray(0, 16), now: 0, random, keys: [nobody, nobody], sealer: open })).length;
+    kept += (
+      await buckets.ofMeasurement(i, {
+        id: seeds[i].subarray(0, 16),
+        now: 0,
+        random,
+        keys: [nobody, nobody],
+        sealer: open,
+      })
+    ).length;
   }
 };
 
 const deployed = new Prio3Histogram({ shares: 2, length: BUCKETS, chunkLength: CHUNK });
 const naiveShares = async () => {
   for (let i = 0; i < NAIVE_SHARED; i++) {
-    const { inputShares } = await deployed.shard(i, Buffer.from(seeds[i].subarray(0, deployed.nonceSize)), crypto.getRandomValues(Buffer.alloc(deployed.randSize)));
+    const { inputShares } = await deployed.shard(
+      i,
+      Buffer.from(seeds[i].subarray(0, deployed.nonceSize)),
+      crypto.getRandomValues(Buffer.alloc(deployed.randSize)),
+    );
     kept += inputShares.length;
   }
 };
@@ -212,7 +282,11 @@ const run = async (name, { real, naive: plain, what }, aim, note) => {
   /** @type {{read: number[], real: number[], naive: number[]}} */
   const ns = { read: [], real: [], naive: [] };
   for (let round = -2; round < ROUNDS; round++) {
-    const got = { read: await time(read, RECORDS), real: await time(...real), naive: await time(...plain) };
+    const got = {
+      read: await time(read, RECORDS),
+      real: await time(...real),
+      naive: await time(...plain),
+    };
     if (round < 0) continue; // the compiler is still at work
     ns.read.push(got.read);
     ns.real.push(got.real);
@@ -239,15 +313,31 @@ const run = async (name, { real, naive: plain, what }, aim, note) => {
 
 /** @type {Omit<Measured, 'real'>} */
 const bits = { naive: [naive, NAIVE_RECORDS], what: 'Math.random() a bit, JavaScript' };
-await run('randomize 1024 bits, WebAssembly alone', { real: [await alone('shoal.wasm'), RECORDS], ...bits }, 1500);
-await run('randomize 1024 bits, WebAssembly alone, no SIMD', { real: [await alone('shoal-plain.wasm'), RECORDS], ...bits }, 4000);
+await run(
+  'randomize 1024 bits, WebAssembly alone',
+  { real: [await alone('shoal.wasm'), RECORDS], ...bits },
+  1500,
+);
+await run(
+  'randomize 1024 bits, WebAssembly alone, no SIMD',
+  { real: [await alone('shoal-plain.wasm'), RECORDS], ...bits },
+  4000,
+);
 await run('randomize 1024 bits, WebAssembly', { real: [binary, RECORDS], ...bits }, 1500);
 await run('randomize 1024 bits, WebAssembly, as text', { real: [text, RECORDS], ...bits }, 0);
 /** @type {Measured} */
-const ofRound = { real: [answers, ANSWERS * CONTRIBUTIONS], naive: [naiveAnswers, NAIVE_ANSWERS], what: 'Math.random() a cell, JavaScript' };
+const ofRound = {
+  real: [answers, ANSWERS * CONTRIBUTIONS],
+  naive: [naiveAnswers, NAIVE_ANSWERS],
+  what: 'Math.random() a cell, JavaScript',
+};
 const sizes = `a record of ${round.recordSize} bytes; ${starts.length} starts are ${JSON.stringify(packed).length} bytes of JSON`;
 await run('trie report, 10^6 cells, 46 indices, WebAssembly', ofRound, 1_000_000, sizes);
-await run('an epoch of a mean (thresh), WebAssembly', { real: [epochs, EPOCHS], naive: [naiveEpochs, EPOCHS], what: 'doubles and JSON, JavaScript' }, 50_000);
+await run(
+  'an epoch of a mean (thresh), WebAssembly',
+  { real: [epochs, EPOCHS], naive: [naiveEpochs, EPOCHS], what: 'doubles and JSON, JavaScript' },
+  50_000,
+);
 const byProjection = [];
 for (const w of [64, 256, 1024, 4096, 16384]) {
   const once = heavyRun(w);
@@ -256,13 +346,21 @@ for (const w of [64, 256, 1024, 4096, 16384]) {
 }
 await run(
   `an epoch of ${VALUES} values (heavythresh, w ${PROJECTION}), WebAssembly`,
-  { real: [heavyRun(PROJECTION), HEAVY_EPOCHS], naive: [naiveHeavy, 1], what: 'Math.random() a sign, JavaScript' },
+  {
+    real: [heavyRun(PROJECTION), HEAVY_EPOCHS],
+    naive: [naiveHeavy, 1],
+    what: 'Math.random() a sign, JavaScript',
+  },
   50_000_000,
   `in proportion to distinct values and, from w 256 on, to w, whatever their counts; ${byProjection.join(', ')}`,
 );
 await run(
   `shares of ${BUCKETS} buckets (Prio3Histogram), WebAssembly`,
-  { real: [shares, SHARED], naive: [naiveShares, NAIVE_SHARED], what: '@divviup/prio3, TypeScript' },
+  {
+    real: [shares, SHARED],
+    naive: [naiveShares, NAIVE_SHARED],
+    what: '@divviup/prio3, TypeScript',
+  },
   1_500_000,
   `a report of ${buckets.reportLength} bytes`,
 );

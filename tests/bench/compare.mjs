@@ -17,14 +17,19 @@ const runs = process.argv.slice(2, 4).map((file) => JSON.parse(readFileSync(file
 if (runs.length < 2) throw new Error('two runs are needed');
 const [base, now] = runs;
 
-const pairs = /** @type {{name: string, unit: string, was: Step | undefined, is: Step | undefined}[]} */ (
-  [...new Set([...now.steps, ...base.steps].map(({ name }) => name))].map((name) => {
-    const [was, is] = runs.map(({ steps }) => steps.find((/** @type {Step} */ step) => step.name === name));
-    return { name, unit: (is ?? was).unit, was, is };
-  }));
+const pairs =
+  /** @type {{name: string, unit: string, was: Step | undefined, is: Step | undefined}[]} */ (
+    [...new Set([...now.steps, ...base.steps].map(({ name }) => name))].map((name) => {
+      const [was, is] = runs.map(({ steps }) =>
+        steps.find((/** @type {Step} */ step) => step.name === name),
+      );
+      return { name, unit: (is ?? was).unit, was, is };
+    })
+  );
 
 /** Time, and read passes: now to base. @param {Step | undefined} was @param {Step | undefined} is @returns {[number, number] | null} */
-const change = (was, is) => (was && is ? [is.ns / was.ns, is.ns / is.read_ns / (was.ns / was.read_ns)] : null);
+const change = (was, is) =>
+  was && is ? [is.ns / was.ns, is.ns / is.read_ns / (was.ns / was.read_ns)] : null;
 
 /** @param {[number, number] | null} both */
 const verdict = (both) => {
@@ -35,10 +40,21 @@ const verdict = (both) => {
 
 const rows = pairs.map(({ name, unit, was, is }) => {
   const both = change(was, is);
-  return [name, unit, was ? time(was.ns) : 'new', is ? time(is.ns) : 'gone', ...(both ?? [null, null]).map(ratio), verdict(both)];
+  return [
+    name,
+    unit,
+    was ? time(was.ns) : 'new',
+    is ? time(is.ns) : 'gone',
+    ...(both ?? [null, null]).map(ratio),
+    verdict(both),
+  ];
 });
-print([['step', 'time of one', 'base', 'now', 'time', 'in reads', ''], ...rows], (column) => column < 2 || column === 6);
+print(
+  [['step', 'time of one', 'base', 'now', 'time', 'in reads', ''], ...rows],
+  (column) => column < 2 || column === 6,
+);
 process.stdout.write(`\nbase: ${machine(base)}\nnow:  ${machine(now)}\n`);
 const worse = pairs.filter(({ was, is }) => Math.min(...(change(was, is) ?? [0])) > WORSE);
-for (const { name } of worse) process.stderr.write(`bench: ${name} takes more than ${WORSE} times as long as in the base\n`);
+for (const { name } of worse)
+  process.stderr.write(`bench: ${name} takes more than ${WORSE} times as long as in the base\n`);
 process.exit(worse.length > 0 ? 1 : 0);

@@ -32,7 +32,8 @@ const CONNECTIONS = 64;
 const ORIGIN = 'https://site.example';
 const here = fileURLToPath(import.meta.url);
 // The edge's tests start both runtimes already; they are JavaScript without types.
-const tests = (/** @type {string} */ name) => import(new URL(`../../edge/test/${name}`, import.meta.url).href);
+const tests = (/** @type {string} */ name) =>
+  import(new URL(`../../edge/test/${name}`, import.meta.url).href);
 
 /** @typedef {'node' | 'workerd'} Runtime */
 /** @type {readonly Runtime[]} */
@@ -41,7 +42,10 @@ const RUNTIMES = ['node', 'workerd'];
 /** @typedef {'answers' | 'stores'} Ceiling */
 /** @type {{[runtime in Runtime]: readonly Ceiling[]}} */
 const CEILINGS = { node: ['answers'], workerd: ['answers', 'stores'] };
-const CEILING_TEXT = { answers: 'the ceiling: a server that answers 202', stores: 'the ceiling: a Durable Object that stores, unchecked' };
+const CEILING_TEXT = {
+  answers: 'the ceiling: a server that answers 202',
+  stores: 'the ceiling: a Durable Object that stores, unchecked',
+};
 // As an edge's run_worker.mjs wants them.
 const CEILING_WORKERS = {
   answers: `export class ShoalCollection {}
@@ -87,15 +91,27 @@ const CEILING_WORKERS = {
 const [mode, ...args] = process.argv.slice(2);
 if (mode === 'load') await generate(Number(args[0]), Number(args[1]), Number(args[2]));
 else if (mode === 'ceiling') serveNothing(Number(args[0]));
-else if (mode === 'servers') await servers(RUNTIMES.filter((runtime) => !args[0] || runtime === args[0]));
+else if (mode === 'servers')
+  await servers(RUNTIMES.filter((runtime) => !args[0] || runtime === args[0]));
 else await main();
 
 async function makeReports() {
   const recipe = (await load()).recipe({
-    recipe: 'bench', analysis: 'bench', stream: 'words', value: 'word', mechanism: 'cms', parameters: { epsilon: 4, k: 65536, m: 1024 },
-    hash: 'poly1', seed: '00112233445566778899aabbccddeeff'.repeat(2), limit: { per_day: 1 }, batch: { minimum: 1000, max_age_s: 3600 }, expires: '2099-12-31',
+    recipe: 'bench',
+    analysis: 'bench',
+    stream: 'words',
+    value: 'word',
+    mechanism: 'cms',
+    parameters: { epsilon: 4, k: 65536, m: 1024 },
+    hash: 'poly1',
+    seed: '00112233445566778899aabbccddeeff'.repeat(2),
+    limit: { per_day: 1 },
+    batch: { minimum: 1000, max_age_s: 3600 },
+    expires: '2099-12-31',
   });
-  const bodies = Array.from({ length: REPORTS }, (_, i) => JSON.stringify(recipe.report(recipe.randomize(`word${i}`, randomBytes(32)))));
+  const bodies = Array.from({ length: REPORTS }, (_, i) =>
+    JSON.stringify(recipe.report(recipe.randomize(`word${i}`, randomBytes(32)))),
+  );
   return { recipe, bodies };
 }
 
@@ -105,7 +121,12 @@ async function servers(runtimes) {
   for (const runtime of runtimes) {
     const names = CEILINGS[runtime];
     const cells = (/** @type {string[]} */ list) => list.map((text) => text.padStart(13)).join('');
-    const titles = ['connections', 'requests/s', 'median ms', ...names.flatMap((name) => [`only ${name}`, 'to that', 'median ms'])];
+    const titles = [
+      'connections',
+      'requests/s',
+      'median ms',
+      ...names.flatMap((name) => [`only ${name}`, 'to that', 'median ms']),
+    ];
     process.stdout.write(runtime.padEnd(8) + cells(titles) + '\n');
     for (const connections of [1, 8, 32, CONNECTIONS]) {
       const { real, ceilings } = await loadAll(runtime, recipe, bodies, connections);
@@ -114,7 +135,11 @@ async function servers(runtimes) {
         const { rate, ms } = middleOf(ceilings[name]);
         return [rate.toFixed(0), (mine.rate / rate).toFixed(2), ms.toFixed(2)];
       });
-      process.stdout.write(' '.repeat(8) + cells([String(connections), mine.rate.toFixed(0), mine.ms.toFixed(2), ...theirs]) + '\n');
+      process.stdout.write(
+        ' '.repeat(8) +
+          cells([String(connections), mine.rate.toFixed(0), mine.ms.toFixed(2), ...theirs]) +
+          '\n',
+      );
     }
   }
 }
@@ -125,31 +150,69 @@ async function main() {
   const keys = bodies.map(() => randomBytes(16).toString('hex'));
   let kept = 0;
 
-  const collections = new Map([[recipe.hash, { recipe, accept: async (/** @type {Uint8Array} */ record) => ((kept += record[0]), 'accepted') }]]);
-  const deps = /** @type {any} */ ({ collections, recipes: [recipe], origins: [ORIGIN], now: Date.now });
+  const collections = new Map([
+    [
+      recipe.hash,
+      {
+        recipe,
+        accept: async (/** @type {Uint8Array} */ record) => ((kept += record[0]), 'accepted'),
+      },
+    ],
+  ]);
+  const deps = /** @type {any} */ ({
+    collections,
+    recipes: [recipe],
+    origins: [ORIGIN],
+    now: Date.now,
+  });
   const frames = framesOf(deps.collections);
 
   const framed = () => {
-    for (let i = 0; i < UNITS; i++) kept += readByFrame(bytes[i % REPORTS], frames)?.record[4] ?? NaN;
+    for (let i = 0; i < UNITS; i++)
+      kept += readByFrame(bytes[i % REPORTS], frames)?.record[4] ?? NaN;
   };
   const naive = () => {
-    for (let i = 0; i < UNITS; i++) kept += naiveRecord(JSON.parse(new TextDecoder().decode(bytes[i % REPORTS])), recipe)[4];
+    for (let i = 0; i < UNITS; i++)
+      kept += naiveRecord(JSON.parse(new TextDecoder().decode(bytes[i % REPORTS])), recipe)[4];
   };
   const handled = async () => {
     for (let i = 0; i < UNITS; i++) {
       const pieces = [bytes[i % REPORTS]];
-      const reader = { read: async () => ({ done: pieces.length === 0, value: pieces.pop() }), cancel: async () => {} };
-      const headers = new Map([['content-type', 'application/json'], ['idempotency-key', keys[i % REPORTS]], ['origin', ORIGIN]]);
-      const request = { method: 'POST', url: 'http://edge.example/v1/reports', headers: { get: (/** @type {string} */ name) => headers.get(name) ?? null }, body: { getReader: () => reader } };
+      const reader = {
+        read: async () => ({ done: pieces.length === 0, value: pieces.pop() }),
+        cancel: async () => {},
+      };
+      const headers = new Map([
+        ['content-type', 'application/json'],
+        ['idempotency-key', keys[i % REPORTS]],
+        ['origin', ORIGIN],
+      ]);
+      const request = {
+        method: 'POST',
+        url: 'http://edge.example/v1/reports',
+        headers: { get: (/** @type {string} */ name) => headers.get(name) ?? null },
+        body: { getReader: () => reader },
+      };
       kept += (await answer(request, deps)).status;
     }
   };
   const naiveHandled = async () => {
     for (let i = 0; i < UNITS / 5; i++) {
-      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': keys[i % REPORTS], Origin: ORIGIN };
-      const request = new Request('http://edge.example/v1/reports', { method: 'POST', headers, body: bytes[i % REPORTS] });
+      const headers = {
+        'Content-Type': 'application/json',
+        'Idempotency-Key': keys[i % REPORTS],
+        Origin: ORIGIN,
+      };
+      const request = new Request('http://edge.example/v1/reports', {
+        method: 'POST',
+        headers,
+        body: bytes[i % REPORTS],
+      });
       kept += naiveRecord(await request.json(), recipe)[4];
-      kept += new Response('{"status":"accepted"}', { status: 202, headers: { 'Content-Type': 'application/json' } }).status;
+      kept += new Response('{"status":"accepted"}', {
+        status: 202,
+        headers: { 'Content-Type': 'application/json' },
+      }).status;
     }
   };
   const read = () => {
@@ -162,8 +225,18 @@ async function main() {
   };
 
   const text = 'JSON.parse, parseInt a digit, JavaScript';
-  const readNs = await compare('report at the edge, bytes to record', { real: [framed, UNITS], naive: [naive, UNITS], read: [read, UNITS], what: text });
-  await compare('report through the edge, request to answer', { real: [handled, UNITS], naive: [naiveHandled, UNITS / 5], read: [read, UNITS], what: 'Request, request.json(), Response, as above' });
+  const readNs = await compare('report at the edge, bytes to record', {
+    real: [framed, UNITS],
+    naive: [naive, UNITS],
+    read: [read, UNITS],
+    what: text,
+  });
+  await compare('report through the edge, request to answer', {
+    real: [handled, UNITS],
+    naive: [naiveHandled, UNITS / 5],
+    read: [read, UNITS],
+    what: 'Request, request.json(), Response, as above',
+  });
   for (const runtime of RUNTIMES) await compareServers(runtime, recipe, bodies, readNs);
   if (Number.isNaN(kept)) process.exit(1);
 }
@@ -171,8 +244,16 @@ async function main() {
 /** @param {any} report @param {import('../../wasm/bindings/core.js').Recipe} recipe */
 function naiveRecord(report, recipe) {
   const names = Object.keys(recipe.parameters);
-  const isSame = names.length === Object.keys(report.parameters).length && names.every((name) => report.parameters[name] === recipe.parameters[name]);
-  if (report.key !== recipe.id || report.recipe_hash !== recipe.hash || !isSame || report.records.length !== 1) throw new Error('not a report');
+  const isSame =
+    names.length === Object.keys(report.parameters).length &&
+    names.every((name) => report.parameters[name] === recipe.parameters[name]);
+  if (
+    report.key !== recipe.id ||
+    report.recipe_hash !== recipe.hash ||
+    !isSame ||
+    report.records.length !== 1
+  )
+    throw new Error('not a report');
   const [row, hex] = report.records[0].split(',');
   const record = new Uint8Array(4 + hex.length / 2);
   new DataView(record.buffer).setUint32(0, parseInt(row, 10), true);
@@ -183,7 +264,12 @@ function naiveRecord(report, recipe) {
 /** @param {number[]} list sorted here */
 function middle(list) {
   list.sort((a, b) => a - b);
-  return { ns: list[list.length >> 1], quickest: list[0], slowest: list[list.length - 1], rounds: list.length };
+  return {
+    ns: list[list.length >> 1],
+    quickest: list[0],
+    slowest: list[list.length - 1],
+    rounds: list.length,
+  };
 }
 
 /** @param {object} line */
@@ -209,10 +295,20 @@ async function compare(name, { real, naive, read, what }) {
   for (let round = -2; round < ROUNDS; round++) {
     const got = { read: await time(read), real: await time(real), naive: await time(naive) };
     if (round < 0) continue; // the compiler is still at work
-    for (const which of /** @type {const} */ (['read', 'real', 'naive'])) ns[which].push(got[which]);
+    for (const which of /** @type {const} */ (['read', 'real', 'naive']))
+      ns[which].push(got[which]);
   }
   const read_ns = middle(ns.read).ns;
-  print({ name, unit: 'report', ...middle(ns.real), naive_ns: middle(ns.naive).ns, naive: what, read_ns, aim_ns: 0, aim_read: 0 });
+  print({
+    name,
+    unit: 'report',
+    ...middle(ns.real),
+    naive_ns: middle(ns.naive).ns,
+    naive: what,
+    read_ns,
+    aim_ns: 0,
+    aim_read: 0,
+  });
   return read_ns;
 }
 
@@ -234,8 +330,21 @@ async function compareServers(runtime, recipe, bodies, read_ns) {
   for (const name of CEILINGS[runtime]) {
     const naive_ns = middle(ceilings[name].map((load) => 1e9 / load.rate)).ns;
     const note = `${rate(real.ns)} requests/s, durable; ${rate(naive_ns)} where the server only ${name}; ${CONNECTIONS} connections, the generator on the same cores`;
-    const step = name === 'answers' ? `request to the edge, ${runtime}` : `request to the edge, ${runtime}, to one that only ${name}`;
-    print({ name: step, unit: 'request', ...real, naive_ns, naive: CEILING_TEXT[name], read_ns, aim_ns: 0, aim_read: 0, note });
+    const step =
+      name === 'answers'
+        ? `request to the edge, ${runtime}`
+        : `request to the edge, ${runtime}, to one that only ${name}`;
+    print({
+      name: step,
+      unit: 'request',
+      ...real,
+      naive_ns,
+      naive: CEILING_TEXT[name],
+      read_ns,
+      aim_ns: 0,
+      aim_read: 0,
+      note,
+    });
   }
 }
 
@@ -247,19 +356,30 @@ async function loadAll(runtime, recipe, bodies, connections) {
   /** What ends with the comparison. @type {(() => unknown)[]} */
   const ends = [];
   const aggregator = createServer((request, response) => {
-    request.resume().once('end', () => response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"status":"stored"}'));
+    request
+      .resume()
+      .once('end', () =>
+        response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"status":"stored"}'),
+      );
   });
   await once(aggregator.listen(0, '127.0.0.1'), 'listening');
-  const { port: aggregatorPort } = /** @type {import('node:net').AddressInfo} */ (aggregator.address());
+  const { port: aggregatorPort } = /** @type {import('node:net').AddressInfo} */ (
+    aggregator.address()
+  );
   try {
     const t = /** @type {any} */ ({ after: (/** @type {() => unknown} */ end) => ends.push(end) });
     const { startEdge } = await tests('runtimes.mjs');
-    const edge = await startEdge(t, runtime, { recipes: [recipe], aggregator: `http://127.0.0.1:${aggregatorPort}`, origins: [ORIGIN] });
+    const edge = await startEdge(t, runtime, {
+      recipes: [recipe],
+      aggregator: `http://127.0.0.1:${aggregatorPort}`,
+      origins: [ORIGIN],
+    });
     /** @type {{real: Load[], ceilings: {[name in Ceiling]: Load[]}}} */
     const loads = { real: [], ceilings: { answers: [], stores: [] } };
     /** @type {[number, Load[]][]} */
     const servers = [[Number(new URL(edge.url).port), loads.real]];
-    for (const name of CEILINGS[runtime]) servers.push([await startCeiling(runtime, name, ends), loads.ceilings[name]]);
+    for (const name of CEILINGS[runtime])
+      servers.push([await startCeiling(runtime, name, ends), loads.ceilings[name]]);
     for (let turn = -1; turn < TURNS; turn++) {
       for (const [port, list] of servers) {
         const load = await underLoad(port, bodies, connections);
@@ -284,7 +404,10 @@ async function startCeiling(runtime, name, ends) {
     await mkdir(join(dir, 'worker'));
     await writeFile(script, CEILING_WORKERS[name]);
     const runner = fileURLToPath(new URL('../../edge/test/run_worker.mjs', import.meta.url));
-    command = [runner, JSON.stringify({ script, store: join(dir, 'store'), port: free, bindings: {} })];
+    command = [
+      runner,
+      JSON.stringify({ script, store: join(dir, 'store'), port: free, bindings: {} }),
+    ];
   }
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
   ends.push(async () => {
@@ -299,7 +422,11 @@ async function startCeiling(runtime, name, ends) {
 
 /** Of a generator in a process of its own. @param {number} to port @param {string[]} bodies @param {number} connections @returns {Promise<Load>} */
 async function underLoad(to, bodies, connections) {
-  const child = spawn(process.execPath, [here, 'load', String(to), String(TURN_S), String(connections)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [here, 'load', String(to), String(TURN_S), String(connections)],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   child.stdin.end(JSON.stringify(bodies));
   let said = '';
   child.stdout.on('data', (data) => (said += data));
@@ -354,6 +481,12 @@ async function generate(to, duration, connections) {
 /** @param {number} at port */
 function serveNothing(at) {
   createServer((request, response) => {
-    request.resume().once('end', () => response.writeHead(202, { 'Content-Type': 'application/json' }).end('{"status":"accepted"}'));
+    request
+      .resume()
+      .once('end', () =>
+        response
+          .writeHead(202, { 'Content-Type': 'application/json' })
+          .end('{"status":"accepted"}'),
+      );
   }).listen(at, '127.0.0.1', () => process.stdout.write('ready\n'));
 }

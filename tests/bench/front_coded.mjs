@@ -9,17 +9,21 @@ const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 export function frontCoded(words) {
   /** @type {string[]} */
   let before = [];
-  return words.map((word) => {
-    const own = [...word];
-    let n = 0;
-    while (n < 61 && n < before.length && n < own.length && before[n] === own[n]) n++;
-    before = own;
-    return DIGITS[n] + own.slice(n).join('');
-  }).join(' ');
+  return words
+    .map((word) => {
+      const own = [...word];
+      let n = 0;
+      while (n < 61 && n < before.length && n < own.length && before[n] === own[n]) n++;
+      before = own;
+      return DIGITS[n] + own.slice(n).join('');
+    })
+    .join(' ');
 }
 
 /** The beginnings of the commonest English words of eight letters and more, each once, in the order of their bytes. */
 export function tenThousandStarts() {
-  const words = allWordCounts().map(({ value }) => [...value]).filter(({ length }) => length >= 8);
+  const words = allWordCounts()
+    .map(({ value }) => [...value])
+    .filter(({ length }) => length >= 8);
   return [...new Set(words.map((word) => word.slice(0, 8).join('')))].slice(0, 10000).sort();
 }

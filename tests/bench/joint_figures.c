@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal_joint_figures: how far joint estimates are from the truth, and how often independent variables are called dependent, for the figures 3, 14 and 16 of
-// fanti-2016. Reads settings from standard input, a line each, and answers with a line of JSON:
+// shoal_joint_figures: how far joint estimates are from the truth, and how often independent
+// variables are called dependent, for the figures 3, 14 and 16 of fanti-2016. Reads settings from
+// standard input, a line each, and answers with a line of JSON:
 //
-//     distance EPSILON N ROWS COLUMNS SEEDS     Hellinger distance of the estimated table from the true one, over SEEDS random tables
-//     errors EPSILON N ROWS COLUMNS PAIRS       share of PAIRS of independent variables that the test at 5 % calls dependent
+//     distance EPSILON N ROWS COLUMNS SEEDS     Hellinger distance of the estimated table from the
+//     true one, over SEEDS random tables errors EPSILON N ROWS COLUMNS PAIRS       share of PAIRS
+//     of independent variables that the test at 5 % calls dependent
 //
-// Variables are Basic RAPPOR with f = 0 and q = 1 - p (onehot-symmetric, which draws the same bits), of EPSILON each. Tables, or the two marginals, are drawn
-// uniformly from the simplex. One core; everything follows from fixed seeds. joint_figures.mjs runs it.
+// Variables are Basic RAPPOR with f = 0 and q = 1 - p (onehot-symmetric, which draws the same
+// bits), of EPSILON each. Tables, or the two marginals, are drawn uniformly from the simplex. One
+// core; everything follows from fixed seeds. joint_figures.mjs runs it.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,11 +53,12 @@ static double hellinger(const double *p, const double *q, uint32_t n)
     return sqrt(sum / 2);
 }
 
-static void make_data(agg_joint_data *data, const joint_world *world, const double *table, const setting *s,
-                      uint64_t run)
+static void make_data(agg_joint_data *data, const joint_world *world, const double *table,
+                      const setting *s, uint64_t run)
 {
     agg_error error;
-    check(joint_draws_data(data, &error, world, table, s->n, 1000 + run, world->sizes, 0, 1), &error);
+    check(joint_draws_data(data, &error, world, table, s->n, 1000 + run, world->sizes, 0, 1),
+          &error);
 }
 
 static double run_distance(const joint_world *world, const setting *s, uint64_t run)
@@ -108,9 +112,11 @@ static void run_setting(const char *what, const setting *s)
         squares += x * x;
     }
     joint_world_release(&world);
-    double mean = sum / s->runs, variance = s->runs > 1 ? (squares - mean * sum) / (s->runs - 1) : 0;
-    printf("{\"epsilon\":%g,\"n\":%lu,\"rows\":%u,\"columns\":%u,\"runs\":%u,\"mean\":%.6f,\"sd\":%.6f}\n", s->epsilon,
-           s->n, s->rows, s->columns, s->runs, mean, sqrt(fmax(variance, 0)));
+    double mean = sum / s->runs,
+           variance = s->runs > 1 ? (squares - mean * sum) / (s->runs - 1) : 0;
+    printf("{\"epsilon\":%g,\"n\":%lu,\"rows\":%u,\"columns\":%u,\"runs\":%u,\"mean\":%.6f,\"sd\":%"
+           ".6f}\n",
+           s->epsilon, s->n, s->rows, s->columns, s->runs, mean, sqrt(fmax(variance, 0)));
     fflush(stdout);
 }
 
@@ -119,7 +125,8 @@ int main(void)
     char line[160], what[16];
     setting s;
     while (fgets(line, sizeof line, stdin) != NULL) {
-        int n = sscanf(line, "%15s %lf %lu %u %u %u", what, &s.epsilon, &s.n, &s.rows, &s.columns, &s.runs);
+        int n = sscanf(line, "%15s %lf %lu %u %u %u", what, &s.epsilon, &s.n, &s.rows, &s.columns,
+                       &s.runs);
         int is_known = n == 6 && (what[0] == 'd' || what[0] == 'e') && s.runs > 0;
         if (!is_known || s.rows < 2 || s.columns < 2 || s.rows > JOINT_DRAWS_SIZE_MAX ||
             s.columns > JOINT_DRAWS_SIZE_MAX) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal_joint_study: joint distributions and the test of independence on the populations of fanti-2016; prints the tables of docs/joint-study.md.
+// shoal_joint_study: joint distributions and the test of independence on the populations of
+// fanti-2016; prints the tables of docs/joint-study.md.
 //
-//     shoal_joint_study tables [SEEDS]          Tables 1 and 2: estimates, errors, coverage, with and without "Other"
-//     shoal_joint_study mechanisms [SEEDS]      the same population through other mechanisms
-//     shoal_joint_study small [SEEDS]           an Other that is one string of 5 %
+//     shoal_joint_study tables [SEEDS]          Tables 1 and 2: estimates, errors, coverage, with
+//     and without "Other" shoal_joint_study mechanisms [SEEDS]      the same population through
+//     other mechanisms shoal_joint_study small [SEEDS]           an Other that is one string of 5 %
 //     shoal_joint_study boundary [SEEDS]        coverage where cells are empty
-//     shoal_joint_study wald [PAIRS [SVG]]      type I errors, Kolmogorov and Smirnov's p, both forms; the Q-Q plot as SVG
-//     shoal_joint_study power [PAIRS]           Figure 15
+//     shoal_joint_study wald [PAIRS [SVG]]      type I errors, Kolmogorov and Smirnov's p, both
+//     forms; the Q-Q plot as SVG shoal_joint_study power [PAIRS]           Figure 15
 //
 // One core; minutes each. Everything follows from fixed seeds.
 #include <math.h>
@@ -18,14 +19,16 @@
 #include "joint_draws.h"
 #include "joint_wald.h"
 
-#define BASIC                                                                                                          \
-    "onehot-symmetric" // what Basic RAPPOR is with f = 0 and q = 1 - p, without the cost of its permanent coins
+#define BASIC                                                                                      \
+    "onehot-symmetric" // what Basic RAPPOR is with f = 0 and q = 1 - p, without the cost of its
+                       // permanent coins
 #define CELLS_MAX 100u
 
 // Table 1, in percent.
-static const double table1[36] = {3.567, 2.937, 2.468, 1.952, 1.639, 6.436, 2.984, 2.432, 1.967, 1.581, 1.289, 5.362,
-                                  2.473, 1.991, 1.609, 1.223, 1.025, 4.343, 1.881, 1.569, 1.293, 1.069, 0.874, 3.499,
-                                  1.625, 1.292, 1.080, 0.892, 0.662, 2.836, 6.380, 5.292, 4.311, 3.495, 2.809, 11.863};
+static const double table1[36] = {3.567, 2.937, 2.468, 1.952, 1.639, 6.436, 2.984, 2.432, 1.967,
+                                  1.581, 1.289, 5.362, 2.473, 1.991, 1.609, 1.223, 1.025, 4.343,
+                                  1.881, 1.569, 1.293, 1.069, 0.874, 3.499, 1.625, 1.292, 1.080,
+                                  0.892, 0.662, 2.836, 6.380, 5.292, 4.311, 3.495, 2.809, 11.863};
 
 static void check(shoal_err err, const agg_error *error)
 {
@@ -41,7 +44,8 @@ static void spread_table(double *table, uint32_t size)
     for (uint32_t i = 5; i < size; i++) rest += 1.0 / (i + 1);
     for (uint32_t i = 0; i < size; i++)
         for (uint32_t j = 0; j < size; j++)
-            table[i * size + j] = table1[(i < 5 ? i : 5) * 6 + (j < 5 ? j : 5)] * (i < 5 ? 1 : 1.0 / (i + 1) / rest) *
+            table[i * size + j] = table1[(i < 5 ? i : 5) * 6 + (j < 5 ? j : 5)] *
+                                  (i < 5 ? 1 : 1.0 / (i + 1) / rest) *
                                   (j < 5 ? 1 : 1.0 / (j + 1) / rest);
 }
 
@@ -88,7 +92,9 @@ static void run_seed(scene *s, uint64_t seed)
     agg_joint_em_result result;
     agg_joint_em_options options = agg_joint_em_defaults();
     agg_error error;
-    check(joint_draws_data(&data, &error, &s->world, s->table, s->n, seed, s->named, s->has_other, 1), &error);
+    check(
+        joint_draws_data(&data, &error, &s->world, s->table, s->n, seed, s->named, s->has_other, 1),
+        &error);
     check(agg_joint_em(p, &result, &error, &data, &options), &error);
     check(agg_joint_covariance_make(&c, &error, &data, p, 1), &error);
     for (uint32_t i = 0; i < n; i++) {
@@ -110,8 +116,8 @@ static void run_seed(scene *s, uint64_t seed)
     agg_joint_data_release(&data);
 }
 
-// Figures of a group of scores: mean coverage, the lowest of one, root mean squared error over mean stated error, and the largest bias in standard
-// errors of its own mean.
+// Figures of a group of scores: mean coverage, the lowest of one, root mean squared error over mean
+// stated error, and the largest bias in standard errors of its own mean.
 static void print_scores(const char *name, const score *scores, uint32_t n, uint32_t n_seeds)
 {
     double covered = 0, lowest = 1, ratio = 0, bias = 0, sum_bias = 0;
@@ -125,18 +131,20 @@ static void print_scores(const char *name, const score *scores, uint32_t n, uint
         sum_bias += z * z / n;
         if (fabs(z) > fabs(bias)) bias = z;
     }
-    printf("| %s | %u | %.1f %% | %.1f %% | %.3f | %.2f | %.1f |\n", name, n, 100 * covered, 100 * lowest, ratio,
-           sqrt(sum_bias), bias);
+    printf("| %s | %u | %.1f %% | %.1f %% | %.3f | %.2f | %.1f |\n", name, n, 100 * covered,
+           100 * lowest, ratio, sqrt(sum_bias), bias);
 }
 
 static void print_head(void)
 {
-    printf("|  | figures | 95 %% intervals that hold the truth | the worst figure | rms error / stated | bias / its "
+    printf("|  | figures | 95 %% intervals that hold the truth | the worst figure | rms error / "
+           "stated | bias / its "
            "error, rms | largest |\n"
            "| --- | --- | --- | --- | --- | --- | --- |\n");
 }
 
-static void open_scene(scene *s, const char *mechanism, uint32_t size, double epsilon, uint64_t n, int has_other)
+static void open_scene(scene *s, const char *mechanism, uint32_t size, double epsilon, uint64_t n,
+                       int has_other)
 {
     const uint32_t sizes[2] = {size, size};
     double all = 0;
@@ -178,7 +186,8 @@ static void print_table(const char *title, const scene *s, uint32_t n_seeds, int
             else if (what == 1)
                 printf(" %.3f |", mean);
             else
-                printf(" %.3f / %.3f |", 100 * sqrt(c->squares / n_seeds), 100 * c->stderrs / n_seeds);
+                printf(" %.3f / %.3f |", 100 * sqrt(c->squares / n_seeds),
+                       100 * c->stderrs / n_seeds);
         }
         printf("\n");
     }
@@ -192,8 +201,8 @@ static void tables(uint32_t n_seeds)
     print_table("Table 1 (percent)", &s, n_seeds, 0);
     print_table("Mean estimate", &s, n_seeds, 1);
     print_table("Root mean squared error / mean stated standard error", &s, n_seeds, 2);
-    printf("\n%u collections, on average %.0f tuples, %.0f evaluations of EM's map.\n\n", n_seeds, s.tuples / n_seeds,
-           s.iterations / n_seeds);
+    printf("\n%u collections, on average %.0f tuples, %.0f evaluations of EM's map.\n\n", n_seeds,
+           s.tuples / n_seeds, s.iterations / n_seeds);
     print_head();
     print_scores("cells", s.cells, 36, n_seeds);
     print_scores("marginals", s.marginals, 12, n_seeds);
@@ -224,21 +233,24 @@ static void mechanisms(uint32_t n_seeds)
         open_scene(&s, names[i], 100, 3, 100000, 1);
         for (uint64_t seed = 1; seed <= n_seeds; seed++) run_seed(&s, seed);
         for (uint32_t c = 0; c < 36; c++) mean += 100 * s.cells[c].stderrs / n_seeds / 36;
-        snprintf(what, sizeof what, "%s: mean stated error %.3f %%, %.0f tuples", names[i], mean, s.tuples / n_seeds);
+        snprintf(what, sizeof what, "%s: mean stated error %.3f %%, %.0f tuples", names[i], mean,
+                 s.tuples / n_seeds);
         print_scores(what, s.cells, 36, n_seeds);
         fflush(stdout);
         close_scene(&s);
     }
 }
 
-// Three named strings by two of three, and 5 % of the reports about one string more, all of them with the second of the two.
+// Three named strings by two of three, and 5 % of the reports about one string more, all of them
+// with the second of the two.
 static void small_other(uint32_t n_seeds)
 {
     static const double table[12] = {30, 10, 0, 10, 30, 0, 6, 9, 0, 0, 5, 0};
     static const uint32_t sizes[2] = {4, 3};
     static const char *const names[] = {"bloom", "bloom-1024", "cms", "olh"};
     static scene s;
-    printf("| mechanism | share of (Other, 2), stated error | rms error | 95 %% intervals that hold 5 %% | all cells "
+    printf("| mechanism | share of (Other, 2), stated error | rms error | 95 %% intervals that "
+           "hold 5 %% | all cells "
            "above 0 |\n"
            "| --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -263,8 +275,9 @@ static void small_other(uint32_t n_seeds)
             n += s.truth[c] > 0;
         }
         const score *other = &s.cells[10];
-        printf("| %s | %.2f %% +- %.2f | %.2f | %.0f %% | %.1f %% |\n", names[i], 100 * other->sum / n_seeds,
-               100 * other->stderrs / n_seeds, 100 * sqrt(other->squares / n_seeds), 100.0 * other->covered / n_seeds,
+        printf("| %s | %.2f %% +- %.2f | %.2f | %.0f %% | %.1f %% |\n", names[i],
+               100 * other->sum / n_seeds, 100 * other->stderrs / n_seeds,
+               100 * sqrt(other->squares / n_seeds), 100.0 * other->covered / n_seeds,
                100 * covered / n);
         fflush(stdout);
         close_scene(&s);
@@ -274,7 +287,8 @@ static void small_other(uint32_t n_seeds)
 // 4 x 4 cells, most of them empty, at two epsilons.
 static void boundary(uint32_t n_seeds)
 {
-    static const double table[16] = {0.4, 0, 0, 0, 0.002, 0.25, 0, 0.001, 0, 0, 0.3, 0, 0.005, 0, 0, 0.042};
+    static const double table[16] = {0.4, 0, 0,   0, 0.002, 0.25, 0, 0.001,
+                                     0,   0, 0.3, 0, 0.005, 0,    0, 0.042};
     static const uint32_t sizes[2] = {4, 4};
     static scene s;
     print_head();
@@ -301,9 +315,11 @@ static void boundary(uint32_t n_seeds)
     }
 }
 
-// -- Independence -----------------------------------------------------------------------------------------------------------------------
+// -- Independence
+// -----------------------------------------------------------------------------------------------------------------------
 
-// Figure 15's tables: marginals uniform over their simplexes, their product, and `diagonal` more, spread alike over the diagonal.
+// Figure 15's tables: marginals uniform over their simplexes, their product, and `diagonal` more,
+// spread alike over the diagonal.
 static void random_table(double *table, const uint32_t sizes[2], double diagonal, uint64_t seed)
 {
     static const uint8_t bytes[32] = "wald tables";
@@ -313,12 +329,13 @@ static void random_table(double *table, const uint32_t sizes[2], double diagonal
     shoal_rng_init_stream(&rng, bytes, seed);
     for (int v = 0; v < 2; v++) {
         double sum = 0;
-        for (uint32_t i = 0; i < sizes[v]; i++) sum += shares[v][i] = -log1p(-joint_draws_uniform(&rng));
+        for (uint32_t i = 0; i < sizes[v]; i++)
+            sum += shares[v][i] = -log1p(-joint_draws_uniform(&rng));
         for (uint32_t i = 0; i < sizes[v]; i++) shares[v][i] /= sum;
     }
     for (uint32_t i = 0; i < sizes[0] * sizes[1]; i++)
-        table[i] =
-            shares[0][i / sizes[1]] * shares[1][i % sizes[1]] + (i / sizes[1] == i % sizes[1] ? diagonal / least : 0);
+        table[i] = shares[0][i / sizes[1]] * shares[1][i % sizes[1]] +
+                   (i / sizes[1] == i % sizes[1] ? diagonal / least : 0);
 }
 
 typedef struct trial {
@@ -347,38 +364,47 @@ static trial try_pair(const joint_world *world, uint64_t n, double diagonal, uin
 
 static const double epsilons[3] = {1.5, 3, 6};
 
-// Writes the quantiles of six sets of sorted p-values against the uniform law's, one small square each.
+// Writes the quantiles of six sets of sorted p-values against the uniform law's, one small square
+// each.
 static void write_svg(const char *path, double *const p_values[6], size_t n)
 {
-    static const char *const colours[6] = {"#1b6ca8", "#1b6ca8", "#1b6ca8", "#b3541e", "#b3541e", "#b3541e"};
+    static const char *const colours[6] = {"#1b6ca8", "#1b6ca8", "#1b6ca8",
+                                           "#b3541e", "#b3541e", "#b3541e"};
     FILE *stream = fopen(path, "w");
     if (stream == NULL) {
         perror(path);
         exit(1);
     }
-    fprintf(stream,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"660\" height=\"460\" viewBox=\"0 0 660 460\" "
-            "font-family=\"sans-serif\" font-size=\"12\">\n<title>Quantiles of the test's p-values for independent "
-            "pairs against the uniform law</title>\n<rect width=\"660\" height=\"460\" fill=\"#fff\"/>\n");
+    fprintf(stream, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"660\" height=\"460\" "
+                    "viewBox=\"0 0 660 460\" "
+                    "font-family=\"sans-serif\" font-size=\"12\">\n<title>Quantiles of the test's "
+                    "p-values for independent "
+                    "pairs against the uniform law</title>\n<rect width=\"660\" height=\"460\" "
+                    "fill=\"#fff\"/>\n");
     for (int k = 0; k < 6; k++) {
         int x = 40 + k % 3 * 210, y = 30 + k / 3 * 220;
-        fprintf(stream, "<text x=\"%d\" y=\"%d\">%d x %d, epsilon %g</text>\n", x, y - 8, k < 3 ? 3 : 6, k < 3 ? 3 : 6,
-                epsilons[k % 3]);
-        fprintf(stream, "<rect x=\"%d\" y=\"%d\" width=\"170\" height=\"170\" fill=\"none\" stroke=\"#999\"/>\n", x, y);
-        fprintf(stream, "<path d=\"M%d %dL%d %d\" stroke=\"#999\" stroke-dasharray=\"4 3\"/>\n", x, y + 170, x + 170,
-                y);
+        fprintf(stream, "<text x=\"%d\" y=\"%d\">%d x %d, epsilon %g</text>\n", x, y - 8,
+                k < 3 ? 3 : 6, k < 3 ? 3 : 6, epsilons[k % 3]);
+        fprintf(stream,
+                "<rect x=\"%d\" y=\"%d\" width=\"170\" height=\"170\" fill=\"none\" "
+                "stroke=\"#999\"/>\n",
+                x, y);
+        fprintf(stream, "<path d=\"M%d %dL%d %d\" stroke=\"#999\" stroke-dasharray=\"4 3\"/>\n", x,
+                y + 170, x + 170, y);
         fprintf(stream, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" d=\"", colours[k]);
         for (size_t i = 0; i <= 100; i++) {
             size_t at = i * (n - 1) / 100;
-            fprintf(stream, "%c%.1f %.1f", i == 0 ? 'M' : 'L', x + 170 * ((double)at + 0.5) / (double)n,
-                    y + 170 * (1 - p_values[k][at]));
+            fprintf(stream, "%c%.1f %.1f", i == 0 ? 'M' : 'L',
+                    x + 170 * ((double)at + 0.5) / (double)n, y + 170 * (1 - p_values[k][at]));
         }
         fprintf(stream,
-                "\"/>\n<text x=\"%d\" y=\"%d\" fill=\"#555\">0</text><text x=\"%d\" y=\"%d\" fill=\"#555\">1</text>\n",
+                "\"/>\n<text x=\"%d\" y=\"%d\" fill=\"#555\">0</text><text x=\"%d\" y=\"%d\" "
+                "fill=\"#555\">1</text>\n",
                 x, y + 184, x + 163, y + 184);
     }
-    fprintf(stream, "<text x=\"230\" y=\"452\" fill=\"#555\">quantile of the uniform law; upright: of the "
-                    "p-values</text>\n</svg>\n");
+    fprintf(stream,
+            "<text x=\"230\" y=\"452\" fill=\"#555\">quantile of the uniform law; upright: of the "
+            "p-values</text>\n</svg>\n");
     if (fclose(stream) != 0) {
         perror(path);
         exit(1);
@@ -394,7 +420,8 @@ static int ascending(const void *a, const void *b)
 static void wald(size_t n_pairs, const char *svg)
 {
     double *p_values[6], *em = calloc(n_pairs, sizeof *em);
-    printf("| table | epsilon | type I error | KS p | the paper's form: type I error | KS p |\n| --- | --- | --- | --- "
+    printf("| table | epsilon | type I error | KS p | the paper's form: type I error | KS p |\n| "
+           "--- | --- | --- | --- "
            "| --- | --- |\n");
     for (int k = 0; k < 6; k++) {
         uint32_t m = k < 3 ? 3 : 6;
@@ -412,9 +439,10 @@ static void wald(size_t n_pairs, const char *svg)
             low += t.linear <= 0.05;
             low_em += t.em <= 0.05;
         }
-        printf("| %u x %u | %g | %.4f | %.3f |", m, m, epsilons[k % 3], (double)low / (double)n_pairs,
-               joint_draws_uniformity(p_values[k], n_pairs));
-        printf(" %.4f | %.2g |\n", (double)low_em / (double)n_pairs, joint_draws_uniformity(em, n_pairs));
+        printf("| %u x %u | %g | %.4f | %.3f |", m, m, epsilons[k % 3],
+               (double)low / (double)n_pairs, joint_draws_uniformity(p_values[k], n_pairs));
+        printf(" %.4f | %.2g |\n", (double)low_em / (double)n_pairs,
+               joint_draws_uniformity(em, n_pairs));
         fflush(stdout);
         joint_world_release(&world);
     }
@@ -428,19 +456,22 @@ static void power(size_t n_pairs)
 {
     static const uint64_t reports[3] = {1000, 10000, 100000};
     static const uint32_t others[3] = {3, 6, 10};
-    printf("| mass on the diagonal | table | reports | epsilon 1.5 | 3 | 6 |\n| --- | --- | --- | --- | --- | --- |\n");
+    printf("| mass on the diagonal | table | reports | epsilon 1.5 | 3 | 6 |\n| --- | --- | --- | "
+           "--- | --- | --- |\n");
     for (int d = 0; d < 2; d++)
         for (int o = 0; o < 3; o++)
             for (int r = 0; r < 3; r++) {
                 const uint32_t sizes[2] = {6, others[o]};
-                printf("| %g | 6 x %u | %llu |", d == 0 ? 0.05 : 0.1, others[o], (unsigned long long)reports[r]);
+                printf("| %g | 6 x %u | %llu |", d == 0 ? 0.05 : 0.1, others[o],
+                       (unsigned long long)reports[r]);
                 for (int e = 0; e < 3; e++) {
                     joint_world world;
                     agg_error error;
                     size_t low = 0;
                     check(joint_world_make(&world, &error, BASIC, sizes, epsilons[e]), &error);
                     for (size_t i = 0; i < n_pairs; i++)
-                        low += try_pair(&world, reports[r], d == 0 ? 0.05 : 0.1, 50000000 + i).linear <= 0.05;
+                        low += try_pair(&world, reports[r], d == 0 ? 0.05 : 0.1, 50000000 + i)
+                                   .linear <= 0.05;
                     printf(" %.2f |", (double)low / (double)n_pairs);
                     fflush(stdout);
                     joint_world_release(&world);
@@ -466,7 +497,9 @@ int main(int argc, char **argv)
     else if (strcmp(what, "power") == 0)
         power(n > 0 ? n : 200);
     else {
-        fputs("usage: shoal_joint_study tables|mechanisms|small|boundary|wald|power [COUNT [SVG]]\n", stderr);
+        fputs(
+            "usage: shoal_joint_study tables|mechanisms|small|boundary|wald|power [COUNT [SVG]]\n",
+            stderr);
         return 2;
     }
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal_measured PROGRAM ARGUMENT...: runs a command, its standard output thrown away, and prints what the kernel says that it
-// took: {"wall_s":…,"cpu_s":…,"peak_kib":…}. Ends as the command does.
+// shoal_measured PROGRAM ARGUMENT...: runs a command, its standard output thrown away, and prints
+// what the kernel says that it took: {"wall_s":…,"cpu_s":…,"peak_kib":…}. Ends as the command does.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,7 +22,11 @@ const withRatios = (line, last) => ({
   ...line,
   to_naive: line.ns / line.naive_ns,
   to_read: line.ns / line.read_ns,
-  to_aim: line.aim_ns ? line.ns / line.aim_ns : line.aim_read ? line.ns / line.read_ns / line.aim_read : null,
+  to_aim: line.aim_ns
+    ? line.ns / line.aim_ns
+    : line.aim_read
+      ? line.ns / line.read_ns / line.aim_read
+      : null,
   to_last: last ? line.ns / last.ns : null,
   to_last_by_read: last ? line.ns / line.read_ns / (last.ns / last.read_ns) : null,
 });
@@ -42,16 +46,40 @@ const cells = (s) => [
 
 const [out, lastPath, notes] = process.argv.slice(2);
 const last = existsSync(lastPath) ? JSON.parse(readFileSync(lastPath, 'utf8')) : null;
-const lines = readFileSync(0, 'utf8').split('\n').filter(Boolean).map((line) => /** @type {Line} */ (JSON.parse(line)));
-const steps = lines.map((line) => withRatios(line, last?.steps.find((/** @type {Step} */ s) => s.name === line.name)));
+const lines = readFileSync(0, 'utf8')
+  .split('\n')
+  .filter(Boolean)
+  .map((line) => /** @type {Line} */ (JSON.parse(line)));
+const steps = lines.map((line) =>
+  withRatios(
+    line,
+    last?.steps.find((/** @type {Step} */ s) => s.name === line.name),
+  ),
+);
 if (steps.length === 0) throw new Error('no steps were measured');
 
-const HEAD = ['step', 'time of one', 'median', 'to naive', 'to read', 'aim', 'to aim', 'to last', 'naive form'];
+const HEAD = [
+  'step',
+  'time of one',
+  'median',
+  'to naive',
+  'to read',
+  'aim',
+  'to aim',
+  'to last',
+  'naive form',
+];
 print([HEAD, ...steps.map(cells)], (column) => column < 2 || column === HEAD.length - 1);
 // Without the comparison with the last run, which is of no use to a reader.
 const LAST = HEAD.indexOf('to last');
-const rows = [HEAD, HEAD.map((_, i) => (i < 2 || i === HEAD.length - 1 ? '---' : '---:')), ...steps.map(cells)];
-const markdown = rows.map((row) => `| ${row.filter((_, i) => i !== LAST).join(' | ')} |\n`).join('');
+const rows = [
+  HEAD,
+  HEAD.map((_, i) => (i < 2 || i === HEAD.length - 1 ? '---' : '---:')),
+  ...steps.map(cells),
+];
+const markdown = rows
+  .map((row) => `| ${row.filter((_, i) => i !== LAST).join(' | ')} |\n`)
+  .join('');
 writeFileSync(out.replace(/(\.json)?$/, '.md'), markdown);
 for (const { name, note } of steps) if (note) process.stdout.write(`${name}: ${note}\n`);
 writeFileSync(out, JSON.stringify({ schema: 1, ...JSON.parse(notes), steps }, null, 1) + '\n');
@@ -62,6 +90,8 @@ if (last) process.stdout.write(`last: the run of ${last.date}\n`);
 const leastToAim = (s) => (s.to_aim ?? 0) * (s.quickest / s.ns);
 const far = steps.filter((s) => leastToAim(s) > LIMIT);
 for (const s of far) {
-  process.stderr.write(`bench: ${s.name} is ${ratio(leastToAim(s))} times off its aim; ${LIMIT} is the most\n`);
+  process.stderr.write(
+    `bench: ${s.name} is ${ratio(leastToAim(s))} times off its aim; ${LIMIT} is the most\n`,
+  );
 }
 process.exit(far.length > 0 ? 1 : 0);

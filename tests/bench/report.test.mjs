@@ -12,14 +12,27 @@ const program = fileURLToPath(new URL('report.mjs', import.meta.url));
 const comparison = fileURLToPath(new URL('compare.mjs', import.meta.url));
 const notes = { date: '2000-01-01', cpu: 'a cpu', cores: 2, compiler: 'cc', node: 'v20' };
 const step = {
-  name: 'fold', unit: 'record', ns: 30, quickest: 27, slowest: 50, rounds: 5, naive_ns: 300, naive: 'plain', read_ns: 10,
-  aim_ns: 0, aim_read: 1.5,
+  name: 'fold',
+  unit: 'record',
+  ns: 30,
+  quickest: 27,
+  slowest: 50,
+  rounds: 5,
+  naive_ns: 300,
+  naive: 'plain',
+  read_ns: 10,
+  aim_ns: 0,
+  aim_read: 1.5,
 };
 
 /** @param {object[]} steps @param {string} out @param {string} last */
 function report(steps, out, last) {
   const lines = steps.map((s) => JSON.stringify(s) + '\n').join('');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, out, last, JSON.stringify(notes)], { input: lines });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [program, out, last, JSON.stringify(notes)],
+    { input: lines },
+  );
   return { status, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
@@ -28,17 +41,33 @@ test('ratios, against an aim of either kind and the last run', (t) => {
   t.after(() => rmSync(folder, { recursive: true }));
   const [last, out] = [join(folder, 'last.json'), join(folder, 'out.json')];
   assert.equal(report([step], last, out).status, 0);
-  const { status, stdout } = report([{ ...step, ns: 60 }, { ...step, name: 'hex', aim_ns: 20, aim_read: 0, note: '9 bytes' }], out, last);
+  const { status, stdout } = report(
+    [
+      { ...step, ns: 60 },
+      { ...step, name: 'hex', aim_ns: 20, aim_read: 0, note: '9 bytes' },
+    ],
+    out,
+    last,
+  );
   assert.equal(status, 0);
-  assert.match(stdout, /^fold +record +60\.0 ns +1\/5\.00 +6\.00 +<= 1\.5 reads +4\.00 +2\.00 +plain$/m);
+  assert.match(
+    stdout,
+    /^fold +record +60\.0 ns +1\/5\.00 +6\.00 +<= 1\.5 reads +4\.00 +2\.00 +plain$/m,
+  );
   assert.match(stdout, /^hex +record +30\.0 ns +1\/10\.0 +3\.00 +<= 20\.0 ns +1\.50 +- +plain$/m);
   assert.match(stdout, /plain\nhex: 9 bytes\n/);
   const markdown = readFileSync(join(folder, 'out.md'), 'utf8').split('\n');
-  assert.deepEqual(markdown.slice(1), ['| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |',
+  assert.deepEqual(markdown.slice(1), [
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |',
     '| fold | record | 60.0 ns | 1/5.00 | 6.00 | <= 1.5 reads | 4.00 | plain |',
-    '| hex | record | 30.0 ns | 1/10.0 | 3.00 | <= 20.0 ns | 1.50 | plain |', '']);
+    '| hex | record | 30.0 ns | 1/10.0 | 3.00 | <= 20.0 ns | 1.50 | plain |',
+    '',
+  ]);
   const { steps, date } = JSON.parse(readFileSync(out, 'utf8'));
-  assert.deepEqual([steps[0].to_naive, steps[0].to_read, steps[0].to_aim, steps[0].to_last], [0.2, 6, 4, 2]);
+  assert.deepEqual(
+    [steps[0].to_naive, steps[0].to_read, steps[0].to_aim, steps[0].to_last],
+    [0.2, 6, 4, 2],
+  );
   assert.deepEqual([steps[1].to_aim, steps[1].to_last, date], [1.5, null, notes.date]);
 });
 
@@ -60,12 +89,20 @@ test('two runs side by side: what is slower by time and by read passes', (t) => 
   const files = ['base.json', 'now.json'].map((name) => join(folder, name));
   /** @param {any[]} was @param {any[]} is */
   const compare = (was, is) => {
-    [was, is].forEach((steps, i) => writeFileSync(files[i], JSON.stringify({ ...notes, cpu: `cpu ${i}`, steps })));
+    [was, is].forEach((steps, i) =>
+      writeFileSync(files[i], JSON.stringify({ ...notes, cpu: `cpu ${i}`, steps })),
+    );
     const { status, stdout, stderr } = spawnSync(process.execPath, [comparison, ...files]);
     return { status, stdout: stdout.toString(), stderr: stderr.toString() };
   };
   // A busy machine: twice the time, the same in read passes.
-  const busy = compare([step, { ...step, name: 'old' }], [{ ...step, ns: 60, read_ns: 20 }, { ...step, name: 'new' }]);
+  const busy = compare(
+    [step, { ...step, name: 'old' }],
+    [
+      { ...step, ns: 60, read_ns: 20 },
+      { ...step, name: 'new' },
+    ],
+  );
   assert.equal(busy.status, 0);
   assert.match(busy.stdout, /^fold +record +30\.0 ns +60\.0 ns +2\.00 +1\.00$/m);
   assert.match(busy.stdout, /^new +record +new +30\.0 ns +- +-$/m);

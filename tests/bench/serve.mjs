@@ -20,8 +20,16 @@ const CONNECTIONS = 8;
 const secret = 'a-secret-of-the-benchmark-0123456789';
 
 const recipe = {
-  recipe: 'bench', analysis: 'bench', stream: 'words', value: 'word', mechanism: 'cms', parameters: { epsilon: 4, k: 2048, m: 1024 },
-  hash: 'poly1', seed: '00112233445566778899aabbccddeeff'.repeat(2), limit: { per_day: 1 }, expires: '2099-12-31',
+  recipe: 'bench',
+  analysis: 'bench',
+  stream: 'words',
+  value: 'word',
+  mechanism: 'cms',
+  parameters: { epsilon: 4, k: 2048, m: 1024 },
+  hash: 'poly1',
+  seed: '00112233445566778899aabbccddeeff'.repeat(2),
+  limit: { per_day: 1 },
+  expires: '2099-12-31',
 };
 
 /** Batches with ids of their own, of the same records. */
@@ -29,19 +37,30 @@ async function makeBatches() {
   const core = (await load()).recipe(recipe);
   const records = new Uint8Array(RECORDS * core.recordSize);
   for (let i = 0; i < RECORDS; i++) {
-    records.set(core.randomizeBytes(`word${i % 97}`, crypto.getRandomValues(new Uint8Array(32))), i * core.recordSize);
+    records.set(
+      core.randomizeBytes(`word${i % 97}`, crypto.getRandomValues(new Uint8Array(32))),
+      i * core.recordSize,
+    );
   }
   return Array.from({ length: (ROUNDS + 1) * (BATCHES + NAIVE_BATCHES) }, () =>
-    core.sealBatch(records, crypto.getRandomValues(new Uint8Array(16))));
+    core.sealBatch(records, crypto.getRandomValues(new Uint8Array(16))),
+  );
 }
 
 /** @param {string} program @param {string} folder */
 async function start(program, folder) {
   writeFileSync(join(folder, 'recipe.json'), JSON.stringify(recipe));
   writeFileSync(join(folder, 'secret'), `${secret}\n`);
-  const config = { listen: '127.0.0.1:0', store: 'store', recipes: ['recipe.json'], batch_secret_file: 'secret' };
+  const config = {
+    listen: '127.0.0.1:0',
+    store: 'store',
+    recipes: ['recipe.json'],
+    batch_secret_file: 'secret',
+  };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
-  const child = spawn(program, ['serve', '--config', join(folder, 'config.json')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program, ['serve', '--config', join(folder, 'config.json')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let log = '';
   /** @type {string} */
   const url = await new Promise((resolve, reject) => {
@@ -56,13 +75,22 @@ async function start(program, folder) {
 }
 
 /** @param {string} url @param {Agent} agent @param {Uint8Array} batch @returns {Promise<void>} */
-const post = (url, agent, batch) => new Promise((resolve, reject) => {
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/octet-stream', 'content-length': batch.length };
-  const sent = request(`${url}/v1/batches`, { method: 'POST', agent, headers }, (answer) => {
-    answer.resume().on('end', () => (answer.statusCode === 201 ? resolve() : reject(new Error(`status ${answer.statusCode}`))));
+const post = (url, agent, batch) =>
+  new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'application/octet-stream',
+      'content-length': batch.length,
+    };
+    const sent = request(`${url}/v1/batches`, { method: 'POST', agent, headers }, (answer) => {
+      answer
+        .resume()
+        .on('end', () =>
+          answer.statusCode === 201 ? resolve() : reject(new Error(`status ${answer.statusCode}`)),
+        );
+    });
+    sent.on('error', reject).end(batch);
   });
-  sent.on('error', reject).end(batch);
-});
 
 /** Sends batches over connections. Returns: nanoseconds of one. @param {string} url @param {Uint8Array[]} batches @param {number} connections */
 async function send(url, batches, connections) {
@@ -98,19 +126,33 @@ try {
   const times = { real: [], naive: [], read: [] };
   for (let round = 0; round <= ROUNDS; round++) {
     const some = batches.splice(0, BATCHES);
-    const spent = { read: read(some), real: await send(url, some, CONNECTIONS), naive: await send(url, batches.splice(0, NAIVE_BATCHES), 1) };
+    const spent = {
+      read: read(some),
+      real: await send(url, some, CONNECTIONS),
+      naive: await send(url, batches.splice(0, NAIVE_BATCHES), 1),
+    };
     if (round === 0) continue; // brings code and pages in
     for (const key of /** @type {const} */ (['real', 'naive', 'read'])) times[key].push(spent[key]);
   }
   const real = sorted(times.real);
   const middle = (ROUNDS - 1) / 2;
   const ns = real[middle];
-  process.stdout.write(`${JSON.stringify({
-    name: 'shoal serve, batches of 500 records', unit: 'request', ns, quickest: real[0], slowest: real[ROUNDS - 1],
-    rounds: ROUNDS, naive_ns: sorted(times.naive)[middle], naive: 'a connection each, one after another',
-    read_ns: sorted(times.read)[middle], aim_ns: 0, aim_read: 0,
-    note: `${Math.round(1e9 / ns)} requests and ${Math.round((RECORDS * 1e9) / ns)} records a second of the clock, by ${CONNECTIONS} connections`,
-  })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({
+      name: 'shoal serve, batches of 500 records',
+      unit: 'request',
+      ns,
+      quickest: real[0],
+      slowest: real[ROUNDS - 1],
+      rounds: ROUNDS,
+      naive_ns: sorted(times.naive)[middle],
+      naive: 'a connection each, one after another',
+      read_ns: sorted(times.read)[middle],
+      aim_ns: 0,
+      aim_read: 0,
+      note: `${Math.round(1e9 / ns)} requests and ${Math.round((RECORDS * 1e9) / ns)} records a second of the clock, by ${CONNECTIONS} connections`,
+    })}\n`,
+  );
 } finally {
   child.kill('SIGTERM');
   await once(child, 'exit');

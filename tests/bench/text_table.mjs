@@ -9,13 +9,16 @@ export const time = (ns) => {
 };
 
 /** @param {number | null} x */
-export const ratio = (x) => (x === null ? '-' : x >= 1000 ? Math.round(x).toString() : x.toPrecision(x < 1 ? 2 : 3));
+export const ratio = (x) =>
+  x === null ? '-' : x >= 1000 ? Math.round(x).toString() : x.toPrecision(x < 1 ? 2 : 3);
 
 /** Prints rows in columns; text is at the left, numbers at the right. @param {string[][]} rows @param {(column: number) => boolean} isText */
 export const print = (rows, isText) => {
   const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
   for (const row of rows) {
-    const line = row.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i])));
+    const line = row.map((cell, i) =>
+      isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i]),
+    );
     process.stdout.write(line.join('  ').trimEnd() + '\n');
   }
 };

@@ -13,8 +13,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const bin = process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
-const { values: options } = parseArgs({ options: { items: { type: 'boolean', default: false }, seed: { type: 'string', default: '1' } } });
+const bin =
+  process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
+const { values: options } = parseArgs({
+  options: { items: { type: 'boolean', default: false }, seed: { type: 'string', default: '1' } },
+});
 const folder = mkdtempSync(join(tmpdir(), 'shoal-track-'));
 
 /** @param {...string} args */
@@ -38,17 +41,61 @@ function alternating(epochs, changes) {
 }
 
 function printMeans() {
-  console.log('| epochs | changes | updates | thresh: rms | largest | spent | naive: rms | spent | memoized: rms | spent | changes seen |');
+  console.log(
+    '| epochs | changes | updates | thresh: rms | largest | spent | naive: rms | spent | memoized: rms | spent | changes seen |',
+  );
   console.log('|---|---|---|---|---|---|---|---|---|---|---|');
   for (const epochs of [50, 200, 800]) {
-    shoal('recipe', 'new', '--id', `t${epochs}`, '--mechanism', 'thresh', '--users', '50000', '--epochs', String(epochs), '--samples', '100000',
-      '--expires', '2099-12-31', '-o', `t${epochs}.json`);
+    shoal(
+      'recipe',
+      'new',
+      '--id',
+      `t${epochs}`,
+      '--mechanism',
+      'thresh',
+      '--users',
+      '50000',
+      '--epochs',
+      String(epochs),
+      '--samples',
+      '100000',
+      '--expires',
+      '2099-12-31',
+      '-o',
+      `t${epochs}.json`,
+    );
     for (const changes of [0, 1, 3, 5]) {
       write('counts.tsv', alternating(epochs, changes));
-      const result = JSON.parse(shoal('track', '--compare', '--recipe', `t${epochs}.json`, '--counts', 'counts.tsv', '--seed', options.seed, '--format', 'json'));
+      const result = JSON.parse(
+        shoal(
+          'track',
+          '--compare',
+          '--recipe',
+          `t${epochs}.json`,
+          '--counts',
+          'counts.tsv',
+          '--seed',
+          options.seed,
+          '--format',
+          'json',
+        ),
+      );
       const { thresh, naive, memoized } = result.rows.at(-1);
-      console.log(`| ${[epochs, changes, result.updates, thresh.rms_error.toFixed(4), thresh.max_error.toFixed(4), thresh.privacy.toFixed(2), naive.rms_error.toFixed(3),
-        naive.privacy, memoized.rms_error.toFixed(4), memoized.privacy, `${(100 * result.memoized_seen).toFixed(1)} %`].join(' | ')} |`);
+      console.log(
+        `| ${[
+          epochs,
+          changes,
+          result.updates,
+          thresh.rms_error.toFixed(4),
+          thresh.max_error.toFixed(4),
+          thresh.privacy.toFixed(2),
+          naive.rms_error.toFixed(3),
+          naive.privacy,
+          memoized.rms_error.toFixed(4),
+          memoized.privacy,
+          `${(100 * result.memoized_seen).toFixed(1)} %`,
+        ].join(' | ')} |`,
+      );
     }
   }
 }
@@ -63,19 +110,54 @@ function zipf(epoch, risen) {
 }
 
 function printItems() {
-  shoal('recipe', 'new', '--id', 'items', '--mechanism', 'heavythresh', '--value', 'item', '--users', '20000', '--epochs', '64', '--samples', '100000',
-    '--expires', '2099-12-31', '-o', 'items.json');
+  shoal(
+    'recipe',
+    'new',
+    '--id',
+    'items',
+    '--mechanism',
+    'heavythresh',
+    '--value',
+    'item',
+    '--users',
+    '20000',
+    '--epochs',
+    '64',
+    '--samples',
+    '100000',
+    '--expires',
+    '2099-12-31',
+    '-o',
+    'items.json',
+  );
   write('items.tsv', zipf(1) + zipf(20, 500) + zipf(40, 700));
   write('items.txt', Array.from({ length: 1000 }, (_, i) => `v${i}\n`).join(''));
-  shoal('simulate', '--recipe', 'items.json', '--counts', 'items.tsv', '--seed', options.seed, '-o', 'items');
-  const result = JSON.parse(shoal('track', 'items', '--dictionary', 'items.txt', '--format', 'json'));
-  console.log(`\n${result.updates} updates; ${result.updates_left} left; the most that a device has spent: ${result.simulation.privacy_max}\n`);
+  shoal(
+    'simulate',
+    '--recipe',
+    'items.json',
+    '--counts',
+    'items.tsv',
+    '--seed',
+    options.seed,
+    '-o',
+    'items',
+  );
+  const result = JSON.parse(
+    shoal('track', 'items', '--dictionary', 'items.txt', '--format', 'json'),
+  );
+  console.log(
+    `\n${result.updates} updates; ${result.updates_left} left; the most that a device has spent: ${result.simulation.privacy_max}\n`,
+  );
   console.log('| update of epoch | moved | share | stderr | change |\n|---|---|---|---|---|');
   for (const { epoch, rows } of result.items) {
     for (const row of rows.filter((/** @type {{moved: boolean}} */ each) => each.moved)) {
-      console.log(`| ${epoch} | ${row.value} | ${row.share.toFixed(3)} | ${row.stderr.toFixed(3)} | ${row.change.toFixed(3)} |`);
+      console.log(
+        `| ${epoch} | ${row.value} | ${row.share.toFixed(3)} | ${row.stderr.toFixed(3)} | ${row.change.toFixed(3)} |`,
+      );
     }
-    if (!rows.some((/** @type {{moved: boolean}} */ each) => each.moved)) console.log(`| ${epoch} | none | | | |`);
+    if (!rows.some((/** @type {{moved: boolean}} */ each) => each.moved))
+      console.log(`| ${epoch} | none | | | |`);
   }
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of LDP-TrieHH over simulated devices (gboard-2024 section 4), in one process: every device's words, choice and records by the core, every
-// round's recipe by what `shoal round next` uses. A run is a line of settings on standard input; a line of JSON says what came of it.
+// Runs of LDP-TrieHH over simulated devices (gboard-2024 section 4), in one process: every device's
+// words, choice and records by the core, every round's recipe by what `shoal round next` uses. A
+// run is a line of settings on standard input; a line of JSON says what came of it.
 //
 //     shoal_trie_study WORDS.tsv < SETTINGS
 //
 // WORDS.tsv: word<TAB>count. Settings, name=value, by spaces:
-//     seed epsilon devices (of a round) words (of a device) contributions prefixes passes depth rounds sampler (random, greedy) step
-//     fill      characters added to the list that no word has, so that it has 100 as the paper's
-//     favourites, repeats   words that a device repeats so often each, drawn from all words alike; the rest of its words are by count
-//     exact     1: no noise; every contribution is counted as it is, and max_prefixes is all that is cut
-// Coverage is the share of all that devices type (their favourites included) which the found words make up.
+//     seed epsilon devices (of a round) words (of a device) contributions prefixes passes depth
+//     rounds sampler (random, greedy) step fill      characters added to the list that no word has,
+//     so that it has 100 as the paper's favourites, repeats   words that a device repeats so often
+//     each, drawn from all words alike; the rest of its words are by count exact     1: no noise;
+//     every contribution is counted as it is, and max_prefixes is all that is cut
+// Coverage is the share of all that devices type (their favourites included) which the found words
+// make up.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +38,8 @@ typedef struct population {
 } population;
 
 typedef struct setting {
-    double seed, epsilon, devices, words, contributions, prefixes, passes, depth, rounds, step, fill, favourites,
-        repeats, exact;
+    double seed, epsilon, devices, words, contributions, prefixes, passes, depth, rounds, step,
+        fill, favourites, repeats, exact;
     char sampler[8];
 } setting;
 
@@ -56,7 +59,8 @@ static population people;
 
 static void die(const char *what, const agg_error *error)
 {
-    fprintf(stderr, "trie_study: %s%s%s\n", what, error != NULL ? ": " : "", error != NULL ? error->text : "");
+    fprintf(stderr, "trie_study: %s%s%s\n", what, error != NULL ? ": " : "",
+            error != NULL ? error->text : "");
     exit(1);
 }
 
@@ -74,7 +78,8 @@ static void add_characters(population *p, agg_text word)
         len = agg_characters_size((agg_text){word.bytes + at, word.len - at}, 1);
         if (len == SIZE_MAX || len >= sizeof one) die("a word is no UTF-8", NULL);
         memcpy(one, word.bytes + at, len);
-        if (strstr(p->characters, one) == NULL && strlen(p->characters) + len < sizeof p->characters)
+        if (strstr(p->characters, one) == NULL &&
+            strlen(p->characters) + len < sizeof p->characters)
             strcat(p->characters, one);
     }
 }
@@ -87,7 +92,8 @@ static void load(population *p, const char *path)
     must(agg_file_read(&file, &error, path, (size_t)1 << 26), &error);
     char *at = (char *)file.data, *end = at + file.len;
     while (at < end && p->n < WORDS_MAX) {
-        char *tab = memchr(at, '\t', (size_t)(end - at)), *newline = memchr(at, '\n', (size_t)(end - at));
+        char *tab = memchr(at, '\t', (size_t)(end - at)),
+             *newline = memchr(at, '\n', (size_t)(end - at));
         if (tab == NULL || newline == NULL) break;
         total += strtoull(tab + 1, NULL, 10);
         p->words[p->n] = (agg_text){at, (size_t)(tab - at)};
@@ -127,7 +133,8 @@ static uint32_t draw_device(uint32_t *words, run *r)
 static double weight(const run *r, uint32_t word)
 {
     uint64_t before = word > 0 ? r->people->upto[word - 1] : 0;
-    double by_count = (double)(r->people->upto[word] - before) / (double)r->people->upto[r->people->n - 1];
+    double by_count =
+        (double)(r->people->upto[word] - before) / (double)r->people->upto[r->people->n - 1];
     double repeated = fmin(1, r->set->favourites * r->set->repeats / r->set->words);
     return (1 - repeated) * by_count + repeated / r->people->n;
 }
@@ -141,19 +148,24 @@ static void write_recipe(run *r)
     size_t len = 0;
     agg_error error;
     strcpy(characters, r->people->characters);
-    for (uint32_t i = 0; i < (uint32_t)s->fill; i++) { // letters of Cyrillic and beyond: U+0400 and on
+    for (uint32_t i = 0; i < (uint32_t)s->fill;
+         i++) { // letters of Cyrillic and beyond: U+0400 and on
         char two[3] = {(char)(0xd0 + i / 64), (char)(0x80 + i % 64), 0};
         strcat(characters, two);
     }
     FILE *out = open_memstream(&text, &len);
     if (out == NULL) die("no memory", NULL);
-    fprintf(out,
-            "{\"recipe\":\"study-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"text\":{\"max\":64},"
-            "\"encoding\":[{\"field\":\"word\",\"starts\":[\"\"],\"characters\":\"%s\",\"step\":%.0f}],"
-            "\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":%g,\"contributions\":%.0f,\"sampler\":\"%s\","
-            "\"depth\":%.0f,\"max_prefixes\":%.0f,\"passes\":%.0f,\"pass\":1},\"round\":{\"index\":1},"
-            "\"limit\":{\"per_day\":1},\"expires\":\"2099-01-31\"}",
-            characters, s->step, s->epsilon, s->contributions, s->sampler, s->depth, s->prefixes, s->passes);
+    fprintf(
+        out,
+        "{\"recipe\":\"study-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"text\":"
+        "{\"max\":64},"
+        "\"encoding\":[{\"field\":\"word\",\"starts\":[\"\"],\"characters\":\"%s\",\"step\":%.0f}],"
+        "\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":%g,\"contributions\":%.0f,\"sampler\":"
+        "\"%s\","
+        "\"depth\":%.0f,\"max_prefixes\":%.0f,\"passes\":%.0f,\"pass\":1},\"round\":{\"index\":1},"
+        "\"limit\":{\"per_day\":1},\"expires\":\"2099-01-31\"}",
+        characters, s->step, s->epsilon, s->contributions, s->sampler, s->depth, s->prefixes,
+        s->passes);
     fclose(out);
     must(agg_recipe_from_bytes(&r->recipe, &error, "the first recipe", text, len), &error);
     free(text);
@@ -172,7 +184,8 @@ static void answer(run *r, agg_accumulator *acc)
 {
     static uint8_t records[BATCH * (4 * 4096)];
     const shoal_recipe *recipe = &r->recipe.recipe;
-    uint32_t words[1024], buckets[1024], n_records = 0, most = (uint32_t)(sizeof records / recipe->record_size);
+    uint32_t words[1024], buckets[1024], n_records = 0,
+                                         most = (uint32_t)(sizeof records / recipe->record_size);
     uint64_t items[64];
     agg_error error;
     if (most > BATCH) most = BATCH;
@@ -217,7 +230,8 @@ static void read_exact(agg_trie_layer *layer, const run *r, const agg_accumulato
             layer->cells[layer->n_cells++] = (agg_trie_cell){b, is_word, count, count, 0};
     }
     qsort(layer->cells, layer->n_cells, sizeof *layer->cells, compare_counts);
-    layer->n_cut = layer->n_cells > (size_t)r->set->prefixes ? layer->n_cells - (size_t)r->set->prefixes : 0;
+    layer->n_cut =
+        layer->n_cells > (size_t)r->set->prefixes ? layer->n_cells - (size_t)r->set->prefixes : 0;
     layer->n_cells -= layer->n_cut;
 }
 
@@ -281,8 +295,10 @@ static int play_round(run *r)
     r->n_rounds++;
     r->n_capped += layer.n_cut > 0;
     r->records += acc.n;
-    if (r->recipe.recipe.parts[0].size > r->cells_most) r->cells_most = r->recipe.recipe.parts[0].size;
-    if (r->recipe.recipe.record_size > r->record_most) r->record_most = r->recipe.recipe.record_size;
+    if (r->recipe.recipe.parts[0].size > r->cells_most)
+        r->cells_most = r->recipe.recipe.parts[0].size;
+    if (r->recipe.recipe.record_size > r->record_most)
+        r->record_most = r->recipe.recipe.record_size;
     take_words(r, &layer);
     int goes_on = go_on(r, &layer);
     agg_trie_layer_release(&layer);
@@ -310,11 +326,12 @@ static void play(const population *p, const setting *s)
     write_recipe(&r);
     while (play_round(&r)) {
     }
-    printf("{\"seed\":%.0f,\"epsilon\":%g,\"sampler\":\"%s\",\"passes\":%.0f,\"coverage\":%.5f,\"words\":%zu,\"false\":"
+    printf("{\"seed\":%.0f,\"epsilon\":%g,\"sampler\":\"%s\",\"passes\":%.0f,\"coverage\":%.5f,"
+           "\"words\":%zu,\"false\":"
            "%zu,"
            "\"rounds\":%zu,\"capped\":%zu,\"records\":%llu,\"cells\":%zu,\"record_bytes\":%zu}\n",
-           s->seed, s->epsilon, s->sampler, s->passes, coverage(&r), r.n_found, r.n_false, r.n_rounds, r.n_capped,
-           (unsigned long long)r.records, r.cells_most, r.record_most);
+           s->seed, s->epsilon, s->sampler, s->passes, coverage(&r), r.n_found, r.n_false,
+           r.n_rounds, r.n_capped, (unsigned long long)r.records, r.cells_most, r.record_most);
     fflush(stdout);
     agg_recipe_release(&r.recipe);
     free(r.bucket);
@@ -328,11 +345,12 @@ static void read_setting(setting *s, char *line)
     struct {
         const char *name;
         double *value;
-    } numbers[] = {{"seed", &s->seed},       {"epsilon", &s->epsilon},   {"devices", &s->devices},
-                   {"words", &s->words},     {"prefixes", &s->prefixes}, {"contributions", &s->contributions},
-                   {"passes", &s->passes},   {"depth", &s->depth},       {"rounds", &s->rounds},
-                   {"step", &s->step},       {"fill", &s->fill},         {"favourites", &s->favourites},
-                   {"repeats", &s->repeats}, {"exact", &s->exact}};
+    } numbers[] = {
+        {"seed", &s->seed},       {"epsilon", &s->epsilon},   {"devices", &s->devices},
+        {"words", &s->words},     {"prefixes", &s->prefixes}, {"contributions", &s->contributions},
+        {"passes", &s->passes},   {"depth", &s->depth},       {"rounds", &s->rounds},
+        {"step", &s->step},       {"fill", &s->fill},         {"favourites", &s->favourites},
+        {"repeats", &s->repeats}, {"exact", &s->exact}};
     *s = (setting){1, 10, 20000, 30, 3, 300, 1, 15, 30, 1, 0, 0, 0, 0, "random"};
     for (char *word = strtok(line, " \n"); word != NULL; word = strtok(NULL, " \n")) {
         char *equals = strchr(word, '=');

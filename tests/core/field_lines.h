@@ -4,7 +4,8 @@
 //     path=text    a string          path:micro   a number
 //     path+text    a list's entry    path#micro   a list's entry, a number
 //
-// A second text of such lines changes the first: lines of the first whose path the second has are left out, and "path-" only leaves out.
+// A second text of such lines changes the first: lines of the first whose path the second has are
+// left out, and "path-" only leaves out.
 #ifndef FIELD_LINES_H
 #define FIELD_LINES_H
 
@@ -28,7 +29,8 @@ static inline int next_line(field_line *line, const char **rest, size_t *left)
     if (*left == 0) return 0;
     while (len < *left && (*rest)[len] != '\n') len++;
     while (at < len && strchr("=:+#-", (*rest)[at]) == NULL) at++;
-    *line = (field_line){*rest, *rest + at + (at < len), at, len - at - (at < len), at < len ? (*rest)[at] : '\0'};
+    *line = (field_line){*rest, *rest + at + (at < len), at, len - at - (at < len),
+                         at < len ? (*rest)[at] : '\0'};
     size_t used = len < *left ? len + 1 : len;
     *rest += used;
     *left -= used;
@@ -44,17 +46,23 @@ static inline int64_t line_number(const field_line *line)
 
 static inline shoal_err policy_line(shoal_policy *policy, const field_line *l)
 {
-    if (l->kind == '=') return shoal_policy_set_string(policy, l->path, l->path_len, l->text, l->text_len);
-    if (l->kind == ':') return shoal_policy_set_number(policy, l->path, l->path_len, line_number(l));
-    if (l->kind == '+') return shoal_policy_add_text(policy, l->path, l->path_len, l->text, l->text_len);
+    if (l->kind == '=')
+        return shoal_policy_set_string(policy, l->path, l->path_len, l->text, l->text_len);
+    if (l->kind == ':')
+        return shoal_policy_set_number(policy, l->path, l->path_len, line_number(l));
+    if (l->kind == '+')
+        return shoal_policy_add_text(policy, l->path, l->path_len, l->text, l->text_len);
     return SHOAL_OK;
 }
 
 static inline shoal_err recipe_line(shoal_recipe *recipe, const field_line *l)
 {
-    if (l->kind == '=') return shoal_recipe_set_string(recipe, l->path, l->path_len, l->text, l->text_len);
-    if (l->kind == ':') return shoal_recipe_set_number(recipe, l->path, l->path_len, line_number(l));
-    if (l->kind == '#') return shoal_recipe_add_number(recipe, l->path, l->path_len, line_number(l));
+    if (l->kind == '=')
+        return shoal_recipe_set_string(recipe, l->path, l->path_len, l->text, l->text_len);
+    if (l->kind == ':')
+        return shoal_recipe_set_number(recipe, l->path, l->path_len, line_number(l));
+    if (l->kind == '#')
+        return shoal_recipe_add_number(recipe, l->path, l->path_len, line_number(l));
     if (l->kind != '+') return SHOAL_OK;
     if (l->path_len == 0) return shoal_recipe_add_value(recipe, l->text, l->text_len);
     return shoal_recipe_add_text(recipe, l->path, l->path_len, l->text, l->text_len);
@@ -117,14 +125,15 @@ static inline shoal_err recipe_of(shoal_recipe *recipe, const char *lines, const
 #define KEY_B "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
 
 // The least that a policy can have, and a split.
-static const char small_policy[] = "policy=p\nkeys+" KEY_A "\nstreams.0.stream=s\nstreams.0.retention_days:14000000\n"
-                                   "streams.0.fields.0.field=f\nstreams.0.fields.0.type=tokens\n"
-                                   "streams.0.fields.1.field=l\nstreams.0.fields.1.type=text\n"
-                                   "analyses.0.analysis=a\nanalyses.0.stream=s\nanalyses.0.mechanisms+grr\n"
-                                   "analyses.0.budget.epsilon:1500000\nanalyses.0.budget.delta=1e-7\n"
-                                   "analyses.0.budget.reports:3000000\nanalyses.0.split_by+l\n"
-                                   "analyses.0.fields.0.field=f\nanalyses.0.fields.0.local_epsilon:4000000\n"
-                                   "analyses.0.fields.0.epsilon:500000\nanalyses.0.fields.0.reports:1000000\n";
+static const char small_policy[] =
+    "policy=p\nkeys+" KEY_A "\nstreams.0.stream=s\nstreams.0.retention_days:14000000\n"
+    "streams.0.fields.0.field=f\nstreams.0.fields.0.type=tokens\n"
+    "streams.0.fields.1.field=l\nstreams.0.fields.1.type=text\n"
+    "analyses.0.analysis=a\nanalyses.0.stream=s\nanalyses.0.mechanisms+grr\n"
+    "analyses.0.budget.epsilon:1500000\nanalyses.0.budget.delta=1e-7\n"
+    "analyses.0.budget.reports:3000000\nanalyses.0.split_by+l\n"
+    "analyses.0.fields.0.field=f\nanalyses.0.fields.0.local_epsilon:4000000\n"
+    "analyses.0.fields.0.epsilon:500000\nanalyses.0.fields.0.reports:1000000\n";
 
 static const char keyboard_policy[] = "policy=keyboard-2026\n"
                                       "keys+" KEY_A "\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands the JSON text of a recipe or a policy to the core, for tests that run on every build and so have no JSON library.
-// Only for texts that the test itself holds: no escapes, no booleans, no duplicate keys looked for.
+// Hands the JSON text of a recipe or a policy to the core, for tests that run on every build and so
+// have no JSON library. Only for texts that the test itself holds: no escapes, no booleans, no
+// duplicate keys looked for.
 #ifndef JSON_FEED_H
 #define JSON_FEED_H
 
@@ -92,7 +93,8 @@ static inline shoal_err json_members(json_feed *f, size_t path_len)
     while (err == SHOAL_OK && json_next(f) != '}') {
         const char *key;
         size_t len = json_string(f, &key);
-        snprintf(f->path + path_len, sizeof f->path - path_len, path_len > 0 ? ".%.*s" : "%.*s", (int)len, key);
+        snprintf(f->path + path_len, sizeof f->path - path_len, path_len > 0 ? ".%.*s" : "%.*s",
+                 (int)len, key);
         err = json_value(f);
         f->path[path_len] = '\0';
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the vector files of the folder that SHOAL_SHARED names, for tests that run on every build and so have no JSON library.
-// Only for those files: well-formed, no escapes. A value is where its text starts; NULL is a value that is not there.
+// Reads the vector files of the folder that SHOAL_SHARED names, for tests that run on every build
+// and so have no JSON library. Only for those files: well-formed, no escapes. A value is where its
+// text starts; NULL is a value that is not there.
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 
@@ -10,7 +11,8 @@
 
 #include "check.h"
 
-// Reads a file below SHOAL_SHARED. Returns: NULL where there is none, said aloud, and a failure under SHOAL_REQUIRE_SHARED.
+// Reads a file below SHOAL_SHARED. Returns: NULL where there is none, said aloud, and a failure
+// under SHOAL_REQUIRE_SHARED.
 static inline const char *scan_shared(char *text, size_t cap, const char *name)
 {
     const char *shared = getenv("SHOAL_SHARED");
@@ -92,7 +94,8 @@ static inline int scan_is(const char *value, const char *text)
     return value != NULL && strncmp(value + 1, text, len) == 0 && value[1 + len] == '"';
 }
 
-// Reads a string of hexadecimal digits. Returns: how many bytes; a failed check and 0 where that is impossible.
+// Reads a string of hexadecimal digits. Returns: how many bytes; a failed check and 0 where that is
+// impossible.
 static inline size_t scan_hex(uint8_t *bytes, size_t cap, const char *value)
 {
     size_t n = 0;

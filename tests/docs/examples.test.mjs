@@ -10,7 +10,18 @@
 // there, and `shoal` and `shoal-edge` are on the PATH. Ports 8471 to 8479 become ports that are free. SHOAL_DOCS_UPDATE=1 writes what was printed into the pages instead of comparing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,7 +31,8 @@ import { blocks, pages, read, root } from './markdown.mjs';
 /** @typedef {import('./markdown.mjs').Block} Block */
 
 const shoal = process.env.SHOAL_BINARY ?? join(root, 'build/release/shoal');
-const hasDist = existsSync(join(root, 'wasm/dist/client.js')) && existsSync(join(root, 'wasm/dist/shoal.wasm'));
+const hasDist =
+  existsSync(join(root, 'wasm/dist/client.js')) && existsSync(join(root, 'wasm/dist/shoal.wasm'));
 const BLOCK_MS = 120_000; // twenty times what the longest takes: what waits for something in a loop ends, and says where
 const isUpdating = process.env.SHOAL_DOCS_UPDATE === '1';
 
@@ -35,7 +47,10 @@ function makeFolder() {
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json')); // a module is a module here too
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   symlinkSync(join(root, 'edge/bin/shoal-edge.js'), join(bin, 'shoal-edge'));
-  return { folder, env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, LC_ALL: 'C.UTF-8', TZ: 'UTC' } };
+  return {
+    folder,
+    env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, LC_ALL: 'C.UTF-8', TZ: 'UTC' },
+  };
 }
 
 /** A free port for each that pages name. @returns {Promise<Map<string, string>>} */
@@ -54,9 +69,19 @@ async function freePorts() {
 function run(block, folder, env, groups, ports) {
   const isShell = block.info[0] === 'sh';
   const script = join(folder, `.block-${block.line}.${isShell ? 'sh' : 'mjs'}`);
-  writeFileSync(script, block.text.replace(/\b847[1-9]\b/g, (port) => ports.get(port) ?? port));
-  const [command, args] = isShell ? ['bash', ['-eu', '-o', 'pipefail', script]] : [process.execPath, [script]];
-  const child = spawn(command, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  writeFileSync(
+    script,
+    block.text.replace(/\b847[1-9]\b/g, (port) => ports.get(port) ?? port),
+  );
+  const [command, args] = isShell
+    ? ['bash', ['-eu', '-o', 'pipefail', script]]
+    : [process.execPath, [script]];
+  const child = spawn(command, args, {
+    cwd: folder,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   if (child.pid) groups.push(child.pid);
   let stdout = '';
   let stderr = '';
@@ -81,13 +106,25 @@ function run(block, folder, env, groups, ports) {
 const logsOf = (folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /(^|\/|\.)log$/.test(name) && !name.startsWith('node_modules'))
-    .map((name) => `\n${name}:\n${readFileSync(join(folder, name), 'utf8')}`).join('');
+    .map((name) => `\n${name}:\n${readFileSync(join(folder, name), 'utf8')}`)
+    .join('');
 
 /** Does the text print as the pattern shows? @param {string} text @param {string} pattern */
 function matches(text, pattern) {
-  const lines = pattern.replace(/\n$/, '').split('\n').map((line) =>
-    line.trim() === '...' ? '(?:.*\\n)*?' : line.split('...').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('.*') + '\\n');
-  return new RegExp(`^${lines.join('')}$`).test(text.endsWith('\n') || text === '' ? text : text + '\n');
+  const lines = pattern
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) =>
+      line.trim() === '...'
+        ? '(?:.*\\n)*?'
+        : line
+            .split('...')
+            .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+            .join('.*') + '\\n',
+    );
+  return new RegExp(`^${lines.join('')}$`).test(
+    text.endsWith('\n') || text === '' ? text : text + '\n',
+  );
 }
 
 /** @param {string} page @param {Block} block @param {string} printed */
@@ -100,39 +137,50 @@ function update(page, block, printed) {
 
 for (const page of pages) {
   const all = blocks(read(page));
-  const examples = all.filter((block) => /^(sh|js)$/.test(block.info[0]) && block.info[1] === 'test');
+  const examples = all.filter(
+    (block) => /^(sh|js)$/.test(block.info[0]) && block.info[1] === 'test',
+  );
   if (!examples.length) continue;
-  test(`the examples of ${page} run`, { timeout: 900_000, skip: !existsSync(shoal) && `${shoal} is not built` }, async (t) => {
-    const { folder, env } = makeFolder();
-    const ports = await freePorts();
-    /** @type {number[]} */
-    const groups = [];
-    t.after(() => {
-      for (const group of groups) {
-        try {
-          process.kill(-group, 'SIGKILL'); // what an example left running
-        } catch {
-          // nothing
+  test(
+    `the examples of ${page} run`,
+    { timeout: 900_000, skip: !existsSync(shoal) && `${shoal} is not built` },
+    async (t) => {
+      const { folder, env } = makeFolder();
+      const ports = await freePorts();
+      /** @type {number[]} */
+      const groups = [];
+      t.after(() => {
+        for (const group of groups) {
+          try {
+            process.kill(-group, 'SIGKILL'); // what an example left running
+          } catch {
+            // nothing
+          }
         }
+        rmSync(folder, { recursive: true, force: true });
+      });
+      /** @type {[Block, string][]} */
+      const printed = [];
+      for (const block of examples) {
+        if (block.info[0] === 'js' && !hasDist) {
+          t.diagnostic(`${page}:${block.line}: left out, wasm/dist is not built`);
+          continue;
+        }
+        const { code, stdout, stderr } = await run(block, folder, env, groups, ports);
+        const wanted = Number(block.info.find((word) => word.startsWith('exit='))?.slice(5) ?? 0);
+        assert.equal(
+          code,
+          wanted,
+          `${page}:${block.line} exits with ${code}\n${stdout}${stderr}${logsOf(folder)}`,
+        );
+        const next = all[all.indexOf(block) + 1];
+        if (next?.info.join(' ') !== 'text output') continue;
+        if (matches(stdout, next.text)) continue;
+        if (!isUpdating)
+          assert.equal(stdout, next.text, `${page}:${block.line} prints something else`);
+        printed.push([next, stdout]);
       }
-      rmSync(folder, { recursive: true, force: true });
-    });
-    /** @type {[Block, string][]} */
-    const printed = [];
-    for (const block of examples) {
-      if (block.info[0] === 'js' && !hasDist) {
-        t.diagnostic(`${page}:${block.line}: left out, wasm/dist is not built`);
-        continue;
-      }
-      const { code, stdout, stderr } = await run(block, folder, env, groups, ports);
-      const wanted = Number(block.info.find((word) => word.startsWith('exit='))?.slice(5) ?? 0);
-      assert.equal(code, wanted, `${page}:${block.line} exits with ${code}\n${stdout}${stderr}${logsOf(folder)}`);
-      const next = all[all.indexOf(block) + 1];
-      if (next?.info.join(' ') !== 'text output') continue;
-      if (matches(stdout, next.text)) continue;
-      if (!isUpdating) assert.equal(stdout, next.text, `${page}:${block.line} prints something else`);
-      printed.push([next, stdout]);
-    }
-    for (const [block, text] of printed.reverse()) update(page, block, text); // from the end: lines move
-  });
+      for (const [block, text] of printed.reverse()) update(page, block, text); // from the end: lines move
+    },
+  );
 }

@@ -16,7 +16,8 @@ test('relative links and anchors resolve', () => {
       const [path, anchor] = link.split('#');
       const target = path === '' ? page : normalize(join(dirname(page), path));
       if (!existsSync(join(root, target))) broken.push(`${page}: ${link}`);
-      else if (anchor !== undefined && !anchors(read(target)).includes(anchor)) broken.push(`${page}: ${link} (no such heading)`);
+      else if (anchor !== undefined && !anchors(read(target)).includes(anchor))
+        broken.push(`${page}: ${link} (no such heading)`);
     }
   }
   assert.deepEqual(broken, []);

@@ -10,7 +10,9 @@ import { read, root } from './markdown.mjs';
 
 const shoal = process.env.SHOAL_BINARY ?? join(root, 'build/release/shoal');
 const skip = !existsSync(shoal) && `${shoal} is not built`;
-const manuals = readdirSync(join(root, 'docs/man')).filter((name) => name.endsWith('.1')).sort();
+const manuals = readdirSync(join(root, 'docs/man'))
+  .filter((name) => name.endsWith('.1'))
+  .sort();
 
 /** Options that every command takes and that shoal.1 alone tells of. */
 const COMMON = ['--help', '-h', '--version'];
@@ -19,35 +21,60 @@ const COMMON = ['--help', '-h', '--version'];
 const help = (...args) => execFileSync(shoal, args, { encoding: 'utf8' });
 
 /** @param {string} text of a --help */
-const commandsOf = (text) => [...text.matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm)].map((match) => match[1]);
+const commandsOf = (text) =>
+  [...text.matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm)].map((match) => match[1]);
 
 /** @param {Iterable<string>} names */
 const sorted = (names) => [...new Set(names)].filter((name) => !COMMON.includes(name)).sort();
 
 /** @param {string} text of a --help */
-const optionsOfHelp = (text) => sorted([...text.matchAll(/(?<![\w-])(--[a-z][a-z-]*|-[a-z])(?![\w-])/g)].map((match) => match[1]));
+const optionsOfHelp = (text) =>
+  sorted(
+    [...text.matchAll(/(?<![\w-])(--[a-z][a-z-]*|-[a-z])(?![\w-])/g)].map((match) => match[1]),
+  );
 
 /** @param {string} name of a manual page */
 function optionsOfManual(name) {
-  const macros = read(`docs/man/${name}`).split('\n').filter((line) => line.startsWith('.') && !line.startsWith('.\\"'));
-  return sorted(macros.flatMap((line) => [...line.matchAll(/\bFl (-?[a-z][a-z-]*)/g)].map((match) => `-${match[1]}`)));
+  const macros = read(`docs/man/${name}`)
+    .split('\n')
+    .filter((line) => line.startsWith('.') && !line.startsWith('.\\"'));
+  return sorted(
+    macros.flatMap((line) =>
+      [...line.matchAll(/\bFl (-?[a-z][a-z-]*)/g)].map((match) => `-${match[1]}`),
+    ),
+  );
 }
 
 test('every command has a manual page, and every page a command', { skip }, () => {
   const commands = commandsOf(help('--help'));
   assert.ok(commands.length > 4, 'the help lists commands');
-  assert.deepEqual(manuals, ['shoal.1', 'shoal-edge.1', ...commands.map((name) => `shoal-${name}.1`)].sort());
-  const listed = [...read('docs/man/shoal.1').matchAll(/^\.It Cm ([a-z][a-z-]*)$/gm)].map((match) => match[1]);
+  assert.deepEqual(
+    manuals,
+    ['shoal.1', 'shoal-edge.1', ...commands.map((name) => `shoal-${name}.1`)].sort(),
+  );
+  const listed = [...read('docs/man/shoal.1').matchAll(/^\.It Cm ([a-z][a-z-]*)$/gm)].map(
+    (match) => match[1],
+  );
   assert.deepEqual(listed.sort(), commands.sort(), 'shoal.1 lists the commands');
 });
 
 test('manual pages and --help list the same options', { skip }, () => {
   for (const command of commandsOf(help('--help'))) {
-    assert.deepEqual(optionsOfManual(`shoal-${command}.1`), optionsOfHelp(help(command, '--help')), command);
+    assert.deepEqual(
+      optionsOfManual(`shoal-${command}.1`),
+      optionsOfHelp(help(command, '--help')),
+      command,
+    );
   }
-  assert.deepEqual(optionsOfManual('shoal.1').filter((name) => name !== '--top'), optionsOfHelp(help('--help')));
-  const edge = spawnSync(process.execPath, [join(root, 'edge/bin/shoal-edge.js'), '--help'], { encoding: 'utf8' });
-  if (edge.status === 0) assert.deepEqual(optionsOfManual('shoal-edge.1'), optionsOfHelp(edge.stdout), 'shoal-edge');
+  assert.deepEqual(
+    optionsOfManual('shoal.1').filter((name) => name !== '--top'),
+    optionsOfHelp(help('--help')),
+  );
+  const edge = spawnSync(process.execPath, [join(root, 'edge/bin/shoal-edge.js'), '--help'], {
+    encoding: 'utf8',
+  });
+  if (edge.status === 0)
+    assert.deepEqual(optionsOfManual('shoal-edge.1'), optionsOfHelp(edge.stdout), 'shoal-edge');
 });
 
 test('manual pages name themselves and render without a warning', () => {
@@ -58,8 +85,10 @@ test('manual pages name themselves and render without a warning', () => {
     const source = read(`docs/man/${name}`);
     assert.match(source, new RegExp(`^\\.Dt ${title.toUpperCase()} 1$`, 'm'), name);
     assert.match(source, new RegExp(`^\\.Nm ${title}$\\n\\.Nd `, 'm'), name);
-    for (const section of ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'EXIT STATUS', 'SEE ALSO']) assert.ok(source.includes(`.Sh ${section}\n`), `${name}: ${section}`);
-    for (const [, other] of source.matchAll(/^\.Xr (\S+) 1/gm)) assert.ok(manuals.includes(`${other}.1`), `${name}: ${other}`);
+    for (const section of ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'EXIT STATUS', 'SEE ALSO'])
+      assert.ok(source.includes(`.Sh ${section}\n`), `${name}: ${section}`);
+    for (const [, other] of source.matchAll(/^\.Xr (\S+) 1/gm))
+      assert.ok(manuals.includes(`${other}.1`), `${name}: ${other}`);
     const path = join(root, 'docs/man', name);
     const runs = [
       hasGroff && spawnSync('groff', ['-ww', '-mdoc', '-Tutf8', '-z', path], { encoding: 'utf8' }),

@@ -8,7 +8,13 @@ import { fileURLToPath } from 'node:url';
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** README.md and every page below docs/, relative to the root. */
-export const pages = ['README.md', ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).sort().map((name) => `docs/${name}`)];
+export const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map((name) => `docs/${name}`),
+];
 
 /** @param {string} path relative to the root */
 export const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -38,7 +44,8 @@ export function blocks(markdown) {
 }
 
 /** A page without its code blocks, fenced or indented. @param {string} markdown */
-export const prose = (markdown) => markdown.replace(/^( *)```[^]*?^ *```$/gm, '').replace(/^ {4,}\S.*$/gm, '');
+export const prose = (markdown) =>
+  markdown.replace(/^( *)```[^]*?^ *```$/gm, '').replace(/^ {4,}\S.*$/gm, '');
 
 /**
  * The first table below a heading, as rows of cells; code marks stay.
@@ -47,11 +54,20 @@ export const prose = (markdown) => markdown.replace(/^( *)```[^]*?^ *```$/gm, ''
  */
 export function tableBelow(markdown, heading) {
   const lines = markdown.split('\n');
-  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading);
+  const start = lines.findIndex(
+    (line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading,
+  );
   if (start < 0) throw new Error(`no heading "${heading}"`);
   const rows = [];
   for (const line of lines.slice(start + 1)) {
-    if (line.startsWith('|')) rows.push(line.replace(/\\\|/g, '\0').split('|').slice(1, -1).map((cell) => cell.replaceAll('\0', '|').trim()));
+    if (line.startsWith('|'))
+      rows.push(
+        line
+          .replace(/\\\|/g, '\0')
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.replaceAll('\0', '|').trim()),
+      );
     else if (rows.length || /^#+ /.test(line)) break;
   }
   if (rows.length < 3) throw new Error(`no table below "${heading}"`);
@@ -62,14 +78,18 @@ export function tableBelow(markdown, heading) {
 export const codes = (text) => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1]);
 
 /** Targets of the links of a page. @param {string} markdown */
-export const links = (markdown) => [...prose(markdown).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]);
+export const links = (markdown) =>
+  [...prose(markdown).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]);
 
 /** The anchors of a page's headings, as GitHub makes them. @param {string} markdown */
 export function anchors(markdown) {
   /** @type {Map<string, number>} */
   const seen = new Map();
   return [...prose(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => {
-    const plain = heading.toLowerCase().replace(/[^\p{L}\p{N}\p{M} _-]/gu, '').replaceAll(' ', '-');
+    const plain = heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\p{M} _-]/gu, '')
+      .replaceAll(' ', '-');
     const before = seen.get(plain) ?? 0;
     seen.set(plain, before + 1);
     return before ? `${plain}-${before}` : plain;

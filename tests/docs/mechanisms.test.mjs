@@ -7,15 +7,27 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { codes, read, root, tableBelow } from './markdown.mjs';
 
-const rows = [...read('core/mechanism/mechanisms.def').matchAll(/^SHOAL_MECHANISM\((\d+), (\w+), "([a-z-]+)"\)$/gm)].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
-const compounds = [...read('core/compound/compounds.def').matchAll(/^SHOAL_COMPOUND\((\d+), (\w+), "([a-z-]+)"\)$/gm)].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
+const rows = [
+  ...read('core/mechanism/mechanisms.def').matchAll(
+    /^SHOAL_MECHANISM\((\d+), (\w+), "([a-z-]+)"\)$/gm,
+  ),
+].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
+const compounds = [
+  ...read('core/compound/compounds.def').matchAll(
+    /^SHOAL_COMPOUND\((\d+), (\w+), "([a-z-]+)"\)$/gm,
+  ),
+].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
 const overview = read('docs/mechanisms/README.md');
 
 test('the registry has one id, stem and name for each, in order', () => {
   const both = [...rows, ...compounds];
   assert.ok(rows.length >= 4 && compounds.length >= 3);
-  for (const field of /** @type {const} */ (['id', 'stem', 'name'])) assert.equal(new Set(both.map((row) => row[field])).size, both.length, field);
-  assert.deepEqual(rows.map(({ id }) => id), rows.map(({ id }) => id).sort((a, b) => a - b));
+  for (const field of /** @type {const} */ (['id', 'stem', 'name']))
+    assert.equal(new Set(both.map((row) => row[field])).size, both.length, field);
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    rows.map(({ id }) => id).sort((a, b) => a - b),
+  );
   for (const { stem, name } of both) assert.equal(stem, name.replaceAll('-', '_'));
 });
 
@@ -25,8 +37,12 @@ test('every mechanism has its page', () => {
     assert.ok(existsSync(join(root, path)), path);
     const page = read(path);
     assert.match(page, new RegExp(`^# \`${name}\``), `${path} begins with its name`);
-    assert.ok(page.includes(name === 'joint' ? '"variables": [' : `"mechanism": "${name}"`), `${path} shows a recipe`);
-    assert.ok(page.includes(`../../core/${stem}.h`), `${path} leads to the code`);
+    assert.ok(
+      page.includes(name === 'joint' ? '"variables": [' : `"mechanism": "${name}"`),
+      `${path} shows a recipe`,
+    );
+    const room = compounds.some((compound) => compound.stem === stem) ? 'compound' : 'mechanism';
+    assert.ok(page.includes(`../../core/${room}/${stem}.h`), `${path} leads to the code`);
   }
 });
 
@@ -34,13 +50,26 @@ test('every mechanism is in the tables of all', () => {
   const names = rows.map(({ name }) => name).sort();
   const listed = tableBelow(overview, 'Mechanisms');
   assert.deepEqual(listed.map(([cell]) => codes(cell)[0]).sort(), names);
-  for (const [cell] of listed) assert.match(cell, new RegExp(`^\\[\`([a-z-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
-  assert.deepEqual(tableBelow(overview, 'Errors of a rare value').map(([cell]) => codes(cell)[0]).sort(), names);
+  for (const [cell] of listed)
+    assert.match(cell, new RegExp(`^\\[\`([a-z-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
+  assert.deepEqual(
+    tableBelow(overview, 'Errors of a rare value')
+      .map(([cell]) => codes(cell)[0])
+      .sort(),
+    names,
+  );
   const made = compounds.map(({ name }) => name).sort();
   const parts = tableBelow(overview, 'Mechanisms made of others');
   assert.deepEqual(parts.map(([cell]) => codes(cell)[0]).sort(), made);
-  for (const [cell] of parts) assert.match(cell, new RegExp(`^\\[\`([a-z-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
-  assert.deepEqual(tableBelow(read('docs/formats.md'), 'Record').map(([cell]) => codes(cell)).flat().sort(), [...names, ...made].sort());
+  for (const [cell] of parts)
+    assert.match(cell, new RegExp(`^\\[\`([a-z-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
+  assert.deepEqual(
+    tableBelow(read('docs/formats.md'), 'Record')
+      .map(([cell]) => codes(cell))
+      .flat()
+      .sort(),
+    [...names, ...made].sort(),
+  );
 });
 
 test('standard errors of a rare value, by the formulas', () => {
@@ -66,7 +95,9 @@ test('standard errors of a rare value, by the formulas', () => {
     hadamard(epsilon) {
       const E = Math.exp(epsilon);
       const cost = (/** @type {number} */ blocks) => (E - 1) ** 2 / blocks + 4 * blocks;
-      const B = Array.from({ length: 11 }, (_, i) => 2 ** i).reduce((best, blocks) => (cost(blocks) < cost(best) ? blocks : best));
+      const B = Array.from({ length: 11 }, (_, i) => 2 ** i).reduce((best, blocks) =>
+        cost(blocks) < cost(best) ? blocks : best,
+      );
       return ((E + 2 * B - 1) / (E - 1) ** 2) * (2 + (E - 1) / B);
     },
     olh(epsilon) {
@@ -79,7 +110,9 @@ test('standard errors of a rare value, by the formulas', () => {
   const table = tableBelow(overview, 'In numbers');
   assert.deepEqual(table.map(([cell]) => codes(cell)[0]).sort(), Object.keys(variances).sort());
   for (const [cell, ...errors] of table) {
-    const expected = [0.5, 1, 2, 4, 8].map((epsilon) => Number(Math.sqrt(variances[codes(cell)[0]](epsilon)).toPrecision(3)));
+    const expected = [0.5, 1, 2, 4, 8].map((epsilon) =>
+      Number(Math.sqrt(variances[codes(cell)[0]](epsilon)).toPrecision(3)),
+    );
     assert.deepEqual(errors.map(Number), expected, cell);
   }
 });

@@ -10,7 +10,10 @@ import { codes, read, root, tableBelow } from './markdown.mjs';
 
 const shoal = process.env.SHOAL_BINARY ?? join(root, 'build/release/shoal');
 const skip = !existsSync(shoal) && `${shoal} is not built`;
-const names = readdirSync(join(root, 'docs/recipes')).filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5)).sort();
+const names = readdirSync(join(root, 'docs/recipes'))
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => name.slice(0, -5))
+  .sort();
 
 /** @param {string} name @returns {any} */
 const recipe = (name) => JSON.parse(read(`docs/recipes/${name}.json`));
@@ -27,11 +30,17 @@ test('every recipe checks, and costs what the table says', { skip }, () => {
   assert.deepEqual(rows.map(([name]) => codes(name)[0]).sort(), names);
   for (const [cell, , mechanism, each, day, batch, json, accumulator] of rows) {
     const name = codes(cell)[0];
-    const text = execFileSync(shoal, ['recipe', 'check', join(root, `docs/recipes/${name}.json`)], { encoding: 'utf8' });
+    const text = execFileSync(shoal, ['recipe', 'check', join(root, `docs/recipes/${name}.json`)], {
+      encoding: 'utf8',
+    });
     assert.match(text, new RegExp(`^mechanism {11}${mechanism.replaceAll('`', '')}$`, 'm'), name);
     assert.match(text, new RegExp(`^epsilon per report {2}${each} `, 'm'), name);
     assert.match(text, new RegExp(`^epsilon per day {5}${day} `, 'm'), name);
-    assert.match(text, new RegExp(`^record {14}${batch} bytes? in a batch, ${json} in a JSON report$`, 'm'), name);
+    assert.match(
+      text,
+      new RegExp(`^record {14}${batch} bytes? in a batch, ${json} in a JSON report$`, 'm'),
+      name,
+    );
     assert.equal(accumulator, memory(recipe(name)), name);
   }
 });
@@ -47,8 +56,11 @@ test('no two recipes share an id or a seed', () => {
 test("the presets have the paper's parameters", () => {
   /** apple-2017, section 6 (new words: the sketch of the whole word). @type {{[name: string]: [string, number, number, number]}} */
   const paper = {
-    'new-words': ['cms', 1024, 2048, 2], emoji: ['cms', 1024, 65536, 4], autoplay: ['cms', 1024, 65536, 8],
-    energy: ['hcms', 32768, 1024, 4], health: ['cms', 256, 65536, 2],
+    'new-words': ['cms', 1024, 2048, 2],
+    emoji: ['cms', 1024, 65536, 4],
+    autoplay: ['cms', 1024, 65536, 8],
+    energy: ['hcms', 32768, 1024, 4],
+    health: ['cms', 256, 65536, 2],
   };
   for (const [name, expected] of Object.entries(paper)) {
     const { mechanism, parameters } = recipe(name);
@@ -60,7 +72,13 @@ test("the presets have the paper's parameters", () => {
 test('emoji are emoji, each once, and the text rule keeps them', () => {
   const { values } = recipe('emoji').parameters;
   const pattern = new RegExp('^\\p{RGI_Emoji}$', 'v');
-  assert.deepEqual(values.filter((/** @type {string} */ value) => !pattern.test(value)), []);
+  assert.deepEqual(
+    values.filter((/** @type {string} */ value) => !pattern.test(value)),
+    [],
+  );
   assert.equal(new Set(values).size, 2600);
-  assert.deepEqual(values.filter((/** @type {string} */ value) => value.normalize('NFC').toLowerCase() !== value), []);
+  assert.deepEqual(
+    values.filter((/** @type {string} */ value) => value.normalize('NFC').toLowerCase() !== value),
+    [],
+  );
 });

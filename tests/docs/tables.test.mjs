@@ -27,54 +27,90 @@ function all(text, pattern) {
 }
 
 /** What stands in code marks in a column of a table. @param {string} page @param {string} heading @param {number} [column] */
-const named = (page, heading, column = 0) => tableBelow(read(page), heading).flatMap((row) => codes(row[column]));
+const named = (page, heading, column = 0) =>
+  tableBelow(read(page), heading).flatMap((row) => codes(row[column]));
 
 test("the policy is the client's", () => {
-  assert.match(read('docs/embed.md'), new RegExp(`^ {4}Content-Security-Policy: ${CSP}; connect-src `, 'm'));
+  assert.match(
+    read('docs/embed.md'),
+    new RegExp(`^ {4}Content-Security-Policy: ${CSP}; connect-src `, 'm'),
+  );
   assert.ok(read('README.md').includes(`\`${CSP}\``));
 });
 
 test('the codes of explain() and their sentences', () => {
-  const rows = tableBelow(read('docs/embed.md'), 'Why nothing was sent').map(([code, text]) => [codes(code)[0], text]);
+  const rows = tableBelow(read('docs/embed.md'), 'Why nothing was sent').map(([code, text]) => [
+    codes(code)[0],
+    text,
+  ]);
   assert.deepEqual(rows, Object.entries(REASONS));
 });
 
 test('the codes of runs over epochs and their sentences', () => {
-  const rows = tableBelow(read('docs/embed.md'), 'Why a sample or an epoch was refused').map(([code, text]) => [codes(code)[0], text]);
+  const rows = tableBelow(read('docs/embed.md'), 'Why a sample or an epoch was refused').map(
+    ([code, text]) => [codes(code)[0], text],
+  );
   assert.deepEqual(rows, Object.entries(RUN_REASONS));
 });
 
 test('the calls of the client', async () => {
   const { Client } = await import('../../wasm/client/client.js');
-  const methods = Object.getOwnPropertyNames(Client.prototype).filter((name) => !['constructor', 'start'].includes(name));
+  const methods = Object.getOwnPropertyNames(Client.prototype).filter(
+    (name) => !['constructor', 'start'].includes(name),
+  );
   const calls = named('docs/embed.md', 'Calls').map((call) => call.replace(/\(.*/, ''));
-  assert.deepEqual(calls.sort(), ['start', 'init', 'consent.state', 'consent.grant', 'consent.withdraw', ...methods].sort());
+  assert.deepEqual(
+    calls.sort(),
+    ['start', 'init', 'consent.state', 'consent.grant', 'consent.withdraw', ...methods].sort(),
+  );
 });
 
-test("the options of the client", () => {
-  const options = all(part('wasm/client/client.js', '@typedef {object} Options', '*/'), /@property \{.*\} \[?(\w+)\]?/g);
-  const documented = named('docs/embed.md', 'Options').filter((name) => /^[a-zA-Z]+$/.test(name) && !['load', 'start'].includes(name));
+test('the options of the client', () => {
+  const options = all(
+    part('wasm/client/client.js', '@typedef {object} Options', '*/'),
+    /@property \{.*\} \[?(\w+)\]?/g,
+  );
+  const documented = named('docs/embed.md', 'Options').filter(
+    (name) => /^[a-zA-Z]+$/.test(name) && !['load', 'start'].includes(name),
+  );
   assert.deepEqual([...new Set(documented)].sort(), [...options, 'client'].sort());
 });
 
 test('the fields of a recipe', () => {
   const source = part('core/recipe/recipe.c', 'static const row fields[]', '\n};');
-  const fields = [...source.matchAll(/^ {4}\{\{"([a-z._]+)",[^}]*,\s+([01])\}/gm)].map(([, path, isRequired]) => ({ path, isRequired: isRequired === '1' }));
+  const fields = [...source.matchAll(/^ {4}\{\{"([a-z._]+)",[^}]*,\s+([01])\}/gm)].map(
+    ([, path, isRequired]) => ({ path, isRequired: isRequired === '1' }),
+  );
   const rows = tableBelow(read('docs/formats.md'), 'Recipe (JSON)');
-  assert.deepEqual(rows.flatMap(([paths]) => codes(paths)), fields.map(({ path }) => path));
+  assert.deepEqual(
+    rows.flatMap(([paths]) => codes(paths)),
+    fields.map(({ path }) => path),
+  );
   for (const { path, isRequired } of fields) {
     const row = rows.find(([paths]) => codes(paths).includes(path));
-    assert.equal(row?.[3].startsWith('required') ?? false, isRequired, `${path} is ${isRequired ? '' : 'not '}required`);
+    assert.equal(
+      row?.[3].startsWith('required') ?? false,
+      isRequired,
+      `${path} is ${isRequired ? '' : 'not '}required`,
+    );
   }
 });
 
 test("the aggregator's configuration", () => {
   const source = part('aggregator/serve/serve_config.c', 'static const field fields[]', '};');
-  const fields = [...source.matchAll(/^ {4}\{"([a-z_]+)", \w+, ([01])\}/gm)].map(([, name, required]) => [name, required === '1']);
+  const fields = [...source.matchAll(/^ {4}\{"([a-z_]+)", \w+, ([01])\}/gm)].map(
+    ([, name, required]) => [name, required === '1'],
+  );
   assert.ok(fields.length > 5);
   const rows = tableBelow(read('docs/operate.md'), 'Aggregator');
-  assert.deepEqual(rows.map(([name, , initial]) => [codes(name)[0], initial === 'required']), fields);
-  const manual = all(part('docs/man/shoal-serve.1', '.Ss Configuration', '\n.Ss '), /^\.It Li (\w+)$/gm);
+  assert.deepEqual(
+    rows.map(([name, , initial]) => [codes(name)[0], initial === 'required']),
+    fields,
+  );
+  const manual = all(
+    part('docs/man/shoal-serve.1', '.Ss Configuration', '\n.Ss '),
+    /^\.It Li (\w+)$/gm,
+  );
   assert.deepEqual(manual.sort(), fields.map(([name]) => name).sort());
 });
 
@@ -82,70 +118,138 @@ test('sample configurations hold fields that are documented', () => {
   const fields = named('docs/operate.md', 'Aggregator');
   for (const name of ['serve', 'container']) {
     const sample = JSON.parse(read(`aggregator/serve/packaging/${name}.json`));
-    assert.deepEqual(Object.keys(sample).filter((field) => !fields.includes(field)), [], name);
+    assert.deepEqual(
+      Object.keys(sample).filter((field) => !fields.includes(field)),
+      [],
+      name,
+    );
   }
 });
 
 test("the edge worker's configuration", () => {
-  const fields = [...part('edge/config.js', 'const FIELDS', '};').matchAll(/^ {2}(\w+): (true|false),/gm)].map(([, name, required]) => [name, required === 'true']);
+  const fields = [
+    ...part('edge/config.js', 'const FIELDS', '};').matchAll(/^ {2}(\w+): (true|false),/gm),
+  ].map(([, name, required]) => [name, required === 'true']);
   assert.ok(fields.length > 5);
-  const rows = tableBelow(read('docs/operate.md'), 'On Node').map(([name, , initial]) => [codes(name)[0], initial === 'required']);
+  const rows = tableBelow(read('docs/operate.md'), 'On Node').map(([name, , initial]) => [
+    codes(name)[0],
+    initial === 'required',
+  ]);
   assert.deepEqual(rows.sort(), fields.sort());
-  const manual = all(part('docs/man/shoal-edge.1', '.Ss Configuration', '.Sh EXIT'), /^\.It Li (\w+)$/gm);
+  const manual = all(
+    part('docs/man/shoal-edge.1', '.Ss Configuration', '.Sh EXIT'),
+    /^\.It Li (\w+)$/gm,
+  );
   assert.deepEqual(manual.sort(), fields.map(([name]) => name).sort());
-  const bindings = all(part('edge/worker.js', '@typedef {object} Env', '*/'), /@property \{.*\} \[?([A-Z_]+)\]?/g);
-  assert.deepEqual(named('docs/operate.md', 'On workerd').filter((name) => /^[A-Z_]+$/.test(name) && name !== 'STORE_BYTES').sort(),
-    bindings.filter((name) => name !== 'STORE_BYTES').sort());
+  const bindings = all(
+    part('edge/worker.js', '@typedef {object} Env', '*/'),
+    /@property \{.*\} \[?([A-Z_]+)\]?/g,
+  );
+  assert.deepEqual(
+    named('docs/operate.md', 'On workerd')
+      .filter((name) => /^[A-Z_]+$/.test(name) && name !== 'STORE_BYTES')
+      .sort(),
+    bindings.filter((name) => name !== 'STORE_BYTES').sort(),
+  );
 });
 
 test('what the edge worker answers', () => {
-  const kinds = [...part('edge/errors.js', 'const KINDS', '\n};').matchAll(/^ {2}'?([a-z-]+)'?: \[(\d{3}),/gm)].map(([, code, status]) => `${status} ${code}`);
+  const kinds = [
+    ...part('edge/errors.js', 'const KINDS', '\n};').matchAll(/^ {2}'?([a-z-]+)'?: \[(\d{3}),/gm),
+  ].map(([, code, status]) => `${status} ${code}`);
   assert.ok(kinds.length > 10);
   const rows = tableBelow(read('docs/operate.md'), 'What the worker answers');
-  assert.deepEqual(rows.flatMap(([status, code]) => codes(code).map((one) => `${status} ${one}`)).sort(), kinds.sort());
+  assert.deepEqual(
+    rows.flatMap(([status, code]) => codes(code).map((one) => `${status} ${one}`)).sort(),
+    kinds.sort(),
+  );
 });
 
 test('what the aggregator answers', () => {
   const rows = tableBelow(read('docs/operate.md'), 'What the aggregator answers');
   const documented = rows.flatMap(([status, code]) => codes(code).map((one) => `${status} ${one}`));
-  const sources = ['serve_http.c', 'serve_route.c', 'serve_result.c'].map((name) => read(`aggregator/serve/${name}`)).join('\n');
-  for (const [, status, code] of sources.matchAll(/serve_answer_error\([^;]*?(\d{3}),\s*"([a-z-]+)"/g)) {
+  const sources = ['serve_http.c', 'serve_route.c', 'serve_result.c']
+    .map((name) => read(`aggregator/serve/${name}`))
+    .join('\n');
+  for (const [, status, code] of sources.matchAll(
+    /serve_answer_error\([^;]*?(\d{3}),\s*"([a-z-]+)"/g,
+  )) {
     assert.ok(documented.includes(`${status} ${code}`), `${status} ${code}`);
   }
 });
 
 test('the metrics', () => {
-  const metrics = all(read('aggregator/serve/serve_route.c'), /put_(?:help|gauge)\(stream,(?: c, stats,)? "([a-z_]+)"/g).map((name) => `shoal_${name}`);
-  assert.deepEqual([...new Set(named('docs/operate.md', 'Metrics and health').filter((name) => name.startsWith('shoal_')))].sort(), [...new Set(metrics)].sort());
+  const metrics = all(
+    read('aggregator/serve/serve_route.c'),
+    /put_(?:help|gauge)\(stream,(?: c, stats,)? "([a-z_]+)"/g,
+  ).map((name) => `shoal_${name}`);
+  assert.deepEqual(
+    [
+      ...new Set(
+        named('docs/operate.md', 'Metrics and health').filter((name) => name.startsWith('shoal_')),
+      ),
+    ].sort(),
+    [...new Set(metrics)].sort(),
+  );
 
   const stats = all(part('edge/collector.js', 'async stats()', '\n  }'), /^ {6}(\w+):/gm);
-  const counters = ['collector.js', 'relay.js', 'sqlite_store.js', 'spool_store.js'].flatMap((name) => all(read(`edge/${name}`), /\b([a-z_]+_total|failures_in_a_row):/g));
-  assert.deepEqual(named('docs/operate.md', 'Metrics').sort(), [...new Set([...stats, ...counters])].map((name) => `shoal_edge_${name}`).sort());
+  const counters = ['collector.js', 'relay.js', 'sqlite_store.js', 'spool_store.js'].flatMap(
+    (name) => all(read(`edge/${name}`), /\b([a-z_]+_total|failures_in_a_row):/g),
+  );
+  assert.deepEqual(
+    named('docs/operate.md', 'Metrics').sort(),
+    [...new Set([...stats, ...counters])].map((name) => `shoal_edge_${name}`).sort(),
+  );
 });
 
 test('the fields of a result', () => {
-  const printed = [...new Set([
-    ...all(read('aggregator/report/estimate_print.c'), /\\"([a-z_]+)\\":/g).filter((name) => name !== 's'),
-    ...all(read('aggregator/report/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
-    ...all(part('aggregator/report/estimate_print.c', 'static columns columns_of', '\n}'), /"([a-z]+)"/g),
-  ])];
-  const table = tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) => codes(names));
+  const printed = [
+    ...new Set([
+      ...all(read('aggregator/report/estimate_print.c'), /\\"([a-z_]+)\\":/g).filter(
+        (name) => name !== 's',
+      ),
+      ...all(read('aggregator/report/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
+      ...all(
+        part('aggregator/report/estimate_print.c', 'static columns columns_of', '\n}'),
+        /"([a-z]+)"/g,
+      ),
+    ]),
+  ];
+  const table = tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) =>
+    codes(names),
+  );
   assert.deepEqual(table.sort(), printed.sort());
 });
 
 test('the fields of a comparison', () => {
   const source = read('aggregator/report/compare_print.c');
-  const printed = new Set([...all(source, /\\"([a-z_]+)\\":/g), ...all(part('aggregator/report/compare_print.c', 'static const char *const names', '}'), /"([a-z]+)"/g)]);
-  const known = new Set(tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) => codes(names)));
-  const table = tableBelow(read('docs/analyse.md'), 'What changed').flatMap(([names]) => codes(names));
+  const printed = new Set([
+    ...all(source, /\\"([a-z_]+)\\":/g),
+    ...all(
+      part('aggregator/report/compare_print.c', 'static const char *const names', '}'),
+      /"([a-z]+)"/g,
+    ),
+  ]);
+  const known = new Set(
+    tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) => codes(names)),
+  );
+  const table = tableBelow(read('docs/analyse.md'), 'What changed').flatMap(([names]) =>
+    codes(names),
+  );
   for (const name of table) assert.ok(printed.has(name) || ['a', 'b'].includes(name), name);
   for (const name of printed) assert.ok(table.includes(name) || known.has(name), name);
 });
 
 test('exit codes', () => {
   const numbers = all(part('aggregator/base/agg_error.h', 'AGG_EXIT_OK = 0', '};'), /= (\d)/g);
-  assert.deepEqual(tableBelow(read('docs/analyse.md'), 'Exit codes').map(([code]) => code), numbers);
-  assert.deepEqual(all(part('docs/man/shoal.1', '.Sh EXIT STATUS', '.Sh EXAMPLES'), /^\.It (\d)$/gm), numbers);
+  assert.deepEqual(
+    tableBelow(read('docs/analyse.md'), 'Exit codes').map(([code]) => code),
+    numbers,
+  );
+  assert.deepEqual(
+    all(part('docs/man/shoal.1', '.Sh EXIT STATUS', '.Sh EXAMPLES'), /^\.It (\d)$/gm),
+    numbers,
+  );
 });
 
 test('the standard errors of a rare value', () => {
@@ -170,7 +274,11 @@ test('the standard errors of a rare value', () => {
   for (const [mechanism, epsilon, ...errors] of rows) {
     const variance = variances[codes(mechanism)[0]](Number(epsilon));
     const expected = [1e4, 1e5, 1e6, 1e7].map((n) => Math.round(Math.sqrt(n * variance)));
-    assert.deepEqual(errors.map((text) => Number(text.replaceAll(',', ''))), expected, `${mechanism} ${epsilon}`);
+    assert.deepEqual(
+      errors.map((text) => Number(text.replaceAll(',', ''))),
+      expected,
+      `${mechanism} ${epsilon}`,
+    );
   }
 });
 

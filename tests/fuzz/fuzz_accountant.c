@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: whatever bytes a host brings back, a check reads nothing else, and a debit either is refused and changes nothing, or counts
-// exactly one report (a trie's: its contributions, after no other), keeps every charge from falling, stays within the policy, and leaves books that open again and refuse a replay.
-// Input: policy (1), query (1), day (2), flags (1: what is forged is sealed; 2 to 7: room beyond the length), then the books.
+// Property: whatever bytes a host brings back, a check reads nothing else, and a debit either is
+// refused and changes nothing, or counts exactly one report (a trie's: its contributions, after no
+// other), keeps every charge from falling, stays within the policy, and leaves books that open
+// again and refuse a replay. Input: policy (1), query (1), day (2), flags (1: what is forged is
+// sealed; 2 to 7: room beyond the length), then the books.
 #include "accountant.h"
 #include "checksum.h"
 #include "field_lines.h"
@@ -14,25 +16,28 @@
 
 static const shoal_policy *policy_number(uint32_t i)
 {
-    static const char more[] = "analyses.0.budget.reports:9000000\nanalyses.0.fields.0.reports:9000000\n"
-                               "analyses.0.budget.epsilon:16000000\nanalyses.0.fields.0.epsilon:16000000\n"
-                               "streams.1.fields.1.field=word\nstreams.1.fields.1.type=characters\n"
-                               "analyses.1.mechanisms+grr\nanalyses.1.mechanisms+trie\n"
-                               "analyses.1.fields.1.field=word\nanalyses.1.fields.1.local_epsilon:2000000\n"
-                               "analyses.1.fields.1.epsilon:2000000\nanalyses.1.fields.1.reports:100000000\n";
+    static const char more[] =
+        "analyses.0.budget.reports:9000000\nanalyses.0.fields.0.reports:9000000\n"
+        "analyses.0.budget.epsilon:16000000\nanalyses.0.fields.0.epsilon:16000000\n"
+        "streams.1.fields.1.field=word\nstreams.1.fields.1.type=characters\n"
+        "analyses.1.mechanisms+grr\nanalyses.1.mechanisms+trie\n"
+        "analyses.1.fields.1.field=word\nanalyses.1.fields.1.local_epsilon:2000000\n"
+        "analyses.1.fields.1.epsilon:2000000\nanalyses.1.fields.1.reports:100000000\n";
     static shoal_policy made[N_POLICIES];
     char change[1024];
     if (!made[i].is_finished) {
         snprintf(change, sizeof change, "%s%s", i == 0 ? "" : more,
-                 i == 2 ? "analyses.0.budget.composition=renyi\nanalyses.0.budget.slack=1e-9\n" : "");
+                 i == 2 ? "analyses.0.budget.composition=renyi\nanalyses.0.budget.slack=1e-9\n"
+                        : "");
         PROPERTY(policy_of(&made[i], keyboard_policy, change) == SHOAL_OK);
     }
     return &made[i];
 }
 
-#define PHRASE                                                                                                         \
-    "encoding.0.field=phrase\nencoding.0.boundaries-\nencoding.0.prefixes+\nencoding.0.tokens+a\n"                     \
-    "encoding.1.field-\nencoding.1.prefixes-\nencoding.1.tokens-\nparameters.epsilon:500000\ncohort.epsilon:100000\n"
+#define PHRASE                                                                                     \
+    "encoding.0.field=phrase\nencoding.0.boundaries-\nencoding.0.prefixes+\nencoding.0.tokens+a\n" \
+    "encoding.1.field-\nencoding.1.prefixes-\nencoding.1.tokens-\nparameters.epsilon:"             \
+    "500000\ncohort.epsilon:100000\n"
 
 static const shoal_recipe *query_number(uint32_t p, uint32_t i)
 {
@@ -42,12 +47,17 @@ static const shoal_recipe *query_number(uint32_t p, uint32_t i)
         PHRASE,
         PHRASE "recipe=b\nround.index:2000000\nround.previous=" KEY_A,
         PHRASE "recipe=c\nversion:4000000",
-        "analysis=sites\nstream=visits\nencoding.0.field=word\nencoding.0.boundaries-\nencoding.0.starts+ab\n"
-        "encoding.0.characters+c\nencoding.1.field-\nencoding.1.prefixes-\nencoding.1.tokens-\nmechanism=trie\n"
+        "analysis=sites\nstream=visits\nencoding.0.field=word\nencoding.0.boundaries-\nencoding.0."
+        "starts+ab\n"
+        "encoding.0.characters+c\nencoding.1.field-\nencoding.1.prefixes-\nencoding.1.tokens-"
+        "\nmechanism=trie\n"
         "parameters.epsilon:1000000\nparameters.contributions:3000000\nparameters.depth:9000000\n"
-        "parameters.max_prefixes:9000000\nparameters.sampler=greedy\ncohort.epsilon:200000\nversion:1000000",
-        "analysis=sites\nstream=visits\nencoding.0.field=host\nencoding.0.boundaries-\nencoding.0.values+x\n"
-        "encoding.1.field-\nencoding.1.prefixes-\nencoding.1.tokens-\nmechanism=grr\nparameters.epsilon:1000000\n"
+        "parameters.max_prefixes:9000000\nparameters.sampler=greedy\ncohort.epsilon:"
+        "200000\nversion:1000000",
+        "analysis=sites\nstream=visits\nencoding.0.field=host\nencoding.0.boundaries-\nencoding.0."
+        "values+x\n"
+        "encoding.1.field-\nencoding.1.prefixes-\nencoding.1.tokens-\nmechanism=grr\nparameters."
+        "epsilon:1000000\n"
         "cohort.epsilon:200000\nversion:1000000"};
     static shoal_recipe made[N_POLICIES][N_QUERIES];
     if (made[p][i].n_parts == 0)
@@ -66,7 +76,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     memcpy(out, head, HEAD);
     PROPERTY(shoal_accountant_init(out + HEAD, cap - HEAD, &len, DAY) == SHOAL_OK);
     for (uint32_t i = 0; i < n; i++)
-        shoal_query_debit(&v, out + HEAD, &len, cap - HEAD, policy_number(p), query_number(p, i), DAY + 10);
+        shoal_query_debit(&v, out + HEAD, &len, cap - HEAD, policy_number(p), query_number(p, i),
+                          DAY + 10);
     return HEAD + len;
 }
 
@@ -84,7 +95,8 @@ static int charges(shoal_charge *out, const uint8_t *books, size_t len, const sh
     shoal_err err = SHOAL_OK;
     for (uint32_t a = 0; a < policy->n_analyses; a++)
         for (uint32_t f = 0; f <= policy->analyses[a].n_fields && err == SHOAL_OK; f++)
-            err = shoal_accountant_charge(out++, books, len, policy, a, f == 0 ? UINT32_MAX : f - 1);
+            err =
+                shoal_accountant_charge(out++, books, len, policy, a, f == 0 ? UINT32_MAX : f - 1);
     return err == SHOAL_OK;
 }
 
@@ -95,11 +107,13 @@ static void compare(const shoal_charge *was, const shoal_charge *is, uint32_t re
     uint32_t more = 0;
     for (uint32_t i = 0; i < CHARGES; i++) {
         PROPERTY(is[i].eps_micro >= was[i].eps_micro && is[i].delta_e15 >= was[i].delta_e15);
-        PROPERTY(is[i].local_eps_micro >= was[i].local_eps_micro && is[i].reports >= was[i].reports);
+        PROPERTY(is[i].local_eps_micro >= was[i].local_eps_micro &&
+                 is[i].reports >= was[i].reports);
         PROPERTY(is[i].reports == was[i].reports || is[i].reports == was[i].reports + reports);
         more += is[i].reports - was[i].reports;
     }
-    PROPERTY(more >= 2 * reports && more <= (1 + SHOAL_ENCODED_MAX) * reports); // the analysis and its fields
+    PROPERTY(more >= 2 * reports &&
+             more <= (1 + SHOAL_ENCODED_MAX) * reports); // the analysis and its fields
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

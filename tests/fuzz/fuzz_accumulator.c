@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: an accumulator file that is read is written back as exactly the same bytes. The checksum is put right first.
+// Property: an accumulator file that is read is written back as exactly the same bytes. The
+// checksum is put right first.
 #include "accumulator.h"
 #include "checksum.h"
 #include "fuzz_aggregator.h"
@@ -12,7 +13,8 @@ static size_t write_file(uint8_t *out, size_t cap, const agg_accumulator *acc)
     uint64_t size = agg_accumulator_size(acc);
     if (size + 1 > cap) return 0;
     FILE *stream = fmemopen(out, cap, "wb");
-    PROPERTY(stream != NULL && agg_accumulator_write(stream, &error, acc) == SHOAL_OK && fclose(stream) == 0);
+    PROPERTY(stream != NULL && agg_accumulator_write(stream, &error, acc) == SHOAL_OK &&
+             fclose(stream) == 0);
     return (size_t)size;
 }
 
@@ -30,7 +32,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     const shoal_part *part = &recipe.parts[0];
     if (recipe.record_size > 64 || (uint64_t)part->k * part->m > CELLS_MAX) return 0;
     shoal_rng_init(&rng, seed);
-    for (uint32_t i = 0; i < 3; i++) fuzz_randomize(records + i * recipe.record_size, &recipe, s->value, &rng);
+    for (uint32_t i = 0; i < 3; i++)
+        fuzz_randomize(records + i * recipe.record_size, &recipe, s->value, &rng);
     PROPERTY(agg_accumulator_init(&acc, &error, &recipe) == SHOAL_OK);
     PROPERTY(agg_accumulator_add(&acc, &error, records, 3, 1) == SHOAL_OK);
     out[0] = 1;
@@ -59,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     fclose(in);
     if (err == SHOAL_OK) {
         FILE *out = open_memstream((char **)&again, &size);
-        PROPERTY(out != NULL && agg_accumulator_write(out, &error, &acc) == SHOAL_OK && fclose(out) == 0);
+        PROPERTY(out != NULL && agg_accumulator_write(out, &error, &acc) == SHOAL_OK &&
+                 fclose(out) == 0);
         PROPERTY(size == n && memcmp(again, bytes, n) == 0 && agg_accumulator_size(&acc) == n);
         agg_accumulator_release(&acc);
         free(again);

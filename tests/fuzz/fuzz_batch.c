@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: bytes that are accepted as a batch are what sealing the same records gives. The checksum is put right first, so
-// that the fuzzer gets past it.
+// Property: bytes that are accepted as a batch are what sealing the same records gives. The
+// checksum is put right first, so that the fuzzer gets past it.
 #include "batch.h"
 #include "checksum.h"
 #include "fuzz_recipe.h"
@@ -19,7 +19,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     out[1] = 3;
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < 2; i++)
-        fuzz_randomize(out + 2 + SHOAL_BATCH_HEADER + i * recipe.record_size, &recipe, s->value, &rng);
+        fuzz_randomize(out + 2 + SHOAL_BATCH_HEADER + i * recipe.record_size, &recipe, s->value,
+                       &rng);
     PROPERTY(shoal_batch_seal(out + 2, len, &recipe, 2, id) == SHOAL_OK);
     return len + 2;
 }
@@ -32,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (len < 2) return 0;
     fuzz_recipe(&recipe, data[0]);
     size_t n = len - 2;
-    uint8_t *bytes = malloc(n + 1), *again = malloc(n + 1); // exact lengths: one byte too many is found
+    uint8_t *bytes = malloc(n + 1),
+            *again = malloc(n + 1); // exact lengths: one byte too many is found
     PROPERTY(bytes != NULL && again != NULL);
     memcpy(bytes, data + 2, n);
     if (data[1] & 1 && n >= SHOAL_BATCH_HEADER) memcpy(bytes + 24, recipe.recipe_hash, 32);

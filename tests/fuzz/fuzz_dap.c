@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a message of DAP that is read is what writing it gives, byte for byte; a text that is read as an id is the id's text.
-// The first byte chooses the message. A list of HPKE configurations gives one of them, which lies in it.
+// Property: a message of DAP that is read is what writing it gives, byte for byte; a text that is
+// read as an id is the id's text. The first byte chooses the message. A list of HPKE configurations
+// gives one of them, which lies in it.
 #include "dap_messages.h"
 #include "fuzz_recipe.h"
 
@@ -18,7 +19,8 @@ static void hpke_configs(shoal_bytes message)
     if (shoal_dap_read_hpke_configs(&config, message) != SHOAL_OK) return;
     PROPERTY(config.kem == SHOAL_DAP_KEM_X25519 && config.kdf == SHOAL_DAP_KDF_SHA256);
     PROPERTY(config.aead == SHOAL_DAP_AEAD_AES128 && config.public_key.len == 32);
-    PROPERTY(config.public_key.at >= message.at + 11 && config.public_key.at + 32 <= message.at + message.len);
+    PROPERTY(config.public_key.at >= message.at + 11 &&
+             config.public_key.at + 32 <= message.at + message.len);
 }
 
 static void ids(shoal_bytes message)
@@ -26,7 +28,8 @@ static void ids(shoal_bytes message)
     uint8_t id[32];
     char text[SHOAL_DAP_TEXT_LEN(sizeof id) + 1];
     for (size_t len = 1; len <= sizeof id; len += 31) {
-        if (shoal_dap_id_from_text(id, len, (const char *)message.at, message.len) != SHOAL_OK) continue;
+        if (shoal_dap_id_from_text(id, len, (const char *)message.at, message.len) != SHOAL_OK)
+            continue;
         shoal_dap_id_to_text(text, id, len);
         PROPERTY(strlen(text) == message.len && memcmp(text, message.at, message.len) == 0);
     }

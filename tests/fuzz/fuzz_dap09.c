@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: what is read as reports of DAP-09 is what writing them gives, byte for byte, and nothing behind the message is read;
-// what is refused moves nothing. (Input shares and HPKE configurations are draft 18's: fuzz_dap.c.)
+// Property: what is read as reports of DAP-09 is what writing them gives, byte for byte, and
+// nothing behind the message is read; what is refused moves nothing. (Input shares and HPKE
+// configurations are draft 18's: fuzz_dap.c.)
 #include "dap09.h"
 #include "fuzz_recipe.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a configuration of leader or helper either is refused with a text, leaving nothing behind, or holds a task, a key, the
-// secrets of its role and numbers within their stated ranges. What it may name lies beside it: keys, a task, secrets.
+// Property: a configuration of leader or helper either is refused with a text, leaving nothing
+// behind, or holds a task, a key, the secrets of its role and numbers within their stated ranges.
+// What it may name lies beside it: keys, a task, secrets.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,7 +9,8 @@
 #include "fuzz_recipe.h"
 
 static const char task[] =
-    "{\"version\":\"dap-18\",\"info\":\"t\",\"leader\":\"https://a.example\",\"helper\":\"https://b.example\","
+    "{\"version\":\"dap-18\",\"info\":\"t\",\"leader\":\"https://a.example\",\"helper\":\"https://"
+    "b.example\","
     "\"time_precision_s\":3600,\"min_batch_size\":3,\"vdaf\":{\"type\":\"count\"}}";
 static char folder[48];
 
@@ -22,7 +24,8 @@ static void write_file(const char *name, const void *bytes, size_t len)
     char path[96];
     path_of(path, name);
     FILE *file = fopen(path, "wb");
-    PROPERTY(file != NULL && fwrite(bytes, 1, len, file) == len && fclose(file) == 0 && chmod(path, 0600) == 0);
+    PROPERTY(file != NULL && fwrite(bytes, 1, len, file) == len && fclose(file) == 0 &&
+             chmod(path, 0600) == 0);
 }
 
 static void remove_folder(void)
@@ -69,10 +72,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         return 0;
     }
     PROPERTY(is_one && (config.role == SHOAL_DAP_LEADER || config.role == SHOAL_DAP_HELPER));
-    PROPERTY(config.listen != NULL && config.store != NULL && config.n_tasks >= 1 && config.keys.n >= 1);
-    PROPERTY(config.n_tasks <= AGG_DAP_TASKS_MAX && config.asked.n >= 1 && !config.collector.has_secret);
+    PROPERTY(config.listen != NULL && config.store != NULL && config.n_tasks >= 1 &&
+             config.keys.n >= 1);
+    PROPERTY(config.n_tasks <= AGG_DAP_TASKS_MAX && config.asked.n >= 1 &&
+             !config.collector.has_secret);
     PROPERTY((config.role == SHOAL_DAP_LEADER) == (config.helper_token[0] != '\0'));
-    PROPERTY(config.keep_s >= 86400 && config.threads >= 1 && config.threads <= 64 && config.max_body >= 65536);
+    PROPERTY(config.keep_s >= 86400 && config.threads >= 1 && config.threads <= 64 &&
+             config.max_body >= 65536);
     PROPERTY(config.body_timeout_s >= 1 && config.body_timeout_s <= 3600);
     PROPERTY(config.job_reports >= 1 && config.job_reports <= 100000 && config.max_pending >= 1);
     PROPERTY(config.job_interval_s >= 0.05 && config.job_interval_s <= 86400);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a task file, or a recipe of two servers, either is refused with a text, or holds a task within its stated ranges, whose
-// VDAF there is, whose configuration has room, and that can be printed.
+// Property: a task file, or a recipe of two servers, either is refused with a text, or holds a task
+// within its stated ranges, whose VDAF there is, whose configuration has room, and that can be
+// printed.
 #include "dap_task.h"
 #include "fuzz_recipe.h"
 #include "vdaf08.h"
@@ -12,9 +13,11 @@ static void check_task(const shoal_dap_task *task)
     shoal_prio3 prio3;
     PROPERTY(task->version == SHOAL_DAP_18 || task->version == SHOAL_DAP_09);
     PROPERTY(task->info_len >= 1 && task->info_len <= SHOAL_NAME_MAX);
-    PROPERTY(task->leader.len > 0 && task->helper.len > 0 && !shoal_url_equal(&task->leader, &task->helper));
+    PROPERTY(task->leader.len > 0 && task->helper.len > 0 &&
+             !shoal_url_equal(&task->leader, &task->helper));
     PROPERTY(task->time_precision_s >= 1 && task->time_precision_s <= 31536000);
-    PROPERTY(task->min_batch_size >= 1 && task->min_batch_size <= 1000000000 && task->interval.start == 0);
+    PROPERTY(task->min_batch_size >= 1 && task->min_batch_size <= 1000000000 &&
+             task->interval.start == 0);
     PROPERTY(task->vdaf.shares == 2 && task->vdaf.proofs == 1);
     if (task->version == SHOAL_DAP_18)
         PROPERTY(shoal_prio3_init(&prio3, &task->vdaf) == SHOAL_OK);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a counts file or dictionary that is accepted has distinct values that are not empty, and counts that add up; events have a cell of
-// the domain, whose label ends where it says; a value of several variables has an item of each, in its part's domain.
+// Property: a counts file or dictionary that is accepted has distinct values that are not empty,
+// and counts that add up; events have a cell of the domain, whose label ends where it says; a value
+// of several variables has an item of each, in its part's domain.
 #include "dictionary.h"
 #include "event.h"
 #include "fuzz_aggregator.h"
@@ -49,8 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                : data[0] & 8 ? fuzz_trie_recipe()
                                : data[0] & 4 ? fuzz_query_recipe()
                                              : fuzz_agg_recipe(data[0]);
-    if (agg_dictionary_parse(&dictionary, &error, recipe, "input", (const char *)data + 1, len - 1, has_counts, NULL,
-                             NULL) != SHOAL_OK) {
+    if (agg_dictionary_parse(&dictionary, &error, recipe, "input", (const char *)data + 1, len - 1,
+                             has_counts, NULL, NULL) != SHOAL_OK) {
         PROPERTY(error.text[0] != '\0');
         return 0;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a file of draws that is accepted has two items at least, each with two draws or more, and as many records that the recipe
-// cannot have made as it says; the auditor reads any of them to a verdict.
+// Property: a file of draws that is accepted has two items at least, each with two draws or more,
+// and as many records that the recipe cannot have made as it says; the auditor reads any of them to
+// a verdict.
 #include <math.h>
 
 #include "audit.h"
@@ -28,7 +29,8 @@ static void judge(const agg_recipe *recipe, const agg_draws *draws)
     char what[200];
     PROPERTY(agg_audit_run(&audit, &error, recipe, draws, 0.999, 1) == SHOAL_OK);
     PROPERTY(isfinite(audit.empirical_low) && audit.empirical_low >= 0);
-    PROPERTY((audit.n_refused > 0) == (draws->n_refused > 0) && (draws->n_refused == 0 || audit.n_failures > 0));
+    PROPERTY((audit.n_refused > 0) == (draws->n_refused > 0) &&
+             (draws->n_refused == 0 || audit.n_failures > 0));
     agg_event_describe(what, sizeof what, &audit.event);
     for (const char *at = what; *at != '\0'; at++) PROPERTY(*at >= ' ' && *at <= '~');
 }

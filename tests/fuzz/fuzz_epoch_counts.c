@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a counts file over time that is accepted has a law for every group from epoch 1 on, each of rising values whose counts add up; groups that share
-// out all devices; and means between the smallest and the largest value.
+// Property: a counts file over time that is accepted has a law for every group from epoch 1 on,
+// each of rising values whose counts add up; groups that share out all devices; and means between
+// the smallest and the largest value.
 #include "epoch_counts.h"
 #include "fuzz_aggregator.h"
 
 static void check_law(const epoch_counts *c, const epoch_law *law)
 {
     uint64_t total = 0;
-    PROPERTY(law->n >= 1 && law->group < c->groups.n && law->epoch >= 1 && law->epoch <= c->last_epoch);
+    PROPERTY(law->n >= 1 && law->group < c->groups.n && law->epoch >= 1 &&
+             law->epoch <= c->last_epoch);
     for (size_t i = law->first; i < law->first + law->n; i++) {
         PROPERTY(c->entries[i].value < c->values.n);
         PROPERTY(i == law->first || c->entries[i].value > c->entries[i - 1].value);
@@ -41,9 +43,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     for (size_t i = 0; i < counts.n_laws; i++) check_law(&counts, &counts.laws[i]);
     PROPERTY(epoch_counts_first_device(&counts, 0, 1000) == 0);
     for (uint32_t g = 0; g < counts.groups.n; g++)
-        PROPERTY(epoch_counts_first_device(&counts, g, 1000) <= epoch_counts_first_device(&counts, g + 1, 1000));
+        PROPERTY(epoch_counts_first_device(&counts, g, 1000) <=
+                 epoch_counts_first_device(&counts, g + 1, 1000));
     PROPERTY(epoch_counts_first_device(&counts, counts.groups.n, 1000) == 1000);
-    for (uint32_t epoch = 1; epoch <= counts.last_epoch && epoch < 20; epoch++) check_epoch(&counts, numbers, epoch);
+    for (uint32_t epoch = 1; epoch <= counts.last_epoch && epoch < 20; epoch++)
+        check_epoch(&counts, numbers, epoch);
     check_epoch(&counts, numbers, counts.last_epoch);
     free(numbers);
     epoch_counts_release(&counts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: whatever bytes a host brings back, a debit either is refused and changes nothing, or counts exactly one more
-// and never passes the limit.
+// Property: whatever bytes a host brings back, a debit either is refused and changes nothing, or
+// counts exactly one more and never passes the limit.
 #include "checksum.h"
 #include "fuzz_recipe.h"
 #include "ledger.h"

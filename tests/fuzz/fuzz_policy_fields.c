@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: however a host's parser calls the setters, a policy that finishes has a hash that is that of its canonical bytes, names that are
-// found again, and fields, streams and slack that fit together; one that met an error never finishes. Input: the lines of field_lines.h.
+// Property: however a host's parser calls the setters, a policy that finishes has a hash that is
+// that of its canonical bytes, names that are found again, and fields, streams and slack that fit
+// together; one that met an error never finishes. Input: the lines of field_lines.h.
 #include "field_lines.h"
 #include "fuzz_recipe.h"
 
 size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
 {
-    static const char *const tails[] = {"", "analyses.0.budget.composition=renyi\nanalyses.0.budget.slack=1e-9\n",
-                                        "keys+" KEY_B "\nanalyses.0.version:2000000\nfresh_days:9000000\n"};
+    static const char *const tails[] = {
+        "", "analyses.0.budget.composition=renyi\nanalyses.0.budget.slack=1e-9\n",
+        "keys+" KEY_B "\nanalyses.0.version:2000000\nfresh_days:9000000\n"};
     if (index >= sizeof tails / sizeof tails[0]) return 0;
     int n = snprintf((char *)out, cap, "%s%s", small_policy, tails[index]);
     PROPERTY(n > 0 && (size_t)n < cap);
@@ -23,10 +25,13 @@ static void is_whole(const shoal_policy *policy)
         PROPERTY(shoal_name_equal(&policy->streams[a->stream_index].stream, &a->stream));
         PROPERTY((a->composition == SHOAL_COMPOSE_BASIC) == (a->slack_exp == 0));
         PROPERTY(a->slack_exp == 0 || a->slack_exp > a->delta_exp);
-        PROPERTY(a->budget.eps_micro > 0 && a->budget.reports > 0 && a->honest_micro > 0 && a->cohort_minimum > 0);
+        PROPERTY(a->budget.eps_micro > 0 && a->budget.reports > 0 && a->honest_micro > 0 &&
+                 a->cohort_minimum > 0);
         for (uint32_t m = 0; m < a->n_fields; m++)
-            PROPERTY(shoal_policy_find_field(a, &a->fields[m].field) == m && a->fields[m].local_eps_micro > 0);
-        for (uint32_t k = 0; k < a->n_splits; k++) PROPERTY(shoal_policy_find_field(a, &a->splits[k]) == UINT32_MAX);
+            PROPERTY(shoal_policy_find_field(a, &a->fields[m].field) == m &&
+                     a->fields[m].local_eps_micro > 0);
+        for (uint32_t k = 0; k < a->n_splits; k++)
+            PROPERTY(shoal_policy_find_field(a, &a->splits[k]) == UINT32_MAX);
     }
 }
 
@@ -46,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     PROPERTY(policy.is_finished == (err == SHOAL_OK));
     if (err != SHOAL_OK) {
         PROPERTY(policy.error_text != NULL && shoal_policy_finish(&policy) == SHOAL_ERR_ARGUMENT);
-        PROPERTY(shoal_policy_canonical(canonical, sizeof canonical, &size, &policy) == SHOAL_ERR_ARGUMENT);
+        PROPERTY(shoal_policy_canonical(canonical, sizeof canonical, &size, &policy) ==
+                 SHOAL_ERR_ARGUMENT);
         return 0;
     }
     PROPERTY(shoal_policy_canonical(canonical, sizeof canonical, &size, &policy) == SHOAL_OK);

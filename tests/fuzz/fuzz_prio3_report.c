@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: of the messages about one report (input shares, public share, verifier shares, the verifier message) each party takes what
-// the honest one sent, and nothing else. An aggregate share is taken where its length and every element are in order, and a refused
-// one changes nothing. All versions of Prio3.
+// Property: of the messages about one report (input shares, public share, verifier shares, the
+// verifier message) each party takes what the honest one sent, and nothing else. An aggregate share
+// is taken where its length and every element are in order, and a refused one changes nothing. All
+// versions of Prio3.
 #include <stdio.h>
 
 #include "fuzz_recipe.h"
@@ -28,10 +29,13 @@ static const struct {
     {shoal_prio3_init, {.circuit = SHOAL_CIRCUIT_COUNT, .proofs = 1}},
     {shoal_prio3_init, {.circuit = SHOAL_CIRCUIT_SUM, .max = 5, .proofs = 1}},
     {shoal_prio3_init, {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 5, .chunk = 2, .proofs = 1}},
-    {shoal_prio3_init, {.circuit = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, .length = 4, .max = 2, .chunk = 3, .proofs = 1}},
-    {shoal_prio3_init, {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 2, .max = 2, .chunk = 2, .proofs = 3}},
+    {shoal_prio3_init,
+     {.circuit = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, .length = 4, .max = 2, .chunk = 3, .proofs = 1}},
+    {shoal_prio3_init,
+     {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 2, .max = 2, .chunk = 2, .proofs = 3}},
     {shoal_vdaf08_init, {.circuit = SHOAL_CIRCUIT_COUNT, .proofs = 1}},
-    {shoal_vdaf08_init, {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 2, .max = 3, .chunk = 2, .proofs = 1}},
+    {shoal_vdaf08_init,
+     {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 2, .max = 3, .chunk = 2, .proofs = 1}},
 };
 #define N_CASES (sizeof cases / sizeof cases[0])
 #define OUTPUT_MAX 256u
@@ -58,8 +62,11 @@ static shoal_prio3_bytes honest_message(const parties *p, enum kind kind)
 {
     switch (kind) {
     case LEADER_SHARE:
-    case HELPER_SHARE: return (shoal_prio3_bytes){p->input_shares[kind], shoal_prio3_input_share_len(&p->prio3, kind)};
-    case PUBLIC_SHARE: return (shoal_prio3_bytes){p->public_share, shoal_prio3_public_share_len(&p->prio3)};
+    case HELPER_SHARE:
+        return (shoal_prio3_bytes){p->input_shares[kind],
+                                   shoal_prio3_input_share_len(&p->prio3, kind)};
+    case PUBLIC_SHARE:
+        return (shoal_prio3_bytes){p->public_share, shoal_prio3_public_share_len(&p->prio3)};
     case LEADER_VERIFIER:
     case HELPER_VERIFIER:
         return (shoal_prio3_bytes){p->verifier_shares[kind - LEADER_VERIFIER],
@@ -76,18 +83,21 @@ static shoal_err verify_with(const parties *p, enum kind kind, shoal_prio3_bytes
     uint8_t *state[2], *verifier[2], *message = malloc(shoal_prio3_message_len(&p->prio3) + 1);
     uint8_t output[OUTPUT_MAX];
     shoal_err err = SHOAL_OK;
-    for (int i = 0; i < AGGREGATE; i++) m[i] = i == (int)kind ? input : honest_message(p, (enum kind)i);
+    for (int i = 0; i < AGGREGATE; i++)
+        m[i] = i == (int)kind ? input : honest_message(p, (enum kind)i);
     for (uint32_t i = 0; i < 2; i++) {
         const shoal_prio3_report report = {p->nonce, m[PUBLIC_SHARE], m[i]};
         state[i] = malloc(shoal_prio3_state_len(&p->prio3));
         verifier[i] = malloc(shoal_prio3_verifier_share_len(&p->prio3));
         PROPERTY(state[i] != NULL && verifier[i] != NULL && message != NULL);
         if (err == SHOAL_OK)
-            err = shoal_prio3_verify_init(state[i], verifier[i], &p->prio3, p->key, p->ctx, i, &report, p->scratch);
+            err = shoal_prio3_verify_init(state[i], verifier[i], &p->prio3, p->key, p->ctx, i,
+                                          &report, p->scratch);
         verifiers[i] = (shoal_prio3_bytes){verifier[i], shoal_prio3_verifier_share_len(&p->prio3)};
         if (kind == LEADER_VERIFIER + i) verifiers[i] = input;
     }
-    if (err == SHOAL_OK) err = shoal_prio3_combine(message, &p->prio3, p->ctx, verifiers, p->scratch);
+    if (err == SHOAL_OK)
+        err = shoal_prio3_combine(message, &p->prio3, p->ctx, verifiers, p->scratch);
     if (kind != MESSAGE) m[MESSAGE].at = message;
     for (uint32_t i = 0; i < 2; i++) {
         if (err == SHOAL_OK) err = shoal_prio3_verify_next(output, &p->prio3, state[i], m[MESSAGE]);
@@ -98,16 +108,19 @@ static shoal_err verify_with(const parties *p, enum kind kind, shoal_prio3_bytes
     return err;
 }
 
-// Whether every element is below the field's modulus, as its bytes say, from the highest: 2^64 - 2^32 + 1 or 2^128 - 28 2^64 + 1.
+// Whether every element is below the field's modulus, as its bytes say, from the highest: 2^64 -
+// 2^32 + 1 or 2^128 - 28 2^64 + 1.
 static int is_canonical(const shoal_prio3 *prio3, shoal_prio3_bytes share)
 {
     static const uint8_t modulus64[8] = {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1};
-    static const uint8_t modulus128[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xe4, 0, 0, 0, 0, 0, 0, 0, 1};
+    static const uint8_t modulus128[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xe4,
+                                           0,    0,    0,    0,    0,    0,    0,    1};
     const uint8_t *modulus = prio3->element == 8 ? modulus64 : modulus128;
     if (share.len != shoal_prio3_output_share_len(prio3)) return 0;
     for (size_t first = 0; first < share.len; first += prio3->element) {
         uint8_t reversed[16];
-        for (uint32_t i = 0; i < prio3->element; i++) reversed[i] = share.at[first + prio3->element - 1 - i];
+        for (uint32_t i = 0; i < prio3->element; i++)
+            reversed[i] = share.at[first + prio3->element - 1 - i];
         if (memcmp(reversed, modulus, prio3->element) >= 0) return 0;
     }
     return 1;
@@ -130,13 +143,15 @@ static void try_sums(const parties *p, shoal_prio3_bytes input)
     const shoal_prio3_bytes both[2] = {input, honest_message(p, AGGREGATE)};
     shoal_err err = shoal_prio3_unshard(sums, &p->prio3, both, p->scratch);
     if (err == SHOAL_OK || err == SHOAL_ERR_OVERFLOW) PROPERTY(is_canonical(&p->prio3, input));
-    if (input.len != both[1].len) PROPERTY(err == (input.len < both[1].len ? SHOAL_ERR_TRUNCATED : SHOAL_ERR_EXTRA));
+    if (input.len != both[1].len)
+        PROPERTY(err == (input.len < both[1].len ? SHOAL_ERR_TRUNCATED : SHOAL_ERR_EXTRA));
 }
 
 size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
 {
     if (index >= KINDS * N_CASES) return 0;
-    const shoal_prio3_bytes message = honest_message(report_of(index / KINDS), (enum kind)(index % KINDS));
+    const shoal_prio3_bytes message =
+        honest_message(report_of(index / KINDS), (enum kind)(index % KINDS));
     if (2 + message.len > cap) return 0;
     out[0] = (uint8_t)(index / KINDS);
     out[1] = (uint8_t)(index % KINDS);

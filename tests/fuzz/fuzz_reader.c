@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: whatever a stream holds, every record that the reader gives out passes the check, the counts say how many, and
-// cutting the stream differently (a file instead of memory, shares of threads) changes nothing: not a record, a count or a word.
+// Property: whatever a stream holds, every record that the reader gives out passes the check, the
+// counts say how many, and cutting the stream differently (a file instead of memory, shares of
+// threads) changes nothing: not a record, a count or a word.
 #include "fuzz_aggregator.h"
 #include "reader.h"
 #include "record.h"
@@ -15,7 +16,8 @@ static void see(seen *s, const agg_run *run)
     for (uint32_t i = 0; i < run->count; i++) {
         const uint8_t *record = run->records + (size_t)i * s->recipe->recipe.record_size;
         PROPERTY(shoal_record_check(&s->recipe->recipe, record) == SHOAL_OK);
-        for (uint32_t b = 0; b < s->recipe->recipe.record_size; b++) s->sum = s->sum * 31 + record[b];
+        for (uint32_t b = 0; b < s->recipe->recipe.record_size; b++)
+            s->sum = s->sum * 31 + record[b];
     }
     s->records += run->count;
 }
@@ -40,8 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (len < 1) return 0;
     const agg_recipe *recipe = fuzz_agg_recipe(data[0]);
     seen memory = {recipe, 0, 7, 7}, threads = memory, file = memory;
-    agg_reader reader = {
-        .recipe = recipe, .sink = sink, .sink_context = &memory, .talk = hear, .talk_context = &memory};
+    agg_reader reader = {.recipe = recipe,
+                         .sink = sink,
+                         .sink_context = &memory,
+                         .talk = hear,
+                         .talk_context = &memory};
     agg_read_count count = {0}, count2 = {0}, count3 = {0};
     agg_error error = {0}, error2 = {0}, error3 = {0};
     shoal_err err = agg_reader_bytes(&count, &error, &reader, "input", data + 1, len - 1);
@@ -57,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     rewind(stream);
     reader.sink_context = reader.talk_context = &file;
     PROPERTY(agg_reader_stream(&count3, &error3, &reader, "input", stream) == err);
-    PROPERTY(count3.records == count.records && count3.rejected == count.rejected && count3.lines == count.lines);
+    PROPERTY(count3.records == count.records && count3.rejected == count.rejected &&
+             count3.lines == count.lines);
     PROPERTY(strcmp(error.text, error3.text) == 0);
     PROPERTY(file.sum == memory.sum && file.told == memory.told);
     fclose(stream);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: however a host's parser calls the setters, a recipe that finishes has parts, a hash that is that of its canonical
-// bytes, an epsilon of at most what is stated, and makes records that it accepts; a query has the same signed bytes without its part. Input:
-// the lines of field_lines.h.
+// Property: however a host's parser calls the setters, a recipe that finishes has parts, a hash
+// that is that of its canonical bytes, an epsilon of at most what is stated, and makes records that
+// it accepts; a query has the same signed bytes without its part. Input: the lines of
+// field_lines.h.
 #include "field_lines.h"
 #include "fuzz_recipe.h"
 #include "record.h"
@@ -39,7 +40,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
                                         {"expires", "2030-01-01", 0}};
     if (index == 2 * N_SAMPLED)
         return (size_t)snprintf((char *)out, cap,
-                                "%spolicy=" KEY_A "\nround.index:1000000\naggregation.protocol=sum\n"
+                                "%spolicy=" KEY_A
+                                "\nround.index:1000000\naggregation.protocol=sum\n"
                                 "split_by.0.field=locale\nsplit_by.0.values+de\npart+de\n",
                                 keyboard_query);
     if (index > 2 * N_SAMPLED) return 0;
@@ -50,7 +52,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
         len = put_line(out, cap, "mechanism", m->name, 0);
         len += put_line(out + len, cap - len, "value", s->kind, 0);
     }
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) len += put_field(out + len, cap - len, &head[i]);
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+        len += put_field(out + len, cap - len, &head[i]);
     for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
         len += put_field(out + len, cap - len, &s->fields[i]);
     return len;
@@ -77,7 +80,8 @@ static void use(const shoal_recipe *recipe)
     shoal_sha256_final(digest, &sha);
     PROPERTY(memcmp(digest, recipe->query_hash, 32) == 0);
     PROPERTY(shoal_recipe_epsilon(&eps, recipe) == SHOAL_OK && eps <= recipe->cost_micro);
-    PROPERTY(recipe->eps_micro == 0 || recipe->cost_micro <= recipe->eps_micro + recipe->eps_fragment_micro);
+    PROPERTY(recipe->eps_micro == 0 ||
+             recipe->cost_micro <= recipe->eps_micro + recipe->eps_fragment_micro);
     PROPERTY(recipe->record_size <= sizeof record);
     shoal_rng_init(&rng, seed);
     PROPERTY(sample_randomize(record, recipe, "1", &permanent, &rng) == SHOAL_OK);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a recipe file either is refused with a text, leaving nothing behind, or gives a recipe whose values are all found
-// again under their own index, and whose cells have labels that end where they say. Put into its text, a signature is read back, beside the same recipe.
+// Property: a recipe file either is refused with a text, leaving nothing behind, or gives a recipe
+// whose values are all found again under their own index, and whose cells have labels that end
+// where they say. Put into its text, a signature is read back, beside the same recipe.
 #include "fuzz_aggregator.h"
 
 #include "event.h"
@@ -27,7 +28,8 @@ static void check_query(const agg_recipe *recipe)
     find_all(&recipe->known, recipe->recipe.known.count);
     for (uint32_t i = 0; i < recipe->recipe.n_splits; i++)
         find_all(&recipe->splits[i], recipe->recipe.splits[i].values.count);
-    for (uint32_t i = 0; encoding->n_fields > 0 && i < recipe->recipe.parts[0].size && i < 1000; i++)
+    for (uint32_t i = 0; encoding->n_fields > 0 && i < recipe->recipe.parts[0].size && i < 1000;
+         i++)
         PROPERTY(agg_recipe_label(label, sizeof label, recipe, i) == strlen(label));
 }
 
@@ -39,8 +41,10 @@ static void put_signature(const agg_recipe *recipe)
     PROPERTY(text != NULL);
     shoal_err err = agg_recipe_from_bytes(&again, &error, "signed", text, strlen(text));
     free(text);
-    // Where the input names the member with an escape, or all but fills a file, there is no such text.
-    PROPERTY(err == SHOAL_OK || err == SHOAL_ERR_DUPLICATE || recipe->json_len + 512 > AGG_RECIPE_FILE_MAX);
+    // Where the input names the member with an escape, or all but fills a file, there is no such
+    // text.
+    PROPERTY(err == SHOAL_OK || err == SHOAL_ERR_DUPLICATE ||
+             recipe->json_len + 512 > AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return;
     PROPERTY(again.has_signature && memcmp(again.key, recipe->key, sizeof again.key) == 0);
     PROPERTY(memcmp(again.recipe.recipe_hash, recipe->recipe.recipe_hash, 32) == 0);
@@ -57,7 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     for (uint32_t i = 0; i < recipe.values.n; i++) {
         uint64_t item = 0;
-        PROPERTY(agg_recipe_item(&item, &recipe, recipe.values.texts[i].bytes, recipe.values.texts[i].len) &&
+        PROPERTY(agg_recipe_item(&item, &recipe, recipe.values.texts[i].bytes,
+                                 recipe.values.texts[i].len) &&
                  item == i);
     }
     PROPERTY(recipe.json_len == len && recipe.recipe.n_parts >= 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a text record that is accepted is printed back as exactly the same text, and its bytes pass the check.
+// Property: a text record that is accepted is printed back as exactly the same text, and its bytes
+// pass the check.
 #include "fuzz_recipe.h"
 #include "record.h"
 

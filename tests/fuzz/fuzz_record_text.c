@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: text records are read at speed as the core reads them: the same texts, the same records, by every instruction set; and a report around
-// one is read by its frame exactly where it is one that the recipe prints, as the parser reads it.
+// Property: text records are read at speed as the core reads them: the same texts, the same
+// records, by every instruction set; and a report around one is read by its frame exactly where it
+// is one that the recipe prints, as the parser reads it.
 //
-// The first byte chooses the recipe: of bits in rows, wide enough for every instruction set, of many mechanisms, or of several variables. The second says
-// where the rest is a record's text and where it is a whole report.
+// The first byte chooses the recipe: of bits in rows, wide enough for every instruction set, of
+// many mechanisms, or of several variables. The second says where the rest is a record's text and
+// where it is a whole report.
 #include "fuzz_aggregator.h"
 #include "report_json.h"
 
@@ -13,24 +15,31 @@
 #define OTHER_SEED "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
 
 static const char *const recipes[] = {
-    "\"value\":\"word\",\"mechanism\":\"cms\",\"parameters\":{\"epsilon\":2,\"k\":1000,\"m\":600},\"hash\":\"poly1\","
+    "\"value\":\"word\",\"mechanism\":\"cms\",\"parameters\":{\"epsilon\":2,\"k\":1000,\"m\":600},"
+    "\"hash\":\"poly1\","
     "\"seed\":"
     "\"" TEST_SEED "\"",
-    "\"value\":\"word\",\"mechanism\":\"cms\",\"parameters\":{\"epsilon\":0.5,\"k\":9,\"m\":20},\"hash\":\"poly1\","
+    "\"value\":\"word\",\"mechanism\":\"cms\",\"parameters\":{\"epsilon\":0.5,\"k\":9,\"m\":20},"
+    "\"hash\":\"poly1\","
     "\"seed\":"
     "\"" TEST_SEED "\"",
-    "\"value\":\"word\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":128,\"hashes\":2,\"cohorts\":64,\"p\":0.25,"
+    "\"value\":\"word\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":128,\"hashes\":2,"
+    "\"cohorts\":64,\"p\":0.25,"
     "\"q\":"
     "0.75,\"f\":0.5},\"hash\":\"poly1\",\"seed\":\"" TEST_SEED "\"",
-    "\"value\":\"item\",\"mechanism\":\"onehot-symmetric\",\"parameters\":{\"epsilon\":2,\"size\":70}",
+    "\"value\":\"item\",\"mechanism\":\"onehot-symmetric\",\"parameters\":{\"epsilon\":2,\"size\":"
+    "70}",
     "\"value\":\"item\",\"mechanism\":\"subset\",\"parameters\":{\"epsilon\":1,\"size\":30}",
-    "\"value\":\"word\",\"mechanism\":\"hcms\",\"parameters\":{\"epsilon\":4,\"k\":10,\"m\":16},\"hash\":\"poly1\","
+    "\"value\":\"word\",\"mechanism\":\"hcms\",\"parameters\":{\"epsilon\":4,\"k\":10,\"m\":16},"
+    "\"hash\":\"poly1\","
     "\"seed\":\"" TEST_SEED "\"",
-    "\"variables\":[{\"name\":\"a\",\"value\":\"word\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":64,\"hashes\":"
+    "\"variables\":[{\"name\":\"a\",\"value\":\"word\",\"mechanism\":\"rappor\",\"parameters\":{"
+    "\"bits\":64,\"hashes\":"
     "2,"
     "\"cohorts\":8,\"p\":0.25,\"q\":0.75,\"f\":0.5},\"hash\":\"poly1\",\"seed\":\"" TEST_SEED
     "\"},{\"name\":\"b\",\"value\":"
-    "\"word\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":8,\"hashes\":1,\"cohorts\":100,\"p\":0.25,\"q\":0.75,"
+    "\"word\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":8,\"hashes\":1,\"cohorts\":100,"
+    "\"p\":0.25,\"q\":0.75,"
     "\"f\":0.5},"
     "\"hash\":\"poly1\",\"seed\":\"" OTHER_SEED "\"}]",
 };
@@ -44,7 +53,8 @@ static const agg_recipe *recipe_of(uint8_t choice)
     char json[1024];
     agg_error error;
     int len = snprintf(json, sizeof json,
-                       "{\"recipe\":\"t\",\"analysis\":\"a\",\"stream\":\"s\",%s,\"limit\":{\"per_day\":1},\"expires\":"
+                       "{\"recipe\":\"t\",\"analysis\":\"a\",\"stream\":\"s\",%s,\"limit\":{\"per_"
+                       "day\":1},\"expires\":"
                        "\"2030-01-01\"}",
                        recipes[choice % N_RECIPES]);
     PROPERTY(agg_recipe_from_bytes(recipe, &error, "recipe", json, (size_t)len) == SHOAL_OK);
@@ -71,7 +81,8 @@ static void check_text(const agg_recipe *recipe, const uint8_t *data, size_t len
     free(text);
 }
 
-// A report of the frame's length, made of the input or, where that is shorter, of a printed one that it replaces the end of.
+// A report of the frame's length, made of the input or, where that is shorter, of a printed one
+// that it replaces the end of.
 static void check_report(const agg_recipe *recipe, const uint8_t *data, size_t len)
 {
     uint8_t own[RECORD_MAX], parsed[RECORD_MAX] = {0};
@@ -85,7 +96,8 @@ static void check_report(const agg_recipe *recipe, const uint8_t *data, size_t l
     if (len > size) len = size;
     memcpy(json + size - len, data, len);
     shoal_err err = agg_report_parse(parsed, &error, recipe, json, size);
-    int is_printed = err == SHOAL_OK && agg_report_print(printed, REPORT_MAX, recipe, parsed) == SHOAL_OK &&
+    int is_printed = err == SHOAL_OK &&
+                     agg_report_print(printed, REPORT_MAX, recipe, parsed) == SHOAL_OK &&
                      memcmp(printed, json, size) == 0;
     for (agg_cpu cpu = AGG_CPU_PORTABLE; cpu <= agg_cpu_best(); cpu++) {
         agg_report_frame frame;
@@ -117,7 +129,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     const agg_recipe *recipe = recipe_of((uint8_t)(index / 2));
     size_t size = agg_report_size(recipe), at = 0;
     // Bits of many digits; the first parts' rows stay 0, where every recipe has one.
-    for (uint32_t i = 4; index / 2 < 2 && i + 1 < recipe->recipe.record_size; i++) record[i] = (uint8_t)(37 * i);
+    for (uint32_t i = 4; index / 2 < 2 && i + 1 < recipe->recipe.record_size; i++)
+        record[i] = (uint8_t)(37 * i);
     PROPERTY(agg_report_print(report, REPORT_MAX, recipe, record) == SHOAL_OK);
     if (index % 2 == 0) at = size - recipe->recipe.text_size - 3;
     if (index % 2 == 0) size -= 3;

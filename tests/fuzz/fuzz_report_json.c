@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a report that is accepted holds a record of the recipe, and the report written of that record is accepted as the same.
+// Property: a report that is accepted holds a record of the recipe, and the report written of that
+// record is accepted as the same.
 #include "fuzz_aggregator.h"
 #include "report_json.h"
 

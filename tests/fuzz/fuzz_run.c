@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: whatever bytes a host brings back as the state of a run, a recipe either is refused and changes nothing, or makes a record that its
-// check takes, costs one vote and one estimate at most, never passes the caps, and leaves a state that opens again and refuses a replay.
-// Input: flags (1: sealed when forged; 2: heavythresh; 4: an update; 8: data), index (1), data (2), then the state.
+// Property: whatever bytes a host brings back as the state of a run, a recipe either is refused and
+// changes nothing, or makes a record that its check takes, costs one vote and one estimate at most,
+// never passes the caps, and leaves a state that opens again and refuses a replay. Input: flags (1:
+// sealed when forged; 2: heavythresh; 4: an update; 8: data), index (1), data (2), then the state.
 #include "checksum.h"
 #include "fuzz_recipe.h"
 #include "heavythresh.h"
@@ -20,21 +21,25 @@ static const shoal_recipe *epoch_number(uint32_t kind, uint32_t index, uint32_t 
 {
     static shoal_recipe made[2][INDICES + 1][2];
     shoal_recipe *r = &made[kind][index][is_update];
-    if (r->n_parts == 0) PROPERTY(epoch_recipe(r, &plans[kind], index, is_update, NULL) == SHOAL_OK);
+    if (r->n_parts == 0)
+        PROPERTY(epoch_recipe(r, &plans[kind], index, is_update, NULL) == SHOAL_OK);
     return r;
 }
 
-static shoal_epoch_refusal answer(uint8_t *record, uint8_t *state, size_t len, const shoal_recipe *recipe,
-                                  const uint8_t *head)
+static shoal_epoch_refusal answer(uint8_t *record, uint8_t *state, size_t len,
+                                  const shoal_recipe *recipe, const uint8_t *head)
 {
     static uint32_t scratch[3 * W];
     uint8_t seed[32] = {head[2], head[3]};
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     const shoal_counted value = {head[2], head[3]};
-    uint64_t mean = head[0] & 8 ? SHOAL_NUMBER_ONE / 65535 * (head[2] + 256u * head[3]) : SHOAL_ITEM_NONE;
-    if (recipe->mechanism == shoal_thresh_id) return shoal_thresh_answer(record, state, len, recipe, mean, &rng);
-    return shoal_heavythresh_answer(record, state, len, recipe, &value, head[0] & 8 ? 1 : 0, scratch, &rng);
+    uint64_t mean =
+        head[0] & 8 ? SHOAL_NUMBER_ONE / 65535 * (head[2] + 256u * head[3]) : SHOAL_ITEM_NONE;
+    if (recipe->mechanism == shoal_thresh_id)
+        return shoal_thresh_answer(record, state, len, recipe, mean, &rng);
+    return shoal_heavythresh_answer(record, state, len, recipe, &value, head[0] & 8 ? 1 : 0,
+                                    scratch, &rng);
 }
 
 // A state after the first `index` epochs, of one kind and then the other.
@@ -50,7 +55,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     PROPERTY(shoal_run_init(out + HEAD, cap - HEAD, &len, epoch_number(kind, 1, 0)) == SHOAL_OK);
     for (uint32_t t = 1; t <= upto; t++)
         if (t != 2)
-            PROPERTY(answer(record, out + HEAD, len, epoch_number(kind, t, t > 2), out) == SHOAL_EPOCH_ACCEPTED);
+            PROPERTY(answer(record, out + HEAD, len, epoch_number(kind, t, t > 2), out) ==
+                     SHOAL_EPOCH_ACCEPTED);
     return HEAD + len;
 }
 
@@ -79,11 +85,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         PROPERTY(memcmp(state, before, n) == 0 && memcmp(record, untouched, sizeof record) == 0);
         return 0;
     }
-    PROPERTY(seen == SHOAL_OK && shoal_record_check(recipe, record) == SHOAL_OK && record[recipe->record_size] == 9);
+    PROPERTY(seen == SHOAL_OK && shoal_record_check(recipe, record) == SHOAL_OK &&
+             record[recipe->record_size] == 9);
     PROPERTY(shoal_run_spent_of(&is, state, n, recipe) == SHOAL_OK && is.epoch == index);
     PROPERTY(is.n_votes - was.n_votes <= 1 && is.n_estimates - was.n_estimates <= is_update);
     PROPERTY(is.eps_micro <= recipe->cost_micro);
     memcpy(before, state, n);
-    PROPERTY(answer(record, state, n, recipe, data) == SHOAL_EPOCH_ANSWERED && memcmp(state, before, n) == 0);
+    PROPERTY(answer(record, state, n, recipe, data) == SHOAL_EPOCH_ANSWERED &&
+             memcmp(state, before, n) == 0);
     return 0;
 }

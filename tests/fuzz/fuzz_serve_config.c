@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a configuration file either is refused with a text, leaving nothing behind, or holds numbers within their stated
-// ranges and everything that a server cannot do without.
+// Property: a configuration file either is refused with a text, leaving nothing behind, or holds
+// numbers within their stated ranges and everything that a server cannot do without.
 #include <unistd.h>
 
 #include "fuzz_recipe.h"
@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     PROPERTY(config.listen != NULL && config.store != NULL && config.batch_secret_file != NULL &&
              config.n_recipes >= 1);
     PROPERTY(config.is_loopback || config.read_token_file != NULL);
-    PROPERTY(config.fold_interval_s >= 0.05 && config.fold_interval_s <= 86400 && config.max_body >= 1);
+    PROPERTY(config.fold_interval_s >= 0.05 && config.fold_interval_s <= 86400 &&
+             config.max_body >= 1);
     PROPERTY(config.body_timeout_s >= 1 && config.body_timeout_s <= 3600 && config.threads >= 1 &&
              config.threads <= 64);
     for (size_t i = 0; i < config.n_dictionaries; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: a text is split exactly where it is a record of its recipe and no honest one would be refused for its weight; what is
-// refused leaves zeros, and a measurement is one that Prio3 takes.
+// Property: a text is split exactly where it is a record of its recipe and no honest one would be
+// refused for its weight; what is refused leaves zeros, and a measurement is one that Prio3 takes.
 #include "fuzz_recipe.h"
 #include "record.h"
 #include "split.h"
@@ -14,7 +14,8 @@ static const shoal_split *split_of(const shoal_recipe *recipe, uint8_t choice)
     static shoal_split made[256];
     static char is_made[256];
     const char *why;
-    if (recipe->n_parts != 1 || recipe->n_variables > 0 || shoal_mechanism_by_id(recipe->mechanism) == NULL)
+    if (recipe->n_parts != 1 || recipe->n_variables > 0 ||
+        shoal_mechanism_by_id(recipe->mechanism) == NULL)
         return NULL;
     if (!is_made[choice] && shoal_split_init(&made[choice], &recipe->parts[0], &why) != SHOAL_OK)
         made[choice].prio3.length = UINT32_MAX;

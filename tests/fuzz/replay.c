@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target over files, for the ordinary tests: every corpus file and every seed that the target makes of the
-// mechanisms' samples, every prefix of it, every byte changed in four ways. Prints "N passed, N failed"; a broken property aborts.
+// Runs a fuzz target over files, for the ordinary tests: every corpus file and every seed that the
+// target makes of the mechanisms' samples, every prefix of it, every byte changed in four ways.
+// Prints "N passed, N failed"; a broken property aborts.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #define SEED_BYTES 1024
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len);
-size_t fuzz_seed(unsigned char *out, size_t cap, size_t index) __attribute__((weak)); // see fuzz_recipe.h
+size_t fuzz_seed(unsigned char *out, size_t cap, size_t index)
+    __attribute__((weak)); // see fuzz_recipe.h
 
 static unsigned long runs;
 

@@ -91,7 +91,15 @@ export class Recipe extends JointRecipe {
     const bytes = module.reserve(at + frame.length);
     bytes.set(report, base + recordSize);
     bytes.set(frame, base + at);
-    const err = x.record_from_report(base, this.handle, base + recordSize, report.length, base + at, head, frame.length - head);
+    const err = x.record_from_report(
+      base,
+      this.handle,
+      base + recordSize,
+      report.length,
+      base + at,
+      head,
+      frame.length - head,
+    );
     return err ? null : module.take(0, recordSize);
   }
 

@@ -34,20 +34,41 @@ const KEY = 33; // a config's id and a public key
 const LEADER = 2; // roles
 const HELPER = 3;
 /** What each VDAF states besides its type; the order is that of the circuits' numbers. @type {[string, string[]][]} */
-const VDAFS = [['count', []], ['sum', ['max']], ['sum-vec', ['length', 'max', 'chunk']], ['histogram', ['length', 'chunk']],
-  ['multihot-count-vec', ['length', 'max_weight', 'chunk']]];
-const FIELDS = ['version', 'task_id', 'info', 'leader', 'helper', 'time_precision_s', 'min_batch_size', 'expires', 'vdaf'];
+const VDAFS = [
+  ['count', []],
+  ['sum', ['max']],
+  ['sum-vec', ['length', 'max', 'chunk']],
+  ['histogram', ['length', 'chunk']],
+  ['multihot-count-vec', ['length', 'max_weight', 'chunk']],
+];
+const FIELDS = [
+  'version',
+  'task_id',
+  'info',
+  'leader',
+  'helper',
+  'time_precision_s',
+  'min_batch_size',
+  'expires',
+  'vdaf',
+];
 
 /** @param {Uint8Array} bytes URL-safe, without padding */
 const toBase64Url = (bytes) =>
-  btoa(String.fromCharCode(...bytes)).replace(/[+/=]/g, (c) => /** @type {any} */ ({ '+': '-', '/': '_' })[c] ?? '');
+  btoa(String.fromCharCode(...bytes)).replace(
+    /[+/=]/g,
+    (c) => /** @type {any} */ ({ '+': '-', '/': '_' })[c] ?? '',
+  );
 
 /** @param {string} text @returns {Uint8Array} */
 function idOf(text) {
   const hex = /^[0-9a-f]{64}$/.test(text) ? text.match(/../g) : null;
   if (hex) return Uint8Array.from(hex, (byte) => parseInt(byte, 16));
-  const bytes = /^[\w-]{43}$/.test(text) ? Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0)) : null;
-  if (!bytes || toBase64Url(bytes) !== text) throw wrong('task_id', 'base64url of 32 bytes, or 64 hex digits');
+  const bytes = /^[\w-]{43}$/.test(text)
+    ? Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
+    : null;
+  if (!bytes || toBase64Url(bytes) !== text)
+    throw wrong('task_id', 'base64url of 32 bytes, or 64 hex digits');
   return bytes;
 }
 
@@ -58,9 +79,16 @@ const wrong = (field, text) => new ShoalError('type', TYPE, `${field}: ${text}`,
 function checkFields(object, known, optional = '') {
   if (Object(object) !== object) throw wrong('vdaf', 'an object');
   for (const name of Object.keys(object)) {
-    if (!known.includes(name)) throw new ShoalError('unknown-field', UNKNOWN_FIELD, `${name} is not a field of a task`, name);
+    if (!known.includes(name))
+      throw new ShoalError(
+        'unknown-field',
+        UNKNOWN_FIELD,
+        `${name} is not a field of a task`,
+        name,
+      );
   }
-  for (const name of known) if (object[name] === undefined && !optional.includes(name)) throw wrong(name, 'is missing');
+  for (const name of known)
+    if (object[name] === undefined && !optional.includes(name)) throw wrong(name, 'is missing');
 }
 
 /** The numbers of a task, as the module takes them. @param {ExactTask} json */
@@ -71,8 +99,17 @@ function numbersOf(json) {
   if (circuit < 0) throw wrong('type', 'no such VDAF');
   checkFields(json.vdaf, ['type', ...VDAFS[circuit][1]], 'chunk');
   const { length = 1, max, max_weight: weight = 0, chunk } = /** @type {any} */ (json.vdaf);
-  const numbers = [json.time_precision_s, json.min_batch_size, duration(json), circuit + 1, length, max ?? weight, chunk ?? 0];
-  if (chunk === 0 || !numbers.every((n) => Number.isSafeInteger(n) && n >= 0)) throw new ShoalError('range', RANGE, 'a number of the task is out of its range');
+  const numbers = [
+    json.time_precision_s,
+    json.min_batch_size,
+    duration(json),
+    circuit + 1,
+    length,
+    max ?? weight,
+    chunk ?? 0,
+  ];
+  if (chunk === 0 || !numbers.every((n) => Number.isSafeInteger(n) && n >= 0))
+    throw new ShoalError('range', RANGE, 'a number of the task is out of its range');
   return numbers;
 }
 
@@ -118,7 +155,8 @@ export class DapTask {
     module.reserve(8 * numbers.length);
     numbers.forEach((n, i) => module.view().setBigUint64(8 * i, BigInt(n), true));
     const texts = [json.info, json.leader, json.helper];
-    if (!texts.every((text) => typeof text === 'string')) throw wrong('info', 'a string, as leader and helper');
+    if (!texts.every((text) => typeof text === 'string'))
+      throw wrong('info', 'a string, as leader and helper');
     const lens = texts.map((text) => encoder.encode(text).length);
     const [at] = module.place(texts.join(''), 64);
     const err = module.x.task_exact(module.base, at, ...lens);
@@ -193,7 +231,8 @@ export class DapTask {
     const [measurement] = this.#lengths;
     const numbers = Array.isArray(value) ? value : [Number(value)];
     const isVector = /vec$/.test(this.#vdaf?.type ?? '');
-    if (!this.#vdaf || Array.isArray(value) !== isVector || 8 * numbers.length !== measurement) throw module.error(ARGUMENT);
+    if (!this.#vdaf || Array.isArray(value) !== isVector || 8 * numbers.length !== measurement)
+      throw module.error(ARGUMENT);
     if (!numbers.every((n) => Number.isSafeInteger(n) && n >= 0)) throw module.error(RANGE);
     const report = await this.#report(input, () => {
       module.reserve(measurement);
@@ -221,7 +260,11 @@ export class DapTask {
     const { publicShare, aad, shares } = split;
     let sealed;
     try {
-      sealed = await Promise.all(shares.map((share, i) => sealer.seal(keys[i].publicKey, this.#shareInfo(LEADER + i), aad, share)));
+      sealed = await Promise.all(
+        shares.map((share, i) =>
+          sealer.seal(keys[i].publicKey, this.#shareInfo(LEADER + i), aad, share),
+        ),
+      );
     } finally {
       for (const share of shares) share.fill(0);
     }
@@ -292,6 +335,7 @@ export class DapTask {
 function duration({ expires, time_precision_s: precision }) {
   if (expires === undefined) return 0;
   const start = Date.parse(`${expires}T00:00:00Z`);
-  if (!start || new Date(start).toISOString().slice(0, 10) !== expires) throw wrong('expires', 'a day, YYYY-MM-DD');
+  if (!start || new Date(start).toISOString().slice(0, 10) !== expires)
+    throw wrong('expires', 'a day, YYYY-MM-DD');
   return Math.ceil((start / 1000 + DAY_S) / precision);
 }

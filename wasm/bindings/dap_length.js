@@ -23,7 +23,8 @@ export function takeRecipe(module, recipe) {
   if (err) throw module.error(err, undefined, module.text(module.x.task_error()));
   // The task's id is the recipe's hash, which lies behind all else that is read: where it is not there, the modules are not of one build.
   module.check(module.x.task_id(module.base));
-  if (toHex(module.take(0, 32)) !== recipe.hash) throw module.error(ARGUMENT, recipe.id, 'shoal-dap.wasm is of another version');
+  if (toHex(module.take(0, 32)) !== recipe.hash)
+    throw module.error(ARGUMENT, recipe.id, 'shoal-dap.wasm is of another version');
 }
 
 /** Bytes of an upload of one report of a recipe: the same for all. @param {WebAssembly.Module} compiled shoal-dap.wasm @param {Recipe} recipe */

@@ -47,9 +47,16 @@ export function* walk(json, prefix) {
   for (const [key, value] of Object.entries(json)) {
     const path = prefix + key;
     // A dot inside a key would name another field than the one it stands in.
-    if (key.includes('.')) throw new ShoalError('unknown-field', UNKNOWN_FIELD, `${path} is not a field of a recipe`, path);
+    if (key.includes('.'))
+      throw new ShoalError(
+        'unknown-field',
+        UNKNOWN_FIELD,
+        `${path} is not a field of a recipe`,
+        path,
+      );
     // An empty object has no scalar: it is given out itself, and refused, or it would pass under any name.
-    const keys = value && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length;
+    const keys =
+      value && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length;
     if (keys) yield* walk(value, path + '.');
     else yield [path, value];
   }
@@ -75,13 +82,17 @@ export class Module {
   constructor(instance) {
     /** The exports. @type {any} */ this.x = instance.exports;
     /** @type {number} */ this.base = (this.x.heap_base() + 15) & -16;
-    /** All memory; a new view after growth, so take it from reserve(). */ this.bytes = new Uint8Array(0);
+    /** All memory; a new view after growth, so take it from reserve(). */ this.bytes =
+      new Uint8Array(0);
     /** Where a value's text goes. */ this.value = this.bytes;
   }
 
   /** Makes room for n bytes at the base and renews the view, which growth detaches. @param {number} n */
   reserve(n) {
-    const { base, x: { memory } } = this;
+    const {
+      base,
+      x: { memory },
+    } = this;
     const end = base + n;
     // A view that growth detached, whoever asked for it, has no length. To ask the memory for its buffer costs more.
     if (this.bytes.length < end) {
@@ -102,7 +113,12 @@ export class Module {
   /** @param {number} number @param {string} [field] @param {string} [message] */
   error(number, field, message) {
     const text = message || this.text(this.x.err_text(number));
-    return new ShoalError(this.text(this.x.err_name(number)), number, field ? `${field}: ${text}` : text, field);
+    return new ShoalError(
+      this.text(this.x.err_name(number)),
+      number,
+      field ? `${field}: ${text}` : text,
+      field,
+    );
   }
 
   /** Throws unless err is 0. @param {number} err */
@@ -165,7 +181,8 @@ export class Core {
    * @returns {Promise<InstanceType<T>>}
    */
   static async create(source) {
-    const instance = source instanceof WebAssembly.Module ? await WebAssembly.instantiate(source, {}) : source;
+    const instance =
+      source instanceof WebAssembly.Module ? await WebAssembly.instantiate(source, {}) : source;
     /** @type {any} */ (instance.exports)._initialize?.();
     return /** @type {InstanceType<T>} */ (new this(instance));
   }
@@ -187,7 +204,8 @@ export class Core {
   prepare(json, fill = setFields) {
     const module = this.#module;
     const parsed = typeof json === 'string' ? JSON.parse(json) : structuredClone(json);
-    if (Object(parsed) !== parsed || Array.isArray(parsed)) throw new ShoalError('type', TYPE, 'a recipe is a JSON object');
+    if (Object(parsed) !== parsed || Array.isArray(parsed))
+      throw new ShoalError('type', TYPE, 'a recipe is a JSON object');
     const handle = module.length(module.x.recipe_open());
     try {
       // The mechanism first: a module that lacks it lacks its fields too, and the mechanism is what to say.
@@ -210,13 +228,18 @@ export class Core {
 function checkField(module, handle, err, path) {
   if (!err) return;
   const text = module.text(module.x.recipe_error_text(handle));
-  throw module.error(err, path ?? (module.text(module.x.recipe_error_field(handle)) || undefined), text);
+  throw module.error(
+    err,
+    path ?? (module.text(module.x.recipe_error_field(handle)) || undefined),
+    text,
+  );
 }
 
 /** @param {Module} module @param {number} handle @param {RecipeJson} json */
 function setFields(module, handle, json) {
   for (const [path, value] of walk(json, '')) {
-    if (path === 'parameters.values' && Array.isArray(value) && value.length) setValues(module, handle, path, value);
+    if (path === 'parameters.values' && Array.isArray(value) && value.length)
+      setValues(module, handle, path, value);
     else setField(module, handle, path, value);
   }
 }
@@ -263,15 +286,27 @@ export class Recipe {
     /** @readonly @type {string} */ this.stream = json.stream;
     /** @readonly @type {string} */ this.valueKind = json.value;
     /** @readonly @type {string} */ this.mechanism = json.mechanism;
-    /** SHA-256 of the canonical bytes, hex. @readonly */ this.hash = toHex(module.take(INFO_WORDS * 4, 32));
+    /** SHA-256 of the canonical bytes, hex. @readonly */ this.hash = toHex(
+      module.take(INFO_WORDS * 4, 32),
+    );
     /** Bytes of a binary record. @readonly */ this.recordSize = w[0];
     /** Characters of a text record. @readonly */ this.textSize = w[1];
     /** Cost of one report, micro-units. @readonly */ this.epsilonMicro = w[2];
-    /** Values of a list, or buckets of a number; 0 for strings and means. @readonly */ this.size = w[3];
+    /** Values of a list, or buckets of a number; 0 for strings and means. @readonly */ this.size =
+      w[3];
     /** @readonly */ this.limit = { perDay: w[4] };
-    /** @readonly */ this.send = { sample: w[5] / 1e6, delayS: w[6], fresh: w[7] ? 'allow' : 'wait' };
+    /** @readonly */ this.send = {
+      sample: w[5] / 1e6,
+      delayS: w[6],
+      fresh: w[7] ? 'allow' : 'wait',
+    };
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
-    /** @readonly */ this.text = { form: w[12] ? 'NFC' : 'none', case: w[13] ? 'lower' : 'keep', min: w[14], max: w[15] };
+    /** @readonly */ this.text = {
+      form: w[12] ? 'NFC' : 'none',
+      case: w[13] ? 'lower' : 'keep',
+      min: w[14],
+      max: w[15],
+    };
     /** Any string, or only the listed items? @readonly */ this.isOpen = w[16] === 1;
     /** Does it take numbers? @readonly */ this.isNumber = json.value === 'number';
     /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];
@@ -280,7 +315,9 @@ export class Recipe {
     /** Bytes of a string at most: for n-grams it is cut, for fragments it is not. @readonly @type {number} */
     this.bytesMax = (!n && length) || VALUE_MAX;
     /** Value to index, where the recipe lists values. @readonly @type {Map<string, number> | null} */
-    this.values = values ? new Map(values.map((/** @type {string} */ value, /** @type {number} */ i) => [value, i])) : null;
+    this.values = values
+      ? new Map(values.map((/** @type {string} */ value, /** @type {number} */ i) => [value, i]))
+      : null;
     /** What a report says about the mechanism: the recipe's numbers, a list by its length. @readonly @type {{[name: string]: number}} */
     this.parameters = {};
     for (const [name, value] of Object.entries(parameters)) {
@@ -294,7 +331,8 @@ export class Recipe {
    * @param {string | number | null} value
    */
   index(value) {
-    if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value < this.size ? value : -1;
+    if (typeof value === 'number')
+      return Number.isInteger(value) && value >= 0 && value < this.size ? value : -1;
     return this.values?.get(value ?? '') ?? -1;
   }
 
@@ -309,8 +347,11 @@ export class Recipe {
     // Text, seed, the device's secret, record.
     const record = VALUE_MAX + 64;
     const bytes = module.reserve(record + this.recordSize + this.textSize);
-    const wanted = this.isOpen ? typeof value === 'string' : !this.isNumber || Number.isFinite(value);
-    if (seed.length !== 32 || (secret && secret.length !== 32) || !wanted) throw module.error(ARGUMENT);
+    const wanted = this.isOpen
+      ? typeof value === 'string'
+      : !this.isNumber || Number.isFinite(value);
+    if (seed.length !== 32 || (secret && secret.length !== 32) || !wanted)
+      throw module.error(ARGUMENT);
     const at = base + VALUE_MAX;
     const own = secret ? at + 32 : 0;
     bytes.set(seed, at);
@@ -319,9 +360,18 @@ export class Recipe {
     if (this.isOpen) {
       const { read, written } = encoder.encodeInto(value, module.value);
       // Of a text that has no room, the core says that it is too long, and wipes what was written.
-      err = x.randomize_text(base + record, handle, base, read < value.length ? VALUE_MAX + 1 : written, at, own);
+      err = x.randomize_text(
+        base + record,
+        handle,
+        base,
+        read < value.length ? VALUE_MAX + 1 : written,
+        at,
+        own,
+      );
     } else if (this.isNumber) {
-      const x6 = BigInt(Math.round(Math.max(-LARGEST, Math.min(/** @type {number} */ (value), LARGEST)) * 1e6));
+      const x6 = BigInt(
+        Math.round(Math.max(-LARGEST, Math.min(/** @type {number} */ (value), LARGEST)) * 1e6),
+      );
       err = x.randomize_number(base + record, handle, x6, at, own);
     } else {
       err = x.randomize_index(base + record, handle, this.index(value), at, own);
@@ -354,7 +404,12 @@ export class Recipe {
 
   /** The report that carries one record. @param {string} record @returns {ReportJson} */
   report(record) {
-    return { key: this.id, recipe_hash: this.hash, parameters: { ...this.parameters }, records: [record] };
+    return {
+      key: this.id,
+      recipe_hash: this.hash,
+      parameters: { ...this.parameters },
+      records: [record],
+    };
   }
 }
 
@@ -384,7 +439,10 @@ export class Ledger {
     const cap = module.x.ledger_size_max();
     module.reserve(cap);
     module.put(ledger);
-    return module.take(0, module.length(module.x.ledger_debit(module.base, ledger.length, cap, recipe.handle, day)));
+    return module.take(
+      0,
+      module.length(module.x.ledger_debit(module.base, ledger.length, cap, recipe.handle, day)),
+    );
   }
 
   /**

@@ -8,10 +8,12 @@ const TOTAL_MAX = 1 << 23; // characters of all entries: a short string may stan
 const encoder = new TextEncoder();
 
 /** What the first character says, 0-9a-zA-Z for 0 to 61; -1 where it is another. @param {string} word */
-const digitOf = (word) => (/^[\da-zA-Z]/.test(word) ? parseInt(word[0], 36) + (/^[A-Z]/.test(word) ? 26 : 0) : -1);
+const digitOf = (word) =>
+  /^[\da-zA-Z]/.test(word) ? parseInt(word[0], 36) + (/^[A-Z]/.test(word) ? 26 : 0) : -1;
 
 /** Is it longer than an entry may be? Looked at closely only where it may be. @param {string[]} characters */
-const isLong = (characters) => characters.length > ENTRY_MAX / 4 && encoder.encode(characters.join('')).length > ENTRY_MAX;
+const isLong = (characters) =>
+  characters.length > ENTRY_MAX / 4 && encoder.encode(characters.join('')).length > ENTRY_MAX;
 
 /**
  * The entries of "0cat 3s 1ow": cat, cats, cow. A character is a code point.

@@ -22,12 +22,15 @@ export class Variable {
     /** @readonly @type {string} */ this.name = name;
     /** @readonly @type {string} */ this.valueKind = value;
     /** @readonly */ this.text = text;
-    /** Values of a list, or buckets of a number; 0 for strings and means. @readonly */ this.size = size;
+    /** Values of a list, or buckets of a number; 0 for strings and means. @readonly */ this.size =
+      size;
     /** @readonly */ this.isOpen = domain === DOMAIN_OPEN;
     /** @readonly */ this.isNumber = value === 'number';
     /** @readonly */ this.bytesMax = VALUE_MAX;
     /** @readonly @type {Map<string, number> | null} */
-    this.values = values ? new Map(values.map((/** @type {string} */ each, /** @type {number} */ i) => [each, i])) : null;
+    this.values = values
+      ? new Map(values.map((/** @type {string} */ each, /** @type {number} */ i) => [each, i]))
+      : null;
   }
 
   index = Recipe.prototype.index;
@@ -54,19 +57,32 @@ export class JointRecipe extends KeyedRecipe {
   draw(value, seed, secret) {
     const { module, variables, handle } = this;
     if (!variables) return super.draw(value, seed, secret);
-    const isRefused = refusal(variables, value) || seed.length !== 32 || (secret && secret.length !== 32);
+    const isRefused =
+      refusal(variables, value) || seed.length !== 32 || (secret && secret.length !== 32);
     if (isRefused) throw module.error(ARGUMENT);
     // One text at a time, seed, the device's secret, items, record.
     const coins = VALUE_MAX;
     const items = coins + 64;
     const record = items + 8 * variables.length;
-    module.reserve(record + this.recordSize + this.textSize).fill(255, module.base + items, module.base + record); // nothing of any
+    module
+      .reserve(record + this.recordSize + this.textSize)
+      .fill(255, module.base + items, module.base + record); // nothing of any
     try {
-      variables.forEach((variable, i) => this.#place(variable, i, ownValue(value, variable.name), items + 8 * i));
+      variables.forEach((variable, i) =>
+        this.#place(variable, i, ownValue(value, variable.name), items + 8 * i),
+      );
       module.put(seed, coins);
       if (secret) module.put(secret, coins + 32);
       const at = module.base + coins;
-      module.check(module.x.randomize_joint(module.base + record, handle, module.base + items, at, secret ? at + 32 : 0));
+      module.check(
+        module.x.randomize_joint(
+          module.base + record,
+          handle,
+          module.base + items,
+          at,
+          secret ? at + 32 : 0,
+        ),
+      );
     } finally {
       module.bytes.fill(0, module.base, module.base + record);
     }

@@ -39,7 +39,8 @@ const arePartsListed = (part, json) =>
 function setList(module, kind, handle, path, list, json) {
   const { x } = module;
   if (path === 'part') {
-    if (!arePartsListed(list, json)) throw module.error(RANGE, path, 'names neither a value of split_by nor other');
+    if (!arePartsListed(list, json))
+      throw module.error(RANGE, path, 'names neither a value of split_by nor other');
   } else if (new Set(list).size !== list.length) {
     throw module.error(DUPLICATE, path);
   }
@@ -48,10 +49,18 @@ function setList(module, kind, handle, path, list, json) {
   for (const entry of list) {
     if (typeof entry !== typeof list[0]) throw module.error(TYPE, path);
     if (typeof entry === 'number' && kind === 'recipe') {
-      tell(module, kind, handle, x.recipe_add_number(handle, at, atLen, exactly(module, path, entry)), path);
+      tell(
+        module,
+        kind,
+        handle,
+        x.recipe_add_number(handle, at, atLen, exactly(module, path, entry)),
+        path,
+      );
     } else if (typeof entry === 'string') {
       const [text, len] = module.place(entry, atLen);
-      const err = isValues ? x.recipe_add_value(handle, text, len) : x[`${kind}_add_text`](handle, at, atLen, text, len);
+      const err = isValues
+        ? x.recipe_add_value(handle, text, len)
+        : x[`${kind}_add_text`](handle, at, atLen, text, len);
       tell(module, kind, handle, err, path);
     } else {
       throw module.error(TYPE, path);
@@ -69,7 +78,8 @@ export function setAll(module, kind, handle, prefix, object, json) {
 }
 
 /** @param {unknown} value */
-export const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
+export const isObject = (value) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** One field, or what is in it. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} path @param {any} value @param {RecipeJson} json */
 function setOne(module, kind, handle, path, value, json) {
@@ -90,7 +100,13 @@ function setOne(module, kind, handle, path, value, json) {
   const { x } = module;
   const [at, atLen] = module.place(path);
   if (typeof value === 'number') {
-    tell(module, kind, handle, x[`${kind}_set_number`](handle, at, atLen, exactly(module, path, value)), path);
+    tell(
+      module,
+      kind,
+      handle,
+      x[`${kind}_set_number`](handle, at, atLen, exactly(module, path, value)),
+      path,
+    );
   } else if (typeof value === 'string') {
     const [text, len] = module.place(value, atLen);
     tell(module, kind, handle, x[`${kind}_set_string`](handle, at, atLen, text, len), path);

@@ -11,7 +11,9 @@ export function spentOf(ledger, recipe, first, last) {
   /** @type {import('./device.js').Module} */
   const module = /** @type {any} */ (recipe).module;
   module.put(ledger, 16);
-  module.check(module.x.ledger_spent(module.base, module.base + 16, ledger.length, recipe.handle, first, last));
+  module.check(
+    module.x.ledger_spent(module.base, module.base + 16, ledger.length, recipe.handle, first, last),
+  );
   const view = module.view();
   return { count: view.getUint32(0, true), epsMicro: Number(view.getBigUint64(8, true)) };
 }

@@ -42,9 +42,19 @@ const indexed = (list) => new Map(list.map((entry, i) => [entry, i]));
 /** The lists of a field: what comes first and what may follow, of phrases prefixes and tokens, of words starts and characters. @param {any} field @param {number} i */
 function listsOf({ values = [], prefixes, tokens, starts, characters }, i) {
   /** @param {string} name @param {any} list @returns {string[]} */
-  const entries = (name, list = []) => (typeof list === 'string' ? (listOf(`encoding.${i}.${name}`, list) ?? []) : list);
-  const lists = { values, firsts: prefixes ?? entries('starts', starts), nexts: tokens ?? entries('characters', characters) };
-  return { ...lists, value: indexed(values), first: indexed(lists.firsts), next: indexed(lists.nexts) };
+  const entries = (name, list = []) =>
+    typeof list === 'string' ? (listOf(`encoding.${i}.${name}`, list) ?? []) : list;
+  const lists = {
+    values,
+    firsts: prefixes ?? entries('starts', starts),
+    nexts: tokens ?? entries('characters', characters),
+  };
+  return {
+    ...lists,
+    value: indexed(values),
+    first: indexed(lists.firsts),
+    next: indexed(lists.nexts),
+  };
 }
 
 /**
@@ -61,16 +71,27 @@ export class Query extends KeyedRecipe {
     module.check(module.x.recipe_query_info(handle, module.base));
     const w = module.words(INFO_WORDS);
     /** @readonly @type {string} */ this.analysis = json.analysis;
-    /** The same for all parts: of the bytes that are signed. @readonly */ this.queryHash = toHex(module.take(INFO_WORDS * 4, 32));
-    /** Of the policy that it is under; null where it is no query. @readonly @type {string | null} */ this.policyHash = json.policy ?? null;
-    /** What it claims for its cohort; delta 1 where it claims nothing. @readonly */ this.claim = { epsilon: w[0] / 1e6, delta: w[1] ? Number(`1e-${w[1]}`) : 1 };
+    /** The same for all parts: of the bytes that are signed. @readonly */ this.queryHash = toHex(
+      module.take(INFO_WORDS * 4, 32),
+    );
+    /** Of the policy that it is under; null where it is no query. @readonly @type {string | null} */ this.policyHash =
+      json.policy ?? null;
+    /** What it claims for its cohort; delta 1 where it claims nothing. @readonly */ this.claim = {
+      epsilon: w[0] / 1e6,
+      delta: w[1] ? Number(`1e-${w[1]}`) : 1,
+    };
     /** 0: not one of several. @readonly */ this.round = w[2];
     /** @readonly */ this.version = w[3];
     /** @readonly */ this.aggregation = w[4] ? 'sum' : 'reports';
     /** What it asks, field by field, with the number of buckets. @readonly @type {{field: string, scheme: 'number' | 'list' | 'tokens' | 'characters', depth: number, size: number}[]} */
-    this.fields = (json.encoding ?? []).map((/** @type {any} */ { field, boundaries, values, starts }, /** @type {number} */ i) => ({
-      field, scheme: boundaries ? 'number' : values ? 'list' : starts ? 'characters' : 'tokens', depth: w[5 + 2 * i], size: w[6 + 2 * i],
-    }));
+    this.fields = (json.encoding ?? []).map(
+      (/** @type {any} */ { field, boundaries, values, starts }, /** @type {number} */ i) => ({
+        field,
+        scheme: boundaries ? 'number' : values ? 'list' : starts ? 'characters' : 'tokens',
+        depth: w[5 + 2 * i],
+        size: w[6 + 2 * i],
+      }),
+    );
     const { contributions = 0, known = [] } = json.parameters ?? {}; // a joint recipe's are its variables'
     /** How many reports a device answers with that brings all of its words; 0: one report, of one event. @readonly @type {number} */
     this.contributions = contributions;
@@ -87,14 +108,23 @@ export class Query extends KeyedRecipe {
     const { x } = module;
     const { field, scheme, depth } = this.fields[i];
     const value = Object.hasOwn(event, field) ? event[field] : undefined;
-    if (scheme === 'number') return Number.isFinite(value) ? x.encoded_number(handle, i, nearest(/** @type {number} */ (value))) : 0;
+    if (scheme === 'number')
+      return Number.isFinite(value)
+        ? x.encoded_number(handle, i, nearest(/** @type {number} */ (value)))
+        : 0;
     if (typeof value !== 'string') return 0;
     const lists = this.lists[i];
-    if (scheme === 'list') return x.encoded_value(handle, i, lists.value.get(this.#ruled(value)) ?? NONE);
+    if (scheme === 'list')
+      return x.encoded_value(handle, i, lists.value.get(this.#ruled(value)) ?? NONE);
     if (scheme === 'characters') return this.#word(this.#ruled(value), i);
     const words = (value.match(/\S+/g) ?? []).map((word) => this.#ruled(word));
     const prefix = lists.first.get(words.slice(0, depth).join(' ')) ?? NONE;
-    return x.encoded_next(handle, i, prefix, words.length === depth ? NEXT_END : (lists.next.get(words[depth]) ?? NONE));
+    return x.encoded_next(
+      handle,
+      i,
+      prefix,
+      words.length === depth ? NEXT_END : (lists.next.get(words[depth]) ?? NONE),
+    );
   }
 
   /** The bucket of a word by its code points: the start, and what of the step's characters it has. @param {string} word @param {number} i */
@@ -123,7 +153,10 @@ export class Query extends KeyedRecipe {
   answers(events, seed) {
     const { module, contributions, recordSize } = this;
     if (seed.length !== 32 || !contributions) throw module.error(ARGUMENT);
-    const buckets = events.slice(-WORDS_MAX).filter((event) => !this.#isKnown(event)).map((event) => module.length(this.#bucket(event, 0)));
+    const buckets = events
+      .slice(-WORDS_MAX)
+      .filter((event) => !this.#isKnown(event))
+      .map((event) => module.length(this.#bucket(event, 0)));
     // Seed, buckets, records, and behind them the room that print() takes for a text.
     const at = module.base + 32;
     const records = 32 + 4 * buckets.length;
@@ -131,7 +164,9 @@ export class Query extends KeyedRecipe {
     module.put(seed);
     const view = module.view();
     buckets.forEach((bucket, i) => view.setUint32(32 + 4 * i, bucket, true));
-    const n = module.length(module.x.trie_randomize(module.base + records, this.handle, at, buckets.length, module.base));
+    const n = module.length(
+      module.x.trie_randomize(module.base + records, this.handle, at, buckets.length, module.base),
+    );
     const bytes = module.take(records, n * recordSize);
     return Array.from({ length: n }, (_, i) => {
       module.put(bytes.subarray(i * recordSize, (i + 1) * recordSize));
@@ -141,7 +176,9 @@ export class Query extends KeyedRecipe {
 
   /** Is its word on the list of those that are not asked for? @param {Event} event */
   #isKnown(event) {
-    const word = Object.hasOwn(event, this.fields[0].field) ? event[this.fields[0].field] : undefined;
+    const word = Object.hasOwn(event, this.fields[0].field)
+      ? event[this.fields[0].field]
+      : undefined;
     return typeof word === 'string' && this.known.has(this.#ruled(word));
   }
 
@@ -158,7 +195,8 @@ export class Query extends KeyedRecipe {
   item(event) {
     const { module, handle, fields } = this;
     const buckets = fields.map((_, i) => module.length(this.#bucket(event, i)));
-    if (fields.some(({ scheme }, i) => /tokens|characters/.test(scheme) && buckets[i] === 0)) return null;
+    if (fields.some(({ scheme }, i) => /tokens|characters/.test(scheme) && buckets[i] === 0))
+      return null;
     const bytes = module.reserve(4 * FIELDS_MAX);
     const view = module.view();
     buckets.forEach((bucket, i) => view.setUint32(4 * i, bucket, true));
@@ -184,11 +222,13 @@ export class Query extends KeyedRecipe {
    * @param {Event} event @returns {string[]}
    */
   part(event) {
-    return (this.json.split_by ?? []).map((/** @type {{field: string, values: string[]}} */ { field, values }) => {
-      const value = Object.hasOwn(event, field) ? event[field] : undefined;
-      const text = typeof value === 'string' ? this.#ruled(value) : '';
-      return values.includes(text) ? text : 'other';
-    });
+    return (this.json.split_by ?? []).map(
+      (/** @type {{field: string, values: string[]}} */ { field, values }) => {
+        const value = Object.hasOwn(event, field) ? event[field] : undefined;
+        const text = typeof value === 'string' ? this.#ruled(value) : '';
+        return values.includes(text) ? text : 'other';
+      },
+    );
   }
 
   /** What an item says of each field, in words. @param {number} item @returns {{[field: string]: string}} */
@@ -197,7 +237,9 @@ export class Query extends KeyedRecipe {
     module.reserve(4 * FIELDS_MAX);
     module.check(module.x.encoding_buckets(module.base, handle, item));
     const view = module.view();
-    return Object.fromEntries(fields.map(({ field }, i) => [field, this.#cell(i, view.getUint32(4 * i, true))]));
+    return Object.fromEntries(
+      fields.map(({ field }, i) => [field, this.#cell(i, view.getUint32(4 * i, true))]),
+    );
   }
 
   /** An item in words, as results print it: "[20,30) | hello world a". @param {number} item */
@@ -211,7 +253,10 @@ export class Query extends KeyedRecipe {
     const { values, firsts, nexts } = this.lists[i];
     const { scheme } = this.fields[i];
     if (bucket === 0) return firsts[0] === '' ? '<none>' : '<oov>';
-    if (boundaries) return bucket < boundaries.length ? `[${boundaries[bucket - 1]},${boundaries[bucket]})` : `[${boundaries[bucket - 1]},inf)`;
+    if (boundaries)
+      return bucket < boundaries.length
+        ? `[${boundaries[bucket - 1]},${boundaries[bucket]})`
+        : `[${boundaries[bucket - 1]},inf)`;
     if (scheme === 'list') return values[bucket - 1];
     if (scheme === 'characters') return this.#spelled(i, bucket);
     const next = ['<end>', '<oov>', ...nexts];
@@ -226,7 +271,10 @@ export class Query extends KeyedRecipe {
     module.reserve(4 * (3 + STEP_MAX));
     module.check(module.x.encoded_word_of(module.base, handle, i, bucket));
     const [start, kind, n, ...characters] = module.words(3 + STEP_MAX);
-    const run = characters.slice(0, n).map((index) => nexts[index]).join('');
+    const run = characters
+      .slice(0, n)
+      .map((index) => nexts[index])
+      .join('');
     const isEnd = kind === 1 || (kind === 0 && n < (this.json.encoding[i].step ?? 1));
     return `${firsts[start]}${run}${kind === 2 ? '<oov>' : isEnd ? '<end>' : ''}`;
   }
@@ -246,7 +294,9 @@ export class Policy {
     /** @readonly */ this.handle = handle;
     /** @readonly */ this.json = json;
     /** @readonly @type {string} */ this.id = json.policy;
-    /** SHA-256 of the canonical bytes, hex: what queries name. @readonly */ this.hash = toHex(module.take(0, 32));
+    /** SHA-256 of the canonical bytes, hex: what queries name. @readonly */ this.hash = toHex(
+      module.take(0, 32),
+    );
     /** Who may sign queries. @readonly @type {string[]} */ this.keys = json.keys;
   }
 }
@@ -279,7 +329,9 @@ export class Accountant {
     const module = this.#module;
     module.put(books, VERDICT_WORDS * 4);
     const at = module.base + VERDICT_WORDS * 4;
-    module.check(module.x.query_check(module.base, at, books.length, policy.handle, query.handle, day));
+    module.check(
+      module.x.query_check(module.base, at, books.length, policy.handle, query.handle, day),
+    );
     return this.#verdict(query);
   }
 
@@ -296,7 +348,9 @@ export class Accountant {
     module.reserve(head + cap);
     module.put(books, head);
     const at = module.base + head;
-    const len = module.length(x.query_debit(module.base, at, books.length, cap, policy.handle, query.handle, day));
+    const len = module.length(
+      x.query_debit(module.base, at, books.length, cap, policy.handle, query.handle, day),
+    );
     return { verdict: this.#verdict(query), bytes: module.take(head, len) };
   }
 
@@ -309,10 +363,24 @@ export class Accountant {
   charge(books, policy, analysis, field = -1) {
     const module = this.#module;
     module.put(books, 32);
-    module.check(module.x.accountant_charge(module.base, module.base + 32, books.length, policy.handle, analysis, field));
+    module.check(
+      module.x.accountant_charge(
+        module.base,
+        module.base + 32,
+        books.length,
+        policy.handle,
+        analysis,
+        field,
+      ),
+    );
     const view = module.view();
     const wide = (/** @type {number} */ at) => Number(view.getBigUint64(at, true));
-    return { reports: view.getUint32(0, true), epsilon: wide(8) / 1e6, delta: wide(16) / 1e15, localEpsilon: wide(24) / 1e6 };
+    return {
+      reports: view.getUint32(0, true),
+      epsilon: wide(8) / 1e6,
+      delta: wide(16) / 1e15,
+      localEpsilon: wide(24) / 1e6,
+    };
   }
 
   /** The verdict at the base. @param {Query} query @returns {Verdict} */

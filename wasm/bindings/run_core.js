@@ -26,7 +26,8 @@ const ITEM = 8;
 const SEED = 32;
 
 /** Is the recipe an epoch of a run? @param {{mechanism?: unknown}} json */
-export const isRun = ({ mechanism }) => typeof mechanism === 'string' && /^(heavy)?thresh$/.test(mechanism);
+export const isRun = ({ mechanism }) =>
+  typeof mechanism === 'string' && /^(heavy)?thresh$/.test(mechanism);
 
 /** The run that a checked recipe is an epoch of. */
 export class Run {
@@ -37,12 +38,15 @@ export class Run {
   constructor(recipe) {
     this.#recipe = recipe;
     const module = (this.#module = /** @type {any} */ (recipe).module);
-    if (!isRun(recipe.json)) throw new ShoalError('argument', ARGUMENT, `${recipe.id} is no epoch of a run`);
+    if (!isRun(recipe.json))
+      throw new ShoalError('argument', ARGUMENT, `${recipe.id} is no epoch of a run`);
     module.reserve(32);
     module.check(module.x.track_run_hash(module.base, recipe.handle));
     /** The same for all its epochs: hex. @readonly */ this.hash = toHex(module.take(0, 32));
-    /** Of the recipe; 0 where it states none. @readonly @type {number} */ this.epoch = recipe.json.round?.index ?? 0;
-    /** Does it follow one number, or how often strings come? @readonly */ this.isNumber = recipe.isNumber;
+    /** Of the recipe; 0 where it states none. @readonly @type {number} */ this.epoch =
+      recipe.json.round?.index ?? 0;
+    /** Does it follow one number, or how often strings come? @readonly */ this.isNumber =
+      recipe.isNumber;
   }
 
   /**
@@ -64,7 +68,16 @@ export class Run {
    */
   answerNumber(state, mean, seed) {
     return this.#answer(state, seed, 0, ({ record, kept, coins }) =>
-      this.#module.x.track_answer_number(record, kept, state.length, this.#recipe.handle, mean ?? 0n, Number(mean !== null), coins));
+      this.#module.x.track_answer_number(
+        record,
+        kept,
+        state.length,
+        this.#recipe.handle,
+        mean ?? 0n,
+        Number(mean !== null),
+        coins,
+      ),
+    );
   }
 
   /**
@@ -75,17 +88,31 @@ export class Run {
     const module = this.#module;
     const { handle } = this.#recipe;
     const scratch = module.x.track_scratch_size(handle);
-    return this.#answer(state, seed, ENTRY * counts.size + scratch, ({ record, kept, coins, rest }) => {
-      const view = new DataView(module.x.memory.buffer);
-      let at = rest;
-      for (const [item, count] of counts) {
-        view.setBigUint64(at, BigInt(`0x${item}`), true);
-        view.setUint32(at + 8, count, true);
-        view.setUint32(at + 12, 0, true);
-        at += ENTRY;
-      }
-      return module.x.track_answer_counts(record, kept, state.length, handle, rest, counts.size, at, coins);
-    });
+    return this.#answer(
+      state,
+      seed,
+      ENTRY * counts.size + scratch,
+      ({ record, kept, coins, rest }) => {
+        const view = new DataView(module.x.memory.buffer);
+        let at = rest;
+        for (const [item, count] of counts) {
+          view.setBigUint64(at, BigInt(`0x${item}`), true);
+          view.setUint32(at + 8, count, true);
+          view.setUint32(at + 12, 0, true);
+          at += ENTRY;
+        }
+        return module.x.track_answer_counts(
+          record,
+          kept,
+          state.length,
+          handle,
+          rest,
+          counts.size,
+          at,
+          coins,
+        );
+      },
+    );
   }
 
   /**
@@ -106,7 +133,12 @@ export class Run {
     module.put(state, kept);
     const { base } = module;
     try {
-      const refusal = call({ coins: base, kept: base + kept, record: base + record, rest: base + rest });
+      const refusal = call({
+        coins: base,
+        kept: base + kept,
+        record: base + record,
+        rest: base + rest,
+      });
       const isAnswered = refusal === 0;
       return {
         refusal: isAnswered ? null : module.text(module.x.track_refusal_name(refusal)),
@@ -135,7 +167,8 @@ export class Run {
     const at = aligned(4 * SPENT_WORDS);
     module.put(state, at);
     module.check(module.x.track_spent(module.base, module.base + at, state.length, handle));
-    const [epoch, epochs, votes, allVotes, estimates, allEstimates, , , used] = module.words(SPENT_WORDS);
+    const [epoch, epochs, votes, allVotes, estimates, allEstimates, , , used] =
+      module.words(SPENT_WORDS);
     return {
       epoch,
       epochs,

@@ -9,7 +9,9 @@ const CANONICAL_MAX = 4096; // bytes, of core/recipe/recipe.h
 
 /** The bytes that are signed. @param {Recipe} recipe */
 export function signedBytes(recipe) {
-  const { module, handle } = /** @type {{module: import('./device.js').Module, handle: number}} */ (/** @type {any} */ (recipe));
+  const { module, handle } = /** @type {{module: import('./device.js').Module, handle: number}} */ (
+    /** @type {any} */ (recipe)
+  );
   module.reserve(CANONICAL_MAX);
   const canonical = module.take(0, module.length(module.x.recipe_canonical(handle, module.base)));
   const bytes = new Uint8Array(TITLE.length + canonical.length);
@@ -34,7 +36,9 @@ export async function verifySignature(recipe, keys, subtle = globalThis.crypto?.
   const { key, ed25519 } = signature;
   if (!Array.isArray(keys) || !keys.includes(key)) return 'unknown-key';
   // Without a secure context there is no WebCrypto; browsers of before 2025 know no Ed25519.
-  const publicKey = await subtle?.importKey('raw', fromHex(key), 'Ed25519', false, ['verify']).catch(() => undefined);
+  const publicKey = await subtle
+    ?.importKey('raw', fromHex(key), 'Ed25519', false, ['verify'])
+    .catch(() => undefined);
   if (!publicKey) return 'no-ed25519';
   const isGood = await subtle.verify('Ed25519', publicKey, fromHex(ed25519), signedBytes(recipe));
   return isGood ? null : 'bad-signature';

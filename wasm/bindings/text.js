@@ -17,11 +17,17 @@ export function applyTextRule(text, rule) {
 }
 
 /** @param {string} text @returns {{segment: string, isWordLike?: boolean}[]} */
-export const segments = (text) => [...new Intl.Segmenter('en', { granularity: 'word' }).segment(text)];
+export const segments = (text) => [
+  ...new Intl.Segmenter('en', { granularity: 'word' }).segment(text),
+];
 
 // Digits make a password, a number of a card or a telephone; none of those is a word.
 /** @param {{segment: string, isWordLike?: boolean}} part */
-export const isWord = (part) => !!part.isWordLike && /^[^\p{N}]*\p{L}[^\p{N}]*$/u.test(part.segment);
+export const isWord = (part) =>
+  !!part.isWordLike && /^[^\p{N}]*\p{L}[^\p{N}]*$/u.test(part.segment);
 
 /** The words of a text, in order. @param {string} text */
-export const words = (text) => segments(text).filter(isWord).map((part) => part.segment);
+export const words = (text) =>
+  segments(text)
+    .filter(isWord)
+    .map((part) => part.segment);

@@ -136,15 +136,20 @@ function setTimer(task, ms) {
 }
 
 /** The page's module, for browsers without vectors the one without them: asked by a module whose only function would return a v128. */
-const pageModule = () => WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123]))
-  ? new URL('./shoal.wasm', import.meta.url)
-  : new URL('./shoal-plain.wasm', import.meta.url);
+const pageModule = () =>
+  WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123]))
+    ? new URL('./shoal.wasm', import.meta.url)
+    : new URL('./shoal-plain.wasm', import.meta.url);
 
 /** @param {string} endpoint */
 function reportsUrl(endpoint) {
-  const url = new URL('v1/reports', new URL(endpoint.replace(/\/*$/, '/'), globalThis.location?.href));
+  const url = new URL(
+    'v1/reports',
+    new URL(endpoint.replace(/\/*$/, '/'), globalThis.location?.href),
+  );
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== 'https:' && !isLoopback) throw new ShoalError('argument', 1, 'endpoint must be https');
+  if (url.protocol !== 'https:' && !isLoopback)
+    throw new ShoalError('argument', 1, 'endpoint must be https');
   return url.href;
 }
 
@@ -194,7 +199,10 @@ export class Client {
     this.#url = reportsUrl(options.endpoint);
     const client = this;
     /** @param {string} what @returns {(...args: any[]) => Promise<Outcome[]>} */
-    const track = (what) => (...args) => this.#chunk(() => import('./tracking.js'), what, ...args);
+    const track =
+      (what) =>
+      (...args) =>
+        this.#chunk(() => import('./tracking.js'), what, ...args);
     /** Runs: what changes over epochs. @type {import('./tracking.js').Track} */
     this.track = { optIn: track('optIn'), sample: track('sample'), answer: track('answer') };
     /** What the person decided. */
@@ -216,7 +224,9 @@ export class Client {
     try {
       if (!(await this.#deps.storage.open(false))) return;
       if (this.#deps.gpc()) return void (await this.#stop('withdrawn'));
-      this.#state = await this.#deps.storage.transaction(async (tx) => (await tx.get('state', 'consent')) ?? 'none');
+      this.#state = await this.#deps.storage.transaction(
+        async (tx) => (await tx.get('state', 'consent')) ?? 'none',
+      );
     } catch {
       this.#note('storage');
     }
@@ -281,8 +291,14 @@ export class Client {
     try {
       if (await this.#deps.storage.open(false)) {
         await this.#locked((tx) =>
-          Promise.all([tx.put('state', 'consent', state), ...['secret', 'analyses', 'keys'].map((key) => tx.delete('state', key)),
-            tx.clear('queue'), tx.clear('events'), more?.(tx)]));
+          Promise.all([
+            tx.put('state', 'consent', state),
+            ...['secret', 'analyses', 'keys'].map((key) => tx.delete('state', key)),
+            tx.clear('queue'),
+            tx.clear('events'),
+            more?.(tx),
+          ]),
+        );
       }
     } catch (error) {
       this.#note('storage');
@@ -305,8 +321,13 @@ export class Client {
   async erase() {
     const day = this.#day();
     await this.#stop('none', async (tx) => {
-      await Promise.all([tx.clear('done'), tx.clear('log'), tx.delete('state', 'consent'), tx.delete('state', 'ledger'),
-        tx.put('state', 'erased', day)]);
+      await Promise.all([
+        tx.clear('done'),
+        tx.clear('log'),
+        tx.delete('state', 'consent'),
+        tx.delete('state', 'ledger'),
+        tx.put('state', 'erased', day),
+      ]);
     });
     this.#notes.clear();
   }
@@ -323,7 +344,9 @@ export class Client {
    * @template T @param {(tx: Transaction) => Promise<T>} task @returns {Promise<T | undefined>}
    */
   async #exclusive(task) {
-    return this.#isOn() ? this.#locked(async (tx) => ((await this.#stands(tx)) ? task(tx) : undefined)) : undefined;
+    return this.#isOn()
+      ? this.#locked(async (tx) => ((await this.#stands(tx)) ? task(tx) : undefined))
+      : undefined;
   }
 
   /** Is consent given, here and by what all tabs share? @param {Transaction} tx */
@@ -365,22 +388,30 @@ export class Client {
       if (!globalThis.WebAssembly) throw new Error('CSP');
       const sources = await Promise.all(recipes.map((source) => this.#source(source)));
       const { fetch } = this.#deps;
-      const core = typeof wasm === 'function'
-        ? wasm()
-        : loadModule(wasm ?? pageModule(), fetch).then((module) => Core.create(module));
+      const core =
+        typeof wasm === 'function'
+          ? wasm()
+          : loadModule(wasm ?? pageModule(), fetch).then((module) => Core.create(module));
       let ready = accept(await core, sources);
       // The page's module carries what most recipes need; for a mechanism that it lacks, and for variables, there is the whole one.
       if (ready.isLacking && typeof wasm !== 'function') {
-        ready = await import('../bindings/whole.js').then(async ({ wholeCore }) => accept(await wholeCore(fetch, wasm), sources)).catch(() => ready);
+        ready = await import('../bindings/whole.js')
+          .then(async ({ wholeCore }) => accept(await wholeCore(fetch, wasm), sources))
+          .catch(() => ready);
       }
       for (const name of ready.refused) this.#note('recipe-refused', name);
       // Servers' keys are fetched now, and not when the first event comes: they need not learn when that was.
       for (const recipe of ready.recipes) void this.#sealer(recipe);
-      if (keys) await (await import('../bindings/signature.js')).keepSigned(ready, keys, (code, name) => this.#note(code, name));
+      if (keys)
+        await (
+          await import('../bindings/signature.js')
+        ).keepSigned(ready, keys, (code, name) => this.#note(code, name));
       return ready;
     } catch (error) {
       // Chromium and WebKit name 'unsafe-eval', Firefox says "blocked by CSP".
-      this.#note(/CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'core-missing');
+      this.#note(
+        /CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'core-missing',
+      );
       return null;
     }
   }
@@ -427,7 +458,8 @@ export class Client {
     if (!this.#isOn()) return [this.#off()];
     const era = this.#era;
     const ready = await this.#core();
-    if (!ready) return [this.#note(this.#notes.has('wasm-blocked null') ? 'wasm-blocked' : 'core-missing')];
+    if (!ready)
+      return [this.#note(this.#notes.has('wasm-blocked null') ? 'wasm-blocked' : 'core-missing')];
     const recipes = ready.recipes.filter(wants);
     if (!recipes.length) return [this.#note('unknown-stream')];
     const outcomes = [];
@@ -475,21 +507,29 @@ export class Client {
    */
   async #item(recipe, value) {
     const { items } = /** @type {any} */ (recipe); // of a recipe with several variables
-    if (items) return items(value, (/** @type {Recipe} */ variable, /** @type {any} */ each) => this.#item(variable, each));
+    if (items)
+      return items(value, (/** @type {Recipe} */ variable, /** @type {any} */ each) =>
+        this.#item(variable, each),
+      );
     if (recipe.isNumber) return Number.isFinite(value) ? { value } : { code: 'not-a-number' };
     // Whatever a page hands over for a list is counted: a slip (undefined, an object) as none of it, not as silence.
     if (typeof value !== 'string') {
-      return recipe.isOpen ? { code: 'text-rule' } : { value: typeof value === 'number' ? value : null };
+      return recipe.isOpen
+        ? { code: 'text-rule' }
+        : { value: typeof value === 'number' ? value : null };
     }
     let text = value;
     if (isAddress(recipe)) {
       const name = await import('./address.js').then(
-        ({ nameOf }) => nameOf(recipe.valueKind, value, this.#deps.sites), () => ({ code: 'core-missing', value }));
+        ({ nameOf }) => nameOf(recipe.valueKind, value, this.#deps.sites),
+        () => ({ code: 'core-missing', value }),
+      );
       if (name.code) return name;
       text = name.value;
     }
     // Listed items are matched as the recipe writes them, words and strings as its text rule forms them.
-    const ruled = recipe.valueKind === 'item' && recipe.values ? text : applyTextRule(text, recipe.text);
+    const ruled =
+      recipe.valueKind === 'item' && recipe.values ? text : applyTextRule(text, recipe.text);
     if (!recipe.isOpen) return { value: recipe.values && ruled };
     if (ruled === null) return { code: 'text-rule' };
     return encoder.encode(ruled).length > recipe.bytesMax ? { code: 'too-long' } : { value: ruled };
@@ -519,7 +559,11 @@ export class Client {
     const paid = await this.#exclusive(async (tx) => {
       const code = await this.#refusal(tx, core, recipe);
       if (code) return { code };
-      await tx.put('state', 'ledger', core.ledger.debit(await this.#ledgerOf(tx, core), recipe, day));
+      await tx.put(
+        'state',
+        'ledger',
+        core.ledger.debit(await this.#ledgerOf(tx, core), recipe, day),
+      );
       return recipe.isPermanent ? { secret: await this.#secretOf(tx) } : {};
     });
     if (paid?.code) this.#spent.set(recipe.hash, { day, code: paid.code });
@@ -549,7 +593,15 @@ export class Client {
     const due = this.#deps.now() + Math.floor(this.#uniform() * recipe.send.delayS * 1000);
     const isQueued = await this.#exclusive(async (tx) => {
       const extra = era === this.#era && (more ? await more(tx, id) : {});
-      if (extra) await tx.put('queue', id, { report, endpoint: this.#url, due, tries: 0, ...sealed, ...extra });
+      if (extra)
+        await tx.put('queue', id, {
+          report,
+          endpoint: this.#url,
+          due,
+          tries: 0,
+          ...sealed,
+          ...extra,
+        });
       return extra;
     });
     if (!isQueued) return 'no-consent';
@@ -596,10 +648,12 @@ export class Client {
   async flush() {
     if (!this.#isOn()) return;
     // One that runs may have looked at the queue already: look again after it, once for all who ask meanwhile.
-    if (this.#flushing) return (this.#next ??= this.#flushing.then(() => ((this.#next = null), this.flush())));
+    if (this.#flushing)
+      return (this.#next ??= this.#flushing.then(() => ((this.#next = null), this.flush())));
     this.#flushing = this.#deps.locks
       .request('shoal-flush', { ifAvailable: true }, (lock) =>
-        lock ? this.#flushAll() : this.#wake(this.#deps.now() + FIRST_RETRY_MS))
+        lock ? this.#flushAll() : this.#wake(this.#deps.now() + FIRST_RETRY_MS),
+      )
       .catch(() => void this.#note('storage'))
       .finally(() => (this.#flushing = null));
     await this.#flushing;
@@ -636,8 +690,12 @@ export class Client {
   async #send(key, recipes) {
     const started = await this.#deps.locks.request('shoal', {}, async () => {
       const row = /** @type {Row | undefined} */ (
-        await this.#deps.storage.transaction(async (tx) => ((await this.#stands(tx)) ? tx.get('queue', key) : undefined)));
-      const expires = row?.expires ?? recipes.find((r) => r.hash === row?.report.recipe_hash)?.expiresDay;
+        await this.#deps.storage.transaction(async (tx) =>
+          (await this.#stands(tx)) ? tx.get('queue', key) : undefined,
+        )
+      );
+      const expires =
+        row?.expires ?? recipes.find((r) => r.hash === row?.report.recipe_hash)?.expiresDay;
       if (!row || expires === undefined || row.due > this.#deps.now() || !this.#isOn()) return null;
       /** @type {Promise<Answer | null> | 'expired'} */
       const answer = this.#day() > expires ? 'expired' : this.#post(key, row, recipes);
@@ -648,7 +706,8 @@ export class Client {
     const answer = await started.answer;
     if (answer === 'expired') await this.#finish(key, row, 'refused', answer);
     else if (answer?.status === 202) await this.#finish(key, row, 'sent');
-    else if (PERMANENT.includes(/** @type {any} */ (answer?.status))) await this.#finish(key, row, 'refused', 'edge-refused');
+    else if (PERMANENT.includes(/** @type {any} */ (answer?.status)))
+      await this.#finish(key, row, 'refused', 'edge-refused');
     else await this.#keep(key, row, answer);
   }
 
@@ -659,22 +718,29 @@ export class Client {
     const stop = (this.#posting = new AbortController());
     const timer = this.#deps.setTimer(() => stop.abort(), TIMEOUT_MS);
     try {
-      const response = await this.#deps.fetch(path ? new URL(`../${path}`, this.#url).href : this.#url, {
-        method: 'POST',
-        headers: path ? SEALED : { 'Content-Type': 'application/json', 'Idempotency-Key': key },
-        body,
-        mode: 'cors',
-        credentials: 'omit',
-        referrerPolicy: 'no-referrer',
-        cache: 'no-store',
-        redirect: 'error',
-        keepalive: body.length <= KEEPALIVE_MAX,
-        signal: stop.signal,
-      });
+      const response = await this.#deps.fetch(
+        path ? new URL(`../${path}`, this.#url).href : this.#url,
+        {
+          method: 'POST',
+          headers: path ? SEALED : { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+          body,
+          mode: 'cors',
+          credentials: 'omit',
+          referrerPolicy: 'no-referrer',
+          cache: 'no-store',
+          redirect: 'error',
+          keepalive: body.length <= KEEPALIVE_MAX,
+          signal: stop.signal,
+        },
+      );
       let { status } = response;
       const answer = await response.arrayBuffer().catch(() => null); // to the end, so that the connection can be used again
       // A leader says of each report in an empty answer that it is taken.
-      if (path && response.ok) [status] = answer?.byteLength === 0 ? [202] : await this.#tell(dap, 'judged', key, row, answer, recipes);
+      if (path && response.ok)
+        [status] =
+          answer?.byteLength === 0
+            ? [202]
+            : await this.#tell(dap, 'judged', key, row, answer, recipes);
       return { status, retryAfter: response.headers.get('Retry-After') };
     } catch {
       return null;
@@ -707,7 +773,8 @@ export class Client {
     // Jitter spreads the devices that failed together.
     const due = this.#deps.now() + Math.floor(Math.max(backoff, asked) * (1 + this.#uniform()));
     await this.#locked(async (tx) => {
-      if (await tx.get('queue', key)) await tx.put('queue', key, { ...row, due, tries: row.tries + 1 });
+      if (await tx.get('queue', key))
+        await tx.put('queue', key, { ...row, due, tries: row.tries + 1 });
     });
   }
 
@@ -833,4 +900,5 @@ const dap = () => import('./dap.js');
 const isAddress = (recipe) => /host|site/.test(recipe.valueKind);
 
 /** @param {any} header seconds, or a date; anything else asks for nothing @param {number} now */
-const retryAfterMs = (header, now) => Math.max(0, /^\d+$/.test(header) ? header * 1000 : Date.parse(header) - now || 0);
+const retryAfterMs = (header, now) =>
+  Math.max(0, /^\d+$/.test(header) ? header * 1000 : Date.parse(header) - now || 0);

@@ -54,8 +54,11 @@ const tasks = new WeakMap();
 
 /** @param {View} view */
 function compiled({ deps, options: { dapWasm } }) {
-  const made = modules.get(deps) ??
-    (typeof dapWasm === 'function' ? dapWasm() : loadModule(dapWasm ?? new URL('../shoal-dap.wasm', import.meta.url), deps.fetch));
+  const made =
+    modules.get(deps) ??
+    (typeof dapWasm === 'function'
+      ? dapWasm()
+      : loadModule(dapWasm ?? new URL('../shoal-dap.wasm', import.meta.url), deps.fetch));
   modules.set(deps, made);
   made.catch(() => modules.delete(deps)); // the next event tries again
   return made;
@@ -63,7 +66,8 @@ function compiled({ deps, options: { dapWasm } }) {
 
 /** @param {View} view @param {Recipe} recipe */
 function taskOf(view, recipe) {
-  const made = tasks.get(recipe) ?? compiled(view).then((module) => DapTask.ofRecipe(module, recipe));
+  const made =
+    tasks.get(recipe) ?? compiled(view).then((module) => DapTask.ofRecipe(module, recipe));
   tasks.set(recipe, made);
   made.catch(() => tasks.delete(recipe));
   return made;
@@ -85,7 +89,7 @@ function random({ deps }, n) {
 async function limitedBytes(response) {
   const reader = response.body?.getReader();
   const parts = [];
-  for (let size = 0; reader; ) {
+  for (let size = 0; reader;) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
@@ -146,7 +150,12 @@ function askKey(view, task, url) {
   const running = asked.get(view.deps) ?? new Map();
   asked.set(view.deps, running);
   if (!running.has(url)) {
-    running.set(url, fetchKey(view, task, url).catch(() => null).finally(() => running.delete(url)));
+    running.set(
+      url,
+      fetchKey(view, task, url)
+        .catch(() => null)
+        .finally(() => running.delete(url)),
+    );
   }
   return /** @type {Promise<Kept | null>} */ (running.get(url));
 }
@@ -162,9 +171,14 @@ async function keysOf(view, task, urls, by) {
   const kept = (await view.deps.storage.transaction((tx) => tx.get('state', 'keys'))) ?? {};
   const now = view.deps.now();
   // A clock that was set back makes no key eternal.
-  const has = (/** @type {string} */ url) => by !== 'never' && kept[url]?.[by] > now && kept[url].until <= now + 1000 * KEEP_MAX_S;
-  const keys = await Promise.all(urls.map((url) => (has(url) ? kept[url] : askKey(view, task, url))));
-  const news = urls.filter((url) => !has(url)).map((url) => /** @type {const} */ ([url, keys[urls.indexOf(url)]]));
+  const has = (/** @type {string} */ url) =>
+    by !== 'never' && kept[url]?.[by] > now && kept[url].until <= now + 1000 * KEEP_MAX_S;
+  const keys = await Promise.all(
+    urls.map((url) => (has(url) ? kept[url] : askKey(view, task, url))),
+  );
+  const news = urls
+    .filter((url) => !has(url))
+    .map((url) => /** @type {const} */ ([url, keys[urls.indexOf(url)]]));
   if (news.length) {
     // Under consent only: what the servers told is forgotten with it.
     await view.exclusive(async (tx) => {
@@ -198,7 +212,9 @@ const serversOf = ({ leader, helper }) => ({ leader, helper });
  */
 export async function sealer(view, recipe) {
   const by = tasks.has(recipe) ? 'last' : 'until'; // the first time is when the page was loaded
-  const task = await taskOf(view, recipe).catch((error) => (error.name === 'ShoalError' ? 'recipe-refused' : 'core-missing'));
+  const task = await taskOf(view, recipe).catch((error) =>
+    error.name === 'ShoalError' ? 'recipe-refused' : 'core-missing',
+  );
   if (typeof task === 'string') return [{ code: task }];
   const servers = serversOf(recipe.json.aggregation);
   const keys = await keysOf(view, task, Object.values(servers), by);
@@ -260,7 +276,13 @@ async function resealed(view, id, row, recipe) {
   await view.exclusive(async (tx) => {
     if (!(await tx.get('queue', id))) return; // erased meanwhile
     await tx.delete('queue', id);
-    await tx.put('queue', fresh, { ...row, ...sealed, due: view.deps.now(), tries: 0, isResealed: true });
+    await tx.put('queue', fresh, {
+      ...row,
+      ...sealed,
+      due: view.deps.now(),
+      tries: 0,
+      isResealed: true,
+    });
   });
   return 202; // of the row that is gone
 }
@@ -282,8 +304,16 @@ export async function shareExactly(view, json, measurement) {
   if (!keys) return note(await whyNoKeys(view));
   const report = { key: json.info, recipe_hash: task.id, parameters: {}, records: [], servers };
   const expires = json.expires ? Date.parse(json.expires) / DAY_MS : Number.MAX_SAFE_INTEGER;
-  const code = await view.enqueue({ send: { delayS: 0 } }, report, view.era, undefined, async (_, id) =>
-    task.ofMeasurement(measurement, await inputOf(view, keys, id)).then(
-      (body) => ({ report, path: task.path, body, expires }), () => ({ code: 'not-a-measurement' })));
+  const code = await view.enqueue(
+    { send: { delayS: 0 } },
+    report,
+    view.era,
+    undefined,
+    async (_, id) =>
+      task.ofMeasurement(measurement, await inputOf(view, keys, id)).then(
+        (body) => ({ report, path: task.path, body, expires }),
+        () => ({ code: 'not-a-measurement' }),
+      ),
+  );
   return code === 'queued' ? [{ recipe: json.info, code }] : note(code);
 }

@@ -9,7 +9,11 @@ import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke
  *   Promise<{enc: Uint8Array, ciphertext: Uint8Array}>} seal enc: 32 bytes; ciphertext: 16 bytes more than the plaintext
  */
 
-const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
+const suite = new CipherSuite({
+  kem: new DhkemX25519HkdfSha256(),
+  kdf: new HkdfSha256(),
+  aead: new Aes128Gcm(),
+});
 
 /** @type {Sealer['seal']} */
 async function seal(publicKey, info, aad, plaintext) {

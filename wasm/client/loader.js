@@ -22,7 +22,10 @@ export function start({ client: importClient = () => import('./client.js'), ...o
   /** Elements to observe once the client is there, and what stops it. @type {Map<Element, {take?: (word: string) => unknown, stop?: () => void}>} */
   const observed = new Map();
 
-  const gpc = () => (options.gpc ? options.gpc() : /** @type {any} */ (globalThis.navigator)?.globalPrivacyControl === true);
+  const gpc = () =>
+    options.gpc
+      ? options.gpc()
+      : /** @type {any} */ (globalThis.navigator)?.globalPrivacyControl === true;
   const remembered = () => {
     try {
       return globalThis.localStorage?.getItem(KEY) ?? 'none';
@@ -33,7 +36,8 @@ export function start({ client: importClient = () => import('./client.js'), ...o
   /** @param {string} state */
   const remember = (state) => {
     try {
-      if (state === 'granted' || remembered() !== 'none') globalThis.localStorage?.setItem(KEY, state);
+      if (state === 'granted' || remembered() !== 'none')
+        globalThis.localStorage?.setItem(KEY, state);
     } catch {
       // then the page asks again
     }
@@ -55,18 +59,33 @@ export function start({ client: importClient = () => import('./client.js'), ...o
 
   const state = () => client?.consent.state ?? (gpc() ? 'gpc' : remembered());
   /** Asks the client, where there is or was consent to have one. @param {keyof Client} method @param {any} [otherwise] */
-  const ask = (method, otherwise) => async (/** @type {any[]} */ ...args) =>
-    loading || remembered() !== 'none' ? /** @type {any} */ (await load())[method](...args) : otherwise?.();
+  const ask =
+    (method, otherwise) =>
+    async (/** @type {any[]} */ ...args) =>
+      loading || remembered() !== 'none'
+        ? /** @type {any} */ (await load())[method](...args)
+        : otherwise?.();
   /** Hands an event to the client, where there is consent. @param {keyof Client} method */
-  const hand = (method) => async (/** @type {any[]} */ ...args) =>
-    loading && state() !== 'none' ? /** @type {any} */ (await loading)[method](...args) : [];
+  const hand =
+    (method) =>
+    async (/** @type {any[]} */ ...args) =>
+      loading && state() !== 'none' ? /** @type {any} */ (await loading)[method](...args) : [];
   /** The same of what runs have. @param {keyof Client['track']} method */
-  const follow = (method) => async (/** @type {any[]} */ ...args) =>
-    loading && state() !== 'none' ? /** @type {any} */ ((await loading).track[method])(...args) : [];
+  const follow =
+    (method) =>
+    async (/** @type {any[]} */ ...args) =>
+      loading && state() !== 'none'
+        ? /** @type {any} */ ((await loading).track[method])(...args)
+        : [];
   const none = () => [];
   const why = () => [
     gpc()
-      ? { code: 'gpc', text: 'The browser sends Global Privacy Control, which counts as no.', recipe: null, count: 0 }
+      ? {
+          code: 'gpc',
+          text: 'The browser sends Global Privacy Control, which counts as no.',
+          recipe: null,
+          count: 0,
+        }
       : { code: 'no-consent', text: 'Consent has not been given.', recipe: null, count: 0 },
   ];
 

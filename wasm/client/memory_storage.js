@@ -11,9 +11,14 @@ export function memoryLocks() {
     request(name, options, task) {
       if (options.ifAvailable && tails.has(name)) return Promise.resolve(task(null));
       const run = (tails.get(name) ?? Promise.resolve()).then(() => task({ name }));
-      const tail = run.then(() => {}, () => {}).then(() => {
-        if (tails.get(name) === tail) tails.delete(name);
-      });
+      const tail = run
+        .then(
+          () => {},
+          () => {},
+        )
+        .then(() => {
+          if (tails.get(name) === tail) tails.delete(name);
+        });
       tails.set(name, tail);
       return run;
     },
@@ -39,7 +44,9 @@ export function memoryStorage() {
           get: async (store, key) => structuredClone(draft.get(at(store, key))),
           keys: async (store) => (await tx.entries(store)).map(([key]) => key),
           entries: async (store) =>
-            [...draft].filter(([k]) => k.startsWith(store + '/')).sort(([a], [b]) => (a < b ? -1 : 1))
+            [...draft]
+              .filter(([k]) => k.startsWith(store + '/'))
+              .sort(([a], [b]) => (a < b ? -1 : 1))
               .map(([k, value]) => [k.slice(store.length + 1), structuredClone(value)]),
           put: async (store, key, value) => void draft.set(at(store, key), structuredClone(value)),
           delete: async (store, key) => void draft.delete(at(store, key)),

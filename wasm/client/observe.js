@@ -8,7 +8,8 @@ import { isWord, segments, words } from '../bindings/text.js';
 /** Words for the recipes that take them. @param {View} view @param {string[]} list */
 async function report(view, list) {
   const outcomes = [];
-  for (const word of list) outcomes.push(...(await view.event((recipe) => recipe.valueKind === 'word', word)));
+  for (const word of list)
+    outcomes.push(...(await view.event((recipe) => recipe.valueKind === 'word', word)));
   return outcomes;
 }
 
@@ -32,10 +33,15 @@ export function isReadableField(element) {
   /** @param {string} name */
   const attribute = (name) => (element.getAttribute(name) ?? '').trim().toLowerCase();
   const tag = element.localName;
-  const isField = tag === 'textarea' || (tag === 'input' && /^(|text|search)$/.test(attribute('type')));
-  if (!isField && (tag === 'input' || !(/** @type {any} */ (element).isContentEditable))) return false;
+  const isField =
+    tag === 'textarea' || (tag === 'input' && /^(|text|search)$/.test(attribute('type')));
+  if (!isField && (tag === 'input' || !(/** @type {any} */ (element).isContentEditable)))
+    return false;
   if (attribute('data-shoal') === 'off') return false;
-  return /^(|on|off)$/.test(attribute('autocomplete')) && /^(|none|text|search)$/.test(attribute('inputmode'));
+  return (
+    /^(|on|off)$/.test(attribute('autocomplete')) &&
+    /^(|none|text|search)$/.test(attribute('inputmode'))
+  );
 }
 
 /**
@@ -45,14 +51,19 @@ export function isReadableField(element) {
 export function lastWords(text) {
   const parts = segments(text.slice(-256));
   const start = parts.findLastIndex((part) => !part.isWordLike) + 1;
-  return parts.slice(start).filter(isWord).map((part) => part.segment);
+  return parts
+    .slice(start)
+    .filter(isWord)
+    .map((part) => part.segment);
 }
 
 /** A field's text up to the caret. @param {any} field @returns {string} */
 function beforeCaret(field) {
   if ('value' in field) return field.value.slice(0, field.selectionStart ?? undefined);
   const selection = field.ownerDocument.getSelection();
-  return selection?.anchorNode?.nodeType === 3 ? selection.anchorNode.data.slice(0, selection.anchorOffset) : '';
+  return selection?.anchorNode?.nodeType === 3
+    ? selection.anchorNode.data.slice(0, selection.anchorOffset)
+    : '';
 }
 
 /**
@@ -69,7 +80,8 @@ export function observe(view, element, signal, take) {
 
   /** Before the input, so that the completed word still ends at the caret. @param {Element} field @param {InputEvent} event */
   const typed = (field, event) => {
-    if (!TYPED.test(event.inputType)) open.delete(field); // pasted, deleted, undone: nothing is being typed
+    if (!TYPED.test(event.inputType))
+      open.delete(field); // pasted, deleted, undone: nothing is being typed
     else if (IN_WORD.test(event.data ?? '')) open.add(field);
     else if (!event.isComposing && open.delete(field)) found(lastWords(beforeCaret(field)));
   };
@@ -82,7 +94,9 @@ export function observe(view, element, signal, take) {
     if (refused.has(field)) view.note('refused-field');
     else if (!Intl.Segmenter) view.note('segmenter-missing');
     else if (event.type === 'beforeinput') typed(field, /** @type {InputEvent} */ (event));
-    else if (open.delete(field)) found(lastWords(/** @type {any} */ (field).value ?? field.textContent ?? ''));
+    else if (open.delete(field))
+      found(lastWords(/** @type {any} */ (field).value ?? field.textContent ?? ''));
   };
-  for (const name of ['beforeinput', 'change', 'focusout']) element.addEventListener(name, listener, { signal });
+  for (const name of ['beforeinput', 'change', 'focusout'])
+    element.addEventListener(name, listener, { signal });
 }

@@ -135,7 +135,7 @@ function random({ deps }, n) {
 export function pick(view, list) {
   // Numbers above the last multiple of the length would favour the first entries.
   const end = list.length && 2 ** 32 - (2 ** 32 % list.length);
-  for (let n = end; end; ) {
+  for (let n = end; end;) {
     n = new DataView(random(view, 4).buffer).getUint32(0);
     if (n < end) return list[n % list.length];
   }
@@ -163,7 +163,10 @@ function load(view, isWhole = false) {
 async function open({ deps, options: { policy, queryWasm }, source }, isWhole) {
   if (!policy) throw new Refusal('no-policy');
   // Written out, since bundlers look for them; only where none is named, since a bundle in one file has no address of its own.
-  const beside = () => (isWhole ? new URL('../shoal-all.wasm', import.meta.url) : new URL('../shoal-query.wasm', import.meta.url));
+  const beside = () =>
+    isWhole
+      ? new URL('../shoal-all.wasm', import.meta.url)
+      : new URL('../shoal-query.wasm', import.meta.url);
   /** @type {[QueryCore, import('./client.js').Source]} */
   const [core, { json, hash }] = await Promise.all([
     typeof queryWasm === 'function'
@@ -171,7 +174,9 @@ async function open({ deps, options: { policy, queryWasm }, source }, isWhole) {
       : loadModule(queryWasm ?? beside(), deps.fetch).then((module) => QueryCore.create(module)),
     source(policy),
   ]).catch((error) => {
-    throw new Refusal(/CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'core-missing');
+    throw new Refusal(
+      /CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'core-missing',
+    );
   });
   try {
     const made = core.policy(json);
@@ -183,10 +188,12 @@ async function open({ deps, options: { policy, queryWasm }, source }, isWhole) {
 }
 
 /** @param {Policy} policy @param {string} name @returns {{stream: string, retention_days: number, fields: {field: string, type: string}[]} | undefined} */
-const streamOf = (policy, name) => policy.json.streams.find((/** @type {any} */ { stream }) => stream === name);
+const streamOf = (policy, name) =>
+  policy.json.streams.find((/** @type {any} */ { stream }) => stream === name);
 
 /** @param {Policy} policy @param {string} name @returns {any} */
-const analysisOf = (policy, name) => policy.json.analyses.find((/** @type {any} */ { analysis }) => analysis === name);
+const analysisOf = (policy, name) =>
+  policy.json.analyses.find((/** @type {any} */ { analysis }) => analysis === name);
 
 /** Analyses that the person opted in to. @param {Transaction} tx @returns {Promise<string[]>} */
 const optedIn = async (tx) => (await tx.get('state', 'analyses')) ?? [];
@@ -209,7 +216,9 @@ async function told(view, task) {
     return await task();
   } catch (error) {
     const { code } = /** @type {any} */ (error);
-    return [error instanceof Refusal ? view.note(code, null, QUERY_REASONS[code]) : view.note('storage')];
+    return [
+      error instanceof Refusal ? view.note(code, null, QUERY_REASONS[code]) : view.note('storage'),
+    ];
   }
 }
 
@@ -250,11 +259,13 @@ async function sweep(tx, policy, day) {
 function cleaned(schema, event) {
   /** @type {Event} */
   const clean = {};
-  if (event === null || typeof event !== 'object' || Array.isArray(event)) return { clean, code: 'event-type' };
+  if (event === null || typeof event !== 'object' || Array.isArray(event))
+    return { clean, code: 'event-type' };
   for (const [name, value] of Object.entries(event)) {
     const type = schema.find(({ field }) => field === name)?.type;
     if (!type) return { clean, code: 'event-field' };
-    if (type === 'number' ? !Number.isFinite(value) : typeof value !== 'string') return { clean, code: 'event-type' };
+    if (type === 'number' ? !Number.isFinite(value) : typeof value !== 'string')
+      return { clean, code: 'event-type' };
     clean[name] = value;
   }
   const isLarge = new TextEncoder().encode(JSON.stringify(clean)).length > EVENT_MAX;
@@ -272,11 +283,19 @@ export const donate = (view, stream, event) =>
     const day = today(view);
     const isKept = await view.exclusive(async (tx) => {
       const keys = (await sweep(tx, policy, day)).filter((key) => key.startsWith(`${stream}/`));
-      const readers = (await optedIn(tx)).filter((name) => analysisOf(policy, name)?.stream === stream);
+      const readers = (await optedIn(tx)).filter(
+        (name) => analysisOf(policy, name)?.stream === stream,
+      );
       if (!readers.length) throw new Refusal('not-opted-in');
       const last = Math.max(0, ...keys.map((key) => Number(key.split('/')[3])));
-      for (const key of keys.slice(0, Math.max(0, keys.length + 1 - EVENTS_MAX))) await tx.delete('events', key);
-      const key = [stream, padded(day, 6), padded(day + schema.retention_days, 6), padded(last + 1, 12)].join('/');
+      for (const key of keys.slice(0, Math.max(0, keys.length + 1 - EVENTS_MAX)))
+        await tx.delete('events', key);
+      const key = [
+        stream,
+        padded(day, 6),
+        padded(day + schema.retention_days, 6),
+        padded(last + 1, 12),
+      ].join('/');
       await tx.put('events', key, clean);
       return true;
     });
@@ -302,7 +321,10 @@ export const optIn = (view, name, yes) =>
  * @param {View} view @param {string} name
  */
 async function optOut(view, name) {
-  const policy = await load(view).then((loaded) => loaded.policy, () => null);
+  const policy = await load(view).then(
+    (loaded) => loaded.policy,
+    () => null,
+  );
   const isDone = await view.exclusive(async (tx) => {
     const others = (await optedIn(tx)).filter((other) => other !== name);
     const read = others.map((other) => policy && analysisOf(policy, other)?.stream);
@@ -310,7 +332,8 @@ async function optOut(view, name) {
     for (const key of await tx.keys('events')) {
       if (!key.startsWith(RUN) && !read.includes(key.split('/')[0])) await tx.delete('events', key);
     }
-    for (const [key, row] of await tx.entries('queue')) if (row.query === name) await tx.delete('queue', key);
+    for (const [key, row] of await tx.entries('queue'))
+      if (row.query === name) await tx.delete('queue', key);
     return true;
   });
   return [isDone ? { recipe: null, code: 'opted-out' } : off(view)];
@@ -383,7 +406,9 @@ async function answer(view, loaded, json) {
     return await report(view, loaded, query, paid.events);
   } catch (error) {
     const { code } = /** @type {any} */ (error);
-    return error instanceof Refusal ? noted(view, code, query.id, QUERY_REASONS[code]) : noted(view, 'storage', query.id);
+    return error instanceof Refusal
+      ? noted(view, code, query.id, QUERY_REASONS[code])
+      : noted(view, 'storage', query.id);
   } finally {
     core.release(query);
   }
@@ -405,9 +430,13 @@ async function read(view, loaded, json) {
   try {
     return { loaded, query: readQuery(loaded.core, json) };
   } catch (error) {
-    const isAllowed = () => loaded.policy.json.analyses.some((/** @type {any} */ { mechanisms }) => mechanisms.includes(json.mechanism));
+    const isAllowed = () =>
+      loaded.policy.json.analyses.some((/** @type {any} */ { mechanisms }) =>
+        mechanisms.includes(json.mechanism),
+      );
     const { code, field } = /** @type {any} */ (error);
-    const isLacking = code === 'mechanism' || /^encoding\.\d\.(starts|characters|step)$/.test(field);
+    const isLacking =
+      code === 'mechanism' || /^encoding\.\d\.(starts|characters|step)$/.test(field);
     if (!isLacking || view.options.queryWasm || !isAllowed()) throw error;
   }
   const whole = await load(view, true);
@@ -432,20 +461,29 @@ function readQuery(core, json) {
  * @returns {Promise<{events?: Event[]}>}
  */
 async function debit(tx, view, loaded, query, row) {
-  const { core: { accountant }, policy } = loaded;
+  const {
+    core: { accountant },
+    policy,
+  } = loaded;
   const day = today(view);
-  if (row.analysis && !(await optedIn(tx)).includes(row.analysis)) return settle(tx, view, row, 'not-opted-in');
+  if (row.analysis && !(await optedIn(tx)).includes(row.analysis))
+    return settle(tx, view, row, 'not-opted-in');
   const books = await booksOf(tx, loaded, day);
   const { verdict, bytes } = accountant.debit(books, policy, query, day);
   if (verdict.refusal) return settle(tx, view, row, verdict.refusal, verdict);
   // Left out: the new books are dropped, nothing was charged.
-  if (await isLeftOut(tx, view, query, day)) return settle(tx, view, row, 'sampled-out', { ...verdict, text: '' });
+  if (await isLeftOut(tx, view, query, day))
+    return settle(tx, view, row, 'sampled-out', { ...verdict, text: '' });
   await tx.put('state', 'accountant', bytes);
   await settle(tx, view, row, 'accepted', verdict);
   await sweep(tx, policy, day);
   const granted = new Set([...query.fields.map(({ field }) => field), ...query.splits]);
   const events = (await tx.entries('events')).filter(([key]) => key.startsWith(`${query.stream}/`));
-  return { events: events.map(([, event]) => Object.fromEntries(Object.entries(event).filter(([name]) => granted.has(name)))) };
+  return {
+    events: events.map(([, event]) =>
+      Object.fromEntries(Object.entries(event).filter(([name]) => granted.has(name))),
+    ),
+  };
 }
 
 /**
@@ -454,11 +492,18 @@ async function debit(tx, view, loaded, query, row) {
  */
 async function isLeftOut(tx, view, query, day) {
   /** @type {[string, number][]} */
-  const left = ((await tx.get('state', 'sampled')) ?? []).filter((/** @type {[string, number]} */ [, expires]) => expires >= day);
+  const left = ((await tx.get('state', 'sampled')) ?? []).filter(
+    (/** @type {[string, number]} */ [, expires]) => expires >= day,
+  );
   if (left.some(([hash]) => hash === query.queryHash)) return true;
   // 48 bits, as client.js tosses it for an event.
-  if (random(view, 6).reduce((sum, byte) => (sum + byte) / 256, 0) < query.send.sample) return false;
-  await tx.put('state', 'sampled', [...left, [query.queryHash, query.expiresDay]].slice(-SAMPLED_MAX));
+  if (random(view, 6).reduce((sum, byte) => (sum + byte) / 256, 0) < query.send.sample)
+    return false;
+  await tx.put(
+    'state',
+    'sampled',
+    [...left, [query.queryHash, query.expiresDay]].slice(-SAMPLED_MAX),
+  );
   return true;
 }
 
@@ -474,7 +519,9 @@ async function report(view, { core }, query, events) {
   const asked = part ? core.query({ ...query.json, part }) : query;
   let list;
   try {
-    list = (query.contributions ? wordsOf(view, asked, own) : [oneOf(view, asked, own)]).map((record) => asked.report(record));
+    list = (query.contributions ? wordsOf(view, asked, own) : [oneOf(view, asked, own)]).map(
+      (record) => asked.report(record),
+    );
   } finally {
     if (part) core.release(asked);
   }
@@ -484,7 +531,12 @@ async function report(view, { core }, query, events) {
     code = await view.enqueue(query, json, view.era, async (tx, id) => {
       if (!(await optedIn(tx)).includes(query.analysis)) return null;
       const row = await tx.get('log', key);
-      if (row) await tx.put('log', key, row.report ? { ...row, more: [...(row.more ?? []), id] } : { ...row, report: id });
+      if (row)
+        await tx.put(
+          'log',
+          key,
+          row.report ? { ...row, more: [...(row.more ?? []), id] } : { ...row, report: id },
+        );
       return { query: query.analysis, expires: query.expiresDay };
     });
     if (code !== 'queued') return noted(view, code, query.id);
@@ -494,7 +546,10 @@ async function report(view, { core }, query, events) {
 
 /** A record of one of the events that the query is about; where there is none, of a random cell. @param {View} view @param {Query} query @param {Event[]} events */
 function oneOf(view, query, events) {
-  const event = pick(view, events.filter((each) => query.item(each) !== null));
+  const event = pick(
+    view,
+    events.filter((each) => query.item(each) !== null),
+  );
   const seed = random(view, 32);
   const other = random(view, 32);
   try {
@@ -556,13 +611,21 @@ const together = (contributions, epsilon) => Math.round((contributions || 1) * e
  * @param {Transaction} tx @param {View} view @param {LogRow} row @param {string} code @param {Pick<Verdict, 'text' | 'field' | 'localEpsilon' | 'centralEpsilon'>} [verdict]
  */
 async function settle(tx, view, row, code, verdict) {
-  Object.assign(row, { at: view.deps.now(), code, outcome: code === 'accepted' ? code : 'refused' });
+  Object.assign(row, {
+    at: view.deps.now(),
+    code,
+    outcome: code === 'accepted' ? code : 'refused',
+  });
   row.text = verdict?.text || QUERY_REASONS[code];
   // What the core does not know as a field may be called anything.
   row.field = /^[\w.-]{1,64}$/.exec(verdict?.field ?? '')?.[0] ?? null;
   if (row.asked && verdict?.localEpsilon) {
     const { localEpsilon, centralEpsilon: amplified } = verdict;
-    Object.assign(row.asked, { localEpsilon, amplified, personEpsilon: together(row.asked.contributions, localEpsilon) });
+    Object.assign(row.asked, {
+      localEpsilon,
+      amplified,
+      personEpsilon: together(row.asked.contributions, localEpsilon),
+    });
   }
   await write(tx, row);
   return {};
@@ -570,7 +633,9 @@ async function settle(tx, view, row, code, verdict) {
 
 /** Refuses a query that never came to the accountant. @param {View} view @param {LogRow} row @param {string} code @param {string | null} [field] */
 async function refuse(view, row, code, field = null) {
-  const isWritten = await view.exclusive((tx) => settle(tx, view, row, code, { text: '', field, localEpsilon: 0, centralEpsilon: 0 }));
+  const isWritten = await view.exclusive((tx) =>
+    settle(tx, view, row, code, { text: '', field, localEpsilon: 0, centralEpsilon: 0 }),
+  );
   return isWritten ? noted(view, code, row.query, row.text) : off(view);
 }
 
@@ -589,24 +654,40 @@ async function write(tx, row) {
   }
   if (row.outcome === 'refused') row.count = (rows.get(key)?.count ?? 0) + 1;
   await tx.put('log', key, row);
-  const oldest = [...rows.set(key, row)].sort(([, a], [, b]) =>
-    Number(a.outcome === 'accepted') - Number(b.outcome === 'accepted') || a.at - b.at);
-  for (const [old] of oldest.slice(0, Math.max(0, rows.size - LOG_MAX))) await tx.delete('log', old);
+  const oldest = [...rows.set(key, row)].sort(
+    ([, a], [, b]) =>
+      Number(a.outcome === 'accepted') - Number(b.outcome === 'accepted') || a.at - b.at,
+  );
+  for (const [old] of oldest.slice(0, Math.max(0, rows.size - LOG_MAX)))
+    await tx.delete('log', old);
 }
 
 /** @param {Asked} asked */
-function wanted({ fields, cells, splitBy, contributions, localEpsilon, personEpsilon, centralEpsilon, minimum }) {
+function wanted({
+  fields,
+  cells,
+  splitBy,
+  contributions,
+  localEpsilon,
+  personEpsilon,
+  centralEpsilon,
+  minimum,
+}) {
   const list = fields.map(({ field, buckets }) => `${field} (${buckets} buckets)`).join(' and ');
   const split = splitBy.length ? `, apart for each ${splitBy.join(' and ')}` : '';
   const what = `asks for ${list}, one of ${cells} answers${split}; epsilon ${localEpsilon} of one report`;
-  if (!contributions) return `${what}, ${centralEpsilon} of the sum over at least ${minimum} people`;
-  return `${what}, that is of one word, and ${personEpsilon} of all ${contributions} reports of this device together, ` +
-    `${centralEpsilon} of each of them in the sum of at least ${minimum} reports`;
+  if (!contributions)
+    return `${what}, ${centralEpsilon} of the sum over at least ${minimum} people`;
+  return (
+    `${what}, that is of one word, and ${personEpsilon} of all ${contributions} reports of this device together, ` +
+    `${centralEpsilon} of each of them in the sum of at least ${minimum} reports`
+  );
 }
 
 /** @param {LogRow} row @param {string} time */
 function sentence(row, time) {
-  const name = row.query === null ? 'a query' : `"${row.query}"${row.round ? `, round ${row.round}` : ''}`;
+  const name =
+    row.query === null ? 'a query' : `"${row.query}"${row.round ? `, round ${row.round}` : ''}`;
   const what = row.asked ? `: it ${wanted(row.asked)}` : '';
   if (row.outcome === 'accepted') return `Answered at ${time}: ${name}${what}.`;
   const more = row.count > 1 ? ` (${row.count} times, last)` : '';
@@ -618,17 +699,30 @@ function sentence(row, time) {
 export async function log({ deps: { storage } }) {
   if (!(await storage.open(false))) return [];
   const [rows, queue, done] = await storage.transaction((tx) =>
-    Promise.all([tx.entries('log'), tx.entries('queue'), tx.entries('done')]));
-  const records = new Map([...queue.map(([key, row]) => /** @type {const} */ ([key, { ...row, state: 'queued' }])), ...done]);
+    Promise.all([tx.entries('log'), tx.entries('queue'), tx.entries('done')]),
+  );
+  const records = new Map([
+    ...queue.map(([key, row]) => /** @type {const} */ ([key, { ...row, state: 'queued' }])),
+    ...done,
+  ]);
   return rows
     .map(([, row]) => /** @type {LogRow} */ (row))
     .sort((a, b) => b.at - a.at || b.round - a.round)
     .map(({ report: first, more = [], ...row }) => {
-      const known = [first ?? '', ...more].map((key) => records.get(key)).filter((record) => record !== undefined);
+      const known = [first ?? '', ...more]
+        .map((key) => records.get(key))
+        .filter((record) => record !== undefined);
       const told = known.map(({ state, report: json }) => ({ state, report: json }));
       const state = STATES.find((each) => told.some((record) => record.state === each)) ?? 'none';
       const at = new Date(row.at).toISOString();
-      return { ...row, at, text: sentence({ ...row, report: null }, at), state, report: told[0]?.report ?? null, reports: told };
+      return {
+        ...row,
+        at,
+        text: sentence({ ...row, report: null }, at),
+        state,
+        report: told[0]?.report ?? null,
+        reports: told,
+      };
     });
 }
 
@@ -649,7 +743,10 @@ export async function charges(view) {
 
 /** @param {Transaction} tx @param {Loaded} loaded @param {number} day */
 async function chargesOf(tx, loaded, day) {
-  const { core: { accountant }, policy } = loaded;
+  const {
+    core: { accountant },
+    policy,
+  } = loaded;
   const books = await booksOf(tx, loaded, day);
   const agreed = await optedIn(tx);
   /** @type {Charge[]} */
@@ -672,7 +769,9 @@ async function chargesOf(tx, loaded, day) {
     };
     // A query obeys each field that it reads: what one report may cost is what the most generous field allows.
     add(budget, Math.max(...fields.map((/** @type {any} */ field) => field.local_epsilon)), null);
-    fields.forEach((/** @type {any} */ field, /** @type {number} */ j) => add(field, field.local_epsilon, field.field, j));
+    fields.forEach((/** @type {any} */ field, /** @type {number} */ j) =>
+      add(field, field.local_epsilon, field.field, j),
+    );
   });
   return list;
 }

@@ -37,14 +37,18 @@ export const REASONS = {
   'private-list-missing': 'The list of registrable domains could not be loaded.',
   'segmenter-missing': 'This browser cannot split text into words.',
   'not-yet-due': 'Records wait for their random delay.',
-  'no-keys': 'A key of the two servers that add up could not be fetched, so nothing is spent or sent.',
-  'no-x25519': 'This browser cannot seal to the keys of the two servers (X25519), so nothing is spent or sent.',
-  'too-heavy': 'The record has more bits set than the two servers take, as about one in a million has; it is not sent.',
+  'no-keys':
+    'A key of the two servers that add up could not be fetched, so nothing is spent or sent.',
+  'no-x25519':
+    'This browser cannot seal to the keys of the two servers (X25519), so nothing is spent or sent.',
+  'too-heavy':
+    'The record has more bits set than the two servers take, as about one in a million has; it is not sent.',
   'task-refused': 'The task of the two servers is not one that can be shared to.',
   'not-a-measurement': 'The value is not one that the task measures.',
   offline: 'The edge worker could not be reached; the records are kept.',
   'edge-busy': 'The edge worker asked to wait; the records are kept.',
-  'edge-refused': 'The edge worker, or the server behind it, refused a report for good; it was dropped.',
+  'edge-refused':
+    'The edge worker, or the server behind it, refused a report for good; it was dropped.',
 };
 
 /**
@@ -59,9 +63,17 @@ function entry({ state, at, report, code }) {
   const { servers, records } = report;
   const { epsilon: whole, epsilon_fragment: fragment = 0, epochs } = report.parameters; // some recipes state the chances that it follows from instead
   const epsilon = whole && Math.round((whole + fragment) * 1e6) / 1e6;
-  const how = !epsilon ? 'on this device' : epochs ? `within epsilon ${epsilon} for all ${epochs} epochs` : `with epsilon ${epsilon}`;
-  const split = servers ? `, split into two sealed shares, for ${servers.leader} and ${servers.helper}` : '';
-  const what = records.length ? `a record of "${report.key}", randomized ${how}${split}` : `an exact value for "${report.key}", not randomized${split}`;
+  const how = !epsilon
+    ? 'on this device'
+    : epochs
+      ? `within epsilon ${epsilon} for all ${epochs} epochs`
+      : `with epsilon ${epsilon}`;
+  const split = servers
+    ? `, split into two sealed shares, for ${servers.leader} and ${servers.helper}`
+    : '';
+  const what = records.length
+    ? `a record of "${report.key}", randomized ${how}${split}`
+    : `an exact value for "${report.key}", not randomized${split}`;
   /** @type {{[state: string]: string}} */
   const texts = {
     queued: `Waits until ${time}: ${what}.`,
@@ -74,8 +86,13 @@ function entry({ state, at, report, code }) {
 /** @param {View} view */
 export async function reports({ deps: { storage } }) {
   if (!(await storage.open(false))) return [];
-  const [done, queue] = await storage.transaction((tx) => Promise.all([tx.entries('done'), tx.entries('queue')]));
-  const rows = [...queue.map(([, row]) => ({ ...row, state: 'queued', at: row.due })), ...done.map(([, row]) => row)];
+  const [done, queue] = await storage.transaction((tx) =>
+    Promise.all([tx.entries('done'), tx.entries('queue')]),
+  );
+  const rows = [
+    ...queue.map(([, row]) => ({ ...row, state: 'queued', at: row.due })),
+    ...done.map(([, row]) => row),
+  ];
   return rows.sort((a, b) => b.at - a.at).map(entry);
 }
 
@@ -122,11 +139,13 @@ export async function explain(view) {
   /** @type {Map<string, import('./client.js').Note>} */
   const reasons = new Map();
   /** @param {string} code @param {string | null} recipe @param {number} count @param {string} [text] */
-  const add = (code, recipe, count, text) => reasons.set(`${code} ${recipe}`, { code, recipe, count, text });
+  const add = (code, recipe, count, text) =>
+    reasons.set(`${code} ${recipe}`, { code, recipe, count, text });
   if (view.state !== 'granted') add(view.state === 'gpc' ? 'gpc' : 'no-consent', null, 0);
   try {
     await explainState(view, add);
-    if (view.options.runs && view.state === 'granted') await (await import('./tracking.js')).explain(view, add);
+    if (view.options.runs && view.state === 'granted')
+      await (await import('./tracking.js')).explain(view, add);
   } catch {
     view.note('storage');
   }

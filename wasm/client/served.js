@@ -34,7 +34,7 @@ async function limitedText(response) {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = '';
-  for (let size = 0; reader; ) {
+  for (let size = 0; reader;) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;

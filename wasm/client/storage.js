@@ -44,7 +44,7 @@ export function indexedDbStorage(name = 'shoal') {
           // Aborting the first upgrade leaves no database behind: before consent nothing is stored, not even an empty one.
           // Version 1 had the first three stores.
           if (!isAbsent) for (const store of STORES.slice(old * 3)) fresh.createObjectStore(store);
-          else tx.done.catch(() => {}), tx.abort();
+          else (tx.done.catch(() => {}), tx.abort());
         },
         blocking: close,
         terminated: close,
@@ -59,7 +59,9 @@ export function indexedDbStorage(name = 'shoal') {
     close,
     async transaction(task) {
       await open(true);
-      const tx = /** @type {import('idb').IDBPDatabase} */ (db).transaction(STORES, 'readwrite', { durability: 'strict' });
+      const tx = /** @type {import('idb').IDBPDatabase} */ (db).transaction(STORES, 'readwrite', {
+        durability: 'strict',
+      });
       try {
         /** @param {StoreName} store @returns {any} */
         const at = (store) => tx.objectStore(store);
@@ -68,7 +70,10 @@ export function indexedDbStorage(name = 'shoal') {
           keys: (store) => at(store).getAllKeys(),
           async entries(store) {
             const [keys, values] = await Promise.all([at(store).getAllKeys(), at(store).getAll()]);
-            return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [key, values[i]]);
+            return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [
+              key,
+              values[i],
+            ]);
           },
           put: (store, key, value) => at(store).put(value, key),
           delete: (store, key) => at(store).delete(key),

@@ -61,17 +61,21 @@ const JOINED = 'runs'; // in `state`: the runs that were debited
 /** Codes of this chunk; the core has its own sentences for what a state refuses. @type {{[code: string]: string}} */
 export const RUN_REASONS = {
   'no-runs': 'This page follows nothing over epochs.',
-  'runs-missing': 'The recipes of the runs, or the WebAssembly module for them, could not be loaded.',
+  'runs-missing':
+    'The recipes of the runs, or the WebAssembly module for them, could not be loaded.',
   'wasm-blocked': "The page's policy refuses WebAssembly.",
   'unknown-stream': 'No run reads this stream.',
   'unknown-analysis': 'The page has no run of this analysis.',
   'not-opted-in': 'The person has not agreed to take part in the run.',
   'epochs-missing': 'The recipes could not be fetched.',
   malformed: 'This is no epoch of a run that the core can read.',
-  'other-run': 'The recipe is of no run that the page promised: its parameters differ, and so would its cost.',
-  'run-left': 'What this device remembered of the run is gone. Its epsilon was spent, and is not spent again: the run goes on without it.',
+  'other-run':
+    'The recipe is of no run that the page promised: its parameters differ, and so would its cost.',
+  'run-left':
+    'What this device remembered of the run is gone. Its epsilon was spent, and is not spent again: the run goes on without it.',
   'run-over': "The run's last day has passed.",
-  'run-full': 'The epoch has more samples, or more different ones, than a device keeps: this one was left out.',
+  'run-full':
+    'The epoch has more samples, or more different ones, than a device keeps: this one was left out.',
   'too-many': 'More than 64 recipes came at once; the others were not looked at.',
 };
 
@@ -127,10 +131,14 @@ async function open({ deps, options: { runs: list, wasm, keys }, source, note })
   if (!list?.length) throw new Refusal('no-runs');
   /** @type {[any, Source[]]} */
   const [core, sources] = await Promise.all([
-    typeof wasm === 'function' ? wasm() : import('../bindings/whole.js').then(({ wholeCore }) => wholeCore(deps.fetch, wasm)),
+    typeof wasm === 'function'
+      ? wasm()
+      : import('../bindings/whole.js').then(({ wholeCore }) => wholeCore(deps.fetch, wasm)),
     Promise.all(list.map((each) => source(each))),
   ]).catch((error) => {
-    throw new Refusal(/CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'runs-missing');
+    throw new Refusal(
+      /CSP|unsafe-eval|content security/i.test(String(error)) ? 'wasm-blocked' : 'runs-missing',
+    );
   });
   /** @type {Loaded} */
   const loaded = { core, runs: new Map() };
@@ -147,7 +155,12 @@ async function promised(core, json, keys, hash) {
   try {
     /** @type {JointRecipe} */
     const recipe = core.recipe(json);
-    if (isRun(recipe.json) && (hash ?? recipe.hash) === recipe.hash && !(await forged(recipe, keys))) return { run: new Run(recipe), recipe };
+    if (
+      isRun(recipe.json) &&
+      (hash ?? recipe.hash) === recipe.hash &&
+      !(await forged(recipe, keys))
+    )
+      return { run: new Run(recipe), recipe };
     core.release(recipe);
   } catch {
     // as one of another kind
@@ -156,7 +169,8 @@ async function promised(core, json, keys, hash) {
 }
 
 /** Null, or why the signature is not one that counts. @param {JointRecipe} recipe @param {string[] | undefined} keys */
-const forged = async (recipe, keys) => (keys ? (await import('../bindings/signature.js')).verifySignature(recipe, keys) : null);
+const forged = async (recipe, keys) =>
+  keys ? (await import('../bindings/signature.js')).verifySignature(recipe, keys) : null;
 
 /** @param {Followed} followed */
 const keyOf = ({ run }) => RUN + run.hash;
@@ -209,18 +223,25 @@ export const optIn = (view, analysis, yes = true) =>
         if (!yes) await leave(tx, followed);
         else if (!(await keptOf(tx, followed))) {
           const { id, expiresDay: expires } = followed.recipe;
-          await tx.put('events', keyOf(followed), /** @type {Kept} */ ({ id, expires, state: null, sums: null }));
+          await tx.put(
+            'events',
+            keyOf(followed),
+            /** @type {Kept} */ ({ id, expires, state: null, sums: null }),
+          );
         }
       }
       return true;
     });
-    return [isDone ? { recipe: null, code: yes ? 'opted-in' : 'opted-out' } : view.note('no-consent')];
+    return [
+      isDone ? { recipe: null, code: yes ? 'opted-in' : 'opted-out' } : view.note('no-consent'),
+    ];
   });
 
 /** Ends a person's part in a run: what was kept of it goes, and what waits to be sent. @param {Transaction} tx @param {Followed} followed */
 async function leave(tx, followed) {
   await tx.delete('events', keyOf(followed));
-  for (const [key, row] of await tx.entries('queue')) if (row.run === followed.run.hash) await tx.delete('queue', key);
+  for (const [key, row] of await tx.entries('queue'))
+    if (row.run === followed.run.hash) await tx.delete('queue', key);
 }
 
 // ---- samples ----
@@ -241,7 +262,10 @@ export const sample = (view, stream, value) =>
 async function add(view, followed, value) {
   const { recipe, run } = followed;
   const { valueKind, text, isNumber } = recipe;
-  const item = await view.item({ valueKind, text, isNumber, isOpen: true, values: null, bytesMax: recipe.bytesMax }, value);
+  const item = await view.item(
+    { valueKind, text, isNumber, isOpen: true, values: null, bytesMax: recipe.bytesMax },
+    value,
+  );
   if (item.code) return noted(view, recipe.id, item.code, undefined);
   const day = today(view);
   const code = await view.exclusive(async (tx) => {
@@ -249,12 +273,16 @@ async function add(view, followed, value) {
     const kept = await keptOf(tx, followed);
     if (!kept) return day > recipe.expiresDay ? 'run-over' : 'not-opted-in';
     const sums = kept.sums ?? { from: day, count: 0, total: '0', counts: [] };
-    const grown = isNumber ? withNumber(sums, recipe.json.parameters, item.value) : withItem(sums, run.item(item.value));
+    const grown = isNumber
+      ? withNumber(sums, recipe.json.parameters, item.value)
+      : withItem(sums, run.item(item.value));
     if (!grown) return 'run-full';
     await tx.put('events', keyOf(followed), { ...kept, sums: grown });
     return 'sampled';
   });
-  return code === 'sampled' ? { recipe: recipe.id, code } : noted(view, recipe.id, code ?? 'no-consent');
+  return code === 'sampled'
+    ? { recipe: recipe.id, code }
+    : noted(view, recipe.id, code ?? 'no-consent');
 }
 
 /** Each number counts as no more than the end of the range that it lies beyond. @param {Sums} sums @param {{low: number, high: number}} range @param {number} value @returns {Sums | null} */
@@ -267,7 +295,8 @@ function withNumber(sums, { low, high }, value) {
 /** @param {Sums} sums @param {string} item @returns {Sums | null} */
 function withItem(sums, item) {
   const counts = new Map(sums.counts);
-  if (sums.count === SAMPLES_MAX || (counts.size === DISTINCT_MAX && !counts.has(item))) return null;
+  if (sums.count === SAMPLES_MAX || (counts.size === DISTINCT_MAX && !counts.has(item)))
+    return null;
   counts.set(item, (counts.get(item) ?? 0) + 1);
   return { ...sums, count: sums.count + 1, counts: [...counts] };
 }
@@ -353,11 +382,21 @@ async function report(view, core, followed) {
   const made = await view.exclusive((tx) => drawn(tx, view, core, followed));
   if (!made) return noted(view, recipe.id, 'no-consent', undefined);
   if (made.code) return refuse(view, recipe, made.code, made.text);
-  const code = await view.enqueue(recipe, recipe.report(/** @type {string} */ (made.record)), view.era, async (tx, id) => {
-    if (!(await keptOf(tx, followed))) return null; // left meanwhile
-    await write(tx, view, { ...rowOf(recipe), outcome: 'accepted', code: 'accepted', report: id });
-    return { run: run.hash, expires: recipe.expiresDay };
-  });
+  const code = await view.enqueue(
+    recipe,
+    recipe.report(/** @type {string} */ (made.record)),
+    view.era,
+    async (tx, id) => {
+      if (!(await keptOf(tx, followed))) return null; // left meanwhile
+      await write(tx, view, {
+        ...rowOf(recipe),
+        outcome: 'accepted',
+        code: 'accepted',
+        report: id,
+      });
+      return { run: run.hash, expires: recipe.expiresDay };
+    },
+  );
   return code === 'queued' ? { recipe: recipe.id, code } : noted(view, recipe.id, code, undefined);
 }
 
@@ -400,7 +439,8 @@ async function whyNotJoin(tx, view, core, { recipe, run }) {
   const code = await view.refusal(tx, core, recipe);
   if (code) return code;
   // 48 bits, as client.js tosses it for an event.
-  if (random(view, 6).reduce((sum, byte) => (sum + byte) / 256, 0) < recipe.send.sample) return null;
+  if (random(view, 6).reduce((sum, byte) => (sum + byte) / 256, 0) < recipe.send.sample)
+    return null;
   await tx.put('state', JOINED, { ...joined, [run.hash]: { day: today(view), isOut: true } });
   return 'sampled-out';
 }
@@ -430,7 +470,13 @@ const rowOf = (recipe) => ({
 async function refuse(view, recipe, code, text) {
   const id = recipe && recipe.id;
   if (code === 'answered') return { recipe: id, code };
-  const sentence = text || RUN_REASONS[code] || (await import('./reasons.js').then(({ REASONS }) => REASONS[code], () => undefined));
+  const sentence =
+    text ||
+    RUN_REASONS[code] ||
+    (await import('./reasons.js').then(
+      ({ REASONS }) => REASONS[code],
+      () => undefined,
+    ));
   await view.exclusive((tx) => write(tx, view, { ...rowOf(recipe), code, text: sentence ?? '' }));
   return view.note(code, id, sentence);
 }
@@ -446,7 +492,9 @@ async function write(tx, view, row) {
   const count = isAnswer ? 1 : ((await tx.get('log', key))?.count ?? 0) + 1;
   await tx.put('log', key, { ...row, at: view.deps.now(), count });
   if (!isAnswer) return;
-  const own = (await tx.entries('log')).filter(([each]) => each.startsWith(of)).sort(([, a], [, b]) => b.at - a.at || b.round - a.round);
+  const own = (await tx.entries('log'))
+    .filter(([each]) => each.startsWith(of))
+    .sort(([, a], [, b]) => b.at - a.at || b.round - a.round);
   for (const [old] of own.slice(LOGGED_MAX)) await tx.delete('log', old);
 }
 
@@ -461,7 +509,8 @@ export async function balances(view) {
   const list = await view.exclusive(async (tx) => {
     const joined = await joinedOf(tx);
     const all = [];
-    for (const followed of runs.values()) all.push(balance(followed, await keptOf(tx, followed), joined[followed.run.hash]));
+    for (const followed of runs.values())
+      all.push(balance(followed, await keptOf(tx, followed), joined[followed.run.hash]));
     return all;
   });
   return list ?? [];
@@ -481,7 +530,14 @@ function balance({ recipe, run }, kept, joined) {
     on: `Epoch ${epoch} of ${epochs} is answered; ${said}; ${cost}.`,
   };
   const text = texts[joined?.isOut ? 'out' : kept?.state ? 'on' : isPaid ? 'left' : 'none'];
-  return { run: recipe.id, analysis: recipe.json.analysis, optedIn: kept !== undefined, paid: isPaid, ...spent, text: `"${recipe.id}": ${text}` };
+  return {
+    run: recipe.id,
+    analysis: recipe.json.analysis,
+    optedIn: kept !== undefined,
+    paid: isPaid,
+    ...spent,
+    text: `"${recipe.id}": ${text}`,
+  };
 }
 
 /**
@@ -491,7 +547,13 @@ function balance({ recipe, run }, kept, joined) {
 export async function explain(view, add) {
   for (const { run, optedIn, paid, votes, estimates, epoch, text } of await balances(view)) {
     const isSpent = votes.used === votes.allowed || estimates.used === estimates.allowed;
-    const code = !optedIn ? 'not-opted-in' : paid && epoch === 0 ? 'run-left' : isSpent ? 'run-spent' : 'run-on';
+    const code = !optedIn
+      ? 'not-opted-in'
+      : paid && epoch === 0
+        ? 'run-left'
+        : isSpent
+          ? 'run-spent'
+          : 'run-on';
     add(code, run, 0, optedIn && code !== 'run-left' ? text : RUN_REASONS[code]);
   }
 }

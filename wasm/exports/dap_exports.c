@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report for two servers, as a module of its own: shoal-dap.wasm. It makes a measurement of a record, splits it (Prio3) and writes
-// what DAP wants around the shares; HPKE is JavaScript's (dap.js), since a browser has it. See exports.h for the conventions.
+// A report for two servers, as a module of its own: shoal-dap.wasm. It makes a measurement of a
+// record, splits it (Prio3) and writes what DAP wants around the shares; HPKE is JavaScript's
+// (dap.js), since a browser has it. See exports.h for the conventions.
 //
-// One instance serves one task, which is set once: from a recipe, or from its numbers where there is no local noise.
-// Measurements, random bytes and scratch are wiped here; the two shares are the caller's to wipe once they are sealed.
-// Source: draft-ietf-ppm-dap-18 section "Uploading Reports". Depends on core/wire/dap.h, core/split/split.h, core/prio/prio3.h.
+// One instance serves one task, which is set once: from a recipe, or from its numbers where there
+// is no local noise. Measurements, random bytes and scratch are wiped here; the two shares are the
+// caller's to wipe once they are sealed. Source: draft-ietf-ppm-dap-18 section "Uploading Reports".
+// Depends on core/wire/dap.h, core/split/split.h, core/prio/prio3.h.
 #include "dap.h"
 #include "exports.h"
 #include "split.h"
@@ -28,11 +30,13 @@ EXPORT(task_error) const char *export_task_error(void)
 
 // Sets the task of a recipe, copied from where recipe_at() of its module says it lies.
 //   recipe: at a multiple of 8
-//   len: recipe_size() of that module; another is refused, since then it was built from other sources
+//   len: recipe_size() of that module; another is refused, since then it was built from other
+//   sources
 EXPORT(task_of_recipe) uint32_t export_task_of_recipe(uint32_t recipe, uint32_t len)
 {
     reason = NULL;
-    if (state != TASK_NONE || len != sizeof(shoal_recipe) || recipe % 8 != 0 || !inside(recipe, len))
+    if (state != TASK_NONE || len != sizeof(shoal_recipe) || recipe % 8 != 0 ||
+        !inside(recipe, len))
         return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = (const shoal_recipe *)(const void *)at(recipe);
     shoal_err err = shoal_dap_task_of(&task, r, &reason);
@@ -56,8 +60,8 @@ static shoal_err choose_chunk(shoal_prio3_parameters *vdaf)
 }
 
 // Info, leader and helper, one after the other.
-static shoal_err read_parties(shoal_dap_task *t, const char *text, uint32_t info_len, uint32_t leader_len,
-                              uint32_t helper_len)
+static shoal_err read_parties(shoal_dap_task *t, const char *text, uint32_t info_len,
+                              uint32_t leader_len, uint32_t helper_len)
 {
     shoal_name name;
     shoal_err err = shoal_name_set(&name, text, info_len, &reason);
@@ -70,7 +74,8 @@ static shoal_err read_parties(shoal_dap_task *t, const char *text, uint32_t info
 }
 
 // Sets a task without local noise, by what its task file says (docs/formats.md).
-//   numbers: little-endian u64: time precision, minimum batch, duration of the interval from 0 (0: any time), circuit, length, max,
+//   numbers: little-endian u64: time precision, minimum batch, duration of the interval from 0 (0:
+//   any time), circuit, length, max,
 //            chunk (0: the file states none)
 //   texts: info, leader and helper, one after the other
 EXPORT(task_exact)
@@ -78,12 +83,14 @@ uint32_t export_task_exact(uint32_t numbers, uint32_t texts, uint32_t info_len, 
                            uint32_t helper_len)
 {
     reason = NULL;
-    if (state != TASK_NONE || info_len > SHOAL_NAME_MAX || leader_len > SHOAL_URL_MAX || helper_len > SHOAL_URL_MAX ||
-        !inside(numbers, 7 * 8) || !inside(texts, info_len + leader_len + helper_len))
+    if (state != TASK_NONE || info_len > SHOAL_NAME_MAX || leader_len > SHOAL_URL_MAX ||
+        helper_len > SHOAL_URL_MAX || !inside(numbers, 7 * 8) ||
+        !inside(texts, info_len + leader_len + helper_len))
         return SHOAL_ERR_ARGUMENT;
     uint64_t n[7];
     for (uint32_t i = 0; i < 7; i++) n[i] = load64_le(at(numbers) + 8 * i);
-    if (n[0] < 1 || n[0] > PRECISION_MAX || n[1] < 1 || n[1] > BATCH_MAX || (n[3] | n[4] | n[6]) > UINT32_MAX)
+    if (n[0] < 1 || n[0] > PRECISION_MAX || n[1] < 1 || n[1] > BATCH_MAX ||
+        (n[3] | n[4] | n[6]) > UINT32_MAX)
         return SHOAL_ERR_RANGE;
     shoal_dap_task t = {.version = SHOAL_DAP_18,
                         .time_precision_s = n[0],
@@ -104,7 +111,8 @@ uint32_t export_task_exact(uint32_t numbers, uint32_t texts, uint32_t info_len, 
     return SHOAL_OK;
 }
 
-// Sets the id of a task without local noise, which is the caller's to choose or to derive from its configuration.
+// Sets the id of a task without local noise, which is the caller's to choose or to derive from its
+// configuration.
 EXPORT(task_set_id) uint32_t export_task_set_id(uint32_t id)
 {
     if (state != TASK_EXACT || !inside(id, SHOAL_DAP_TASK_ID)) return SHOAL_ERR_ARGUMENT;
@@ -122,7 +130,8 @@ EXPORT(task_id) uint32_t export_task_id(uint32_t out)
 // Returns: length of the encoded task configuration, at most SHOAL_DAP_CONFIGURATION_MAX bytes.
 EXPORT(task_configuration) int32_t export_task_configuration(uint32_t out)
 {
-    if (state == TASK_NONE || !inside(out, SHOAL_DAP_CONFIGURATION_MAX)) return failed(SHOAL_ERR_ARGUMENT);
+    if (state == TASK_NONE || !inside(out, SHOAL_DAP_CONFIGURATION_MAX))
+        return failed(SHOAL_ERR_ARGUMENT);
     shoal_dap_writer w = {.at = at(out), .cap = SHOAL_DAP_CONFIGURATION_MAX};
     shoal_dap_put_task(&w, &task);
     return length_or(w.is_full ? SHOAL_ERR_SPACE : SHOAL_OK, w.len);
@@ -145,13 +154,15 @@ static shoal_bytes share_at(const uint8_t *share, uint32_t aggregator)
     return (shoal_bytes){.at = share, .len = shoal_prio3_input_share_len(&prio3, aggregator)};
 }
 
-static void put_aad(shoal_dap_writer *w, const shoal_dap_metadata *metadata, const uint8_t *public_share)
+static void put_aad(shoal_dap_writer *w, const shoal_dap_metadata *metadata,
+                    const uint8_t *public_share)
 {
     const shoal_bytes share = {.at = public_share, .len = public_len()};
     shoal_dap_put_input_share_aad(w, &task, metadata, share);
 }
 
-// Lengths in bytes of what shard() reads and writes. Only a writer that counts is asked, so that dap.h alone knows the layout.
+// Lengths in bytes of what shard() reads and writes. Only a writer that counts is asked, so that
+// dap.h alone knows the layout.
 typedef struct lengths {
     uint32_t measurement, rand, public_share, plaintexts[2], aad, work;
 } lengths;
@@ -175,7 +186,8 @@ static uint32_t aad_len(void)
 static lengths measure(void)
 {
     const shoal_flp *flp = &prio3.flp;
-    int is_vector = flp->circuit == SHOAL_CIRCUIT_SUM_VEC || flp->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
+    int is_vector =
+        flp->circuit == SHOAL_CIRCUIT_SUM_VEC || flp->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
     lengths l = {.measurement = 8 * (is_vector ? flp->length : 1),
                  .rand = (uint32_t)shoal_prio3_rand_len(&prio3),
                  .public_share = (uint32_t)public_len(),
@@ -186,16 +198,18 @@ static lengths measure(void)
     return l;
 }
 
-// Writes as little-endian u32: lengths of a measurement, of shard()'s random bytes, public share, leader's and helper's plaintext,
-// associated data and work; the time precision in seconds; the length of a measurement's vector.
+// Writes as little-endian u32: lengths of a measurement, of shard()'s random bytes, public share,
+// leader's and helper's plaintext, associated data and work; the time precision in seconds; the
+// length of a measurement's vector.
 #define INFO_WORDS 9u
 EXPORT(task_info) uint32_t export_task_info(uint32_t out)
 {
     if (state == TASK_NONE || !inside(out, INFO_WORDS * 4)) return SHOAL_ERR_ARGUMENT;
     const lengths l = measure();
-    const uint32_t words[INFO_WORDS] = {l.measurement,   l.rand, l.public_share, l.plaintexts[0],
-                                        l.plaintexts[1], l.aad,  l.work,         (uint32_t)task.time_precision_s,
-                                        prio3.flp.length};
+    const uint32_t words[INFO_WORDS] = {
+        l.measurement,   l.rand, l.public_share, l.plaintexts[0],
+        l.plaintexts[1], l.aad,  l.work,         (uint32_t)task.time_precision_s,
+        prio3.flp.length};
     put_words(out, words, INFO_WORDS);
     return SHOAL_OK;
 }
@@ -204,12 +218,14 @@ EXPORT(task_info) uint32_t export_task_info(uint32_t out)
 //   measurement: as long as task_info says, at a multiple of 8
 //   text: len bytes
 // Returns: RANGE for a record with more weight than the servers take; it is not sent
-EXPORT(measure_record) uint32_t export_measure_record(uint32_t measurement, uint32_t text, uint32_t len)
+EXPORT(measure_record)
+uint32_t export_measure_record(uint32_t measurement, uint32_t text, uint32_t len)
 {
-    if (state != TASK_OF_RECIPE || measurement % 8 != 0 || !inside(measurement, measure().measurement) ||
-        !inside(text, len))
+    if (state != TASK_OF_RECIPE || measurement % 8 != 0 ||
+        !inside(measurement, measure().measurement) || !inside(text, len))
         return SHOAL_ERR_ARGUMENT;
-    return shoal_split_text((uint64_t *)(void *)at(measurement), &split, (const char *)at(text), len);
+    return shoal_split_text((uint64_t *)(void *)at(measurement), &split, (const char *)at(text),
+                            len);
 }
 
 static uint8_t *put_share(uint8_t *out, const uint8_t *share, uint32_t aggregator)
@@ -219,17 +235,20 @@ static uint8_t *put_share(uint8_t *out, const uint8_t *share, uint32_t aggregato
     return out + w.len;
 }
 
-// Splits a measurement. Writes public share, associated data, leader's plaintext and helper's plaintext at out, one after the other.
+// Splits a measurement. Writes public share, associated data, leader's plaintext and helper's
+// plaintext at out, one after the other.
 //   work: begins with the measurement; at a multiple of 8; wiped
 //   id: of the report: 16 random bytes, never used before
 //   time: in units of the task's time precision
 //   rand: secret random bytes, wiped
 // Returns: RANGE for a measurement that the task does not take
-EXPORT(shard) uint32_t export_shard(uint32_t out, uint32_t work, uint32_t id, int64_t time, uint32_t rand)
+EXPORT(shard)
+uint32_t export_shard(uint32_t out, uint32_t work, uint32_t id, int64_t time, uint32_t rand)
 {
     if (state == TASK_NONE) return SHOAL_ERR_ARGUMENT;
     const lengths l = measure();
-    if (work % 8 != 0 || time < 0 || !inside(out, l.public_share + l.aad + l.plaintexts[0] + l.plaintexts[1]) ||
+    if (work % 8 != 0 || time < 0 ||
+        !inside(out, l.public_share + l.aad + l.plaintexts[0] + l.plaintexts[1]) ||
         !inside(work, l.work) || !inside(id, SHOAL_DAP_REPORT_ID) || !inside(rand, l.rand))
         return SHOAL_ERR_ARGUMENT;
     uint8_t context[SHOAL_DAP_CONTEXT_MAX];
@@ -238,8 +257,8 @@ EXPORT(shard) uint32_t export_shard(uint32_t out, uint32_t work, uint32_t id, in
     uint8_t *next = at(work) + l.work - share_at(NULL, 0).len - share_at(NULL, 1).len;
     uint8_t *const shares[2] = {next, next + share_at(NULL, 0).len};
     uint64_t *measurement = (uint64_t *)(void *)at(work);
-    shoal_err err = shoal_prio3_shard(at(out), shares, &prio3, ctx, measurement, metadata.id, at(rand),
-                                      measurement + l.measurement / 8);
+    shoal_err err = shoal_prio3_shard(at(out), shares, &prio3, ctx, measurement, metadata.id,
+                                      at(rand), measurement + l.measurement / 8);
     if (!err) {
         shoal_dap_writer w = {.at = at(out) + l.public_share, .cap = l.aad};
         put_aad(&w, &metadata, at(out));
@@ -259,7 +278,8 @@ EXPORT(share_info) int32_t export_share_info(uint32_t out, uint32_t role)
     return (int32_t)shoal_dap_input_share_info(at(out), &task, (enum shoal_dap_role)role);
 }
 
-// Finds the key that shares are sealed to in a server's list. Writes the config's id, then its public key.
+// Finds the key that shares are sealed to in a server's list. Writes the config's id, then its
+// public key.
 EXPORT(read_keys) uint32_t export_read_keys(uint32_t out, uint32_t list, uint32_t len)
 {
     shoal_dap_hpke_config config;
@@ -273,10 +293,12 @@ EXPORT(read_keys) uint32_t export_read_keys(uint32_t out, uint32_t list, uint32_
     return SHOAL_OK;
 }
 
-// A sealed plaintext as JavaScript hands it in: the config's id, the encapsulated key, the ciphertext. NULL: of that length.
+// A sealed plaintext as JavaScript hands it in: the config's id, the encapsulated key, the
+// ciphertext. NULL: of that length.
 static shoal_dap_ciphertext sealed_at(const uint8_t *sealed, uint32_t aggregator)
 {
-    shoal_dap_ciphertext c = {.enc = {.len = KEY_LEN}, .payload = {.len = plaintext_len(aggregator) + TAG_LEN}};
+    shoal_dap_ciphertext c = {.enc = {.len = KEY_LEN},
+                              .payload = {.len = plaintext_len(aggregator) + TAG_LEN}};
     if (sealed == NULL) return c;
     c.config_id = sealed[0];
     c.enc.at = sealed + 1;
@@ -288,8 +310,9 @@ static shoal_dap_ciphertext sealed_at(const uint8_t *sealed, uint32_t aggregator
 EXPORT(report_length) int32_t export_report_length(void)
 {
     if (state == TASK_NONE) return failed(SHOAL_ERR_ARGUMENT);
-    const shoal_dap_report report = {
-        .public_share = {.len = public_len()}, .leader = sealed_at(NULL, 0), .helper = sealed_at(NULL, 1)};
+    const shoal_dap_report report = {.public_share = {.len = public_len()},
+                                     .leader = sealed_at(NULL, 0),
+                                     .helper = sealed_at(NULL, 1)};
     shoal_dap_writer w = {.at = NULL};
     shoal_dap_put_report(&w, &report);
     return (int32_t)w.len;
@@ -298,7 +321,8 @@ EXPORT(report_length) int32_t export_report_length(void)
 static void put_report(shoal_dap_writer *w, const uint8_t *id, uint64_t time, const uint8_t *parts)
 {
     const lengths l = measure();
-    const uint8_t *leader = parts + l.public_share, *helper = leader + 1 + KEY_LEN + l.plaintexts[0] + TAG_LEN;
+    const uint8_t *leader = parts + l.public_share,
+                  *helper = leader + 1 + KEY_LEN + l.plaintexts[0] + TAG_LEN;
     const shoal_dap_report report = {.metadata = metadata_of(id, time),
                                      .public_share = {.at = parts, .len = l.public_share},
                                      .leader = sealed_at(leader, 0),
@@ -307,7 +331,8 @@ static void put_report(shoal_dap_writer *w, const uint8_t *id, uint64_t time, co
 }
 
 // Writes a report: an upload request of one.
-//   parts: public share, then what was sealed for the leader and for the helper: config id, encapsulated key, ciphertext
+//   parts: public share, then what was sealed for the leader and for the helper: config id,
+//   encapsulated key, ciphertext
 // Returns: its length
 EXPORT(report)
 int32_t export_report(uint32_t out, uint32_t cap, uint32_t id, int64_t time, uint32_t parts)
@@ -315,7 +340,8 @@ int32_t export_report(uint32_t out, uint32_t cap, uint32_t id, int64_t time, uin
     if (state == TASK_NONE || time < 0 || !inside(out, cap) || !inside(id, SHOAL_DAP_REPORT_ID))
         return failed(SHOAL_ERR_ARGUMENT);
     const lengths l = measure();
-    if (!inside(parts, l.public_share + l.plaintexts[0] + l.plaintexts[1] + 2 * (1 + KEY_LEN + TAG_LEN)))
+    if (!inside(parts,
+                l.public_share + l.plaintexts[0] + l.plaintexts[1] + 2 * (1 + KEY_LEN + TAG_LEN)))
         return failed(SHOAL_ERR_ARGUMENT);
     shoal_dap_writer w = {.at = at(out), .cap = cap};
     put_report(&w, at(id), (uint64_t)time, at(parts));

@@ -11,7 +11,8 @@ EXPORT(err_position) uint32_t export_err_position(void)
     return error_position;
 }
 
-EXPORT(record_from_text) uint32_t export_record_from_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len)
+EXPORT(record_from_text)
+uint32_t export_record_from_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(text, len) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;
@@ -21,19 +22,23 @@ EXPORT(record_from_text) uint32_t export_record_from_text(uint32_t record, uint3
     return err;
 }
 
-// Reads the record of a report of len bytes that is, byte for byte, head, the record's text, tail; the two lie one behind the
-// other at frame. Anything else is an error, and record undefined: whoever parses the report says which.
+// Reads the record of a report of len bytes that is, byte for byte, head, the record's text, tail;
+// the two lie one behind the other at frame. Anything else is an error, and record undefined:
+// whoever parses the report says which.
 EXPORT(record_from_report)
-uint32_t export_record_from_report(uint32_t record, uint32_t handle, uint32_t report, uint32_t len, uint32_t frame,
-                                   uint32_t head_len, uint32_t tail_len)
+uint32_t export_record_from_report(uint32_t record, uint32_t handle, uint32_t report, uint32_t len,
+                                   uint32_t frame, uint32_t head_len, uint32_t tail_len)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || len != (uint64_t)head_len + r->text_size + tail_len) return SHOAL_ERR_ARGUMENT;
-    if (!inside(report, len) || !inside(record, r->record_size) || !inside(frame, head_len + tail_len))
+    if (!inside(report, len) || !inside(record, r->record_size) ||
+        !inside(frame, head_len + tail_len))
         return SHOAL_ERR_ARGUMENT;
-    if (memcmp(at(report), at(frame), head_len) || memcmp(at(report + len - tail_len), at(frame + head_len), tail_len))
+    if (memcmp(at(report), at(frame), head_len) ||
+        memcmp(at(report + len - tail_len), at(frame + head_len), tail_len))
         return SHOAL_ERR_TYPE;
-    return shoal_record_from_text(at(record), r, (const char *)at(report + head_len), r->text_size, NULL);
+    return shoal_record_from_text(at(record), r, (const char *)at(report + head_len), r->text_size,
+                                  NULL);
 }
 
 EXPORT(record_check) uint32_t export_record_check(uint32_t handle, uint32_t record)
@@ -54,7 +59,8 @@ EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count)
 
 // Seals the records that lie at bytes + SHOAL_BATCH_HEADER.
 EXPORT(batch_seal)
-uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count, uint32_t id)
+uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count,
+                           uint32_t id)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(bytes, len) || !inside(id, 16)) return SHOAL_ERR_ARGUMENT;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core as a WebAssembly module: what every module has, recipes and the records of an item's index. See exports.h.
+// The core as a WebAssembly module: what every module has, recipes and the records of an item's
+// index. See exports.h.
 #include "exports.h"
 
 #ifndef SHOAL_WASM_RECIPES
@@ -8,7 +9,8 @@
 
 static shoal_recipe recipes[SHOAL_WASM_RECIPES];
 static lease leases[SHOAL_WASM_RECIPES];
-static uint8_t signatures[SHOAL_WASM_RECIPES]; // members of `signature` that were given, see signature_bit
+static uint8_t
+    signatures[SHOAL_WASM_RECIPES]; // members of `signature` that were given, see signature_bit
 
 int32_t lease_take(lease *all, uint32_t n)
 {
@@ -72,7 +74,8 @@ uint32_t export_recipe_set_number(uint32_t handle, uint32_t path, uint32_t path_
     return shoal_recipe_set_number(r, (const char *)at(path), path_len, micro);
 }
 
-// A member of the recipe's signature. It is no field: taken off here, in no hash; JavaScript, which keeps it, verifies it.
+// A member of the recipe's signature. It is no field: taken off here, in no hash; JavaScript, which
+// keeps it, verifies it.
 static shoal_err take_signature(uint32_t handle, uint32_t bit, uint32_t text, uint32_t len)
 {
     uint32_t n_hex = 0;
@@ -94,16 +97,19 @@ static uint32_t signature_bit(uint32_t path, uint32_t len)
 }
 
 EXPORT(recipe_set_string)
-uint32_t export_recipe_set_string(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text, uint32_t len)
+uint32_t export_recipe_set_string(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text,
+                                  uint32_t len)
 {
     shoal_recipe *r = building_recipe(handle);
     if (!r || !inside(path, path_len) || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
     uint32_t bit = signature_bit(path, path_len);
     if (bit) return take_signature(handle, bit, text, len);
-    return shoal_recipe_set_string(r, (const char *)at(path), path_len, (const char *)at(text), len);
+    return shoal_recipe_set_string(r, (const char *)at(path), path_len, (const char *)at(text),
+                                   len);
 }
 
-EXPORT(recipe_add_value) uint32_t export_recipe_add_value(uint32_t handle, uint32_t text, uint32_t len)
+EXPORT(recipe_add_value)
+uint32_t export_recipe_add_value(uint32_t handle, uint32_t text, uint32_t len)
 {
     shoal_recipe *r = building_recipe(handle);
     if (!r || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
@@ -165,13 +171,15 @@ EXPORT(recipe_release) uint32_t export_recipe_release(uint32_t handle)
     return SHOAL_OK;
 }
 
-// Writes the recipe's numbers as little-endian u32, in the order that core.js reads them, then its 32-byte hash.
+// Writes the recipe's numbers as little-endian u32, in the order that core.js reads them, then its
+// 32-byte hash.
 #define INFO_WORDS 18u
 EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(out, INFO_WORDS * 4 + 32)) return SHOAL_ERR_ARGUMENT;
-    const shoal_part *whole = shoal_recipe_value_part(r); // what a device hands in is a value of this part
+    const shoal_part *whole =
+        shoal_recipe_value_part(r); // what a device hands in is a value of this part
     const uint32_t words[INFO_WORDS] = {
         r->record_size,     r->text_size,      r->cost_micro,
         whole->size,        r->per_day,        r->sample_micro,
@@ -185,8 +193,8 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
     return SHOAL_OK;
 }
 
-// Where a finished recipe lies and how long it is, for a module of the same build that takes a copy of it (dap_exports.c).
-// Returns: 0 where there is none.
+// Where a finished recipe lies and how long it is, for a module of the same build that takes a copy
+// of it (dap_exports.c). Returns: 0 where there is none.
 EXPORT(recipe_at) const shoal_recipe *export_recipe_at(uint32_t handle)
 {
     return ready_recipe(handle);
@@ -197,7 +205,8 @@ EXPORT(recipe_size) uint32_t export_recipe_size(void)
     return sizeof(shoal_recipe);
 }
 
-// Writes the recipe's canonical bytes that are signed, at most SHOAL_CANONICAL_MAX. Returns: length.
+// Writes the recipe's canonical bytes that are signed, at most SHOAL_CANONICAL_MAX. Returns:
+// length.
 EXPORT(recipe_canonical) int32_t export_recipe_canonical(uint32_t handle, uint32_t out)
 {
     size_t len = 0;
@@ -248,7 +257,8 @@ shoal_err randomize_item(uint32_t record, const shoal_recipe *r, uint64_t item, 
 
 // Randomizes an index of a closed domain; -1 is "none of the listed values".
 EXPORT(randomize_index)
-uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index, uint32_t seed, uint32_t permanent)
+uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index, uint32_t seed,
+                                uint32_t permanent)
 {
     const coins c = {seed, permanent};
     if (!coins_are_inside(c)) return SHOAL_ERR_ARGUMENT;
@@ -262,7 +272,8 @@ uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index,
     return err;
 }
 
-EXPORT(record_to_text) uint32_t export_record_to_text(uint32_t text, uint32_t cap, uint32_t handle, uint32_t record)
+EXPORT(record_to_text)
+uint32_t export_record_to_text(uint32_t text, uint32_t cap, uint32_t handle, uint32_t record)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(text, cap) || !inside(record, r->record_size)) return SHOAL_ERR_ARGUMENT;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for joint recipes: an item of each variable, and the record of all of them. See exports.h; not in the page's small module.
+// Exports for joint recipes: an item of each variable, and the record of all of them. See
+// exports.h; not in the page's small module.
 #include "exports.h"
 
 static const shoal_recipe *joint_recipe(uint32_t handle, uint32_t variable)
@@ -8,7 +9,8 @@ static const shoal_recipe *joint_recipe(uint32_t handle, uint32_t variable)
     return r && variable < r->n_variables ? r : NULL;
 }
 
-// Writes, as little-endian u32, a variable's domain (enum shoal_domain) and the number of its listed values or buckets.
+// Writes, as little-endian u32, a variable's domain (enum shoal_domain) and the number of its
+// listed values or buckets.
 #define INFO_WORDS 2u
 EXPORT(joint_info) uint32_t export_joint_info(uint32_t handle, uint32_t variable, uint32_t out)
 {
@@ -19,28 +21,34 @@ EXPORT(joint_info) uint32_t export_joint_info(uint32_t handle, uint32_t variable
     return SHOAL_OK;
 }
 
-// Each of the next three writes a variable's item as a little-endian u64; all ones stand for nothing of that variable.
+// Each of the next three writes a variable's item as a little-endian u64; all ones stand for
+// nothing of that variable.
 //   index: of a listed value; -1 is none of them
-EXPORT(joint_index) uint32_t export_joint_index(uint32_t item, uint32_t handle, uint32_t variable, int32_t index)
+EXPORT(joint_index)
+uint32_t export_joint_index(uint32_t item, uint32_t handle, uint32_t variable, int32_t index)
 {
     const shoal_recipe *r = joint_recipe(handle, variable);
-    if (!r || !inside(item, 8) || r->parts[variable].domain != SHOAL_DOMAIN_CLOSED) return SHOAL_ERR_ARGUMENT;
+    if (!r || !inside(item, 8) || r->parts[variable].domain != SHOAL_DOMAIN_CLOSED)
+        return SHOAL_ERR_ARGUMENT;
     // Sign extension makes -1 SHOAL_ITEM_NONE without a branch on the item.
     store64_le(at(item), (uint64_t)(int64_t)index);
     return SHOAL_OK;
 }
 
-EXPORT(joint_number) uint32_t export_joint_number(uint32_t item, uint32_t handle, uint32_t variable, int64_t micro)
+EXPORT(joint_number)
+uint32_t export_joint_number(uint32_t item, uint32_t handle, uint32_t variable, int64_t micro)
 {
     const shoal_recipe *r = joint_recipe(handle, variable);
-    if (!r || !inside(item, 8) || r->variables[variable].value != SHOAL_VALUE_NUMBER) return SHOAL_ERR_ARGUMENT;
+    if (!r || !inside(item, 8) || r->variables[variable].value != SHOAL_VALUE_NUMBER)
+        return SHOAL_ERR_ARGUMENT;
     store64_le(at(item), shoal_variable_number_item(r, variable, micro));
     return SHOAL_OK;
 }
 
 //   text: len bytes, wiped
 EXPORT(joint_text)
-uint32_t export_joint_text(uint32_t item, uint32_t handle, uint32_t variable, uint32_t text, uint32_t len)
+uint32_t export_joint_text(uint32_t item, uint32_t handle, uint32_t variable, uint32_t text,
+                           uint32_t len)
 {
     if (!inside(text, len)) return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = joint_recipe(handle, variable);
@@ -61,7 +69,8 @@ uint32_t export_joint_text(uint32_t item, uint32_t handle, uint32_t variable, ui
 //   items: a little-endian u64 each, wiped
 //   seed, permanent: see coins in exports.h; wiped
 EXPORT(randomize_joint)
-uint32_t export_randomize_joint(uint32_t record, uint32_t handle, uint32_t items, uint32_t seed, uint32_t permanent)
+uint32_t export_randomize_joint(uint32_t record, uint32_t handle, uint32_t items, uint32_t seed,
+                                uint32_t permanent)
 {
     const coins c = {seed, permanent};
     uint64_t own[SHOAL_VARIABLES_MAX] = {0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every module exports and every file with exports uses: where JavaScript's memory begins, and errors as text. See exports.h.
+// What every module exports and every file with exports uses: where JavaScript's memory begins, and
+// errors as text. See exports.h.
 #include "exports.h"
 
 int inside(uint32_t ptr, uint32_t len)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for queries: lists of a recipe, the item of an event, the policy, the accountant. See exports.h; not in the page's
-// small module.
+// Exports for queries: lists of a recipe, the item of an event, the policy, the accountant. See
+// exports.h; not in the page's small module.
 #include "accountant.h"
 #include "exports.h"
 #include "trie.h"
@@ -8,7 +8,8 @@
 // ---- recipes that are queries ----
 
 EXPORT(recipe_add_text)
-uint32_t export_recipe_add_text(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text, uint32_t len)
+uint32_t export_recipe_add_text(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text,
+                                uint32_t len)
 {
     shoal_recipe *r = building_recipe(handle);
     if (!r || !inside(path, path_len) || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
@@ -23,15 +24,16 @@ uint32_t export_recipe_add_number(uint32_t handle, uint32_t path, uint32_t path_
     return shoal_recipe_add_number(r, (const char *)at(path), path_len, micro);
 }
 
-// Writes, as little-endian u32, epsilon of the cohort and K of its delta 1e-K, the round, the version, the way of aggregation, and
-// the depth and number of buckets of each field (zeros where there is none); then the query's hash and its policy's.
+// Writes, as little-endian u32, epsilon of the cohort and K of its delta 1e-K, the round, the
+// version, the way of aggregation, and the depth and number of buckets of each field (zeros where
+// there is none); then the query's hash and its policy's.
 #define QUERY_WORDS (5u + 2u * SHOAL_ENCODED_MAX)
 EXPORT(recipe_query_info) uint32_t export_recipe_query_info(uint32_t handle, uint32_t out)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(out, QUERY_WORDS * 4 + 64)) return SHOAL_ERR_ARGUMENT;
-    uint32_t words[QUERY_WORDS] = {r->cohort_eps_micro, r->cohort_delta_exp, r->round_index, r->version,
-                                   r->aggregation};
+    uint32_t words[QUERY_WORDS] = {r->cohort_eps_micro, r->cohort_delta_exp, r->round_index,
+                                   r->version, r->aggregation};
     for (uint32_t i = 0; i < r->encoding.n_fields; i++) {
         words[5 + 2 * i] = r->encoding.fields[i].depth;
         words[6 + 2 * i] = r->encoding.fields[i].size;
@@ -48,8 +50,8 @@ static const shoal_encoded *field_of(uint32_t handle, uint32_t field)
     return r && field < r->encoding.n_fields ? &r->encoding.fields[field] : NULL;
 }
 
-// The bucket of a number, of an index of the field's list, of what follows one of its prefixes; see core/recipe/encoding.h.
-// Returns: a bucket, or minus ARGUMENT where the recipe has no such field.
+// The bucket of a number, of an index of the field's list, of what follows one of its prefixes; see
+// core/recipe/encoding.h. Returns: a bucket, or minus ARGUMENT where the recipe has no such field.
 EXPORT(encoded_number) int32_t export_encoded_number(uint32_t handle, uint32_t field, int64_t micro)
 {
     const shoal_encoded *e = field_of(handle, field);
@@ -62,17 +64,19 @@ EXPORT(encoded_value) int32_t export_encoded_value(uint32_t handle, uint32_t fie
     return e ? (int32_t)shoal_encoded_value(e, index) : failed(SHOAL_ERR_ARGUMENT);
 }
 
-EXPORT(encoded_next) int32_t export_encoded_next(uint32_t handle, uint32_t field, uint32_t prefix, uint32_t next)
+EXPORT(encoded_next)
+int32_t export_encoded_next(uint32_t handle, uint32_t field, uint32_t prefix, uint32_t next)
 {
     const shoal_encoded *e = field_of(handle, field);
     return e ? (int32_t)shoal_encoded_next(e, prefix, next) : failed(SHOAL_ERR_ARGUMENT);
 }
 
 #ifndef SHOAL_WITHOUT_COMPOUNDS
-// The bucket of a word: of a start (or 0xffffffff) and of the n characters behind it, little-endian u32 indices (or 0xffffffff): the field's
-// step at most, fewer where the word ends before.
+// The bucket of a word: of a start (or 0xffffffff) and of the n characters behind it, little-endian
+// u32 indices (or 0xffffffff): the field's step at most, fewer where the word ends before.
 EXPORT(encoded_word)
-int32_t export_encoded_word(uint32_t handle, uint32_t field, uint32_t start, uint32_t characters, uint32_t n)
+int32_t export_encoded_word(uint32_t handle, uint32_t field, uint32_t start, uint32_t characters,
+                            uint32_t n)
 {
     uint32_t indices[SHOAL_STEP_MAX] = {0};
     const shoal_encoded *e = field_of(handle, field);
@@ -83,8 +87,9 @@ int32_t export_encoded_word(uint32_t handle, uint32_t field, uint32_t start, uin
     return (int32_t)shoal_encoded_next(e, start, shoal_encoded_run(e, indices, n));
 }
 
-// The reverse, for labels. Writes, as little-endian u32: the start's index, what follows it (0: characters, 1: the end, 2: what is not
-// listed), the number of characters, and four indices of which that many count; of bucket 0 a start of 0xffffffff.
+// The reverse, for labels. Writes, as little-endian u32: the start's index, what follows it (0:
+// characters, 1: the end, 2: what is not listed), the number of characters, and four indices of
+// which that many count; of bucket 0 a start of 0xffffffff.
 #define WORD_WORDS (3u + SHOAL_STEP_MAX)
 EXPORT(encoded_word_of)
 uint32_t export_encoded_word_of(uint32_t out, uint32_t handle, uint32_t field, uint32_t bucket)
@@ -113,7 +118,8 @@ EXPORT(trie_contributions) int32_t export_trie_contributions(uint32_t handle)
     return r ? (int32_t)r->contributions : failed(SHOAL_ERR_ARGUMENT);
 }
 
-static shoal_err answer_trie(uint32_t records, const shoal_recipe *r, uint32_t *buckets, uint32_t n, uint32_t seed)
+static shoal_err answer_trie(uint32_t records, const shoal_recipe *r, uint32_t *buckets, uint32_t n,
+                             uint32_t seed)
 {
     uint64_t items[SHOAL_TRIE_CONTRIBUTIONS_MAX];
     shoal_rng rng;
@@ -126,13 +132,15 @@ static shoal_err answer_trie(uint32_t records, const shoal_recipe *r, uint32_t *
     return err;
 }
 
-// All of a device's answer to a round: chooses among the buckets of its words and randomizes each choice. Records are in no order that means
-// anything. Wipes buckets and seed.
+// All of a device's answer to a round: chooses among the buckets of its words and randomizes each
+// choice. Records are in no order that means anything. Wipes buckets and seed.
 //   records: contributions * record_size bytes, written
-//   buckets: n_words little-endian u32, one for each word that is not known, as often as it was typed; 4096 at most
+//   buckets: n_words little-endian u32, one for each word that is not known, as often as it was
+//   typed; 4096 at most
 // Returns: the number of records, or minus ARGUMENT, RANGE.
 EXPORT(trie_randomize)
-int32_t export_trie_randomize(uint32_t records, uint32_t handle, uint32_t buckets, uint32_t n_words, uint32_t seed)
+int32_t export_trie_randomize(uint32_t records, uint32_t handle, uint32_t buckets, uint32_t n_words,
+                              uint32_t seed)
 {
     static uint32_t words[SHOAL_TRIE_WORDS_MAX]; // not on the small stack
     if (n_words > SHOAL_LIST_MAX || !inside(buckets, 4 * n_words) || !inside(seed, 32))
@@ -156,7 +164,8 @@ EXPORT(encoding_item) int32_t export_encoding_item(uint32_t handle, uint32_t in)
 {
     uint32_t buckets[SHOAL_ENCODED_MAX];
     const shoal_recipe *r = ready_recipe(handle);
-    if (!r || r->encoding.n_fields == 0 || !inside(in, r->encoding.n_fields * 4)) return failed(SHOAL_ERR_ARGUMENT);
+    if (!r || r->encoding.n_fields == 0 || !inside(in, r->encoding.n_fields * 4))
+        return failed(SHOAL_ERR_ARGUMENT);
     for (uint32_t i = 0; i < r->encoding.n_fields; i++) {
         buckets[i] = load32_le(at(in) + 4 * i);
         if (buckets[i] >= r->encoding.fields[i].size) return failed(SHOAL_ERR_ARGUMENT);
@@ -165,7 +174,8 @@ EXPORT(encoding_item) int32_t export_encoding_item(uint32_t handle, uint32_t in)
 }
 
 // Writes one little-endian u32 bucket for each field.
-EXPORT(encoding_buckets) uint32_t export_encoding_buckets(uint32_t out, uint32_t handle, uint32_t item)
+EXPORT(encoding_buckets)
+uint32_t export_encoding_buckets(uint32_t out, uint32_t handle, uint32_t item)
 {
     uint32_t buckets[SHOAL_ENCODED_MAX];
     const shoal_recipe *r = ready_recipe(handle);
@@ -176,8 +186,8 @@ EXPORT(encoding_buckets) uint32_t export_encoding_buckets(uint32_t out, uint32_t
     return SHOAL_OK;
 }
 
-// Draws a uniformly random item of a closed domain, for devices without an event that matches. Wipes the seed.
-// Returns: the item, or minus ARGUMENT.
+// Draws a uniformly random item of a closed domain, for devices without an event that matches.
+// Wipes the seed. Returns: the item, or minus ARGUMENT.
 EXPORT(random_item) int32_t export_random_item(uint32_t handle, uint32_t seed)
 {
     if (!inside(seed, 32)) return failed(SHOAL_ERR_ARGUMENT);
@@ -223,15 +233,18 @@ uint32_t export_policy_set_number(uint32_t handle, uint32_t path, uint32_t path_
 }
 
 EXPORT(policy_set_string)
-uint32_t export_policy_set_string(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text, uint32_t len)
+uint32_t export_policy_set_string(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text,
+                                  uint32_t len)
 {
     shoal_policy *p = policy_in(handle, LEASE_BUILDING);
     if (!p || !inside(path, path_len) || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
-    return shoal_policy_set_string(p, (const char *)at(path), path_len, (const char *)at(text), len);
+    return shoal_policy_set_string(p, (const char *)at(path), path_len, (const char *)at(text),
+                                   len);
 }
 
 EXPORT(policy_add_text)
-uint32_t export_policy_add_text(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text, uint32_t len)
+uint32_t export_policy_add_text(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text,
+                                uint32_t len)
 {
     shoal_policy *p = policy_in(handle, LEASE_BUILDING);
     if (!p || !inside(path, path_len) || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
@@ -281,7 +294,8 @@ EXPORT(accountant_size_max) uint32_t export_accountant_size_max(void)
 }
 
 // Returns: length of the accountant written.
-EXPORT(accountant_init) int32_t export_accountant_init(uint32_t accountant, uint32_t cap, uint32_t day)
+EXPORT(accountant_init)
+int32_t export_accountant_init(uint32_t accountant, uint32_t cap, uint32_t day)
 {
     if (!inside(accountant, cap)) return failed(SHOAL_ERR_ARGUMENT);
     size_t len = 0;
@@ -289,23 +303,25 @@ EXPORT(accountant_init) int32_t export_accountant_init(uint32_t accountant, uint
     return length_or(err, len);
 }
 
-// Writes, as little-endian u32: the refusal's number (0: accepted), the field's index, the analysis's, the epsilon of one report and
-// of the cohort.
+// Writes, as little-endian u32: the refusal's number (0: accepted), the field's index, the
+// analysis's, the epsilon of one report and of the cohort.
 #define VERDICT_WORDS 5u
 static void put_verdict(uint32_t out, const shoal_verdict *v)
 {
-    const uint32_t words[VERDICT_WORDS] = {v->refusal, v->field, v->analysis, v->local_eps_micro, v->central_eps_micro};
+    const uint32_t words[VERDICT_WORDS] = {v->refusal, v->field, v->analysis, v->local_eps_micro,
+                                           v->central_eps_micro};
     put_words(out, words, VERDICT_WORDS);
 }
 
 EXPORT(query_check)
-uint32_t export_query_check(uint32_t out, uint32_t accountant, uint32_t len, uint32_t policy, uint32_t recipe,
-                            uint32_t day)
+uint32_t export_query_check(uint32_t out, uint32_t accountant, uint32_t len, uint32_t policy,
+                            uint32_t recipe, uint32_t day)
 {
     shoal_verdict verdict;
     const shoal_policy *p = policy_in(policy, LEASE_READY);
     const shoal_recipe *r = ready_recipe(recipe);
-    if (!p || !r || !inside(out, VERDICT_WORDS * 4) || !inside(accountant, len)) return SHOAL_ERR_ARGUMENT;
+    if (!p || !r || !inside(out, VERDICT_WORDS * 4) || !inside(accountant, len))
+        return SHOAL_ERR_ARGUMENT;
     shoal_query_check(&verdict, at(accountant), len, p, r, day);
     put_verdict(out, &verdict);
     return SHOAL_OK;
@@ -313,8 +329,8 @@ uint32_t export_query_check(uint32_t out, uint32_t accountant, uint32_t len, uin
 
 // Returns: length of the accountant after the debit, unchanged where the verdict is a refusal.
 EXPORT(query_debit)
-int32_t export_query_debit(uint32_t out, uint32_t accountant, uint32_t len, uint32_t cap, uint32_t policy,
-                           uint32_t recipe, uint32_t day)
+int32_t export_query_debit(uint32_t out, uint32_t accountant, uint32_t len, uint32_t cap,
+                           uint32_t policy, uint32_t recipe, uint32_t day)
 {
     shoal_verdict verdict;
     const shoal_policy *p = policy_in(policy, LEASE_READY);
@@ -327,17 +343,18 @@ int32_t export_query_debit(uint32_t out, uint32_t accountant, uint32_t len, uint
     return (int32_t)size;
 }
 
-// Writes reports (u32), zero (u32), epsilon in micro-units (u64), delta in units of 1e-15 (u64), epsilon of all reports together in
-// micro-units (u64), little-endian, at out.
+// Writes reports (u32), zero (u32), epsilon in micro-units (u64), delta in units of 1e-15 (u64),
+// epsilon of all reports together in micro-units (u64), little-endian, at out.
 //   field: of the analysis's, or 0xffffffff for the analysis itself
 EXPORT(accountant_charge)
-uint32_t export_accountant_charge(uint32_t out, uint32_t accountant, uint32_t len, uint32_t policy, uint32_t analysis,
-                                  uint32_t field)
+uint32_t export_accountant_charge(uint32_t out, uint32_t accountant, uint32_t len, uint32_t policy,
+                                  uint32_t analysis, uint32_t field)
 {
     shoal_charge charge;
     const shoal_policy *p = policy_in(policy, LEASE_READY);
     if (!p || !inside(out, 32) || !inside(accountant, len)) return SHOAL_ERR_ARGUMENT;
-    if (analysis >= p->n_analyses || (field != UINT32_MAX && field >= p->analyses[analysis].n_fields))
+    if (analysis >= p->n_analyses ||
+        (field != UINT32_MAX && field >= p->analyses[analysis].n_fields))
         return SHOAL_ERR_ARGUMENT;
     shoal_err err = shoal_accountant_charge(&charge, at(accountant), len, p, analysis, field);
     if (err) return err;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for recipes that are epochs of a run (thresh, heavythresh): the run's state on this device, and the report of an epoch. See exports.h;
-// not in the page's small module. Refusals are the numbers of core/compound/epoch.h.
+// Exports for recipes that are epochs of a run (thresh, heavythresh): the run's state on this
+// device, and the report of an epoch. See exports.h; not in the page's small module. Refusals are
+// the numbers of core/compound/epoch.h.
 #include "exports.h"
 #include "heavythresh.h"
 #include "thresh.h"
 
-// A histogram's entry as JavaScript writes it: item u64, count u32, four bytes of padding, little-endian as all of this memory.
-_Static_assert(sizeof(shoal_counted) == 16 && offsetof(shoal_counted, count) == 8, "16 bytes an entry");
+// A histogram's entry as JavaScript writes it: item u64, count u32, four bytes of padding,
+// little-endian as all of this memory.
+_Static_assert(sizeof(shoal_counted) == 16 && offsetof(shoal_counted, count) == 8,
+               "16 bytes an entry");
 
 // Returns: a finished recipe of a run, or NULL.
 static const shoal_recipe *run_recipe(uint32_t handle)
@@ -28,8 +31,10 @@ EXPORT(track_state_size) uint32_t export_track_state_size(uint32_t handle)
     return r ? (uint32_t)shoal_run_size(r) : 0;
 }
 
-// Writes the state of a new run: only where the ledger was debited for it just now, or a lost state would begin anew. Returns: length.
-EXPORT(track_state_init) int32_t export_track_state_init(uint32_t state, uint32_t cap, uint32_t handle)
+// Writes the state of a new run: only where the ledger was debited for it just now, or a lost state
+// would begin anew. Returns: length.
+EXPORT(track_state_init)
+int32_t export_track_state_init(uint32_t state, uint32_t cap, uint32_t handle)
 {
     const shoal_recipe *r = run_recipe(handle);
     size_t len = 0;
@@ -47,12 +52,13 @@ EXPORT(track_run_hash) uint32_t export_track_run_hash(uint32_t out, uint32_t han
     return SHOAL_OK;
 }
 
-// Answers an epoch with the mean of its numbers, in micro-units; has_data 0: there were none. The state is changed in place: it is to be
-// stored before the record leaves. Returns: a refusal; then record and state are untouched.
+// Answers an epoch with the mean of its numbers, in micro-units; has_data 0: there were none. The
+// state is changed in place: it is to be stored before the record leaves. Returns: a refusal; then
+// record and state are untouched.
 //   seed: 32 bytes, wiped
 EXPORT(track_answer_number)
-uint32_t export_track_answer_number(uint32_t record, uint32_t state, uint32_t len, uint32_t handle, int64_t micro,
-                                    uint32_t has_data, uint32_t seed)
+uint32_t export_track_answer_number(uint32_t record, uint32_t state, uint32_t len, uint32_t handle,
+                                    int64_t micro, uint32_t has_data, uint32_t seed)
 {
     const coins c = {seed, 0};
     if (!coins_are_inside(c)) return SHOAL_EPOCH_NOT_TRACKED;
@@ -62,8 +68,8 @@ uint32_t export_track_answer_number(uint32_t record, uint32_t state, uint32_t le
         shoal_rng rng;
         shoal_permanent none;
         coins_start(&rng, &none, c);
-        uint64_t mean =
-            shoal_recipe_number_item(r, micro) | (0 - (uint64_t)(has_data == 0)); // SHOAL_ITEM_NONE without a branch
+        uint64_t mean = shoal_recipe_number_item(r, micro) |
+                        (0 - (uint64_t)(has_data == 0)); // SHOAL_ITEM_NONE without a branch
         refusal = shoal_thresh_answer(at(record), at(state), len, r, mean, &rng);
         shoal_rng_wipe(&rng);
         wipe(&mean, sizeof mean);
@@ -80,23 +86,24 @@ EXPORT(track_scratch_size) uint32_t export_track_scratch_size(uint32_t handle)
 }
 
 // The same with the histogram of the epoch's values.
-//   values: n entries of 16 bytes, each item once, at an address that 8 divides; wiped; n = 0: there were none
-//   scratch: track_scratch_size bytes, at an address that 4 divides; wiped
+//   values: n entries of 16 bytes, each item once, at an address that 8 divides; wiped; n = 0:
+//   there were none scratch: track_scratch_size bytes, at an address that 4 divides; wiped
 EXPORT(track_answer_counts)
-uint32_t export_track_answer_counts(uint32_t record, uint32_t state, uint32_t len, uint32_t handle, uint32_t values,
-                                    uint32_t n, uint32_t scratch, uint32_t seed)
+uint32_t export_track_answer_counts(uint32_t record, uint32_t state, uint32_t len, uint32_t handle,
+                                    uint32_t values, uint32_t n, uint32_t scratch, uint32_t seed)
 {
     const coins c = {seed, 0};
     if (n > UINT32_MAX / 16 || !inside(values, 16 * n) || values % 8 != 0 || !coins_are_inside(c))
         return SHOAL_EPOCH_NOT_TRACKED;
     const shoal_recipe *r = heavy_recipe(handle);
     shoal_epoch_refusal refusal = SHOAL_EPOCH_NOT_TRACKED;
-    if (r && inside(record, r->record_size) && inside(state, len) && inside(scratch, 12 * r->projection) &&
-        scratch % 4 == 0) {
+    if (r && inside(record, r->record_size) && inside(state, len) &&
+        inside(scratch, 12 * r->projection) && scratch % 4 == 0) {
         shoal_rng rng;
         shoal_permanent none;
         coins_start(&rng, &none, c);
-        refusal = shoal_heavythresh_answer(at(record), at(state), len, r, (const shoal_counted *)(uintptr_t)values, n,
+        refusal = shoal_heavythresh_answer(at(record), at(state), len, r,
+                                           (const shoal_counted *)(uintptr_t)values, n,
                                            (uint32_t *)(uintptr_t)scratch, &rng);
         shoal_rng_wipe(&rng);
     }
@@ -107,7 +114,8 @@ uint32_t export_track_answer_counts(uint32_t record, uint32_t state, uint32_t le
 
 // Writes the 8-byte item of a value of heavythresh.
 //   text: len bytes, after the recipe's text rule; wiped
-EXPORT(track_item) uint32_t export_track_item(uint32_t out, uint32_t handle, uint32_t text, uint32_t len)
+EXPORT(track_item)
+uint32_t export_track_item(uint32_t out, uint32_t handle, uint32_t text, uint32_t len)
 {
     if (!inside(text, len)) return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = heavy_recipe(handle);
@@ -120,17 +128,20 @@ EXPORT(track_item) uint32_t export_track_item(uint32_t out, uint32_t handle, uin
     return err;
 }
 
-// Writes what the run has spent on this device, as little-endian u32: the last epoch answered, of how many; votes sent, of how many; estimates sent,
-// of how many; epsilon of a vote, of an estimate, spent in all (2 c_V + c_E), in micro-units.
+// Writes what the run has spent on this device, as little-endian u32: the last epoch answered, of
+// how many; votes sent, of how many; estimates sent, of how many; epsilon of a vote, of an
+// estimate, spent in all (2 c_V + c_E), in micro-units.
 #define SPENT_WORDS 9u
-EXPORT(track_spent) uint32_t export_track_spent(uint32_t out, uint32_t state, uint32_t len, uint32_t handle)
+EXPORT(track_spent)
+uint32_t export_track_spent(uint32_t out, uint32_t state, uint32_t len, uint32_t handle)
 {
     const shoal_recipe *r = run_recipe(handle);
     shoal_run_spent spent;
     if (!r || !inside(out, SPENT_WORDS * 4) || !inside(state, len)) return SHOAL_ERR_ARGUMENT;
     shoal_err err = shoal_run_spent_of(&spent, at(state), len, r);
     if (err) return err;
-    uint32_t vote = r->parts[SHOAL_EVOLVING_VOTE].eps_micro, estimate = r->parts[SHOAL_EVOLVING_ESTIMATE].eps_micro;
+    uint32_t vote = r->parts[SHOAL_EVOLVING_VOTE].eps_micro,
+             estimate = r->parts[SHOAL_EVOLVING_ESTIMATE].eps_micro;
     const uint32_t words[SPENT_WORDS] = {spent.epoch,
                                          r->epochs,
                                          spent.n_votes,

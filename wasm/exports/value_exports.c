@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for recipes that a page has from the start: strings, numbers, the budget ledger. See exports.h.
+// Exports for recipes that a page has from the start: strings, numbers, the budget ledger. See
+// exports.h.
 #include "exports.h"
 #include "ledger.h"
 
@@ -7,8 +8,8 @@
 //   text: len bytes, wiped
 //   seed, permanent: see coins in exports.h; wiped
 EXPORT(randomize_text)
-uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len, uint32_t seed,
-                               uint32_t permanent)
+uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, uint32_t len,
+                               uint32_t seed, uint32_t permanent)
 {
     const coins c = {seed, permanent};
     if (!inside(text, len) || !coins_are_inside(c)) return SHOAL_ERR_ARGUMENT;
@@ -18,8 +19,9 @@ uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, 
         shoal_rng rng;
         shoal_permanent secret;
         const shoal_permanent *own = coins_start(&rng, &secret, c);
-        err = len > SHOAL_VALUE_MAX ? SHOAL_ERR_RANGE
-                                    : shoal_record_randomize_string(at(record), r, at(text), len, own, &rng);
+        err = len > SHOAL_VALUE_MAX
+                  ? SHOAL_ERR_RANGE
+                  : shoal_record_randomize_string(at(record), r, at(text), len, own, &rng);
         shoal_rng_wipe(&rng);
         wipe(&secret, sizeof secret);
     }
@@ -28,15 +30,18 @@ uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, 
     return err;
 }
 
-// Randomizes a number, in micro-units, of a recipe whose `value` is "number": the bucket or the fraction that it is.
+// Randomizes a number, in micro-units, of a recipe whose `value` is "number": the bucket or the
+// fraction that it is.
 EXPORT(randomize_number)
-uint32_t export_randomize_number(uint32_t record, uint32_t handle, int64_t micro, uint32_t seed, uint32_t permanent)
+uint32_t export_randomize_number(uint32_t record, uint32_t handle, int64_t micro, uint32_t seed,
+                                 uint32_t permanent)
 {
     const coins c = {seed, permanent};
     if (!coins_are_inside(c)) return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = recipe_for_record(handle, record);
     shoal_err err = SHOAL_ERR_ARGUMENT;
-    if (r && r->value == SHOAL_VALUE_NUMBER) err = randomize_item(record, r, shoal_recipe_number_item(r, micro), c);
+    if (r && r->value == SHOAL_VALUE_NUMBER)
+        err = randomize_item(record, r, shoal_recipe_number_item(r, micro), c);
     coins_wipe(c);
     return err;
 }
@@ -59,7 +64,8 @@ EXPORT(ledger_init) int32_t export_ledger_init(uint32_t ledger, uint32_t cap, ui
 
 // Returns: length of the ledger after the debit.
 EXPORT(ledger_debit)
-int32_t export_ledger_debit(uint32_t ledger, uint32_t len, uint32_t cap, uint32_t handle, uint32_t day)
+int32_t export_ledger_debit(uint32_t ledger, uint32_t len, uint32_t cap, uint32_t handle,
+                            uint32_t day)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || len > cap || !inside(ledger, cap)) return failed(SHOAL_ERR_ARGUMENT);
@@ -68,7 +74,8 @@ int32_t export_ledger_debit(uint32_t ledger, uint32_t len, uint32_t cap, uint32_
     return length_or(err, size);
 }
 
-EXPORT(ledger_allows) uint32_t export_ledger_allows(uint32_t ledger, uint32_t len, uint32_t handle, uint32_t day)
+EXPORT(ledger_allows)
+uint32_t export_ledger_allows(uint32_t ledger, uint32_t len, uint32_t handle, uint32_t day)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(ledger, len)) return SHOAL_ERR_ARGUMENT;
@@ -77,8 +84,8 @@ EXPORT(ledger_allows) uint32_t export_ledger_allows(uint32_t ledger, uint32_t le
 
 // Writes count (u32), zero (u32), epsilon in micro-units (u64), little-endian, at out.
 EXPORT(ledger_spent)
-uint32_t export_ledger_spent(uint32_t out, uint32_t ledger, uint32_t len, uint32_t handle, uint32_t first,
-                             uint32_t last)
+uint32_t export_ledger_spent(uint32_t out, uint32_t ledger, uint32_t len, uint32_t handle,
+                             uint32_t first, uint32_t last)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(out, 16) || !inside(ledger, len)) return SHOAL_ERR_ARGUMENT;

@@ -6,7 +6,11 @@ import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke
 const P = 2n ** 128n - 28n * 2n ** 64n + 1n;
 const MASK = 2n ** 64n - 1n;
 const RATE = 168;
-const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
+const suite = new CipherSuite({
+  kem: new DhkemX25519HkdfSha256(),
+  kdf: new HkdfSha256(),
+  aead: new Aes128Gcm(),
+});
 
 /** @param {bigint} x @param {number} n */
 const rotl = (x, n) => ((x << BigInt(n)) | (x >> BigInt(64 - n))) & MASK;
@@ -67,12 +71,18 @@ export function turboshake(message, len) {
 
 /** @param {...(Uint8Array | number[] | string)} parts */
 export function bytes(...parts) {
-  return Uint8Array.from(parts.flatMap((part) => [...(typeof part === 'string' ? new TextEncoder().encode(part) : part)]));
+  return Uint8Array.from(
+    parts.flatMap((part) => [
+      ...(typeof part === 'string' ? new TextEncoder().encode(part) : part),
+    ]),
+  );
 }
 
 /** Big-endian. @param {number | bigint} value @param {number} n */
 export function number(value, n) {
-  return Array.from({ length: n }, (_, i) => Number((BigInt(value) >> BigInt(8 * (n - 1 - i))) & 255n));
+  return Array.from({ length: n }, (_, i) =>
+    Number((BigInt(value) >> BigInt(8 * (n - 1 - i))) & 255n),
+  );
 }
 
 /** @param {Uint8Array | number[] | string} part @param {number} prefix */
@@ -84,14 +94,19 @@ export function opaque(part, prefix) {
 /** @param {Uint8Array} b */
 const elements = (b) => {
   const view = new DataView(b.buffer, b.byteOffset, b.byteLength);
-  return Array.from({ length: b.length / 16 }, (_, i) => view.getBigUint64(16 * i, true) | (view.getBigUint64(16 * i + 8, true) << 64n));
+  return Array.from(
+    { length: b.length / 16 },
+    (_, i) => view.getBigUint64(16 * i, true) | (view.getBigUint64(16 * i + 8, true) << 64n),
+  );
 };
 
 /** @param {Uint8Array} seed of the helper @param {number} algorithm @param {Uint8Array} context @param {number} n */
 function helperMeasurement(seed, algorithm, context, n) {
   const tag = bytes([18, 0], number(algorithm, 4), number(1, 2), context);
   const message = bytes([tag.length & 255, tag.length >> 8], tag, [32], seed, [1]);
-  return elements(turboshake(message, 16 * (n + 8))).filter((x) => x < P).slice(0, n); // a few more, for what is drawn again
+  return elements(turboshake(message, 16 * (n + 8)))
+    .filter((x) => x < P)
+    .slice(0, n); // a few more, for what is drawn again
 }
 
 /**
@@ -102,7 +117,8 @@ function helperMeasurement(seed, algorithm, context, n) {
 export function measurementOf({ leader, helper }, algorithm, taskId, n) {
   const shares = [leader, helper].map((plaintext) => {
     const view = new DataView(plaintext.buffer, plaintext.byteOffset);
-    if (view.getUint16(0) !== 0 || view.getUint32(2) !== plaintext.length - 6) throw new Error('no input share');
+    if (view.getUint16(0) !== 0 || view.getUint32(2) !== plaintext.length - 6)
+      throw new Error('no input share');
     return plaintext.subarray(6);
   });
   if (shares[1].length !== 64) throw new Error('no helper share');
@@ -121,7 +137,13 @@ export async function makeServer(id) {
     list: opaque(config, 2),
     /** @param {{enc: Uint8Array, payload: Uint8Array}} sealed @param {Uint8Array} info @param {Uint8Array} aad */
     open: async ({ enc, payload }, info, aad) =>
-      new Uint8Array(await suite.open({ recipientKey: pair.privateKey, enc: enc.slice().buffer, info }, payload, aad)),
+      new Uint8Array(
+        await suite.open(
+          { recipientKey: pair.privateKey, enc: enc.slice().buffer, info },
+          payload,
+          aad,
+        ),
+      ),
   };
 }
 
@@ -131,10 +153,17 @@ export function readReport(report) {
   const view = new DataView(report.buffer, report.byteOffset, report.byteLength);
   let at = 0;
   const take = (/** @type {number} */ n) => report.subarray(at, (at += n));
-  const length = (/** @type {2 | 4} */ n) => (n === 2 ? view.getUint16((at += 2) - 2) : view.getUint32((at += 4) - 4));
+  const length = (/** @type {2 | 4} */ n) =>
+    n === 2 ? view.getUint16((at += 2) - 2) : view.getUint32((at += 4) - 4);
   const ciphertext = () => ({ config: take(1)[0], enc: take(length(2)), payload: take(length(4)) });
-  const read = { id: take(16), time: Number(view.getBigUint64((at += 8) - 8)), extensions: take(length(2)), publicShare: take(length(4)),
-    leader: ciphertext(), helper: ciphertext() };
+  const read = {
+    id: take(16),
+    time: Number(view.getBigUint64((at += 8) - 8)),
+    extensions: take(length(2)),
+    publicShare: take(length(4)),
+    leader: ciphertext(),
+    helper: ciphertext(),
+  };
   if (at !== report.length) throw new Error(`${report.length - at} bytes more`);
   return read;
 }
@@ -152,16 +181,51 @@ export function readReport(report) {
  */
 
 /** @param {TaskSpec} t */
-export const configurationOf = ({ info, leader, helper, precision, minimum, duration, algorithm, vdaf }) => bytes(
-  opaque(info, 1), opaque(leader, 2), opaque(helper, 2), number(precision, 8), number(minimum, 8), [1], [0, 0], number(algorithm, 4), opaque(vdaf, 2),
-  opaque(duration ? bytes(number(1, 2), opaque(bytes(number(0, 8), number(duration, 8)), 2)) : [], 2));
+export const configurationOf = ({
+  info,
+  leader,
+  helper,
+  precision,
+  minimum,
+  duration,
+  algorithm,
+  vdaf,
+}) =>
+  bytes(
+    opaque(info, 1),
+    opaque(leader, 2),
+    opaque(helper, 2),
+    number(precision, 8),
+    number(minimum, 8),
+    [1],
+    [0, 0],
+    number(algorithm, 4),
+    opaque(vdaf, 2),
+    opaque(
+      duration ? bytes(number(1, 2), opaque(bytes(number(0, 8), number(duration, 8)), 2)) : [],
+      2,
+    ),
+  );
 
 /** Both shares of a report, opened by those whose they are. @param {Uint8Array} report @param {{open: any}[]} servers @param {Uint8Array} taskId @param {Uint8Array} configuration */
 export async function openReport(report, [leader, helper], taskId, configuration) {
   const read = readReport(report);
-  const aad = bytes(taskId, configuration, read.id, number(read.time, 8), opaque(read.extensions, 2), opaque(read.publicShare, 4));
+  const aad = bytes(
+    taskId,
+    configuration,
+    read.id,
+    number(read.time, 8),
+    opaque(read.extensions, 2),
+    opaque(read.publicShare, 4),
+  );
   const info = (/** @type {number} */ role) => bytes('dap-18 input share', [1, role]);
-  return { ...read, plaintexts: { leader: await leader.open(read.leader, info(2), aad), helper: await helper.open(read.helper, info(3), aad) } };
+  return {
+    ...read,
+    plaintexts: {
+      leader: await leader.open(read.leader, info(2), aad),
+      helper: await helper.open(read.helper, info(3), aad),
+    },
+  };
 }
 
 export const LEADER = 'https://leader.example/dap';
@@ -169,10 +233,18 @@ export const HELPER = 'https://helper.example/dap';
 
 /** A recipe of two servers, which sends at once. @param {any} [more] */
 export const coloursRecipe = (more = {}) => ({
-  recipe: 'colours', analysis: 'colours', stream: 'choices', value: 'item', mechanism: 'grr',
-  parameters: { epsilon: 16, values: ['red', 'green', 'blue', 'white'] }, limit: { per_day: 100 },
-  send: { fresh: 'allow', delay_s: 0 }, cohort: { minimum: 50 }, aggregation: { protocol: 'dap', leader: LEADER, helper: HELPER },
-  expires: '2030-01-01', ...more,
+  recipe: 'colours',
+  analysis: 'colours',
+  stream: 'choices',
+  value: 'item',
+  mechanism: 'grr',
+  parameters: { epsilon: 16, values: ['red', 'green', 'blue', 'white'] },
+  limit: { per_day: 100 },
+  send: { fresh: 'allow', delay_s: 0 },
+  cohort: { minimum: 50 },
+  aggregation: { protocol: 'dap', leader: LEADER, helper: HELPER },
+  expires: '2030-01-01',
+  ...more,
 });
 
 /**
@@ -191,18 +263,24 @@ export function fakeNetwork(servers) {
     /** @param {any} url @param {any} [init] @returns {Promise<Response>} */
     async fetch(url, init) {
       const address = String(url);
-      for (const [base, { list }] of /** @type {const} */ ([[LEADER, network.servers.leader], [HELPER, network.servers.helper]])) {
+      for (const [base, { list }] of /** @type {const} */ ([
+        [LEADER, network.servers.leader],
+        [HELPER, network.servers.helper],
+      ])) {
         if (address !== `${base}/hpke_config`) continue;
         network.keyRequests.push(address);
         if (network.isDown) throw new Error('down');
-        return new Response(/** @type {any} */ (list), { headers: { 'Cache-Control': network.cacheControl } });
+        return new Response(/** @type {any} */ (list), {
+          headers: { 'Cache-Control': network.cacheControl },
+        });
       }
       network.uploads.push({ url: address, init, body: Uint8Array.from(init.body) });
       const next = network.answers.shift() ?? 200;
       const answer = typeof next === 'function' ? next(Uint8Array.from(init.body)) : next;
       if (answer instanceof Error) throw answer;
       if (answer instanceof Uint8Array) return new Response(/** @type {any} */ (answer));
-      const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
+      const { status, headers } =
+        typeof answer === 'number' ? { status: answer, headers: {} } : answer;
       return new Response(null, { status, headers });
     },
   };
@@ -213,4 +291,5 @@ export function fakeNetwork(servers) {
 export const says = (error) => (body) => bytes(body.subarray(0, 16), [error]);
 
 /** @param {string} hex */
-export const fromHex = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
+export const fromHex = (hex) =>
+  Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));

@@ -17,50 +17,144 @@ const seed = '00112233445566778899aabbccddeeff'.repeat(2);
 
 /** @param {object} [more] a recipe for words that sends at once */
 export const wordsRecipe = (more = {}) => ({
-  recipe: 'words', analysis: 'keyboard', stream: 'typed-words', value: 'word', mechanism: 'cms',
-  parameters: { epsilon: 4, k: 2048, m: 256 }, hash: 'poly1', seed, limit: { per_day: 100 },
-  send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
+  recipe: 'words',
+  analysis: 'keyboard',
+  stream: 'typed-words',
+  value: 'word',
+  mechanism: 'cms',
+  parameters: { epsilon: 4, k: 2048, m: 256 },
+  hash: 'poly1',
+  seed,
+  limit: { per_day: 100 },
+  send: { fresh: 'allow', delay_s: 0 },
+  expires: '2030-01-01',
+  ...more,
 });
 
 /** @param {object} [more] */
 export const itemsRecipe = (more = {}) => ({
-  recipe: 'themes', analysis: 'settings', stream: 'theme', value: 'item', mechanism: 'onehot-asymmetric',
-  parameters: { epsilon: 16, values: ['light', 'dark', 'Auto'] }, limit: { per_day: 100 },
-  send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
+  recipe: 'themes',
+  analysis: 'settings',
+  stream: 'theme',
+  value: 'item',
+  mechanism: 'onehot-asymmetric',
+  parameters: { epsilon: 16, values: ['light', 'dark', 'Auto'] },
+  limit: { per_day: 100 },
+  send: { fresh: 'allow', delay_s: 0 },
+  expires: '2030-01-01',
+  ...more,
 });
 
 /** A recipe that finds words nobody listed by their fragments: two parts. @param {any} [parameters] @param {any} [more] */
-export const fragmentsRecipe = (parameters = {}, more = {}) => wordsRecipe({
-  recipe: 'fragments', mechanism: 'sfp',
-  parameters: { epsilon: 5.5, epsilon_fragment: 2.5, k: 2048, m: 16, k_fragment: 2048, m_fragment: 16, length: 10, oracle: 'olh', ...parameters }, ...more,
-});
+export const fragmentsRecipe = (parameters = {}, more = {}) =>
+  wordsRecipe({
+    recipe: 'fragments',
+    mechanism: 'sfp',
+    parameters: {
+      epsilon: 5.5,
+      epsilon_fragment: 2.5,
+      k: 2048,
+      m: 16,
+      k_fragment: 2048,
+      m_fragment: 16,
+      length: 10,
+      oracle: 'olh',
+      ...parameters,
+    },
+    ...more,
+  });
 
 /** The same by n-grams: three parts, answered permanently. @param {any} [more] */
-export const ngramsRecipe = (more = {}) => wordsRecipe({
-  recipe: 'ngrams', mechanism: 'rappor-ngram',
-  parameters: { bits: 32, hashes: 2, cohorts: 4, p: 0.25, q: 0.75, f: 0.5, length: 8, n: 2, grams: 2, alphabet: 'abcdefgh' }, ...more,
-});
+export const ngramsRecipe = (more = {}) =>
+  wordsRecipe({
+    recipe: 'ngrams',
+    mechanism: 'rappor-ngram',
+    parameters: {
+      bits: 32,
+      hashes: 2,
+      cohorts: 4,
+      p: 0.25,
+      q: 0.75,
+      f: 0.5,
+      length: 8,
+      n: 2,
+      grams: 2,
+      alphabet: 'abcdefgh',
+    },
+    ...more,
+  });
 
 /** A joint recipe: what is read, and by whom. @param {any} [more] */
 export const newsRecipe = (more = {}) => ({
-  recipe: 'news-by-age', analysis: 'habits', stream: 'visits', variables: [
-    { name: 'section', value: 'item', mechanism: 'rappor', parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0 }, hash: 'poly1', seed },
-    { name: 'age', value: 'item', mechanism: 'grr', parameters: { epsilon: 3, values: ['young', 'old'] } }],
-  limit: { per_day: 100 }, records: { keep_days: 30 }, send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
+  recipe: 'news-by-age',
+  analysis: 'habits',
+  stream: 'visits',
+  variables: [
+    {
+      name: 'section',
+      value: 'item',
+      mechanism: 'rappor',
+      parameters: { bits: 32, hashes: 2, cohorts: 8, p: 0.25, q: 0.75, f: 0 },
+      hash: 'poly1',
+      seed,
+    },
+    {
+      name: 'age',
+      value: 'item',
+      mechanism: 'grr',
+      parameters: { epsilon: 3, values: ['young', 'old'] },
+    },
+  ],
+  limit: { per_day: 100 },
+  records: { keep_days: 30 },
+  send: { fresh: 'allow', delay_s: 0 },
+  expires: '2030-01-01',
+  ...more,
 });
 
 /** The recipe of a run's epoch. @param {number} index @param {any} [more] of `round`, and `parameters`, and else of the recipe */
-export const epochRecipe = (index = 1, { round = {}, parameters = {}, ...more } = /** @type {any} */ ({})) => ({
-  recipe: 'dark-mode', analysis: 'settings', stream: 'views', value: 'number', mechanism: 'thresh',
-  parameters: { epsilon: 4, users: 100000, epochs: 16, samples: 100000, smallest_group: 100000, groups: 1, delta: '1e-6', low: 0, high: 1, ...parameters },
-  round: { index, ...round }, limit: { per_day: 1 }, send: { fresh: 'allow', delay_s: 0 }, expires: '2030-01-01', ...more,
+export const epochRecipe = (
+  index = 1,
+  { round = {}, parameters = {}, ...more } = /** @type {any} */ ({}),
+) => ({
+  recipe: 'dark-mode',
+  analysis: 'settings',
+  stream: 'views',
+  value: 'number',
+  mechanism: 'thresh',
+  parameters: {
+    epsilon: 4,
+    users: 100000,
+    epochs: 16,
+    samples: 100000,
+    smallest_group: 100000,
+    groups: 1,
+    delta: '1e-6',
+    low: 0,
+    high: 1,
+    ...parameters,
+  },
+  round: { index, ...round },
+  limit: { per_day: 1 },
+  send: { fresh: 'allow', delay_s: 0 },
+  expires: '2030-01-01',
+  ...more,
 });
 
 /** The same of strings. @param {number} index @param {any} [more] */
 export const heavyRecipe = (index = 1, { parameters = {}, ...more } = /** @type {any} */ ({})) => {
   const { low: _, high: __, ...base } = epochRecipe().parameters;
-  return { ...epochRecipe(index, more), recipe: 'emoji', stream: 'typed', value: 'item', mechanism: 'heavythresh', seed,
-    parameters: { ...base, projection: 256, epsilon_estimate: 0.5, ...parameters }, ...more, round: { index, ...more.round } };
+  return {
+    ...epochRecipe(index, more),
+    recipe: 'emoji',
+    stream: 'typed',
+    value: 'item',
+    mechanism: 'heavythresh',
+    seed,
+    parameters: { ...base, projection: 256, epsilon_estimate: 0.5, ...parameters },
+    ...more,
+    round: { index, ...more.round },
+  };
 };
 
 /** A worker. Answers each POST by the next of `answers`, then by 202. */
@@ -74,9 +168,11 @@ export function fakeEdge() {
       const request = { url: String(url), init: options, body: JSON.parse(String(options?.body)) };
       edge.requests.push(request);
       let answer = edge.answers.shift() ?? 202;
-      if (typeof answer === 'function') answer = await Promise.race([answer(), aborted(options?.signal)]);
+      if (typeof answer === 'function')
+        answer = await Promise.race([answer(), aborted(options?.signal)]);
       if (answer instanceof Error) throw answer;
-      const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
+      const { status, headers } =
+        typeof answer === 'number' ? { status: answer, headers: {} } : answer;
       return new Response('{}', { status, headers });
     },
   };
@@ -84,7 +180,8 @@ export function fakeEdge() {
 }
 
 /** @param {any} signal @returns {Promise<never>} */
-const aborted = (signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))));
+const aborted = (signal) =>
+  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))));
 
 /** A clock whose timers fire when it is moved. */
 export function fakeClock(start = NOON) {
@@ -94,7 +191,10 @@ export function fakeClock(start = NOON) {
   let next = 1;
   return {
     now: () => now,
-    setTimer: (/** @type {() => void} */ task, /** @type {number} */ ms) => (timers.set(next, { at: now + ms, task }), next++),
+    setTimer: (/** @type {() => void} */ task, /** @type {number} */ ms) => (
+      timers.set(next, { at: now + ms, task }),
+      next++
+    ),
     clearTimer: (/** @type {any} */ timer) => void timers.delete(timer),
     /** @param {number} ms */
     async advance(ms) {
@@ -124,8 +224,17 @@ export async function makeClient(more = {}) {
   const clock = fakeClock();
   const storage = more.storage ?? memoryStorage();
   const options = {
-    endpoint: ENDPOINT, recipes: [wordsRecipe()], fetch: edge.fetch, wasm: load, locks: memoryLocks(),
-    gpc: () => false, now: clock.now, setTimer: clock.setTimer, clearTimer: clock.clearTimer, ...more, storage,
+    endpoint: ENDPOINT,
+    recipes: [wordsRecipe()],
+    fetch: edge.fetch,
+    wasm: load,
+    locks: memoryLocks(),
+    gpc: () => false,
+    now: clock.now,
+    setTimer: clock.setTimer,
+    clearTimer: clock.clearTimer,
+    ...more,
+    storage,
   };
   return { client: await init(options), edge, clock, storage, options };
 }
@@ -133,7 +242,12 @@ export async function makeClient(more = {}) {
 /** @param {any[]} outcomes */
 export const codes = (outcomes) => outcomes.map((outcome) => outcome.code);
 
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm', '.json': 'application/json' };
+const TYPES = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
+};
 
 /**
  * Serves folders over HTTP on loopback, as a page's own server would, takes reports and has queries.
@@ -148,18 +262,32 @@ export async function serveFolders({ folders, csp, pages = {} }) {
     const url = new URL(request.url ?? '/', 'http://localhost');
     let body = '';
     for await (const chunk of request) body += chunk;
-    requests.push({ method: request.method, url: url.pathname, body: body ? JSON.parse(body) : undefined, headers: request.headers });
+    requests.push({
+      method: request.method,
+      url: url.pathname,
+      body: body ? JSON.parse(body) : undefined,
+      headers: request.headers,
+    });
     if (url.pathname === '/v1/reports') {
-      const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'Content-Type, Idempotency-Key' };
+      const cors = {
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Allow-Headers': 'Content-Type, Idempotency-Key',
+      };
       return void response.writeHead(request.method === 'OPTIONS' ? 204 : 202, cors).end();
     }
     if (url.pathname === '/v1/queries') {
-      return void response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end(JSON.stringify({ queries }));
+      return void response
+        .writeHead(200, { 'Access-Control-Allow-Origin': '*' })
+        .end(JSON.stringify({ queries }));
     }
     /** @type {Record<string, string>} */
-    const headers = { 'Content-Type': TYPES[/** @type {keyof TYPES} */ (extname(url.pathname) || '.html')] ?? 'text/plain' };
+    const headers = {
+      'Content-Type':
+        TYPES[/** @type {keyof TYPES} */ (extname(url.pathname) || '.html')] ?? 'text/plain',
+    };
     if (csp) headers['Content-Security-Policy'] = csp;
-    if (url.pathname in pages) return void response.writeHead(200, headers).end(pages[url.pathname]);
+    if (url.pathname in pages)
+      return void response.writeHead(200, headers).end(pages[url.pathname]);
     for (const folder of folders) {
       const file = join(folder, normalize(url.pathname));
       const bytes = file.startsWith(folder) ? await readFile(file).catch(() => null) : null;
@@ -182,6 +310,13 @@ export async function serveFolders({ folders, csp, pages = {} }) {
 export const launchBrowser = () =>
   chromium.launch({
     executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   });

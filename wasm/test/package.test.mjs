@@ -23,16 +23,25 @@ let project;
 before(async () => {
   project = await mkdtemp(join(tmpdir(), 'shoal-package-'));
   await writeFile(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}');
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], { cwd: WASM });
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], {
+    cwd: WASM,
+  });
   const [{ filename }] = JSON.parse(stdout);
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(project, filename)], { cwd: project });
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(project, filename)], {
+    cwd: project,
+  });
 });
 
 after(() => rm(project, { recursive: true, force: true }));
 
 // [file in dist, most bytes after gzip]
 const LIMITS = /** @type {const} */ ([
-  ['loader.js', 2048], ['client.js', 8192], ['shoal.wasm', 15360], ['shoal-plain.wasm', 15360], ['shoal-query.wasm', 18432], ['shoal-dap.wasm', 18432],
+  ['loader.js', 2048],
+  ['client.js', 8192],
+  ['shoal.wasm', 15360],
+  ['shoal-plain.wasm', 15360],
+  ['shoal-query.wasm', 18432],
+  ['shoal-dap.wasm', 18432],
   ['shoal-all.wasm', 38912],
 ]);
 
@@ -42,12 +51,26 @@ test('gzip sizes are within their limits', async (t) => {
     t.diagnostic(`${file}: ${size} of ${limit} bytes`);
     assert.ok(size <= limit, `${file} has ${size} bytes, more than ${limit}`);
   }
-  for (const file of ['observe.js', 'reasons.js', 'queries.js', 'address.js', 'memory_storage.js', 'signature.js', 'site.js', 'tracking.js', 'whole.js', 'dap.js', 'hpke.js']) {
-    t.diagnostic(`${file} (loaded when needed): ${gzipSync(await readFile(join(WASM, 'dist', file)), { level: 9 }).length} bytes`);
+  for (const file of [
+    'observe.js',
+    'reasons.js',
+    'queries.js',
+    'address.js',
+    'memory_storage.js',
+    'signature.js',
+    'site.js',
+    'tracking.js',
+    'whole.js',
+    'dap.js',
+    'hpke.js',
+  ]) {
+    t.diagnostic(
+      `${file} (loaded when needed): ${gzipSync(await readFile(join(WASM, 'dist', file)), { level: 9 }).length} bytes`,
+    );
   }
 });
 
-test('the documentation names the mechanisms that each of a page\'s modules carries', async () => {
+test("the documentation names the mechanisms that each of a page's modules carries", async () => {
   const registry = await readFile(join(WASM, '../core/mechanisms.def'), 'utf8');
   const names = [...registry.matchAll(/^SHOAL_MECHANISM\(.*"(.+)"\)/gm)].map(([, name]) => name);
   const text = await readFile(join(WASM, '../docs/embed.md'), 'utf8');
@@ -55,7 +78,9 @@ test('the documentation names the mechanisms that each of a page\'s modules carr
     ['shoal.wasm', /carries the mechanisms that most recipes name: (.*?)\./],
     ['shoal-query.wasm', /carries the mechanisms of closed lists: ([^]*?);/],
   ])) {
-    const core = await Core.create(await WebAssembly.compile(await readFile(join(WASM, 'dist', file))));
+    const core = await Core.create(
+      await WebAssembly.compile(await readFile(join(WASM, 'dist', file))),
+    );
     const carried = names.filter((mechanism) => {
       try {
         core.recipe({ mechanism });
@@ -65,22 +90,34 @@ test('the documentation names the mechanisms that each of a page\'s modules carr
       return assert.fail();
     });
     const sentence = pattern.exec(text)?.[1] ?? '';
-    assert.deepEqual([...sentence.matchAll(/`(.+?)`/g)].map(([, name]) => name).sort(), carried.sort(), file);
+    assert.deepEqual(
+      [...sentence.matchAll(/`(.+?)`/g)].map(([, name]) => name).sort(),
+      carried.sort(),
+      file,
+    );
     assert.ok(carried.length < names.length, 'some are left to shoal-all.wasm');
   }
 });
 
 test('the package has no dependencies and carries the licences of what is inside', async () => {
   const installed = join(project, 'node_modules');
-  assert.deepEqual((await readdir(installed)).filter((name) => !name.startsWith('.')), ['shoal-client']);
+  assert.deepEqual(
+    (await readdir(installed)).filter((name) => !name.startsWith('.')),
+    ['shoal-client'],
+  );
   const licences = await readFile(join(installed, 'shoal-client/dist/LICENSES.txt'), 'utf8');
-  assert.match(await readFile(join(installed, 'shoal-client/dist/LICENSE'), 'utf8'), /Apache License/);
+  assert.match(
+    await readFile(join(installed, 'shoal-client/dist/LICENSE'), 'utf8'),
+    /Apache License/,
+  );
   assert.match(licences, /^@hpke\/common$[^]*Ajitomi Daisuke[^]*^@hpke\/core$/m);
   assert.match(licences, /^idb$[^]*Jake Archibald[^]*^tldts$[^]*MIT/m);
 });
 
 test('it runs in Node from an empty project', async () => {
-  await writeFile(join(project, 'use.mjs'), `
+  await writeFile(
+    join(project, 'use.mjs'),
+    `
     import { init } from 'shoal-client';
     import { load } from 'shoal-client/node';
     const posts = [];
@@ -90,7 +127,8 @@ test('it runs in Node from an empty project', async () => {
     await client.type('hello world');
     await client.flush();
     console.log(JSON.stringify([posts.length, posts[0].key, (await client.explain()).length]));
-    client.close();`);
+    client.close();`,
+  );
   const { stdout } = await run(process.execPath, ['use.mjs'], { cwd: project });
   assert.equal(stdout.trim(), '[2,"words",0]');
 });
@@ -144,33 +182,70 @@ test('its types pass tsc, and wrong use does not', async () => {
     export const c = async () => (await init({ endpoint: '', recipes: [] })).record(1, 'x');`;
   await writeFile(join(project, 'good.ts'), good);
   await writeFile(join(project, 'bad.ts'), bad);
-  for (const resolution of [['nodenext', 'nodenext'], ['esnext', 'bundler']]) {
-    const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--module', resolution[0], '--moduleResolution', resolution[1]];
-    await run(process.execPath, [tsc, ...options, 'good.ts'], { cwd: project }).catch((error) => assert.fail(error.stdout));
-    const refused = await run(process.execPath, [tsc, ...options, 'bad.ts'], { cwd: project }).then(() => '', (error) => error.stdout);
+  for (const resolution of [
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ]) {
+    const options = [
+      '--strict',
+      '--noEmit',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022,dom',
+      '--module',
+      resolution[0],
+      '--moduleResolution',
+      resolution[1],
+    ];
+    await run(process.execPath, [tsc, ...options, 'good.ts'], { cwd: project }).catch((error) =>
+      assert.fail(error.stdout),
+    );
+    const refused = await run(process.execPath, [tsc, ...options, 'bad.ts'], { cwd: project }).then(
+      () => '',
+      (error) => error.stdout,
+    );
     assert.equal(refused.match(/bad\.ts\(\d+/g)?.length, 7, refused);
   }
 });
 
 test('a Vite build of it works under the policy, from a folder below the root', async () => {
   await mkdir(join(project, 'src'), { recursive: true });
-  await writeFile(join(project, 'index.html'), '<!doctype html><title>t</title><script type="module" src="/src/main.js"></script>');
-  await writeFile(join(project, 'src/main.js'), `
+  await writeFile(
+    join(project, 'index.html'),
+    '<!doctype html><title>t</title><script type="module" src="/src/main.js"></script>',
+  );
+  await writeFile(
+    join(project, 'src/main.js'),
+    `
     import { start } from 'shoal-client/loader';
-    window.make = (endpoint, recipes, policy) => (window.shoal = start({ endpoint, recipes, policy }));`);
+    window.make = (endpoint, recipes, policy) => (window.shoal = start({ endpoint, recipes, policy }));`,
+  );
   const { build } = await import('vite');
   await build({ root: project, base: './', logLevel: 'error', configFile: false });
   const edge = await serveFolders({ folders: [] });
   const pages = { '/app/': await readFile(join(project, 'dist/index.html'), 'utf8') };
   // The build lies under /app/, and nothing of it may assume the root.
   await run('mv', [join(project, 'dist'), join(project, 'app')]);
-  const site = await serveFolders({ folders: [project], csp: `default-src 'none'; ${CSP}; connect-src 'self' ${edge.origin}`, pages });
+  const site = await serveFolders({
+    folders: [project],
+    csp: `default-src 'none'; ${CSP}; connect-src 'self' ${edge.origin}`,
+    pages,
+  });
   const browser = await launchBrowser();
   try {
     const page = await browser.newPage();
     /** @type {string[]} */
     const complaints = [];
-    page.on('console', (message) => void (message.type() === 'error' && !/favicon/.test(message.location().url) && complaints.push(message.text())));
+    page.on(
+      'console',
+      (message) =>
+        void (
+          message.type() === 'error' &&
+          !/favicon/.test(message.location().url) &&
+          complaints.push(message.text())
+        ),
+    );
     page.on('pageerror', (error) => void complaints.push(String(error)));
     await page.goto(`${site.origin}/app/`);
     const loadedBefore = site.requests.length;
@@ -181,16 +256,38 @@ test('a Vite build of it works under the policy, from a folder below the root', 
       await shoal.consent.grant();
       const outcomes = await shoal.visit('https://www.example.org/a');
       await shoal.flush();
-      const kept = [...(await shoal.optIn('keyboard')), ...(await shoal.donate('typed-phrases', { age: 33 }))];
-      return { outcomes, kept, reasons: await shoal.explain(), reports: (await shoal.reports()).length };
+      const kept = [
+        ...(await shoal.optIn('keyboard')),
+        ...(await shoal.donate('typed-phrases', { age: 33 })),
+      ];
+      return {
+        outcomes,
+        kept,
+        reasons: await shoal.explain(),
+        reports: (await shoal.reports()).length,
+      };
     }, /** @type {const} */ ([edge.origin, recipe, makePolicy()]));
-    const kept = [{ recipe: null, code: 'opted-in' }, { recipe: null, code: 'stored' }];
-    assert.deepEqual(outcome, { outcomes: [{ recipe: 'sites', code: 'queued' }], kept, reasons: [], reports: 1 });
+    const kept = [
+      { recipe: null, code: 'opted-in' },
+      { recipe: null, code: 'stored' },
+    ];
+    assert.deepEqual(outcome, {
+      outcomes: [{ recipe: 'sites', code: 'queued' }],
+      kept,
+      reasons: [],
+      reports: 1,
+    });
     assert.deepEqual(complaints, []);
     assert.equal(edge.reports().length, 1);
     const chunks = site.requests.slice(loadedBefore).map(({ url }) => url);
-    assert.ok(chunks.some((url) => /shoal-.*\.wasm$/.test(url)) && chunks.some((url) => /site-/.test(url)), chunks.join());
-    assert.ok(!site.requests.slice(0, loadedBefore).some(({ url }) => /client|wasm|site-/.test(url)), 'nothing before consent');
+    assert.ok(
+      chunks.some((url) => /shoal-.*\.wasm$/.test(url)) && chunks.some((url) => /site-/.test(url)),
+      chunks.join(),
+    );
+    assert.ok(
+      !site.requests.slice(0, loadedBefore).some(({ url }) => /client|wasm|site-/.test(url)),
+      'nothing before consent',
+    );
   } finally {
     await browser.close();
     await site.close();

@@ -13,11 +13,16 @@ export const DAY_MS = 86_400_000;
 export function signer() {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const key = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex');
-  return { key, sign: (/** @type {Uint8Array} */ bytes) => sign(null, bytes, privateKey).toString('hex') };
+  return {
+    key,
+    sign: (/** @type {Uint8Array} */ bytes) => sign(null, bytes, privateKey).toString('hex'),
+  };
 }
 export const analyst = signer();
 
-const module = await WebAssembly.compile(await readFile(new URL('../dist/shoal-query.wasm', import.meta.url)));
+const module = await WebAssembly.compile(
+  await readFile(new URL('../dist/shoal-query.wasm', import.meta.url)),
+);
 
 /** The module that a page loads for queries. */
 export const loadQueryCore = () => QueryCore.create(module);
@@ -25,24 +30,48 @@ const core = await QueryCore.create(await loadModule()); // the analyst's, with 
 
 /** @param {any} [more] of the policy @param {any} [analysis] of its analysis "keyboard" */
 export const makePolicy = (more = {}, analysis = {}) => ({
-  policy: 'keyboard-2026', keys: [analyst.key], fresh_days: 1,
+  policy: 'keyboard-2026',
+  keys: [analyst.key],
+  fresh_days: 1,
   streams: [
-    { stream: 'typed-phrases', retention_days: 14, fields: [
-      { field: 'phrase', type: 'tokens' }, { field: 'age', type: 'number' }, { field: 'locale', type: 'text' }, { field: 'note', type: 'text' }] },
+    {
+      stream: 'typed-phrases',
+      retention_days: 14,
+      fields: [
+        { field: 'phrase', type: 'tokens' },
+        { field: 'age', type: 'number' },
+        { field: 'locale', type: 'text' },
+        { field: 'note', type: 'text' },
+      ],
+    },
     { stream: 'visits', retention_days: 3, fields: [{ field: 'topic', type: 'text' }] },
   ],
   analyses: [
-    { analysis: 'keyboard', stream: 'typed-phrases', version: 2, mechanisms: ['onehot-symmetric', 'grr'],
+    {
+      analysis: 'keyboard',
+      stream: 'typed-phrases',
+      version: 2,
+      mechanisms: ['onehot-symmetric', 'grr'],
       query: { fields: 2, size: 65536 },
       budget: { epsilon: 1, delta: '1e-7', reports: 4, composition: 'basic' },
-      cohort: { minimum: 5000, honest: 0.9 }, split_by: ['locale'],
+      cohort: { minimum: 5000, honest: 0.9 },
+      split_by: ['locale'],
       fields: [
         { field: 'phrase', local_epsilon: 5, epsilon: 1, reports: 4 },
-        { field: 'age', local_epsilon: 4, epsilon: 0.5, reports: 2 }], ...analysis },
-    { analysis: 'reading', stream: 'visits', mechanisms: ['onehot-symmetric'],
-      budget: { epsilon: 1, delta: '1e-7', reports: 5, composition: 'basic' }, cohort: { minimum: 5000 },
-      fields: [{ field: 'topic', local_epsilon: 4, epsilon: 1, reports: 5 }] },
-  ], ...more,
+        { field: 'age', local_epsilon: 4, epsilon: 0.5, reports: 2 },
+      ],
+      ...analysis,
+    },
+    {
+      analysis: 'reading',
+      stream: 'visits',
+      mechanisms: ['onehot-symmetric'],
+      budget: { epsilon: 1, delta: '1e-7', reports: 5, composition: 'basic' },
+      cohort: { minimum: 5000 },
+      fields: [{ field: 'topic', local_epsilon: 4, epsilon: 1, reports: 5 }],
+    },
+  ],
+  ...more,
 });
 
 /** A policy's hash. @param {any} json */
@@ -54,37 +83,93 @@ export function policyHash(json) {
 
 /** A query of phrases, unsigned. @param {any} [more] */
 export const phrases = (more = {}) => ({
-  recipe: 'ngrams', analysis: 'keyboard', stream: 'typed-phrases', value: 'fields',
+  recipe: 'ngrams',
+  analysis: 'keyboard',
+  stream: 'typed-phrases',
+  value: 'fields',
   encoding: [{ field: 'phrase', prefixes: ['hello world', 'i went'], tokens: ['a', 'and', 'got'] }],
-  mechanism: 'onehot-symmetric', parameters: { epsilon: 4 }, limit: { per_day: 1 }, send: { delay_s: 0 },
-  cohort: { minimum: 1000000, epsilon: 0.25, delta: '1e-9' }, policy: policyHash(makePolicy()), version: 2,
-  expires: '2027-06-30', ...more,
+  mechanism: 'onehot-symmetric',
+  parameters: { epsilon: 4 },
+  limit: { per_day: 1 },
+  send: { delay_s: 0 },
+  cohort: { minimum: 1000000, epsilon: 0.25, delta: '1e-9' },
+  policy: policyHash(makePolicy()),
+  version: 2,
+  expires: '2027-06-30',
+  ...more,
 });
 
 /** A query of the other analysis, unsigned. @param {any} [more] */
 export const topics = (more = {}) => {
   const { text: _, version: __, ...base } = /** @type {any} */ (phrases());
-  return { ...base, recipe: 'topics', analysis: 'reading', stream: 'visits', version: 1,
-    encoding: [{ field: 'topic', values: ['sport', 'news'] }], ...more };
+  return {
+    ...base,
+    recipe: 'topics',
+    analysis: 'reading',
+    stream: 'visits',
+    version: 1,
+    encoding: [{ field: 'topic', values: ['sport', 'news'] }],
+    ...more,
+  };
 };
 
 /** What a page's people may be asked about their words. @param {any} [more] of the policy @param {any} [analysis] of its analysis "words" */
 export const wordsPolicy = (more = {}, analysis = {}) => ({
-  policy: 'words-2026', keys: [analyst.key], fresh_days: 1,
-  streams: [{ stream: 'typed-words', retention_days: 14, fields: [{ field: 'word', type: 'characters' }, { field: 'locale', type: 'text' }] }],
-  analyses: [{
-    analysis: 'words', stream: 'typed-words', mechanisms: ['trie'], split_by: ['locale'],
-    budget: { epsilon: 4, delta: '1e-6', reports: 12 }, cohort: { minimum: 5000 },
-    fields: [{ field: 'word', local_epsilon: 16, epsilon: 4, reports: 12 }], ...analysis }], ...more,
+  policy: 'words-2026',
+  keys: [analyst.key],
+  fresh_days: 1,
+  streams: [
+    {
+      stream: 'typed-words',
+      retention_days: 14,
+      fields: [
+        { field: 'word', type: 'characters' },
+        { field: 'locale', type: 'text' },
+      ],
+    },
+  ],
+  analyses: [
+    {
+      analysis: 'words',
+      stream: 'typed-words',
+      mechanisms: ['trie'],
+      split_by: ['locale'],
+      budget: { epsilon: 4, delta: '1e-6', reports: 12 },
+      cohort: { minimum: 5000 },
+      fields: [{ field: 'word', local_epsilon: 16, epsilon: 4, reports: 12 }],
+      ...analysis,
+    },
+  ],
+  ...more,
 });
 
 /** A round of a trie, unsigned: three reports of each device. @param {any} [more] @param {any} [parameters] @param {any} [policy] */
 export const round = (more = {}, parameters = {}, policy = wordsPolicy()) => ({
-  recipe: 'words-1', analysis: 'words', stream: 'typed-words', value: 'fields',
-  encoding: [{ field: 'word', starts: '0co 1a 0ho', characters: 'abcdefghijklmnopqrstuvwxyzé', step: 2 }],
-  mechanism: 'trie', parameters: { epsilon: 4, contributions: 3, sampler: 'random', depth: 12, max_prefixes: 300, known: '0cat 0house', ...parameters },
-  limit: { per_day: 1 }, send: { delay_s: 0 }, cohort: { minimum: 1000000, epsilon: 0.25, delta: '1e-9' },
-  policy: policyHash(policy), version: 1, round: { index: 1 }, expires: '2027-06-30', ...more,
+  recipe: 'words-1',
+  analysis: 'words',
+  stream: 'typed-words',
+  value: 'fields',
+  encoding: [
+    { field: 'word', starts: '0co 1a 0ho', characters: 'abcdefghijklmnopqrstuvwxyzé', step: 2 },
+  ],
+  mechanism: 'trie',
+  parameters: {
+    epsilon: 4,
+    contributions: 3,
+    sampler: 'random',
+    depth: 12,
+    max_prefixes: 300,
+    known: '0cat 0house',
+    ...parameters,
+  },
+  limit: { per_day: 1 },
+  send: { delay_s: 0 },
+  cohort: { minimum: 1000000, epsilon: 0.25, delta: '1e-9' },
+  policy: policyHash(policy),
+  version: 1,
+  round: { index: 1 },
+  expires: '2027-06-30',
+  ...more,
 });
 
 /** The module with every mechanism, which answers such rounds. */
@@ -113,7 +198,12 @@ export function withQuery(json, task) {
  * @param {any} [more] options @param {string[]} [analyses]
  */
 export async function askedClient(more = {}, analyses = ['keyboard']) {
-  const made = await makeClient({ policy: makePolicy(), queryWasm: loadQueryCore, recipes: [wordsRecipe()], ...more });
+  const made = await makeClient({
+    policy: makePolicy(),
+    queryWasm: loadQueryCore,
+    recipes: [wordsRecipe()],
+    ...more,
+  });
   await made.client.consent.grant();
   for (const analysis of analyses) await made.client.optIn(analysis);
   await made.clock.advance(DAY_MS);
@@ -122,7 +212,8 @@ export async function askedClient(more = {}, analyses = ['keyboard']) {
 
 /** Waits for what needs a module to be compiled, which no timer of a test moves. @param {() => Promise<boolean>} isSo @param {number} [ms] */
 export async function eventually(isSo, ms = 30_000) {
-  for (const end = Date.now() + ms; Date.now() < end && !(await isSo());) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (const end = Date.now() + ms; Date.now() < end && !(await isSo());)
+    await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Everything that a storage holds, store by store, bytes as text. @param {any} storage @returns {Promise<{[store: string]: string}>} */
@@ -131,7 +222,9 @@ export const stored = (storage) =>
     /** @type {{[store: string]: string}} */
     const out = {};
     for (const store of ['state', 'queue', 'done', 'events', 'log']) {
-      out[store] = JSON.stringify(await tx.entries(store), (_, v) => (v instanceof Uint8Array ? Buffer.from(v).toString('latin1') : v));
+      out[store] = JSON.stringify(await tx.entries(store), (_, v) =>
+        v instanceof Uint8Array ? Buffer.from(v).toString('latin1') : v,
+      );
     }
     return out;
   });

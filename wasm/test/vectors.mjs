@@ -24,7 +24,12 @@ function valueOf(recipe, value) {
   const { variables } = /** @type {any} */ (recipe);
   if (variables) {
     const values = value.split(';');
-    return Object.fromEntries(variables.map((/** @type {any} */ variable, /** @type {number} */ i) => [variable.name, valueOf(variable, values[i])]));
+    return Object.fromEntries(
+      variables.map((/** @type {any} */ variable, /** @type {number} */ i) => [
+        variable.name,
+        valueOf(variable, values[i]),
+      ]),
+    );
   }
   if (recipe.isNumber) return Number(value) / 1e6;
   if (recipe.isOpen) return value;
@@ -39,13 +44,23 @@ export async function readVectors() {
   const lists = files.map(async (file) => {
     /** @type {any[]} */
     const lines = JSON.parse(await readFile(new URL(file, FOLDER), 'utf8'));
-    return lines.map(({ recipe: json, value: text, first_seed_byte: first, recipe_hash: hash, record }, i) => {
-      const recipe = core.recipe(json);
-      const value = valueOf(recipe, text);
-      core.release(recipe);
-      const seed = Array.from({ length: 32 }, (_, at) => (first + at) & 255);
-      return { name: `${file} ${i}`, recipe: json, value, seed, secret: seed.map((byte) => 255 - byte), hash, record };
-    });
+    return lines.map(
+      ({ recipe: json, value: text, first_seed_byte: first, recipe_hash: hash, record }, i) => {
+        const recipe = core.recipe(json);
+        const value = valueOf(recipe, text);
+        core.release(recipe);
+        const seed = Array.from({ length: 32 }, (_, at) => (first + at) & 255);
+        return {
+          name: `${file} ${i}`,
+          recipe: json,
+          value,
+          seed,
+          secret: seed.map((byte) => 255 - byte),
+          hash,
+          record,
+        };
+      },
+    );
   });
   return (await Promise.all(lists)).flat();
 }

@@ -14,12 +14,21 @@ const EVERY_MS = 3000;
  */
 export function watchCrowd(parent, crowds) {
   for (const crowd of crowds) {
-    const place = toDom(h('section', { class: crowd.isPicture ? 'histogram heat' : 'histogram', 'aria-label': crowd.title },
-      h('h3', {}, crowd.title), h('p', { class: 'n' }, 'Asking the aggregator …'), h('div', { class: 'chart' })), document);
+    const place = toDom(
+      h(
+        'section',
+        { class: crowd.isPicture ? 'histogram heat' : 'histogram', 'aria-label': crowd.title },
+        h('h3', {}, crowd.title),
+        h('p', { class: 'n' }, 'Asking the aggregator …'),
+        h('div', { class: 'chart' }),
+      ),
+      document,
+    );
     parent.append(place);
     let last = '';
     const ask = async () => {
-      if (document.visibilityState !== 'hidden') last = await draw(/** @type {Element} */ (place), crowd, last);
+      if (document.visibilityState !== 'hidden')
+        last = await draw(/** @type {Element} */ (place), crowd, last);
       setTimeout(ask, EVERY_MS);
     };
     void ask();
@@ -35,13 +44,18 @@ async function draw(place, { title, url, isPicture }, last) {
     if (text === last) return last;
     if (isPicture && response.ok) {
       // As an image, in which nothing runs and from which nothing is fetched, whatever values it shows.
-      place.querySelector('.chart')?.replaceChildren(toDom(h('img', { src: `${url}?${text.length}-${Date.now()}`, alt: title }), document));
+      place
+        .querySelector('.chart')
+        ?.replaceChildren(
+          toDom(h('img', { src: `${url}?${text.length}-${Date.now()}`, alt: title }), document),
+        );
       n.textContent = 'The darker a cell, the more people; each says how sure that is.';
       return text;
     }
     const result = JSON.parse(text);
     if (result.error?.code === 'cohort') {
-      n.textContent = 'Fewer reports than the recipe\'s minimum cohort: nothing is shown until more have come.';
+      n.textContent =
+        "Fewer reports than the recipe's minimum cohort: nothing is shown until more have come.";
       return text;
     }
     const rows = rowsOf(result);

@@ -11,9 +11,13 @@ const BAR = { height: 22, thickness: 12, cap: 5 };
 const whole = (x) => Math.round(x).toLocaleString('en-US');
 
 // Format characters are unsafe but for the two kinds that emoji are made of: joiners between pictures, and the tags of a flag.
-const JOINER = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})/u;
+const JOINER =
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})/u;
 const TAG = /(?<=\u{1F3F4}[\u{E0030}-\u{E007A}]{0,6})[\u{E0030}-\u{E007A}\u{E007F}]/u;
-const UNSAFE = new RegExp(`(?!${JOINER.source}|${TAG.source})[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Surrogate}]`, 'gu');
+const UNSAFE = new RegExp(
+  `(?!${JOINER.source}|${TAG.source})[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Surrogate}]`,
+  'gu',
+);
 
 /**
  * Text that cannot reorder or break its line: control and bidirectional characters become U+FFFD, long values are cut.
@@ -29,8 +33,11 @@ export function readable(value) {
 export function rowsOf(result) {
   const isNumber = (/** @type {any} */ x) => typeof x === 'number' && Number.isFinite(x);
   const isRow = (/** @type {any} */ row) =>
-    typeof row?.value === 'string' && typeof row.detected === 'boolean' && [row.count, row.stderr, row.low, row.high].every(isNumber);
-  if (result?.schema !== 1 || !Array.isArray(result.rows) || !result.rows.every(isRow)) throw new Error('not a result');
+    typeof row?.value === 'string' &&
+    typeof row.detected === 'boolean' &&
+    [row.count, row.stderr, row.low, row.high].every(isNumber);
+  if (result?.schema !== 1 || !Array.isArray(result.rows) || !result.rows.every(isRow))
+    throw new Error('not a result');
   return result.rows;
 }
 
@@ -39,7 +46,8 @@ export function rowsOf(result) {
  */
 export function histogram(rows, { truth } = {}) {
   const highest = Math.max(1, ...rows.map((row) => Math.max(row.high, truth?.get(row.value) ?? 0)));
-  const scale = (/** @type {number} */ x) => `${((100 * Math.min(Math.max(x, 0), highest)) / highest).toFixed(2)}%`;
+  const scale = (/** @type {number} */ x) =>
+    `${((100 * Math.min(Math.max(x, 0), highest)) / highest).toFixed(2)}%`;
   return h('ol', { class: 'bars' }, ...rows.map((row) => bar(row, scale, truth?.get(row.value))));
 }
 
@@ -48,11 +56,14 @@ function bar(row, scale, truth) {
   const count = row.detected
     ? [whole(row.count), h('span', { class: 'margin' }, ` ± ${whole((row.high - row.low) / 2)}`)]
     : ['cannot tell from zero'];
-  return h('li', { class: row.detected ? 'bar' : 'bar unsure' },
+  return h(
+    'li',
+    { class: row.detected ? 'bar' : 'bar unsure' },
     h('span', { class: 'value', dir: 'auto' }, readable(row.value)),
     h('span', { class: 'count' }, ...count),
     drawing(row, scale, truth),
-    ...(truth === undefined ? [] : [h('span', { class: 'true-count' }, `true ${whole(truth)}`)]));
+    ...(truth === undefined ? [] : [h('span', { class: 'true-count' }, `true ${whole(truth)}`)]),
+  );
 }
 
 /** @param {Row} row @param {(x: number) => string} scale @param {number | undefined} truth */
@@ -61,11 +72,34 @@ function drawing(row, scale, truth) {
   const [low, high] = [scale(row.low), scale(row.high)];
   const whisker = [
     h('line', { class: 'whisker', x1: low, x2: high, y1: middle, y2: middle }),
-    ...[low, high].map((x) => h('line', { class: 'whisker', x1: x, x2: x, y1: middle - BAR.cap, y2: middle + BAR.cap })),
+    ...[low, high].map((x) =>
+      h('line', { class: 'whisker', x1: x, x2: x, y1: middle - BAR.cap, y2: middle + BAR.cap }),
+    ),
   ];
-  const mark = truth === undefined ? [] : [h('circle', { class: 'truth', cx: scale(truth), cy: middle, r: 3.5 })];
-  return h('svg', { class: 'plot', width: '100%', height: BAR.height, 'aria-hidden': 'true', focusable: 'false' },
-    h('rect', { class: 'track', x: 0, y: middle - BAR.thickness / 2, width: '100%', height: BAR.thickness, rx: 2 }),
-    h('rect', { class: 'fill', x: 0, y: middle - BAR.thickness / 2, width: scale(row.count), height: BAR.thickness, rx: 2 }),
-    ...whisker, ...mark);
+  const mark =
+    truth === undefined
+      ? []
+      : [h('circle', { class: 'truth', cx: scale(truth), cy: middle, r: 3.5 })];
+  return h(
+    'svg',
+    { class: 'plot', width: '100%', height: BAR.height, 'aria-hidden': 'true', focusable: 'false' },
+    h('rect', {
+      class: 'track',
+      x: 0,
+      y: middle - BAR.thickness / 2,
+      width: '100%',
+      height: BAR.thickness,
+      rx: 2,
+    }),
+    h('rect', {
+      class: 'fill',
+      x: 0,
+      y: middle - BAR.thickness / 2,
+      width: scale(row.count),
+      height: BAR.thickness,
+      rx: 2,
+    }),
+    ...whisker,
+    ...mark,
+  );
 }

@@ -24,7 +24,11 @@ const DRAWN_MAX = 1 << 16;
 
 /** A variable's numbers, as a report of it alone would state them. @param {Recipe} variable */
 const numbersOf = ({ parameters }) =>
-  Object.fromEntries(Object.entries(parameters).map(([name, value]) => (Array.isArray(value) ? ['size', value.length] : [name, value])));
+  Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) =>
+      Array.isArray(value) ? ['size', value.length] : [name, value],
+    ),
+  );
 
 /** A record of several variables: each answer as if it stood alone. @param {Report} report @param {Recipe[]} variables @returns {View} */
 function readParts(report, variables) {
@@ -39,7 +43,10 @@ function readParts(report, variables) {
 /** @param {Report} report @param {Recipe} [recipe] @returns {View} */
 export function readRecord(report, recipe = {}) {
   if (recipe.variables) return readParts(report, recipe.variables);
-  const { parameters, records: [text] } = report;
+  const {
+    parameters,
+    records: [text],
+  } = report;
   const { k, m, g, size, bits: width, low } = parameters;
   const fields = text.split(',');
   const numbers = fields.map(Number);
@@ -49,15 +56,20 @@ export function readRecord(report, recipe = {}) {
   const unknown = { form: 'text', row: -1, cells: null };
   if (!/^[0-9a-f,]+$/.test(text)) return unknown;
   if (m !== undefined) {
-    return fields.length === 3 ? signOf(row, second, third, m) : { form: 'bits', row, cells: bits(fields[1], m) };
+    return fields.length === 3
+      ? signOf(row, second, third, m)
+      : { form: 'bits', row, cells: bits(fields[1], m) };
   }
   if (g !== undefined) return { form: 'cell', row, cells: lit(g, [second]) };
   if ('f' in parameters) return { form: 'bloom', row, cells: bits(fields[1], width ?? size) };
-  if (low !== undefined && size === undefined) return { form: 'bit', row: -1, cells: lit(1, row ? [0] : []) };
+  if (low !== undefined && size === undefined)
+    return { form: 'bit', row: -1, cells: lit(1, row ? [0] : []) };
   if (size === undefined) return unknown;
   if (fields.length === 1 && isHex(size)) return { form: 'list', row: -1, cells: bits(text, size) };
   // "3,1" is a row and its sign or, of a list of less than ten, a set of two: there the recipe's name decides.
-  const isSign = /^\d+,[01]$/.test(text) && (fields[0].length > 1 || row >= second || recipe.mechanism !== 'subset');
+  const isSign =
+    /^\d+,[01]$/.test(text) &&
+    (fields[0].length > 1 || row >= second || recipe.mechanism !== 'subset');
   if (isSign) return { form: 'sign', row, column: -1, sign: second ? 1 : -1, cells: null };
   return { form: 'set', row: -1, members: numbers, cells: lit(size + 1, numbers) };
 }
@@ -73,7 +85,10 @@ function signOf(row, column, positive, m) {
 
 /** @param {string} hex @param {number} m */
 function bits(hex, m) {
-  return Uint8Array.from({ length: m }, (_, i) => (parseInt(hex.slice(2 * (i >> 3), 2 * (i >> 3) + 2), 16) >> (i & 7)) & 1);
+  return Uint8Array.from(
+    { length: m },
+    (_, i) => (parseInt(hex.slice(2 * (i >> 3), 2 * (i >> 3) + 2), 16) >> (i & 7)) & 1,
+  );
 }
 
 /** Cells of which some are lit. @param {number} count @param {number[]} places */
@@ -102,9 +117,12 @@ const areLit = (count) => (count === 1 ? '1 is lit' : `${whole(count)} are lit`)
 /** What a picture shows, for those who cannot see it. @param {View} view @param {number} n cells */
 function label({ form, cells }, n) {
   const count = litIn(cells);
-  if (form === 'sign') return `The ${whole(n)} cells of a row as a grid; the half that agrees with the one sign sent is lit`;
-  if (form === 'cell') return `The ${whole(n)} cells of a row as a grid; the one that was sent is lit`;
-  if (form === 'set') return `The ${whole(n)} entries of the list, the last for none of them, as a grid; ${areLit(count)}`;
+  if (form === 'sign')
+    return `The ${whole(n)} cells of a row as a grid; the half that agrees with the one sign sent is lit`;
+  if (form === 'cell')
+    return `The ${whole(n)} cells of a row as a grid; the one that was sent is lit`;
+  if (form === 'set')
+    return `The ${whole(n)} entries of the list, the last for none of them, as a grid; ${areLit(count)}`;
   if (form === 'bit') return `One square, ${count ? 'lit' : 'dark'}`;
   return `The record's ${whole(n)} bits as a grid; ${areLit(count)}, scattered at random`;
 }
@@ -126,11 +144,19 @@ export function grid(view) {
     else sheet += square;
   });
   const box = { x: -1, y: -1, width: side * 4 + 1, height: height * 4 + 1 };
-  return h('svg', { class: `grid ${view.form}`, viewBox: Object.values(box).join(' '), role: 'img', 'aria-label': label(view, cells.length) },
+  return h(
+    'svg',
+    {
+      class: `grid ${view.form}`,
+      viewBox: Object.values(box).join(' '),
+      role: 'img',
+      'aria-label': label(view, cells.length),
+    },
     h('rect', { class: 'sheet', ...box }),
     // Where cells are few, the dark ones are drawn too, or nobody could count them.
     ...(cells.length <= 256 ? [h('path', { class: 'dark', d: sheet })] : []),
-    h('path', { class: 'lit', d: path }));
+    h('path', { class: 'lit', d: path }),
+  );
 }
 
 /** The chance as a rounded percentage. @param {number} p */
@@ -153,9 +179,18 @@ export function sayings(view, report, recipe = {}) {
   const noun = NOUNS[recipe.value ?? ''] ?? 'value';
   if (view.parts) {
     const each = view.parts.map((part) => sayings(part.view, part.report, part.recipe).sees);
-    return { sees: `${each.length} answers in one record. ${each.join(' ')}`, little: promise(report.parameters.epsilon, 'event') };
+    return {
+      sees: `${each.length} answers in one record. ${each.join(' ')}`,
+      little: promise(report.parameters.epsilon, 'event'),
+    };
   }
-  return SAYINGS[view.form]({ ...report.parameters, noun, view, count: litIn(view.cells), n: view.cells?.length ?? 0 });
+  return SAYINGS[view.form]({
+    ...report.parameters,
+    noun,
+    view,
+    count: litIn(view.cells),
+    n: view.cells?.length ?? 0,
+  });
 }
 
 /**
@@ -196,7 +231,11 @@ const SAYINGS = {
   }),
   sign: ({ noun, view, count, n, epsilon, k, m }) => {
     const sign = view.sign === 1 ? 'plus' : 'minus';
-    if (!m) return { sees: `A number that says which row was drawn, ${whole(view.row)}, and one sign: ${sign}. That is all.`, little: promise(epsilon, noun) };
+    if (!m)
+      return {
+        sees: `A number that says which row was drawn, ${whole(view.row)}, and one sign: ${sign}. That is all.`,
+        little: promise(epsilon, noun),
+      };
     return {
       sees: `Row ${view.row} of ${whole(k)} and column ${view.column} of ${whole(m)}, both drawn at random, and one sign: ${sign}. That is all; the grid shows which squares agree with it.`,
       little: `Every ${noun} there is has one square in this grid, and ${percent(count / n)} of all ${noun}s sit on a lit one. With a chance of ${percent(flipOf(epsilon))} the sign was turned round as well.`,
@@ -204,7 +243,9 @@ const SAYINGS = {
   },
   cell: ({ noun, view, epsilon, k, g, size }) => {
     const own = Math.exp(epsilon) / (Math.exp(epsilon) + g - 1);
-    const others = size ? `of ${whole(size)} in the list, some ${some(size, 1 / g)}` : `of 75,000 in a dictionary, some ${some(75_000, 1 / g)}`;
+    const others = size
+      ? `of ${whole(size)} in the list, some ${some(size, 1 / g)}`
+      : `of 75,000 in a dictionary, some ${some(75_000, 1 / g)}`;
     return {
       sees: `Row ${view.row} of ${whole(k)}, drawn at random, and one of its ${whole(g)} cells. It is the cell of your ${noun} with a chance of ${percent(own)}, otherwise any other.`,
       little: `Every ${noun} there is falls into one cell of the row: ${others} fall into this one. ${promise(epsilon, noun)}`,
@@ -213,15 +254,22 @@ const SAYINGS = {
   set: ({ noun, view, epsilon, size }) => {
     const d = view.members?.length ?? 0;
     const own = (d * Math.exp(epsilon)) / (d * Math.exp(epsilon) + size + 1 - d);
-    const which = d === 1 ? `One entry of the list of ${whole(size)}, or "none of them"` : `A set of ${whole(d)} of the ${whole(size)} entries of the list and "none of them", in the list's order`;
+    const which =
+      d === 1
+        ? `One entry of the list of ${whole(size)}, or "none of them"`
+        : `A set of ${whole(d)} of the ${whole(size)} entries of the list and "none of them", in the list's order`;
     return {
       sees: `${which}. ${d === 1 ? `It is your ${noun}` : `Your ${noun} is among them`} with a chance of ${percent(own)}.`,
-      little: d === 1
-        ? `Otherwise it is any other, each alike. ${promise(epsilon, noun)}`
-        : `The others were drawn at random, and nothing tells yours from them. ${promise(epsilon, noun)}`,
+      little:
+        d === 1
+          ? `Otherwise it is any other, each alike. ${promise(epsilon, noun)}`
+          : `The others were drawn at random, and nothing tells yours from them. ${promise(epsilon, noun)}`,
     };
   },
-  text: ({ noun, epsilon }) => ({ sees: 'The text of the record below, scrambled by chance.', little: promise(epsilon, noun) }),
+  text: ({ noun, epsilon }) => ({
+    sees: 'The text of the record below, scrambled by chance.',
+    little: promise(epsilon, noun),
+  }),
   bit: ({ view, epsilon, low, high }) => ({
     sees: `One bit: ${litIn(view.cells) ? 'lit' : 'dark'}. The nearer your number is to ${whole(high)}, the likelier it was drawn lit; the nearer to ${whole(low)}, the likelier dark. Then it was flipped with a chance of ${percent(flipOf(epsilon))}.`,
     little: `No bit says what a number was. ${promise(epsilon, 'number')}`,

@@ -20,8 +20,11 @@ export const h = (name, attributes = {}, ...children) => ({ name, attributes, ch
 export function toDom(node, document) {
   if (typeof node === 'string') return document.createTextNode(node);
   const isSvg = SVG_NAMES.includes(node.name);
-  const element = isSvg ? document.createElementNS(SVG, node.name) : document.createElement(node.name);
-  for (const [name, value] of Object.entries(node.attributes)) element.setAttribute(name, String(value));
+  const element = isSvg
+    ? document.createElementNS(SVG, node.name)
+    : document.createElement(node.name);
+  for (const [name, value] of Object.entries(node.attributes))
+    element.setAttribute(name, String(value));
   element.append(...node.children.map((child) => toDom(child, document)));
   return element;
 }
@@ -32,6 +35,8 @@ const escape = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`
 /** @param {Child} node @returns {string} */
 export function toMarkup(node) {
   if (typeof node === 'string') return escape(node);
-  const attributes = Object.entries(node.attributes).map(([name, value]) => ` ${name}="${escape(String(value))}"`);
+  const attributes = Object.entries(node.attributes).map(
+    ([name, value]) => ` ${name}="${escape(String(value))}"`,
+  );
   return `<${node.name}${attributes.join('')}>${node.children.map(toMarkup).join('')}</${node.name}>`;
 }

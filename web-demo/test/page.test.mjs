@@ -41,7 +41,10 @@ async function open(options = {}, url = site.url) {
   page.setDefaultTimeout(60_000);
   /** @type {string[]} */
   const requested = [];
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
+  page.on(
+    'console',
+    (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()),
+  );
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('request', (request) => requested.push(request.url()));
   await page.goto(url);
@@ -63,10 +66,15 @@ test('before consent: no client, no wasm, no edge, nothing stored', async () => 
   assert.equal(page.url(), site.url, 'the link was not navigated to');
   const names = new Set(requested.map((url) => url.replace(site.url, '')));
   for (const url of requested) assert.ok(url.startsWith(site.url), `${url} is another origin`);
-  const own = /^(|favicon\.svg|style\.css|(main|crowd|histogram|tree|record_view)\.js|config\.json|crowd\/demo-(words|sites)\.json|shoal\/loader\.js)$/;
+  const own =
+    /^(|favicon\.svg|style\.css|(main|crowd|histogram|tree|record_view)\.js|config\.json|crowd\/demo-(words|sites)\.json|shoal\/loader\.js)$/;
   for (const name of names) assert.match(name, own);
   assert.deepEqual(site.edge.requests, []);
-  const stored = await page.evaluate(async () => [localStorage.length, (await indexedDB.databases()).length, document.cookie]);
+  const stored = await page.evaluate(async () => [
+    localStorage.length,
+    (await indexedDB.databases()).length,
+    document.cookie,
+  ]);
   assert.deepEqual(stored, [0, 0, '']);
   await page.getByText('Consent has not been given.').waitFor();
 });
@@ -82,16 +90,28 @@ test('consent, type, visit: the record appears and goes to the edge; withdraw: n
   await page.locator('#grid svg.sign').waitFor();
 
   const reports = site.edge.reports();
-  assert.deepEqual(reports.map((report) => report.key).sort(), ['demo-sites', 'demo-words', 'demo-words']);
+  assert.deepEqual(reports.map((report) => report.key).sort(), [
+    'demo-sites',
+    'demo-words',
+    'demo-words',
+  ]);
   for (const report of reports) {
     assert.deepEqual(Object.keys(report), ['key', 'recipe_hash', 'parameters', 'records']);
-    assert.match(report.records[0], report.key === 'demo-words' ? /^\d{4},[0-9a-f]{256}$/ : /^\d{4},\d{4},[01]$/);
+    assert.match(
+      report.records[0],
+      report.key === 'demo-words' ? /^\d{4},[0-9a-f]{256}$/ : /^\d{4},\d{4},[01]$/,
+    );
   }
   // What is drawn and printed is the very report that was posted.
-  const printed = JSON.parse(await page.locator('#json').evaluate((pre) => String(pre.textContent)));
+  const printed = JSON.parse(
+    await page.locator('#json').evaluate((pre) => String(pre.textContent)),
+  );
   assert.deepEqual(printed, reports[2]);
   await page.getByText('3 sent, 0 waiting').waitFor();
-  assert.match(await page.locator('#budget').innerText(), /demo-words\s+2 of 10,000 reports today, epsilon 8 spent/);
+  assert.match(
+    await page.locator('#budget').innerText(),
+    /demo-words\s+2 of 10,000 reports today, epsilon 8 spent/,
+  );
   for (const { headers, body } of site.edge.requests) {
     assert.equal(headers.cookie, undefined);
     assert.equal(headers.referer, undefined);
@@ -123,7 +143,9 @@ test('consent is remembered on the next visit, and a password is not read', asyn
   await page.reload();
   await page.locator('html[data-ready]').waitFor();
   await page.getByRole('button', { name: 'Stop taking part' }).waitFor();
-  await page.locator('#words').evaluate((field) => field.setAttribute('autocomplete', 'one-time-code'));
+  await page
+    .locator('#words')
+    .evaluate((field) => field.setAttribute('autocomplete', 'one-time-code'));
   await page.locator('#words').pressSequentially('secret ');
   await page.getByText('Words are not read from this kind of field.').waitFor();
   assert.deepEqual(site.edge.requests, []);
@@ -132,7 +154,9 @@ test('consent is remembered on the next visit, and a password is not read', asyn
 test('Global Privacy Control counts as no', async () => {
   errors = [];
   context = await browser.newContext();
-  await context.addInitScript(() => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }));
+  await context.addInitScript(() =>
+    Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
+  );
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
   await page.goto(site.url);
@@ -144,7 +168,16 @@ test('the crowd is drawn from results; hostile values stay text; too small a coh
   await site.close();
   const hostile = '<img src=x onerror="document.title=\'pwned\'">';
   site = await startSite({
-    'demo-words': result('demo-words', [[hostile, 9000], ['\u202Egnp.exe', 8000], ['fish', 7000], ['rare', 100]], 300),
+    'demo-words': result(
+      'demo-words',
+      [
+        [hostile, 9000],
+        ['\u202Egnp.exe', 8000],
+        ['fish', 7000],
+        ['rare', 100],
+      ],
+      300,
+    ),
     'demo-sites': { error: { code: 'cohort', number: 1, message: 'too few' } },
   });
   const { page } = await open();
@@ -157,13 +190,26 @@ test('the crowd is drawn from results; hostile values stay text; too small a coh
   assert.equal(await page.title(), 'shoal: try it');
   assert.match(String(await bars.nth(3).getAttribute('class')), /unsure/);
   assert.equal(await bars.nth(3).locator('.count').innerText(), 'cannot tell from zero');
-  const [fill, whisker] = await Promise.all(['rect.fill', 'line.whisker'].map((part) => bars.nth(2).locator(part).first().boundingBox()));
-  assert.ok(fill && whisker && whisker.x < fill.x + fill.width && fill.x + fill.width < whisker.x + whisker.width, 'the bar ends inside its whisker');
+  const [fill, whisker] = await Promise.all(
+    ['rect.fill', 'line.whisker'].map((part) => bars.nth(2).locator(part).first().boundingBox()),
+  );
+  assert.ok(
+    fill &&
+      whisker &&
+      whisker.x < fill.x + fill.width &&
+      fill.x + fill.width < whisker.x + whisker.width,
+    'the bar ends inside its whisker',
+  );
   await page.getByText('minimum cohort').waitFor();
   errors = errors.filter((text) => !text.includes('403')); // Chromium logs every refused request
 });
 
-for (const [scheme, width, height] of /** @type {const} */ ([['light', 390, 844], ['dark', 390, 844], ['light', 1280, 900], ['dark', 1280, 900]])) {
+for (const [scheme, width, height] of /** @type {const} */ ([
+  ['light', 390, 844],
+  ['dark', 390, 844],
+  ['light', 1280, 900],
+  ['dark', 1280, 900],
+])) {
   test(`looks: ${scheme}, ${width} px`, async () => {
     const { page } = await open({ colorScheme: scheme, viewport: { width, height } });
     await page.locator('.histogram li').nth(30).waitFor();
@@ -174,33 +220,56 @@ for (const [scheme, width, height] of /** @type {const} */ ([['light', 390, 844]
     await page.locator('#grid svg.sign').waitFor();
     if (scheme === 'dark') await page.getByText('The report, exactly').click();
     else await page.locator('#words').pressSequentially('so long and thanks for ');
-    await until('everything sent', async () => (await page.locator('#sent-count').innerText()).startsWith(`${scheme === 'dark' ? 1 : 6} sent, 0 waiting`));
+    await until('everything sent', async () =>
+      (await page.locator('#sent-count').innerText()).startsWith(
+        `${scheme === 'dark' ? 1 : 6} sent, 0 waiting`,
+      ),
+    );
     await page.screenshot({ path: join(SHOTS, `after-${width}-${scheme}.png`), fullPage: true });
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is cut off at the side');
-    assert.equal(RESULTS['demo-words'].rows.length, await page.locator('.histogram').first().locator('li').count());
-    assert.ok(await contrast(page) >= 4.5, 'text stands out from its ground');
+    assert.ok(
+      await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      'nothing is cut off at the side',
+    );
+    assert.equal(
+      RESULTS['demo-words'].rows.length,
+      await page.locator('.histogram').first().locator('li').count(),
+    );
+    assert.ok((await contrast(page)) >= 4.5, 'text stands out from its ground');
   });
 }
 
 /** The worst contrast ratio (WCAG 2) of a text to the ground behind it. @param {import('playwright-core').Page} page */
-const contrast = (page) => page.evaluate(() => {
-  const parse = (/** @type {string} */ color) => (color.match(/[\d.]+/g) ?? []).map(Number);
-  const luminance = (/** @type {number[]} */ rgb) => {
-    const [r, g, b] = rgb.slice(0, 3).map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (/** @type {Element | null} */ element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const color = parse(getComputedStyle(at).backgroundColor);
-      if (color.length === 3 || color[3] > 0) return color;
-    }
-    return [255, 255, 255];
-  };
-  const texts = [...document.body.querySelectorAll('*')].filter((element) =>
-    /** @type {HTMLElement} */ (element).checkVisibility?.() && !element.closest('svg') &&
-    [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim()));
-  return Math.min(...texts.map((element) => {
-    const [a, b] = [luminance(parse(getComputedStyle(element).color)), luminance(ground(element))].sort((x, y) => y - x);
-    return (a + 0.05) / (b + 0.05);
-  }));
-});
+const contrast = (page) =>
+  page.evaluate(() => {
+    const parse = (/** @type {string} */ color) => (color.match(/[\d.]+/g) ?? []).map(Number);
+    const luminance = (/** @type {number[]} */ rgb) => {
+      const [r, g, b] = rgb
+        .slice(0, 3)
+        .map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ground = (/** @type {Element | null} */ element) => {
+      for (let at = element; at; at = at.parentElement) {
+        const color = parse(getComputedStyle(at).backgroundColor);
+        if (color.length === 3 || color[3] > 0) return color;
+      }
+      return [255, 255, 255];
+    };
+    const texts = [...document.body.querySelectorAll('*')].filter(
+      (element) =>
+        /** @type {HTMLElement} */ (element).checkVisibility?.() &&
+        !element.closest('svg') &&
+        [...element.childNodes].some(
+          (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim(),
+        ),
+    );
+    return Math.min(
+      ...texts.map((element) => {
+        const [a, b] = [
+          luminance(parse(getComputedStyle(element).color)),
+          luminance(ground(element)),
+        ].sort((x, y) => y - x);
+        return (a + 0.05) / (b + 0.05);
+      }),
+    );
+  });

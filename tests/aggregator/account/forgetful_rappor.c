@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For test_audit: RAPPOR whose epsilon forgets, when told to, that a value sets several bits. A library shipped so. It takes the
-// library's place in that program.
+// For test_audit: RAPPOR whose epsilon forgets, when told to, that a value sets several bits. A
+// library shipped so. It takes the library's place in that program.
 #include "mechanism.h"
 
 #define shoal_rappor_mechanism sound_rappor
@@ -31,8 +31,8 @@ static shoal_err forgetful_epsilon(uint32_t *eps_micro, const shoal_part *part)
     return err;
 }
 
-static void sound_randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                            shoal_rng *rng)
+static void sound_randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                            const shoal_permanent *permanent, shoal_rng *rng)
 {
     sound_rappor.randomize(record, part, item, permanent, rng);
 }
@@ -47,7 +47,8 @@ static void sound_print(char *text, const shoal_part *part, const uint8_t *recor
     sound_rappor.print(text, part, record);
 }
 
-static shoal_err sound_parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
+static shoal_err sound_parse(uint8_t *record, const shoal_part *part, const char *text,
+                             size_t *position)
 {
     return sound_rappor.parse(record, part, text, position);
 }
@@ -55,8 +56,8 @@ static shoal_err sound_parse(uint8_t *record, const shoal_part *part, const char
 const shoal_mechanism shoal_rappor_mechanism = {
     shoal_rappor_id,
     "rappor",
-    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED |
-         SHOAL_TAKES_POLY1,
+    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
+         SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1,
      SHOAL_TAKES_EPSILON},
     {SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED, SHOAL_TAKES_EPSILON},
     {0, 0},

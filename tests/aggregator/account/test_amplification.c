@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Central epsilon: against figures made elsewhere, against the definition by brute force, and as it must move.
+// Central epsilon: against figures made elsewhere, against the definition by brute force, and as it
+// must move.
 //
-// aggregator/golden/central_epsilon.csv holds random settings evaluated by the definition in 40 digits, term by term over both
-// counts. Where SHOAL_SHARED names a folder with golden/amplification.csv, every row of it is checked too;
-// SHOAL_REQUIRE_SHARED=1 makes its absence a failure.
+// aggregator/golden/central_epsilon.csv holds random settings evaluated by the definition in 40
+// digits, term by term over both counts. Where SHOAL_SHARED names a folder with
+// golden/amplification.csv, every row of it is checked too; SHOAL_REQUIRE_SHARED=1 makes its
+// absence a failure.
 #include "agg_test.h"
 
 #include <math.h>
@@ -21,12 +23,14 @@ static agg_central central_of(double e0, double n, double delta, agg_bound bound
     return central;
 }
 
-// Within `tolerance` from above, and the bracket holds the figure. Both bounds round: a part in 10^7 is given.
+// Within `tolerance` from above, and the bracket holds the figure. Both bounds round: a part in
+// 10^7 is given.
 static void check_figure(const char *line, agg_central found, double expected, double tolerance)
 {
     int is_good = found.upper >= expected * (1 - 1e-7) && found.lower <= expected * (1 + 1e-7) &&
                   found.upper <= expected * (1 + tolerance);
-    if (!is_good) fail_msg("%sgives %.12g .. %.12g, not %.12g", line, found.lower, found.upper, expected);
+    if (!is_good)
+        fail_msg("%sgives %.12g .. %.12g, not %.12g", line, found.lower, found.upper, expected);
 }
 
 static void agrees_with_the_definition_in_40_digits(void **state)
@@ -51,7 +55,8 @@ static void check_shared_row(const char *line)
 {
     double e0 = 0, n = 0, delta = 0, closed = 0, clones = 0, stronger = 0;
     char valid[8] = "";
-    if (sscanf(line, "%lf,%lf,%lf,%lf,%7[A-Za-z],%lf,%lf", &e0, &n, &delta, &closed, valid, &clones, &stronger) != 7)
+    if (sscanf(line, "%lf,%lf,%lf,%lf,%7[A-Za-z],%lf,%lf", &e0, &n, &delta, &closed, valid, &clones,
+               &stronger) != 7)
         fail_msg("not a row: %s", line);
     agg_central form = central_of(e0, n, delta, AGG_BOUND_CLOSED_FORM);
     if (strcmp(valid, "True") == 0 && closed < e0)
@@ -72,8 +77,10 @@ static void agrees_with_the_shared_table(void **state)
     snprintf(path, sizeof path, "%s/golden/amplification.csv", shared != NULL ? shared : "");
     FILE *file = shared != NULL ? fopen(path, "r") : NULL;
     if (file == NULL) {
-        if (required != NULL && strcmp(required, "1") == 0) fail_msg("no golden/amplification.csv in SHOAL_SHARED");
-        fputs("SKIPPED: golden/amplification.csv is not there; SHOAL_SHARED names its folder\n", stderr);
+        if (required != NULL && strcmp(required, "1") == 0)
+            fail_msg("no golden/amplification.csv in SHOAL_SHARED");
+        fputs("SKIPPED: golden/amplification.csv is not there; SHOAL_SHARED names its folder\n",
+              stderr);
         skip();
     }
     while (fgets(line, sizeof line, file) != NULL)
@@ -107,8 +114,8 @@ static long double delta_by_force(int n, double e0, double p, double epsilon, in
     long double sum = 0;
     for (int c = 0; c < n; c++)
         for (int a = 0; a <= c + 1; a++) {
-            long double gap =
-                pair_probability(n, e0, p, c, a, swapped) - expl(epsilon) * pair_probability(n, e0, p, c, a, !swapped);
+            long double gap = pair_probability(n, e0, p, c, a, swapped) -
+                              expl(epsilon) * pair_probability(n, e0, p, c, a, !swapped);
             if (gap > 0) sum += gap;
         }
     return sum;
@@ -123,13 +130,16 @@ static void agrees_with_brute_force_in_both_directions(void **state)
                 const agg_crowd crowd = {e0, n, 1e-9, 1};
                 agg_central clones, stronger;
                 assert_ok(agg_crowd_delta(&clones, &error, &crowd, AGG_BOUND_CLONES, share * e0));
-                assert_ok(agg_crowd_delta(&stronger, &error, &crowd, AGG_BOUND_STRONGER, share * e0));
+                assert_ok(
+                    agg_crowd_delta(&stronger, &error, &crowd, AGG_BOUND_STRONGER, share * e0));
                 for (int swapped = 0; swapped < 2; swapped++) {
                     double exact = (double)delta_by_force(n, e0, exp(-e0), share * e0, swapped);
-                    assert_true(clones.lower <= exact * (1 + 1e-12) && clones.upper >= exact * (1 - 1e-12));
+                    assert_true(clones.lower <= exact * (1 + 1e-12) &&
+                                clones.upper >= exact * (1 - 1e-12));
                     assert_true(clones.upper - clones.lower <= 3e-8 * exact + 1e-19);
                     exact = (double)delta_by_force(n, e0, 2 / (exp(e0) + 1), share * e0, swapped);
-                    assert_true(stronger.lower <= exact * (1 + 1e-12) && stronger.upper >= exact * (1 - 1e-12));
+                    assert_true(stronger.lower <= exact * (1 + 1e-12) &&
+                                stronger.upper >= exact * (1 - 1e-12));
                     assert_true(stronger.upper - stronger.lower <= 3e-8 * exact + 1e-19);
                 }
             }
@@ -141,8 +151,10 @@ static void closed_form_needs_its_condition(void **state)
     (void)state;
     assert_true(central_of(edge - 1e-9, n, delta, AGG_BOUND_CLOSED_FORM).upper < edge);
     assert_true(isnan(central_of(edge + 1e-9, n, delta, AGG_BOUND_CLOSED_FORM).upper));
-    assert_true(isnan(central_of(1, 10, delta, AGG_BOUND_CLOSED_FORM).upper));     // n too small for any epsilon
-    assert_true(isnan(central_of(0.01, 200, delta, AGG_BOUND_CLOSED_FORM).upper)); // the formula gives more than 0.01
+    assert_true(isnan(
+        central_of(1, 10, delta, AGG_BOUND_CLOSED_FORM).upper)); // n too small for any epsilon
+    assert_true(isnan(central_of(0.01, 200, delta, AGG_BOUND_CLOSED_FORM)
+                          .upper)); // the formula gives more than 0.01
 }
 
 // gboard-2024, section 5: 500,000 devices of 60 words each, epsilon 10, delta 1e-10.
@@ -174,7 +186,8 @@ static void group_keeps_its_delta(void **state)
             double sum = 0;
             assert_ok(agg_crowd_epsilon(&epsilon, &error, &many, bound, 1));
             double each = epsilon.upper / groups[i];
-            // The sum over a group of a thousand asks for a delta far below what one report is asked for.
+            // The sum over a group of a thousand asks for a delta far below what one report is
+            // asked for.
             agg_crowd deep = one;
             deep.contributions = 2;
             assert_ok(agg_crowd_delta(&delta, &error, &deep, bound, each));
@@ -196,7 +209,8 @@ static void moves_the_right_way(void **state)
                     agg_central here, moved, tight;
                     assert_ok(agg_crowd_epsilon(&here, &error, &crowd, bound, 0));
                     if (isnan(here.upper)) continue;
-                    assert_true(here.lower >= 0 && here.lower <= here.upper && here.upper < crowd.local_epsilon);
+                    assert_true(here.lower >= 0 && here.lower <= here.upper &&
+                                here.upper < crowd.local_epsilon);
                     assert_true(here.upper - here.lower <= 1e-3 * here.upper); // coarse
                     agg_crowd more = crowd, looser = crowd, quieter = crowd;
                     more.n = crowd.n * 4;
@@ -209,10 +223,12 @@ static void moves_the_right_way(void **state)
                     assert_ok(agg_crowd_epsilon(&moved, &error, &looser, bound, 0));
                     assert_true(moved.upper <= here.upper);
                     assert_ok(agg_crowd_epsilon(&moved, &error, &quieter, bound, 0));
-                    assert_true(isnan(moved.upper) || moved.lower <= here.upper); // nan: no better than the quieter
+                    assert_true(isnan(moved.upper) ||
+                                moved.lower <= here.upper); // nan: no better than the quieter
                     if (n != 2 || bound == AGG_BOUND_CLOSED_FORM) continue;
                     assert_ok(agg_crowd_epsilon(&tight, &error, &crowd, bound, 1));
-                    assert_true(tight.upper <= here.upper * (1 + 1e-9) && tight.upper >= here.lower);
+                    assert_true(tight.upper <= here.upper * (1 + 1e-9) &&
+                                tight.upper >= here.lower);
                     assert_true(tight.upper - tight.lower <= 2e-5 * tight.upper);
                 }
 }
@@ -262,7 +278,8 @@ static void takes_less_than_a_second(void **state)
     agg_central central = central_of(1, 1e9, 1e-10, AGG_BOUND_STRONGER);
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     assert_true(central.upper - central.lower < 1e-4);
-    if (getenv("SHOAL_LONG") == NULL && seconds > 5) fail_msg("%.1f s", seconds); // sanitizers: several times as long
+    if (getenv("SHOAL_LONG") == NULL && seconds > 5)
+        fail_msg("%.1f s", seconds); // sanitizers: several times as long
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The auditor: passes every mechanism at every epsilon, and refuses each kind of broken one. The broken ones are asymmetric one-hot with
-// a fault planted in its descriptor or in its account: this program's own copies of the two take the place of the library's.
+// The auditor: passes every mechanism at every epsilon, and refuses each kind of broken one. The
+// broken ones are asymmetric one-hot with a fault planted in its descriptor or in its account: this
+// program's own copies of the two take the place of the library's.
 #include "agg_test.h"
 
 #include <math.h>
@@ -22,7 +23,8 @@ enum fault {
     LOW_COIN,      // the threshold is that of a larger epsilon
     BLIND_FORMULA, // so it is, and the closed form repeats what was claimed
     UNSUMMED_LAW,  // the account's probabilities are no law
-    TELLING_ORDER  // a bit that has nothing to do with the item's own says which half of the list it is from
+    TELLING_ORDER // a bit that has nothing to do with the item's own says which half of the list it
+                  // is from
 };
 static enum fault fault;
 
@@ -36,8 +38,8 @@ static shoal_err faulty_prepare(shoal_part *part, const char **field)
     return err;
 }
 
-static void faulty_randomize(uint8_t *record, const shoal_part *part, uint64_t item, const shoal_permanent *permanent,
-                             shoal_rng *rng)
+static void faulty_randomize(uint8_t *record, const shoal_part *part, uint64_t item,
+                             const shoal_permanent *permanent, shoal_rng *rng)
 {
     shoal_part other = *part;
     if (fault == LESS_NOISE) other.threshold /= 2;
@@ -55,7 +57,8 @@ static void sound_print(char *text, const shoal_part *part, const uint8_t *recor
     sound_onehot.print(text, part, record);
 }
 
-static shoal_err sound_parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
+static shoal_err sound_parse(uint8_t *record, const shoal_part *part, const char *text,
+                             size_t *position)
 {
     return sound_onehot.parse(record, part, text, position);
 }
@@ -112,12 +115,13 @@ const shoal_mechanism shoal_onehot_asymmetric_mechanism = {
 };
 
 const agg_account agg_onehot_asymmetric_account = {
-    shoal_onehot_asymmetric_id, sound_propose, sound_variance, sound_tells_apart, sound_n_outputs, sound_output,
+    shoal_onehot_asymmetric_id, sound_propose,   sound_variance,
+    sound_tells_apart,          sound_n_outputs, sound_output,
     faulty_probability,
 };
 
-static void audit_natively(agg_audit *audit, const agg_recipe *recipe, const char *seed, uint64_t trials,
-                           unsigned n_threads)
+static void audit_natively(agg_audit *audit, const agg_recipe *recipe, const char *seed,
+                           uint64_t trials, unsigned n_threads)
 {
     agg_draws draws = {0};
     agg_error error = {SHOAL_OK, 0, ""};
@@ -143,7 +147,8 @@ static void audit_faulty(agg_audit *audit, enum fault planted, double epsilon)
 static int failed(const agg_audit *audit, const char *part)
 {
     int n = 0;
-    for (uint32_t i = 0; i < audit->n_failures; i++) n += strncmp(audit->failures[i], part, strlen(part)) == 0;
+    for (uint32_t i = 0; i < audit->n_failures; i++)
+        n += strncmp(audit->failures[i], part, strlen(part)) == 0;
     return n;
 }
 
@@ -178,17 +183,23 @@ static void every_answer_can_fail_alone(void **state)
     assert_true(audit.n_failures == 1 && failed(&audit, "enumerated:") == 1);
     assert_true(fabs(audit.law.sum_error - 0.001) < 1e-6);
 
-    // What no law of this mechanism speaks of must be learnt: of 40,000 draws 10,000 are left to prove ln(10,000 / 11) or so.
+    // What no law of this mechanism speaks of must be learnt: of 40,000 draws 10,000 are left to
+    // prove ln(10,000 / 11) or so.
     audit_faulty(&audit, TELLING_ORDER, 2);
     assert_true(audit.n_failures == 1 && failed(&audit, "empirical:") == 1);
     assert_true(!audit.event.is_law && audit.empirical_low > 6);
 }
 
 // A recipe of the account's first variant for these wishes, or 0.
-static int recipe_of(agg_recipe *recipe, const agg_account *account, uint32_t size, int is_number, uint32_t eps_micro)
+static int recipe_of(agg_recipe *recipe, const agg_account *account, uint32_t size, int is_number,
+                     uint32_t eps_micro)
 {
-    const agg_wish wish = {
-        .eps_micro = eps_micro, .size = size, .is_number = is_number, .n = 1000, .squares = 2000, .cells = 64};
+    const agg_wish wish = {.eps_micro = eps_micro,
+                           .size = size,
+                           .is_number = is_number,
+                           .n = 1000,
+                           .squares = 2000,
+                           .cells = 64};
     const agg_recipe_frame frame = {.id = "audit",
                                     .analysis = "a",
                                     .stream = "s",
@@ -217,12 +228,14 @@ typedef struct effort {
     double short_share, long_share; // of the exact epsilon, which draws must prove
 } effort;
 
-// What n draws can prove. An event of probability p_b under b has n p_b +- sqrt(n p_b) hits, and the bounds lie 4.3 of these away
-// (0.001 over 2 * 18 bounds): the loss is about 4.3 / sqrt(n p_b), p_b = c e^-epsilon. c is 1/10 or more in these recipes, where
-// one-hot's own event, olh's and hadamard's are rarest: at epsilon 4 and 5,000 draws 4.3 / sqrt(9) of 4 in the worst case.
+// What n draws can prove. An event of probability p_b under b has n p_b +- sqrt(n p_b) hits, and
+// the bounds lie 4.3 of these away (0.001 over 2 * 18 bounds): the loss is about 4.3 / sqrt(n p_b),
+// p_b = c e^-epsilon. c is 1/10 or more in these recipes, where one-hot's own event, olh's and
+// hadamard's are rarest: at epsilon 4 and 5,000 draws 4.3 / sqrt(9) of 4 in the worst case.
 static const effort efforts[] = {
-    {500000, 10000, 1500000, 0.5, 0.95}, {1000000, 5000, 200000, 0.6, 0.95}, {2000000, 5000, 200000, 0.7, 0.95},
-    {4000000, 5000, 200000, 0.7, 0.95},  {8000000, 5000, 800000, 0.6, 0.95}, {12000000, 5000, 800000, 0.4, 0.8},
+    {500000, 10000, 1500000, 0.5, 0.95}, {1000000, 5000, 200000, 0.6, 0.95},
+    {2000000, 5000, 200000, 0.7, 0.95},  {4000000, 5000, 200000, 0.7, 0.95},
+    {8000000, 5000, 800000, 0.6, 0.95},  {12000000, 5000, 800000, 0.4, 0.8},
 };
 
 static void audit_claim(const agg_account *account, const agg_recipe *recipe, const effort *e)
@@ -232,17 +245,21 @@ static void audit_claim(const agg_account *account, const agg_recipe *recipe, co
     audit_natively(&audit, recipe, "claims", is_long ? e->long_trials : e->short_trials, 2);
     if (is_long)
         print_message("%-18s %s claimed %g exact %.6f enumerated %.6f empirical %.4f\n",
-                      shoal_mechanism_by_id(account->id)->name, agg_recipe_is_closed(recipe) ? "closed" : "open  ",
-                      audit.claimed, audit.exact, audit.law.epsilon, audit.empirical_low);
-    for (uint32_t f = 0; f < audit.n_failures; f++) fail_msg("%s, %s", recipe->json, audit.failures[f]);
+                      shoal_mechanism_by_id(account->id)->name,
+                      agg_recipe_is_closed(recipe) ? "closed" : "open  ", audit.claimed,
+                      audit.exact, audit.law.epsilon, audit.empirical_low);
+    for (uint32_t f = 0; f < audit.n_failures; f++)
+        fail_msg("%s, %s", recipe->json, audit.failures[f]);
     assert_true(audit.exact <= audit.claimed && audit.claimed <= e->eps_micro / 1e6);
-    // The closed form is the enumeration, rounded up to a micro-unit; a sample of strings may stay below.
+    // The closed form is the enumeration, rounded up to a micro-unit; a sample of strings may stay
+    // below.
     if (audit.law.is_whole) assert_true(audit.law.epsilon > audit.exact - 2e-6);
     if (audit.empirical_low < (is_long ? e->long_share : e->short_share) * audit.exact)
         fail_msg("%s: draws prove %g of %g only", recipe->json, audit.empirical_low, audit.exact);
 }
 
-// At confidence 0.999 a sound randomizer is refused once in a thousand choices of the seeds; these are fixed.
+// At confidence 0.999 a sound randomizer is refused once in a thousand choices of the seeds; these
+// are fixed.
 static void every_mechanism_keeps_its_claim(void **state)
 {
     const agg_account *account = NULL;
@@ -252,7 +269,9 @@ static void every_mechanism_keeps_its_claim(void **state)
         int n = 0;
         for (int kind = 0; kind < 3; kind++)
             for (size_t e = 0; e < sizeof efforts / sizeof efforts[0]; e++) {
-                if (!recipe_of(&recipe, account, kind == 0 ? 9 : 0, kind == 2, efforts[e].eps_micro)) continue;
+                if (!recipe_of(&recipe, account, kind == 0 ? 9 : 0, kind == 2,
+                               efforts[e].eps_micro))
+                    continue;
                 audit_claim(account, &recipe, &efforts[e]);
                 agg_recipe_release(&recipe);
                 n++;
@@ -265,8 +284,10 @@ static void every_mechanism_keeps_its_claim(void **state)
 static void a_permanent_answer_is_judged_on_its_own(void **state)
 {
     static const char text[] =
-        "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"rappor\","
-        "\"parameters\":{\"bits\":6,\"hashes\":2,\"cohorts\":1,\"p\":0.25,\"q\":0.75,\"f\":0.5},\"hash\":\"poly1\","
+        "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"
+        "\"rappor\","
+        "\"parameters\":{\"bits\":6,\"hashes\":2,\"cohorts\":1,\"p\":0.25,\"q\":0.75,\"f\":0.5},"
+        "\"hash\":\"poly1\","
         "\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}";
     double p_star = 0.25 + 0.25 * 0.5, q_star = 0.75 - 0.25 * 0.5;
     agg_recipe recipe;
@@ -275,12 +296,14 @@ static void a_permanent_answer_is_judged_on_its_own(void **state)
     read_recipe(&recipe, text);
     audit_natively(&audit, &recipe, "answers", 40000, 2);
     if (audit.n_failures > 0) fail_msg("%s", audit.failures[0]);
-    assert_true(fabs(audit.exact - 2 * log(q_star * (1 - p_star) / (p_star * (1 - q_star)))) < 2e-6);
-    assert_true(fabs(audit.law.epsilon - audit.exact) < 2e-6); // some two of the strings share no bit in some cohort
+    assert_true(fabs(audit.exact - 2 * log(q_star * (1 - p_star) / (p_star * (1 - q_star)))) <
+                2e-6);
+    assert_true(fabs(audit.law.epsilon - audit.exact) <
+                2e-6); // some two of the strings share no bit in some cohort
     assert_true(audit.is_permanent && fabs(audit.unlimited - 4 * log(3)) < 2e-6);
     assert_true(audit.answer.is_enumerated && fabs(audit.answer.epsilon - audit.unlimited) < 2e-6);
-    assert_true(audit.empirical_low >
-                0.8 * audit.exact); // the usual strings are two that are told apart: "b" shares a bit with "a"
+    assert_true(audit.empirical_low > 0.8 * audit.exact); // the usual strings are two that are told
+                                                          // apart: "b" shares a bit with "a"
     agg_recipe_release(&recipe);
 }
 
@@ -292,19 +315,21 @@ static void threads_change_nothing(void **state)
     sketch_recipe(&recipe, "cms", 2, 4, 8);
     audit_natively(&one, &recipe, "threads", 3001, 1);
     audit_natively(&three, &recipe, "threads", 3001, 3);
-    assert_true(one.empirical_low == three.empirical_low && one.empirical_low > 0 && one.n_events == three.n_events);
+    assert_true(one.empirical_low == three.empirical_low && one.empirical_low > 0 &&
+                one.n_events == three.n_events);
     assert_int_equal(one.event.hits[0], three.event.hits[0]);
     assert_true(one.law.epsilon == three.law.epsilon && !one.law.is_whole && one.law.n_items == 32);
     agg_recipe_release(&recipe);
 }
 
-// Draws as text, by a client that is given: what the auditor sees of a device that it does not know.
+// Draws as text, by a client that is given: what the auditor sees of a device that it does not
+// know.
 typedef void (*client)(FILE *stream, uint32_t item, shoal_rng *rng);
 
 static uint8_t client_seed[32] = {21};
 
-static void audit_client(agg_audit *audit, const char *recipe_text, client draw, uint32_t other, unsigned trials,
-                         double confidence)
+static void audit_client(agg_audit *audit, const char *recipe_text, client draw, uint32_t other,
+                         unsigned trials, double confidence)
 {
     char *bytes = NULL;
     size_t len = 0;
@@ -338,9 +363,11 @@ static void draw_noise(FILE *stream, uint32_t item, shoal_rng *rng)
     fprintf(stream, "%016llx", (unsigned long long)shoal_rng_u64(rng));
 }
 
-// Records that have nothing to do with the item: epsilon is 0, and a bound above it is wrong. At confidence 1/2 each of four bounds is
-// 1.15 sigma of its share away, so that shares 2.3 / sqrt(2) sigma of their difference apart are wrong: 5 % for each of the two directions.
-// 4 sigma of 100 such runs more is 22. Without Bonferroni's division it is about 70, with shares in place of bounds nearly all.
+// Records that have nothing to do with the item: epsilon is 0, and a bound above it is wrong. At
+// confidence 1/2 each of four bounds is 1.15 sigma of its share away, so that shares 2.3 / sqrt(2)
+// sigma of their difference apart are wrong: 5 % for each of the two directions. 4 sigma of 100
+// such runs more is 22. Without Bonferroni's division it is about 70, with shares in place of
+// bounds nearly all.
 static void what_is_proved_holds_as_often_as_is_said(void **state)
 {
     char text[1024];
@@ -358,7 +385,8 @@ static void what_is_proved_holds_as_often_as_is_said(void **state)
     assert_true(wrong <= 22);
 }
 
-// Every other draw, the first among them, is one that events are learnt from: these tell all, the others nothing.
+// Every other draw, the first among them, is one that events are learnt from: these tell all, the
+// others nothing.
 static void draw_to_mislead(FILE *stream, uint32_t item, shoal_rng *rng)
 {
     static unsigned n;
@@ -374,14 +402,16 @@ static void what_was_learnt_from_does_not_count(void **state)
     (void)state;
     onehot_text(text, 1, "\"size\":16", "");
     audit_client(&audit, text, draw_to_mislead, 1, 2000, 0.999);
-    assert_true(audit.n_events > 2); // more than the mechanism's own, which bits 0 and 1 say nothing to
+    assert_true(audit.n_events >
+                2); // more than the mechanism's own, which bits 0 and 1 say nothing to
     assert_true(audit.n_failures == 0 && audit.empirical_low == 0);
 }
 
 #define SUBSET_S 101u // 100 values and "none"
 #define SUBSET_D 13u  // ceil(101 / (e^2 + 1))
 
-// Subset selection as a well-known library sends it: d of s, the true one first where it is in at all.
+// Subset selection as a well-known library sends it: d of s, the true one first where it is in at
+// all.
 static void draw_ordered_subset(FILE *stream, uint32_t item, shoal_rng *rng)
 {
     uint32_t others[SUBSET_S - 1], n = 0;
@@ -400,20 +430,24 @@ static void draw_ordered_subset(FILE *stream, uint32_t item, shoal_rng *rng)
 
 static void a_subset_in_order_of_drawing_is_refused(void **state)
 {
-    static const char text[] =
-        "{\"recipe\":\"s\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"subset\","
-        "\"parameters\":{\"epsilon\":2,\"size\":100},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}";
+    static const char text[] = "{\"recipe\":\"s\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":"
+                               "\"item\",\"mechanism\":\"subset\","
+                               "\"parameters\":{\"epsilon\":2,\"size\":100},\"limit\":{\"per_day\":"
+                               "1},\"expires\":\"2030-01-01\"}";
     agg_audit audit;
     (void)state;
     audit_client(&audit, text, draw_ordered_subset, 57, 40000, 0.999);
     // Hardly one in 13! is ascending by chance.
     assert_true(failed(&audit, "records:") == 1 && audit.n_refused == 80000);
-    // First is the true value with probability p = 0.52; another with (1 - p)/100 + p * 0: ln of the ratio is 4.7, and far above 2.
-    assert_true(failed(&audit, "empirical:") == 1 && audit.empirical_low > 4.2 && audit.empirical_low < 4.7);
+    // First is the true value with probability p = 0.52; another with (1 - p)/100 + p * 0: ln of
+    // the ratio is 4.7, and far above 2.
+    assert_true(failed(&audit, "empirical:") == 1 && audit.empirical_low > 4.2 &&
+                audit.empirical_low < 4.7);
     assert_true(audit.exact <= 2);
 }
 
-// Basic RAPPOR whose authors spent epsilon once for each of two hash functions: each bit's odds are e^(epsilon/2), and there are four.
+// Basic RAPPOR whose authors spent epsilon once for each of two hash functions: each bit's odds are
+// e^(epsilon/2), and there are four.
 static void draw_two_hashes(FILE *stream, uint32_t item, shoal_rng *rng)
 {
     uint32_t own = 3u << 2 * item, bits = 0;
@@ -450,9 +484,12 @@ static void rappor_that_forgets_its_hashes_is_refused(void **state)
         agg_recipe recipe;
         agg_audit audit;
         snprintf(text, sizeof text,
-                 "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"rappor\","
-                 "\"parameters\":{\"bits\":8,\"hashes\":2,\"cohorts\":1,\"p\":0,\"q\":1,\"f\":%.6f},\"hash\":\"poly1\","
-                 "\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+                 "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\","
+                 "\"mechanism\":\"rappor\","
+                 "\"parameters\":{\"bits\":8,\"hashes\":2,\"cohorts\":1,\"p\":0,\"q\":1,\"f\":%.6f}"
+                 ",\"hash\":\"poly1\","
+                 "\"seed\":\"" AGG_TEST_SEED
+                 "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
                  2 / (exp(claims[i] / 2) + 1));
         rappor_forgets_hashes = 1;
         read_recipe(&recipe, text);
@@ -488,7 +525,8 @@ static void draws_that_cannot_be_read_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         agg_draws draws = {0};
         strcpy(bytes, cases[i].text);
-        assert_err(agg_draws_parse(&draws, &error, &recipe, "draws", bytes, strlen(bytes)), AGG_ERR_USAGE);
+        assert_err(agg_draws_parse(&draws, &error, &recipe, "draws", bytes, strlen(bytes)),
+                   AGG_ERR_USAGE);
         if (strstr(error.text, cases[i].says) == NULL) fail_msg("%s", error.text);
         agg_draws_release(&draws);
     }

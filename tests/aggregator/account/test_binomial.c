@@ -36,7 +36,8 @@ static void agrees_with_long_arithmetic(void **state)
         // 1 - p is rounded: n of them differ by n 1e-16 in the logarithm.
         assert_true(fabs(agg_binomial_log(f->k, &law) - f->log_pmf) < 1e-12 + 1e-15 * f->n);
         assert_true(is_near(agg_binomial_upper(f->k, &law), f->upper, 2e-12 + 1e-15 * f->n));
-        assert_true(is_near(agg_binomial_lower(f->n - f->k, &mirror), f->upper, 2e-12 + 1e-15 * f->n));
+        assert_true(
+            is_near(agg_binomial_lower(f->n - f->k, &mirror), f->upper, 2e-12 + 1e-15 * f->n));
     }
 }
 
@@ -51,7 +52,9 @@ static void tails_are_sums(void **state)
             for (double k = n; k >= 0; k--) {
                 sum += exp(agg_binomial_log(k, &law));
                 assert_true(is_near(agg_binomial_upper(k, &law), sum, 1e-12));
-                if (k > 0) assert_true(fabs(agg_binomial_upper(k, &law) + agg_binomial_lower(k - 1, &law) - 1) < 1e-12);
+                if (k > 0)
+                    assert_true(fabs(agg_binomial_upper(k, &law) + agg_binomial_lower(k - 1, &law) -
+                                     1) < 1e-12);
             }
             assert_true(fabs(sum - 1) < 1e-12);
         }
@@ -77,7 +80,8 @@ static void fair_ratio_is_the_tail(void **state)
 
 static void edges(void **state)
 {
-    const agg_binomial never = {5, 0, 1}, always = {5, 1, 0}, none = {0, 0.3, 0.7}, some = {5, 0.5, 0.5};
+    const agg_binomial never = {5, 0, 1}, always = {5, 1, 0}, none = {0, 0.3, 0.7},
+                       some = {5, 0.5, 0.5};
     const agg_binomial vast = {1e12, 0.5, 0.5};
     (void)state;
     assert_true(agg_binomial_log(0, &never) == 0 && agg_binomial_log(5, &always) == 0);

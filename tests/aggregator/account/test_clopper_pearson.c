@@ -53,14 +53,16 @@ static void agrees_with_r(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof beta / sizeof beta[0]; i++)
-        // lgamma's last digit is the error: a + b of 1e7 have ln(gamma) of 1.5e8, so 3e-8 of its unit.
+        // lgamma's last digit is the error: a + b of 1e7 have ln(gamma) of 1.5e8, so 3e-8 of its
+        // unit.
         if (!is_near(agg_incomplete_beta(beta[i][0], beta[i][1], beta[i][2]), beta[i][3], 1e-7))
             fail_msg("I(%g, %g, %g)", beta[i][0], beta[i][1], beta[i][2]);
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
         const bound *b = &bounds[i];
         if (!is_near(agg_clopper_pearson_lower(b->hits, b->n, b->alpha), b->lower, 1e-9) ||
             !is_near(agg_clopper_pearson_upper(b->hits, b->n, b->alpha), b->upper, 1e-9))
-            fail_msg("%llu of %llu at %g", (unsigned long long)b->hits, (unsigned long long)b->n, b->alpha);
+            fail_msg("%llu of %llu at %g", (unsigned long long)b->hits, (unsigned long long)b->n,
+                     b->alpha);
     }
     assert_true(agg_incomplete_beta(2, 3, 0) == 0 && agg_incomplete_beta(2, 3, 1) == 1);
 }
@@ -70,7 +72,8 @@ static double at_least(unsigned hits, unsigned n, double p)
 {
     double sum = 0;
     for (unsigned x = hits; x <= n; x++)
-        sum += exp(lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) + (n - x) * log1p(-p));
+        sum += exp(lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) +
+                   (n - x) * log1p(-p));
     return sum;
 }
 
@@ -86,7 +89,8 @@ static void inverts_the_binomial_sum(void **state)
         }
 }
 
-// Over every p, the bound is above p with probability alpha at most: the sum over outcomes whose bound fails.
+// Over every p, the bound is above p with probability alpha at most: the sum over outcomes whose
+// bound fails.
 static void covers(void **state)
 {
     const unsigned n = 60;
@@ -106,7 +110,8 @@ static void covers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_r), cmocka_unit_test(inverts_the_binomial_sum),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_r),
+                                       cmocka_unit_test(inverts_the_binomial_sum),
                                        cmocka_unit_test(covers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Approximate k-anonymity: the paper's setting as Lemma 1 has it, the law by enumeration on a small case, monotony.
+// Approximate k-anonymity: the paper's setting as Lemma 1 has it, the law by enumeration on a small
+// case, monotony.
 #include <math.h>
 
 #include "agg_test.h"
@@ -26,18 +27,21 @@ static void gboards_sets_have_46_indices(void **state)
     assert_true(fabs(a.q - 4.5497e-5) < 1e-9);
 }
 
-// Section 4.1 states k = 45 at alpha = 0.95. The lemma as printed gives none, and its two neighbours do not give 45.
+// Section 4.1 states k = 45 at alpha = 0.95. The lemma as printed gives none, and its two
+// neighbours do not give 45.
 static void lemma_1_as_printed_gives_gboard_no_k(void **state)
 {
     (void)state;
     agg_anonymity a;
     gboards_setting(&a);
-    assert_true(agg_anonymity_k(&a, agg_anonymity_tau(&a, PREFIXES, 2), 0.95) == AGG_ANONYMITY_NONE);
+    assert_true(agg_anonymity_k(&a, agg_anonymity_tau(&a, PREFIXES, 2), 0.95) ==
+                AGG_ANONYMITY_NONE);
     assert_true(agg_anonymity_k(&a, agg_anonymity_tau(&a, PREFIXES, 1), 0.95) == 18);
     assert_true(agg_anonymity_k(&a, agg_anonymity_tau(&a, PREFIXES, 0), 0.95) == 79);
 }
 
-// Theorem 2 at the same setting: the published 0.315 by the clones bound, evaluated exactly; the closed form; the stronger bound.
+// Theorem 2 at the same setting: the published 0.315 by the clones bound, evaluated exactly; the
+// closed form; the stronger bound.
 static void theorem_2_of_gboards_setting(void **state)
 {
     (void)state;
@@ -80,7 +84,8 @@ static void tau_and_k_are_the_last_that_hold(void **state)
     for (double less = 0; less <= 1; less++) {
         agg_anonymity a;
         agg_anonymity_of(&a, 1e5, 30001, 4);
-        double tau = agg_anonymity_tau(&a, 300, less), k = agg_anonymity_k(&a, tau, 0.9), c = (a.d - less) / (a.s - 1);
+        double tau = agg_anonymity_tau(&a, 300, less), k = agg_anonymity_k(&a, tau, 0.9),
+               c = (a.d - less) / (a.s - 1);
         agg_binomial law = {a.n, c, 1 - c};
         assert_true((a.s - 1) * agg_binomial_upper(tau, &law) >= 300);
         assert_true((a.s - 1) * agg_binomial_upper(tau + 1, &law) < 300);
@@ -103,9 +108,12 @@ static void the_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gboards_sets_have_46_indices),     cmocka_unit_test(lemma_1_as_printed_gives_gboard_no_k),
-        cmocka_unit_test(theorem_2_of_gboards_setting),     cmocka_unit_test(chance_is_that_of_all_outcomes),
-        cmocka_unit_test(tau_and_k_are_the_last_that_hold), cmocka_unit_test(the_ends),
+        cmocka_unit_test(gboards_sets_have_46_indices),
+        cmocka_unit_test(lemma_1_as_printed_gives_gboard_no_k),
+        cmocka_unit_test(theorem_2_of_gboards_setting),
+        cmocka_unit_test(chance_is_that_of_all_outcomes),
+        cmocka_unit_test(tau_and_k_are_the_last_that_hold),
+        cmocka_unit_test(the_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The planner: are its sizes those of real reports and sketches, its errors those of the papers, its limits kept, and is its
-// recommendation one that no other setting of any mechanism beats?
+// The planner: are its sizes those of real reports and sketches, its errors those of the papers,
+// its limits kept, and is its recommendation one that no other setting of any mechanism beats?
 #include "agg_test.h"
 
 #include <math.h>
@@ -59,10 +59,12 @@ static const agg_plan_candidate *candidate_of(const agg_plan *plan, const char *
 
 static void assert_close(double x, double expected, double relative)
 {
-    if (!(fabs(x - expected) <= relative * fabs(expected))) fail_msg("%.10g is not %.10g", x, expected);
+    if (!(fabs(x - expected) <= relative * fabs(expected)))
+        fail_msg("%.10g is not %.10g", x, expected);
 }
 
-// Sums with and without Euler and Maclaurin's tail; 1e-11 is its error and that of adding 262,549 doubles.
+// Sums with and without Euler and Maclaurin's tail; 1e-11 is its error and that of adding 262,549
+// doubles.
 static void test_zipf_shares_sum_to_one(void **state)
 {
     static const double exponents[] = {0, 0.5, 1, 1.2, 3};
@@ -108,7 +110,8 @@ static double error_of(const agg_plan_wish *wish, shoal_part part)
     return judged.error;
 }
 
-// Theorems 4.2 and 4.4 of apple-2017 for n = 100,000, Zipf(1.2) over 1,000 values; they leave out what a hundredth holds.
+// Theorems 4.2 and 4.4 of apple-2017 for n = 100,000, Zipf(1.2) over 1,000 values; they leave out
+// what a hundredth holds.
 static void test_errors_are_those_of_the_papers(void **state)
 {
     (void)state;
@@ -123,9 +126,11 @@ static void test_errors_are_those_of_the_papers(void **state)
                            .k = 2048,
                            .m = 1024,
                            .size = 1000};
-        assert_close(error_of(&wish, part), stretch * sqrt(n * (h / ((h - 1) * (h - 1)) + 1 / m + pairs)), 0.01);
+        assert_close(error_of(&wish, part),
+                     stretch * sqrt(n * (h / ((h - 1) * (h - 1)) + 1 / m + pairs)), 0.01);
         part.mechanism = shoal_hcms_id;
-        assert_close(error_of(&wish, part), stretch * sqrt(n * ((e + 1) / (e - 1) * (e + 1) / (e - 1) + pairs)), 0.01);
+        assert_close(error_of(&wish, part),
+                     stretch * sqrt(n * ((e + 1) / (e - 1) * (e + 1) / (e - 1) + pairs)), 0.01);
         shoal_part one_hot = {.mechanism = shoal_onehot_asymmetric_id,
                               .domain = SHOAL_DOMAIN_CLOSED,
                               .eps_micro = wish.eps_micro,
@@ -135,7 +140,8 @@ static void test_errors_are_those_of_the_papers(void **state)
     }
 }
 
-// Every variant that is proposed, as a real recipe: its report, its record and its sketch have the size that the plan says.
+// Every variant that is proposed, as a real recipe: its report, its record and its sketch have the
+// size that the plan says.
 static void check_sizes(const agg_plan_wish *wish, const agg_plan_candidate *c)
 {
     const agg_recipe_frame frame = {.id = wish->id,
@@ -172,8 +178,9 @@ static void check_sizes(const agg_plan_wish *wish, const agg_plan_candidate *c)
 
 static void test_sizes_are_those_of_recipes(void **state)
 {
-    agg_plan_wish wishes[] = {list_wish(100000, 1, 100), list_wish(1000000, 4, 3000), open_wish(50000, 3.25, 10000),
-                              list_wish(10000, 2, 20), list_wish(10000, 0.5, 2)};
+    agg_plan_wish wishes[] = {list_wish(100000, 1, 100), list_wish(1000000, 4, 3000),
+                              open_wish(50000, 3.25, 10000), list_wish(10000, 2, 20),
+                              list_wish(10000, 0.5, 2)};
     (void)state;
     wishes[3].low = "-0.5"; // buckets of a number
     wishes[3].high = "12";
@@ -184,7 +191,8 @@ static void test_sizes_are_those_of_recipes(void **state)
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         agg_plan *plan = run_plan(&wishes[i]);
         assert_true(plan->n_candidates > (wishes[i].is_mean ? 0 : 1));
-        for (size_t j = 0; j < plan->n_candidates; j++) check_sizes(&wishes[i], &plan->candidates[j]);
+        for (size_t j = 0; j < plan->n_candidates; j++)
+            check_sizes(&wishes[i], &plan->candidates[j]);
         free(plan);
     }
 }
@@ -198,7 +206,8 @@ static void test_every_mechanism_is_a_candidate_somewhere(void **state)
     agg_plan *of_list = run_plan(&list), *of_mean = run_plan(&mean);
     for (uint32_t i = 0; agg_account_at(i) != NULL; i++) {
         const char *name = shoal_mechanism_by_id(agg_account_at(i)->id)->name;
-        if ((candidate_of(of_list, name) == NULL) == (candidate_of(of_mean, name) == NULL)) fail_msg("%s", name);
+        if ((candidate_of(of_list, name) == NULL) == (candidate_of(of_mean, name) == NULL))
+            fail_msg("%s", name);
     }
     for (size_t i = 2; i < of_list->n_candidates; i++)
         assert_true(of_list->candidates[i - 1].error <= of_list->candidates[i].error);
@@ -206,8 +215,8 @@ static void test_every_mechanism_is_a_candidate_somewhere(void **state)
     free(of_mean);
 }
 
-// Several reports of one device carry the same permanent noise, which no variance here knows: such mechanisms are left out,
-// unless one is asked for by name.
+// Several reports of one device carry the same permanent noise, which no variance here knows: such
+// mechanisms are left out, unless one is asked for by name.
 static void test_permanent_noise_is_not_planned_twice(void **state)
 {
     agg_plan_wish wish = list_wish(100000, 2, 100);
@@ -251,20 +260,25 @@ static shoal_part random_part(draws *d, const shoal_mechanism *mechanism, const 
     uint32_t domain = wish->size > 0 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN;
     const shoal_takes *takes = shoal_mechanism_takes(mechanism, domain);
     uint32_t all = takes->needs | takes->may;
-    shoal_part part = {
-        .mechanism = mechanism->id, .domain = domain, .eps_micro = wish->eps_micro, .k = 1, .size = wish->size};
+    shoal_part part = {.mechanism = mechanism->id,
+                       .domain = domain,
+                       .eps_micro = wish->eps_micro,
+                       .k = 1,
+                       .size = wish->size};
     if (all & SHOAL_TAKES_AFFINE1) part.hash = SHOAL_HASH_AFFINE1;
     if (all & SHOAL_TAKES_POLY1) part.hash = SHOAL_HASH_POLY1;
     if (all & SHOAL_TAKES_K) part.k = (uint32_t)log_uniform(d, 1, 1 << 22);
     if (all & SHOAL_TAKES_M)
-        part.m = part.hash == SHOAL_HASH_AFFINE1 ? power_of_two(d, 20) : (uint32_t)log_uniform(d, 2, 1 << 17);
+        part.m = part.hash == SHOAL_HASH_AFFINE1 ? power_of_two(d, 20)
+                                                 : (uint32_t)log_uniform(d, 2, 1 << 17);
     if (all & SHOAL_TAKES_G) part.m = power_of_two(d, 20);
     if (all & SHOAL_TAKES_BITS) part.m = (uint32_t)log_uniform(d, 2, 1 << 12);
     if (all & SHOAL_TAKES_HASHES) part.hashes = 1 + (uint32_t)shoal_rng_below(&d->rng, 3);
     if (all & SHOAL_TAKES_COHORTS) part.k = (uint32_t)log_uniform(d, 1, 1 << 12);
     if (all & SHOAL_TAKES_PQF) {
         // One report's epsilon is used up or nearly; f is anything.
-        double e = exp(wish->eps_micro / 1e6 / (part.hashes > 0 ? part.hashes : 1)), q_star = uniform(d, 0.2, 0.9);
+        double e = exp(wish->eps_micro / 1e6 / (part.hashes > 0 ? part.hashes : 1)),
+               q_star = uniform(d, 0.2, 0.9);
         double p_star = q_star / (q_star + e * (1 - q_star)), t = uniform(d, 0, fmin(p_star, 0.49)),
                gap = (q_star - p_star) / (1 - 2 * t);
         part.eps_micro = 0;
@@ -279,30 +293,34 @@ static shoal_part random_part(draws *d, const shoal_mechanism *mechanism, const 
 
 static agg_plan_wish random_wish(draws *d)
 {
-    double devices = floor(log_uniform(d, 1000, 1e9)), epsilon = log_uniform(d, 0.1, 12), zipf = uniform(d, 0, 2);
+    double devices = floor(log_uniform(d, 1000, 1e9)), epsilon = log_uniform(d, 0.1, 12),
+           zipf = uniform(d, 0, 2);
     uint32_t size = (uint32_t)log_uniform(d, 2, 1 << 20);
-    agg_plan_wish wish =
-        shoal_rng_below(&d->rng, 3) == 0 ? open_wish(devices, epsilon, size) : list_wish(devices, epsilon, size);
+    agg_plan_wish wish = shoal_rng_below(&d->rng, 3) == 0 ? open_wish(devices, epsilon, size)
+                                                          : list_wish(devices, epsilon, size);
     wish.law = agg_value_law_zipf(zipf, size);
     if (shoal_rng_below(&d->rng, 2) == 0) wish.report_bytes = floor(log_uniform(d, 160, 4000));
     if (shoal_rng_below(&d->rng, 2) == 0) wish.memory = floor(log_uniform(d, 1 << 10, 1 << 30));
     return wish;
 }
 
-static void assert_unbeaten(const agg_plan_wish *w, const agg_plan_candidate *own, const agg_plan_candidate *other)
+static void assert_unbeaten(const agg_plan_wish *w, const agg_plan_candidate *own,
+                            const agg_plan_candidate *other)
 {
     if (own != NULL && own->error <= 1.1 * other->error) return;
-    fail_msg("n %.0f, epsilon %g, size %u, asked %.0f, zipf %g, report %g, memory %g: %s k=%u m=%u has %g, what was "
+    fail_msg("n %.0f, epsilon %g, size %u, asked %.0f, zipf %g, report %g, memory %g: %s k=%u m=%u "
+             "has %g, what was "
              "chosen, %s "
              "k=%u m=%u, has %g",
-             w->devices, w->eps_micro / 1e6, w->size, w->asked, w->law.zipf, w->report_bytes, w->memory,
-             other->mechanism->name, other->part.k, other->part.m, other->error,
-             own != NULL ? own->mechanism->name : "none", own != NULL ? own->part.k : 0, own != NULL ? own->part.m : 0,
-             own != NULL ? own->error : 0);
+             w->devices, w->eps_micro / 1e6, w->size, w->asked, w->law.zipf, w->report_bytes,
+             w->memory, other->mechanism->name, other->part.k, other->part.m, other->error,
+             own != NULL ? own->mechanism->name : "none", own != NULL ? own->part.k : 0,
+             own != NULL ? own->part.m : 0, own != NULL ? own->error : 0);
 }
 
-// The promise: no other mechanism, nor other parameters, that keep the same limits do better by more than 10 %. The same
-// holds for each mechanism's candidate among its own settings (but for p, q and f, whose very decimals a limit on reports may shorten).
+// The promise: no other mechanism, nor other parameters, that keep the same limits do
+// better by more than 10 %. The same holds for each mechanism's candidate among its own settings
+// (but for p, q and f, whose very decimals a limit on reports may shorten).
 static void test_no_other_setting_beats_the_answer(void **state)
 {
     draws d;
@@ -320,8 +338,11 @@ static void test_no_other_setting_beats_the_answer(void **state)
             for (int other = 0; other < N_OTHERS; other++) {
                 const char *field = NULL;
                 agg_plan_candidate judged;
-                shoal_part part = random_part(&d, shoal_mechanism_by_id(agg_account_at(i)->id), &wish);
-                if (shoal_mechanism_takes(shoal_mechanism_by_id(part.mechanism), part.domain)->needs == 0) continue;
+                shoal_part part =
+                    random_part(&d, shoal_mechanism_by_id(agg_account_at(i)->id), &wish);
+                if (shoal_mechanism_takes(shoal_mechanism_by_id(part.mechanism), part.domain)
+                        ->needs == 0)
+                    continue;
                 if (shoal_part_prepare(&part, &field) != SHOAL_OK) continue;
                 agg_plan_judge(&judged, &wish, &part);
                 if (!agg_plan_keeps_limits(&judged, &wish)) continue;
@@ -335,7 +356,8 @@ static void test_no_other_setting_beats_the_answer(void **state)
     assert_true(n_compared > 5000); // limits did not leave the comparison empty
 }
 
-// Equal errors: the smallest report wins. A bit of each of 2 values is no better than saying one, and longer.
+// Equal errors: the smallest report wins. A bit of each of 2 values is no better than saying one,
+// and longer.
 static void test_ties_go_to_the_smaller_report(void **state)
 {
     (void)state;
@@ -352,7 +374,8 @@ static void test_ties_go_to_the_smaller_report(void **state)
     }
 }
 
-// What is needed is needed: with that much the share is detectable, with 2 % fewer devices (0.02 less epsilon) it is not.
+// What is needed is needed: with that much the share is detectable, with 2 % fewer devices (0.02
+// less epsilon) it is not.
 static void check_needs(const agg_plan_wish *wish)
 {
     agg_plan *plan = run_plan(wish);
@@ -399,7 +422,8 @@ static void test_limits_that_nothing_meets(void **state)
     free(plan);
     plan = run_plan(&wish);
     assert_true(plan->n_candidates >= 1); // any mechanism with a report as short
-    for (size_t i = 0; i < plan->n_candidates; i++) assert_true(plan->candidates[i].report_bytes == wish.report_bytes);
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        assert_true(plan->candidates[i].report_bytes == wish.report_bytes);
     free(plan);
 }
 
@@ -429,8 +453,8 @@ static void test_detected_as_often_as_not(void **state)
     const agg_plan_candidate *best = &plan->candidates[0];
     assert_close(best->smallest, -agg_normal_quantile(0.05 / 1000) * best->error / 1e6, 1e-12);
     // At the sure share an estimate lies 1.645 of its own standard errors above the bound.
-    double variance =
-        agg_account_of(best->part.mechanism)->variance(&best->part, 1e6, best->sure * 1e6, 1e12 * wish.law.squares);
+    double variance = agg_account_of(best->part.mechanism)
+                          ->variance(&best->part, 1e6, best->sure * 1e6, 1e12 * wish.law.squares);
     assert_close((best->sure - best->smallest) * 1e6, 1.6448536269514722 * sqrt(variance), 1e-6);
     free(plan);
 }
@@ -476,10 +500,12 @@ static void test_section_5(void **state)
     assert_true(agg_trade_off_bits(&hcms) == 10 + 15 + 1);
     assert_true(isnan(agg_trade_off_bits(&other)));
     assert_true(agg_trade_off_steps(&cms, 1e6, 2600) == 1e6 * 1024 + 2600.0 * 65536);
-    assert_true(agg_trade_off_steps(&hcms, 1e6, 250000) == 1e6 + 1024.0 * 32768 * 15 + 250000.0 * 1024);
+    assert_true(agg_trade_off_steps(&hcms, 1e6, 250000) ==
+                1e6 + 1024.0 * 32768 * 15 + 250000.0 * 1024);
 }
 
-// Figure 4b: falling in m and in k; where collisions rule, by sqrt 2 a step; flat at the coins' own error.
+// Figure 4b: falling in m and in k; where collisions rule, by sqrt 2 a step; flat at the coins' own
+// error.
 static void test_figure_4b(void **state)
 {
     agg_plan_wish wish = list_wish(1e8, 2, 100000);
@@ -492,7 +518,8 @@ static void test_figure_4b(void **state)
         for (uint32_t i = 0; i < AGG_TRADE_OFF_SIDE; i++) {
             double x = s->error[row][i];
             if (isnan(x)) {
-                assert_true((uint64_t)s->parts[row][i].k * s->parts[row][i].m > SHOAL_SKETCH_CELLS_MAX);
+                assert_true((uint64_t)s->parts[row][i].k * s->parts[row][i].m >
+                            SHOAL_SKETCH_CELLS_MAX);
                 continue;
             }
             if (row > 0) assert_true(x < s->error[row - 1][i]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divergences of sums of randomized bits against the definition, and the bound over what the others hold.
+// Divergences of sums of randomized bits against the definition, and the bound over what the others
+// hold.
 #include "agg_test.h"
 
 #include <math.h>
@@ -36,7 +37,8 @@ static double by_definition(double epsilon, int ones, int zeros, double order, i
 static void agrees_with_the_definition(void **state)
 {
     static const double epsilons[] = {0.1, 0.5, 2, 5};
-    static const int counts[][2] = {{0, 0}, {1, 0}, {0, 1}, {3, 9}, {50, 50}, {0, 300}, {300, 0}, {7, 800}, {450, 440}};
+    static const int counts[][2] = {{0, 0},   {1, 0},   {0, 1},   {3, 9},    {50, 50},
+                                    {0, 300}, {300, 0}, {7, 800}, {450, 440}};
     static const double orders[] = {1.05, 2, 7.5, 40};
     double found[4];
     (void)state;
@@ -64,7 +66,8 @@ static void bounds_both_directions_whatever_the_others_hold(void **state)
                 double most = 0, zeros_only = 0;
                 for (int w = 0; w < n; w++)
                     for (int swapped = 0; swapped < 2; swapped++)
-                        most = fmax(most, 2 * by_definition(epsilon, w, n - 1 - w, curve.order[i], swapped));
+                        most = fmax(most, 2 * by_definition(epsilon, w, n - 1 - w, curve.order[i],
+                                                            swapped));
                 zeros_only = 2 * by_definition(epsilon, 0, n - 1, curve.order[i], 0);
                 assert_true(curve.rho[i] >= most * (1 - 1e-11));
                 assert_true(curve.rho[i] <= most * (1 + 1e-9) + 3e-9 / (curve.order[i] - 1));
@@ -92,7 +95,8 @@ static void cells_bound_what_lies_between(void **state)
     }
 }
 
-// In the limit two normal laws `step` apart in each of two bits: rho = order step^2, so epsilon near step^2 + 2 step sqrt(ln(1/delta)).
+// In the limit two normal laws `step` apart in each of two bits: rho = order step^2, so epsilon
+// near step^2 + 2 step sqrt(ln(1/delta)).
 static void nears_the_normal_law(void **state)
 {
     (void)state;
@@ -117,14 +121,16 @@ static void epsilon_is_the_least_over_orders(void **state)
     (void)state;
     agg_renyi_orders(&curve, 1, 1e4);
     agg_renyi_one_hot(&curve, 1, 1e4);
-    double loose = agg_renyi_epsilon(&curve, 1e-4), tight = agg_renyi_epsilon(&curve, 1e-9), least = INFINITY;
+    double loose = agg_renyi_epsilon(&curve, 1e-4), tight = agg_renyi_epsilon(&curve, 1e-9),
+           least = INFINITY;
     assert_true(loose < tight);
     for (int i = 0; i < AGG_RENYI_ORDERS; i++) {
         double a = curve.order[i]; // (1/delta)^(1/(a - 1)) (1 - 1/a) a^(-1/(a - 1))
         least = fmin(least, curve.rho[i] + (log(1e9) - log(a)) / (a - 1) + log(1 - 1 / a));
     }
     assert_true(fabs(least - tight) < 1e-12);
-    // A group keeps its delta: the epsilon of each, at a delta so much smaller that the group's sum comes to 1e-9.
+    // A group keeps its delta: the epsilon of each, at a delta so much smaller that the group's sum
+    // comes to 1e-9.
     double each = agg_renyi_group_epsilon(&curve, 1e-9, 5) / 5, sum = 0;
     for (int j = 0; j < 5; j++) sum += exp(j * each);
     assert_true(fabs(agg_renyi_epsilon(&curve, 1e-9 / sum) - each) < 1e-6 * each);
@@ -138,8 +144,8 @@ static double epsilon_of(double bit_epsilon, double n, double delta, double cont
     return agg_renyi_group_epsilon(&curve, delta, contributions);
 }
 
-// What is found keeps what was asked, and little less does not. Cells begin and end at whole reports: of n reports, a step of one
-// may move the figure by a few parts in n.
+// What is found keeps what was asked, and little less does not. Cells begin and end at whole
+// reports: of n reports, a step of one may move the figure by a few parts in n.
 static void inverses_invert(void **state)
 {
     static const struct {
@@ -149,7 +155,8 @@ static void inverses_invert(void **state)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const agg_renyi_question q = {asked[i].epsilon, asked[i].delta, asked[i].contributions};
         double n = agg_renyi_find_reports(&q, asked[i].bit_epsilon);
-        assert_true(n == floor(n) && epsilon_of(asked[i].bit_epsilon, n, q.delta, q.contributions) <= q.epsilon);
+        assert_true(n == floor(n) &&
+                    epsilon_of(asked[i].bit_epsilon, n, q.delta, q.contributions) <= q.epsilon);
         double fewer = floor(n * (1 - 2e-3)) - 1;
         assert_true(epsilon_of(asked[i].bit_epsilon, fewer, q.delta, q.contributions) > q.epsilon);
         double bit = agg_renyi_find_bit_epsilon(&q, n, 8);

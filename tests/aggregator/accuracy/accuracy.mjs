@@ -38,7 +38,7 @@ const SETTINGS = [
 const SHAPES = {
   zipf: (rank) => Math.round(1e6 / (rank + 2)),
   // One value with a quarter of everything, the others even.
-  heavy: (rank, p) => (rank === 0 ? Math.floor((p - 1) * 1000 / 3) : 1000),
+  heavy: (rank, p) => (rank === 0 ? Math.floor(((p - 1) * 1000) / 3) : 1000),
 };
 
 /** @param {string} text */
@@ -47,15 +47,25 @@ const digest = (text) => createHash('sha256').update(text).digest('hex');
 /** @param {Setting} s @param {string} seed */
 function recipeOf(s, seed) {
   return {
-    recipe: 'accuracy', analysis: 'accuracy', stream: 'accuracy', value: 'item', mechanism: s.mechanism,
-    parameters: { epsilon: s.epsilon, k: s.k, m: s.m }, hash: 'poly1', seed: digest(`hash ${seed}`),
-    limit: { per_day: 1 }, expires: '2099-12-31',
+    recipe: 'accuracy',
+    analysis: 'accuracy',
+    stream: 'accuracy',
+    value: 'item',
+    mechanism: s.mechanism,
+    parameters: { epsilon: s.epsilon, k: s.k, m: s.m },
+    hash: 'poly1',
+    seed: digest(`hash ${seed}`),
+    limit: { per_day: 1 },
+    expires: '2099-12-31',
   };
 }
 
 /** @param {string} path @param {string} text @param {number} p @param {(rank: number, p: number) => number} shape */
 function writeCounts(path, text, p, shape) {
-  const lines = Array.from({ length: p }, (_, rank) => `${digest(`${text} ${rank}`).slice(0, 12)}\t${shape(rank, p)}`);
+  const lines = Array.from(
+    { length: p },
+    (_, rank) => `${digest(`${text} ${rank}`).slice(0, 12)}\t${shape(rank, p)}`,
+  );
   writeFileSync(path, `${lines.join('\n')}\n`);
 }
 
@@ -69,43 +79,86 @@ function runOnce(env, s, seed) {
   rmSync(at('acc'), { force: true });
   const run = (/** @type {string[]} */ args) =>
     execFileSync(env.bin, args, { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'] });
-  run(['simulate', '--recipe', at('recipe.json'), '--counts', at('counts.tsv'), '--devices', String(env.devices),
-    '--seed', seed, '-o', at('batches'), '--truth', at('truth.tsv')]);
+  run([
+    'simulate',
+    '--recipe',
+    at('recipe.json'),
+    '--counts',
+    at('counts.tsv'),
+    '--devices',
+    String(env.devices),
+    '--seed',
+    seed,
+    '-o',
+    at('batches'),
+    '--truth',
+    at('truth.tsv'),
+  ]);
   run(['ingest', '--recipe', at('recipe.json'), '-o', at('acc'), at('batches')]);
-  const result = JSON.parse(run(['estimate', '--recipe', at('recipe.json'), '--dictionary', at('counts.tsv'),
-    '--format', 'json', at('acc')]).toString());
-  const truth = new Map(readFileSync(at('truth.tsv'), 'utf8').trim().split('\n').map((line) => {
-    const [value, count] = line.split('\t');
-    return [value, Number(count)];
-  }));
+  const result = JSON.parse(
+    run([
+      'estimate',
+      '--recipe',
+      at('recipe.json'),
+      '--dictionary',
+      at('counts.tsv'),
+      '--format',
+      'json',
+      at('acc'),
+    ]).toString(),
+  );
+  const truth = new Map(
+    readFileSync(at('truth.tsv'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => {
+        const [value, count] = line.split('\t');
+        return [value, Number(count)];
+      }),
+  );
   if (result.n !== env.devices) throw new Error(`n is ${result.n}`);
-  if (result.rows.length !== truth.size) throw new Error(`${result.rows.length} rows for ${truth.size} values`);
+  if (result.rows.length !== truth.size)
+    throw new Error(`${result.rows.length} rows for ${truth.size} values`);
   return result.rows.map((/** @type {any} */ row) => {
     const f = truth.get(row.value);
     if (f === undefined) throw new Error('a value that was not asked for');
-    return { error: row.count - f, variance: row.stderr ** 2, covered: row.low <= f && f <= row.high };
+    return {
+      error: row.count - f,
+      variance: row.stderr ** 2,
+      covered: row.low <= f && f <= row.high,
+    };
   });
 }
 
 /** @param {Setting} s @param {{error: number, variance: number, covered: boolean}[]} rows @param {number} p */
 function judge(s, rows, p) {
-  const mean = (/** @type {(row: any) => number} */ f) => rows.reduce((sum, row) => sum + f(row), 0) / rows.length;
+  const mean = (/** @type {(row: any) => number} */ f) =>
+    rows.reduce((sum, row) => sum + f(row), 0) / rows.length;
   const variance = mean((row) => row.variance);
-  const bias = mean((row) => row.error) / (Math.sqrt(variance) * Math.sqrt((1 / p + 1 / s.m) / SEEDS));
+  const bias =
+    mean((row) => row.error) / (Math.sqrt(variance) * Math.sqrt((1 / p + 1 / s.m) / SEEDS));
   const ratio = mean((row) => row.error ** 2) / variance;
   const coverage = mean((row) => (row.covered ? 1 : 0));
-  const ok = Math.abs(bias) <= 3 && Math.abs(ratio - 1) <= 0.1 && coverage >= 0.94 && coverage <= 0.96;
+  const ok =
+    Math.abs(bias) <= 3 && Math.abs(ratio - 1) <= 0.1 && coverage >= 0.94 && coverage <= 0.96;
   return { bias, ratio, coverage, stderr: Math.sqrt(variance), ok };
 }
 
 function main() {
   const { values } = parseArgs({
-    options: { long: { type: 'boolean' }, base: { type: 'string', default: 'a school of fish' },
-      devices: { type: 'string', default: '200000' }, values: { type: 'string', default: '1000' } },
+    options: {
+      long: { type: 'boolean' },
+      base: { type: 'string', default: 'a school of fish' },
+      devices: { type: 'string', default: '200000' },
+      values: { type: 'string', default: '1000' },
+    },
   });
   const root = fileURLToPath(new URL('../../..', import.meta.url));
-  const env = { bin: process.env.SHOAL_BIN ?? join(root, 'build/release/shoal'), devices: Number(values.devices),
-    folder: mkdtempSync(join(tmpdir(), 'shoal-accuracy-')) };
+  const env = {
+    bin: process.env.SHOAL_BIN ?? join(root, 'build/release/shoal'),
+    devices: Number(values.devices),
+    folder: mkdtempSync(join(tmpdir(), 'shoal-accuracy-')),
+  };
   const p = Number(values.values);
   let failed = 0;
   try {
@@ -116,9 +169,11 @@ function main() {
         for (let i = 0; i < SEEDS; i++) rows.push(...runOnce(env, s, `${values.base} ${i}`));
         const v = judge(s, rows, p);
         failed += v.ok ? 0 : 1;
-        console.log(`${v.ok ? 'ok    ' : 'FAILED'} ${shape.padEnd(5)} ${s.mechanism.padEnd(4)} k=${s.k} m=${s.m}`
-          + ` eps=${s.epsilon}: mean error ${v.bias.toFixed(2)} of 3 sigma, mean square ${v.ratio.toFixed(3)} of the`
-          + ` formula, coverage ${(100 * v.coverage).toFixed(2)} %, stderr ${v.stderr.toFixed(1)}`);
+        console.log(
+          `${v.ok ? 'ok    ' : 'FAILED'} ${shape.padEnd(5)} ${s.mechanism.padEnd(4)} k=${s.k} m=${s.m}` +
+            ` eps=${s.epsilon}: mean error ${v.bias.toFixed(2)} of 3 sigma, mean square ${v.ratio.toFixed(3)} of the` +
+            ` formula, coverage ${(100 * v.coverage).toFixed(2)} %, stderr ${v.stderr.toFixed(1)}`,
+        );
       }
     }
   } finally {

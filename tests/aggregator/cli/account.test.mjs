@@ -12,7 +12,8 @@ const cli = makeCli('account');
 after(() => cli.release());
 
 /** @param {...(string | number)} args */
-const account = (...args) => JSON.parse(cli.good('account', ...args.map(String), '--format', 'json').text);
+const account = (...args) =>
+  JSON.parse(cli.good('account', ...args.map(String), '--format', 'json').text);
 
 /** @param {number} epsilon @param {number} reports @param {number | string} delta @param {...(string | number)} more */
 const ask = (epsilon, reports, delta, ...more) =>
@@ -20,23 +21,35 @@ const ask = (epsilon, reports, delta, ...more) =>
 
 /** Equal to 4 digits. @param {number} found @param {number} expected @param {string} [what] */
 function near(found, expected, what) {
-  assert.ok(Math.abs(found - expected) <= 5e-5 * Math.abs(expected), `${what ?? ''}: ${found}, not ${expected}`);
+  assert.ok(
+    Math.abs(found - expected) <= 5e-5 * Math.abs(expected),
+    `${what ?? ''}: ${found}, not ${expected}`,
+  );
 }
 
 test('every row of the shared table, to 4 digits', (t) => {
   const path = join(process.env.SHOAL_SHARED ?? '/nowhere', 'golden/amplification.csv');
   if (!existsSync(path)) {
-    assert.notEqual(process.env.SHOAL_REQUIRE_SHARED, '1', 'no golden/amplification.csv in SHOAL_SHARED');
+    assert.notEqual(
+      process.env.SHOAL_REQUIRE_SHARED,
+      '1',
+      'no golden/amplification.csv in SHOAL_SHARED',
+    );
     t.skip('SKIPPED: golden/amplification.csv is not there; SHOAL_SHARED names its folder');
     return;
   }
-  const rows = readFileSync(path, 'utf8').trim().split('\n').slice(1).map((line) => line.split(','));
+  const rows = readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(','));
   assert.equal(rows.length, 72);
   for (const [eps0, n, delta, closed, valid, clones, stronger] of rows) {
     const found = ask(Number(eps0), Number(n), Number(delta));
     near(found.clones, Number(clones), `${eps0} ${n} ${delta} clones`);
     near(found.stronger, Number(stronger), `${eps0} ${n} ${delta} stronger`);
-    if (valid === 'True') near(found.closed_form, Number(closed), `${eps0} ${n} ${delta} closed form`);
+    if (valid === 'True')
+      near(found.closed_form, Number(closed), `${eps0} ${n} ${delta} closed form`);
     else assert.equal(found.closed_form, null);
   }
 });
@@ -50,9 +63,24 @@ test('the Gboard figure, per report and per device', () => {
   assert.equal(found.user.local_epsilon_replacement, 600);
   // Sixty reports cost more than sixty times one: their delta is shared.
   for (const bound of ['closed_form', 'clones', 'stronger'])
-    assert.ok(found.user[bound] > 60 * found[bound] && found.user[bound] < 150 * found[bound], bound);
-  const half = account('--local-epsilon', 10, '--delta', '1e-10', '--central-epsilon', found.clones, '--find', 'reports');
-  assert.ok(half.stronger > 0.49 * 3e7 && half.stronger < 0.51 * 3e7, 'the stronger bound needs half the reports');
+    assert.ok(
+      found.user[bound] > 60 * found[bound] && found.user[bound] < 150 * found[bound],
+      bound,
+    );
+  const half = account(
+    '--local-epsilon',
+    10,
+    '--delta',
+    '1e-10',
+    '--central-epsilon',
+    found.clones,
+    '--find',
+    'reports',
+  );
+  assert.ok(
+    half.stronger > 0.49 * 3e7 && half.stronger < 0.51 * 3e7,
+    'the stronger bound needs half the reports',
+  );
 });
 
 test('at 10^9 reports a call takes less than a second, and the bracket is narrow', () => {
@@ -71,12 +99,45 @@ test('models are told apart', () => {
   const deletion = ask(2, 100000, '1e-8', '--model', 'deletion');
   const replacement = ask(4, 100000, '1e-8');
   assert.equal(deletion.local_epsilon_replacement, 4);
-  for (const bound of ['closed_form', 'clones', 'stronger']) assert.equal(deletion[bound], replacement[bound]);
+  for (const bound of ['closed_form', 'clones', 'stronger'])
+    assert.equal(deletion[bound], replacement[bound]);
   assert.equal(deletion.model, 'deletion');
-  assert.match(cli.good('account', '--local-epsilon', '2', '--reports', '1000', '--delta', '1e-6', '--model', 'deletion').text,
-    /deletion model: 4 in the replacement model/);
-  const one = account('--reports', 100000, '--delta', '1e-8', '--central-epsilon', 0.5, '--find', 'local-epsilon');
-  const two = account('--reports', 100000, '--delta', '1e-8', '--central-epsilon', 0.5, '--find', 'local-epsilon', '--model', 'deletion');
+  assert.match(
+    cli.good(
+      'account',
+      '--local-epsilon',
+      '2',
+      '--reports',
+      '1000',
+      '--delta',
+      '1e-6',
+      '--model',
+      'deletion',
+    ).text,
+    /deletion model: 4 in the replacement model/,
+  );
+  const one = account(
+    '--reports',
+    100000,
+    '--delta',
+    '1e-8',
+    '--central-epsilon',
+    0.5,
+    '--find',
+    'local-epsilon',
+  );
+  const two = account(
+    '--reports',
+    100000,
+    '--delta',
+    '1e-8',
+    '--central-epsilon',
+    0.5,
+    '--find',
+    'local-epsilon',
+    '--model',
+    'deletion',
+  );
   near(two.stronger * 2, one.stronger);
 });
 
@@ -85,9 +146,30 @@ test('only honest reports count', () => {
   assert.equal(found.reports, 100000);
   assert.equal(found.honest_reports, 25000);
   assert.equal(found.stronger, ask(3, 25000, '1e-7').stronger);
-  const all = account('--local-epsilon', 3, '--delta', '1e-7', '--central-epsilon', 0.3, '--find', 'reports');
-  const quarter = account('--local-epsilon', 3, '--delta', '1e-7', '--central-epsilon', 0.3, '--find', 'reports', '--honest', 0.25);
-  for (const bound of ['closed_form', 'clones', 'stronger']) assert.equal(quarter[bound], 4 * all[bound]);
+  const all = account(
+    '--local-epsilon',
+    3,
+    '--delta',
+    '1e-7',
+    '--central-epsilon',
+    0.3,
+    '--find',
+    'reports',
+  );
+  const quarter = account(
+    '--local-epsilon',
+    3,
+    '--delta',
+    '1e-7',
+    '--central-epsilon',
+    0.3,
+    '--find',
+    'reports',
+    '--honest',
+    0.25,
+  );
+  for (const bound of ['closed_form', 'clones', 'stronger'])
+    assert.equal(quarter[bound], 4 * all[bound]);
 });
 
 test('the Renyi route is of the symmetric encoding only, and least for many queries', () => {
@@ -104,7 +186,11 @@ test('the Renyi route is of the symmetric encoding only, and least for many quer
 
 test('several reports of a person in each query', () => {
   const args = [3.5, 60000, '1e-6', '--mechanism', 'onehot-symmetric', '--queries', 20];
-  const found = ask(.../** @type {[number, number, string]} */ (args), '--contributions', 3).composition;
+  const found = ask(
+    .../** @type {[number, number, string]} */ (args),
+    '--contributions',
+    3,
+  ).composition;
   const { user, ...item } = found;
   const alone = ask(.../** @type {[number, number, string]} */ (args)).composition;
   assert.deepEqual({ ...alone.user, queries: 20 }, { ...item, contributions: 1 });
@@ -112,39 +198,123 @@ test('several reports of a person in each query', () => {
   // Basic: the user's figure of one query at its share of delta, twenty times; account takes the coarse sum here.
   const one = ask(3.5, 60000, '5e-8', '--contributions', 3);
   assert.ok(Math.abs(user.basic - 20 * one.user.stronger) < 1e-3 * user.basic);
-  for (const rule of ['basic', 'advanced', 'renyi']) assert.ok(user[rule] > 3 * item[rule] && user[rule] < 5 * item[rule], rule);
-  const month = ask(.../** @type {[number, number, string]} */ (args), '--per-day', 1, '--period', 3).composition;
+  for (const rule of ['basic', 'advanced', 'renyi'])
+    assert.ok(user[rule] > 3 * item[rule] && user[rule] < 5 * item[rule], rule);
+  const month = ask(
+    .../** @type {[number, number, string]} */ (args),
+    '--per-day',
+    1,
+    '--period',
+    3,
+  ).composition;
   assert.deepEqual(month, found);
   cli.write('few', '3.5 60000 20\n1 4\n');
-  const schedule = account('--schedule', 'few', '--delta', '1e-6', '--contributions', 4).composition;
+  const schedule = account(
+    '--schedule',
+    'few',
+    '--delta',
+    '1e-6',
+    '--contributions',
+    4,
+  ).composition;
   assert.equal(schedule.user.local_epsilon_replacement, 4 * (20 * 3.5 + 1));
-  cli.bad(2, /more than all honest/, 'account', '--schedule', 'few', '--delta', '1e-6', '--contributions', '5');
-  assert.match(cli.good('account', '--local-epsilon', '3.5', '--reports', '60000', '--delta', '1e-6', '--queries', '20', '--contributions', '3').text,
-    /\n\n20 queries\ncomposition {5}per report {3}per person \(3 in each\)\nbasic .*\nadvanced .*\nno crowd {8}70 {11}210\n/);
+  cli.bad(
+    2,
+    /more than all honest/,
+    'account',
+    '--schedule',
+    'few',
+    '--delta',
+    '1e-6',
+    '--contributions',
+    '5',
+  );
+  assert.match(
+    cli.good(
+      'account',
+      '--local-epsilon',
+      '3.5',
+      '--reports',
+      '60000',
+      '--delta',
+      '1e-6',
+      '--queries',
+      '20',
+      '--contributions',
+      '3',
+    ).text,
+    /\n\n20 queries\ncomposition {5}per report {3}per person \(3 in each\)\nbasic .*\nadvanced .*\nno crowd {8}70 {11}210\n/,
+  );
 });
 
 test('inverse questions by the Renyi route', () => {
   const renyi = ['--mechanism', 'onehot-symmetric'];
   const asked = ['--delta', '1e-7', '--central-epsilon', 0.25];
-  const { renyi: reports, stronger } = account('--local-epsilon', 3, ...asked, '--find', 'reports', ...renyi);
+  const { renyi: reports, stronger } = account(
+    '--local-epsilon',
+    3,
+    ...asked,
+    '--find',
+    'reports',
+    ...renyi,
+  );
   assert.ok(reports < stronger / 3);
   assert.ok(ask(3, reports, '1e-7', ...renyi).renyi <= 0.25);
   assert.ok(ask(3, Math.floor(reports * 0.998), '1e-7', ...renyi).renyi > 0.25);
   const largest = account('--reports', reports, ...asked, '--find', 'local-epsilon', ...renyi);
   assert.ok(largest.renyi >= 3 * (1 - 1e-6) && largest.renyi < 3.02 && largest.stronger < 3);
-  assert.equal(account('--local-epsilon', 3, ...asked, '--find', 'reports', '--honest', 0.5, ...renyi).renyi, 2 * reports);
-  near(account('--reports', reports, ...asked, '--find', 'local-epsilon', '--model', 'deletion', ...renyi).renyi, largest.renyi / 2);
-  const group = account('--local-epsilon', 3, ...asked, '--find', 'reports', '--contributions', 4, ...renyi).renyi;
-  assert.ok(ask(3, group, '1e-7', '--contributions', 4, ...renyi).user.renyi <= 0.25 && group > 12 * reports);
+  assert.equal(
+    account('--local-epsilon', 3, ...asked, '--find', 'reports', '--honest', 0.5, ...renyi).renyi,
+    2 * reports,
+  );
+  near(
+    account(
+      '--reports',
+      reports,
+      ...asked,
+      '--find',
+      'local-epsilon',
+      '--model',
+      'deletion',
+      ...renyi,
+    ).renyi,
+    largest.renyi / 2,
+  );
+  const group = account(
+    '--local-epsilon',
+    3,
+    ...asked,
+    '--find',
+    'reports',
+    '--contributions',
+    4,
+    ...renyi,
+  ).renyi;
+  assert.ok(
+    ask(3, group, '1e-7', '--contributions', 4, ...renyi).user.renyi <= 0.25 &&
+      group > 12 * reports,
+  );
   assert.equal(account('--local-epsilon', 3, ...asked, '--find', 'reports').renyi, null);
-  assert.match(cli.good('account', '--local-epsilon', '3', ...asked.map(String), '--find', 'reports', ...renyi).text, new RegExp(`^renyi {11}${reports}$`, 'm'));
+  assert.match(
+    cli.good('account', '--local-epsilon', '3', ...asked.map(String), '--find', 'reports', ...renyi)
+      .text,
+    new RegExp(`^renyi {11}${reports}$`, 'm'),
+  );
 });
 
 test('a schedule of several kinds', () => {
   cli.write('schedule', '# epsilon reports queries\n4 100000 30\n 4\t100000 20 # the same\n\n');
-  const found = account('--schedule', 'schedule', '--delta', '1e-6', '--mechanism', 'onehot-symmetric');
+  const found = account(
+    '--schedule',
+    'schedule',
+    '--delta',
+    '1e-6',
+    '--mechanism',
+    'onehot-symmetric',
+  );
   const flat = ask(4, 100000, '1e-6', '--mechanism', 'onehot-symmetric', '--queries', 50);
-  for (const rule of ['basic', 'advanced', 'renyi']) near(found.composition[rule], flat.composition[rule], rule);
+  for (const rule of ['basic', 'advanced', 'renyi'])
+    near(found.composition[rule], flat.composition[rule], rule);
   cli.write('bad', '4 100000\n4 many\n');
   cli.bad(2, /bad: line 2: --reports must be/, 'account', '--schedule', 'bad', '--delta', '1e-6');
   cli.write('empty', '# nothing\n');
@@ -160,8 +330,20 @@ test('a bound that says nothing is null', () => {
   const few = ask(0.01, 2, '1e-15');
   assert.equal(few.closed_form, null);
   assert.ok(few.stronger === null || few.stronger < 0.01);
-  assert.match(cli.good('account', '--local-epsilon', '4', '--reports', '100', '--delta', '1e-6').text, /^closed form {5}- +-$/m);
-  const out = account('--local-epsilon', 16, '--delta', '1e-15', '--central-epsilon', 0.00001, '--find', 'reports');
+  assert.match(
+    cli.good('account', '--local-epsilon', '4', '--reports', '100', '--delta', '1e-6').text,
+    /^closed form {5}- +-$/m,
+  );
+  const out = account(
+    '--local-epsilon',
+    16,
+    '--delta',
+    '1e-15',
+    '--central-epsilon',
+    0.00001,
+    '--find',
+    'reports',
+  );
   assert.equal(out.stronger, null, 'more than 10^12');
 });
 
@@ -171,27 +353,39 @@ test('extremes are finite and ordered', () => {
       for (const delta of ['1e-3', '1e-15']) {
         const found = ask(epsilon, reports, delta, '--mechanism', 'onehot-symmetric');
         for (const bound of ['closed_form', 'clones', 'stronger', 'renyi']) {
-          assert.ok(found[bound] === null || (found[bound] >= 0 && found[bound] <= epsilon), `${epsilon} ${reports} ${delta} ${bound}`);
+          assert.ok(
+            found[bound] === null || (found[bound] >= 0 && found[bound] <= epsilon),
+            `${epsilon} ${reports} ${delta} ${bound}`,
+          );
         }
-        if (found.clones !== null && found.stronger !== null) assert.ok(found.stronger <= found.clones * (1 + 1e-6));
+        if (found.clones !== null && found.stronger !== null)
+          assert.ok(found.stronger <= found.clones * (1 + 1e-6));
       }
 });
 
 test('Figure 1', () => {
   const figure = account('--figure', 1);
   assert.equal(figure.rows.length, 34);
-  const row = figure.rows.find((/** @type {any} */ r) => r.local_epsilon === 3 && r.reports === 10000);
+  const row = figure.rows.find(
+    (/** @type {any} */ r) => r.local_epsilon === 3 && r.reports === 10000,
+  );
   const alone = ask(3, 10000, '1e-6');
   for (const bound of ['closed_form', 'clones', 'stronger']) near(row[bound], alone[bound], bound);
   // The paper: at most (1, 1e-6) for epsilon0 = 3 once n > 1,000, by a numerical bound.
-  assert.ok(figure.rows.find((/** @type {any} */ r) => r.local_epsilon === 3 && r.reports === 1000).stronger < 1);
+  assert.ok(
+    figure.rows.find((/** @type {any} */ r) => r.local_epsilon === 3 && r.reports === 1000)
+      .stronger < 1,
+  );
   const svg = cli.good('account', '--figure', '1', '--format', 'svg', '-o', 'figure.svg');
   assert.equal(svg.text, '');
   const text = cli.read('figure.svg');
   assert.match(text, /^<svg [^]*<\/svg>\n$/);
   assert.equal([...text.matchAll(/<polyline/g)].length, 6);
   assert.doesNotMatch(text, /nan|inf/i);
-  assert.equal(cli.good('account', '--figure', '1', '--format', 'csv').text.trim().split('\n').length, 35);
+  assert.equal(
+    cli.good('account', '--figure', '1', '--format', 'csv').text.trim().split('\n').length,
+    35,
+  );
 });
 
 test('refusals', () => {

@@ -24,7 +24,11 @@ export function makeCli(name) {
     /** @param {string} file */
     read: (file) => readFileSync(join(folder, file), 'utf8'),
     /** @param {string} file @param {string | object} content text, or JSON */
-    write: (file, content) => writeFileSync(join(folder, file), typeof content === 'string' ? content : JSON.stringify(content)),
+    write: (file, content) =>
+      writeFileSync(
+        join(folder, file),
+        typeof content === 'string' ? content : JSON.stringify(content),
+      ),
     /** @param {string} file that may not be there */
     remove: (file) => rmSync(join(folder, file), { force: true }),
     /** Runs a command that must succeed. @param {...string} args */
@@ -51,13 +55,28 @@ export function makeCli(name) {
 
 /** A recipe of a small sketch. @param {object} [more] */
 export const sketch = (more) => ({
-  recipe: 'fish', analysis: 'fish', stream: 'seen', value: 'item', mechanism: 'cms',
-  parameters: { epsilon: 4, k: 256, m: 256 }, hash: 'poly1', seed: '0123456789abcdef'.repeat(4),
-  limit: { per_day: 2 }, expires: '2099-12-31', ...more,
+  recipe: 'fish',
+  analysis: 'fish',
+  stream: 'seen',
+  value: 'item',
+  mechanism: 'cms',
+  parameters: { epsilon: 4, k: 256, m: 256 },
+  hash: 'poly1',
+  seed: '0123456789abcdef'.repeat(4),
+  limit: { per_day: 2 },
+  expires: '2099-12-31',
+  ...more,
 });
 
 /** A recipe of a list. @param {string[]} values @param {number} epsilon @param {object} [more] */
 export const list = (values, epsilon, more) => ({
-  recipe: 'fruit', analysis: 'fruit', stream: 'eaten', value: 'item', mechanism: 'onehot-asymmetric',
-  parameters: { epsilon, values }, limit: { per_day: 2 }, expires: '2099-12-31', ...more,
+  recipe: 'fruit',
+  analysis: 'fruit',
+  stream: 'eaten',
+  value: 'item',
+  mechanism: 'onehot-asymmetric',
+  parameters: { epsilon, values },
+  limit: { per_day: 2 },
+  expires: '2099-12-31',
+  ...more,
 });

@@ -11,30 +11,73 @@ after(cli.release);
 
 /** A recipe of short strings in small sketches, without any doubt about what is frequent. @param {object} [more] */
 const words = (more) => ({
-  recipe: 'words', analysis: 'keyboard', stream: 'typed-words', value: 'word', mechanism: 'sfp',
-  parameters: { epsilon: 6, epsilon_fragment: 6, k: 1024, m: 256, k_fragment: 1024, m_fragment: 256, length: 4, oracle: 'olh' },
-  hash: 'poly1', seed: '0123456789abcdef'.repeat(4), limit: { per_day: 2 }, cohort: { minimum: 1000 }, expires: '2099-12-31', ...more,
+  recipe: 'words',
+  analysis: 'keyboard',
+  stream: 'typed-words',
+  value: 'word',
+  mechanism: 'sfp',
+  parameters: {
+    epsilon: 6,
+    epsilon_fragment: 6,
+    k: 1024,
+    m: 256,
+    k_fragment: 1024,
+    m_fragment: 256,
+    length: 4,
+    oracle: 'olh',
+  },
+  hash: 'poly1',
+  seed: '0123456789abcdef'.repeat(4),
+  limit: { per_day: 2 },
+  cohort: { minimum: 1000 },
+  expires: '2099-12-31',
+  ...more,
 });
 
 // Hostile to a terminal, a page and a spreadsheet; and letters of two and three bytes.
 const BIDI = '\u202ex';
-const COUNTS = /** @type {[string, number][]} */ ([['cats', 5], ['dog', 4], ['=1+2', 3], ['<b>', 3], ['я', 3], ['鳥', 2], [BIDI, 2], ['a\x07b', 2], ['kept', 1]]);
+const COUNTS = /** @type {[string, number][]} */ ([
+  ['cats', 5],
+  ['dog', 4],
+  ['=1+2', 3],
+  ['<b>', 3],
+  ['я', 3],
+  ['鳥', 2],
+  [BIDI, 2],
+  ['a\x07b', 2],
+  ['kept', 1],
+]);
 const DEVICES = 40_000;
 const total = COUNTS.reduce((sum, [, count]) => sum + count, 0);
 
 cli.write('words.json', words());
 cli.write('counts.tsv', COUNTS.map(([value, count]) => `${value}\t${count}\n`).join(''));
-cli.good('simulate', '--recipe', 'words.json', '--counts', 'counts.tsv', '--devices', `${DEVICES}`, '--seed', 'fish', '-o', 'words.batch');
+cli.good(
+  'simulate',
+  '--recipe',
+  'words.json',
+  '--counts',
+  'counts.tsv',
+  '--devices',
+  `${DEVICES}`,
+  '--seed',
+  'fish',
+  '-o',
+  'words.batch',
+);
 cli.good('ingest', '--recipe', 'words.json', '-o', 'words.acc', 'words.batch');
 
 // Ten strings at 5 % would come with half a false one in a run; nine at one in a thousand with 0.01.
 /** @param {...string} more */
-const run = (...more) => cli.good('discover', '--recipe', 'words.json', 'words.acc', '--fdr', '0.001', ...more);
+const run = (...more) =>
+  cli.good('discover', '--recipe', 'words.json', 'words.acc', '--fdr', '0.001', ...more);
 /** @param {...string} more */
 const rows = (...more) => JSON.parse(run('--format', 'json', ...more).text);
 /** @param {{rows: {value: string}[]}} result */
 const values = (result) => result.rows.map(({ value }) => value).sort();
-const printable = COUNTS.map(([value]) => value).filter((value) => value !== 'a\x07b').sort();
+const printable = COUNTS.map(([value]) => value)
+  .filter((value) => value !== 'a\x07b')
+  .sort();
 
 test('finds every string that was sent, in any script, and none with control characters', () => {
   const result = rows();
@@ -51,7 +94,9 @@ test('finds every string that was sent, in any script, and none with control cha
     // Its own error, and that of the draw: sqrt(n share (1 - share)), at most 85. Five of both together.
     const drawn = Math.sqrt(DEVICES * share * (1 - share));
     assert.ok(Math.abs(row.count - DEVICES * share) < 5 * Math.hypot(row.stderr, drawn), row.value);
-    assert.ok(row.low < row.count && row.count < row.high && row.detected === true && row.found.length > 0);
+    assert.ok(
+      row.low < row.count && row.count < row.high && row.detected === true && row.found.length > 0,
+    );
     assert.ok(i === 0 || result.rows[i - 1].count >= row.count, 'by falling count');
   }
 });
@@ -59,7 +104,10 @@ test('finds every string that was sent, in any script, and none with control cha
 test('leaves out what is known, and says how many', () => {
   cli.write('known.tsv', 'cats\t17\r\n\ndog\r\ncats\nDOG\nя');
   const result = rows('--known', 'known.tsv');
-  assert.deepEqual(values(result), printable.filter((value) => !['cats', 'dog', 'я'].includes(value)));
+  assert.deepEqual(
+    values(result),
+    printable.filter((value) => !['cats', 'dog', 'я'].includes(value)),
+  );
   assert.equal(result.known, 3);
   const { err } = run('--known', 'known.tsv');
   assert.match(err, /text rule would change 1 of 4 lines/);
@@ -78,10 +126,34 @@ test('keeps the largest, and nothing below a threshold', () => {
 
 test('withholds what the recipe does not release', () => {
   const all = rows().rows;
-  cli.write('release.json', words({ recipe: 'release', release: { threshold: Math.ceil(all[1].count) + 300 } }));
-  cli.good('simulate', '--recipe', 'release.json', '--counts', 'counts.tsv', '--devices', `${DEVICES}`, '--seed', 'fish', '-o', 'release.batch');
+  cli.write(
+    'release.json',
+    words({ recipe: 'release', release: { threshold: Math.ceil(all[1].count) + 300 } }),
+  );
+  cli.good(
+    'simulate',
+    '--recipe',
+    'release.json',
+    '--counts',
+    'counts.tsv',
+    '--devices',
+    `${DEVICES}`,
+    '--seed',
+    'fish',
+    '-o',
+    'release.batch',
+  );
   cli.good('ingest', '--recipe', 'release.json', '-o', 'release.acc', 'release.batch');
-  const { text, err } = cli.good('discover', '--recipe', 'release.json', 'release.acc', '--format', 'json', '--fdr', '0.001');
+  const { text, err } = cli.good(
+    'discover',
+    '--recipe',
+    'release.json',
+    'release.acc',
+    '--format',
+    'json',
+    '--fdr',
+    '0.001',
+  );
   const result = JSON.parse(text);
   assert.deepEqual(values(result), ['cats']);
   assert.equal(result.withheld, printable.length - 1);
@@ -96,21 +168,34 @@ test('writes hostile text so that it stays text', () => {
   const csv = run('--format', 'csv');
   const lines = csv.text.trimEnd().split('\n');
   assert.equal(lines[0], 'value,count,stderr,low,high,detected,found');
-  assert.ok(lines.some((line) => line.startsWith('"\'=1+2",')), 'no formula');
+  assert.ok(
+    lines.some((line) => line.startsWith('"\'=1+2",')),
+    'no formula',
+  );
   assert.ok(!csv.text.includes(BIDI));
   assert.match(csv.err, /central epsilon/);
   const json = run('--format', 'json').text;
   assert.ok(!json.includes('<b>') && !json.includes(BIDI));
   const ndjson = run('--format', 'ndjson').text;
-  assert.deepEqual(ndjson.trimEnd().split('\n').map((line) => JSON.parse(line)), rows().rows);
+  assert.deepEqual(
+    ndjson
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+    rows().rows,
+  );
 });
 
 test('JSON is as its schema says', () => {
-  const schema = (/** @type {string} */ name) => JSON.parse(readFileSync(new URL(`../../../docs/schema/${name}.schema.json`, import.meta.url), 'utf8'));
+  const schema = (/** @type {string} */ name) =>
+    JSON.parse(
+      readFileSync(new URL(`../../../docs/schema/${name}.schema.json`, import.meta.url), 'utf8'),
+    );
   const ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });
   ajv.addSchema(schema('result'), 'result.schema.json');
   const check = ajv.compile(schema('discovery'));
-  for (const result of [rows(), rows('--threshold', '4000', '--top', '1'), rows('--honest', '0.5')]) assert.ok(check(result), JSON.stringify(check.errors));
+  for (const result of [rows(), rows('--threshold', '4000', '--top', '1'), rows('--honest', '0.5')])
+    assert.ok(check(result), JSON.stringify(check.errors));
   assert.ok(!check({ ...rows(), more: 1 }));
 });
 
@@ -119,31 +204,121 @@ test('threads change nothing', () => {
 });
 
 test('refuses a small cohort, and shows nothing of it', () => {
-  cli.good('simulate', '--recipe', 'words.json', '--counts', 'counts.tsv', '--devices', '999', '--seed', 'fish', '-o', 'few.batch');
+  cli.good(
+    'simulate',
+    '--recipe',
+    'words.json',
+    '--counts',
+    'counts.tsv',
+    '--devices',
+    '999',
+    '--seed',
+    'fish',
+    '-o',
+    'few.batch',
+  );
   cli.good('ingest', '--recipe', 'words.json', '-o', 'few.acc', 'few.batch');
-  cli.bad(3, /999 reports are fewer than its minimum cohort of 1000/, 'discover', '--recipe', 'words.json', 'few.acc');
+  cli.bad(
+    3,
+    /999 reports are fewer than its minimum cohort of 1000/,
+    'discover',
+    '--recipe',
+    'words.json',
+    'few.acc',
+  );
 });
 
 test('refuses other mechanisms, other recipes, rounds where there are none, and wrong command lines', () => {
   cli.write('sketch.json', sketch());
   cli.write('fish.tsv', 'cod\t1\n');
-  cli.good('simulate', '--recipe', 'sketch.json', '--counts', 'fish.tsv', '--devices', '2000', '--seed', 'fish', '-o', 'sketch.batch');
+  cli.good(
+    'simulate',
+    '--recipe',
+    'sketch.json',
+    '--counts',
+    'fish.tsv',
+    '--devices',
+    '2000',
+    '--seed',
+    'fish',
+    '-o',
+    'sketch.batch',
+  );
   cli.good('ingest', '--recipe', 'sketch.json', '-o', 'sketch.acc', 'sketch.batch');
-  cli.bad(2, /discovers nothing; sfp, rappor-ngram and trie do/, 'discover', '--recipe', 'sketch.json', 'sketch.acc');
+  cli.bad(
+    2,
+    /discovers nothing; sfp, rappor-ngram and trie do/,
+    'discover',
+    '--recipe',
+    'sketch.json',
+    'sketch.acc',
+  );
   cli.bad(1, /sketch\.acc/, 'discover', '--recipe', 'words.json', 'sketch.acc');
-  cli.bad(2, /has no rounds/, 'discover', '--recipe', 'words.json', 'words.acc', '--recipe', 'words.json', 'words.acc');
+  cli.bad(
+    2,
+    /has no rounds/,
+    'discover',
+    '--recipe',
+    'words.json',
+    'words.acc',
+    '--recipe',
+    'words.json',
+    'words.acc',
+  );
   cli.bad(2, /--recipe is needed/, 'discover', 'words.acc');
-  cli.bad(2, /1 recipe and 2 accumulators/, 'discover', '--recipe', 'words.json', 'words.acc', 'words.acc');
+  cli.bad(
+    2,
+    /1 recipe and 2 accumulators/,
+    'discover',
+    '--recipe',
+    'words.json',
+    'words.acc',
+    'words.acc',
+  );
   cli.bad(2, /a value is missing after --recipe/, 'discover', 'words.acc', '--recipe');
   cli.bad(2, /--fdr must be/, 'discover', '--recipe=words.json', 'words.acc', '--fdr', '1');
-  cli.bad(2, /did you mean --known/, 'discover', '--recipe', 'words.json', 'words.acc', '--knwon', 'x');
+  cli.bad(
+    2,
+    /did you mean --known/,
+    'discover',
+    '--recipe',
+    'words.json',
+    'words.acc',
+    '--knwon',
+    'x',
+  );
   cli.bad(5, /nowhere/, 'discover', '--recipe', 'words.json', 'words.acc', '--known', 'nowhere');
 });
 
 test('rounds of a trie: words of all of them, in their order only, each promise with its owner', () => {
-  const LETTERS = /** @type {[string, number][]} */ ([['ab', 4], ['abba', 3], ['bab', 3], ['cc', 2], ['я', 2]]);
+  const LETTERS = /** @type {[string, number][]} */ ([
+    ['ab', 4],
+    ['abba', 3],
+    ['bab', 3],
+    ['cc', 2],
+    ['я', 2],
+  ]);
   cli.write('letters.tsv', LETTERS.map(([value, count]) => `${value}\t${count}\n`).join(''));
-  cli.good('plan', '--discover', '--method', 'trie', '--devices', '60000', '--epsilon', '12', '--contributions', '2', '--depth', '6', '--characters', 'abcя', '--id', 'letters-1', '--recipe-out', 'round1.json');
+  cli.good(
+    'plan',
+    '--discover',
+    '--method',
+    'trie',
+    '--devices',
+    '60000',
+    '--epsilon',
+    '12',
+    '--contributions',
+    '2',
+    '--depth',
+    '6',
+    '--characters',
+    'abcя',
+    '--id',
+    'letters-1',
+    '--recipe-out',
+    'round1.json',
+  );
   // Two rounds at least: the first asks for two characters.
   const first = JSON.parse(cli.read('round1.json'));
   first.encoding[0].step = 2;
@@ -151,30 +326,96 @@ test('rounds of a trie: words of all of them, in their order only, each promise 
   /** @type {string[][]} */
   const rounds = [];
   for (let i = 1, more = true; more; i++) {
-    cli.good('simulate', '--recipe', `round${i}.json`, '--counts', 'letters.tsv', '--devices', '20000', '--first', `${20_000 * i}`, '--seed', 'fish', '-o', `round${i}.batch`);
+    cli.good(
+      'simulate',
+      '--recipe',
+      `round${i}.json`,
+      '--counts',
+      'letters.tsv',
+      '--devices',
+      '20000',
+      '--first',
+      `${20_000 * i}`,
+      '--seed',
+      'fish',
+      '-o',
+      `round${i}.batch`,
+    );
     cli.good('ingest', '--recipe', `round${i}.json`, '-o', `round${i}.acc`, `round${i}.batch`);
     rounds.push(['--recipe', `round${i}.json`, `round${i}.acc`]);
-    more = !/complete:/.test(cli.good('round', 'next', '--recipe', `round${i}.json`, `round${i}.acc`, '-o', `round${i + 1}.json`).err);
+    more = !/complete:/.test(
+      cli.good(
+        'round',
+        'next',
+        '--recipe',
+        `round${i}.json`,
+        `round${i}.acc`,
+        '-o',
+        `round${i + 1}.json`,
+      ).err,
+    );
   }
   assert.ok(rounds.length > 1);
   const { text, err } = cli.good('discover', ...rounds.flat());
   assert.match(text, new RegExp(`reports of ${rounds.length} rounds`));
   assert.match(text, /\nepsilon per item {4}6 /);
   assert.match(text, /\nepsilon per device {2}12 \(2 contributions, in one round\)/);
-  assert.match(err, /item \(one contribution\): local epsilon 6; device \(2 of them, in one round\): local epsilon 12/);
-  const result = JSON.parse(cli.good('discover', ...rounds.flat(), '--format', 'json', '--fdr', '0.001').text);
-  for (const value of ['ab', 'я']) assert.ok(values(result).includes(value), `${value} of the first round`);
-  for (const value of values(result)) assert.ok(['ab', 'abba', 'bab', 'я'].includes(value), `${value} was sent, and is not known`);
+  assert.match(
+    err,
+    /item \(one contribution\): local epsilon 6; device \(2 of them, in one round\): local epsilon 12/,
+  );
+  const result = JSON.parse(
+    cli.good('discover', ...rounds.flat(), '--format', 'json', '--fdr', '0.001').text,
+  );
+  for (const value of ['ab', 'я'])
+    assert.ok(values(result).includes(value), `${value} of the first round`);
+  for (const value of values(result))
+    assert.ok(['ab', 'abba', 'bab', 'я'].includes(value), `${value} was sent, and is not known`);
   cli.write('seen.txt', 'ab\nя\nnever\n');
-  const rest = JSON.parse(cli.good('discover', ...rounds.flat(), '--format', 'json', '--fdr', '0.001', '--known', 'seen.txt').text);
+  const rest = JSON.parse(
+    cli.good(
+      'discover',
+      ...rounds.flat(),
+      '--format',
+      'json',
+      '--fdr',
+      '0.001',
+      '--known',
+      'seen.txt',
+    ).text,
+  );
   assert.equal(rest.known, 2, 'both were found');
-  assert.deepEqual(values(rest), values(result).filter((value) => !['ab', 'я'].includes(value)), 'the others stand out without them');
+  assert.deepEqual(
+    values(rest),
+    values(result).filter((value) => !['ab', 'я'].includes(value)),
+    'the others stand out without them',
+  );
   assert.equal(rest.candidates, result.candidates - rest.known, 'what is known is no test');
   assert.equal(result.rounds, rounds.length);
   assert.equal(result.n, 40_000 * rounds.length, 'two contributions of each device');
   cli.bad(2, /is not the first round|does not follow/, 'discover', ...[...rounds].reverse().flat());
   cli.bad(2, /2 recipes and 1 accumulator/, 'discover', ...rounds[0], '--recipe', 'round2.json');
-  cli.good('simulate', '--recipe', 'round2.json', '--counts', 'letters.tsv', '--devices', '400', '--seed', 'fish', '-o', 'few2.batch');
+  cli.good(
+    'simulate',
+    '--recipe',
+    'round2.json',
+    '--counts',
+    'letters.tsv',
+    '--devices',
+    '400',
+    '--seed',
+    'fish',
+    '-o',
+    'few2.batch',
+  );
   cli.good('ingest', '--recipe', 'round2.json', '-o', 'few2.acc', 'few2.batch');
-  cli.bad(3, /800 reports are fewer than its minimum cohort of 1000/, 'discover', ...rounds[0], '--recipe', 'round2.json', 'few2.acc');
+  cli.bad(
+    3,
+    /800 reports are fewer than its minimum cohort of 1000/,
+    'discover',
+    ...rounds[0],
+    '--recipe',
+    'round2.json',
+    'few2.acc',
+  );
 });

@@ -12,29 +12,81 @@ const VALUES = ['cod', 'eel', 'pike'];
 /** @type {{[name: string]: any}} */
 const recipes = {
   sketch: sketch(),
-  symmetric: list(VALUES, 3.3, { mechanism: 'onehot-symmetric', cohort: { minimum: 1000, epsilon: 0.4, delta: '1e-7' } }),
-  olh: list(VALUES, 1.3, { mechanism: 'olh', parameters: { epsilon: 1.3, values: VALUES, k: 64, g: 4 }, hash: 'affine1', seed: 'ab'.repeat(32),
-    cohort: { minimum: 1000, epsilon: 0.01, delta: '1e-12' } }),
+  symmetric: list(VALUES, 3.3, {
+    mechanism: 'onehot-symmetric',
+    cohort: { minimum: 1000, epsilon: 0.4, delta: '1e-7' },
+  }),
+  olh: list(VALUES, 1.3, {
+    mechanism: 'olh',
+    parameters: { epsilon: 1.3, values: VALUES, k: 64, g: 4 },
+    hash: 'affine1',
+    seed: 'ab'.repeat(32),
+    cohort: { minimum: 1000, epsilon: 0.01, delta: '1e-12' },
+  }),
   open: list(VALUES, 15, { mechanism: 'grr' }),
 };
-const REPORTS = /** @type {{[name: string]: number}} */ ({ sketch: 7000, symmetric: 2345, olh: 30000, open: 1000 });
-const DELTAS = /** @type {{[name: string]: string}} */ ({ sketch: '1e-9', symmetric: '1e-7', olh: '1e-12', open: '1e-9' });
+const REPORTS = /** @type {{[name: string]: number}} */ ({
+  sketch: 7000,
+  symmetric: 2345,
+  olh: 30000,
+  open: 1000,
+});
+const DELTAS = /** @type {{[name: string]: string}} */ ({
+  sketch: '1e-9',
+  symmetric: '1e-7',
+  olh: '1e-12',
+  open: '1e-9',
+});
 
 /** @param {...string} args */
 const json = (...args) => JSON.parse(cli.good(...args, '--format', 'json').text);
 /** @param {string} name @param {...string} more */
-const estimate = (name, ...more) => ['estimate', '--recipe', `${name}.json`, '--dictionary', 'c.tsv', ...more, `${name}.acc`];
+const estimate = (name, ...more) => [
+  'estimate',
+  '--recipe',
+  `${name}.json`,
+  '--dictionary',
+  'c.tsv',
+  ...more,
+  `${name}.acc`,
+];
 
 /** What `shoal account` says of it. @param {string} name @param {number} honest */
-const account = (name, honest) => json('account', '--local-epsilon', String(recipes[name].parameters.epsilon), '--reports', String(REPORTS[name]),
-  '--delta', DELTAS[name], '--honest', String(honest), ...(name === 'symmetric' ? ['--mechanism', 'onehot-symmetric'] : []));
+const account = (name, honest) =>
+  json(
+    'account',
+    '--local-epsilon',
+    String(recipes[name].parameters.epsilon),
+    '--reports',
+    String(REPORTS[name]),
+    '--delta',
+    DELTAS[name],
+    '--honest',
+    String(honest),
+    ...(name === 'symmetric' ? ['--mechanism', 'onehot-symmetric'] : []),
+  );
 
 before(() => {
   cli.write('c.tsv', VALUES.map((value, i) => `${value}\t${3 - i}\n`).join(''));
   for (const [name, recipe] of Object.entries(recipes)) {
     cli.write(`${name}.json`, recipe);
-    for (const [file, seed] of [[name, 'a'], [`${name}2`, 'b']]) {
-      cli.good('simulate', '--recipe', `${name}.json`, '--counts', 'c.tsv', '--devices', String(REPORTS[name]), '--seed', seed, '-o', 'batch');
+    for (const [file, seed] of [
+      [name, 'a'],
+      [`${name}2`, 'b'],
+    ]) {
+      cli.good(
+        'simulate',
+        '--recipe',
+        `${name}.json`,
+        '--counts',
+        'c.tsv',
+        '--devices',
+        String(REPORTS[name]),
+        '--seed',
+        seed,
+        '-o',
+        'batch',
+      );
       cli.good('ingest', '--recipe', `${name}.json`, '-o', `${file}.acc`, 'batch');
     }
   }
@@ -43,14 +95,35 @@ before(() => {
 test('the central guarantee is the best figure of shoal account', () => {
   for (const name of ['sketch', 'symmetric', 'olh'])
     for (const honest of [1, 0.37]) {
-      const { local, central, claim } = json(...estimate(name, '--honest', String(honest))).guarantees;
+      const { local, central, claim } = json(
+        ...estimate(name, '--honest', String(honest)),
+      ).guarantees;
       const { best } = account(name, honest);
-      assert.deepEqual(central, { epsilon: best.epsilon, delta: Number(DELTAS[name]), bound: best.bound, reports: REPORTS[name], honest });
+      assert.deepEqual(central, {
+        epsilon: best.epsilon,
+        delta: Number(DELTAS[name]),
+        bound: best.bound,
+        reports: REPORTS[name],
+        honest,
+      });
       const { epsilon } = recipes[name].parameters;
-      assert.deepEqual(local, { epsilon, drawn: local.drawn, model: 'replacement', reports_per_day: 2, epsilon_per_day: 2 * epsilon });
+      assert.deepEqual(local, {
+        epsilon,
+        drawn: local.drawn,
+        model: 'replacement',
+        reports_per_day: 2,
+        epsilon_per_day: 2 * epsilon,
+      });
       assert.ok(local.drawn <= epsilon && local.drawn > epsilon - 1e-4);
       const { cohort } = recipes[name];
-      assert.deepEqual(claim, cohort && { epsilon: cohort.epsilon, delta: Number(cohort.delta), kept: central.epsilon <= cohort.epsilon });
+      assert.deepEqual(
+        claim,
+        cohort && {
+          epsilon: cohort.epsilon,
+          delta: Number(cohort.delta),
+          kept: central.epsilon <= cohort.epsilon,
+        },
+      );
     }
   assert.equal(json(...estimate('symmetric')).guarantees.central.bound, 'renyi');
   assert.equal(json(...estimate('symmetric')).guarantees.claim.kept, true);
@@ -61,18 +134,36 @@ test('a crowd too small for its epsilon adds nothing, and the result says so', (
   const { guarantees } = json(...estimate('open'));
   assert.deepEqual(Object.keys(guarantees), ['local', 'central']);
   assert.equal(guarantees.central, null);
-  assert.match(cli.good(...estimate('open')).text, /^central epsilon {5}no better than that of a report \(1000 reports, delta 1e-9, the recipe states none\)$/m);
+  assert.match(
+    cli.good(...estimate('open')).text,
+    /^central epsilon {5}no better than that of a report \(1000 reports, delta 1e-9, the recipe states none\)$/m,
+  );
 });
 
 test('tables say the same as JSON, and their assumptions', () => {
-  const lines = cli.good(...estimate('olh', '--honest', '0.5')).text.split('\n\n').at(-1)?.split('\n') ?? [];
+  const lines =
+    cli
+      .good(...estimate('olh', '--honest', '0.5'))
+      .text.split('\n\n')
+      .at(-1)
+      ?.split('\n') ?? [];
   const { central } = json(...estimate('olh', '--honest', '0.5')).guarantees;
-  assert.deepEqual(lines.slice(0, 2), ['epsilon per report  1.3 (as drawn: 1.3)', 'epsilon per day     2.6 (2 reports)']);
-  const [, figure, bound, of] = lines[2].match(/^central epsilon {5}([\d.]+) \((\w+) bound, (.*)\)$/) ?? [];
-  assert.ok(Number(figure) >= central.epsilon && Number(figure) < central.epsilon * 1.00001, 'rounded up');
+  assert.deepEqual(lines.slice(0, 2), [
+    'epsilon per report  1.3 (as drawn: 1.3)',
+    'epsilon per day     2.6 (2 reports)',
+  ]);
+  const [, figure, bound, of] =
+    lines[2].match(/^central epsilon {5}([\d.]+) \((\w+) bound, (.*)\)$/) ?? [];
+  assert.ok(
+    Number(figure) >= central.epsilon && Number(figure) < central.epsilon * 1.00001,
+    'rounded up',
+  );
   assert.deepEqual([bound, of], ['stronger', '30000 reports, delta 1e-12']);
   assert.match(lines[3], /^claim {15}central epsilon 0\.01: not kept/);
-  assert.match(lines[4], /one report a person in this result, 50 % of the reporters honest, only the sum shown\.$/);
+  assert.match(
+    lines[4],
+    /one report a person in this result, 50 % of the reporters honest, only the sum shown\.$/,
+  );
 });
 
 test('rows stay rows: other formats say it on standard error', () => {
@@ -80,9 +171,22 @@ test('rows stay rows: other formats say it on standard error', () => {
     const { text, err } = cli.good(...estimate('sketch', '--format', format));
     assert.equal(text.trim().split('\n').length, format === 'csv' ? 4 : 3);
     assert.doesNotMatch(text, /central|guarantee/);
-    assert.match(err, /^shoal: estimate: central epsilon {5}0\.\d+ \(stronger bound, 7000 reports/m);
+    assert.match(
+      err,
+      /^shoal: estimate: central epsilon {5}0\.\d+ \(stronger bound, 7000 reports/m,
+    );
     assert.match(err, /^shoal: estimate: The central epsilon assumes one report a person/m);
-    const compared = cli.good('compare', '--recipe', 'sketch.json', '--dictionary', 'c.tsv', '--format', format, 'sketch.acc', 'sketch2.acc');
+    const compared = cli.good(
+      'compare',
+      '--recipe',
+      'sketch.json',
+      '--dictionary',
+      'c.tsv',
+      '--format',
+      format,
+      'sketch.acc',
+      'sketch2.acc',
+    );
     assert.doesNotMatch(compared.text, /central|guarantee/);
     assert.match(compared.err, /^shoal: compare: A person with a report on both sides: epsilon/m);
   }
@@ -90,7 +194,15 @@ test('rows stay rows: other formats say it on standard error', () => {
 });
 
 test('a comparison promises what its two results do, and both to whoever is in both', () => {
-  const args = ['compare', '--recipe', 'olh.json', '--recipe-b', 'symmetric.json', '--dictionary', 'c.tsv'];
+  const args = [
+    'compare',
+    '--recipe',
+    'olh.json',
+    '--recipe-b',
+    'symmetric.json',
+    '--dictionary',
+    'c.tsv',
+  ];
   const { a, b, both } = json(...args, 'olh.acc', 'symmetric.acc').guarantees;
   assert.deepEqual(a, json(...estimate('olh')).guarantees);
   assert.deepEqual(b, json(...estimate('symmetric')).guarantees);
@@ -99,12 +211,37 @@ test('a comparison promises what its two results do, and both to whoever is in b
   const table = cli.good(...args, 'olh.acc', 'symmetric.acc').text;
   assert.match(table, /^a: epsilon per report {2}1\.3 .*$/m);
   assert.match(table, /^b: epsilon per report {2}3\.3 .*$/m);
-  const same = cli.good('compare', '--recipe', 'olh.json', '--dictionary', 'c.tsv', 'olh.acc', 'olh2.acc').text;
-  assert.match(same, /\n\nepsilon per report {2}1\.3 [^]*\nA person with a report on both sides: epsilon [\d.]+ at delta 2e-12\.\n$/, 'what is the same is said once');
+  const same = cli.good(
+    'compare',
+    '--recipe',
+    'olh.json',
+    '--dictionary',
+    'c.tsv',
+    'olh.acc',
+    'olh2.acc',
+  ).text;
+  assert.match(
+    same,
+    /\n\nepsilon per report {2}1\.3 [^]*\nA person with a report on both sides: epsilon [\d.]+ at delta 2e-12\.\n$/,
+    'what is the same is said once',
+  );
   assert.equal(same.match(/central epsilon {5}/g)?.length, 1);
 });
 
 test('shares of honest reports', () => {
-  for (const share of ['0', '0.009', '1.1', '-1', 'x', 'nan']) cli.bad(2, /--honest must be/, ...estimate('sketch', '--honest', share));
-  cli.bad(2, /--honest must be/, 'compare', '--recipe', 'sketch.json', '--dictionary', 'c.tsv', '--honest', '2', 'sketch.acc', 'sketch2.acc');
+  for (const share of ['0', '0.009', '1.1', '-1', 'x', 'nan'])
+    cli.bad(2, /--honest must be/, ...estimate('sketch', '--honest', share));
+  cli.bad(
+    2,
+    /--honest must be/,
+    'compare',
+    '--recipe',
+    'sketch.json',
+    '--dictionary',
+    'c.tsv',
+    '--honest',
+    '2',
+    'sketch.acc',
+    'sketch2.acc',
+  );
 });

@@ -11,7 +11,11 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const bin = resolve(process.env.SHOAL_BIN ?? join(root, 'build/release/shoal'));
-const mechanisms = [...readFileSync(join(root, 'core/mechanism/mechanisms.def'), 'utf8').matchAll(/^SHOAL_MECHANISM\(.*"([a-z0-9-]+)"\)/gm)].map((match) => match[1]);
+const mechanisms = [
+  ...readFileSync(join(root, 'core/mechanism/mechanisms.def'), 'utf8').matchAll(
+    /^SHOAL_MECHANISM\(.*"([a-z0-9-]+)"\)/gm,
+  ),
+].map((match) => match[1]);
 /** @type {string} */
 let folder;
 
@@ -50,37 +54,95 @@ test('a list, its answer and all candidates', () => {
   const best = Math.min(...all.candidates.map((/** @type {any} */ c) => c.stderr));
   assert.ok(one.candidates[0].stderr <= 1.03 * best);
   // No report of one value does better than this (to the 1/size that Bassily and Smith's bound leaves).
-  assert.ok(best >= 0.99 * Math.sqrt(4e6 * Math.exp(2)) / (Math.exp(2) - 1));
+  assert.ok(best >= (0.99 * Math.sqrt(4e6 * Math.exp(2))) / (Math.exp(2) - 1));
   const table = shoal('plan', ...args, '--all').text;
   for (const c of all.candidates) assert.match(table, new RegExp(`^${c.mechanism} `, 'm'));
   assert.match(table, /^answer {14}olh k=\d+ size=1000 g=8$/m);
 });
 
 test('the answer follows what is asked', () => {
-  assert.equal(plan('--devices', '100000', '--size', '2', '--epsilon', '1').answer, 'grr', 'two values: say one of them');
-  assert.equal(plan('--devices', '100000', '--mean', '--low', '0', '--high', '1', '--epsilon', '1').answer, 'one-bit-mean');
+  assert.equal(
+    plan('--devices', '100000', '--size', '2', '--epsilon', '1').answer,
+    'grr',
+    'two values: say one of them',
+  );
+  assert.equal(
+    plan('--devices', '100000', '--mean', '--low', '0', '--high', '1', '--epsilon', '1').answer,
+    'one-bit-mean',
+  );
   const open = plan('--devices', '100000', '--open', '--epsilon', '4', '--all');
-  assert.deepEqual(open.candidates.map((/** @type {any} */ c) => c.mechanism).sort(), ['cms', 'hcms', 'olh', 'rappor']);
-  const small = plan('--devices', '100000', '--size', '1000', '--epsilon', '2', '--memory', '20000');
+  assert.deepEqual(open.candidates.map((/** @type {any} */ c) => c.mechanism).sort(), [
+    'cms',
+    'hcms',
+    'olh',
+    'rappor',
+  ]);
+  const small = plan(
+    '--devices',
+    '100000',
+    '--size',
+    '1000',
+    '--epsilon',
+    '2',
+    '--memory',
+    '20000',
+  );
   assert.ok(small.candidates[0].sketch_bytes <= 20000);
-  const brief = plan('--devices', '100000', '--size', '1000', '--epsilon', '2', '--report-bytes', '165', '--all');
+  const brief = plan(
+    '--devices',
+    '100000',
+    '--size',
+    '1000',
+    '--epsilon',
+    '2',
+    '--report-bytes',
+    '165',
+    '--all',
+  );
   for (const c of brief.candidates) assert.ok(c.report_bytes <= 165);
 });
 
 test('a planned recipe passes recipe check, with the sizes of the plan, for every mechanism and every kind of value', () => {
-  const kinds = [['--size', '300'], ['--open'], ['--counts', 'fish.tsv'], ['--size', '20', '--low', '-0.50', '--high', '99'],
-    ['--size', '20', '--low', '0', '--high', '99', '--counts', 'ages.tsv'], ['--mean', '--low', '-3', '--high', '7.250']];
+  const kinds = [
+    ['--size', '300'],
+    ['--open'],
+    ['--counts', 'fish.tsv'],
+    ['--size', '20', '--low', '-0.50', '--high', '99'],
+    ['--size', '20', '--low', '0', '--high', '99', '--counts', 'ages.tsv'],
+    ['--mean', '--low', '-3', '--high', '7.250'],
+  ];
   const seen = new Set();
   for (const kind of kinds) {
     for (const mechanism of mechanisms) {
       rmSync(join(folder, 'out.json'), { force: true });
-      const found = plan('--devices', '1000000', ...kind, '--epsilon', '3.5', '--mechanism', mechanism, '--recipe-out', 'out.json', '--id', 'fish-7', '--per-day', '2');
+      const found = plan(
+        '--devices',
+        '1000000',
+        ...kind,
+        '--epsilon',
+        '3.5',
+        '--mechanism',
+        mechanism,
+        '--recipe-out',
+        'out.json',
+        '--id',
+        'fish-7',
+        '--per-day',
+        '2',
+      );
       if (found.answer === 'nothing') continue; // takes no such values
       seen.add(mechanism);
       const check = shoal('recipe', 'check', 'out.json');
       assert.equal(check.code, 0, `${kind} ${mechanism}: ${check.err}`);
       const [best] = found.candidates;
-      assert.match(check.text, new RegExp(`^record +${best.record_bytes} bytes? in a batch, ${best.report_bytes} in a JSON report$`, 'm'), `${kind} ${mechanism}`);
+      assert.match(
+        check.text,
+        new RegExp(
+          `^record +${best.record_bytes} bytes? in a batch, ${best.report_bytes} in a JSON report$`,
+          'm',
+        ),
+        `${kind} ${mechanism}`,
+      );
       assert.match(check.text, /^recipe +fish-7$/m);
       assert.equal(recipeOf('out.json').limit.per_day, 2);
     }
@@ -89,10 +151,29 @@ test('a planned recipe passes recipe check, with the sizes of the plan, for ever
 });
 
 test('a recipe from a counts file lists its values; seeds are fresh', () => {
-  plan('--devices', '100000', '--counts', 'fish.tsv', '--epsilon', '2', '--mechanism', 'grr', '--recipe-out', 'a.json', '--expires', '2031-02-03');
-  assert.deepEqual(recipeOf('a.json').parameters.values, ['cod', 'herring', '"red" <mullet>', 'eel']);
+  plan(
+    '--devices',
+    '100000',
+    '--counts',
+    'fish.tsv',
+    '--epsilon',
+    '2',
+    '--mechanism',
+    'grr',
+    '--recipe-out',
+    'a.json',
+    '--expires',
+    '2031-02-03',
+  );
+  assert.deepEqual(recipeOf('a.json').parameters.values, [
+    'cod',
+    'herring',
+    '"red" <mullet>',
+    'eel',
+  ]);
   assert.equal(recipeOf('a.json').expires, '2031-02-03');
-  for (const path of ['b.json', 'c.json']) plan('--devices', '100000', '--open', '--epsilon', '2', '--recipe-out', path);
+  for (const path of ['b.json', 'c.json'])
+    plan('--devices', '100000', '--open', '--epsilon', '2', '--recipe-out', path);
   assert.match(recipeOf('b.json').seed, /^[0-9a-f]{64}$/);
   assert.notEqual(recipeOf('b.json').seed, recipeOf('c.json').seed);
 });
@@ -109,7 +190,10 @@ test('nothing is said plainly, with what it would take, and no recipe is written
   assert.match(table.text, /NOTHING/);
   assert.match(table.err, /no recipe was written/);
   assert.match(table.text, new RegExp(`epsilon ${found.needed_epsilon} a report`));
-  assert.notEqual(plan('--devices', String(found.needed_devices), ...args.slice(2)).answer, 'nothing');
+  assert.notEqual(
+    plan('--devices', String(found.needed_devices), ...args.slice(2)).answer,
+    'nothing',
+  );
 });
 
 test('a wanted share is met or refused', () => {
@@ -119,31 +203,65 @@ test('a wanted share is met or refused', () => {
   const below = plan(...args, '--detect', String(least / 2));
   assert.equal(below.answer, 'nothing');
   assert.equal(below.target_share, least / 2);
-  assert.match(shoal('plan', ...args, '--detect', String(least / 2)).text, /^needed +to see 0\.\d+ %: [\d,]+ devices at epsilon 2, or epsilon [\d.]+ a report with 1,000,000 devices$/m);
+  assert.match(
+    shoal('plan', ...args, '--detect', String(least / 2)).text,
+    /^needed +to see 0\.\d+ %: [\d,]+ devices at epsilon 2, or epsilon [\d.]+ a report with 1,000,000 devices$/m,
+  );
 });
 
 test('a budget is shared out over all reports', () => {
-  const found = plan('--devices', '100000', '--size', '50', '--budget', '8', '--period', '7', '--per-day', '2');
+  const found = plan(
+    '--devices',
+    '100000',
+    '--size',
+    '50',
+    '--budget',
+    '8',
+    '--period',
+    '7',
+    '--per-day',
+    '2',
+  );
   assert.equal(found.reports, 1400000);
   assert.equal(found.epsilon, 0.571428);
   assert.ok(found.epsilon_device <= 8);
   assert.equal(found.once_epsilon, 8);
-  assert.ok(found.once_smallest_share < found.candidates[0].smallest_share, 'one report of all the budget sees more');
-  assert.match(shoal('plan', '--devices', '100000', '--size', '50', '--budget', '8', '--period', '7').text, /a budget of 8 over 7 reports of a device, by basic composition/);
+  assert.ok(
+    found.once_smallest_share < found.candidates[0].smallest_share,
+    'one report of all the budget sees more',
+  );
+  assert.match(
+    shoal('plan', '--devices', '100000', '--size', '50', '--budget', '8', '--period', '7').text,
+    /a budget of 8 over 7 reports of a device, by basic composition/,
+  );
 });
 
 test('Figure 4b as table, CSV, JSON and picture', () => {
   const args = ['plan', '--surface', '--devices', '100000000', '--epsilon', '2', '--zipf', '1.2'];
-  const lines = shoal(...args, '--format', 'csv').text.trim().split('\n');
+  const lines = shoal(...args, '--format', 'csv')
+    .text.trim()
+    .split('\n');
   assert.equal(lines[0], 'k,m,record_bits,sketch_bytes,stderr');
   const rows = lines.slice(1).map((line) => line.split(',').map(Number));
-  assert.deepEqual(JSON.parse(shoal(...args, '--format', 'json').text).rows.map((/** @type {any} */ r) => [r.k, r.m, r.record_bits, r.sketch_bytes, r.stderr]), rows);
-  const at = (/** @type {number} */ k, /** @type {number} */ m) => rows.find((row) => row[0] === k && row[1] === m)?.[4] ?? NaN;
+  assert.deepEqual(
+    JSON.parse(shoal(...args, '--format', 'json').text).rows.map((/** @type {any} */ r) => [
+      r.k,
+      r.m,
+      r.record_bits,
+      r.sketch_bytes,
+      r.stderr,
+    ]),
+    rows,
+  );
+  const at = (/** @type {number} */ k, /** @type {number} */ m) =>
+    rows.find((row) => row[0] === k && row[1] === m)?.[4] ?? NaN;
   // Theorem 4.2 at the paper's emoji setting, k = 65,536 and m = 1,024: coins, the report's own collision, pairs.
   const ranks = Array.from({ length: 100000 }, (_, i) => (i + 1) ** -1.2);
   const sum = ranks.reduce((a, x) => a + x, 0);
   const squares = ranks.reduce((a, x) => a + (x / sum) ** 2, 0);
-  const theorem = (1024 / 1023) * Math.sqrt(1e8 * (Math.E / (Math.E - 1) ** 2 + 1 / 1024) + 1e16 * squares / (65536 * 1024));
+  const theorem =
+    (1024 / 1023) *
+    Math.sqrt(1e8 * (Math.E / (Math.E - 1) ** 2 + 1 / 1024) + (1e16 * squares) / (65536 * 1024));
   assert.ok(Math.abs(at(65536, 1024) / theorem - 1) < 0.001);
   assert.ok(at(16, 16) > 100 * at(65536, 1024));
   const svg = shoal(...args, '--format', 'svg').text;
@@ -151,7 +269,11 @@ test('Figure 4b as table, CSV, JSON and picture', () => {
   assert.equal(svg.match(/<rect /g)?.length, 1 + 13 * 13);
   assert.equal(svg.match(/<polyline /g)?.length, 7);
   assert.doesNotMatch(svg, /nan|inf/i);
-  assert.equal(readFileSync(join(root, 'docs/surface.svg'), 'utf8'), svg, 'the picture of docs/plan.md');
+  assert.equal(
+    readFileSync(join(root, 'docs/surface.svg'), 'utf8'),
+    svg,
+    'the picture of docs/plan.md',
+  );
   assert.match(shoal(...args).text, /^ +65536 +25578 /m);
   assert.equal(shoal(...args, '--mechanism', 'grr').code, 2);
 });
@@ -168,7 +290,10 @@ test('what does not go together is refused', () => {
     [[...base, '--size', '1'], /--size/],
     [[...base, '--size', '5', '--budget', '1'], /not both/],
     [['plan', '--devices', '1000', '--size', '5', '--budget', '1'], /--period/],
-    [['plan', '--devices', '1000', '--size', '5', '--budget', '1', '--period', '1000'], /less than 0\.01/],
+    [
+      ['plan', '--devices', '1000', '--size', '5', '--budget', '1', '--period', '1000'],
+      /less than 0\.01/,
+    ],
     [['plan', '--size', '5', '--epsilon', '1'], /--devices/],
     [[...base, '--size', '5', '--epsilon', '2'], /twice/],
     [['plan', '--devices', '1000', '--size', '5', '--epsilon', '0.001'], /0\.01 to 16/],
@@ -213,15 +338,32 @@ test('--discover puts both ways side by side, and writes the recipe of either', 
   assert.ok(plan.trie.share < plan.sfp.share && plan.trie.words > 200, 'a trie finds rarer words');
   assert.equal(plan.sfp.oracle, 'olh');
   assert.equal(plan.sfp.epsilon + plan.sfp.epsilon_fragment, 8);
-  const devices = plan.trie.rounds.reduce((/** @type {number} */ sum, /** @type {any} */ round) => sum + round.devices, 0);
+  const devices = plan.trie.rounds.reduce(
+    (/** @type {number} */ sum, /** @type {any} */ round) => sum + round.devices,
+    0,
+  );
   assert.ok(Math.abs(devices - 1e6) < 10, 'every device answers one round');
-  const cms = JSON.parse(good(...asked, '--method', 'sfp', '--oracle', 'cms', '--length', '20', '--format', 'json'));
+  const cms = JSON.parse(
+    good(...asked, '--method', 'sfp', '--oracle', 'cms', '--length', '20', '--format', 'json'),
+  );
   assert.equal(cms.answer, 'sfp');
   assert.ok(cms.sfp.share > plan.sfp.share);
 
   good(...asked, '--method', 'sfp', '--id', 'new-words', '--recipe-out', 'sfp.json');
   assert.match(good('recipe', 'check', 'sfp.json'), /\nepsilon per report {2}8 /);
-  good(...asked, '--method', 'trie', '--contributions', '4', '--characters', 'абвя', '--depth', '9', '--recipe-out', 'trie.json');
+  good(
+    ...asked,
+    '--method',
+    'trie',
+    '--contributions',
+    '4',
+    '--characters',
+    'абвя',
+    '--depth',
+    '9',
+    '--recipe-out',
+    'trie.json',
+  );
   const trie = JSON.parse(readFileSync(join(folder, 'trie.json'), 'utf8'));
   assert.equal(trie.parameters.epsilon, 2);
   assert.equal(trie.encoding[0].characters, 'абвя');
@@ -229,7 +371,15 @@ test('--discover puts both ways side by side, and writes the recipe of either', 
   assert.match(good(...asked), /\nanswer {14}trie\n/);
 
   bad(/--epsilon is needed/, 'plan', '--discover', '--devices', '1000');
-  bad(/--epsilon must be from 0.1 to 16/, 'plan', '--discover', '--devices', '1000', '--epsilon', '17');
+  bad(
+    /--epsilon must be from 0.1 to 16/,
+    'plan',
+    '--discover',
+    '--devices',
+    '1000',
+    '--epsilon',
+    '17',
+  );
   bad(/--method is sfp or trie/, ...asked, '--method', 'cms');
   bad(/--length is even/, ...asked, '--length', '9');
   bad(/without blanks, quotes/, ...asked, '--characters', 'a"b');

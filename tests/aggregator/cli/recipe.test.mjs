@@ -29,9 +29,26 @@ test('what is signed is verified by its key, and by no other', () => {
   for (const key of [[], ['--key', ours], ['--key', 'ours.pub'], ['--key', 'ours.hex']]) {
     assert.equal(good('recipe', 'verify', ...key, 's.json').text, `s.json: signed by ${ours}\n`);
   }
-  for (const key of [theirs, 'theirs.pub']) bad(3, new RegExp(`s\\.json: is signed by another key, ${ours}`), 'recipe', 'verify', '--key', key, 's.json');
+  for (const key of [theirs, 'theirs.pub'])
+    bad(
+      3,
+      new RegExp(`s\\.json: is signed by another key, ${ours}`),
+      'recipe',
+      'verify',
+      '--key',
+      key,
+      's.json',
+    );
   bad(3, /r\.json: is not signed/, 'recipe', 'verify', 'r.json');
-  bad(2, /theirs\.pem: holds no Ed25519 public key/, 'recipe', 'verify', '--key', 'theirs.pem', 's.json');
+  bad(
+    2,
+    /theirs\.pem: holds no Ed25519 public key/,
+    'recipe',
+    'verify',
+    '--key',
+    'theirs.pem',
+    's.json',
+  );
   bad(5, /nobody: cannot open/, 'recipe', 'verify', '--key', 'nobody', 's.json');
 });
 
@@ -41,8 +58,14 @@ test('a field that changed under its signature is told', () => {
   bad(3, /bad\.json: the signature is bad/, 'recipe', 'verify', 'bad.json');
   const run = cli.run('recipe', 'check', 'bad.json');
   assert.equal(run.code, 3);
-  assert.match(run.text, new RegExp(`\\nsignature +bad: not signed by ${ours.slice(0, 8)}\\.\\.\\., which it names\\n$`));
-  assert.match(good('recipe', 'check', 's.json').text, new RegExp(`\\nsignature +good: signed by ${ours.slice(0, 8)}\\.\\.\\.\\n$`));
+  assert.match(
+    run.text,
+    new RegExp(`\\nsignature +bad: not signed by ${ours.slice(0, 8)}\\.\\.\\., which it names\\n$`),
+  );
+  assert.match(
+    good('recipe', 'check', 's.json').text,
+    new RegExp(`\\nsignature +good: signed by ${ours.slice(0, 8)}\\.\\.\\.\\n$`),
+  );
   assert.doesNotMatch(good('recipe', 'check', 'r.json').text, /signature/);
   // The hash, the layout and a field at its default stay good.
   write('layout.json', JSON.stringify({ text: { min: 1 }, ...json }, null, 4));
@@ -54,7 +77,19 @@ test('a field that changed under its signature is told', () => {
 
 test('a signed recipe works wherever an unsigned one does', () => {
   write('c.tsv', 'cod\t10\n');
-  good('simulate', '--recipe', 's.json', '--counts', 'c.tsv', '--devices', '2000', '--seed', 's', '-o', 'b');
+  good(
+    'simulate',
+    '--recipe',
+    's.json',
+    '--counts',
+    'c.tsv',
+    '--devices',
+    '2000',
+    '--seed',
+    's',
+    '-o',
+    'b',
+  );
   good('ingest', '--recipe', 'r.json', '-o', 'acc', 'b');
   assert.match(good('estimate', '--recipe', 's.json', '--dictionary', 'c.tsv', 'acc').text, /cod/);
 });
@@ -65,16 +100,36 @@ test('signing again replaces the signature and nothing else; a key that others m
   assert.match(err, /theirs\.pem: others may read this key/);
   good('recipe', 'verify', '--key', theirs, 's2.json');
   const [before, after] = [read('s.json'), read('s2.json')];
-  assert.equal(after.slice(0, after.indexOf('"signature"')), before.slice(0, before.indexOf('"signature"')));
-  assert.equal(good('recipe', 'sign', '--key', 'ours.pem', 's2.json').text, before, 'Ed25519 has no randomness');
+  assert.equal(
+    after.slice(0, after.indexOf('"signature"')),
+    before.slice(0, before.indexOf('"signature"')),
+  );
+  assert.equal(
+    good('recipe', 'sign', '--key', 'ours.pem', 's2.json').text,
+    before,
+    'Ed25519 has no randomness',
+  );
   good('recipe', 'sign', '--key', 'ours.pem', '-o', 's2.json', 's2.json');
   assert.equal(read('s2.json'), before);
 });
 
 test('sign refuses what is no key or no recipe, and writes nothing', () => {
   const { privateKey } = generateKeyPairSync('ed25519');
-  write('locked.pem', privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' }).toString());
-  bad(2, /locked\.pem: holds no Ed25519 private key in PEM without a passphrase/, 'recipe', 'sign', '--key', 'locked.pem', 'r.json');
+  write(
+    'locked.pem',
+    privateKey
+      .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
+      .toString(),
+  );
+  bad(
+    2,
+    /locked\.pem: holds no Ed25519 private key in PEM without a passphrase/,
+    'recipe',
+    'sign',
+    '--key',
+    'locked.pem',
+    'r.json',
+  );
   bad(2, /--key is needed/, 'recipe', 'sign', 'r.json');
   bad(2, /sign takes one recipe/, 'recipe', 'sign', '--key', 'ours.pem', 'r.json', 's.json');
   bad(2, /--key goes with sign and verify/, 'recipe', 'check', '--key', 'ours.pem', 'r.json');
@@ -91,17 +146,34 @@ test('sign refuses what is no key or no recipe, and writes nothing', () => {
 function diff(code, a, b) {
   const run = cli.run('recipe', 'diff', a, b);
   assert.equal(run.code, code, run.err);
-  return run.text.trim().split('\n').map((line) => line.replace(/ +/g, ' '));
+  return run.text
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/ +/g, ' '));
 }
 
 test('diff tells the members that differ, and whether the hash does', () => {
   const hash = good('recipe', 'hash', 'r.json').text.trim();
   assert.deepEqual(diff(0, 'r.json', 'r.json'), [`hash the same, ${hash}`]);
   const signed = diff(1, 'r.json', 's.json');
-  assert.deepEqual([signed[0], signed[2]], [`signature.key (none) -> "${ours}"`, `hash the same, ${hash}`]);
-  write('x.json', sketch({ parameters: { epsilon: 2.5, k: 256, m: 256 }, send: { delay_s: 60 }, expires: '2098-01-01' }));
+  assert.deepEqual(
+    [signed[0], signed[2]],
+    [`signature.key (none) -> "${ours}"`, `hash the same, ${hash}`],
+  );
+  write(
+    'x.json',
+    sketch({
+      parameters: { epsilon: 2.5, k: 256, m: 256 },
+      send: { delay_s: 60 },
+      expires: '2098-01-01',
+    }),
+  );
   const lines = diff(1, 'r.json', 'x.json');
-  assert.deepEqual(lines.slice(0, 3), ['parameters.epsilon 4 -> 2.5', 'expires "2099-12-31" -> "2098-01-01"', 'send.delay_s (none) -> 60']);
+  assert.deepEqual(lines.slice(0, 3), [
+    'parameters.epsilon 4 -> 2.5',
+    'expires "2099-12-31" -> "2098-01-01"',
+    'send.delay_s (none) -> 60',
+  ]);
   assert.match(lines[3], new RegExp(`^hash ${hash} -> [0-9a-f]{64}$`));
   assert.equal(lines.length, 4);
   // Members in another order are the same members.
@@ -116,7 +188,10 @@ test('diff counts what came to a list of values and what went', () => {
   write('l2.json', list(['cod', 'tench', 'ide', 'roach', 'burbot'], 4));
   write('l3.json', list(['pike', 'cod', 'tench', 'eel'], 4));
   assert.equal(diff(1, 'l1.json', 'l2.json')[0], 'parameters.values 4 -> 5: 3 added, 2 removed');
-  assert.equal(diff(1, 'l1.json', 'l3.json')[0], 'parameters.values 4 -> 4: 0 added, 0 removed, another order');
+  assert.equal(
+    diff(1, 'l1.json', 'l3.json')[0],
+    'parameters.values 4 -> 4: 0 added, 0 removed, another order',
+  );
   assert.equal(diff(0, 'l1.json', 'l1.json').length, 1);
 });
 
@@ -124,7 +199,19 @@ test('diff counts what came to a list of values and what went', () => {
 
 /** A new recipe of a compound, read back. @param {string} mechanism @param {...string} options @returns {any} */
 function fresh(mechanism, ...options) {
-  good('recipe', 'new', '--id', 'w', '--expires', '2099-01-01', '--mechanism', mechanism, '-o', 'w.json', ...options);
+  good(
+    'recipe',
+    'new',
+    '--id',
+    'w',
+    '--expires',
+    '2099-01-01',
+    '--mechanism',
+    mechanism,
+    '-o',
+    'w.json',
+    ...options,
+  );
   return JSON.parse(read('w.json'));
 }
 
@@ -132,42 +219,154 @@ test('new writes recipes of compounds by what is planned, and simulate takes the
   write('words.tsv', 'ab\t3\ncd\t1\n');
   const sfp = fresh('sfp', '--epsilon', '8');
   assert.equal(sfp.parameters.oracle, 'olh');
-  assert.equal(Math.round((sfp.parameters.epsilon + sfp.parameters.epsilon_fragment) * 1e6), 8e6, 'split, none of it lost');
-  good('simulate', '--recipe', 'w.json', '--counts', 'words.tsv', '--devices', '5', '--seed', 's', '-o', 'b');
-  const apple = fresh('sfp', '--epsilon', '6', '--epsilon-fragment', '2', '--oracle', 'cms', '--k', '2048', '--m', '1024', '--k-fragment', '2048', '--m-fragment', '1024').parameters;
-  assert.deepEqual([apple.epsilon, apple.epsilon_fragment, apple.k, apple.m_fragment], [6, 2, 2048, 1024]);
+  assert.equal(
+    Math.round((sfp.parameters.epsilon + sfp.parameters.epsilon_fragment) * 1e6),
+    8e6,
+    'split, none of it lost',
+  );
+  good(
+    'simulate',
+    '--recipe',
+    'w.json',
+    '--counts',
+    'words.tsv',
+    '--devices',
+    '5',
+    '--seed',
+    's',
+    '-o',
+    'b',
+  );
+  const apple = fresh(
+    'sfp',
+    '--epsilon',
+    '6',
+    '--epsilon-fragment',
+    '2',
+    '--oracle',
+    'cms',
+    '--k',
+    '2048',
+    '--m',
+    '1024',
+    '--k-fragment',
+    '2048',
+    '--m-fragment',
+    '1024',
+  ).parameters;
+  assert.deepEqual(
+    [apple.epsilon, apple.epsilon_fragment, apple.k, apple.m_fragment],
+    [6, 2, 2048, 1024],
+  );
 
-  const ngram = fresh('rappor-ngram', '--epsilon', '6', '--hashes', '2', '--grams', '3', '--length', '20');
-  assert.ok(ngram.parameters.f === 0 && ngram.parameters.epsilon === 6 && ngram.parameters.p + ngram.parameters.q > 0.999);
-  const [, cost] = /^epsilon per report {2}([\d.]+) /m.exec(good('recipe', 'check', 'w.json').text) ?? [];
-  assert.ok(Number(cost) <= 6 && Number(cost) > 5.999, `${cost}: no more than what was asked for, and hardly less`);
-  good('simulate', '--recipe', 'w.json', '--counts', 'words.tsv', '--devices', '5', '--seed', 's', '-o', 'b');
+  const ngram = fresh(
+    'rappor-ngram',
+    '--epsilon',
+    '6',
+    '--hashes',
+    '2',
+    '--grams',
+    '3',
+    '--length',
+    '20',
+  );
+  assert.ok(
+    ngram.parameters.f === 0 &&
+      ngram.parameters.epsilon === 6 &&
+      ngram.parameters.p + ngram.parameters.q > 0.999,
+  );
+  const [, cost] =
+    /^epsilon per report {2}([\d.]+) /m.exec(good('recipe', 'check', 'w.json').text) ?? [];
+  assert.ok(
+    Number(cost) <= 6 && Number(cost) > 5.999,
+    `${cost}: no more than what was asked for, and hardly less`,
+  );
+  good(
+    'simulate',
+    '--recipe',
+    'w.json',
+    '--counts',
+    'words.tsv',
+    '--devices',
+    '5',
+    '--seed',
+    's',
+    '-o',
+    'b',
+  );
 
   const trie = fresh('trie', '--devices', '2000000', '--contributions', '2');
-  assert.deepEqual([trie.value, trie.encoding[0].starts, trie.parameters.depth, trie.parameters.contributions], ['fields', '0', 15, 2]);
+  assert.deepEqual(
+    [trie.value, trie.encoding[0].starts, trie.parameters.depth, trie.parameters.contributions],
+    ['fields', '0', 15, 2],
+  );
   assert.ok(trie.encoding[0].step >= 1 && trie.send.sample < 1);
   assert.equal(fresh('trie', '--step', '1').encoding[0].step, 1);
   good('recipe', 'check', 'w.json');
   /** @param {...string} args */
-  const base = (...args) => ['recipe', 'new', '--id', 'w', '--expires', '2099-01-01', '--mechanism', ...args];
+  const base = (...args) => [
+    'recipe',
+    'new',
+    '--id',
+    'w',
+    '--expires',
+    '2099-01-01',
+    '--mechanism',
+    ...args,
+  ];
   bad(2, /must be even/, ...base('sfp', '--length', '9'));
   bad(2, /both parts of sfp/, ...base('sfp', '--epsilon', '12', '--epsilon-fragment', '5'));
-  bad(2, /parameters\.epsilon is below|parameters\.epsilon is outside/, ...base('rappor-ngram', '--epsilon', '3', '--p', '0.25', '--q', '0.75'));
+  bad(
+    2,
+    /parameters\.epsilon is below|parameters\.epsilon is outside/,
+    ...base('rappor-ngram', '--epsilon', '3', '--p', '0.25', '--q', '0.75'),
+  );
   bad(2, /parameters\.oracle is none of the known names/, ...base('sfp', '--oracle', 'hcms'));
   bad(2, /parameters\.length is not a field/, ...base('trie', '--length', '9'));
   bad(2, /--devices and --step go with sfp and trie/, ...base('cms', '--devices', '9'));
 });
 
 test('check says what each part costs, and diff what is looser', () => {
-  fresh('sfp', '--epsilon', '6', '--epsilon-fragment', '2', '--oracle', 'cms', '--k', '2048', '--m', '1024', '--k-fragment', '2048', '--m-fragment', '1024');
+  fresh(
+    'sfp',
+    '--epsilon',
+    '6',
+    '--epsilon-fragment',
+    '2',
+    '--oracle',
+    'cms',
+    '--k',
+    '2048',
+    '--m',
+    '1024',
+    '--k-fragment',
+    '2048',
+    '--m-fragment',
+    '1024',
+  );
   const { text: sfp } = good('recipe', 'check', 'w.json');
   assert.match(sfp, /^record {14}264 bytes in a batch/m);
   assert.match(sfp, /^positions {11}5 of 2 bytes/m);
-  assert.match(sfp, /^part 1 .* 2048 rows a position of 1024 columns, epsilon 2 \(as drawn: 2\), 132 bytes$/m);
+  assert.match(
+    sfp,
+    /^part 1 .* 2048 rows a position of 1024 columns, epsilon 2 \(as drawn: 2\), 132 bytes$/m,
+  );
   assert.match(sfp, /^part 2 .* 2048 rows of 1024 columns, epsilon 6 /m);
   assert.match(sfp, /^epsilon per report {2}8 \(as drawn: 8\), all parts together$/m);
 
-  fresh('rappor-ngram', '--f', '0.5', '--p', '0.25', '--q', '0.75', '--hashes', '1', '--length', '20');
+  fresh(
+    'rappor-ngram',
+    '--f',
+    '0.5',
+    '--p',
+    '0.25',
+    '--q',
+    '0.75',
+    '--hashes',
+    '1',
+    '--length',
+    '20',
+  );
   const { text: ngram } = good('recipe', 'check', 'w.json');
   assert.match(ngram, /^part 3 .*whole string: rappor, 8 cohorts of 128 bits, epsilon 1\.021652 /m);
   assert.match(ngram, /^epsilon per report {2}3\.064956 /m);
@@ -180,9 +379,20 @@ test('check says what each part costs, and diff what is looser', () => {
   assert.match(trie, /^epsilon per person {2}12, user-level: 3 contributions/m);
   write('before.json', before);
   const json = JSON.parse(before);
-  write('same.json', { ...json, encoding: [{ ...json.encoding[0], starts: [''], characters: [...json.encoding[0].characters] }] });
-  assert.doesNotMatch(cli.run('recipe', 'diff', 'before.json', 'same.json').text, /encoding/, 'lists written otherwise are the same lists');
-  write('after.json', { ...json, encoding: [{ ...json.encoding[0], starts: '0a 0b' }], parameters: { ...json.parameters, contributions: 5, known: '0the 2y' } });
+  write('same.json', {
+    ...json,
+    encoding: [{ ...json.encoding[0], starts: [''], characters: [...json.encoding[0].characters] }],
+  });
+  assert.doesNotMatch(
+    cli.run('recipe', 'diff', 'before.json', 'same.json').text,
+    /encoding/,
+    'lists written otherwise are the same lists',
+  );
+  write('after.json', {
+    ...json,
+    encoding: [{ ...json.encoding[0], starts: '0a 0b' }],
+    parameters: { ...json.parameters, contributions: 5, known: '0the 2y' },
+  });
   const { text: diff } = cli.run('recipe', 'diff', 'before.json', 'after.json');
   assert.match(diff, /^encoding\[word\]\.starts 1 -> 2: 2 added, 1 removed$/m);
   assert.match(diff, /^parameters\.known {4}0 -> 2: 2 added/m);

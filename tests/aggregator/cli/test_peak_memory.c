@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands say they take of memory, against what the kernel says they took: runs the command that is named on the command line
-// over small collections of each kind and compares.
+// What commands say they take of memory, against what the kernel says they took: runs the command
+// that is named on the command line over small collections of each kind and compares.
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@ extern char **environ;
 
 static const char *shoal;
 
-// Runs shoal with standard error to the file `err`. Returns: its peak in KiB; 0, after a complaint, when it failed.
+// Runs shoal with standard error to the file `err`. Returns: its peak in KiB; 0, after a complaint,
+// when it failed.
 static long run(const char *line)
 {
     char words[1024], *argv[ARGUMENTS_MAX] = {"shoal"};
@@ -26,10 +27,12 @@ static long run(const char *line)
     posix_spawn_file_actions_t actions;
     struct rusage usage;
     snprintf(words, sizeof words, "%s", line);
-    for (char *word = strtok(words, " "); word != NULL && n < ARGUMENTS_MAX - 1; word = strtok(NULL, " "))
+    for (char *word = strtok(words, " "); word != NULL && n < ARGUMENTS_MAX - 1;
+         word = strtok(NULL, " "))
         argv[n++] = word;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "out", 0x241, 0600); // write, create, truncate
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "out", 0x241,
+                                     0600); // write, create, truncate
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "err", 0x241, 0600);
     int failed = posix_spawn(&child, shoal, &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -55,8 +58,8 @@ static long stated(void)
     return (long)mib;
 }
 
-// The kernel's peak is at most 1.2 times what was said, and what was said no more than twice the peak: a bound that is
-// never reached would say nothing.
+// The kernel's peak is at most 1.2 times what was said, and what was said no more than twice the
+// peak: a bound that is never reached would say nothing.
 static void check_peak(const char *line)
 {
     long peak_kib = run(line), mib = stated();
@@ -71,7 +74,8 @@ static void write_recipe(const char *mechanism, const char *parameters, const ch
     FILE *recipe = fopen("recipe", "w");
     if (recipe == NULL) abort();
     fprintf(recipe,
-            "{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
+            "{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","
+            "\"mechanism\":\"%s\","
             "\"parameters\":{%s},%s\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
             mechanism, parameters, hash);
     fclose(recipe);
@@ -103,13 +107,15 @@ static void estimates(void)
     check_peak("estimate --recipe recipe --dictionary counts --memory 1G --threads 1 acc");
     check_peak("estimate --recipe recipe --dictionary counts --memory 1G --threads 2 acc");
 
-    write_recipe("rappor", "\"bits\":128,\"hashes\":2,\"cohorts\":64,\"p\":0.25,\"q\":0.75,\"f\":0.5",
+    write_recipe("rappor",
+                 "\"bits\":128,\"hashes\":2,\"cohorts\":64,\"p\":0.25,\"q\":0.75,\"f\":0.5",
                  "\"hash\":\"poly1\"," SEED);
     collect();
     check_peak("estimate --recipe recipe --dictionary counts --memory 1G acc");
 
     write_counts("", 1 << 18);
-    write_recipe("hcms", "\"epsilon\":4,\"k\":128,\"m\":16384,\"size\":262144", "\"hash\":\"affine1\"," SEED);
+    write_recipe("hcms", "\"epsilon\":4,\"k\":128,\"m\":16384,\"size\":262144",
+                 "\"hash\":\"affine1\"," SEED);
     collect();
     check_peak("estimate --recipe recipe --memory 1G --top 10 --threads 2 acc");
     check_peak("estimate --recipe recipe --memory 1G --post norm-sub --format csv --threads 2 acc");
@@ -120,7 +126,8 @@ static void estimates(void)
     check_peak("compare --recipe recipe --memory 1G --top 10 --threads 2 acc sum");
 }
 
-// Batches into a sketch of 64 MiB: with the buffer that goes with it, with less, by threads; and one that scatters its records.
+// Batches into a sketch of 64 MiB: with the buffer that goes with it, with less, by threads; and
+// one that scatters its records.
 static void ingests(void)
 {
     write_counts("word", 1000);
@@ -140,12 +147,14 @@ static void ingests(void)
     CHECK(run("ingest --recipe recipe -o acc --memory 64M batch") == 0);
     CHECK(access("acc", F_OK) != 0);
 
-    write_recipe("cms", "\"epsilon\":4,\"k\":4096,\"m\":1024", "\"hash\":\"poly1\"," SEED); // planes
+    write_recipe("cms", "\"epsilon\":4,\"k\":4096,\"m\":1024",
+                 "\"hash\":\"poly1\"," SEED); // planes
     CHECK(run("simulate --recipe recipe --counts counts --devices 200000 --seed 1 -o batch") > 0);
     check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
     unlink("acc");
 
-    CHECK(run("simulate --recipe recipe --counts counts --devices 100000 --seed 1 --format ndjson -o batch") > 0);
+    CHECK(run("simulate --recipe recipe --counts counts --devices 100000 --seed 1 --format ndjson "
+              "-o batch") > 0);
     check_peak("ingest --recipe recipe -o acc --memory 1G --threads 1 batch");
     unlink("acc");
     check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
@@ -161,7 +170,8 @@ static void discovers(void)
 {
     write_counts("word", 100);
     write_recipe("sfp",
-                 "\"epsilon\":2,\"epsilon_fragment\":6,\"k\":64,\"m\":1024,\"k_fragment\":1024,\"m_fragment\":64,"
+                 "\"epsilon\":2,\"epsilon_fragment\":6,\"k\":64,\"m\":1024,\"k_fragment\":1024,\"m_"
+                 "fragment\":64,"
                  "\"length\":4",
                  "\"hash\":\"poly1\"," SEED);
     collect();
@@ -171,14 +181,17 @@ static void discovers(void)
 }
 
 // A round of a recipe whose one field is told by `field`. Its devices hold `counts`.
-static void write_round(const char *mechanism, const char *parameters, void (*field)(FILE *), const char *counts)
+static void write_round(const char *mechanism, const char *parameters, void (*field)(FILE *),
+                        const char *counts)
 {
     FILE *recipe = fopen("recipe", "w"), *held = fopen("counts", "w");
     if (recipe == NULL || held == NULL) abort();
-    fprintf(recipe,
-            "{\"recipe\":\"peak-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"mechanism\":\"%s\","
-            "\"parameters\":{%s},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"encoding\":[",
-            mechanism, parameters);
+    fprintf(
+        recipe,
+        "{\"recipe\":\"peak-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\","
+        "\"mechanism\":\"%s\","
+        "\"parameters\":{%s},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"encoding\":[",
+        mechanism, parameters);
     field(recipe);
     fputs("]}", recipe);
     fputs(counts, held);
@@ -205,18 +218,23 @@ static void many_tokens(FILE *recipe)
 // Four characters behind each of 16 starts: seven million cells.
 static void many_starts(FILE *recipe)
 {
-    fputs("{\"field\":\"word\",\"step\":4,\"characters\":\"abcdefghijklmnopqrstuvwxyz\",\"starts\":[", recipe);
+    fputs(
+        "{\"field\":\"word\",\"step\":4,\"characters\":\"abcdefghijklmnopqrstuvwxyz\",\"starts\":[",
+        recipe);
     for (int i = 0; i < 16; i++) fprintf(recipe, "%s\"%c\"", i > 0 ? "," : "", 'a' + i);
     fputs("]}", recipe);
 }
 
 static void rounds(void)
 {
-    write_round("hadamard", "\"epsilon\":8", many_tokens, "{\"f\":\"t001 t002\"}\t9\n{\"f\":\"t003 t004\"}\t1\n");
+    write_round("hadamard", "\"epsilon\":8", many_tokens,
+                "{\"f\":\"t001 t002\"}\t9\n{\"f\":\"t003 t004\"}\t1\n");
     check_peak("round next --recipe recipe --memory 1G --threads 2 -o next acc");
     CHECK(run("round next --recipe recipe --memory 60M -o none acc") == 0);
     CHECK(access("none", F_OK) != 0);
-    write_round("trie", "\"epsilon\":12,\"contributions\":1,\"sampler\":\"random\",\"depth\":10,\"max_prefixes\":10000",
+    write_round("trie",
+                "\"epsilon\":12,\"contributions\":1,\"sampler\":\"random\",\"depth\":10,\"max_"
+                "prefixes\":10000",
                 many_starts, "abcdefgh\t5\nbacked\t1\n");
     check_peak("discover --recipe recipe --memory 1G --threads 2 acc");
     CHECK(run("discover --recipe recipe --memory 60M acc") == 0);
@@ -229,13 +247,17 @@ static void simulations(void)
 {
     write_counts("word", 1 << 20);
     write_recipe("cms", "\"epsilon\":4,\"k\":1024,\"m\":1024", "\"hash\":\"poly1\"," SEED);
-    check_peak("simulate --recipe recipe --counts counts --devices 1000 --seed 1 --memory 1G -o batch");
-    check_peak("simulate --recipe recipe --counts counts --devices 70000 --seed 1 -o batch --truth sum");
-    CHECK(run("simulate --recipe recipe --counts counts --devices 1000 --seed 1 --memory 60M -o none") == 0);
+    check_peak(
+        "simulate --recipe recipe --counts counts --devices 1000 --seed 1 --memory 1G -o batch");
+    check_peak(
+        "simulate --recipe recipe --counts counts --devices 70000 --seed 1 -o batch --truth sum");
+    CHECK(run("simulate --recipe recipe --counts counts --devices 1000 --seed 1 --memory 60M -o "
+              "none") == 0);
     CHECK(access("none", F_OK) != 0);
 }
 
-// What has no --memory and may take much: texts that an audit learns from, counts that a plan is made for.
+// What has no --memory and may take much: texts that an audit learns from, counts that a plan is
+// made for.
 static void others(void)
 {
     write_recipe("onehot-symmetric", "\"epsilon\":4,\"size\":16384", "");
@@ -245,8 +267,10 @@ static void others(void)
 
     FILE *recipe = fopen("recipe", "w"); // as large as a recipe may be
     if (recipe == NULL) abort();
-    fputs("{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"grr\","
-          "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"parameters\":{\"epsilon\":4,\"values\":[\"x\"",
+    fputs("{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","
+          "\"mechanism\":\"grr\","
+          "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"parameters\":{\"epsilon\":4,"
+          "\"values\":[\"x\"",
           recipe);
     for (int i = 0; i < 130000; i++) fprintf(recipe, ",\"%x\"", i);
     fputs("]}}", recipe);
@@ -264,13 +288,15 @@ static void demos(void)
     CHECK(run("demo --memory 12M") == 0);
 }
 
-// Two variables, whose records are kept: few that differ in what they say of the categories, and many.
+// Two variables, whose records are kept: few that differ in what they say of the categories, and
+// many.
 static void write_joint(const char *first, const char *second, const char *simulate)
 {
     FILE *recipe = fopen("recipe", "w"), *counts = fopen("counts", "w");
     if (recipe == NULL || counts == NULL) abort();
     fprintf(recipe,
-            "{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":[{\"name\":\"x\",%s},"
+            "{\"recipe\":\"peak\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":[{\"name\":"
+            "\"x\",%s},"
             "{\"name\":\"y\",%s}],\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
             first, second);
     for (int i = 0; i < 20; i++) fprintf(counts, "%d\t%d\t%d\n", i % 10, i / 10, 1 + 100 / (1 + i));
@@ -281,9 +307,10 @@ static void write_joint(const char *first, const char *second, const char *simul
     CHECK(run("ingest --recipe recipe -o acc batch") > 0);
 }
 
-#define RAPPOR(seed)                                                                                                   \
-    "\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":32,\"hashes\":2,\"cohorts\":8,\"p\":0.25,"   \
-    "\"q\":0.75,\"f\":0},\"hash\":\"poly1\",\"seed\":\"" seed                                                          \
+#define RAPPOR(seed)                                                                               \
+    "\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":32,\"hashes\":2,"        \
+    "\"cohorts\":8,\"p\":0.25,"                                                                    \
+    "\"q\":0.75,\"f\":0},\"hash\":\"poly1\",\"seed\":\"" seed                                      \
     "112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\""
 #define GRR "\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"size\":2}"
 
@@ -293,8 +320,11 @@ static void joints(void)
                 "simulate --recipe recipe --counts counts --devices 600000 --seed 1 -o batch");
     write_counts("", 4);
     check_peak("joint --recipe recipe --memory 1G --categories x=counts --categories y=counts acc");
-    CHECK(run("joint --recipe recipe --memory 30M --categories x=counts --categories y=counts acc") == 0);
-    write_joint(RAPPOR("00"), GRR, "simulate --recipe recipe --counts counts --devices 60000 --seed 1 -o batch");
+    CHECK(
+        run("joint --recipe recipe --memory 30M --categories x=counts --categories y=counts acc") ==
+        0);
+    write_joint(RAPPOR("00"), GRR,
+                "simulate --recipe recipe --counts counts --devices 60000 --seed 1 -o batch");
     write_counts("", 20);
     check_peak("joint --recipe recipe --memory 1G --categories x=counts --top 20 acc");
     CHECK(run("joint --recipe recipe --memory 9M --done acc") == 0);
@@ -309,11 +339,13 @@ static void runs(void)
     if (counts == NULL) abort();
     fputs("1\t0\t1\n1\t1\t1\n2\t1\t9\n", counts);
     fclose(counts);
-    CHECK(run("recipe new --id t --mechanism thresh --epsilon 16 --epochs 12 --samples 1000 --users 200000 --groups 1 "
+    CHECK(run("recipe new --id t --mechanism thresh --epsilon 16 --epochs 12 --samples 1000 "
+              "--users 200000 --groups 1 "
               "--expires 2099-12-31 -o recipe") > 0);
     check_peak("simulate --recipe recipe --counts counts --seed 1 --epochs 1 --memory 1G -o run");
     check_peak("track --compare --recipe recipe --counts counts --seed 1 --epochs 1 --memory 1G");
-    CHECK(run("track --compare --recipe recipe --counts counts --seed 1 --epochs 1 --memory 50M") == 0);
+    CHECK(run("track --compare --recipe recipe --counts counts --seed 1 --epochs 1 --memory 50M") ==
+          0);
     CHECK(run("track --memory 2M run") == 0);
     for (int i = 0; i < 3; i++)
         unlink((const char *[]){"run/0001.recipe.json", "run/0001.acc", "run/simulation.json"}[i]);
@@ -343,7 +375,8 @@ int main(int argc, char **argv)
     demos();
     joints();
     runs();
-    for (int i = 0; i < 7; i++) unlink((const char *[]){"recipe", "counts", "batch", "acc", "sum", "out", "err"}[i]);
+    for (int i = 0; i < 7; i++)
+        unlink((const char *[]){"recipe", "counts", "batch", "acc", "sum", "out", "err"}[i]);
     if (chdir("/") == 0) rmdir(folder);
     return check_summary();
 }

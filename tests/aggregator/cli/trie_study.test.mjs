@@ -11,15 +11,32 @@ test('two passes beat one where the cap binds; greedy loses to random where devi
   const [one, two, greedy, random, repeated] = study(table1(11));
   assert.ok(one.capped > 0, 'the cap binds');
   assert.ok(two.coverage > one.coverage + 0.05, `two passes ${two.coverage}, one ${one.coverage}`);
-  assert.ok(Math.abs(greedy.coverage - one.coverage) < 0.015, `a tie: greedy ${greedy.coverage}, random ${one.coverage}`);
-  assert.ok(repeated.coverage < random.coverage - 0.1, `greedy ${repeated.coverage}, random ${random.coverage}`);
+  assert.ok(
+    Math.abs(greedy.coverage - one.coverage) < 0.015,
+    `a tie: greedy ${greedy.coverage}, random ${one.coverage}`,
+  );
+  assert.ok(
+    repeated.coverage < random.coverage - 0.1,
+    `greedy ${repeated.coverage}, random ${random.coverage}`,
+  );
   for (const run of [one, two, greedy, random, repeated])
-    assert.ok(run.false <= 0.05 * (run.words + run.false), `${run.false} of ${run.words + run.false} are no words`);
+    assert.ok(
+      run.false <= 0.05 * (run.words + run.false),
+      `${run.false} of ${run.words + run.false} are no words`,
+    );
 });
 
 test('coverage grows with epsilon, and no noise finds more', () => {
   const setting = 'seed=2 devices=5000 words=30 contributions=10 prefixes=2000 rounds=8';
-  const [low, high, exact] = study([`${setting} epsilon=5`, `${setting} epsilon=9`, `${setting} exact=1`]);
-  assert.ok(low.coverage > 0.3 && high.coverage > low.coverage + 0.05 && exact.coverage > high.coverage + 0.02,
-    `${low.coverage} ${high.coverage} ${exact.coverage}`);
+  const [low, high, exact] = study([
+    `${setting} epsilon=5`,
+    `${setting} epsilon=9`,
+    `${setting} exact=1`,
+  ]);
+  assert.ok(
+    low.coverage > 0.3 &&
+      high.coverage > low.coverage + 0.05 &&
+      exact.coverage > high.coverage + 0.02,
+    `${low.coverage} ${high.coverage} ${exact.coverage}`,
+  );
 });

@@ -14,7 +14,11 @@ import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke
 import { freePort } from '../../ports.mjs';
 import { program, run } from '../serve/serve_helpers.mjs';
 
-const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
+const suite = new CipherSuite({
+  kem: new DhkemX25519HkdfSha256(),
+  kdf: new HkdfSha256(),
+  aead: new Aes128Gcm(),
+});
 const START_MS = 60_000;
 const ANSWER_MS = 30_000; // Node's fetch never settles when its very first connection dies while it is made
 
@@ -50,12 +54,17 @@ function server(t, config) {
   };
 
   async function start() {
-    const process = spawn(program, ['serve', '--config', config], { stdio: ['ignore', 'inherit', 'pipe'] });
+    const process = spawn(program, ['serve', '--config', config], {
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
     child = process;
     const began = log.length;
     exit = once(process, 'exit').then(() => {});
     await new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no server within ${START_MS} ms: ${log}`)), START_MS);
+      const timer = setTimeout(
+        () => reject(new Error(`no server within ${START_MS} ms: ${log}`)),
+        START_MS,
+      );
       process.stderr?.setEncoding('utf8').on('data', (text) => {
         log += text;
         if (!/listening on http:\S+\//.test(log.slice(began))) return;
@@ -94,28 +103,59 @@ async function runLater(...args) {
  */
 export async function startPair(t, folder, tasks, changes = {}) {
   const [leaderPort, helperPort] = [await freePort(), await freePort()];
-  const urls = { leader: `http://127.0.0.1:${leaderPort}/dap`, helper: `http://127.0.0.1:${helperPort}/dap` };
+  const urls = {
+    leader: `http://127.0.0.1:${leaderPort}/dap`,
+    helper: `http://127.0.0.1:${helperPort}/dap`,
+  };
   const files = tasks(urls);
   const at = (/** @type {string[]} */ ...names) => join(folder, ...names);
   for (const name of ['leader', 'helper', 'collector']) mkdirSync(at(name));
-  for (const [name, content] of Object.entries(files)) writeFileSync(at(name), JSON.stringify(content));
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(at(name), JSON.stringify(content));
   for (const [i, name] of ['leader', 'helper', 'collector'].entries()) {
-    shoal('dap-key', '--id', String(10 * (i + 1)), '-o', at(name, 'key.json'), '--public', at(name, 'public.json'));
+    shoal(
+      'dap-key',
+      '--id',
+      String(10 * (i + 1)),
+      '-o',
+      at(name, 'key.json'),
+      '--public',
+      at(name, 'public.json'),
+    );
   }
-  const tokens = { helper: randomBytes(16).toString('hex'), collector: randomBytes(16).toString('hex') };
-  const secret = (/** @type {string} */ name, /** @type {string} */ text) => writeFileSync(at(name), `${text}\n`, { mode: 0o600 });
+  const tokens = {
+    helper: randomBytes(16).toString('hex'),
+    collector: randomBytes(16).toString('hex'),
+  };
+  const secret = (/** @type {string} */ name, /** @type {string} */ text) =>
+    writeFileSync(at(name), `${text}\n`, { mode: 0o600 });
   const seed = randomBytes(32).toString('hex');
   secret('seed', seed);
   secret('helper.token', tokens.helper);
   secret('collector.token', tokens.collector);
-  for (const [role, port] of /** @type {[string, number][]} */ ([['leader', leaderPort], ['helper', helperPort]])) {
-    writeFileSync(at(role, 'config.json'), JSON.stringify({
-      role, listen: `127.0.0.1:${port}`, store: 'store', tasks: Object.keys(files).map((name) => `../../${name}`), hpke_keys: ['key.json'],
-      collector_key: '../../collector/public.json', verify_key_seed_file: '../../seed', helper_token_file: '../../helper.token',
-      ...(role === 'leader' ? { collector_token_file: '../../collector.token', job_interval_s: 0.05, ...changes } : {}),
-    }));
+  for (const [role, port] of /** @type {[string, number][]} */ ([
+    ['leader', leaderPort],
+    ['helper', helperPort],
+  ])) {
+    writeFileSync(
+      at(role, 'config.json'),
+      JSON.stringify({
+        role,
+        listen: `127.0.0.1:${port}`,
+        store: 'store',
+        tasks: Object.keys(files).map((name) => `../${name}`),
+        hpke_keys: ['key.json'],
+        collector_key: '../collector/public.json',
+        verify_key_seed_file: '../seed',
+        helper_token_file: '../helper.token',
+        ...(role === 'leader'
+          ? { collector_token_file: '../collector.token', job_interval_s: 0.05, ...changes }
+          : {}),
+      }),
+    );
   }
-  const key = (/** @type {string} */ name) => JSON.parse(readFileSync(at(name, 'key.json'), 'utf8'));
+  const key = (/** @type {string} */ name) =>
+    JSON.parse(readFileSync(at(name, 'key.json'), 'utf8'));
   const asCollector = ['--key', at('collector', 'key.json'), '--token-file', at('collector.token')];
   const pair = {
     urls,
@@ -186,17 +226,25 @@ export async function startBetween(t) {
     const blow = blows[resource].shift();
     seen.push({ resource, body, blow });
     const { urls, ...servers } = /** @type {Pair} */ (pair);
-    const headers = { 'content-type': String(request.headers['content-type']), authorization: String(request.headers.authorization) };
-    const forward = () => ask(new URL(String(request.url), urls.helper), { method: 'POST', body, headers });
+    const headers = {
+      'content-type': String(request.headers['content-type']),
+      authorization: String(request.headers.authorization),
+    };
+    const forward = () =>
+      ask(new URL(String(request.url), urls.helper), { method: 'POST', body, headers });
     if (blow) {
-      if (blow.isAnswered) assert.equal(await forward().then(({ status }) => Math.floor(status / 100)), 2);
+      if (blow.isAnswered)
+        assert.equal(await forward().then(({ status }) => Math.floor(status / 100)), 2);
       await servers[blow.victim].end('SIGKILL');
       await servers[blow.victim].start(); // before the leader can know: it may try again at once
       response.destroy();
       return;
     }
     const answer = await forward();
-    response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')), location: String(answer.headers.get('location')) });
+    response.writeHead(answer.status, {
+      'content-type': String(answer.headers.get('content-type')),
+      location: String(answer.headers.get('location')),
+    });
     response.end(Buffer.from(await answer.arrayBuffer()));
   }).listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -205,7 +253,12 @@ export async function startBetween(t) {
     http.closeAllConnections();
   });
   const { port } = /** @type {import('node:net').AddressInfo} */ (http.address());
-  return { url: `http://127.0.0.1:${port}/dap`, seen, blows, of: (/** @type {Pair} */ both) => (pair = both) };
+  return {
+    url: `http://127.0.0.1:${port}/dap`,
+    seen,
+    blows,
+    of: (/** @type {Pair} */ both) => (pair = both),
+  };
 }
 
 // ---- messages ----
@@ -245,7 +298,11 @@ export function parseReports(body) {
   const reports = [];
   for (const read = reader(body); !read.isAtEnd();) {
     reports.push({
-      id: read.take(16), time: read.number(8), extensions: read.opaque(2), publicShare: read.opaque(4), leader: read.ciphertext(),
+      id: read.take(16),
+      time: read.number(8),
+      extensions: read.opaque(2),
+      publicShare: read.opaque(4),
+      leader: read.ciphertext(),
       helper: read.ciphertext(),
     });
   }
@@ -253,20 +310,34 @@ export function parseReports(body) {
 }
 
 /** @param {Ciphertext} c */
-const ciphertext = (c) => Buffer.concat([number(c.config, 1), opaque(c.enc, 2), opaque(c.payload, 4)]);
+const ciphertext = (c) =>
+  Buffer.concat([number(c.config, 1), opaque(c.enc, 2), opaque(c.payload, 4)]);
 /** @param {Report} r */
 const metadata = (r) => Buffer.concat([r.id, number(r.time, 8), opaque(r.extensions, 2)]);
 /** @param {Report} r */
 export const encodeReport = (r) =>
-  Buffer.concat([metadata(r), opaque(r.publicShare, 4), ciphertext(r.leader), ciphertext(r.helper)]);
+  Buffer.concat([
+    metadata(r),
+    opaque(r.publicShare, 4),
+    ciphertext(r.leader),
+    ciphertext(r.helper),
+  ]);
 
 /** A job of the helper: what it is to know of each report, and the leader's verifier share. @param {{ report: Report, verifier: Buffer }[]} list @param {number} [key] */
-export const encodeJob = (list, key = 0) => Buffer.concat([
-  number(key, 1), number(0, 4), number(0, 2),
-  ...list.map(({ report, verifier }) => Buffer.concat([
-    metadata(report), opaque(report.publicShare, 4), ciphertext(report.helper), opaque(Buffer.concat([number(0, 1), opaque(verifier, 4)]), 4),
-  ])),
-]);
+export const encodeJob = (list, key = 0) =>
+  Buffer.concat([
+    number(key, 1),
+    number(0, 4),
+    number(0, 2),
+    ...list.map(({ report, verifier }) =>
+      Buffer.concat([
+        metadata(report),
+        opaque(report.publicShare, 4),
+        ciphertext(report.helper),
+        opaque(Buffer.concat([number(0, 1), opaque(verifier, 4)]), 4),
+      ]),
+    ),
+  ]);
 
 /** A job of the same reports in another order: another job. @param {Buffer} job */
 export function reversedJob(job) {
@@ -285,8 +356,20 @@ export function reversedJob(job) {
   return Buffer.concat([head, ...inits]);
 }
 
-const ERRORS = ['reserved', 'batch_collected', 'report_replayed', 'report_dropped', 'hpke_unknown_config_id', 'hpke_decrypt_error',
-  'vdaf_verify_error', 'task_expired', 'invalid_message', 'report_too_early', 'task_not_started', 'outdated_config'];
+const ERRORS = [
+  'reserved',
+  'batch_collected',
+  'report_replayed',
+  'report_dropped',
+  'hpke_unknown_config_id',
+  'hpke_decrypt_error',
+  'vdaf_verify_error',
+  'task_expired',
+  'invalid_message',
+  'report_too_early',
+  'task_not_started',
+  'outdated_config',
+];
 
 /** What a helper answers of each report: 'continue', 'finish' or why not. @param {Buffer} body */
 export function parseResponses(body) {
@@ -295,7 +378,10 @@ export function parseResponses(body) {
     const id = read.take(16);
     const kind = read.number(1);
     if (kind === 0) read.opaque(4);
-    list.push({ id, says: kind === 0 ? 'continue' : kind === 1 ? 'finish' : ERRORS[read.number(1)] });
+    list.push({
+      id,
+      says: kind === 0 ? 'continue' : kind === 1 ? 'finish' : ERRORS[read.number(1)],
+    });
   }
   return list;
 }
@@ -303,7 +389,8 @@ export function parseResponses(body) {
 /** UploadErrors. @param {Buffer} body */
 export function parseUploadErrors(body) {
   const list = [];
-  for (const read = reader(body); !read.isAtEnd();) list.push({ id: read.take(16), says: ERRORS[read.number(1)] });
+  for (const read = reader(body); !read.isAtEnd();)
+    list.push({ id: read.take(16), says: ERRORS[read.number(1)] });
   return list;
 }
 
@@ -320,34 +407,54 @@ export function encodeTask(task) {
   const { type, length = 0, max = 0, chunk = 0, max_weight: weight = 0 } = task.vdaf;
   /** @type {Record<string, [number, Buffer[]]>} */
   const configurations = {
-    'count': [1, []],
-    'sum': [2, [number(max, 8)]],
+    count: [1, []],
+    sum: [2, [number(max, 8)]],
     'sum-vec': [3, [number(length, 4), number(max, 8), number(chunk, 4)]],
-    'histogram': [4, [number(length, 4), number(chunk, 4)]],
+    histogram: [4, [number(length, 4), number(chunk, 4)]],
     'multihot-count-vec': [5, [number(length, 4), number(chunk, 4), number(weight, 8)]],
   };
   const [vdaf, configuration] = configurations[type];
   return Buffer.concat([
-    opaque(Buffer.from(task.info), 1), opaque(Buffer.from(task.leader), 2), opaque(Buffer.from(task.helper), 2),
-    number(task.time_precision_s, 8), number(task.min_batch_size, 8), number(1, 1), number(0, 2), number(vdaf, 4),
-    opaque(Buffer.concat(configuration), 2), number(0, 2),
+    opaque(Buffer.from(task.info), 1),
+    opaque(Buffer.from(task.leader), 2),
+    opaque(Buffer.from(task.helper), 2),
+    number(task.time_precision_s, 8),
+    number(task.min_batch_size, 8),
+    number(1, 1),
+    number(0, 2),
+    number(vdaf, 4),
+    opaque(Buffer.concat(configuration), 2),
+    number(0, 2),
   ]);
 }
 
 /** @param {TaskFile} task @param {Report} report */
 const inputShareAad = (task, report) =>
-  Buffer.concat([Buffer.from(task.task_id, 'hex'), encodeTask(task), metadata(report), opaque(report.publicShare, 4)]);
+  Buffer.concat([
+    Buffer.from(task.task_id, 'hex'),
+    encodeTask(task),
+    metadata(report),
+    opaque(report.publicShare, 4),
+  ]);
 /** @param {number} role */
-const inputShareInfo = (role) => Buffer.concat([Buffer.from('dap-18 input share'), number(1, 1), number(role, 1)]);
+const inputShareInfo = (role) =>
+  Buffer.concat([Buffer.from('dap-18 input share'), number(1, 1), number(role, 1)]);
 
 /** @typedef {{ id: number, public_key: string, secret_key: string }} Key */
 
 /** The input share in a report of one server, with that server's secret key. @param {TaskFile} task @param {Report} report @param {number} role @param {Key} key */
 export async function openShare(task, report, role, key) {
   const sealed = role === LEADER ? report.leader : report.helper;
-  const recipientKey = await suite.kem.importKey('raw', new Uint8Array(Buffer.from(key.secret_key, 'hex')).buffer, false);
-  const opened = await suite.open({ recipientKey, enc: new Uint8Array(sealed.enc), info: inputShareInfo(role) },
-    new Uint8Array(sealed.payload), inputShareAad(task, report));
+  const recipientKey = await suite.kem.importKey(
+    'raw',
+    new Uint8Array(Buffer.from(key.secret_key, 'hex')).buffer,
+    false,
+  );
+  const opened = await suite.open(
+    { recipientKey, enc: new Uint8Array(sealed.enc), info: inputShareInfo(role) },
+    new Uint8Array(sealed.payload),
+    inputShareAad(task, report),
+  );
   const read = reader(Buffer.from(opened));
   assert.equal(read.opaque(2).length, 0, 'no extensions');
   const share = read.opaque(4);
@@ -357,9 +464,15 @@ export async function openShare(task, report, role, key) {
 
 /** The report with another share for one server, sealed as its device would. @param {TaskFile} task @param {Report} report @param {number} role @param {Key} key @param {Buffer} share @returns {Promise<Report>} */
 export async function resealShare(task, report, role, key, share) {
-  const recipientPublicKey = await suite.kem.deserializePublicKey(new Uint8Array(Buffer.from(key.public_key, 'hex')));
+  const recipientPublicKey = await suite.kem.deserializePublicKey(
+    new Uint8Array(Buffer.from(key.public_key, 'hex')),
+  );
   const plaintext = Buffer.concat([number(0, 2), opaque(share, 4)]);
-  const { ct, enc } = await suite.seal({ recipientPublicKey, info: inputShareInfo(role) }, new Uint8Array(plaintext), inputShareAad(task, report));
+  const { ct, enc } = await suite.seal(
+    { recipientPublicKey, info: inputShareInfo(role) },
+    new Uint8Array(plaintext),
+    inputShareAad(task, report),
+  );
   const sealed = { config: key.id, enc: Buffer.from(enc), payload: Buffer.from(ct) };
   return { ...report, [role === LEADER ? 'leader' : 'helper']: sealed };
 }
@@ -375,27 +488,45 @@ export const idText = (taskId) => Buffer.from(taskId, 'hex').toString('base64url
  * @param {string | URL} url @param {RequestInit} [init]
  */
 export const ask = (url, init = {}) =>
-  fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), ...init, headers: { connection: 'close', .../** @type {any} */ (init.headers) } });
+  fetch(url, {
+    signal: AbortSignal.timeout(ANSWER_MS),
+    ...init,
+    headers: { connection: 'close', .../** @type {any} */ (init.headers) },
+  });
 
 /** @param {string} leader @param {string} taskId @param {Report[]} reports */
 export async function upload(leader, taskId, reports) {
   const response = await ask(`${leader}/tasks/${idText(taskId)}/reports`, {
-    method: 'POST', body: new Uint8Array(Buffer.concat(reports.map(encodeReport))),
+    method: 'POST',
+    body: new Uint8Array(Buffer.concat(reports.map(encodeReport))),
     headers: { 'content-type': 'application/ppm-dap;message=upload-req' },
   });
   const body = Buffer.from(await response.arrayBuffer());
-  const isErrors = response.headers.get('content-type')?.startsWith('application/ppm-dap;message=upload-errors');
-  return { status: response.status, text: isErrors ? '' : body.toString(), errors: isErrors ? parseUploadErrors(body) : [] };
+  const isErrors = response.headers
+    .get('content-type')
+    ?.startsWith('application/ppm-dap;message=upload-errors');
+  return {
+    status: response.status,
+    text: isErrors ? '' : body.toString(),
+    errors: isErrors ? parseUploadErrors(body) : [],
+  };
 }
 
 /** Posts a job to the helper as the leader would. @param {Pair} pair @param {string} taskId @param {Buffer} job @param {Record<string, string>} [headers] */
 export async function postJob(pair, taskId, job, headers = {}) {
   const response = await ask(`${pair.urls.helper}/tasks/${idText(taskId)}/aggregation_jobs`, {
-    method: 'POST', body: new Uint8Array(job),
-    headers: { 'content-type': 'application/ppm-dap;message=aggregation-job-init-req', authorization: `Bearer ${pair.tokens.helper}`, ...headers },
+    method: 'POST',
+    body: new Uint8Array(job),
+    headers: {
+      'content-type': 'application/ppm-dap;message=aggregation-job-init-req',
+      authorization: `Bearer ${pair.tokens.helper}`,
+      ...headers,
+    },
   });
   return {
-    status: response.status, type: response.headers.get('content-type') ?? '', location: response.headers.get('location'),
+    status: response.status,
+    type: response.headers.get('content-type') ?? '',
+    location: response.headers.get('location'),
     body: Buffer.from(await response.arrayBuffer()),
   };
 }
@@ -408,13 +539,32 @@ export const thisHour = () => Math.floor(Date.now() / 1000 / HOUR);
 /** The beginning of an hour as `shoal collect` takes it. @param {number} hour */
 export const moment = (hour) => `${new Date(hour * HOUR * 1000).toISOString().slice(0, 16)}Z`;
 
-const NAMES = ['red', 'orange', 'yellow', 'green', 'blue', 'violet', 'brown', 'black', 'grey', 'white'];
+const NAMES = [
+  'red',
+  'orange',
+  'yellow',
+  'green',
+  'blue',
+  'violet',
+  'brown',
+  'black',
+  'grey',
+  'white',
+];
 
 /** A recipe of two servers, in batches of hours. @param {{ leader: string, helper: string }} urls @param {object} [changes] */
 export const colours = (urls, changes = {}) => ({
-  recipe: 'colours', analysis: 'tests', stream: 'choices', value: 'item', mechanism: 'onehot-symmetric',
-  parameters: { epsilon: 4, values: NAMES }, limit: { per_day: 1 }, cohort: { minimum: 1000 },
-  aggregation: { protocol: 'dap', ...urls, time_precision_s: HOUR }, expires: '2099-01-31', ...changes,
+  recipe: 'colours',
+  analysis: 'tests',
+  stream: 'choices',
+  value: 'item',
+  mechanism: 'onehot-symmetric',
+  parameters: { epsilon: 4, values: NAMES },
+  limit: { per_day: 1 },
+  cohort: { minimum: 1000 },
+  aggregation: { protocol: 'dap', ...urls, time_precision_s: HOUR },
+  expires: '2099-01-31',
+  ...changes,
 });
 
 /** Reports of devices that like the first colours best. @param {Pair} pair @param {number} devices @param {string} seed */
@@ -422,7 +572,20 @@ export function simulateColours(pair, devices, seed) {
   const counts = pair.at('counts.tsv');
   const out = pair.at(`${seed}.ndjson`);
   writeFileSync(counts, NAMES.map((name, i) => `${name}\t${NAMES.length - i}\n`).join(''));
-  shoal('simulate', '--recipe', pair.at('recipe.json'), '--counts', counts, '--devices', String(devices), '--seed', seed, '--format',
-    'ndjson', '-o', out);
+  shoal(
+    'simulate',
+    '--recipe',
+    pair.at('recipe.json'),
+    '--counts',
+    counts,
+    '--devices',
+    String(devices),
+    '--seed',
+    seed,
+    '--format',
+    'ndjson',
+    '-o',
+    out,
+  );
   return out;
 }

@@ -7,7 +7,11 @@ import { Task } from '@divviup/dap';
 /** @typedef {{ id: number, publicKey: Buffer, secretKey: Buffer }} Key */
 /** @typedef {{ type: string, length?: number, bits?: number, chunkLength?: number }} Vdaf as the package names it */
 
-const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
+const suite = new CipherSuite({
+  kem: new DhkemX25519HkdfSha256(),
+  kdf: new HkdfSha256(),
+  aead: new Aes128Gcm(),
+});
 
 /** @param {number} id @returns {Promise<Key>} */
 export async function makeKey(id) {
@@ -39,12 +43,19 @@ export function configList(key) {
 export async function createDivviupTask({ vdaf, time_precision_s }) {
   const id = randomBytes(32);
   const keys = [await makeKey(11), await makeKey(200)];
-  const task = new Task(/** @type {any} */ ({
-    ...vdaf, id, leader: 'http://leader.invalid/', helper: 'http://helper.invalid/', timePrecisionSeconds: time_precision_s,
-  }));
-  task.fetch = async (url) => new Response(configList(keys[String(url).startsWith('http://leader') ? 0 : 1]), {
-    headers: { 'Content-Type': 'application/dap-hpke-config-list' },
-  });
+  const task = new Task(
+    /** @type {any} */ ({
+      ...vdaf,
+      id,
+      leader: 'http://leader.invalid/',
+      helper: 'http://helper.invalid/',
+      timePrecisionSeconds: time_precision_s,
+    }),
+  );
+  task.fetch = async (url) =>
+    new Response(configList(keys[String(url).startsWith('http://leader') ? 0 : 1]), {
+      headers: { 'Content-Type': 'application/dap-hpke-config-list' },
+    });
   return { id, keys, task };
 }
 
@@ -66,7 +77,11 @@ export async function recordReport({ id, keys, task }, measurement, timestamp) {
   task.aggregators.forEach((aggregator, i) => {
     const config = /** @type {any} */ (aggregator.hpkeConfigList).selectConfig();
     const seal = config.seal.bind(config);
-    config.seal = (/** @type {Buffer} */ info, /** @type {Buffer} */ plaintext, /** @type {Buffer} */ aad) => {
+    config.seal = (
+      /** @type {Buffer} */ info,
+      /** @type {Buffer} */ plaintext,
+      /** @type {Buffer} */ aad,
+    ) => {
       seen.infos[i] = hex(info);
       seen.plaintexts[i] = hex(plaintext);
       seen.aad = hex(aad);

@@ -32,8 +32,12 @@ function open(t, vdaf, made) {
     /** @param {Buffer} report @param {Buffer} [id] of the task that the servers believe it is for */
     async ask(report, id = made.id) {
       const words = [
-        circuits[/** @type {keyof typeof circuits} */ (vdaf.type)], ...parameters, id.toString('hex'),
-        ...made.keys.map((key) => key.secretKey.toString('hex')), ...made.keys.map((key) => key.id), report.toString('hex'),
+        circuits[/** @type {keyof typeof circuits} */ (vdaf.type)],
+        ...parameters,
+        id.toString('hex'),
+        ...made.keys.map((key) => key.secretKey.toString('hex')),
+        ...made.keys.map((key) => key.id),
+        report.toString('hex'),
       ];
       child.stdin.write(`${words.join(' ')}\n`);
       return /** @type {string} */ ((await lines.next()).value);
@@ -43,7 +47,8 @@ function open(t, vdaf, made) {
 
 /** What a measurement adds. @param {import('./divviup.mjs').Vdaf} vdaf @param {any} measurement */
 function sumsOf(vdaf, measurement) {
-  if (vdaf.type === 'histogram') return Array.from({ length: vdaf.length ?? 0 }, (_, i) => Number(i === measurement));
+  if (vdaf.type === 'histogram')
+    return Array.from({ length: vdaf.length ?? 0 }, (_, i) => Number(i === measurement));
   return [measurement].flat().map(Number);
 }
 
@@ -51,7 +56,13 @@ const cases = [
   { vdaf: { type: 'count' }, measurements: [true, false] },
   { vdaf: { type: 'sum', bits: 1 }, measurements: [1, 0] },
   { vdaf: { type: 'sum', bits: 16 }, measurements: [65535, 0, 12345] },
-  { vdaf: { type: 'sumVec', length: 5, bits: 3, chunkLength: 4 }, measurements: [[7, 0, 1, 2, 3], [0, 0, 0, 0, 0]] },
+  {
+    vdaf: { type: 'sumVec', length: 5, bits: 3, chunkLength: 4 },
+    measurements: [
+      [7, 0, 1, 2, 3],
+      [0, 0, 0, 0, 0],
+    ],
+  },
   { vdaf: { type: 'sumVec', length: 1, bits: 1, chunkLength: 1 }, measurements: [[1]] },
   { vdaf: { type: 'histogram', length: 100, chunkLength: 10 }, measurements: [0, 99, 42] },
   { vdaf: { type: 'histogram', length: 7, chunkLength: 7 }, measurements: [6] },
@@ -82,9 +93,12 @@ test('a report that was changed on the way is refused by a server', { skip }, as
   const decrypt = 'refused by the leader: hpke_decrypt_error';
   /** @type {[string, number, string][]} */
   const changes = [
-    ['report id', 0, decrypt], ['time', 23, decrypt], ['public share', publicShare + 4, decrypt],
+    ['report id', 0, decrypt],
+    ['time', 23, decrypt],
+    ['public share', publicShare + 4, decrypt],
     ['leader: key id', leader, decrypt],
-    ['leader: encapsulated key', leader + 5, decrypt], ['leader: ciphertext', leaderPayload + 4, decrypt],
+    ['leader: encapsulated key', leader + 5, decrypt],
+    ['leader: ciphertext', leaderPayload + 4, decrypt],
     ['helper: key id', helper, 'refused by the helper: hpke_decrypt_error'],
     ['helper: encapsulated key', helper + 5, 'refused by the helper: hpke_decrypt_error'],
     ['helper: tag', report.length - 1, 'refused by the helper: hpke_decrypt_error'],

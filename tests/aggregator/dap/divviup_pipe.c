@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A leader and a helper of a DAP-09 task in one program, without HTTP or a store: one report a line on standard input, what it
-// adds to the sums, or why it is refused, on standard output.
+// A leader and a helper of a DAP-09 task in one program, without HTTP or a store: one report a line
+// on standard input, what it adds to the sums, or why it is refused, on standard output.
 //
-//     CIRCUIT LENGTH MAX CHUNK TASK_ID LEADER_SECRET HELPER_SECRET LEADER_CONFIG HELPER_CONFIG REPORT
+//     CIRCUIT LENGTH MAX CHUNK TASK_ID LEADER_SECRET HELPER_SECRET LEADER_CONFIG HELPER_CONFIG
+//     REPORT
 //
-// CIRCUIT is shoal_circuit's number, bytes are hex digits. Answers: "sums 0 1 0", "refused by the leader: hpke_decrypt_error",
-// "unreadable".
+// CIRCUIT is shoal_circuit's number, bytes are hex digits. Answers: "sums 0 1 0", "refused by the
+// leader: hpke_decrypt_error", "unreadable".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,23 +46,29 @@ static shoal_bytes written(const shoal_dap_writer *w)
     return (shoal_bytes){w->at, w->len};
 }
 
-// Both servers' shares of a report into its sums. Returns: 0, or the error, and then *who is who found it.
-static uint32_t verify(uint64_t *sums, const char **who, const agg_dap_vdaf *vdaf, const agg_dap_keys *keys,
-                       const shoal_dap_report *report)
+// Both servers' shares of a report into its sums. Returns: 0, or the error, and then *who is who
+// found it.
+static uint32_t verify(uint64_t *sums, const char **who, const agg_dap_vdaf *vdaf,
+                       const agg_dap_keys *keys, const shoal_dap_report *report)
 {
-    static uint8_t states[2][MOST], outputs[2][MOST], verifier_share[MOST], message[MOST], payload[MOST];
+    static uint8_t states[2][MOST], outputs[2][MOST], verifier_share[MOST], message[MOST],
+        payload[MOST];
     agg_dap_work work;
     agg_error error = {0};
-    shoal_dap_verify_init init = {report->metadata, report->public_share, report->helper, {NULL, 0}};
+    shoal_dap_verify_init init = {
+        report->metadata, report->public_share, report->helper, {NULL, 0}};
     shoal_dap_writer w = {payload, sizeof payload, 0, 0};
     if (agg_dap_work_init(&work, &error, vdaf) != SHOAL_OK) exit(1);
     *who = "leader";
-    uint32_t refusal = agg_dap_leader_begin(states[0], verifier_share, &work, vdaf, &keys[0], report);
+    uint32_t refusal =
+        agg_dap_leader_begin(states[0], verifier_share, &work, vdaf, &keys[0], report);
     if (refusal == 0) {
         *who = "helper";
-        shoal_dap_put_initialize(&w, (shoal_bytes){verifier_share, shoal_prio3_verifier_share_len(&vdaf->prio3)});
+        shoal_dap_put_initialize(
+            &w, (shoal_bytes){verifier_share, shoal_prio3_verifier_share_len(&vdaf->prio3)});
         init.payload = written(&w);
-        refusal = agg_dap_helper_verify(outputs[1], message, states[1], &work, vdaf, &keys[1], &init);
+        refusal =
+            agg_dap_helper_verify(outputs[1], message, states[1], &work, vdaf, &keys[1], &init);
     }
     if (refusal == 0) {
         *who = "leader at last";
@@ -69,8 +76,10 @@ static uint32_t verify(uint64_t *sums, const char **who, const agg_dap_vdaf *vda
         shoal_dap_put_finish(&w, (shoal_bytes){message, shoal_prio3_message_len(&vdaf->prio3)});
         refusal = agg_dap_leader_end(outputs[0], vdaf, states[0], written(&w));
     }
-    const shoal_bytes shares[2] = {{outputs[0], agg_dap_output_len(vdaf)}, {outputs[1], agg_dap_output_len(vdaf)}};
-    if (refusal == 0 && shoal_prio3_unshard(sums, &vdaf->prio3, shares, work.scratch) != SHOAL_OK) exit(1);
+    const shoal_bytes shares[2] = {{outputs[0], agg_dap_output_len(vdaf)},
+                                   {outputs[1], agg_dap_output_len(vdaf)}};
+    if (refusal == 0 && shoal_prio3_unshard(sums, &vdaf->prio3, shares, work.scratch) != SHOAL_OK)
+        exit(1);
     agg_dap_work_release(&work);
     return refusal;
 }
@@ -82,7 +91,8 @@ static void answer(void)
     agg_dap_vdaf vdaf;
     agg_dap_keys keys[2] = {{.n = 1}, {.n = 1}};
     agg_error error = {0};
-    shoal_dap_task task = {.version = SHOAL_DAP_09, .time_precision_s = 300, .vdaf = {.shares = 2, .proofs = 1}};
+    shoal_dap_task task = {
+        .version = SHOAL_DAP_09, .time_precision_s = 300, .vdaf = {.shares = 2, .proofs = 1}};
     shoal_dap_report report;
     const char *who;
     task.vdaf.circuit = (shoal_circuit)strtoul(line, NULL, 10);
@@ -105,7 +115,8 @@ static void answer(void)
         return;
     }
     fputs("sums", stdout);
-    for (uint32_t i = 0; i < vdaf.prio3.flp.output_len; i++) printf(" %llu", (unsigned long long)sums[i]);
+    for (uint32_t i = 0; i < vdaf.prio3.flp.output_len; i++)
+        printf(" %llu", (unsigned long long)sums[i]);
     putchar('\n');
 }
 

@@ -26,35 +26,40 @@ const vector = (length, entry) => Array.from({ length }, (_, i) => entry(i));
 /** @type {Record<string, { vdaf: object, length: number, draw: (next: (limit: number) => number) => { line: string, adds: number[] } }>} */
 const TASKS = {
   count: {
-    vdaf: { type: 'count' }, length: 1,
+    vdaf: { type: 'count' },
+    length: 1,
     draw(next) {
       const x = next(2);
       return { line: `${x}`, adds: [x] };
     },
   },
   sum: {
-    vdaf: { type: 'sum', max: 2 ** 53 - 1 }, length: 1,
+    vdaf: { type: 'sum', max: 2 ** 53 - 1 },
+    length: 1,
     draw(next) {
       const x = next(10 ** 9);
       return { line: `${x}`, adds: [x] };
     },
   },
   'sum-vec': {
-    vdaf: { type: 'sum-vec', length: 20, max: 1000 }, length: 20,
+    vdaf: { type: 'sum-vec', length: 20, max: 1000 },
+    length: 20,
     draw(next) {
       const adds = vector(20, () => next(1001));
       return { line: adds.join(','), adds };
     },
   },
   histogram: {
-    vdaf: { type: 'histogram', length: 50, chunk: 7 }, length: 50,
+    vdaf: { type: 'histogram', length: 50, chunk: 7 },
+    length: 50,
     draw(next) {
       const bucket = next(50);
       return { line: `${bucket}`, adds: vector(50, (i) => Number(i === bucket)) };
     },
   },
   'multihot-count-vec': {
-    vdaf: { type: 'multihot-count-vec', length: 12, max_weight: 5 }, length: 12,
+    vdaf: { type: 'multihot-count-vec', length: 12, max_weight: 5 },
+    length: 12,
     draw(next) {
       const set = new Set(vector(5, () => next(12)));
       const adds = vector(12, (i) => Number(set.has(i)));
@@ -63,32 +68,65 @@ const TASKS = {
   },
 };
 
-test('what is measured comes out as its exact sum, of every VDAF', { timeout: 120000 }, async (t) => {
-  const folder = makeFolder(t);
-  const hour = thisHour() - 3;
-  const pair = await startPair(t, folder, (urls) =>
-    Object.fromEntries(Object.entries(TASKS).map(([name, { vdaf }]) => [
-      `${name}.json`,
-      { version: 'dap-18', info: `exact-${name}`, ...urls, time_precision_s: HOUR, min_batch_size: REPORTS, vdaf },
-    ])));
-  /** @type {Record<string, number[]>} */
-  const wanted = {};
-  for (const [i, [name, { length, draw }]] of Object.entries(TASKS).entries()) {
-    const next = numbers(i + 1);
-    const drawn = vector(REPORTS, () => 0).map(() => draw(next));
-    wanted[name] = vector(length, (j) => drawn.reduce((sum, { adds }) => sum + adds[j], 0));
-    const file = pair.at(`${name}.txt`);
-    writeFileSync(file, drawn.map(({ line }) => `${line}\n`).join(''));
-    const done = shoal('upload', '--task', pair.at(`${name}.json`), '--measurements', file, '--time', String(hour * HOUR + 5));
-    assert.equal(done.stdout, `accepted            ${REPORTS}\n`);
-    assert.ok(done.stderr.includes(LABEL));
-  }
-  for (const name of Object.keys(TASKS)) {
-    const done = pair.collect('--task', pair.at(`${name}.json`), '--from', moment(hour), '--to', moment(hour + 1), '--wait', '30', '--format', 'json');
-    assert.equal(done.status, 0, done.stderr);
-    const result = JSON.parse(done.stdout);
-    assert.ok(done.stdout.includes(LABEL), done.stdout);
-    assert.equal(result.n, REPORTS);
-    assert.deepEqual(result.sums, wanted[name], name);
-  }
-});
+test(
+  'what is measured comes out as its exact sum, of every VDAF',
+  { timeout: 120000 },
+  async (t) => {
+    const folder = makeFolder(t);
+    const hour = thisHour() - 3;
+    const pair = await startPair(t, folder, (urls) =>
+      Object.fromEntries(
+        Object.entries(TASKS).map(([name, { vdaf }]) => [
+          `${name}.json`,
+          {
+            version: 'dap-18',
+            info: `exact-${name}`,
+            ...urls,
+            time_precision_s: HOUR,
+            min_batch_size: REPORTS,
+            vdaf,
+          },
+        ]),
+      ),
+    );
+    /** @type {Record<string, number[]>} */
+    const wanted = {};
+    for (const [i, [name, { length, draw }]] of Object.entries(TASKS).entries()) {
+      const next = numbers(i + 1);
+      const drawn = vector(REPORTS, () => 0).map(() => draw(next));
+      wanted[name] = vector(length, (j) => drawn.reduce((sum, { adds }) => sum + adds[j], 0));
+      const file = pair.at(`${name}.txt`);
+      writeFileSync(file, drawn.map(({ line }) => `${line}\n`).join(''));
+      const done = shoal(
+        'upload',
+        '--task',
+        pair.at(`${name}.json`),
+        '--measurements',
+        file,
+        '--time',
+        String(hour * HOUR + 5),
+      );
+      assert.equal(done.stdout, `accepted            ${REPORTS}\n`);
+      assert.ok(done.stderr.includes(LABEL));
+    }
+    for (const name of Object.keys(TASKS)) {
+      const done = pair.collect(
+        '--task',
+        pair.at(`${name}.json`),
+        '--from',
+        moment(hour),
+        '--to',
+        moment(hour + 1),
+        '--wait',
+        '30',
+        '--format',
+        'json',
+      );
+      assert.equal(done.status, 0, done.stderr);
+      const result = JSON.parse(done.stdout);
+      assert.ok(done.stdout.includes(LABEL), done.stdout);
+      assert.equal(result.n, REPORTS);
+      assert.deepEqual(result.sums, wanted[name], name);
+    }
+  },
+);

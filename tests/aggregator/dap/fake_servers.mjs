@@ -5,7 +5,11 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 
-export const suite = new CipherSuite({ kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm() });
+export const suite = new CipherSuite({
+  kem: new DhkemX25519HkdfSha256(),
+  kdf: new HkdfSha256(),
+  aead: new Aes128Gcm(),
+});
 
 /** A number of `size` bytes, big-endian. @param {number} number @param {number} size */
 export function number(number, size) {
@@ -27,7 +31,13 @@ export async function makeKey(id) {
 
 /** struct HpkeConfig: X25519, HKDF-SHA256, and an AEAD. @param {{ id: number, publicKey: Buffer }} key */
 export const hpkeConfig = (key, aead = 1) =>
-  Buffer.concat([number(key.id, 1), number(0x20, 2), number(1, 2), number(aead, 2), opaque(key.publicKey, 2)]);
+  Buffer.concat([
+    number(key.id, 1),
+    number(0x20, 2),
+    number(1, 2),
+    number(aead, 2),
+    opaque(key.publicKey, 2),
+  ]);
 
 /** Cuts messages. @param {Buffer} bytes */
 export function reader(bytes) {
@@ -54,7 +64,14 @@ export function readReports(body) {
   const reports = [];
   while (!r.isAtEnd()) {
     const id = r.take(16);
-    reports.push({ id, time: r.number(8), extensions: r.opaque(2), publicShare: r.opaque(4), leader: ciphertext(), helper: ciphertext() });
+    reports.push({
+      id,
+      time: r.number(8),
+      extensions: r.opaque(2),
+      publicShare: r.opaque(4),
+      leader: ciphertext(),
+      helper: ciphertext(),
+    });
   }
   return reports;
 }
@@ -66,14 +83,24 @@ export function readReports(body) {
  * @param {{ id: Buffer, configuration: Buffer }} task
  */
 export async function openShare(key, report, who, task) {
-  const info = Buffer.concat([Buffer.from('dap-18 input share'), number(1, 1), number(who === 'leader' ? 2 : 3, 1)]);
+  const info = Buffer.concat([
+    Buffer.from('dap-18 input share'),
+    number(1, 1),
+    number(who === 'leader' ? 2 : 3, 1),
+  ]);
   const aad = Buffer.concat([
-    task.id, task.configuration,
-    report.id, number(report.time, 8), opaque(report.extensions, 2), opaque(report.publicShare, 4),
+    task.id,
+    task.configuration,
+    report.id,
+    number(report.time, 8),
+    opaque(report.extensions, 2),
+    opaque(report.publicShare, 4),
   ]);
   const { configId, enc, payload } = report[who];
   if (configId !== key.id) throw new Error(`sealed to key ${configId}, not ${key.id}`);
-  const r = reader(Buffer.from(await suite.open({ recipientKey: key.pair.privateKey, enc, info }, payload, aad)));
+  const r = reader(
+    Buffer.from(await suite.open({ recipientKey: key.pair.privateKey, enc, info }, payload, aad)),
+  );
   if (r.number(2) !== 0) throw new Error('a share with extensions');
   const share = r.opaque(4);
   if (!r.isAtEnd()) throw new Error('a share with more behind it');
@@ -81,7 +108,8 @@ export async function openShare(key, report, who, task) {
 }
 
 /** An UploadErrors. @param {[Buffer, number][]} errors */
-export const uploadErrors = (errors) => Buffer.concat(errors.flatMap(([id, error]) => [id, number(error, 1)]));
+export const uploadErrors = (errors) =>
+  Buffer.concat(errors.flatMap(([id, error]) => [id, number(error, 1)]));
 
 /**
  * @typedef {object} Answer
@@ -97,7 +125,9 @@ export const uploadErrors = (errors) => Buffer.concat(errors.flatMap(([id, error
  */
 export async function startServers(t) {
   const state = {
-    url: '', leader: '', helper: '',
+    url: '',
+    leader: '',
+    helper: '',
     keys: { leader: await makeKey(3), helper: await makeKey(200) },
     /** Keys in another form than the list of the one. @type {Partial<Record<'leader' | 'helper', Answer>>} */
     keyAnswers: {},
@@ -110,16 +140,32 @@ export async function startServers(t) {
 
   /** @param {'leader' | 'helper'} who @returns {Answer} */
   const keysOf = (who) =>
-    state.keyAnswers[who] ?? { type: 'application/ppm-dap;message=hpke-config-list', body: opaque(hpkeConfig(state.keys[who]), 2) };
+    state.keyAnswers[who] ?? {
+      type: 'application/ppm-dap;message=hpke-config-list',
+      body: opaque(hpkeConfig(state.keys[who]), 2),
+    };
 
   const server = createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
-    state.requests.push({ method: request.method, url: request.url, headers: request.headers, body });
-    const who = request.url === '/l/dap/hpke_config' ? 'leader' : request.url === '/h/hpke_config' ? 'helper' : undefined;
+    state.requests.push({
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      body,
+    });
+    const who =
+      request.url === '/l/dap/hpke_config'
+        ? 'leader'
+        : request.url === '/h/hpke_config'
+          ? 'helper'
+          : undefined;
     const answer = who ? keysOf(who) : state.answer(body, state.uploads().length);
-    response.writeHead(answer.status ?? 200, { ...answer.headers, ...(answer.type && { 'content-type': answer.type }) });
+    response.writeHead(answer.status ?? 200, {
+      ...answer.headers,
+      ...(answer.type && { 'content-type': answer.type }),
+    });
     response.end(answer.body);
   });
   server.listen(0, '127.0.0.1');

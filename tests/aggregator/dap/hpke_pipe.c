@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPKE for another program: one request a line on standard input, one answer a line on standard output, all bytes as hex
-// digits, "-" for none.
+// HPKE for another program: one request a line on standard input, one answer a line on standard
+// output, all bytes as hex digits, "-" for none.
 //
 //     seal PUBLIC_KEY INFO AAD PLAINTEXT           -> ENC CIPHERTEXT
 //     open SECRET_KEY ENC INFO AAD CIPHERTEXT      -> PLAINTEXT
@@ -39,7 +39,8 @@ static void print_bytes(const uint8_t *bytes, size_t len, const char *end)
 static shoal_err answer_seal(void)
 {
     uint8_t enc[AGG_HPKE_ENC];
-    shoal_bytes key = take_field(0), info = take_field(1), aad = take_field(2), plaintext = take_field(3);
+    shoal_bytes key = take_field(0), info = take_field(1), aad = take_field(2),
+                plaintext = take_field(3);
     shoal_err err = agg_hpke()->seal(NULL, enc, out, key.at, info, aad, plaintext);
     if (err != SHOAL_OK) return err;
     print_bytes(enc, sizeof enc, " ");

@@ -16,6 +16,10 @@ const cases = [
 const vectors = [];
 for (const { vdaf, measurement } of cases) {
   const made = await createDivviupTask({ vdaf, time_precision_s: 300 });
-  vectors.push({ vdaf, measurement, ...(await recordReport(made, measurement, new Date('2026-11-21T12:34:56Z'))) });
+  vectors.push({
+    vdaf,
+    measurement,
+    ...(await recordReport(made, measurement, new Date('2026-11-21T12:34:56Z'))),
+  });
 }
 console.log(JSON.stringify({ package: '@divviup/dap 0.9.1', vectors }, null, 2));

@@ -25,9 +25,16 @@ const DAY_MS = 86_400_000;
 
 /** @param {{ leader: string, helper: string }} urls @param {object} more */
 const recipeOf = (urls, more) => ({
-  analysis: 'colours', stream: 'choices', value: 'item', parameters: { epsilon: 4, values: COLOURS }, limit: { per_day: 100 },
-  send: { delay_s: 0, fresh: 'allow' }, cohort: { minimum: REPORTS }, expires: '2099-01-31',
-  aggregation: { protocol: 'dap', ...urls, time_precision_s: 3600 }, ...more,
+  analysis: 'colours',
+  stream: 'choices',
+  value: 'item',
+  parameters: { epsilon: 4, values: COLOURS },
+  limit: { per_day: 100 },
+  send: { delay_s: 0, fresh: 'allow' },
+  cohort: { minimum: REPORTS },
+  expires: '2099-01-31',
+  aggregation: { protocol: 'dap', ...urls, time_precision_s: 3600 },
+  ...more,
 });
 
 test('page, edge worker, leader, helper, collector', { timeout: 120_000 }, async (t) => {
@@ -39,17 +46,36 @@ test('page, edge worker, leader, helper, collector', { timeout: 120_000 }, async
   }));
   const recipes = ['list', 'answer'].map((name) => {
     const file = pair.at(`${name}.json`);
-    return { file, hash: shoal('recipe', 'hash', file).stdout.trim(), json: JSON.parse(readFileSync(file, 'utf8')) };
+    return {
+      file,
+      hash: shoal('recipe', 'hash', file).stdout.trim(),
+      json: JSON.parse(readFileSync(file, 'utf8')),
+    };
   });
-  const edge = await startEdge({
-    host: '127.0.0.1', port: 0, spool: pair.at('spool'), recipes: recipes.map(({ hash, json }) => ({ recipe: json, hash })), origins: ['*'],
-    aggregator: 'http://127.0.0.1:1', secret: 'not-used-in-this-test', adminToken: TOKEN, bodyTimeoutMs: 5000, limits: {},
-  }, { createCore: /** @type {any} */ (load), loadDapModule });
+  const edge = await startEdge(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      spool: pair.at('spool'),
+      recipes: recipes.map(({ hash, json }) => ({ recipe: json, hash })),
+      origins: ['*'],
+      aggregator: 'http://127.0.0.1:1',
+      secret: 'not-used-in-this-test',
+      adminToken: TOKEN,
+      bodyTimeoutMs: 5000,
+      limits: {},
+    },
+    { createCore: /** @type {any} */ (load), loadDapModule },
+  );
   t.after(() => edge.close());
   const endpoint = `http://127.0.0.1:${edge.port}`;
   const servers = [endpoint, ...Object.values(pair.urls).map((url) => new URL(url).origin)];
   const csp = `default-src 'none'; ${CSP}; connect-src 'self' ${servers.join(' ')}`;
-  const site = await serveFolders({ folders: [join(WASM, 'dist')], csp, pages: { '/': '<!doctype html><title>t</title>' } });
+  const site = await serveFolders({
+    folders: [join(WASM, 'dist')],
+    csp,
+    pages: { '/': '<!doctype html><title>t</title>' },
+  });
   t.after(() => site.close());
 
   /** @type {any[]} */
@@ -61,118 +87,276 @@ test('page, edge worker, leader, helper, collector', { timeout: 120_000 }, async
   // Two visitors: one of a page that reports through the edge worker, one of a page whose endpoint is the leader.
   for (const url of [endpoint, pair.urls.leader]) {
     const page = await (await browser.newContext()).newPage();
-    page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+    page.on(
+      'console',
+      (message) => void (message.type() === 'error' && complaints.push(message.text())),
+    );
     await page.goto(`${site.origin}/`);
-    reports.push(...await page.evaluate(async ([to, list, colours, n]) => {
-      const { start } = await import(/** @type {any} */ ('/loader.js'));
-      const client = start({ endpoint: to, recipes: list });
-      await client.consent.grant();
-      for (let i = 0; i < n; i++) await client.record('choices', colours[i % colours.length]);
-      await client.flush();
-      return client.reports();
-    }, /** @type {[string, any[], string[], number]} */ ([url, recipes.map(({ json }) => json), COLOURS, FROM_PAGE])));
+    reports.push(
+      ...(await page.evaluate(
+        async ([to, list, colours, n]) => {
+          const { start } = await import(/** @type {any} */ ('/loader.js'));
+          const client = start({ endpoint: to, recipes: list });
+          await client.consent.grant();
+          for (let i = 0; i < n; i++) await client.record('choices', colours[i % colours.length]);
+          await client.flush();
+          return client.reports();
+        },
+        /** @type {[string, any[], string[], number]} */ ([
+          url,
+          recipes.map(({ json }) => json),
+          COLOURS,
+          FROM_PAGE,
+        ]),
+      )),
+    );
   }
   const device = await init({
-    endpoint, recipes: recipes.map(({ json }) => json), wasm: load, dapWasm: loadDapModule, storage: memoryStorage(), locks: memoryLocks(),
+    endpoint,
+    recipes: recipes.map(({ json }) => json),
+    wasm: load,
+    dapWasm: loadDapModule,
+    storage: memoryStorage(),
+    locks: memoryLocks(),
     gpc: () => false,
   });
   await device.consent.grant();
   for (let i = 0; i < FROM_NODE; i++) await device.record('choices', COLOURS[i % 2]);
   await device.flush();
-  reports.push(...await device.reports());
+  reports.push(...(await device.reports()));
   const why = JSON.stringify([complaints, await device.explain(), pair.leader.log()]);
   device.close();
 
-  assert.deepEqual(complaints.filter((text) => !/favicon|404/.test(text)), []);
+  assert.deepEqual(
+    complaints.filter((text) => !/favicon|404/.test(text)),
+    [],
+  );
   assert.equal(reports.length, 2 * REPORTS, why);
-  assert.ok(reports.every(({ state }) => state === 'sent'), why);
-  const metrics = await (await fetch(`${endpoint}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
-  assert.deepEqual(metrics.match(/relayed_reports_total\{.*\} \d+/g)?.map((line) => Number(line.split(' ')[1])), [REPORTS - FROM_PAGE, REPORTS - FROM_PAGE]);
-  for (const { file, hash, json: { recipe } } of recipes) {
-    const records = reports.map(({ report }) => report).filter((report) => report.recipe_hash === hash);
+  assert.ok(
+    reports.every(({ state }) => state === 'sent'),
+    why,
+  );
+  const metrics = await (
+    await fetch(`${endpoint}/metrics`, { headers: { Authorization: `Bearer ${TOKEN}` } })
+  ).text();
+  assert.deepEqual(
+    metrics.match(/relayed_reports_total\{.*\} \d+/g)?.map((line) => Number(line.split(' ')[1])),
+    [REPORTS - FROM_PAGE, REPORTS - FROM_PAGE],
+  );
+  for (const {
+    file,
+    hash,
+    json: { recipe },
+  } of recipes) {
+    const records = reports
+      .map(({ report }) => report)
+      .filter((report) => report.recipe_hash === hash);
     assert.equal(records.length, REPORTS);
-    const plain = records.map(({ servers: _, ...report }) => JSON.stringify(report) + '\n').join('');
+    const plain = records
+      .map(({ servers: _, ...report }) => JSON.stringify(report) + '\n')
+      .join('');
     writeFileSync(pair.at(`${recipe}.ndjson`), plain);
-    shoal('ingest', '--recipe', file, '-o', pair.at(`${recipe}.folded`), pair.at(`${recipe}.ndjson`));
-    const answer = pair.collect('--recipe', file, '--from', moment(hour), '--to', moment(hour + 2), '--wait', '60', '-o', pair.at(`${recipe}.acc`));
+    shoal(
+      'ingest',
+      '--recipe',
+      file,
+      '-o',
+      pair.at(`${recipe}.folded`),
+      pair.at(`${recipe}.ndjson`),
+    );
+    const answer = pair.collect(
+      '--recipe',
+      file,
+      '--from',
+      moment(hour),
+      '--to',
+      moment(hour + 2),
+      '--wait',
+      '60',
+      '-o',
+      pair.at(`${recipe}.acc`),
+    );
     assert.equal(answer.status, 0, `${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
-    assert.ok(readFileSync(pair.at(`${recipe}.acc`)).equals(readFileSync(pair.at(`${recipe}.folded`))), 'the same bytes as one aggregator makes');
+    assert.ok(
+      readFileSync(pair.at(`${recipe}.acc`)).equals(readFileSync(pair.at(`${recipe}.folded`))),
+      'the same bytes as one aggregator makes',
+    );
   }
 });
 
-test('exact measurements of a device that sends to the leader itself: the servers know its task, and their sums are those', { timeout: 120_000 }, async (t) => {
-  const hour = thisHour();
-  const n = 25;
-  /** @type {Record<string, { vdaf: any, value: (i: number) => any, sums: number[] }>} */
-  const kinds = {
-    count: { vdaf: { type: 'count' }, value: (i) => i % 2 === 0, sums: [13] },
-    sum: { vdaf: { type: 'sum', max: 24 }, value: (i) => i, sums: [300] },
-    'sum-vec': { vdaf: { type: 'sum-vec', length: 3, max: 100 }, value: (i) => [i, 1, 100], sums: [300, 25, 2500] },
-    histogram: { vdaf: { type: 'histogram', length: 5 }, value: (i) => i % 4, sums: [7, 6, 6, 6, 0] },
-    'multihot-count-vec': { vdaf: { type: 'multihot-count-vec', length: 4, max_weight: 2 }, value: (i) => [1, 0, 0, i % 2], sums: [25, 0, 0, 12] },
-  };
-  const pair = await startPair(t, makeFolder(t), (urls) => Object.fromEntries(Object.entries(kinds).map(([name, { vdaf }]) =>
-    [`${name}.json`, { version: 'dap-18', info: `exact-${name}`, ...urls, time_precision_s: 3600, min_batch_size: n, expires: '2099-01-31', vdaf }])));
-  const device = await init({
-    endpoint: pair.urls.leader, recipes: [], wasm: load, dapWasm: loadDapModule, storage: memoryStorage(), locks: memoryLocks(), gpc: () => false,
-  });
-  t.after(() => device.close());
-  await device.consent.grant();
-  for (const [name, { value }] of Object.entries(kinds)) {
-    const task = JSON.parse(readFileSync(pair.at(`${name}.json`), 'utf8'));
-    for (let i = 0; i < n; i++) assert.equal((await device.shareExactly(task, value(i)))[0].code, 'queued', name);
-  }
-  await device.flush();
-  const reports = await device.reports();
-  assert.equal(reports.length, n * Object.keys(kinds).length);
-  assert.ok(reports.every(({ state }) => state === 'sent'), JSON.stringify([await device.explain(), pair.leader.log()]));
-  for (const [name, { sums }] of Object.entries(kinds)) {
-    const answer = pair.collect('--task', pair.at(`${name}.json`), '--from', moment(hour), '--to', moment(hour + 2), '--wait', '60', '--format', 'json');
-    assert.equal(answer.status, 0, `${name}: ${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
-    const result = JSON.parse(answer.stdout);
-    assert.deepEqual([result.n, result.sums], [n, sums], name);
-  }
-});
-
-test('a leader that is down, and comes back with another key: the same bytes again, then the same record sealed anew, counted once', { timeout: 120_000 }, async (t) => {
-  // The device's clock goes two minutes ahead below and is to stay within its day, whose budget is looked at: in the last ten of a day it begins behind.
-  let shift = Math.min(0, DAY_MS - 600_000 - (Date.now() % DAY_MS));
-  const hour = Math.floor((Date.now() + shift) / 3600_000);
-  const pair = await startPair(t, makeFolder(t), (urls) => ({ 'recipe.json': recipeOf(urls, { recipe: 'late', mechanism: 'grr', cohort: { minimum: 2 } }) }));
-  const file = pair.at('recipe.json');
-  /** @type {string[]} */
-  const bodies = [];
-  const device = await init({
-    endpoint: pair.urls.leader, recipes: [JSON.parse(readFileSync(file, 'utf8'))], wasm: load, dapWasm: loadDapModule, storage: memoryStorage(),
-    locks: memoryLocks(), gpc: () => false, now: () => Date.now() + shift, setTimer: () => null,
-    fetch: async (url, options) => {
-      if (options?.method === 'POST') bodies.push(Buffer.from(/** @type {Uint8Array} */ (options.body)).toString('hex'));
-      return fetch(url, options);
-    },
-  });
-  t.after(() => device.close());
-  await device.consent.grant();
-  for (const colour of ['blue', 'red']) await device.record('choices', colour);
-  await pair.leader.end('SIGKILL');
-  for (let i = 0; i < 2; i++) {
+test(
+  'exact measurements of a device that sends to the leader itself: the servers know its task, and their sums are those',
+  { timeout: 120_000 },
+  async (t) => {
+    const hour = thisHour();
+    const n = 25;
+    /** @type {Record<string, { vdaf: any, value: (i: number) => any, sums: number[] }>} */
+    const kinds = {
+      count: { vdaf: { type: 'count' }, value: (i) => i % 2 === 0, sums: [13] },
+      sum: { vdaf: { type: 'sum', max: 24 }, value: (i) => i, sums: [300] },
+      'sum-vec': {
+        vdaf: { type: 'sum-vec', length: 3, max: 100 },
+        value: (i) => [i, 1, 100],
+        sums: [300, 25, 2500],
+      },
+      histogram: {
+        vdaf: { type: 'histogram', length: 5 },
+        value: (i) => i % 4,
+        sums: [7, 6, 6, 6, 0],
+      },
+      'multihot-count-vec': {
+        vdaf: { type: 'multihot-count-vec', length: 4, max_weight: 2 },
+        value: (i) => [1, 0, 0, i % 2],
+        sums: [25, 0, 0, 12],
+      },
+    };
+    const pair = await startPair(t, makeFolder(t), (urls) =>
+      Object.fromEntries(
+        Object.entries(kinds).map(([name, { vdaf }]) => [
+          `${name}.json`,
+          {
+            version: 'dap-18',
+            info: `exact-${name}`,
+            ...urls,
+            time_precision_s: 3600,
+            min_batch_size: n,
+            expires: '2099-01-31',
+            vdaf,
+          },
+        ]),
+      ),
+    );
+    const device = await init({
+      endpoint: pair.urls.leader,
+      recipes: [],
+      wasm: load,
+      dapWasm: loadDapModule,
+      storage: memoryStorage(),
+      locks: memoryLocks(),
+      gpc: () => false,
+    });
+    t.after(() => device.close());
+    await device.consent.grant();
+    for (const [name, { value }] of Object.entries(kinds)) {
+      const task = JSON.parse(readFileSync(pair.at(`${name}.json`), 'utf8'));
+      for (let i = 0; i < n; i++)
+        assert.equal((await device.shareExactly(task, value(i)))[0].code, 'queued', name);
+    }
     await device.flush();
-    shift += 60_000;
-  }
-  assert.deepEqual((await device.reports()).map(({ state }) => state).sort(), ['queued', 'queued']);
-  assert.equal(bodies.length, 4);
-  assert.equal(new Set(bodies).size, 2, 'a retry is the same bytes');
-  for (const name of ['key.json', 'public.json']) rmSync(pair.at('leader', name));
-  shoal('dap-key', '--id', '77', '-o', pair.at('leader', 'key.json'), '--public', pair.at('leader', 'public.json'));
-  await pair.leader.start();
-  await device.flush(); // outdated_config
-  await device.flush(); // what was sealed anew
-  const reports = await device.reports();
-  assert.deepEqual(reports.map(({ state }) => state), ['sent', 'sent'], JSON.stringify([await device.explain(), pair.leader.log()]));
-  assert.equal((await device.ledger())[0].today.count, 2);
-  assert.equal(new Set(bodies).size, 4);
-  writeFileSync(pair.at('late.ndjson'), reports.map(({ report: { servers: _, ...report } }) => JSON.stringify(report) + '\n').join(''));
-  shoal('ingest', '--recipe', file, '-o', pair.at('folded'), pair.at('late.ndjson'));
-  const answer = pair.collect('--recipe', file, '--from', moment(hour), '--to', moment(hour + 2), '--wait', '60', '-o', pair.at('acc'));
-  assert.equal(answer.status, 0, `${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
-  assert.ok(readFileSync(pair.at('acc')).equals(readFileSync(pair.at('folded'))));
-});
+    const reports = await device.reports();
+    assert.equal(reports.length, n * Object.keys(kinds).length);
+    assert.ok(
+      reports.every(({ state }) => state === 'sent'),
+      JSON.stringify([await device.explain(), pair.leader.log()]),
+    );
+    for (const [name, { sums }] of Object.entries(kinds)) {
+      const answer = pair.collect(
+        '--task',
+        pair.at(`${name}.json`),
+        '--from',
+        moment(hour),
+        '--to',
+        moment(hour + 2),
+        '--wait',
+        '60',
+        '--format',
+        'json',
+      );
+      assert.equal(
+        answer.status,
+        0,
+        `${name}: ${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`,
+      );
+      const result = JSON.parse(answer.stdout);
+      assert.deepEqual([result.n, result.sums], [n, sums], name);
+    }
+  },
+);
+
+test(
+  'a leader that is down, and comes back with another key: the same bytes again, then the same record sealed anew, counted once',
+  { timeout: 120_000 },
+  async (t) => {
+    // The device's clock goes two minutes ahead below and is to stay within its day, whose budget is looked at: in the last ten of a day it begins behind.
+    let shift = Math.min(0, DAY_MS - 600_000 - (Date.now() % DAY_MS));
+    const hour = Math.floor((Date.now() + shift) / 3600_000);
+    const pair = await startPair(t, makeFolder(t), (urls) => ({
+      'recipe.json': recipeOf(urls, { recipe: 'late', mechanism: 'grr', cohort: { minimum: 2 } }),
+    }));
+    const file = pair.at('recipe.json');
+    /** @type {string[]} */
+    const bodies = [];
+    const device = await init({
+      endpoint: pair.urls.leader,
+      recipes: [JSON.parse(readFileSync(file, 'utf8'))],
+      wasm: load,
+      dapWasm: loadDapModule,
+      storage: memoryStorage(),
+      locks: memoryLocks(),
+      gpc: () => false,
+      now: () => Date.now() + shift,
+      setTimer: () => null,
+      fetch: async (url, options) => {
+        if (options?.method === 'POST')
+          bodies.push(Buffer.from(/** @type {Uint8Array} */ (options.body)).toString('hex'));
+        return fetch(url, options);
+      },
+    });
+    t.after(() => device.close());
+    await device.consent.grant();
+    for (const colour of ['blue', 'red']) await device.record('choices', colour);
+    await pair.leader.end('SIGKILL');
+    for (let i = 0; i < 2; i++) {
+      await device.flush();
+      shift += 60_000;
+    }
+    assert.deepEqual((await device.reports()).map(({ state }) => state).sort(), [
+      'queued',
+      'queued',
+    ]);
+    assert.equal(bodies.length, 4);
+    assert.equal(new Set(bodies).size, 2, 'a retry is the same bytes');
+    for (const name of ['key.json', 'public.json']) rmSync(pair.at('leader', name));
+    shoal(
+      'dap-key',
+      '--id',
+      '77',
+      '-o',
+      pair.at('leader', 'key.json'),
+      '--public',
+      pair.at('leader', 'public.json'),
+    );
+    await pair.leader.start();
+    await device.flush(); // outdated_config
+    await device.flush(); // what was sealed anew
+    const reports = await device.reports();
+    assert.deepEqual(
+      reports.map(({ state }) => state),
+      ['sent', 'sent'],
+      JSON.stringify([await device.explain(), pair.leader.log()]),
+    );
+    assert.equal((await device.ledger())[0].today.count, 2);
+    assert.equal(new Set(bodies).size, 4);
+    writeFileSync(
+      pair.at('late.ndjson'),
+      reports
+        .map(({ report: { servers: _, ...report } }) => JSON.stringify(report) + '\n')
+        .join(''),
+    );
+    shoal('ingest', '--recipe', file, '-o', pair.at('folded'), pair.at('late.ndjson'));
+    const answer = pair.collect(
+      '--recipe',
+      file,
+      '--from',
+      moment(hour),
+      '--to',
+      moment(hour + 2),
+      '--wait',
+      '60',
+      '-o',
+      pair.at('acc'),
+    );
+    assert.equal(answer.status, 0, `${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
+    assert.ok(readFileSync(pair.at('acc')).equals(readFileSync(pair.at('folded'))));
+  },
+);

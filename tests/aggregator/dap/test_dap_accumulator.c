@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records folded one by one and the sums of their measurements make the same accumulator, byte for byte, of every mechanism. Sums
-// that no reports have are refused.
+// Records folded one by one and the sums of their measurements make the same accumulator, byte for
+// byte, of every mechanism. Sums that no reports have are refused.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,8 @@ static void assert_same(const agg_accumulator *a, const agg_accumulator *b)
 }
 
 // A few values, in turn: the sample's own, and of a list others and none.
-static void draw(uint8_t *record, const shoal_recipe *recipe, const sample *s, uint32_t i, shoal_rng *rng)
+static void draw(uint8_t *record, const shoal_recipe *recipe, const sample *s, uint32_t i,
+                 shoal_rng *rng)
 {
     shoal_permanent permanent;
     uint64_t item = i % 3 == 1 ? SHOAL_ITEM_NONE : 1;
@@ -55,7 +56,8 @@ static void add_to_sums(uint64_t *sums, const shoal_split *split, const uint64_t
     for (uint32_t i = 0; i < split->prio3.length; i++) sums[i] += measurement[i];
 }
 
-static void fold_both(const shoal_recipe *recipe, const shoal_split *split, const sample *s, uint32_t n, shoal_rng *rng)
+static void fold_both(const shoal_recipe *recipe, const shoal_split *split, const sample *s,
+                      uint32_t n, shoal_rng *rng)
 {
     agg_accumulator folded, summed;
     agg_error error = {SHOAL_OK, 0, ""};
@@ -90,7 +92,8 @@ static int next_split(shoal_recipe *recipe, shoal_split *split, const sample **s
         (*at)++;
         *s = next.sample;
         assert_int_equal(sample_recipe(recipe, next.mechanism, next.sample), SHOAL_OK);
-        if (recipe->n_parts == 1 && recipe->n_variables == 0 && shoal_mechanism_by_id(recipe->mechanism) != NULL &&
+        if (recipe->n_parts == 1 && recipe->n_variables == 0 &&
+            shoal_mechanism_by_id(recipe->mechanism) != NULL &&
             shoal_split_init(split, &recipe->parts[0], &why) == SHOAL_OK)
             return 1;
     }
@@ -119,8 +122,8 @@ static void test_of_sums(void **state)
     free(recipe);
 }
 
-static void refuses(const shoal_recipe *recipe, const shoal_split *split, const uint64_t *sums, uint64_t n,
-                    shoal_err expected)
+static void refuses(const shoal_recipe *recipe, const shoal_split *split, const uint64_t *sums,
+                    uint64_t n, shoal_err expected)
 {
     agg_accumulator acc;
     agg_error error = {SHOAL_OK, 0, ""};
@@ -151,7 +154,8 @@ static void test_refusals(void **state)
         sums[0] = UINT64_MAX;
         refuses(recipe, &split, sums, n, SHOAL_ERR_RECORD);
         refuses(recipe, &split, sums, UINT64_MAX, SHOAL_ERR_OVERFLOW);
-        for (uint32_t i = 0; i < split.prio3.length; i++) sums[i] = !is_histogram && i < max ? n : 0;
+        for (uint32_t i = 0; i < split.prio3.length; i++)
+            sums[i] = !is_histogram && i < max ? n : 0;
         refuses(recipe, &split, sums, n, is_histogram ? SHOAL_ERR_RECORD : SHOAL_OK);
         if (!is_histogram && max < split.prio3.length) {
             sums[max] = 1;
@@ -164,6 +168,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_of_sums), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_of_sums),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTTP client against a server of canned answers on loopback: what it sends, what it takes, what it refuses.
+// The HTTP client against a server of canned answers on loopback: what it sends, what it takes,
+// what it refuses.
 #include "agg_test.h"
 
 #include <arpa/inet.h>
@@ -78,7 +79,8 @@ static void stop(canned *c)
 }
 
 // Starts the thread, sends, and waits for its end. `url` gets the port put in.
-static shoal_err ask(canned *c, agg_http_response *r, agg_error *error, agg_http_request q, const char *path)
+static shoal_err ask(canned *c, agg_http_response *r, agg_error *error, agg_http_request q,
+                     const char *path)
 {
     char url[256];
     snprintf(url, sizeof url, "http://127.0.0.1:%u%s", c->port, path);
@@ -95,8 +97,10 @@ static void a_post_carries_body_type_and_token_and_no_more(void **state)
     canned c;
     agg_http_response r;
     (void)state;
-    start(&c, "HTTP/1.1 201 Created\r\nContent-Length: 5\r\ncontent-type: application/ppm-dap; Message=report \r\n"
-              "Location: /dap/jobs/1\r\nretry-after: 7\r\nCache-Control: public, max-age=90\r\n\r\nhello");
+    start(&c, "HTTP/1.1 201 Created\r\nContent-Length: 5\r\ncontent-type: application/ppm-dap; "
+              "Message=report \r\n"
+              "Location: /dap/jobs/1\r\nretry-after: 7\r\nCache-Control: public, "
+              "max-age=90\r\n\r\nhello");
     const agg_http_request q = {.method = "POST",
                                 .content_type = "application/x",
                                 .body = {(const uint8_t *)"ab\0cd", 5},
@@ -126,9 +130,12 @@ static void a_post_carries_body_type_and_token_and_no_more(void **state)
 static void statuses_are_the_callers_to_read(void **state)
 {
     static const char *const answers[] = {
-        "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 500 Oh: no\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 100 Continue\r\nContent-Type: x/y\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n", // not followed
+        "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 500 Oh: no\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\nContent-Type: x/y\r\n\r\nHTTP/1.1 202 "
+        "Accepted\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: "
+        "0\r\n\r\n", // not followed
     };
     static const unsigned statuses[] = {404, 500, 202, 302};
     (void)state;
@@ -158,8 +165,8 @@ static void a_location_stays_on_its_server(void **state)
         canned c;
         agg_http_response r;
         agg_error error = {SHOAL_OK, 0, ""};
-        snprintf(answer, sizeof answer, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\nLocation: %s\r\n\r\n",
-                 locations[i]);
+        snprintf(answer, sizeof answer,
+                 "HTTP/1.1 201 Created\r\nContent-Length: 0\r\nLocation: %s\r\n\r\n", locations[i]);
         start(&c, answer);
         assert_err(ask(&c, &r, &error, (agg_http_request){.method = "POST"}, "/"), SHOAL_ERR_TYPE);
         assert_null(r.body);
@@ -191,7 +198,8 @@ static void no_whole_answer_is_an_error(void **state)
     agg_error error = {SHOAL_OK, 0, ""};
     (void)state;
     start(&c, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123");
-    assert_err(ask(&c, &r, &error, (agg_http_request){.bearer = "token-0123456789"}, "/x"), AGG_ERR_IO);
+    assert_err(ask(&c, &r, &error, (agg_http_request){.bearer = "token-0123456789"}, "/x"),
+               AGG_ERR_IO);
     assert_int_equal(error.exit_code, AGG_EXIT_IO);
     assert_non_null(strstr(error.text, "/x"));
     assert_null(strstr(error.text, "token"));
@@ -200,9 +208,11 @@ static void no_whole_answer_is_an_error(void **state)
     start(&c, "");
     c.silent = 1;
     assert_err(ask(&c, &r, &error, (agg_http_request){.timeout_s = 1}, "/"), AGG_ERR_IO);
-    assert_err(agg_http_fetch(&r, &error, &(agg_http_request){.method = "GET", .url = "file:///etc/hostname"}),
+    assert_err(agg_http_fetch(&r, &error,
+                              &(agg_http_request){.method = "GET", .url = "file:///etc/hostname"}),
                AGG_ERR_IO);
-    assert_err(agg_http_fetch(&r, &error, &(agg_http_request){.method = "GET", .url = "http://127.0.0.1:1/"}),
+    assert_err(agg_http_fetch(&r, &error,
+                              &(agg_http_request){.method = "GET", .url = "http://127.0.0.1:1/"}),
                AGG_ERR_IO);
 }
 
@@ -257,11 +267,13 @@ static void problems_are_read(void **state)
         {"application/problem+json",
          "{\"type\":\"urn:ietf:params:ppm:dap:error:batchOverlap\",\"detail\":\"days 1 to 3\"}",
          "status 400, batchOverlap: days 1 to 3", SHOAL_DAP_PROBLEM_BATCH_OVERLAP},
-        {"application/problem+json", "{\"type\":\"urn:ietf:params:ppm:dap:error:none\",\"title\":\"Odd\"}",
-         "status 400, Odd", -1},
+        {"application/problem+json",
+         "{\"type\":\"urn:ietf:params:ppm:dap:error:none\",\"title\":\"Odd\"}", "status 400, Odd",
+         -1},
         {"application/problem+json", "{", "status 400", -1},
         {"application/problem+json", "{\"type\":5}", "status 400", -1},
-        {"text/html", "{\"type\":\"urn:ietf:params:ppm:dap:error:batchOverlap\"}", "status 400", -1},
+        {"text/html", "{\"type\":\"urn:ietf:params:ppm:dap:error:batchOverlap\"}", "status 400",
+         -1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

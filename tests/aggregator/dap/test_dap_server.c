@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leader and helper in one process, over a link that loses, repeats and changes messages: the sums are exact whatever happens to
-// the messages, a report counts once, a batch is given out once, and each refusal is the draft's.
+// Leader and helper in one process, over a link that loses, repeats and changes messages: the sums
+// are exact whatever happens to the messages, a report counts once, a batch is given out once, and
+// each refusal is the draft's.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,8 @@ static void open_party(bench *b, agg_dap_party *party)
     static const uint8_t seed[32] = {42};
     char path[96];
     agg_error error;
-    snprintf(path, sizeof path, "%s/%s", b->folder, party->role == SHOAL_DAP_LEADER ? "leader" : "helper");
+    snprintf(path, sizeof path, "%s/%s", b->folder,
+             party->role == SHOAL_DAP_LEADER ? "leader" : "helper");
     must(agg_dap_store_open(&party->store, &error, path), &error);
     party->tasks = calloc(1, sizeof *party->tasks);
     party->n_tasks = 1;
@@ -100,7 +102,8 @@ static int set_up(void **state)
 {
     agg_error error;
     bench *b = calloc(1, sizeof *b);
-    snprintf(b->folder, sizeof b->folder, "%s/shoal-dap-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(b->folder, sizeof b->folder, "%s/shoal-dap-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(b->folder));
     b->now_s = NOW;
     b->task = (shoal_dap_task){.id = {7},
@@ -135,25 +138,38 @@ static int tear_down(void **state)
 
 // ---- devices ----
 
-enum flaw { HONEST, BAD_PROOF, BAD_SHARE, BAD_LEADER_SEAL, BAD_HELPER_SEAL, OTHER_MINIMUM, OLD_KEY, EXTENSION };
+enum flaw {
+    HONEST,
+    BAD_PROOF,
+    BAD_SHARE,
+    BAD_LEADER_SEAL,
+    BAD_HELPER_SEAL,
+    OTHER_MINIMUM,
+    OLD_KEY,
+    EXTENSION
+};
 
-static void seal(uint8_t *out, shoal_dap_ciphertext *c, uint8_t *enc, bench *b, const shoal_dap_task *task,
-                 enum shoal_dap_role to, const shoal_dap_report *report, shoal_bytes share)
+static void seal(uint8_t *out, shoal_dap_ciphertext *c, uint8_t *enc, bench *b,
+                 const shoal_dap_task *task, enum shoal_dap_role to, const shoal_dap_report *report,
+                 shoal_bytes share)
 {
-    const agg_hpke_key *key = to == SHOAL_DAP_LEADER ? &b->leader.keys.list[0] : &b->helper.keys.list[0];
+    const agg_hpke_key *key =
+        to == SHOAL_DAP_LEADER ? &b->leader.keys.list[0] : &b->helper.keys.list[0];
     uint8_t info[SHOAL_DAP_INFO_MAX], aad[2048], plaintext[REPORT_MAX];
     size_t info_len = shoal_dap_input_share_info(info, task, to);
     shoal_dap_writer a = {aad, sizeof aad, 0, 0}, p = {plaintext, sizeof plaintext, 0, 0};
     shoal_dap_put_input_share_aad(&a, task, &report->metadata, report->public_share);
     shoal_dap_put_input_share(&p, share);
-    assert_int_equal(agg_hpke()->seal(NULL, enc, out, key->public_key, (shoal_bytes){info, info_len},
-                                      (shoal_bytes){aad, a.len}, (shoal_bytes){plaintext, p.len}),
+    assert_int_equal(agg_hpke()->seal(NULL, enc, out, key->public_key,
+                                      (shoal_bytes){info, info_len}, (shoal_bytes){aad, a.len},
+                                      (shoal_bytes){plaintext, p.len}),
                      SHOAL_OK);
     *c = (shoal_dap_ciphertext){key->id, {enc, 32}, {out, p.len + SHOAL_DAP_SEAL}};
 }
 
 // Appends a report of a bucket of the histogram, with an id of its own.
-static void put_report(shoal_dap_writer *w, bench *b, uint64_t bucket, uint64_t time, enum flaw flaw)
+static void put_report(shoal_dap_writer *w, bench *b, uint64_t bucket, uint64_t time,
+                       enum flaw flaw)
 {
     static const uint8_t rng_seed[32] = {3}, extension[4] = {0, 1, 0, 0};
     shoal_prio3 prio3;
@@ -168,10 +184,12 @@ static void put_report(shoal_dap_writer *w, bench *b, uint64_t bucket, uint64_t 
     uint64_t *scratch = calloc(shoal_prio3_scratch_words(&prio3), sizeof *scratch);
     uint8_t context[SHOAL_DAP_CONTEXT_MAX];
     size_t context_len = shoal_dap_context(context, &task);
-    assert_true(shoal_prio3_rand_len(&prio3) <= sizeof rand && shoal_prio3_input_share_len(&prio3, 0) < REPORT_MAX);
+    assert_true(shoal_prio3_rand_len(&prio3) <= sizeof rand &&
+                shoal_prio3_input_share_len(&prio3, 0) < REPORT_MAX);
     shoal_rng_init_stream(&rng, rng_seed, report.metadata.id[0]);
     shoal_rng_bytes(&rng, rand, shoal_prio3_rand_len(&prio3));
-    assert_int_equal(shoal_prio3_shard(public_share, input_shares, &prio3, (shoal_bytes){context, context_len}, &bucket,
+    assert_int_equal(shoal_prio3_shard(public_share, input_shares, &prio3,
+                                       (shoal_bytes){context, context_len}, &bucket,
                                        report.metadata.id, rand, scratch),
                      SHOAL_OK);
     free(scratch);
@@ -189,7 +207,8 @@ static void put_report(shoal_dap_writer *w, bench *b, uint64_t bucket, uint64_t 
     assert_false(w->is_full);
 }
 
-// Uploads, and expects as many errors as are given. Returns: the number of the last one's error, 0 for none.
+// Uploads, and expects as many errors as are given. Returns: the number of the last one's error, 0
+// for none.
 static uint32_t upload(bench *b, shoal_bytes body, unsigned n_errors)
 {
     agg_dap_answer answer = {.problem = AGG_DAP_NO_PROBLEM};
@@ -200,13 +219,15 @@ static uint32_t upload(bench *b, shoal_bytes body, unsigned n_errors)
     assert_int_equal(answer.status, 200);
     if (n_errors > 0) assert_int_equal(answer.message, SHOAL_DAP_UPLOAD_ERRORS);
     shoal_dap_reader r = {answer.body, answer.len, 0};
-    for (; !shoal_dap_is_at_end(&r); n++) assert_int_equal(shoal_dap_read_upload_error(id, &error, &r), SHOAL_OK);
+    for (; !shoal_dap_is_at_end(&r); n++)
+        assert_int_equal(shoal_dap_read_upload_error(id, &error, &r), SHOAL_OK);
     assert_int_equal(n, n_errors);
     agg_dap_answer_release(&answer);
     return error;
 }
 
-static uint32_t upload_one(bench *b, uint64_t bucket, uint64_t time, enum flaw flaw, unsigned n_errors)
+static uint32_t upload_one(bench *b, uint64_t bucket, uint64_t time, enum flaw flaw,
+                           unsigned n_errors)
 {
     uint8_t body[REPORT_MAX];
     shoal_dap_writer w = {body, sizeof body, 0, 0};
@@ -229,7 +250,8 @@ static void upload_six(bench *b, uint64_t time)
 
 static void watch_job(bench_link *link, shoal_bytes body)
 {
-    if (link->last_job != NULL && (link->last_job_len != body.len || memcmp(link->last_job, body.at, body.len) != 0))
+    if (link->last_job != NULL &&
+        (link->last_job_len != body.len || memcmp(link->last_job, body.at, body.len) != 0))
         link->n_changed++;
     free(link->last_job);
     link->last_job = malloc(body.len);
@@ -245,7 +267,8 @@ static unsigned reports_of(shoal_bytes job)
     shoal_dap_reader r = {job.at, job.len, 0};
     shoal_dap_verify_init init;
     assert_int_equal(shoal_dap_read_job_head(&key_id, &r), SHOAL_OK);
-    for (; !shoal_dap_is_at_end(&r); n++) assert_int_equal(shoal_dap_read_verify_init(&init, &r), SHOAL_OK);
+    for (; !shoal_dap_is_at_end(&r); n++)
+        assert_int_equal(shoal_dap_read_verify_init(&init, &r), SHOAL_OK);
     return n;
 }
 
@@ -265,8 +288,9 @@ static void swap_responses(agg_dap_reply *reply)
     memcpy(reply->body + second, copy, first);
 }
 
-static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
-                      enum shoal_dap_resource resource, enum shoal_dap_message message, shoal_bytes body,
+static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error,
+                      const agg_dap_served *task, enum shoal_dap_resource resource,
+                      enum shoal_dap_message message, shoal_bytes body,
                       enum shoal_dap_message wanted)
 {
     bench *b = self;
@@ -314,7 +338,8 @@ static shoal_err turn_as(bench *b, int *is_more, int is_eager)
 {
     agg_error error;
     const agg_dap_link link = {b, post, remove_resource};
-    return agg_dap_leader_turn(is_more, &error, &b->leader, &b->leader.tasks[0], &link, b->now_s, is_eager);
+    return agg_dap_leader_turn(is_more, &error, &b->leader, &b->leader.tasks[0], &link, b->now_s,
+                               is_eager);
 }
 
 static shoal_err turn(bench *b, int *is_more)
@@ -350,7 +375,8 @@ static void ask(agg_dap_answer *answer, bench *b, uint64_t start, uint64_t durat
     uint8_t query[64];
     size_t len = query_bytes(query, start, duration);
     *answer = (agg_dap_answer){.problem = AGG_DAP_NO_PROBLEM};
-    agg_dap_leader_collect(answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){query, len}, b->now_s);
+    agg_dap_leader_collect(answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){query, len},
+                           b->now_s);
 }
 
 static void open_aggregate(uint8_t *out, bench *b, enum shoal_dap_role from, shoal_bytes query,
@@ -362,14 +388,14 @@ static void open_aggregate(uint8_t *out, bench *b, enum shoal_dap_role from, sho
     shoal_dap_put_aggregate_share_aad(&a, &b->task, query);
     assert_int_equal(c->config_id, b->collector.id);
     assert_int_equal(c->payload.len, LENGTH * 16 + SHOAL_DAP_SEAL);
-    assert_int_equal(shoal_dap_open(out, agg_hpke(), b->collector.secret_key, c, (shoal_bytes){info, info_len},
-                                    (shoal_bytes){aad, a.len}),
+    assert_int_equal(shoal_dap_open(out, agg_hpke(), b->collector.secret_key, c,
+                                    (shoal_bytes){info, info_len}, (shoal_bytes){aad, a.len}),
                      SHOAL_OK);
 }
 
 // Opens what a collection gave. Returns: the number of reports.
-static uint64_t open_collection(uint64_t sums[LENGTH], shoal_dap_interval *interval, bench *b, uint64_t start,
-                                uint64_t duration, const agg_dap_answer *answer)
+static uint64_t open_collection(uint64_t sums[LENGTH], shoal_dap_interval *interval, bench *b,
+                                uint64_t start, uint64_t duration, const agg_dap_answer *answer)
 {
     uint8_t query[64], shares[2][LENGTH * 16];
     shoal_dap_collection_resp resp;
@@ -377,7 +403,8 @@ static uint64_t open_collection(uint64_t sums[LENGTH], shoal_dap_interval *inter
     size_t len = query_bytes(query, start, duration);
     assert_int_equal(answer->problem, AGG_DAP_NO_PROBLEM);
     assert_int_equal(answer->message, SHOAL_DAP_COLLECTION_JOB_RESP);
-    assert_int_equal(shoal_dap_read_collection_resp(&resp, (shoal_bytes){answer->body, answer->len}), SHOAL_OK);
+    assert_int_equal(
+        shoal_dap_read_collection_resp(&resp, (shoal_bytes){answer->body, answer->len}), SHOAL_OK);
     open_aggregate(shares[0], b, SHOAL_DAP_LEADER, (shoal_bytes){query, len}, &resp.leader);
     open_aggregate(shares[1], b, SHOAL_DAP_HELPER, (shoal_bytes){query, len}, &resp.helper);
     assert_int_equal(shoal_prio3_init(&prio3, &b->task.vdaf), SHOAL_OK);
@@ -448,7 +475,8 @@ static void test_sums_are_exact(void **state)
     ask(&first, b, UNIT - 3, 6);
     assert_int_equal(first.status, 201);
     assert_int_equal(open_collection(sums, &interval, b, UNIT - 3, 6, &first), 12);
-    assert_true(interval.start == UNIT && interval.duration == 3); // of the reports, not the query's
+    assert_true(interval.start == UNIT &&
+                interval.duration == 3); // of the reports, not the query's
     again = (agg_dap_answer){.problem = AGG_DAP_NO_PROBLEM};
     agg_dap_leader_get(&again, &b->leader, &b->leader.tasks[0], first.id);
     assert_int_equal(again.status, 200);
@@ -682,11 +710,13 @@ static void test_jobs_that_are_too_large(void **state)
 
 static void test_hostile_reports(void **state)
 {
-    static const enum flaw flaws[] = {BAD_PROOF, BAD_SHARE, BAD_LEADER_SEAL, BAD_HELPER_SEAL, OTHER_MINIMUM};
+    static const enum flaw flaws[] = {BAD_PROOF, BAD_SHARE, BAD_LEADER_SEAL, BAD_HELPER_SEAL,
+                                      OTHER_MINIMUM};
     bench *b = *state;
     // Among honest ones, in one job.
     upload_one(b, 0, UNIT, HONEST, 0);
-    for (size_t i = 0; i < sizeof flaws / sizeof *flaws; i++) assert_int_equal(upload_one(b, 3, UNIT, flaws[i], 0), 0);
+    for (size_t i = 0; i < sizeof flaws / sizeof *flaws; i++)
+        assert_int_equal(upload_one(b, 3, UNIT, flaws[i], 0), 0);
     for (int i = 0; i < 2; i++) upload_one(b, 1, UNIT, HONEST, 0);
     for (int i = 0; i < 3; i++) upload_one(b, 2, UNIT, HONEST, 0);
     b->leader.job_reports = 20;
@@ -694,7 +724,8 @@ static void test_hostile_reports(void **state)
     assert_int_equal(upload_one(b, 3, UNIT, EXTENSION, 1), SHOAL_DAP_INVALID_MESSAGE);
     assert_int_equal(drive(b), 0);
     assert_int_equal(refused(&b->leader, SHOAL_DAP_HPKE_DECRYPT_ERROR), 3);
-    assert_int_equal(refused(&b->helper, SHOAL_DAP_HPKE_DECRYPT_ERROR), 1); // the leader drops the others before
+    assert_int_equal(refused(&b->helper, SHOAL_DAP_HPKE_DECRYPT_ERROR),
+                     1); // the leader drops the others before
     assert_int_equal(refused(&b->helper, SHOAL_DAP_VDAF_VERIFY_ERROR), 2);
     assert_int_equal(refused(&b->leader, SHOAL_DAP_VDAF_VERIFY_ERROR), 2);
     expect(b, UNIT, 1, six);
@@ -718,7 +749,8 @@ static void test_times(void **state)
     assert_int_equal(upload_one(b, 0, UNIT + 990, HONEST, 1), SHOAL_DAP_REPORT_DROPPED);
 }
 
-// What is older than the servers keep ids for is refused, so that forgetting an id never lets it in again.
+// What is older than the servers keep ids for is refused, so that forgetting an id never lets it in
+// again.
 static void test_forgetting(void **state)
 {
     bench *b = *state;
@@ -774,13 +806,17 @@ static void test_malformed_jobs(void **state)
     memcpy(job, b->link.last_job, len);
     // Cut anywhere but behind the first report: a job of one report is one, of none is none.
     for (size_t n = 0; n < len; n++) {
-        if (n != head + one) assert_int_equal(job_problem(b, (shoal_bytes){job, n}), SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
+        if (n != head + one)
+            assert_int_equal(job_problem(b, (shoal_bytes){job, n}),
+                             SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
     }
     memcpy(job + head + one, job + head, one); // the same report twice
     assert_int_equal(job_problem(b, (shoal_bytes){job, len}), SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
     job[0] = 1; // another verification key
-    assert_int_equal(job_problem(b, (shoal_bytes){job, head + one}), SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
-    const uint8_t parameter[] = {0, 0, 0, 0, 1, 9, 0, 0}, extension[] = {0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0};
+    assert_int_equal(job_problem(b, (shoal_bytes){job, head + one}),
+                     SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
+    const uint8_t parameter[] = {0, 0, 0, 0, 1, 9, 0, 0},
+                  extension[] = {0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0};
     assert_int_equal(job_problem(b, (shoal_bytes){parameter, sizeof parameter}),
                      SHOAL_DAP_PROBLEM_INVALID_AGGREGATION_PARAMETER);
     assert_int_equal(job_problem(b, (shoal_bytes){extension, sizeof extension}),
@@ -796,8 +832,9 @@ static void test_hostile_share_requests(void **state)
     uint8_t query[64], body[256];
     upload_six(b, UNIT);
     drive(b);
-    shoal_dap_aggregate_share_req good = {
-        .collection_req = {query, query_bytes(query, UNIT, 2)}, .batch = {UNIT, 1}, .report_count = 6};
+    shoal_dap_aggregate_share_req good = {.collection_req = {query, query_bytes(query, UNIT, 2)},
+                                          .batch = {UNIT, 1},
+                                          .report_count = 6};
     for (uint8_t i = 0; i < 6; i++) { // as the draft has it: exclusive or of the ids' digests
         uint8_t id[SHOAL_DAP_REPORT_ID] = {i}, digest[32];
         agg_dap_hash(digest, (shoal_bytes){id, sizeof id});
@@ -827,9 +864,11 @@ static void test_hostile_share_requests(void **state)
         shoal_dap_put_aggregate_share_req(&w, &cases[i].req);
         assert_int_equal(share_problem(b, (shoal_bytes){body, w.len}), cases[i].problem);
         for (size_t n = 0; n < w.len; n++)
-            assert_int_equal(share_problem(b, (shoal_bytes){body, n}), SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
+            assert_int_equal(share_problem(b, (shoal_bytes){body, n}),
+                             SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
     }
-    assert_int_equal(atomic_load(&b->helper.tasks[0].collected), 2); // the second was the first's answer again
+    assert_int_equal(atomic_load(&b->helper.tasks[0].collected),
+                     2); // the second was the first's answer again
 }
 
 // A leader that passes on what it should have refused: a report with an extension.
@@ -837,7 +876,8 @@ static void test_helper_refuses_extensions(void **state)
 {
     bench *b = *state;
     uint8_t body[REPORT_MAX], job[2 * REPORT_MAX], payload[1024], zeros[1024] = {0};
-    shoal_dap_writer w = {body, sizeof body, 0, 0}, j = {job, sizeof job, 0, 0}, p = {payload, sizeof payload, 0, 0};
+    shoal_dap_writer w = {body, sizeof body, 0, 0}, j = {job, sizeof job, 0, 0},
+                     p = {payload, sizeof payload, 0, 0};
     put_report(&w, b, 1, UNIT, EXTENSION);
     shoal_dap_reader r = {body, w.len, 0};
     shoal_dap_report report;
@@ -847,7 +887,8 @@ static void test_helper_refuses_extensions(void **state)
     shoal_dap_put_initialize(&p, (shoal_bytes){zeros, len});
     shoal_dap_put_job_head(&j, 0);
     shoal_dap_put_verify_init(
-        &j, &(shoal_dap_verify_init){report.metadata, report.public_share, report.helper, {payload, p.len}});
+        &j, &(shoal_dap_verify_init){
+                report.metadata, report.public_share, report.helper, {payload, p.len}});
     assert_false(w.is_full || j.is_full || p.is_full);
     assert_int_equal(job_problem(b, (shoal_bytes){job, j.len}), AGG_DAP_NO_PROBLEM);
     assert_int_equal(refused(&b->helper, SHOAL_DAP_INVALID_MESSAGE), 1);
@@ -862,7 +903,8 @@ static void test_too_many_wait(void **state)
     for (int i = 0; i < 3; i++) upload_six(b, UNIT + 1);
     upload_six(b, UNIT); // 24 now: a whole request is taken or none of it
     put_report(&w, b, 1, UNIT, HONEST);
-    agg_dap_leader_upload(&answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){body, w.len}, b->now_s);
+    agg_dap_leader_upload(&answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){body, w.len},
+                          b->now_s);
     assert_int_equal(answer.status, 503);
     assert_true(answer.retry_after_s > 0);
     agg_dap_answer_release(&answer);
@@ -874,7 +916,8 @@ static void test_too_many_wait(void **state)
     expect(b, UNIT, 1, (const uint64_t[]){1, 3, 3, 0});
 }
 
-// The helper is away for longer than reports are kept: those of the job that is under way stay until it answers.
+// The helper is away for longer than reports are kept: those of the job that is under way stay
+// until it answers.
 static void test_away_for_too_long(void **state)
 {
     bench *b = *state;
@@ -959,12 +1002,14 @@ static void test_malformed_uploads(void **state)
     put_report(&w, b, 1, UNIT, HONEST);
     for (size_t n = 0; n < w.len; n++) {
         agg_dap_answer answer = {.problem = AGG_DAP_NO_PROBLEM};
-        agg_dap_leader_upload(&answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){body, n}, b->now_s);
+        agg_dap_leader_upload(&answer, &b->leader, &b->leader.tasks[0], (shoal_bytes){body, n},
+                              b->now_s);
         assert_int_equal(answer.status, 400);
         assert_int_equal(answer.problem, SHOAL_DAP_PROBLEM_INVALID_MESSAGE);
         agg_dap_answer_release(&answer);
     }
-    assert_int_equal(upload(b, (shoal_bytes){body, w.len}, 0), 0); // none of those left its id behind
+    assert_int_equal(upload(b, (shoal_bytes){body, w.len}, 0),
+                     0); // none of those left its id behind
 }
 
 static void test_deleting(void **state)
@@ -993,10 +1038,14 @@ static void test_deleting(void **state)
     assert_int_equal(answer.problem, SHOAL_DAP_PROBLEM_UNRECOGNIZED_AGGREGATION_JOB);
     agg_dap_answer_release(&answer);
     // The job again, as new: every report of it was there before.
-    uint64_t before = refused(&b->helper, SHOAL_DAP_REPORT_REPLAYED) + refused(&b->helper, SHOAL_DAP_BATCH_COLLECTED);
-    assert_int_equal(job_problem(b, (shoal_bytes){b->link.last_job, b->link.last_job_len}), AGG_DAP_NO_PROBLEM);
-    uint64_t after = refused(&b->helper, SHOAL_DAP_REPORT_REPLAYED) + refused(&b->helper, SHOAL_DAP_BATCH_COLLECTED);
-    assert_int_equal(after - before, reports_of((shoal_bytes){b->link.last_job, b->link.last_job_len}));
+    uint64_t before = refused(&b->helper, SHOAL_DAP_REPORT_REPLAYED) +
+                      refused(&b->helper, SHOAL_DAP_BATCH_COLLECTED);
+    assert_int_equal(job_problem(b, (shoal_bytes){b->link.last_job, b->link.last_job_len}),
+                     AGG_DAP_NO_PROBLEM);
+    uint64_t after = refused(&b->helper, SHOAL_DAP_REPORT_REPLAYED) +
+                     refused(&b->helper, SHOAL_DAP_BATCH_COLLECTED);
+    assert_int_equal(after - before,
+                     reports_of((shoal_bytes){b->link.last_job, b->link.last_job_len}));
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DAP servers' store: what is done between begin and commit is done whole or not at all, also when the process dies; ids,
-// collected intervals and answers stay; what is old is forgotten.
+// The DAP servers' store: what is done between begin and commit is done whole or not at all, also
+// when the process dies; ids, collected intervals and answers stay; what is old is forgotten.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -43,7 +43,8 @@ static void reopen(bench *b)
 static int set_up(void **state)
 {
     bench *b = calloc(1, sizeof *b);
-    snprintf(b->folder, sizeof b->folder, "%s/shoal-dap-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(b->folder, sizeof b->folder, "%s/shoal-dap-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(b->folder));
     reopen(b);
     *state = b;
@@ -85,7 +86,8 @@ static void add(bench *b, uint8_t i)
     uint8_t id[SHOAL_DAP_REPORT_ID], body[3] = {i, i, i};
     id_of(id, i);
     must(agg_dap_know(b->store, &error, b->task, id, i), &error);
-    must(agg_dap_report_add(b->store, &error, b->task, id, i, (shoal_bytes){body, sizeof body}), &error);
+    must(agg_dap_report_add(b->store, &error, b->task, id, i, (shoal_bytes){body, sizeof body}),
+         &error);
 }
 
 static int is_known(bench *b, uint8_t i)
@@ -115,7 +117,9 @@ static int is_collected(bench *b, uint64_t start, uint64_t duration)
     agg_error error;
     int collected = -1;
     begin(b);
-    must(agg_dap_is_collected(b->store, &collected, &error, b->task, (shoal_dap_interval){start, duration}), &error);
+    must(agg_dap_is_collected(b->store, &collected, &error, b->task,
+                              (shoal_dap_interval){start, duration}),
+         &error);
     commit(b);
     return collected;
 }
@@ -148,7 +152,9 @@ static void test_killed(void **state)
         reopen(b);
         begin(b);
         add(b, 1);
-        if (agg_dap_commit(b->store, &error) != SHOAL_OK || agg_dap_begin(b->store, &error) != SHOAL_OK) _exit(1);
+        if (agg_dap_commit(b->store, &error) != SHOAL_OK ||
+            agg_dap_begin(b->store, &error) != SHOAL_OK)
+            _exit(1);
         add(b, 2);
         raise(SIGKILL);
     }
@@ -190,7 +196,8 @@ static void test_reports(void **state)
     must(agg_dap_report_remove(b->store, &error, b->task, id), &error);
     must(agg_dap_report_find(b->store, &found, &error, b->task, id), &error);
     assert_int_equal(found.n, 0);
-    must(agg_dap_report_remove_all(b->store, &n, &error, b->task, (shoal_dap_interval){4, 2}), &error);
+    must(agg_dap_report_remove_all(b->store, &n, &error, b->task, (shoal_dap_interval){4, 2}),
+         &error);
     assert_int_equal(n, 2); // 4 and 5: the interval's end is outside
     commit(b);
     assert_int_equal(count(b, (shoal_dap_interval){0, 3}), 2);
@@ -203,7 +210,8 @@ static void test_buckets(void **state)
     bench *b = *state;
     agg_error error;
     uint8_t share[4] = {1, 2, 3, 4};
-    agg_dap_bucket set = {.bucket = 3, .n_reports = 2, .checksum = {9}, .share = share, .len = 4}, got;
+    agg_dap_bucket set = {.bucket = 3, .n_reports = 2, .checksum = {9}, .share = share, .len = 4},
+                   got;
     uint64_t n = 0;
     begin(b);
     must(agg_dap_bucket_get(b->store, &got, &error, b->task, 3), &error);
@@ -217,19 +225,22 @@ static void test_buckets(void **state)
     commit(b);
     reopen(b);
     begin(b);
-    must(agg_dap_bucket_next(b->store, &got, &error, b->task, (shoal_dap_interval){0, 9}, 4), &error);
+    must(agg_dap_bucket_next(b->store, &got, &error, b->task, (shoal_dap_interval){0, 9}, 4),
+         &error);
     assert_int_equal(got.bucket, 8);
     assert_int_equal(got.n_reports, 6);
     assert_int_equal(got.checksum[0], 9);
     assert_int_equal(got.len, 4);
     assert_memory_equal(got.share, share, 4);
     agg_dap_bucket_release(&got);
-    must(agg_dap_bucket_next(b->store, &got, &error, b->task, (shoal_dap_interval){0, 8}, 4), &error);
+    must(agg_dap_bucket_next(b->store, &got, &error, b->task, (shoal_dap_interval){0, 8}, 4),
+         &error);
     assert_null(got.share); // the interval ends before 8
     must(agg_dap_bucket_count(b->store, &n, &error, b->task, (shoal_dap_interval){3, 6}), &error);
     assert_int_equal(n, 8);
     must(agg_dap_batch_close(b->store, &error, b->task, (shoal_dap_interval){3, 5}), &error);
-    must(agg_dap_bucket_count(b->store, &n, &error, b->task, (shoal_dap_interval){0, UINT64_MAX}), &error);
+    must(agg_dap_bucket_count(b->store, &n, &error, b->task, (shoal_dap_interval){0, UINT64_MAX}),
+         &error);
     assert_int_equal(n, 6);
     commit(b);
     // Collected: 3 .. 7.
@@ -248,7 +259,11 @@ static void test_jobs_and_collections(void **state)
     agg_error error;
     uint8_t ids[32] = {1}, request[3] = {4, 5, 6}, after[AGG_DAP_ID] = {1};
     agg_dap_job job = {ids, 2, request, 3}, got;
-    agg_dap_collection c = {.id = {1}, .query = {4, UINT64_MAX - 4}, .request = request, .request_len = 3}, read;
+    agg_dap_collection c = {.id = {1},
+                            .query = {4, UINT64_MAX - 4},
+                            .request = request,
+                            .request_len = 3},
+                       read;
     begin(b);
     must(agg_dap_job_get(b->store, &got, &error, b->task), &error);
     assert_null(got.request);
@@ -293,20 +308,27 @@ static void test_answers(void **state)
     uint8_t hash[AGG_DAP_HASH] = {1, 2, 3}, *body = NULL;
     size_t len = 0;
     begin(b);
-    must(agg_dap_answer_set(b->store, &error, b->task, AGG_DAP_OF_JOB, hash, 9, (shoal_bytes){hash, 3}), &error);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0), &error);
+    must(agg_dap_answer_set(b->store, &error, b->task, AGG_DAP_OF_JOB, hash, 9,
+                            (shoal_bytes){hash, 3}),
+         &error);
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0),
+         &error);
     assert_int_equal(len, 3);
     free(body);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_SHARE, hash, 0), &error);
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_SHARE, hash, 0),
+         &error);
     assert_null(body);
     hash[AGG_DAP_HASH - 1] = 1; // another request whose id is the same
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0), &error);
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0),
+         &error);
     assert_null(body);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 1), &error);
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 1),
+         &error);
     assert_non_null(body);
     free(body);
     must(agg_dap_answer_remove(b->store, &error, b->task, AGG_DAP_OF_JOB, hash), &error);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 1), &error);
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 1),
+         &error);
     assert_null(body);
     commit(b);
 }
@@ -321,16 +343,21 @@ static void test_forgets_the_old(void **state)
     size_t len;
     begin(b);
     for (uint8_t i = 1; i <= ANY; i++) add(b, i);
-    must(agg_dap_answer_set(b->store, &error, b->task, AGG_DAP_OF_JOB, hash, 3, (shoal_bytes){hash, 3}), &error);
-    must(agg_dap_forget(b->store, &n_left, &n_reports, &error, b->task, 5, 3), &error); // 1 .. 4, three at a time
+    must(agg_dap_answer_set(b->store, &error, b->task, AGG_DAP_OF_JOB, hash, 3,
+                            (shoal_bytes){hash, 3}),
+         &error);
+    must(agg_dap_forget(b->store, &n_left, &n_reports, &error, b->task, 5, 3),
+         &error); // 1 .. 4, three at a time
     assert_int_equal(n_left, 1);
     assert_int_equal(n_reports, 3);
     must(agg_dap_forget(b->store, &n_left, &n_reports, &error, b->task, 5, 3), &error);
     assert_int_equal(n_left, 0);
-    must(agg_dap_forget(b->store, &n_left, &n_reports, &error, b->task, 2, 3), &error); // a clock that went back
+    must(agg_dap_forget(b->store, &n_left, &n_reports, &error, b->task, 2, 3),
+         &error); // a clock that went back
     must(agg_dap_floor(b->store, &floor, &error, b->task), &error);
     assert_int_equal(floor, 5);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0), &error);
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0),
+         &error);
     assert_null(body);
     commit(b);
     assert_int_equal(is_known(b, 4), 0);
@@ -346,7 +373,8 @@ static void test_refuses(void **state)
     int64_t number;
     const uint8_t changed[32] = {3}, second[SHOAL_DAP_TASK_ID] = {9};
     assert_int_equal(agg_dap_store_open(&other, &error, b->folder), AGG_ERR_IO); // held
-    assert_int_equal(agg_dap_store_task(b->store, &number, &error, task_id, changed), SHOAL_ERR_RECIPE_HASH);
+    assert_int_equal(agg_dap_store_task(b->store, &number, &error, task_id, changed),
+                     SHOAL_ERR_RECIPE_HASH);
     must(agg_dap_store_task(b->store, &number, &error, second, changed), &error);
     assert_int_not_equal(number, b->task);
     begin(b); // the refusal left no transaction open

@@ -5,21 +5,25 @@
 #include "dap_task.h"
 #include "sha256.h"
 
-#define HEAD "\"info\":\"steps\",\"leader\":\"https://l.example/dap\",\"helper\":\"https://h.example\""
+#define HEAD                                                                                       \
+    "\"info\":\"steps\",\"leader\":\"https://l.example/dap\",\"helper\":\"https://h.example\""
 #define NUMBERS "\"time_precision_s\":3600,\"min_batch_size\":100"
 #define HEX_ID "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 #define URL_ID "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 #define TASK_18(vdaf) "{\"version\":\"dap-18\"," HEAD "," NUMBERS ",\"vdaf\":{" vdaf "}}"
-#define TASK_09(vdaf) "{\"version\":\"dap-09\",\"task_id\":\"" HEX_ID "\"," HEAD "," NUMBERS ",\"vdaf\":{" vdaf "}}"
+#define TASK_09(vdaf)                                                                              \
+    "{\"version\":\"dap-09\",\"task_id\":\"" HEX_ID "\"," HEAD "," NUMBERS ",\"vdaf\":{" vdaf "}}"
 #define SUM "\"type\":\"sum\",\"max\":1000"
 
 static void load(agg_dap_task *t, const char *text)
 {
     agg_error error = {SHOAL_OK, 0, ""};
-    if (agg_dap_task_from_bytes(t, &error, "test", text, strlen(text)) != SHOAL_OK) fail_msg("%s", error.text);
+    if (agg_dap_task_from_bytes(t, &error, "test", text, strlen(text)) != SHOAL_OK)
+        fail_msg("%s", error.text);
 }
 
-static void assert_vdaf(const char *text, shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk)
+static void assert_vdaf(const char *text, shoal_circuit circuit, uint32_t length, uint64_t max,
+                        uint32_t chunk)
 {
     agg_dap_task t;
     load(&t, text);
@@ -38,20 +42,25 @@ static void every_vdaf_is_read(void **state)
     (void)state;
     assert_vdaf(TASK_18("\"type\":\"count\""), SHOAL_CIRCUIT_COUNT, 0, 0, 0);
     assert_vdaf(TASK_18(SUM), SHOAL_CIRCUIT_SUM, 0, 1000, 0);
-    assert_vdaf(TASK_18("\"type\":\"sum\",\"max\":9007199254740991"), SHOAL_CIRCUIT_SUM, 0, 9007199254740991, 0);
-    assert_vdaf(TASK_18("\"type\":\"sum-vec\",\"length\":3,\"max\":200,\"chunk\":24"), SHOAL_CIRCUIT_SUM_VEC, 3, 200,
-                24);
-    assert_vdaf(TASK_18("\"type\":\"histogram\",\"length\":64,\"chunk\":9"), SHOAL_CIRCUIT_HISTOGRAM, 64, 0, 9);
-    assert_vdaf(TASK_18("\"type\":\"multihot-count-vec\",\"length\":64,\"max_weight\":64,\"chunk\":71"),
-                SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, 64, 64, 71);
+    assert_vdaf(TASK_18("\"type\":\"sum\",\"max\":9007199254740991"), SHOAL_CIRCUIT_SUM, 0,
+                9007199254740991, 0);
+    assert_vdaf(TASK_18("\"type\":\"sum-vec\",\"length\":3,\"max\":200,\"chunk\":24"),
+                SHOAL_CIRCUIT_SUM_VEC, 3, 200, 24);
+    assert_vdaf(TASK_18("\"type\":\"histogram\",\"length\":64,\"chunk\":9"),
+                SHOAL_CIRCUIT_HISTOGRAM, 64, 0, 9);
+    assert_vdaf(
+        TASK_18("\"type\":\"multihot-count-vec\",\"length\":64,\"max_weight\":64,\"chunk\":71"),
+        SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, 64, 64, 71);
     assert_vdaf(TASK_09("\"type\":\"count\""), SHOAL_CIRCUIT_COUNT, 0, 0, 0);
     assert_vdaf(TASK_09("\"type\":\"sum\",\"bits\":63"), SHOAL_CIRCUIT_SUM, 0, INT64_MAX, 0);
-    assert_vdaf(TASK_09("\"type\":\"sum-vec\",\"length\":10,\"bits\":8,\"chunk\":9"), SHOAL_CIRCUIT_SUM_VEC, 10, 255,
-                9);
-    assert_vdaf(TASK_09("\"type\":\"histogram\",\"length\":4,\"chunk\":2"), SHOAL_CIRCUIT_HISTOGRAM, 4, 0, 2);
-    // Without a chunk, the one of the shortest proof over what is encoded: here 3 times 8 elements, 64, and 64 and 2 bits.
-    assert_vdaf(TASK_18("\"type\":\"sum-vec\",\"length\":3,\"max\":200"), SHOAL_CIRCUIT_SUM_VEC, 3, 200,
-                shoal_flp_best_chunk(24));
+    assert_vdaf(TASK_09("\"type\":\"sum-vec\",\"length\":10,\"bits\":8,\"chunk\":9"),
+                SHOAL_CIRCUIT_SUM_VEC, 10, 255, 9);
+    assert_vdaf(TASK_09("\"type\":\"histogram\",\"length\":4,\"chunk\":2"), SHOAL_CIRCUIT_HISTOGRAM,
+                4, 0, 2);
+    // Without a chunk, the one of the shortest proof over what is encoded: here 3 times 8 elements,
+    // 64, and 64 and 2 bits.
+    assert_vdaf(TASK_18("\"type\":\"sum-vec\",\"length\":3,\"max\":200"), SHOAL_CIRCUIT_SUM_VEC, 3,
+                200, shoal_flp_best_chunk(24));
     assert_vdaf(TASK_18("\"type\":\"histogram\",\"length\":64"), SHOAL_CIRCUIT_HISTOGRAM, 64, 0,
                 shoal_flp_best_chunk(64));
     assert_vdaf(TASK_18("\"type\":\"multihot-count-vec\",\"length\":64,\"max_weight\":3"),
@@ -101,9 +110,11 @@ static void a_task_ends_behind_its_last_day(void **state)
 
 static void an_id_follows_from_the_configuration(void **state)
 {
-    // info, leader, helper, time precision, smallest batch, time-interval batches, Prio3Count, no extension
-    static const char text[] = "shoal dap task\n\5steps\0\25https://l.example/dap\0\21https://h.example"
-                               "\0\0\0\0\0\0\16\20\0\0\0\0\0\0\0\144\1\0\0\0\0\0\1\0\0\0\0";
+    // info, leader, helper, time precision, smallest batch, time-interval batches, Prio3Count, no
+    // extension
+    static const char text[] =
+        "shoal dap task\n\5steps\0\25https://l.example/dap\0\21https://h.example"
+        "\0\0\0\0\0\0\16\20\0\0\0\0\0\0\0\144\1\0\0\0\0\0\1\0\0\0\0";
     agg_dap_task t, other;
     uint8_t wanted[32];
     shoal_sha256 sha;
@@ -119,11 +130,15 @@ static void an_id_follows_from_the_configuration(void **state)
     agg_dap_task_release(&other);
 }
 
-#define RECIPE(aggregation)                                                                                            \
-    "{\"recipe\":\"colours\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"grr\","            \
-    "\"parameters\":{\"epsilon\":2,\"size\":8},\"limit\":{\"per_day\":1},\"cohort\":{\"minimum\":77},"                 \
+#define RECIPE(aggregation)                                                                        \
+    "{\"recipe\":\"colours\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","              \
+    "\"mechanism\":\"grr\","                                                                       \
+    "\"parameters\":{\"epsilon\":2,\"size\":8},\"limit\":{\"per_day\":1},\"cohort\":{\"minimum\":" \
+    "77},"                                                                                         \
     "\"expires\":\"2027-01-31\"" aggregation "}"
-#define DAP ",\"aggregation\":{\"protocol\":\"dap\",\"leader\":\"https://l.example\",\"helper\":\"https://h.example\"}"
+#define DAP                                                                                        \
+    ",\"aggregation\":{\"protocol\":\"dap\",\"leader\":\"https://l.example\",\"helper\":\"https:/" \
+    "/h.example\"}"
 
 static void a_recipe_is_a_task(void **state)
 {
@@ -149,19 +164,26 @@ static void what_is_wrong_is_named(void **state)
         {"[]", "test"},
         {RECIPE(""), "aggregation.protocol is not dap"},
         {TASK_18("\"type\":\"count\",\"length\":3"), "vdaf.length is not known"},
-        {TASK_18("\"type\":\"mean\""), "vdaf.type must be count, sum, sum-vec, histogram or multihot-count-vec"},
+        {TASK_18("\"type\":\"mean\""),
+         "vdaf.type must be count, sum, sum-vec, histogram or multihot-count-vec"},
         {TASK_18("\"max\":3"), "vdaf.type is missing"},
         {TASK_18("\"type\":\"sum\""), "vdaf.max is missing"},
         {TASK_18("\"type\":\"sum\",\"bits\":3"), "vdaf.max is missing"},
-        {TASK_18("\"type\":\"sum\",\"max\":0"), "vdaf.max must be a whole number of 1 to 9007199254740991"},
+        {TASK_18("\"type\":\"sum\",\"max\":0"),
+         "vdaf.max must be a whole number of 1 to 9007199254740991"},
         {TASK_18("\"type\":\"sum\",\"max\":1e300"), "vdaf.max must be a whole number"},
         {TASK_18("\"type\":\"sum\",\"max\":\"3\""), "vdaf.max must be a whole number"},
         {TASK_18("\"type\":\"sum\",\"max\":3,\"max\":3"), "vdaf.max is given twice"},
-        {TASK_18("\"type\":\"histogram\",\"length\":0"), "vdaf.length must be a whole number of 1 to 1048576"},
-        {TASK_18("\"type\":\"histogram\",\"length\":1048577"), "vdaf.length must be a whole number of 1 to 1048576"},
-        {TASK_18("\"type\":\"histogram\",\"length\":8,\"chunk\":9"), "vdaf.chunk must be a whole number of 1 to 8"},
-        {TASK_18("\"type\":\"histogram\",\"length\":8,\"chunk\":0"), "vdaf.chunk must be a whole number of 1 to 8"},
-        {TASK_18("\"type\":\"sum-vec\",\"length\":1048576,\"max\":3"), "vdaf.length times the bits of a number"},
+        {TASK_18("\"type\":\"histogram\",\"length\":0"),
+         "vdaf.length must be a whole number of 1 to 1048576"},
+        {TASK_18("\"type\":\"histogram\",\"length\":1048577"),
+         "vdaf.length must be a whole number of 1 to 1048576"},
+        {TASK_18("\"type\":\"histogram\",\"length\":8,\"chunk\":9"),
+         "vdaf.chunk must be a whole number of 1 to 8"},
+        {TASK_18("\"type\":\"histogram\",\"length\":8,\"chunk\":0"),
+         "vdaf.chunk must be a whole number of 1 to 8"},
+        {TASK_18("\"type\":\"sum-vec\",\"length\":1048576,\"max\":3"),
+         "vdaf.length times the bits of a number"},
         {TASK_18("\"type\":\"multihot-count-vec\",\"length\":8,\"max_weight\":9"),
          "vdaf.max_weight must be a whole number of 1 to 8"},
         {TASK_09("\"type\":\"sum\",\"max\":3"), "vdaf.bits is missing"},
@@ -169,25 +191,32 @@ static void what_is_wrong_is_named(void **state)
         {TASK_09("\"type\":\"histogram\",\"length\":8"), "vdaf.chunk is missing"},
         {TASK_09("\"type\":\"multihot-count-vec\",\"length\":8,\"max_weight\":2,\"chunk\":3"),
          "vdaf.type is not one of dap-09"},
-        {"{\"version\":\"dap-09\"," HEAD "," NUMBERS ",\"vdaf\":{\"type\":\"count\"}}", "task_id is missing"},
+        {"{\"version\":\"dap-09\"," HEAD "," NUMBERS ",\"vdaf\":{\"type\":\"count\"}}",
+         "task_id is missing"},
         {"{\"version\":\"dap-19\"," HEAD "," NUMBERS ",\"vdaf\":{\"type\":\"count\"}}",
          "version must be dap-18 or dap-09"},
         {"{" HEAD "," NUMBERS ",\"vdaf\":{\"type\":\"count\"}}", "version is missing"},
-        {"{\"version\":\"dap-18\",\"task_id\":\"abc\"," HEAD "," NUMBERS ",\"vdaf\":{\"type\":\"count\"}}",
-         "task_id must be 43 characters"},
-        {"{\"version\":\"dap-18\",\"task_id\":\"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9\"," HEAD "," NUMBERS
+        {"{\"version\":\"dap-18\",\"task_id\":\"abc\"," HEAD "," NUMBERS
          ",\"vdaf\":{\"type\":\"count\"}}",
+         "task_id must be 43 characters"},
+        {"{\"version\":\"dap-18\",\"task_id\":\"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9\"," HEAD
+         "," NUMBERS ",\"vdaf\":{\"type\":\"count\"}}",
          "task_id must be 43 characters"}, // the last two bits are behind the last byte
-        {"{\"version\":\"dap-18\"," HEAD ",\"time_precision_s\":0,\"min_batch_size\":1,\"vdaf\":{\"type\":\"count\"}}",
+        {"{\"version\":\"dap-18\"," HEAD
+         ",\"time_precision_s\":0,\"min_batch_size\":1,\"vdaf\":{\"type\":\"count\"}}",
          "time_precision_s must be a whole number of 1 to 31536000"},
-        {"{\"version\":\"dap-18\"," HEAD ",\"time_precision_s\":1,\"min_batch_size\":0,\"vdaf\":{\"type\":\"count\"}}",
+        {"{\"version\":\"dap-18\"," HEAD
+         ",\"time_precision_s\":1,\"min_batch_size\":0,\"vdaf\":{\"type\":\"count\"}}",
          "min_batch_size must be a whole number of 1 to 1000000000"},
-        {"{\"version\":\"dap-18\"," HEAD "," NUMBERS ",\"expires\":\"2027-02-30\",\"vdaf\":{\"type\":\"count\"}}",
+        {"{\"version\":\"dap-18\"," HEAD "," NUMBERS
+         ",\"expires\":\"2027-02-30\",\"vdaf\":{\"type\":\"count\"}}",
          "expires must be a day"},
-        {"{\"version\":\"dap-18\",\"info\":\"s\",\"leader\":\"http://l.example\",\"helper\":\"https://"
+        {"{\"version\":\"dap-18\",\"info\":\"s\",\"leader\":\"http://"
+         "l.example\",\"helper\":\"https://"
          "h.example\"," NUMBERS ",\"vdaf\":{\"type\":\"count\"}}",
          "leader "},
-        {"{\"version\":\"dap-18\",\"info\":\"s\",\"leader\":\"https://h.example\",\"helper\":\"https://"
+        {"{\"version\":\"dap-18\",\"info\":\"s\",\"leader\":\"https://"
+         "h.example\",\"helper\":\"https://"
          "h.example\"," NUMBERS ",\"vdaf\":{\"type\":\"count\"}}",
          "helper must be another server than the leader"},
         {"{\"version\":\"dap-18\",\"info\":\"S "
@@ -195,15 +224,18 @@ static void what_is_wrong_is_named(void **state)
          ",\"vdaf\":{\"type\":\"count\"}}",
          "info "},
         {"{\"version\":\"dap-18\"," HEAD "," NUMBERS ",\"vdaf\":[]}", "vdaf must be a JSON object"},
-        {"{\"version\":\"dap-18\"," HEAD "," NUMBERS ",\"more\":1,\"vdaf\":{\"type\":\"count\"}}", "more is not known"},
+        {"{\"version\":\"dap-18\"," HEAD "," NUMBERS ",\"more\":1,\"vdaf\":{\"type\":\"count\"}}",
+         "more is not known"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         agg_dap_task t;
         agg_error error = {SHOAL_OK, 0, ""};
-        assert_int_not_equal(agg_dap_task_from_bytes(&t, &error, "test", files[i].text, strlen(files[i].text)),
-                             SHOAL_OK);
-        if (strstr(error.text, files[i].says) == NULL) fail_msg("\"%s\" does not say: %s", error.text, files[i].says);
+        assert_int_not_equal(
+            agg_dap_task_from_bytes(&t, &error, "test", files[i].text, strlen(files[i].text)),
+            SHOAL_OK);
+        if (strstr(error.text, files[i].says) == NULL)
+            fail_msg("\"%s\" does not say: %s", error.text, files[i].says);
         assert_int_equal(strncmp(error.text, "test: ", 6), 0);
     }
 }
@@ -215,19 +247,22 @@ static void a_task_is_printed_with_its_label(void **state)
     size_t len = 0;
     (void)state;
     load(&t, "{\"version\":\"dap-18\",\"task_id\":\"" HEX_ID "\"," HEAD "," NUMBERS
-             ",\"expires\":\"2027-01-31\",\"vdaf\":{\"type\":\"multihot-count-vec\",\"length\":64,\"max_weight\":3,"
+             ",\"expires\":\"2027-01-31\",\"vdaf\":{\"type\":\"multihot-count-vec\",\"length\":64,"
+             "\"max_weight\":3,"
              "\"chunk\":9}}");
     FILE *stream = open_memstream(&text, &len);
     assert_non_null(stream);
     agg_dap_task_print(stream, &t);
     fclose(stream);
-    assert_string_equal(text,
-                        "task                steps " URL_ID " (dap-18)\n"
-                        "leader              https://l.example/dap\n"
-                        "helper              https://h.example\n"
-                        "batches             100 reports at least; times in units of 3600 s; last day 2027-01-31\n"
-                        "vdaf                Prio3 multihot-count-vec, 64 entries, at most 3 of them set, chunks of 9\n"
-                        "privacy             " AGG_DAP_EXACT_LABEL "\n");
+    assert_string_equal(
+        text,
+        "task                steps " URL_ID " (dap-18)\n"
+        "leader              https://l.example/dap\n"
+        "helper              https://h.example\n"
+        "batches             100 reports at least; times in units of 3600 s; last day 2027-01-31\n"
+        "vdaf                Prio3 multihot-count-vec, 64 entries, at most 3 of them set, chunks "
+        "of 9\n"
+        "privacy             " AGG_DAP_EXACT_LABEL "\n");
     free(text);
     agg_dap_task_release(&t);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPKE: RFC 9180 A.1.1 (vectors/hpke of the folder that SHOAL_SHARED names), what must not open, keys of small order, key files.
+// HPKE: RFC 9180 A.1.1 (vectors/hpke of the folder that SHOAL_SHARED names), what must not open,
+// keys of small order, key files.
 #include "agg_test.h"
 
 #include <sys/stat.h>
@@ -9,10 +10,10 @@
 #include "hpke.h"
 #include "json_walk.h"
 
-#define BYTES(text)                                                                                                    \
-    (shoal_bytes)                                                                                                      \
-    {                                                                                                                  \
-        (const uint8_t *)(text), sizeof(text) - 1                                                                      \
+#define BYTES(text)                                                                                \
+    (shoal_bytes)                                                                                  \
+    {                                                                                              \
+        (const uint8_t *)(text), sizeof(text) - 1                                                  \
     }
 
 // ---- the vector ----
@@ -22,7 +23,8 @@ static size_t member_bytes(uint8_t *out, size_t cap, const cJSON *json, const ch
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
     if (!cJSON_IsString(item)) fail_msg("no %s in the vector", name);
     size_t len = strlen(item->valuestring) / 2;
-    if (len > cap || !agg_unhex(out, len, item->valuestring)) fail_msg("%s of the vector is no hex", name);
+    if (len > cap || !agg_unhex(out, len, item->valuestring))
+        fail_msg("%s of the vector is no hex", name);
     return len;
 }
 
@@ -34,8 +36,10 @@ static cJSON *read_vector(void)
     snprintf(path, sizeof path, "%s/vectors/hpke/rfc9180_a1_1_base_x25519_sha256_aes128gcm.json",
              shared == NULL ? "" : shared);
     if (shared == NULL || agg_file_read(&bytes, NULL, path, 1 << 20) != SHOAL_OK) {
-        if (required != NULL && strcmp(required, "1") == 0) fail_msg("no vectors/hpke in SHOAL_SHARED");
-        fputs("SKIPPED: the vector of RFC 9180 is not there; SHOAL_SHARED names its folder\n", stderr);
+        if (required != NULL && strcmp(required, "1") == 0)
+            fail_msg("no vectors/hpke in SHOAL_SHARED");
+        fputs("SKIPPED: the vector of RFC 9180 is not there; SHOAL_SHARED names its folder\n",
+              stderr);
         return NULL;
     }
     cJSON *json = agg_json_parse(NULL, (const char *)bytes.data, bytes.len);
@@ -51,7 +55,8 @@ static void the_vector_of_rfc_9180(void **state)
     (void)state;
     cJSON *json = read_vector();
     if (json == NULL) return;
-    const cJSON *first = cJSON_GetObjectItemCaseSensitive(json, "encryptions")->child; // the one of sequence number 0
+    const cJSON *first = cJSON_GetObjectItemCaseSensitive(json, "encryptions")
+                             ->child; // the one of sequence number 0
     assert_int_equal(member_bytes(sk_e, 32, json, "skEm"), 32);
     assert_int_equal(member_bytes(sk_r, 32, json, "skRm"), 32);
     assert_int_equal(member_bytes(pk_r, 32, json, "pkRm"), 32);
@@ -81,15 +86,20 @@ static void what_is_sealed_opens(void **state)
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         size_t len = lengths[i];
         uint8_t enc[32], other_enc[32];
-        uint8_t *plain = malloc(len + 1), *sealed = malloc(len + AGG_HPKE_TAG), *opened = malloc(len + 1);
+        uint8_t *plain = malloc(len + 1), *sealed = malloc(len + AGG_HPKE_TAG),
+                *opened = malloc(len + 1);
         assert_true(plain != NULL && sealed != NULL && opened != NULL);
         for (size_t j = 0; j < len; j++) plain[j] = (uint8_t)(j * 31 + len);
-        const shoal_bytes plaintext = {plain, len}, ciphertext = {sealed, len + AGG_HPKE_TAG}, none = {NULL, 0};
-        assert_ok(agg_hpke()->seal(NULL, enc, sealed, key.public_key, BYTES("info"), plaintext, plaintext));
-        assert_ok(agg_hpke()->open(NULL, opened, key.secret_key, enc, BYTES("info"), plaintext, ciphertext));
+        const shoal_bytes plaintext = {plain, len}, ciphertext = {sealed, len + AGG_HPKE_TAG},
+                          none = {NULL, 0};
+        assert_ok(agg_hpke()->seal(NULL, enc, sealed, key.public_key, BYTES("info"), plaintext,
+                                   plaintext));
+        assert_ok(agg_hpke()->open(NULL, opened, key.secret_key, enc, BYTES("info"), plaintext,
+                                   ciphertext));
         assert_memory_equal(opened, plain, len);
         assert_ok(agg_hpke()->seal(NULL, other_enc, sealed, key.public_key, none, none, plaintext));
-        assert_ok(agg_hpke()->open(NULL, opened, key.secret_key, other_enc, none, none, ciphertext));
+        assert_ok(
+            agg_hpke()->open(NULL, opened, key.secret_key, other_enc, none, none, ciphertext));
         assert_memory_equal(opened, plain, len);
         assert_memory_not_equal(enc, other_enc, 32); // another key for every message
         free(plain);
@@ -103,13 +113,14 @@ typedef struct sealed {
     uint8_t enc[32], ciphertext[11 + AGG_HPKE_TAG];
 } sealed;
 
-static const shoal_bytes the_info = {(const uint8_t *)"some info", 9}, the_aad = {(const uint8_t *)"some aad", 8};
+static const shoal_bytes the_info = {(const uint8_t *)"some info", 9},
+                         the_aad = {(const uint8_t *)"some aad", 8};
 
 static void seal_once(sealed *s)
 {
     assert_ok(agg_hpke_key_new(&s->key, NULL, 1));
-    assert_ok(
-        agg_hpke()->seal(NULL, s->enc, s->ciphertext, s->key.public_key, the_info, the_aad, BYTES("eleven long")));
+    assert_ok(agg_hpke()->seal(NULL, s->enc, s->ciphertext, s->key.public_key, the_info, the_aad,
+                               BYTES("eleven long")));
 }
 
 // Refused, and nothing of the plaintext is given out.
@@ -118,9 +129,9 @@ static void assert_closed(const sealed *s, shoal_bytes info, shoal_bytes aad, si
     static const uint8_t zeros[11];
     uint8_t plaintext[11];
     memset(plaintext, 0xaa, sizeof plaintext);
-    assert_err(
-        agg_hpke()->open(NULL, plaintext, s->key.secret_key, s->enc, info, aad, (shoal_bytes){s->ciphertext, len}),
-        SHOAL_ERR_RECORD);
+    assert_err(agg_hpke()->open(NULL, plaintext, s->key.secret_key, s->enc, info, aad,
+                                (shoal_bytes){s->ciphertext, len}),
+               SHOAL_ERR_RECORD);
     assert_memory_equal(plaintext, zeros, len - AGG_HPKE_TAG);
 }
 
@@ -141,7 +152,8 @@ static void what_was_not_sealed_so_stays_closed(void **state)
     assert_closed(&s, the_info, BYTES("some aaD"), len);
     assert_closed(&s, the_info, BYTES(""), len);
     assert_closed(&s, the_aad, the_info, len);
-    for (size_t shorter = AGG_HPKE_TAG; shorter < len; shorter++) assert_closed(&s, the_info, the_aad, shorter);
+    for (size_t shorter = AGG_HPKE_TAG; shorter < len; shorter++)
+        assert_closed(&s, the_info, the_aad, shorter);
     for (size_t shorter = 0; shorter < AGG_HPKE_TAG; shorter++)
         assert_err(agg_hpke()->open(NULL, plaintext, s.key.secret_key, s.enc, the_info, the_aad,
                                     (shoal_bytes){s.ciphertext, shorter}),
@@ -180,7 +192,8 @@ static void keys_of_small_order_are_refused(void **state)
     seal_once(&s);
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         assert_true(agg_unhex(point, 32, points[i]));
-        assert_err(agg_hpke()->seal(NULL, enc, out, point, the_info, the_aad, BYTES("secret")), SHOAL_ERR_RANGE);
+        assert_err(agg_hpke()->seal(NULL, enc, out, point, the_info, the_aad, BYTES("secret")),
+                   SHOAL_ERR_RANGE);
         memcpy(s.enc, point, 32);
         assert_closed(&s, the_info, the_aad, sizeof s.ciphertext);
     }
@@ -195,10 +208,13 @@ static void an_info_beyond_the_limit_is_refused(void **state)
     seal_once(&s);
     const shoal_bytes most = {info, AGG_HPKE_INFO}, more = {info, AGG_HPKE_INFO + 1};
     assert_ok(agg_hpke()->seal(NULL, enc, out, s.key.public_key, most, the_aad, BYTES("secret")));
-    assert_ok(agg_hpke()->open(NULL, plain, s.key.secret_key, enc, most, the_aad, (shoal_bytes){out, 22}));
-    assert_err(agg_hpke()->seal(NULL, enc, out, s.key.public_key, more, the_aad, BYTES("secret")), SHOAL_ERR_ARGUMENT);
-    assert_err(agg_hpke()->open(NULL, plain, s.key.secret_key, enc, more, the_aad, (shoal_bytes){out, 22}),
+    assert_ok(agg_hpke()->open(NULL, plain, s.key.secret_key, enc, most, the_aad,
+                               (shoal_bytes){out, 22}));
+    assert_err(agg_hpke()->seal(NULL, enc, out, s.key.public_key, more, the_aad, BYTES("secret")),
                SHOAL_ERR_ARGUMENT);
+    assert_err(
+        agg_hpke()->open(NULL, plain, s.key.secret_key, enc, more, the_aad, (shoal_bytes){out, 22}),
+        SHOAL_ERR_ARGUMENT);
 }
 
 // ---- key files ----
@@ -287,14 +303,17 @@ static void malformed_key_files_are_refused_by_name(void **state)
     static const struct {
         const char *text, *says;
     } files[] = {
-        {"{\"id\":256," SUITE "\"public_key\":\"" PUBLIC "\"}", "id must be a whole number of 0 to 255"},
+        {"{\"id\":256," SUITE "\"public_key\":\"" PUBLIC "\"}",
+         "id must be a whole number of 0 to 255"},
         {"{\"id\":1.5," SUITE "\"public_key\":\"" PUBLIC "\"}", "id must be a whole number"},
         {"{" SUITE "\"public_key\":\"" PUBLIC "\"}", "id is missing"},
         {"{\"id\":1,\"id\":1," SUITE "\"public_key\":\"" PUBLIC "\"}", "id is given twice"},
         {"{\"id\":1," SUITE "\"public_key\":\"" PUBLIC "\",\"more\":1}", "more is not known"},
         {"{\"id\":1," SUITE "\"secret_key\":\"" SECRET "\"}", "public_key is missing"},
-        {"{\"id\":1," SUITE "\"public_key\":\"3948\"}", "public_key must be 64 lower-case hex digits"},
-        {"{\"id\":1,\"kem\":\"p256\",\"kdf\":\"hkdf-sha256\",\"aead\":\"aes-128-gcm\",\"public_key\":\"" PUBLIC "\"}",
+        {"{\"id\":1," SUITE "\"public_key\":\"3948\"}",
+         "public_key must be 64 lower-case hex digits"},
+        {"{\"id\":1,\"kem\":\"p256\",\"kdf\":\"hkdf-sha256\",\"aead\":\"aes-128-gcm\",\"public_"
+         "key\":\"" PUBLIC "\"}",
          "kem must be x25519"},
         {"{\"id\":1," SUITE "\"public_key\":\"" SECRET "\",\"secret_key\":\"" SECRET "\"}",
          "public_key is not that of secret_key"},
@@ -303,13 +322,15 @@ static void malformed_key_files_are_refused_by_name(void **state)
     };
     agg_hpke_key key;
     (void)state;
-    write_text(secret_path, "{\"id\":1," SUITE "\"public_key\":\"" PUBLIC "\",\"secret_key\":\"" SECRET "\"}");
+    write_text(secret_path,
+               "{\"id\":1," SUITE "\"public_key\":\"" PUBLIC "\",\"secret_key\":\"" SECRET "\"}");
     assert_ok(agg_hpke_key_load(&key, NULL, secret_path));
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         agg_error error = {SHOAL_OK, 0, ""};
         write_text(secret_path, files[i].text);
         assert_int_not_equal(agg_hpke_key_load(&key, &error, secret_path), SHOAL_OK);
-        if (strstr(error.text, files[i].says) == NULL) fail_msg("\"%s\" does not say: %s", error.text, files[i].says);
+        if (strstr(error.text, files[i].says) == NULL)
+            fail_msg("\"%s\" does not say: %s", error.text, files[i].says);
         assert_non_null(strstr(error.text, secret_path));
         assert_null(strstr(error.text, SECRET));
         assert_false(key.has_secret);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cliques against a search of every choice, on random graphs; evidence that ends a branch; graphs made to be hard.
+// Cliques against a search of every choice, on random graphs; evidence that ends a branch; graphs
+// made to be hard.
 #include "agg_test.h"
 
 #include <math.h>
@@ -8,20 +9,22 @@
 #include "rng.h"
 
 // A graph with edges of that chance, and deviations above or far below.
-static void random_graph(agg_clique_graph *graph, shoal_rng *rng, uint32_t n_parts, uint32_t nodes_max,
-                         uint64_t percent)
+static void random_graph(agg_clique_graph *graph, shoal_rng *rng, uint32_t n_parts,
+                         uint32_t nodes_max, uint64_t percent)
 {
     agg_error error;
     assert_ok(agg_clique_graph_init(graph, &error, n_parts));
-    for (uint32_t i = 0; i < n_parts; i++) graph->n_nodes[i] = 1 + (uint32_t)shoal_rng_below(rng, nodes_max);
+    for (uint32_t i = 0; i < n_parts; i++)
+        graph->n_nodes[i] = 1 + (uint32_t)shoal_rng_below(rng, nodes_max);
     for (uint32_t i = 0; i < n_parts; i++)
         for (uint32_t j = i + 1; j < n_parts; j++)
             for (uint32_t u = 0; u < graph->n_nodes[i]; u++)
                 for (uint32_t v = 0; v < graph->n_nodes[j]; v++) {
                     uint64_t draw = shoal_rng_below(rng, 100);
                     if (draw == 0) continue; // can never be
-                    *agg_clique_edge_at(graph, i, u, j, v) =
-                        draw <= percent ? (agg_clique_edge){0.1F, 0.1F} : (agg_clique_edge){-0.5F, 0.1F};
+                    *agg_clique_edge_at(graph, i, u, j, v) = draw <= percent
+                                                                 ? (agg_clique_edge){0.1F, 0.1F}
+                                                                 : (agg_clique_edge){-0.5F, 0.1F};
                 }
 }
 
@@ -31,7 +34,8 @@ static int is_joined(const agg_clique_graph *g, uint32_t i, uint32_t u, uint32_t
     return edge->error > 0 && edge->share > 0;
 }
 
-// Every choice of one node a part, counted up like a number. Returns: how many are cliques; each must be among those found.
+// Every choice of one node a part, counted up like a number. Returns: how many are cliques; each
+// must be among those found.
 static size_t brute_force(const agg_clique_graph *g, const agg_cliques *found)
 {
     uint8_t nodes[AGG_CLIQUE_PARTS_MAX] = {0};
@@ -43,7 +47,8 @@ static size_t brute_force(const agg_clique_graph *g, const agg_cliques *found)
                 is_clique = is_clique && is_joined(g, i, nodes[i], j, nodes[j]);
         if (is_clique) {
             size_t at = 0;
-            while (at < found->n && memcmp(found->nodes + at * g->n_parts, nodes, g->n_parts) != 0) at++;
+            while (at < found->n && memcmp(found->nodes + at * g->n_parts, nodes, g->n_parts) != 0)
+                at++;
             assert_true(at < found->n);
             n++;
         }
@@ -77,8 +82,9 @@ static void all_cliques_are_found(void **state)
     assert_true(total > 500);
 }
 
-// Each edge alone passes at two errors below, but nine such edges of one node do not, nor do all of a clique that is a little low
-// everywhere; a clique that is looked for passes with edges off by as much as an error either way.
+// Each edge alone passes at two errors below, but nine such edges of one node do not, nor do all of
+// a clique that is a little low everywhere; a clique that is looked for passes with edges off by as
+// much as an error either way.
 static void sums_of_edges_end_branches(void **state)
 {
     enum { PARTS = 10 };
@@ -93,9 +99,10 @@ static void sums_of_edges_end_branches(void **state)
         for (uint32_t i = 0; i < PARTS; i++)
             for (uint32_t j = i + 1; j < PARTS; j++) {
                 float z = (i + j) % 2 == 0 ? 1.0F : -1.0F;
-                if (what == 1) z = -0.5F;                    // 45 edges: -22.5 against -3 sqrt(45) = -20.1
+                if (what == 1) z = -0.5F; // 45 edges: -22.5 against -3 sqrt(45) = -20.1
                 if (what == 2 && (i == 4 || j == 4)) z = -2; // 9 edges: -18 against -3 sqrt(9)
-                *agg_clique_edge_at(&graph, i, 0, j, 0) = (agg_clique_edge){0.1F + 0.01F * z, 0.01F};
+                *agg_clique_edge_at(&graph, i, 0, j, 0) =
+                    (agg_clique_edge){0.1F + 0.01F * z, 0.01F};
             }
         assert_int_equal(agg_clique_count_edges(&graph, &search), PARTS * (PARTS - 1) / 2);
         assert_ok(agg_clique_find(&found, &error, &graph, &search));
@@ -133,7 +140,8 @@ static void hard_graphs_end(void **state)
         assert_int_equal(found.n, what == 0 ? 10000 : found.n);
         if (what == 1) assert_int_equal(found.n, 0);
         // One node may look at all that is left: 31 parts of 64.
-        assert_true(found.steps < search.steps_max + AGG_CLIQUE_PARTS_MAX * (AGG_CLIQUE_NODES_MAX + 1));
+        assert_true(found.steps <
+                    search.steps_max + AGG_CLIQUE_PARTS_MAX * (AGG_CLIQUE_NODES_MAX + 1));
         agg_cliques_release(&found);
         agg_clique_graph_release(&graph);
     }
@@ -142,6 +150,7 @@ static void hard_graphs_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_cliques_are_found),
-                                       cmocka_unit_test(sums_of_edges_end_branches), cmocka_unit_test(hard_graphs_end)};
+                                       cmocka_unit_test(sums_of_edges_end_branches),
+                                       cmocka_unit_test(hard_graphs_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

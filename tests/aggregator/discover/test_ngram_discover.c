@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder of RAPPOR n-grams: strings that nobody listed out of simulated devices, nothing out of noise, bounded work whatever comes, and the same
-// rows whatever the number of threads. Fanti's study at its full size is tests/bench/ngram_study.mjs.
+// The decoder of RAPPOR n-grams: strings that nobody listed out of simulated devices, nothing out
+// of noise, bounded work whatever comes, and the same rows whatever the number of threads. Fanti's
+// study at its full size is tests/bench/ngram_study.mjs.
 #include "agg_test.h"
 
 #include <math.h>
@@ -10,26 +11,30 @@
 #include "permanent.h"
 
 // Host names of two lengths, one with letters of two bytes.
-static const char *const words[] = {"shoal.org", "kelp.net", "br\303\274cke.de", "tern.com", "plaice.eu", "squid.io"};
+static const char *const words[] = {"shoal.org", "kelp.net",  "br\303\274cke.de",
+                                    "tern.com",  "plaice.eu", "squid.io"};
 static const uint64_t percents[] = {34, 24, 18, 12, 8, 4};
 #define N_WORDS 6u
 
 static void make_recipe(agg_recipe *recipe, const char *q, unsigned n, unsigned grams)
 {
     char text[1024];
-    snprintf(
-        text, sizeof text,
-        "{\"recipe\":\"hosts\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"host\",\"mechanism\":\"rappor-ngram\","
-        "\"parameters\":{\"bits\":64,\"hashes\":2,\"cohorts\":4,\"p\":0.25,\"q\":%s,\"f\":0,\"length\":10,\"n\":%u,"
-        "\"grams\":%u,\"alphabet\":\".abcdefghijklmnopqrstuvwxyz\xc3\xbc\"},\"hash\":\"poly1\",\"seed\":"
-        "\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"cohort\":{\"minimum\":1},\"expires\":\"2030-01-01\"}",
-        q, n, grams);
+    snprintf(text, sizeof text,
+             "{\"recipe\":\"hosts\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"host\","
+             "\"mechanism\":\"rappor-ngram\","
+             "\"parameters\":{\"bits\":64,\"hashes\":2,\"cohorts\":4,\"p\":0.25,\"q\":%s,\"f\":0,"
+             "\"length\":10,\"n\":%u,"
+             "\"grams\":%u,\"alphabet\":\".abcdefghijklmnopqrstuvwxyz\xc3\xbc\"},\"hash\":"
+             "\"poly1\",\"seed\":"
+             "\"" AGG_TEST_SEED
+             "\",\"limit\":{\"per_day\":1},\"cohort\":{\"minimum\":1},\"expires\":\"2030-01-01\"}",
+             q, n, grams);
     read_recipe(recipe, text);
 }
 
 // One device: a word drawn by the percents, or `pushed`.
-static void make_report(uint8_t *record, const agg_recipe *recipe, uint8_t seed_byte, uint64_t device,
-                        const char *pushed)
+static void make_report(uint8_t *record, const agg_recipe *recipe, uint8_t seed_byte,
+                        uint64_t device, const char *pushed)
 {
     const uint8_t seed[32] = {seed_byte};
     shoal_permanent permanent;
@@ -40,24 +45,26 @@ static void make_report(uint8_t *record, const agg_recipe *recipe, uint8_t seed_
     uint64_t draw = shoal_rng_below(&rng, 100);
     while (draw >= percents[word]) draw -= percents[word++];
     const char *value = pushed != NULL ? pushed : words[word];
-    assert_ok(shoal_record_randomize_string(record, &recipe->recipe, (const uint8_t *)value, strlen(value), &permanent,
-                                            &rng));
+    assert_ok(shoal_record_randomize_string(record, &recipe->recipe, (const uint8_t *)value,
+                                            strlen(value), &permanent, &rng));
 }
 
-static void fill(agg_accumulator *acc, const agg_recipe *recipe, uint8_t seed, uint32_t first, uint32_t n,
-                 const char *pushed)
+static void fill(agg_accumulator *acc, const agg_recipe *recipe, uint8_t seed, uint32_t first,
+                 uint32_t n, const char *pushed)
 {
     agg_error error;
     size_t size = recipe->recipe.record_size;
     uint8_t *records = malloc(n * size);
     assert_non_null(records);
-    for (uint32_t i = 0; i < n; i++) make_report(records + i * size, recipe, seed, first + i, pushed);
+    for (uint32_t i = 0; i < n; i++)
+        make_report(records + i * size, recipe, seed, first + i, pushed);
     assert_ok(agg_accumulator_add(acc, &error, records, n, 1));
     free(records);
 }
 
 // Records of coins alone, in the ranges of the recipe.
-static void fill_with_noise(agg_accumulator *acc, const agg_recipe *recipe, uint8_t seed_byte, uint32_t n)
+static void fill_with_noise(agg_accumulator *acc, const agg_recipe *recipe, uint8_t seed_byte,
+                            uint32_t n)
 {
     const uint8_t seed[32] = {seed_byte, 1};
     agg_error error;
@@ -78,24 +85,27 @@ static void fill_with_noise(agg_accumulator *acc, const agg_recipe *recipe, uint
     free(records);
 }
 
-static void run(agg_discovery *found, const agg_recipe *recipe, const agg_accumulator *acc, unsigned n_threads)
+static void run(agg_discovery *found, const agg_recipe *recipe, const agg_accumulator *acc,
+                unsigned n_threads)
 {
     const agg_discover_options options = {.n_threads = n_threads};
     const agg_discover_round round = {recipe, acc};
     agg_error error;
-    if (agg_discover_run(found, &error, &round, 1, &options) != SHOAL_OK) fail_msg("%s", error.text);
+    if (agg_discover_run(found, &error, &round, 1, &options) != SHOAL_OK)
+        fail_msg("%s", error.text);
 }
 
 static uint32_t word_of(const agg_found *row)
 {
     uint32_t i = 0;
-    while (i < N_WORDS &&
-           (strlen(words[i]) != row->value.len || memcmp(words[i], row->value.bytes, row->value.len) != 0))
+    while (i < N_WORDS && (strlen(words[i]) != row->value.len ||
+                           memcmp(words[i], row->value.bytes, row->value.len) != 0))
         i++;
     return i;
 }
 
-// 24,000 reports, q = 0.75: a string's standard error is about sqrt(p (1 - p) n / 2) / (q - p) = 95, so that even 4 % (960) is ten of them.
+// 24,000 reports, q = 0.75: a string's standard error is about sqrt(p (1 - p) n / 2) / (q - p) =
+// 95, so that even 4 % (960) is ten of them.
 static void strings_are_found_with_their_counts(void **state)
 {
     enum { N = 24000 };
@@ -116,10 +126,12 @@ static void strings_are_found_with_their_counts(void **state)
         for (uint32_t i = 0; i < N_WORDS; i++) {
             const agg_found *row = &found.rows[i];
             double truth = (double)percents[i] / 100 * N;
-            assert_int_equal(word_of(row), i); // by falling count: the percents lie 4 % apart, ten errors
+            assert_int_equal(word_of(row),
+                             i); // by falling count: the percents lie 4 % apart, ten errors
             assert_true(row->stderr_ > 70 && row->stderr_ < 200);
             // Drawing the words adds sqrt(n s (1 - s)), 74 at most: 4.5 of both together.
-            assert_true(fabs(row->count - truth) < 4.5 * sqrt(row->stderr_ * row->stderr_ + 74.0 * 74.0));
+            assert_true(fabs(row->count - truth) <
+                        4.5 * sqrt(row->stderr_ * row->stderr_ + 74.0 * 74.0));
             assert_true(row->low < row->count && row->count < row->high && row->score > 4);
         }
         agg_discovery_release(&found);
@@ -155,8 +167,8 @@ static void threads_do_not_change_a_byte(void **state)
     agg_recipe_release(&recipe);
 }
 
-// Devices whose strings are all different hold nothing to be found, and coins even less. Any row in a run has a chance of 0.05 by Bonferroni's
-// rule; that 4 or more of 20 runs have one, 0.016.
+// Devices whose strings are all different hold nothing to be found, and coins even less. Any row in
+// a run has a chance of 0.05 by Bonferroni's rule; that 4 or more of 20 runs have one, 0.016.
 static void noise_is_not_a_word(void **state)
 {
     agg_recipe recipe;
@@ -172,7 +184,8 @@ static void noise_is_not_a_word(void **state)
         for (uint32_t i = 0; number % 2 == 1 && i < 4000; i++) {
             char word[11] = "";
             uint32_t x = i * 2654435761u + number;
-            for (int c = 0; c < 10; c++, x = x * 1664525u + 1013904223u) word[c] = (char)('a' + (x >> 24) % 26);
+            for (int c = 0; c < 10; c++, x = x * 1664525u + 1013904223u)
+                word[c] = (char)('a' + (x >> 24) % 26);
             fill(&acc, &recipe, number, i, 1, word);
         }
         run(&found, &recipe, &acc, 1);
@@ -184,8 +197,9 @@ static void noise_is_not_a_word(void **state)
     agg_recipe_release(&recipe);
 }
 
-// One record ten thousand times over, and one attacker with a hundredth of all reports that pushes a word by the mechanism's own rules: the record ends
-// quickly and the word is found as a hundredth.
+// One record ten thousand times over, and one attacker with a hundredth of all reports that pushes
+// a word by the mechanism's own rules: the record ends quickly and the word is found as a
+// hundredth.
 static void hostile_reports_have_bounded_effect(void **state)
 {
     agg_recipe recipe;
@@ -200,7 +214,8 @@ static void hostile_reports_have_bounded_effect(void **state)
     for (int what = 0; what < 2; what++) {
         assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
         make_report(records, &recipe, 41, 0, NULL);
-        if (what == 1) memset(records + 4, 0xff, size - 4); // all bits, and a cohort that no device has, so:
+        if (what == 1)
+            memset(records + 4, 0xff, size - 4); // all bits, and a cohort that no device has, so:
         for (uint32_t e = 0, at = 0; what == 1 && e < 3; at += recipe.recipe.parts[e++].record_size)
             store32_le(records + at, 0);
         for (uint32_t i = 1; i < 10000; i++) memcpy(records + i * size, records, size);
@@ -229,7 +244,8 @@ static void hostile_reports_have_bounded_effect(void **state)
     agg_recipe_release(&recipe);
 }
 
-// Five bigrams, each any of eight, whatever the others: all are joined to all, 32,768 cliques of strings that come less than once each.
+// Five bigrams, each any of eight, whatever the others: all are joined to all, 32,768 cliques of
+// strings that come less than once each.
 static void dense_graphs_give_nothing_false(void **state)
 {
     enum { N = 20000 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EM for two noisy variables: against a case with an answer in closed form, against the likelihood itself, and against what was drawn.
+// EM for two noisy variables: against a case with an answer in closed form, against the likelihood
+// itself, and against what was drawn.
 #include "agg_test.h"
 
 #include <math.h>
@@ -23,8 +24,8 @@ static void without_noise_cells_are_counted(void **state)
     for (int i = 0; i < 6; i++) assert_true(fabs(cells[i].em - expected[i]) < 1e-9);
 }
 
-// Two coins that lie with probability e each: four kinds of reports with counts n_xy. Undoing the matrix of both coins gives the maximum of the
-// likelihood when nothing of it is negative.
+// Two coins that lie with probability e each: four kinds of reports with counts n_xy. Undoing the
+// matrix of both coins gives the maximum of the likelihood when nothing of it is negative.
 static void coins_have_a_closed_form(void **state)
 {
     enum { E_PERCENT = 30 };
@@ -47,16 +48,19 @@ static void coins_have_a_closed_form(void **state)
         for (int v = 0; v < 2; v++) {
             double exact = 0, square = 0, n = 10000;
             for (int k = 0; k < 4; k++) {
-                double weight = ((k / 2 == u ? 1 - e : -e) / gap) * ((k % 2 == v ? 1 - e : -e) / gap);
+                double weight =
+                    ((k / 2 == u ? 1 - e : -e) / gap) * ((k % 2 == v ? 1 - e : -e) / gap);
                 exact += weight * weights[k] / n;
                 square += weight * weight * weights[k] / n;
             }
             const agg_joint_cell *cell = &cells[2 * u + v];
-            // EM ends while steps still gain a thousandth, a few tenths of an error short at its slow pace; the Newton step makes that good.
+            // EM ends while steps still gain a thousandth, a few tenths of an error short at its
+            // slow pace; the Newton step makes that good.
             double error_of_all = sqrt((square - exact * exact) / n);
             assert_true(fabs(cell->em - exact) < 0.4 * error_of_all);
             assert_true(fabs(cell->share - exact) < 0.1 * error_of_all);
-            // With both margins kept there is one number left to estimate; its error is below that of a cell alone.
+            // With both margins kept there is one number left to estimate; its error is below that
+            // of a cell alone.
             assert_true(cell->error > 0.3 * error_of_all && cell->error < 1.2 * error_of_all);
         }
 }
@@ -69,7 +73,8 @@ typedef struct drawn {
 
 enum { N = 4000, WIDE = 4 };
 
-// Reports of 4 x 4 categories, one bit each, that lie with probability 0.25; the first category is likely with the first.
+// Reports of 4 x 4 categories, one bit each, that lie with probability 0.25; the first category is
+// likely with the first.
 static void draw(drawn *d, uint8_t number)
 {
     const uint8_t seed[32] = {number};
@@ -89,7 +94,8 @@ static void draw(drawn *d, uint8_t number)
         for (uint32_t u = 0; u < WIDE; u++) {
             uint64_t a_bit = (u == cell / WIDE) ^ (shoal_rng_below(&rng, 4) == 0);
             uint64_t b_bit = (u == cell % WIDE) ^ (shoal_rng_below(&rng, 4) == 0);
-            d->a[k * WIDE + u] = a_bit ? 9 : 1; // odds of the bit under "it is u" and under "it is not"
+            d->a[k * WIDE + u] =
+                a_bit ? 9 : 1; // odds of the bit under "it is u" and under "it is not"
             d->b[k * WIDE + u] = b_bit ? 9 : 1;
         }
     }
@@ -140,7 +146,8 @@ static void nothing_near_is_likelier(void **state)
             assert_true(fabs(off) < 5);
             z += off * off;
         }
-        // 16 squares of about 1, a little more since errors leave the other cells aside; 5 sigma of chi square of 9 free numbers.
+        // 16 squares of about 1, a little more since errors leave the other cells aside; 5 sigma of
+        // chi square of 9 free numbers.
         assert_in_range((int)z, 2, 16 * 3);
         free(d.a);
         free(d.b);
@@ -153,7 +160,8 @@ static void weights_and_nothing(void **state)
 {
     static const float a[] = {3, 1, 1, 2, 3, 1}, b[] = {1, 2, 4, 1, 1, 2};
     static const uint32_t twice[] = {2, 5}, thrice[] = {1, 5, 1};
-    const agg_joint_reports few = {2, 2, 2, a, b, twice}, all = {3, 2, 2, a, b, thrice}, none = {0, 2, 2, a, b, twice};
+    const agg_joint_reports few = {2, 2, 2, a, b, twice}, all = {3, 2, 2, a, b, thrice},
+                            none = {0, 2, 2, a, b, twice};
     agg_joint_cell x[4], y[4];
     agg_error error;
     (void)state;
@@ -167,8 +175,9 @@ static void weights_and_nothing(void **state)
     for (int i = 0; i < 4; i++) assert_true(fabs(x[i].em - 0.25) < 1e-12 && isinf(x[i].error));
 }
 
-// Likelihoods from 1 down to 1e-38 and 0, as mechanisms of almost no noise give them, and one report a million times as often as another: steps
-// lengthen there until powers overflow. Shares stay shares, every report stays possible, and the likelihood that is said is theirs.
+// Likelihoods from 1 down to 1e-38 and 0, as mechanisms of almost no noise give them, and one
+// report a million times as often as another: steps lengthen there until powers overflow. Shares
+// stay shares, every report stays possible, and the likelihood that is said is theirs.
 static void extreme_likelihoods_stay_numbers(void **state)
 {
     (void)state;
@@ -177,7 +186,8 @@ static void extreme_likelihoods_stay_numbers(void **state)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < 6000; i++) {
-        uint32_t n_a = 1 + (uint32_t)shoal_rng_below(&rng, MOST), n_b = 1 + (uint32_t)shoal_rng_below(&rng, MOST);
+        uint32_t n_a = 1 + (uint32_t)shoal_rng_below(&rng, MOST),
+                 n_b = 1 + (uint32_t)shoal_rng_below(&rng, MOST);
         size_t n = 1 + (size_t)shoal_rng_below(&rng, MOST);
         float a[MOST * MOST], b[MOST * MOST];
         uint32_t weights[MOST];
@@ -190,7 +200,8 @@ static void extreme_likelihoods_stay_numbers(void **state)
                 uint32_t width = side == 0 ? n_a : n_b;
                 float *row = side == 0 ? a + k * n_a : b + k * n_b;
                 for (uint32_t u = 0; u < width; u++)
-                    row[u] = shoal_rng_below(&rng, 2) ? 0 : powf(10, -(float)shoal_rng_below(&rng, 38));
+                    row[u] =
+                        shoal_rng_below(&rng, 2) ? 0 : powf(10, -(float)shoal_rng_below(&rng, 38));
                 row[shoal_rng_below(&rng, width)] = 1;
             }
         }
@@ -208,15 +219,17 @@ static void extreme_likelihoods_stay_numbers(void **state)
             log_likelihood += weights[k] * log(s);
         }
         assert_true(fabs(sum - 1) < 1e-9);
-        assert_true(fabs(log_likelihood - summary.log_likelihood) < 1e-9 * fabs(log_likelihood) + 1e-6);
+        assert_true(fabs(log_likelihood - summary.log_likelihood) <
+                    1e-9 * fabs(log_likelihood) + 1e-6);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_noise_cells_are_counted), cmocka_unit_test(coins_have_a_closed_form),
-        cmocka_unit_test(extreme_likelihoods_stay_numbers), cmocka_unit_test(nothing_near_is_likelier),
-        cmocka_unit_test(weights_and_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(without_noise_cells_are_counted),
+                                       cmocka_unit_test(coins_have_a_closed_form),
+                                       cmocka_unit_test(extreme_likelihoods_stay_numbers),
+                                       cmocka_unit_test(nothing_near_is_likelier),
+                                       cmocka_unit_test(weights_and_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SFP from devices to words, over both oracles: what is found and how it is counted, noise, and reports that no honest device sends.
-// Strings are of 2, 4 or 6 bytes: each position is a transform of 2^24 numbers, which with sanitizers takes a third of a second, so that what
-// one decoding shows is not shown by a second. SHOAL_LONG=1 decodes more collections of noise.
+// SFP from devices to words, over both oracles: what is found and how it is counted, noise, and
+// reports that no honest device sends. Strings are of 2, 4 or 6 bytes: each position is a transform
+// of 2^24 numbers, which with sanitizers takes a third of a second, so that what one decoding shows
+// is not shown by a second. SHOAL_LONG=1 decodes more collections of noise.
 #include "agg_test.h"
 
 #include <math.h>
@@ -23,19 +24,21 @@ typedef struct collection {
     uint8_t seed[32];
 } collection;
 
-static void start(collection *c, const char *oracle, double epsilon, double epsilon_fragment, unsigned length,
-                  uint8_t seed)
+static void start(collection *c, const char *oracle, double epsilon, double epsilon_fragment,
+                  unsigned length, uint8_t seed)
 {
     char text[1024];
     agg_error error;
     int is_cms = oracle[0] == 'c';
     snprintf(text, sizeof text,
-             "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"sfp\","
-             "\"parameters\":{\"epsilon\":%g,\"epsilon_fragment\":%g,\"k\":%u,\"m\":%u,\"k_fragment\":%u,"
-             "\"m_fragment\":%u,\"length\":%u,\"oracle\":\"%s\"},\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED
-             "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
-             epsilon, epsilon_fragment, is_cms ? 256u : 2048u, is_cms ? 256u : 16u, is_cms ? 256u : 1024u,
-             is_cms ? 256u : 64u, length, oracle);
+             "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\","
+             "\"mechanism\":\"sfp\","
+             "\"parameters\":{\"epsilon\":%g,\"epsilon_fragment\":%g,\"k\":%u,\"m\":%u,\"k_"
+             "fragment\":%u,"
+             "\"m_fragment\":%u,\"length\":%u,\"oracle\":\"%s\"},\"hash\":\"poly1\",\"seed\":"
+             "\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+             epsilon, epsilon_fragment, is_cms ? 256u : 2048u, is_cms ? 256u : 16u,
+             is_cms ? 256u : 1024u, is_cms ? 256u : 64u, length, oracle);
     memset(c, 0, sizeof *c);
     memset(c->seed, seed, sizeof c->seed);
     read_recipe(&c->recipe, text);
@@ -62,14 +65,14 @@ static void send(collection *c, const char *word, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         shoal_rng rng;
         shoal_rng_init_stream(&rng, c->seed, c->next++);
-        assert_ok(
-            shoal_record_randomize_string(record, &c->recipe.recipe, (const uint8_t *)word, strlen(word), NULL, &rng));
+        assert_ok(shoal_record_randomize_string(record, &c->recipe.recipe, (const uint8_t *)word,
+                                                strlen(word), NULL, &rng));
         add(c, record);
     }
 }
 
-static void decode_with(agg_discovery *d, const collection *c, double threshold, const agg_sfp_settings *settings,
-                        unsigned n_threads)
+static void decode_with(agg_discovery *d, const collection *c, double threshold,
+                        const agg_sfp_settings *settings, unsigned n_threads)
 {
     agg_error error = {SHOAL_OK, 0, ""};
     agg_discover_round round = {&c->recipe, &c->acc};
@@ -93,7 +96,8 @@ static void decode(agg_discovery *d, const collection *c, double threshold, unsi
 static const agg_found *find(const agg_discovery *d, const char *word)
 {
     for (size_t i = 0; i < d->n_rows; i++)
-        if (d->rows[i].value.len == strlen(word) && memcmp(d->rows[i].value.bytes, word, strlen(word)) == 0)
+        if (d->rows[i].value.len == strlen(word) &&
+            memcmp(d->rows[i].value.bytes, word, strlen(word)) == 0)
             return &d->rows[i];
     return NULL;
 }
@@ -108,24 +112,28 @@ static void prepare_rows(shoal_affine1 rows[ROWS_MAX], const collection *c, uint
     const shoal_part *part = &c->recipe.recipe.parts[SHOAL_SFP_FRAGMENT];
     uint32_t k = c->recipe.recipe.k_fragment;
     assert_true(k <= ROWS_MAX);
-    for (uint32_t j = 0; j < k; j++) shoal_affine1_row(&rows[j], part->seed, position * k + j, part->m);
+    for (uint32_t j = 0; j < k; j++)
+        shoal_affine1_row(&rows[j], part->seed, position * k + j, part->m);
 }
 
 // The support of a fragment, row by row.
-static uint64_t support_of(const collection *c, const shoal_affine1 rows[ROWS_MAX], uint32_t position,
-                           uint32_t fragment)
+static uint64_t support_of(const collection *c, const shoal_affine1 rows[ROWS_MAX],
+                           uint32_t position, uint32_t fragment)
 {
     const shoal_part *part = &c->recipe.recipe.parts[SHOAL_SFP_FRAGMENT];
     uint32_t k = c->recipe.recipe.k_fragment;
-    const uint32_t *ones = c->acc.parts[SHOAL_SFP_FRAGMENT].cells.ones + (size_t)position * k * part->m;
+    const uint32_t *ones =
+        c->acc.parts[SHOAL_SFP_FRAGMENT].cells.ones + (size_t)position * k * part->m;
     uint64_t sum = 0;
-    for (uint32_t j = 0; j < k; j++) sum += ones[(size_t)j * part->m + shoal_affine1_hash(&rows[j], fragment)];
+    for (uint32_t j = 0; j < k; j++)
+        sum += ones[(size_t)j * part->m + shoal_affine1_hash(&rows[j], fragment)];
     return sum;
 }
 
 static int is_kept(const agg_sfp_heavy *heavy, uint32_t position, uint32_t fragment, float *score)
 {
-    for (uint32_t i = heavy->start[position][fragment >> 16]; i < heavy->start[position][(fragment >> 16) + 1]; i++)
+    for (uint32_t i = heavy->start[position][fragment >> 16];
+         i < heavy->start[position][(fragment >> 16) + 1]; i++)
         if (heavy->fragments[position][i].pair == (fragment & 0xffff)) {
             *score = heavy->fragments[position][i].score;
             return 1;
@@ -133,9 +141,10 @@ static int is_kept(const agg_sfp_heavy *heavy, uint32_t position, uint32_t fragm
     return 0;
 }
 
-// Scores rise with supports: of two words' fragments, the one with the larger support scores higher, and of letters at random what was left
-// out has less than all that were kept.
-static void check_heavy(const collection *c, const agg_sfp_heavy *heavy, const char *word, const char *other)
+// Scores rise with supports: of two words' fragments, the one with the larger support scores
+// higher, and of letters at random what was left out has less than all that were kept.
+static void check_heavy(const collection *c, const agg_sfp_heavy *heavy, const char *word,
+                        const char *other)
 {
     static const uint8_t seed[32] = {3};
     static shoal_affine1 rows[ROWS_MAX];
@@ -149,7 +158,8 @@ static void check_heavy(const collection *c, const agg_sfp_heavy *heavy, const c
         uint32_t x = shoal_sfp_fragment(recipe, (const uint8_t *)word, strlen(word), p);
         uint32_t y = shoal_sfp_fragment(recipe, (const uint8_t *)other, strlen(other), p);
         prepare_rows(rows, c, p);
-        assert_true(is_kept(heavy, p, x, &own) && own > 10 && is_kept(heavy, p, y, &score) && score > 10);
+        assert_true(is_kept(heavy, p, x, &own) && own > 10 && is_kept(heavy, p, y, &score) &&
+                    score > 10);
         assert_true((own > score) == (support_of(c, rows, p, x) > support_of(c, rows, p, y)));
         for (uint32_t h = 0; h < AGG_SFP_HASHES; h++)
             for (uint32_t i = heavy->start[p][h]; i < heavy->start[p][h + 1]; i++) {
@@ -158,7 +168,8 @@ static void check_heavy(const collection *c, const agg_sfp_heavy *heavy, const c
                 if (support < least) least = support;
             }
         for (int i = 0; i < 2000; i++) {
-            uint32_t z = (uint32_t)shoal_rng_below(&rng, 256) << 16 | ('a' + (uint32_t)shoal_rng_below(&rng, 26)) << 8 |
+            uint32_t z = (uint32_t)shoal_rng_below(&rng, 256) << 16 |
+                         ('a' + (uint32_t)shoal_rng_below(&rng, 26)) << 8 |
                          ('a' + (uint32_t)shoal_rng_below(&rng, 26));
             if (!is_kept(heavy, p, z, &score)) assert_true(support_of(c, rows, p, z) < least);
         }
@@ -220,18 +231,24 @@ static void assert_rows_from(const agg_discovery *few, const agg_discovery *all,
 }
 
 // Decodes what was found already.
-static void decode_heavy(agg_discovery *d, const collection *c, const agg_sfp_heavy *heavy, double threshold,
-                         unsigned n_threads)
+static void decode_heavy(agg_discovery *d, const collection *c, const agg_sfp_heavy *heavy,
+                         double threshold, unsigned n_threads)
 {
     agg_error error = {SHOAL_OK, 0, ""};
     agg_discover_round round = {&c->recipe, &c->acc};
     agg_sfp_settings settings = agg_sfp_settings_of(&c->recipe.recipe, 0);
-    *d = (agg_discovery){.recipe = &c->recipe, .n = c->acc.n, .fdr = 0.05, .confidence = 0.95, .threshold = threshold};
-    if (agg_sfp_discover_heavy(d, &error, &round, heavy, &settings, n_threads) != SHOAL_OK) fail_msg("%s", error.text);
+    *d = (agg_discovery){.recipe = &c->recipe,
+                         .n = c->acc.n,
+                         .fdr = 0.05,
+                         .confidence = 0.95,
+                         .threshold = threshold};
+    if (agg_sfp_discover_heavy(d, &error, &round, heavy, &settings, n_threads) != SHOAL_OK)
+        fail_msg("%s", error.text);
 }
 
-// 18,000 devices at 4 + 6: of six bytes a word's fragments score 1000 against sqrt(3 * 18,000) times 0.13 to 0.39, 11 and more. Some say
-// what is no text, or nothing at all; those whose word is too long say nothing.
+// 18,000 devices at 4 + 6: of six bytes a word's fragments score 1000 against sqrt(3 * 18,000)
+// times 0.13 to 0.39, 11 and more. Some say what is no text, or nothing at all; those whose word is
+// too long say nothing.
 static void send_crowd(collection *c, const char *oracle, unsigned length)
 {
     start(c, oracle, 4, 6, length, 2);
@@ -259,10 +276,12 @@ static void check_words(const agg_discovery *d, const char *oracle, unsigned len
     assert_int_equal(d->n_cuts, 0);
     // of all reports, each in one of the positions; shared rows add
     double error = 0, least = (oracle[0] == 'c' ? 0.24 : 0.13) * sqrt(length / 2.0 * SENT);
-    assert_int_equal(sscanf(strstr(d->notes[0], "standard error "), "standard error %lf", &error), 1);
+    assert_int_equal(sscanf(strstr(d->notes[0], "standard error "), "standard error %lf", &error),
+                     1);
     assert_true(error > least && error < 1.6 * least);
     const char *how = find(d, length == 6 ? "shoals" : "fish")->how;
-    assert_string_equal(strstr(how, length == 6 ? "3 fragments" : "2 fragments") != NULL ? "" : how, "");
+    assert_string_equal(strstr(how, length == 6 ? "3 fragments" : "2 fragments") != NULL ? "" : how,
+                        "");
 }
 
 // Fragments, then words; a threshold that holds for strings alone; no row depends on threads.
@@ -301,7 +320,8 @@ static void words_over_olh(void **state)
     finds_words("olh", 6);
 }
 
-// Without one for strings: what is too weak never gets to the oracle of strings. The whole decoder, on three threads.
+// Without one for strings: what is too weak never gets to the oracle of strings. The whole decoder,
+// on three threads.
 static void a_threshold_holds_for_fragments(void **state)
 {
     (void)state;
@@ -320,9 +340,9 @@ static void a_threshold_holds_for_fragments(void **state)
 
 // ---- nothing ----
 
-// Devices that say nothing, and fragments let through so loosely that there are candidates enough, of one fragment and of two: a row in a
-// collection is as likely as the stated rate, 0.05, at most. Of 4 collections, two with one would happen once in 71 times; of 40, seven
-// once in 250.
+// Devices that say nothing, and fragments let through so loosely that there are candidates enough,
+// of one fragment and of two: a row in a collection is as likely as the stated rate, 0.05, at most.
+// Of 4 collections, two with one would happen once in 71 times; of 40, seven once in 250.
 static void noise_holds_no_words(void **state)
 {
     (void)state;
@@ -346,20 +366,24 @@ static void noise_holds_no_words(void **state)
 
 // ---- hostile reports ----
 
-// The record of an attacker who says what helps a word most: its column's bit alone (cms), or its answer (olh).
+// The record of an attacker who says what helps a word most: its column's bit alone (cms), or its
+// answer (olh).
 static void push(uint8_t *record, const collection *c, const char *word, uint32_t i)
 {
     const shoal_recipe *recipe = &c->recipe.recipe;
-    const shoal_part *fragment = &recipe->parts[SHOAL_SFP_FRAGMENT], *string = &recipe->parts[SHOAL_SFP_STRING];
+    const shoal_part *fragment = &recipe->parts[SHOAL_SFP_FRAGMENT],
+                     *string = &recipe->parts[SHOAL_SFP_STRING];
     uint32_t position = i % shoal_sfp_positions(recipe), row = i / 7;
     uint32_t j = position * recipe->k_fragment + row % recipe->k_fragment, l = row % string->k;
     shoal_affine1 affine;
     shoal_poly1 poly;
     shoal_affine1_row(&affine, fragment->seed, j, fragment->m);
     shoal_poly1_row(&poly, string->seed, l);
-    uint32_t y = shoal_affine1_hash(&affine, shoal_sfp_fragment(recipe, (const uint8_t *)word, strlen(word), position));
+    uint32_t y = shoal_affine1_hash(
+        &affine, shoal_sfp_fragment(recipe, (const uint8_t *)word, strlen(word), position));
     uint32_t z = shoal_poly1_hash(
-        &poly, shoal_poly1_point(shoal_part_item(string, (const uint8_t *)word, strlen(word))), string->m);
+        &poly, shoal_poly1_point(shoal_part_item(string, (const uint8_t *)word, strlen(word))),
+        string->m);
     uint8_t *second = record + fragment->record_size;
     memset(record, 0, recipe->record_size);
     if (recipe->oracle == SHOAL_ORACLE_OLH) {
@@ -379,13 +403,15 @@ static double count_of(const collection *c, const char *word)
     agg_count count;
     const shoal_part *part = &c->recipe.recipe.parts[SHOAL_SFP_STRING];
     uint64_t item = shoal_part_item(part, (const uint8_t *)word, strlen(word));
-    assert_ok(agg_estimator_counts(&count, &error, part, &c->acc.parts[SHOAL_SFP_STRING], c->acc.n, &item, 1, 1));
+    assert_ok(agg_estimator_counts(&count, &error, part, &c->acc.parts[SHOAL_SFP_STRING], c->acc.n,
+                                   &item, 1, 1));
     return count.count;
 }
 
-// 1 % of 20,000 reports push one word: it comes out, and each report counts for (c + 1)/2 - 1/m, stretched by m/(m - 1), over cms and for
-// (1 - 1/g)/(p - 1/g) over olh, as docs/mechanisms/sfp.md says. The word's fragments score 300 against sqrt(positions 20,000) times 0.24 at
-// most, 6 and more.
+// 1 % of 20,000 reports push one word: it comes out, and each report counts for (c + 1)/2 - 1/m,
+// stretched by m/(m - 1), over cms and for (1 - 1/g)/(p - 1/g) over olh, as docs/mechanisms/sfp.md
+// says. The word's fragments score 300 against sqrt(positions 20,000) times 0.24 at most, 6 and
+// more.
 static void attacker_pushes(const char *oracle, const char *word)
 {
     const uint32_t n_attacks = 200;
@@ -398,7 +424,8 @@ static void attacker_pushes(const char *oracle, const char *word)
     const shoal_part *part = &c.recipe.recipe.parts[SHOAL_SFP_STRING];
     double before = count_of(&c, word), m = part->m, e = exp(4), q = 1 / (exp(2) + 1);
     double flip = 1 / (1 - 2 * q), p = e / (e + m - 1);
-    double each = oracle[0] == 'c' ? m / (m - 1) * ((flip + 1) / 2 - 1 / m) : (1 - 1 / m) / (p - 1 / m);
+    double each =
+        oracle[0] == 'c' ? m / (m - 1) * ((flip + 1) / 2 - 1 / m) : (1 - 1 / m) / (p - 1 / m);
     for (uint32_t i = 0; i < n_attacks; i++) {
         push(record, &c, word, i);
         add(&c, record);
@@ -430,9 +457,11 @@ static void random_records_hold_no_words(void **state)
     start(&c, "cms", 4, 4, 2, 5);
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < 4000; i++) {
-        for (uint32_t b = 0; b < c.recipe.recipe.record_size; b++) record[b] = (uint8_t)shoal_rng_below(&rng, 256);
+        for (uint32_t b = 0; b < c.recipe.recipe.record_size; b++)
+            record[b] = (uint8_t)shoal_rng_below(&rng, 256);
         store32_le(record, (uint32_t)shoal_rng_below(&rng, 256));
-        store32_le(record + c.recipe.recipe.parts[0].record_size, (uint32_t)shoal_rng_below(&rng, 256));
+        store32_le(record + c.recipe.recipe.parts[0].record_size,
+                   (uint32_t)shoal_rng_below(&rng, 256));
         add(&c, record);
     }
     decode(&d, &c, 0, 1);
@@ -441,7 +470,8 @@ static void random_records_hold_no_words(void **state)
     finish(&c);
 }
 
-// One record a position, 5,000 times: whole rows are full or empty, and half of everything stands out. It ends within its bounds.
+// One record a position, 5,000 times: whole rows are full or empty, and half of everything stands
+// out. It ends within its bounds.
 static void constant_records_end_within_the_bounds(void **state)
 {
     (void)state;
@@ -454,7 +484,8 @@ static void constant_records_end_within_the_bounds(void **state)
         for (uint32_t i = 0; i < 5000; i++) {
             shoal_rng rng;
             shoal_rng_init_stream(&rng, seed, i % 2);
-            assert_ok(shoal_record_randomize_string(record, &c.recipe.recipe, (const uint8_t *)"fish", 4, NULL, &rng));
+            assert_ok(shoal_record_randomize_string(record, &c.recipe.recipe,
+                                                    (const uint8_t *)"fish", 4, NULL, &rng));
             add(&c, record);
         }
         decode(&d, &c, 0, 1);

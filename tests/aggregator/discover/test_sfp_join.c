@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SFP's pieces one by one: the automaton of texts, the join against all products, its bounds, the confirmation by tiers, the planner.
+// SFP's pieces one by one: the automaton of texts, the join against all products, its bounds, the
+// confirmation by tiers, the planner.
 #include "agg_test.h"
 
 #include <math.h>
@@ -15,13 +16,15 @@
 static void sfp_recipe(agg_recipe *recipe, unsigned length, const char *extra)
 {
     char text[1024];
-    snprintf(
-        text, sizeof text,
-        "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"sfp\","
-        "\"parameters\":{\"epsilon\":4,\"epsilon_fragment\":4,\"k\":16,\"m\":16,\"k_fragment\":16,\"m_fragment\":16,"
-        "\"length\":%u},\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},"
-        "\"expires\":\"2030-01-01\"%s}",
-        length, extra);
+    snprintf(text, sizeof text,
+             "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\","
+             "\"mechanism\":\"sfp\","
+             "\"parameters\":{\"epsilon\":4,\"epsilon_fragment\":4,\"k\":16,\"m\":16,\"k_"
+             "fragment\":16,\"m_fragment\":16,"
+             "\"length\":%u},\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED
+             "\",\"limit\":{\"per_day\":1},"
+             "\"expires\":\"2030-01-01\"%s}",
+             length, extra);
     read_recipe(recipe, text);
 }
 
@@ -55,7 +58,8 @@ static void texts_are_utf8_without_controls(void **state)
     for (uint32_t first = 0; first < 256; first++)
         for (size_t i = 0; i < n * n * n; i++) {
             uint8_t bytes[4] = {(uint8_t)first, edges[i % n], edges[i / n % n], edges[i / n / n]};
-            uint32_t at = agg_sfp_text_pair(&text, AGG_SFP_NONE, (uint32_t)bytes[0] << 8 | bytes[1]);
+            uint32_t at =
+                agg_sfp_text_pair(&text, AGG_SFP_NONE, (uint32_t)bytes[0] << 8 | bytes[1]);
             at = agg_sfp_text_pair(&text, at, (uint32_t)bytes[2] << 8 | bytes[3]);
             assert_int_equal(agg_sfp_text_is_whole(at), is_text(bytes));
             n_texts += agg_sfp_text_is_whole(at) != 0;
@@ -92,7 +96,8 @@ static int by_hash(const void *a, const void *b)
 }
 
 // A position's list from (hash, pair, score) triples.
-static void fill_position(agg_sfp_heavy *heavy, uint32_t position, uint32_t (*triples)[3], uint32_t n)
+static void fill_position(agg_sfp_heavy *heavy, uint32_t position, uint32_t (*triples)[3],
+                          uint32_t n)
 {
     qsort(triples, n, sizeof *triples, by_hash);
     heavy->fragments[position] = calloc(n + 1, sizeof **heavy->fragments);
@@ -105,11 +110,14 @@ static void fill_position(agg_sfp_heavy *heavy, uint32_t position, uint32_t (*tr
         heavy->start[position][hash] = at;
     }
     for (uint32_t i = 0; i < n; i++)
-        heavy->fragments[position][i] = (agg_sfp_fragment){(uint16_t)triples[i][1], (float)triples[i][2]};
+        heavy->fragments[position][i] =
+            (agg_sfp_fragment){(uint16_t)triples[i][1], (float)triples[i][2]};
 }
 
-// The fragments of words, the first word's the strongest. A position in `without` lacks those of its word.
-static void set_words(fixture *f, unsigned length, const char *const *words, uint32_t n_words, int without)
+// The fragments of words, the first word's the strongest. A position in `without` lacks those of
+// its word.
+static void set_words(fixture *f, unsigned length, const char *const *words, uint32_t n_words,
+                      int without)
 {
     uint32_t triples[LISTED][3];
     sfp_recipe(&f->recipe, length, "");
@@ -117,7 +125,8 @@ static void set_words(fixture *f, unsigned length, const char *const *words, uin
     for (uint32_t p = 0; p < length / 2; p++) {
         uint32_t n = 0;
         for (uint32_t w = 0; w < n_words; w++) {
-            uint32_t fragment = shoal_sfp_fragment(&f->recipe.recipe, (const uint8_t *)words[w], strlen(words[w]), p);
+            uint32_t fragment = shoal_sfp_fragment(&f->recipe.recipe, (const uint8_t *)words[w],
+                                                   strlen(words[w]), p);
             int is_there = (int)p == without;
             for (uint32_t i = 0; i < n; i++)
                 is_there |= triples[i][0] == fragment >> 16 && triples[i][1] == (fragment & 0xffff);
@@ -143,7 +152,8 @@ static int is_found(const fixture *f, const char *word)
 {
     int n = 0;
     for (size_t i = 0; i < f->found.n; i++)
-        n += f->found.list[i].len == strlen(word) && memcmp(f->found.list[i].bytes, word, strlen(word)) == 0;
+        n += f->found.list[i].len == strlen(word) &&
+             memcmp(f->found.list[i].bytes, word, strlen(word)) == 0;
     return n;
 }
 
@@ -165,8 +175,10 @@ static void words_come_out_of_their_fragments(void **state)
     for (size_t i = 0; i < f.found.n; i++) {
         const agg_sfp_candidate *c = &f.found.list[i];
         assert_int_equal(c->n_fragments, (c->len + 1) / 2);
-        assert_true(i + 1 == f.found.n || c->n_fragments < c[1].n_fragments || c->strength >= c[1].strength);
-        if (c->len == 3 && memcmp(c->bytes, "the", 3) == 0) assert_true(c->strength == 56); // position 4's zero bytes
+        assert_true(i + 1 == f.found.n || c->n_fragments < c[1].n_fragments ||
+                    c->strength >= c[1].strength);
+        if (c->len == 3 && memcmp(c->bytes, "the", 3) == 0)
+            assert_true(c->strength == 56); // position 4's zero bytes
     }
     release(&f);
 }
@@ -185,11 +197,13 @@ static void a_missing_position_is_not_guessed(void **state)
     }
 }
 
-// Letters at both positions under every hash byte, and one list of zero bytes: what is found is exactly what all products give.
+// Letters at both positions under every hash byte, and one list of zero bytes: what is found is
+// exactly what all products give.
 static void the_join_is_all_products(void **state)
 {
     (void)state;
-    static const uint16_t pairs[] = {0x6162, 0x6300, 0xc3a9, 0x61c3, 0xa962, 0x0000, 0x4142, 0x0061};
+    static const uint16_t pairs[] = {0x6162, 0x6300, 0xc3a9, 0x61c3,
+                                     0xa962, 0x0000, 0x4142, 0x0061};
     fixture f = {0};
     agg_error error;
     static uint32_t triples[8 * 256][3];
@@ -206,8 +220,8 @@ static void the_join_is_all_products(void **state)
     assert_ok(agg_sfp_join(&f.found, &error, &f.recipe.recipe, &f.heavy, &ample));
     size_t n = 0;
     for (uint32_t i = 0; i < 64; i++) {
-        uint8_t bytes[4] = {(uint8_t)(pairs[i / 8] >> 8), (uint8_t)pairs[i / 8], (uint8_t)(pairs[i % 8] >> 8),
-                            (uint8_t)pairs[i % 8]};
+        uint8_t bytes[4] = {(uint8_t)(pairs[i / 8] >> 8), (uint8_t)pairs[i / 8],
+                            (uint8_t)(pairs[i % 8] >> 8), (uint8_t)pairs[i % 8]};
         n += is_text(bytes) != 0; // under its own hash byte, and no other
     }
     assert_int_equal(f.found.n, n);
@@ -215,7 +229,8 @@ static void the_join_is_all_products(void **state)
     release(&f);
 }
 
-// As many fragments as a decoder keeps, all alike: every bound holds, and the cut says what was left out.
+// As many fragments as a decoder keeps, all alike: every bound holds, and the cut says what was
+// left out.
 static void a_dense_graph_is_cut(void **state)
 {
     (void)state;
@@ -237,14 +252,16 @@ static void a_dense_graph_is_cut(void **state)
         fill_position(&f.heavy, p, triples, n);
     }
     assert_ok(agg_sfp_join(&f.found, &error, &f.recipe.recipe, &f.heavy, &bounds));
-    for (uint32_t c = 1; c <= 16; c++) assert_true(f.found.start[c + 1] - f.found.start[c] <= bounds.candidates);
+    for (uint32_t c = 1; c <= 16; c++)
+        assert_true(f.found.start[c + 1] - f.found.start[c] <= bounds.candidates);
     assert_true(f.found.cut[1] < 10);
     for (uint32_t c = 2; c <= 16; c++) assert_true(f.found.cut[c] > 16); // nothing of it fits
     free(triples);
     release(&f);
 }
 
-// A product that is within its bound, but whose hash is always right: candidates are cut by strength.
+// A product that is within its bound, but whose hash is always right: candidates are cut by
+// strength.
 static void too_many_candidates_leave_the_weak_out(void **state)
 {
     (void)state;
@@ -270,7 +287,8 @@ static void too_many_candidates_leave_the_weak_out(void **state)
 
 // ---- tiers ----
 
-// Of 2,000 draws of 200 candidates, half of them nothing at all: the share of false ones among the confirmed keeps the rate.
+// Of 2,000 draws of 200 candidates, half of them nothing at all: the share of false ones among the
+// confirmed keeps the rate.
 static void tiers_hold_their_rate(void **state)
 {
     (void)state;
@@ -305,13 +323,15 @@ static void tiers_hold_their_rate(void **state)
             }
         }
     }
-    // Standard deviations of the means: about 0.05/sqrt(2000) and sqrt(0.1 * 0.9/2000) = 0.0067; four of them.
+    // Standard deviations of the means: about 0.05/sqrt(2000) and sqrt(0.1 * 0.9/2000) = 0.0067;
+    // four of them.
     assert_true(false_share / n_draws < 0.1 + 0.0045);
     assert_true(false_in_nothing / n_draws < 0.1 + 0.027);
     assert_true((double)n_right / n_draws > 28.5); // of 30; without groups 25
 }
 
-// Of 200 candidates 60 are known and real, 10 are new and real: what is confirmed of the new ones keeps the rate, and every known one is.
+// Of 200 candidates 60 are known and real, 10 are new and real: what is confirmed of the new ones
+// keeps the rate, and every known one is.
 static void the_known_do_not_dilute_the_rate(void **state)
 {
     (void)state;
@@ -341,7 +361,8 @@ static void the_known_do_not_dilute_the_rate(void **state)
         false_share += n_new > 0 ? (double)n_false / (double)n_new : 0;
         n_right += n_new - n_false;
     }
-    // One draw's share varies by about 0.1, the mean of them by 0.0022; judged among all 200 it is 0.40.
+    // One draw's share varies by about 0.1, the mean of them by 0.0022; judged among all 200 it is
+    // 0.40.
     assert_true(false_share / n_draws < 0.1 + 0.009);
     assert_true((double)n_right / n_draws > 9.9);
     assert_true((double)n_known / n_draws > 59.9);
@@ -376,14 +397,19 @@ static void plans_add_up_and_make_recipes(void **state)
                     assert_ok(agg_sfp_plan_run(&plan, &error, oracle, n, eps, length));
                     assert_int_equal(plan.eps_micro + plan.eps_fragment_micro, eps);
                     snprintf(text, sizeof text,
-                             "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"
+                             "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":"
+                             "\"word\",\"mechanism\":"
                              "\"sfp\","
-                             "\"parameters\":{\"epsilon\":%.6f,\"epsilon_fragment\":%.6f,\"k\":%u,\"m\":%u,\"k_"
+                             "\"parameters\":{\"epsilon\":%.6f,\"epsilon_fragment\":%.6f,\"k\":%u,"
+                             "\"m\":%u,\"k_"
                              "fragment\":%u,"
-                             "\"m_fragment\":%u,\"length\":%u,\"oracle\":\"%s\"},\"hash\":\"poly1\",\"seed\":"
-                             "\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
-                             plan.eps_micro / 1e6, plan.eps_fragment_micro / 1e6, plan.k, plan.m, plan.k_fragment,
-                             plan.m_fragment, length, oracle == SHOAL_ORACLE_CMS ? "cms" : "olh");
+                             "\"m_fragment\":%u,\"length\":%u,\"oracle\":\"%s\"},\"hash\":"
+                             "\"poly1\",\"seed\":"
+                             "\"" AGG_TEST_SEED
+                             "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+                             plan.eps_micro / 1e6, plan.eps_fragment_micro / 1e6, plan.k, plan.m,
+                             plan.k_fragment, plan.m_fragment, length,
+                             oracle == SHOAL_ORACLE_CMS ? "cms" : "olh");
                     read_recipe(&recipe, text);
                     agg_recipe_release(&recipe);
                 }
@@ -391,12 +417,14 @@ static void plans_add_up_and_make_recipes(void **state)
     assert_ok(agg_sfp_plan_run(&more, &error, SHOAL_ORACLE_OLH, 1e6, 8000000, 10));
     assert_in_range(plan.eps_micro, 1800000, 2100000); // apple-2017 section 6 has 2 + 6
     assert_true(more.least < 0.7 * plan.least);
-    // 4 e^eps/(e^eps - 1)^2 is the optimum's variance; g is a power of two, and shared rows add up to 5 %: within 5 % of its root
+    // 4 e^eps/(e^eps - 1)^2 is the optimum's variance; g is a power of two, and shared rows add up
+    // to 5 %: within 5 % of its root
     double e = exp(more.eps_micro / 1e6), best = sqrt(1e6 * 4 * e) / (e - 1);
     assert_true(more.string_error > best && more.string_error < 1.05 * best);
     assert_err(agg_sfp_plan_run(&plan, &error, SHOAL_ORACLE_CMS, 1e6, 8000000, 9), SHOAL_ERR_RANGE);
     assert_err(agg_sfp_plan_run(&plan, &error, 2, 1e6, 8000000, 10), SHOAL_ERR_RANGE);
-    assert_err(agg_sfp_plan_run(&plan, &error, SHOAL_ORACLE_CMS, NAN, 8000000, 10), SHOAL_ERR_RANGE);
+    assert_err(agg_sfp_plan_run(&plan, &error, SHOAL_ORACLE_CMS, NAN, 8000000, 10),
+               SHOAL_ERR_RANGE);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The analyst's side of a trie: which cells of a round stand out, what the next round or pass begins with, words from all rounds, what is refused;
-// hostile accumulators; the plan. Votes are mostly set by hand: each cell what is expected of one that nobody holds, and more for some.
+// The analyst's side of a trie: which cells of a round stand out, what the next round or pass
+// begins with, words from all rounds, what is refused; hostile accumulators; the plan. Votes are
+// mostly set by hand: each cell what is expected of one that nobody holds, and more for some.
 #include <math.h>
 
 #include "agg_test.h"
@@ -13,11 +14,13 @@
 #define HEAD "{\"recipe\":\"w-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\","
 #define TAIL "\"round\":{\"index\":1},\"limit\":{\"per_day\":1},\"expires\":\"2099-01-31\""
 
-// Two characters at a time of three, one of two bytes: 13 + 1 cells behind the empty start, those that end "a", "b", "ä", nine that do not.
-#define SMALL(parameters, more)                                                                                        \
-    HEAD "\"encoding\":[{\"field\":\"word\",\"starts\":[\"\"],\"characters\":\"ab\xc3\xa4\",\"step\":2}],"             \
-         "\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":2,\"contributions\":1,\"depth\":6," parameters            \
-         "}," TAIL more "}"
+// Two characters at a time of three, one of two bytes: 13 + 1 cells behind the empty start, those
+// that end "a", "b", "ä", nine that do not.
+#define SMALL(parameters, more)                                                                    \
+    HEAD "\"encoding\":[{\"field\":\"word\",\"starts\":[\"\"],\"characters\":\"ab\xc3\xa4\","      \
+         "\"step\":2}],"                                                                           \
+         "\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":2,\"contributions\":1,\"depth\":"     \
+         "6," parameters "}," TAIL more "}"
 
 // Every cell as if nobody held it.
 static void make_acc(agg_accumulator *acc, const agg_recipe *recipe, uint64_t n)
@@ -50,7 +53,8 @@ static void read_layer(agg_trie_layer *layer, const agg_recipe *recipe, const ag
     assert_ok(agg_trie_layer_read(layer, &error, recipe, acc, &options));
 }
 
-static void assert_cell(const agg_recipe *recipe, const agg_trie_cell *cell, const char *wanted, int is_word)
+static void assert_cell(const agg_recipe *recipe, const agg_trie_cell *cell, const char *wanted,
+                        int is_word)
 {
     char text[AGG_TRIE_TEXT_MAX];
     int ends = 0;
@@ -121,7 +125,8 @@ static void the_cap_is_on_both_together_and_keeps_the_strongest(void **state)
     agg_recipe_release(&recipe);
 }
 
-// More cells stand out than are held at once: those that are kept are the strongest of all, wherever they lie.
+// More cells stand out than are held at once: those that are kept are the strongest of all,
+// wherever they lie.
 static void of_very_many_the_strongest_are_kept(void **state)
 {
     (void)state;
@@ -130,14 +135,17 @@ static void of_very_many_the_strongest_are_kept(void **state)
     agg_accumulator acc;
     agg_trie_layer layer;
     uint64_t n_raised = 0, n_over = 0;
-    read_recipe(&recipe,
-                "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"mechanism\":\"trie\","
-                "\"parameters\":{\"epsilon\":10,\"contributions\":1,\"sampler\":\"random\",\"depth\":12,"
-                "\"max_prefixes\":50},\"encoding\":[{\"field\":\"w\",\"starts\":[\"\"],\"step\":4,"
-                "\"characters\":\"abcdefghijklmnopqrstuvwxyz\"}],\"limit\":{\"per_day\":1},"
-                "\"expires\":\"2099-12-31\"}");
+    read_recipe(
+        &recipe,
+        "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"mechanism\":"
+        "\"trie\","
+        "\"parameters\":{\"epsilon\":10,\"contributions\":1,\"sampler\":\"random\",\"depth\":12,"
+        "\"max_prefixes\":50},\"encoding\":[{\"field\":\"w\",\"starts\":[\"\"],\"step\":4,"
+        "\"characters\":\"abcdefghijklmnopqrstuvwxyz\"}],\"limit\":{\"per_day\":1},"
+        "\"expires\":\"2099-12-31\"}");
     make_acc(&acc, &recipe, 10000000);
-    uint32_t *ones = acc.parts[0].cells.ones, first = cell_of(&recipe, "aaaa"), last = cell_of(&recipe, "zzzz");
+    uint32_t *ones = acc.parts[0].cells.ones, first = cell_of(&recipe, "aaaa"),
+             last = cell_of(&recipe, "zzzz");
     for (uint32_t cell = first; cell <= last; cell += 3, n_raised++)
         ones[cell] += LEVELS + (uint32_t)(((uint64_t)cell * 2654435761u >> 8) % LEVELS);
     read_layer(&layer, &recipe, &acc);
@@ -145,7 +153,8 @@ static void of_very_many_the_strongest_are_kept(void **state)
     assert_true(n_raised > 2 * 65536);
     assert_int_equal(layer.n_cells, KEPT);
     assert_int_equal(layer.n_cut, n_raised - KEPT);
-    for (uint32_t cell = first; cell <= last; cell++) n_over += ones[cell] > (uint32_t)layer.support_kept;
+    for (uint32_t cell = first; cell <= last; cell++)
+        n_over += ones[cell] > (uint32_t)layer.support_kept;
     assert_true(n_over < KEPT);
     for (size_t i = 0; i < KEPT; i++) {
         assert_true(ones[layer.cells[i].bucket] >= (uint32_t)layer.support_kept);
@@ -156,8 +165,9 @@ static void of_very_many_the_strongest_are_kept(void **state)
     agg_recipe_release(&recipe);
 }
 
-// Eight words end here. Five of them stand out by far, and "f" by 2.2: enough for the last of six among eight (a p-value of 0.025 6/8, 2.08),
-// not for the one among the three that are left where the five are known to the reader (0.025/3, 2.39).
+// Eight words end here. Five of them stand out by far, and "f" by 2.2: enough for the last of six
+// among eight (a p-value of 0.025 6/8, 2.08), not for the one among the three that are left where
+// the five are known to the reader (0.025/3, 2.39).
 static void what_the_reader_knows_does_not_lower_the_bar(void **state)
 {
     (void)state;
@@ -166,11 +176,14 @@ static void what_the_reader_knows_does_not_lower_the_bar(void **state)
     agg_trie_layer layer;
     agg_list known = {0};
     agg_error error;
-    const agg_text words[] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"no such word", 12}};
-    read_recipe(&recipe,
-                HEAD "\"encoding\":[{\"field\":\"word\",\"starts\":[\"\"],\"characters\":\"abcdefgh\",\"step\":2}],"
-                     "\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":2,\"contributions\":1,\"depth\":6,"
-                     "\"max_prefixes\":20}," TAIL "}");
+    const agg_text words[] = {{"a", 1}, {"b", 1}, {"c", 1},
+                              {"d", 1}, {"e", 1}, {"no such word", 12}};
+    read_recipe(
+        &recipe,
+        HEAD "\"encoding\":[{\"field\":\"word\",\"starts\":[\"\"],\"characters\":\"abcdefgh\","
+             "\"step\":2}],"
+             "\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":2,\"contributions\":1,\"depth\":6,"
+             "\"max_prefixes\":20}," TAIL "}");
     make_acc(&acc, &recipe, 10000);
     double q = acc.parts[0].cells.ones[0] / 10000.0;
     for (uint32_t i = 0; i < 5; i++) vote(&acc, &recipe, words[i].bytes, 900);
@@ -184,8 +197,9 @@ static void what_the_reader_knows_does_not_lower_the_bar(void **state)
     const agg_trie_options options = {.fdr = 0.05, .known = &known};
     assert_ok(agg_trie_layer_read(&layer, &error, &recipe, &acc, &options));
     assert_int_equal(layer.n_asked[1], 3);
-    assert_int_equal(layer.n_kept[1],
-                     5); // those that are known: whoever leaves them out wants to say how many there were
+    assert_int_equal(
+        layer.n_kept[1],
+        5); // those that are known: whoever leaves them out wants to say how many there were
     assert_true(layer.least[1] == HUGE_VAL);
     agg_trie_layer_release(&layer);
     agg_list_release(&known);
@@ -193,7 +207,8 @@ static void what_the_reader_knows_does_not_lower_the_bar(void **state)
     agg_recipe_release(&recipe);
 }
 
-// "a" is known, and no device reports it; "ab" is known as well, but "abb" and the like are reported in its cell.
+// "a" is known, and no device reports it; "ab" is known as well, but "abb" and the like are
+// reported in its cell.
 static void known_words_are_not_tested(void **state)
 {
     (void)state;
@@ -236,8 +251,9 @@ static void a_count_below_t_is_withheld(void **state)
     agg_recipe_release(&recipe);
 }
 
-// Nobody has a word: 2,000 devices, 20 seeds. Of words each seed has a chance of 0.025 of any (half of the rate of 0.05), of starts 0.05: of 20
-// seeds more than 3 and more than 5 have some with chances of 0.0003 and 0.0003.
+// Nobody has a word: 2,000 devices, 20 seeds. Of words each seed has a chance of 0.025 of any (half
+// of the rate of 0.05), of starts 0.05: of 20 seeds more than 3 and more than 5 have some with
+// chances of 0.0003 and 0.0003.
 static void noise_has_no_words(void **state)
 {
     (void)state;
@@ -256,7 +272,8 @@ static void noise_has_no_words(void **state)
             shoal_rng rng;
             const uint64_t nothing = SHOAL_ITEM_NONE;
             shoal_rng_init_stream(&rng, key, i);
-            assert_ok(shoal_record_randomize(records + i * size, &recipe.recipe, &nothing, 1, NULL, &rng));
+            assert_ok(shoal_record_randomize(records + i * size, &recipe.recipe, &nothing, 1, NULL,
+                                             &rng));
         }
         assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
         assert_ok(agg_accumulator_add(&acc, &error, records, 2000, 1));
@@ -341,7 +358,8 @@ static void a_pass_ends_and_the_next_knows_its_words(void **state)
     agg_recipe recipe;
     agg_accumulator acc;
     agg_next_trie next;
-    read_recipe(&recipe, SMALL("\"max_prefixes\":20,\"passes\":2,\"known\":[\"zoo\"]", ",\"send\":{\"sample\":0.25}"));
+    read_recipe(&recipe, SMALL("\"max_prefixes\":20,\"passes\":2,\"known\":[\"zoo\"]",
+                               ",\"send\":{\"sample\":0.25}"));
     make_acc(&acc, &recipe, 10000);
     vote(&acc, &recipe, "b", 900);
     vote(&acc, &recipe, "a", 800);
@@ -373,7 +391,8 @@ typedef struct rounds {
     agg_discover_round list[2];
 } rounds;
 
-// "ä" ends in the first round, "abb" and "ab" in the second, which follows by what `round next` writes.
+// "ä" ends in the first round, "abb" and "ab" in the second, which follows by what `round next`
+// writes.
 static void make_rounds(rounds *r, uint64_t n_second)
 {
     const agg_next_trie_wish wish = {2, 0.5, 0};
@@ -381,15 +400,18 @@ static void make_rounds(rounds *r, uint64_t n_second)
     agg_next_trie next;
     agg_error error;
     char *text = NULL;
-    read_recipe(&r->recipes[0],
-                SMALL("\"max_prefixes\":20", ",\"send\":{\"sample\":0.5},\"cohort\":{\"minimum\":100}"));
+    read_recipe(&r->recipes[0], SMALL("\"max_prefixes\":20",
+                                      ",\"send\":{\"sample\":0.5},\"cohort\":{\"minimum\":100}"));
     make_acc(&r->accs[0], &r->recipes[0], 10000);
     vote(&r->accs[0], &r->recipes[0], "\xc3\xa4", 900);
     vote(&r->accs[0], &r->recipes[0], "ab", 900);
     read_layer(&layer, &r->recipes[0], &r->accs[0]);
     assert_ok(agg_next_trie_find(&next, &error, &r->recipes[0], &layer, &wish));
-    const agg_next_recipe asked = {
-        .starts = next.starts, .n_starts = next.n_starts, .step = next.step, .pass = next.pass, .sample = next.sample};
+    const agg_next_recipe asked = {.starts = next.starts,
+                                   .n_starts = next.n_starts,
+                                   .step = next.step,
+                                   .pass = next.pass,
+                                   .sample = next.sample};
     assert_ok(agg_next_recipe_text(&text, &error, &r->recipes[0], &asked));
     read_recipe(&r->recipes[1], text);
     free(text);
@@ -429,7 +451,8 @@ static void the_next_recipe_is_front_coded_and_follows(void **state)
     release_rounds(&r);
 }
 
-// A word of the second round, asked of 5,000 of 15,000: three times its count there, and the error of that and of the sample.
+// A word of the second round, asked of 5,000 of 15,000: three times its count there, and the error
+// of that and of the sample.
 static void counts_are_of_all_reports_of_all_rounds(void **state)
 {
     (void)state;
@@ -459,7 +482,8 @@ static void counts_are_of_all_reports_of_all_rounds(void **state)
     release_rounds(&r);
 }
 
-// 500 votes for "abb" come to a count that three times over is above the release threshold; the reports that say so are not.
+// 500 votes for "abb" come to a count that three times over is above the release threshold; the
+// reports that say so are not.
 static void what_few_reports_say_is_not_released(void **state)
 {
     (void)state;
@@ -488,7 +512,8 @@ static int has_note(const agg_discovery *d, const char *text)
     return 0;
 }
 
-// The second round has fewer reports; where the first one's are of a larger epsilon, that is what is promised.
+// The second round has fewer reports; where the first one's are of a larger epsilon, that is what
+// is promised.
 static void what_is_promised_is_the_weakest(void **state)
 {
     (void)state;
@@ -541,7 +566,8 @@ static void threads_change_nothing(void **state)
     discover(&four, &r, 2, 4);
     assert_int_equal(one.n_rows, four.n_rows);
     for (size_t i = 0; i < one.n_rows; i++) {
-        assert_true(one.rows[i].count == four.rows[i].count && one.rows[i].stderr_ == four.rows[i].stderr_);
+        assert_true(one.rows[i].count == four.rows[i].count &&
+                    one.rows[i].stderr_ == four.rows[i].stderr_);
         assert_true(agg_text_compare(one.rows[i].value, four.rows[i].value) == 0);
     }
     agg_discovery_release(&one);
@@ -566,7 +592,8 @@ static void equal_cells_say_nothing(void **state)
     agg_recipe_release(&recipe);
 }
 
-// What no honest devices send: every vote for one cell, or all cells full. Finite numbers, and the cap holds.
+// What no honest devices send: every vote for one cell, or all cells full. Finite numbers, and the
+// cap holds.
 static void full_cells_are_bounded(void **state)
 {
     (void)state;
@@ -590,9 +617,11 @@ static void full_cells_are_bounded(void **state)
     agg_recipe_release(&recipe);
 }
 
-// An attacker whose reports all hold one cell: of n reports a share x adds n x (1 - q) votes, where an honest share would add n x (p - q). So x
-// weighs as (1 - q) / (p - q) honest ones, 2.4 times here (p = 0.54, q = 0.21), and no more: the rule bounds what a report can do. It shows
-// where n x (1 - q) is above the bar of about z sqrt(n q (1 - q)), z = 2.6 among the 3 words: 1.4 % of 10,000, 0.14 % of a million.
+// An attacker whose reports all hold one cell: of n reports a share x adds n x (1 - q) votes, where
+// an honest share would add n x (p - q). So x weighs as (1 - q) / (p - q) honest ones, 2.4 times
+// here (p = 0.54, q = 0.21), and no more: the rule bounds what a report can do. It shows where n x
+// (1 - q) is above the bar of about z sqrt(n q (1 - q)), z = 2.6 among the 3 words: 1.4 % of
+// 10,000, 0.14 % of a million.
 static void what_an_attacker_can_push(void **state)
 {
     (void)state;
@@ -613,7 +642,9 @@ static void what_an_attacker_can_push(void **state)
         vote(&acc, &recipe, "b", (uint32_t)(pushed * (1 - q)));
         read_layer(&layer, &recipe, &acc);
         assert_int_equal(layer.n_cells, cases[i].is_shown);
-        if (cases[i].is_shown) assert_true(fabs(layer.cells[0].count - pushed * (1 - q) / (p - q)) < 0.01 * pushed + 4);
+        if (cases[i].is_shown)
+            assert_true(fabs(layer.cells[0].count - pushed * (1 - q) / (p - q)) <
+                        0.01 * pushed + 4);
         agg_trie_layer_release(&layer);
         agg_accumulator_release(&acc);
     }
@@ -631,17 +662,20 @@ static void every_line_says_item_or_device(void **state)
     agg_trie_layer layer;
     agg_error error;
     static agg_trie_guarantee g;
-    char text[] = SMALL("\"max_prefixes\":20", ",\"cohort\":{\"minimum\":100,\"epsilon\":1,\"delta\":\"1e-6\"}");
+    char text[] = SMALL("\"max_prefixes\":20",
+                        ",\"cohort\":{\"minimum\":100,\"epsilon\":1,\"delta\":\"1e-6\"}");
     *(strstr(text, "\"contributions\":1") + 16) = '3';
     read_recipe(&recipe, text);
     make_acc(&acc, &recipe, 3000000);
     read_layer(&layer, &recipe, &acc);
     assert_ok(agg_trie_guarantee_run(&g, &error, &recipe.recipe, &layer));
-    assert_non_null(strstr(
-        g.lines[0], "item (one contribution): local epsilon 2; device (3 of them, in one round): local epsilon 6"));
-    assert_int_equal(strncmp(g.lines[1], "item: central epsilon, delta 1e-6, of 3000000 reports: ", 55), 0);
+    assert_non_null(strstr(g.lines[0], "item (one contribution): local epsilon 2; device (3 of "
+                                       "them, in one round): local epsilon 6"));
+    assert_int_equal(
+        strncmp(g.lines[1], "item: central epsilon, delta 1e-6, of 3000000 reports: ", 55), 0);
     assert_int_equal(strncmp(g.lines[2], "device, by group privacy: central epsilon", 41), 0);
-    for (int bound = 0; bound < 3; bound++) { // three contributions cost about three times as much, and more for delta
+    for (int bound = 0; bound < 3;
+         bound++) { // three contributions cost about three times as much, and more for delta
         assert_true(g.item[bound] > 0 && g.item[bound] < 0.1);
         assert_true(g.device[bound] > 3 * g.item[bound] && g.device[bound] < 4 * g.item[bound]);
     }

@@ -9,8 +9,11 @@
 
 static void plan_of(agg_trie_plan *plan, double devices, double epsilon)
 {
-    const agg_trie_wish wish = {
-        .devices = devices, .epsilon = epsilon, .depth = 15, .characters = 27, .max_prefixes = 10000};
+    const agg_trie_wish wish = {.devices = devices,
+                                .epsilon = epsilon,
+                                .depth = 15,
+                                .characters = 27,
+                                .max_prefixes = 10000};
     agg_trie_plan_run(plan, &wish);
 }
 
@@ -63,9 +66,11 @@ static void more_devices_and_more_epsilon_find_more(void **state)
 static void several_characters_a_round_are_worth_it(void **state)
 {
     (void)state;
-    const agg_trie_wish wish = {.devices = 1e6, .epsilon = 8, .depth = 15, .characters = 27, .max_prefixes = 10000};
+    const agg_trie_wish wish = {
+        .devices = 1e6, .epsilon = 8, .depth = 15, .characters = 27, .max_prefixes = 10000};
     agg_trie_plan best, single = {.n_rounds = AGG_TRIE_ROUNDS_MAX};
-    for (uint32_t i = 0; i < single.n_rounds; i++) single.rounds[i] = (agg_trie_round){.step = 1, .devices = 1e6 / 8};
+    for (uint32_t i = 0; i < single.n_rounds; i++)
+        single.rounds[i] = (agg_trie_round){.step = 1, .devices = 1e6 / 8};
     assert_true(agg_trie_plan_judge(&single, &wish));
     plan_of(&best, 1e6, 8);
     assert_true(best.rounds[0].step > 1);
@@ -73,19 +78,26 @@ static void several_characters_a_round_are_worth_it(void **state)
     assert_true(best.words > 240); // what one character at a time was thought to find
 }
 
-// One round of known starts: the share by the formula, z being the quantile of half of 5 % of the cells that end, one found.
+// One round of known starts: the share by the formula, z being the quantile of half of 5 % of the
+// cells that end, one found.
 static void a_round_is_judged_by_the_formula(void **state)
 {
     (void)state;
-    const agg_trie_wish wish = {
-        .devices = 1e4, .epsilon = 3, .depth = 15, .characters = 10, .from_depth = 14, .n_starts = 40, .step = 1};
+    const agg_trie_wish wish = {.devices = 1e4,
+                                .epsilon = 3,
+                                .depth = 15,
+                                .characters = 10,
+                                .from_depth = 14,
+                                .n_starts = 40,
+                                .step = 1};
     agg_trie_plan plan;
     agg_anonymity law;
     agg_trie_plan_run(&plan, &wish);
     assert_int_equal(plan.n_rounds, 1);
     assert_true(plan.rounds[0].cells == 40 * 12 + 1);
     agg_anonymity_of(&law, 1e4, 482, 3);
-    double z = 3.2272, votes = z * sqrt(1e4 * law.q * (1 - law.q)) + z * z / 6; // P(Z > z) = 0.025 / 40
+    double z = 3.2272,
+           votes = z * sqrt(1e4 * law.q * (1 - law.q)) + z * z / 6; // P(Z > z) = 0.025 / 40
     assert_true(plan.rounds[0].set == law.d);
     assert_true(fabs(plan.rounds[0].share * 1e4 * (law.p - law.q) - votes) < 1e-3 * votes);
 }
@@ -97,9 +109,12 @@ static void cells_are_those_of_the_encoding(void **state)
     char text[512];
     for (uint32_t step = 1; step <= SHOAL_STEP_MAX; step++) {
         snprintf(text, sizeof text,
-                 "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{\"field\":"
-                 "\"word\",\"starts\":[\"ab\",\"cd\"],\"characters\":\"abcd\",\"step\":%u}],\"mechanism\":\"trie\","
-                 "\"parameters\":{\"epsilon\":4,\"contributions\":1,\"depth\":15,\"max_prefixes\":10},\"limit\":{\"per_"
+                 "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\","
+                 "\"encoding\":[{\"field\":"
+                 "\"word\",\"starts\":[\"ab\",\"cd\"],\"characters\":\"abcd\",\"step\":%u}],"
+                 "\"mechanism\":\"trie\","
+                 "\"parameters\":{\"epsilon\":4,\"contributions\":1,\"depth\":15,\"max_prefixes\":"
+                 "10},\"limit\":{\"per_"
                  "day\":1},"
                  "\"expires\":\"2099-01-31\"}",
                  step);
@@ -109,11 +124,13 @@ static void cells_are_those_of_the_encoding(void **state)
     }
 }
 
-// Two starts that have 30 % each at least: English has none such, and its table alone would expect no word behind them. Moved, it goes on.
+// Two starts that have 30 % each at least: English has none such, and its table alone would expect
+// no word behind them. Moved, it goes on.
 static void another_population_moves_the_table(void **state)
 {
     (void)state;
-    agg_trie_wish wish = {.devices = 1e5, .epsilon = 6, .depth = 6, .characters = 4, .from_depth = 2, .n_starts = 2};
+    agg_trie_wish wish = {
+        .devices = 1e5, .epsilon = 6, .depth = 6, .characters = 4, .from_depth = 2, .n_starts = 2};
     agg_trie_plan plan;
     wish.least_share = 0.3;
     agg_trie_plan_run(&plan, &wish);
@@ -126,8 +143,12 @@ static void another_population_moves_the_table(void **state)
 static void what_does_not_fit_is_said(void **state)
 {
     (void)state;
-    const agg_trie_wish wish = {
-        .devices = 1e6, .epsilon = 1, .depth = 15, .characters = 100, .from_depth = 3, .n_starts = 10000};
+    const agg_trie_wish wish = {.devices = 1e6,
+                                .epsilon = 1,
+                                .depth = 15,
+                                .characters = 100,
+                                .from_depth = 3,
+                                .n_starts = 10000};
     agg_trie_plan plan;
     agg_trie_plan_run(&plan, &wish);
     assert_int_equal(plan.n_rounds, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads golden/glmnet_*.tsv: a regression on a 0/1 design and another program's answers to it. Lines are a name and numbers:
-// "row" WEIGHT RESPONSE x1 .. xp, or "column" ROW.. and "response" NUMBER.., then answers.
+// Reads golden/glmnet_*.tsv: a regression on a 0/1 design and another program's answers to it.
+// Lines are a name and numbers: "row" WEIGHT RESPONSE x1 .. xp, or "column" ROW.. and "response"
+// NUMBER.., then answers.
 #ifndef REGRESSION_GOLDEN_H
 #define REGRESSION_GOLDEN_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chi-square tail against values of 40 digits, against its closed forms, and its quantile against the tail.
+// The chi-square tail against values of 40 digits, against its closed forms, and its quantile
+// against the tail.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +15,9 @@ typedef struct reference {
     double df, x, tail;
 } reference;
 
-// x near the law's quantile of 0.95, 0.5, 0.05, 1e-6, 1e-40 and 1e-300, and the tail beyond that very double: mpmath 1.4,
-// gammainc(df/2, x/2, inf, regularized=True) at 40 digits; R 4.2's pchisq agrees to 3e-14.
+// x near the law's quantile of 0.95, 0.5, 0.05, 1e-6, 1e-40 and 1e-300, and the tail beyond that
+// very double: mpmath 1.4, gammainc(df/2, x/2, inf, regularized=True) at 40 digits; R 4.2's pchisq
+// agrees to 3e-14.
 static const reference references[] = {
     {1, 0.00393214, 0.950000000000123962},       {1, 0.454936423, 0.500000000056335068},
     {1, 3.84145882, 0.0500000000206984572},      {1, 23.928127, 9.99999988019205008e-7},
@@ -80,21 +82,23 @@ static void agrees_with_closed_forms(void **state)
     }
 }
 
-// Two more degrees of freedom add (x/2)^(df/2) e^(-x/2) / Gamma(df/2 + 1): the series and the fraction must meet where x/2 passes
-// a + 1, and the forms of the factor where a passes 16.
+// Two more degrees of freedom add (x/2)^(df/2) e^(-x/2) / Gamma(df/2 + 1): the series and the
+// fraction must meet where x/2 passes a + 1, and the forms of the factor where a passes 16.
 static void meets_its_recurrence(void **state)
 {
     (void)state;
     for (int df = 1; df <= 300; df++)
         for (double x = 0.5 * df; x < 2.5 * df + 40; x += 0.13 * df) {
             double added = exp(df / 2.0 * log(x / 2) - x / 2 - lgamma(df / 2.0 + 1));
-            relative(agg_chi_square_tail(x, df + 2), agg_chi_square_tail(x, df) + added, 2e-12); // lgamma's own 1e-13
+            relative(agg_chi_square_tail(x, df + 2), agg_chi_square_tail(x, df) + added,
+                     2e-12); // lgamma's own 1e-13
         }
 }
 
 static void quantile_is_the_tails_inverse(void **state)
 {
-    static const double tails[] = {0.999, 0.9, 0.6, 0.5, 0.05, 1e-3, 1e-9, 1e-30, 1e-100, 1e-200, 1e-300};
+    static const double tails[] = {0.999, 0.9,   0.6,    0.5,    0.05,  1e-3,
+                                   1e-9,  1e-30, 1e-100, 1e-200, 1e-300};
     (void)state;
     for (int df = 1; df <= 1000; df += df < 40 ? 1 : 37)
         for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
@@ -102,7 +106,8 @@ static void quantile_is_the_tails_inverse(void **state)
             // A last digit of x moves the tail by x times its hazard, below 1/2.
             relative(agg_chi_square_tail(x, df), tails[i], 1e-12 + x * 2e-16);
         }
-    relative(agg_chi_square_quantile(1e-10, 2e6), 2012749.0047247896, 1e-12); // mpmath, findroot on gammainc
+    relative(agg_chi_square_quantile(1e-10, 2e6), 2012749.0047247896,
+             1e-12); // mpmath, findroot on gammainc
 }
 
 static void keeps_to_its_ranges(void **state)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates of grr, subset, hadamard and onehot-symmetric on fixed seeds: bias, variance against the papers' formulas, stated
-// error, coverage; Hadamard's transform against its definition; sums that merge.
+// Estimates of grr, subset, hadamard and onehot-symmetric on fixed seeds: bias, variance against
+// the papers' formulas, stated error, coverage; Hadamard's transform against its definition; sums
+// that merge.
 //
-// Tolerances of means are 4 standard errors over independent trials, measured over these trials: a right estimator misses one
-// once in 16,000 choices of the seeds. 40 values in 900 trials give the mean square error to sqrt(2/36,000) = 0.75 %.
+// Tolerances of means are 4 standard errors over independent trials, measured over these trials: a
+// right estimator misses one once in 16,000 choices of the seeds. 40 values in 900 trials give the
+// mean square error to sqrt(2/36,000) = 0.75 %.
 #include "agg_test.h"
 
 #include <math.h>
@@ -60,13 +62,16 @@ static void read_law(agg_recipe *recipe, const law *l)
 {
     char text[1024];
     snprintf(text, sizeof text,
-             "{\"recipe\":\"law\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
-             "\"parameters\":{\"epsilon\":%g,\"size\":%u},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+             "{\"recipe\":\"law\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","
+             "\"mechanism\":\"%s\","
+             "\"parameters\":{\"epsilon\":%g,\"size\":%u},\"limit\":{\"per_day\":1},\"expires\":"
+             "\"2030-01-01\"}",
              l->mechanism, l->epsilon, l->size);
     read_recipe(recipe, text);
 }
 
-static uint8_t *put_records(uint8_t *at, const agg_recipe *recipe, uint64_t item, uint32_t count, shoal_rng *rng)
+static uint8_t *put_records(uint8_t *at, const agg_recipe *recipe, uint64_t item, uint32_t count,
+                            shoal_rng *rng)
 {
     for (uint32_t i = 0; i < count; i++, at += recipe->recipe.record_size)
         assert_ok(shoal_record_randomize(at, &recipe->recipe, &item, 1, NULL, rng));
@@ -74,22 +79,24 @@ static uint8_t *put_records(uint8_t *at, const agg_recipe *recipe, uint64_t item
 }
 
 // The records of one trial. Returns: how many.
-static uint32_t trial_records(uint8_t *records, const agg_recipe *recipe, const law *l, unsigned trial)
+static uint32_t trial_records(uint8_t *records, const agg_recipe *recipe, const law *l,
+                              unsigned trial)
 {
     uint8_t seed[32] = {SEED, (uint8_t)trial, (uint8_t)(trial >> 8)}, *at = records;
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
-    for (uint32_t i = 0; i < ASKED; i++) at = put_records(at, recipe, value_of(l, i), devices_of(l, i), &rng);
+    for (uint32_t i = 0; i < ASKED; i++)
+        at = put_records(at, recipe, value_of(l, i), devices_of(l, i), &rng);
     at = put_records(at, recipe, SHOAL_ITEM_NONE, NONE, &rng);
     return (uint32_t)((size_t)(at - records) / recipe->recipe.record_size);
 }
 
-// What one value's estimates must show, from the papers' probabilities and the true counts alone: e^eps in doubles, no
-// threshold, no sketch.
+// What one value's estimates must show, from the papers' probabilities and the true counts alone:
+// e^eps in doubles, no threshold, no sketch.
 typedef struct truth {
     double variance;
-    double
-        stated; // mean of the variance that is printed, which takes estimates, kept at zero or above, for what it does not know
+    double stated; // mean of the variance that is printed, which takes estimates, kept at zero or
+                   // above, for what it does not know
 } truth;
 
 // Returns: the mean of a normal variable whose negative values are counted as zero.
@@ -101,7 +108,8 @@ static double mean_positive(double mean, double sd)
 
 static truth pq_truth(double n, double f, double p, double q)
 {
-    double c = 1 / ((p - q) * (p - q)), slope = c * (p * (1 - p) - q * (1 - q)), base = c * n * q * (1 - q);
+    double c = 1 / ((p - q) * (p - q)), slope = c * (p * (1 - p) - q * (1 - q)),
+           base = c * n * q * (1 - q);
     return (truth){base + slope * f, base + slope * mean_positive(f, sqrt(base + slope * f))};
 }
 
@@ -114,7 +122,9 @@ static blocks blocks_of(const law *l)
 {
     blocks b = {1, 1, 0};
     double a = exp(l->epsilon) - 1;
-    while (b.blocks < l->size && a * a / (2 * b.blocks) + 8 * b.blocks < a * a / b.blocks + 4 * b.blocks) b.blocks *= 2;
+    while (b.blocks < l->size &&
+           a * a / (2 * b.blocks) + 8 * b.blocks < a * a / b.blocks + 4 * b.blocks)
+        b.blocks *= 2;
     while (b.blocks * b.columns < l->size) b.columns *= 2;
     b.z = a + 2 * b.blocks;
     return b;
@@ -124,11 +134,14 @@ static blocks blocks_of(const law *l)
 static truth hadamard_truth(const law *l, double n, uint32_t i)
 {
     blocks b = blocks_of(l);
-    double e = exp(l->epsilon), in_block = 0, c = b.z / (e - 1), f = devices_of(l, i), least = 2 * n / b.z;
+    double e = exp(l->epsilon), in_block = 0, c = b.z / (e - 1), f = devices_of(l, i),
+           least = 2 * n / b.z;
     for (uint32_t j = 0; j < ASKED; j++)
         if (value_of(l, j) % b.blocks == value_of(l, i) % b.blocks) in_block += devices_of(l, j);
-    double reports = in_block * (e + 1) / b.z + (n - NONE - in_block) * 2 / b.z + (double)NONE / b.blocks;
-    double variance = c * c * reports - f, seen = least + mean_positive(reports - least, sqrt(reports));
+    double reports =
+        in_block * (e + 1) / b.z + (n - NONE - in_block) * 2 / b.z + (double)NONE / b.blocks;
+    double variance = c * c * reports - f,
+           seen = least + mean_positive(reports - least, sqrt(reports));
     return (truth){variance, c * c * seen - mean_positive(f, sqrt(variance))};
 }
 
@@ -139,7 +152,8 @@ static truth truth_of(const law *l, double n, uint32_t i)
     if (strcmp(l->mechanism, "grr") == 0) return pq_truth(n, f, e / (e + s - 1), 1 / (e + s - 1));
     if (strcmp(l->mechanism, "subset") == 0) return pq_truth(n, f, p, (d - p) / (s - 1));
     if (strcmp(l->mechanism, "hadamard") == 0) return hadamard_truth(l, n, i);
-    return (truth){n * h / ((h - 1) * (h - 1)), n * h / ((h - 1) * (h - 1))}; // apple-2022 Theorem C.2 at epsilon/2
+    return (truth){n * h / ((h - 1) * (h - 1)),
+                   n * h / ((h - 1) * (h - 1))}; // apple-2022 Theorem C.2 at epsilon/2
 }
 
 typedef struct moments {
@@ -165,11 +179,12 @@ static double error_of(const moments *m)
     return sqrt((m->squares / m->n - mean * mean) / (m->n - 1));
 }
 
-static void assert_near(const law *l, const char *what, const moments *m, double expected, double tolerance)
+static void assert_near(const law *l, const char *what, const moments *m, double expected,
+                        double tolerance)
 {
     if (fabs(mean_of(m) - expected) > tolerance)
-        fail_msg("%s, epsilon %g, %u values: %s is %g +- %g, not %g", l->mechanism, l->epsilon, l->size, what,
-                 mean_of(m), error_of(m), expected);
+        fail_msg("%s, epsilon %g, %u values: %s is %g +- %g, not %g", l->mechanism, l->epsilon,
+                 l->size, what, mean_of(m), error_of(m), expected);
 }
 
 // Means over the values of one trial, one sample each.
@@ -177,11 +192,13 @@ typedef struct outcome {
     moments bias, square, stated, covered, first_bias, first_stated, null_square;
 } outcome;
 
-static void take_trial(outcome *o, const law *l, const agg_count counts[ASKED], const truth truths[ASKED])
+static void take_trial(outcome *o, const law *l, const agg_count counts[ASKED],
+                       const truth truths[ASKED])
 {
     double bias = 0, square = 0, stated = 0, covered = 0, null_square = 0;
     for (uint32_t i = 0; i < ASKED; i++) {
-        double off = counts[i].count - devices_of(l, i), own = counts[i].stderr_ * counts[i].stderr_;
+        double off = counts[i].count - devices_of(l, i),
+               own = counts[i].stderr_ * counts[i].stderr_;
         bias += off / sqrt(truths[i].variance);
         square += off * off / truths[i].variance;
         stated += own / truths[i].stated;
@@ -229,7 +246,8 @@ static void check_law(const law *l)
         uint32_t n = trial_records(records, &recipe, l, trial);
         read_acc(&acc, &recipe, records, n, 1);
         for (uint32_t i = 0; trial == 0 && i < ASKED; i++) truths[i] = truth_of(l, n, i);
-        assert_ok(agg_estimator_counts(counts, &error, &recipe.recipe.parts[0], &acc.parts[0], n, items, ASKED, 1));
+        assert_ok(agg_estimator_counts(counts, &error, &recipe.recipe.parts[0], &acc.parts[0], n,
+                                       items, ASKED, 1));
         take_trial(&o, l, counts, truths);
         agg_accumulator_release(&acc);
     }
@@ -243,13 +261,16 @@ static void estimates_follow_their_law(void **state)
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) check_law(&laws[i]);
 }
 
-// Hadamard's formula with the others where a list in random order has them: the share of pairs in one block, counted.
+// Hadamard's formula with the others where a list in random order has them: the share of pairs in
+// one block, counted.
 static double planned_hadamard(const law *l, double n, double f)
 {
     blocks b = blocks_of(l);
-    double e = exp(l->epsilon), c = b.z / (e - 1), together = 0, pairs = (double)l->size * (l->size - 1);
+    double e = exp(l->epsilon), c = b.z / (e - 1), together = 0,
+           pairs = (double)l->size * (l->size - 1);
     for (unsigned x = 0; x < l->size; x++)
-        for (unsigned y = 0; y < l->size; y++) together += x != y && x % b.blocks == y % b.blocks ? 1 : 0;
+        for (unsigned y = 0; y < l->size; y++)
+            together += x != y && x % b.blocks == y % b.blocks ? 1 : 0;
     return c * c * (2 * n / b.z + (f + (n - f) * together / pairs) * (e - 1) / b.z) - f;
 }
 
@@ -260,7 +281,10 @@ static void accounts_state_the_same_variance(void **state)
     for (size_t t = 0; t < sizeof laws / sizeof laws[0]; t++) {
         const law *l = &laws[t];
         agg_recipe recipe;
-        agg_wish wish = {.eps_micro = (uint32_t)lround(l->epsilon * 1e6), .size = l->size, .n = 2000, .cells = 1e9};
+        agg_wish wish = {.eps_micro = (uint32_t)lround(l->epsilon * 1e6),
+                         .size = l->size,
+                         .n = 2000,
+                         .cells = 1e9};
         shoal_part part;
         const char *field;
         double n = NONE;
@@ -284,7 +308,8 @@ static void accounts_state_the_same_variance(void **state)
 // Signs times matrix entries, record by record, against what the sketch and its transform give.
 static void hadamard_by_definition(void **state)
 {
-    static const law settings[] = {{"hadamard", 1, 80, 0}, {"hadamard", 4, 1000, 0}, {"hadamard", 8, 4000, 0}};
+    static const law settings[] = {
+        {"hadamard", 1, 80, 0}, {"hadamard", 4, 1000, 0}, {"hadamard", 8, 4000, 0}};
     static uint8_t records[4000 * 4];
     (void)state;
     for (size_t t = 0; t < sizeof settings / sizeof settings[0]; t++) {
@@ -305,12 +330,14 @@ static void hadamard_by_definition(void **state)
         for (uint32_t i = 0; i < ASKED; i++) {
             int64_t sum = 0;
             for (uint32_t r = 0; r < n; r++) {
-                uint32_t index = load32_le(records + 4 * r) >> 1, column = (uint32_t)(items[i] / part->k), odd = 0;
+                uint32_t index = load32_le(records + 4 * r) >> 1,
+                         column = (uint32_t)(items[i] / part->k), odd = 0;
                 if (index / part->m != items[i] % part->k) continue;
                 for (uint32_t x = index % part->m & column; x != 0; x &= x - 1) odd ^= 1;
                 sum += (records[4 * r] & 1) != odd ? 1 : -1;
             }
-            assert_true(fabs(counts[i].count - scale * (double)sum) < 1e-9 * (1 + fabs(counts[i].count)));
+            assert_true(fabs(counts[i].count - scale * (double)sum) <
+                        1e-9 * (1 + fabs(counts[i].count)));
         }
         agg_accumulator_release(&acc);
         agg_recipe_release(&recipe);
@@ -330,7 +357,8 @@ static void no_estimate_is_certain(void **state)
     read_acc(&acc, &recipe, record, 1, 1);
     for (uint64_t item = 0; item < l.size; item += 333) {
         agg_count count;
-        assert_ok(agg_estimator_counts(&count, &error, &recipe.recipe.parts[0], &acc.parts[0], 1, &item, 1, 1));
+        assert_ok(agg_estimator_counts(&count, &error, &recipe.recipe.parts[0], &acc.parts[0], 1,
+                                       &item, 1, 1));
         assert_true(count.null_error > 0 && (item == 0 || count.stderr_ > 0));
     }
     agg_accumulator_release(&acc);
@@ -351,8 +379,9 @@ static double upper_tail(uint32_t x, uint32_t n, double q)
     return sum;
 }
 
-// A score is a standard normal's of no smaller tail than the support's own, so that what it calls rare is rare; and it gives little
-// away. Where reports are few the normal law believes in far too much: the last lines say how much.
+// A score is a standard normal's of no smaller tail than the support's own, so that what it calls
+// rare is rare; and it gives little away. Where reports are few the normal law believes in far too
+// much: the last lines say how much.
 static void scores_believe_no_more_than_the_binomial_law(void **state)
 {
     static const struct {
@@ -364,12 +393,14 @@ static void scores_believe_no_more_than_the_binomial_law(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         double n = cases[c].n, q = cases[c].q, spread = sqrt(n * q * (1 - q));
         for (uint32_t x = 1; x <= cases[c].n; x++) {
-            double tail = upper_tail(x, cases[c].n, q), score = agg_support_score(x, n, n * q, spread);
+            double tail = upper_tail(x, cases[c].n, q),
+                   score = agg_support_score(x, n, n * q, spread);
             if (tail > 0.2 || tail < 1e-12) continue; // no row is tested at such levels
             double exact = -agg_normal_quantile(tail);
             assert_true(score <= exact + 0.01);
             assert_true(score > exact - 0.5 || x == n);
-            assert_true(agg_support_score(x, n, n * q, 2 * spread) <= score / 2 + 1e-12); // shared rows
+            assert_true(agg_support_score(x, n, n * q, 2 * spread) <=
+                        score / 2 + 1e-12); // shared rows
         }
         assert_true(agg_support_score(0, n, n * q, spread) < -1e300);
     }
@@ -380,8 +411,10 @@ static void scores_believe_no_more_than_the_binomial_law(void **state)
 
 static void halves_merge_and_strangers_are_refused(void **state)
 {
-    static const law settings[] = {
-        {"grr", 2, 50, 0}, {"subset", 2, 50, 0}, {"hadamard", 2, 50, 0}, {"onehot-symmetric", 2, 50, 0}};
+    static const law settings[] = {{"grr", 2, 50, 0},
+                                   {"subset", 2, 50, 0},
+                                   {"hadamard", 2, 50, 0},
+                                   {"onehot-symmetric", 2, 50, 0}};
     static uint8_t records[4000 * 64];
     (void)state;
     for (size_t t = 0; t < sizeof settings / sizeof settings[0]; t++) {
@@ -397,7 +430,8 @@ static void halves_merge_and_strangers_are_refused(void **state)
         read_acc(&right, &recipe, records + (size_t)half * recipe.recipe.record_size, n - half, 2);
         assert_ok(agg_accumulator_merge(&left, &error, &right));
         assert_same_acc(&whole, &left);
-        assert_err(agg_estimator_counts(&count, &error, &recipe.recipe.parts[0], &whole.parts[0], n, &stranger, 1, 1),
+        assert_err(agg_estimator_counts(&count, &error, &recipe.recipe.parts[0], &whole.parts[0], n,
+                                        &stranger, 1, 1),
                    SHOAL_ERR_RANGE);
         agg_accumulator_release(&whole);
         agg_accumulator_release(&left);
@@ -408,11 +442,12 @@ static void halves_merge_and_strangers_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scores_believe_no_more_than_the_binomial_law),
-                                       cmocka_unit_test(estimates_follow_their_law),
-                                       cmocka_unit_test(accounts_state_the_same_variance),
-                                       cmocka_unit_test(hadamard_by_definition),
-                                       cmocka_unit_test(no_estimate_is_certain),
-                                       cmocka_unit_test(halves_merge_and_strangers_are_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_believe_no_more_than_the_binomial_law),
+        cmocka_unit_test(estimates_follow_their_law),
+        cmocka_unit_test(accounts_state_the_same_variance),
+        cmocka_unit_test(hadamard_by_definition),
+        cmocka_unit_test(no_estimate_is_certain),
+        cmocka_unit_test(halves_merge_and_strangers_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons on fixed seeds: the law of the differences and their intervals, false detections where nothing changed, what is refused
-// and withheld, and the printed forms.
+// Comparisons on fixed seeds: the law of the differences and their intervals, false detections
+// where nothing changed, what is refused and withheld, and the printed forms.
 //
-// Devices, records and sketches are real; a trial takes fresh hash functions and fresh noise. Tolerances are 4 standard errors of a mean
-// over independent trials, measured over these trials: a right comparison misses one in 16,000 choices of the seeds.
+// Devices, records and sketches are real; a trial takes fresh hash functions and fresh noise.
+// Tolerances are 4 standard errors of a mean over independent trials, measured over these trials: a
+// right comparison misses one in 16,000 choices of the seeds.
 #include "agg_test.h"
 
 #include <math.h>
@@ -43,8 +44,10 @@ static void open_collection(collection *c, const setting *s, unsigned trial, con
     else
         sketch_text(text, "compared", s->mechanism, s->epsilon, 32, 64, seed, extra);
     read_recipe(&c->recipe, text);
-    for (unsigned d = 0; d < N_VALUES; d++) len += (size_t)snprintf(values + len, sizeof values - len, "%u\n", d);
-    assert_ok(agg_dictionary_parse(&c->dictionary, &error, &c->recipe, "values", values, len, 0, NULL, NULL));
+    for (unsigned d = 0; d < N_VALUES; d++)
+        len += (size_t)snprintf(values + len, sizeof values - len, "%u\n", d);
+    assert_ok(agg_dictionary_parse(&c->dictionary, &error, &c->recipe, "values", values, len, 0,
+                                   NULL, NULL));
 }
 
 static void close_collection(collection *c)
@@ -65,8 +68,8 @@ static void fold_truth(collection *c, shoal_rng *rng)
     for (uint32_t d = 0; d < N_VALUES; d++)
         for (uint32_t i = 0; i < c->truth[d]; i++, c->n++) {
             assert_true(c->n < DEVICES_MAX);
-            assert_ok(shoal_record_randomize(records + c->n * size, &c->recipe.recipe, &c->dictionary.items[d], 1, NULL,
-                                             rng));
+            assert_ok(shoal_record_randomize(records + c->n * size, &c->recipe.recipe,
+                                             &c->dictionary.items[d], 1, NULL, rng));
         }
     assert_ok(agg_accumulator_init(&c->acc, &error, &c->recipe.recipe));
     assert_ok(agg_accumulator_add(&c->acc, &error, records, c->n, 1));
@@ -97,7 +100,8 @@ static void draw_devices(collection *c, uint32_t n, int is_turned, shoal_rng *rn
     }
 }
 
-// Draws a Poisson number of devices, n expected, from the crowd: each value's number is then Poisson by itself.
+// Draws a Poisson number of devices, n expected, from the crowd: each value's number is then
+// Poisson by itself.
 static void draw_arrivals(collection *c, uint32_t n, shoal_rng *rng)
 {
     for (uint32_t d = 0; d < N_VALUES; d++) {
@@ -106,13 +110,15 @@ static void draw_arrivals(collection *c, uint32_t n, shoal_rng *rng)
     }
 }
 
-static void run(agg_compare *result, const collection *a, const collection *b, agg_compare_of of, agg_multiple multiple)
+static void run(agg_compare *result, const collection *a, const collection *b, agg_compare_of of,
+                agg_multiple multiple)
 {
     const agg_compare_side side_a = {&a->recipe, &a->acc, &a->dictionary};
     const agg_compare_side side_b = {&b->recipe, &b->acc, &b->dictionary};
     const agg_compare_options options = {of, 0, multiple, 0, 1};
     agg_error error = {SHOAL_OK, 0, ""};
-    if (agg_compare_run(result, &error, &side_a, &side_b, &options) != SHOAL_OK) fail_msg("%s", error.text);
+    if (agg_compare_run(result, &error, &side_a, &side_b, &options) != SHOAL_OK)
+        fail_msg("%s", error.text);
 }
 
 static uint32_t number_of(agg_text value)
@@ -134,15 +140,17 @@ static void take(moments *m, double x)
 }
 
 // Is the mean within 4 of its own standard errors, and `slack`, of what it should be?
-static void assert_mean(const char *what, const setting *s, const moments *m, double expected, double slack)
+static void assert_mean(const char *what, const setting *s, const moments *m, double expected,
+                        double slack)
 {
     double mean = m->sum / m->n, sd = sqrt((m->squares / m->n - mean * mean) / (m->n - 1));
     if (!(fabs(mean - expected) <= 4 * sd + slack))
-        fail_msg("%s, epsilon %g against %s, %g: %s is %g +- %g, not %g", s[0].mechanism, s[0].epsilon, s[1].mechanism,
-                 s[1].epsilon, what, mean, sd, expected);
+        fail_msg("%s, epsilon %g against %s, %g: %s is %g +- %g, not %g", s[0].mechanism,
+                 s[0].epsilon, s[1].mechanism, s[1].epsilon, what, mean, sd, expected);
 }
 
-static void make_trial(collection *a, collection *b, const setting *s, unsigned trial, uint8_t test, shoal_rng *rng)
+static void make_trial(collection *a, collection *b, const setting *s, unsigned trial, uint8_t test,
+                       shoal_rng *rng)
 {
     const uint8_t seed[32] = {17, test, (uint8_t)trial, (uint8_t)(trial >> 8)};
     shoal_rng_init(rng, seed);
@@ -159,8 +167,8 @@ static const setting pairs[][2] = {{{"onehot", 1, 3000}, {"onehot", 1, 1500}},
 #define N_PAIRS (sizeof pairs / sizeof pairs[0])
 #define TRIALS 60u
 
-// Two crowds that differ: is the difference of what their reports hold estimated without bias, its error as stated, its
-// interval right in 95 of 100?
+// Two crowds that differ: is the difference of what their reports hold estimated without bias, its
+// error as stated, its interval right in 95 of 100?
 static void check_law(const setting *s, agg_compare_of of)
 {
     moments bias = {0, 0, 0}, square = {0, 0, 0}, covered = {0, 0, 0};
@@ -179,8 +187,9 @@ static void check_law(const setting *s, agg_compare_of of)
         for (size_t i = 0; i < N_VALUES; i++) {
             const agg_compare_row *row = &result.rows[i];
             uint32_t d = number_of(row->value);
-            double truth = of == AGG_COMPARE_SHARES ? (double)b.truth[d] / b.n - (double)a.truth[d] / a.n
-                                                    : (double)b.truth[d] - (double)a.truth[d];
+            double truth = of == AGG_COMPARE_SHARES
+                               ? (double)b.truth[d] / b.n - (double)a.truth[d] / a.n
+                               : (double)b.truth[d] - (double)a.truth[d];
             double off = (row->difference - truth) / row->stderr_;
             errors += off / N_VALUES;
             squares += off * off / N_VALUES;
@@ -196,8 +205,8 @@ static void check_law(const setting *s, agg_compare_of of)
         close_collection(&b);
     }
     assert_mean("mean error", s, &bias, 0, 0);
-    // Variances are stated at estimated counts, which moves their mean by less than 2 %; coverage follows, and is not
-    // exactly normal at n of some thousands.
+    // Variances are stated at estimated counts, which moves their mean by less than 2 %; coverage
+    // follows, and is not exactly normal at n of some thousands.
     assert_mean("mean square over the stated variance", s, &square, 1, 0.02);
     assert_mean("coverage", s, &covered, 0.95, 0.01);
 }
@@ -211,7 +220,8 @@ static void differences_follow_their_law(void **state)
     }
 }
 
-// Two draws from one crowd: z must have variance 1, so that single tests are wrong at the stated rate, and rules for many tests at most.
+// Two draws from one crowd: z must have variance 1, so that single tests are wrong at the stated
+// rate, and rules for many tests at most.
 static void check_no_change(const setting *s, agg_compare_of of)
 {
     static const agg_multiple rules[] = {AGG_BONFERRONI, AGG_BH, AGG_NONE};
@@ -251,8 +261,8 @@ static void check_no_change(const setting *s, agg_compare_of of)
     assert_mean("rate of single false detections", s, &rows, 0.05, 0.01);
     // At most 5 % of 60 trials: 3, sd 1.7; with 4 sd to spare, 9.
     if (families[0] > 9 || families[1] > 9)
-        fail_msg("%s, epsilon %g: %u and %u of %u comparisons find a change", s->mechanism, s->epsilon, families[0],
-                 families[1], TRIALS);
+        fail_msg("%s, epsilon %g: %u and %u of %u comparisons find a change", s->mechanism,
+                 s->epsilon, families[0], families[1], TRIALS);
 }
 
 static void nothing_is_detected_where_nothing_changed(void **state)
@@ -264,7 +274,8 @@ static void nothing_is_detected_where_nothing_changed(void **state)
     }
 }
 
-// z against its formula, from the paper's probabilities alone: Var = n 4e/(e - 1)^2 + f (apple-2022, Theorem A.2).
+// z against its formula, from the paper's probabilities alone: Var = n 4e/(e - 1)^2 + f
+// (apple-2022, Theorem A.2).
 static void z_is_pooled_by_precision(void **state)
 {
     static const setting s[2] = {{"onehot", 2, 3000}, {"onehot", 4, 1500}};
@@ -278,16 +289,19 @@ static void z_is_pooled_by_precision(void **state)
     fold_truth(&a, &rng);
     fold_truth(&b, &rng);
     for (int of = AGG_COMPARE_SHARES; of <= AGG_COMPARE_COUNTS; of++) {
-        double unit_a = of == AGG_COMPARE_SHARES ? 1.0 / 3000 : 1, unit_b = of == AGG_COMPARE_SHARES ? 1.0 / 1500 : 1;
+        double unit_a = of == AGG_COMPARE_SHARES ? 1.0 / 3000 : 1,
+               unit_b = of == AGG_COMPARE_SHARES ? 1.0 / 1500 : 1;
         double none_a = unit_a * unit_a * 3000 * 4 * exp(2) / pow(exp(2) - 1, 2);
         double none_b = unit_b * unit_b * 1500 * 4 * exp(4) / pow(exp(4) - 1, 2);
         run(&result, &a, &b, (agg_compare_of)of, AGG_BH);
         for (size_t i = 0; i < N_VALUES; i++) {
             const agg_compare_row *row = &result.rows[i];
             double same = fmax(0, (row->a / none_a + row->b / none_b) / (1 / none_a + 1 / none_b));
-            double crowd = of == AGG_COMPARE_SHARES ? same * (1 - same) * (1.0 / 3000 + 1.0 / 1500) : 2 * same;
+            double crowd =
+                of == AGG_COMPARE_SHARES ? same * (1 - same) * (1.0 / 3000 + 1.0 / 1500) : 2 * same;
             double variance = none_a + unit_a * same + none_b + unit_b * same + crowd;
-            assert_true(fabs(row->z - row->difference / sqrt(variance)) < 1e-9 * (1 + fabs(row->z)));
+            assert_true(fabs(row->z - row->difference / sqrt(variance)) <
+                        1e-9 * (1 + fabs(row->z)));
         }
         agg_compare_release(&result);
     }
@@ -295,8 +309,9 @@ static void z_is_pooled_by_precision(void **state)
     close_collection(&b);
 }
 
-// Lists at epsilon 8, where one report in 2,982 supports a value by accident: of 1,000 reports 3 do for one value in 200, which the
-// normal law takes for one in 100,000. Counts and n are set by hand.
+// Lists at epsilon 8, where one report in 2,982 supports a value by accident: of 1,000 reports 3 do
+// for one value in 200, which the normal law takes for one in 100,000. Counts and n are set by
+// hand.
 static void few_reports_are_no_change(void **state)
 {
     static const setting s[2] = {{"onehot", 8, 1000}, {"onehot", 8, 100000}};
@@ -320,7 +335,9 @@ static void few_reports_are_no_change(void **state)
                 uint32_t value = number_of(row->value);
                 assert_int_equal(row->detected, value == 7);
                 assert_true(fabs(row->score) <= fabs(row->z) && row->score * row->z >= 0);
-                if (value == 3) assert_true(fabs(row->z) > 4 && fabs(row->score) < 2.8); // a tail of 1 in 200: 2.6
+                if (value == 3)
+                    assert_true(fabs(row->z) > 4 &&
+                                fabs(row->score) < 2.8); // a tail of 1 in 200: 2.6
             }
             agg_compare_release(&result);
         }
@@ -333,12 +350,12 @@ static void open_mean(collection *c, double epsilon, double low, double high)
     char text[1024];
     agg_error error;
     memset(c, 0, sizeof *c);
-    snprintf(
-        text, sizeof text,
-        "{\"recipe\":\"m\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"number\",\"mechanism\":\"one-bit-mean\","
-        "\"parameters\":{\"epsilon\":%g,\"low\":%g,\"high\":%g},\"limit\":{\"per_day\":1},"
-        "\"expires\":\"2030-01-01\"" MINIMUM_ONE "}",
-        epsilon, low, high);
+    snprintf(text, sizeof text,
+             "{\"recipe\":\"m\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"number\","
+             "\"mechanism\":\"one-bit-mean\","
+             "\"parameters\":{\"epsilon\":%g,\"low\":%g,\"high\":%g},\"limit\":{\"per_day\":1},"
+             "\"expires\":\"2030-01-01\"" MINIMUM_ONE "}",
+             epsilon, low, high);
     read_recipe(&c->recipe, text);
     assert_ok(agg_dictionary_of_recipe(&c->dictionary, &error, &c->recipe));
     assert_ok(agg_accumulator_init(&c->acc, &error, &c->recipe.recipe));
@@ -391,7 +408,8 @@ static void means_are_compared_in_their_unit(void **state)
     assert_mean("coverage", s, &covered, 0.95, 0.01);
 }
 
-static shoal_err try(const collection *a, const collection *b, agg_error *error, agg_compare *result)
+static shoal_err try(const collection *a, const collection *b, agg_error *error,
+                     agg_compare *result)
 {
     const agg_compare_side side_a = {&a->recipe, &a->acc, &a->dictionary};
     const agg_compare_side side_b = {&b->recipe, &b->acc, &b->dictionary};
@@ -435,7 +453,8 @@ static void a_mean_is_not_compared_with_counts(void **state)
     close_collection(&b);
 }
 
-// A crowd that turned round: value 0 fell from 28 % to 1.4 %, value 19 rose as much; at epsilon 4 the error is about 1.3 %.
+// A crowd that turned round: value 0 fell from 28 % to 1.4 %, value 19 rose as much; at epsilon 4
+// the error is about 1.3 %.
 static void large_changes_are_detected_with_their_sign(void **state)
 {
     static const setting s[2] = {{"onehot", 4, 1000}, {"onehot", 4, 3000}};
@@ -535,13 +554,15 @@ static void values_that_both_withhold_are_left_out(void **state)
         assert_int_equal(some.rows[at].a_withheld, low_a);
         assert_int_equal(some.rows[at].b_withheld, low_b);
         // What is shown is judged as before.
-        assert_true(some.rows[at].z == all.rows[i].z && some.rows[at].detected == all.rows[i].detected);
+        assert_true(some.rows[at].z == all.rows[i].z &&
+                    some.rows[at].detected == all.rows[i].detected);
         at++;
     }
     assert_true(both > 0 && one > 0 && both + one < N_VALUES);
     assert_int_equal(some.n_withheld, both);
     assert_int_equal(some.n_rows, N_VALUES - both);
-    const agg_compare_side side_a = {&a.recipe, &a.acc, &a.dictionary}, side_b = {&b.recipe, &b.acc, &b.dictionary};
+    const agg_compare_side side_a = {&a.recipe, &a.acc, &a.dictionary},
+                           side_b = {&b.recipe, &b.acc, &b.dictionary};
     const agg_compare_options options = {AGG_COMPARE_SHARES, 0, AGG_BH, 1, 1};
     assert_ok(agg_compare_run(&top, &error, &side_a, &side_b, &options));
     assert_int_equal(top.n_rows, 1);
@@ -554,7 +575,8 @@ static void values_that_both_withhold_are_left_out(void **state)
     close_collection(&b);
 }
 
-static shoal_err print_compare(FILE *stream, agg_error *error, const void *result, agg_format format)
+static shoal_err print_compare(FILE *stream, agg_error *error, const void *result,
+                               agg_format format)
 {
     return agg_compare_print(stream, error, result, format);
 }
@@ -563,7 +585,8 @@ static shoal_err print_compare(FILE *stream, agg_error *error, const void *resul
 static void print_two_rows(printed *p)
 {
     static const char hostile[] = "=1\"<b>\x1b[31m";
-    static const agg_recipe recipe_a = {.id = "r", .hash_hex = "abc", .recipe = {.cost_micro = 500000}};
+    static const agg_recipe recipe_a = {
+        .id = "r", .hash_hex = "abc", .recipe = {.cost_micro = 500000}};
     static const agg_recipe recipe_b = {
         .id = "s", .hash_hex = "def", .recipe = {.cost_micro = 4000000, .release_threshold = 10}};
     agg_compare_row rows[] = {
@@ -587,23 +610,30 @@ static void comparisons_are_printed_and_escaped(void **state)
     (void)state;
     printed p;
     print_two_rows(&p);
-    const char *row = "{\"value\":\"=1\\\"\\u003cb\\u003e\\u001b[31m\",\"a\":0.25,\"b\":null,\"difference\":null,"
-                      "\"stderr\":null,\"low\":null,\"high\":null,\"z\":null,\"detected\":true}";
-    const char *fig = "{\"value\":\"fig\",\"a\":-0.5,\"b\":0.5,\"difference\":1,\"stderr\":2,\"low\":-3,\"high\":4,"
+    const char *row =
+        "{\"value\":\"=1\\\"\\u003cb\\u003e\\u001b[31m\",\"a\":0.25,\"b\":null,\"difference\":null,"
+        "\"stderr\":null,\"low\":null,\"high\":null,\"z\":null,\"detected\":true}";
+    const char *fig = "{\"value\":\"fig\",\"a\":-0.5,\"b\":0.5,\"difference\":1,\"stderr\":2,"
+                      "\"low\":-3,\"high\":4,"
                       "\"z\":0.5,\"detected\":false}";
-    const char *head = "\"schema\":1,\"a\":{\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5},"
-                       "\"b\":{\"recipe\":\"s\",\"recipe_hash\":\"def\",\"n\":3000,\"epsilon\":4},\"of\":\"share\","
-                       "\"confidence\":0.95,\"multiple\":\"bh\",\"withheld\":3";
+    const char *head =
+        "\"schema\":1,\"a\":{\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5},"
+        "\"b\":{\"recipe\":\"s\",\"recipe_hash\":\"def\",\"n\":3000,\"epsilon\":4},\"of\":"
+        "\"share\","
+        "\"confidence\":0.95,\"multiple\":\"bh\",\"withheld\":3";
     const char *csv = "value,a,b,difference,stderr,low,high,z,detected\n"
                       "\"'=1\"\"<b>\\x1b[31m\",0.25,,,,,,,true\n"
                       "\"fig\",-0.5,0.5,1,2,-3,4,0.5,false\n";
     const char *table = p.text[AGG_TABLE];
     assert_printed(&p, head, row, fig, csv);
     // Shares in %, two digits of the smallest error (1.5625 %).
-    assert_non_null(strstr(table, "=1\"<b>\\x1b[31m        25.0    withheld           -           -           -        "
-                                  "   -  down\n"));
+    assert_non_null(strstr(
+        table,
+        "=1\"<b>\\x1b[31m        25.0    withheld           -           -           -        "
+        "   -  down\n"));
     assert_non_null(strstr(table, "  cannot tell\n"));
-    assert_non_null(strstr(table, "\n3 values below the release threshold on both sides withheld\n"));
+    assert_non_null(
+        strstr(table, "\n3 values below the release threshold on both sides withheld\n"));
     printed_release(&p);
 }
 

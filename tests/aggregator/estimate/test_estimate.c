@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of the estimates, on fixed seeds: bias, variance against its formula, coverage, false detections; then release
-// rules and the printed forms.
+// The law of the estimates, on fixed seeds: bias, variance against its formula, coverage, false
+// detections; then release rules and the printed forms.
 //
-// A trial takes fresh hash functions and fresh noise over the same devices, so that the variance is the formula's, over both.
-// Every tolerance below is in standard errors of a mean over independent trials, measured over these trials: 4 of them,
-// two-sided, which a right estimator misses once in 16,000 choices of the seeds.
+// A trial takes fresh hash functions and fresh noise over the same devices, so that the variance is
+// the formula's, over both. Every tolerance below is in standard errors of a mean over independent
+// trials, measured over these trials: 4 of them, two-sided, which a right estimator misses once in
+// 16,000 choices of the seeds.
 #include "agg_test.h"
 
 #include <math.h>
@@ -26,18 +27,22 @@ typedef struct law {
 } law;
 
 static const law laws[] = {
-    {"cms", 1, 32, 64, 300, 0, 0},   {"cms", 4, 32, 64, 300, 0, 0},   {"cms", 8, 8, 32, 600, 1, 0},
-    {"cms", 8, 64, 8, 300, 1, 0},    {"hcms", 1, 32, 64, 300, 0, 0},  {"hcms", 4, 8, 32, 600, 1, 0},
-    {"hcms", 8, 8, 32, 600, 1, 0},   {"onehot", 1, 1, 20, 300, 0, 0}, {"onehot", 4, 1, 20, 300, 0, 0},
-    {"onehot", 8, 1, 20, 300, 1, 0}, {"cms", 4, 32, 64, 300, 0, 1},   {"cms", 8, 8, 32, 600, 1, 1},
+    {"cms", 1, 32, 64, 300, 0, 0},   {"cms", 4, 32, 64, 300, 0, 0},
+    {"cms", 8, 8, 32, 600, 1, 0},    {"cms", 8, 64, 8, 300, 1, 0},
+    {"hcms", 1, 32, 64, 300, 0, 0},  {"hcms", 4, 8, 32, 600, 1, 0},
+    {"hcms", 8, 8, 32, 600, 1, 0},   {"onehot", 1, 1, 20, 300, 0, 0},
+    {"onehot", 4, 1, 20, 300, 0, 0}, {"onehot", 8, 1, 20, 300, 1, 0},
+    {"cms", 4, 32, 64, 300, 0, 1},   {"cms", 8, 8, 32, 600, 1, 1},
     {"hcms", 4, 8, 32, 600, 1, 1},
 };
 
 static void list_text(char out[1024], const law *l, const char *seed)
 {
     snprintf(out, 1024,
-             "{\"recipe\":\"law\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
-             "\"parameters\":{\"epsilon\":%g,\"k\":%u,\"m\":%u,\"size\":20},\"hash\":\"affine1\",\"seed\":\"%s\","
+             "{\"recipe\":\"law\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","
+             "\"mechanism\":\"%s\","
+             "\"parameters\":{\"epsilon\":%g,\"k\":%u,\"m\":%u,\"size\":20},\"hash\":\"affine1\","
+             "\"seed\":\"%s\","
              "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\",\"cohort\":{\"minimum\":1}}",
              l->mechanism, l->epsilon, l->k, l->m, seed);
 }
@@ -58,22 +63,25 @@ static void recipe_of_trial(agg_recipe *recipe, const law *l, unsigned trial)
     else if (l->is_list)
         list_text(text, l, seed);
     else
-        sketch_text(text, "law", l->mechanism, l->epsilon, l->k, l->m, seed, ",\"cohort\":{\"minimum\":1}");
+        sketch_text(text, "law", l->mechanism, l->epsilon, l->k, l->m, seed,
+                    ",\"cohort\":{\"minimum\":1}");
     read_recipe(recipe, text);
 }
 
 // The values as texts "0" .. "19", which are also the indices of a closed domain.
-static void dictionary_of(agg_dictionary *dictionary, const agg_recipe *recipe, uint32_t first, uint32_t n)
+static void dictionary_of(agg_dictionary *dictionary, const agg_recipe *recipe, uint32_t first,
+                          uint32_t n)
 {
     char text[8192];
     size_t len = 0;
     agg_error error;
-    for (uint32_t d = first; d < first + n; d++) len += (size_t)snprintf(text + len, sizeof text - len, "%u\n", d);
+    for (uint32_t d = first; d < first + n; d++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%u\n", d);
     assert_ok(agg_dictionary_parse(dictionary, &error, recipe, "values", text, len, 0, NULL, NULL));
 }
 
-static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const law *l, unsigned trial,
-                             const agg_dictionary *dictionary)
+static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const law *l,
+                             unsigned trial, const agg_dictionary *dictionary)
 {
     uint8_t seed[32] = {3, (uint8_t)trial, (uint8_t)(trial >> 8)};
     static uint8_t records[4096 * 64];
@@ -85,23 +93,27 @@ static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, con
     for (uint32_t d = 0; d < N_VALUES; d++)
         for (uint32_t i = 0; i < devices_of(l, d); i++, device++) {
             assert_true((device + 1) * size <= sizeof records);
-            assert_ok(
-                shoal_record_randomize(records + device * size, &recipe->recipe, &dictionary->items[d], 1, NULL, &rng));
+            assert_ok(shoal_record_randomize(records + device * size, &recipe->recipe,
+                                             &dictionary->items[d], 1, NULL, &rng));
         }
     assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
     assert_ok(agg_accumulator_add(acc, &error, records, device, 1));
     return device;
 }
 
-// The variance with the true counts, from the papers' probabilities alone: e^eps in doubles, no threshold, no sketch.
+// The variance with the true counts, from the papers' probabilities alone: e^eps in doubles, no
+// threshold, no sketch.
 static double true_variance(const law *l, double n, double f, double pairs)
 {
-    double m = l->m, s = (1 - 1 / m) / m, stretch = m / (m - 1), e = exp(l->epsilon), h = exp(l->epsilon / 2);
+    double m = l->m, s = (1 - 1 / m) / m, stretch = m / (m - 1), e = exp(l->epsilon),
+           h = exp(l->epsilon / 2);
     if (strcmp(l->mechanism, "cms") == 0)
-        return stretch * stretch * (n * h / ((h - 1) * (h - 1)) + (n - f) * s + s / l->k * (pairs - f * f + f));
+        return stretch * stretch *
+               (n * h / ((h - 1) * (h - 1)) + (n - f) * s + s / l->k * (pairs - f * f + f));
     if (strcmp(l->mechanism, "hcms") == 0) {
         double c = (e + 1) / (e - 1);
-        return stretch * stretch * (n * c * c - f - (n - f) / (m * m) + s / l->k * (pairs - f * f + f));
+        return stretch * stretch *
+               (n * c * c - f - (n - f) / (m * m) + s / l->k * (pairs - f * f + f));
     }
     return n * 4 * e / ((e - 1) * (e - 1)) + f; // Theorem A.2
 }
@@ -128,7 +140,8 @@ static void assert_mean(const law *l, const char *what, const moments *m, double
 {
     double mean = mean_of(m), sd = sqrt((m->squares / m->n - mean * mean) / (m->n - 1));
     if (fabs(mean - expected) > 4 * sd)
-        fail_msg("%s, epsilon %g: %s is %g +- %g, not %g", l->mechanism, l->epsilon, what, mean, sd, expected);
+        fail_msg("%s, epsilon %g: %s is %g +- %g, not %g", l->mechanism, l->epsilon, what, mean, sd,
+                 expected);
 }
 
 static uint32_t number_of(agg_text value)
@@ -140,8 +153,8 @@ static uint32_t number_of(agg_text value)
 
 static void check_law(const law *l)
 {
-    moments bias = {0, 0, 0}, heavy_bias = {0, 0, 0}, heavy_stated = {0, 0, 0}, square = {0, 0, 0}, stated = {0, 0, 0},
-            covered = {0, 0, 0};
+    moments bias = {0, 0, 0}, heavy_bias = {0, 0, 0}, heavy_stated = {0, 0, 0}, square = {0, 0, 0},
+            stated = {0, 0, 0}, covered = {0, 0, 0};
     double n = 0, pairs = 0;
     for (uint32_t d = 0; d < N_VALUES; d++) {
         double f = devices_of(l, d);
@@ -163,7 +176,8 @@ static void check_law(const law *l)
         assert_int_equal(estimate.n_rows, N_VALUES);
         for (uint32_t i = 0; i < N_VALUES; i++) {
             const agg_estimate_row *row = &estimate.rows[i];
-            double f = devices_of(l, number_of(row->value)), variance = true_variance(l, n, f, pairs);
+            double f = devices_of(l, number_of(row->value)),
+                   variance = true_variance(l, n, f, pairs);
             double off = row->count - f;
             error_sum += off / sqrt(variance);
             square_sum += off * off / variance;
@@ -185,13 +199,16 @@ static void check_law(const law *l)
     assert_mean(l, "mean error", &bias, 0);
     assert_mean(l, "mean error of value 0", &heavy_bias, 0);
     assert_mean(l, "mean square over the formula", &square, 1);
-    // The stated variance uses estimated counts and pairs: nearly unbiased, clamping at 0 moves it by less than 2 %.
+    // The stated variance uses estimated counts and pairs: nearly unbiased, clamping at 0 moves it
+    // by less than 2 %.
     if (fabs(mean_of(&stated) - 1) > 0.02)
-        fail_msg("%s, epsilon %g: stated variance is %g of the true", l->mechanism, l->epsilon, mean_of(&stated));
+        fail_msg("%s, epsilon %g: stated variance is %g of the true", l->mechanism, l->epsilon,
+                 mean_of(&stated));
     if (fabs(mean_of(&heavy_stated) - 1) > 0.04)
-        fail_msg("%s, epsilon %g: stated variance of value 0 is %g of the true", l->mechanism, l->epsilon,
-                 mean_of(&heavy_stated));
-    // Coverage: the normal law is an approximation at n of about 2,000, worst where few flips make the noise (epsilon 8).
+        fail_msg("%s, epsilon %g: stated variance of value 0 is %g of the true", l->mechanism,
+                 l->epsilon, mean_of(&heavy_stated));
+    // Coverage: the normal law is an approximation at n of about 2,000, worst where few flips make
+    // the noise (epsilon 8).
     if (fabs(mean_of(&covered) - 0.95) > 0.02)
         fail_msg("%s, epsilon %g: coverage %g", l->mechanism, l->epsilon, mean_of(&covered));
 }
@@ -202,7 +219,8 @@ static void estimates_follow_their_law(void **state)
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) check_law(&laws[i]);
 }
 
-// 100 values that nobody sent, asked for in 200 trials: how many trials call any of them detected, and the rules' order.
+// 100 values that nobody sent, asked for in 200 trials: how many trials call any of them detected,
+// and the rules' order.
 static void nothing_is_detected_where_nothing_is(void **state)
 {
     enum { TRIALS = 200, ASKED = 100 };
@@ -234,10 +252,12 @@ static void nothing_is_detected_where_nothing_is(void **state)
         agg_dictionary_release(&asked);
         agg_recipe_release(&recipe);
     }
-    // At most 5 % of 200 trials: 10, sd 3.1; with 4 sd to spare, 22. Alone, 5 % of 20,000 rows: 1000, sd 31, far from 0.
+    // At most 5 % of 200 trials: 10, sd 3.1; with 4 sd to spare, 22. Alone, 5 % of 20,000 rows:
+    // 1000, sd 31, far from 0.
     assert_true(families[0] <= 22 && families[1] <= 22);
     assert_in_range(rows[2], 800, 1200);
-    // No rule detects a row that is not detected alone. Of the two rules, either may find one more: bh's level is divided by an estimate.
+    // No rule detects a row that is not detected alone. Of the two rules, either may find one more:
+    // bh's level is divided by an estimate.
     assert_true(rows[0] <= rows[2] && rows[1] <= rows[2]);
 }
 
@@ -256,7 +276,8 @@ static void large_cells_are_summed_exactly(void **state)
         const shoal_part *part = &recipe.recipe.parts[0];
         uint64_t item = shoal_part_item(part, (const uint8_t *)"x", 1);
         assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
-        // A row of equal ones adds 3e9 wherever the item falls; a row with -2e9 in column 0 transforms to -2e9 everywhere.
+        // A row of equal ones adds 3e9 wherever the item falls; a row with -2e9 in column 0
+        // transforms to -2e9 everywhere.
         for (uint32_t i = 0; i < 48; i++) acc.parts[0].cells.ones[i] = signs ? 0 : 3000000000u;
         for (uint32_t j = 0; signs && j < 3; j++) acc.parts[0].cells.sums[16 * j] = -2000000000;
         const agg_estimator *estimator = agg_estimator_of(part->mechanism);
@@ -302,7 +323,8 @@ static void threads_change_nothing(void **state)
     options.n_threads = 5;
     assert_ok(agg_estimate_run(&five, &error, &f.recipe, &f.acc, &f.dictionary, &options));
     for (size_t i = 0; i < one.n_rows; i++) {
-        assert_true(one.rows[i].count == five.rows[i].count && one.rows[i].stderr_ == five.rows[i].stderr_);
+        assert_true(one.rows[i].count == five.rows[i].count &&
+                    one.rows[i].stderr_ == five.rows[i].stderr_);
         assert_true(one.rows[i].value.bytes == five.rows[i].value.bytes);
         if (i > 0) assert_true(one.rows[i - 1].count >= one.rows[i].count);
     }
@@ -320,7 +342,8 @@ static void small_cohorts_are_not_shown(void **state)
     (void)state;
     make_fixture(&f, ",\"cohort\":{\"minimum\":1921}");
     assert_int_equal(f.acc.n, 1920);
-    assert_err(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &options), AGG_ERR_COHORT);
+    assert_err(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &options),
+               AGG_ERR_COHORT);
     assert_int_equal(error.exit_code, AGG_EXIT_PRIVACY);
     assert_null(estimate.rows);
     release_fixture(&f);
@@ -347,7 +370,8 @@ static void rows_below_the_threshold_are_withheld(void **state)
     assert_int_equal(some.n_rows, above);
     assert_int_equal(some.n_withheld, N_VALUES - above);
     // What is shown is judged as before: withholding does not make the other tests fewer.
-    for (size_t i = 0; i < above; i++) assert_int_equal(some.rows[i].detected, all.rows[i].detected);
+    for (size_t i = 0; i < above; i++)
+        assert_int_equal(some.rows[i].detected, all.rows[i].detected);
     agg_estimate_release(&some);
     options.top = 1;
     assert_ok(agg_estimate_run(&some, &error, &f.recipe, &f.acc, &f.dictionary, &options));
@@ -360,7 +384,8 @@ static void rows_below_the_threshold_are_withheld(void **state)
 
 static void wider_confidence_gives_wider_intervals(void **state)
 {
-    static const double z[][2] = {{0.5, 0.6744897501960817}, {0.95, 1.959963984540054}, {0.999, 3.290526731491926}};
+    static const double z[][2] = {
+        {0.5, 0.6744897501960817}, {0.95, 1.959963984540054}, {0.999, 3.290526731491926}};
     fixture f;
     agg_error error;
     agg_estimate estimate;
@@ -375,11 +400,13 @@ static void wider_confidence_gives_wider_intervals(void **state)
         agg_estimate_release(&estimate);
     }
     agg_estimate_options bad = {.confidence = 1.5, .multiple = AGG_NONE};
-    assert_err(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &bad), SHOAL_ERR_RANGE);
+    assert_err(agg_estimate_run(&estimate, &error, &f.recipe, &f.acc, &f.dictionary, &bad),
+               SHOAL_ERR_RANGE);
     release_fixture(&f);
 }
 
-static shoal_err print_estimate(FILE *stream, agg_error *error, const void *result, agg_format format)
+static shoal_err print_estimate(FILE *stream, agg_error *error, const void *result,
+                                agg_format format)
 {
     return agg_estimate_print(stream, error, result, format);
 }
@@ -389,8 +416,9 @@ static void print_two_rows(printed *p)
 {
     static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
     static const agg_recipe recipe = {.id = "r", .hash_hex = "abc"};
-    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1}, 0, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1, 0.1},
-                               {{"fig", 3}, 1, -2, 3, -8, 4, 3, 0, -2}};
+    agg_estimate_row rows[] = {
+        {{hostile, sizeof hostile - 1}, 0, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1, 0.1},
+        {{"fig", 3}, 1, -2, 3, -8, 4, 3, 0, -2}};
     agg_estimate estimate = {.recipe = &recipe,
                              .statistic = "count",
                              .n = 2000,
@@ -408,14 +436,18 @@ static void results_are_printed_and_escaped(void **state)
     (void)state;
     printed p;
     print_two_rows(&p);
-    const char *row = "{\"value\":\"=1+\\\"\\u003cb\\u003e\\u001b[31m\\u000a\\u202e\\ufffd,\",\"count\":0.1,"
-                      "\"stderr\":0.3333333333333333,\"low\":-1e+300,\"high\":12345678,\"detected\":true}";
-    const char *fig = "{\"value\":\"fig\",\"count\":-2,\"stderr\":3,\"low\":-8,\"high\":4,\"detected\":false}";
-    const char *head = "\"schema\":1,\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5,"
-                       "\"confidence\":0.95,\"multiple\":\"bh\"";
-    const char *csv = "value,count,stderr,low,high,detected\n"
-                      "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.1,0.3333333333333333,-1e+300,"
-                      "12345678,true\n\"fig\",-2,3,-8,4,false\n";
+    const char *row =
+        "{\"value\":\"=1+\\\"\\u003cb\\u003e\\u001b[31m\\u000a\\u202e\\ufffd,\",\"count\":0.1,"
+        "\"stderr\":0.3333333333333333,\"low\":-1e+300,\"high\":12345678,\"detected\":true}";
+    const char *fig =
+        "{\"value\":\"fig\",\"count\":-2,\"stderr\":3,\"low\":-8,\"high\":4,\"detected\":false}";
+    const char *head =
+        "\"schema\":1,\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5,"
+        "\"confidence\":0.95,\"multiple\":\"bh\"";
+    const char *csv =
+        "value,count,stderr,low,high,detected\n"
+        "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.1,0.3333333333333333,-1e+300,"
+        "12345678,true\n\"fig\",-2,3,-8,4,false\n";
     const char *table = p.text[AGG_TABLE];
     assert_printed(&p, head, row, fig, csv);
     assert_null(strchr(table, '\xff'));

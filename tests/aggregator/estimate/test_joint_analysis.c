@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an accumulator to a joint result and its prints: what belongs to which cell, rates either way, names that clash, what is hidden or unknown, refusals;
-// and look-ups of one variable. What the numbers are worth is the matter of test_joint_em.c, test_joint_covariance.c and test_joint_wald.c.
+// From an accumulator to a joint result and its prints: what belongs to which cell, rates either
+// way, names that clash, what is hidden or unknown, refusals; and look-ups of one variable. What
+// the numbers are worth is the matter of test_joint_em.c, test_joint_covariance.c and
+// test_joint_wald.c.
 #include "agg_test.h"
 
 #include <math.h>
@@ -12,21 +14,26 @@ enum { N = 6000 };
 
 static const char json[] =
     "{\"recipe\":\"three\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":["
-    "{\"name\":\"kind\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":5,\"values\":[\"Other\","
+    "{\"name\":\"kind\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":5,"
+    "\"values\":[\"Other\","
     "\"b\",\"c\"]}},"
-    "{\"name\":\"spent\",\"value\":\"number\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":5,\"size\":2,\"low\":0,"
+    "{\"name\":\"spent\",\"value\":\"number\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":5,"
+    "\"size\":2,\"low\":0,"
     "\"high\":10}},"
-    "{\"name\":\"word\",\"value\":\"word\",\"mechanism\":\"olh\",\"parameters\":{\"epsilon\":5,\"k\":4096,\"g\":64},"
+    "{\"name\":\"word\",\"value\":\"word\",\"mechanism\":\"olh\",\"parameters\":{\"epsilon\":5,"
+    "\"k\":4096,\"g\":64},"
     "\"hash\":\"poly1\","
     "\"seed\":\"" AGG_TEST_SEED "\"}],"
-    "\"limit\":{\"per_day\":1},\"release\":{\"threshold\":%u},\"cohort\":{\"minimum\":%u},\"expires\":\"2030-01-01\"}";
+    "\"limit\":{\"per_day\":1},\"release\":{\"threshold\":%u},\"cohort\":{\"minimum\":%u},"
+    "\"expires\":\"2030-01-01\"}";
 
 typedef struct scene {
     agg_recipe recipe;
     agg_accumulator acc;
 } scene;
 
-// Device i has kind i % 3; spends 7 where that is 0, else 2; and types "cod" where i is even, "eel" otherwise.
+// Device i has kind i % 3; spends 7 where that is 0, else 2; and types "cod" where i is even, "eel"
+// otherwise.
 static void make_scene(scene *s, unsigned threshold, unsigned minimum)
 {
     char text[1400];
@@ -43,10 +50,12 @@ static void make_scene(scene *s, unsigned threshold, unsigned minimum)
         static const char *const kinds[] = {"Other", "b", "c"};
         const char *spent = i % 3 == 0 ? "7" : "2", *word = i % 2 == 0 ? "cod" : "eel";
         uint64_t items[3];
-        assert_true(agg_recipe_variable_item(&items[0], &s->recipe, 0, kinds[i % 3], strlen(kinds[i % 3])));
+        assert_true(
+            agg_recipe_variable_item(&items[0], &s->recipe, 0, kinds[i % 3], strlen(kinds[i % 3])));
         assert_true(agg_recipe_variable_item(&items[1], &s->recipe, 1, spent, 1));
         assert_true(agg_recipe_variable_item(&items[2], &s->recipe, 2, word, 3));
-        assert_ok(shoal_record_randomize(records + i * size, &s->recipe.recipe, items, 3, NULL, &rng));
+        assert_ok(
+            shoal_record_randomize(records + i * size, &s->recipe.recipe, items, 3, NULL, &rng));
     }
     assert_ok(agg_accumulator_init(&s->acc, &error, &s->recipe.recipe));
     assert_ok(agg_accumulator_add(&s->acc, &error, records, N, 1));
@@ -83,7 +92,8 @@ static char *print_as(const agg_joint_result *result, int format)
 
 static void assert_near(double x, double expected, double tolerance)
 {
-    if (fabs(x - expected) > tolerance) fail_msg("%.17g is not %.17g +- %g", x, expected, tolerance);
+    if (fabs(x - expected) > tolerance)
+        fail_msg("%.17g is not %.17g +- %g", x, expected, tolerance);
 }
 
 // At epsilon 5 a device lies once in a hundred times: the table is as it was, to a hundredth.
@@ -133,7 +143,8 @@ static void the_rest_has_a_name_of_its_own(void **state)
     assert_non_null(a);
     make_scene(&s, 0, 100);
     assert_true(agg_recipe_variable_item(&cod, &s.recipe, 2, "cod", 3));
-    const agg_joint_choice choices[] = {{0, 1, kinds, indices, NULL, 1}, choose_spent, {2, 1, words, &cod, NULL, 1}};
+    const agg_joint_choice choices[] = {
+        {0, 1, kinds, indices, NULL, 1}, choose_spent, {2, 1, words, &cod, NULL, 1}};
     const agg_joint_analysis_options options = {.confidence = 0.9};
     assert_ok(agg_joint_analyse(a, &error, &s.recipe, &s.acc, choices, 3, &options));
     const agg_joint_result *r = &a->result;
@@ -169,8 +180,8 @@ static void prints_hide_and_escape(void **state)
     make_scene(&s, 1000, 100);
     static const agg_text x[] = {{"<&\"'>", 5}, {"=x", 2}},
                           y[] = {{"\x1b[2J", 4}, {"a category whose name is long", 29}};
-    const agg_joint_share sure = {0.5, 0.01, 0.48, 0.52}, rare = {0.1, 0.01, 0.08, 0.12}, none = {0.2, INFINITY, 0, 1},
-                          empty = {NAN, INFINITY, 0, 1};
+    const agg_joint_share sure = {0.5, 0.01, 0.48, 0.52}, rare = {0.1, 0.01, 0.08, 0.12},
+                          none = {0.2, INFINITY, 0, 1}, empty = {NAN, INFINITY, 0, 1};
     const agg_joint_share cells[] = {sure, rare, none, none}, rates[] = {sure, rare, empty, empty},
                           half[] = {sure, sure};
     const agg_joint_independence pair = {0, 1, 12.5, 1, 1e-320};
@@ -236,10 +247,13 @@ static void refusals_name_what_is_wrong(void **state)
     const agg_joint_choice wide[] = {{0, 40, many, items, NULL, 0}, {2, 40, many, items, NULL, 0}};
     assert_err(agg_joint_analyse(a, &error, &s.recipe, &s.acc, wide, 2, &options), AGG_ERR_USAGE);
     assert_non_null(strstr(error.text, "1024 cells"));
-    const agg_joint_choice unknown[] = {{0, 40, many, items, NULL, 0}, choose_spent}; // entries that the list has not
-    assert_int_not_equal((int)agg_joint_analyse(a, &error, &s.recipe, &s.acc, unknown, 2, &options), (int)SHOAL_OK);
+    const agg_joint_choice unknown[] = {{0, 40, many, items, NULL, 0},
+                                        choose_spent}; // entries that the list has not
+    assert_int_not_equal((int)agg_joint_analyse(a, &error, &s.recipe, &s.acc, unknown, 2, &options),
+                         (int)SHOAL_OK);
     agg_accumulator_forget(&s.acc);
-    assert_err(agg_joint_analyse(a, &error, &s.recipe, &s.acc, two, 2, &options), SHOAL_ERR_ARGUMENT);
+    assert_err(agg_joint_analyse(a, &error, &s.recipe, &s.acc, two, 2, &options),
+               SHOAL_ERR_ARGUMENT);
     assert_int_equal(error.exit_code, AGG_EXIT_PRIVACY);
     agg_recipe one;
     sketch_recipe(&one, "cms", 2, 4, 16);
@@ -261,7 +275,8 @@ static void a_variable_is_looked_up_alone(void **state)
     assert_int_equal(agg_recipe_find_variable(&s.recipe, "spen", 4), 3);
     assert_false(agg_recipe_variable_item(&item, &s.recipe, 0, "d", 1));
     assert_false(agg_recipe_variable_item(&item, &s.recipe, 1, "x", 1));
-    assert_true(agg_recipe_variable_item(&item, &s.recipe, 1, "10", 2)); // the upper end is in the last bucket
+    assert_true(agg_recipe_variable_item(&item, &s.recipe, 1, "10",
+                                         2)); // the upper end is in the last bucket
     assert_int_equal(item, 1);
     assert_false(agg_recipe_is_closed(&s.recipe));
     assert_err(agg_dictionary_of_recipe(&dictionary, &error, &s.recipe), AGG_ERR_USAGE);
@@ -286,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_rates_and_marginals_lie_where_they_belong),
         cmocka_unit_test(the_rest_has_a_name_of_its_own), cmocka_unit_test(prints_hide_and_escape),
-        cmocka_unit_test(refusals_name_what_is_wrong), cmocka_unit_test(a_variable_is_looked_up_alone)};
+        cmocka_unit_test(refusals_name_what_is_wrong),
+        cmocka_unit_test(a_variable_is_looked_up_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EM for joint tables: against answers in closed form, against EM by the book over raw likelihoods, from records of a recipe to the table that
-// they were drawn from; what cannot be told apart, what is empty, nothing at all.
+// EM for joint tables: against answers in closed form, against EM by the book over raw likelihoods,
+// from records of a recipe to the table that they were drawn from; what cannot be told apart, what
+// is empty, nothing at all.
 #include "agg_test.h"
 
 #include <math.h>
@@ -31,7 +32,8 @@ static uint32_t draw_of(shoal_rng *rng, const double *shares, uint32_t n)
     return i;
 }
 
-static void make_tables(tables *t, const uint32_t *n_categories, uint32_t n_variables, size_t n_records)
+static void make_tables(tables *t, const uint32_t *n_categories, uint32_t n_variables,
+                        size_t n_records)
 {
     memset(t, 0, sizeof *t);
     t->n_variables = n_variables;
@@ -71,9 +73,11 @@ static void draw_bits(tables *t, const double *truth, double lie, uint8_t number
         for (uint32_t v = 0; v < t->n_variables; v++)
             for (uint32_t c = 0; c < t->n_categories[v]; c++) {
                 int bit = (category(t, cell, v) == c) ^ (uniform(&rng) < lie);
-                // a factor of the record, which must not matter, and is not the same for two records that are alike
+                // a factor of the record, which must not matter, and is not the same for two
+                // records that are alike
                 double factor = 1 + (double)(k % 3);
-                t->likelihoods[v][k * t->n_categories[v] + c] = factor * (bit ? (1 - lie) / lie : lie / (1 - lie));
+                t->likelihoods[v][k * t->n_categories[v] + c] =
+                    factor * (bit ? (1 - lie) / lie : lie / (1 - lie));
             }
     }
 }
@@ -82,8 +86,8 @@ static void data_of(agg_joint_data *data, const tables *t)
 {
     agg_error error;
     const double *likelihoods[3] = {t->likelihoods[0], t->likelihoods[1], t->likelihoods[2]};
-    assert_ok(
-        agg_joint_data_of_tables(data, &error, likelihoods, t->n_categories, t->n_variables, t->counts, t->n_records));
+    assert_ok(agg_joint_data_of_tables(data, &error, likelihoods, t->n_categories, t->n_variables,
+                                       t->counts, t->n_records));
     assert_int_equal(data->n_cells, t->n_cells);
 }
 
@@ -117,7 +121,8 @@ static double farthest(const double *a, const double *b, uint32_t n)
     return most;
 }
 
-static void estimate(double *p, agg_joint_em_result *result, const agg_joint_data *data, agg_joint_em_options options)
+static void estimate(double *p, agg_joint_em_result *result, const agg_joint_data *data,
+                     agg_joint_em_options options)
 {
     agg_error error;
     double sum = 0;
@@ -151,7 +156,8 @@ static void without_noise_cells_are_counted(void **state)
     double p[6];
     (void)state;
     assert_ok(agg_joint_data_of_tables(&data, &error, likelihoods, n_categories, 2, counts, 3));
-    assert_true(data.n == 10 && data.n_tuples == 3 && data.variables[0].n_rows == 3 && data.variables[1].n_rows == 2);
+    assert_true(data.n == 10 && data.n_tuples == 3 && data.variables[0].n_rows == 3 &&
+                data.variables[1].n_rows == 2);
     estimate(p, &result, &data, to_the_end());
     assert_true(farthest(p, expected, 6) < 1e-12);
     assert_true(result.has_converged && result.is_identifiable && fabs(result.gap) < 1e-12);
@@ -160,7 +166,8 @@ static void without_noise_cells_are_counted(void **state)
     agg_joint_data_release(&data);
 }
 
-// Two coins that lie with probability e: undoing the matrices of both gives the maximum where nothing of it is negative.
+// Two coins that lie with probability e: undoing the matrices of both gives the maximum where
+// nothing of it is negative.
 static void coins_have_a_closed_form(void **state)
 {
     static const uint32_t n_categories[] = {2, 2}, counts[] = {3400, 2300, 2100, 2200};
@@ -182,7 +189,8 @@ static void coins_have_a_closed_form(void **state)
     for (int c = 0; c < 4; c++) {
         double exact = 0;
         for (int k = 0; k < 4; k++)
-            exact += ((k / 2 == c / 2 ? 1 - e : -e) / gap) * ((k % 2 == c % 2 ? 1 - e : -e) / gap) * counts[k] / 1e4;
+            exact += ((k / 2 == c / 2 ? 1 - e : -e) / gap) * ((k % 2 == c % 2 ? 1 - e : -e) / gap) *
+                     counts[k] / 1e4;
         assert_true(fabs(p[c] - exact) < 1e-8);
     }
     agg_joint_data_release(&data);
@@ -191,7 +199,8 @@ static void coins_have_a_closed_form(void **state)
 static const double blocks[24] = {0.2, 0, 0, 0.05, 0,   0.1, 0,   0, 0.1, 0,   0.05, 0,
                                   0,   0, 0, 0.05, 0.2, 0,   0.1, 0, 0,   0.1, 0,    0.05};
 
-// One, two and three variables, in any order of size: step for step what the book says, and to the same maximum, cells of zero included.
+// One, two and three variables, in any order of size: step for step what the book says, and to the
+// same maximum, cells of zero included.
 static void agrees_with_the_book(void **state)
 {
     static const uint32_t shapes[][3] = {{8, 0, 0}, {4, 6, 0}, {2, 3, 4}, {6, 4, 0}, {4, 2, 3}};
@@ -219,7 +228,8 @@ static void agrees_with_the_book(void **state)
         estimate(p, &result, &data, to_the_end());
         by_the_book(book, &t, 3000);
         assert_true(result.has_converged);
-        // What is missing of the log-likelihood is at most 1e-6 a report; the book's own end is as near.
+        // What is missing of the log-likelihood is at most 1e-6 a report; the book's own end is as
+        // near.
         assert_true(result.gap >= -1e-12 && result.gap < 1e-6);
         assert_true(farthest(p, book, t.n_cells) < 1e-4);
         agg_joint_data_release(&data);
@@ -243,7 +253,8 @@ static double log_likelihood_of(const agg_joint_data *data, const double *p)
     return sum;
 }
 
-// Either rule stops far sooner than plain EM, where google/rappor's does no later; the log-likelihood is that of the shares returned.
+// Either rule stops far sooner than plain EM, where google/rappor's does no later; the
+// log-likelihood is that of the shares returned.
 static void stops_by_either_rule(void **state)
 {
     static const uint32_t shape[] = {4, 6};
@@ -277,7 +288,8 @@ static void stops_by_either_rule(void **state)
     release_tables(&t);
 }
 
-// From one kept point to the next; of noisy bits and empty cells, where extrapolation goes wrong now and then.
+// From one kept point to the next; of noisy bits and empty cells, where extrapolation goes wrong
+// now and then.
 static void the_likelihood_never_falls(void **state)
 {
     static const uint32_t shape[] = {4, 6};
@@ -295,8 +307,8 @@ static void the_likelihood_never_falls(void **state)
             estimate(p, &result, &data, options);
             assert_true(result.iterations <= options.iterations_max);
             if (!(result.log_likelihood >= before - 1e-9))
-                fail_msg("%u: %u evaluations, %.9f after %.9f", number, options.iterations_max, result.log_likelihood,
-                         before);
+                fail_msg("%u: %u evaluations, %.9f after %.9f", number, options.iterations_max,
+                         result.log_likelihood, before);
             before = result.log_likelihood;
         }
         assert_true(fabs(log_likelihood_of(&data, p) - before) < 1e-9 * fabs(before));
@@ -323,7 +335,8 @@ static void threads_change_no_bit(void **state)
     assert_true(data.n_tuples > 4096);
     options.iterations_max = 60;
     estimate(p, &one, &data, options);
-    assert_true(fabs(log_likelihood_of(&data, p) - one.log_likelihood) < 1e-9 * fabs(one.log_likelihood));
+    assert_true(fabs(log_likelihood_of(&data, p) - one.log_likelihood) <
+                1e-9 * fabs(one.log_likelihood));
     for (unsigned n_threads = 2; n_threads <= 9; n_threads += 3) {
         options.n_threads = n_threads;
         estimate(same, &result, &data, options);
@@ -335,7 +348,8 @@ static void threads_change_no_bit(void **state)
     release_tables(&t);
 }
 
-// A category that nobody held gets nothing; two that are the same get what both have together, and it is said that only the sum is known.
+// A category that nobody held gets nothing; two that are the same get what both have together, and
+// it is said that only the sum is known.
 static void empty_and_identical_categories(void **state)
 {
     static const uint32_t shape[] = {4, 6};
@@ -367,7 +381,8 @@ static void empty_and_identical_categories(void **state)
     estimate(merged, &result, &data, to_the_end());
     assert_false(result.is_identifiable);
     assert_true(result.has_converged);
-    for (uint32_t y = 0; y < 6; y++) assert_true(fabs(merged[y] - merged[18 + y]) < 1e-9); // alike from an even start
+    for (uint32_t y = 0; y < 6; y++)
+        assert_true(fabs(merged[y] - merged[18 + y]) < 1e-9); // alike from an even start
     agg_joint_data_release(&data);
     release_tables(&t);
 }
@@ -397,9 +412,11 @@ static void one_record_and_none(void **state)
 static void refusals(void **state)
 {
     static const uint32_t two[] = {2, 2}, wide[] = {65, 64}, once[] = {1}, huge[] = {UINT32_MAX, 1};
-    static const double x[4] = {1, 2, 1, 2}, zero[4] = {0}, negative[4] = {-1, 1, 1, 1}, nan_row[4] = {NAN, 1, 1, 1};
+    static const double x[4] = {1, 2, 1, 2}, zero[4] = {0}, negative[4] = {-1, 1, 1, 1},
+                        nan_row[4] = {NAN, 1, 1, 1};
     double many[65], p[4];
-    const double *good[] = {x, x}, *bad[][2] = {{x, zero}, {negative, x}, {x, nan_row}}, *of_many[] = {many, many};
+    const double *good[] = {x, x}, *bad[][2] = {{x, zero}, {negative, x}, {x, nan_row}},
+                 *of_many[] = {many, many};
     agg_joint_data data;
     agg_joint_em_result result;
     agg_error error;
@@ -410,7 +427,8 @@ static void refusals(void **state)
     assert_err(agg_joint_data_of_tables(&data, &error, of_many, wide, 2, once, 1), SHOAL_ERR_RANGE);
     assert_err(agg_joint_data_of_tables(&data, &error, good, two, 2, huge, 2), SHOAL_ERR_OVERFLOW);
     for (int i = 0; i < 3; i++)
-        assert_err(agg_joint_data_of_tables(&data, &error, bad[i], two, 2, once, 1), SHOAL_ERR_RANGE);
+        assert_err(agg_joint_data_of_tables(&data, &error, bad[i], two, 2, once, 1),
+                   SHOAL_ERR_RANGE);
     assert_ok(agg_joint_data_of_tables(&data, &error, good, two, 2, once, 1));
     agg_joint_em_options no_rule = {0, 0, 10, 0, 1}, no_time = {1e-10, 0, 0, 0, 1};
     assert_err(agg_joint_em(p, &result, &error, &data, &no_rule), SHOAL_ERR_RANGE);
@@ -418,14 +436,18 @@ static void refusals(void **state)
     agg_joint_data_release(&data);
 }
 
-// -- Records ----------------------------------------------------------------------------------------------------------------------------
+// -- Records
+// ----------------------------------------------------------------------------------------------------------------------------
 
-#define VARIABLE_GRR                                                                                                   \
-    "{\"name\":\"age\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"values\":[\"young\","  \
+#define VARIABLE_GRR                                                                               \
+    "{\"name\":\"age\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,"    \
+    "\"values\":[\"young\","                                                                       \
     "\"old\",\"unknown\"]}}"
-#define VARIABLE_RAPPOR                                                                                                \
-    "{\"name\":\"news\",\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":32,\"hashes\":2,"         \
-    "\"cohorts\":8,\"p\":0.1,\"q\":0.9,\"f\":0},\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED "\"}"
+#define VARIABLE_RAPPOR                                                                            \
+    "{\"name\":\"news\",\"value\":\"item\",\"mechanism\":\"rappor\",\"parameters\":{\"bits\":32,"  \
+    "\"hashes\":2,"                                                                                \
+    "\"cohorts\":8,\"p\":0.1,\"q\":0.9,\"f\":0},\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED      \
+    "\"}"
 
 enum { DEVICES = 20000, NEWS = 12 };
 
@@ -436,21 +458,25 @@ typedef struct collected {
     double truth[3][NEWS];
 } collected;
 
-// Reports of age and news: the news' shares fall by a fifth from one to the next, the old read the first one twice as often.
+// Reports of age and news: the news' shares fall by a fifth from one to the next, the old read the
+// first one twice as often.
 static void collect(collected *c, uint8_t number)
 {
     const uint8_t seed[32] = {number, 5};
     double sum = 0, shares[3 * NEWS];
     agg_error error;
     shoal_rng rng;
-    read_recipe(&c->recipe, "{\"recipe\":\"joint\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":[" VARIABLE_GRR
-                            "," VARIABLE_RAPPOR "],\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}");
+    read_recipe(
+        &c->recipe,
+        "{\"recipe\":\"joint\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":[" VARIABLE_GRR
+        "," VARIABLE_RAPPOR "],\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}");
     const shoal_recipe *recipe = &c->recipe.recipe;
     for (uint32_t i = 0; i < NEWS; i++) {
         char text[16];
         int len = snprintf(text, sizeof text, "news%u", i);
         c->news[i] = shoal_part_item(&recipe->parts[1], (const uint8_t *)text, (size_t)len);
-        for (uint32_t x = 0; x < 3; x++) sum += c->truth[x][i] = pow(0.8, i) * (x == 1 && i == 0 ? 2 : 1) / (x + 1);
+        for (uint32_t x = 0; x < 3; x++)
+            sum += c->truth[x][i] = pow(0.8, i) * (x == 1 && i == 0 ? 2 : 1) / (x + 1);
     }
     for (uint32_t i = 0; i < 3 * NEWS; i++) shares[i] = c->truth[i / NEWS][i % NEWS] /= sum;
     uint8_t *records = calloc(DEVICES, recipe->record_size);
@@ -461,7 +487,8 @@ static void collect(collected *c, uint8_t number)
         uint32_t cell = draw_of(&rng, shares, 3 * NEWS);
         uint64_t items[] = {cell / NEWS, c->news[cell % NEWS]};
         for (int i = 0; i < 32; i++) permanent.secret[i] = (uint8_t)shoal_rng_u64(&rng);
-        assert_ok(shoal_record_randomize(records + k * recipe->record_size, recipe, items, 2, &permanent, &rng));
+        assert_ok(shoal_record_randomize(records + k * recipe->record_size, recipe, items, 2,
+                                         &permanent, &rng));
     }
     assert_ok(agg_accumulator_init(&c->acc, &error, recipe));
     assert_ok(agg_accumulator_add(&c->acc, &error, records, DEVICES, 1));
@@ -480,7 +507,8 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Rows are numbered as tuples come to them, those of one first row lie together, each tuple is there once.
+// Rows are numbered as tuples come to them, those of one first row lie together, each tuple is
+// there once.
 static void tuples_are_in_order(const agg_joint_data *data)
 {
     uint32_t next[2] = {0, 0};
@@ -512,16 +540,17 @@ static void data_hold_all_records(const agg_joint_data *data, const collected *c
     tuples_are_in_order(data);
     agg_joint_law *law[2];
     for (uint32_t v = 0; v < 2; v++)
-        assert_ok(agg_joint_law_make(&law[v], &error, &c->recipe.recipe.parts[v], &c->acc.parts[v], c->acc.n,
-                                     &categories[v], 1));
+        assert_ok(agg_joint_law_make(&law[v], &error, &c->recipe.recipe.parts[v], &c->acc.parts[v],
+                                     c->acc.n, &categories[v], 1));
     for (size_t i = 0; i < c->acc.set.n_distinct; i += 97) {
         double own[2][8];
         const uint8_t *record = agg_record_set_at(&c->acc.set, i);
         agg_joint_law_weigh(own[0], law[0], record);
         agg_joint_law_weigh(own[1], law[1], record + c->recipe.recipe.parts[0].record_size);
         size_t k = 0;
-        while (k < data->n_tuples && (memcmp(agg_joint_data_row(data, k, 0), own[0], 8 * data->variables[0].n) != 0 ||
-                                      memcmp(agg_joint_data_row(data, k, 1), own[1], 8 * data->variables[1].n) != 0))
+        while (k < data->n_tuples &&
+               (memcmp(agg_joint_data_row(data, k, 0), own[0], 8 * data->variables[0].n) != 0 ||
+                memcmp(agg_joint_data_row(data, k, 1), own[1], 8 * data->variables[1].n) != 0))
             k++;
         assert_true(k < data->n_tuples);
     }
@@ -542,7 +571,8 @@ static void plain_em_ends_there_too(const agg_joint_data *data)
     assert_true(3 * fast.iterations < plain.iterations);
 }
 
-// Three news of twelve are named; what is left of a cell after five standard errors is not seen once.
+// Three news of twelve are named; what is left of a cell after five standard errors is not seen
+// once.
 static void records_lead_back_to_the_table(void **state)
 {
     const uint64_t ages[] = {0, 1, 2};
@@ -559,7 +589,8 @@ static void records_lead_back_to_the_table(void **state)
         agg_joint_em_result result;
         agg_error error;
         double p[16];
-        assert_ok(agg_joint_data_make(&data, &error, c.recipe.recipe.parts, &c.acc, categories, 2, 1));
+        assert_ok(
+            agg_joint_data_make(&data, &error, c.recipe.recipe.parts, &c.acc, categories, 2, 1));
         if (run == 1) data_hold_all_records(&data, &c, categories);
         assert_int_equal(data.n_cells, 16);
         estimate(p, &result, &data, agg_joint_em_defaults());
@@ -569,7 +600,8 @@ static void records_lead_back_to_the_table(void **state)
         agg_joint_cells(shares, &covariance, 0.95);
         for (uint32_t i = 0; i < 12; i++) { // the row of age "none of the list" is empty
             double truth = 0;
-            for (uint32_t j = i % 4; j < (i % 4 < 3 ? i % 4 + 1 : NEWS); j++) truth += c.truth[i / 4][j];
+            for (uint32_t j = i % 4; j < (i % 4 < 3 ? i % 4 + 1 : NEWS); j++)
+                truth += c.truth[i / 4][j];
             double z = (p[i] - truth) / shares[i].stderr_;
             assert_true(fabs(z) < 5);
             bias[i] += z;
@@ -587,7 +619,8 @@ static void records_lead_back_to_the_table(void **state)
 
 static void records_are_refused(void **state)
 {
-    static const uint64_t ages[] = {0, 1, 2}, bad[] = {0, 7}, twice[] = {1, 1}, none_first[] = {SHOAL_ITEM_NONE, 1};
+    static const uint64_t ages[] = {0, 1, 2}, bad[] = {0, 7}, twice[] = {1, 1},
+                          none_first[] = {SHOAL_ITEM_NONE, 1};
     collected c;
     agg_joint_data data;
     agg_error error;
@@ -602,11 +635,13 @@ static void records_are_refused(void **state)
                                             {0, 2, none_first, NULL, 0}};
     assert_err(agg_joint_data_make(&data, &error, parts, &c.acc, same_part, 2, 1), SHOAL_ERR_RANGE);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        assert_err(agg_joint_data_make(&data, &error, parts, &c.acc, &refused[i], 1, 1), SHOAL_ERR_RANGE);
+        assert_err(agg_joint_data_make(&data, &error, parts, &c.acc, &refused[i], 1, 1),
+                   SHOAL_ERR_RANGE);
     // All of the list, none of the list, and still more.
     const uint64_t whole[] = {0, 1, 2, SHOAL_ITEM_NONE};
     const agg_joint_categories nothing_left = {0, 4, whole, NULL, 1};
-    assert_err(agg_joint_data_make(&data, &error, parts, &c.acc, &nothing_left, 1, 1), SHOAL_ERR_RANGE);
+    assert_err(agg_joint_data_make(&data, &error, parts, &c.acc, &nothing_left, 1, 1),
+               SHOAL_ERR_RANGE);
     const agg_joint_categories good = {0, 3, ages, NULL, 0};
     agg_accumulator sums = c.acc;
     memset(&sums.set, 0, sizeof sums.set);

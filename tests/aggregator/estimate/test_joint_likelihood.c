@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Likelihoods of records: against the auditor's whole law of every mechanism, record by record; "Other" against the mixture that it stands for.
+// Likelihoods of records: against the auditor's whole law of every mechanism, record by record;
+// "Other" against the mixture that it stands for.
 #include "agg_test.h"
 
 #include <math.h>
@@ -17,8 +18,17 @@ typedef struct setting {
 } setting;
 
 static const setting settings[] = {
-    {"grr", {.mechanism = shoal_grr_id, .domain = SHOAL_DOMAIN_CLOSED, .eps_micro = 1500000, .k = 1, .size = SIZE}},
-    {"subset", {.mechanism = shoal_subset_id, .domain = SHOAL_DOMAIN_CLOSED, .eps_micro = 700000, .size = SIZE}},
+    {"grr",
+     {.mechanism = shoal_grr_id,
+      .domain = SHOAL_DOMAIN_CLOSED,
+      .eps_micro = 1500000,
+      .k = 1,
+      .size = SIZE}},
+    {"subset",
+     {.mechanism = shoal_subset_id,
+      .domain = SHOAL_DOMAIN_CLOSED,
+      .eps_micro = 700000,
+      .size = SIZE}},
     {"onehot-asymmetric",
      {.mechanism = shoal_onehot_asymmetric_id,
       .domain = SHOAL_DOMAIN_CLOSED,
@@ -32,9 +42,15 @@ static const setting settings[] = {
       .k = 1,
       .size = SIZE}},
     {"hadamard, one block",
-     {.mechanism = shoal_hadamard_id, .domain = SHOAL_DOMAIN_CLOSED, .eps_micro = 1000000, .size = SIZE}},
+     {.mechanism = shoal_hadamard_id,
+      .domain = SHOAL_DOMAIN_CLOSED,
+      .eps_micro = 1000000,
+      .size = SIZE}},
     {"hadamard, four blocks",
-     {.mechanism = shoal_hadamard_id, .domain = SHOAL_DOMAIN_CLOSED, .eps_micro = 2400000, .size = SIZE}},
+     {.mechanism = shoal_hadamard_id,
+      .domain = SHOAL_DOMAIN_CLOSED,
+      .eps_micro = 2400000,
+      .size = SIZE}},
     {"rappor of a list",
      {.mechanism = shoal_rappor_id,
       .domain = SHOAL_DOMAIN_CLOSED,
@@ -132,12 +148,15 @@ static double mixture(const shoal_part *part, const uint8_t *record, const doubl
 {
     double sum = 0;
     for (uint32_t i = 0; i < SIZE; i++)
-        sum += shares[i] * agg_account_of(part->mechanism)->probability(part, record, value(part, i));
+        sum +=
+            shares[i] * agg_account_of(part->mechanism)->probability(part, record, value(part, i));
     return sum;
 }
 
-// Fills a sketch with what `n` reports of values with these shares add on average, to within half a report a cell.
-static void expected_sketch(agg_sketch *sketch, const shoal_part *part, const double *shares, double n)
+// Fills a sketch with what `n` reports of values with these shares add on average, to within half a
+// report a cell.
+static void expected_sketch(agg_sketch *sketch, const shoal_part *part, const double *shares,
+                            double n)
 {
     const agg_shape shape = {part->mechanism, part->k, part->m};
     const agg_account *account = agg_account_of(part->mechanism);
@@ -166,7 +185,8 @@ static void expected_sketch(agg_sketch *sketch, const shoal_part *part, const do
         else
             sketch->cells.ones[i] = (uint32_t)llround(n * cells[i]);
     }
-    for (uint64_t i = 0; one.rows != NULL && i < one.n_rows; i++) sketch->rows[i] = (uint32_t)llround(n * rows[i]);
+    for (uint64_t i = 0; one.rows != NULL && i < one.n_rows; i++)
+        sketch->rows[i] = (uint32_t)llround(n * rows[i]);
     agg_sketch_release(&one);
     free(cells);
     free(rows);
@@ -174,7 +194,8 @@ static void expected_sketch(agg_sketch *sketch, const shoal_part *part, const do
 
 static void assert_close(const char *name, double a, double b, double tolerance)
 {
-    if (!(fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b)))) fail_msg("%s: %.12g is not %.12g", name, a, b);
+    if (!(fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b))))
+        fail_msg("%s: %.12g is not %.12g", name, a, b);
 }
 
 // Every record that a mechanism can send, under each of some items and under none of the list.
@@ -200,7 +221,8 @@ static void items_agree_with_the_whole_law(void **state)
                 exact[i] = account->probability(&part, record, items[i]);
                 best = fmax(best, exact[i]);
             }
-            for (uint32_t i = 0; i < n; i++) assert_close(settings[s].name, likelihood[i], exact[i] / best, 1e-12);
+            for (uint32_t i = 0; i < n; i++)
+                assert_close(settings[s].name, likelihood[i], exact[i] / best, 1e-12);
         }
         agg_joint_law_free(law);
     }
@@ -213,7 +235,8 @@ static double product_of_bits(const shoal_part *part, const uint8_t *record, con
     double product = 1.0 / part->k;
     shoal_rappor_effective(&p_star, &q_star, part);
     for (uint32_t l = 0; l < part->m; l++) {
-        // The chance of a 1 given the record's cohort, by its law over the two records that differ in this bit alone, all others 0.
+        // The chance of a 1 given the record's cohort, by its law over the two records that differ
+        // in this bit alone, all others 0.
         uint8_t zero[16] = {0}, one[16] = {0};
         double of_one = 0;
         memcpy(zero, record, 4);
@@ -230,7 +253,8 @@ static double product_of_bits(const shoal_part *part, const uint8_t *record, con
     return product;
 }
 
-// The three laws of a record, divided by the largest, summed over all records that the estimate does not tell apart from it.
+// The three laws of a record, divided by the largest, summed over all records that the estimate
+// does not tell apart from it.
 typedef struct kind_of_record {
     double likelihood[3], exact[3];
 } kind_of_record;
@@ -242,8 +266,9 @@ static int is_alike(const double *a, const double *b)
     return 1;
 }
 
-// Sums as a billion reports make them on average: then what is estimated of Other is the law of its values. Columns that no category has may be left
-// out of a record: the law is that of all records with one likelihood row.
+// Sums as a billion reports make them on average: then what is estimated of Other is the law of its
+// values. Columns that no category has may be left out of a record: the law is that of all records
+// with one likelihood row.
 static void other_is_what_is_left(void **state)
 {
     static const double all[SIZE] = {0.3, 0.25, 0.2, 0.15, 0.1},
@@ -271,16 +296,20 @@ static void other_is_what_is_left(void **state)
             agg_joint_law_weigh(likelihood, law, record);
             while (k < n_kinds && !is_alike(kinds[k].likelihood, likelihood)) k++;
             if (k == n_kinds) memcpy(kinds[n_kinds++].likelihood, likelihood, sizeof likelihood);
-            for (uint32_t i = 0; i < 2; i++) kinds[k].exact[i] += account->probability(&part, record, items[i]);
-            kinds[k].exact[2] += part.hashes > 1 ? product_of_bits(&part, record, left) : mixture(&part, record, left);
+            for (uint32_t i = 0; i < 2; i++)
+                kinds[k].exact[i] += account->probability(&part, record, items[i]);
+            kinds[k].exact[2] += part.hashes > 1 ? product_of_bits(&part, record, left)
+                                                 : mixture(&part, record, left);
         }
         assert_true(n_kinds > 2);
         for (size_t k = 0; k < n_kinds; k++) {
             const double *exact = kinds[k].exact;
             double best = fmax(exact[0], fmax(exact[1], exact[2]));
-            // Rounded cells; of hashed rows a trust that falls short of 1 by a thousand times the noise of a billion reports over what their
-            // columns differ by. Bits that coins hardly ever set keep more of that, of which nine stand in a record. What the columns of a transform
-            // share alike is right on average over rows of many columns, not in these of few.
+            // Rounded cells; of hashed rows a trust that falls short of 1 by a thousand times the
+            // noise of a billion reports over what their columns differ by. Bits that coins hardly
+            // ever set keep more of that, of which nine stand in a record. What the columns of a
+            // transform share alike is right on average over rows of many columns, not in these of
+            // few.
             int is_hashed = part.hash != SHOAL_HASH_NONE;
             double tolerance = part.pqf_micro[0] == 10000 || part.mechanism == shoal_hcms_id ? 1e-2
                                : is_hashed                                                   ? 1e-3
@@ -294,8 +323,9 @@ static void other_is_what_is_left(void **state)
     }
 }
 
-// Ten thousand reports a row tell the columns of Other's few values apart, by a hundred times their noise; but not so well that estimating them from
-// the same reports does no harm. Other's law is then still that of a random value, which no report at all leaves it.
+// Ten thousand reports a row tell the columns of Other's few values apart, by a hundred times their
+// noise; but not so well that estimating them from the same reports does no harm. Other's law is
+// then still that of a random value, which no report at all leaves it.
 static void other_is_not_estimated_from_its_own_reports(void **state)
 {
     static const double all[SIZE] = {0.3, 0.25, 0.2, 0.15, 0.1};
@@ -323,7 +353,8 @@ static void other_is_not_estimated_from_its_own_reports(void **state)
             if (!account->output(record, &part, index)) continue;
             agg_joint_law_weigh(with, law, record);
             agg_joint_law_weigh(without, blind, record);
-            for (uint32_t i = 0; i < 3; i++) assert_close(settings[s].name, with[i], without[i], 1e-12);
+            for (uint32_t i = 0; i < 3; i++)
+                assert_close(settings[s].name, with[i], without[i], 1e-12);
         }
         agg_joint_law_free(law);
         agg_joint_law_free(blind);
@@ -341,7 +372,8 @@ static void other_of_a_whole_list_is_none(void **state)
     for (int s = 0; s < N_SETTINGS; s++) {
         shoal_part part = part_of(&settings[s]);
         const agg_account *account = agg_account_of(part.mechanism);
-        const agg_joint_categories other = {0, SIZE, items, NULL, 1}, none = {0, SIZE + 1, items, NULL, 0};
+        const agg_joint_categories other = {0, SIZE, items, NULL, 1},
+                                   none = {0, SIZE + 1, items, NULL, 0};
         agg_joint_law *with_other = NULL, *with_none = NULL;
         agg_error error;
         uint8_t record[256];
@@ -366,16 +398,19 @@ static void flat_sketch(agg_sketch *sketch, const shoal_part *part)
     const agg_shape shape = {part->mechanism, part->k, part->m};
     agg_joint_coins coins;
     agg_error error;
-    double prior = 1 - pow(1 - 1.0 / part->m, part->mechanism == shoal_rappor_id ? part->hashes : 1);
+    double prior =
+        1 - pow(1 - 1.0 / part->m, part->mechanism == shoal_rappor_id ? part->hashes : 1);
     agg_joint_marks_of(part->mechanism)->set_coins(&coins, part);
     assert_ok(agg_sketch_init(sketch, &error, &shape));
     for (uint64_t i = 0; i < sketch->n_cells; i++)
-        sketch->cells.ones[i] = (uint32_t)llround(1e6 * (coins.other + (coins.own - coins.other) * prior));
+        sketch->cells.ones[i] =
+            (uint32_t)llround(1e6 * (coins.other + (coins.own - coins.other) * prior));
     for (uint64_t i = 0; sketch->rows != NULL && i < sketch->n_rows; i++) sketch->rows[i] = 1000000;
 }
 
-// Reports that are noise about values of which each came once, over so many rows that few share one: a row's own sums are the reports
-// themselves, and trusting them would make each of them look like Other. Its law is then that of a value of any column.
+// Reports that are noise about values of which each came once, over so many rows that few share
+// one: a row's own sums are the reports themselves, and trusting them would make each of them look
+// like Other. Its law is then that of a value of any column.
 static void rows_of_few_reports_are_not_believed(void **state)
 {
     enum { N = 3000 };
@@ -429,28 +464,34 @@ static void rows_of_few_reports_are_not_believed(void **state)
             shoal_permanent permanent;
             for (int b = 0; b < 32; b++) permanent.secret[b] = (uint8_t)shoal_rng_u64(&rng);
             shoal_mechanism_by_id(part.mechanism)
-                ->randomize(records + i * part.record_size, &part, shoal_rng_u64(&rng), &permanent, &rng);
+                ->randomize(records + i * part.record_size, &part, shoal_rng_u64(&rng), &permanent,
+                            &rng);
         }
         assert_ok(agg_sketch_init(&sketch, &error, &shape));
-        assert_ok(agg_sketch_kind_of(part.mechanism)->add(&sketch, &error, records, part.record_size, N, 1));
+        assert_ok(agg_sketch_kind_of(part.mechanism)
+                      ->add(&sketch, &error, records, part.record_size, N, 1));
         assert_ok(agg_joint_law_make(&law, &error, &part, &sketch, N, &categories, 1));
         if (part.mechanism != shoal_hcms_id) {
             flat_sketch(&of_flat, &part);
-            assert_ok(agg_joint_law_make(&flat, &error, &part, &of_flat, part.k * (uint64_t)1000000, &categories, 1));
+            assert_ok(agg_joint_law_make(&flat, &error, &part, &of_flat, part.k * (uint64_t)1000000,
+                                         &categories, 1));
         }
         for (size_t i = 0; i < N; i++) {
             const uint8_t *record = records + i * part.record_size;
             double likelihood[3], reference[3] = {account->probability(&part, record, 1), 0, 0};
             agg_joint_law_weigh(likelihood, law, record);
-            // How much more likely Other is made than values that are all alike are, or, of the one mechanism of which the whole record counts,
-            // than 200 values at random; their mean is within a tenth or so of all values'.
-            for (uint64_t x = 0; x < 200; x++) reference[2] += account->probability(&part, record, 1000 + x) / 200;
+            // How much more likely Other is made than values that are all alike are, or, of the one
+            // mechanism of which the whole record counts, than 200 values at random; their mean is
+            // within a tenth or so of all values'.
+            for (uint64_t x = 0; x < 200; x++)
+                reference[2] += account->probability(&part, record, 1000 + x) / 200;
             if (flat != NULL) agg_joint_law_weigh(reference, flat, record);
             double excess = log(likelihood[2] / likelihood[0] * reference[0] / reference[2]);
             sum += excess;
             squares += excess * excess;
         }
-        if (!(fabs(sum / N) < 0.03 && squares / N < 0.03)) fail_msg("%s: %g, %g", wide[s].name, sum / N, squares / N);
+        if (!(fabs(sum / N) < 0.03 && squares / N < 0.03))
+            fail_msg("%s: %g, %g", wide[s].name, sum / N, squares / N);
         agg_joint_law_free(law);
         agg_joint_law_free(flat);
         agg_sketch_release(&sketch);
@@ -463,7 +504,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_agree_with_the_whole_law), cmocka_unit_test(other_is_what_is_left),
-        cmocka_unit_test(other_is_not_estimated_from_its_own_reports), cmocka_unit_test(other_of_a_whole_list_is_none),
+        cmocka_unit_test(other_is_not_estimated_from_its_own_reports),
+        cmocka_unit_test(other_of_a_whole_list_is_none),
         cmocka_unit_test(rows_of_few_reports_are_not_believed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of independence: closed forms without noise, ranks, several variables; the law of their p-values where there is nothing to find, and
-// their power where there is.
+// The tests of independence: closed forms without noise, ranks, several variables; the law of their
+// p-values where there is nothing to find, and their power where there is.
 #include <math.h>
 
 #include "agg_test.h"
@@ -14,7 +14,8 @@ static void near(double is, double ought, double tolerance)
 
 static const uint32_t counts6[6] = {310, 120, 80, 190, 55, 245};
 
-// Pairs (i, j) of 3 x 2 categories, counts[2 i + j] of them; category i is answered as it is (share 1), or as `noise` of any other.
+// Pairs (i, j) of 3 x 2 categories, counts[2 i + j] of them; category i is answered as it is (share
+// 1), or as `noise` of any other.
 static void pairs(agg_joint_data *data, const uint32_t counts[6], double noise)
 {
     double first[18], second[12];
@@ -28,7 +29,8 @@ static void pairs(agg_joint_data *data, const uint32_t counts[6], double noise)
     assert_ok(agg_joint_data_of_tables(data, &error, tables, sizes, 2, counts, 6));
 }
 
-// Without noise T is Pearson's statistic but for N - 1 in N's place, and the paper's form Neyman's: both from the table by hand.
+// Without noise T is Pearson's statistic but for N - 1 in N's place, and the paper's form Neyman's:
+// both from the table by hand.
 static void is_pearsons_without_noise(void **state)
 {
     double p[6], other[6] = {0.1, 0.2, 0.1, 0.2, 0.3, 0.1}, pearson = 0, neyman = 0;
@@ -40,7 +42,8 @@ static void is_pearsons_without_noise(void **state)
     pairs(&data, counts6, 0);
     for (int i = 0; i < 6; i++) p[i] = counts6[i] / 1000.0;
     for (int i = 0; i < 6; i++) {
-        double row = p[i - i % 2] + p[i - i % 2 + 1], column = p[i % 2] + p[2 + i % 2] + p[4 + i % 2];
+        double row = p[i - i % 2] + p[i - i % 2 + 1],
+               column = p[i % 2] + p[2 + i % 2] + p[4 + i % 2];
         pearson += (p[i] - row * column) * (p[i] - row * column) / (row * column);
         neyman += (p[i] - row * column) * (p[i] - row * column) / p[i];
     }
@@ -49,8 +52,9 @@ static void is_pearsons_without_noise(void **state)
     assert_int_equal(wald.df, 2);
     assert_int_equal(wald.rank_first, 2);
     assert_int_equal(wald.rank_second, 1);
-    near(wald.p_value, exp(-wald.statistic / 2), 1e-12 * wald.p_value);  // two degrees of freedom
-    assert_ok(agg_joint_wald_linear(&wald, &error, &data, other, 1, 0)); // any reference, and either order
+    near(wald.p_value, exp(-wald.statistic / 2), 1e-12 * wald.p_value); // two degrees of freedom
+    assert_ok(agg_joint_wald_linear(&wald, &error, &data, other, 1,
+                                    0)); // any reference, and either order
     near(wald.statistic, 999 * pearson, 1e-9);
     assert_ok(agg_joint_covariance_make(&c, &error, &data, p, 1));
     assert_ok(agg_joint_wald_em(&wald, &error, &c, 0, 1));
@@ -60,7 +64,8 @@ static void is_pearsons_without_noise(void **state)
     agg_joint_data_release(&data);
 }
 
-// Where there are as many answers as categories, scores span the same space whatever the reference is.
+// Where there are as many answers as categories, scores span the same space whatever the reference
+// is.
 static void does_not_depend_on_the_reference(void **state)
 {
     double p[6] = {0.31, 0.12, 0.08, 0.19, 0.055, 0.245}, uniform[6] = {0};
@@ -98,7 +103,8 @@ static void states_ranks(void **state)
     assert_int_equal(wald.df, 1);
     assert_true(wald.statistic > 10 && wald.p_value < 1e-3);
     assert_ok(agg_joint_covariance_make(&c, &error, &data, p, 1));
-    assert_ok(agg_joint_wald_em(&plain, &error, &c, 0, 1)); // no answer, no crash: five directions, three of them known
+    assert_ok(agg_joint_wald_em(&plain, &error, &c, 0,
+                                1)); // no answer, no crash: five directions, three of them known
     assert_true(plain.df <= 2 && plain.p_value >= 0);
     agg_joint_covariance_release(&c);
     agg_joint_data_release(&data);
@@ -118,7 +124,8 @@ static void states_ranks(void **state)
     assert_true(isnan(wald.p_value));
     agg_joint_data_release(&data);
 
-    // Three categories that all look alike, seen beside two: nothing to test by either form, and of the paper's matrix one direction.
+    // Three categories that all look alike, seen beside two: nothing to test by either form, and of
+    // the paper's matrix one direction.
     static const double alike[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     tables[0] = alike;
     assert_ok(agg_joint_data_of_tables(&data, &error, tables, sizes, 2, counts, 4));
@@ -156,7 +163,8 @@ static void tests_pairs_of_several_variables(void **state)
     for (int i = 0; i < 12; i++) p[i] = (i + 1) / 78.0;
     for (uint32_t a = 0; a < 3; a++)
         for (uint32_t b = 0; b < 3; b++) {
-            const double *all[3] = {tables[0], tables[1], tables[2]}, *two[2] = {tables[a], tables[b]};
+            const double *all[3] = {tables[0], tables[1], tables[2]},
+                         *two[2] = {tables[a], tables[b]};
             const uint32_t two_sizes[2] = {sizes[a], sizes[b]};
             agg_joint_data whole, pair;
             agg_joint_wald of_whole, alone;
@@ -173,7 +181,8 @@ static void tests_pairs_of_several_variables(void **state)
             assert_ok(agg_joint_wald_linear(&alone, &error, &pair, of_pair, 0, 1));
             near(of_whole.statistic, alone.statistic, 1e-9 * (1 + alone.statistic));
             assert_int_equal(of_whole.df, (sizes[a] - 1) * (sizes[b] - 1));
-            // The paper's form over the whole table, against its definition with the pair's own covariance summed by hand.
+            // The paper's form over the whole table, against its definition with the pair's own
+            // covariance summed by hand.
             agg_joint_covariance c;
             assert_ok(agg_joint_covariance_make(&c, &error, &whole, p, 1));
             assert_ok(agg_joint_wald_em(&of_whole, &error, &c, a, b));
@@ -185,12 +194,15 @@ static void tests_pairs_of_several_variables(void **state)
         }
 }
 
-#define BASIC                                                                                                          \
-    "onehot-symmetric" // what Basic RAPPOR is with f = 0 and q = 1 - p, without the cost of its permanent coins
+#define BASIC                                                                                      \
+    "onehot-symmetric" // what Basic RAPPOR is with f = 0 and q = 1 - p, without the cost of its
+                       // permanent coins
 
-// -- The law of p-values ----------------------------------------------------------------------------------------------------------------
+// -- The law of p-values
+// ----------------------------------------------------------------------------------------------------------------
 
-// Figure 15's tables: marginals uniform over their simplexes, their product, and `diagonal` more, spread alike over the diagonal.
+// Figure 15's tables: marginals uniform over their simplexes, their product, and `diagonal` more,
+// spread alike over the diagonal.
 static void random_table(double *table, uint32_t m, double diagonal, uint64_t seed)
 {
     double shares[2][JOINT_DRAWS_SIZE_MAX];
@@ -207,8 +219,8 @@ static void random_table(double *table, uint32_t m, double diagonal, uint64_t se
 }
 
 // Returns: how many of n_pairs p-values are at most 0.05; writes all.
-static size_t many(double *p_values, const char *mechanism, uint32_t m, double epsilon, uint64_t n, double diagonal,
-                   size_t n_pairs, uint64_t seed)
+static size_t many(double *p_values, const char *mechanism, uint32_t m, double epsilon, uint64_t n,
+                   double diagonal, size_t n_pairs, uint64_t seed)
 {
     const uint32_t sizes[2] = {m, m};
     size_t n_low = 0;
@@ -223,7 +235,8 @@ static size_t many(double *p_values, const char *mechanism, uint32_t m, double e
         agg_joint_em_options options = agg_joint_em_defaults();
         options.gain = 1e-7; // the reference need not be exact
         random_table(table, m, diagonal, seed * 1000003 + i);
-        assert_ok(joint_draws_data(&data, &error, &world, table, n, seed * 1000003 + i, sizes, 0, 1));
+        assert_ok(
+            joint_draws_data(&data, &error, &world, table, n, seed * 1000003 + i, sizes, 0, 1));
         assert_ok(agg_joint_em(p, &result, &error, &data, &options));
         assert_ok(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1));
         assert_int_equal(wald.df, (m - 1) * (m - 1));
@@ -240,7 +253,8 @@ static size_t number_of_pairs(size_t otherwise)
     return getenv("SHOAL_LONG") != NULL ? 2000 : otherwise;
 }
 
-// Item 2: epsilon 1.5, 3, 6 and 3 x 3, 6 x 6. In short 100 pairs of 4,000 reports each, and type I errors all together.
+// Item 2: epsilon 1.5, 3, 6 and 3 x 3, 6 x 6. In short 100 pairs of 4,000 reports each, and type I
+// errors all together.
 static void errs_as_often_as_it_says(void **state)
 {
     static const double epsilons[3] = {1.5, 3, 6};
@@ -251,14 +265,17 @@ static void errs_as_often_as_it_says(void **state)
     assert_non_null(p_values);
     for (uint32_t m = 3; m <= 6; m += 3)
         for (int e = 0; e < 3; e++) {
-            size_t low =
-                many(p_values, BASIC, m, epsilons[e], is_long ? 10000 : 4000, 0, n_pairs, 10 * m + (uint64_t)e);
+            size_t low = many(p_values, BASIC, m, epsilons[e], is_long ? 10000 : 4000, 0, n_pairs,
+                              10 * m + (uint64_t)e);
             double uniformity = joint_draws_uniformity(p_values, n_pairs);
-            if (!(uniformity > 0.001)) fail_msg("%u x %u, epsilon %g: uniformity %g", m, m, epsilons[e], uniformity);
-            if (is_long && !(fabs((double)low / 2000 - 0.05) <= 0.02)) fail_msg("type I error %zu of 2000", low);
+            if (!(uniformity > 0.001))
+                fail_msg("%u x %u, epsilon %g: uniformity %g", m, m, epsilons[e], uniformity);
+            if (is_long && !(fabs((double)low / 2000 - 0.05) <= 0.02))
+                fail_msg("type I error %zu of 2000", low);
             n_low += low;
         }
-    // 600 pairs at 0.05: 30, give or take 5.3 (three of it, both ways; five more above, where rare categories have few reports).
+    // 600 pairs at 0.05: 30, give or take 5.3 (three of it, both ways; five more above, where rare
+    // categories have few reports).
     if (!is_long && !(n_low >= 14 && n_low <= 51)) fail_msg("%zu of 600 below 0.05", n_low);
     free(p_values);
 }
@@ -269,13 +286,15 @@ static void finds_more_with_more(void **state)
     double p_values[40];
     (void)state;
     size_t strict = many(p_values, BASIC, 3, 1.5, 3000, 0.1, 30, 1),
-           loose = many(p_values, BASIC, 3, 6, 3000, 0.1, 30, 2), few = many(p_values, BASIC, 3, 3, 1000, 0.1, 30, 3),
+           loose = many(p_values, BASIC, 3, 6, 3000, 0.1, 30, 2),
+           few = many(p_values, BASIC, 3, 3, 1000, 0.1, 30, 3),
            plenty = many(p_values, BASIC, 3, 3, 8000, 0.1, 30, 4);
     if (!(strict + 6 < loose && few + 6 < plenty && plenty >= 18))
         fail_msg("%zu %zu %zu %zu", strict, loose, few, plenty);
 }
 
-// Well inside the simplex both forms are as good as the best there is, and find the same: the scores are the efficient ones.
+// Well inside the simplex both forms are as good as the best there is, and find the same: the
+// scores are the efficient ones.
 static void is_as_strong_as_the_estimate(void **state)
 {
     static const double table[9] = {0.15, 0.12, 0.09, 0.12, 0.1, 0.1, 0.08, 0.11, 0.13};

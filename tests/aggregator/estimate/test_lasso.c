@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LASSO against glmnet's answers (golden/glmnet_*.tsv say which call made them), and against the conditions that define a
-// solution.
+// LASSO against glmnet's answers (golden/glmnet_*.tsv say which call made them), and against the
+// conditions that define a solution.
 #include "agg_test.h"
 
 #include <math.h>
@@ -33,14 +33,16 @@ static void check_answer(const golden *g, const double *line)
 
 static void agrees_with_glmnet(void **state)
 {
-    static const char *const files[] = {"aggregator/golden/glmnet_dense.tsv", "aggregator/golden/glmnet_bloom.tsv"};
+    static const char *const files[] = {"aggregator/golden/glmnet_dense.tsv",
+                                        "aggregator/golden/glmnet_bloom.tsv"};
     static const size_t n_answers[] = {32, 6};
     (void)state;
     for (int f = 0; f < 2; f++) {
         golden g = read_golden(files[f]);
         const double *line;
         size_t n = 0;
-        for (; (line = golden_line(&g, "lasso", n, 5 + g.design.n_columns)) != NULL; n++) check_answer(&g, line);
+        for (; (line = golden_line(&g, "lasso", n, 5 + g.design.n_columns)) != NULL; n++)
+            check_answer(&g, line);
         assert_int_equal(n, n_answers[f]);
         release_golden(&g);
     }
@@ -70,8 +72,8 @@ static void starts_where_glmnet_starts(void **state)
     release_golden(&g);
 }
 
-// The slope of the squares at b_j, by the definition: sum of w (y - fit) (x - mean) under an intercept, which is the same as without
-// the mean because the residuals then sum to 0.
+// The slope of the squares at b_j, by the definition: sum of w (y - fit) (x - mean) under an
+// intercept, which is the same as without the mean because the residuals then sum to 0.
 static double slope_at(const golden *g, const agg_lasso *lasso, size_t j)
 {
     double *fit = calloc(g->design.n_rows, sizeof *fit), slope = 0, total = 0;
@@ -87,7 +89,8 @@ static double slope_at(const golden *g, const agg_lasso *lasso, size_t j)
     return slope;
 }
 
-// Karush-Kuhn-Tucker: an active column's slope is lambda s_j, any other's at most that. Down a warm path and up again.
+// Karush-Kuhn-Tucker: an active column's slope is lambda s_j, any other's at most that. Down a warm
+// path and up again.
 static void meets_the_conditions(void **state)
 {
     golden g = read_golden("aggregator/golden/glmnet_bloom.tsv");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted least squares against R's lm (golden/glmnet_dense.tsv), and columns that cannot be told apart.
+// Weighted least squares against R's lm (golden/glmnet_dense.tsv), and columns that cannot be told
+// apart.
 #include "agg_test.h"
 
 #include <math.h>
@@ -9,14 +10,16 @@
 
 static void near(double x, double expected, double share)
 {
-    if (!(fabs(x - expected) <= share * fmax(1, fabs(expected)))) fail_msg("%.17g is not %.17g", x, expected);
+    if (!(fabs(x - expected) <= share * fmax(1, fabs(expected))))
+        fail_msg("%.17g is not %.17g", x, expected);
 }
 
 static void agrees_with_lm(void **state)
 {
     golden g = read_golden("aggregator/golden/glmnet_dense.tsv");
     const double *beta = golden_line(&g, "lm", 0, 26), *se = golden_line(&g, "lm_se", 0, 26);
-    const double *cov = golden_line(&g, "lm_cov", 0, 26), *sigma2 = golden_line(&g, "lm_sigma2", 0, 1);
+    const double *cov = golden_line(&g, "lm_cov", 0, 26),
+                 *sigma2 = golden_line(&g, "lm_sigma2", 0, 1);
     size_t chosen[25];
     agg_error error;
     agg_least_squares fit;
@@ -36,7 +39,8 @@ static void agrees_with_lm(void **state)
     release_golden(&g);
 }
 
-// A column that enters a model of 24 gets what a fit of 25 gives it; the order of the columns does not matter.
+// A column that enters a model of 24 gets what a fit of 25 gives it; the order of the columns does
+// not matter.
 static void entering_is_the_larger_model(void **state)
 {
     golden g = read_golden("aggregator/golden/glmnet_dense.tsv");
@@ -63,7 +67,8 @@ static void entering_is_the_larger_model(void **state)
     release_golden(&g);
 }
 
-// Six rows. Columns: 0 and 1 are twins; 2 + 3 is the column of ones; 4 stands alone; 5 is 4 and one more row, 6 that row.
+// Six rows. Columns: 0 and 1 are twins; 2 + 3 is the column of ones; 4 stands alone; 5 is 4 and one
+// more row, 6 that row.
 static const size_t tied_start[] = {0, 2, 4, 7, 10, 12, 15, 16};
 static const uint32_t tied_rows[] = {0, 3, 0, 3, 0, 1, 2, 3, 4, 5, 1, 4, 1, 4, 5, 5};
 static const agg_bit_design tied_design = {6, 7, tied_start, tied_rows};
@@ -109,12 +114,14 @@ static void counts_only_rows_of_weight(void **state)
     near(agg_least_squares_dispersion(&fit), 1.25, 1e-14);
     agg_least_squares_release(&fit);
     memset(weights, 0, sizeof weights);
-    assert_err(agg_least_squares_fit(&fit, &error, &tied_design, chosen, 1, weights, y), SHOAL_ERR_RANGE);
+    assert_err(agg_least_squares_fit(&fit, &error, &tied_design, chosen, 1, weights, y),
+               SHOAL_ERR_RANGE);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_lm), cmocka_unit_test(entering_is_the_larger_model),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_lm),
+                                       cmocka_unit_test(entering_is_the_larger_model),
                                        cmocka_unit_test(names_what_it_cannot_tell_apart),
                                        cmocka_unit_test(counts_only_rows_of_weight)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marginals on fixed seeds: sums of the cells' own counts; stated errors against the spread over trials, for buckets with devices and
-// without; scores that are no more than normal where nobody is; what is refused.
+// Marginals on fixed seeds: sums of the cells' own counts; stated errors against the spread over
+// trials, for buckets with devices and without; scores that are no more than normal where nobody
+// is; what is refused.
 //
-// The mean square error of a bucket over 3,000 trials is known to sqrt(2/3000) = 2.6 %; 12 % is 4.6 of that. The error of one report in its own
-// cell or the cells' errors added up would miss it: the smallest such difference here is 19 %.
+// The mean square error of a bucket over 3,000 trials is known to sqrt(2/3000) = 2.6 %; 12 % is 4.6
+// of that. The error of one report in its own cell or the cells' errors added up would miss it: the
+// smallest such difference here is 19 %.
 #include "agg_test.h"
 
 #include <math.h>
@@ -21,8 +23,8 @@
 typedef struct law {
     const char *mechanism;
     double epsilon;
-    double
-        over; // by which the variance of none is stated too large: it takes the larger of two figures of 20 or 31 reports each
+    double over; // by which the variance of none is stated too large: it takes the larger of two
+                 // figures of 20 or 31 reports each
 } law;
 
 static const law laws[] = {
@@ -34,17 +36,20 @@ static void read_query(agg_recipe *recipe, const law *l, const char *encoding, c
 {
     char text[1024];
     snprintf(text, sizeof text,
-             "{\"recipe\":\"q\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[%s],"
+             "{\"recipe\":\"q\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\","
+             "\"encoding\":[%s],"
              "\"mechanism\":\"%s\",\"parameters\":{\"epsilon\":%g%s},\"limit\":{\"per_day\":1},"
              "\"expires\":\"2030-01-01\"}",
              encoding, l->mechanism, l->epsilon, more);
     read_recipe(recipe, text);
 }
 
-#define TWO_FIELDS                                                                                                     \
-    "{\"field\":\"a\",\"boundaries\":[1,2,3]},{\"field\":\"b\",\"values\":[\"v\",\"w\",\"x\",\"y\",\"z\"]}"
+#define TWO_FIELDS                                                                                 \
+    "{\"field\":\"a\",\"boundaries\":[1,2,3]},{\"field\":\"b\",\"values\":[\"v\",\"w\",\"x\","     \
+    "\"y\",\"z\"]}"
 
-// Buckets of a: 0, 60, 90 and 150 devices; of b: 75 in each of the first four, none in the last two.
+// Buckets of a: 0, 60, 90 and 150 devices; of b: 75 in each of the first four, none in the last
+// two.
 static uint64_t item_of(uint32_t device)
 {
     uint32_t a = device < 60 ? 1 : device < 150 ? 2 : 3;
@@ -57,7 +62,8 @@ static double true_count(uint32_t field, uint32_t bucket)
     return field == 0 ? of_a[bucket] : of_b[bucket];
 }
 
-static void run_trial(agg_accumulator *acc, const agg_recipe *recipe, uint8_t *records, unsigned trial)
+static void run_trial(agg_accumulator *acc, const agg_recipe *recipe, uint8_t *records,
+                      unsigned trial)
 {
     uint8_t seed[32] = {SEED, (uint8_t)trial, (uint8_t)(trial >> 8)};
     size_t size = recipe->recipe.record_size;
@@ -65,7 +71,8 @@ static void run_trial(agg_accumulator *acc, const agg_recipe *recipe, uint8_t *r
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < DEVICES; i++) {
         uint64_t item = item_of(i);
-        assert_ok(shoal_record_randomize(records + i * size, &recipe->recipe, &item, 1, NULL, &rng));
+        assert_ok(
+            shoal_record_randomize(records + i * size, &recipe->recipe, &item, 1, NULL, &rng));
     }
     read_acc(acc, recipe, records, DEVICES, 1);
 }
@@ -75,19 +82,23 @@ typedef struct tally {
     double error, square, stated, null, high; // high: scores above 1.645
 } tally;
 
-static void check_sums(const agg_count *counts, const agg_recipe *recipe, const agg_accumulator *acc, uint32_t field)
+static void check_sums(const agg_count *counts, const agg_recipe *recipe,
+                       const agg_accumulator *acc, uint32_t field)
 {
     agg_error error;
     agg_count cells[SIZE];
     uint64_t items[SIZE];
     double sums[6] = {0};
     for (uint32_t i = 0; i < SIZE; i++) items[i] = i;
-    assert_ok(agg_estimator_counts(cells, &error, &recipe->recipe.parts[0], &acc->parts[0], acc->n, items, SIZE, 1));
+    assert_ok(agg_estimator_counts(cells, &error, &recipe->recipe.parts[0], &acc->parts[0], acc->n,
+                                   items, SIZE, 1));
     for (uint32_t i = 0; i < SIZE; i++) sums[field == 0 ? i / 6 : i % 6] += cells[i].count;
-    for (uint32_t b = 0; b < (field == 0 ? 4u : 6u); b++) assert_true(fabs(counts[b].count - sums[b]) < 1e-6);
+    for (uint32_t b = 0; b < (field == 0 ? 4u : 6u); b++)
+        assert_true(fabs(counts[b].count - sums[b]) < 1e-6);
 }
 
-static void add_trial(tally *tallies, const agg_recipe *recipe, const agg_accumulator *acc, uint32_t field)
+static void add_trial(tally *tallies, const agg_recipe *recipe, const agg_accumulator *acc,
+                      uint32_t field)
 {
     agg_error error;
     agg_count counts[6];
@@ -103,19 +114,23 @@ static void add_trial(tally *tallies, const agg_recipe *recipe, const agg_accumu
     }
 }
 
-// In an empty bucket the printed variance takes the estimate, kept at zero or above, for what is there; the other is for none.
+// In an empty bucket the printed variance takes the estimate, kept at zero or above, for what is
+// there; the other is for none.
 static void check_tally(const tally *t, const law *l, uint32_t field, uint32_t b)
 {
     const char *mechanism = l->mechanism;
     int is_empty = true_count(field, b) == 0;
     double square = t->square / TRIALS, stated = (is_empty ? t->null : t->stated) / TRIALS;
-    if (fabs(t->error / TRIALS) > 4 * sqrt(square / TRIALS)) fail_msg("%s %u.%u: biased", mechanism, field, b);
+    if (fabs(t->error / TRIALS) > 4 * sqrt(square / TRIALS))
+        fail_msg("%s %u.%u: biased", mechanism, field, b);
     if (fabs(stated / square - 1 - (is_empty ? l->over : 0)) > 0.12)
         fail_msg("%s %u.%u: stated %g, seen %g", mechanism, field, b, stated, square);
-    // 5 % and 4 sqrt(0.05 0.95/3000) = 1.6 % at most; the discreteness of few reports may only lower it
+    // 5 % and 4 sqrt(0.05 0.95/3000) = 1.6 % at most; the discreteness of few reports may only
+    // lower it
     if (is_empty && t->high / TRIALS > 0.066)
         fail_msg("%s %u.%u: score is high in %g", mechanism, field, b, t->high / TRIALS);
-    if (is_empty && t->high / TRIALS < 0.01) fail_msg("%s %u.%u: score is never high", mechanism, field, b);
+    if (is_empty && t->high / TRIALS < 0.01)
+        fail_msg("%s %u.%u: score is never high", mechanism, field, b);
 }
 
 static void errors_are_as_stated(void **state)
@@ -131,17 +146,21 @@ static void errors_are_as_stated(void **state)
         for (unsigned trial = 0; trial < TRIALS; trial++) {
             agg_accumulator acc;
             run_trial(&acc, &recipe, records, trial);
-            for (uint32_t field = 0; field < 2; field++) add_trial(tallies[field], &recipe, &acc, field);
+            for (uint32_t field = 0; field < 2; field++)
+                add_trial(tallies[field], &recipe, &acc, field);
             agg_accumulator_release(&acc);
         }
         for (uint32_t field = 0; field < 2; field++)
-            for (uint32_t b = 0; b < (field == 0 ? 4u : 6u); b++) check_tally(&tallies[field][b], &laws[m], field, b);
+            for (uint32_t b = 0; b < (field == 0 ? 4u : 6u); b++)
+                check_tally(&tallies[field][b], &laws[m], field, b);
         free(records);
         agg_recipe_release(&recipe);
     }
 }
 
-#define SKETCH ",\"k\":64,\"g\":4},\"hash\":\"affine1\",\"seed\":\"" AGG_TEST_SEED "\",\"send\":{\"sample\":1"
+#define SKETCH                                                                                     \
+    ",\"k\":64,\"g\":4},\"hash\":\"affine1\",\"seed\":\"" AGG_TEST_SEED "\",\"send\":{\"sample\":" \
+    "1"
 
 static void unknown_errors_are_refused(void **state)
 {
@@ -180,11 +199,12 @@ static void one_field_is_its_own_marginal(void **state)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < 100; i++)
-        assert_ok(shoal_record_randomize(records + i * recipe.recipe.record_size, &recipe.recipe, &items[i % 4], 1,
-                                         NULL, &rng));
+        assert_ok(shoal_record_randomize(records + i * recipe.recipe.record_size, &recipe.recipe,
+                                         &items[i % 4], 1, NULL, &rng));
     read_acc(&acc, &recipe, records, 100, 1);
     assert_ok(agg_marginal(counts, &error, &recipe.recipe, &acc, 0, 1));
-    assert_ok(agg_estimator_counts(cells, &error, &recipe.recipe.parts[0], &acc.parts[0], acc.n, items, 4, 1));
+    assert_ok(agg_estimator_counts(cells, &error, &recipe.recipe.parts[0], &acc.parts[0], acc.n,
+                                   items, 4, 1));
     assert_memory_equal(counts, cells, sizeof cells);
     free(records);
     agg_accumulator_release(&acc);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for many tests, against R's p.adjust and by the share of false detections that they promise.
+// Rules for many tests, against R's p.adjust and by the share of false detections that they
+// promise.
 #include "agg_test.h"
 
 #include <math.h>
@@ -18,16 +19,18 @@ static size_t n_detected(const double *scores, size_t n, agg_multiple multiple, 
     return count;
 }
 
-// R 4.2: p <- pnorm(z, lower.tail = FALSE); sum(p.adjust(p, "bonferroni") <= alpha); sum(p.adjust(p, "BH") * u <= alpha & p <= alpha)
-// with u = (1 + sum(p > 3/4)) / (n/4), 1 in the first list and 0.4 in the second; sum(p <= alpha).
+// R 4.2: p <- pnorm(z, lower.tail = FALSE); sum(p.adjust(p, "bonferroni") <= alpha);
+// sum(p.adjust(p, "BH") * u <= alpha & p <= alpha) with u = (1 + sum(p > 3/4)) / (n/4), 1 in the
+// first list and 0.4 in the second; sum(p <= alpha).
 static void agrees_with_r(void **state)
 {
-    static const double z[2][20] = {
-        {4.2, 3.3, 2.9, 2.61, 2.5, 2.24, 2.17, 2.0, 1.7, 1.2, 0.9, 0.4, 0.1, -0.2, -0.5, -0.68, -0.9, -1.3, -2.2, 1.55},
-        {4.2, 3.3, 2.9, 2.61, 2.5,  2.24, 2.17,  2.0,  1.9,  1.6,
-         1.5, 0.4, 0.1, -0.2, -0.5, -0.6, -0.66, -0.3, -2.2, 1.55}};
+    static const double z[2][20] = {{4.2, 3.3, 2.9, 2.61, 2.5,  2.24,  2.17, 2.0,  1.7,  1.2,
+                                     0.9, 0.4, 0.1, -0.2, -0.5, -0.68, -0.9, -1.3, -2.2, 1.55},
+                                    {4.2, 3.3, 2.9, 2.61, 2.5,  2.24, 2.17,  2.0,  1.9,  1.6,
+                                     1.5, 0.4, 0.1, -0.2, -0.5, -0.6, -0.66, -0.3, -2.2, 1.55}};
     static const double alphas[] = {0.05, 0.1, 0.01};
-    static const size_t answers[2][3][3] = {{{3, 7, 9}, {4, 9, 10}, {2, 2, 5}}, {{3, 9, 9}, {4, 12, 12}, {2, 5, 5}}};
+    static const size_t answers[2][3][3] = {{{3, 7, 9}, {4, 9, 10}, {2, 2, 5}},
+                                            {{3, 9, 9}, {4, 12, 12}, {2, 5, 5}}};
     static const agg_multiple rules[] = {AGG_BONFERRONI, AGG_BH, AGG_NONE};
     (void)state;
     for (int list = 0; list < 2; list++)
@@ -44,9 +47,10 @@ static double normal(shoal_rng *rng)
     return agg_normal_quantile(((double)(shoal_rng_u64(rng) >> 11) + 0.5) * 0x1p-53);
 }
 
-// 4000 lists of 100 rows of which some stand 2.5 out: the mean share of false ones among the detected. Its sd in one list is at most
-// 0.06 with 50 rows of something, so that 4 sd of the mean are 0.004; without the estimate of what is nothing it would be
-// 0.025. Of nothing at all, 0.05 of the lists have a false one at most: 4 sd are 0.014. (Cut at 1, the estimate would make that
+// 4000 lists of 100 rows of which some stand 2.5 out: the mean share of false ones among the
+// detected. Its sd in one list is at most 0.06 with 50 rows of something, so that 4 sd of the mean
+// are 0.004; without the estimate of what is nothing it would be 0.025. Of nothing at all, 0.05 of
+// the lists have a false one at most: 4 sd are 0.014. (Cut at 1, the estimate would make that
 // 0.061.)
 static void keeps_the_share_of_false_ones(void **state)
 {
@@ -63,7 +67,8 @@ static void keeps_the_share_of_false_ones(void **state)
         for (int list = 0; list < 4000; list++) {
             double scores[100], least = 0, wrong = 0, found = 0;
             agg_error error;
-            for (size_t i = 0; i < 100; i++) scores[i] = normal(&rng) + (i < cases[c].n_something ? 2.5 : 0);
+            for (size_t i = 0; i < 100; i++)
+                scores[i] = normal(&rng) + (i < cases[c].n_something ? 2.5 : 0);
             assert_ok(agg_multiple_least(&least, &error, scores, 100, AGG_BH, 0.05));
             for (size_t i = 0; i < 100; i++) {
                 found += scores[i] >= least;
@@ -71,7 +76,8 @@ static void keeps_the_share_of_false_ones(void **state)
             }
             sum += found > 0 ? wrong / found : 0;
         }
-        print_message("%zu of something: share of false ones %.4f\n", cases[c].n_something, sum / 4000);
+        print_message("%zu of something: share of false ones %.4f\n", cases[c].n_something,
+                      sum / 4000);
         assert_true(sum / 4000 > cases[c].low && sum / 4000 < cases[c].high);
     }
 }

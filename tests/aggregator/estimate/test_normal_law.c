@@ -37,6 +37,7 @@ static void inverts_the_normal_law(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_r), cmocka_unit_test(inverts_the_normal_law)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_r),
+                                       cmocka_unit_test(inverts_the_normal_law)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

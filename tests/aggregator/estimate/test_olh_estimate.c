@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local hashing's estimates on fixed seeds: bias, variance against its formula, the stated error, coverage, and the
-// optimum of long lists, 4 e^eps/(e^eps - 1)^2 n.
+// Local hashing's estimates on fixed seeds: bias, variance against its formula, the stated error,
+// coverage, and the optimum of long lists, 4 e^eps/(e^eps - 1)^2 n.
 //
-// A trial takes fresh hash functions and fresh noise over the same devices. Tolerances are 4 standard errors of a mean over
-// independent trials, measured over these trials: a right estimator misses one once in 16,000 choices of the seeds.
+// A trial takes fresh hash functions and fresh noise over the same devices. Tolerances are 4
+// standard errors of a mean over independent trials, measured over these trials: a right estimator
+// misses one once in 16,000 choices of the seeds.
 #include "agg_test.h"
 
 #include <math.h>
@@ -21,19 +22,22 @@ typedef struct law {
 } law;
 
 static const law laws[] = {
-    {1, 512, 4, 300, 0, 0}, {2, 64, 8, 300, 1, 0}, {4, 16, 64, 300, 1, 0},  {4, 8, 32, 600, 1, 1},
-    {1, 512, 4, 300, 0, 1}, {2, 64, 8, 300, 1, 1}, {6, 128, 16, 300, 1, 1}, {0.5, 8000, 2, 300, 0, 1},
+    {1, 512, 4, 300, 0, 0},  {2, 64, 8, 300, 1, 0},     {4, 16, 64, 300, 1, 0},
+    {4, 8, 32, 600, 1, 1},   {1, 512, 4, 300, 0, 1},    {2, 64, 8, 300, 1, 1},
+    {6, 128, 16, 300, 1, 1}, {0.5, 8000, 2, 300, 0, 1},
 };
 
 static void recipe_of(agg_recipe *recipe, const law *l, unsigned size, unsigned trial)
 {
     char text[1024], list[32] = "";
     if (l->is_list) snprintf(list, sizeof list, ",\"size\":%u", size);
-    snprintf(text, sizeof text,
-             "{\"recipe\":\"law\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"olh\","
-             "\"parameters\":{\"epsilon\":%g,\"k\":%u,\"g\":%u%s},\"hash\":\"%s\",\"seed\":\"%064x\","
-             "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
-             l->epsilon, l->k, l->g, list, l->is_list ? "affine1" : "poly1", trial + 1);
+    snprintf(
+        text, sizeof text,
+        "{\"recipe\":\"law\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":"
+        "\"olh\","
+        "\"parameters\":{\"epsilon\":%g,\"k\":%u,\"g\":%u%s},\"hash\":\"%s\",\"seed\":\"%064x\","
+        "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+        l->epsilon, l->k, l->g, list, l->is_list ? "affine1" : "poly1", trial + 1);
     read_recipe(recipe, text);
 }
 
@@ -46,8 +50,8 @@ static uint64_t item_of(const agg_recipe *recipe, uint32_t d)
 }
 
 // Adds devices[d] records of each value to an empty accumulator.
-static void fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const uint32_t *devices, uint32_t n_values,
-                         unsigned trial)
+static void fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const uint32_t *devices,
+                         uint32_t n_values, unsigned trial)
 {
     uint8_t seed[32] = {5, (uint8_t)trial, (uint8_t)(trial >> 8)}, record[4];
     agg_error error;
@@ -66,7 +70,8 @@ static void fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const u
 // The variance with the true counts, from e^epsilon in doubles: no threshold, no sketch.
 static double true_variance(const law *l, double n, double f, double pairs)
 {
-    double e = exp(l->epsilon), g = l->g, p = e / (e + g - 1), lie = 1 / (e + g - 1), s = (1 - 1 / g) / g;
+    double e = exp(l->epsilon), g = l->g, p = e / (e + g - 1), lie = 1 / (e + g - 1),
+           s = (1 - 1 / g) / g;
     double collisions = (p - lie) * (p - lie) * s / l->k * (pairs - f * f + f);
     return (f * p * (1 - p) + (n - f) * s + collisions) / ((p - 1 / g) * (p - 1 / g));
 }
@@ -92,18 +97,22 @@ static void assert_mean(const law *l, const char *what, const moments *m, double
 {
     double mean = mean_of(m), sd = sqrt((m->squares / m->n - mean * mean) / (m->n - 1));
     if (fabs(mean - expected) > 4 * sd)
-        fail_msg("epsilon %g, k %u, g %u: %s is %g +- %g, not %g", l->epsilon, l->k, l->g, what, mean, sd, expected);
+        fail_msg("epsilon %g, k %u, g %u: %s is %g +- %g, not %g", l->epsilon, l->k, l->g, what,
+                 mean, sd, expected);
 }
 
-static void assert_near(const law *l, const char *what, double value, double expected, double tolerance)
+static void assert_near(const law *l, const char *what, double value, double expected,
+                        double tolerance)
 {
     if (fabs(value - expected) > tolerance)
-        fail_msg("epsilon %g, k %u, g %u: %s is %g, not %g", l->epsilon, l->k, l->g, what, value, expected);
+        fail_msg("epsilon %g, k %u, g %u: %s is %g, not %g", l->epsilon, l->k, l->g, what, value,
+                 expected);
 }
 
 static void check_law(const law *l)
 {
-    moments bias = {0, 0, 0}, heavy = {0, 0, 0}, square = {0, 0, 0}, stated = {0, 0, 0}, covered = {0, 0, 0};
+    moments bias = {0, 0, 0}, heavy = {0, 0, 0}, square = {0, 0, 0}, stated = {0, 0, 0},
+            covered = {0, 0, 0};
     uint32_t devices[N_VALUES];
     double n = 0, pairs = 0;
     for (uint32_t d = 0; d < N_VALUES; d++) {
@@ -122,9 +131,11 @@ static void check_law(const law *l)
         const shoal_part *part = &recipe.recipe.parts[0];
         fold_devices(&acc, &recipe, devices, N_VALUES, trial);
         for (uint32_t d = 0; d < N_VALUES; d++) items[d] = item_of(&recipe, d);
-        assert_ok(agg_estimator_counts(counts, &error, part, &acc.parts[0], acc.n, items, N_VALUES, 1));
+        assert_ok(
+            agg_estimator_counts(counts, &error, part, &acc.parts[0], acc.n, items, N_VALUES, 1));
         for (uint32_t d = 0; d < N_VALUES; d++) {
-            double f = devices[d], variance = true_variance(l, n, f, pairs), off = counts[d].count - f;
+            double f = devices[d], variance = true_variance(l, n, f, pairs),
+                   off = counts[d].count - f;
             double planned = agg_account_of(part->mechanism)->variance(part, n, f, pairs + n);
             assert_near(l, "the account's variance, of the formula's", planned / variance, 1, 1e-9);
             off_sum += off / sqrt(variance);
@@ -143,8 +154,8 @@ static void check_law(const law *l)
     assert_mean(l, "mean error", &bias, 0);
     assert_mean(l, "mean error of value 0", &heavy, 0);
     assert_mean(l, "mean square over the formula", &square, 1);
-    // The stated variance uses estimated counts and pairs; clamping them at 0 moves it by 1 % here. Coverage:
-    // the normal law is an approximation at n of about 2,000.
+    // The stated variance uses estimated counts and pairs; clamping them at 0 moves it by 1 % here.
+    // Coverage: the normal law is an approximation at n of about 2,000.
     assert_near(l, "stated over true variance", mean_of(&stated), 1, 0.02);
     assert_near(l, "coverage", mean_of(&covered), 0.95, 0.02);
 }
@@ -155,14 +166,16 @@ static void estimates_follow_their_law(void **state)
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) check_law(&laws[i]);
 }
 
-// 10,000 devices over the first 1,000 of 4,096 values by Zipf(1.2), k (g - 1) just above 2e6, 20 seeds: the mean square of
-// the 61,920 estimates of values that nobody holds has a relative standard error of 0.6 %, and the formula is 1 % above the optimum:
-// g is a power of two (0.5 % at epsilon 4), and pairs collide (0.5 %).
+// 10,000 devices over the first 1,000 of 4,096 values by Zipf(1.2), k (g - 1) just above 2e6, 20
+// seeds: the mean square of the 61,920 estimates of values that nobody holds has a relative
+// standard error of 0.6 %, and the formula is 1 % above the optimum: g is a power of two (0.5 % at
+// epsilon 4), and pairs collide (0.5 %).
 static void rare_values_have_the_optimal_variance(void **state)
 {
     enum { SIZE = 4096, HELD = 1000, TRIALS = 20 };
-    static const law best[] = {
-        {1, 1u << 20, 4, TRIALS, 0, 1}, {2, 1u << 19, 8, TRIALS, 0, 1}, {4, 1u << 15, 64, TRIALS, 0, 1}};
+    static const law best[] = {{1, 1u << 20, 4, TRIALS, 0, 1},
+                               {2, 1u << 19, 8, TRIALS, 0, 1},
+                               {4, 1u << 15, 64, TRIALS, 0, 1}};
     static uint64_t items[SIZE];
     static agg_count counts[SIZE];
     static uint32_t devices[HELD];
@@ -170,7 +183,8 @@ static void rare_values_have_the_optimal_variance(void **state)
     (void)state;
     for (uint32_t d = 0; d < SIZE; d++) items[d] = d;
     for (uint32_t d = 0; d < HELD; d++) total += pow(d + 1, -1.2);
-    for (uint32_t d = 0; d < HELD; d++) devices[d] = (uint32_t)lround(10000 * pow(d + 1, -1.2) / total);
+    for (uint32_t d = 0; d < HELD; d++)
+        devices[d] = (uint32_t)lround(10000 * pow(d + 1, -1.2) / total);
     for (uint32_t d = 0; d < HELD; d++) n += devices[d];
     for (size_t i = 0; i < sizeof best / sizeof best[0]; i++) {
         double squares = 0, e = exp(best[i].epsilon);
@@ -181,13 +195,14 @@ static void rare_values_have_the_optimal_variance(void **state)
             agg_error error;
             recipe_of(&recipe, &best[i], SIZE, trial);
             fold_devices(&acc, &recipe, devices, HELD, trial);
-            assert_ok(
-                agg_estimator_counts(counts, &error, &recipe.recipe.parts[0], &acc.parts[0], acc.n, items, SIZE, 1));
+            assert_ok(agg_estimator_counts(counts, &error, &recipe.recipe.parts[0], &acc.parts[0],
+                                           acc.n, items, SIZE, 1));
             for (uint32_t d = HELD; d < SIZE; d++) squares += counts[d].count * counts[d].count;
             agg_accumulator_release(&acc);
             agg_recipe_release(&recipe);
         }
-        double optimum = 4 * e / ((e - 1) * (e - 1)) * n, variance = squares / (TRIALS * (SIZE - HELD));
+        double optimum = 4 * e / ((e - 1) * (e - 1)) * n,
+               variance = squares / (TRIALS * (SIZE - HELD));
         assert_near(&best[i], "the variance, of the optimum", variance / optimum, 1, 0.05);
     }
 }

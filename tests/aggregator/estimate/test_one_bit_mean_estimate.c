@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of a mean estimated from one-bit reports, on fixed seeds: bias, variance against the papers' formula, coverage; then
-// what a few equal answers give. Devices draw their numbers afresh in every trial, as the stated variance has it.
+// The law of a mean estimated from one-bit reports, on fixed seeds: bias, variance against the
+// papers' formula, coverage; then what a few equal answers give. Devices draw their numbers afresh
+// in every trial, as the stated variance has it.
 #include "agg_test.h"
 
 #include <math.h>
@@ -50,12 +51,12 @@ static const population populations[] = {
 static void mean_recipe(agg_recipe *recipe, double epsilon)
 {
     char text[1024];
-    snprintf(
-        text, sizeof text,
-        "{\"recipe\":\"mean\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"number\",\"mechanism\":\"one-bit-mean\","
-        "\"parameters\":{\"epsilon\":%g,\"low\":%g,\"high\":%g},\"limit\":{\"per_day\":1},"
-        "\"cohort\":{\"minimum\":1},\"expires\":\"2030-01-01\"}",
-        epsilon, LOW, HIGH);
+    snprintf(text, sizeof text,
+             "{\"recipe\":\"mean\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"number\","
+             "\"mechanism\":\"one-bit-mean\","
+             "\"parameters\":{\"epsilon\":%g,\"low\":%g,\"high\":%g},\"limit\":{\"per_day\":1},"
+             "\"cohort\":{\"minimum\":1},\"expires\":\"2030-01-01\"}",
+             epsilon, LOW, HIGH);
     read_recipe(recipe, text);
 }
 
@@ -64,7 +65,8 @@ static double uniform(shoal_rng *rng)
     return (double)(shoal_rng_u64(rng) >> 11) * 0x1p-53;
 }
 
-static void fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const population *p, unsigned trial)
+static void fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const population *p,
+                         unsigned trial)
 {
     uint8_t seed[32] = {4, (uint8_t)trial, (uint8_t)(trial >> 8), (uint8_t)p->what[0]};
     static uint8_t records[DEVICES];
@@ -101,7 +103,8 @@ static agg_estimate_row estimate_mean(const agg_recipe *recipe, const agg_accumu
 
 static void check_population(const population *p)
 {
-    double e = exp(p->epsilon), v = (p->fraction * (e - 1) + 1) / (e + 1), mean = LOW + p->fraction * (HIGH - LOW);
+    double e = exp(p->epsilon), v = (p->fraction * (e - 1) + 1) / (e + 1),
+           mean = LOW + p->fraction * (HIGH - LOW);
     double sd = (HIGH - LOW) * (e + 1) / (e - 1) * sqrt(v * (1 - v) / DEVICES);
     double off = 0, square = 0, stated = 0, covered = 0;
     for (unsigned trial = 0; trial < TRIALS; trial++) {
@@ -117,18 +120,24 @@ static void check_population(const population *p)
         agg_accumulator_release(&acc);
         agg_recipe_release(&recipe);
     }
-    // Standard errors over 600 independent trials: of the mean error 1/sqrt(600) = 0.041, of the mean square sqrt(2/600) = 0.058,
-    // of the coverage sqrt(0.95 * 0.05 / 600) = 0.009; 4 of each. The stated error moves by less than 5 % in a trial, either way.
-    if (fabs(off) > 4 * 0.041) fail_msg("%s, epsilon %g: mean error is %g sigma", p->what, p->epsilon, off);
-    if (fabs(square - 1) > 4 * 0.058) fail_msg("%s, epsilon %g: mean square is %g", p->what, p->epsilon, square);
-    if (fabs(stated - 1) > 0.01) fail_msg("%s, epsilon %g: stated error is %g", p->what, p->epsilon, stated);
-    if (fabs(covered - 0.95) > 4 * 0.009) fail_msg("%s, epsilon %g: coverage is %g", p->what, p->epsilon, covered);
+    // Standard errors over 600 independent trials: of the mean error 1/sqrt(600) = 0.041, of the
+    // mean square sqrt(2/600) = 0.058, of the coverage sqrt(0.95 * 0.05 / 600) = 0.009; 4 of each.
+    // The stated error moves by less than 5 % in a trial, either way.
+    if (fabs(off) > 4 * 0.041)
+        fail_msg("%s, epsilon %g: mean error is %g sigma", p->what, p->epsilon, off);
+    if (fabs(square - 1) > 4 * 0.058)
+        fail_msg("%s, epsilon %g: mean square is %g", p->what, p->epsilon, square);
+    if (fabs(stated - 1) > 0.01)
+        fail_msg("%s, epsilon %g: stated error is %g", p->what, p->epsilon, stated);
+    if (fabs(covered - 0.95) > 4 * 0.009)
+        fail_msg("%s, epsilon %g: coverage is %g", p->what, p->epsilon, covered);
 }
 
 static void means_follow_their_law(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof populations / sizeof populations[0]; i++) check_population(&populations[i]);
+    for (size_t i = 0; i < sizeof populations / sizeof populations[0]; i++)
+        check_population(&populations[i]);
 }
 
 // Equal answers are no certainty: the error is that of a population at the end of the range.
@@ -146,16 +155,21 @@ static void equal_answers_have_an_error(void **state)
     agg_estimate_row row = estimate_mean(&recipe, &acc);
     double expected = (HIGH - LOW) / (1 - 2 * q) * sqrt(q * (1 - q) / 4);
     assert_true(fabs(row.stderr_ - expected) < 1e-9 * expected);
-    assert_true(fabs(row.count - (LOW + (HIGH - LOW) * (1 - q) / (1 - 2 * q))) < 1e-9); // beyond the range, as it comes
+    assert_true(fabs(row.count - (LOW + (HIGH - LOW) * (1 - q) / (1 - 2 * q))) <
+                1e-9); // beyond the range, as it comes
     agg_accumulator_release(&acc);
     agg_recipe_release(&recipe);
 }
 
-// One of k means: records of each row, its estimate within 4 of its errors, what a row without records says, and what planner and auditor say.
+// One of k means: records of each row, its estimate within 4 of its errors, what a row without
+// records says, and what planner and auditor say.
 static void rows_are_means(void **state)
 {
     enum { K = 64, PER_ROW = 500 };
-    shoal_part part = {.mechanism = shoal_one_bit_mean_id, .domain = SHOAL_DOMAIN_NUMBER, .eps_micro = 1000000, .k = K};
+    shoal_part part = {.mechanism = shoal_one_bit_mean_id,
+                       .domain = SHOAL_DOMAIN_NUMBER,
+                       .eps_micro = 1000000,
+                       .k = K};
     const agg_account *account = agg_account_of(shoal_one_bit_mean_id);
     const agg_sketch_kind *kind = agg_sketch_kind_of(shoal_one_bit_mean_id);
     static uint8_t records[K * PER_ROW][5];
@@ -180,7 +194,8 @@ static void rows_are_means(void **state)
     for (uint64_t j = 0; j < K; j++) items[j] = j;
     assert_ok(agg_estimator_counts(counts, &error, &part, &sketch, K * PER_ROW, items, K, 1));
     for (uint32_t j = 0; j + 1 < K; j++) {
-        double off = (counts[j].count - (double)j / K) / counts[j].stderr_, n = K * PER_ROW * (double)K / (K - 1);
+        double off = (counts[j].count - (double)j / K) / counts[j].stderr_,
+               n = K * PER_ROW * (double)K / (K - 1);
         double variance = account->variance(&part, n, n * j / K, 0);
         if (fabs(off) > 4) fail_msg("row %u is off by %g of its errors", j, off);
         // v (1 - v) moves by (1 - 2 v)/sqrt(v (1 - v) n) < 0.05 of itself with each of its errors
@@ -190,10 +205,13 @@ static void rows_are_means(void **state)
     assert_true(fabs(square - 1) < 4 * sqrt(2.0 / (K - 1)));
     assert_true(counts[K - 1].count == 0.5 && counts[K - 1].stderr_ == 1);
     items[3] = K;
-    assert_int_equal(agg_estimator_counts(counts, &error, &part, &sketch, 9, items, K, 1), SHOAL_ERR_RANGE);
+    assert_int_equal(agg_estimator_counts(counts, &error, &part, &sketch, 9, items, K, 1),
+                     SHOAL_ERR_RANGE);
     agg_sketch_release(&sketch);
-    assert_int_equal(agg_sketch_init(&sketch, &error, &(agg_shape){part.mechanism, 2, 1}), SHOAL_ERR_RANGE);
-    assert_int_equal(agg_sketch_init(&sketch, &error, &(agg_shape){part.mechanism, 1, 2}), SHOAL_ERR_RANGE);
+    assert_int_equal(agg_sketch_init(&sketch, &error, &(agg_shape){part.mechanism, 2, 1}),
+                     SHOAL_ERR_RANGE);
+    assert_int_equal(agg_sketch_init(&sketch, &error, &(agg_shape){part.mechanism, 1, 2}),
+                     SHOAL_ERR_RANGE);
     assert_int_equal(account->n_outputs(&part), 2 * K);
     double total = 0;
     for (uint64_t i = 0; i < 2 * K; i++) {

@@ -30,7 +30,8 @@ static const uint64_t edges[] = {0,
                                  PRIME - 1};
 #define N_EDGES (sizeof edges / sizeof edges[0])
 
-// Every variant's columns of n points in AGG_POLY1_ROWS rows are the core's, and nothing is written behind them.
+// Every variant's columns of n points in AGG_POLY1_ROWS rows are the core's, and nothing is written
+// behind them.
 static void check(const shoal_poly1 *rows, const uint64_t *points, size_t n, uint32_t m)
 {
     uint64_t squares[N_MAX];
@@ -41,7 +42,8 @@ static void check(const shoal_poly1 *rows, const uint64_t *points, size_t n, uin
         agg_poly1_columns_of(cpu)(columns, N_MAX + 1, rows, points, squares, n, m);
         for (size_t r = 0; r < AGG_POLY1_ROWS; r++) {
             const uint32_t *of_row = columns + r * (N_MAX + 1);
-            for (size_t i = 0; i < n; i++) assert_int_equal(of_row[i], shoal_poly1_hash(&rows[r], points[i], m));
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(of_row[i], shoal_poly1_hash(&rows[r], points[i], m));
             assert_int_equal(of_row[n], 0xabababab);
         }
     }
@@ -56,9 +58,11 @@ static void random_points(void **state)
     for (uint32_t t = 0; t < 3000; t++) {
         uint64_t points[N_MAX + 1];
         shoal_poly1 rows[AGG_POLY1_ROWS];
-        for (uint32_t r = 0; r < AGG_POLY1_ROWS; r++) shoal_poly1_row(&rows[r], seed, AGG_POLY1_ROWS * t + r);
+        for (uint32_t r = 0; r < AGG_POLY1_ROWS; r++)
+            shoal_poly1_row(&rows[r], seed, AGG_POLY1_ROWS * t + r);
         for (size_t i = 0; i <= N_MAX; i++) points[i] = shoal_poly1_point(shoal_rng_u64(&rng));
-        check(rows, points + t % 2, t % N_MAX + t / N_MAX % 2, ms[t % N_MS]); // all lengths, at any alignment
+        check(rows, points + t % 2, t % N_MAX + t / N_MAX % 2,
+              ms[t % N_MS]); // all lengths, at any alignment
     }
 }
 
@@ -100,8 +104,9 @@ static uint64_t first_of_column(uint32_t column, uint32_t m)
     return column * whole + (column * rest + m - 1) / m;
 }
 
-// Polynomials chosen so that a point's value lies at the border of two columns, within a few units and within the few thousand
-// times 2^9 that a variant may leave out: where an approximation goes wrong if it can.
+// Polynomials chosen so that a point's value lies at the border of two columns, within a few units
+// and within the few thousand times 2^9 that a variant may leave out: where an approximation goes
+// wrong if it can.
 static void borders_of_columns(void **state)
 {
     static const int64_t steps[] = {-1, 0, 1, -512, 511, 512, -600000, 600000};
@@ -111,11 +116,14 @@ static void borders_of_columns(void **state)
     shoal_rng_init(&rng, seed);
     for (uint32_t t = 0; t < 4000; t++) {
         uint32_t m = ms[t % N_MS], column = (uint32_t)shoal_rng_below(&rng, m);
-        uint64_t points[9], y = (first_of_column(column, m) + PRIME + (uint64_t)steps[t / N_MS % 8]) % PRIME;
+        uint64_t points[9],
+            y = (first_of_column(column, m) + PRIME + (uint64_t)steps[t / N_MS % 8]) % PRIME;
         shoal_poly1 rows[AGG_POLY1_ROWS], *row = &rows[t / 3 % AGG_POLY1_ROWS];
-        for (uint32_t r = 0; r < AGG_POLY1_ROWS; r++) shoal_poly1_row(&rows[r], seed, AGG_POLY1_ROWS * t + r);
+        for (uint32_t r = 0; r < AGG_POLY1_ROWS; r++)
+            shoal_poly1_row(&rows[r], seed, AGG_POLY1_ROWS * t + r);
         for (int i = 0; i < 9; i++) points[i] = shoal_poly1_point(shoal_rng_u64(&rng));
-        uint64_t x = points[t % 9], rest = slow_multiply(row->a, slow_multiply(x, x)) + slow_multiply(row->b, x);
+        uint64_t x = points[t % 9],
+                 rest = slow_multiply(row->a, slow_multiply(x, x)) + slow_multiply(row->b, x);
         row->c = (y + 2 * PRIME - rest) % PRIME;
         check(rows, points, 9, m);
     }

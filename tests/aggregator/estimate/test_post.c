@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Post-processing: each rule against what defines it (a brute-force search for the projection on the simplex, the conditions of Karush,
-// Kuhn and Tucker for many counts, the metric of the variances) and its bias, by simulation with normal noise, against the
-// formulas of post.h.
+// Post-processing: each rule against what defines it (a brute-force search for the projection on
+// the simplex, the conditions of Karush, Kuhn and Tucker for many counts, the metric of the
+// variances) and its bias, by simulation with normal noise, against the formulas of post.h.
 //
-// Tolerances of simulated means are 4 standard errors of the mean, two-sided: a right rule misses one in 16,000 seeds.
+// Tolerances of simulated means are 4 standard errors of the mean, two-sided: a right rule misses
+// one in 16,000 seeds.
 #include "agg_test.h"
 
 #include <math.h>
@@ -63,7 +64,8 @@ static double sum_of(const double *x, size_t n)
     return sum;
 }
 
-// The closest point of { y >= 0, sum y = total }, found by trying every set of counts that may stay above 0.
+// The closest point of { y >= 0, sum y = total }, found by trying every set of counts that may stay
+// above 0.
 static void project_by_trial(double *best, size_t n, double total)
 {
     double least = INFINITY;
@@ -96,11 +98,13 @@ static void norm_sub_is_the_closest_point(void **state)
         size_t n = 1 + trial % 8;
         double best[8] = {0}, total = totals[trial / 8 % 4];
         // Whole numbers, so that ties and zeros come up.
-        for (size_t i = 0; i < n; i++) raw[i] = floor(20 * normal(&rng)) + (trial % 3 == 0 ? 100 : 0);
+        for (size_t i = 0; i < n; i++)
+            raw[i] = floor(20 * normal(&rng)) + (trial % 3 == 0 ? 100 : 0);
         project_by_trial(best, n, total);
         apply(AGG_POST_NORM_SUB, total, n);
         for (size_t i = 0; i < n; i++)
-            if (fabs(counts[i] - best[i]) > 1e-9) fail_msg("trial %u: %g, not %g", trial, counts[i], best[i]);
+            if (fabs(counts[i] - best[i]) > 1e-9)
+                fail_msg("trial %u: %g, not %g", trial, counts[i], best[i]);
     }
 }
 
@@ -144,7 +148,8 @@ static void total_is_the_projection_in_the_metric_of_the_variances(void **state)
     // The gradient of sum (y - x)^2 / s^2 is the same multiple of 1 everywhere.
     double multiplier = (counts[0] - raw[0]) / (stderrs[0] * stderrs[0]);
     for (size_t i = 0; i < 100; i++)
-        assert_true(fabs((counts[i] - raw[i]) / (stderrs[i] * stderrs[i]) - multiplier) < 1e-9 * fabs(multiplier));
+        assert_true(fabs((counts[i] - raw[i]) / (stderrs[i] * stderrs[i]) - multiplier) <
+                    1e-9 * fabs(multiplier));
     memcpy(raw, counts, sizeof raw);
     apply(AGG_POST_TOTAL, 12345, 100);
     for (size_t i = 0; i < 100; i++) assert_true(fabs(counts[i] - raw[i]) < 1e-8);
@@ -226,13 +231,15 @@ static void clip_and_base_cut_have_the_stated_bias(void **state)
         assert_mean("clip", f, &clipped[i], f + s * density(f / s) - f * below(-f / s), 0);
         assert_mean("base-cut", f, &cut[i], f * below(-t) + s * density(t), 0);
     }
-    // What the notes say in words: 0.4 standard errors at zero; half the threshold less 0.4 at the threshold.
+    // What the notes say in words: 0.4 standard errors at zero; half the threshold less 0.4 at the
+    // threshold.
     assert_mean("clip", 0, &clipped[0], 0.4 * s, 0.002 * s);
     assert_mean("base-cut", 300, &cut[4], 300 - (150 - 0.4 * s), 0.002 * s);
 }
 
-// 40 values of 2,000 reports, 160 of 100 and 1,800 of none, s = 150. With so many counts t hardly varies: it is the root of
-// sum E max(0, X - t) = total, and its own noise (sd below s / 20) moves a mean by less than s (1/20)^2 / 5.
+// 40 values of 2,000 reports, 160 of 100 and 1,800 of none, s = 150. With so many counts t hardly
+// varies: it is the root of sum E max(0, X - t) = total, and its own noise (sd below s / 20) moves
+// a mean by less than s (1/20)^2 / 5.
 static void norm_sub_has_the_stated_bias(void **state)
 {
     enum { N = 2000, TRIALS = 200 };
@@ -244,7 +251,8 @@ static void norm_sub_has_the_stated_bias(void **state)
     seed_rng(&rng, 5);
     for (unsigned trial = 0; trial < TRIALS; trial++) {
         double sums[3] = {0, 0, 0};
-        for (size_t i = 0; i < N; i++) raw[i] = truth[i < 40 ? 0 : i < 200 ? 1 : 2] + s * normal(&rng);
+        for (size_t i = 0; i < N; i++)
+            raw[i] = truth[i < 40 ? 0 : i < 200 ? 1 : 2] + s * normal(&rng);
         apply(AGG_POST_NORM_SUB, total, N);
         for (size_t i = 0; i < N; i++) sums[i < 40 ? 0 : i < 200 ? 1 : 2] += counts[i];
         for (size_t c = 0; c < 3; c++) take(&means[c], sums[c] / sizes[c]);
@@ -261,7 +269,8 @@ static void norm_sub_has_the_stated_bias(void **state)
         biases += sizes[c] * (means[c].sum / TRIALS - truth[c]);
     }
     assert_true(fabs(biases) < 1e-6 * total);
-    assert_true(means[0].sum / TRIALS < 2000 - s && means[2].sum / TRIALS > 0.05 * s); // down by t, up at 0
+    assert_true(means[0].sum / TRIALS < 2000 - s &&
+                means[2].sum / TRIALS > 0.05 * s); // down by t, up at 0
 }
 
 static void total_is_unbiased_and_less_noisy(void **state)
@@ -298,20 +307,22 @@ static void rules_have_names_and_notes(void **state)
         assert_string_equal(agg_post_name(post.rule), names[rule]);
         agg_post_note(note, &post);
         assert_true(strlen(note) + 1 < AGG_POST_NOTE_MAX); // nothing was cut off
-        if (rule != AGG_POST_NONE) assert_non_null(strstr(note, "stderr and interval are those of the raw count"));
+        if (rule != AGG_POST_NONE)
+            assert_non_null(strstr(note, "stderr and interval are those of the raw count"));
         if (rule == AGG_POST_TOTAL) assert_non_null(strstr(note, "9007199254740992"));
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(norm_sub_is_the_closest_point),
-                                       cmocka_unit_test(norm_sub_of_many_counts_is_a_projection),
-                                       cmocka_unit_test(total_is_the_projection_in_the_metric_of_the_variances),
-                                       cmocka_unit_test(clip_and_base_cut_do_what_they_say),
-                                       cmocka_unit_test(clip_and_base_cut_have_the_stated_bias),
-                                       cmocka_unit_test(norm_sub_has_the_stated_bias),
-                                       cmocka_unit_test(total_is_unbiased_and_less_noisy),
-                                       cmocka_unit_test(rules_have_names_and_notes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(norm_sub_is_the_closest_point),
+        cmocka_unit_test(norm_sub_of_many_counts_is_a_projection),
+        cmocka_unit_test(total_is_the_projection_in_the_metric_of_the_variances),
+        cmocka_unit_test(clip_and_base_cut_do_what_they_say),
+        cmocka_unit_test(clip_and_base_cut_have_the_stated_bias),
+        cmocka_unit_test(norm_sub_has_the_stated_bias),
+        cmocka_unit_test(total_is_unbiased_and_less_noisy),
+        cmocka_unit_test(rules_have_names_and_notes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes with an encoding: Figure 4 of apple-2022 as a recipe, cell by cell; events and the cells that they lie in; parts; lists of ten thousand
-// entries; what is refused, under its own path; policies.
+// Recipes with an encoding: Figure 4 of apple-2022 as a recipe, cell by cell; events and the cells
+// that they lie in; parts; lists of ten thousand entries; what is refused, under its own path;
+// policies.
 #include "agg_test.h"
 
 #include "dictionary.h"
@@ -8,15 +9,18 @@
 #include "json_walk.h"
 #include "policy_json.h"
 
-#define HEAD                                                                                                           \
-    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"mechanism\":\"onehot-symmetric\","   \
+#define HEAD                                                                                       \
+    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"mechanism\":"    \
+    "\"onehot-symmetric\","                                                                        \
     "\"parameters\":{\"epsilon\":4},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\""
 #define AGE "{\"field\":\"age\",\"boundaries\":[20,30,40,50,60,70,80]}"
-#define PHRASE                                                                                                         \
-    "{\"field\":\"ngrams\",\"prefixes\":[\"hello world\",\"i went\",\"i got\"],"                                       \
+#define PHRASE                                                                                     \
+    "{\"field\":\"ngrams\",\"prefixes\":[\"hello world\",\"i went\",\"i got\"],"                   \
     "\"tokens\":[\"a\",\"and\",\"got\",\"hello\",\"home\",\"i\",\"school\",\"went\",\"world\"]}"
 #define FIGURE_4 HEAD ",\"encoding\":[" AGE "," PHRASE "]}"
-#define SPLIT ",\"split_by\":[{\"field\":\"locale\",\"values\":[\"de\",\"en\"]},{\"field\":\"os\",\"values\":[\"x\"]}]"
+#define SPLIT                                                                                      \
+    ",\"split_by\":[{\"field\":\"locale\",\"values\":[\"de\",\"en\"]},{\"field\":\"os\","          \
+    "\"values\":[\"x\"]}]"
 
 static int find_event(char *label, size_t cap, const agg_recipe *recipe, const char *text)
 {
@@ -114,7 +118,8 @@ static void events_lie_in_cells(void **state)
         {"{\"age\":34,\"ngrams\":\"i went home again\"}", 1, "[30,40) | i went home"},
         {"{\"ngrams\":\"i went\",\"age\":20}", 1, "[20,30) | i went <end>"},
         {"{\"ngrams\":\"i went away\",\"age\":80}", 1, "[80,inf) | i went <oov>"},
-        {"{\"ngrams\":\" hello\\t\\u00a0world\\u3000a \",\"age\":19.9999994}", 1, "<oov> | hello world a"},
+        {"{\"ngrams\":\" hello\\t\\u00a0world\\u3000a \",\"age\":19.9999994}", 1,
+         "<oov> | hello world a"},
         {"{\"ngrams\":\"i got got\",\"age\":19.9999995}", 1, "[20,30) | i got got"},
         {"{\"ngrams\":\"i got a\",\"age\":1e999}", 1, "<oov> | i got a"},
         {"{\"ngrams\":\"i got a\",\"age\":1e300}", 1, "[80,inf) | i got a"},
@@ -164,10 +169,12 @@ static void first_tokens_and_values(void **state)
     agg_recipe recipe;
     char label[AGG_CELL_LABEL_MAX];
     (void)state;
-    read_recipe(&recipe, HEAD ",\"encoding\":[{\"field\":\"w\",\"prefixes\":[\"\"],\"tokens\":[\"i\",\"you\"]},"
-                              "{\"field\":\"app\",\"values\":[\"mail\",\"the notes\"]}]}");
+    read_recipe(&recipe, HEAD
+                ",\"encoding\":[{\"field\":\"w\",\"prefixes\":[\"\"],\"tokens\":[\"i\",\"you\"]},"
+                "{\"field\":\"app\",\"values\":[\"mail\",\"the notes\"]}]}");
     assert_int_equal(recipe.recipe.parts[0].size, 15);
-    assert_true(find_event(label, sizeof label, &recipe, "{\"w\":\"you went\",\"app\":\"the notes\"}"));
+    assert_true(
+        find_event(label, sizeof label, &recipe, "{\"w\":\"you went\",\"app\":\"the notes\"}"));
     assert_string_equal(label, "you | the notes");
     assert_true(find_event(label, sizeof label, &recipe, "{\"w\":\"\",\"app\":\"notes\"}"));
     assert_string_equal(label, "<end> | <oov>");
@@ -214,12 +221,13 @@ static void long_lists_fit(void **state)
 {
     static char text[AGG_RECIPE_FILE_MAX];
     char label[AGG_CELL_LABEL_MAX], event[128];
-    size_t len = (size_t)snprintf(text, sizeof text, "%s,\"encoding\":[{\"field\":\"w\",\"prefixes\":[", HEAD);
+    size_t len = (size_t)snprintf(text, sizeof text,
+                                  "%s,\"encoding\":[{\"field\":\"w\",\"prefixes\":[", HEAD);
     agg_recipe recipe;
     (void)state;
     for (unsigned i = 0; i < 10000; i++)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%s\"prefixnumber %07u\"", i > 0 ? "," : "",
-                                i * 7919u % 10000u);
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s\"prefixnumber %07u\"",
+                                i > 0 ? "," : "", i * 7919u % 10000u);
     snprintf(text + len, sizeof text - len, "],\"tokens\":[\"a\",\"b\"]}]}");
     read_recipe(&recipe, text);
     assert_int_equal(recipe.recipe.parts[0].size, 40001);
@@ -242,15 +250,17 @@ typedef struct bad_text {
 static void bad_queries_are_refused(void **state)
 {
     static const bad_text table[] = {
-        {HEAD ",\"encoding\":[" AGE ",{\"field\":\"p\",\"tokens\":[\"a\"]}]}", SHOAL_ERR_MISSING_FIELD,
-         "encoding needs"},
-        {HEAD ",\"encoding\":[" AGE ",{\"field\":\"p\",\"prefix\":[\"a\"]}]}", SHOAL_ERR_UNKNOWN_FIELD,
-         "encoding[1].prefix "},
-        {HEAD ",\"encoding\":[" AGE ",{\"field\":\"p\",\"prefixes\":[\"a\"],\"tokens\":[\"x y\"]}]}", SHOAL_ERR_TYPE,
-         "encoding[1].tokens "},
-        {HEAD ",\"encoding\":[" AGE ",{\"field\":\"p\",\"values\":[\"a\",\"b\",\"a\"]}]}", SHOAL_ERR_DUPLICATE,
-         "encoding[1].values holds one value twice (entries 1 and 3)"},
-        {HEAD ",\"encoding\":[" AGE ",{\"field\":\"p\",\"prefixes\":[\"a\",\"b c\"],\"tokens\":[\"x\"]}]}",
+        {HEAD ",\"encoding\":[" AGE ",{\"field\":\"p\",\"tokens\":[\"a\"]}]}",
+         SHOAL_ERR_MISSING_FIELD, "encoding needs"},
+        {HEAD ",\"encoding\":[" AGE ",{\"field\":\"p\",\"prefix\":[\"a\"]}]}",
+         SHOAL_ERR_UNKNOWN_FIELD, "encoding[1].prefix "},
+        {HEAD ",\"encoding\":[" AGE
+              ",{\"field\":\"p\",\"prefixes\":[\"a\"],\"tokens\":[\"x y\"]}]}",
+         SHOAL_ERR_TYPE, "encoding[1].tokens "},
+        {HEAD ",\"encoding\":[" AGE ",{\"field\":\"p\",\"values\":[\"a\",\"b\",\"a\"]}]}",
+         SHOAL_ERR_DUPLICATE, "encoding[1].values holds one value twice (entries 1 and 3)"},
+        {HEAD ",\"encoding\":[" AGE
+              ",{\"field\":\"p\",\"prefixes\":[\"a\",\"b c\"],\"tokens\":[\"x\"]}]}",
          SHOAL_ERR_RANGE, "encoding[1].prefixes "},
         {HEAD ",\"encoding\":[{\"field\":\"p\",\"values\":[]}]}", SHOAL_ERR_MISSING_FIELD,
          "encoding[0].values holds no value"},
@@ -268,33 +278,42 @@ static void bad_queries_are_refused(void **state)
          "encoding[0].boundaries must hold numbers of"},
         {HEAD ",\"encoding\":[{\"field\":\"p\",\"boundaries\":[true]}]}", SHOAL_ERR_TYPE,
          "encoding[0].boundaries must hold strings or numbers"},
-        {HEAD ",\"encoding\":[{\"field\":\"P\",\"boundaries\":[1]}]}", SHOAL_ERR_TYPE, "encoding[0].field "},
-        {HEAD ",\"encoding\":[" AGE "," AGE "]}", SHOAL_ERR_DUPLICATE, "encoding holds one field twice"},
+        {HEAD ",\"encoding\":[{\"field\":\"P\",\"boundaries\":[1]}]}", SHOAL_ERR_TYPE,
+         "encoding[0].field "},
+        {HEAD ",\"encoding\":[" AGE "," AGE "]}", SHOAL_ERR_DUPLICATE,
+         "encoding holds one field twice"},
         {HEAD ",\"encoding\":[]}", SHOAL_ERR_MISSING_FIELD, "encoding holds no value"},
         {HEAD ",\"encoding\":[{}]}", SHOAL_ERR_UNKNOWN_FIELD, "encoding[0] is not"},
         {HEAD ",\"encoding\":[" AGE ",{}]}", SHOAL_ERR_UNKNOWN_FIELD, "encoding[1] is not"},
         {HEAD ",\"encoding\":[" AGE ",7]}", SHOAL_ERR_TYPE, "encoding must hold objects only"},
-        {HEAD ",\"encoding\":{\"0\":{\"field\":\"age\",\"boundaries\":[1]}}}", SHOAL_ERR_UNKNOWN_FIELD,
-         "encoding.0 is not"},
-        {HEAD ",\"encoding\":{\"field\":\"age\",\"boundaries\":[1]}}", SHOAL_ERR_UNKNOWN_FIELD, "encoding."},
+        {HEAD ",\"encoding\":{\"0\":{\"field\":\"age\",\"boundaries\":[1]}}}",
+         SHOAL_ERR_UNKNOWN_FIELD, "encoding.0 is not"},
+        {HEAD ",\"encoding\":{\"field\":\"age\",\"boundaries\":[1]}}", SHOAL_ERR_UNKNOWN_FIELD,
+         "encoding."},
         {HEAD ",\"encoding\":\"age\"}", SHOAL_ERR_UNKNOWN_FIELD, "encoding "},
         {HEAD "}", SHOAL_ERR_MISSING_FIELD, "encoding "},
-        {HEAD ",\"encoding\":[" AGE "],\"split_by\":[\"locale\"]}", SHOAL_ERR_UNKNOWN_FIELD, "split_by is not a list"},
-        {HEAD ",\"encoding\":[" AGE "],\"split_by\":[{\"field\":\"l\",\"values\":[\"A\"]}]}", SHOAL_ERR_TYPE,
-         "split_by[0].values "},
-        {HEAD ",\"encoding\":[" AGE "],\"split_by\":[{\"field\":\"l\",\"values\":[\"a\",\"a\"]}]}", SHOAL_ERR_DUPLICATE,
-         "split_by[0].values holds"},
-        {HEAD SPLIT ",\"encoding\":[" AGE "],\"part\":[\"de\"]}", SHOAL_ERR_RANGE, "part has one entry for each"},
-        {HEAD SPLIT ",\"encoding\":[" AGE "],\"part\":[\"de\",\"fr\"]}", SHOAL_ERR_RANGE, "part[1] is neither"},
-        {HEAD SPLIT ",\"encoding\":[" AGE "],\"part\":[\"d\",\"x\"]}", SHOAL_ERR_RANGE, "part[0] is neither"},
-        {HEAD ",\"encoding\":[" AGE "],\"part\":[]}", SHOAL_ERR_MISSING_FIELD, "part holds no value"},
+        {HEAD ",\"encoding\":[" AGE "],\"split_by\":[\"locale\"]}", SHOAL_ERR_UNKNOWN_FIELD,
+         "split_by is not a list"},
+        {HEAD ",\"encoding\":[" AGE "],\"split_by\":[{\"field\":\"l\",\"values\":[\"A\"]}]}",
+         SHOAL_ERR_TYPE, "split_by[0].values "},
+        {HEAD ",\"encoding\":[" AGE "],\"split_by\":[{\"field\":\"l\",\"values\":[\"a\",\"a\"]}]}",
+         SHOAL_ERR_DUPLICATE, "split_by[0].values holds"},
+        {HEAD SPLIT ",\"encoding\":[" AGE "],\"part\":[\"de\"]}", SHOAL_ERR_RANGE,
+         "part has one entry for each"},
+        {HEAD SPLIT ",\"encoding\":[" AGE "],\"part\":[\"de\",\"fr\"]}", SHOAL_ERR_RANGE,
+         "part[1] is neither"},
+        {HEAD SPLIT ",\"encoding\":[" AGE "],\"part\":[\"d\",\"x\"]}", SHOAL_ERR_RANGE,
+         "part[0] is neither"},
+        {HEAD ",\"encoding\":[" AGE "],\"part\":[]}", SHOAL_ERR_MISSING_FIELD,
+         "part holds no value"},
         {HEAD ",\"encoding\":[" AGE "],\"part\":[\"de\"]}", SHOAL_ERR_RANGE, "part has one entry"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         agg_recipe recipe;
         agg_error error = {SHOAL_OK, 0, ""};
-        shoal_err err = agg_recipe_from_bytes(&recipe, &error, "q.json", table[i].text, strlen(table[i].text));
+        shoal_err err =
+            agg_recipe_from_bytes(&recipe, &error, "q.json", table[i].text, strlen(table[i].text));
         if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
             fail_msg("case %zu: %d, %s", i, (int)err, error.text);
         assert_int_equal(strncmp(error.text, "q.json: ", 8), 0);
@@ -303,10 +322,12 @@ static void bad_queries_are_refused(void **state)
 }
 
 #define KEY "\"keys\":[\"" AGG_TEST_SEED "\"]"
-#define STREAM                                                                                                         \
-    "\"streams\":[{\"stream\":\"s\",\"retention_days\":14,\"fields\":[{\"field\":\"age\",\"type\":\"number\"}]}]"
-#define ANALYSIS(budget)                                                                                               \
-    "\"analyses\":[{\"analysis\":\"a\",\"stream\":\"s\",\"mechanisms\":[\"grr\",\"subset\"],\"budget\":{" budget "},"  \
+#define STREAM                                                                                     \
+    "\"streams\":[{\"stream\":\"s\",\"retention_days\":14,\"fields\":[{\"field\":\"age\","         \
+    "\"type\":\"number\"}]}]"
+#define ANALYSIS(budget)                                                                           \
+    "\"analyses\":[{\"analysis\":\"a\",\"stream\":\"s\",\"mechanisms\":[\"grr\",\"subset\"],"      \
+    "\"budget\":{" budget "},"                                                                     \
     "\"fields\":[{\"field\":\"age\",\"local_epsilon\":4,\"epsilon\":1,\"reports\":2}]}]"
 #define BUDGET "\"epsilon\":1,\"delta\":\"1e-7\",\"reports\":3"
 
@@ -316,13 +337,15 @@ static void policies_are_read(void **state)
     agg_policy policy, again;
     agg_error error = {SHOAL_OK, 0, ""};
     (void)state;
-    if (agg_policy_from_bytes(&policy, &error, "p.json", text, strlen(text)) != SHOAL_OK) fail_msg("%s", error.text);
+    if (agg_policy_from_bytes(&policy, &error, "p.json", text, strlen(text)) != SHOAL_OK)
+        fail_msg("%s", error.text);
     assert_string_equal(policy.id, "p");
     assert_int_equal(policy.policy.analyses[0].budget.eps_micro, 1000000);
     assert_int_equal(policy.policy.analyses[0].mechanisms, 1u << 5 | 1u << 6);
     assert_int_equal(policy.policy.analyses[0].fields[0].reports, 2);
     // order and white space are no part of it
-    static const char moved[] = "{ " ANALYSIS(BUDGET) ",\n" STREAM ", " KEY ", \"policy\": \"p\" }\n";
+    static const char moved[] =
+        "{ " ANALYSIS(BUDGET) ",\n" STREAM ", " KEY ", \"policy\": \"p\" }\n";
     assert_ok(agg_policy_from_bytes(&again, &error, "p.json", moved, strlen(moved)));
     assert_string_equal(policy.hash_hex, again.hash_hex);
 }
@@ -332,15 +355,19 @@ static void bad_policies_are_refused(void **state)
     static const bad_text table[] = {
         {"", AGG_ERR_JSON, "not JSON"},
         {"[]", SHOAL_ERR_TYPE, "object"},
-        {"{\"policy\":\"p\"," KEY "," STREAM "," ANALYSIS(BUDGET) ",\"nope\":1}", SHOAL_ERR_UNKNOWN_FIELD, "nope"},
-        {"{\"policy\":\"p\"," KEY "," STREAM "," ANALYSIS("\"epsilon\":17,\"delta\":\"1e-7\",\"reports\":3") "}",
+        {"{\"policy\":\"p\"," KEY "," STREAM "," ANALYSIS(BUDGET) ",\"nope\":1}",
+         SHOAL_ERR_UNKNOWN_FIELD, "nope"},
+        {"{\"policy\":\"p\"," KEY "," STREAM
+         "," ANALYSIS("\"epsilon\":17,\"delta\":\"1e-7\",\"reports\":3") "}",
          SHOAL_ERR_RANGE, "analyses[0].budget.epsilon"},
-        {"{\"policy\":\"p\"," KEY "," STREAM "," ANALYSIS(BUDGET ",\"report\":1") "}", SHOAL_ERR_UNKNOWN_FIELD,
-         "analyses[0].budget.report "},
-        {"{\"policy\":\"p\"," KEY "," STREAM "," ANALYSIS(BUDGET ",\"reports\":1") "}", SHOAL_ERR_DUPLICATE,
-         "analyses[0].budget.reports"},
-        {"{\"policy\":\"p\",\"keys\":[\"00\"]," STREAM "," ANALYSIS(BUDGET) "}", SHOAL_ERR_TYPE, "keys"},
-        {"{\"policy\":\"p\",\"keys\":[\"" AGG_TEST_SEED "\",\"" AGG_TEST_SEED "\"]," STREAM "," ANALYSIS(BUDGET) "}",
+        {"{\"policy\":\"p\"," KEY "," STREAM "," ANALYSIS(BUDGET ",\"report\":1") "}",
+         SHOAL_ERR_UNKNOWN_FIELD, "analyses[0].budget.report "},
+        {"{\"policy\":\"p\"," KEY "," STREAM "," ANALYSIS(BUDGET ",\"reports\":1") "}",
+         SHOAL_ERR_DUPLICATE, "analyses[0].budget.reports"},
+        {"{\"policy\":\"p\",\"keys\":[\"00\"]," STREAM "," ANALYSIS(BUDGET) "}", SHOAL_ERR_TYPE,
+         "keys"},
+        {"{\"policy\":\"p\",\"keys\":[\"" AGG_TEST_SEED "\",\"" AGG_TEST_SEED "\"]," STREAM
+         "," ANALYSIS(BUDGET) "}",
          SHOAL_ERR_DUPLICATE, "keys"},
         {"{\"policy\":\"p\",\"keys\":[1]," STREAM "," ANALYSIS(BUDGET) "}", SHOAL_ERR_TYPE,
          "keys must hold strings only"},
@@ -350,7 +377,8 @@ static void bad_policies_are_refused(void **state)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         agg_policy policy;
         agg_error error = {SHOAL_OK, 0, ""};
-        shoal_err err = agg_policy_from_bytes(&policy, &error, "p.json", table[i].text, strlen(table[i].text));
+        shoal_err err =
+            agg_policy_from_bytes(&policy, &error, "p.json", table[i].text, strlen(table[i].text));
         if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
             fail_msg("case %zu: %d, %s", i, (int)err, error.text);
         assert_int_equal(strncmp(error.text, "p.json: ", 8), 0);

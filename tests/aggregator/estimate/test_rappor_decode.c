@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR decoding on simulated collections with known truth: google/rappor's demonstration, lists of nobody's strings, a
-// long list, candidates that look alike, cohorts of unequal size.
+// RAPPOR decoding on simulated collections with known truth: google/rappor's demonstration, lists
+// of nobody's strings, a long list, candidates that look alike, cohorts of unequal size.
 #include "agg_test.h"
 
 #include <math.h>
@@ -21,7 +21,8 @@ typedef struct simulation {
     shoal_rng rng;
 } simulation;
 
-static void begin(simulation *s, uint32_t n_cohorts, uint32_t n_bits, double p_star, double q_star, uint32_t number)
+static void begin(simulation *s, uint32_t n_cohorts, uint32_t n_bits, double p_star, double q_star,
+                  uint32_t number)
 {
     uint8_t seed[32] = {(uint8_t)number, 0x52, (uint8_t)(number >> 8)};
     memset(s, 0, sizeof *s);
@@ -56,7 +57,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 // The design of the candidates: strings whose number is in `list`.
-static void make_design(simulation *s, const uint32_t *filters, uint32_t hashes, const size_t *list, size_t n_list)
+static void make_design(simulation *s, const uint32_t *filters, uint32_t hashes, const size_t *list,
+                        size_t n_list)
 {
     size_t per_string = (size_t)s->counts.n_cohorts * hashes, at = 0;
     s->start = calloc(n_list + 1, sizeof *s->start);
@@ -65,7 +67,8 @@ static void make_design(simulation *s, const uint32_t *filters, uint32_t hashes,
     for (size_t j = 0; j < n_list; j++) {
         size_t first = at;
         for (size_t i = 0; i < per_string; i++)
-            s->rows[at++] = (uint32_t)(i / hashes) * s->counts.n_bits + filters[list[j] * per_string + i];
+            s->rows[at++] =
+                (uint32_t)(i / hashes) * s->counts.n_bits + filters[list[j] * per_string + i];
         qsort(s->rows + first, at - first, sizeof *s->rows, compare_rows);
         size_t kept = first;
         for (size_t i = first; i < at; i++)
@@ -73,7 +76,8 @@ static void make_design(simulation *s, const uint32_t *filters, uint32_t hashes,
         at = kept;
         s->start[j + 1] = at;
     }
-    s->design = (agg_bit_design){(size_t)s->counts.n_cohorts * s->counts.n_bits, n_list, s->start, s->rows};
+    s->design =
+        (agg_bit_design){(size_t)s->counts.n_cohorts * s->counts.n_bits, n_list, s->start, s->rows};
 }
 
 static uint64_t threshold_of(double p)
@@ -95,8 +99,8 @@ static void report(simulation *s, uint32_t cohort, uint32_t hot)
 
 #define DEMO_STRINGS 200 // v1 .. v100 are sent, v101 .. v200 never
 
-// google/rappor, tests/regtest_spec.py "demo3 exp" and tests/gen_counts.R: value v of 1 .. 100 with probability
-// proportional to exp(-v/20); candidates v1 .. v200 without those sent that end in 9.
+// google/rappor, tests/regtest_spec.py "demo3 exp" and tests/gen_counts.R: value v of 1 .. 100 with
+// probability proportional to exp(-v/20); candidates v1 .. v200 without those sent that end in 9.
 static void simulate_demo(simulation *s, uint32_t seed, uint32_t n_reports)
 {
     double cumulative[100], total = 0;
@@ -131,7 +135,8 @@ static void decode(simulation *s, tally *t, agg_rappor_summary *summary, agg_mul
     agg_error error = {SHOAL_OK, 0, ""};
     agg_rappor_row *rows = calloc(n, sizeof *rows);
     double *scores = calloc(n, sizeof *scores), least = 0;
-    if (agg_rappor_decode(rows, summary, &error, &s->counts, &s->design) != SHOAL_OK) fail_msg("%s", error.text);
+    if (agg_rappor_decode(rows, summary, &error, &s->counts, &s->design) != SHOAL_OK)
+        fail_msg("%s", error.text);
     for (size_t j = 0; j < n; j++) scores[j] = rows[j].z;
     assert_ok(agg_multiple_least(&least, &error, scores, n, multiple, 0.05));
     for (size_t j = 0; j < n; j++) {
@@ -148,8 +153,9 @@ static void decode(simulation *s, tally *t, agg_rappor_summary *summary, agg_mul
     free(scores);
 }
 
-// The project's aim: ten collections, at least 45 of 90 true strings and at most 4 false ones on average, each decoded in
-// under a second. Over 120 seeds: 46.3 true (sd 2.6 from one collection to the next), 2.2 false.
+// The project's aim: ten collections, at least 45 of 90 true strings and at most 4 false ones on
+// average, each decoded in under a second. Over 120 seeds: 46.3 true (sd 2.6 from one collection to
+// the next), 2.2 false.
 static void decodes_the_demo(void **state)
 {
     tally t = {0, 0, 0, 0, 0, 0, 0};
@@ -162,23 +168,29 @@ static void decodes_the_demo(void **state)
         clock_t began = clock();
         decode(&s, &t, &summary, AGG_BH);
         worst = fmax(worst, (double)(clock() - began) / CLOCKS_PER_SEC);
-        // Strings left out, v9 .. v99, have 33,000 reports and less: squares sum to 1.71e9, each on one bit of 32, sd 7,200.
+        // Strings left out, v9 .. v99, have 33,000 reports and less: squares sum to 1.71e9, each on
+        // one bit of 32, sd 7,200.
         assert_true(summary.tau > 4000 && summary.tau < 11000);
         end(&s);
     }
-    print_message("demo: %.1f true, %.1f false, worst decode %.1f ms; coverage %.3f, p < 0.05 for nobody's %.3f\n",
+    print_message("demo: %.1f true, %.1f false, worst decode %.1f ms; coverage %.3f, p < 0.05 for "
+                  "nobody's %.3f\n",
                   t.found / 10, t.wrong / 10, worst * 1e3, t.covered / t.sent, t.low_p / t.nobody);
     assert_true(t.found / 10 >= 45);
     assert_true(t.wrong / 10 <= 4);
     assert_true(worst < 1);
-    // 900 intervals: sd of the covered share 0.0073. 1000 p-values of strings that nobody sent: 0.0069.
+    // 900 intervals: sd of the covered share 0.0073. 1000 p-values of strings that nobody sent:
+    // 0.0069.
     assert_true(fabs(t.covered / t.sent - 0.95) < 4 * 0.0073);
     assert_true(fabs(t.low_p / t.nobody - 0.05) < 4 * 0.0069);
-    assert_true(fabs(t.z) < 4 * sqrt(t.sent) * 1.5); // errors of one collection go together a little
+    assert_true(fabs(t.z) <
+                4 * sqrt(t.sent) * 1.5); // errors of one collection go together a little
 }
 
-// Ones by their normal law: a count of at least a hundred reports differs from it by nothing that a decoder can see.
-static void draw_counts(simulation *s, const uint32_t *filters, uint32_t hashes, const double *truth, size_t n_strings)
+// Ones by their normal law: a count of at least a hundred reports differs from it by nothing that a
+// decoder can see.
+static void draw_counts(simulation *s, const uint32_t *filters, uint32_t hashes,
+                        const double *truth, size_t n_strings)
 {
     uint32_t n_cohorts = s->counts.n_cohorts, n_bits = s->counts.n_bits;
     double *bits = calloc(n_bits, sizeof *bits), total = 0;
@@ -204,9 +216,11 @@ static void draw_counts(simulation *s, const uint32_t *filters, uint32_t hashes,
     free(bits);
 }
 
-// A collection of n_true strings with counts falling by `decay`, and a list of n_list that starts with them.
-static void simulate_list(simulation *s, uint32_t seed, uint32_t cohorts, uint32_t bits, uint32_t hashes, size_t n_true,
-                          size_t n_list, double n_reports, double decay)
+// A collection of n_true strings with counts falling by `decay`, and a list of n_list that starts
+// with them.
+static void simulate_list(simulation *s, uint32_t seed, uint32_t cohorts, uint32_t bits,
+                          uint32_t hashes, size_t n_true, size_t n_list, double n_reports,
+                          double decay)
 {
     size_t *list = calloc(n_list, sizeof *list), n_strings = n_list > n_true ? n_list : n_true;
     double *truth = calloc(n_strings, sizeof *truth), total = 0;
@@ -234,25 +248,30 @@ static void decodes_a_long_list(void **state)
     clock_t began = clock();
     decode(&s, &t, &summary, AGG_BH);
     double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
-    print_message("long list: %.0f true, %.0f false, %zu chosen, %.2f s; coverage %.3f, p < 0.05 for nobody's %.4f\n",
-                  t.found, t.wrong, summary.n_chosen, seconds, t.covered / t.sent, t.low_p / t.nobody);
-    // A bit's y has sd 64 sqrt(156250 * .2344 / .0625) = 49,000, a count half of that over eight: sd 4,330 (128 ones). BH over
-    // 10,000 puts the bound near 3.3 sd = 14,300 reports: the count of number 30 ln(328,000/14,300) = 94.
+    print_message("long list: %.0f true, %.0f false, %zu chosen, %.2f s; coverage %.3f, p < 0.05 "
+                  "for nobody's %.4f\n",
+                  t.found, t.wrong, summary.n_chosen, seconds, t.covered / t.sent,
+                  t.low_p / t.nobody);
+    // A bit's y has sd 64 sqrt(156250 * .2344 / .0625) = 49,000, a count half of that over eight:
+    // sd 4,330 (128 ones). BH over 10,000 puts the bound near 3.3 sd = 14,300 reports: the count of
+    // number 30 ln(328,000/14,300) = 94.
     assert_true(t.found >= 84 && t.found <= 106);
     assert_true(t.wrong <= 14);          // 5 % of 100, and 4 sd
     assert_true(summary.n_chosen < 300); // 90, and one of a hundred of 8,192 rows
-    // 9,800 p-values, a little cautious: what noise chose explains away a part of the others. Sd 0.0022.
+    // 9,800 p-values, a little cautious: what noise chose explains away a part of the others. Sd
+    // 0.0022.
     assert_true(t.low_p / t.nobody < 0.05 + 4 * 0.0022 && t.low_p / t.nobody > 0.03);
     assert_true(fabs(t.covered / t.sent - 0.95) < 4 * 0.0154); // 200 intervals
     assert_true(seconds < 20);
     end(&s);
 }
 
-// A list of strings that nobody sent, where others were sent that are not listed: 80 of them, or 10 that take a bit each for
-// themselves, so that what they add is skewed. A false one comes up in one collection of twenty: in 300, 15, and
-// 4 sd of 3.8. (Over 2000 collections: 6.3 % and 6.6 %; without the corrections for choice and skewness 8.5 % and 19 %.)
-// Of 80 strings of 2,000 reports, each on one bit of 32, tau is 2000 sqrt(80 (1/32)(31/32)) = 3,112; one collection's
-// estimate has an sd of 6.3 %, the mean of 300 a 4-sd bound of 1.5 %.
+// A list of strings that nobody sent, where others were sent that are not listed: 80 of them, or 10
+// that take a bit each for themselves, so that what they add is skewed. A false one comes up in one
+// collection of twenty: in 300, 15, and 4 sd of 3.8. (Over 2000 collections: 6.3 % and 6.6 %;
+// without the corrections for choice and skewness 8.5 % and 19 %.) Of 80 strings of 2,000 reports,
+// each on one bit of 32, tau is 2000 sqrt(80 (1/32)(31/32)) = 3,112; one collection's estimate has
+// an sd of 6.3 %, the mean of 300 a 4-sd bound of 1.5 %.
 static void finds_nothing_where_nothing_is(void **state)
 {
     static const struct {
@@ -287,8 +306,8 @@ static void finds_nothing_where_nothing_is(void **state)
     }
 }
 
-// Strings 0 and 1 have the same bits everywhere: the data knows their sum only, and the decoder says so of both. So do 4 and
-// 5, which nobody sent, so that no model holds either.
+// Strings 0 and 1 have the same bits everywhere: the data knows their sum only, and the decoder
+// says so of both. So do 4 and 5, which nobody sent, so that no model holds either.
 static void names_candidates_that_look_alike(void **state)
 {
     simulation s;
@@ -307,19 +326,21 @@ static void names_candidates_that_look_alike(void **state)
     make_design(&s, filters, 2, list, 40);
     assert_ok(agg_rappor_decode(rows, &summary, &error, &s.counts, &s.design));
     for (int j = 0; j < 6; j++)
-        if (j < 2 || j > 3) assert_true(rows[j].is_tied && rows[j].count == 0 && rows[j].stderr_ >= 89992);
+        if (j < 2 || j > 3)
+            assert_true(rows[j].is_tied && rows[j].count == 0 && rows[j].stderr_ >= 89992);
     assert_int_equal(summary.n_tied, 4);
     for (int j = 2; j < 4; j++) {
         assert_true(rows[j].z > 10 && !rows[j].is_tied);
-        // 5 sd of a count: 8 bits' y of sd 8 sqrt(11249 * .25 / .0625) = 1,700 each give 1,700 / sqrt(16), more for collisions.
+        // 5 sd of a count: 8 bits' y of sd 8 sqrt(11249 * .25 / .0625) = 1,700 each give 1,700 /
+        // sqrt(16), more for collisions.
         assert_true(fabs(rows[j].count - truth[j]) < 5 * rows[j].stderr_ && rows[j].stderr_ < 1000);
     }
     free(filters);
     end(&s);
 }
 
-// Cohorts of 100 to 200,000 reports and one of none: what a cohort says is weighed by what it knows. With equal weights
-// the error would be that of the smallest.
+// Cohorts of 100 to 200,000 reports and one of none: what a cohort says is weighed by what it
+// knows. With equal weights the error would be that of the smallest.
 static void weighs_cohorts(void **state)
 {
     simulation s;
@@ -348,8 +369,9 @@ static void weighs_cohorts(void **state)
         end(&s);
     }
     print_message("unequal cohorts: error %.0f, claimed %.0f\n", sqrt(square), sqrt(claimed));
-    // The large cohort alone: sqrt(60000 * .25 / .0625) * 64100/60000 = 523 for its one bit, and as much again from the ten
-    // strings outside the list, 4,500 each, on 16 bits: sd 4,500 sqrt(10/16 ..). Claimed must follow: 50 squares have sd 20 %.
+    // The large cohort alone: sqrt(60000 * .25 / .0625) * 64100/60000 = 523 for its one bit, and as
+    // much again from the ten strings outside the list, 4,500 each, on 16 bits: sd 4,500 sqrt(10/16
+    // ..). Claimed must follow: 50 squares have sd 20 %.
     assert_true(square < 1.8 * claimed && square > 0.4 * claimed);
 }
 

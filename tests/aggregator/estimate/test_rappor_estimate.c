@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR from devices' records to rows, on fixed seeds: a list's counts against the formula, strings' counts against the truth, what
-// the order of a dictionary and looking twice change.
+// RAPPOR from devices' records to rows, on fixed seeds: a list's counts against the formula,
+// strings' counts against the truth, what the order of a dictionary and looking twice change.
 #include "agg_test.h"
 
 #include <math.h>
@@ -11,27 +11,32 @@ static void list_recipe(agg_recipe *recipe, unsigned size, double p, double q, d
 {
     char text[1024];
     snprintf(text, sizeof text,
-             "{\"recipe\":\"list\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"rappor\","
-             "\"parameters\":{\"size\":%u,\"p\":%g,\"q\":%g,\"f\":%g},\"seed\":\"%s\",\"limit\":{\"per_day\":1},"
+             "{\"recipe\":\"list\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","
+             "\"mechanism\":\"rappor\","
+             "\"parameters\":{\"size\":%u,\"p\":%g,\"q\":%g,\"f\":%g},\"seed\":\"%s\",\"limit\":{"
+             "\"per_day\":1},"
              "\"cohort\":{\"minimum\":1},\"expires\":\"2030-01-01\"}",
              size, p, q, f, AGG_TEST_SEED);
     read_recipe(recipe, text);
 }
 
-static void bloom_recipe(agg_recipe *recipe, unsigned bits, unsigned hashes, unsigned cohorts, double p, double q)
+static void bloom_recipe(agg_recipe *recipe, unsigned bits, unsigned hashes, unsigned cohorts,
+                         double p, double q)
 {
     char text[1024];
-    snprintf(text, sizeof text,
-             "{\"recipe\":\"strings\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"rappor\","
-             "\"parameters\":{\"bits\":%u,\"hashes\":%u,\"cohorts\":%u,\"p\":%g,\"q\":%g,\"f\":0.25},"
-             "\"hash\":\"poly1\",\"seed\":\"%s\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
-             bits, hashes, cohorts, p, q, AGG_TEST_SEED);
+    snprintf(
+        text, sizeof text,
+        "{\"recipe\":\"strings\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\","
+        "\"mechanism\":\"rappor\","
+        "\"parameters\":{\"bits\":%u,\"hashes\":%u,\"cohorts\":%u,\"p\":%g,\"q\":%g,\"f\":0.25},"
+        "\"hash\":\"poly1\",\"seed\":\"%s\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
+        bits, hashes, cohorts, p, q, AGG_TEST_SEED);
     read_recipe(recipe, text);
 }
 
 // One report of each of counts[i] new devices that hold items[i]; `first` numbers the devices.
-static void fold(agg_accumulator *acc, const agg_recipe *recipe, const uint64_t *items, const uint32_t *counts,
-                 size_t n_items, uint64_t first)
+static void fold(agg_accumulator *acc, const agg_recipe *recipe, const uint64_t *items,
+                 const uint32_t *counts, size_t n_items, uint64_t first)
 {
     static const uint8_t secrets[32] = {1, 0x52}, seeds[32] = {2, 0x52};
     uint8_t record[64];
@@ -45,14 +50,16 @@ static void fold(agg_accumulator *acc, const agg_recipe *recipe, const uint64_t 
             shoal_rng_init_stream(&rng, secrets, first);
             shoal_rng_bytes(&rng, permanent.secret, sizeof permanent.secret);
             shoal_rng_init_stream(&rng, seeds, first);
-            assert_ok(shoal_record_randomize(record, &recipe->recipe, &items[i], 1, &permanent, &rng));
+            assert_ok(
+                shoal_record_randomize(record, &recipe->recipe, &items[i], 1, &permanent, &rng));
             assert_ok(agg_accumulator_add(acc, &error, record, 1, 1));
         }
 }
 
-// 400 collections of 300 devices on a list of four: 150, 90, 60 and none. Bias: 4 sd of a mean of 400. Variance: its estimate from
-// 400 has sd 7 %, 4 of them. Coverage: sd 0.011 from 400, and n q* of 60 is a little short of normal. The claimed variance
-// moves with the count by a few percent and averages out.
+// 400 collections of 300 devices on a list of four: 150, 90, 60 and none. Bias: 4 sd of a mean of
+// 400. Variance: its estimate from 400 has sd 7 %, 4 of them. Coverage: sd 0.011 from 400, and n q*
+// of 60 is a little short of normal. The claimed variance moves with the count by a few percent and
+// averages out.
 static void lists_follow_their_formula(void **state)
 {
     enum { TRIALS = 400 };
@@ -65,7 +72,8 @@ static void lists_follow_their_formula(void **state)
     agg_error error;
     (void)state;
     list_recipe(&recipe, 4, 0.3, 0.8, 0.2);
-    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "test", "0\n1\n2\n3\n", 8, 0, NULL, NULL));
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "test", "0\n1\n2\n3\n", 8, 0, NULL,
+                                   NULL));
     for (uint64_t t = 0; t < TRIALS; t++) {
         agg_accumulator acc;
         agg_estimate estimate;
@@ -86,7 +94,8 @@ static void lists_follow_their_formula(void **state)
         agg_accumulator_release(&acc);
     }
     for (int i = 0; i < 4; i++) {
-        double variance = (counts[i] * q * (1 - q) + (n - counts[i]) * p * (1 - p)) / ((q - p) * (q - p));
+        double variance =
+            (counts[i] * q * (1 - q) + (n - counts[i]) * p * (1 - p)) / ((q - p) * (q - p));
         assert_true(fabs(mean[i]) < 4 * sqrt(variance / TRIALS));
         assert_true(fabs(square[i] / variance - 1) < 4 * sqrt(2.0 / TRIALS));
         assert_true(fabs(claimed[i] / variance - 1) < 0.01);
@@ -136,21 +145,23 @@ static void make_crowd(crowd *c, unsigned hashes, uint64_t first)
     fold(&c->acc, &c->recipe, items, c->counts, N_SENT, first);
 }
 
-static void estimate_words(agg_estimate *estimate, agg_dictionary *dictionary, const crowd *c, int is_backwards,
-                           agg_multiple multiple)
+static void estimate_words(agg_estimate *estimate, agg_dictionary *dictionary, const crowd *c,
+                           int is_backwards, agg_multiple multiple)
 {
     char text[1024];
     agg_error error;
     const agg_estimate_options options = {.confidence = 0.95, .multiple = multiple, .n_threads = 2};
     size_t len = asked_words(text, is_backwards);
-    assert_ok(agg_dictionary_parse(dictionary, &error, &c->recipe, "test", text, len, 0, NULL, NULL));
+    assert_ok(
+        agg_dictionary_parse(dictionary, &error, &c->recipe, "test", text, len, 0, NULL, NULL));
     assert_ok(agg_estimate_run(estimate, &error, &c->recipe, &c->acc, dictionary, &options));
     assert_int_equal(estimate->n_rows, N_ASKED);
 }
 
-// Ten crowds of 27,000 devices: 600 errors in their own standard errors. They have mean 0 and deviation 1 (4 sd: 0.16 and 0.12), and
-// 0.95 of them lie in their intervals (4 sd: 0.036). One report's bit has variance 0.24/(0.375)^2: a count has sd
-// sqrt(27,000 * 1.7) = 215 and more, and the bound for 60 is 3.1 of them: the twelve commonest, of 740 and more, are mostly found.
+// Ten crowds of 27,000 devices: 600 errors in their own standard errors. They have mean 0 and
+// deviation 1 (4 sd: 0.16 and 0.12), and 0.95 of them lie in their intervals (4 sd: 0.036). One
+// report's bit has variance 0.24/(0.375)^2: a count has sd sqrt(27,000 * 1.7) = 215 and more, and
+// the bound for 60 is 3.1 of them: the twelve commonest, of 740 and more, are mostly found.
 static void strings_are_counted(void **state)
 {
     double sum = 0, square = 0, covered = 0, found = 0, wrong = 0;
@@ -163,7 +174,8 @@ static void strings_are_counted(void **state)
         estimate_words(&estimate, &dictionary, &c, 0, AGG_BONFERRONI);
         for (size_t r = 0; r < N_ASKED; r++) {
             const agg_estimate_row *row = &estimate.rows[r];
-            double truth = true_count(&row->value, c.counts), z = (row->count - truth) / row->stderr_;
+            double truth = true_count(&row->value, c.counts),
+                   z = (row->count - truth) / row->stderr_;
             sum += z / 600;
             square += z * z / 600;
             covered += (row->low <= truth && truth <= row->high) / 600.0;
@@ -175,8 +187,8 @@ static void strings_are_counted(void **state)
         agg_accumulator_release(&c.acc);
         agg_recipe_release(&c.recipe);
     }
-    print_message("strings: mean %.3f, deviation %.3f, coverage %.3f, found %.1f, wrong %.1f\n", sum, sqrt(square),
-                  covered, found / 10, wrong / 10);
+    print_message("strings: mean %.3f, deviation %.3f, coverage %.3f, found %.1f, wrong %.1f\n",
+                  sum, sqrt(square), covered, found / 10, wrong / 10);
     assert_true(fabs(sum) < 0.16 && fabs(sqrt(square) - 1) < 0.12);
     assert_true(fabs(covered - 0.95) < 0.036);
     assert_true(found / 10 > 9 && found / 10 < 16);
@@ -195,7 +207,8 @@ static void ask_for_one(agg_estimate_row *row, unsigned bits, unsigned hashes, u
     agg_error error;
     const agg_estimate_options options = {.confidence = 0.95, .multiple = AGG_NONE};
     bloom_recipe(&recipe, bits, hashes, 16, 0.45, 0.55);
-    assert_true(agg_recipe_item(&items[0], &recipe, "w0", 2) && agg_recipe_item(&items[1], &recipe, "w1", 2));
+    assert_true(agg_recipe_item(&items[0], &recipe, "w0", 2) &&
+                agg_recipe_item(&items[1], &recipe, "w1", 2));
     fold(&acc, &recipe, items, counts, 2, first);
     assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "test", "w0\n", 3, 0, NULL, NULL));
     assert_ok(agg_estimate_run(&estimate, &error, &recipe, &acc, &dictionary, &options));
@@ -207,7 +220,8 @@ static void ask_for_one(agg_estimate_row *row, unsigned bits, unsigned hashes, u
     agg_recipe_release(&recipe);
 }
 
-// Sixteen hashes fill a filter of two bits: every string looks alike, and nothing is said of any, however many sent it.
+// Sixteen hashes fill a filter of two bits: every string looks alike, and nothing is said of any,
+// however many sent it.
 static void full_filters_say_nothing(void **state)
 {
     agg_estimate_row row;
@@ -216,9 +230,10 @@ static void full_filters_say_nothing(void **state)
     assert_true(row.count == 0 && row.stderr_ == 30000 && !row.detected);
 }
 
-// Four hashes on eight bits often meet; a bit counts once. The 128 bits have sd 16 sqrt(1875 / 4) / 0.075 = 4,600 from coins and 10,000
-// sqrt(0.24) = 4,900 from the other string, and 0.41 of them belong to the one that is asked for: its count has an sd of
-// 6,750 / sqrt(128 * 0.24) = 1,210. Counted twice where they meet, it is 1,560.
+// Four hashes on eight bits often meet; a bit counts once. The 128 bits have sd 16 sqrt(1875 / 4) /
+// 0.075 = 4,600 from coins and 10,000 sqrt(0.24) = 4,900 from the other string, and 0.41 of them
+// belong to the one that is asked for: its count has an sd of 6,750 / sqrt(128 * 0.24) = 1,210.
+// Counted twice where they meet, it is 1,560.
 static void hashes_that_meet_count_once(void **state)
 {
     agg_estimate_row row;
@@ -247,7 +262,8 @@ static void order_of_the_dictionary_changes_nothing(void **state)
     for (size_t i = 0; i < N_ASKED; i++) {
         const agg_estimate_row *a = &one.rows[i], *b = row_of(&other, a->value);
         assert_non_null(b);
-        assert_true(fabs(a->count - b->count) < 1e-6 * a->stderr_ && fabs(a->stderr_ - b->stderr_) < 1e-6 * a->stderr_);
+        assert_true(fabs(a->count - b->count) < 1e-6 * a->stderr_ &&
+                    fabs(a->stderr_ - b->stderr_) < 1e-6 * a->stderr_);
         assert_int_equal(a->detected, b->detected);
     }
     agg_estimate_release(&one);

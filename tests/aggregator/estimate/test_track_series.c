@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs over epochs as analysts read them: figures against the formulas in doubles, the chain of epochs and what breaks it, values and errors of
-// updates from accumulators made by hand, frozen series, the next epoch's recipe, shares of items.
+// Runs over epochs as analysts read them: figures against the formulas in doubles, the chain of
+// epochs and what breaks it, values and errors of updates from accumulators made by hand, frozen
+// series, the next epoch's recipe, shares of items.
 #include "agg_test.h"
 
 #include <math.h>
@@ -10,11 +11,13 @@
 #include "track_print.h"
 #include "track_series.h"
 
-static const char thresh_text[] =
-    "{\"recipe\":\"run\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"number\",\"mechanism\":\"thresh\","
-    "\"parameters\":{\"epsilon\":%s,\"users\":20000,\"epochs\":%u,\"samples\":50000,\"smallest_group\":20000,"
-    "\"groups\":1,"
-    "\"delta\":\"1e-6\",\"low\":-1,\"high\":3},\"limit\":{\"per_day\":1},\"round\":%s,\"expires\":\"2030-01-01\"}";
+static const char thresh_text[] = "{\"recipe\":\"run\",\"analysis\":\"a\",\"stream\":\"s\","
+                                  "\"value\":\"number\",\"mechanism\":\"thresh\","
+                                  "\"parameters\":{\"epsilon\":%s,\"users\":20000,\"epochs\":%u,"
+                                  "\"samples\":50000,\"smallest_group\":20000,"
+                                  "\"groups\":1,"
+                                  "\"delta\":\"1e-6\",\"low\":-1,\"high\":3},\"limit\":{\"per_"
+                                  "day\":1},\"round\":%s,\"expires\":\"2030-01-01\"}";
 
 static void read_epoch(agg_recipe *recipe, const char *epsilon, unsigned epochs, const char *round)
 {
@@ -56,7 +59,8 @@ static void test_figures(void **state)
     (void)state;
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < 2000; i++) {
-        shoal_evolving_plan plan = {.eps_micro = 1000000 * (1 + (uint32_t)shoal_rng_below(&rng, 16)),
+        shoal_evolving_plan plan = {.eps_micro =
+                                        1000000 * (1 + (uint32_t)shoal_rng_below(&rng, 16)),
                                     .users = 2000 + (uint32_t)shoal_rng_below(&rng, 1000000),
                                     .epochs = 4 + (uint32_t)shoal_rng_below(&rng, 2000),
                                     .samples = 100 + (uint32_t)shoal_rng_below(&rng, 100000),
@@ -66,18 +70,22 @@ static void test_figures(void **state)
         agg_track_law law;
         agg_track_law_of(&law, &plan);
         formulas f = formulas_of(&plan);
-        // Assumption 4.2 asks for more than f.group: the smallest whole number above it, rounded against the analyst
-        assert_true((double)law.group_needed > f.group - 1e-6 && (double)law.group_needed < f.group * (1 + 1e-6) + 2);
+        // Assumption 4.2 asks for more than f.group: the smallest whole number above it, rounded
+        // against the analyst
+        assert_true((double)law.group_needed > f.group - 1e-6 &&
+                    (double)law.group_needed < f.group * (1 + 1e-6) + 2);
         if (law.fault != AGG_TRACK_RUNS) continue;
         n_runs++;
-        assert_true(is_near(law.a, fmax(0.01, f.a), 1e-6 + 1e-6 / f.a)); // whole micro-units, 0.01 at least
+        assert_true(
+            is_near(law.a, fmax(0.01, f.a), 1e-6 + 1e-6 / f.a)); // whole micro-units, 0.01 at least
         assert_true(is_near(law.b, fmax(0.01, f.b), 1e-5 + 1e-6 / f.b));
         assert_true(is_near(law.unit, f.unit, 1e-6));
         assert_true(is_near(law.bound, 2 * (log2(plan.epochs) + 2) * f.unit, 1e-6));
         assert_true(law.cost <= law.epsilon + 1e-12);
         assert_true(law.figures.n_votes == (uint32_t)floor(law.epsilon / (4 * law.a) + 1e-9));
         double n = plan.users,
-               needed = n * law.vote_rare + sqrt(n * log(10 * plan.epochs * pow(10, plan.delta_exp)) / 2);
+               needed = n * law.vote_rare +
+                        sqrt(n * log(10 * plan.epochs * pow(10, plan.delta_exp)) / 2);
         assert_true(is_near((double)agg_track_votes_needed(&law, plan.users), ceil(needed), 1e-5));
     }
     assert_true(n_runs > 500);
@@ -143,7 +151,8 @@ static void test_why_not(void **state)
 // ---- chains ----
 
 // An accumulator of n reports of which so many are yes and so many estimates are 1.
-static void make_acc(agg_accumulator *acc, const agg_recipe *recipe, uint64_t n, uint32_t yes, uint32_t ones)
+static void make_acc(agg_accumulator *acc, const agg_recipe *recipe, uint64_t n, uint32_t yes,
+                     uint32_t ones)
 {
     agg_error error;
     assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
@@ -156,8 +165,9 @@ static void next_recipe(agg_recipe *after, const agg_recipe *recipe, int is_upda
 {
     agg_error error;
     char *text = NULL;
-    agg_next_epoch next = {
-        .epoch = recipe->recipe.round_index, .epochs = recipe->recipe.epochs, .is_update = is_update};
+    agg_next_epoch next = {.epoch = recipe->recipe.round_index,
+                           .epochs = recipe->recipe.epochs,
+                           .is_update = is_update};
     assert_ok(agg_next_epoch_text(&text, &error, recipe, &next));
     read_recipe(after, text);
     free(text);
@@ -196,12 +206,14 @@ static void test_values(void **state)
     assert_int_equal(track.n_rows, 4);
     const agg_track_row *rows = track.rows;
     // the middle of the range, no estimate
-    assert_true(rows[0].value == 1 && isnan(rows[0].stderr_) && rows[0].of == 0 && !rows[0].is_update);
+    assert_true(rows[0].value == 1 && isnan(rows[0].stderr_) && rows[0].of == 0 &&
+                !rows[0].is_update);
     // 0.6 of ones, q = 1/(e^b + 1), range 4 from -1; z of 90 %
     double e = exp(track.law.b), q = 1 / (e + 1), fraction = (0.6 - q) / (1 - 2 * q);
     double spread = 4 * sqrt(0.24 / 20000) / (1 - 2 * q);
     assert_true(rows[1].is_update && !rows[1].is_pending && rows[1].of == 2);
-    assert_true(is_near(rows[1].value, -1 + 4 * fraction, 1e-5)); // the coin is that of the core, just below
+    assert_true(is_near(rows[1].value, -1 + 4 * fraction,
+                        1e-5)); // the coin is that of the core, just below
     assert_true(is_near(rows[1].stderr_, spread, 1e-5));
     assert_true(is_near(rows[1].high - rows[1].value, 1.6448536 * spread, 1e-5));
     assert_true(is_near(rows[1].value - rows[1].low, 1.6448536 * spread, 1e-5));
@@ -233,13 +245,15 @@ static void test_recipe_decides(void **state)
     add(&track, &recipe, QUIET, 10000, 0);
     assert_ok(agg_track_finish(&track, &error));
     assert_true(!track.rows[0].is_update && track.rows[1].is_update && track.n_other == 2);
-    assert_true(agg_track_note(note, &track, 0) && strstr(note, "2 epochs: the next recipe decided otherwise") != NULL);
+    assert_true(agg_track_note(note, &track, 0) &&
+                strstr(note, "2 epochs: the next recipe decided otherwise") != NULL);
     assert_false(agg_track_note(note, &track, 1));
     agg_recipe_release(&recipe);
     agg_track_release(&track);
 }
 
-// Devices answer as many updates as their epsilon has room for; the noise of later ones is no value.
+// Devices answer as many updates as their epsilon has room for; the noise of later ones is no
+// value.
 static void test_frozen(void **state)
 {
     agg_error error;
@@ -283,8 +297,8 @@ static void start_chain(chain *c)
     add(&c->track, &c->third, QUIET, 0, 0);
 }
 
-static void refuse(chain *c, const agg_recipe *recipe, const agg_recipe *of, uint64_t n, shoal_err code,
-                   const char *says)
+static void refuse(chain *c, const agg_recipe *recipe, const agg_recipe *of, uint64_t n,
+                   shoal_err code, const char *says)
 {
     agg_error error = {SHOAL_OK, 0, ""};
     agg_accumulator acc;
@@ -319,12 +333,14 @@ static void test_breaks(void **state)
     hex[0] = hex[0] == '0' ? '1' : '0';
     snprintf(round, sizeof round, "{\"index\":3,\"previous\":\"%s\"}", hex);
     read_epoch(&other, "4", 100, round);
-    refuse(&c, &other, &other, 20000, SHOAL_ERR_RECIPE_HASH, "does not follow the recipe of epoch 2");
+    refuse(&c, &other, &other, 20000, SHOAL_ERR_RECIPE_HASH,
+           "does not follow the recipe of epoch 2");
     agg_recipe_release(&other);
     refuse(&c, &c.third, &fourth, 20000, SHOAL_ERR_RECIPE_HASH, "belongs to recipe run");
     refuse(&c, &c.third, &c.third, 999, AGG_ERR_COHORT, "999 reports are fewer");
     read_epoch(&other, "4", 100, "{\"index\":1,\"update\":1}");
-    refuse(&c, &other, &c.third, 20000, AGG_ERR_USAGE, "is epoch 1 and says that there was an update before it");
+    refuse(&c, &other, &c.third, 20000, AGG_ERR_USAGE,
+           "is epoch 1 and says that there was an update before it");
     agg_recipe_release(&other);
     sketch_recipe(&other, "cms", 2, 64, 64);
     refuse(&c, &other, &c.third, 20000, AGG_ERR_USAGE, "no recipe of thresh or heavythresh");
@@ -386,9 +402,11 @@ static void test_next_epoch(void **state)
     agg_next_epoch next;
     (void)state;
     read_epoch(&recipe, "4", 100, "{\"index\":1}");
-    // More than 20000/(e^a + 1) + sqrt(20000 ln(10^9)/2) = 9022.7 + 455.2 of 20,000 with a = 0.196...
+    // More than 20000/(e^a + 1) + sqrt(20000 ln(10^9)/2) = 9022.7 + 455.2 of 20,000 with a =
+    // 0.196...
     uint32_t needed = (uint32_t)decide(&recipe, 20000, 0).needed;
-    double a = recipe.recipe.parts[0].eps_micro / 1e6, mean = 20000 / (exp(a) + 1), spread = sqrt(20000 * log(1e9) / 2);
+    double a = recipe.recipe.parts[0].eps_micro / 1e6, mean = 20000 / (exp(a) + 1),
+           spread = sqrt(20000 * log(1e9) / 2);
     assert_true(fabs(needed - (mean + spread)) <= 1.5);
     assert_false(decide(&recipe, 20000, needed - 1).is_update);
     assert_true(decide(&recipe, 20000, needed).is_update);
@@ -411,7 +429,8 @@ static void test_last_epochs(void **state)
     agg_recipe recipe, closing;
     (void)state;
     read_epoch(&recipe, "8", 4,
-               "{\"index\":4,\"previous\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"}");
+               "{\"index\":4,\"previous\":"
+               "\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"}");
     agg_next_epoch quiet = decide(&recipe, 20000, 0), loud = decide(&recipe, 20000, 19000);
     assert_true(!quiet.is_update && quiet.is_over);
     assert_true(loud.is_update && !loud.is_over);
@@ -455,16 +474,19 @@ static void test_print(void **state)
         const char *holds[4];
     } expected[] = {
         {AGG_TRACK_TABLE,
-         {"update, value to come", "devices answered 1 and have 3 left", "against the truth", "epoch 3 is an update"}},
-        {AGG_TRACK_JSON, {"\"updates_left\":3", "\"rms_error\":", "\"value\":null", "\"pending\":true"}},
+         {"update, value to come", "devices answered 1 and have 3 left", "against the truth",
+          "epoch 3 is an update"}},
+        {AGG_TRACK_JSON,
+         {"\"updates_left\":3", "\"rms_error\":", "\"value\":null", "\"pending\":true"}},
         {AGG_TRACK_CSV,
-         {"epoch,of,value,stderr,low,high,n,votes,needed,update,pending,frozen,truth\n", "\n1,1,", "\n3,1,,,,,20000,",
-          ",1,1,0,2\n"}},
+         {"epoch,of,value,stderr,low,high,n,votes,needed,update,pending,frozen,truth\n", "\n1,1,",
+          "\n3,1,,,,,20000,", ",1,1,0,2\n"}},
         {AGG_TRACK_SVG, {"<svg ", "<polyline", "3 left", "</svg>\n"}}};
     for (size_t i = 0; i < 4; i++) {
         char *text = printed(&result, expected[i].format);
         for (size_t j = 0; j < 4; j++)
-            if (strstr(text, expected[i].holds[j]) == NULL) fail_msg("%s: not in\n%s", expected[i].holds[j], text);
+            if (strstr(text, expected[i].holds[j]) == NULL)
+                fail_msg("%s: not in\n%s", expected[i].holds[j], text);
         free(text);
     }
     agg_recipe_release(&recipe);
@@ -474,10 +496,12 @@ static void test_print(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures),        cmocka_unit_test(test_waits),   cmocka_unit_test(test_why_not),
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_frozen),  cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_recipe_decides), cmocka_unit_test(test_closing), cmocka_unit_test(test_next_epoch),
-        cmocka_unit_test(test_last_epochs),    cmocka_unit_test(test_print),
+        cmocka_unit_test(test_figures),        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_why_not),        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_frozen),         cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_recipe_decides), cmocka_unit_test(test_closing),
+        cmocka_unit_test(test_next_epoch),     cmocka_unit_test(test_last_epochs),
+        cmocka_unit_test(test_print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supports of a closed domain: the row scan and the whole domain's transform against the definition, cell by cell, and
-// the transforms behind them.
+// Supports of a closed domain: the row scan and the whole domain's transform against the
+// definition, cell by cell, and the transforms behind them.
 #include "agg_test.h"
 
 #include "agg_cpu.h"
@@ -15,20 +15,25 @@ typedef struct setting {
 } setting;
 
 static const setting settings[] = {
-    {"cms", 5, 2, 2},     {"cms", 7, 64, 300},   {"cms", 3, 4096, 4096},  {"cms", 40, 32, 4},
-    {"olh", 5, 2, 2},     {"olh", 70, 64, 300},  {"olh", 3, 8192, 9},     {"olh", 99, 4, 70000},
-    {"cms", 9, 65536, 9}, {"hcms", 5, 2, 3},     {"hcms", 7, 64, 300},    {"hcms", 2, 8192, 513},
-    {"hcms", 40, 32, 4},  {"hcms", 3, 16384, 9}, {"cms", 20, 128, 70000}, {"hcms", 20, 4096, 140000},
+    {"cms", 5, 2, 2},           {"cms", 7, 64, 300},   {"cms", 3, 4096, 4096},
+    {"cms", 40, 32, 4},         {"olh", 5, 2, 2},      {"olh", 70, 64, 300},
+    {"olh", 3, 8192, 9},        {"olh", 99, 4, 70000}, {"cms", 9, 65536, 9},
+    {"hcms", 5, 2, 3},          {"hcms", 7, 64, 300},  {"hcms", 2, 8192, 513},
+    {"hcms", 40, 32, 4},        {"hcms", 3, 16384, 9}, {"cms", 20, 128, 70000},
+    {"hcms", 20, 4096, 140000},
 };
 
 static void recipe_of(agg_recipe *recipe, const setting *s)
 {
     char text[1024];
     snprintf(text, sizeof text,
-             "{\"recipe\":\"whole\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"%s\","
-             "\"parameters\":{\"epsilon\":4,\"k\":%u,\"%s\":%u,\"size\":%u},\"hash\":\"affine1\",\"seed\":\"%s\","
+             "{\"recipe\":\"whole\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","
+             "\"mechanism\":\"%s\","
+             "\"parameters\":{\"epsilon\":4,\"k\":%u,\"%s\":%u,\"size\":%u},\"hash\":\"affine1\","
+             "\"seed\":\"%s\","
              "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}",
-             s->mechanism, s->k, strcmp(s->mechanism, "olh") == 0 ? "g" : "m", s->m, s->size, AGG_TEST_SEED);
+             s->mechanism, s->k, strcmp(s->mechanism, "olh") == 0 ? "g" : "m", s->m, s->size,
+             AGG_TEST_SEED);
     read_recipe(recipe, text);
 }
 
@@ -39,7 +44,8 @@ static void fill_cells(agg_sketch *sketch, uint64_t stream, uint32_t mask)
     shoal_rng rng;
     shoal_rng_init_stream(&rng, seed, stream);
     for (uint64_t i = 0; i < sketch->n_cells; i++)
-        sketch->cells.ones[i] = i / sketch->shape.m % 3 == 1 ? 0 : (uint32_t)shoal_rng_u64(&rng) & mask;
+        sketch->cells.ones[i] =
+            i / sketch->shape.m % 3 == 1 ? 0 : (uint32_t)shoal_rng_u64(&rng) & mask;
 }
 
 static int sign_of(uint32_t i, uint32_t j)
@@ -95,13 +101,16 @@ static void check_setting(const setting *s, uint64_t stream)
 static void whole_domains_are_the_definition(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) check_setting(&settings[i], i);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        check_setting(&settings[i], i);
 }
 
-// The estimators' supports, on both sides of the choice: one item is scanned, all of them are transformed.
+// The estimators' supports, on both sides of the choice: one item is scanned, all of them are
+// transformed.
 static void estimators_choose_between_equals(void **state)
 {
-    static const setting all_kinds[] = {{"cms", 50, 16, 3000}, {"hcms", 50, 16, 3000}, {"olh", 50, 16, 3000}};
+    static const setting all_kinds[] = {
+        {"cms", 50, 16, 3000}, {"hcms", 50, 16, 3000}, {"olh", 50, 16, 3000}};
     (void)state;
     for (int i = 0; i < 3; i++) {
         agg_recipe recipe;
@@ -112,7 +121,8 @@ static void estimators_choose_between_equals(void **state)
         recipe_of(&recipe, &all_kinds[i]);
         const shoal_part *part = &recipe.recipe.parts[0];
         const agg_estimator *estimator = agg_estimator_of(part->mechanism);
-        assert_ok(agg_sketch_init(&sketch, &error, &(agg_shape){part->mechanism, part->k, part->m}));
+        assert_ok(
+            agg_sketch_init(&sketch, &error, &(agg_shape){part->mechanism, part->k, part->m}));
         fill_cells(&sketch, 77, 0xffff);
         for (uint32_t x = 0; x < 3000; x++) items[x] = 2999 - x;
         assert_ok(estimator->support(all, &error, part, &sketch, items, 3000, 2));
@@ -128,7 +138,8 @@ static void estimators_choose_between_equals(void **state)
     }
 }
 
-// Longer than a cache's piece, than a row of the matrix, and than two of them, against the definition at random points.
+// Longer than a cache's piece, than a row of the matrix, and than two of them, against the
+// definition at random points.
 static void long_transforms_by_definition(void **state)
 {
     static const size_t lengths[] = {1, 2, 4, 8192, 65536, 131072, 262144};
@@ -183,12 +194,15 @@ static void wide(void *x, size_t bytes)
     assert_ok(agg_wht_wide(x, &error, bytes / sizeof(int64_t), 2));
 }
 
-// Bytes of any kind: all ones, only the greatest or the least numbers, random ones: sums wrap in all of them alike.
+// Bytes of any kind: all ones, only the greatest or the least numbers, random ones: sums wrap in
+// all of them alike.
 static void fill(uint8_t *x, size_t bytes, unsigned kind, shoal_rng *rng)
 {
     for (size_t i = 0; i < bytes; i++) {
         int is_top = i % (kind == 1 ? 4 : 8) == (kind == 1 ? 3u : 7u);
-        x[i] = kind == 0 ? 0xff : kind < 3 ? (uint8_t)(is_top ? 0x80 : 0) : (uint8_t)shoal_rng_u64(rng);
+        x[i] = kind == 0  ? 0xff
+               : kind < 3 ? (uint8_t)(is_top ? 0x80 : 0)
+                          : (uint8_t)shoal_rng_u64(rng);
     }
 }
 
@@ -222,8 +236,9 @@ static void all_instruction_sets_transform_alike(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_domains_are_the_definition), cmocka_unit_test(estimators_choose_between_equals),
-        cmocka_unit_test(long_transforms_by_definition), cmocka_unit_test(all_instruction_sets_transform_alike)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_domains_are_the_definition),
+                                       cmocka_unit_test(estimators_choose_between_equals),
+                                       cmocka_unit_test(long_transforms_by_definition),
+                                       cmocka_unit_test(all_instruction_sets_transform_alike)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

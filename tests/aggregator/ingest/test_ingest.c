@@ -11,11 +11,14 @@
 #include "reader.h"
 #include "report_json.h"
 
-#define HEAD                                                                                                           \
-    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"cms\","                  \
-    "\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\""
-#define LIST                                                                                                           \
-    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"onehot-asymmetric\","    \
+#define HEAD                                                                                       \
+    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"      \
+    "\"cms\","                                                                                     \
+    "\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED                                                 \
+    "\",\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\""
+#define LIST                                                                                       \
+    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"      \
+    "\"onehot-asymmetric\","                                                                       \
     "\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\""
 #define P(parameters) ",\"parameters\":{" parameters "}"
 
@@ -32,16 +35,20 @@ static void bad_recipes_are_refused(void **state)
         {"[]", SHOAL_ERR_TYPE, "object"},
         {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") "} x", AGG_ERR_JSON, "line 1"},
         {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"nope\":1}", SHOAL_ERR_UNKNOWN_FIELD, "nope"},
-        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"o\":{\"p\":1}") "}", SHOAL_ERR_UNKNOWN_FIELD, "parameters.o.p"},
-        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"send.sample\":1}", SHOAL_ERR_UNKNOWN_FIELD, "send.sample"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"o\":{\"p\":1}") "}", SHOAL_ERR_UNKNOWN_FIELD,
+         "parameters.o.p"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"send.sample\":1}", SHOAL_ERR_UNKNOWN_FIELD,
+         "send.sample"},
         {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"k\":8") "}", SHOAL_ERR_DUPLICATE, "parameters.k"},
-        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"send\":{\"sample\":1},\"send\":{\"delay_s\":1}}",
+        {HEAD P(
+             "\"epsilon\":4,\"k\":8,\"m\":16") ",\"send\":{\"sample\":1},\"send\":{\"delay_s\":1}}",
          SHOAL_ERR_DUPLICATE, "send"},
         {HEAD P("\"epsilon\":4,\"k\":8") "}", SHOAL_ERR_MISSING_FIELD, "parameters.m"},
         {HEAD P("\"epsilon\":\"4\",\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":true,\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":null,\"k\":8,\"m\":16") "}", SHOAL_ERR_TYPE, "parameters.epsilon"},
-        {HEAD P("\"epsilon\":[4],\"k\":8,\"m\":16") "}", SHOAL_ERR_UNKNOWN_FIELD, "parameters.epsilon is not a list"},
+        {HEAD P("\"epsilon\":[4],\"k\":8,\"m\":16") "}", SHOAL_ERR_UNKNOWN_FIELD,
+         "parameters.epsilon is not a list"},
         {HEAD P("\"epsilon\":0,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":-1,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":17,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
@@ -54,23 +61,30 @@ static void bad_recipes_are_refused(void **state)
         {HEAD P("\"epsilon\":4,\"k\":2097152,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.k"},
         {HEAD P("\"epsilon\":4,\"k\":8,\"m\":1") "}", SHOAL_ERR_RANGE, "parameters.m"},
         {HEAD P("\"epsilon\":4,\"k\":8,\"m\":131072") "}", SHOAL_ERR_RANGE, "parameters.m"},
-        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"size\":4") "}", SHOAL_ERR_UNKNOWN_FIELD, "parameters.size"},
-        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"batch\":{\"minimum\":\"a\\u0000b\"}}", AGG_ERR_JSON, "NUL"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"size\":4") "}", SHOAL_ERR_UNKNOWN_FIELD,
+         "parameters.size"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"batch\":{\"minimum\":\"a\\u0000b\"}}",
+         AGG_ERR_JSON, "NUL"},
         {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"x\":\"\xff\"}", AGG_ERR_JSON, "UTF-8"},
-        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\",\"a\"]") "}", SHOAL_ERR_DUPLICATE, "entries 1 and 3"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\",\"a\"]") "}", SHOAL_ERR_DUPLICATE,
+         "entries 1 and 3"},
         {LIST P("\"epsilon\":4,\"values\":[\"a\",3]") "}", SHOAL_ERR_TYPE, "parameters.values"},
         {LIST P("\"epsilon\":4,\"values\":[\"a\",\"\"]") "}", SHOAL_ERR_RANGE, "parameters.values"},
         {LIST P("\"epsilon\":4,\"values\":[]") "}", SHOAL_ERR_MISSING_FIELD, "parameters.values"},
-        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"values\":[]") "}", SHOAL_ERR_MISSING_FIELD, "parameters.values"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"values\":[]") "}", SHOAL_ERR_MISSING_FIELD,
+         "parameters.values"},
         {LIST P("\"epsilon\":4,\"values\":[\"a\"]") "}", SHOAL_ERR_RANGE, "parameters.size"},
-        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\"],\"values\":[\"c\"]") "}", SHOAL_ERR_DUPLICATE, "values"},
-        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\"],\"size\":2") "}", SHOAL_ERR_DUPLICATE, "parameters.size"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\"],\"values\":[\"c\"]") "}",
+         SHOAL_ERR_DUPLICATE, "values"},
+        {LIST P("\"epsilon\":4,\"values\":[\"a\",\"b\"],\"size\":2") "}", SHOAL_ERR_DUPLICATE,
+         "parameters.size"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         agg_recipe recipe;
         agg_error error = {SHOAL_OK, 0, ""};
-        shoal_err err = agg_recipe_from_bytes(&recipe, &error, "file.json", table[i].text, strlen(table[i].text));
+        shoal_err err = agg_recipe_from_bytes(&recipe, &error, "file.json", table[i].text,
+                                              strlen(table[i].text));
         if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
             fail_msg("case %zu: %d, %s", i, (int)err, error.text);
         assert_int_equal(strncmp(error.text, "file.json: ", 11), 0);
@@ -80,7 +94,8 @@ static void bad_recipes_are_refused(void **state)
 
 static void values_are_found(void **state)
 {
-    static const char text[] = LIST P("\"epsilon\":4,\"values\":[\"pear\",\"fig\",\"apple\",\"figs\"]") "}";
+    static const char text[] =
+        LIST P("\"epsilon\":4,\"values\":[\"pear\",\"fig\",\"apple\",\"figs\"]") "}";
     agg_recipe recipe;
     uint64_t item = 99;
     (void)state;
@@ -131,10 +146,14 @@ static void reports_come_back(void **state)
         for (uint32_t i = 0; i < 50; i++) {
             const uint8_t *record = records + i * recipe.recipe.record_size;
             char *json = print_report(&recipe, record);
-            if (agg_report_parse(back, &error, &recipe, json, strlen(json)) != SHOAL_OK) fail_msg("%s", error.text);
+            if (agg_report_parse(back, &error, &recipe, json, strlen(json)) != SHOAL_OK)
+                fail_msg("%s", error.text);
             assert_memory_equal(back, record, recipe.recipe.record_size);
-            if (c == 0) assert_non_null(strstr(json, "\"parameters\":{\"epsilon\":0.25,\"k\":300,\"m\":64}"));
-            if (c == 2) assert_non_null(strstr(json, "\"parameters\":{\"epsilon\":1.000001,\"size\":3}"));
+            if (c == 0)
+                assert_non_null(
+                    strstr(json, "\"parameters\":{\"epsilon\":0.25,\"k\":300,\"m\":64}"));
+            if (c == 2)
+                assert_non_null(strstr(json, "\"parameters\":{\"epsilon\":1.000001,\"size\":3}"));
             free(json);
         }
         free(records);
@@ -151,7 +170,8 @@ static void bad_reports_are_refused(void **state)
     (void)state;
     sketch_recipe(&recipe, "hcms", 4, 10, 16);
     const char *h = recipe.hash_hex;
-    const char *format = "{\"key\":\"%s\",\"recipe_hash\":\"%s\",\"parameters\":{%s},\"records\":[%s]%s}";
+    const char *format =
+        "{\"key\":\"%s\",\"recipe_hash\":\"%s\",\"parameters\":{%s},\"records\":[%s]%s}";
     const char *p = "\"epsilon\":4,\"k\":10,\"m\":16";
     snprintf(good, sizeof good, format, "test", h, p, "\"3,05,1\"", "");
     assert_ok(agg_report_parse(record, &error, &recipe, good, strlen(good)));
@@ -162,8 +182,10 @@ static void bad_reports_are_refused(void **state)
         {"other", h, p, "\"3,05,1\"", "", SHOAL_ERR_RECIPE_HASH},
         {"test", "00", p, "\"3,05,1\"", "", SHOAL_ERR_RECIPE_HASH},
         {"test", h, "\"epsilon\":4,\"k\":10", "\"3,05,1\"", "", SHOAL_ERR_MISSING_FIELD},
-        {"test", h, "\"epsilon\":4,\"k\":10,\"m\":16,\"size\":3", "\"3,05,1\"", "", SHOAL_ERR_UNKNOWN_FIELD},
-        {"test", h, "\"epsilon\":4,\"k\":10,\"m\":16,\"m\":16", "\"3,05,1\"", "", SHOAL_ERR_DUPLICATE},
+        {"test", h, "\"epsilon\":4,\"k\":10,\"m\":16,\"size\":3", "\"3,05,1\"", "",
+         SHOAL_ERR_UNKNOWN_FIELD},
+        {"test", h, "\"epsilon\":4,\"k\":10,\"m\":16,\"m\":16", "\"3,05,1\"", "",
+         SHOAL_ERR_DUPLICATE},
         {"test", h, "\"epsilon\":4.5,\"k\":10,\"m\":16", "\"3,05,1\"", "", SHOAL_ERR_RANGE},
         {"test", h, "\"epsilon\":\"4\",\"k\":10,\"m\":16", "\"3,05,1\"", "", SHOAL_ERR_TYPE},
         {"test", h, p, "", "", SHOAL_ERR_TYPE},
@@ -177,8 +199,8 @@ static void bad_reports_are_refused(void **state)
         {"test", h, p, "\"3,05,1\"", ",\"key\":\"test\"", SHOAL_ERR_DUPLICATE},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        snprintf(text, sizeof text, format, table[i].key, table[i].hash, table[i].parameters, table[i].records,
-                 table[i].extra);
+        snprintf(text, sizeof text, format, table[i].key, table[i].hash, table[i].parameters,
+                 table[i].records, table[i].extra);
         shoal_err err = agg_report_parse(record, &error, &recipe, text, strlen(text));
         if (err != table[i].err) fail_msg("case %zu: %d, %s", i, (int)err, error.text);
     }
@@ -187,7 +209,8 @@ static void bad_reports_are_refused(void **state)
         char *start = malloc(cut > 0 ? cut : 1);
         assert_non_null(start);
         memcpy(start, good, cut);
-        assert_int_not_equal((int)agg_report_parse(record, &error, &recipe, start, cut), (int)SHOAL_OK);
+        assert_int_not_equal((int)agg_report_parse(record, &error, &recipe, start, cut),
+                             (int)SHOAL_OK);
         free(start);
     }
     agg_recipe_release(&recipe);
@@ -219,8 +242,8 @@ static void hear(void *context, const char *text)
     if (c->told++ == 0) snprintf(c->first, sizeof c->first, "%s", text);
 }
 
-static shoal_err read_stream(collected *c, agg_read_count *count, agg_error *error, const agg_recipe *recipe,
-                             const void *bytes, size_t len)
+static shoal_err read_stream(collected *c, agg_read_count *count, agg_error *error,
+                             const agg_recipe *recipe, const void *bytes, size_t len)
 {
     agg_reader reader = {recipe, collect, c, hear, c, NULL, NULL, 1};
     memset(c, 0, sizeof *c);
@@ -330,7 +353,8 @@ static void lines_are_read_and_bad_ones_counted(void **state)
         if (i % 2 == 1) text[len++] = '\r';
         if (i < COUNT - 1) text[len++] = '\n'; // the last line ends with the file
         if (i == 10)
-            for (int bad = 0; bad < 20; bad++) len += (size_t)sprintf(text + len, "{\"secret%d\":1}\n\n", bad);
+            for (int bad = 0; bad < 20; bad++)
+                len += (size_t)sprintf(text + len, "{\"secret%d\":1}\n\n", bad);
         if (i == 20) {
             memset(text + len, 'x', long_len);
             len += long_len;
@@ -350,8 +374,10 @@ static void lines_are_read_and_bad_ones_counted(void **state)
     agg_recipe_release(&recipe);
 }
 
-// A stream of many kinds of lines: the recipe's own, with their fields in another order, with and without \r, empty, bad, over-long.
-static char *make_lines(size_t *len, const agg_recipe *recipe, const uint8_t *records, uint32_t count, size_t bad_after)
+// A stream of many kinds of lines: the recipe's own, with their fields in another order, with and
+// without \r, empty, bad, over-long.
+static char *make_lines(size_t *len, const agg_recipe *recipe, const uint8_t *records,
+                        uint32_t count, size_t bad_after)
 {
     size_t line = agg_report_size(recipe), long_len = (size_t)3 << 18;
     char *text = malloc(count * (line + 16) + long_len), *to = text;
@@ -388,7 +414,8 @@ static shoal_err sum_up(void *context, agg_error *error, const agg_run *runs, ui
     assert_in_range(n_runs, 1, AGG_RUNS_MAX);
     for (uint32_t i = 0; i < n_runs; i++) {
         assert_true(runs[i].count > 0);
-        for (size_t b = 0; b < runs[i].count * (size_t)8; b++) t->sum = t->sum * 0x100000001b3u + runs[i].records[b];
+        for (size_t b = 0; b < runs[i].count * (size_t)8; b++)
+            t->sum = t->sum * 0x100000001b3u + runs[i].records[b];
         t->records += runs[i].count;
         t->n_runs++;
     }
@@ -414,7 +441,8 @@ static char *write_file(const void *bytes, size_t len)
     return path;
 }
 
-// What threads give out themselves, in any order: records in a sum that does not know one, by parts that are never two at a time.
+// What threads give out themselves, in any order: records in a sum that does not know one, by parts
+// that are never two at a time.
 typedef struct shared_told {
     told told;
     agg_lock guard;
@@ -437,7 +465,8 @@ static uint64_t sum_of_records(const uint8_t *records, uint32_t count)
 static void set_busy(shared_told *t, unsigned part, int is_busy)
 {
     agg_lock_take(&t->guard);
-    if (part >= AGG_THREADS_MAX || t->is_busy[part] == is_busy) abort(); // not on a thread that cmocka knows
+    if (part >= AGG_THREADS_MAX || t->is_busy[part] == is_busy)
+        abort(); // not on a thread that cmocka knows
     t->is_busy[part] = (uint8_t)is_busy;
     agg_lock_leave(&t->guard);
 }
@@ -468,7 +497,8 @@ static shoal_err sum_alone(void *context, agg_error *error, const agg_run *runs,
     return SHOAL_OK;
 }
 
-// Threads that give out what they have checked: the same records, counts, complaints and error as of one thread.
+// Threads that give out what they have checked: the same records, counts, complaints and error as
+// of one thread.
 static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_err expected)
 {
     static const unsigned threads[] = {1, 2, 3, 16, 300};
@@ -486,11 +516,13 @@ static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_e
         assert_true(agg_lock_init(&other.guard));
         other.fail_at = UINT64_MAX;
         reader.n_threads = threads[i];
-        assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, spans[i], path), expected);
+        assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, spans[i], path),
+                   expected);
         assert_string_equal(error2.text, error.text);
         assert_memory_equal(&count2, &count, sizeof count);
         assert_true(other.told.records >= one.told.records); // batches behind a damaged one
-        if (expected == SHOAL_OK) assert_true(other.told.records == one.told.records && other.sum == one.sum);
+        if (expected == SHOAL_OK)
+            assert_true(other.told.records == one.told.records && other.sum == one.sum);
         assert_int_equal(other.n_shared > 0, threads[i] > 1);
         if (expected == SHOAL_OK) assert_int_equal(other.n_together > 0, threads[i] > 1);
         assert_memory_equal(other.told.words, one.told.words, sizeof one.told.words);
@@ -501,15 +533,17 @@ static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_e
     memset(&other, 0, sizeof other);
     assert_true(agg_lock_init(&other.guard));
     reader.n_threads = 3;
-    assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, 1000, path), SHOAL_ERR_OVERFLOW);
+    assert_err(agg_reader_file_shared(&count2, &error2, &reader, sum_share, 1000, path),
+               SHOAL_ERR_OVERFLOW);
     assert_string_equal(error2.text, "enough");
     assert_in_range(other.n_shared, 1, 3);
     agg_lock_release(&other.guard);
 }
 
-// From memory by one thread, as the reference; by several; from a file, mapped and not: records in their order, counts, complaints and the error
-// are the same.
-static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t len, shoal_err expected)
+// From memory by one thread, as the reference; by several; from a file, mapped and not: records in
+// their order, counts, complaints and the error are the same.
+static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t len,
+                            shoal_err expected)
 {
     static const unsigned threads[] = {2, 3, 16, 300};
     static told first, other;
@@ -587,7 +621,8 @@ static void threads_and_files_change_nothing(void **state)
     agg_recipe_release(&recipe);
 }
 
-// Records of every instruction set's reader are the core's, digit by digit: each character at each place of texts of several lengths.
+// Records of every instruction set's reader are the core's, digit by digit: each character at each
+// place of texts of several lengths.
 static void digits_are_read_alike(void **state)
 {
     static const uint32_t sizes[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 200};
@@ -597,7 +632,8 @@ static void digits_are_read_alike(void **state)
     for (agg_cpu cpu = AGG_CPU_PORTABLE; cpu <= agg_cpu_best(); cpu++) {
         agg_hex_digits read = agg_hex_digits_of(cpu);
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-            char *own = malloc(2 * sizes[s]); // so that a read beyond them is seen by the address checker
+            char *own =
+                malloc(2 * sizes[s]); // so that a read beyond them is seen by the address checker
             assert_non_null(own);
             for (uint32_t i = 0; i < sizes[s]; i++) expected[i] = (uint8_t)(i * 151 + s);
             shoal_print_hex(digits, expected, sizes[s]);
@@ -646,9 +682,11 @@ static void ids_are_remembered(void **state)
     agg_batch_ids_release(&set);
 }
 
-static shoal_err parse_counts(agg_dictionary *out, agg_error *error, const agg_recipe *recipe, const char *text)
+static shoal_err parse_counts(agg_dictionary *out, agg_error *error, const agg_recipe *recipe,
+                              const char *text)
 {
-    return agg_dictionary_parse(out, error, recipe, "counts.tsv", text, strlen(text), 1, NULL, NULL);
+    return agg_dictionary_parse(out, error, recipe, "counts.tsv", text, strlen(text), 1, NULL,
+                                NULL);
 }
 
 static void bad_counts_name_their_line(void **state)
@@ -686,7 +724,8 @@ static void bad_counts_name_their_line(void **state)
     }
     agg_dictionary counts;
     agg_error error;
-    assert_err(agg_dictionary_parse(&counts, &error, &recipe, "c", "a\0b\t1\n", 6, 1, NULL, NULL), SHOAL_ERR_TYPE);
+    assert_err(agg_dictionary_parse(&counts, &error, &recipe, "c", "a\0b\t1\n", 6, 1, NULL, NULL),
+               SHOAL_ERR_TYPE);
     agg_recipe_release(&recipe);
 }
 
@@ -705,7 +744,8 @@ static void good_counts_are_read(void **state)
     assert_int_equal(counts.counts[0], 3);
     assert_int_equal(counts.values[0].len, 1);
     assert_memory_equal(counts.values[1].bytes, "a c", 3);
-    assert_int_equal(counts.items[0], shoal_part_item(&recipe.recipe.parts[0], (const uint8_t *)"b", 1));
+    assert_int_equal(counts.items[0],
+                     shoal_part_item(&recipe.recipe.parts[0], (const uint8_t *)"b", 1));
     agg_dictionary_release(&counts);
     agg_recipe_release(&recipe);
 }
@@ -721,7 +761,8 @@ static void dictionaries_warn_of_changed_lines(void **state)
     (void)state;
     sketch_recipe(&recipe, "cms", 4, 10, 16);
     memset(&c, 0, sizeof c);
-    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "words", text, strlen(text), 0, hear, &c));
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "words", text, strlen(text), 0,
+                                   hear, &c));
     assert_int_equal(dictionary.n, 5);
     assert_int_equal(dictionary.n_changed, 3);
     assert_int_equal(dictionary.n_repeated, 1);
@@ -766,8 +807,9 @@ static void closed_dictionaries_come_from_the_recipe(void **state)
     assert_memory_equal(dictionary.values[1].bytes, "fig", 3);
     assert_int_equal(dictionary.items[1], 1);
     agg_dictionary_release(&dictionary);
-    assert_err(agg_dictionary_parse(&dictionary, &error, &recipe, "d", "fig\nplum\n", 9, 0, NULL, NULL),
-               SHOAL_ERR_RANGE);
+    assert_err(
+        agg_dictionary_parse(&dictionary, &error, &recipe, "d", "fig\nplum\n", 9, 0, NULL, NULL),
+        SHOAL_ERR_RANGE);
     assert_non_null(strstr(error.text, "d: line 2: "));
     agg_recipe_release(&recipe);
     read_recipe(&recipe, LIST P("\"epsilon\":4,\"size\":11") "}");

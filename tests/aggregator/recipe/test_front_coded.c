@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of words as one string, there and back; recipes that carry them, which are the same recipe as with arrays; the cells that words lie in,
-// by whole characters, and what cells are called; what a device does not report.
+// Lists of words as one string, there and back; recipes that carry them, which are the same recipe
+// as with arrays; the cells that words lie in, by whole characters, and what cells are called; what
+// a device does not report.
 #include "agg_test.h"
 
 #include "dictionary.h"
@@ -75,7 +76,8 @@ static void refuses(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         agg_error error = {SHOAL_OK, 0, ""};
         assert_err(agg_front_decode(&texts, &error, "list", text_of(rows[i].coded)), rows[i].err);
-        if (strncmp(error.text, rows[i].says, strlen(rows[i].says)) != 0) fail_msg("%s: %s", rows[i].coded, error.text);
+        if (strncmp(error.text, rows[i].says, strlen(rows[i].says)) != 0)
+            fail_msg("%s: %s", rows[i].coded, error.text);
     }
 }
 
@@ -148,7 +150,8 @@ static void comes_back(void **state)
         assert_ok(agg_front_encode(&coded, &len, &error, texts, n));
         assert_ok(agg_front_decode(&back, &error, "list", (agg_text){coded, len}));
         assert_int_equal(back.n, n);
-        for (size_t i = 0; i < n; i++) assert_int_equal(agg_text_compare(back.texts[i], texts[i]), 0);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(agg_text_compare(back.texts[i], texts[i]), 0);
         agg_texts_release(&back);
         free(coded);
     }
@@ -171,10 +174,12 @@ static void rows_of_characters(void **state)
 
 // ---- recipes ----
 
-#define TRIE(starts, characters, more, parameters)                                                                     \
-    "{\"recipe\":\"t\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{\"field\":\"word\","    \
-    "\"starts\":" starts ",\"characters\":" characters more "}],\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":4," \
-    "\"contributions\":2,\"sampler\":\"random\",\"depth\":15,\"max_prefixes\":300" parameters                          \
+#define TRIE(starts, characters, more, parameters)                                                 \
+    "{\"recipe\":\"t\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{"   \
+    "\"field\":\"word\","                                                                          \
+    "\"starts\":" starts ",\"characters\":" characters more                                        \
+    "}],\"mechanism\":\"trie\",\"parameters\":{\"epsilon\":4,"                                     \
+    "\"contributions\":2,\"sampler\":\"random\",\"depth\":15,\"max_prefixes\":300" parameters      \
     "},\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}"
 #define KNOWN ",\"known\":\"0cobra 0cold 3t\""
 
@@ -182,7 +187,8 @@ static void one_recipe(void **state)
 {
     agg_recipe arrays, strings;
     (void)state;
-    read_recipe(&arrays, TRIE("[\"ab\",\"cö\"]", "[\"a\",\"ö\"]", "", ",\"known\":[\"cobra\",\"cold\",\"colt\"]"));
+    read_recipe(&arrays, TRIE("[\"ab\",\"cö\"]", "[\"a\",\"ö\"]", "",
+                              ",\"known\":[\"cobra\",\"cold\",\"colt\"]"));
     read_recipe(&strings, TRIE("\"0ab 0cö\"", "\"aö\"", "", KNOWN));
     assert_string_equal(arrays.hash_hex, strings.hash_hex);
     assert_int_equal(strings.known.n, 3);
@@ -203,14 +209,21 @@ static void bad_recipes(void **state)
     } rows[] = {
         {TRIE("\"\"", "\"a\"", "", ""), "x: encoding[0].starts holds no entry"},
         {TRIE("\"0ab 3c\"", "\"a\"", "", ""), "x: encoding[0].starts shares more"},
-        {TRIE("\"0ab 2\"", "\"a\"", "", ""), "x: encoding[0].starts holds one value twice (entries 1 and 2)"},
-        {TRIE("\"0ab 1\"", "\"a\"", "", ""), "x: encoding[0].starts holds starts of different lengths"},
+        {TRIE("\"0ab 2\"", "\"a\"", "", ""),
+         "x: encoding[0].starts holds one value twice (entries 1 and 2)"},
+        {TRIE("\"0ab 1\"", "\"a\"", "", ""),
+         "x: encoding[0].starts holds starts of different lengths"},
         {TRIE("\"0ab\"", "\"\"", "", ""), "x: encoding[0].characters holds no character"},
-        {TRIE("\"0ab\"", "\"aba\"", "", ""), "x: encoding[0].characters holds one value twice (entries 1 and 3)"},
-        {TRIE("\"0ab\"", "\"a b\"", "", ""), "x: encoding[0].characters holds what is not one printing"},
-        {TRIE("\"0ab\"", "\"a\"", "", ",\"known\":\"-cat\""), "x: parameters.known must be entries"},
-        {TRIE("\"0ab\"", "\"a\"", "", ",\"known\":\"0cat 3\""), "x: parameters.known holds one value twice"},
-        {TRIE("\"0ab\"", "\"a\"", "", ",\"known\":\"0\""), "x: parameters.known holds a word that is empty"},
+        {TRIE("\"0ab\"", "\"aba\"", "", ""),
+         "x: encoding[0].characters holds one value twice (entries 1 and 3)"},
+        {TRIE("\"0ab\"", "\"a b\"", "", ""),
+         "x: encoding[0].characters holds what is not one printing"},
+        {TRIE("\"0ab\"", "\"a\"", "", ",\"known\":\"-cat\""),
+         "x: parameters.known must be entries"},
+        {TRIE("\"0ab\"", "\"a\"", "", ",\"known\":\"0cat 3\""),
+         "x: parameters.known holds one value twice"},
+        {TRIE("\"0ab\"", "\"a\"", "", ",\"known\":\"0\""),
+         "x: parameters.known holds a word that is empty"},
         {TRIE("\"0ab\"", "\"a\"", ",\"values\":\"a\"", ""), "x: encoding[0].values"},
         {TRIE("\"0ab\"", "\"a\"", ",\"tokens\":\"a\"", ""), "x: encoding[0].tokens"},
     };
@@ -218,15 +231,18 @@ static void bad_recipes(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         agg_recipe recipe;
         agg_error error = {SHOAL_OK, 0, ""};
-        assert_true(agg_recipe_from_bytes(&recipe, &error, "x", rows[i].text, strlen(rows[i].text)) != SHOAL_OK);
-        if (strncmp(error.text, rows[i].says, strlen(rows[i].says)) != 0) fail_msg("%zu: %s", i, error.text);
+        assert_true(agg_recipe_from_bytes(&recipe, &error, "x", rows[i].text,
+                                          strlen(rows[i].text)) != SHOAL_OK);
+        if (strncmp(error.text, rows[i].says, strlen(rows[i].says)) != 0)
+            fail_msg("%zu: %s", i, error.text);
         assert_int_equal(error.exit_code, AGG_EXIT_USAGE);
     }
 }
 
 // ---- cells ----
 
-static void assert_cell(const agg_recipe *recipe, const char *word, const char *wanted, int is_reported)
+static void assert_cell(const agg_recipe *recipe, const char *word, const char *wanted,
+                        int is_reported)
 {
     char label[AGG_CELL_LABEL_MAX], text[128];
     uint64_t item = 99, of_event = 98;
@@ -237,7 +253,8 @@ static void assert_cell(const agg_recipe *recipe, const char *word, const char *
     cJSON_Delete(event);
     assert_int_equal(item, of_event);
     agg_recipe_label(label, sizeof label, recipe, item);
-    if (strcmp(label, wanted) != 0 || matches != is_reported) fail_msg("%s: %s, %d", word, label, matches);
+    if (strcmp(label, wanted) != 0 || matches != is_reported)
+        fail_msg("%s: %s, %d", word, label, matches);
 }
 
 static void cells_of_words(void **state)
@@ -245,7 +262,8 @@ static void cells_of_words(void **state)
     agg_recipe recipe;
     uint64_t item = 99;
     (void)state;
-    read_recipe(&recipe, TRIE("\"0ab 0cö\"", "\"aö日\"", ",\"step\":2", ",\"known\":\"0abaa 2öö\""));
+    read_recipe(&recipe,
+                TRIE("\"0ab 0cö\"", "\"aö日\"", ",\"step\":2", ",\"known\":\"0abaa 2öö\""));
     assert_int_equal(recipe.recipe.parts[0].size, 1 + 2 * (2 + 3 + 9));
     assert_cell(&recipe, "ab", "ab<end>", 1);
     assert_cell(&recipe, "aba", "aba<end>", 1);
@@ -292,7 +310,8 @@ static void labels_differ(void **state)
     for (size_t i = 0; i < cells.n; i++) {
         assert_int_equal(agg_recipe_label(label, sizeof label, &recipe, i), cells.values[i].len);
         assert_memory_equal(label, cells.values[i].bytes, cells.values[i].len);
-        for (size_t j = 0; j < i; j++) assert_int_not_equal(agg_text_compare(cells.values[i], cells.values[j]), 0);
+        for (size_t j = 0; j < i; j++)
+            assert_int_not_equal(agg_text_compare(cells.values[i], cells.values[j]), 0);
     }
     assert_memory_equal(cells.values[1].bytes, "ab<end>", 7);
     assert_memory_equal(cells.values[3].bytes, "aba<end>", 8);
@@ -306,15 +325,18 @@ static void labels_differ(void **state)
 static void counts_of_words(void **state)
 {
     static const char words[] = "ab\t4\nabaö\t3\nabaa\t9\nzz\t1\n{\t2\n";
-    static const char events[] = "{\"word\":\"ab\"}\t4\n{\"word\":\"abaö\"}\t3\n{\"word\":\"abaa\"}\t9\n"
-                                 "{\"word\":\"zz\"}\t1\n{\"word\":\"{\"}\t2\n";
+    static const char events[] =
+        "{\"word\":\"ab\"}\t4\n{\"word\":\"abaö\"}\t3\n{\"word\":\"abaa\"}\t9\n"
+        "{\"word\":\"zz\"}\t1\n{\"word\":\"{\"}\t2\n";
     agg_recipe recipe;
     agg_dictionary a, b;
     agg_error error;
     (void)state;
     read_recipe(&recipe, TRIE("\"0ab\"", "\"aö\"", ",\"step\":2", ",\"known\":\"0abaa\""));
-    assert_ok(agg_dictionary_parse(&a, &error, &recipe, "words", words, strlen(words), 1, NULL, NULL));
-    assert_ok(agg_dictionary_parse(&b, &error, &recipe, "events", events, strlen(events), 1, NULL, NULL));
+    assert_ok(
+        agg_dictionary_parse(&a, &error, &recipe, "words", words, strlen(words), 1, NULL, NULL));
+    assert_ok(
+        agg_dictionary_parse(&b, &error, &recipe, "events", events, strlen(events), 1, NULL, NULL));
     assert_int_equal(a.n, 5);
     assert_int_equal(b.n, 5);
     assert_int_equal(a.total, b.total);
@@ -325,17 +347,20 @@ static void counts_of_words(void **state)
     }
     agg_dictionary_release(&a);
     agg_dictionary_release(&b);
-    assert_err(agg_dictionary_parse(&a, &error, &recipe, "x", "{\"word\t1\n", 9, 1, NULL, NULL), SHOAL_ERR_TYPE);
+    assert_err(agg_dictionary_parse(&a, &error, &recipe, "x", "{\"word\t1\n", 9, 1, NULL, NULL),
+               SHOAL_ERR_TYPE);
     agg_recipe_release(&recipe);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decodes),       cmocka_unit_test(refuses),         cmocka_unit_test(long_entries),
-        cmocka_unit_test(encodes),       cmocka_unit_test(comes_back),      cmocka_unit_test(rows_of_characters),
-        cmocka_unit_test(one_recipe),    cmocka_unit_test(bad_recipes),     cmocka_unit_test(cells_of_words),
-        cmocka_unit_test(labels_differ), cmocka_unit_test(counts_of_words),
+        cmocka_unit_test(decodes),         cmocka_unit_test(refuses),
+        cmocka_unit_test(long_entries),    cmocka_unit_test(encodes),
+        cmocka_unit_test(comes_back),      cmocka_unit_test(rows_of_characters),
+        cmocka_unit_test(one_recipe),      cmocka_unit_test(bad_recipes),
+        cmocka_unit_test(cells_of_words),  cmocka_unit_test(labels_differ),
+        cmocka_unit_test(counts_of_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result page as a pure function: hostile values come out harmless, odd estimates come out drawable.
+// The result page as a pure function: hostile values come out harmless, odd estimates come out
+// drawable.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,8 @@
 #include "result_page.h"
 
 // A page of one section of this recipe with these rows; free it.
-static char *page_for(const agg_recipe *recipe, agg_estimate_row *rows, size_t n_rows, size_t top, const char *note)
+static char *page_for(const agg_recipe *recipe, agg_estimate_row *rows, size_t n_rows, size_t top,
+                      const char *note)
 {
     const agg_estimate estimate = {.recipe = recipe,
                                    .n = 1234567,
@@ -65,9 +67,10 @@ static void hostile_values_are_harmless(void **state)
     static const char broken[] = "\xff\xc0\xaf\xed\xa0\x80\xf5"
                                  "z\xe2\x82";
     static const char fine[] = "na\xc3\xafve \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x90\x9f";
-    agg_estimate_row rows[] = {row_of(script, sizeof script - 1, 50, 9), row_of(control, sizeof control - 1, 40, 9),
-                               row_of(turned, sizeof turned - 1, 30, 9), row_of(broken, sizeof broken - 1, 20, 9),
-                               row_of(fine, sizeof fine - 1, 10, 9)};
+    agg_estimate_row rows[] = {
+        row_of(script, sizeof script - 1, 50, 9), row_of(control, sizeof control - 1, 40, 9),
+        row_of(turned, sizeof turned - 1, 30, 9), row_of(broken, sizeof broken - 1, 20, 9),
+        row_of(fine, sizeof fine - 1, 10, 9)};
     char *text = page_of(rows, 5, 0, NULL);
     assert_null(strstr(text, "<script"));
     assert_non_null(strstr(text, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;"));
@@ -140,7 +143,8 @@ static void top_limits_rows_and_a_note_stands_alone(void **state)
     assert_non_null(strstr(text, "1\xe2\x80\xaf"
                                  "234\xe2\x80\xaf"
                                  "567</b> reports"));
-    assert_int_equal(count_of(text, "class=\"whisker\""), 2 * 3 + 3); // three lines a row, and the key's
+    assert_int_equal(count_of(text, "class=\"whisker\""),
+                     2 * 3 + 3); // three lines a row, and the key's
     free(text);
     text = page_of(NULL, 0, 0, "fewer <than> needed");
     assert_non_null(strstr(text, "fewer &lt;than&gt; needed"));
@@ -148,7 +152,8 @@ static void top_limits_rows_and_a_note_stands_alone(void **state)
     free(text);
 }
 
-// A mean is drawn in the range of its numbers, with the decimals of its error, and is not tested against zero.
+// A mean is drawn in the range of its numbers, with the decimals of its error, and is not tested
+// against zero.
 static void a_mean_is_no_count(void **state)
 {
     (void)state;
@@ -179,15 +184,19 @@ static void histograms_follow_their_numbers(void **state)
     recipe.recipe.value = SHOAL_VALUE_NUMBER;
     recipe.recipe.n_parts = 1;
     recipe.recipe.parts[0].domain = SHOAL_DOMAIN_CLOSED;
-    agg_estimate_row rows[] = {row_of("[9, 10]", 7, 50, 9), row_of("[-9, 0)", 7, 40, 9), row_of("[0, 9)", 6, 30, 9)};
+    agg_estimate_row rows[] = {row_of("[9, 10]", 7, 50, 9), row_of("[-9, 0)", 7, 40, 9),
+                               row_of("[0, 9)", 6, 30, 9)};
     char *text = page_for(&recipe, rows, 3, 0, NULL);
-    const char *first = strstr(text, "[-9, 0)"), *second = strstr(text, "[0, 9)"), *third = strstr(text, "[9, 10]");
-    assert_true(first != NULL && second != NULL && third != NULL && first < second && second < third);
+    const char *first = strstr(text, "[-9, 0)"), *second = strstr(text, "[0, 9)"),
+               *third = strstr(text, "[9, 10]");
+    assert_true(first != NULL && second != NULL && third != NULL && first < second &&
+                second < third);
     free(text);
     text = page_for(&recipe, rows, 3, 2, NULL);
     first = strstr(text, "[9, 10]");
     second = strstr(text, "[-9, 0)");
-    assert_true(first != NULL && second != NULL && first < second && strstr(text, "[0, 9)") == NULL);
+    assert_true(first != NULL && second != NULL && first < second &&
+                strstr(text, "[0, 9)") == NULL);
     free(text);
 }
 
@@ -196,8 +205,12 @@ static void what_a_result_promises_stands_below_it(void **state)
     static const agg_recipe recipe = {.id = "page-test"};
     agg_estimate_row rows[] = {row_of("a", 1, 50, 9)};
     const agg_guarantee guarantee = {2, 2, 1, 0, 1000, 1, 1e-9, 1, 0.25, "stronger", 0, 0};
-    const agg_estimate estimate = {
-        .recipe = &recipe, .n = 1000, .n_dictionary = 1, .n_rows = 1, .rows = rows, .guarantee = &guarantee};
+    const agg_estimate estimate = {.recipe = &recipe,
+                                   .n = 1000,
+                                   .n_dictionary = 1,
+                                   .n_rows = 1,
+                                   .rows = rows,
+                                   .guarantee = &guarantee};
     const agg_page_section section = {.recipe = &recipe, .estimate = &estimate};
     const agg_page page = {.title = "t", .sections = &section, .n_sections = 1};
     char *text = NULL;
@@ -210,8 +223,9 @@ static void what_a_result_promises_stands_below_it(void **state)
     const char *table_end = strstr(text, "</table>");
     assert_non_null(table_end);
     assert_non_null(strstr(table_end, "<p class=\"note\">epsilon per report  2 (as drawn: 2)<br>"));
-    assert_non_null(
-        strstr(table_end, "<br>central epsilon     0.25 (stronger bound, 1000 reports, delta 1e-9)<br>The central"));
+    assert_non_null(strstr(
+        table_end,
+        "<br>central epsilon     0.25 (stronger bound, 1000 reports, delta 1e-9)<br>The central"));
     free(text);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds: which sequences are kept, how buckets are cut and joined, what the next recipe holds; from counts made by hand.
+// Rounds: which sequences are kept, how buckets are cut and joined, what the next recipe holds;
+// from counts made by hand.
 #include <math.h>
 
 #include "agg_test.h"
@@ -8,22 +9,25 @@
 #include "next_recipe.h"
 #include "refine.h"
 
-#define MORE                                                                                                           \
-    "\"mechanism\":\"subset\",\"parameters\":{\"epsilon\":4},\"limit\":{\"per_day\":1},\"expires\":\"2099-01-31\""
+#define MORE                                                                                       \
+    "\"mechanism\":\"subset\",\"parameters\":{\"epsilon\":4},\"limit\":{\"per_day\":1},"           \
+    "\"expires\":\"2099-01-31\""
 
 // Buckets of "phrase": 0; behind "b": end, oov, x, y, z (1 to 5); behind "a": 6 to 10.
-static const char joint[] =
-    "{\"recipe\":\"grams-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":["
-    "{\"field\":\"age\",\"boundaries\":[30]},{\"field\":\"phrase\",\"prefixes\":[\"b\",\"a\"],\"tokens\":[\"x\",\"y\","
-    "\"z\"]}],\"cohort\":{\"minimum\":100,\"epsilon\":0.5,\"delta\":\"1e-9\"},\"release\":{\"threshold\":50}," MORE
-    ",\"round\":{\"index\":1}}";
+static const char joint[] = "{\"recipe\":\"grams-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":"
+                            "\"fields\",\"encoding\":["
+                            "{\"field\":\"age\",\"boundaries\":[30]},{\"field\":\"phrase\","
+                            "\"prefixes\":[\"b\",\"a\"],\"tokens\":[\"x\",\"y\","
+                            "\"z\"]}],\"cohort\":{\"minimum\":100,\"epsilon\":0.5,\"delta\":\"1e-"
+                            "9\"},\"release\":{\"threshold\":50}," MORE ",\"round\":{\"index\":1}}";
 
 static agg_count count_of(double count, double score)
 {
     return (agg_count){.count = count, .stderr_ = 10, .null_error = 10, .score = score};
 }
 
-static void choose(agg_next_prefixes *next, const agg_recipe *recipe, const agg_count *counts, size_t most)
+static void choose(agg_next_prefixes *next, const agg_recipe *recipe, const agg_count *counts,
+                   size_t most)
 {
     agg_error error;
     assert_ok(agg_next_prefixes_choose(next, &error, recipe, 1, counts, 0, 0.05, most));
@@ -82,7 +86,8 @@ static void test_a_cap_keeps_the_strongest(void **state)
     agg_recipe_release(&recipe);
 }
 
-// A cap is no quota; and of six sequences one of score 2 has p = 0.023, above 0.05 / 6 for the first of six.
+// A cap is no quota; and of six sequences one of score 2 has p = 0.023, above 0.05 / 6 for the
+// first of six.
 static void test_noise_is_not_kept(void **state)
 {
     (void)state;
@@ -118,8 +123,9 @@ static void test_the_release_threshold_holds(void **state)
     agg_recipe_release(&recipe);
 }
 
-// Bucket 0 holds random answers alone, 100 give or take 10: at most 120 of each count are random. With 1,100 reports it could be 100, of
-// 11 buckets each; those of a count of 137 are a Poisson number, of variance 100, beside the coins' 100.
+// Bucket 0 holds random answers alone, 100 give or take 10: at most 120 of each count are random.
+// With 1,100 reports it could be 100, of 11 buckets each; those of a count of 137 are a Poisson
+// number, of variance 100, beside the coins' 100.
 static void test_random_answers_are_nobodys(void **state)
 {
     (void)state;
@@ -156,7 +162,8 @@ static void test_random_answers_are_nobodys(void **state)
     agg_recipe_release(&recipe);
 }
 
-// A list's entry has 256 bytes at most: a prefix of 250 and a token of 5 are 256 with their space, one of 6 is too long.
+// A list's entry has 256 bytes at most: a prefix of 250 and a token of 5 are 256 with their space,
+// one of 6 is too long.
 static void test_what_no_recipe_could_list_is_left_out(void **state)
 {
     (void)state;
@@ -167,7 +174,8 @@ static void test_what_no_recipe_could_list_is_left_out(void **state)
     memset(prefix, 'p', 250);
     prefix[250] = '\0';
     snprintf(text, sizeof text,
-             "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{\"field\":"
+             "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\","
+             "\"encoding\":[{\"field\":"
              "\"phrase\",\"prefixes\":[\"%s\"],\"tokens\":[\"short\",\"longer\"]}]," MORE "}",
              prefix);
     read_recipe(&recipe, text);
@@ -182,7 +190,8 @@ static void test_what_no_recipe_could_list_is_left_out(void **state)
     agg_recipe_release(&recipe);
 }
 
-// 2^24 cells, two ages: 2^23 buckets of the phrase, one of them for the rest, five for each prefix of three tokens.
+// 2^24 cells, two ages: 2^23 buckets of the phrase, one of them for the rest, five for each prefix
+// of three tokens.
 static void test_as_many_as_fit(void **state)
 {
     (void)state;
@@ -199,8 +208,8 @@ static void test_as_many_as_fit(void **state)
 static const int64_t tens[] = {0, 10, 20, 30, 40};
 
 // Counts of the four buckets between the ends; a count of 20 stands two standard errors out.
-static shoal_err refine(agg_refined *refined, agg_error *error, const int64_t boundaries[5], const double counts[4],
-                        uint32_t target)
+static shoal_err refine(agg_refined *refined, agg_error *error, const int64_t boundaries[5],
+                        const double counts[4], uint32_t target)
 {
     agg_count all[6] = {count_of(5000, 500)};
     for (int i = 0; i < 4; i++) all[i + 1] = count_of(counts[i], counts[i] / 10);
@@ -208,7 +217,8 @@ static shoal_err refine(agg_refined *refined, agg_error *error, const int64_t bo
     return agg_refine(refined, error, boundaries, 5, all, 0.05, target);
 }
 
-static void assert_refined(const double counts[4], uint32_t target, double share, const int64_t *wanted, uint32_t n)
+static void assert_refined(const double counts[4], uint32_t target, double share,
+                           const int64_t *wanted, uint32_t n)
 {
     agg_error error;
     agg_refined refined;
@@ -218,8 +228,9 @@ static void assert_refined(const double counts[4], uint32_t target, double share
     assert_true(fabs(refined.share - share) < 1e-9 * share);
 }
 
-// 800 in 9 boundaries at most. At 8 buckets of 100 there would be 2, 1, 6 and 1 pieces, 10 boundaries; the share grows by sixteenths until
-// 560 makes 4. The 40 are no half share, but more than one with what is beside them.
+// 800 in 9 boundaries at most. At 8 buckets of 100 there would be 2, 1, 6 and 1 pieces, 10
+// boundaries; the share grows by sixteenths until 560 makes 4. The 40 are no half share, but more
+// than one with what is beside them.
 static void test_pieces_in_proportion(void **state)
 {
     (void)state;
@@ -253,7 +264,8 @@ static void test_what_is_not_told_from_zero_is_zero(void **state)
     assert_refined((const double[]){200, 15, 0, -30}, 4, 100 * pow(1.0625, 5), wanted, 3);
     assert_ok(refine(&refined, &error, tens, (const double[]){200, 15, 0, -30}, 4));
     assert_int_equal(refined.n_zero, 3);
-    assert_err(refine(&refined, &error, tens, (const double[]){15, 15, 0, -30}, 4), SHOAL_ERR_RANGE);
+    assert_err(refine(&refined, &error, tens, (const double[]){15, 15, 0, -30}, 4),
+               SHOAL_ERR_RANGE);
     assert_int_equal(error.exit_code, AGG_EXIT_RUNTIME);
 }
 
@@ -316,7 +328,8 @@ static void test_the_widest_bucket(void **state)
     assert_err(agg_refine(&refined, &error, ends, 1, counts, 0.05, 65), SHOAL_ERR_RANGE);
 }
 
-// Of 63 buckets, two in three hold one and a half shares, 105 pieces and no neighbours to join: more than there is room for.
+// Of 63 buckets, two in three hold one and a half shares, 105 pieces and no neighbours to join:
+// more than there is room for.
 static void test_more_pieces_than_room(void **state)
 {
     (void)state;
@@ -347,14 +360,17 @@ static void test_any_counts_any_target(void **state)
             coins = coins * 6364136223846793005u + 1442695040888963407u;
             double count = exp2((double)(coins >> 60));
             counts[i] = count_of(count, count);
-            if (i < n) boundaries[i] = (i > 0 ? boundaries[i - 1] : -50) + 1 + (int64_t)(coins >> 40 & 255);
+            if (i < n)
+                boundaries[i] =
+                    (i > 0 ? boundaries[i - 1] : -50) + 1 + (int64_t)(coins >> 40 & 255);
         }
         counts[1] = count_of(100, 10);
         assert_ok(agg_refine(&refined, &error, boundaries, n, counts, 0.05, target));
         assert_in_range(refined.n, 2, target - 1);
         assert_int_equal(refined.boundaries[0], boundaries[0]);
         assert_int_equal(refined.boundaries[refined.n - 1], boundaries[n - 1]);
-        for (uint32_t i = 1; i < refined.n; i++) assert_true(refined.boundaries[i - 1] < refined.boundaries[i]);
+        for (uint32_t i = 1; i < refined.n; i++)
+            assert_true(refined.boundaries[i - 1] < refined.boundaries[i]);
     }
 }
 
@@ -393,12 +409,15 @@ static void test_the_next_recipe_word_for_word(void **state)
     read_recipe(&recipe, joint);
     agg_hex(hash, recipe.recipe.query_hash, 32);
     snprintf(wanted, sizeof wanted,
-             "{\n  \"recipe\": \"grams-2\",\n  \"analysis\": \"a\",\n  \"stream\": \"s\",\n  \"value\": \"fields\",\n"
+             "{\n  \"recipe\": \"grams-2\",\n  \"analysis\": \"a\",\n  \"stream\": \"s\",\n  "
+             "\"value\": \"fields\",\n"
              "  \"encoding\": [\n    {\"field\":\"age\",\"boundaries\":[30]},\n"
-             "    {\"field\":\"phrase\",\"prefixes\":[\"a y\",\"b x\"],\"tokens\":[\"x\",\"y\",\"z\"]}\n  ],\n"
+             "    {\"field\":\"phrase\",\"prefixes\":[\"a y\",\"b "
+             "x\"],\"tokens\":[\"x\",\"y\",\"z\"]}\n  ],\n"
              "  \"cohort\": {\"minimum\":100,\"epsilon\":0.5,\"delta\":\"1e-9\"},\n  \"release\": "
              "{\"threshold\":50},\n"
-             "  \"mechanism\": \"subset\",\n  \"parameters\": {\"epsilon\":4},\n  \"limit\": {\"per_day\":1},\n"
+             "  \"mechanism\": \"subset\",\n  \"parameters\": {\"epsilon\":4},\n  \"limit\": "
+             "{\"per_day\":1},\n"
              "  \"expires\": \"2099-01-31\",\n  \"round\": {\"index\":2,\"previous\":\"%s\"}\n}\n",
              hash);
     write_next(&again, joint, &(agg_next_recipe){.field = 1, .prefixes = found, .n_prefixes = 2});
@@ -412,7 +431,8 @@ static void assert_id(const char *id, const char *round, const char *wanted)
     char text[2048];
     agg_recipe again;
     snprintf(text, sizeof text,
-             "{\"recipe\":\"%s\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{\"field\":"
+             "{\"recipe\":\"%s\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\","
+             "\"encoding\":[{\"field\":"
              "\"p\",\"prefixes\":[\"\"],\"tokens\":[\"x\",\"y\"]}],%s" MORE "}",
              id, round);
     write_next(&again, text, &(agg_next_recipe){.field = 0, .prefixes = found, .n_prefixes = 2});
@@ -446,17 +466,23 @@ static void test_a_first_round_states_no_previous(void **state)
     agg_recipe_release(&again);
 }
 
-#define SPLIT                                                                                                          \
-    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{\"field\":\"p\","       \
-    "\"prefixes\":[\"\"],\"tokens\":[\"x\",\"y\"]}],\"mechanism\":\"cms\",\"parameters\":{\"epsilon\":2.5,\"k\":16,"   \
-    "\"m\":64},\"hash\":\"affine1\",\"seed\":\"" AGG_TEST_SEED "\",\"split_by\":[{\"field\":\"locale\",\"values\":["   \
-    "\"de\",\"en\"]}],\"part\":[\"de\"],\"limit\":{\"per_day\":1},\"expires\":\"2099-01-31\",\"signature\":{\"key\":"  \
+#define SPLIT                                                                                      \
+    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{"   \
+    "\"field\":\"p\","                                                                             \
+    "\"prefixes\":[\"\"],\"tokens\":[\"x\",\"y\"]}],\"mechanism\":\"cms\",\"parameters\":{"        \
+    "\"epsilon\":2.5,\"k\":16,"                                                                    \
+    "\"m\":64},\"hash\":\"affine1\",\"seed\":\"" AGG_TEST_SEED                                     \
+    "\",\"split_by\":[{\"field\":\"locale\",\"values\":["                                          \
+    "\"de\",\"en\"]}],\"part\":[\"de\"],\"limit\":{\"per_day\":1},\"expires\":\"2099-01-31\","     \
+    "\"signature\":{\"key\":"                                                                      \
     "\"" AGG_TEST_SEED "\",\"ed25519\":\"" AGG_TEST_SEED AGG_TEST_SEED "\"}}"
 
-#define PERMANENT                                                                                                      \
-    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{\"field\":\"p\","       \
-    "\"prefixes\":[\"\"],\"tokens\":[\"x\",\"y\"]}],\"mechanism\":\"rappor\",\"parameters\":{\"p\":0,\"q\":1,\"f\":0." \
-    "5},"                                                                                                              \
+#define PERMANENT                                                                                  \
+    "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\",\"encoding\":[{"   \
+    "\"field\":\"p\","                                                                             \
+    "\"prefixes\":[\"\"],\"tokens\":[\"x\",\"y\"]}],\"mechanism\":\"rappor\",\"parameters\":{"     \
+    "\"p\":0,\"q\":1,\"f\":0."                                                                     \
+    "5},"                                                                                          \
     "\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},\"expires\":\"2099-01-31\"}"
 
 #define NEW_SEED "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100"
@@ -465,7 +491,8 @@ static void test_no_part_no_signature_a_new_seed(void **state)
 {
     (void)state;
     agg_recipe again;
-    const agg_next_recipe next = {.field = 0, .prefixes = found, .n_prefixes = 2, .seed_hex = NEW_SEED};
+    const agg_next_recipe next = {
+        .field = 0, .prefixes = found, .n_prefixes = 2, .seed_hex = NEW_SEED};
     write_next(&again, SPLIT, &next);
     assert_false(again.has_signature);
     assert_int_equal(again.recipe.n_part, 0);
@@ -479,8 +506,11 @@ static void test_another_mechanism_at_the_same_epsilon(void **state)
 {
     (void)state;
     agg_recipe again;
-    agg_next_recipe next = {
-        .field = 0, .prefixes = found, .n_prefixes = 2, .seed_hex = NEW_SEED, .mechanism = "subset"};
+    agg_next_recipe next = {.field = 0,
+                            .prefixes = found,
+                            .n_prefixes = 2,
+                            .seed_hex = NEW_SEED,
+                            .mechanism = "subset"};
     write_next(&again, SPLIT, &next);
     assert_int_equal(again.recipe.mechanism, shoal_subset_id);
     assert_int_equal(again.recipe.cost_micro, 2500000);
@@ -528,11 +558,13 @@ static void test_boundaries_are_exact_or_refused(void **state)
     static const int64_t exact[] = {-1500000, 100000, 333333, 30000000, 4294967295000001},
                          not_exact[] = {0, 8999999999999000001};
     agg_recipe again;
-    write_next(&again, joint, &(agg_next_recipe){.field = 0, .boundaries = exact, .n_boundaries = 5});
+    write_next(&again, joint,
+               &(agg_next_recipe){.field = 0, .boundaries = exact, .n_boundaries = 5});
     assert_memory_equal(again.recipe.encoding.fields[0].boundaries, exact, sizeof exact);
     assert_int_equal(again.recipe.encoding.fields[1].prefixes.count, 2);
     agg_recipe_release(&again);
-    refuse_next(SHOAL_ERR_RANGE, joint, &(agg_next_recipe){.field = 0, .boundaries = not_exact, .n_boundaries = 2});
+    refuse_next(SHOAL_ERR_RANGE, joint,
+                &(agg_next_recipe){.field = 0, .boundaries = not_exact, .n_boundaries = 2});
 }
 
 int main(void)

@@ -10,7 +10,8 @@ export const SLACK = 1.2;
 export const LONG_HEADERS = `GET / HTTP/1.1\r\n${Array.from({ length: 60 }, (_, i) => `X-${i}: ${'x'.repeat(1000)}\r\n`).join('')}`;
 
 /** The kernel's peak of a process, in MiB. @param {number} pid */
-export const peak = (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+export const peak = (pid) =>
+  Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
 /** The MiB of the last announcement. @param {string} log */
 export const announced = (log) => Number([...log.matchAll(/takes up to (\d+) MiB/g)].at(-1)?.[1]);

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const program = process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../../build/release/shoal', import.meta.url));
+export const program =
+  process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../../build/release/shoal', import.meta.url));
 export const secret = 'a-secret-for-tests-0123456789';
 export const isLong = process.env.SHOAL_LONG === '1';
 
@@ -26,18 +27,37 @@ const TRAILER = 8;
 /** @param {string} id @param {object} [changes] */
 export function cmsRecipe(id, changes = {}) {
   return {
-    recipe: id, analysis: 'tests', stream: 'typed-words', value: 'word', mechanism: 'cms',
-    parameters: { epsilon: 4, k: 32, m: 64 }, hash: 'poly1', seed: '5a'.repeat(32),
-    limit: { per_day: 1 }, cohort: { minimum: 1000 }, expires: '2099-01-31', ...changes,
+    recipe: id,
+    analysis: 'tests',
+    stream: 'typed-words',
+    value: 'word',
+    mechanism: 'cms',
+    parameters: { epsilon: 4, k: 32, m: 64 },
+    hash: 'poly1',
+    seed: '5a'.repeat(32),
+    limit: { per_day: 1 },
+    cohort: { minimum: 1000 },
+    expires: '2099-01-31',
+    ...changes,
   };
 }
 
 /** @param {string} id @param {object} [changes] */
 export function listRecipe(id, changes = {}) {
   return {
-    recipe: id, analysis: 'tests', stream: 'theme', value: 'item', mechanism: 'onehot-asymmetric',
-    parameters: { epsilon: 2, values: ['light', 'dark', '<img src=x onerror=alert(1)>', 'a"b\'c&d'] },
-    limit: { per_day: 1 }, cohort: { minimum: 100 }, expires: '2099-01-31', ...changes,
+    recipe: id,
+    analysis: 'tests',
+    stream: 'theme',
+    value: 'item',
+    mechanism: 'onehot-asymmetric',
+    parameters: {
+      epsilon: 2,
+      values: ['light', 'dark', '<img src=x onerror=alert(1)>', 'a"b\'c&d'],
+    },
+    limit: { per_day: 1 },
+    cohort: { minimum: 100 },
+    expires: '2099-01-31',
+    ...changes,
   };
 }
 
@@ -63,8 +83,19 @@ export function simulate(recipeFile, counts, devices, perBatch, seed = 'tests') 
   const countsFile = `${recipeFile}.${seed}.tsv`;
   const out = `${recipeFile}.${seed}.batches`;
   writeFileSync(countsFile, counts);
-  const done = run('simulate', '--recipe', recipeFile, '--counts', countsFile, '--devices', String(devices), '--seed', seed,
-    '-o', out);
+  const done = run(
+    'simulate',
+    '--recipe',
+    recipeFile,
+    '--counts',
+    countsFile,
+    '--devices',
+    String(devices),
+    '--seed',
+    seed,
+    '-o',
+    out,
+  );
   assert.equal(done.status, 0, done.stderr);
   const whole = split(readFileSync(out));
   const batches = [];
@@ -106,8 +137,10 @@ const P2 = 0xc2b2ae3d27d4eb4fn;
 const P3 = 0x165667b19e3779f9n;
 const P4 = 0x85ebca77c2b2ae63n;
 const P5 = 0x27d4eb2f165667c5n;
-const rotate = (/** @type {bigint} */ x, /** @type {bigint} */ n) => ((x << n) | (x >> (64n - n))) & MASK;
-const round = (/** @type {bigint} */ lane, /** @type {bigint} */ input) => (rotate((lane + input * P2) & MASK, 31n) * P1) & MASK;
+const rotate = (/** @type {bigint} */ x, /** @type {bigint} */ n) =>
+  ((x << n) | (x >> (64n - n))) & MASK;
+const round = (/** @type {bigint} */ lane, /** @type {bigint} */ input) =>
+  (rotate((lane + input * P2) & MASK, 31n) * P1) & MASK;
 
 /** XXH64 with seed 0, from Yann Collet's specification. @param {Buffer} bytes */
 export function xxh64(bytes) {
@@ -118,7 +151,12 @@ export function xxh64(bytes) {
     for (; at + 32 <= bytes.length; at += 32) {
       for (let i = 0; i < 4; i++) lanes[i] = round(lanes[i], bytes.readBigUInt64LE(at + 8 * i));
     }
-    hash = (rotate(lanes[0], 1n) + rotate(lanes[1], 7n) + rotate(lanes[2], 12n) + rotate(lanes[3], 18n)) & MASK;
+    hash =
+      (rotate(lanes[0], 1n) +
+        rotate(lanes[1], 7n) +
+        rotate(lanes[2], 12n) +
+        rotate(lanes[3], 18n)) &
+      MASK;
     for (const lane of lanes) hash = ((hash ^ round(0n, lane)) * P1 + P4) & MASK;
   }
   hash = (hash + BigInt(bytes.length)) & MASK;
@@ -129,7 +167,8 @@ export function xxh64(bytes) {
     hash = (rotate(hash ^ ((BigInt(bytes.readUInt32LE(at)) * P1) & MASK), 23n) * P2 + P3) & MASK;
     at += 4;
   }
-  for (; at < bytes.length; at++) hash = (rotate(hash ^ ((BigInt(bytes[at]) * P5) & MASK), 11n) * P1) & MASK;
+  for (; at < bytes.length; at++)
+    hash = (rotate(hash ^ ((BigInt(bytes[at]) * P5) & MASK), 11n) * P1) & MASK;
   hash = ((hash ^ (hash >> 33n)) * P2) & MASK;
   hash = ((hash ^ (hash >> 29n)) * P3) & MASK;
   return hash ^ (hash >> 32n);
@@ -146,7 +185,12 @@ export function configure(folder, recipes, changes = {}) {
   });
   writeFileSync(join(folder, 'secret'), `${secret}\n`);
   const config = {
-    listen: '127.0.0.1:0', store: 'store', recipes: files, batch_secret_file: 'secret', fold_interval_s: 0.05, ...changes,
+    listen: '127.0.0.1:0',
+    store: 'store',
+    recipes: files,
+    batch_secret_file: 'secret',
+    fold_interval_s: 0.05,
+    ...changes,
   };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   return join(folder, 'config.json');
@@ -157,12 +201,17 @@ export function configure(folder, recipes, changes = {}) {
  * @param {import('node:test').TestContext} t @param {string} config @param {string[]} options
  */
 export async function serve(t, config, ...options) {
-  const child = spawn(program, ['serve', '--config', config, ...options], { stdio: ['ignore', 'inherit', 'pipe'] });
+  const child = spawn(program, ['serve', '--config', config, ...options], {
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
   const exit = once(child, 'close'); // when all that it wrote has been read, too
   let log = '';
   t.after(() => child.kill('SIGKILL'));
   const url = await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no server within ${START_MS} ms: ${log}`)), START_MS);
+    const timer = setTimeout(
+      () => reject(new Error(`no server within ${START_MS} ms: ${log}`)),
+      START_MS,
+    );
     exit.finally(() => clearTimeout(timer));
     child.stderr.setEncoding('utf8').on('data', (text) => {
       log += text;
@@ -194,8 +243,14 @@ export async function serve(t, config, ...options) {
 /** @param {string} url @param {Uint8Array | ReadableStream} body @param {Record<string, string>} [headers] */
 export async function post(url, body, headers = {}) {
   const init = {
-    method: 'POST', body: /** @type {BodyInit} */ (/** @type {unknown} */ (body)), signal: AbortSignal.timeout(PATIENCE_MS),
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/octet-stream', ...headers },
+    method: 'POST',
+    body: /** @type {BodyInit} */ (/** @type {unknown} */ (body)),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'application/octet-stream',
+      ...headers,
+    },
     duplex: 'half', // for streams; the browser's types do not know it
   };
   const response = await fetch(`${url}/v1/batches`, init);

@@ -8,8 +8,21 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { cmsRecipe, configure, get, listRecipe, makeFolder, post, resultOf, run, seal, secret, serve, simulate, wholeDay }
-  from './serve_helpers.mjs';
+import {
+  cmsRecipe,
+  configure,
+  get,
+  listRecipe,
+  makeFolder,
+  post,
+  resultOf,
+  run,
+  seal,
+  secret,
+  serve,
+  simulate,
+  wholeDay,
+} from './serve_helpers.mjs';
 
 const PACKAGING = '../../../aggregator/serve/packaging/';
 const COUNTS = 'light\t700\ndark\t300\n';
@@ -21,11 +34,15 @@ async function start(t, changes = {}) {
   writeFileSync(join(folder, 'words.txt'), 'the\nof\nand\ntea\nnobody\n');
   writeFileSync(join(folder, 'short.txt'), 'the\nof\n');
   writeFileSync(join(folder, 'token'), 'a-read-token-of-tests\n');
-  const config = configure(folder, [listRecipe('theme'), cmsRecipe('words')],
-    { dictionaries: { words: 'words.txt' }, ...changes });
+  const config = configure(folder, [listRecipe('theme'), cmsRecipe('words')], {
+    dictionaries: { words: 'words.txt' },
+    ...changes,
+  });
   const server = await serve(t, config);
   return {
-    folder, server, url: server.url,
+    folder,
+    server,
+    url: server.url,
     theme: simulate(join(folder, 'recipe-0.json'), COUNTS, 500, 100),
     words: simulate(join(folder, 'recipe-1.json'), WORDS, 3000, 500),
   };
@@ -40,7 +57,7 @@ function assertRefused(answer, status, code, number) {
   assert.equal(answer.json.error.number, number);
 }
 
-test('a batch is stored, its repeat is known, and the result is the command line\'s', async (t) => {
+test("a batch is stored, its repeat is known, and the result is the command line's", async (t) => {
   const { folder, url, words } = await start(t);
   for (const batch of words) {
     const answer = await post(url, batch);
@@ -56,14 +73,25 @@ test('a batch is stored, its repeat is known, and the result is the command line
   const recipe = join(folder, 'recipe-1.json');
   const acc = join(folder, 'all.acc');
   assert.equal(run('ingest', '--recipe', recipe, '-o', acc, join(folder, 'all')).status, 0);
-  const expected = run('estimate', '--recipe', recipe, '--dictionary', join(folder, 'words.txt'), '--format', 'json', acc);
+  const expected = run(
+    'estimate',
+    '--recipe',
+    recipe,
+    '--dictionary',
+    join(folder, 'words.txt'),
+    '--format',
+    'json',
+    acc,
+  );
   assert.deepEqual(result, JSON.parse(expected.stdout));
   assert.equal(result.rows[0].value, 'the');
 });
 
 test('top cuts rows, dictionaries go by name, periods by day, week and span', async (t) => {
   await wholeDay();
-  const { url, words } = await start(t, { dictionaries: { words: { long: 'words.txt', short: 'short.txt' } } });
+  const { url, words } = await start(t, {
+    dictionaries: { words: { long: 'words.txt', short: 'short.txt' } },
+  });
   for (const batch of words) await post(url, batch);
   await resultOf(`${url}/v1/results/words`, 3000);
   const today = new Date().toISOString().slice(0, 10);
@@ -81,8 +109,16 @@ test('top cuts rows, dictionaries go by name, periods by day, week and span', as
   assert.equal((await rows(`from=${today}`)).json.n, 3000);
   assertRefused(await rows('period=1999-01-01'), 403, 'cohort', 103);
   assertRefused(await rows('to=2020-01-01'), 403, 'cohort', 103);
-  for (const bad of ['period=yesterday', 'period=2026-02-30', 'from=1', 'from=2026-02-02&to=2026-02-01', 'top=-1', 'top=x',
-    'top=99999999', `period=${today}&from=${today}`]) {
+  for (const bad of [
+    'period=yesterday',
+    'period=2026-02-30',
+    'from=1',
+    'from=2026-02-02&to=2026-02-01',
+    'top=-1',
+    'top=x',
+    'top=99999999',
+    `period=${today}&from=${today}`,
+  ]) {
     assertRefused(await rows(bad), 400, 'argument', 400);
   }
 });
@@ -107,13 +143,14 @@ test('the release threshold withholds rows', async (t) => {
   const folder = makeFolder(t);
   const config = configure(folder, [listRecipe('theme', { release: { threshold: 250 } })]);
   const server = await serve(t, config);
-  for (const batch of simulate(join(folder, 'recipe-0.json'), COUNTS, 500, 500)) await post(server.url, batch);
+  for (const batch of simulate(join(folder, 'recipe-0.json'), COUNTS, 500, 500))
+    await post(server.url, batch);
   const result = await resultOf(`${server.url}/v1/results/theme`, 500);
   assert.ok(result.rows.length >= 1 && result.rows.length < 4);
   assert.ok(result.rows.every((/** @type {{count: number}} */ row) => row.count >= 250));
 });
 
-test('damaged batches are refused with the core\'s numbers and leave nothing', async (t) => {
+test("damaged batches are refused with the core's numbers and leave nothing", async (t) => {
   const { url, words } = await start(t);
   const good = words[0];
   for (const len of [0, 1, 7, 8, 71, 72, 79, good.length - 9, good.length - 1]) {
@@ -151,8 +188,19 @@ test('only the secrets send, both of two while one replaces the other', async (t
   const { url } = await serve(t, config);
   const [a, b, c] = simulate(join(folder, 'recipe-0.json'), COUNTS, 300, 100);
   assert.equal((await post(url, a)).status, 201);
-  assert.equal((await post(url, b, { authorization: 'Bearer another-secret-of-tests' })).status, 201);
-  for (const authorization of ['', 'Bearer', 'Bearer ', `Bearer ${secret}x`, `Bearer ${secret.slice(0, -1)}`, `Basic ${secret}`, secret]) {
+  assert.equal(
+    (await post(url, b, { authorization: 'Bearer another-secret-of-tests' })).status,
+    201,
+  );
+  for (const authorization of [
+    '',
+    'Bearer',
+    'Bearer ',
+    `Bearer ${secret}x`,
+    `Bearer ${secret.slice(0, -1)}`,
+    `Basic ${secret}`,
+    secret,
+  ]) {
     const answer = await post(url, c, { authorization });
     assertRefused(answer, 401, 'unauthorized', 401);
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
@@ -162,11 +210,23 @@ test('only the secrets send, both of two while one replaces the other', async (t
 
 test('wrong type, wrong method, wrong path', async (t) => {
   const { url, words } = await start(t);
-  assertRefused(await post(url, words[0], { 'content-type': 'application/json' }), 415, 'content-type', 415);
+  assertRefused(
+    await post(url, words[0], { 'content-type': 'application/json' }),
+    415,
+    'content-type',
+    415,
+  );
   for (const [method, path, status, allow] of /** @type {const} */ ([
-    ['GET', '/v1/batches', 405, 'POST'], ['PUT', '/v1/batches', 405, 'POST'], ['POST', '/', 405, 'GET, HEAD'],
-    ['DELETE', '/v1/results/words', 405, 'GET, HEAD'], ['GET', '/v1/batches/', 404, null], ['GET', '/nothing', 404, null],
-    ['GET', '/v1/results/none', 404, null], ['GET', '/recipes/none', 404, null], ['GET', '/v1/recipes/none', 404, null]])) {
+    ['GET', '/v1/batches', 405, 'POST'],
+    ['PUT', '/v1/batches', 405, 'POST'],
+    ['POST', '/', 405, 'GET, HEAD'],
+    ['DELETE', '/v1/results/words', 405, 'GET, HEAD'],
+    ['GET', '/v1/batches/', 404, null],
+    ['GET', '/nothing', 404, null],
+    ['GET', '/v1/results/none', 404, null],
+    ['GET', '/recipes/none', 404, null],
+    ['GET', '/v1/recipes/none', 404, null],
+  ])) {
     const response = await fetch(url + path, { method });
     assert.equal(response.status, status, `${method} ${path}`);
     assert.equal(response.headers.get('allow'), allow);
@@ -186,8 +246,9 @@ test('huge bodies end at the cap, announced or not', async (t) => {
   assertRefused(await post(url, stream), 413, 'too-large', 413);
   assert.equal((await post(url, words[0])).status, 201);
   // A body announced far beyond the cap is refused before it is sent.
-  const head = `POST /v1/batches HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\n`
-    + 'Content-Type: application/octet-stream\r\nContent-Length: 9999999999\r\n\r\n';
+  const head =
+    `POST /v1/batches HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\n` +
+    'Content-Type: application/octet-stream\r\nContent-Length: 9999999999\r\n\r\n';
   assert.match(await talk(url, head), /^HTTP\/1\.1 413 /);
 });
 
@@ -197,7 +258,9 @@ function talk(url, text) {
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => socket.write(text));
     let answer = '';
-    socket.on('data', (bytes) => { answer += bytes; });
+    socket.on('data', (bytes) => {
+      answer += bytes;
+    });
     socket.on('error', () => resolve(answer));
     socket.on('close', () => resolve(answer));
   });
@@ -206,8 +269,9 @@ function talk(url, text) {
 test('slow bodies are cut off, steady ones and silent ones alike, and others go on', async (t) => {
   const { url, words } = await start(t, { body_timeout_s: 1 });
   const { hostname, port } = new URL(url);
-  const head = `POST /v1/batches HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\n`
-    + `Content-Type: application/octet-stream\r\nContent-Length: ${words[0].length}\r\n\r\n`;
+  const head =
+    `POST /v1/batches HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\n` +
+    `Content-Type: application/octet-stream\r\nContent-Length: ${words[0].length}\r\n\r\n`;
   const started = Date.now();
   const silent = talk(url, head);
   const steady = new Promise((resolve) => {
@@ -215,7 +279,10 @@ test('slow bodies are cut off, steady ones and silent ones alike, and others go 
     let at = 0;
     const timer = setInterval(() => socket.write(words[0].subarray(at, ++at)), 100); // never idle, never done
     socket.on('error', () => {});
-    socket.on('close', () => { clearInterval(timer); resolve(null); });
+    socket.on('close', () => {
+      clearInterval(timer);
+      resolve(null);
+    });
   });
   assert.equal((await post(url, words[1])).status, 201);
   await Promise.all([silent, steady]);
@@ -225,31 +292,54 @@ test('slow bodies are cut off, steady ones and silent ones alike, and others go 
   assert.equal((await post(url, words[0]).catch(() => post(url, words[0]))).status, 201);
 });
 
-test('readers need the token when there is one: as Bearer, or as a browser\'s password', async (t) => {
+test("readers need the token when there is one: as Bearer, or as a browser's password", async (t) => {
   const { url } = await start(t, { read_token_file: 'token' });
   const token = 'a-read-token-of-tests';
   const basic = (/** @type {string} */ text) => `Basic ${Buffer.from(text).toString('base64')}`;
-  for (const path of ['/', '/recipes/words', '/v1/results/words', '/v1/recipes', '/metrics', '/refresh.js']) {
+  for (const path of [
+    '/',
+    '/recipes/words',
+    '/v1/results/words',
+    '/v1/recipes',
+    '/metrics',
+    '/refresh.js',
+  ]) {
     const refused = await get(url + path);
     assert.equal(refused.status, 401, path);
     assert.match(refused.headers.get('www-authenticate') ?? '', /^Basic realm="shoal"/);
-    assert.equal((await get(url + path, { authorization: 'Bearer wrong-token-wrong-token' })).status, 401);
-    assert.equal((await get(url + path, { authorization: `Bearer ${secret}` })).status, 401, 'the batch secret reads nothing');
+    assert.equal(
+      (await get(url + path, { authorization: 'Bearer wrong-token-wrong-token' })).status,
+      401,
+    );
+    assert.equal(
+      (await get(url + path, { authorization: `Bearer ${secret}` })).status,
+      401,
+      'the batch secret reads nothing',
+    );
     assert.notEqual((await get(url + path, { authorization: `Bearer ${token}` })).status, 401);
-    assert.notEqual((await get(url + path, { authorization: basic(`anyone:${token}`) })).status, 401);
+    assert.notEqual(
+      (await get(url + path, { authorization: basic(`anyone:${token}`) })).status,
+      401,
+    );
     assert.equal((await get(url + path, { authorization: basic(`${token}:`) })).status, 401);
   }
   assert.equal((await get(`${url}/healthz`)).status, 200);
 });
 
-test('without a token another origin\'s name for this machine reads nothing', async (t) => {
+test("without a token another origin's name for this machine reads nothing", async (t) => {
   const { url } = await start(t);
   const ask = (/** @type {string} */ host, path = '/v1/recipes') =>
     talk(url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   for (const host of ['localhost', 'localhost:99', '127.0.0.1', '127.0.0.1:8080', '[::1]:80']) {
     assert.match(await ask(host), /^HTTP\/1\.1 200 /, host);
   }
-  for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '[::2]', '']) {
+  for (const host of [
+    'evil.example',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '[::2]',
+    '',
+  ]) {
     assert.match(await ask(host), /^HTTP\/1\.1 403 /, host);
   }
   assert.match(await ask('evil.example', '/healthz'), /^HTTP\/1\.1 200 /);
@@ -260,8 +350,16 @@ test('recipes are served as they were read, with their hash', async (t) => {
   const { recipes } = JSON.parse((await get(`${url}/v1/recipes`)).text);
   assert.equal(recipes.length, 2);
   for (const [i, one] of recipes.entries()) {
-    assert.deepEqual(one.recipe, JSON.parse(readFileSync(join(folder, `recipe-${i}.json`), 'utf8')));
-    assert.equal(one.hash, run('recipe', 'hash', join(folder, `recipe-${i}.json`)).stdout.trim().split(/\s/)[0]);
+    assert.deepEqual(
+      one.recipe,
+      JSON.parse(readFileSync(join(folder, `recipe-${i}.json`), 'utf8')),
+    );
+    assert.equal(
+      one.hash,
+      run('recipe', 'hash', join(folder, `recipe-${i}.json`))
+        .stdout.trim()
+        .split(/\s/)[0],
+    );
     assert.deepEqual(JSON.parse((await get(url + one.url)).text), one.recipe);
   }
 });
@@ -274,7 +372,10 @@ test('the page escapes values, names no origin but its own, and holds no inline 
     const { status, headers, text } = await get(url + path);
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
-    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none';style-src 'sha256-[^']+';script-src 'self'/);
+    assert.match(
+      headers.get('content-security-policy') ?? '',
+      /^default-src 'none';style-src 'sha256-[^']+';script-src 'self'/,
+    );
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('cache-control'), 'no-store');
     const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
@@ -282,7 +383,9 @@ test('the page escapes values, names no origin but its own, and holds no inline 
     assert.ok(headers.get('content-security-policy')?.includes(`'sha256-${hash}'`));
     assert.ok(!/<img|onerror=alert\(1\)>/.test(text));
     assert.ok(!/ style=| on[a-z]+="|https?:/.test(text));
-    assert.deepEqual(text.match(/<script[^>]*>[^<]*/g), ['<script type="module" src="/refresh.js">']);
+    assert.deepEqual(text.match(/<script[^>]*>[^<]*/g), [
+      '<script type="module" src="/refresh.js">',
+    ]);
   }
   const { text } = await get(`${url}/recipes/theme`);
   assert.ok(text.includes('&lt;img src=x onerror=alert(1)&gt;'));
@@ -300,7 +403,10 @@ test('metrics are Prometheus text of counts', async (t) => {
   const { headers, text } = await get(`${url}/metrics`);
   assert.match(headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
   for (const line of text.trim().split('\n')) {
-    assert.match(line, /^(# (HELP|TYPE) shoal_\w+ .+|shoal_\w+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? \d+)$/);
+    assert.match(
+      line,
+      /^(# (HELP|TYPE) shoal_\w+ .+|shoal_\w+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? \d+)$/,
+    );
   }
   assert.match(text, /^shoal_batches_total\{recipe="theme",status="stored"\} 5$/m);
   assert.match(text, /^shoal_batches_total\{recipe="theme",status="known"\} 1$/m);
@@ -345,9 +451,16 @@ test('SIGTERM while many ask and send: each is answered or cut off, and the end 
   await new Promise((resolve) => setTimeout(resolve, 150));
   assert.equal(await server.end('SIGTERM'), 0);
   await Promise.all([...askers, sender]);
-  assert.ok([...statuses].every((status) => [200, 403, 503].includes(status)), String([...statuses]));
+  assert.ok(
+    [...statuses].every((status) => [200, 403, 503].includes(status)),
+    String([...statuses]),
+  );
   const next = await serve(t, join(folder, 'config.json'));
-  const kept = Number(/^shoal_store_batches\{recipe="words"\} (\d+)$/m.exec((await get(`${next.url}/metrics`)).text)?.[1]);
+  const kept = Number(
+    /^shoal_store_batches\{recipe="words"\} (\d+)$/m.exec(
+      (await get(`${next.url}/metrics`)).text,
+    )?.[1],
+  );
   assert.ok(kept === stored || kept === stored + 1, `${kept} kept, ${stored} acknowledged`); // one answer may have been cut off
 });
 
@@ -355,31 +468,59 @@ test('wrong configurations are refused by name', (t) => {
   const folder = makeFolder(t);
   /** @type {[object, RegExp][]} */
   const bad = [
-    [{ extra: 1 }, /extra: unknown field/], [{ store: undefined }, /store: missing/],
-    [{ batch_secret_file: undefined }, /batch_secret_file: missing/], [{ listen: '0.0.0.0:0' }, /read_token_file: missing/],
-    [{ listen: '[::]:0' }, /read_token_file: missing/], [{ listen: 'example.org:80' }, /listen/], [{ listen: '127.0.0.1' }, /listen/],
-    [{ listen: '127.0.0.1:70000' }, /listen/], [{ listen: '::1:80' }, /listen/], [{ recipes: [] }, /recipes/],
-    [{ recipes: ['none.json'] }, /none\.json/], [{ recipes: ['recipe-0.json', 'recipe-0.json'] }, /given twice/],
-    [{ dictionaries: { other: 'recipe-0.json' } }, /no recipe is called other/], [{ period: 'month' }, /period/],
-    [{ fold_interval_s: 0 }, /fold_interval_s/], [{ max_body: 1.5 }, /max_body/], [{ max_body: 1e12 }, /max_body/],
-    [{ batch_secret_file: 'short' }, /short: line 1: .*16/], [{ batch_secret_file: 'three' }, /three: line 3/],
+    [{ extra: 1 }, /extra: unknown field/],
+    [{ store: undefined }, /store: missing/],
+    [{ batch_secret_file: undefined }, /batch_secret_file: missing/],
+    [{ listen: '0.0.0.0:0' }, /read_token_file: missing/],
+    [{ listen: '[::]:0' }, /read_token_file: missing/],
+    [{ listen: 'example.org:80' }, /listen/],
+    [{ listen: '127.0.0.1' }, /listen/],
+    [{ listen: '127.0.0.1:70000' }, /listen/],
+    [{ listen: '::1:80' }, /listen/],
+    [{ recipes: [] }, /recipes/],
+    [{ recipes: ['none.json'] }, /none\.json/],
+    [{ recipes: ['recipe-0.json', 'recipe-0.json'] }, /given twice/],
+    [{ dictionaries: { other: 'recipe-0.json' } }, /no recipe is called other/],
+    [{ period: 'month' }, /period/],
+    [{ fold_interval_s: 0 }, /fold_interval_s/],
+    [{ max_body: 1.5 }, /max_body/],
+    [{ max_body: 1e12 }, /max_body/],
+    [{ batch_secret_file: 'short' }, /short: line 1: .*16/],
+    [{ batch_secret_file: 'three' }, /three: line 3/],
     [{ batch_secret_file: 'empty' }, /no secret/],
   ];
   writeFileSync(join(folder, 'short'), 'password\n');
   writeFileSync(join(folder, 'three'), `${secret}1\n${secret}2\n${secret}3\n`);
   writeFileSync(join(folder, 'empty'), '\n\n');
   for (const [changes, message] of bad) {
-    const done = run('serve', '--check', '--config', configure(folder, [listRecipe('theme')], changes));
+    const done = run(
+      'serve',
+      '--check',
+      '--config',
+      configure(folder, [listRecipe('theme')], changes),
+    );
     assert.notEqual(done.status, 0, JSON.stringify(changes));
     assert.match(done.stderr, message);
     assert.ok(!done.stderr.includes(secret) && !done.stderr.includes('password'));
   }
-  for (const sample of ['serve.json', 'container.json']) { // known fields only; the files they name are not here
-    const done = run('serve', '--check', '--config', fileURLToPath(new URL(`${PACKAGING}${sample}`, import.meta.url)));
+  for (const sample of ['serve.json', 'container.json']) {
+    // known fields only; the files they name are not here
+    const done = run(
+      'serve',
+      '--check',
+      '--config',
+      fileURLToPath(new URL(`${PACKAGING}${sample}`, import.meta.url)),
+    );
     assert.match(done.stderr, /\/batch-secret: .*No such file/);
   }
   writeFileSync(join(folder, 'config.json'), '{"listen":"127.0.0.1:0","listen":"127.0.0.1:1"}');
-  assert.match(run('serve', '--check', '--config', join(folder, 'config.json')).stderr, /listen: given twice/);
-  assert.equal(run('serve', '--check', '--config', configure(folder, [listRecipe('theme')])).status, 0);
+  assert.match(
+    run('serve', '--check', '--config', join(folder, 'config.json')).stderr,
+    /listen: given twice/,
+  );
+  assert.equal(
+    run('serve', '--check', '--config', configure(folder, [listRecipe('theme')])).status,
+    0,
+  );
   assert.equal(run('serve').status, 2);
 });

@@ -7,7 +7,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { cmsRecipe, configure, isLong, makeFolder, post, resultOf, run, serve, simulate } from './serve_helpers.mjs';
+import {
+  cmsRecipe,
+  configure,
+  isLong,
+  makeFolder,
+  post,
+  resultOf,
+  run,
+  serve,
+  simulate,
+} from './serve_helpers.mjs';
 
 const KILLS = Number(process.env.SHOAL_KILLS ?? (isLong ? 300 : 30));
 const CLIENTS = 8;
@@ -26,7 +36,10 @@ function random(state) {
 async function killAgainAndAgain(t, changes, settings) {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'words.txt'), 'the\nof\nand\nnobody\n');
-  const config = configure(folder, [cmsRecipe('words', changes)], { dictionaries: { words: 'words.txt' }, ...settings });
+  const config = configure(folder, [cmsRecipe('words', changes)], {
+    dictionaries: { words: 'words.txt' },
+    ...settings,
+  });
   const recipe = join(folder, 'recipe-0.json');
   const batches = simulate(recipe, 'the\t5\nof\t3\nand\t2\n', DEVICES, PER_BATCH);
   const next = random(1);
@@ -43,7 +56,8 @@ async function killAgainAndAgain(t, changes, settings) {
       try {
         const { status } = await post(url, batches[i]);
         assert.ok(status === 200 || status === 201, `status ${status}`);
-        if (wasAcknowledged) assert.equal(status, 200, `batch ${i} was acknowledged and then not known`);
+        if (wasAcknowledged)
+          assert.equal(status, 200, `batch ${i} was acknowledged and then not known`);
         acknowledged.add(i);
         repeats += Number(wasAcknowledged);
         return;
@@ -58,7 +72,8 @@ async function killAgainAndAgain(t, changes, settings) {
   async function client(progress) {
     while (goesOn) {
       if (sent < batches.length * progress()) await deliver(sent++);
-      else if (acknowledged.size > 0) await deliver([...acknowledged][Math.floor(next() * acknowledged.size)]);
+      else if (acknowledged.size > 0)
+        await deliver([...acknowledged][Math.floor(next() * acknowledged.size)]);
       else await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
@@ -84,16 +99,35 @@ async function killAgainAndAgain(t, changes, settings) {
   const result = await resultOf(`${url}/v1/results/words`, DEVICES);
   assert.equal(await server.end('SIGTERM'), 0);
   writeFileSync(join(folder, 'all'), Buffer.concat(batches));
-  assert.equal(run('ingest', '--recipe', recipe, '-o', join(folder, 'all.acc'), join(folder, 'all')).status, 0);
-  const expected = run('estimate', '--recipe', recipe, '--dictionary', join(folder, 'words.txt'), '--format', 'json',
-    join(folder, 'all.acc'));
+  assert.equal(
+    run('ingest', '--recipe', recipe, '-o', join(folder, 'all.acc'), join(folder, 'all')).status,
+    0,
+  );
+  const expected = run(
+    'estimate',
+    '--recipe',
+    recipe,
+    '--dictionary',
+    join(folder, 'words.txt'),
+    '--format',
+    'json',
+    join(folder, 'all.acc'),
+  );
   assert.deepEqual(result, JSON.parse(expected.stdout));
   t.diagnostic(`${batches.length} batches, ${repeats} delivered again, ${KILLS} kills`);
 }
 
-test(`killed ${KILLS} times, nothing acknowledged is lost and nothing counts twice`, { timeout: 3600000 }, (t) =>
-  killAgainAndAgain(t, {}, {}));
+test(
+  `killed ${KILLS} times, nothing acknowledged is lost and nothing counts twice`,
+  { timeout: 3600000 },
+  (t) => killAgainAndAgain(t, {}, {}),
+);
 
 // What never closes is released when all of it is there: the result holds everything or does not exist.
 test(`the same of sums, killed ${KILLS} times`, { timeout: 3600000 }, (t) =>
-  killAgainAndAgain(t, { aggregation: { protocol: 'sum' }, batch: { minimum: 1 }, cohort: { minimum: DEVICES } }, { period: 'all' }));
+  killAgainAndAgain(
+    t,
+    { aggregation: { protocol: 'sum' }, batch: { minimum: 1 }, cohort: { minimum: DEVICES } },
+    { period: 'all' },
+  ),
+);

@@ -6,21 +6,37 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { configure, get, makeFolder, post, run, serve, simulate, wholeDay } from './serve_helpers.mjs';
+import {
+  configure,
+  get,
+  makeFolder,
+  post,
+  run,
+  serve,
+  simulate,
+  wholeDay,
+} from './serve_helpers.mjs';
 
 const DEVICES = 2000;
 const COUNTS = '0\t0\t5\n0\t1\t1\n1\t0\t1\n2\t1\t5\n';
 
 /** @param {string} id @param {string} expires */
 const pair = (id, expires) => ({
-  recipe: id, analysis: 'pairs', stream: 's',
+  recipe: id,
+  analysis: 'pairs',
+  stream: 's',
   variables: [
     { name: 'a', value: 'item', mechanism: 'grr', parameters: { epsilon: 3, size: 3 } },
-    { name: 'b', value: 'item', mechanism: 'grr', parameters: { epsilon: 3, size: 2 } }],
-  limit: { per_day: 1 }, batch: { minimum: 1 }, records: { keep_days: 1 }, expires,
+    { name: 'b', value: 'item', mechanism: 'grr', parameters: { epsilon: 3, size: 2 } },
+  ],
+  limit: { per_day: 1 },
+  batch: { minimum: 1 },
+  records: { keep_days: 1 },
+  expires,
 });
 
-const day = (/** @type {number} */ from) => new Date(Date.now() + from * 86_400_000).toISOString().slice(0, 10);
+const day = (/** @type {number} */ from) =>
+  new Date(Date.now() + from * 86_400_000).toISOString().slice(0, 10);
 
 test('records go when the days of their recipe are over, at the next fold, and no report with them', async (t) => {
   await wholeDay();
@@ -30,18 +46,48 @@ test('records go when the days of their recipe are over, at the next fold, and n
   const config = configure(folder, recipes, { period: 'all' });
   const server = await serve(t, config);
   for (const i of [0, 1]) {
-    for (const batch of simulate(join(folder, `recipe-${i}.json`), COUNTS, DEVICES, 500)) assert.equal((await post(server.url, batch)).status, 201);
+    for (const batch of simulate(join(folder, `recipe-${i}.json`), COUNTS, DEVICES, 500))
+      assert.equal((await post(server.url, batch)).status, 201);
   }
-  assert.equal((await get(`${server.url}/v1/results/running`)).status, 404, 'a result of several variables is no list of counts');
+  assert.equal(
+    (await get(`${server.url}/v1/results/running`)).status,
+    404,
+    'a result of several variables is no list of counts',
+  );
   await server.end('SIGTERM'); // folds what waits
   const files = readdirSync(join(folder, 'store/accumulators')).sort();
   assert.equal(files.length, 2);
-  const joint = files.map((file, i) => run('joint', '--recipe', join(folder, `recipe-${i}.json`), '--format', 'json', join(folder, 'store/accumulators', file)));
+  const joint = files.map((file, i) =>
+    run(
+      'joint',
+      '--recipe',
+      join(folder, `recipe-${i}.json`),
+      '--format',
+      'json',
+      join(folder, 'store/accumulators', file),
+    ),
+  );
   assert.equal(joint[0].status, 3, joint[0].stderr);
   assert.match(joint[0].stderr, /the records are gone, which are kept 1 day /);
   assert.equal(joint[1].status, 0, joint[1].stderr);
   assert.equal(JSON.parse(joint[1].stdout).n, DEVICES);
-  const alone = files.map((file, i) => JSON.parse(run('estimate', '--recipe', join(folder, `recipe-${i}.json`), '--variable', 'a', '--format', 'json', join(folder, 'store/accumulators', file)).stdout));
-  assert.deepEqual(alone.map(({ n }) => n), [DEVICES, DEVICES]);
+  const alone = files.map((file, i) =>
+    JSON.parse(
+      run(
+        'estimate',
+        '--recipe',
+        join(folder, `recipe-${i}.json`),
+        '--variable',
+        'a',
+        '--format',
+        'json',
+        join(folder, 'store/accumulators', file),
+      ).stdout,
+    ),
+  );
+  assert.deepEqual(
+    alone.map(({ n }) => n),
+    [DEVICES, DEVICES],
+  );
   assert.ok(alone[0].rows[0].count > 0);
 });

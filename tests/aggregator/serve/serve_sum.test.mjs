@@ -6,7 +6,19 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { cmsRecipe, configure, get, makeFolder, post, resultOf, run, seal, serve, simulate, wholeDay } from './serve_helpers.mjs';
+import {
+  cmsRecipe,
+  configure,
+  get,
+  makeFolder,
+  post,
+  resultOf,
+  run,
+  seal,
+  serve,
+  simulate,
+  wholeDay,
+} from './serve_helpers.mjs';
 
 const WORDS = 'the\t500\nof\t300\nand\t150\ntea\t50\n';
 const DEVICES = 3000;
@@ -16,18 +28,31 @@ const HEADER = 72;
 /** @param {string} id @param {object} [changes] */
 function sumRecipe(id, changes = {}) {
   return cmsRecipe(id, {
-    aggregation: { protocol: 'sum' }, batch: { minimum: PER_BATCH }, cohort: { minimum: DEVICES }, ...changes,
+    aggregation: { protocol: 'sum' },
+    batch: { minimum: PER_BATCH },
+    cohort: { minimum: DEVICES },
+    ...changes,
   });
 }
 
 /** A query over fields, so that `round next` has something to read. @param {string} id */
 function queryRecipe(id) {
   return {
-    recipe: id, analysis: 'keyboard', stream: 'typed', value: 'fields',
+    recipe: id,
+    analysis: 'keyboard',
+    stream: 'typed',
+    value: 'fields',
     encoding: [{ field: 'phrase', prefixes: [''], tokens: ['i', 'go', 'home', 'away'] }],
-    mechanism: 'onehot-symmetric', parameters: { epsilon: 4 }, limit: { per_day: 1 }, batch: { minimum: 100 },
-    cohort: { minimum: 1000, epsilon: 4, delta: '1e-9' }, policy: 'ab'.repeat(32), version: 1, round: { index: 1 },
-    aggregation: { protocol: 'sum' }, expires: '2099-01-31',
+    mechanism: 'onehot-symmetric',
+    parameters: { epsilon: 4 },
+    limit: { per_day: 1 },
+    batch: { minimum: 100 },
+    cohort: { minimum: 1000, epsilon: 4, delta: '1e-9' },
+    policy: 'ab'.repeat(32),
+    version: 1,
+    round: { index: 1 },
+    aggregation: { protocol: 'sum' },
+    expires: '2099-01-31',
   };
 }
 
@@ -35,7 +60,9 @@ function queryRecipe(id) {
 async function start(t, recipes, changes = {}) {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'words.txt'), 'the\nof\nand\ntea\nnobody\n');
-  const dictionaries = Object.fromEntries(recipes.map((one) => [/** @type {any} */ (one).recipe, 'words.txt']));
+  const dictionaries = Object.fromEntries(
+    recipes.map((one) => [/** @type {any} */ (one).recipe, 'words.txt']),
+  );
   const config = configure(folder, recipes, { dictionaries, period: 'all', ...changes });
   const server = await serve(t, config);
   return { folder, config, server, url: server.url };
@@ -75,7 +102,10 @@ function recordsIn(folder, batch) {
 }
 
 test('sums give what reports give, and what the command line gives of them', async (t) => {
-  const { folder, url } = await start(t, [sumRecipe('sums'), cmsRecipe('reports', { cohort: { minimum: DEVICES } })]);
+  const { folder, url } = await start(t, [
+    sumRecipe('sums'),
+    cmsRecipe('reports', { cohort: { minimum: DEVICES } }),
+  ]);
   const batches = simulate(join(folder, 'recipe-0.json'), WORDS, DEVICES, PER_BATCH);
   const hash = run('recipe', 'hash', join(folder, 'recipe-1.json')).stdout.trim().split(/\s/)[0];
   for (const batch of batches) {
@@ -91,8 +121,16 @@ test('sums give what reports give, and what the command line gives of them', asy
   const response = await fetch(`${url}/v1/sums/sums`);
   assert.equal(response.headers.get('content-type'), 'application/octet-stream');
   writeFileSync(join(folder, 'sums.acc'), Buffer.from(await response.arrayBuffer()));
-  const expected = run('estimate', '--recipe', join(folder, 'recipe-0.json'), '--dictionary', join(folder, 'words.txt'),
-    '--format', 'json', join(folder, 'sums.acc'));
+  const expected = run(
+    'estimate',
+    '--recipe',
+    join(folder, 'recipe-0.json'),
+    '--dictionary',
+    join(folder, 'words.txt'),
+    '--format',
+    'json',
+    join(folder, 'sums.acc'),
+  );
   assert.deepEqual(sums, JSON.parse(expected.stdout));
   assert.equal((await get(`${url}/v1/sums/reports`)).status, 404);
   assert.equal((await get(`${url}/v1/sums/none`)).status, 404);
@@ -128,7 +166,8 @@ test('below the minimum no route shows a value or a count', async (t) => {
     batch.writeUInt32LE(1000 + i, 56); // ids of their own
     assert.equal((await post(url, seal(batch))).status, 201);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    if (i < more.length - 1) assert.equal(JSON.parse((await get(`${url}/v1/results/sums`)).text).n, DEVICES, `after ${i}`);
+    if (i < more.length - 1)
+      assert.equal(JSON.parse((await get(`${url}/v1/results/sums`)).text).n, DEVICES, `after ${i}`);
   }
   await resultOf(`${url}/v1/results/sums`, 2 * DEVICES);
 });
@@ -136,19 +175,24 @@ test('below the minimum no route shows a value or a count', async (t) => {
 test('a day that is not over shows nothing', async (t) => {
   await wholeDay();
   const { folder, url } = await start(t, [sumRecipe('sums')], { period: 'day' });
-  for (const batch of simulate(join(folder, 'recipe-0.json'), WORDS, DEVICES, PER_BATCH)) await post(url, batch);
+  for (const batch of simulate(join(folder, 'recipe-0.json'), WORDS, DEVICES, PER_BATCH))
+    await post(url, batch);
   await new Promise((resolve) => setTimeout(resolve, 300));
   const records = await gauge(url, 'store_records\\{recipe="sums"\\}');
   assert.equal(records, DEVICES);
-  for (const path of ['/v1/results/sums', '/v1/sums/sums']) assert.equal((await get(url + path)).status, 403);
+  for (const path of ['/v1/results/sums', '/v1/sums/sums'])
+    assert.equal((await get(url + path)).status, 403);
 });
 
 test('no record reaches a file, killed or not', async (t) => {
-  const { folder, url, server } = await start(t, [sumRecipe('sums'), cmsRecipe('reports')], { fold_interval_s: 3600 });
+  const { folder, url, server } = await start(t, [sumRecipe('sums'), cmsRecipe('reports')], {
+    fold_interval_s: 3600,
+  });
   const batches = simulate(join(folder, 'recipe-0.json'), WORDS, DEVICES, PER_BATCH);
   const others = simulate(join(folder, 'recipe-1.json'), WORDS, PER_BATCH, PER_BATCH, 'others');
   await new Promise((resolve) => setTimeout(resolve, 200)); // the first look at an empty store is over
-  for (const batch of [...batches.slice(0, 3), ...others]) assert.equal((await post(url, batch)).status, 201);
+  for (const batch of [...batches.slice(0, 3), ...others])
+    assert.equal((await post(url, batch)).status, 201);
   const store = join(folder, 'store');
   for (const batch of batches.slice(0, 3)) assert.equal(recordsIn(store, batch), 0);
   assert.ok(recordsIn(store, others[0]) > 0.9 * PER_BATCH); // the search finds what waits, but where a page ends within a record
@@ -157,7 +201,7 @@ test('no record reaches a file, killed or not', async (t) => {
   for (const batch of batches.slice(0, 3)) assert.equal(recordsIn(store, batch), 0);
 });
 
-test('a batch below the recipe\'s minimum is refused, and a sum too large at the start', async (t) => {
+test("a batch below the recipe's minimum is refused, and a sum too large at the start", async (t) => {
   const { folder, url } = await start(t, [sumRecipe('sums')]);
   const [small] = simulate(join(folder, 'recipe-0.json'), WORDS, DEVICES, PER_BATCH - 1);
   const answer = await post(url, small);
@@ -167,10 +211,17 @@ test('a batch below the recipe\'s minimum is refused, and a sum too large at the
   assert.equal(await gauge(url, 'store_batches\\{recipe="sums"\\}'), 0);
 
   const large = makeFolder(t);
-  const done = run('serve', '--check', '--config',
-    configure(large, [sumRecipe('large', { parameters: { epsilon: 4, k: 65536, m: 1024 } })]));
+  const done = run(
+    'serve',
+    '--check',
+    '--config',
+    configure(large, [sumRecipe('large', { parameters: { epsilon: 4, k: 65536, m: 1024 } })]),
+  );
   assert.equal(done.status, 2);
-  assert.match(done.stderr, /large: its sum takes 256\.3 MiB.*at most 16 MiB.*aggregation "reports"/);
+  assert.match(
+    done.stderr,
+    /large: its sum takes 256\.3 MiB.*at most 16 MiB.*aggregation "reports"/,
+  );
 });
 
 test('every command that reads an accumulator refuses one below the minimum and writes nothing', (t) => {
@@ -179,14 +230,43 @@ test('every command that reads an accumulator refuses one below the minimum and 
   const file = (/** @type {string} */ name) => join(folder, name);
   writeFileSync(recipe, JSON.stringify(queryRecipe('grams-1')));
   writeFileSync(file('counts.tsv'), '{"phrase":"i go"}\t3\n{"phrase":"home"}\t1\n');
-  for (const [name, devices] of [['few', '999'], ['enough', '1000'], ['other', '1000']]) {
-    assert.equal(run('simulate', '--recipe', recipe, '--counts', file('counts.tsv'), '--devices', devices, '--seed', name,
-      '-o', file(`${name}.batch`)).status, 0);
-    assert.equal(run('ingest', '--recipe', recipe, '-o', file(`${name}.acc`), file(`${name}.batch`)).status, 0);
+  for (const [name, devices] of [
+    ['few', '999'],
+    ['enough', '1000'],
+    ['other', '1000'],
+  ]) {
+    assert.equal(
+      run(
+        'simulate',
+        '--recipe',
+        recipe,
+        '--counts',
+        file('counts.tsv'),
+        '--devices',
+        devices,
+        '--seed',
+        name,
+        '-o',
+        file(`${name}.batch`),
+      ).status,
+      0,
+    );
+    assert.equal(
+      run('ingest', '--recipe', recipe, '-o', file(`${name}.acc`), file(`${name}.batch`)).status,
+      0,
+    );
   }
   const commands = (/** @type {string} */ acc) => [
-    ...['table', 'json', 'ndjson', 'csv'].map((format) =>
-      ['estimate', '--recipe', recipe, '--format', format, '-o', file('out'), acc]),
+    ...['table', 'json', 'ndjson', 'csv'].map((format) => [
+      'estimate',
+      '--recipe',
+      recipe,
+      '--format',
+      format,
+      '-o',
+      file('out'),
+      acc,
+    ]),
     ['estimate', '--recipe', recipe, '--by', 'phrase', '-o', file('out'), acc],
     ['compare', '--recipe', recipe, '-o', file('out'), acc, file('other.acc')],
     ['compare', '--recipe', recipe, '-o', file('out'), file('other.acc'), acc],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated runs: binomial numbers against their law, counts files over time, devices that live through epochs, what they spend, what the series
-// then says; groups, items, and the methods that stand beside. SHOAL_LONG: the hundred runs of 100,000 devices and 1,000 epochs.
+// Simulated runs: binomial numbers against their law, counts files over time, devices that live
+// through epochs, what they spend, what the series then says; groups, items, and the methods that
+// stand beside. SHOAL_LONG: the hundred runs of 100,000 devices and 1,000 epochs.
 #include "agg_test.h"
 
 #include <math.h>
@@ -19,8 +20,10 @@
 
 // ---- draws ----
 
-// Chi-square of counts[0 .. n] against the binomial law, cells below 10 expected joined to their neighbours; over its degrees of freedom.
-static double chi_square(const uint32_t *counts, uint32_t n, double p, double draws, double *freedom)
+// Chi-square of counts[0 .. n] against the binomial law, cells below 10 expected joined to their
+// neighbours; over its degrees of freedom.
+static double chi_square(const uint32_t *counts, uint32_t n, double p, double draws,
+                         double *freedom)
 {
     const agg_binomial law = {n, p, 1 - p};
     double sum = 0, seen = 0, expected = 0;
@@ -42,8 +45,9 @@ static void test_binomial(void **state)
     static const struct {
         uint32_t n;
         double p;
-    } laws[] = {{1, 0.3},    {5, 0.5},    {30, 0.9},    {40, 0.25},    {41, 0.25},    {1000, 0.003},
-                {1000, 0.5}, {2000, 0.7}, {3000, 0.01}, {5000, 0.999}, {100000, 0.2}, {100000, 0.8}};
+    } laws[] = {{1, 0.3},     {5, 0.5},      {30, 0.9},     {40, 0.25},
+                {41, 0.25},   {1000, 0.003}, {1000, 0.5},   {2000, 0.7},
+                {3000, 0.01}, {5000, 0.999}, {100000, 0.2}, {100000, 0.8}};
     const uint8_t seed[32] = {9};
     const uint32_t draws = 200000;
     agg_error error;
@@ -94,7 +98,8 @@ static void test_sure_table(void **state)
 static void parse(epoch_counts *counts, const char *text)
 {
     agg_error error = {SHOAL_OK, 0, ""};
-    if (epoch_counts_parse(counts, &error, "counts", text, strlen(text)) != SHOAL_OK) fail_msg("%s", error.text);
+    if (epoch_counts_parse(counts, &error, "counts", text, strlen(text)) != SHOAL_OK)
+        fail_msg("%s", error.text);
 }
 
 static void test_counts(void **state)
@@ -102,7 +107,8 @@ static void test_counts(void **state)
     epoch_counts counts;
     const double numbers[] = {0, 1}; // of the values "0" and "1"
     (void)state;
-    parse(&counts, "1\t0\t30\told\n1\t1\t10\told\r\n5\t1\t3\told\n5\t0\t1\told\n\n3\t0\t1\tyoung\n1\t1\t20\tyoung\n");
+    parse(&counts, "1\t0\t30\told\n1\t1\t10\told\r\n5\t1\t3\told\n5\t0\t1\told\n\n3\t0\t1\tyoung\n1"
+                   "\t1\t20\tyoung\n");
     assert_int_equal(counts.groups.n, 2);
     assert_int_equal(counts.values.n, 2);
     assert_int_equal(counts.n_laws, 4);
@@ -112,8 +118,12 @@ static void test_counts(void **state)
     assert_int_equal(epoch_counts_first_device(&counts, 1, 300), 200);
     assert_int_equal(epoch_counts_first_device(&counts, 2, 300), 300);
     // epochs 1 and 2: 1/4 and 1; from 3 on the young are at 0; from 5 on the old at 3/4
-    const double means[] = {
-        (200 * 0.25 + 100) / 300, (200 * 0.25 + 100) / 300, 200 * 0.25 / 300, 200 * 0.25 / 300, 0.5, 0.5};
+    const double means[] = {(200 * 0.25 + 100) / 300,
+                            (200 * 0.25 + 100) / 300,
+                            200 * 0.25 / 300,
+                            200 * 0.25 / 300,
+                            0.5,
+                            0.5};
     for (uint32_t t = 1; t <= 6; t++)
         assert_true(fabs(epoch_counts_mean(&counts, numbers, t, 300) - means[t - 1]) < 1e-12);
     epoch_counts_release(&counts);
@@ -143,7 +153,8 @@ static void test_bad_counts(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         agg_error error = {SHOAL_OK, 0, ""};
         epoch_counts counts;
-        assert_err(epoch_counts_parse(&counts, &error, "counts", bad[i].text, strlen(bad[i].text)), AGG_ERR_USAGE);
+        assert_err(epoch_counts_parse(&counts, &error, "counts", bad[i].text, strlen(bad[i].text)),
+                   AGG_ERR_USAGE);
         if (strstr(error.text, bad[i].says) == NULL) fail_msg("%s: %s", bad[i].text, error.text);
     }
 }
@@ -177,7 +188,8 @@ static void test_sampler(void **state)
     assert_true(fabs(mean - 1.7e6) < 5 * sd / sqrt(n));
     assert_true(fabs(spread - sd) < 5 * sd / sqrt(2 * n));
     for (int k = 0; k < 3; k++)
-        assert_true(fabs(sums[k] / n - 100 * shares[k]) < 5 * sqrt(100 * shares[k] * (1 - shares[k]) / n));
+        assert_true(fabs(sums[k] / n - 100 * shares[k]) <
+                    5 * sqrt(100 * shares[k] * (1 - shares[k]) / n));
     assert_ok(epoch_sampler_set(&sampler, &error, &counts, &counts.laws[1], items, 100));
     assert_int_equal(epoch_sampler_mean(&sampler, &rng), 0); // one value is all there is
     epoch_sampler_release(&sampler);
@@ -195,7 +207,8 @@ typedef struct run {
     double *truth;
 } run;
 
-static shoal_err take(void *context, agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+static shoal_err take(void *context, agg_error *error, const agg_recipe *recipe,
+                      const agg_accumulator *acc)
 {
     run *r = context;
     for (uint32_t p = 0; p < acc->n_parts; p++)
@@ -204,8 +217,8 @@ static shoal_err take(void *context, agg_error *error, const agg_recipe *recipe,
     return agg_track_add(&r->track, error, "simulated", recipe, acc);
 }
 
-static void run_it(run *r, const char *recipe, const char *counts, const char *seed, uint64_t n_devices,
-                   unsigned n_threads)
+static void run_it(run *r, const char *recipe, const char *counts, const char *seed,
+                   uint64_t n_devices, unsigned n_threads)
 {
     agg_error error = {SHOAL_OK, 0, ""};
     memset(r, 0, sizeof *r);
@@ -224,8 +237,10 @@ static void run_it(run *r, const char *recipe, const char *counts, const char *s
     r->truth = calloc(r->track.n_rows, sizeof *r->truth);
     assert_non_null(r->truth);
     if (r->recipe.recipe.mechanism == shoal_thresh_id)
-        assert_ok(track_truth(r->truth, &error, &r->recipe, &r->counts, n_devices, (uint32_t)r->track.n_rows));
-    // 2 c_V + c_E of every device is within epsilon: the simulation fails otherwise; and the most is what it says
+        assert_ok(track_truth(r->truth, &error, &r->recipe, &r->counts, n_devices,
+                              (uint32_t)r->track.n_rows));
+    // 2 c_V + c_E of every device is within epsilon: the simulation fails otherwise; and the most
+    // is what it says
     for (uint32_t t = 0; t < r->spent.n; t++) {
         assert_true(r->spent.privacy[t] <= r->track.law.cost + 1e-9 &&
                     r->track.law.cost <= r->track.law.epsilon + 1e-9);
@@ -242,13 +257,16 @@ static void end(run *r)
     free(r->truth);
 }
 
-static void thresh_recipe(char out[1024], double epsilon, unsigned users, unsigned epochs, unsigned samples,
-                          unsigned group, unsigned groups)
+static void thresh_recipe(char out[1024], double epsilon, unsigned users, unsigned epochs,
+                          unsigned samples, unsigned group, unsigned groups)
 {
     snprintf(out, 1024,
-             "{\"recipe\":\"run\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"number\",\"mechanism\":\"thresh\","
-             "\"parameters\":{\"epsilon\":%g,\"users\":%u,\"epochs\":%u,\"samples\":%u,\"smallest_group\":%u,"
-             "\"groups\":%u,\"delta\":\"1e-6\",\"low\":0,\"high\":1},\"limit\":{\"per_day\":1},\"round\":{\"index\":1},"
+             "{\"recipe\":\"run\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"number\","
+             "\"mechanism\":\"thresh\","
+             "\"parameters\":{\"epsilon\":%g,\"users\":%u,\"epochs\":%u,\"samples\":%u,\"smallest_"
+             "group\":%u,"
+             "\"groups\":%u,\"delta\":\"1e-6\",\"low\":0,\"high\":1},\"limit\":{\"per_day\":1},"
+             "\"round\":{\"index\":1},"
              "\"expires\":\"2030-01-01\"}",
              epsilon, users, epochs, samples, group, groups);
 }
@@ -256,11 +274,13 @@ static void thresh_recipe(char out[1024], double epsilon, unsigned users, unsign
 // The mean starts at 1/2 and changes by 0.3 at three epochs.
 static void three_changes(char out[256], unsigned first, unsigned second, unsigned third)
 {
-    snprintf(out, 256, "1\t0\t1\n1\t1\t1\n%u\t0\t2\n%u\t1\t8\n%u\t0\t1\n%u\t1\t1\n%u\t0\t8\n%u\t1\t2\n", first, first,
-             second, second, third, third);
+    snprintf(out, 256,
+             "1\t0\t1\n1\t1\t1\n%u\t0\t2\n%u\t1\t8\n%u\t0\t1\n%u\t1\t1\n%u\t0\t8\n%u\t1\t2\n",
+             first, first, second, second, third, third);
 }
 
-// Updates are the changes, each in its epoch or the next, no other; errors are those of the updates.
+// Updates are the changes, each in its epoch or the next, no other; errors are those of the
+// updates.
 static void check_changes(const run *r, const unsigned epochs[3])
 {
     double rms, largest;
@@ -273,11 +293,13 @@ static void check_changes(const run *r, const unsigned epochs[3])
     assert_true(rms <= 0.035 && largest <= 0.12);
     assert_true(largest <= r->track.law.bound);
     // two votes and an estimate a change, at most
-    assert_true(r->spent.privacy[r->spent.n - 1] <= 3 * (2 * 2 * r->track.law.a + r->track.law.b) + 1e-9);
+    assert_true(r->spent.privacy[r->spent.n - 1] <=
+                3 * (2 * 2 * r->track.law.a + r->track.law.b) + 1e-9);
 }
 
-// Five seeds of the long test's shape: 20,000 devices, 100 epochs. An update's standard error is 0.0148; its largest of 15 is below 0.06 but for one
-// run in a thousand. A quiet epoch is an update with a chance below 1e-9 (sqrt(ln(10 T/delta)/2n) is 4.5 sigma), a loud one is none with less.
+// Five seeds of the long test's shape: 20,000 devices, 100 epochs. An update's standard error is
+// 0.0148; its largest of 15 is below 0.06 but for one run in a thousand. A quiet epoch is an update
+// with a chance below 1e-9 (sqrt(ln(10 T/delta)/2n) is 4.5 sigma), a loud one is none with less.
 static void test_changes(void **state)
 {
     char recipe[1024], counts[256], seed[16];
@@ -317,7 +339,8 @@ static void test_hundred_runs(void **state)
         run_it(&r, recipe, counts, seed, 100000, agg_parallel_cores());
         check_changes(&r, epochs);
         agg_track_error(&rms, &largest, &r.track, r.truth);
-        printf("run %d: rms %.4f, largest %.4f, spent %.4f\n", i, rms, largest, r.spent.privacy[999]);
+        printf("run %d: rms %.4f, largest %.4f, spent %.4f\n", i, rms, largest,
+               r.spent.privacy[999]);
         fflush(stdout);
         end(&r);
     }
@@ -341,7 +364,8 @@ static void test_threads(void **state)
     end(&other);
 }
 
-// The mean jumps in every epoch. A device votes as often as its epsilon has room for, and not once more; then the series is frozen or silent.
+// The mean jumps in every epoch. A device votes as often as its epsilon has room for, and not once
+// more; then the series is frozen or silent.
 static void test_caps(void **state)
 {
     char recipe[1024], counts[2048] = "", *at = counts;
@@ -363,14 +387,16 @@ static void test_caps(void **state)
     end(&r);
 }
 
-// One of two groups changes, by 0.3: the votes of half of the devices call the update, whose mean moves by 0.15.
+// One of two groups changes, by 0.3: the votes of half of the devices call the update, whose mean
+// moves by 0.15.
 static void test_groups(void **state)
 {
     char recipe[1024];
     run r;
     (void)state;
     thresh_recipe(recipe, 8, 40000, 20, 100000, 20000, 2);
-    run_it(&r, recipe, "1\t0\t1\ta\n1\t1\t1\ta\n1\t0\t1\tb\n1\t1\t1\tb\n9\t0\t2\tb\n9\t1\t8\tb\n", "groups", 40000, 2);
+    run_it(&r, recipe, "1\t0\t1\ta\n1\t1\t1\ta\n1\t0\t1\tb\n1\t1\t1\tb\n9\t0\t2\tb\n9\t1\t8\tb\n",
+           "groups", 40000, 2);
     assert_int_equal(r.track.n_called, 1);
     assert_int_equal(r.track.updates[0].epoch, 9);
     const agg_track_row *last = &r.track.rows[19];
@@ -379,7 +405,8 @@ static void test_groups(void **state)
     end(&r);
 }
 
-// Over many runs of one update the interval holds the truth as often as it says: 200 of 95 %, 190 +- 3.1; 4 sigma.
+// Over many runs of one update the interval holds the truth as often as it says: 200 of 95 %, 190
+// +- 3.1; 4 sigma.
 static void test_coverage(void **state)
 {
     char recipe[1024], seed[16];
@@ -403,12 +430,15 @@ static void test_coverage(void **state)
 
 // ---- items ----
 
-static void heavy_recipe(char out[1024], double epsilon, unsigned users, unsigned epochs, unsigned samples, unsigned w)
+static void heavy_recipe(char out[1024], double epsilon, unsigned users, unsigned epochs,
+                         unsigned samples, unsigned w)
 {
     snprintf(
         out, 1024,
-        "{\"recipe\":\"items\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\",\"mechanism\":\"heavythresh\","
-        "\"parameters\":{\"epsilon\":%g,\"users\":%u,\"epochs\":%u,\"samples\":%u,\"smallest_group\":%u,"
+        "{\"recipe\":\"items\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"item\","
+        "\"mechanism\":\"heavythresh\","
+        "\"parameters\":{\"epsilon\":%g,\"users\":%u,\"epochs\":%u,\"samples\":%u,\"smallest_"
+        "group\":%u,"
         "\"groups\":1,\"delta\":\"1e-6\",\"projection\":%u,\"epsilon_estimate\":2},\"seed\":\"%s\","
         "\"limit\":{\"per_day\":1},\"round\":{\"index\":1},\"expires\":\"2030-01-01\"}",
         epsilon, users, epochs, samples, users, w, AGG_TEST_SEED);
@@ -441,13 +471,17 @@ static void test_items(void **state)
     assert_int_equal(r.track.updates[1].epoch, 6);
     for (unsigned v = 0; v < 30; v++) at += sprintf(at, "v%u\n", v);
     at += sprintf(at, "nobody\n");
-    assert_ok(agg_dictionary_parse(&dictionary, &error, &r.recipe, "values", values, strlen(values), 0, NULL, NULL));
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &r.recipe, "values", values, strlen(values),
+                                   0, NULL, NULL));
     assert_ok(agg_track_items_run(&items, &error, &r.track, &dictionary));
     double scores = 0;
     for (size_t u = 0; u < 2; u++)
         for (size_t v = 0; v < 31; v++) {
             const agg_track_share *s = agg_track_items_at(&items, u, v);
-            double truth = v == 1 ? (u == 0 ? 600 : 100) : v == 3 ? (u == 0 ? 100 : 600) : v == 30 ? 0 : 11;
+            double truth = v == 1    ? (u == 0 ? 600 : 100)
+                           : v == 3  ? (u == 0 ? 100 : 600)
+                           : v == 30 ? 0
+                                     : 11;
             truth /= 1008;
             // c = 1.31 at epsilon 2: c/sqrt(4000) = 0.0207, and 0.6/16 = 0.038 of the projection
             assert_true(s->reports_error < 0.0211 && s->stderr_ < 0.05);
@@ -480,8 +514,9 @@ static void test_item_threads(void **state)
     end(&two);
 }
 
-// A thousand values by Zipf's law, 20,000 devices, 64 epochs, 2,048 coordinates, b = 0.5: in epoch 20 one gains 0.3 at the expense of all, in epoch 40 it
-// loses them to another. The threshold that is passed votes in every fourth epoch. 330 MB.
+// A thousand values by Zipf's law, 20,000 devices, 64 epochs, 2,048 coordinates, b = 0.5: in epoch
+// 20 one gains 0.3 at the expense of all, in epoch 40 it loses them to another. The threshold that
+// is passed votes in every fourth epoch. 330 MB.
 static void zipf(char **at, unsigned epoch, int risen)
 {
     double harmonic = 0;
@@ -515,7 +550,8 @@ static void test_thousand_items(void **state)
     assert_int_equal(r.track.n_called, 3);
     const uint32_t epochs[3] = {1, 20, 40};
     for (int u = 0; u < 3; u++) assert_int_equal(r.track.updates[u].epoch, epochs[u]);
-    assert_ok(agg_dictionary_parse(&dictionary, &error, &r.recipe, "values", values, strlen(values), 0, NULL, NULL));
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &r.recipe, "values", values, strlen(values),
+                                   0, NULL, NULL));
     assert_ok(agg_track_items_run(&items, &error, &r.track, &dictionary));
     for (size_t u = 0; u < 3; u++)
         for (size_t v = 0; v < 1000; v++) {
@@ -529,7 +565,8 @@ static void test_thousand_items(void **state)
 
 // ---- beside ----
 
-// Naive: sd 0.5/((1 - 2q) sqrt n) with epsilon/T = 0.04 and n = 20,000: 0.177. Memoized: 0.5/(0.762 141) = 0.0046 at epsilon 2 a response.
+// Naive: sd 0.5/((1 - 2q) sqrt n) with epsilon/T = 0.04 and n = 20,000: 0.177. Memoized: 0.5/(0.762
+// 141) = 0.0046 at epsilon 2 a response.
 static void test_rivals(void **state)
 {
     char recipe[1024], counts[256];
@@ -541,7 +578,8 @@ static void test_rivals(void **state)
     thresh_recipe(recipe, 4, 20000, 100, 50000, 20000, 1);
     three_changes(counts, 26, 51, 76);
     run_it(&r, recipe, counts, "rivals", 20000, 2);
-    track_simulation s = {.recipe = &r.recipe, .counts = &r.counts, .n_devices = 20000, .n_threads = 2};
+    track_simulation s = {
+        .recipe = &r.recipe, .counts = &r.counts, .n_devices = 20000, .n_threads = 2};
     agg_simulation_seed(s.seed, "rivals");
     assert_ok(track_rivals_run(&rivals, &error, &s));
     for (uint32_t t = 0; t < 100; t++) {
@@ -552,7 +590,8 @@ static void test_rivals(void **state)
     assert_true(fabs(sqrt(naive) - 0.177) < 5 * 0.177 / sqrt(200));
     assert_true(sqrt(memoized) < 0.02); // its errors are the same in all epochs of one mean
     assert_true(rivals.memoized_privacy[99] == 4);
-    // A device whose threshold lies between 0.2 and 0.8 has shown a change where its responses differ: 0.6 (1 - 2 q (1 - q)) = 0.474, q = 0.119
+    // A device whose threshold lies between 0.2 and 0.8 has shown a change where its responses
+    // differ: 0.6 (1 - 2 q (1 - q)) = 0.474, q = 0.119
     assert_true(fabs(rivals.memoized_seen[99] - 0.474) < 0.02);
     assert_true(rivals.memoized_seen[24] < 0.03); // those at 1/2, whose rounding wavers
     track_rivals_release(&rivals);
@@ -562,11 +601,14 @@ static void test_rivals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binomial),   cmocka_unit_test(test_sure_table),     cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_bad_counts), cmocka_unit_test(test_sampler),        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_caps),           cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_coverage),   cmocka_unit_test(test_items),          cmocka_unit_test(test_item_threads),
-        cmocka_unit_test(test_rivals),     cmocka_unit_test(test_thousand_items), cmocka_unit_test(test_hundred_runs),
+        cmocka_unit_test(test_binomial),     cmocka_unit_test(test_sure_table),
+        cmocka_unit_test(test_counts),       cmocka_unit_test(test_bad_counts),
+        cmocka_unit_test(test_sampler),      cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_caps),
+        cmocka_unit_test(test_groups),       cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_items),        cmocka_unit_test(test_item_threads),
+        cmocka_unit_test(test_rivals),       cmocka_unit_test(test_thousand_items),
+        cmocka_unit_test(test_hundred_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ typedef struct kind_of_recipe {
     unsigned k, m;
 } kind_of_recipe;
 
-static const kind_of_recipe kinds[] = {{"cms", 8, 50}, {"hcms", 8, 64}, {"onehot-asymmetric", 1, 50}};
+static const kind_of_recipe kinds[] = {
+    {"cms", 8, 50}, {"hcms", 8, 64}, {"onehot-asymmetric", 1, 50}};
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
 
 static void recipe_of(agg_recipe *recipe, const kind_of_recipe *kind)
@@ -44,7 +45,8 @@ static void sums_are_what_they_say(void **state)
             const uint8_t *r = records + i * recipe.recipe.record_size;
             uint32_t m = kinds[c].m;
             if (strcmp(kinds[c].mechanism, "hcms") == 0) {
-                expected[load32_le(r) * m + (load32_le(r + 4) >> 1)] += (load32_le(r + 4) & 1) != 0 ? 1 : -1;
+                expected[load32_le(r) * m + (load32_le(r + 4) >> 1)] +=
+                    (load32_le(r + 4) & 1) != 0 ? 1 : -1;
                 continue;
             }
             int is_cms = kinds[c].k > 1;
@@ -54,7 +56,8 @@ static void sums_are_what_they_say(void **state)
             for (uint32_t l = 0; l < m; l++) expected[j * m + l] += bits[l / 8] >> l % 8 & 1;
         }
         assert_int_equal(acc.n, COUNT);
-        assert_memory_equal(acc.parts[0].cells.sums, expected, acc.parts[0].n_cells * sizeof *expected);
+        assert_memory_equal(acc.parts[0].cells.sums, expected,
+                            acc.parts[0].n_cells * sizeof *expected);
         if (acc.parts[0].n_rows > 0) assert_memory_equal(acc.parts[0].rows, rows, sizeof rows);
         agg_accumulator_release(&acc);
         agg_recipe_release(&recipe);
@@ -79,7 +82,8 @@ static void order_and_shards_do_not_matter(void **state)
         for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
             read_acc(&left, &recipe, records, cuts[i], 3);
             read_acc(&right, &recipe, records + cuts[i] * size, COUNT - cuts[i], 2);
-            agg_accumulator *into = i % 2 == 0 ? &left : &right, *from = i % 2 == 0 ? &right : &left;
+            agg_accumulator *into = i % 2 == 0 ? &left : &right,
+                            *from = i % 2 == 0 ? &right : &left;
             assert_ok(agg_accumulator_merge(into, &error, from));
             assert_same_acc(into, &whole);
             agg_accumulator_release(&left);
@@ -89,7 +93,8 @@ static void order_and_shards_do_not_matter(void **state)
         agg_folder folder;
         assert_ok(agg_accumulator_init(&left, &error, &recipe.recipe));
         assert_ok(agg_folder_init(&folder, &error, &left, 7 * size, 2));
-        for (uint32_t i = COUNT; i-- > 0;) assert_ok(agg_folder_add(&folder, &error, records + i * size, 1));
+        for (uint32_t i = COUNT; i-- > 0;)
+            assert_ok(agg_folder_add(&folder, &error, records + i * size, 1));
         assert_ok(agg_folder_flush(&folder, &error));
         agg_folder_release(&folder);
         assert_same_acc(&left, &whole);
@@ -178,7 +183,8 @@ static void other_recipes_are_refused_by_name(void **state)
     free(records);
 }
 
-// A file with a recipe's hash and smaller sketches: what reads it by the recipe would read beyond them.
+// A file with a recipe's hash and smaller sketches: what reads it by the recipe would read beyond
+// them.
 static void other_sketches_under_a_recipes_hash_are_refused(void **state)
 {
     agg_recipe recipe, smaller;
@@ -195,7 +201,8 @@ static void other_sketches_under_a_recipes_hash_are_refused(void **state)
         assert_ok(agg_accumulator_init(&acc, &error, &smaller.recipe));
         memcpy(acc.recipe_hash, recipe.recipe.recipe_hash, 32);
         if (i < 3) {
-            assert_err(agg_accumulator_check_recipe(&acc, &error, &recipe.recipe), SHOAL_ERR_RECIPE_HASH);
+            assert_err(agg_accumulator_check_recipe(&acc, &error, &recipe.recipe),
+                       SHOAL_ERR_RECIPE_HASH);
             assert_non_null(strstr(error.text, "sketches"));
         } else {
             assert_ok(agg_accumulator_check_recipe(&acc, &error, &recipe.recipe));
@@ -232,8 +239,8 @@ static void overflow_is_refused_and_changes_nothing(void **state)
     }
 }
 
-// One thread sums what it writes; of two one writes, in larger pieces, and one sums: the same file. It is of several pieces either way, and of
-// enough bytes that the disk begins before the end.
+// One thread sums what it writes; of two one writes, in larger pieces, and one sums: the same file.
+// It is of several pieces either way, and of enough bytes that the disk begins before the end.
 static void saved_by_two_threads(void **state)
 {
     static const char *const paths[] = {"/tmp/shoal-test-save-1", "/tmp/shoal-test-save-2"};
@@ -244,7 +251,8 @@ static void saved_by_two_threads(void **state)
     (void)state;
     sketch_recipe(&recipe, "cms", 2, 2100, 1024);
     assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
-    for (uint64_t i = 0; i < acc.parts[0].n_cells; i++) acc.parts[0].cells.ones[i] = (uint32_t)(i * 2654435761u);
+    for (uint64_t i = 0; i < acc.parts[0].n_cells; i++)
+        acc.parts[0].cells.ones[i] = (uint32_t)(i * 2654435761u);
     for (unsigned i = 0; i < 2; i++) {
         assert_ok(agg_accumulator_save_by(&acc, &error, paths[i], i + 1));
         assert_ok(agg_file_read(&files[i], &error, paths[i], (size_t)1 << 24));
@@ -267,7 +275,8 @@ static shoal_err add_run(void *context, agg_error *error, const agg_run *runs, u
     return err;
 }
 
-// Files of version 1, for ever: recipe and reports give exactly these bytes, and the bytes load to the same sums.
+// Files of version 1, for ever: recipe and reports give exactly these bytes, and the bytes load to
+// the same sums.
 static void golden_files_stay(void **state)
 {
     static const char *const names[] = {"cms", "hcms", "onehot"};
@@ -287,7 +296,8 @@ static void golden_files_stay(void **state)
         assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
         agg_reader reader = {&recipe, add_run, &acc, NULL, NULL, NULL, NULL, 1};
         agg_read_count count = {0, 0, 0, 0, 0};
-        assert_ok(agg_reader_bytes(&count, &error, &reader, "reports", (const uint8_t *)reports, len));
+        assert_ok(
+            agg_reader_bytes(&count, &error, &reader, "reports", (const uint8_t *)reports, len));
         assert_int_equal(count.rejected, 0);
         char *own = acc_bytes(&own_len, &acc);
         assert_int_equal(own_len, golden_len);
@@ -334,14 +344,15 @@ static void impossible_sketches_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_what_they_say),
-                                       cmocka_unit_test(order_and_shards_do_not_matter),
-                                       cmocka_unit_test(damage_is_refused),
-                                       cmocka_unit_test(other_recipes_are_refused_by_name),
-                                       cmocka_unit_test(other_sketches_under_a_recipes_hash_are_refused),
-                                       cmocka_unit_test(overflow_is_refused_and_changes_nothing),
-                                       cmocka_unit_test(saved_by_two_threads),
-                                       cmocka_unit_test(golden_files_stay),
-                                       cmocka_unit_test(impossible_sketches_are_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_what_they_say),
+        cmocka_unit_test(order_and_shards_do_not_matter),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(other_recipes_are_refused_by_name),
+        cmocka_unit_test(other_sketches_under_a_recipes_hash_are_refused),
+        cmocka_unit_test(overflow_is_refused_and_changes_nothing),
+        cmocka_unit_test(saved_by_two_threads),
+        cmocka_unit_test(golden_files_stay),
+        cmocka_unit_test(impossible_sketches_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of distinct records against a plain count of them, in any order of adding and merging; accumulators that keep them, and the
-// damage that their files can have.
+// Sets of distinct records against a plain count of them, in any order of adding and merging;
+// accumulators that keep them, and the damage that their files can have.
 #include "agg_test.h"
 
 #include "bytes.h"
@@ -11,7 +11,8 @@
 #define SIZE 9u
 #define KINDS 300u
 
-// Record number i of KINDS: the first eight bytes are alike for ten of them, so that the last byte decides.
+// Record number i of KINDS: the first eight bytes are alike for ten of them, so that the last byte
+// decides.
 static void make_record(uint8_t record[SIZE], uint32_t i)
 {
     memset(record, 0, SIZE);
@@ -59,7 +60,8 @@ static void sets_count_what_came(void **state)
     assert_int_equal(seen, all.n_distinct);
     for (uint64_t i = 1; i < all.n_distinct; i++)
         assert_true(memcmp(agg_record_set_at(&all, i - 1), agg_record_set_at(&all, i), SIZE) < 0);
-    for (uint32_t step = 1; step < COUNT; step = step * 5 + 1) { // in pieces, backwards, half of them by merging
+    for (uint32_t step = 1; step < COUNT;
+         step = step * 5 + 1) { // in pieces, backwards, half of them by merging
         agg_record_set_init(&parts, SIZE);
         for (uint32_t last = COUNT; last > 0;) {
             uint32_t first = last > step ? last - step : 0;
@@ -85,16 +87,20 @@ static void too_many_are_refused(void **state)
     agg_error error;
     (void)state;
     agg_record_set_init(&set, SIZE);
-    assert_err(agg_record_set_reserve(&set, &error, AGG_RECORD_SET_BYTES / (SIZE + 4) + 1), SHOAL_ERR_OVERFLOW);
+    assert_err(agg_record_set_reserve(&set, &error, AGG_RECORD_SET_BYTES / (SIZE + 4) + 1),
+               SHOAL_ERR_OVERFLOW);
     assert_non_null(strstr(error.text, "at most"));
     assert_true(AGG_RECORD_SET_BYTES / 104 >= 10000000);
     agg_record_set_release(&set);
 }
 
-#define TEXT                                                                                                           \
-    "{\"recipe\":\"words\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":\"rappor-ngram\","     \
-    "\"parameters\":{\"bits\":16,\"hashes\":2,\"cohorts\":2,\"p\":0.25,\"q\":0.75,\"f\":0,\"length\":4,\"n\":2,"       \
-    "\"alphabet\":\"abc\"},\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED "\",\"limit\":{\"per_day\":1},"               \
+#define TEXT                                                                                       \
+    "{\"recipe\":\"words\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"  \
+    "\"rappor-ngram\","                                                                            \
+    "\"parameters\":{\"bits\":16,\"hashes\":2,\"cohorts\":2,\"p\":0.25,\"q\":0.75,\"f\":0,"        \
+    "\"length\":4,\"n\":2,"                                                                        \
+    "\"alphabet\":\"abc\"},\"hash\":\"poly1\",\"seed\":\"" AGG_TEST_SEED                           \
+    "\",\"limit\":{\"per_day\":1},"                                                                \
     "\"expires\":\"2030-01-01\"}"
 
 // Records of words, each many times over.
@@ -108,8 +114,9 @@ static uint8_t *word_records(const agg_recipe *recipe, uint32_t count)
     assert_non_null(records);
     for (uint32_t i = 0; i < count; i++) {
         shoal_rng_init_stream(&rng, seed, i % 150); // some twice, some three times
-        assert_ok(shoal_record_randomize_string(records + i * size, &recipe->recipe, (const uint8_t *)"abca", 1 + i % 3,
-                                                &permanent, &rng));
+        assert_ok(shoal_record_randomize_string(records + i * size, &recipe->recipe,
+                                                (const uint8_t *)"abca", 1 + i % 3, &permanent,
+                                                &rng));
     }
     return records;
 }
@@ -164,7 +171,8 @@ static void accumulators_keep_records_and_sums(void **state)
         assert_ok(agg_accumulator_merge(&left, &error, &right));
         assert_same_acc(&left, &whole);
         for (uint32_t p = 0; p < whole.n_parts; p++)
-            assert_memory_equal(left.parts[p].cells.ones, whole.parts[p].cells.ones, 4 * whole.parts[p].n_cells);
+            assert_memory_equal(left.parts[p].cells.ones, whole.parts[p].cells.ones,
+                                4 * whole.parts[p].n_cells);
         agg_accumulator_release(&left);
         agg_accumulator_release(&right);
     }
@@ -172,8 +180,10 @@ static void accumulators_keep_records_and_sums(void **state)
     assert_int_equal(load32_le((const uint8_t *)bytes + 8), 2);
     assert_ok(load_bytes(&loaded, &error, bytes, len));
     assert_same_acc(&loaded, &whole);
-    for (uint32_t p = 0; p < whole.n_parts; p++) { // made again of the records, each as often as it came
-        assert_memory_equal(loaded.parts[p].cells.ones, whole.parts[p].cells.ones, 4 * whole.parts[p].n_cells);
+    for (uint32_t p = 0; p < whole.n_parts;
+         p++) { // made again of the records, each as often as it came
+        assert_memory_equal(loaded.parts[p].cells.ones, whole.parts[p].cells.ones,
+                            4 * whole.parts[p].n_cells);
         assert_memory_equal(loaded.parts[p].rows, whole.parts[p].rows, 4 * whole.parts[p].n_rows);
     }
     agg_accumulator_release(&loaded);
@@ -182,14 +192,15 @@ static void accumulators_keep_records_and_sums(void **state)
         assert_err(load_bytes(&loaded, &error, bytes, cut), SHOAL_ERR_TRUNCATED);
     }
     size_t first = 124 + 12 * whole.n_parts + 8, step = size + 4;
-    assert_err(load_damaged(bytes, len, 116, 1), SHOAL_ERR_RANGE);              // n is not the counts' sum
-    assert_err(load_damaged(bytes, len, first + size, 1), SHOAL_ERR_RANGE);     // nor are the counts
-    assert_err(load_damaged(bytes, len, first + 3, 0x80), SHOAL_ERR_RECORD);    // no such cohort
+    assert_err(load_damaged(bytes, len, 116, 1), SHOAL_ERR_RANGE); // n is not the counts' sum
+    assert_err(load_damaged(bytes, len, first + size, 1), SHOAL_ERR_RANGE);  // nor are the counts
+    assert_err(load_damaged(bytes, len, first + 3, 0x80), SHOAL_ERR_RECORD); // no such cohort
     assert_err(load_damaged(bytes, len, first + step, 0xff), SHOAL_ERR_RECORD); // nor of the second
     assert_int_not_equal((int)load_damaged(bytes, len, first - 8, 1), (int)SHOAL_OK);
-    assert_int_not_equal((int)load_damaged(bytes, len, first - 1, 1), (int)SHOAL_OK); // 2^56 records
-    assert_int_not_equal((int)load_damaged(bytes, len, 8, 3), (int)SHOAL_OK);         // version 1
-    memcpy(bytes + first + step, bytes + first, step);                                // twice the same
+    assert_int_not_equal((int)load_damaged(bytes, len, first - 1, 1),
+                         (int)SHOAL_OK);                                      // 2^56 records
+    assert_int_not_equal((int)load_damaged(bytes, len, 8, 3), (int)SHOAL_OK); // version 1
+    memcpy(bytes + first + step, bytes + first, step);                        // twice the same
     assert_err(load_damaged(bytes, len, len - 1, 0), SHOAL_ERR_RANGE);
     free(bytes);
     agg_accumulator_release(&whole);
@@ -197,7 +208,8 @@ static void accumulators_keep_records_and_sums(void **state)
     free(records);
 }
 
-// What forgot its records has the sums of all of them, in whichever order it was added to and merged, and so does whatever it is merged with.
+// What forgot its records has the sums of all of them, in whichever order it was added to and
+// merged, and so does whatever it is merged with.
 static void forgotten_records_leave_sums(void **state)
 {
     enum { COUNT = 300 };
@@ -219,7 +231,8 @@ static void forgotten_records_leave_sums(void **state)
         assert_false(agg_accumulator_keeps_records(&left));
         assert_int_equal(left.n, COUNT);
         for (uint32_t p = 0; p < whole.n_parts; p++)
-            assert_memory_equal(left.parts[p].cells.ones, whole.parts[p].cells.ones, 4 * whole.parts[p].n_cells);
+            assert_memory_equal(left.parts[p].cells.ones, whole.parts[p].cells.ones,
+                                4 * whole.parts[p].n_cells);
         char *bytes = acc_bytes(&len, &left);
         assert_int_equal(len, agg_accumulator_size(&left));
         assert_int_equal(load32_le((const uint8_t *)bytes + 8), 1);
@@ -237,7 +250,8 @@ static void forgotten_records_leave_sums(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sets_count_what_came), cmocka_unit_test(too_many_are_refused),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sets_count_what_came),
+                                       cmocka_unit_test(too_many_are_refused),
                                        cmocka_unit_test(accumulators_keep_records_and_sums),
                                        cmocka_unit_test(forgotten_records_leave_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);

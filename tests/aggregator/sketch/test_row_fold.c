@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds of bits: every variant of vertical counting against the definition and against the portable one, bit for bit; grouping by row in any
-// range, order and number of threads against adding one record at a time. SHOAL_CPU chooses the variant of the folds.
+// Folds of bits: every variant of vertical counting against the definition and against the portable
+// one, bit for bit; grouping by row in any range, order and number of threads against adding one
+// record at a time. SHOAL_CPU chooses the variant of the folds.
 #include "agg_test.h"
 
 #include <sys/mman.h>
@@ -28,7 +29,8 @@ static void make_vector(uint8_t *vector, uint32_t m, unsigned kind, uint32_t i, 
     memset(vector, kind == 2 ? 0xff : 0, size);
     if (kind < 2) shoal_rng_bytes(rng, vector, size);
     if (kind == 1)
-        for (uint32_t b = 0; b < size; b++) vector[b] &= (uint8_t)shoal_rng_u64(rng) & (uint8_t)shoal_rng_u64(rng);
+        for (uint32_t b = 0; b < size; b++)
+            vector[b] &= (uint8_t)shoal_rng_u64(rng) & (uint8_t)shoal_rng_u64(rng);
     if (kind == 4) vector[i % m / 8] = (uint8_t)(1u << i % m % 8);
     if (m % 8 != 0) vector[size - 1] &= (uint8_t)((1u << m % 8) - 1);
 }
@@ -49,13 +51,14 @@ static void check_counts(const uint8_t *const *vectors, uint32_t m, uint32_t n)
     }
 }
 
-// Every width around a boundary of words and vectors, every number of vectors around a boundary of adders and planes, at
-// addresses of every alignment.
+// Every width around a boundary of words and vectors, every number of vectors around a boundary of
+// adders and planes, at addresses of every alignment.
 static void counts_every_bit(void **state)
 {
-    static const uint32_t widths[] = {1,         2,    7,    8,    9,    31,   63,   64,   65,   100,  127,  128,
-                                      129,       255,  256,  257,  300,  511,  512,  513,  576,  577,  640,  1000,
-                                      511 + 512, 1024, 1025, 1031, 1100, 1535, 1536, 1537, 2048, 2500, 4096, 4099};
+    static const uint32_t widths[] = {1,    2,    7,    8,    9,    31,   63,        64,   65,
+                                      100,  127,  128,  129,  255,  256,  257,       300,  511,
+                                      512,  513,  576,  577,  640,  1000, 511 + 512, 1024, 1025,
+                                      1031, 1100, 1535, 1536, 1537, 2048, 2500,      4096, 4099};
     static const uint32_t numbers[] = {0,  1,  2,  7,  8,   9,   15,  16,  17,  23, 24,
                                        25, 31, 32, 33, 127, 254, 255, 256, 300, 600};
     static const uint8_t seed[32] = {1};
@@ -84,7 +87,8 @@ static void reads_nothing_beyond(void **state)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     (void)state;
-    uint8_t *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *memory =
+        mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(memory, MAP_FAILED);
     assert_int_equal(mprotect(memory, page, PROT_NONE), 0);
     assert_int_equal(mprotect(memory + 2 * page, page, PROT_NONE), 0);
@@ -106,7 +110,9 @@ typedef struct some_records {
     uint32_t count, k, m;
 } some_records;
 
-#define BETWEEN 69u // bytes of other parts between records; none behind the last, as in the last part of a record
+#define BETWEEN                                                                                    \
+    69u // bytes of other parts between records; none behind the last, as in the last part of a
+        // record
 
 // Records of k rows: random rows, or all of one row, or mostly one.
 static void make_rows(some_records *r, uint32_t count, uint32_t k, uint32_t m, unsigned kind)
@@ -131,7 +137,8 @@ static void check_rows(const some_records *r, uint32_t first, uint32_t n_rows, u
 {
     agg_error error;
     size_t cells = (size_t)n_rows * r->m;
-    uint32_t *expected = calloc(cells + n_rows, sizeof *expected), *got = calloc(cells + n_rows, sizeof *got);
+    uint32_t *expected = calloc(cells + n_rows, sizeof *expected),
+             *got = calloc(cells + n_rows, sizeof *got);
     assert_non_null(expected);
     assert_non_null(got);
     for (uint32_t i = 0; i < r->count; i++) {
@@ -153,8 +160,9 @@ static void groups_by_row(void **state)
 {
     static const struct {
         uint32_t count, k, m;
-    } sizes[] = {{0, 5, 20},     {1, 5, 20},      {3, 1000, 33},     {124, 1000, 33},   {126, 1000, 33}, {700, 64, 70},
-                 {9000, 3, 600}, {9001, 40, 129}, {20000, 500, 260}, {9000, 100, 1100}, {2000, 40, 4099}};
+    } sizes[] = {{0, 5, 20},        {1, 5, 20},        {3, 1000, 33},   {124, 1000, 33},
+                 {126, 1000, 33},   {700, 64, 70},     {9000, 3, 600},  {9001, 40, 129},
+                 {20000, 500, 260}, {9000, 100, 1100}, {2000, 40, 4099}};
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
         for (unsigned kind = 0; kind < 3; kind++) {
@@ -174,17 +182,20 @@ static void check_one_row(const some_records *r)
     uint32_t *expected = calloc(r->m, sizeof *expected), *got = calloc(r->m, sizeof *got);
     assert_non_null(expected);
     assert_non_null(got);
-    for (uint32_t i = 0; i < r->count; i++) add_by_definition(expected, r->m, r->bytes + i * r->stride + 4);
+    for (uint32_t i = 0; i < r->count; i++)
+        add_by_definition(expected, r->m, r->bytes + i * r->stride + 4);
     for (unsigned n_threads = 1; n_threads < 5; n_threads++) {
         memset(got, 0, r->m * sizeof *got);
-        assert_ok(agg_one_row_fold(got, r->m, &error, r->bytes + 4, r->stride, r->count, n_threads));
+        assert_ok(
+            agg_one_row_fold(got, r->m, &error, r->bytes + 4, r->stride, r->count, n_threads));
         assert_memory_equal(got, expected, r->m * sizeof *got);
     }
     free(expected);
     free(got);
 }
 
-// Vectors of which many, sixteen or half of what planes hold are counted at a time, random and all ones.
+// Vectors of which many, sixteen or half of what planes hold are counted at a time, random and all
+// ones.
 static void one_row_in_order(void **state)
 {
     static const uint32_t counts_of[] = {0, 1, 15, 16, 17, 126, 127, 128, 240, 254, 255, 256, 1000};
@@ -198,7 +209,8 @@ static void one_row_in_order(void **state)
                 check_one_row(&r);
                 free(r.bytes);
             }
-            make_rows(&r, 3000000 / widths[w] < 20001 ? 3000000 / widths[w] : 20001, 1, widths[w], kind);
+            make_rows(&r, 3000000 / widths[w] < 20001 ? 3000000 / widths[w] : 20001, 1, widths[w],
+                      kind);
             check_one_row(&r);
             free(r.bytes);
         }
@@ -274,7 +286,8 @@ static void add_quarter(void *context, unsigned part, unsigned n_parts)
 {
     lane_records *all = context;
     agg_error error;
-    uint32_t first = all->count / n_parts * part, end = part + 1 < n_parts ? first + all->count / n_parts : all->count;
+    uint32_t first = all->count / n_parts * part,
+             end = part + 1 < n_parts ? first + all->count / n_parts : all->count;
     for (uint32_t some; first < end && all->errs[part] == SHOAL_OK; first += some) {
         some = end - first < 9000 ? end - first : 9000;
         const agg_folder_run run = {all->records + first * all->size, some};
@@ -317,8 +330,10 @@ static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32
             memcpy(records + i * size, record, size);
             add_by_definition(expected + (size_t)load32_le(record) * w->m, w->m, record + 4);
         }
-        const agg_folder_run runs[] = {{records, some / 3}, {records + some / 3 * size, some - some / 3}};
-        if (n_threads == 3) // as several runs, of which one may be long enough to be added where it lies
+        const agg_folder_run runs[] = {{records, some / 3},
+                                       {records + some / 3 * size, some - some / 3}};
+        if (n_threads ==
+            3) // as several runs, of which one may be long enough to be added where it lies
             assert_ok(agg_folder_add_runs(&folder, &error, runs, 2));
         else if (agg_folder_lanes(&folder) == LANES)
             add_by_lanes(&folder, records, size, some);
@@ -359,18 +374,21 @@ static void folder_gives_the_same(void **state)
         for (unsigned kind = 0; kind < 3; kind++) {
             check_folder(&ways[i], kind, 1 + (unsigned)i % 2, kind == 0 ? 1777 : 50000);
             if (kind == 0) check_folder(&ways[i], kind, 3, 100000);
-            if (ways[i].has_planes || ways[i].has_areas) check_folder(&ways[i], kind, LANES, kind == 0 ? 60000 : 7001);
+            if (ways[i].has_planes || ways[i].has_areas)
+                check_folder(&ways[i], kind, LANES, kind == 0 ? 60000 : 7001);
         }
 }
 
 int main(void)
 {
-    const struct CMUnitTest folds[] = {cmocka_unit_test(groups_by_row), cmocka_unit_test(one_row_in_order),
+    const struct CMUnitTest folds[] = {cmocka_unit_test(groups_by_row),
+                                       cmocka_unit_test(one_row_in_order),
                                        cmocka_unit_test(folder_gives_the_same)};
-    const struct CMUnitTest variants[] = {cmocka_unit_test(counts_every_bit), cmocka_unit_test(planes_keep_counts),
-                                          cmocka_unit_test(all_ones_do_not_overflow_planes),
-                                          cmocka_unit_test(reads_nothing_beyond)};
+    const struct CMUnitTest variants[] = {
+        cmocka_unit_test(counts_every_bit), cmocka_unit_test(planes_keep_counts),
+        cmocka_unit_test(all_ones_do_not_overflow_planes), cmocka_unit_test(reads_nothing_beyond)};
     int failed = cmocka_run_group_tests(folds, NULL, NULL);
     // These go through all variants, whichever is chosen.
-    return getenv("SHOAL_CPU") == NULL ? failed + cmocka_run_group_tests(variants, NULL, NULL) : failed;
+    return getenv("SHOAL_CPU") == NULL ? failed + cmocka_run_group_tests(variants, NULL, NULL)
+                                       : failed;
 }

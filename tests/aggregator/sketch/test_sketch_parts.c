@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops that must be exact: vertical bit counting, scattered additions and the Walsh-Hadamard transform, against their definitions.
+// The loops that must be exact: vertical bit counting, scattered additions and the Walsh-Hadamard
+// transform, against their definitions.
 #include "agg_test.h"
 
 #include "agg_parallel.h"
@@ -9,9 +10,12 @@
 #include "scattered_adds.h"
 #include "wht.h"
 
-// Large sketches take their records piece by piece: the same sums as one by one, on any number of threads.
-//   width: records are of the last `width` cells, but for the first two: of few, one area is filled again and again
-static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t size, uint32_t count, uint32_t width)
+// Large sketches take their records piece by piece: the same sums as one by one, on any number of
+// threads.
+//   width: records are of the last `width` cells, but for the first two: of few, one area is filled
+//   again and again
+static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t size, uint32_t count,
+                            uint32_t width)
 {
     static const uint8_t seed[32] = {8};
     const agg_sketch_kind *kind = agg_sketch_kind_of(mechanism);
@@ -25,17 +29,20 @@ static void check_scattered(uint32_t mechanism, uint32_t k, uint32_t m, size_t s
     assert_ok(agg_sketch_init(&grouped, &error, &(agg_shape){mechanism, k, m}));
     assert_ok(agg_sketch_init(&direct, &error, &(agg_shape){mechanism, k, m}));
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t cell = k * m - 1 - (uint32_t)shoal_rng_below(&rng, width), sign = (uint32_t)shoal_rng_u64(&rng) & 1;
+        uint32_t cell = k * m - 1 - (uint32_t)shoal_rng_below(&rng, width),
+                 sign = (uint32_t)shoal_rng_u64(&rng) & 1;
         if (i < 2) cell = i == 0 ? 0 : k * m - 1;
         if (size == 8) store32_le(records + i * stride, cell / m);
         store32_le(records + i * stride + size - 4, size == 8 ? 2 * (cell % m) + sign : cell);
         direct.cells.ones[cell] += size == 8 && sign == 0 ? UINT32_MAX : 1;
     }
     assert_ok(kind->add(&grouped, &error, records, stride, count, 1));
-    assert_memory_equal(grouped.cells.ones, direct.cells.ones, direct.n_cells * sizeof *direct.cells.ones);
+    assert_memory_equal(grouped.cells.ones, direct.cells.ones,
+                        direct.n_cells * sizeof *direct.cells.ones);
     memset(grouped.cells.ones, 0, grouped.n_cells * sizeof *grouped.cells.ones);
     assert_ok(kind->add(&grouped, &error, records, stride, count, size == 8 ? 3 : AGG_THREADS_MAX));
-    assert_memory_equal(grouped.cells.ones, direct.cells.ones, direct.n_cells * sizeof *direct.cells.ones);
+    assert_memory_equal(grouped.cells.ones, direct.cells.ones,
+                        direct.n_cells * sizeof *direct.cells.ones);
     agg_sketch_release(&grouped);
     agg_sketch_release(&direct);
     free(records);
@@ -121,9 +128,9 @@ static void sizes_are_checked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scattered_adds_are_exact),
-                                       cmocka_unit_test(transforms_by_definition),
-                                       cmocka_unit_test(transform_keeps_the_largest_sum),
-                                       cmocka_unit_test(every_part_runs_once), cmocka_unit_test(sizes_are_checked)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scattered_adds_are_exact), cmocka_unit_test(transforms_by_definition),
+        cmocka_unit_test(transform_keeps_the_largest_sum), cmocka_unit_test(every_part_runs_once),
+        cmocka_unit_test(sizes_are_checked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store's tests share: recipes of both protocols, batches made by the core's own randomizer, and the accumulator they must sum to.
+// What the store's tests share: recipes of both protocols, batches made by the core's own
+// randomizer, and the accumulator they must sum to.
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H
 
@@ -19,17 +20,22 @@
 #include "recipe_json.h"
 
 static const char fixture_json[] =
-    "{\"recipe\":\"store-test\",\"analysis\":\"tests\",\"stream\":\"words\",\"value\":\"word\",\"mechanism\":\"cms\","
+    "{\"recipe\":\"store-test\",\"analysis\":\"tests\",\"stream\":\"words\",\"value\":\"word\","
+    "\"mechanism\":\"cms\","
     "\"parameters\":{\"epsilon\":4,\"k\":16,\"m\":64},\"hash\":\"poly1\","
-    "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"limit\":{\"per_day\":1},"
+    "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"limit\":{"
+    "\"per_day\":1},"
     "\"expires\":\"2030-01-31\"}";
 
 // The same collection as sums only: a batch holds 100 records at least, a result 250.
 static const char fixture_sum_json[] =
-    "{\"recipe\":\"store-sum\",\"analysis\":\"tests\",\"stream\":\"words\",\"value\":\"word\",\"mechanism\":\"cms\","
+    "{\"recipe\":\"store-sum\",\"analysis\":\"tests\",\"stream\":\"words\",\"value\":\"word\","
+    "\"mechanism\":\"cms\","
     "\"parameters\":{\"epsilon\":4,\"k\":16,\"m\":64},\"hash\":\"poly1\","
-    "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"limit\":{\"per_day\":1},"
-    "\"batch\":{\"minimum\":100},\"cohort\":{\"minimum\":250},\"aggregation\":{\"protocol\":\"sum\"},"
+    "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"limit\":{"
+    "\"per_day\":1},"
+    "\"batch\":{\"minimum\":100},\"cohort\":{\"minimum\":250},\"aggregation\":{\"protocol\":"
+    "\"sum\"},"
     "\"expires\":\"2030-01-31\"}";
 
 typedef struct fixture_batch {
@@ -47,13 +53,16 @@ static inline void must(shoal_err err, const agg_error *error)
 static inline void fixture_recipe(agg_recipe *recipe)
 {
     agg_error error;
-    must(agg_recipe_from_bytes(recipe, &error, "fixture", fixture_json, sizeof fixture_json - 1), &error);
+    must(agg_recipe_from_bytes(recipe, &error, "fixture", fixture_json, sizeof fixture_json - 1),
+         &error);
 }
 
 static inline void fixture_sum_recipe(agg_recipe *recipe)
 {
     agg_error error;
-    must(agg_recipe_from_bytes(recipe, &error, "fixture", fixture_sum_json, sizeof fixture_sum_json - 1), &error);
+    must(agg_recipe_from_bytes(recipe, &error, "fixture", fixture_sum_json,
+                               sizeof fixture_sum_json - 1),
+         &error);
 }
 
 // Batch number i: 100 + i records of its own random stream.
@@ -68,19 +77,23 @@ static inline fixture_batch fixture_batch_make(const shoal_recipe *recipe, uint3
     assert_non_null(batch.bytes);
     for (uint32_t r = 0; r < batch.count; r++) {
         uint64_t item = shoal_rng_below(&rng, 5);
-        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER + (size_t)r * recipe->record_size,
+        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER +
+                                                    (size_t)r * recipe->record_size,
                                                 recipe, &item, 1, NULL, &rng),
                          SHOAL_OK);
     }
     shoal_rng_bytes(&rng, batch.id, 16);
-    assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id), SHOAL_OK);
+    assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id),
+                     SHOAL_OK);
     return batch;
 }
 
-static inline shoal_err fixture_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                                    const shoal_recipe *recipe, agg_period period, const fixture_batch *batch)
+static inline shoal_err fixture_put(agg_store *store, agg_put *put, agg_error *error,
+                                    int64_t collection, const shoal_recipe *recipe,
+                                    agg_period period, const fixture_batch *batch)
 {
-    return agg_store_put(store, put, error, collection, recipe, period, batch->id, batch->bytes, batch->len);
+    return agg_store_put(store, put, error, collection, recipe, period, batch->id, batch->bytes,
+                         batch->len);
 }
 
 // The accumulator's file as bytes; free it.
@@ -95,18 +108,20 @@ static inline uint8_t *fixture_bytes(const agg_accumulator *acc, size_t *len)
 }
 
 // Fails unless `acc` is to the byte what `n` batches, folded in memory, give.
-static inline void fixture_expect(const agg_accumulator *acc, const shoal_recipe *recipe, const fixture_batch *batches,
-                                  size_t n)
+static inline void fixture_expect(const agg_accumulator *acc, const shoal_recipe *recipe,
+                                  const fixture_batch *batches, size_t n)
 {
     agg_error error;
     agg_accumulator expected;
     must(agg_accumulator_init(&expected, &error, recipe), &error);
     for (size_t i = 0; i < n; i++) {
-        must(agg_accumulator_add(&expected, &error, batches[i].bytes + SHOAL_BATCH_HEADER, batches[i].count, 1),
+        must(agg_accumulator_add(&expected, &error, batches[i].bytes + SHOAL_BATCH_HEADER,
+                                 batches[i].count, 1),
              &error);
     }
     size_t expected_len, len;
-    uint8_t *expected_bytes = fixture_bytes(&expected, &expected_len), *bytes = fixture_bytes(acc, &len);
+    uint8_t *expected_bytes = fixture_bytes(&expected, &expected_len),
+            *bytes = fixture_bytes(acc, &len);
     assert_int_equal(acc->n, expected.n);
     assert_int_equal(len, expected_len);
     assert_memory_equal(bytes, expected_bytes, len);
@@ -115,10 +130,12 @@ static inline void fixture_expect(const agg_accumulator *acc, const shoal_recipe
     agg_accumulator_release(&expected);
 }
 
-// Makes an empty folder; in memory where the machine has such a place, because these tests sync a great deal.
+// Makes an empty folder; in memory where the machine has such a place, because these tests sync a
+// great deal.
 static inline void fixture_folder(char path[64])
 {
-    snprintf(path, 64, "%s/shoal-store-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(path, 64, "%s/shoal-store-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(path));
 }
 

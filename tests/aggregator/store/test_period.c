@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calendar of the store: days, ISO weeks, spans. Expected numbers are from `date -d ... +%s` and `+%G-W%V`.
+// Calendar of the store: days, ISO weeks, spans. Expected numbers are from `date -d ... +%s` and
+// `+%G-W%V`.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +65,8 @@ static void weeks_of_short_years_end(void **state)
 static void periods_lie_within_outside_or_across(void **state)
 {
     (void)state;
-    agg_period day = agg_period_of_day(AGG_PERIOD_DAY, 20778), week = agg_period_of_day(AGG_PERIOD_WEEK, 20778);
+    agg_period day = agg_period_of_day(AGG_PERIOD_DAY, 20778),
+               week = agg_period_of_day(AGG_PERIOD_WEEK, 20778);
     agg_period all = agg_period_of_day(AGG_PERIOD_ALL, 20778);
     assert_int_equal(week.start, 20773); // Monday 2026-11-16
     assert_int_equal(agg_period_overlap(day, (agg_span){20778, 20778}), AGG_WITHIN);

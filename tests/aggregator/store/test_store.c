@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store: what is put is known, counted once and folded to the byte; what is not a store of ours is refused.
+// The store: what is put is known, counted once and folded to the byte; what is not a store of ours
+// is refused.
 #include "store_fixture.h"
 
 #include <dirent.h>
@@ -56,7 +57,9 @@ static agg_put put(bench *b, int i, agg_period period)
 {
     agg_error error;
     agg_put result;
-    must(fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe, period, &b->batches[i]), &error);
+    must(fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe, period,
+                     &b->batches[i]),
+         &error);
     return result;
 }
 
@@ -85,8 +88,9 @@ static void a_batch_counts_once(void **state)
     assert_int_equal(put(b, 0, today), AGG_PUT_STORED);
     assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // while it waits
     assert_int_equal(fold(b), 1);
-    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN);                                 // once it is folded
-    assert_int_equal(put(b, 0, (agg_period){AGG_PERIOD_DAY, DAY + 1}), AGG_PUT_KNOWN); // and on the next day
+    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // once it is folded
+    assert_int_equal(put(b, 0, (agg_period){AGG_PERIOD_DAY, DAY + 1}),
+                     AGG_PUT_KNOWN); // and on the next day
     assert_int_equal(fold(b), 0);
     reopen(b);
     assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // and after a restart
@@ -125,7 +129,8 @@ static void a_span_that_cuts_a_period_is_refused(void **state)
     fold(b);
     agg_error error;
     agg_accumulator acc;
-    assert_int_equal(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, (agg_span){DAY, DAY}),
+    assert_int_equal(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe,
+                                    (agg_span){DAY, DAY}),
                      SHOAL_ERR_RANGE);
     assert_non_null(strstr(error.text, "2026-11-16 to 2026-11-22"));
     expect(b, (agg_span){20773, 20779}, b->batches, 1);
@@ -188,7 +193,8 @@ static void leftovers_of_a_crash_are_removed(void **state)
     put(b, 0, today);
     fold(b);
     char path[160];
-    static const char *const names[] = {"c1-d20778-g2.acc", "c1-d20778-g2.acc.tmp-123", "c9-a0-g1.acc"};
+    static const char *const names[] = {"c1-d20778-g2.acc", "c1-d20778-g2.acc.tmp-123",
+                                        "c9-a0-g1.acc"};
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s/accumulators/%s", b->folder, names[i]);
         FILE *file = fopen(path, "w");
@@ -238,13 +244,15 @@ static void a_damaged_accumulator_is_refused(void **state)
     fclose(file);
     agg_error error;
     agg_accumulator acc;
-    assert_int_equal(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL),
-                     SHOAL_ERR_CHECKSUM);
+    assert_int_equal(
+        agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL),
+        SHOAL_ERR_CHECKSUM);
     // A fold must not begin anew either: the batch keeps waiting.
     put(b, 1, today);
     uint64_t n_batches;
-    assert_int_equal(agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1),
-                     SHOAL_ERR_CHECKSUM);
+    assert_int_equal(
+        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1),
+        SHOAL_ERR_CHECKSUM);
     agg_store_stats stats;
     must(agg_store_statistics(b->store, &stats, &error, b->collection), &error);
     assert_int_equal(stats.waiting_batches, 1);
@@ -297,7 +305,9 @@ static void a_fold_that_cannot_write_loses_nothing(void **state)
     assert_int_equal(mkdir(path, 0700), 0); // in the way of the rename
     agg_error error;
     uint64_t n_batches;
-    assert_int_equal(agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1), AGG_ERR_IO);
+    assert_int_equal(
+        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1),
+        AGG_ERR_IO);
     expect(b, AGG_SPAN_ALL, b->batches, 1);
     snprintf(away, sizeof away, "%s/away", b->folder);
     assert_int_equal(rename(path, away), 0);
@@ -305,7 +315,8 @@ static void a_fold_that_cannot_write_loses_nothing(void **state)
     expect(b, AGG_SPAN_ALL, b->batches, 2);
 }
 
-// No byte can be written: the put is refused rather than acknowledged, and both put and fold go on once there is room.
+// No byte can be written: the put is refused rather than acknowledged, and both put and fold go on
+// once there is room.
 static void a_full_disk_refuses_and_recovers(void **state)
 {
     bench *b = *state;
@@ -319,8 +330,10 @@ static void a_full_disk_refuses_and_recovers(void **state)
     agg_error error;
     agg_put result;
     uint64_t n_batches;
-    shoal_err put_err = fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe, today, &b->batches[1]);
-    shoal_err fold_err = agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1);
+    shoal_err put_err = fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe,
+                                    today, &b->batches[1]);
+    shoal_err fold_err =
+        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(put_err, AGG_ERR_IO);
     assert_int_equal(fold_err, AGG_ERR_IO);
@@ -378,7 +391,8 @@ static void threads_agree_on_who_was_first(void **state)
         agg_error error;
         agg_accumulator acc;
         fold(b);
-        must(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL), &error);
+        must(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL),
+             &error);
         agg_accumulator_release(&acc);
     }
     for (int t = 0; t < 4; t++) pthread_join(threads[t], NULL);
@@ -397,9 +411,12 @@ static void threads_agree_on_who_was_first(void **state)
 
 static const char joint_json[] =
     "{\"recipe\":\"store-joint\",\"analysis\":\"tests\",\"stream\":\"words\",\"variables\":["
-    "{\"name\":\"a\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"size\":5}},"
-    "{\"name\":\"b\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,\"size\":3}}],"
-    "\"limit\":{\"per_day\":1},\"records\":{\"keep_days\":2},\"expires\":\"2026-11-30\"}"; // DAY + 9
+    "{\"name\":\"a\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,"
+    "\"size\":5}},"
+    "{\"name\":\"b\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,"
+    "\"size\":3}}],"
+    "\"limit\":{\"per_day\":1},\"records\":{\"keep_days\":2},\"expires\":\"2026-11-30\"}"; // DAY +
+                                                                                           // 9
 
 static fixture_batch joint_batch(const shoal_recipe *recipe, uint8_t i)
 {
@@ -412,16 +429,19 @@ static fixture_batch joint_batch(const shoal_recipe *recipe, uint8_t i)
     assert_non_null(batch.bytes);
     for (uint32_t r = 0; r < batch.count; r++) {
         const uint64_t items[2] = {r % 5, r % 3};
-        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER + (size_t)r * recipe->record_size,
+        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER +
+                                                    (size_t)r * recipe->record_size,
                                                 recipe, items, 2, NULL, &rng),
                          SHOAL_OK);
     }
     shoal_rng_bytes(&rng, batch.id, 16);
-    assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id), SHOAL_OK);
+    assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id),
+                     SHOAL_OK);
     return batch;
 }
 
-static int keeps(agg_store *store, int64_t collection, const shoal_recipe *recipe, agg_span span, uint64_t n)
+static int keeps(agg_store *store, int64_t collection, const shoal_recipe *recipe, agg_span span,
+                 uint64_t n)
 {
     agg_error error;
     agg_accumulator acc;
@@ -433,7 +453,8 @@ static int keeps(agg_store *store, int64_t collection, const shoal_recipe *recip
     return has_records;
 }
 
-static uint64_t forget(agg_store *store, int64_t collection, const shoal_recipe *recipe, int32_t day)
+static uint64_t forget(agg_store *store, int64_t collection, const shoal_recipe *recipe,
+                       int32_t day)
 {
     agg_error error;
     uint64_t n_periods = 99;
@@ -456,10 +477,12 @@ static void records_go_when_their_days_are_over(void **state)
     fixture_batch batches[4];
     for (uint8_t i = 0; i < 4; i++) batches[i] = joint_batch(recipe, i);
     for (int i = 0; i < 2; i++)
-        must(fixture_put(b->store, &result, &error, collection, recipe, periods[i], &batches[i]), &error);
+        must(fixture_put(b->store, &result, &error, collection, recipe, periods[i], &batches[i]),
+             &error);
     must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
     const agg_span first = {DAY, DAY}, second = {DAY + 1, DAY + 1};
-    assert_int_equal(forget(b->store, collection, recipe, DAY + 2), 0); // the second day after DAY is not over
+    assert_int_equal(forget(b->store, collection, recipe, DAY + 2),
+                     0); // the second day after DAY is not over
     assert_true(keeps(b->store, collection, recipe, first, 50));
     assert_int_equal(forget(b->store, collection, recipe, DAY + 3), 1);
     assert_int_equal(forget(b->store, collection, recipe, DAY + 3), 0);
@@ -469,11 +492,13 @@ static void records_go_when_their_days_are_over(void **state)
     assert_false(keeps(b->store, collection, recipe, first, 50));
     assert_true(keeps(b->store, collection, recipe, second, 50));
     // A batch that comes late counts, and brings no records back.
-    must(fixture_put(b->store, &result, &error, collection, recipe, periods[2], &batches[2]), &error);
+    must(fixture_put(b->store, &result, &error, collection, recipe, periods[2], &batches[2]),
+         &error);
     must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
     assert_false(keeps(b->store, collection, recipe, first, 100));
     // What never closes ends with the recipe.
-    must(fixture_put(b->store, &result, &error, collection, recipe, periods[3], &batches[3]), &error);
+    must(fixture_put(b->store, &result, &error, collection, recipe, periods[3], &batches[3]),
+         &error);
     must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
     assert_int_equal(forget(b->store, collection, recipe, DAY + 4), 1);
     assert_int_equal(forget(b->store, collection, recipe, DAY + 11), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store, killed (SIGKILL) before its system calls, one run a call: whatever was acknowledged by then counts,
-// once, and delivering everything again gives exactly the whole; with records on the disk, and with sums only. A tracer
-// stops the child at the calls.
+// The store, killed (SIGKILL) before its system calls, one run a call: whatever was acknowledged by
+// then counts, once, and delivering everything again gives exactly the whole; with records on the
+// disk, and with sums only. A tracer stops the child at the calls.
 #include "store_fixture.h"
 
 #include <errno.h>
@@ -21,15 +21,19 @@ typedef struct bench {
 
 static const agg_period today = {AGG_PERIOD_DAY, DAY};
 
-// What the server's other thread does now and then: folds what waits, releases what is closed on `day`.
-static shoal_err fold(agg_store *store, agg_error *error, int64_t collection, const shoal_recipe *recipe, int32_t day)
+// What the server's other thread does now and then: folds what waits, releases what is closed on
+// `day`.
+static shoal_err fold(agg_store *store, agg_error *error, int64_t collection,
+                      const shoal_recipe *recipe, int32_t day)
 {
     uint64_t n_batches, n_records;
     shoal_err err = agg_store_fold(store, &n_batches, error, collection, recipe, 1);
-    return err == SHOAL_OK ? agg_store_release(store, &n_records, error, collection, recipe, day) : err;
+    return err == SHOAL_OK ? agg_store_release(store, &n_records, error, collection, recipe, day)
+                           : err;
 }
 
-// What the child does: two batches, a fold, two more, a fold, an end in order. No cmocka here: it is another process.
+// What the child does: two batches, a fold, two more, a fold, an end in order. No cmocka here: it
+// is another process.
 static int run_child(bench *b)
 {
     agg_error error;
@@ -42,16 +46,19 @@ static int run_child(bench *b)
     for (uint32_t i = 0; i < N; i++) {
         agg_put put;
         const shoal_recipe *recipe = &b->recipe.recipe;
-        if (fixture_put(store, &put, &error, collection, recipe, today, &b->batches[i]) != SHOAL_OK) return 2;
+        if (fixture_put(store, &put, &error, collection, recipe, today, &b->batches[i]) != SHOAL_OK)
+            return 2;
         *b->acknowledged = i + 1;
-        if (i % 2 == 1 && fold(store, &error, collection, recipe, DAY + (int32_t)i / 2) != SHOAL_OK) return 3;
+        if (i % 2 == 1 && fold(store, &error, collection, recipe, DAY + (int32_t)i / 2) != SHOAL_OK)
+            return 3;
     }
     agg_store_close(store);
     return 0;
 }
 
-// Starts the child and kills it at its system call number `kill_at` (0: the first after it said it is ready).
-// Returns: 1 when it was killed, 0 when it ended before, -1 where tracing is not allowed.
+// Starts the child and kills it at its system call number `kill_at` (0: the first after it said it
+// is ready). Returns: 1 when it was killed, 0 when it ended before, -1 where tracing is not
+// allowed.
 static int run_until(bench *b, unsigned kill_at)
 {
     pid_t child = fork();
@@ -112,9 +119,10 @@ static void check_store(bench *b, unsigned kill_at)
     uint32_t acknowledged = *b->acknowledged;
     uint64_t n = count_records(store, collection, recipe);
     // The batch that was under way may be in or out; nothing else is open.
-    if (n != records_of(b, acknowledged) && (acknowledged == N || n != records_of(b, acknowledged + 1))) {
-        fail_msg("killed at call %u: %u batches acknowledged, %llu records counted", kill_at, acknowledged,
-                 (unsigned long long)n);
+    if (n != records_of(b, acknowledged) &&
+        (acknowledged == N || n != records_of(b, acknowledged + 1))) {
+        fail_msg("killed at call %u: %u batches acknowledged, %llu records counted", kill_at,
+                 acknowledged, (unsigned long long)n);
     }
     for (uint32_t i = 0; i < N; i++) {
         agg_put put;
@@ -122,7 +130,8 @@ static void check_store(bench *b, unsigned kill_at)
         if (i < acknowledged) assert_int_equal(put, AGG_PUT_KNOWN);
     }
     assert_int_equal(count_records(store, collection, recipe), records_of(b, N));
-    // A sum shows once its day is closed; the child closes it when all is put, so nothing was released before that.
+    // A sum shows once its day is closed; the child closes it when all is put, so nothing was
+    // released before that.
     agg_accumulator acc;
     must(fold(store, &error, collection, recipe, DAY + 1), &error);
     must(agg_store_load(store, &acc, &error, collection, recipe, AGG_SPAN_ALL), &error);
@@ -136,7 +145,8 @@ static void kill_at_every_call(void (*make_recipe)(agg_recipe *))
     bench b = {0};
     make_recipe(&b.recipe);
     for (uint32_t i = 0; i < N; i++) b.batches[i] = fixture_batch_make(&b.recipe.recipe, i);
-    b.acknowledged = mmap(NULL, sizeof *b.acknowledged, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    b.acknowledged = mmap(NULL, sizeof *b.acknowledged, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(b.acknowledged, MAP_FAILED);
     const char *is_long = getenv("SHOAL_LONG"); // every call then; every third one otherwise
     unsigned step = is_long != NULL && strcmp(is_long, "1") == 0 ? 1 : 3, runs = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums in the store: counted once, no record in any file, and no two loads closer than the minimum cohort.
+// Sums in the store: counted once, no record in any file, and no two loads closer than the minimum
+// cohort.
 #include "store_fixture.h"
 
 #include <dirent.h>
@@ -61,7 +62,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static shoal_err try_put(bench *b, agg_put *put, agg_error *error, agg_period period, const fixture_batch *batch)
+static shoal_err try_put(bench *b, agg_put *put, agg_error *error, agg_period period,
+                         const fixture_batch *batch)
 {
     return fixture_put(b->store, put, error, b->collection, &b->recipe.recipe, period, batch);
 }
@@ -78,7 +80,8 @@ static uint64_t release(bench *b, int32_t day)
 {
     agg_error error;
     uint64_t n_records;
-    must(agg_store_release(b->store, &n_records, &error, b->collection, &b->recipe.recipe, day), &error);
+    must(agg_store_release(b->store, &n_records, &error, b->collection, &b->recipe.recipe, day),
+         &error);
     return n_records;
 }
 
@@ -176,7 +179,8 @@ static void small_neighbours_are_released_as_one(void **state)
     expect(b, AGG_SPAN_ALL, b->batches, 6);
 }
 
-// Sums that grow after their release: one that never closes, and a day that came back with the clock.
+// Sums that grow after their release: one that never closes, and a day that came back with the
+// clock.
 static void what_is_released_stays_until_it_grew_by_the_minimum(void **state)
 {
     bench *b = *state;
@@ -214,12 +218,15 @@ static agg_put put_anew(bench *b, shoal_rng *rng, int i, agg_period period)
     agg_put result;
     fixture_batch *batch = &b->batches[i];
     shoal_rng_bytes(rng, batch->id, 16);
-    assert_int_equal(shoal_batch_seal(batch->bytes, batch->len, &b->recipe.recipe, batch->count, batch->id), SHOAL_OK);
+    assert_int_equal(
+        shoal_batch_seal(batch->bytes, batch->len, &b->recipe.recipe, batch->count, batch->id),
+        SHOAL_OK);
     must(try_put(b, &result, &error, period, batch), &error);
     return result;
 }
 
-// What everybody could ever load of spans that begin at DAY, as the count of records. Returns: 0 where it is refused.
+// What everybody could ever load of spans that begin at DAY, as the count of records. Returns: 0
+// where it is refused.
 static uint64_t count_until(bench *b, int32_t last)
 {
     agg_error error;
@@ -230,8 +237,9 @@ static uint64_t count_until(bench *b, int32_t last)
     return n;
 }
 
-// Days pass, batches come (some for days that are over), releases happen, and someone loads every span that begins at the
-// first day, all the time: one load within another, or a later one of the same, differs by the minimum or not at all.
+// Days pass, batches come (some for days that are over), releases happen, and someone loads every
+// span that begins at the first day, all the time: one load within another, or a later one of the
+// same, differs by the minimum or not at all.
 static void no_two_nested_loads_are_closer_than_the_minimum(void **state)
 {
     enum { DAYS = 16, STEPS = 320 };
@@ -243,9 +251,12 @@ static void no_two_nested_loads_are_closer_than_the_minimum(void **state)
     shoal_rng_init(&rng, seed);
     for (int step = 0; step < STEPS; step++) {
         int32_t day = DAY + step * DAYS / STEPS;
-        int32_t late = shoal_rng_below(&rng, 8) == 0 ? (int32_t)shoal_rng_below(&rng, (uint64_t)(day - DAY) + 1) : 0;
+        int32_t late = shoal_rng_below(&rng, 8) == 0
+                           ? (int32_t)shoal_rng_below(&rng, (uint64_t)(day - DAY) + 1)
+                           : 0;
         if (shoal_rng_below(&rng, 8) == 0)
-            put_anew(b, &rng, (int)shoal_rng_below(&rng, N), (agg_period){AGG_PERIOD_DAY, day - late});
+            put_anew(b, &rng, (int)shoal_rng_below(&rng, N),
+                     (agg_period){AGG_PERIOD_DAY, day - late});
         if (shoal_rng_below(&rng, 4) == 0) release(b, day);
         for (int32_t last = DAY; last < DAY + DAYS; last++) seen[n_seen++] = count_until(b, last);
     }
@@ -254,7 +265,8 @@ static void no_two_nested_loads_are_closer_than_the_minimum(void **state)
         for (size_t j = 0; j < i; j++) {
             uint64_t gap = seen[i] > seen[j] ? seen[i] - seen[j] : seen[j] - seen[i];
             if (gap > 0 && gap < MINIMUM)
-                fail_msg("loads of %llu and %llu records", (unsigned long long)seen[i], (unsigned long long)seen[j]);
+                fail_msg("loads of %llu and %llu records", (unsigned long long)seen[i],
+                         (unsigned long long)seen[j]);
         }
         if (seen[i] > most) most = seen[i];
     }
@@ -269,7 +281,9 @@ static void a_batch_below_its_minimum_is_refused(void **state)
     fixture_batch small = b->batches[0];
     small.count = 99;
     small.len = shoal_batch_size(&b->recipe.recipe, small.count);
-    assert_int_equal(shoal_batch_seal(small.bytes, small.len, &b->recipe.recipe, small.count, small.id), SHOAL_OK);
+    assert_int_equal(
+        shoal_batch_seal(small.bytes, small.len, &b->recipe.recipe, small.count, small.id),
+        SHOAL_OK);
     assert_int_equal(try_put(b, &result, &error, today, &small), SHOAL_ERR_RANGE);
     assert_non_null(strstr(error.text, "batch.minimum, 100"));
     assert_int_equal(statistics(b).batches, 0);
@@ -286,8 +300,8 @@ static void a_large_sum_is_refused_when_it_is_configured(void **state)
         // 4 * (4095 * 1024 + 4095) bytes and a header of 144 lie below 16 MiB, one row more above.
         agg_recipe recipe;
         const char *k = strstr(fixture_sum_json, "\"k\":16,\"m\":64");
-        snprintf(json, sizeof json, "%.*s\"k\":%d,\"m\":1024%s", (int)(k - fixture_sum_json), fixture_sum_json,
-                 is_large ? 4096 : 4090, k + strlen("\"k\":16,\"m\":64"));
+        snprintf(json, sizeof json, "%.*s\"k\":%d,\"m\":1024%s", (int)(k - fixture_sum_json),
+                 fixture_sum_json, is_large ? 4096 : 4090, k + strlen("\"k\":16,\"m\":64"));
         must(agg_recipe_from_bytes(&recipe, &error, "large", json, strlen(json)), &error);
         uint64_t size;
         must(agg_accumulator_size_of(&size, &error, &recipe.recipe), &error);
@@ -326,13 +340,15 @@ static int folder_holds(const char *path, const uint8_t *bytes, size_t len)
         char inner[400];
         if (entry->d_name[0] == '.') continue;
         snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
-        found |= entry->d_type == DT_DIR ? folder_holds(inner, bytes, len) : file_holds(inner, bytes, len);
+        found |= entry->d_type == DT_DIR ? folder_holds(inner, bytes, len)
+                                         : file_holds(inner, bytes, len);
     }
     closedir(folder);
     return found;
 }
 
-// How many records of the batches lie in some file of the store. A record is 12 bytes, 8 of them bits that the randomizer drew.
+// How many records of the batches lie in some file of the store. A record is 12 bytes, 8 of them
+// bits that the randomizer drew.
 static int count_on_disk(bench *b)
 {
     int n = 0;
@@ -348,7 +364,8 @@ static void no_record_reaches_a_file(void **state)
 {
     bench *b = *state, reports = {0};
     for (int i = 0; i < N; i++) put(b, i, today);
-    assert_true(folder_holds(b->folder, b->batches[3].id, 16)); // the log was looked at: ids are there
+    assert_true(
+        folder_holds(b->folder, b->batches[3].id, 16)); // the log was looked at: ids are there
     assert_int_equal(count_on_disk(b), 0);
     release(b, DAY + 1);
     put_anew(b, &(shoal_rng){0}, 0, today); // sets the released sum apart
@@ -362,7 +379,8 @@ static void no_record_reaches_a_file(void **state)
     release_bench(&reports);
 }
 
-// A release empties the log of sums that were replaced: only what is current can be subtracted from anything.
+// A release empties the log of sums that were replaced: only what is current can be subtracted from
+// anything.
 static void old_sums_leave_the_log(void **state)
 {
     bench *b = *state;
@@ -393,11 +411,14 @@ static void sums_are_what_reports_fold_to(void **state)
         put(&reports, i, today);
     }
     release(b, DAY + 1);
-    must(agg_store_fold(reports.store, &n_batches, &error, reports.collection, &reports.recipe.recipe, 1), &error);
+    must(agg_store_fold(reports.store, &n_batches, &error, reports.collection,
+                        &reports.recipe.recipe, 1),
+         &error);
     must(try_load(b, &sum, &error, AGG_SPAN_ALL), &error);
     must(try_load(&reports, &folded, &error, AGG_SPAN_ALL), &error);
     assert_int_equal(sum.n, folded.n);
-    // Same seed and parameters, so the records are the same; only the recipes' ids and hashes differ.
+    // Same seed and parameters, so the records are the same; only the recipes' ids and hashes
+    // differ.
     const agg_sketch *x = &sum.parts[0], *y = &folded.parts[0];
     assert_memory_equal(x->cells.ones, y->cells.ones, x->n_cells * sizeof *x->cells.ones);
     assert_memory_equal(x->rows, y->rows, x->n_rows * sizeof *x->rows);
@@ -424,13 +445,16 @@ static void a_damaged_sum_is_refused(void **state)
     agg_accumulator acc;
     for (int i = 0; i < 3; i++) put(b, i, today);
     release(b, DAY + 1);
-    exec_sql(b, "UPDATE sums SET body = CAST(substr(body, 1, 303) || x'01' || substr(body, 305) AS BLOB)");
+    exec_sql(
+        b,
+        "UPDATE sums SET body = CAST(substr(body, 1, 303) || x'01' || substr(body, 305) AS BLOB)");
     assert_int_equal(try_load(b, &acc, &error, AGG_SPAN_ALL), SHOAL_ERR_CHECKSUM);
     assert_int_equal(try_put(b, &result, &error, today, &b->batches[3]), SHOAL_ERR_CHECKSUM);
     assert_int_equal(statistics(b).batches, 3); // the refused one is not known
 }
 
-// The sum counts so many records that there is no room for another batch: that batch is refused and not known.
+// The sum counts so many records that there is no room for another batch: that batch is refused and
+// not known.
 static void a_full_sum_refuses(void **state)
 {
     bench *b = *state;
@@ -442,8 +466,8 @@ static void a_full_sum_refuses(void **state)
     size_t len;
     uint8_t *bytes = fixture_bytes(&acc, &len);
     char *sql = malloc(2 * len + 200);
-    int at =
-        sprintf(sql, "INSERT INTO sums VALUES(%d, 1, %d, %llu, x'", (int)b->collection, DAY, (unsigned long long)acc.n);
+    int at = sprintf(sql, "INSERT INTO sums VALUES(%d, 1, %d, %llu, x'", (int)b->collection, DAY,
+                     (unsigned long long)acc.n);
     for (size_t i = 0; i < len; i++) at += sprintf(sql + at, "%02x", bytes[i]);
     memcpy(sql + at, "')", 3);
     exec_sql(b, sql);
@@ -504,7 +528,8 @@ static void a_full_disk_refuses_and_recovers(void **state)
     for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     for (int t = 0; t < THREADS; t++) {
-        assert_true(posters[t].failed >= N - 1); // the first batch is known, but may share another's transaction
+        assert_true(posters[t].failed >=
+                    N - 1); // the first batch is known, but may share another's transaction
         assert_int_equal(posters[t].strange, 0);
     }
     assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN);
@@ -542,13 +567,18 @@ static void threads_agree_on_who_was_first(void **state)
 // The database as version 1 made it, with a batch that waits.
 static const char version_1[] =
     "PRAGMA application_id = 1936224097; PRAGMA journal_mode = WAL;"
-    "CREATE TABLE recipes(collection INTEGER PRIMARY KEY, recipe_hash BLOB NOT NULL UNIQUE, recipe TEXT NOT NULL);"
-    "CREATE TABLE known(collection INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY(collection, id)) WITHOUT ROWID;"
-    "CREATE TABLE waiting(number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    "CREATE TABLE recipes(collection INTEGER PRIMARY KEY, recipe_hash BLOB NOT NULL UNIQUE, recipe "
+    "TEXT NOT NULL);"
+    "CREATE TABLE known(collection INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY(collection, "
+    "id)) WITHOUT ROWID;"
+    "CREATE TABLE waiting(number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, "
+    "kind INTEGER NOT NULL,"
     " start INTEGER NOT NULL, body BLOB NOT NULL);"
     "CREATE INDEX waiting_period ON waiting(collection, kind, start, number);"
-    "CREATE TABLE accumulators(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER NOT NULL,"
-    " generation INTEGER NOT NULL, records INTEGER NOT NULL, PRIMARY KEY(collection, kind, start)) WITHOUT ROWID;"
+    "CREATE TABLE accumulators(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER "
+    "NOT NULL,"
+    " generation INTEGER NOT NULL, records INTEGER NOT NULL, PRIMARY KEY(collection, kind, start)) "
+    "WITHOUT ROWID;"
     "PRAGMA user_version = 1;";
 
 static void print_hex(char *out, const uint8_t *bytes, size_t len)
@@ -563,21 +593,24 @@ static void a_store_of_version_1_goes_on(void **state)
     fixture_recipe(&old.recipe);
     for (uint32_t i = 0; i < N; i++) old.batches[i] = fixture_batch_make(&old.recipe.recipe, i);
     const fixture_batch *batch = &old.batches[0];
-    char hash[65] = {0}, id[33] = {0}, *body = calloc(2, batch->len + 1), *sql = malloc(2 * batch->len + 1000);
+    char hash[65] = {0}, id[33] = {0}, *body = calloc(2, batch->len + 1),
+         *sql = malloc(2 * batch->len + 1000);
     print_hex(hash, old.recipe.recipe.recipe_hash, 32);
     print_hex(id, batch->id, 16);
     print_hex(body, batch->bytes, batch->len);
     exec_sql(&old, version_1);
-    sprintf(sql,
-            "INSERT INTO recipes VALUES(1, x'%s', 'store-test'); INSERT INTO known VALUES(1, x'%s');"
-            "INSERT INTO waiting VALUES(1, 1, 1, %d, x'%s');",
-            hash, id, DAY, body);
+    sprintf(
+        sql,
+        "INSERT INTO recipes VALUES(1, x'%s', 'store-test'); INSERT INTO known VALUES(1, x'%s');"
+        "INSERT INTO waiting VALUES(1, 1, 1, %d, x'%s');",
+        hash, id, DAY, body);
     exec_sql(&old, sql);
     reopen(&old);
     agg_error error;
     uint64_t n_batches;
     assert_int_equal(put(&old, 0, today), AGG_PUT_KNOWN);
-    must(agg_store_fold(old.store, &n_batches, &error, old.collection, &old.recipe.recipe, 1), &error);
+    must(agg_store_fold(old.store, &n_batches, &error, old.collection, &old.recipe.recipe, 1),
+         &error);
     assert_int_equal(n_batches, 1);
     expect(&old, AGG_SPAN_ALL, old.batches, 1);
     // And takes sums from now on.

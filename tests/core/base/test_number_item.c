@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number's place in a range: exact at edges and extremes, against the definition q width <= (x - low) count < (q + 1) width.
+// A number's place in a range: exact at edges and extremes, against the definition q width <= (x -
+// low) count < (q + 1) width.
 #include "number_item.h"
 
 #include "check.h"
@@ -50,27 +51,31 @@ static void definition(void)
             check_inside(high, low, high, counts[c]);
             CHECK(shoal_number_scale(high, low, high, counts[c]) == counts[c]);
             if (low > INT64_MIN) CHECK(shoal_number_scale(low - 1, low, high, counts[c]) == 0);
-            if (high < INT64_MAX) CHECK(shoal_number_scale(high + 1, low, high, counts[c]) == counts[c]);
+            if (high < INT64_MAX)
+                CHECK(shoal_number_scale(high + 1, low, high, counts[c]) == counts[c]);
         }
     }
     check_inside(-1, INT64_MIN, INT64_MAX, (uint64_t)1 << 32);
     CHECK(shoal_number_scale(INT64_MAX, INT64_MIN, INT64_MAX, 7) == 7);
 }
 
-// -10 .. 10 in 20 buckets: an edge belongs to the bucket above it, the upper end and all beyond to the last.
+// -10 .. 10 in 20 buckets: an edge belongs to the bucket above it, the upper end and all beyond to
+// the last.
 static void buckets(void)
 {
     shoal_recipe recipe;
     CHECK(start_any_recipe(&recipe, "onehot-asymmetric", "number") == SHOAL_OK);
     CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK);
     CHECK(set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.low", -10) == SHOAL_OK && set_int(&recipe, "parameters.high", 10) == SHOAL_OK);
+    CHECK(set_int(&recipe, "parameters.low", -10) == SHOAL_OK &&
+          set_int(&recipe, "parameters.high", 10) == SHOAL_OK);
     CHECK(shoal_recipe_finish(&recipe) == SHOAL_OK);
     const struct {
         int64_t micro;
         uint64_t item;
-    } cases[] = {{-10000000, 0}, {-9000001, 0},  {-9000000, 1},   {0, 10},        {999999, 10},  {9999999, 19},
-                 {10000000, 19}, {10000001, 19}, {INT64_MAX, 19}, {-10000001, 0}, {INT64_MIN, 0}};
+    } cases[] = {{-10000000, 0},  {-9000001, 0},  {-9000000, 1},  {0, 10},
+                 {999999, 10},    {9999999, 19},  {10000000, 19}, {10000001, 19},
+                 {INT64_MAX, 19}, {-10000001, 0}, {INT64_MIN, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         CHECK(shoal_recipe_number_item(&recipe, cases[i].micro) == cases[i].item);
 }
@@ -82,15 +87,21 @@ static void refusals(void)
     CHECK(start_any_recipe(&recipe, "onehot-asymmetric", "number") == SHOAL_OK);
     CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK);
     CHECK(set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD && strcmp(recipe.error_field, "parameters.low") == 0);
+    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD &&
+          strcmp(recipe.error_field, "parameters.low") == 0);
     CHECK(start_any_recipe(&recipe, "onehot-asymmetric", "number") == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK && set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.low", 3) == SHOAL_OK && set_int(&recipe, "parameters.high", 3) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_RANGE && strcmp(recipe.error_field, "parameters.low") == 0);
+    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK &&
+          set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
+    CHECK(set_int(&recipe, "parameters.low", 3) == SHOAL_OK &&
+          set_int(&recipe, "parameters.high", 3) == SHOAL_OK);
+    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_RANGE &&
+          strcmp(recipe.error_field, "parameters.low") == 0);
     CHECK(start_any_recipe(&recipe, "onehot-asymmetric", "word") == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK && set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
+    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK &&
+          set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
     CHECK(set_int(&recipe, "parameters.low", 3) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_UNKNOWN_FIELD && strcmp(recipe.error_field, "parameters.low") == 0);
+    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_UNKNOWN_FIELD &&
+          strcmp(recipe.error_field, "parameters.low") == 0);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Theorem 3.1 of apple-2022, computed with 60 decimal digits (Python's decimal module). Where its condition fails or the closed form is
-// no better, the figure is eps0. Figures in micro-units are rounded up, and none lies closer than 10^-4 below a whole one.
+// Theorem 3.1 of apple-2022, computed with 60 decimal digits (Python's decimal module). Where its
+// condition fails or the closed form is no better, the figure is eps0. Figures in micro-units are
+// rounded up, and none lies closer than 10^-4 below a whole one.
 #ifndef CENTRAL_TABLE_H
 #define CENTRAL_TABLE_H
 
@@ -120,7 +121,8 @@ static const struct {
     {16000000, 1000000000000, 15, 96317},
 };
 
-// Exact figures less than 6 * 10^-8 above a whole micro-unit: where e^epsilon - 1 or 4 (e^eps0 - 1)/n rounds the other way, so do some.
+// Exact figures less than 6 * 10^-8 above a whole micro-unit: where e^epsilon - 1 or 4 (e^eps0 -
+// 1)/n rounds the other way, so do some.
 static const struct {
     uint32_t eps0_micro;
     uint64_t n;

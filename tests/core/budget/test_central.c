@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a crowd adds: against tables made with 60 digits, and never on the wrong side of them; at the edge of the condition,
-// monotone, inverted, out of range; and against amplification.csv of the folder that SHOAL_SHARED names.
+// What a crowd adds: against tables made with 60 digits, and never on the wrong side of them; at
+// the edge of the condition, monotone, inverted, out of range; and against amplification.csv of the
+// folder that SHOAL_SHARED names.
 #include "central.h"
 
 #include <math.h>
@@ -36,8 +37,8 @@ static uint64_t cohort(uint32_t eps0_micro, uint32_t eps_micro, uint32_t delta_e
 static void matches_table(void)
 {
     for (size_t i = 0; i < N_TABLE; i++)
-        CHECK(epsilon(central_table[i].eps0_micro, central_table[i].n, central_table[i].delta_exp) ==
-              central_table[i].eps_micro);
+        CHECK(epsilon(central_table[i].eps0_micro, central_table[i].n,
+                      central_table[i].delta_exp) == central_table[i].eps_micro);
 }
 
 // Never below the exact figure, where one or two units of 2^-40 in the analyst's favour would be.
@@ -48,7 +49,8 @@ static void rounds_against_the_analyst(void)
               close_table[i].eps_micro);
 }
 
-// One report below the condition's edge the guarantee is eps0; at it, and one above, the closed form.
+// One report below the condition's edge the guarantee is eps0; at it, and one above, the closed
+// form.
 static void condition_edge(void)
 {
     for (size_t i = 0; i < N_CONDITION; i++) {
@@ -64,13 +66,15 @@ static void condition_edge(void)
     }
 }
 
-// The smallest cohort is never below the exact one, and above it by 2 parts in 10^7 at most where epsilon is 0.0001 or more: all errors
-// together are below 10 units of 2^-40 of d, 10u/d < 10^-7, and n goes with the square of d.
+// The smallest cohort is never below the exact one, and above it by 2 parts in 10^7 at most where
+// epsilon is 0.0001 or more: all errors together are below 10 units of 2^-40 of d, 10u/d < 10^-7,
+// and n goes with the square of d.
 static void matches_cohorts(void)
 {
     for (size_t i = 0; i < N_COHORT; i++) {
         uint64_t exact = cohort_table[i].n;
-        uint64_t n = cohort(cohort_table[i].eps0_micro, cohort_table[i].eps_micro, cohort_table[i].delta_exp);
+        uint64_t n = cohort(cohort_table[i].eps0_micro, cohort_table[i].eps_micro,
+                            cohort_table[i].delta_exp);
         CHECK(n >= exact && n <= exact + exact / 5000000);
     }
 }
@@ -93,15 +97,18 @@ static void inverse(void)
 // Never rises with n, never falls with eps0 and delta_exp; at small steps as at large ones.
 static void is_monotone(void)
 {
-    static const uint64_t around[] = {1, 100, 1337, 54321, 1000000, 87654321, 1000000000, 999999999000};
+    static const uint64_t around[] = {1,       100,      1337,       54321,
+                                      1000000, 87654321, 1000000000, 999999999000};
     for (size_t i = 0; i < sizeof around / sizeof around[0]; i++)
         for (uint32_t eps0 = 1; eps0 <= SHOAL_EPS_MICRO_MAX - 3; eps0 += 2666666) {
-            for (uint64_t n = around[i]; n < around[i] + 20; n++) CHECK(epsilon(eps0, n + 1, 8) <= epsilon(eps0, n, 8));
+            for (uint64_t n = around[i]; n < around[i] + 20; n++)
+                CHECK(epsilon(eps0, n + 1, 8) <= epsilon(eps0, n, 8));
             if (i > 0) CHECK(epsilon(eps0, around[i], 8) <= epsilon(eps0, around[i - 1], 8));
             for (uint32_t more = 0; more < 3; more++)
                 CHECK(epsilon(eps0 + more + 1, around[i], 8) >= epsilon(eps0 + more, around[i], 8));
             for (uint32_t delta_exp = 3; delta_exp < 15; delta_exp++)
-                CHECK(epsilon(eps0, around[i], delta_exp + 1) >= epsilon(eps0, around[i], delta_exp));
+                CHECK(epsilon(eps0, around[i], delta_exp + 1) >=
+                      epsilon(eps0, around[i], delta_exp));
         }
 }
 
@@ -122,7 +129,8 @@ static void ranges(void)
     CHECK(shoal_central_cohort(&n, 1000000, 0, 8) == SHOAL_ERR_RANGE);
     CHECK(shoal_central_cohort(&n, 1000000, 500000, 2) == SHOAL_ERR_RANGE);
     CHECK(shoal_central_cohort(&n, 1000000, 500000, 16) == SHOAL_ERR_RANGE);
-    CHECK(shoal_central_cohort(&n, SHOAL_EPS_MICRO_MAX, 1000, 15) == SHOAL_ERR_RANGE); // some 10^15 reports
+    CHECK(shoal_central_cohort(&n, SHOAL_EPS_MICRO_MAX, 1000, 15) ==
+          SHOAL_ERR_RANGE); // some 10^15 reports
     CHECK(n == 43);
     CHECK(shoal_central_cohort(&n, 1000000, 1000000, 8) == SHOAL_OK && n == 1);
     CHECK(shoal_central_cohort(&n, 1000000, UINT32_MAX, 8) == SHOAL_OK && n == 1);
@@ -135,7 +143,8 @@ static int check_row(const char *line)
     double eps0 = 0, delta = 0, closed = 0;
     unsigned long long n = 0;
     char valid[8];
-    if (sscanf(line, "%lf,%llu,%lf,%lf,%7[a-zA-Z],", &eps0, &n, &delta, &closed, valid) != 5) return 0;
+    if (sscanf(line, "%lf,%llu,%lf,%lf,%7[a-zA-Z],", &eps0, &n, &delta, &closed, valid) != 5)
+        return 0;
     double exact = (strcmp(valid, "True") == 0 && closed < eps0 ? closed : eps0) * 1e6;
     uint32_t eps = epsilon((uint32_t)(eps0 * 1e6 + 0.5), n, (uint32_t)(0.5 - log10(delta)));
     return CHECK(eps >= exact - 1e-6 && eps <= exact + 1);
@@ -149,7 +158,8 @@ static void matches_golden(void)
     snprintf(path, sizeof path, "%s/golden/amplification.csv", shared == NULL ? "" : shared);
     FILE *file = shared == NULL ? NULL : fopen(path, "r");
     if (file == NULL) {
-        printf("SKIPPED: golden/amplification.csv, which is looked for in the folder that SHOAL_SHARED names\n");
+        printf("SKIPPED: golden/amplification.csv, which is looked for in the folder that "
+               "SHOAL_SHARED names\n");
         CHECK(getenv("SHOAL_REQUIRE_SHARED") == NULL);
         return;
     }

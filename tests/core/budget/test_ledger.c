@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger: limits at, below and above; days, freshness, expiry; damage; pruning; nothing written on refusal.
+// The ledger: limits at, below and above; days, freshness, expiry; damage; pruning; nothing written
+// on refusal.
 #include "ledger.h"
 
 #include <string.h>
@@ -9,16 +10,20 @@
 
 static uint8_t ledger[SHOAL_LEDGER_SIZE_MAX], before[SHOAL_LEDGER_SIZE_MAX];
 
-static void limited_recipe(shoal_recipe *recipe, const char *analysis, uint32_t per_day, const char *fresh)
+static void limited_recipe(shoal_recipe *recipe, const char *analysis, uint32_t per_day,
+                           const char *fresh)
 {
     shoal_recipe_init(recipe);
-    CHECK(set_text(recipe, "recipe", "r") == SHOAL_OK && set_text(recipe, "analysis", analysis) == SHOAL_OK);
-    CHECK(set_text(recipe, "stream", "s") == SHOAL_OK && set_text(recipe, "value", "item") == SHOAL_OK);
+    CHECK(set_text(recipe, "recipe", "r") == SHOAL_OK &&
+          set_text(recipe, "analysis", analysis) == SHOAL_OK);
+    CHECK(set_text(recipe, "stream", "s") == SHOAL_OK &&
+          set_text(recipe, "value", "item") == SHOAL_OK);
     CHECK(set_text(recipe, "mechanism", "onehot-asymmetric") == SHOAL_OK &&
           set_int(recipe, "parameters.size", 8) == SHOAL_OK);
     CHECK(set_micro(recipe, "parameters.epsilon", 1500000) == SHOAL_OK &&
           set_int(recipe, "limit.per_day", per_day) == SHOAL_OK);
-    CHECK(set_text(recipe, "expires", "2030-01-01") == SHOAL_OK && set_text(recipe, "send.fresh", fresh) == SHOAL_OK);
+    CHECK(set_text(recipe, "expires", "2030-01-01") == SHOAL_OK &&
+          set_text(recipe, "send.fresh", fresh) == SHOAL_OK);
     CHECK(shoal_recipe_finish(recipe) == SHOAL_OK);
 }
 
@@ -49,13 +54,17 @@ static void limits(void)
         CHECK(sum.count == i && sum.eps_micro == i * 1500000u);
     }
     refuses(&a, len, TODAY, SHOAL_ERR_BUDGET);
-    CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &b, TODAY) == SHOAL_OK); // another analysis has its own
+    CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &b, TODAY) ==
+          SHOAL_OK); // another analysis has its own
     refuses(&b, len, TODAY, SHOAL_ERR_BUDGET);
-    CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &a, TODAY + 1) == SHOAL_OK); // another day as well
+    CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &a, TODAY + 1) ==
+          SHOAL_OK);                           // another day as well
     refuses(&a, len, TODAY, SHOAL_ERR_BUDGET); // and the clock set back pays nothing twice
     CHECK(shoal_ledger_spent(&sum, ledger, len, &a, 0, UINT32_MAX) == SHOAL_OK && sum.count == 4);
-    CHECK(shoal_ledger_spent(&sum, ledger, len, &a, TODAY + 1, TODAY + 9) == SHOAL_OK && sum.count == 1);
-    limited_recipe(&b, "one", 4, "allow"); // another recipe of the same analysis and field shares the count
+    CHECK(shoal_ledger_spent(&sum, ledger, len, &a, TODAY + 1, TODAY + 9) == SHOAL_OK &&
+          sum.count == 1);
+    limited_recipe(&b, "one", 4,
+                   "allow"); // another recipe of the same analysis and field shares the count
     CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &b, TODAY) == SHOAL_OK);
     refuses(&b, len, TODAY, SHOAL_ERR_BUDGET);
 }
@@ -83,7 +92,8 @@ static void damage(void)
     limited_recipe(&recipe, "one", 3, "allow");
     CHECK(shoal_ledger_init(ledger, sizeof ledger, &len, TODAY) == SHOAL_OK);
     CHECK(shoal_ledger_debit(ledger, &len, sizeof ledger, &recipe, TODAY) == SHOAL_OK);
-    for (size_t cut = 0; cut < len; cut++) CHECK(shoal_ledger_allows(ledger, cut, &recipe, TODAY) == SHOAL_ERR_LEDGER);
+    for (size_t cut = 0; cut < len; cut++)
+        CHECK(shoal_ledger_allows(ledger, cut, &recipe, TODAY) == SHOAL_ERR_LEDGER);
     CHECK(shoal_ledger_allows(ledger, len + 1, &recipe, TODAY) == SHOAL_ERR_LEDGER);
     for (size_t bit = 0; bit < 8 * len; bit++) {
         ledger[bit / 8] ^= (uint8_t)(1 << bit % 8);

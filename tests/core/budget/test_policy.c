@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy: every field's range, what is missing or doubled, what must fit together, canonical bytes and hash.
+// The policy: every field's range, what is missing or doubled, what must fit together, canonical
+// bytes and hash.
 #include "policy.h"
 
 #include "check.h"
@@ -17,12 +18,15 @@ typedef struct bad {
 static void is_refused(const bad *b)
 {
     shoal_err err = policy_of(&policy, keyboard_policy, b->change);
-    int is_path = b->path == NULL ? policy.error_field == NULL
-                                  : policy.error_field != NULL && strcmp(policy.error_field, b->path) == 0;
+    int is_path = b->path == NULL
+                      ? policy.error_field == NULL
+                      : policy.error_field != NULL && strcmp(policy.error_field, b->path) == 0;
     if (!CHECK(err == b->err && is_path))
-        printf("  %s: %d %s %s\n", b->change, (int)err, policy.error_field ? policy.error_field : "-",
+        printf("  %s: %d %s %s\n", b->change, (int)err,
+               policy.error_field ? policy.error_field : "-",
                policy.error_text ? policy.error_text : "-");
-    CHECK(policy.error_text != NULL && !policy.is_finished && shoal_policy_finish(&policy) == SHOAL_ERR_ARGUMENT);
+    CHECK(policy.error_text != NULL && !policy.is_finished &&
+          shoal_policy_finish(&policy) == SHOAL_ERR_ARGUMENT);
 }
 
 static void refused_members(void)
@@ -40,8 +44,10 @@ static void refused_members(void)
         {"keys:1000000", SHOAL_ERR_TYPE, "keys"},
         {"keys+00", SHOAL_ERR_TYPE, "keys"},
         {"keys+1" KEY_A, SHOAL_ERR_TYPE, "keys"},
-        {"keys+00112233445566778899AABBccddeeff00112233445566778899aabbccddeeff", SHOAL_ERR_TYPE, "keys"},
-        {"keys+0000000000000000000000000000000000000000000000000000000000000000", SHOAL_ERR_RANGE, "keys"},
+        {"keys+00112233445566778899AABBccddeeff00112233445566778899aabbccddeeff", SHOAL_ERR_TYPE,
+         "keys"},
+        {"keys+0000000000000000000000000000000000000000000000000000000000000000", SHOAL_ERR_RANGE,
+         "keys"},
         {"keys+" KEY_A "\nkeys+" KEY_A, SHOAL_ERR_DUPLICATE, "keys"},
         {"keys+" KEY_A "\nkeys+" KEY_B "\nkeys+" KEY_B, SHOAL_ERR_DUPLICATE, "keys"},
         {"policy+x", SHOAL_ERR_TYPE, "policy"},
@@ -63,7 +69,8 @@ static void refused_members(void)
         {"analyses.0.version:0", SHOAL_ERR_RANGE, "analyses.N.version"},
         {"analyses.0.version:1000001000000", SHOAL_ERR_RANGE, "analyses.N.version"},
         {"analyses.0.mechanisms+onehot", SHOAL_ERR_MECHANISM, "analyses.N.mechanisms"},
-        {"analyses.0.mechanisms+grr\nanalyses.0.mechanisms+grr", SHOAL_ERR_DUPLICATE, "analyses.N.mechanisms"},
+        {"analyses.0.mechanisms+grr\nanalyses.0.mechanisms+grr", SHOAL_ERR_DUPLICATE,
+         "analyses.N.mechanisms"},
         {"analyses.0.mechanisms=grr", SHOAL_ERR_TYPE, "analyses.N.mechanisms"},
         {"analyses.0.query.fields:0", SHOAL_ERR_RANGE, "analyses.N.query.fields"},
         {"analyses.0.query.fields:5000000", SHOAL_ERR_RANGE, "analyses.N.query.fields"},
@@ -72,8 +79,10 @@ static void refused_members(void)
         {"analyses.0.budget.epsilon:0", SHOAL_ERR_RANGE, "analyses.N.budget.epsilon"},
         {"analyses.0.budget.epsilon:16000001", SHOAL_ERR_RANGE, "analyses.N.budget.epsilon"},
         {"analyses.0.budget.epsilon=1", SHOAL_ERR_TYPE, "analyses.N.budget.epsilon"},
-        {"analyses.0.budget.epsilon:9223372036854775807", SHOAL_ERR_RANGE, "analyses.N.budget.epsilon"},
-        {"analyses.0.budget.epsilon:-9223372036854775808", SHOAL_ERR_RANGE, "analyses.N.budget.epsilon"},
+        {"analyses.0.budget.epsilon:9223372036854775807", SHOAL_ERR_RANGE,
+         "analyses.N.budget.epsilon"},
+        {"analyses.0.budget.epsilon:-9223372036854775808", SHOAL_ERR_RANGE,
+         "analyses.N.budget.epsilon"},
         {"analyses.0.budget.delta=1e-2", SHOAL_ERR_RANGE, "analyses.N.budget.delta"},
         {"analyses.0.budget.delta=1e-16", SHOAL_ERR_RANGE, "analyses.N.budget.delta"},
         {"analyses.0.budget.delta=1e-07", SHOAL_ERR_TYPE, "analyses.N.budget.delta"},
@@ -85,15 +94,19 @@ static void refused_members(void)
         {"analyses.0.budget.reports:65536000000", SHOAL_ERR_RANGE, "analyses.N.budget.reports"},
         {"analyses.0.budget.composition=kairouz", SHOAL_ERR_TYPE, "analyses.N.budget.composition"},
         {"analyses.0.cohort.minimum:0", SHOAL_ERR_RANGE, "analyses.N.cohort.minimum"},
-        {"analyses.0.cohort.minimum:1000000001000000", SHOAL_ERR_RANGE, "analyses.N.cohort.minimum"},
+        {"analyses.0.cohort.minimum:1000000001000000", SHOAL_ERR_RANGE,
+         "analyses.N.cohort.minimum"},
         {"analyses.0.cohort.honest:0", SHOAL_ERR_RANGE, "analyses.N.cohort.honest"},
         {"analyses.0.cohort.honest:1000001", SHOAL_ERR_RANGE, "analyses.N.cohort.honest"},
-        {"analyses.0.split_by+locale\nanalyses.0.split_by+device\nanalyses.0.split_by+age", SHOAL_ERR_RANGE,
+        {"analyses.0.split_by+locale\nanalyses.0.split_by+device\nanalyses.0.split_by+age",
+         SHOAL_ERR_RANGE, "analyses.N.split_by"},
+        {"analyses.0.split_by+locale\nanalyses.0.split_by+locale", SHOAL_ERR_DUPLICATE,
          "analyses.N.split_by"},
-        {"analyses.0.split_by+locale\nanalyses.0.split_by+locale", SHOAL_ERR_DUPLICATE, "analyses.N.split_by"},
         {"analyses.0.split_by+Locale", SHOAL_ERR_TYPE, "analyses.N.split_by"},
-        {"analyses.0.fields.0.local_epsilon:0", SHOAL_ERR_RANGE, "analyses.N.fields.M.local_epsilon"},
-        {"analyses.0.fields.0.local_epsilon:16000001", SHOAL_ERR_RANGE, "analyses.N.fields.M.local_epsilon"},
+        {"analyses.0.fields.0.local_epsilon:0", SHOAL_ERR_RANGE,
+         "analyses.N.fields.M.local_epsilon"},
+        {"analyses.0.fields.0.local_epsilon:16000001", SHOAL_ERR_RANGE,
+         "analyses.N.fields.M.local_epsilon"},
         {"analyses.0.fields.0.epsilon:0", SHOAL_ERR_RANGE, "analyses.N.fields.M.epsilon"},
         {"analyses.0.fields.0.epsilon:16000001", SHOAL_ERR_RANGE, "analyses.N.fields.M.epsilon"},
         {"analyses.0.fields.0.reports:0", SHOAL_ERR_RANGE, "analyses.N.fields.M.reports"},
@@ -105,7 +118,8 @@ static void refused_members(void)
     CHECK(policy_of(&policy, keyboard_policy, "keys=1") == SHOAL_ERR_TYPE);
     CHECK(strcmp(policy.error_text, "must be a list") == 0);
     CHECK(policy_of(&policy, "policy=a\npolicy=b\n", "") == SHOAL_ERR_DUPLICATE);
-    CHECK(policy_of(&policy, "analyses.0.version:1000000\nanalyses.0.version:1000000\n", "") == SHOAL_ERR_DUPLICATE);
+    CHECK(policy_of(&policy, "analyses.0.version:1000000\nanalyses.0.version:1000000\n", "") ==
+          SHOAL_ERR_DUPLICATE);
 }
 
 // The ends of every range are inside it.
@@ -159,7 +173,8 @@ static void missing_members(void)
         {"streams.0.retention_days-", SHOAL_ERR_MISSING_FIELD, "streams.N.retention_days"},
         {"streams.0.fields.3.field-", SHOAL_ERR_MISSING_FIELD, "streams.N.fields.M.field"},
         {"streams.0.fields.0.type-", SHOAL_ERR_MISSING_FIELD, "streams.N.fields.M.type"},
-        {"streams.1.fields.0.field-\nstreams.1.fields.0.type-", SHOAL_ERR_MISSING_FIELD, "streams.N.fields"},
+        {"streams.1.fields.0.field-\nstreams.1.fields.0.type-", SHOAL_ERR_MISSING_FIELD,
+         "streams.N.fields"},
         {"analyses.0.analysis-", SHOAL_ERR_MISSING_FIELD, "analyses.N.analysis"},
         {"analyses.0.stream-", SHOAL_ERR_MISSING_FIELD, "analyses.N.stream"},
         {"analyses.0.mechanisms-", SHOAL_ERR_MISSING_FIELD, "analyses.N.mechanisms"},
@@ -167,20 +182,24 @@ static void missing_members(void)
         {"analyses.0.budget.delta-", SHOAL_ERR_MISSING_FIELD, "analyses.N.budget.delta"},
         {"analyses.0.budget.reports-", SHOAL_ERR_MISSING_FIELD, "analyses.N.budget.reports"},
         {"analyses.0.fields.0.field-", SHOAL_ERR_MISSING_FIELD, "analyses.N.fields.M.field"},
-        {"analyses.0.fields.0.local_epsilon-", SHOAL_ERR_MISSING_FIELD, "analyses.N.fields.M.local_epsilon"},
+        {"analyses.0.fields.0.local_epsilon-", SHOAL_ERR_MISSING_FIELD,
+         "analyses.N.fields.M.local_epsilon"},
         {"analyses.0.fields.0.epsilon-", SHOAL_ERR_MISSING_FIELD, "analyses.N.fields.M.epsilon"},
         {"analyses.0.fields.0.reports-", SHOAL_ERR_MISSING_FIELD, "analyses.N.fields.M.reports"},
-        {"analyses.1.fields.0.field-\nanalyses.1.fields.0.local_epsilon-\nanalyses.1.fields.0.epsilon-\n"
+        {"analyses.1.fields.0.field-\nanalyses.1.fields.0.local_epsilon-\nanalyses.1.fields.0."
+         "epsilon-\n"
          "analyses.1.fields.0.reports-",
          SHOAL_ERR_MISSING_FIELD, "analyses.N.fields"},
-        {"analyses.0.budget.composition=advanced", SHOAL_ERR_MISSING_FIELD, "analyses.N.budget.slack"},
+        {"analyses.0.budget.composition=advanced", SHOAL_ERR_MISSING_FIELD,
+         "analyses.N.budget.slack"},
         {"analyses.0.budget.composition=renyi", SHOAL_ERR_MISSING_FIELD, "analyses.N.budget.slack"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) is_refused(&rows[i]);
     CHECK(policy_of(&policy, "policy=a\nkeys+" KEY_A "\n", "") == SHOAL_ERR_MISSING_FIELD);
     CHECK(strcmp(policy.error_field, "streams") == 0);
     CHECK(policy_of(&policy,
-                    "policy=a\nkeys+" KEY_A "\nstreams.0.stream=s\nstreams.0.retention_days:1000000\n"
+                    "policy=a\nkeys+" KEY_A
+                    "\nstreams.0.stream=s\nstreams.0.retention_days:1000000\n"
                     "streams.0.fields.0.field=f\nstreams.0.fields.0.type=text\n",
                     "") == SHOAL_ERR_MISSING_FIELD);
     CHECK(strcmp(policy.error_field, "analyses") == 0);
@@ -198,8 +217,10 @@ static void what_must_fit(void)
         {"analyses.0.fields.1.field=host", SHOAL_ERR_UNKNOWN_FIELD, "analyses.N.fields.M.field"},
         {"analyses.0.split_by+host", SHOAL_ERR_UNKNOWN_FIELD, "analyses.N.split_by"},
         {"analyses.0.split_by+age", SHOAL_ERR_RANGE, "analyses.N.split_by"},
-        {"analyses.0.split_by+locale\nanalyses.0.split_by+host", SHOAL_ERR_UNKNOWN_FIELD, "analyses.N.split_by"},
-        {"analyses.0.split_by+locale\nanalyses.0.split_by+age", SHOAL_ERR_RANGE, "analyses.N.split_by"},
+        {"analyses.0.split_by+locale\nanalyses.0.split_by+host", SHOAL_ERR_UNKNOWN_FIELD,
+         "analyses.N.split_by"},
+        {"analyses.0.split_by+locale\nanalyses.0.split_by+age", SHOAL_ERR_RANGE,
+         "analyses.N.split_by"},
         {"analyses.0.fields.1.field=locale", SHOAL_ERR_DUPLICATE, "analyses.N.split_by"},
         {"analyses.0.budget.slack=1e-9", SHOAL_ERR_UNKNOWN_FIELD, "analyses.N.budget.slack"},
         {"analyses.0.budget.composition=advanced\nanalyses.0.budget.slack=1e-7", SHOAL_ERR_RANGE,
@@ -216,36 +237,45 @@ static void read_back(void)
     const char *why;
     CHECK(policy_of(&policy, keyboard_policy, "") == SHOAL_OK && policy.is_finished);
     CHECK(policy.fresh_days == 1 && policy.n_keys == 1 && policy.keys[0][1] == 0x11);
-    CHECK(policy.n_streams == 2 && policy.streams[0].n_fields == 4 && policy.streams[0].retention_days == 14);
+    CHECK(policy.n_streams == 2 && policy.streams[0].n_fields == 4 &&
+          policy.streams[0].retention_days == 14);
     CHECK(policy.streams[0].fields[1].scheme == SHOAL_SCHEME_NUMBER);
     const shoal_policy_analysis *a = &policy.analyses[0], *b = &policy.analyses[1];
     CHECK(policy.n_analyses == 2 && a->stream_index == 0 && b->stream_index == 1);
     CHECK(a->mechanisms == (1u << shoal_onehot_symmetric_id | 1u << shoal_subset_id));
     CHECK(a->query_fields == 2 && a->query_size == 1000 && a->version == 3);
     CHECK(b->query_fields == 1 && b->query_size == 65536 && b->version == 1); // defaults
-    CHECK(a->budget.eps_micro == 1000000 && a->delta_exp == 7 && a->budget.reports == 3 && a->slack_exp == 0);
-    CHECK(a->composition == SHOAL_COMPOSE_BASIC && a->cohort_minimum == 5000 && a->honest_micro == 900000);
+    CHECK(a->budget.eps_micro == 1000000 && a->delta_exp == 7 && a->budget.reports == 3 &&
+          a->slack_exp == 0);
+    CHECK(a->composition == SHOAL_COMPOSE_BASIC && a->cohort_minimum == 5000 &&
+          a->honest_micro == 900000);
     CHECK(b->cohort_minimum == 1000 && b->honest_micro == 1000000 && b->n_splits == 0);
     CHECK(a->n_splits == 1 && a->n_fields == 2 && a->fields[1].local_eps_micro == 4000000);
     CHECK(a->fields[1].eps_micro == 500000 && a->fields[1].reports == 1);
-    CHECK(shoal_name_set(&name, "sites", 5, &why) == SHOAL_OK && shoal_policy_find_analysis(&policy, &name) == 1);
+    CHECK(shoal_name_set(&name, "sites", 5, &why) == SHOAL_OK &&
+          shoal_policy_find_analysis(&policy, &name) == 1);
     CHECK(shoal_policy_find_field(a, &name) == UINT32_MAX);
-    CHECK(shoal_name_set(&name, "age", 3, &why) == SHOAL_OK && shoal_policy_find_field(a, &name) == 1);
+    CHECK(shoal_name_set(&name, "age", 3, &why) == SHOAL_OK &&
+          shoal_policy_find_field(a, &name) == 1);
     CHECK(shoal_policy_find_analysis(&policy, &name) == UINT32_MAX);
 }
 
-// Words by their characters, and mechanisms that are made of others: their types and bits, which no other has.
+// Words by their characters, and mechanisms that are made of others: their types and bits, which no
+// other has.
 static void compounds(void)
 {
     CHECK(policy_of(&policy, keyboard_policy,
-                    "streams.0.fields.0.type=characters\nanalyses.0.mechanisms+trie\nanalyses.0.mechanisms+sfp\n"
+                    "streams.0.fields.0.type=characters\nanalyses.0.mechanisms+trie\nanalyses.0."
+                    "mechanisms+sfp\n"
                     "analyses.0.mechanisms+rappor-ngram") == SHOAL_OK);
-    CHECK(policy.streams[0].fields[0].scheme == SHOAL_SCHEME_CHARACTERS && SHOAL_SCHEME_CHARACTERS == 4);
+    CHECK(policy.streams[0].fields[0].scheme == SHOAL_SCHEME_CHARACTERS &&
+          SHOAL_SCHEME_CHARACTERS == 4);
     CHECK(policy.analyses[0].mechanisms == (1u << 11 | 1u << 12 | 1u << 13));
     static const bad rows[] = {
         {"streams.0.fields.0.type=character", SHOAL_ERR_TYPE, "streams.N.fields.M.type"},
         {"analyses.0.mechanisms+tries", SHOAL_ERR_MECHANISM, "analyses.N.mechanisms"},
-        {"analyses.0.mechanisms+trie\nanalyses.0.mechanisms+trie", SHOAL_ERR_DUPLICATE, "analyses.N.mechanisms"},
+        {"analyses.0.mechanisms+trie\nanalyses.0.mechanisms+trie", SHOAL_ERR_DUPLICATE,
+         "analyses.N.mechanisms"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) is_refused(&rows[i]);
 }
@@ -264,9 +294,9 @@ static void hash_of(uint8_t digest[32], size_t len)
 
 // Written by hand from the header's words.
 static const char small_canonical[] =
-    "73686f616c20706f6c69637920310a"                                               // shoal policy 1\n
-    "004000000037"                                                                 // the policy
-    "00010000000170"                                                               // policy p
+    "73686f616c20706f6c69637920310a" // shoal policy 1\n
+    "004000000037"                   // the policy
+    "00010000000170"                 // policy p
     "00020000002000112233445566778899aabbccddeeff00112233445566778899aabbccddeeff" // keys
     "00030000000400000001"                                                         // fresh_days
     "00410000003f"
@@ -311,7 +341,8 @@ static void canonical_bytes(void)
     hash_of(digest, len);
     CHECK(memcmp(digest, policy.policy_hash, 32) == 0);
     for (size_t cap = 0; cap < len; cap++)
-        CHECK(shoal_policy_canonical(bytes, cap, &other_len, &policy) == SHOAL_ERR_SPACE && other_len == 0);
+        CHECK(shoal_policy_canonical(bytes, cap, &other_len, &policy) == SHOAL_ERR_SPACE &&
+              other_len == 0);
     CHECK(policy_of(&policy, keyboard_policy, "") == SHOAL_OK);
     CHECK(shoal_policy_canonical(bytes, sizeof bytes, &len, &policy) == SHOAL_OK);
     hash_of(digest, len);
@@ -320,7 +351,8 @@ static void canonical_bytes(void)
     CHECK(shoal_policy_canonical(bytes, sizeof bytes, &len, &policy) == SHOAL_ERR_ARGUMENT);
 }
 
-// A default that is written out changes nothing, nor does the order of the members; every other change does.
+// A default that is written out changes nothing, nor does the order of the members; every other
+// change does.
 static void hashes(void)
 {
     static const char *const changes[] = {
@@ -363,7 +395,8 @@ static void hashes(void)
     CHECK(policy_of(&policy, keyboard_policy, "") == SHOAL_OK);
     memcpy(seen[N], policy.policy_hash, 32);
     for (size_t i = 0; i < N; i++) {
-        if (!CHECK(policy_of(&other, keyboard_policy, changes[i]) == SHOAL_OK)) printf("  %s\n", changes[i]);
+        if (!CHECK(policy_of(&other, keyboard_policy, changes[i]) == SHOAL_OK))
+            printf("  %s\n", changes[i]);
         memcpy(seen[i], other.policy_hash, 32);
         CHECK(memcmp(seen[i], seen[N], 32) != 0);
         for (size_t j = 0; j < i; j++) CHECK(memcmp(seen[i], seen[j], 32) != 0);
@@ -373,7 +406,8 @@ static void hashes(void)
                     "fresh_days:1000000\nanalyses.1.query.size:65536000000\n"
                     "analyses.1.cohort.honest:1000000\nanalyses.0.budget.composition=basic\n"
                     "analyses.1.cohort.minimum:1000000000\npolicy=keyboard-2026\n"
-                    "analyses.0.mechanisms+subset\nanalyses.0.mechanisms+onehot-symmetric") == SHOAL_OK);
+                    "analyses.0.mechanisms+subset\nanalyses.0.mechanisms+onehot-symmetric") ==
+          SHOAL_OK);
     CHECK(memcmp(policy.policy_hash, other.policy_hash, 32) == 0);
 }
 
@@ -392,17 +426,21 @@ static void largest(void)
     for (int n = 0; n < 4; n++) {
         PUT("streams.%d.stream=%s\nstreams.%d.retention_days:1000000\n", n, NAMED(n, 0), n);
         for (int m = 0; m < 8; m++) {
-            PUT("streams.%d.fields.%d.field=%s\nstreams.%d.fields.%d.type=text\n", n, m, NAMED(n, m), n, m);
+            PUT("streams.%d.fields.%d.field=%s\nstreams.%d.fields.%d.type=text\n", n, m,
+                NAMED(n, m), n, m);
         }
     }
     for (int n = 0; n < 8; n++) {
         PUT("analyses.%d.analysis=%s\n", n, NAMED(n, 0));
         PUT("analyses.%d.stream=%s\nanalyses.%d.mechanisms+grr\n", n, NAMED(n / 2, 0), n);
-        PUT("analyses.%d.budget.epsilon:1\nanalyses.%d.budget.delta=1e-3\nanalyses.%d.budget.reports:1000000\n", n, n,
-            n);
+        PUT("analyses.%d.budget.epsilon:1\nanalyses.%d.budget.delta=1e-3\nanalyses.%d.budget."
+            "reports:1000000\n",
+            n, n, n);
         for (int m = 0; m < 6; m++) {
-            PUT("analyses.%d.fields.%d.field=%s\nanalyses.%d.fields.%d.local_epsilon:1\n", n, m, NAMED(n / 2, m), n, m);
-            PUT("analyses.%d.fields.%d.epsilon:1\nanalyses.%d.fields.%d.reports:1000000\n", n, m, n, m);
+            PUT("analyses.%d.fields.%d.field=%s\nanalyses.%d.fields.%d.local_epsilon:1\n", n, m,
+                NAMED(n / 2, m), n, m);
+            PUT("analyses.%d.fields.%d.epsilon:1\nanalyses.%d.fields.%d.reports:1000000\n", n, m, n,
+                m);
         }
         for (int m = 6; m < 8; m++) PUT("analyses.%d.split_by+%s\n", n, NAMED(n / 2, m));
     }
@@ -412,7 +450,8 @@ static void largest(void)
     CHECK(size + 8 * 2 * (6 + 70 + 30 - 65) < sizeof bytes);
     CHECK(policy.n_keys == 4);
     strcat(lines, "keys+" KEY_B "\n");
-    CHECK(policy_of(&other, lines, "") == SHOAL_ERR_RANGE && strcmp(other.error_field, "keys") == 0);
+    CHECK(policy_of(&other, lines, "") == SHOAL_ERR_RANGE &&
+          strcmp(other.error_field, "keys") == 0);
     lines[len] = '\0';
     CHECK(policy_of(&other, lines, "streams.3.fields.8.field=x") == SHOAL_ERR_RANGE);
     CHECK(policy_of(&other, lines, "analyses.7.fields.8.field=x") == SHOAL_ERR_RANGE);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries, policies and the accountant give the same bytes and decisions on every build: query_vectors.json, which WebAssembly's
-// JavaScript replays too (wasm/test/bindings/query_core.test.mjs). Every refusal is among its steps. Rounds of a trie, which
-// only shoal-all.wasm carries, have lists and steps of their own (wasm/test/bindings/trie_vectors.test.mjs).
+// Queries, policies and the accountant give the same bytes and decisions on every build:
+// query_vectors.json, which WebAssembly's JavaScript replays too
+// (wasm/test/bindings/query_core.test.mjs). Every refusal is among its steps. Rounds of a trie,
+// which only shoal-all.wasm carries, have lists and steps of their own
+// (wasm/test/bindings/trie_vectors.test.mjs).
 //
 //     test_query_vectors FILE       checks the file
 //     test_query_vectors --write    prints it anew (when a format changes on purpose)
@@ -54,53 +56,75 @@ static const char *digest_of(const uint8_t *bytes, size_t len)
 // ---- policies ----
 
 #define KEY "\"d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a\""
-#define STREAMS                                                                                                        \
-    "\"streams\": [{\"stream\": \"typed\", \"retention_days\": 14, \"fields\": [{\"field\": \"phrase\", \"type\": "    \
-    "\"tokens\"}, {\"field\": \"age\", \"type\": \"number\"}, {\"field\": \"locale\", \"type\": \"text\"}, "           \
-    "{\"field\": \"device\", \"type\": \"text\"}]}, {\"stream\": \"clicks\", \"retention_days\": 30, \"fields\": "     \
+#define STREAMS                                                                                    \
+    "\"streams\": [{\"stream\": \"typed\", \"retention_days\": 14, \"fields\": [{\"field\": "      \
+    "\"phrase\", \"type\": "                                                                       \
+    "\"tokens\"}, {\"field\": \"age\", \"type\": \"number\"}, {\"field\": \"locale\", \"type\": "  \
+    "\"text\"}, "                                                                                  \
+    "{\"field\": \"device\", \"type\": \"text\"}]}, {\"stream\": \"clicks\", \"retention_days\": " \
+    "30, \"fields\": "                                                                             \
     "[{\"field\": \"page\", \"type\": \"text\"}, {\"field\": \"dwell\", \"type\": \"number\"}]}]"
 
 static const char *const policy_texts[] = {
     // every composition, every kind of member
-    "{\"policy\": \"site-2026\", \"keys\": [" KEY "], \"fresh_days\": 2, " STREAMS ", \"analyses\": ["
-    "{\"analysis\": \"keyboard\", \"stream\": \"typed\", \"version\": 2, \"mechanisms\": [\"onehot-symmetric\", "
+    "{\"policy\": \"site-2026\", \"keys\": [" KEY "], \"fresh_days\": 2, " STREAMS
+    ", \"analyses\": ["
+    "{\"analysis\": \"keyboard\", \"stream\": \"typed\", \"version\": 2, \"mechanisms\": "
+    "[\"onehot-symmetric\", "
     "\"subset\", "
-    "\"grr\"], \"query\": {\"fields\": 2, \"size\": 100}, \"budget\": {\"epsilon\": 1.2, \"delta\": \"1e-8\", "
+    "\"grr\"], \"query\": {\"fields\": 2, \"size\": 100}, \"budget\": {\"epsilon\": 1.2, "
+    "\"delta\": \"1e-8\", "
     "\"reports\": 5}, "
-    "\"cohort\": {\"minimum\": 5000, \"honest\": 0.9}, \"split_by\": [\"locale\"], \"fields\": [{\"field\": "
+    "\"cohort\": {\"minimum\": 5000, \"honest\": 0.9}, \"split_by\": [\"locale\"], \"fields\": "
+    "[{\"field\": "
     "\"phrase\", "
-    "\"local_epsilon\": 3, \"epsilon\": 1, \"reports\": 4}, {\"field\": \"age\", \"local_epsilon\": 2.5, \"epsilon\": "
+    "\"local_epsilon\": 3, \"epsilon\": 1, \"reports\": 4}, {\"field\": \"age\", "
+    "\"local_epsilon\": 2.5, \"epsilon\": "
     "0.5, "
     "\"reports\": 2}]}, "
-    "{\"analysis\": \"pages\", \"stream\": \"clicks\", \"mechanisms\": [\"onehot-asymmetric\", \"hadamard\"], "
+    "{\"analysis\": \"pages\", \"stream\": \"clicks\", \"mechanisms\": [\"onehot-asymmetric\", "
+    "\"hadamard\"], "
     "\"budget\": "
-    "{\"epsilon\": 1, \"delta\": \"1e-7\", \"reports\": 100, \"composition\": \"advanced\", \"slack\": \"1e-9\"}, "
-    "\"cohort\": {\"minimum\": 1000}, \"fields\": [{\"field\": \"page\", \"local_epsilon\": 8, \"epsilon\": 1, "
+    "{\"epsilon\": 1, \"delta\": \"1e-7\", \"reports\": 100, \"composition\": \"advanced\", "
+    "\"slack\": \"1e-9\"}, "
+    "\"cohort\": {\"minimum\": 1000}, \"fields\": [{\"field\": \"page\", \"local_epsilon\": 8, "
+    "\"epsilon\": 1, "
     "\"reports\": 100}]}, "
-    "{\"analysis\": \"dwelling\", \"stream\": \"clicks\", \"mechanisms\": [\"grr\"], \"budget\": {\"epsilon\": 1.5, "
+    "{\"analysis\": \"dwelling\", \"stream\": \"clicks\", \"mechanisms\": [\"grr\"], \"budget\": "
+    "{\"epsilon\": 1.5, "
     "\"delta\": "
-    "\"1e-9\", \"reports\": 100, \"composition\": \"renyi\", \"slack\": \"1e-10\"}, \"fields\": [{\"field\": "
+    "\"1e-9\", \"reports\": 100, \"composition\": \"renyi\", \"slack\": \"1e-10\"}, \"fields\": "
+    "[{\"field\": "
     "\"dwell\", "
-    "\"local_epsilon\": 1, \"epsilon\": 1, \"reports\": 100}, {\"field\": \"page\", \"local_epsilon\": 1, \"epsilon\": "
+    "\"local_epsilon\": 1, \"epsilon\": 1, \"reports\": 100}, {\"field\": \"page\", "
+    "\"local_epsilon\": 1, \"epsilon\": "
     "0.1, "
     "\"reports\": 3}]}]}",
     // a later one, more generous and with another composition: what was charged stays charged
     "{\"policy\": \"site-2027\", \"keys\": [" KEY "], " STREAMS ", \"analyses\": ["
-    "{\"analysis\": \"keyboard\", \"stream\": \"typed\", \"version\": 2, \"mechanisms\": [\"onehot-symmetric\"], "
+    "{\"analysis\": \"keyboard\", \"stream\": \"typed\", \"version\": 2, \"mechanisms\": "
+    "[\"onehot-symmetric\"], "
     "\"query\": "
-    "{\"fields\": 2}, \"budget\": {\"epsilon\": 2, \"delta\": \"1e-6\", \"reports\": 12, \"composition\": \"renyi\", "
+    "{\"fields\": 2}, \"budget\": {\"epsilon\": 2, \"delta\": \"1e-6\", \"reports\": 12, "
+    "\"composition\": \"renyi\", "
     "\"slack\": "
-    "\"1e-9\"}, \"cohort\": {\"minimum\": 5000}, \"split_by\": [\"locale\", \"device\"], \"fields\": [{\"field\": "
+    "\"1e-9\"}, \"cohort\": {\"minimum\": 5000}, \"split_by\": [\"locale\", \"device\"], "
+    "\"fields\": [{\"field\": "
     "\"phrase\", "
-    "\"local_epsilon\": 4, \"epsilon\": 2, \"reports\": 12}, {\"field\": \"age\", \"local_epsilon\": 2.5, \"epsilon\": "
+    "\"local_epsilon\": 4, \"epsilon\": 2, \"reports\": 12}, {\"field\": \"age\", "
+    "\"local_epsilon\": 2.5, \"epsilon\": "
     "2, "
     "\"reports\": 9}]}]}",
     // words in rounds
-    "{\"policy\": \"words-2026\", \"keys\": [" KEY "], \"streams\": [{\"stream\": \"words\", \"retention_days\": 30, "
-    "\"fields\": [{\"field\": \"word\", \"type\": \"characters\"}]}], \"analyses\": [{\"analysis\": \"words\", "
+    "{\"policy\": \"words-2026\", \"keys\": [" KEY
+    "], \"streams\": [{\"stream\": \"words\", \"retention_days\": 30, "
+    "\"fields\": [{\"field\": \"word\", \"type\": \"characters\"}]}], \"analyses\": "
+    "[{\"analysis\": \"words\", "
     "\"stream\": "
-    "\"words\", \"mechanisms\": [\"subset\", \"trie\"], \"query\": {\"size\": 1000}, \"budget\": {\"epsilon\": 1.5, "
-    "\"delta\": \"1e-8\", \"reports\": 6, \"composition\": \"renyi\", \"slack\": \"1e-10\"}, \"fields\": [{\"field\": "
+    "\"words\", \"mechanisms\": [\"subset\", \"trie\"], \"query\": {\"size\": 1000}, \"budget\": "
+    "{\"epsilon\": 1.5, "
+    "\"delta\": \"1e-8\", \"reports\": 6, \"composition\": \"renyi\", \"slack\": \"1e-10\"}, "
+    "\"fields\": [{\"field\": "
     "\"word\", "
     "\"local_epsilon\": 2, \"epsilon\": 1.2, \"reports\": 5}]}]}"};
 
@@ -115,8 +139,9 @@ static void put_policy(size_t i, int is_last)
     if (!CHECK(json_policy(&policies[i], policy_texts[i]) == SHOAL_OK))
         printf("%s: %s\n", policies[i].error_field, policies[i].error_text);
     CHECK(shoal_policy_canonical(canonical, sizeof canonical, &len, &policies[i]) == SHOAL_OK);
-    snprintf(line, sizeof line, "{\"policy\": %s, \"hash\": \"%s\", \"canonical\": \"%s\"}%s", policy_texts[i],
-             hex_of(policies[i].policy_hash, 32), hex_of(canonical, len), is_last ? "" : ",");
+    snprintf(line, sizeof line, "{\"policy\": %s, \"hash\": \"%s\", \"canonical\": \"%s\"}%s",
+             policy_texts[i], hex_of(policies[i].policy_hash, 32), hex_of(canonical, len),
+             is_last ? "" : ",");
     put_line(line);
 }
 
@@ -129,9 +154,12 @@ static void make_policies(void)
 // ---- queries ----
 
 #define AGE "{\"field\": \"age\", \"boundaries\": [20, 30.5, 40]}"
-#define PHRASE                                                                                                         \
-    "{\"field\": \"phrase\", \"prefixes\": [\"hello world\", \"i went\"], \"tokens\": [\"a\", \"and\", \"got\"]}"
-#define FIRST "{\"field\": \"phrase\", \"prefixes\": [\"\"], \"tokens\": [\"i\", \"hello\", \"\303\251t\303\251\"]}"
+#define PHRASE                                                                                     \
+    "{\"field\": \"phrase\", \"prefixes\": [\"hello world\", \"i went\"], \"tokens\": [\"a\", "    \
+    "\"and\", \"got\"]}"
+#define FIRST                                                                                      \
+    "{\"field\": \"phrase\", \"prefixes\": [\"\"], \"tokens\": [\"i\", \"hello\", "                \
+    "\"\303\251t\303\251\"]}"
 #define PAGE "{\"field\": \"page\", \"values\": [\"home\", \"news\", \"about us\"]}"
 #define DWELL "{\"field\": \"dwell\", \"boundaries\": [-1.5, 0, 0.000001, 60]}"
 #define LOCALE "{\"field\": \"locale\", \"values\": [\"de\", \"en\"]}"
@@ -173,7 +201,8 @@ static void write_round(char *text, const spec *s)
 {
     if (s->round == 0) return;
     append_number(text, ", \"round\": {\"index\": %d", s->round);
-    if (s->previous > 0) append(text, ", \"previous\": \"%s\"", hex_of(recipes[s->previous - 1].query_hash, 32));
+    if (s->previous > 0)
+        append(text, ", \"previous\": \"%s\"", hex_of(recipes[s->previous - 1].query_hash, 32));
     append(text, "}", "");
 }
 
@@ -185,16 +214,19 @@ static int add(spec s)
     append_number(text, "{\"recipe\": \"q%d\"", n_queries);
     append(text, ", \"analysis\": \"%s\"", either(s.analysis, "keyboard"));
     append(text, ", \"stream\": \"%s\"", either(s.stream, "typed"));
-    append(text, ", \"value\": \"fields\", \"encoding\": [%s]", either(s.encoding, AGE ", " PHRASE));
+    append(text, ", \"value\": \"fields\", \"encoding\": [%s]",
+           either(s.encoding, AGE ", " PHRASE));
     append(text, ", \"mechanism\": \"%s\"", either(s.mechanism, "onehot-symmetric"));
     append(text, ", \"parameters\": {\"epsilon\": %s}", either(s.epsilon, "2"));
     if (s.split != NULL) append(text, ", \"split_by\": [%s]", s.split);
     if (s.part != NULL) append(text, ", \"part\": [%s]", s.part);
-    append(text, ", \"limit\": {\"per_day\": 1}, \"cohort\": {\"minimum\": %s", either(s.minimum, "100000"));
+    append(text, ", \"limit\": {\"per_day\": 1}, \"cohort\": {\"minimum\": %s",
+           either(s.minimum, "100000"));
     append(text, ", \"epsilon\": %s", either(s.claim, "0.25"));
     append(text, ", \"delta\": \"%s\"}", either(s.delta, "1e-10"));
     if (s.policy >= 0) {
-        append(text, ", \"policy\": \"%s\"", hex_of(policies[s.policy > 0 ? s.policy - 1 : 0].policy_hash, 32));
+        append(text, ", \"policy\": \"%s\"",
+               hex_of(policies[s.policy > 0 ? s.policy - 1 : 0].policy_hash, 32));
         append_number(text, ", \"version\": %d", s.version > 0 ? s.version : 2);
     }
     write_round(text, &s);
@@ -248,10 +280,14 @@ static void script_kinds(uint32_t day)
     ask(add((spec){.encoding = PHRASE ", " LOCALE}), day);
     ask(add((spec){.encoding = "{\"field\": \"age\", \"values\": [\"old\"]}, " PHRASE}), day);
     ask(add((spec){.analysis = "dwelling", .stream = "clicks", .encoding = PAGE ", " DWELL}), day);
-    ask(add((spec){.encoding = "{\"field\": \"age\", \"boundaries\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}, " PHRASE}), day);
+    ask(add((spec){
+            .encoding =
+                "{\"field\": \"age\", \"boundaries\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}, " PHRASE}),
+        day);
     ask(add((spec){.mechanism = "hadamard"}), day);
     ask(add((spec){.split = LOCALE ", " DEVICE}), day);
-    ask(add((spec){.epsilon = "2.500001", .minimum = "900000"}), day); // age allows less than phrase
+    ask(add((spec){.epsilon = "2.500001", .minimum = "900000"}),
+        day); // age allows less than phrase
     ask(add((spec){.minimum = "4999"}), day);
     ask(add((spec){.minimum = "5000"}), day);
     ask(add((spec){.claim = "1.200001"}), day);
@@ -271,7 +307,9 @@ static void script_books(void)
     int rival = add((spec){.round = 2, .previous = first, .encoding = PHRASE, .epsilon = "1.5"});
     for (int byte = 1; byte < 300; byte += 37) ask_damaged(second, OPENED + 3, byte);
     ask(add((spec){.round = 2, .previous = rival}), OPENED + 3); // follows what was not answered
-    ask(add((spec){.round = 2, .previous = first, .encoding = PHRASE, .split = LOCALE, .part = "\"de\""}), OPENED + 4);
+    ask(add((spec){
+            .round = 2, .previous = first, .encoding = PHRASE, .split = LOCALE, .part = "\"de\""}),
+        OPENED + 4);
     ask(second, OPENED + 4); // another part of the collection: another recipe
     ask(rival, OPENED + 4);
     ask(add((spec){.encoding = PHRASE}), OPENED + 1); // a clock set back
@@ -280,28 +318,36 @@ static void script_books(void)
 
 static int phrase(const char *claim, int policy)
 {
-    return add((spec){.encoding = FIRST, .version = 3, .claim = claim, .minimum = "400000", .policy = policy});
+    return add((spec){
+        .encoding = FIRST, .version = 3, .claim = claim, .minimum = "400000", .policy = policy});
 }
 
-// The keyboard's budget to the last: 0.5 of 1.2 is charged, all of it to the phrase, half of it to the age.
+// The keyboard's budget to the last: 0.5 of 1.2 is charged, all of it to the phrase, half of it to
+// the age.
 static void script_keyboard(void)
 {
-    ask(add((spec){.encoding = AGE, .version = 3, .claim = "0.1", .minimum = "400000"}), OPENED + 5);
+    ask(add((spec){.encoding = AGE, .version = 3, .claim = "0.1", .minimum = "400000"}),
+        OPENED + 5);
     ask(add((spec){.encoding = PHRASE}), OPENED + 5); // version 2 after version 3
-    ask(add((spec){.encoding = AGE, .version = 3, .claim = "0.2", .minimum = "400000"}), OPENED + 6);
+    ask(add((spec){.encoding = AGE, .version = 3, .claim = "0.2", .minimum = "400000"}),
+        OPENED + 6);
     ask(phrase("0.600001", 1), OPENED + 6);
     ask(phrase("0.6", 1), OPENED + 6);
     ask(phrase("0.500001", 1), OPENED + 6);
-    ask(add((spec){.encoding = FIRST, .version = 3, .claim = "0.1", .delta = "1e-8", .minimum = "400000"}), OPENED + 6);
+    ask(add((spec){
+            .encoding = FIRST, .version = 3, .claim = "0.1", .delta = "1e-8", .minimum = "400000"}),
+        OPENED + 6);
     ask(phrase("0.25", 1), OPENED + 6);
     ask(phrase("0.25", 1), OPENED + 7); // the phrase's epsilon to the last micro-unit
     ask(phrase("0.1", 1), OPENED + 7);
     ask(phrase("0.1", 2), OPENED + 7); // names the other policy
     for (int i = 0; i < 8; i++) ask_under(2, phrase("0.2", 2), OPENED + 8);
-    ask_under(2, add((spec){.encoding = AGE, .version = 3, .minimum = "400000", .policy = 2}), OPENED + 8);
+    ask_under(2, add((spec){.encoding = AGE, .version = 3, .minimum = "400000", .policy = 2}),
+              OPENED + 8);
 }
 
-// As many small queries as each of the two other compositions allows, and more than the basic one would.
+// As many small queries as each of the two other compositions allows, and more than the basic one
+// would.
 static void script_small(void)
 {
     for (int i = 0; i < 62; i++) {
@@ -348,24 +394,28 @@ static int add_trie(trie_spec s)
     char *text = trie_texts[n_tries], parameters[160] = "", round[120] = "";
     if (!CHECK(n_tries < TRIES)) return 0;
     if (s.mechanism == NULL)
-        snprintf(parameters, sizeof parameters,
-                 ", \"contributions\": %d, \"sampler\": \"%s\", \"depth\": 12, \"max_prefixes\": 100",
-                 s.contributions > 0 ? s.contributions : 3, either(s.sampler, "random"));
+        snprintf(
+            parameters, sizeof parameters,
+            ", \"contributions\": %d, \"sampler\": \"%s\", \"depth\": 12, \"max_prefixes\": 100",
+            s.contributions > 0 ? s.contributions : 3, either(s.sampler, "random"));
     if (s.previous > 0)
         snprintf(round, sizeof round, ", \"round\": {\"index\": 2, \"previous\": \"%s\"}",
                  hex_of(tries[s.previous - 1].query_hash, 32));
-    CHECK(
-        snprintf(
-            text, sizeof trie_texts[0],
-            "{\"recipe\": \"t%d\", \"analysis\": \"words\", \"stream\": \"words\", \"value\": \"fields\", "
-            "\"encoding\": "
-            "[{\"field\": \"word\", \"starts\": [\"ab\", \"c\303\266\"], \"characters\": [\"a\", \"\303\266\", "
-            "\"\346\227\245\"], \"step\": 2}], \"mechanism\": \"%s\", \"parameters\": {\"epsilon\": 2%s%s}, \"limit\": "
-            "{\"per_day\": 1}, \"cohort\": {\"minimum\": 100000, \"epsilon\": %s, \"delta\": \"1e-10\"}, \"policy\": "
-            "\"%s\", \"version\": %d%s, \"expires\": \"%s\"}",
-            n_tries, either(s.mechanism, "trie"), parameters, either(s.more, ""), either(s.claim, "0.2"),
-            hex_of(policies[POLICIES].policy_hash, 32), s.version > 0 ? s.version : 1, round,
-            s.expired ? "2026-02-20" : "2026-12-31") < (int)sizeof trie_texts[0]);
+    CHECK(snprintf(text, sizeof trie_texts[0],
+                   "{\"recipe\": \"t%d\", \"analysis\": \"words\", \"stream\": \"words\", "
+                   "\"value\": \"fields\", "
+                   "\"encoding\": "
+                   "[{\"field\": \"word\", \"starts\": [\"ab\", \"c\303\266\"], \"characters\": "
+                   "[\"a\", \"\303\266\", "
+                   "\"\346\227\245\"], \"step\": 2}], \"mechanism\": \"%s\", \"parameters\": "
+                   "{\"epsilon\": 2%s%s}, \"limit\": "
+                   "{\"per_day\": 1}, \"cohort\": {\"minimum\": 100000, \"epsilon\": %s, "
+                   "\"delta\": \"1e-10\"}, \"policy\": "
+                   "\"%s\", \"version\": %d%s, \"expires\": \"%s\"}",
+                   n_tries, either(s.mechanism, "trie"), parameters, either(s.more, ""),
+                   either(s.claim, "0.2"), hex_of(policies[POLICIES].policy_hash, 32),
+                   s.version > 0 ? s.version : 1, round,
+                   s.expired ? "2026-02-20" : "2026-12-31") < (int)sizeof trie_texts[0]);
     if (!CHECK(json_recipe(&tries[n_tries], text) == SHOAL_OK))
         printf("%s\n%s\n", text, either(tries[n_tries].error_field, "?"));
     return ++n_tries;
@@ -388,7 +438,8 @@ static void ask_trie(int query, uint32_t day, int is_new)
 static void script_tries(void)
 {
     int first = add_trie((trie_spec){.expired = 1});
-    int second = add_trie((trie_spec){.previous = first, .more = ", \"known\": [\"abba\", \"\303\266l\"]"});
+    int second =
+        add_trie((trie_spec){.previous = first, .more = ", \"known\": [\"abba\", \"\303\266l\"]"});
     int newer = add_trie((trie_spec){.version = 9});
     int pass = add_trie((trie_spec){.more = ", \"passes\": 2, \"pass\": 2"});
     int other = add_trie((trie_spec){.mechanism = "subset", .version = 9});
@@ -446,7 +497,8 @@ static void put_cell(const shoal_recipe *recipe, uint64_t item)
     shoal_encoding_buckets(buckets, &recipe->encoding, item);
     CHECK(shoal_encoding_item(&recipe->encoding, buckets) == item);
     put_number("[%llu, [", item);
-    for (uint32_t i = 0; i < recipe->encoding.n_fields; i++) put_number(i > 0 ? ", %llu" : "%llu", buckets[i]);
+    for (uint32_t i = 0; i < recipe->encoding.n_fields; i++)
+        put_number(i > 0 ? ", %llu" : "%llu", buckets[i]);
     put_text("]]", "");
 }
 
@@ -454,13 +506,14 @@ static void put_cell(const shoal_recipe *recipe, uint64_t item)
 static void put_probe(uint32_t field, long long first, long long second, uint32_t bucket)
 {
     size_t n = strlen(line);
-    CHECK(snprintf(line + n, LINE - n, "%s[%u, %lld, %lld, %u]", line[n - 1] == '[' ? "" : ", ", field, first, second,
-                   bucket) < (int)(LINE - n));
+    CHECK(snprintf(line + n, LINE - n, "%s[%u, %lld, %lld, %u]", line[n - 1] == '[' ? "" : ", ",
+                   field, first, second, bucket) < (int)(LINE - n));
 }
 
 static void put_field_probes(uint32_t field, const shoal_encoded *e)
 {
-    const uint32_t nexts[] = {0, e->tokens.count - 1, e->tokens.count, SHOAL_NEXT_END, SHOAL_NOT_LISTED};
+    const uint32_t nexts[] = {0, e->tokens.count - 1, e->tokens.count, SHOAL_NEXT_END,
+                              SHOAL_NOT_LISTED};
     for (uint32_t i = 0; i < e->n_boundaries; i++) {
         int64_t at = e->boundaries[i];
         put_probe(field, at - 1, 0, shoal_encoded_number(e, at - 1));
@@ -514,7 +567,8 @@ static void put_query(int index)
     end_line(index + 1 == n_queries);
 }
 
-static uint32_t word_bucket(const shoal_encoded *e, uint32_t start, const uint32_t *characters, uint32_t n)
+static uint32_t word_bucket(const shoal_encoded *e, uint32_t start, const uint32_t *characters,
+                            uint32_t n)
 {
     return shoal_encoded_next(e, start, shoal_encoded_run(e, characters, n));
 }
@@ -528,8 +582,10 @@ static void put_words(const shoal_encoded *e)
             for (uint32_t n = 0; n <= 2; n++) {
                 put_number(line[strlen(line) - 1] == '[' ? "[%llu, [" : ", [%llu, [", start);
                 for (uint32_t j = 0; j < n; j++) {
-                    long long index = listed[i][j] == SHOAL_NOT_LISTED ? -1 : (long long)listed[i][j];
-                    snprintf(line + strlen(line), LINE - strlen(line), j > 0 ? ", %lld" : "%lld", index);
+                    long long index =
+                        listed[i][j] == SHOAL_NOT_LISTED ? -1 : (long long)listed[i][j];
+                    snprintf(line + strlen(line), LINE - strlen(line), j > 0 ? ", %lld" : "%lld",
+                             index);
                 }
                 put_number("], %llu]", word_bucket(e, start, listed[i], n));
             }
@@ -569,7 +625,8 @@ static void put_trie(int index)
     put_text(", \"words\": [", "");
     put_words(&recipe->encoding.fields[0]);
     put_text("], \"answers\": [", "");
-    for (uint32_t n = 0; recipe->mechanism == shoal_trie_id && n <= 12; n += 4) put_answer(recipe, words, n);
+    for (uint32_t n = 0; recipe->mechanism == shoal_trie_id && n <= 12; n += 4)
+        put_answer(recipe, words, n);
     put_text("]", "");
     end_line(index + 1 == n_tries);
 }
@@ -614,8 +671,10 @@ static void put_step(const step *s, int is_last)
 static void put_trie_step(const trie_step *s, int is_last)
 {
     shoal_verdict v;
-    if (s->is_new) CHECK(shoal_accountant_init(books, sizeof books, &books_len, OPENED) == SHOAL_OK);
-    shoal_query_debit(&v, books, &books_len, sizeof books, &policies[POLICIES], &tries[s->query - 1], s->day);
+    if (s->is_new)
+        CHECK(shoal_accountant_init(books, sizeof books, &books_len, OPENED) == SHOAL_OK);
+    shoal_query_debit(&v, books, &books_len, sizeof books, &policies[POLICIES],
+                      &tries[s->query - 1], s->day);
     seen[v.refusal]++;
     put_number("{\"query\": %llu", (unsigned long long)s->query - 1);
     put_number(", \"day\": %llu", s->day);
@@ -629,7 +688,8 @@ static void put_trie_step(const trie_step *s, int is_last)
 static void put_charge(uint32_t policy, uint32_t analysis, uint32_t field, int is_last)
 {
     shoal_charge c;
-    CHECK(shoal_accountant_charge(&c, books, books_len, &policies[policy], analysis, field) == SHOAL_OK);
+    CHECK(shoal_accountant_charge(&c, books, books_len, &policies[policy], analysis, field) ==
+          SHOAL_OK);
     put_number("{\"policy\": %llu", policy);
     put_number(", \"analysis\": %llu", analysis);
     if (field != UINT32_MAX) put_number(", \"field\": %llu", field);
@@ -687,7 +747,8 @@ int main(int argc, char **argv)
     }
     put_file();
     for (int i = 0; i < SHOAL_REFUSALS; i++)
-        if (!CHECK(seen[i] > 0)) fprintf(stderr, "no step is refused by %s\n", shoal_refusal_name((shoal_refusal)i));
+        if (!CHECK(seen[i] > 0))
+            fprintf(stderr, "no step is refused by %s\n", shoal_refusal_name((shoal_refusal)i));
     if (file_name == NULL) return check_failed > 0;
     CHECK(fgetc(file) == EOF);
     fclose(file);

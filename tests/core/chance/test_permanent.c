@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Permanent randomness: the same for the same device, collection, label and item, and unrelated when any of them differs.
+// Permanent randomness: the same for the same device, collection, label and item, and unrelated
+// when any of them differs.
 #include "permanent.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "check.h"
 #include "sha256.h"
 
-static uint64_t shaped(uint8_t secret, uint8_t seed, const uint32_t shape[4], const char *label, uint64_t item)
+static uint64_t shaped(uint8_t secret, uint8_t seed, const uint32_t shape[4], const char *label,
+                       uint64_t item)
 {
     shoal_permanent permanent = {{secret}};
     uint8_t bytes[32] = {seed};
@@ -45,8 +47,9 @@ static void construction(void)
 int main(void)
 {
     uint64_t all[6] = {
-        first(1, 1, "label number", 1), first(2, 1, "label number", 1),          first(1, 2, "label number", 1),
-        first(1, 1, "label numbe2", 1), first(1, 1, "label number", UINT64_MAX), first(1, 1, "label number", 1u << 8),
+        first(1, 1, "label number", 1),          first(2, 1, "label number", 1),
+        first(1, 2, "label number", 1),          first(1, 1, "label numbe2", 1),
+        first(1, 1, "label number", UINT64_MAX), first(1, 1, "label number", 1u << 8),
     };
     CHECK(all[0] == first(1, 1, "label number", 1));
     for (int i = 0; i < 6; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thresholds: exact against a table made with 90 digits, monotone, inverted with rounding up, refused out of range.
+// Thresholds: exact against a table made with 90 digits, monotone, inverted with rounding up,
+// refused out of range.
 #include "probability.h"
 
 #include <math.h>
@@ -21,16 +22,20 @@ static void matches_table(void)
     }
 }
 
-// The inverse is the smallest epsilon that covers the threshold, and one step less noise is no longer covered.
+// The inverse is the smallest epsilon that covers the threshold, and one step less noise is no
+// longer covered.
 static void inverse_rounds_up(void)
 {
     for (uint32_t i = 0; i < N_TABLE; i++) {
         uint32_t eps = threshold_table[i].eps_micro, back = 0;
         CHECK(shoal_threshold_epsilon(&back, threshold_table[i].one, 1) == SHOAL_OK && back == eps);
-        CHECK(shoal_threshold_epsilon(&back, threshold_table[i].half, 2) == SHOAL_OK && back == eps);
+        CHECK(shoal_threshold_epsilon(&back, threshold_table[i].half, 2) == SHOAL_OK &&
+              back == eps);
         if (eps == SHOAL_EPS_MICRO_MAX) continue;
-        CHECK(shoal_threshold_epsilon(&back, threshold_table[i].one - 1, 1) == SHOAL_OK && back == eps + 1);
-        CHECK(shoal_threshold_epsilon(&back, threshold_table[i].half - 1, 2) == SHOAL_OK && back == eps + 1);
+        CHECK(shoal_threshold_epsilon(&back, threshold_table[i].one - 1, 1) == SHOAL_OK &&
+              back == eps + 1);
+        CHECK(shoal_threshold_epsilon(&back, threshold_table[i].half - 1, 2) == SHOAL_OK &&
+              back == eps + 1);
     }
 }
 
@@ -41,8 +46,10 @@ static void weighted_odds(void)
         uint32_t eps = odds_table[i].eps_micro, a = odds_table[i].a, b = odds_table[i].b, back = 0;
         uint64_t t = 0;
         CHECK(shoal_threshold_odds(&t, eps, a, b) == SHOAL_OK && t == odds_table[i].threshold);
-        if (t < 1u << 24) { // so rare that neighbouring epsilons share a threshold: the smallest of them is enough
-            CHECK(shoal_threshold_odds_epsilon(&back, t, a, b) == SHOAL_OK && back <= eps && back > eps - 100);
+        if (t < 1u << 24) { // so rare that neighbouring epsilons share a threshold: the smallest of
+                            // them is enough
+            CHECK(shoal_threshold_odds_epsilon(&back, t, a, b) == SHOAL_OK && back <= eps &&
+                  back > eps - 100);
             continue;
         }
         CHECK(shoal_threshold_odds_epsilon(&back, t, a, b) == SHOAL_OK && back == eps);
@@ -57,7 +64,8 @@ static void weighted_odds(void)
     CHECK(shoal_threshold_odds(&t, 1000000, (1u << 25) + 1, 1) == SHOAL_ERR_RANGE);
     CHECK(shoal_threshold_odds(&t, 1000000, 1, (1u << 25) + 1) == SHOAL_ERR_RANGE);
     CHECK(shoal_threshold_odds(&t, SHOAL_EPS_MICRO_MAX + 1, 1, 1) == SHOAL_ERR_RANGE && t == 42);
-    CHECK(shoal_threshold_odds(&t, 3000000, 1, 1) == SHOAL_OK && shoal_threshold(&plain, 3000000, 1) == SHOAL_OK);
+    CHECK(shoal_threshold_odds(&t, 3000000, 1, 1) == SHOAL_OK &&
+          shoal_threshold(&plain, 3000000, 1) == SHOAL_OK);
     CHECK(t == plain);
 }
 
@@ -93,7 +101,8 @@ static void ranges(void)
     CHECK(shoal_threshold_epsilon(&eps, 0, 1) == SHOAL_ERR_RANGE);
     CHECK(shoal_threshold_epsilon(&eps, ((uint64_t)1 << 63) + 1, 1) == SHOAL_ERR_RANGE);
     CHECK(eps == 43);
-    CHECK(shoal_threshold_epsilon(&eps, (uint64_t)1 << 63, 1) == SHOAL_OK && eps == SHOAL_EPS_MICRO_MIN);
+    CHECK(shoal_threshold_epsilon(&eps, (uint64_t)1 << 63, 1) == SHOAL_OK &&
+          eps == SHOAL_EPS_MICRO_MIN);
 }
 
 int main(void)

@@ -18,11 +18,12 @@ static void count_up(uint8_t *bytes, uint32_t len)
 // RFC 8439 section 2.3.2.
 static void block_vector(void)
 {
-    static const uint8_t expected[64] = {0x10, 0xf1, 0xe7, 0xe4, 0xd1, 0x3b, 0x59, 0x15, 0x50, 0x0f, 0xdd, 0x1f, 0xa3,
-                                         0x20, 0x71, 0xc4, 0xc7, 0xd1, 0xf4, 0xc7, 0x33, 0xc0, 0x68, 0x03, 0x04, 0x22,
-                                         0xaa, 0x9a, 0xc3, 0xd4, 0x6c, 0x4e, 0xd2, 0x82, 0x64, 0x46, 0x07, 0x9f, 0xaa,
-                                         0x09, 0x14, 0xc2, 0xd7, 0x05, 0xd9, 0x8b, 0x02, 0xa2, 0xb5, 0x12, 0x9c, 0xd1,
-                                         0xde, 0x16, 0x4e, 0xb9, 0xcb, 0xd0, 0x83, 0xe8, 0xa2, 0x50, 0x3c, 0x4e};
+    static const uint8_t expected[64] = {
+        0x10, 0xf1, 0xe7, 0xe4, 0xd1, 0x3b, 0x59, 0x15, 0x50, 0x0f, 0xdd, 0x1f, 0xa3,
+        0x20, 0x71, 0xc4, 0xc7, 0xd1, 0xf4, 0xc7, 0x33, 0xc0, 0x68, 0x03, 0x04, 0x22,
+        0xaa, 0x9a, 0xc3, 0xd4, 0x6c, 0x4e, 0xd2, 0x82, 0x64, 0x46, 0x07, 0x9f, 0xaa,
+        0x09, 0x14, 0xc2, 0xd7, 0x05, 0xd9, 0x8b, 0x02, 0xa2, 0xb5, 0x12, 0x9c, 0xd1,
+        0xde, 0x16, 0x4e, 0xb9, 0xcb, 0xd0, 0x83, 0xe8, 0xa2, 0x50, 0x3c, 0x4e};
     uint8_t key_bytes[32], out[64];
     uint32_t key[8], tail[4] = {1, 0x09000000, 0x4a000000, 0};
     count_up(key_bytes, 32);
@@ -31,7 +32,8 @@ static void block_vector(void)
     CHECK(memcmp(out, expected, 64) == 0);
 }
 
-// RFC 8439 appendix A.1, vectors 1 and 2: zero key and nonce, counters 0 and 1 are the stream of a zero seed.
+// RFC 8439 appendix A.1, vectors 1 and 2: zero key and nonce, counters 0 and 1 are the stream of a
+// zero seed.
 static void stream_vector(void)
 {
     static const uint8_t first[16] = {0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90,
@@ -57,7 +59,8 @@ static void split_points(void)
     for (uint32_t step = 1; step < 300; step += 7) {
         shoal_rng_init_stream(&rng, seed, 0x1122334455667788);
         for (uint32_t at = 0; at < sizeof pieces; at += step)
-            shoal_rng_bytes(&rng, pieces + at, step < sizeof pieces - at ? step : sizeof pieces - at);
+            shoal_rng_bytes(&rng, pieces + at,
+                            step < sizeof pieces - at ? step : sizeof pieces - at);
         CHECK(memcmp(whole, pieces, sizeof whole) == 0);
     }
     shoal_rng_init_stream(&rng, seed, 0x1122334455667788);
@@ -71,7 +74,8 @@ static void split_points(void)
 
 typedef void (*side_by_side)(uint8_t *out, const uint32_t state[16]);
 
-// Blocks side by side are those that the reference makes one by one, also where the low word of the counter, or all of it, wraps.
+// Blocks side by side are those that the reference makes one by one, also where the low word of the
+// counter, or all of it, wraps.
 static void check_variant(side_by_side variant, uint64_t n)
 {
     const uint64_t counters[] = {
@@ -144,7 +148,8 @@ static void streams_differ(void)
 // below(n) must reject exactly the 2^64 mod n largest draws.
 static void below_edges(void)
 {
-    const uint64_t ns[] = {2, 3, 5, 7, 1000, 65536, 65537, (uint64_t)1 << 63, ((uint64_t)1 << 63) + 1, UINT64_MAX};
+    const uint64_t ns[] = {
+        2, 3, 5, 7, 1000, 65536, 65537, (uint64_t)1 << 63, ((uint64_t)1 << 63) + 1, UINT64_MAX};
     for (uint32_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
         shoal_rng rng;
         uint64_t n = ns[i], surplus = (0 - n) % n; // 2^64 mod n
@@ -175,8 +180,9 @@ static void bernoulli_edges(void)
     CHECK(shoal_rng_bernoulli(&rng, 0) == 0);
 }
 
-// The bit-sliced coin is the comparison "number < threshold" in every lane: rebuild each lane's number from the same
-// draws, all 64 bits where the coin read fewer (the rest cannot matter), and compare.
+// The bit-sliced coin is the comparison "number < threshold" in every lane: rebuild each lane's
+// number from the same draws, all 64 bits where the coin read fewer (the rest cannot matter), and
+// compare.
 static void sliced_coin_is_exact(void)
 {
     const uint64_t thresholds[] = {1,
@@ -203,7 +209,8 @@ static void sliced_coin_is_exact(void)
             CHECK(drawn % 8 == 0 && drawn / 8 >= SHOAL_RNG_FIXED_ROUNDS && drawn / 8 <= 64);
             for (uint64_t round = 0; round < drawn / 8; round++) {
                 uint64_t bits = shoal_rng_u64(&copy);
-                for (int lane = 0; lane < 64; lane++) number[lane] |= (bits >> lane & 1) << (63 - round);
+                for (int lane = 0; lane < 64; lane++)
+                    number[lane] |= (bits >> lane & 1) << (63 - round);
             }
             uint64_t rest = drawn / 8 == 64 ? 0 : UINT64_MAX >> (drawn / 8);
             for (int lane = 0; lane < 64; lane++) {
@@ -228,12 +235,13 @@ static uint64_t coins_by_rounds(shoal_rng *rng, uint64_t threshold)
     return less;
 }
 
-// However many words one call makes, wherever the buffer ends, and if a lane stays open to the last bit: the coins and the
-// draws taken are those of rounds one by one.
+// However many words one call makes, wherever the buffer ends, and if a lane stays open to the last
+// bit: the coins and the draws taken are those of rounds one by one.
 static void sliced_coin_takes_its_draws(void)
 {
     const uint64_t thresholds[] = {
-        1, (uint64_t)1 << 54, (uint64_t)1 << 55, (uint64_t)3 << 58, 2198905795380358826, UINT64_MAX};
+        1,         (uint64_t)1 << 54, (uint64_t)1 << 55, (uint64_t)3 << 58, 2198905795380358826,
+        UINT64_MAX};
     uint8_t seed[32] = {5}, skipped[64 * SHOAL_RNG_USUAL_BLOCKS];
     for (uint32_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++) {
         for (uint32_t skip = 0; skip < sizeof skipped; skip += 3) {
@@ -243,12 +251,15 @@ static void sliced_coin_takes_its_draws(void)
             if (skip % 4 < 2) shoal_rng_expect_words(&rng, skip % 20);
             shoal_rng_bytes(&rng, skipped, skip);
             if (skip % 2 == 0) { // the first lane is the threshold itself
-                for (uint32_t at = rng.used, bit = 64; bit-- > 0 && at + 8 <= sizeof rng.buffer; at += 8)
-                    rng.buffer[at] = (uint8_t)((rng.buffer[at] & 0xfe) | (thresholds[i] >> bit & 1));
+                for (uint32_t at = rng.used, bit = 64; bit-- > 0 && at + 8 <= sizeof rng.buffer;
+                     at += 8)
+                    rng.buffer[at] =
+                        (uint8_t)((rng.buffer[at] & 0xfe) | (thresholds[i] >> bit & 1));
             }
             other = rng;
             shoal_rng_bernoulli_words(&rng, coins, 20, thresholds[i]);
-            for (uint32_t word = 0; word < 20; word++) CHECK(coins[word] == coins_by_rounds(&other, thresholds[i]));
+            for (uint32_t word = 0; word < 20; word++)
+                CHECK(coins[word] == coins_by_rounds(&other, thresholds[i]));
             CHECK(shoal_rng_u64(&rng) == shoal_rng_u64(&other));
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceil(2^64 / (e^x + 1)) for x = eps and x = eps/2, computed with 90 decimal digits (Python's decimal module).
+// ceil(2^64 / (e^x + 1)) for x = eps and x = eps/2, computed with 90 decimal digits (Python's
+// decimal module).
 #ifndef THRESHOLD_TABLE_H
 #define THRESHOLD_TABLE_H
 

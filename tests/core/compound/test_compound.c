@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes of compounds: what each needs, may have and refuses; which field a refusal names; what the hash covers and leaves alone; where a
-// part's rows begin.
+// Recipes of compounds: what each needs, may have and refuses; which field a refusal names; what
+// the hash covers and leaves alone; where a part's rows begin.
 #include "compound.h"
 
 #include "bytes.h"
@@ -11,16 +11,18 @@
 #define SEED KEY_A
 #define HEAD "recipe=r\nanalysis=a\nstream=s\nlimit.per_day:1000000\nexpires=2030-01-01\n"
 
-static const char sfp_lines[] = HEAD "value=word\nmechanism=sfp\nhash=poly1\nseed=" SEED "\n"
-                                     "parameters.epsilon:6000000\nparameters.epsilon_fragment:2000000\n"
-                                     "parameters.k:64000000\nparameters.m:32000000\n"
-                                     "parameters.k_fragment:16000000\nparameters.m_fragment:64000000\n"
-                                     "parameters.length:10000000\n";
-static const char ngram_lines[] = HEAD "value=word\nmechanism=rappor-ngram\nhash=poly1\nseed=" SEED "\n"
-                                       "parameters.bits:32000000\nparameters.hashes:1000000\n"
-                                       "parameters.cohorts:4000000\nparameters.p:250000\nparameters.q:750000\n"
-                                       "parameters.f:0\nparameters.length:12000000\nparameters.n:2000000\n"
-                                       "parameters.alphabet=abc\n";
+static const char sfp_lines[] =
+    HEAD "value=word\nmechanism=sfp\nhash=poly1\nseed=" SEED "\n"
+         "parameters.epsilon:6000000\nparameters.epsilon_fragment:2000000\n"
+         "parameters.k:64000000\nparameters.m:32000000\n"
+         "parameters.k_fragment:16000000\nparameters.m_fragment:64000000\n"
+         "parameters.length:10000000\n";
+static const char ngram_lines[] =
+    HEAD "value=word\nmechanism=rappor-ngram\nhash=poly1\nseed=" SEED "\n"
+         "parameters.bits:32000000\nparameters.hashes:1000000\n"
+         "parameters.cohorts:4000000\nparameters.p:250000\nparameters.q:750000\n"
+         "parameters.f:0\nparameters.length:12000000\nparameters.n:2000000\n"
+         "parameters.alphabet=abc\n";
 static const char trie_lines[] =
     HEAD "value=fields\nencoding.0.field=word\nencoding.0.starts+ab\nencoding.0.starts+cd\n"
          "encoding.0.characters+a\nencoding.0.characters+b\nmechanism=trie\n"
@@ -37,12 +39,14 @@ static void run(const text_case *c)
 {
     shoal_recipe recipe;
     shoal_err err = recipe_of(&recipe, c->lines, c->changes, NULL);
-    if (!CHECK(err == c->err)) fprintf(stderr, "%s: %d %s\n", c->changes, (int)err, shoal_err_name(err));
+    if (!CHECK(err == c->err))
+        fprintf(stderr, "%s: %d %s\n", c->changes, (int)err, shoal_err_name(err));
     if (err == SHOAL_OK) return;
     CHECK(recipe.error_text != NULL);
     if (c->field == NULL) return;
     if (!CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, c->field) == 0))
-        fprintf(stderr, "%s: %s\n", c->changes, recipe.error_field != NULL ? recipe.error_field : "(none)");
+        fprintf(stderr, "%s: %s\n", c->changes,
+                recipe.error_field != NULL ? recipe.error_field : "(none)");
 }
 
 // Every line left out, one at a time, that the mechanism needs.
@@ -60,11 +64,13 @@ static void missing(void)
     static const char *const sfp[] = {
         "parameters.epsilon",    "parameters.epsilon_fragment", "parameters.k",      "parameters.m",
         "parameters.k_fragment", "parameters.m_fragment",       "parameters.length", "seed"};
-    static const char *const ngram[] = {
-        "parameters.bits", "parameters.hashes", "parameters.cohorts", "parameters.p",        "parameters.q",
-        "parameters.f",    "parameters.length", "parameters.n",       "parameters.alphabet", "seed"};
-    static const char *const trie[] = {"parameters.epsilon", "parameters.contributions", "parameters.depth",
-                                       "parameters.max_prefixes"};
+    static const char *const ngram[] = {"parameters.bits",     "parameters.hashes",
+                                        "parameters.cohorts",  "parameters.p",
+                                        "parameters.q",        "parameters.f",
+                                        "parameters.length",   "parameters.n",
+                                        "parameters.alphabet", "seed"};
+    static const char *const trie[] = {"parameters.epsilon", "parameters.contributions",
+                                       "parameters.depth", "parameters.max_prefixes"};
     run(&(text_case){sfp_lines, "", SHOAL_OK, NULL});
     run(&(text_case){ngram_lines, "", SHOAL_OK, NULL});
     run(&(text_case){trie_lines, "", SHOAL_OK, NULL});
@@ -75,8 +81,9 @@ static void missing(void)
 
 static void refused(void)
 {
-    static const char cms[] = HEAD "value=word\nmechanism=cms\nhash=poly1\nseed=" SEED "\nparameters.epsilon:4000000\n"
-                                   "parameters.k:8000000\nparameters.m:8000000\n";
+    static const char cms[] =
+        HEAD "value=word\nmechanism=cms\nhash=poly1\nseed=" SEED "\nparameters.epsilon:4000000\n"
+             "parameters.k:8000000\nparameters.m:8000000\n";
     static const text_case cases[] = {
         // of another mechanism
         {sfp_lines, "parameters.g:4000000\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.g"},
@@ -93,13 +100,15 @@ static void refused(void)
         {trie_lines, "parameters.oracle=cms\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.oracle"},
         {trie_lines, "hash=poly1\n", SHOAL_ERR_UNKNOWN_FIELD, "hash"},
         {trie_lines, "seed=" SEED "\n", SHOAL_ERR_UNKNOWN_FIELD, "seed"},
-        {cms, "parameters.epsilon_fragment:1000000\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.epsilon_fragment"},
+        {cms, "parameters.epsilon_fragment:1000000\n", SHOAL_ERR_UNKNOWN_FIELD,
+         "parameters.epsilon_fragment"},
         {cms, "parameters.oracle=cms\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.oracle"},
         {cms, "parameters.length:10000000\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.length"},
         {cms, "parameters.alphabet=abc\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.alphabet"},
         {cms, "parameters.known+the\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.known"},
         {cms, "parameters.grams:2000000\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.grams"},
-        {cms, "parameters.contributions:1000000\n", SHOAL_ERR_UNKNOWN_FIELD, "parameters.contributions"},
+        {cms, "parameters.contributions:1000000\n", SHOAL_ERR_UNKNOWN_FIELD,
+         "parameters.contributions"},
         {cms, "parameters.words:1000000\n", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         // names that are none
         {sfp_lines, "parameters.oracle=hcms\n", SHOAL_ERR_TYPE, "parameters.oracle"},
@@ -116,7 +125,8 @@ static void refused(void)
         {ngram_lines, "parameters.alphabet=az\xc3\xa9\xc3\xa8\n", SHOAL_OK,
          NULL}, // characters of several bytes, in any order
         {ngram_lines, "parameters.alphabet=\xc3\xa9z\n", SHOAL_ERR_TYPE, "parameters.alphabet"},
-        {ngram_lines, "parameters.alphabet:1000000\n", SHOAL_ERR_UNKNOWN_FIELD, NULL}, // as a number there is none
+        {ngram_lines, "parameters.alphabet:1000000\n", SHOAL_ERR_UNKNOWN_FIELD,
+         NULL}, // as a number there is none
         // known words
         {trie_lines, "parameters.known+the\nparameters.known+of\n", SHOAL_OK, NULL},
         {trie_lines, "parameters.known+\n", SHOAL_ERR_RANGE, "parameters.known"},
@@ -124,26 +134,35 @@ static void refused(void)
         {trie_lines, "parameters.known+tab\there\n", SHOAL_ERR_TYPE, "parameters.known"},
         // ranges
         {trie_lines, "parameters.contributions:0\n", SHOAL_ERR_RANGE, "parameters.contributions"},
-        {trie_lines, "parameters.contributions:65000000\n", SHOAL_ERR_RANGE, "parameters.contributions"},
+        {trie_lines, "parameters.contributions:65000000\n", SHOAL_ERR_RANGE,
+         "parameters.contributions"},
         {trie_lines, "parameters.contributions:64000000\n", SHOAL_OK, NULL},
-        {trie_lines, "parameters.depth:2000000\n", SHOAL_ERR_RANGE, "parameters.depth"}, // the starts' own
+        {trie_lines, "parameters.depth:2000000\n", SHOAL_ERR_RANGE,
+         "parameters.depth"}, // the starts' own
         {trie_lines, "parameters.depth:3000000\n", SHOAL_OK, NULL},
-        {trie_lines, "parameters.depth:3000000\nencoding.0.step:2000000\n", SHOAL_ERR_RANGE, "parameters.depth"},
+        {trie_lines, "parameters.depth:3000000\nencoding.0.step:2000000\n", SHOAL_ERR_RANGE,
+         "parameters.depth"},
         {trie_lines, "parameters.depth:65000000\n", SHOAL_ERR_RANGE, "parameters.depth"},
-        {trie_lines, "parameters.max_prefixes:65537000000\n", SHOAL_ERR_RANGE, "parameters.max_prefixes"},
+        {trie_lines, "parameters.max_prefixes:65537000000\n", SHOAL_ERR_RANGE,
+         "parameters.max_prefixes"},
         {trie_lines, "parameters.passes:2000000\nparameters.pass:2000000\n", SHOAL_OK, NULL},
-        {trie_lines, "parameters.passes:2000000\nparameters.pass:3000000\n", SHOAL_ERR_RANGE, "parameters.pass"},
+        {trie_lines, "parameters.passes:2000000\nparameters.pass:3000000\n", SHOAL_ERR_RANGE,
+         "parameters.pass"},
         {trie_lines, "parameters.pass:2000000\n", SHOAL_ERR_RANGE, "parameters.pass"},
         {trie_lines, "parameters.passes:11000000\n", SHOAL_ERR_RANGE, "parameters.passes"},
         // kinds of value
         {sfp_lines, "value=site\n", SHOAL_OK, NULL},
-        {sfp_lines, "value=number\nparameters.low:0\nparameters.high:1000000\n", SHOAL_ERR_RANGE, "value"},
-        {sfp_lines, "value=fields\nencoding.0.field=f\nencoding.0.values+a\n", SHOAL_ERR_RANGE, "value"},
-        {ngram_lines, "value=fields\nencoding.0.field=f\nencoding.0.values+a\n", SHOAL_ERR_RANGE, "value"},
+        {sfp_lines, "value=number\nparameters.low:0\nparameters.high:1000000\n", SHOAL_ERR_RANGE,
+         "value"},
+        {sfp_lines, "value=fields\nencoding.0.field=f\nencoding.0.values+a\n", SHOAL_ERR_RANGE,
+         "value"},
+        {ngram_lines, "value=fields\nencoding.0.field=f\nencoding.0.values+a\n", SHOAL_ERR_RANGE,
+         "value"},
         {trie_lines, "value=word\n", SHOAL_ERR_RANGE, "value"},
         // encodings of a trie: one field, of characters
         {trie_lines, "encoding.1.field=f\nencoding.1.values+a\n", SHOAL_ERR_RANGE, "mechanism"},
-        {trie_lines, "encoding.0.starts-\nencoding.0.characters-\nencoding.0.values+a\nencoding.0.values+b\n",
+        {trie_lines,
+         "encoding.0.starts-\nencoding.0.characters-\nencoding.0.values+a\nencoding.0.values+b\n",
          SHOAL_ERR_RANGE, "mechanism"},
         {trie_lines, "encoding.0.starts-\n", SHOAL_ERR_MISSING_FIELD, "encoding"},
     };
@@ -173,7 +192,8 @@ static void doubled(const char *lines)
 static void hash_of(uint8_t hash[32], const char *lines, const char *changes)
 {
     shoal_recipe recipe;
-    if (!CHECK(recipe_of(&recipe, lines, changes, NULL) == SHOAL_OK)) fprintf(stderr, "%s\n", changes);
+    if (!CHECK(recipe_of(&recipe, lines, changes, NULL) == SHOAL_OK))
+        fprintf(stderr, "%s\n", changes);
     memcpy(hash, recipe.recipe_hash, 32);
 }
 
@@ -196,7 +216,8 @@ static void hashes(void)
         {ngram_lines, "parameters.length:13000000\n", 0},
         {ngram_lines, "parameters.alphabet=abcd\n", 0},
         {ngram_lines, "parameters.alphabet=abd\n", 0},
-        {trie_lines, "parameters.sampler=random\nparameters.passes:1000000\nparameters.pass:1000000\n", 1},
+        {trie_lines,
+         "parameters.sampler=random\nparameters.passes:1000000\nparameters.pass:1000000\n", 1},
         {trie_lines, "encoding.0.step:1000000\n", 1},
         {trie_lines, "encoding.0.step:2000000\n", 0},
         {trie_lines, "parameters.sampler=greedy\n", 0},
@@ -234,7 +255,8 @@ static void canonical_tail(void)
     CHECK(recipe_of(&recipe, ngram_lines, "", NULL) == SHOAL_OK);
     CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
     CHECK(memcmp(bytes + len - sizeof alphabet, alphabet, sizeof alphabet) == 0);
-    CHECK(recipe_of(&recipe, trie_lines, "parameters.known+the\nparameters.known+of\n", NULL) == SHOAL_OK);
+    CHECK(recipe_of(&recipe, trie_lines, "parameters.known+the\nparameters.known+of\n", NULL) ==
+          SHOAL_OK);
     CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
     shoal_list_add(&list, "the", 3);
     shoal_list_add(&list, "of", 2);
@@ -251,14 +273,17 @@ static void finished(void)
     uint32_t n = 0;
     CHECK(recipe_of(&recipe, sfp_lines, "", NULL) == SHOAL_OK);
     CHECK(strcmp(shoal_recipe_mechanism_name(&recipe), "sfp") == 0 && recipe.n_parts == 2);
-    CHECK(recipe.parts[0].domain == SHOAL_DOMAIN_CLOSED && recipe.parts[0].hash == SHOAL_HASH_AFFINE1);
+    CHECK(recipe.parts[0].domain == SHOAL_DOMAIN_CLOSED &&
+          recipe.parts[0].hash == SHOAL_HASH_AFFINE1);
     CHECK(recipe.parts[0].size == 1u << 24 && recipe.parts[0].k == 5 * 16);
     CHECK(shoal_recipe_value_part(&recipe)->domain == SHOAL_DOMAIN_OPEN && recipe.value_part == 1);
-    CHECK(recipe.record_size == 4 + 8 + 4 + 4 && recipe.text_size == (2 + 1 + 16) + 1 + (2 + 1 + 8));
+    CHECK(recipe.record_size == 4 + 8 + 4 + 4 &&
+          recipe.text_size == (2 + 1 + 16) + 1 + (2 + 1 + 8));
     while (shoal_recipe_parameter(&name, &micro, &recipe, n)) n++;
     CHECK(n == 7 && strcmp(name, "length") == 0 && micro == 10000000); // numbers only: no oracle
     CHECK(!shoal_recipe_is_permanent(&recipe));
-    CHECK(recipe_of(&recipe, ngram_lines, "", NULL) == SHOAL_OK && shoal_recipe_is_permanent(&recipe));
+    CHECK(recipe_of(&recipe, ngram_lines, "", NULL) == SHOAL_OK &&
+          shoal_recipe_is_permanent(&recipe));
     CHECK(strcmp(shoal_recipe_mechanism_name(&recipe), "rappor-ngram") == 0 && recipe.n_parts == 3);
     CHECK(recipe.parts[0].k == 6 * 4 && recipe.parts[2].k == 4 && recipe.value_part == 2);
     CHECK(recipe_of(&recipe, trie_lines, "", NULL) == SHOAL_OK);
@@ -266,7 +291,8 @@ static void finished(void)
     CHECK(recipe.parts[0].size == 1 + 2 * (2 + 2) && recipe.parts[0].mechanism == shoal_subset_id);
     CHECK(recipe.cost_micro == 4000000); // of one contribution
     CHECK(shoal_compound_by_id(shoal_cms_id) == NULL && shoal_compound_by_name("cms", 3) == NULL);
-    CHECK(shoal_mechanism_by_id(shoal_sfp_id) == NULL && shoal_mechanism_by_name("trie", 4) == NULL);
+    CHECK(shoal_mechanism_by_id(shoal_sfp_id) == NULL &&
+          shoal_mechanism_by_name("trie", 4) == NULL);
     shoal_recipe_init(&recipe);
     CHECK(shoal_recipe_mechanism_name(&recipe) == NULL);
 }
@@ -285,11 +311,14 @@ static void kinds_of_record(void)
     CHECK(shoal_record_randomize(record, &recipe, items, 2, NULL, &rng) == SHOAL_ERR_ARGUMENT);
     CHECK(shoal_record_randomize_string(record, &recipe, text, 4, NULL, &rng) == SHOAL_OK);
     CHECK(recipe_of(&recipe, ngram_lines, "", NULL) == SHOAL_OK);
-    CHECK(shoal_record_randomize(record, &recipe, items, 3, &permanent, &rng) == SHOAL_ERR_ARGUMENT);
-    CHECK(shoal_record_randomize_string(record, &recipe, text, 4, NULL, &rng) == SHOAL_ERR_ARGUMENT);
+    CHECK(shoal_record_randomize(record, &recipe, items, 3, &permanent, &rng) ==
+          SHOAL_ERR_ARGUMENT);
+    CHECK(shoal_record_randomize_string(record, &recipe, text, 4, NULL, &rng) ==
+          SHOAL_ERR_ARGUMENT);
     CHECK(shoal_record_randomize_string(record, &recipe, text, 4, &permanent, &rng) == SHOAL_OK);
     CHECK(recipe_of(&recipe, trie_lines, "", NULL) == SHOAL_OK);
-    CHECK(shoal_record_randomize_string(record, &recipe, text, 4, NULL, &rng) == SHOAL_ERR_ARGUMENT);
+    CHECK(shoal_record_randomize_string(record, &recipe, text, 4, NULL, &rng) ==
+          SHOAL_ERR_ARGUMENT);
     CHECK(shoal_record_randomize(record, &recipe, items, 1, NULL, &rng) == SHOAL_OK);
     items[0] = recipe.parts[0].size;
     CHECK(shoal_record_randomize(record, &recipe, items, 1, NULL, &rng) == SHOAL_ERR_RANGE);
@@ -297,7 +326,8 @@ static void kinds_of_record(void)
     CHECK(shoal_record_randomize(record, &recipe, items, 1, NULL, &rng) == SHOAL_OK);
 }
 
-// Rows of a part that begins elsewhere: from first_row on, k of them, all alike; of a part that begins at 0 the draws are what they were.
+// Rows of a part that begins elsewhere: from first_row on, k of them, all alike; of a part that
+// begins at 0 the draws are what they were.
 static void first_row(uint32_t mechanism, uint32_t m)
 {
     shoal_part part = {.mechanism = mechanism,

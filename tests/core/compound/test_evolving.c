@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's figures in integers: against doubles over random plans, at both sides of Assumption 4.2, what is refused and by which name; that
-// a run never costs more than its epsilon; the figures of the examples.
+// A run's figures in integers: against doubles over random plans, at both sides of Assumption 4.2,
+// what is refused and by which name; that a run never costs more than its epsilon; the figures of
+// the examples.
 #include "evolving.h"
 
 #include <math.h>
@@ -10,13 +11,14 @@
 #include "probability.h"
 #include "rng.h"
 
-static const shoal_evolving_plan settings = {.eps_micro = 4000000, // 100,000 users of one group over 1,000 epochs
-                                             .users = 100000,
-                                             .samples = 100000,
-                                             .epochs = 1000,
-                                             .smallest_group = 100000,
-                                             .groups = 1,
-                                             .delta_exp = 6};
+static const shoal_evolving_plan settings = {
+    .eps_micro = 4000000, // 100,000 users of one group over 1,000 epochs
+    .users = 100000,
+    .samples = 100000,
+    .epochs = 1000,
+    .smallest_group = 100000,
+    .groups = 1,
+    .delta_exp = 6};
 static const shoal_evolving_plan heavy = {.eps_micro = 4000000,
                                           .users = 20000,
                                           .samples = 100000,
@@ -34,7 +36,8 @@ typedef struct exact {
 
 static exact exact_of(const shoal_evolving_plan *p)
 {
-    double n = p->users, l = p->samples, t = p->epochs, m = p->groups, delta = pow(10, -(double)p->delta_exp);
+    double n = p->users, l = p->samples, t = p->epochs, m = p->groups,
+           delta = pow(10, -(double)p->delta_exp);
     double root = sqrt(n * log(12 * m * t / delta)), s = sqrt(log(12 * t / delta) / (2 * n));
     exact e;
     e.a = 4 * sqrt(2 * n * log(12 * m * t / delta)) / (p->smallest_group - 3 / sqrt(2) * root);
@@ -44,7 +47,9 @@ static exact exact_of(const shoal_evolving_plan *p)
     if (p->projection != 0) {
         e.b = p->eps_estimate_micro / 1e6;
         e.tau = sqrt((double)p->projection) *
-                (2 * sqrt(2 * log(16 * (double)p->projection * n * t / delta) / ((double)p->projection * l))) / 2;
+                (2 * sqrt(2 * log(16 * (double)p->projection * n * t / delta) /
+                          ((double)p->projection * l))) /
+                2;
     }
     return e;
 }
@@ -82,10 +87,12 @@ static shoal_evolving_plan draw_plan(shoal_rng *rng)
 static void check_figures(const shoal_evolving *f, const shoal_evolving_plan *p, const exact *e)
 {
     CHECK(f->vote_micro == SHOAL_EPS_MICRO_MIN ? e->a <= 0.01 : is_rounded_up(f->vote_micro, e->a));
-    CHECK(f->estimate_micro == SHOAL_EPS_MICRO_MIN ? e->b <= 0.01 : is_rounded_up(f->estimate_micro, e->b));
+    CHECK(f->estimate_micro == SHOAL_EPS_MICRO_MIN ? e->b <= 0.01
+                                                   : is_rounded_up(f->estimate_micro, e->b));
     double tau = (double)f->step / 281474976710656.0;
     CHECK(tau >= e->tau * (1 - 1e-12) && tau <= e->tau * (1 + 1e-6));
-    CHECK(f->levels == (uint32_t)floor(log2(p->epochs)) && f->epochs == p->epochs && f->eps_micro == p->eps_micro);
+    CHECK(f->levels == (uint32_t)floor(log2(p->epochs)) && f->epochs == p->epochs &&
+          f->eps_micro == p->eps_micro);
     CHECK(4 * (uint64_t)f->n_votes * f->vote_micro <= p->eps_micro);
     CHECK(4 * ((uint64_t)f->n_votes + 1) * f->vote_micro > p->eps_micro);
     CHECK(2 * (uint64_t)f->n_estimates * f->estimate_micro <= p->eps_micro);
@@ -103,9 +110,9 @@ static void check_refusal(const char *field, const shoal_evolving_plan *p, const
     else if (strcmp(field, "epsilon_estimate") == 0)
         CHECK(p->projection != 0 && 2 * p->eps_estimate_micro > p->eps_micro);
     else
-        CHECK(strcmp(field, "epsilon") == 0 &&
-              (4 * e->a > p->eps_micro / 1e6 * (1 - 1e-6) || 2 * e->b > p->eps_micro / 1e6 * (1 - 1e-6) ||
-               p->eps_micro < 4 * SHOAL_EPS_MICRO_MIN));
+        CHECK(strcmp(field, "epsilon") == 0 && (4 * e->a > p->eps_micro / 1e6 * (1 - 1e-6) ||
+                                                2 * e->b > p->eps_micro / 1e6 * (1 - 1e-6) ||
+                                                p->eps_micro < 4 * SHOAL_EPS_MICRO_MIN));
 }
 
 static void random_plans(void)
@@ -151,7 +158,9 @@ static void needs(void)
         exact e = exact_of(&p);
         shoal_evolving_needs(&smallest, &users, &p);
         CHECK(fabs((double)smallest - (floor(e.smallest) + 1)) <= 1 + 1e-9 * e.smallest);
-        double n = p.groups * (floor(60.5 * p.groups * log(12.0 * p.groups * p.epochs * pow(10, p.delta_exp))) + 1);
+        double n =
+            p.groups *
+            (floor(60.5 * p.groups * log(12.0 * p.groups * p.epochs * pow(10, p.delta_exp))) + 1);
         CHECK(fabs((double)users - n) <= p.groups);
         p.eps_micro = 16000000;
         p.samples = 1000;
@@ -185,11 +194,11 @@ static void refuse(shoal_evolving_plan p, const char *expected)
     if (!CHECK(strcmp(field, expected) == 0)) printf("%s, not %s\n", field, expected);
 }
 
-#define WITH(base, change)                                                                                             \
-    do {                                                                                                               \
-        shoal_evolving_plan p = base;                                                                                  \
-        change;                                                                                                        \
-        refuse(p, field);                                                                                              \
+#define WITH(base, change)                                                                         \
+    do {                                                                                           \
+        shoal_evolving_plan p = base;                                                              \
+        change;                                                                                    \
+        refuse(p, field);                                                                          \
     } while (0)
 
 static void refusals(void)
@@ -206,7 +215,9 @@ static void refusals(void)
     WITH(settings, p.epochs = SHOAL_EPOCHS_MAX + 1);
     field = "samples";
     WITH(settings, p.samples = 0);
-    WITH(settings, p.samples = 1000000000); // log(T) h < s: local means are better than what an update could tell
+    WITH(settings,
+         p.samples =
+             1000000000); // log(T) h < s: local means are better than what an update could tell
     field = "groups";
     WITH(settings, p.groups = 0);
     WITH(settings, p.groups = 100001);
@@ -227,8 +238,8 @@ static void refusals(void)
     WITH(heavy, p.eps_estimate_micro = 2000001);
 }
 
-// The examples of the papers' notes, by hand: R = sqrt(100000 ln(1.2e10)/2) = 1077.23, a = 8 R/(100000 - 3 R) = 0.089056; s = 0.0107723,
-// h = 0.0131755, b = 2 s/(9.96578 h - s) = 0.178737.
+// The examples of the papers' notes, by hand: R = sqrt(100000 ln(1.2e10)/2) = 1077.23, a = 8
+// R/(100000 - 3 R) = 0.089056; s = 0.0107723, h = 0.0131755, b = 2 s/(9.96578 h - s) = 0.178737.
 static void examples(void)
 {
     shoal_evolving f;
@@ -255,10 +266,12 @@ static void update_votes(void)
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < 3000; i++) {
         shoal_evolving_plan p = draw_plan(&rng);
-        uint64_t threshold = 0, n = i % 2 == 0 ? p.users : draw(&rng, 1, 1000000000) * (uint64_t)1000;
+        uint64_t threshold = 0,
+                 n = i % 2 == 0 ? p.users : draw(&rng, 1, 1000000000) * (uint64_t)1000;
         CHECK(shoal_threshold(&threshold, draw(&rng, 10000, 1000000), 1) == SHOAL_OK);
         double share = (double)threshold / 18446744073709551616.0;
-        double bound = (double)n * share + sqrt((double)n * log(10.0 * p.epochs * pow(10, p.delta_exp)) / 2);
+        double bound =
+            (double)n * share + sqrt((double)n * log(10.0 * p.epochs * pow(10, p.delta_exp)) / 2);
         uint64_t votes = shoal_evolving_update_votes(&p, threshold, n);
         CHECK((double)votes >= bound * (1 - 1e-9) && (double)votes <= bound * (1 + 1e-9) + 1.001);
     }

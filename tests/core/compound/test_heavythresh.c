@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HEAVYTHRESH on the device: the loss of whole runs by enumeration at small w; the law of a record; the projection's signs, sums and
-// fractions; a run as bytes against the same run as arrays; what is refused.
+// HEAVYTHRESH on the device: the loss of whole runs by enumeration at small w; the law of a record;
+// the projection's signs, sums and fractions; a run as bytes against the same run as arrays; what
+// is refused.
 #include "heavythresh.h"
 
 #include "chacha20.h"
@@ -27,10 +28,11 @@ static const shoal_evolving_plan plan = {.eps_micro = 4000000,
 #define ROWS 2u
 #define VECTORS 7 // none, and six pairs of fractions
 
-static const uint32_t vectors[VECTORS][ROWS] = {{0, 0},       {0, 0},         {ONE, ONE},        {0, ONE},
-                                                {ONE / 2, 0}, {ONE, ONE / 2}, {ONE / 2, ONE / 2}};
+static const uint32_t vectors[VECTORS][ROWS] = {
+    {0, 0}, {0, 0}, {ONE, ONE}, {0, ONE}, {ONE / 2, 0}, {ONE, ONE / 2}, {ONE / 2, ONE / 2}};
 
-// The law of a device under a server and for the rows that it draws, which say nothing of the data: bit t - 1 of `rows`.
+// The law of a device under a server and for the rows that it draws, which say nothing of the data:
+// bit t - 1 of `rows`.
 static run_law law_of(const shoal_evolving *run, uint32_t data, uint32_t server, uint32_t rows)
 {
     run_law law = {0, {0}};
@@ -41,9 +43,10 @@ static run_law law_of(const shoal_evolving *run, uint32_t data, uint32_t server,
           shoal_threshold(&b, run->estimate_micro, 1) == SHOAL_OK);
     for (uint32_t t = 1; t <= run->epochs + 1; t++, server /= 2, data /= VECTORS) {
         uint32_t is_update = t > 1 && server % 2;
-        const uint32_t *now = t > run->epochs || data % VECTORS == 0 ? NULL : vectors[data % VECTORS];
-        if (shoal_heavythresh_step(&vote, &sends, &books, reference, previous, run, ROWS, t, is_update, now) !=
-            SHOAL_EPOCH_ACCEPTED)
+        const uint32_t *now =
+            t > run->epochs || data % VECTORS == 0 ? NULL : vectors[data % VECTORS];
+        if (shoal_heavythresh_step(&vote, &sends, &books, reference, previous, run, ROWS, t,
+                                   is_update, now) != SHOAL_EPOCH_ACCEPTED)
             continue;
         law_toss(&law, vote, a);
         law_toss(&law, 2 * (uint64_t)reference[rows >> (t - 1) & 1] & sends, b);
@@ -79,8 +82,10 @@ static void whole_runs(void)
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         const shoal_evolving *run = &runs[i];
         double loss = largest_of(run);
-        double formula = 2 * run->n_votes * drawn(run->vote_micro) + run->n_estimates * drawn(run->estimate_micro);
-        if (!CHECK(fabs(loss - formula) < 1e-9)) printf("run %zu: %.9f, not %.9f\n", i, loss, formula);
+        double formula = 2 * run->n_votes * drawn(run->vote_micro) +
+                         run->n_estimates * drawn(run->estimate_micro);
+        if (!CHECK(fabs(loss - formula) < 1e-9))
+            printf("run %zu: %.9f, not %.9f\n", i, loss, formula);
         CHECK(loss <= run->eps_micro / 1e6 + 1e-12);
     }
 }
@@ -89,11 +94,13 @@ static void whole_runs(void)
 static void votes(void)
 {
     const shoal_evolving run = make_run(2, 16000000, 10000, 10000, 10);
-    uint32_t tau = (uint32_t)((run.step * 2 + 131071) >> 17); // tau_1, which votes in every epoch, in units of 2^-31
+    uint32_t tau = (uint32_t)((run.step * 2 + 131071) >>
+                              17); // tau_1, which votes in every epoch, in units of 2^-31
     for (uint32_t j = 0; j < W; j++)
         for (int above = 0; above < 2; above++)
             for (int sign = 0; sign < 2; sign++) {
-                uint32_t reference[W], previous[W], now[W], before[W], distance = above ? tau + 1 : tau - 1;
+                uint32_t reference[W], previous[W], now[W], before[W],
+                    distance = above ? tau + 1 : tau - 1;
                 shoal_epoch_books books = {0, 0, 0};
                 uint64_t vote, sends;
                 for (uint32_t i = 0; i < W; i++) {
@@ -101,15 +108,15 @@ static void votes(void)
                     now[i] = ONE / 2 + (i % 5) * (tau / 10);
                 }
                 now[j] = sign ? ONE / 2 - distance : ONE / 2 + distance;
-                CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, 1, 0, now) ==
-                      SHOAL_EPOCH_ACCEPTED);
+                CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, 1,
+                                             0, now) == SHOAL_EPOCH_ACCEPTED);
                 CHECK(vote == (above ? SHOAL_NUMBER_ONE : 0) && sends == 0);
                 CHECK(memcmp(previous, now, sizeof now) == 0 && reference[j] == ONE / 2);
                 memcpy(before, now, sizeof now);
                 now[0] = 5;
                 const uint32_t *data = sign ? now : NULL;
-                CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, 2, 1, data) ==
-                      SHOAL_EPOCH_ACCEPTED);
+                CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, 2,
+                                             1, data) == SHOAL_EPOCH_ACCEPTED);
                 CHECK(vote == (sign ? SHOAL_NUMBER_ONE : 0) && sends == UINT64_MAX);
                 CHECK(memcmp(reference, before, sizeof now) == 0);
                 CHECK(memcmp(previous, sign ? now : before, sizeof now) == 0);
@@ -134,9 +141,11 @@ static void records(void)
                 script_word(&rng, 2, row + W * (uint64_t)draw);
                 script_word(&rng, 3, ((uint64_t)draw << 32) * (1u << 26)); // draw/64
                 script_word(&rng, 4, UINT64_MAX);
-                shoal_heavythresh_record(record, &recipe, draw % 2 ? SHOAL_NUMBER_ONE : 0, 0 - sends, reference, &rng);
+                shoal_heavythresh_record(record, &recipe, draw % 2 ? SHOAL_NUMBER_ONE : 0,
+                                         0 - sends, reference, &rng);
                 CHECK(rng.used == 40 && shoal_record_check(&recipe, record) == SHOAL_OK);
-                CHECK(record[0] == draw % 2 && record[1] == row && record[2] == 0 && record[3] == 0 && record[4] == 0);
+                CHECK(record[0] == draw % 2 && record[1] == row && record[2] == 0 &&
+                      record[3] == 0 && record[4] == 0);
                 CHECK(record[5] == (sends && draw < row));
             }
 }
@@ -148,7 +157,8 @@ static int sign_of(const uint8_t *bits, uint32_t j)
     return bits[j / 8] >> (j % 8) & 1 ? 1 : -1;
 }
 
-// Signs are the key stream of the item's nonce: the start of it for a smaller w; balanced, and of any two items uncorrelated.
+// Signs are the key stream of the item's nonce: the start of it for a smaller w; balanced, and of
+// any two items uncorrelated.
 static void signs(void)
 {
     static uint8_t all[40][8192], some[8192];
@@ -156,7 +166,8 @@ static void signs(void)
     const uint8_t seed[32] = {1, 2, 3}, other[32] = {1, 2, 4};
     shoal_heavythresh_key(key, seed);
     shoal_heavythresh_key(other_key, other);
-    for (uint64_t i = 0; i < 40; i++) shoal_heavythresh_signs(all[i], 65536, key, i << (i % 2 ? 58 : 0));
+    for (uint64_t i = 0; i < 40; i++)
+        shoal_heavythresh_signs(all[i], 65536, key, i << (i % 2 ? 58 : 0));
     for (uint32_t w = 64; w <= 65536; w *= 2) {
         memset(some, 0, sizeof some);
         shoal_heavythresh_signs(some, w, key, 7ull << 58);
@@ -173,7 +184,8 @@ static void signs(void)
     for (int a = 0; a < 40; a++)
         for (int b = -1; b < a; b++) { // b = -1: against all ones
             int sum = 0;
-            for (uint32_t j = 0; j < 65536; j++) sum += sign_of(all[a], j) * (b < 0 ? 1 : sign_of(all[b], j));
+            for (uint32_t j = 0; j < 65536; j++)
+                sum += sign_of(all[a], j) * (b < 0 ? 1 : sign_of(all[b], j));
             CHECK(abs(sum) < 5 * 256); // 820 sums, sd 256: beyond 5 sd once in 2,000 keys
         }
 }
@@ -193,10 +205,12 @@ static void projections(void)
         values[i] = (shoal_counted){shoal_rng_u64(&rng), (uint32_t)shoal_rng_below(&rng, 1000)};
         total += values[i].count;
         shoal_heavythresh_signs(bits, 2048, key, values[i].item);
-        for (uint32_t j = 0; j < 2048; j++) expected[j] += (sign_of(bits, j) > 0) * (double)values[i].count;
+        for (uint32_t j = 0; j < 2048; j++)
+            expected[j] += (sign_of(bits, j) > 0) * (double)values[i].count;
     }
     CHECK(shoal_heavythresh_project(fractions, 2048, key, values, N) == SHOAL_OK);
-    for (uint32_t j = 0; j < 2048; j++) CHECK(fabs(fractions[j] - expected[j] / total * ONE) < 1.001);
+    for (uint32_t j = 0; j < 2048; j++)
+        CHECK(fabs(fractions[j] - expected[j] / total * ONE) < 1.001);
     for (uint32_t i = 0; i < N; i++) values[i].count *= 30000; // the same histogram
     CHECK(shoal_heavythresh_project(again, 2048, key, values, N) == SHOAL_OK);
     for (uint32_t j = 0; j < 2048; j++) CHECK(fabs((double)fractions[j] - again[j]) < 2.001);
@@ -206,17 +220,28 @@ static void projections(void)
     CHECK(shoal_heavythresh_project(again, 2048, key, values, 1) == SHOAL_ERR_RANGE);
 }
 
-// x/total of all totals at and near the ends, and of some in between: exact at both ends, never off by more than a unit.
+// x/total of all totals at and near the ends, and of some in between: exact at both ends, never off
+// by more than a unit.
 static void fractions(void)
 {
-    const uint32_t totals[] = {
-        1, 2, 3, 7, 1000, 65535, 100000, 1u << 30, SHOAL_HEAVYTHRESH_SAMPLES_MAX - 1, SHOAL_HEAVYTHRESH_SAMPLES_MAX};
+    const uint32_t totals[] = {1,
+                               2,
+                               3,
+                               7,
+                               1000,
+                               65535,
+                               100000,
+                               1u << 30,
+                               SHOAL_HEAVYTHRESH_SAMPLES_MAX - 1,
+                               SHOAL_HEAVYTHRESH_SAMPLES_MAX};
     for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
         uint32_t n = totals[i], x[W], u[W];
-        for (uint32_t j = 0; j < W; j++) x[j] = j < W / 2 ? (j < n ? j : n) : n - (W - 1 - j < n ? W - 1 - j : n);
+        for (uint32_t j = 0; j < W; j++)
+            x[j] = j < W / 2 ? (j < n ? j : n) : n - (W - 1 - j < n ? W - 1 - j : n);
         shoal_heavythresh_fractions(u, x, W, n);
         CHECK(u[0] == 0 && u[W - 1] == ONE);
-        for (uint32_t j = 0; j < W; j++) CHECK(fabs(u[j] - (double)x[j] / n * ONE) < 1.001 && u[j] <= ONE);
+        for (uint32_t j = 0; j < W; j++)
+            CHECK(fabs(u[j] - (double)x[j] / n * ONE) < 1.001 && u[j] <= ONE);
     }
 }
 
@@ -225,19 +250,21 @@ static void fractions(void)
 static uint8_t bytes[1024];
 static size_t bytes_len;
 
-static shoal_epoch_refusal answer(uint8_t record[6], const shoal_recipe *recipe, const shoal_counted *values,
-                                  uint32_t n, uint8_t first)
+static shoal_epoch_refusal answer(uint8_t record[6], const shoal_recipe *recipe,
+                                  const shoal_counted *values, uint32_t n, uint8_t first)
 {
     static uint32_t scratch[3 * W];
     uint8_t seed[32] = {first};
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
-    shoal_epoch_refusal refusal = shoal_heavythresh_answer(record, bytes, bytes_len, recipe, values, n, scratch, &rng);
+    shoal_epoch_refusal refusal =
+        shoal_heavythresh_answer(record, bytes, bytes_len, recipe, values, n, scratch, &rng);
     for (uint32_t i = 0; i < 3 * W; i++) CHECK(refusal != SHOAL_EPOCH_ACCEPTED || scratch[i] == 0);
     return refusal;
 }
 
-static void is_refused(const shoal_recipe *recipe, const shoal_counted *values, uint32_t n, shoal_epoch_refusal refusal)
+static void is_refused(const shoal_recipe *recipe, const shoal_counted *values, uint32_t n,
+                       shoal_epoch_refusal refusal)
 {
     uint8_t record[6] = {8, 8, 8, 8, 8, 8}, before[sizeof bytes];
     memcpy(before, bytes, sizeof bytes);
@@ -253,7 +280,8 @@ static void as_bytes(void)
     shoal_run_spent spent;
     for (uint32_t j = 0; j < W; j++) reference[j] = previous[j] = ONE / 2;
     CHECK(epoch_recipe(&recipe, &plan, 1, 0, NULL) == SHOAL_OK);
-    CHECK(shoal_run_init(bytes, sizeof bytes, &bytes_len, &recipe) == SHOAL_OK && bytes_len == 96 + 8 * W + 8);
+    CHECK(shoal_run_init(bytes, sizeof bytes, &bytes_len, &recipe) == SHOAL_OK &&
+          bytes_len == 96 + 8 * W + 8);
     shoal_heavythresh_key(key, recipe.seed);
     for (uint32_t t = 1; t <= 20; t++) {
         uint32_t is_update = t % 4 == 3, n = t % 6 == 0 ? 0 : 3;
@@ -264,15 +292,17 @@ static void as_bytes(void)
         CHECK(epoch_recipe(&recipe, &plan, t, is_update, t > 1 ? &before : NULL) == SHOAL_OK);
         shoal_evolving run = shoal_evolving_of(&recipe);
         if (n > 0) CHECK(shoal_heavythresh_project(now, W, key, values, n) == SHOAL_OK);
-        CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, t, is_update,
-                                     n > 0 ? now : NULL) == SHOAL_EPOCH_ACCEPTED);
+        CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, t,
+                                     is_update, n > 0 ? now : NULL) == SHOAL_EPOCH_ACCEPTED);
         n_votes += vote != 0;
         shoal_rng_init(&rng, seed);
         shoal_heavythresh_record(expected, &recipe, vote, sends, reference, &rng);
         CHECK(answer(record, &recipe, values, n, (uint8_t)t) == SHOAL_EPOCH_ACCEPTED &&
               memcmp(record, expected, 6) == 0);
-        CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &recipe) == SHOAL_OK && spent.epoch == t);
-        CHECK(spent.n_votes == n_votes && spent.eps_micro == 2 * books.vote_micro + books.estimate_micro);
+        CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &recipe) == SHOAL_OK &&
+              spent.epoch == t);
+        CHECK(spent.n_votes == n_votes &&
+              spent.eps_micro == 2 * books.vote_micro + books.estimate_micro);
         is_refused(&recipe, values, n, SHOAL_EPOCH_ANSWERED);
         before = recipe;
     }
@@ -302,11 +332,14 @@ static void refusals(void)
     other.eps_estimate_micro++;
     CHECK(epoch_recipe(&next, &other, 2, 1, &recipe) == SHOAL_OK);
     is_refused(&next, values, 2, SHOAL_EPOCH_RUN);
-    CHECK(recipe.record_size == 6 && recipe.text_size == 6 && recipe.cost_micro == 4000000 && recipe.parts[1].k == W);
+    CHECK(recipe.record_size == 6 && recipe.text_size == 6 && recipe.cost_micro == 4000000 &&
+          recipe.parts[1].k == W);
     char text[6];
     uint8_t back[6];
-    CHECK(shoal_record_to_text(text, sizeof text, &recipe, record) == SHOAL_OK && text[1] == ';' && text[4] == ',');
-    CHECK(shoal_record_from_text(back, &recipe, text, 6, NULL) == SHOAL_OK && memcmp(back, record, 6) == 0);
+    CHECK(shoal_record_to_text(text, sizeof text, &recipe, record) == SHOAL_OK && text[1] == ';' &&
+          text[4] == ',');
+    CHECK(shoal_record_from_text(back, &recipe, text, 6, NULL) == SHOAL_OK &&
+          memcmp(back, record, 6) == 0);
     other.projection = 65;
     CHECK(epoch_recipe(&next, &other, 1, 0, NULL) == SHOAL_ERR_RANGE);
     CHECK(strcmp(next.error_field, "parameters.projection") == 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joint recipes: what belongs to which variable and what is refused, which variable a refusal names, what the hash covers; and the whole law of a record of two
-// variables, whose largest ratio is what the two together cost.
+// Joint recipes: what belongs to which variable and what is refused, which variable a refusal
+// names, what the hash covers; and the whole law of a record of two variables, whose largest ratio
+// is what the two together cost.
 #include "joint.h"
 
 #include <math.h>
@@ -15,12 +16,15 @@
 #define HEAD "recipe=r\nanalysis=a\nstream=s\nlimit.per_day:1000000\nexpires=2030-01-01\n"
 #define AGE "name=age\nvariables.0.value=item\nvariables.0.mechanism=grr\n"
 
-static const char two[] = HEAD
-    "variables.0.name=age\nvariables.0.value=item\nvariables.0.mechanism=grr\nvariables.0.parameters.epsilon:1500000\n"
-    "variables.0.parameters.values+young\nvariables.0.parameters.values+old\n"
-    "variables.1.name=site\nvariables.1.value=site\nvariables.1.mechanism=cms\nvariables.1.hash=poly1\n"
-    "variables.1.seed=" SEED_A "\nvariables.1.parameters.epsilon:4000000\nvariables.1.parameters.k:8000000\n"
-    "variables.1.parameters.m:16000000\n";
+static const char two[] =
+    HEAD "variables.0.name=age\nvariables.0.value=item\nvariables.0.mechanism=grr\nvariables.0."
+         "parameters.epsilon:1500000\n"
+         "variables.0.parameters.values+young\nvariables.0.parameters.values+old\n"
+         "variables.1.name=site\nvariables.1.value=site\nvariables.1.mechanism=cms\nvariables.1."
+         "hash=poly1\n"
+         "variables.1.seed=" SEED_A
+         "\nvariables.1.parameters.epsilon:4000000\nvariables.1.parameters.k:8000000\n"
+         "variables.1.parameters.m:16000000\n";
 
 typedef struct text_case {
     const char *changes;
@@ -29,7 +33,8 @@ typedef struct text_case {
     uint32_t variable; // of the refusal: 1 + index
 } text_case;
 
-// `two` with the line of that path changed in its place, or left out; a line of a new path comes last.
+// `two` with the line of that path changed in its place, or left out; a line of a new path comes
+// last.
 static shoal_err changed(shoal_recipe *recipe, const char *change)
 {
     static char text[4096];
@@ -38,7 +43,8 @@ static shoal_err changed(shoal_recipe *recipe, const char *change)
     for (const char *line = two; *line != '\0'; line += strcspn(line, "\n") + 1) {
         int is_it = path > 0 && strcspn(line, "=:+-") == path && memcmp(line, change, path) == 0;
         if (!is_it)
-            len += (size_t)snprintf(text + len, sizeof text - len, "%.*s\n", (int)strcspn(line, "\n"), line);
+            len += (size_t)snprintf(text + len, sizeof text - len, "%.*s\n",
+                                    (int)strcspn(line, "\n"), line);
         else if (is_new && !is_left_out)
             len += (size_t)snprintf(text + len, sizeof text - len, "%s\n", change);
         if (is_it) is_new = 0;
@@ -51,10 +57,12 @@ static void run(const text_case *c)
 {
     shoal_recipe recipe;
     shoal_err err = changed(&recipe, c->changes);
-    if (!CHECK(err == c->err)) fprintf(stderr, "%s: %d %s\n", c->changes, (int)err, shoal_err_name(err));
+    if (!CHECK(err == c->err))
+        fprintf(stderr, "%s: %d %s\n", c->changes, (int)err, shoal_err_name(err));
     if (err == SHOAL_OK) return;
     CHECK(recipe.n_parts == 0 && recipe.error_text != NULL);
-    if (c->field != NULL) CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, c->field) == 0);
+    if (c->field != NULL)
+        CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, c->field) == 0);
     if (!CHECK(recipe.error_variable == c->variable))
         fprintf(stderr, "%s: variable %u\n", c->changes, recipe.error_variable);
 }
@@ -63,16 +71,20 @@ static void parts(void)
 {
     shoal_recipe r;
     CHECK(recipe_of(&r, two, "records.keep_days:7000000\n", NULL) == SHOAL_OK);
-    CHECK(r.n_variables == 2 && r.n_parts == 2 && r.mechanism == shoal_joint_id && r.value == SHOAL_VALUE_VARIABLES);
-    CHECK(r.parts[0].mechanism == shoal_grr_id && r.parts[0].size == 2 && r.variables[0].n_values == 2);
-    CHECK(r.parts[1].mechanism == shoal_cms_id && r.parts[1].k == 8 && r.parts[1].domain == SHOAL_DOMAIN_OPEN);
+    CHECK(r.n_variables == 2 && r.n_parts == 2 && r.mechanism == shoal_joint_id &&
+          r.value == SHOAL_VALUE_VARIABLES);
+    CHECK(r.parts[0].mechanism == shoal_grr_id && r.parts[0].size == 2 &&
+          r.variables[0].n_values == 2);
+    CHECK(r.parts[1].mechanism == shoal_cms_id && r.parts[1].k == 8 &&
+          r.parts[1].domain == SHOAL_DOMAIN_OPEN);
     CHECK(r.variables[0].value == SHOAL_VALUE_ITEM && r.variables[1].value == SHOAL_VALUE_SITE);
     CHECK(r.cost_micro == 5500000 && r.keep_days == 7);
     CHECK(r.record_size == r.parts[0].record_size + r.parts[1].record_size);
     CHECK(strcmp(shoal_recipe_mechanism_name(&r), "joint") == 0);
     const char *name;
     int64_t micro;
-    CHECK(shoal_recipe_parameter(&name, &micro, &r, 0) && strcmp(name, "epsilon") == 0 && micro == 5500000);
+    CHECK(shoal_recipe_parameter(&name, &micro, &r, 0) && strcmp(name, "epsilon") == 0 &&
+          micro == 5500000);
     CHECK(!shoal_recipe_parameter(&name, &micro, &r, 1));
 }
 
@@ -114,21 +126,27 @@ static void refused(void)
 static void misplaced(void)
 {
     static const char one[] =
-        HEAD "variables.0." AGE "variables.0.parameters.epsilon:1000000\nvariables.0.parameters.size:2000000\n";
+        HEAD "variables.0." AGE
+             "variables.0.parameters.epsilon:1000000\nvariables.0.parameters.size:2000000\n";
     static const char back[] =
-        HEAD "variables.0." AGE "variables.0.parameters.epsilon:1000000\nvariables.0.parameters.size:2000000\n"
+        HEAD "variables.0." AGE
+             "variables.0.parameters.epsilon:1000000\nvariables.0.parameters.size:2000000\n"
              "variables.1.name=b\nvariables.0.hash=poly1\n";
     static const char late[] = HEAD "mechanism=grr\nvariables.0.name=a\n";
     static const char none[] = HEAD "value=item\nmechanism=joint\n";
-    static const char seeds[] =
-        HEAD "variables.0.name=a\nvariables.0.value=word\nvariables.0.mechanism=hcms\nvariables.0.hash="
-             "poly1\nvariables.0.seed=" SEED_A "\nvariables.0.parameters.epsilon:4000000\nvariables.0.parameters.k:"
-             "8000000\nvariables.0.parameters.m:16000000\n"
-             "variables.1.name=b\nvariables.1.value=word\nvariables.1.mechanism=cms\nvariables.1.hash=poly1\nvariables."
-             "1.seed=" SEED_A "\nvariables.1.parameters.epsilon:4000000\nvariables.1.parameters.k:8000000\nvariables.1."
-             "parameters.m:16000000\n";
-    static const char kept[] = HEAD "value=item\nmechanism=grr\nparameters.epsilon:1000000\nparameters.size:3000000\n"
-                                    "records.keep_days:3000000\n";
+    static const char seeds[] = HEAD
+        "variables.0.name=a\nvariables.0.value=word\nvariables.0.mechanism=hcms\nvariables.0.hash="
+        "poly1\nvariables.0.seed=" SEED_A
+        "\nvariables.0.parameters.epsilon:4000000\nvariables.0.parameters.k:"
+        "8000000\nvariables.0.parameters.m:16000000\n"
+        "variables.1.name=b\nvariables.1.value=word\nvariables.1.mechanism=cms\nvariables.1.hash="
+        "poly1\nvariables."
+        "1.seed=" SEED_A
+        "\nvariables.1.parameters.epsilon:4000000\nvariables.1.parameters.k:8000000\nvariables.1."
+        "parameters.m:16000000\n";
+    static const char kept[] =
+        HEAD "value=item\nmechanism=grr\nparameters.epsilon:1000000\nparameters.size:3000000\n"
+             "records.keep_days:3000000\n";
     shoal_recipe r;
     CHECK(recipe_of(&r, one, "", NULL) == SHOAL_ERR_RANGE && r.error_variable == 0);
     CHECK(recipe_of(&r, back, "", NULL) == SHOAL_ERR_RANGE);
@@ -166,8 +184,8 @@ static void hashes(void)
     }
 }
 
-// The law of each part of two one-hots is the product of its bits' coins; drawn records must follow the product of the two, and the largest ratio over pairs of
-// events is exp of the sum.
+// The law of each part of two one-hots is the product of its bits' coins; drawn records must follow
+// the product of the two, and the largest ratio over pairs of events is exp of the sum.
 static double bit_law(const shoal_part *part, uint32_t item, uint32_t bits)
 {
     double lie = (double)part->threshold / 18446744073709551616.0, p = 1;
@@ -180,11 +198,12 @@ static double bit_law(const shoal_part *part, uint32_t item, uint32_t bits)
 
 static void law(void)
 {
-    static const char text[] = HEAD "variables.0.name=a\nvariables.0.value=item\nvariables.0.mechanism=onehot-"
-                                    "asymmetric\nvariables.0.parameters.epsilon:1000000\n"
-                                    "variables.0.parameters.size:2000000\nvariables.1.name=b\nvariables.1.value="
-                                    "item\nvariables.1.mechanism=onehot-asymmetric\n"
-                                    "variables.1.parameters.epsilon:500000\nvariables.1.parameters.size:3000000\n";
+    static const char text[] =
+        HEAD "variables.0.name=a\nvariables.0.value=item\nvariables.0.mechanism=onehot-"
+             "asymmetric\nvariables.0.parameters.epsilon:1000000\n"
+             "variables.0.parameters.size:2000000\nvariables.1.name=b\nvariables.1.value="
+             "item\nvariables.1.mechanism=onehot-asymmetric\n"
+             "variables.1.parameters.epsilon:500000\nvariables.1.parameters.size:3000000\n";
     enum { DRAWS = 400000 };
     static uint32_t counts[32];
     uint8_t seed[32] = {7}, record[2];
@@ -194,8 +213,10 @@ static void law(void)
     CHECK(recipe_of(&r, text, "", NULL) == SHOAL_OK && r.record_size == 2);
     for (uint32_t event = 0; event < 36; event++) {
         for (uint32_t out = 0; out < 32; out++) {
-            double p = bit_law(&r.parts[0], event / 6 / 3, out & 3) * bit_law(&r.parts[1], event / 6 % 3, out >> 2);
-            double q = bit_law(&r.parts[0], event % 6 / 3, out & 3) * bit_law(&r.parts[1], event % 6 % 3, out >> 2);
+            double p = bit_law(&r.parts[0], event / 6 / 3, out & 3) *
+                       bit_law(&r.parts[1], event / 6 % 3, out >> 2);
+            double q = bit_law(&r.parts[0], event % 6 / 3, out & 3) *
+                       bit_law(&r.parts[1], event % 6 % 3, out >> 2);
             if (log(p / q) > worst) worst = log(p / q);
         }
     }

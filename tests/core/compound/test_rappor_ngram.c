@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR n-grams: the output law of an n-gram and the string together, and of two n-grams together, by enumeration; that positions tell nothing;
-// every record against the parts made one by one from the same draws; padding, ranges and epsilon.
+// RAPPOR n-grams: the output law of an n-gram and the string together, and of two n-grams together,
+// by enumeration; that positions tell nothing; every record against the parts made one by one from
+// the same draws; padding, ranges and epsilon.
 #include "rappor_ngram.h"
 
 #include <math.h>
@@ -22,8 +23,12 @@ static shoal_err set_all(shoal_recipe *recipe, const setting *s)
     const struct {
         const char *path;
         uint32_t number;
-    } whole[] = {{"parameters.bits", s->bits},     {"parameters.hashes", s->hashes}, {"parameters.cohorts", s->cohorts},
-                 {"parameters.length", s->length}, {"parameters.n", s->n},           {"parameters.grams", s->grams}};
+    } whole[] = {{"parameters.bits", s->bits},
+                 {"parameters.hashes", s->hashes},
+                 {"parameters.cohorts", s->cohorts},
+                 {"parameters.length", s->length},
+                 {"parameters.n", s->n},
+                 {"parameters.grams", s->grams}};
     shoal_err err = set_text(recipe, "hash", "poly1");
     if (err == SHOAL_OK) err = set_text(recipe, "seed", TEST_SEED);
     if (err == SHOAL_OK) err = set_text(recipe, "parameters.alphabet", "abc");
@@ -73,15 +78,18 @@ static uint32_t script_coins(shoal_rng *rng, uint32_t at, uint64_t coins)
     return at;
 }
 
-// Runs the randomizer with the draws of positions and of two parts forced. Returns: both parts' records as a number.
+// Runs the randomizer with the draws of positions and of two parts forced. Returns: both parts'
+// records as a number.
 static uint32_t forced_output(const shoal_recipe *recipe, const char *text, const pair_draws *d)
 {
     uint8_t record[32];
     shoal_rng rng;
     uint32_t at = 0, positions = shoal_ngram_positions(recipe), m = recipe->bits;
     script(&rng, 0, 0);
-    // A position is chosen where its draw of below(left) is below what is still needed: one of two takes one draw, two of three two.
-    for (uint32_t left = positions, number = d->at_position; left > 1 && at < recipe->grams; left--) {
+    // A position is chosen where its draw of below(left) is below what is still needed: one of two
+    // takes one draw, two of three two.
+    for (uint32_t left = positions, number = d->at_position; left > 1 && at < recipe->grams;
+         left--) {
         script_word(&rng, at++, number % left);
         number /= left;
     }
@@ -90,14 +98,16 @@ static uint32_t forced_output(const shoal_recipe *recipe, const char *text, cons
         at = script_coins(&rng, at, d->q[i]);
     }
     CHECK(at <= SCRIPT_LEN);
-    CHECK(shoal_record_randomize_string(record, recipe, bytes_of(text), strlen(text), &permanent, &rng) == SHOAL_OK);
+    CHECK(shoal_record_randomize_string(record, recipe, bytes_of(text), strlen(text), &permanent,
+                                        &rng) == SHOAL_OK);
     CHECK(shoal_record_check(recipe, record) == SHOAL_OK);
     const uint8_t *second = record + recipe->parts[0].record_size;
     uint32_t rows = (uint32_t)(record[0] * recipe->parts[1].k) + second[0];
     return (rows << m | record[4]) << m | second[4];
 }
 
-static void enumerate(law *a, const shoal_recipe *recipe, const char *text, const eighths *e, uint32_t n_positions)
+static void enumerate(law *a, const shoal_recipe *recipe, const char *text, const eighths *e,
+                      uint32_t n_positions)
 {
     uint32_t m = recipe->bits;
     uint64_t all = (uint64_t)1 << m;
@@ -109,8 +119,8 @@ static void enumerate(law *a, const shoal_recipe *recipe, const char *text, cons
                 for (d.p[1] = 0; d.p[1] < all; d.p[1]++)
                     for (d.q[1] = 0; d.q[1] < all; d.q[1]++)
                         a->weight[forced_output(recipe, text, &d)] +=
-                            weight_of(d.p[0], e->p, m) * weight_of(d.q[0], e->q, m) * weight_of(d.p[1], e->p, m) *
-                            weight_of(d.q[1], e->q, m);
+                            weight_of(d.p[0], e->p, m) * weight_of(d.q[0], e->q, m) *
+                            weight_of(d.p[1], e->p, m) * weight_of(d.q[1], e->q, m);
 }
 
 #define OUTPUTS ((uint32_t)LAW_OUTPUTS)
@@ -135,8 +145,9 @@ static void set_coins(shoal_recipe *recipe, const eighths *e)
     }
 }
 
-// The laws of all strings: each sums to one, each choice of positions has the same share in all of them, and the largest loss is the sum of the
-// two parts' epsilon, hashes counted: what shoal_recipe_epsilon says, but for its rounding up.
+// The laws of all strings: each sums to one, each choice of positions has the same share in all of
+// them, and the largest loss is the sum of the two parts' epsilon, hashes counted: what
+// shoal_recipe_epsilon says, but for its rounding up.
 static void check_laws(shoal_recipe *recipe, const char *const *texts, uint32_t n, const eighths *e,
                        uint32_t n_positions)
 {
@@ -167,7 +178,8 @@ static void check_laws(shoal_recipe *recipe, const char *const *texts, uint32_t 
 #define N_TEXTS 9
 static const char *const texts[N_TEXTS] = {"", "a", "b", "aa", "ab", "ba", "abc", "cab", "longer"};
 
-// An n-gram and the string: the recipe of one n-gram, which no recipe may state, so that all coins fit a script.
+// An n-gram and the string: the recipe of one n-gram, which no recipe may state, so that all coins
+// fit a script.
 static void law_with_string(void)
 {
     static const eighths coins[] = {{2, 6}, {1, 3}, {4, 7}};
@@ -208,7 +220,8 @@ static uint32_t filter_of(const shoal_part *part, uint64_t item)
 }
 
 // The law of one of the two parts, the other's coins all on one side.
-static void enumerate_one(law *a, const shoal_recipe *recipe, const char *text, const eighths *e, int part)
+static void enumerate_one(law *a, const shoal_recipe *recipe, const char *text, const eighths *e,
+                          int part)
 {
     uint32_t m = recipe->bits;
     pair_draws d = {0, {0, 0}, {0, 0}};
@@ -221,8 +234,9 @@ static void enumerate_one(law *a, const shoal_recipe *recipe, const char *text, 
         }
 }
 
-// The bug of counting one hash: with two hashes a string can move four bits of either part. Two strings are found whose filters are disjoint
-// in both parts; that parts are independent was seen above.
+// The bug of counting one hash: with two hashes a string can move four bits of either part. Two
+// strings are found whose filters are disjoint in both parts; that parts are independent was seen
+// above.
 static void law_of_two_hashes(void)
 {
     static const setting s = {4, 2, 1, 250000, 750000, 0, 4, 2, 2};
@@ -238,12 +252,15 @@ static void law_of_two_hashes(void)
     recipe.n_parts = 2;
     recipe.value_part = 1;
     for (int number = 0; number < 26 * 26 * 26 * 26; number++) {
-        const char found[2][3] = {{(char)('a' + number % 26), (char)('a' + number / 26 % 26), 0},
-                                  {(char)('a' + number / 676 % 26), (char)('a' + number / 17576), 0}};
+        const char found[2][3] = {
+            {(char)('a' + number % 26), (char)('a' + number / 26 % 26), 0},
+            {(char)('a' + number / 676 % 26), (char)('a' + number / 17576), 0}};
         memcpy(words, found, sizeof words);
         for (int i = 0; i < 2; i++) {
-            filters[i][0] = filter_of(&recipe.parts[0], shoal_ngram_item(&recipe, 0, bytes_of(words[i])));
-            filters[i][1] = filter_of(&recipe.parts[1], shoal_ngram_string_item(&recipe, bytes_of(words[i]), 2));
+            filters[i][0] =
+                filter_of(&recipe.parts[0], shoal_ngram_item(&recipe, 0, bytes_of(words[i])));
+            filters[i][1] = filter_of(&recipe.parts[1],
+                                      shoal_ngram_string_item(&recipe, bytes_of(words[i]), 2));
         }
         if ((filters[0][0] ^ filters[1][0]) == 15 && (filters[0][1] ^ filters[1][1]) == 15 &&
             count_bits(filters[0][0]) == 2 && count_bits(filters[0][1]) == 2)
@@ -256,7 +273,8 @@ static void law_of_two_hashes(void)
     set_coins(&recipe, &coins);
     for (int part = 0; part < 2; part++) {
         for (int i = 0; i < 2; i++) enumerate_one(&laws[i], &recipe, two[i], &coins, part);
-        CHECK(law_total(&laws[0], OUTPUTS) == power(8, 8) && law_total(&laws[1], OUTPUTS) == power(8, 8));
+        CHECK(law_total(&laws[0], OUTPUTS) == power(8, 8) &&
+              law_total(&laws[1], OUTPUTS) == power(8, 8));
         loss += largest_loss(laws, 2);
     }
     CHECK(fabs(loss - 4 * log(6.0 * 6 / (2 * 2))) < 1e-9);
@@ -266,8 +284,10 @@ static void law_of_two_hashes(void)
 
 // ---- the parts one by one ----
 
-// What the header says, with a generator that draws the same: positions, then each part by rappor itself.
-static void expected_record(uint8_t *record, const shoal_recipe *recipe, const char *text, shoal_rng *rng)
+// What the header says, with a generator that draws the same: positions, then each part by rappor
+// itself.
+static void expected_record(uint8_t *record, const shoal_recipe *recipe, const char *text,
+                            shoal_rng *rng)
 {
     uint32_t positions = shoal_ngram_positions(recipe), needed = recipe->grams, n = recipe->n_gram;
     size_t len = strlen(text) < recipe->length ? strlen(text) : recipe->length;
@@ -285,7 +305,8 @@ static void expected_record(uint8_t *record, const shoal_recipe *recipe, const c
             part.k = recipe->cohorts;
             part.first_row = chosen[i] * recipe->cohorts;
         }
-        uint64_t item = is_gram ? shoal_part_item(&part, gram, n + 1) : shoal_part_item(&part, bytes_of(text), len);
+        uint64_t item = is_gram ? shoal_part_item(&part, gram, n + 1)
+                                : shoal_part_item(&part, bytes_of(text), len);
         shoal_rappor_mechanism.randomize(record, &part, item, &permanent, rng);
         record += part.record_size;
     }
@@ -312,7 +333,8 @@ static void part_by_part(void)
                 shoal_rng rng, same;
                 shoal_rng_init(&rng, seed);
                 same = rng;
-                CHECK(shoal_record_randomize_string(record, &recipe, bytes_of(words[w]), strlen(words[w]), &permanent,
+                CHECK(shoal_record_randomize_string(record, &recipe, bytes_of(words[w]),
+                                                    strlen(words[w]), &permanent,
                                                     &rng) == SHOAL_OK);
                 expected_record(expected, &recipe, words[w], &same);
                 CHECK(memcmp(record, expected, recipe.record_size) == 0);
@@ -321,7 +343,8 @@ static void part_by_part(void)
     }
 }
 
-// Sets of positions are alike and rising: 2 of 4, 30,000 records, chi-square of 5 degrees below 25.7 (1 in 10,000).
+// Sets of positions are alike and rising: 2 of 4, 30,000 records, chi-square of 5 degrees
+// below 25.7 (1 in 10,000).
 static void positions(void)
 {
     static const setting s = {8, 1, 2, 250000, 750000, 0, 8, 2, 2};
@@ -333,9 +356,11 @@ static void positions(void)
     CHECK(ngram_recipe(&recipe, &s) == SHOAL_OK && shoal_ngram_positions(&recipe) == 4);
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < 30000; i++) {
-        CHECK(shoal_record_randomize_string(record, &recipe, bytes_of("word"), 4, &permanent, &rng) == SHOAL_OK);
+        CHECK(shoal_record_randomize_string(record, &recipe, bytes_of("word"), 4, &permanent,
+                                            &rng) == SHOAL_OK);
         uint32_t first = record[0] / 2, second = record[5] / 2;
-        CHECK(first < second && second < 4 && record[0] % 2 == record[5] % 2); // one cohort of n-grams
+        CHECK(first < second && second < 4 &&
+              record[0] % 2 == record[5] % 2); // one cohort of n-grams
         sets[first * 4 + second]++;
     }
     for (int i = 0; i < 16; i++) {
@@ -366,7 +391,8 @@ static void padding(void)
     CHECK(shoal_ngram_string_item(&recipe, bytes_of("abcdef"), 6) !=
           shoal_ngram_string_item(&recipe, bytes_of("abcdefg"), 7));
     // One n-gram at two positions is two items, and the string's keys are its own.
-    CHECK(shoal_ngram_item(&recipe, 0, bytes_of("abc")) != shoal_ngram_item(&recipe, 1, bytes_of("abc")));
+    CHECK(shoal_ngram_item(&recipe, 0, bytes_of("abc")) !=
+          shoal_ngram_item(&recipe, 1, bytes_of("abc")));
     CHECK(memcmp(recipe.parts[0].seed, recipe.parts[2].seed, 32) != 0);
     CHECK(memcmp(recipe.parts[0].item_key, recipe.parts[2].item_key, 16) != 0);
     CHECK(memcmp(recipe.parts[0].seed, recipe.parts[1].seed, 32) == 0);
@@ -374,7 +400,8 @@ static void padding(void)
 
 // ---- epsilon and ranges ----
 
-// (grams + 1) hashes ln(...), as the formula has it in doubles; a stated epsilon is an upper bound on the sum.
+// (grams + 1) hashes ln(...), as the formula has it in doubles; a stated epsilon is an upper bound
+// on the sum.
 static void epsilons(void)
 {
     static const setting settings[] = {{128, 2, 8, 250000, 750000, 0, 20, 2, 2},
@@ -388,13 +415,16 @@ static void epsilons(void)
         shoal_recipe recipe;
         uint32_t drawn = 0;
         CHECK(ngram_recipe(&recipe, s) == SHOAL_OK);
-        CHECK(fabs(recipe.cost_micro / 1e6 - (s->grams + 1) * one) <= 1e-6 * (s->grams + 1) * s->hashes);
+        CHECK(fabs(recipe.cost_micro / 1e6 - (s->grams + 1) * one) <=
+              1e-6 * (s->grams + 1) * s->hashes);
         CHECK(recipe.cost_micro / 1e6 >= (s->grams + 1) * one);
         CHECK(shoal_recipe_epsilon(&drawn, &recipe) == SHOAL_OK && drawn == recipe.cost_micro);
         for (int more = -1; more <= 1; more++) {
             shoal_recipe stated;
-            CHECK(start_any_recipe(&stated, "rappor-ngram", "word") == SHOAL_OK && set_all(&stated, s) == SHOAL_OK);
-            CHECK(set_micro(&stated, "parameters.epsilon", (int64_t)recipe.cost_micro + more) == SHOAL_OK);
+            CHECK(start_any_recipe(&stated, "rappor-ngram", "word") == SHOAL_OK &&
+                  set_all(&stated, s) == SHOAL_OK);
+            CHECK(set_micro(&stated, "parameters.epsilon", (int64_t)recipe.cost_micro + more) ==
+                  SHOAL_OK);
             CHECK(shoal_recipe_finish(&stated) == (more < 0 ? SHOAL_ERR_RANGE : SHOAL_OK));
             if (more < 0) CHECK(strcmp(stated.error_field, "parameters.epsilon") == 0);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records: text and binary forms of every mechanism, alone and as parts of one record; refusals with their position.
+// Records: text and binary forms of every mechanism, alone and as parts of one record; refusals
+// with their position.
 #include "record.h"
 
 #include <string.h>
@@ -17,7 +18,8 @@ static char text[2 * BYTES_MAX], again[2 * BYTES_MAX];
 static void two_parts(shoal_recipe *recipe)
 {
     shoal_recipe list;
-    CHECK(sketch_recipe(recipe, "cms", 2000000, 100, 20) == SHOAL_OK && onehot_recipe(&list, 1000000, 13) == SHOAL_OK);
+    CHECK(sketch_recipe(recipe, "cms", 2000000, 100, 20) == SHOAL_OK &&
+          onehot_recipe(&list, 1000000, 13) == SHOAL_OK);
     recipe->parts[1] = list.parts[0];
     recipe->n_parts = 2;
     recipe->record_size += list.record_size;
@@ -33,18 +35,21 @@ static void round_trip(const shoal_recipe *recipe, const uint64_t *items, const 
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (int i = 0; i < 200; i++) {
-        shoal_err err = value != NULL
-                            ? sample_randomize(record, recipe, value, &permanent, &rng)
-                            : shoal_record_randomize(record, recipe, items, recipe->n_parts, &permanent, &rng);
+        shoal_err err = value != NULL ? sample_randomize(record, recipe, value, &permanent, &rng)
+                                      : shoal_record_randomize(record, recipe, items,
+                                                               recipe->n_parts, &permanent, &rng);
         CHECK(err == SHOAL_OK);
         CHECK(shoal_record_check(recipe, record) == SHOAL_OK);
         CHECK(shoal_record_to_text(text, recipe->text_size, recipe, record) == SHOAL_OK);
-        CHECK(shoal_record_from_text(other, recipe, text, recipe->text_size, &position) == SHOAL_OK);
+        CHECK(shoal_record_from_text(other, recipe, text, recipe->text_size, &position) ==
+              SHOAL_OK);
         CHECK(memcmp(record, other, recipe->record_size) == 0);
     }
     CHECK(shoal_record_to_text(text, recipe->text_size - 1, recipe, record) == SHOAL_ERR_SPACE);
-    CHECK(shoal_record_from_text(other, recipe, text, recipe->text_size - 1, NULL) == SHOAL_ERR_TRUNCATED);
-    CHECK(shoal_record_from_text(other, recipe, text, recipe->text_size + 1, NULL) == SHOAL_ERR_EXTRA);
+    CHECK(shoal_record_from_text(other, recipe, text, recipe->text_size - 1, NULL) ==
+          SHOAL_ERR_TRUNCATED);
+    CHECK(shoal_record_from_text(other, recipe, text, recipe->text_size + 1, NULL) ==
+          SHOAL_ERR_EXTRA);
     CHECK(shoal_record_from_text(other, recipe, text, 0, NULL) == SHOAL_ERR_TRUNCATED);
 }
 
@@ -55,7 +60,8 @@ static int is_zero(const uint8_t *bytes, size_t len)
     return any == 0;
 }
 
-// Every single character replaced by every other byte: refused, or another record that prints as exactly what was read.
+// Every single character replaced by every other byte: refused, or another record that prints as
+// exactly what was read.
 static void every_mutation(const shoal_recipe *recipe)
 {
     for (uint32_t at = 0; at < recipe->text_size; at++) {
@@ -63,7 +69,8 @@ static void every_mutation(const shoal_recipe *recipe)
         for (int c = 0; c < 256; c++) {
             text[at] = (char)c;
             size_t position = BYTES_MAX;
-            shoal_err err = shoal_record_from_text(other, recipe, text, recipe->text_size, &position);
+            shoal_err err =
+                shoal_record_from_text(other, recipe, text, recipe->text_size, &position);
             if (err == SHOAL_OK) {
                 CHECK(shoal_record_to_text(again, sizeof again, recipe, other) == SHOAL_OK);
                 CHECK(memcmp(again, text, recipe->text_size) == 0);
@@ -118,15 +125,22 @@ static void known_refusals(void)
     CHECK(sketch_recipe(&recipe, "cms", 2000000, 100, 20) == SHOAL_OK);
     CHECK(shoal_record_from_text(other, &recipe, "07,ffff0f", 9, &position) == SHOAL_OK);
     CHECK(other[0] == 7 && other[4] == 0xff && other[6] == 0x0f);
-    CHECK(shoal_record_from_text(other, &recipe, "07,ffff1f", 9, &position) == SHOAL_ERR_RECORD); // bit 20 of 20
-    CHECK(shoal_record_from_text(other, &recipe, "07;ffff0f", 9, &position) == SHOAL_ERR_TYPE && position == 2);
-    CHECK(shoal_record_from_text(other, &recipe, "07,fFff0f", 9, &position) == SHOAL_ERR_TYPE && position == 4);
+    CHECK(shoal_record_from_text(other, &recipe, "07,ffff1f", 9, &position) ==
+          SHOAL_ERR_RECORD); // bit 20 of 20
+    CHECK(shoal_record_from_text(other, &recipe, "07;ffff0f", 9, &position) == SHOAL_ERR_TYPE &&
+          position == 2);
+    CHECK(shoal_record_from_text(other, &recipe, "07,fFff0f", 9, &position) == SHOAL_ERR_TYPE &&
+          position == 4);
     CHECK(sketch_recipe(&recipe, "cms", 2000000, 99, 20) == SHOAL_OK);
-    CHECK(shoal_record_from_text(other, &recipe, "99,ffff0f", 9, &position) == SHOAL_ERR_RANGE && position == 0);
+    CHECK(shoal_record_from_text(other, &recipe, "99,ffff0f", 9, &position) == SHOAL_ERR_RANGE &&
+          position == 0);
     CHECK(sketch_recipe(&recipe, "hcms", 2000000, 10, 16) == SHOAL_OK);
-    CHECK(shoal_record_from_text(other, &recipe, "9,15,1", 6, &position) == SHOAL_OK && other[4] == 31);
-    CHECK(shoal_record_from_text(other, &recipe, "9,16,1", 6, &position) == SHOAL_ERR_RANGE && position == 2);
-    CHECK(shoal_record_from_text(other, &recipe, "9,15,2", 6, &position) == SHOAL_ERR_RANGE && position == 5);
+    CHECK(shoal_record_from_text(other, &recipe, "9,15,1", 6, &position) == SHOAL_OK &&
+          other[4] == 31);
+    CHECK(shoal_record_from_text(other, &recipe, "9,16,1", 6, &position) == SHOAL_ERR_RANGE &&
+          position == 2);
+    CHECK(shoal_record_from_text(other, &recipe, "9,15,2", 6, &position) == SHOAL_ERR_RANGE &&
+          position == 5);
     memset(other, 0, 8);
     other[0] = 10;
     CHECK(shoal_record_check(&recipe, other) == SHOAL_ERR_RECORD);

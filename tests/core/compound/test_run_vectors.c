@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs over epochs are answered alike on every build: run_vectors.json, which WebAssembly's JavaScript replays too
-// (wasm/test/bindings/track_vectors.test.mjs). Every refusal but those of another run and of a damaged state is
-// among its steps.
+// Runs over epochs are answered alike on every build: run_vectors.json, which WebAssembly's
+// JavaScript replays too (wasm/test/bindings/track_vectors.test.mjs). Every refusal but those of
+// another run and of a damaged state is among its steps.
 //
 //     test_run_vectors FILE       checks the file
 //     test_run_vectors --write    prints it anew (when a format changes on purpose)
@@ -17,7 +17,8 @@
 
 #define W_MAX 4096u
 
-// What is asked and what there is to say. The recipe before is the last one that was answered, where `follows` is "".
+// What is asked and what there is to say. The recipe before is the last one that was answered,
+// where `follows` is "".
 typedef struct step {
     uint32_t index, update;
     const char *follows; // 64 digits; "" the last answered
@@ -30,8 +31,8 @@ typedef struct vector_run {
 } vector_run;
 
 #define OTHER "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
-#define PLAN(samples)                                                                                                  \
-    "\"epsilon\": 4, \"users\": 20000, \"epochs\": 5, \"samples\": " samples                                           \
+#define PLAN(samples)                                                                              \
+    "\"epsilon\": 4, \"users\": 20000, \"epochs\": 5, \"samples\": " samples                       \
     ", \"smallest_group\": 20000, \"groups\": 1, \"delta\": \"1e-6\""
 #define HEAVY(w) PLAN("100000") ", \"projection\": " w ", \"epsilon_estimate\": 0.5"
 #define SEED ", \"seed\": \"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\""
@@ -107,7 +108,8 @@ static void digest_of(char *text, const uint8_t *bytes, size_t len)
 static uint8_t state[SHOAL_RUN_HEADER + 8 * W_MAX + 8];
 static size_t state_len;
 
-static shoal_epoch_refusal answer_counts(uint8_t *record, const shoal_recipe *recipe, const char *data, shoal_rng *rng)
+static shoal_epoch_refusal answer_counts(uint8_t *record, const shoal_recipe *recipe,
+                                         const char *data, shoal_rng *rng)
 {
     static uint32_t scratch[3 * W_MAX];
     shoal_counted values[16];
@@ -115,7 +117,8 @@ static shoal_epoch_refusal answer_counts(uint8_t *record, const shoal_recipe *re
     while (*data != '\0') {
         size_t len = strcspn(data, " ");
         char *end;
-        values[n].item = shoal_part_item(shoal_recipe_value_part(recipe), (const uint8_t *)data, len);
+        values[n].item =
+            shoal_part_item(shoal_recipe_value_part(recipe), (const uint8_t *)data, len);
         values[n++].count = (uint32_t)strtoul(data + len + 1, &end, 10);
         data = end + (*end == ' ');
     }
@@ -132,8 +135,8 @@ static void json_of(char *text, size_t cap, const vector_run *run, const char *d
     size_t at = (size_t)snprintf(text, cap, "{");
     while (*data != '\0') {
         int len = (int)strcspn(data, " "), digits = (int)strcspn(data + len + 1, " ");
-        at += (size_t)snprintf(text + at, cap - at, "%s\"%.*s\": %.*s", at > 1 ? ", " : "", len, data, digits,
-                               data + len + 1);
+        at += (size_t)snprintf(text + at, cap - at, "%s\"%.*s\": %.*s", at > 1 ? ", " : "", len,
+                               data, digits, data + len + 1);
         data += len + 1 + digits;
         data += *data == ' ';
     }
@@ -150,22 +153,27 @@ static void take_step(const vector_run *run, uint32_t at, char previous[65], int
     shoal_recipe recipe;
     shoal_rng rng;
     if (s->index > 1)
-        snprintf(round, sizeof round, ", \"previous\": \"%s\"", *s->follows != '\0' ? s->follows : previous);
-    snprintf(
-        text, sizeof text,
-        "{\"recipe\": \"run\", \"analysis\": \"test\", \"stream\": \"s\", \"value\": \"%s\", \"mechanism\": \"%s\", "
-        "\"parameters\": {%s}%s, \"round\": {\"index\": %u%s%s}, \"limit\": {\"per_day\": 1}, \"expires\": "
-        "\"2030-01-01\"}",
-        run->kind, run->mechanism, run->parameters, run->rest, s->index, round, s->update ? ", \"update\": 1" : "");
+        snprintf(round, sizeof round, ", \"previous\": \"%s\"",
+                 *s->follows != '\0' ? s->follows : previous);
+    snprintf(text, sizeof text,
+             "{\"recipe\": \"run\", \"analysis\": \"test\", \"stream\": \"s\", \"value\": \"%s\", "
+             "\"mechanism\": \"%s\", "
+             "\"parameters\": {%s}%s, \"round\": {\"index\": %u%s%s}, \"limit\": {\"per_day\": 1}, "
+             "\"expires\": "
+             "\"2030-01-01\"}",
+             run->kind, run->mechanism, run->parameters, run->rest, s->index, round,
+             s->update ? ", \"update\": 1" : "");
     CHECK(json_recipe(&recipe, text) == SHOAL_OK);
     if (at == 0) CHECK(shoal_run_init(state, sizeof state, &state_len, &recipe) == SHOAL_OK);
     for (uint32_t i = 0; i < 32; i++) seed[i] = (uint8_t)(at * 32 + i);
     shoal_rng_init(&rng, seed);
     int has_data = *s->data != '\0';
-    uint64_t mean = has_data ? shoal_recipe_number_item(&recipe, strtoll(s->data, NULL, 10)) : SHOAL_ITEM_NONE;
-    shoal_epoch_refusal refusal = recipe.mechanism == shoal_thresh_id
-                                      ? shoal_thresh_answer(record, state, state_len, &recipe, mean, &rng)
-                                      : answer_counts(record, &recipe, s->data, &rng);
+    uint64_t mean =
+        has_data ? shoal_recipe_number_item(&recipe, strtoll(s->data, NULL, 10)) : SHOAL_ITEM_NONE;
+    shoal_epoch_refusal refusal =
+        recipe.mechanism == shoal_thresh_id
+            ? shoal_thresh_answer(record, state, state_len, &recipe, mean, &rng)
+            : answer_counts(record, &recipe, s->data, &rng);
     if (refusal == SHOAL_EPOCH_ACCEPTED) {
         CHECK(shoal_record_to_text(print, sizeof print - 1, &recipe, record) == SHOAL_OK);
         hex_of(previous, recipe.query_hash, 32);
@@ -173,12 +181,12 @@ static void take_step(const vector_run *run, uint32_t at, char previous[65], int
     digest_of(digest, state, state_len);
     hex_of(hash, recipe.run_hash, 32);
     json_of(data, sizeof data, run, s->data);
-    snprintf(
-        line, sizeof line,
-        "{\"recipe\": %s, \"starts\": %s, \"data\": %s, \"first_seed_byte\": %u, \"run_hash\": \"%s\", \"refusal\": "
-        "\"%s\", \"record\": \"%s\", \"state\": \"%s\"}%s",
-        text, at == 0 ? "true" : "false", data, seed[0], hash, shoal_epoch_refusal_name(refusal), print, digest,
-        is_last ? "" : ",");
+    snprintf(line, sizeof line,
+             "{\"recipe\": %s, \"starts\": %s, \"data\": %s, \"first_seed_byte\": %u, "
+             "\"run_hash\": \"%s\", \"refusal\": "
+             "\"%s\", \"record\": \"%s\", \"state\": \"%s\"}%s",
+             text, at == 0 ? "true" : "false", data, seed[0], hash,
+             shoal_epoch_refusal_name(refusal), print, digest, is_last ? "" : ",");
     put_line(line);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes of a run over epochs, and the law of all that a device sends in one, for the tests of thresh and heavythresh.
+// Recipes of a run over epochs, and the law of all that a device sends in one, for the tests of
+// thresh and heavythresh.
 //
-// Given data and a server, what a device tosses are independent coins: the law of a whole transcript is their product. So of two
-// data sets the largest log-ratio over all transcripts is the sum of the coins' largest. Servers that choose as they go are covered: a
-// transcript comes of one pattern of theirs, and all patterns are enumerated.
+// Given data and a server, what a device tosses are independent coins: the law of a whole
+// transcript is their product. So of two data sets the largest log-ratio over all transcripts is
+// the sum of the coins' largest. Servers that choose as they go are covered: a transcript comes of
+// one pattern of theirs, and all patterns are enumerated.
 #ifndef TEST_RUNS_H
 #define TEST_RUNS_H
 
@@ -21,28 +23,32 @@
 static inline shoal_err set_plan(shoal_recipe *recipe, const shoal_evolving_plan *p)
 {
     int is_heavy = p->eps_estimate_micro != 0;
-    shoal_err err = start_any_recipe(recipe, is_heavy ? "heavythresh" : "thresh", is_heavy ? "item" : "number");
+    shoal_err err =
+        start_any_recipe(recipe, is_heavy ? "heavythresh" : "thresh", is_heavy ? "item" : "number");
     if (err == SHOAL_OK) err = set_micro(recipe, "parameters.epsilon", p->eps_micro);
     if (err == SHOAL_OK) err = set_int(recipe, "parameters.users", p->users);
     if (err == SHOAL_OK) err = set_int(recipe, "parameters.epochs", p->epochs);
     if (err == SHOAL_OK) err = set_int(recipe, "parameters.samples", p->samples);
     if (err == SHOAL_OK) err = set_int(recipe, "parameters.smallest_group", p->smallest_group);
     if (err == SHOAL_OK) err = set_int(recipe, "parameters.groups", p->groups);
-    if (err == SHOAL_OK) err = set_text(recipe, "parameters.delta", p->delta_exp == 6 ? "1e-6" : "1e-15");
+    if (err == SHOAL_OK)
+        err = set_text(recipe, "parameters.delta", p->delta_exp == 6 ? "1e-6" : "1e-15");
     if (err == SHOAL_OK && !is_heavy) err = set_int(recipe, "parameters.low", 0);
     if (err == SHOAL_OK && !is_heavy) err = set_int(recipe, "parameters.high", 1);
     if (err == SHOAL_OK && is_heavy) err = set_text(recipe, "seed", TEST_SEED);
     if (err == SHOAL_OK && is_heavy) err = set_int(recipe, "parameters.projection", p->projection);
-    if (err == SHOAL_OK && is_heavy) err = set_micro(recipe, "parameters.epsilon_estimate", p->eps_estimate_micro);
+    if (err == SHOAL_OK && is_heavy)
+        err = set_micro(recipe, "parameters.epsilon_estimate", p->eps_estimate_micro);
     return err;
 }
 
 // The finished recipe of an epoch, after `before` (NULL: after none that the test knows).
-static inline shoal_err epoch_recipe(shoal_recipe *recipe, const shoal_evolving_plan *p, uint32_t index,
-                                     uint32_t is_update, const shoal_recipe *before)
+static inline shoal_err epoch_recipe(shoal_recipe *recipe, const shoal_evolving_plan *p,
+                                     uint32_t index, uint32_t is_update, const shoal_recipe *before)
 {
     char previous[65];
-    for (int i = 0; i < 32; i++) snprintf(previous + 2 * i, 3, "%02x", before != NULL ? before->query_hash[i] : 7u);
+    for (int i = 0; i < 32; i++)
+        snprintf(previous + 2 * i, 3, "%02x", before != NULL ? before->query_hash[i] : 7u);
     shoal_err err = set_plan(recipe, p);
     if (err == SHOAL_OK) err = set_int(recipe, "round.index", index);
     if (err == SHOAL_OK && index > 1) err = set_text(recipe, "round.previous", previous);
@@ -124,9 +130,10 @@ static inline double largest_loss(const run_law *laws, uint32_t n, int is_enumer
     return largest;
 }
 
-// A run's figures given directly, so that caps bind within a few epochs. `step` in 1/100 of the range.
-static inline shoal_evolving make_run(uint32_t epochs, uint32_t eps_micro, uint32_t vote_micro, uint32_t estimate_micro,
-                                      uint32_t step)
+// A run's figures given directly, so that caps bind within a few epochs. `step` in 1/100 of the
+// range.
+static inline shoal_evolving make_run(uint32_t epochs, uint32_t eps_micro, uint32_t vote_micro,
+                                      uint32_t estimate_micro, uint32_t step)
 {
     shoal_evolving run = {.eps_micro = eps_micro,
                           .vote_micro = vote_micro,

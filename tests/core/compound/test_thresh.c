@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// THRESH on the device: the loss of whole runs by enumeration of data, servers and transcripts against the formula of the papers' notes;
-// who votes when, and what an estimate is of; servers that repeat, go back, skip, lie; the state as bytes, damaged at each of them; recipes.
+// THRESH on the device: the loss of whole runs by enumeration of data, servers and transcripts
+// against the formula of the papers' notes; who votes when, and what an estimate is of; servers
+// that repeat, go back, skip, lie; the state as bytes, damaged at each of them; recipes.
 #include "thresh.h"
 
 #include "bytes.h"
@@ -27,7 +28,8 @@ static uint64_t mean_at(uint32_t i)
     return i == 5 ? SHOAL_ITEM_NONE : i * (ONE / 4);
 }
 
-// The law of a device whose mean of epoch t is digit t - 1 of `data`, under a server whose act about index t is digit t - 1 of `server`.
+// The law of a device whose mean of epoch t is digit t - 1 of `data`, under a server whose act
+// about index t is digit t - 1 of `server`.
 static run_law law_of(const shoal_evolving *run, uint32_t data, uint32_t server)
 {
     run_law law = {0, {0}};
@@ -39,11 +41,13 @@ static run_law law_of(const shoal_evolving *run, uint32_t data, uint32_t server)
     for (uint32_t t = 1; t <= run->epochs + 1; t++, server /= 3, data /= MEANS) {
         uint32_t is_update = server % 3 == SERVER_UPDATES;
         if (server % 3 == SERVER_SKIPS) continue;
-        if (shoal_thresh_step(items, &state, run, t, is_update, mean_at(data % MEANS)) != SHOAL_EPOCH_ACCEPTED)
+        if (shoal_thresh_step(items, &state, run, t, is_update, mean_at(data % MEANS)) !=
+            SHOAL_EPOCH_ACCEPTED)
             continue;
         law_toss(&law, items[0], a);
         law_toss(&law, items[1], b);
-        CHECK(4 * state.books.vote_micro <= run->eps_micro && 2 * state.books.estimate_micro <= run->eps_micro);
+        CHECK(4 * state.books.vote_micro <= run->eps_micro &&
+              2 * state.books.estimate_micro <= run->eps_micro);
     }
     CHECK(2 * state.books.vote_micro + state.books.estimate_micro <= run->eps_micro);
     return law;
@@ -74,7 +78,8 @@ static double largest_of(const shoal_evolving *run, int is_full, int is_enumerat
     return largest;
 }
 
-// The formula, reached: both caps bind, and the yes-votes of the two inputs fall in different epochs.
+// The formula, reached: both caps bind, and the yes-votes of the two inputs fall in different
+// epochs.
 static void whole_runs(void)
 {
     const shoal_evolving runs[] = {
@@ -88,14 +93,17 @@ static void whole_runs(void)
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         const shoal_evolving *run = &runs[i];
         double loss = largest_of(run, run->epochs == 4, run->epochs == 2);
-        double formula = 2 * run->n_votes * drawn(run->vote_micro) + run->n_estimates * drawn(run->estimate_micro);
-        if (!CHECK(fabs(loss - formula) < 1e-9)) printf("run %zu: %.9f, not %.9f\n", i, loss, formula);
+        double formula = 2 * run->n_votes * drawn(run->vote_micro) +
+                         run->n_estimates * drawn(run->estimate_micro);
+        if (!CHECK(fabs(loss - formula) < 1e-9))
+            printf("run %zu: %.9f, not %.9f\n", i, loss, formula);
         CHECK(loss <= run->eps_micro / 1e6 + 1e-12);
     }
 }
 
-// Where a run is too short for its caps, and where votes need more distance than there is, it costs less. Of one epoch: who votes differs from
-// the middle, so that of two of which one votes the estimates are an end and the middle.
+// Where a run is too short for its caps, and where votes need more distance than there is, it costs
+// less. Of one epoch: who votes differs from the middle, so that of two of which one votes the
+// estimates are an end and the middle.
 static void short_runs(void)
 {
     const shoal_evolving one = make_run(1, 1000000, 250000, 500000, 15);
@@ -112,7 +120,8 @@ static uint64_t vote_of(int level, uint32_t t)
     return level >= 0 && t % (1u << (3 - level)) == 0 ? ONE : 0;
 }
 
-// Tau_i votes in epochs that 2^(levels - i) divides: the highest that is exceeded, on either side; one that is only met does not count.
+// Tau_i votes in epochs that 2^(levels - i) divides: the highest that is exceeded, on either side;
+// one that is only met does not count.
 static void thresholds(void)
 {
     const shoal_evolving run = make_run(8, 16000000, 10000, 10000, 10);
@@ -120,18 +129,21 @@ static void thresholds(void)
         for (uint32_t t = 1; t <= 8; t++)
             for (uint64_t above = 0; above < 2; above++)
                 for (int sign = 0; sign < 2; sign++) {
-                    uint64_t distance = ((run.step * (uint64_t)(level + 1) + 65535) >> 16) + above, items[2];
+                    uint64_t distance = ((run.step * (uint64_t)(level + 1) + 65535) >> 16) + above,
+                             items[2];
                     uint64_t mean = sign ? ONE / 2 - distance : ONE / 2 + distance;
                     shoal_thresh state = {{t - 1, 0, 0}, ONE / 2, 0};
-                    CHECK(shoal_thresh_step(items, &state, &run, t, 0, mean) == SHOAL_EPOCH_ACCEPTED);
+                    CHECK(shoal_thresh_step(items, &state, &run, t, 0, mean) ==
+                          SHOAL_EPOCH_ACCEPTED);
                     CHECK(items[0] == vote_of(above ? level : level - 1, t) && items[1] == 0);
-                    CHECK(state.previous == mean && state.reference == ONE / 2 && state.books.epoch == t);
+                    CHECK(state.previous == mean && state.reference == ONE / 2 &&
+                          state.books.epoch == t);
                     CHECK(state.books.vote_micro == (items[0] ? 10000u : 0));
                 }
 }
 
-static void step_is(shoal_thresh *state, const shoal_evolving *run, uint32_t t, uint32_t is_update, uint64_t mean,
-                    uint64_t vote, uint64_t estimate)
+static void step_is(shoal_thresh *state, const shoal_evolving *run, uint32_t t, uint32_t is_update,
+                    uint64_t mean, uint64_t vote, uint64_t estimate)
 {
     uint64_t items[2] = {9, 9};
     CHECK(shoal_thresh_step(items, state, run, t, is_update, mean) == SHOAL_EPOCH_ACCEPTED);
@@ -147,15 +159,16 @@ static void a_run(void)
     step_is(&state, &run, 1, 0, ONE / 2, 0, 0);
     step_is(&state, &run, 2, 0, 0, ONE, 0);             // 1/2 from the start: above all thresholds
     step_is(&state, &run, 3, 1, SHOAL_ITEM_NONE, 0, 0); // sends the 0 of epoch 2; no data now
-    step_is(&state, &run, 4, 1, ONE, ONE, 0);           // epoch 3 is what was known: 0 again. The last vote
-    step_is(&state, &run, 5, 1, ONE / 4, 0, ONE);       // three quarters from epoch 4: no votes left
+    step_is(&state, &run, 4, 1, ONE, ONE, 0); // epoch 3 is what was known: 0 again. The last vote
+    step_is(&state, &run, 5, 1, ONE / 4, 0, ONE); // three quarters from epoch 4: no votes left
     CHECK(state.reference == ONE && state.previous == ONE / 4);
     step_is(&state, &run, 6, 1, ONE, 0, 0); // no estimates left; the reference moves all the same
     CHECK(state.reference == ONE / 4);
     CHECK(state.books.vote_micro == 200000 && state.books.estimate_micro == 390000);
     step_is(&state, &run, 9, 1, ONE, 0, 0); // collects only
     CHECK(state.books.epoch == 9);
-    state = (shoal_thresh){{2, 0, 0}, ONE / 2, ONE}; // what was known is far from the reference: no data, no vote
+    state = (shoal_thresh){
+        {2, 0, 0}, ONE / 2, ONE}; // what was known is far from the reference: no data, no vote
     step_is(&state, &run, 3, 0, SHOAL_ITEM_NONE, 0, 0);
     CHECK(state.previous == ONE);
 }
@@ -169,21 +182,26 @@ static void refused_servers(void)
     const struct {
         uint32_t epoch, index, is_update;
         shoal_epoch_refusal refusal;
-    } acts[] = {{2, 2, 0, SHOAL_EPOCH_ANSWERED}, {2, 2, 1, SHOAL_EPOCH_ANSWERED}, {2, 1, 0, SHOAL_EPOCH_ANSWERED},
-                {2, 0, 0, SHOAL_EPOCH_ANSWERED}, {0, 1, 1, SHOAL_EPOCH_FIRST},    {2, 5, 0, SHOAL_EPOCH_LATE},
-                {2, 6, 0, SHOAL_EPOCH_LATE},     {2, 6, 1, SHOAL_EPOCH_LATE},     {5, 5, 1, SHOAL_EPOCH_ANSWERED},
-                {5, 6, 1, SHOAL_EPOCH_LATE},     {0, 0, 0, SHOAL_EPOCH_ANSWERED}, {2, UINT32_MAX, 1, SHOAL_EPOCH_LATE}};
+    } acts[] = {{2, 2, 0, SHOAL_EPOCH_ANSWERED}, {2, 2, 1, SHOAL_EPOCH_ANSWERED},
+                {2, 1, 0, SHOAL_EPOCH_ANSWERED}, {2, 0, 0, SHOAL_EPOCH_ANSWERED},
+                {0, 1, 1, SHOAL_EPOCH_FIRST},    {2, 5, 0, SHOAL_EPOCH_LATE},
+                {2, 6, 0, SHOAL_EPOCH_LATE},     {2, 6, 1, SHOAL_EPOCH_LATE},
+                {5, 5, 1, SHOAL_EPOCH_ANSWERED}, {5, 6, 1, SHOAL_EPOCH_LATE},
+                {0, 0, 0, SHOAL_EPOCH_ANSWERED}, {2, UINT32_MAX, 1, SHOAL_EPOCH_LATE}};
     for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++) {
         shoal_thresh state = start;
         uint64_t items[2] = {7, 7};
         state.books.epoch = acts[i].epoch;
-        CHECK(shoal_thresh_step(items, &state, &run, acts[i].index, acts[i].is_update, ONE) == acts[i].refusal);
+        CHECK(shoal_thresh_step(items, &state, &run, acts[i].index, acts[i].is_update, ONE) ==
+              acts[i].refusal);
         CHECK(items[0] == 7 && items[1] == 7 && state.books.epoch == acts[i].epoch);
-        CHECK(state.books.vote_micro == 250000 && state.books.estimate_micro == 0 && state.reference == ONE / 4);
+        CHECK(state.books.vote_micro == 250000 && state.books.estimate_micro == 0 &&
+              state.reference == ONE / 4);
     }
     shoal_thresh state = start;
     uint64_t items[2];
-    CHECK(shoal_thresh_step(items, &state, &run, 4, 0, ONE) == SHOAL_EPOCH_ACCEPTED); // 3 is skipped
+    CHECK(shoal_thresh_step(items, &state, &run, 4, 0, ONE) ==
+          SHOAL_EPOCH_ACCEPTED); // 3 is skipped
     for (uint32_t r = 0; r < SHOAL_EPOCH_REFUSALS; r++)
         for (uint32_t s = 0; s < r; s++) {
             CHECK(strcmp(shoal_epoch_refusal_name((shoal_epoch_refusal)r),
@@ -199,7 +217,8 @@ static void refused_servers(void)
 static uint8_t bytes[512];
 static size_t bytes_len;
 
-static shoal_epoch_refusal answer(uint8_t record[2], const shoal_recipe *recipe, uint64_t mean, uint8_t first)
+static shoal_epoch_refusal answer(uint8_t record[2], const shoal_recipe *recipe, uint64_t mean,
+                                  uint8_t first)
 {
     uint8_t seed[32] = {first};
     shoal_rng rng;
@@ -224,7 +243,8 @@ static void as_bytes(void)
     shoal_run_spent spent;
     shoal_thresh_start(&state);
     CHECK(epoch_recipe(&recipe, &plan, 1, 0, NULL) == SHOAL_OK);
-    CHECK(shoal_run_init(bytes, shoal_run_size(&recipe) - 1, &bytes_len, &recipe) == SHOAL_ERR_SPACE);
+    CHECK(shoal_run_init(bytes, shoal_run_size(&recipe) - 1, &bytes_len, &recipe) ==
+          SHOAL_ERR_SPACE);
     CHECK(shoal_run_init(bytes, sizeof bytes, &bytes_len, &recipe) == SHOAL_OK && bytes_len == 120);
     for (uint32_t t = 1; t <= 30; t++) {
         uint32_t is_update = t % 3 == 2 && t > 2;
@@ -236,9 +256,12 @@ static void as_bytes(void)
         CHECK(shoal_thresh_step(items, &state, &run, t, is_update, mean) == SHOAL_EPOCH_ACCEPTED);
         shoal_rng_init(&rng, seed);
         CHECK(shoal_record_randomize(expected, &recipe, items, 2, NULL, &rng) == SHOAL_OK);
-        CHECK(answer(record, &recipe, mean, (uint8_t)t) == SHOAL_EPOCH_ACCEPTED && memcmp(record, expected, 2) == 0);
-        CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &recipe) == SHOAL_OK && spent.epoch == t);
-        CHECK(spent.eps_micro == 2 * state.books.vote_micro + state.books.estimate_micro && spent.eps_micro <= 4000000);
+        CHECK(answer(record, &recipe, mean, (uint8_t)t) == SHOAL_EPOCH_ACCEPTED &&
+              memcmp(record, expected, 2) == 0);
+        CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &recipe) == SHOAL_OK &&
+              spent.epoch == t);
+        CHECK(spent.eps_micro == 2 * state.books.vote_micro + state.books.estimate_micro &&
+              spent.eps_micro <= 4000000);
         is_refused(&recipe, SHOAL_EPOCH_ANSWERED);
         before = recipe;
     }
@@ -290,7 +313,8 @@ static void damaged_bytes(void)
             CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &next) == SHOAL_ERR_LEDGER);
             bytes[i] ^= (uint8_t)(1 << bit);
         }
-    for (size_t at = 16; at <= 24; at += 4) { // sealed, but of books that cannot be: index, c_V, c_E
+    for (size_t at = 16; at <= 24;
+         at += 4) { // sealed, but of books that cannot be: index, c_V, c_E
         uint8_t kept[512];
         memcpy(kept, bytes, sizeof kept);
         store32_le(bytes + at, at == 16 ? 1002 : at == 20 ? 1000001 : 2000001);
@@ -315,15 +339,20 @@ static void recipes(void)
     shoal_evolving_plan small = plan;
     CHECK(epoch_recipe(&recipe, &plan, 1, 0, NULL) == SHOAL_OK &&
           epoch_recipe(&next, &plan, 2, 1, &recipe) == SHOAL_OK);
-    CHECK(memcmp(recipe.run_hash, next.run_hash, 32) == 0 && memcmp(recipe.recipe_hash, next.recipe_hash, 32) != 0);
-    CHECK(recipe.cost_micro == 4000000 && recipe.n_parts == 2 && recipe.record_size == 2 && recipe.text_size == 3);
-    CHECK(recipe.parts[0].eps_micro == 89056 && recipe.parts[1].eps_micro == 178739 && recipe.value_part == 1);
+    CHECK(memcmp(recipe.run_hash, next.run_hash, 32) == 0 &&
+          memcmp(recipe.recipe_hash, next.recipe_hash, 32) != 0);
+    CHECK(recipe.cost_micro == 4000000 && recipe.n_parts == 2 && recipe.record_size == 2 &&
+          recipe.text_size == 3);
+    CHECK(recipe.parts[0].eps_micro == 89056 && recipe.parts[1].eps_micro == 178739 &&
+          recipe.value_part == 1);
     small.smallest_group = 11849;
     CHECK(epoch_recipe(&recipe, &small, 1, 0, NULL) == SHOAL_ERR_RANGE);
     CHECK(strcmp(recipe.error_field, "parameters.smallest_group") == 0);
     small.smallest_group = 11850; // a is just below 1: epsilon 4 has a vote
-    CHECK(epoch_recipe(&recipe, &small, 1, 0, NULL) == SHOAL_OK && recipe.parts[0].eps_micro > 999000);
-    CHECK(set_plan(&recipe, &plan) == SHOAL_OK && set_int(&recipe, "parameters.projection", 64) == SHOAL_OK);
+    CHECK(epoch_recipe(&recipe, &small, 1, 0, NULL) == SHOAL_OK &&
+          recipe.parts[0].eps_micro > 999000);
+    CHECK(set_plan(&recipe, &plan) == SHOAL_OK &&
+          set_int(&recipe, "parameters.projection", 64) == SHOAL_OK);
     CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_UNKNOWN_FIELD);
     CHECK(start_any_recipe(&recipe, "thresh", "item") == SHOAL_OK &&
           set_micro(&recipe, "parameters.epsilon", 4000000) == SHOAL_OK);

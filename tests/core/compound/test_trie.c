@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's choice for one round of a trie: its whole law by enumeration of every draw, for both samplers; what one word of it costs, and all
-// of them, by the law of all records together; an order that tells something, refused by the same law; gamma; hostile buckets; draws that do
-// not grow with the number of cells.
+// A device's choice for one round of a trie: its whole law by enumeration of every draw, for both
+// samplers; what one word of it costs, and all of them, by the law of all records together; an
+// order that tells something, refused by the same law; gamma; hostile buckets; draws that do not
+// grow with the number of cells.
 #include "trie.h"
 
 #include "bytes.h"
@@ -54,7 +55,8 @@ static uint32_t outcome_of(const uint64_t *items, uint32_t n)
     return outcome;
 }
 
-#define DRAW 12u // every number up to 4 divides it, so that below() of small words has no law of its own
+#define DRAW                                                                                       \
+    12u // every number up to 4 divides it, so that below() of small words has no law of its own
 
 // Forces every combination of the draws, 2 contributions - 1 at most. Returns: their number.
 static uint64_t enumerate(law *a, const shoal_recipe *recipe, const words *w)
@@ -96,7 +98,9 @@ static void random_law(void)
         snprintf(change, sizeof change, "parameters.contributions:%u000000", (unsigned)n);
         const shoal_recipe *recipe = trie(change);
         for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++) {
-            uint64_t total = enumerate(&a, recipe, &alike[i]), ordered = n == 1 ? 4 : n == 2 ? 12 : 24;
+            uint64_t total = enumerate(&a, recipe, &alike[i]), ordered = n == 1   ? 4
+                                                                         : n == 2 ? 12
+                                                                                  : 24;
             uint32_t seen = 0;
             for (uint32_t o = 0; o < LAW_OUTPUTS; o++) {
                 CHECK(a.weight[o] == 0 || a.weight[o] * ordered == total);
@@ -134,13 +138,17 @@ static void gamma_fills(void)
     static law a;
     for (int i = 0; i < 2; i++) {
         char change[128];
-        snprintf(change, sizeof change, "parameters.sampler=%s\nparameters.contributions:3000000", samplers[i]);
+        snprintf(change, sizeof change, "parameters.sampler=%s\nparameters.contributions:3000000",
+                 samplers[i]);
         const shoal_recipe *recipe = trie(change);
         uint64_t total = enumerate(&a, recipe, &(words){{0, 4, 0, 1}});
-        CHECK(weight_of(&a, C, E, NONE, 3) * 6 == total && weight_of(&a, C, NONE, E, 3) * 6 == total);
-        CHECK(weight_of(&a, NONE, C, E, 3) * 6 == total && weight_of(&a, NONE, E, C, 3) * 6 == total);
+        CHECK(weight_of(&a, C, E, NONE, 3) * 6 == total &&
+              weight_of(&a, C, NONE, E, 3) * 6 == total);
+        CHECK(weight_of(&a, NONE, C, E, 3) * 6 == total &&
+              weight_of(&a, NONE, E, C, 3) * 6 == total);
         total = enumerate(&a, recipe, &(words){{0, 0, 9, 0}});
-        CHECK(weight_of(&a, D, NONE, NONE, 3) * 3 == total && weight_of(&a, NONE, NONE, D, 3) * 3 == total);
+        CHECK(weight_of(&a, D, NONE, NONE, 3) * 3 == total &&
+              weight_of(&a, NONE, NONE, D, 3) * 3 == total);
         total = enumerate(&a, recipe, &(words){{0, 0, 0, 0}});
         CHECK(weight_of(&a, NONE, NONE, NONE, 3) == total);
     }
@@ -148,8 +156,9 @@ static void gamma_fills(void)
 
 // ---- what a word costs ----
 
-// A record of subset selection names D_SET of the OUTCOMES indices, and is RATIO times as likely with the own one among them: two laws that
-// differ in nothing but that ratio. All records of a device then are as likely as the sum over its choices of RATIO^hits.
+// A record of subset selection names D_SET of the OUTCOMES indices, and is RATIO times as likely
+// with the own one among them: two laws that differ in nothing but that ratio. All records of a
+// device then are as likely as the sum over its choices of RATIO^hits.
 #define D_SET 2u
 #define SETS 28u // of 2 of 8
 #define RATIO 3u
@@ -182,7 +191,8 @@ static void put_gamma_last(law *out, const law *choice)
 {
     memset(out, 0, sizeof *out);
     for (uint32_t o = 0; o < OUTCOMES * OUTCOMES; o++)
-        out->weight[o / OUTCOMES == GAMMA ? o % OUTCOMES * OUTCOMES + GAMMA : o] += choice->weight[o];
+        out->weight[o / OUTCOMES == GAMMA ? o % OUTCOMES * OUTCOMES + GAMMA : o] +=
+            choice->weight[o];
 }
 
 // Is one list the other with one cell's words fewer, or none, and one cell's words more?
@@ -208,8 +218,8 @@ static uint32_t all_lists(words lists[LISTS])
     return n;
 }
 
-// Of every list and every change of one word of it (all its occurrences, to any number of another): epsilon. Of any change: twice that.
-// Both are reached. Where gamma comes last the first is untrue.
+// Of every list and every change of one word of it (all its occurrences, to any number of another):
+// epsilon. Of any change: twice that. Both are reached. Where gamma comes last the first is untrue.
 static void item_level(void)
 {
     static words lists[LISTS];
@@ -229,7 +239,8 @@ static void item_level(void)
         for (uint32_t i = 0; i < LISTS; i++)
             for (uint32_t j = 0; j < LISTS; j++) {
                 int is_one = is_one_word(&lists[i], &lists[j]);
-                CHECK(law_within_odds(&records[i], &records[j], SETS * SETS, RATIO * RATIO, 1, &all_reached));
+                CHECK(law_within_odds(&records[i], &records[j], SETS * SETS, RATIO * RATIO, 1,
+                                      &all_reached));
                 if (!is_one) continue;
                 CHECK(law_within_odds(&records[i], &records[j], SETS * SETS, RATIO, 1, &reached));
                 broken += !law_within_odds(&last[i], &last[j], SETS * SETS, RATIO, 1, &unused);
@@ -249,18 +260,24 @@ static void hostile(void)
     shoal_rng_init(&rng, seed);
     const shoal_recipe *recipe = trie("parameters.contributions:3000000");
     const shoal_encoded *field = &recipe->encoding.fields[0];
-    CHECK(field->size == 7 && !shoal_trie_is_answer(field, 0) && shoal_trie_is_answer(field, 1)); // the end
-    CHECK(!shoal_trie_is_answer(field, 2) && shoal_trie_is_answer(field, 3) && shoal_trie_is_answer(field, 6));
+    CHECK(field->size == 7 && !shoal_trie_is_answer(field, 0) &&
+          shoal_trie_is_answer(field, 1)); // the end
+    CHECK(!shoal_trie_is_answer(field, 2) && shoal_trie_is_answer(field, 3) &&
+          shoal_trie_is_answer(field, 6));
     uint32_t bad[] = {0, 2, 7, 8, 1000000, UINT32_MAX, 6, 0x80000006};
     CHECK(shoal_trie_choose(items, recipe, bad, 8, &rng) == SHOAL_OK);
     CHECK((items[0] == 6) + (items[1] == 6) + (items[2] == 6) == 1);
     CHECK((items[0] == NONE) + (items[1] == NONE) + (items[2] == NONE) == 2);
     for (uint32_t i = 0; i <= SHOAL_TRIE_WORDS_MAX; i++) many[i] = 6 - i % 4;
     items[0] = 99;
-    CHECK(shoal_trie_choose(items, recipe, many, SHOAL_TRIE_WORDS_MAX + 1, &rng) == SHOAL_ERR_RANGE && items[0] == 99);
+    CHECK(shoal_trie_choose(items, recipe, many, SHOAL_TRIE_WORDS_MAX + 1, &rng) ==
+              SHOAL_ERR_RANGE &&
+          items[0] == 99);
     CHECK(shoal_trie_choose(items, recipe, many, SHOAL_TRIE_WORDS_MAX, &rng) == SHOAL_OK);
-    for (int i = 0; i < 3; i++) CHECK(items[i] >= 3 && items[i] <= 6 && items[i] != items[(i + 1) % 3]);
-    CHECK(shoal_trie_choose(items, recipe, many, 0, &rng) == SHOAL_OK && items[0] == NONE && items[2] == NONE);
+    for (int i = 0; i < 3; i++)
+        CHECK(items[i] >= 3 && items[i] <= 6 && items[i] != items[(i + 1) % 3]);
+    CHECK(shoal_trie_choose(items, recipe, many, 0, &rng) == SHOAL_OK && items[0] == NONE &&
+          items[2] == NONE);
     static shoal_recipe other;
     CHECK(recipe_of(&other, trie_lines,
                     "mechanism=subset\nparameters.contributions-\nparameters.sampler-\n"
@@ -308,12 +325,14 @@ static uint64_t count_draws(const shoal_recipe *recipe)
     shoal_rng_init(&rng, seed);
     CHECK(recipe->record_size <= sizeof record && recipe->contributions == 2);
     CHECK(shoal_trie_choose(items, recipe, buckets, 4, &rng) == SHOAL_OK);
-    for (int i = 0; i < 2; i++) CHECK(shoal_record_randomize(record, recipe, &items[i], 1, NULL, &rng) == SHOAL_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK(shoal_record_randomize(record, recipe, &items[i], 1, NULL, &rng) == SHOAL_OK);
     return rng.block * 8 - (sizeof rng.buffer - rng.used) / 8;
 }
 
-// Ten thousand starts, a million cells, epsilon 10: 46 indices and 184 bytes a record. With as many indices the draws are as many, whatever the
-// number of cells (that any is drawn again has a chance of 2^-36).
+// Ten thousand starts, a million cells, epsilon 10: 46 indices and 184 bytes a record. With as many
+// indices the draws are as many, whatever the number of cells (that any is drawn again has a chance
+// of 2^-36).
 static void nothing_grows(void)
 {
     const shoal_recipe *recipe = large(10000, 98, 10000000);
@@ -321,9 +340,11 @@ static void nothing_grows(void)
     CHECK(recipe->record_size == 184 && recipe->record_size < 200);
     uint8_t canonical[SHOAL_CANONICAL_MAX];
     size_t len = 0;
-    CHECK(shoal_recipe_canonical(canonical, sizeof canonical, &len, recipe) == SHOAL_OK && len < 512);
+    CHECK(shoal_recipe_canonical(canonical, sizeof canonical, &len, recipe) == SHOAL_OK &&
+          len < 512);
     uint64_t draws = count_draws(recipe);
-    CHECK(draws == 3 + 2 * (1 + 46 + 1)); // two choices, one shuffle; coin, indices and place of each record
+    CHECK(draws ==
+          3 + 2 * (1 + 46 + 1)); // two choices, one shuffle; coin, indices and place of each record
     recipe = large(100, 98, 5380000);
     CHECK(recipe->parts[0].size == 10001 && recipe->parts[0].k == 46);
     CHECK(count_draws(recipe) == draws);

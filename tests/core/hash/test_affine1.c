@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// affine1: three-wise independence by enumerating all maps of a small domain, bits against a slow reference, and rows.
+// affine1: three-wise independence by enumerating all maps of a small domain, bits against a slow
+// reference, and rows.
 #include "affine1.h"
 
 #include <string.h>
@@ -7,8 +8,9 @@
 #include "check.h"
 #include "rng.h"
 
-// Every affine map of three bits onto two, through the real hash: each triple of columns comes equally often at any three
-// distinct points, which is what the papers' covariance lemmas need. 2^8 maps over 4^3 triples: four each.
+// Every affine map of three bits onto two, through the real hash: each triple of columns comes
+// equally often at any three distinct points, which is what the papers' covariance lemmas need. 2^8
+// maps over 4^3 triples: four each.
 static void three_wise(void)
 {
     for (uint32_t x = 0; x < 8; x++)
@@ -45,15 +47,19 @@ static void matches_reference(void)
             shoal_affine1 row;
             shoal_affine1_row(&row, seed, j * 1000003, 1u << bits);
             CHECK(row.bits == bits && row.b < 1u << bits);
-            for (uint32_t i = 0; i < SHOAL_AFFINE1_OUT_BITS; i++) CHECK(i < bits ? row.a[i] < 1u << 24 : row.a[i] == 0);
+            for (uint32_t i = 0; i < SHOAL_AFFINE1_OUT_BITS; i++)
+                CHECK(i < bits ? row.a[i] < 1u << 24 : row.a[i] == 0);
             for (uint32_t i = 0; i < 20; i++) {
-                uint32_t item = i == 0 ? 0 : i == 1 ? (1u << 24) - 1 : (uint32_t)shoal_rng_below(&rng, 1u << 24);
+                uint32_t item = i == 0   ? 0
+                                : i == 1 ? (1u << 24) - 1
+                                         : (uint32_t)shoal_rng_below(&rng, 1u << 24);
                 CHECK(shoal_affine1_hash(&row, item) == slow_hash(&row, item));
             }
         }
 }
 
-// Rows are a function of (seed, j); a map onto fewer columns is the same map cut off; key bits are fair (5 sd).
+// Rows are a function of (seed, j); a map onto fewer columns is the same map cut off; key bits are
+// fair (5 sd).
 static void rows(void)
 {
     uint8_t seed[32] = {2}, other[32] = {3};
@@ -68,7 +74,8 @@ static void rows(void)
     shoal_affine1_row(&b, other, 7, 1u << 20);
     CHECK(memcmp(a.a, b.a, sizeof a.a) != 0);
     for (uint32_t i = 0; i < 20; i++)
-        for (uint32_t l = 0; l < i; l++) CHECK(a.a[i] != a.a[l]); // no word of the key stream serves twice
+        for (uint32_t l = 0; l < i; l++)
+            CHECK(a.a[i] != a.a[l]); // no word of the key stream serves twice
     uint32_t ones[21] = {0};
     for (uint32_t j = 0; j < 400; j++) {
         shoal_affine1_row(&a, seed, j, 1u << 20);
@@ -76,8 +83,9 @@ static void rows(void)
             for (uint32_t l = 0; l < 24; l++) ones[i] += a.a[i] >> l & 1;
         for (uint32_t i = 0; i < 20; i++) ones[20] += a.b >> i & 1;
     }
-    for (uint32_t i = 0; i < 20; i++) CHECK(ones[i] > 4800 - 245 && ones[i] < 4800 + 245); // of 9600: sd 49
-    CHECK(ones[20] > 4000 - 224 && ones[20] < 4000 + 224);                                 // of 8000: sd 45
+    for (uint32_t i = 0; i < 20; i++)
+        CHECK(ones[i] > 4800 - 245 && ones[i] < 4800 + 245); // of 9600: sd 49
+    CHECK(ones[20] > 4000 - 224 && ones[20] < 4000 + 224);   // of 8000: sd 45
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SipHash-2-4 against the authors' vectors (github.com/veorq/SipHash, vectors.h): key 00..0f, input 00, 01, 02, ...
+// SipHash-2-4 against the authors' vectors (github.com/veorq/SipHash, vectors.h): key 00..0f, input
+// 00, 01, 02, ...
 #include "fingerprint.h"
 
 #include "check.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// poly1: the field arithmetic against a slow reference, the map onto [m], and independence seen in pair counts.
+// poly1: the field arithmetic against a slow reference, the map onto [m], and independence seen in
+// pair counts.
 #include "poly1.h"
 
 #include <math.h>
@@ -29,22 +30,35 @@ static uint32_t slow_scale(uint64_t y, uint32_t m)
 
 static void matches_reference(void)
 {
-    const uint64_t edges[] = {
-        0, 1, 2, PRIME - 2, PRIME - 1, PRIME, PRIME + 1, 2 * PRIME, UINT64_MAX - 1, UINT64_MAX, (uint64_t)1 << 32};
+    const uint64_t edges[] = {0,
+                              1,
+                              2,
+                              PRIME - 2,
+                              PRIME - 1,
+                              PRIME,
+                              PRIME + 1,
+                              2 * PRIME,
+                              UINT64_MAX - 1,
+                              UINT64_MAX,
+                              (uint64_t)1 << 32};
     const uint32_t ms[] = {1, 2, 3, 1000, 1024, 65535, 65536, 1u << 24};
     uint8_t seed[32] = {1};
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < 2000; i++) {
-        shoal_poly1 row = {shoal_rng_u64(&rng) % PRIME, shoal_rng_u64(&rng) % PRIME, shoal_rng_u64(&rng) % PRIME};
+        shoal_poly1 row = {shoal_rng_u64(&rng) % PRIME, shoal_rng_u64(&rng) % PRIME,
+                           shoal_rng_u64(&rng) % PRIME};
         uint64_t item = i < 11 ? edges[i] : shoal_rng_u64(&rng);
         if (i % 7 == 0) row.a = PRIME - 1;
         if (i % 11 == 0) row.b = row.c = PRIME - 1;
         uint64_t point = item % PRIME;
         CHECK(shoal_poly1_point(item) == point);
-        uint64_t y = (slow_multiply(slow_multiply(row.a, point), point) + slow_multiply(row.b, point)) % PRIME;
+        uint64_t y =
+            (slow_multiply(slow_multiply(row.a, point), point) + slow_multiply(row.b, point)) %
+            PRIME;
         y = (y + row.c) % PRIME;
-        for (uint32_t k = 0; k < 8; k++) CHECK(shoal_poly1_hash(&row, point, ms[k]) == slow_scale(y, ms[k]));
+        for (uint32_t k = 0; k < 8; k++)
+            CHECK(shoal_poly1_hash(&row, point, ms[k]) == slow_scale(y, ms[k]));
     }
 }
 
@@ -65,11 +79,13 @@ static void rows(void)
     }
 }
 
-// Over 20,000 rows, three fixed items with m = 4: all 64 triples of columns equally often. Chi-square with 63 degrees of
-// freedom has mean 63 and sd 11.2; 63 +- 56 is 5 sd. A family that is only two-wise independent (a = 0) gives far more.
+// Over 20,000 rows, three fixed items with m = 4: all 64 triples of columns equally often.
+// Chi-square with 63 degrees of freedom has mean 63 and sd 11.2; 63 +- 56 is 5 sd. A family that is
+// only two-wise independent (a = 0) gives far more.
 static void triples_are_uniform(void)
 {
-    const uint64_t items[3] = {11, 22, 33}; // an arithmetic progression: the case that linear functions get wrong
+    const uint64_t items[3] = {
+        11, 22, 33}; // an arithmetic progression: the case that linear functions get wrong
     uint32_t counts[64] = {0};
     uint8_t seed[32] = {4};
     double chi2 = 0, expected = 20000.0 / 64;
@@ -80,7 +96,8 @@ static void triples_are_uniform(void)
         for (int i = 0; i < 3; i++) cell = cell * 4 + shoal_poly1_hash(&row, items[i], 4);
         counts[cell]++;
     }
-    for (int cell = 0; cell < 64; cell++) chi2 += (counts[cell] - expected) * (counts[cell] - expected) / expected;
+    for (int cell = 0; cell < 64; cell++)
+        chi2 += (counts[cell] - expected) * (counts[cell] - expected) / expected;
     CHECK(fabs(chi2 - 63) < 56);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsers with their input flush against an unreadable page, at its end and at its start: a read of one byte too many is
-// a crash. Native only.
+// Parsers with their input flush against an unreadable page, at its end and at its start: a read of
+// one byte too many is a crash. Native only.
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -30,8 +30,10 @@ static void records(const shoal_recipe *recipe, const char *text)
     size_t len = strlen(text);
     for (size_t n = 0; n <= len; n++) {
         shoal_err expected = n == len ? SHOAL_OK : SHOAL_ERR_TRUNCATED;
-        CHECK(shoal_record_from_text(record, recipe, (const char *)at_end(text, n), n, NULL) == expected);
-        CHECK(shoal_record_from_text(record, recipe, (const char *)at_start(text, n), n, NULL) == expected);
+        CHECK(shoal_record_from_text(record, recipe, (const char *)at_end(text, n), n, NULL) ==
+              expected);
+        CHECK(shoal_record_from_text(record, recipe, (const char *)at_start(text, n), n, NULL) ==
+              expected);
     }
     CHECK(shoal_record_check(recipe, at_end(record, recipe->record_size)) == SHOAL_OK);
 }
@@ -95,7 +97,8 @@ static void dap(void)
         for (size_t n = 0; n <= m->len; n++) {
             shoal_dap_writer w = {out, sizeof out, 0, 0}, again = w;
             CHECK(m->again(&w, (shoal_bytes){at_end(m->bytes, n), n}) == dap_message_cut(m, n));
-            CHECK(m->again(&again, (shoal_bytes){at_start(m->bytes, n), n}) == dap_message_cut(m, n));
+            CHECK(m->again(&again, (shoal_bytes){at_start(m->bytes, n), n}) ==
+                  dap_message_cut(m, n));
             shoal_dap_writer flush = {page + 2 * page_len - n, n, 0, 0};
             CHECK(m->again(&flush, (shoal_bytes){m->bytes, m->len}) == SHOAL_OK);
             CHECK(flush.is_full == (n < m->len) && flush.len == m->len);
@@ -108,7 +111,8 @@ int main(void)
     shoal_recipe recipe;
     page_len = (size_t)sysconf(_SC_PAGESIZE);
     page = mmap(NULL, 3 * page_len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (!CHECK(page != MAP_FAILED && mprotect(page + page_len, page_len, PROT_READ | PROT_WRITE) == 0))
+    if (!CHECK(page != MAP_FAILED &&
+               mprotect(page + page_len, page_len, PROT_READ | PROT_WRITE) == 0))
         return check_summary();
     CHECK(sketch_recipe(&recipe, "cms", 2000000, 100, 20) == SHOAL_OK);
     records(&recipe, "07,ffff0f");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the mechanisms that hash items to columns, over both domains, and the columns that enumeration expects of them.
+// Parts of the mechanisms that hash items to columns, over both domains, and the columns that
+// enumeration expects of them.
 #ifndef SKETCH_PART_H
 #define SKETCH_PART_H
 
@@ -10,7 +11,8 @@
 
 #define SKETCH_ITEMS 12u // items of a law, and the size of the closed lists here
 
-static inline shoal_part sketch_part(uint32_t mechanism, uint32_t k, uint32_t m, uint32_t eps_micro, int is_closed)
+static inline shoal_part sketch_part(uint32_t mechanism, uint32_t k, uint32_t m, uint32_t eps_micro,
+                                     int is_closed)
 {
     shoal_part part = {.mechanism = mechanism,
                        .domain = is_closed ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN,
@@ -39,7 +41,8 @@ static inline uint64_t sketch_item(const shoal_part *part, uint32_t x)
 }
 
 // The column of an item in row j; of "none" the one that was drawn.
-static inline uint32_t sketch_column(const shoal_part *part, uint32_t j, uint64_t item, uint32_t drawn)
+static inline uint32_t sketch_column(const shoal_part *part, uint32_t j, uint64_t item,
+                                     uint32_t drawn)
 {
     shoal_poly1 poly;
     shoal_affine1 affine;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run under valgrind: beside the item, the coin between truth and lie is uninitialised memory. A record together with its coin
-// gives the answer away, so that where both could be put under a mask nothing may branch on either. The place of the
-// coin among the draws is the mechanism's (see its header).
+// Run under valgrind: beside the item, the coin between truth and lie is uninitialised memory. A
+// record together with its coin gives the answer away, so that where both could be put under a mask
+// nothing may branch on either. The place of the coin among the draws is the mechanism's (see its
+// header).
 #include <stdio.h>
 #include <valgrind/memcheck.h>
 
@@ -14,9 +15,14 @@ typedef struct setting {
 } setting;
 
 static const setting settings[] = {
-    {shoal_grr_id, 9, 1000000, 0},         {shoal_grr_id, 1000, 4000000, 0},   {shoal_subset_id, 9, 1000000, 0},
-    {shoal_subset_id, 1000, 2000000, 0},   {shoal_subset_id, 3, 8000000, 0},   {shoal_hadamard_id, 9, 1000000, 1},
-    {shoal_hadamard_id, 1000, 4000000, 1}, {shoal_hadamard_id, 5, 8000000, 0}, // a matrix of one row is not drawn from
+    {shoal_grr_id, 9, 1000000, 0},
+    {shoal_grr_id, 1000, 4000000, 0},
+    {shoal_subset_id, 9, 1000000, 0},
+    {shoal_subset_id, 1000, 2000000, 0},
+    {shoal_subset_id, 3, 8000000, 0},
+    {shoal_hadamard_id, 9, 1000000, 1},
+    {shoal_hadamard_id, 1000, 4000000, 1},
+    {shoal_hadamard_id, 5, 8000000, 0}, // a matrix of one row is not drawn from
 };
 
 // Returns: whether any bit of the record depends on what was marked.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run under valgrind: the value's bytes and item are uninitialised memory, so that memcheck reports every branch and
-// every index that depends on them, from the string to the finished record. Exit code by `valgrind --error-exitcode=9`.
-// With the argument "leak" the program branches on a secret: a run that must be reported, or the check itself is blind.
+// Run under valgrind: the value's bytes and item are uninitialised memory, so that memcheck reports
+// every branch and every index that depends on them, from the string to the finished record. Exit
+// code by `valgrind --error-exitcode=9`. With the argument "leak" the program branches on a secret:
+// a run that must be reported, or the check itself is blind.
 #include <stdio.h>
 #include <string.h>
 #include <valgrind/memcheck.h>
@@ -69,13 +70,15 @@ static void run(const shoal_recipe *recipe, const char *value)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     const shoal_part *part = &recipe->parts[0];
-    if (shoal_recipe_is_permanent(recipe)) VALGRIND_MAKE_MEM_UNDEFINED(&permanent, sizeof permanent);
+    if (shoal_recipe_is_permanent(recipe))
+        VALGRIND_MAKE_MEM_UNDEFINED(&permanent, sizeof permanent);
     if (recipe->n_variables > 0)
         randomize_items(record, recipe, value, &permanent, &rng);
     else if (recipe->n_parts > 1)
         randomize_secret(record, recipe, value, &permanent, &rng);
     else
-        shoal_mechanism_by_id(part->mechanism)->randomize(record, part, secret_item(recipe, value), &permanent, &rng);
+        shoal_mechanism_by_id(part->mechanism)
+            ->randomize(record, part, secret_item(recipe, value), &permanent, &rng);
     VALGRIND_MAKE_MEM_DEFINED(record, recipe->record_size); // a finished record is public
     for (uint32_t i = 0; i < recipe->record_size; i++) one_bits += record[i] & 1;
 }
@@ -86,7 +89,8 @@ static void see(const uint8_t *record, uint32_t size)
     for (uint32_t i = 0; i < size; i++) one_bits += record[i] & 1;
 }
 
-// Some epochs of a run: means are secret, and so is what the state becomes of them, votes paid for included.
+// Some epochs of a run: means are secret, and so is what the state becomes of them, votes paid for
+// included.
 static void run_epochs(void)
 {
     static const shoal_evolving_plan plan = {4000000, 100000, 100000, 1000, 100000, 1, 6, 0, 0};
@@ -103,12 +107,14 @@ static void run_epochs(void)
         VALGRIND_MAKE_MEM_UNDEFINED(&mean, sizeof mean);
         if (shoal_thresh_step(items, &state, &run, t, t > 1, mean) != SHOAL_EPOCH_ACCEPTED) return;
         for (int i = 0; i < 2; i++)
-            shoal_one_bit_mean_mechanism.randomize(record + i, &recipe.parts[i], items[i], NULL, &rng);
+            shoal_one_bit_mean_mechanism.randomize(record + i, &recipe.parts[i], items[i], NULL,
+                                                   &rng);
         see(record, sizeof record);
     }
 }
 
-// The same over a dictionary: items are secret, then shares and how many samples there were. Of counts it is looked at whether there are any.
+// The same over a dictionary: items are secret, then shares and how many samples there were. Of
+// counts it is looked at whether there are any.
 static void run_heavy_epochs(void)
 {
     enum { W = 256 };
@@ -134,8 +140,8 @@ static void run_heavy_epochs(void)
         VALGRIND_MAKE_MEM_UNDEFINED(now, sizeof now);
         VALGRIND_MAKE_MEM_UNDEFINED(&total, sizeof total);
         shoal_heavythresh_fractions(now, now, W, total);
-        if (shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, t, t % 3 == 2, now) !=
-            SHOAL_EPOCH_ACCEPTED)
+        if (shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, t,
+                                   t % 3 == 2, now) != SHOAL_EPOCH_ACCEPTED)
             return;
         shoal_heavythresh_record(record, &recipe, vote, sends, reference, &rng);
         see(record, sizeof record);
@@ -151,7 +157,8 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "leak") == 0 && word[0] == 'h') one_bits++;
     for (size_t i = 0; i < N_SAMPLED; i++)
         for (size_t s = 0; s < all_samples[i].n; s++) {
-            if (sample_recipe(&recipe, all_samples[i].name, &all_samples[i].samples[s]) != SHOAL_OK) return 2;
+            if (sample_recipe(&recipe, all_samples[i].name, &all_samples[i].samples[s]) != SHOAL_OK)
+                return 2;
             run(&recipe, all_samples[i].samples[s].value);
         }
     run_epochs();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMS: the whole output law by enumeration over both hash families, "none" included, the real thresholds' ratios, and the draws of the real generator.
+// CMS: the whole output law by enumeration over both hash families, "none" included, the real
+// thresholds' ratios, and the draws of the real generator.
 #include "cms.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static uint32_t forced_output(const shoal_part *part, uint64_t item, const draws
     uint8_t record[64];
     shoal_rng rng;
     uint32_t at = 0;
-    script(&rng, 0, ~d->flips);                     // a lane of zeros is below the threshold, a lane of ones is not
+    script(&rng, 0, ~d->flips); // a lane of zeros is below the threshold, a lane of ones is not
     if (part->k > 1) script_word(&rng, at++, d->j); // one row is drawn from nothing
     if (part->size > 0) script_word(&rng, at, d->column);
     shoal_cms_mechanism.randomize(record, part, item, NULL, &rng);
@@ -47,10 +48,12 @@ static void enumerate(law *a, const shoal_part *part, uint64_t item, uint64_t t)
     for (uint32_t j = 0; j < part->k; j++)
         for (uint32_t column = 0; column < part->m; column++)
             for (uint64_t flips = 0; flips < (uint64_t)1 << part->m; flips++)
-                a->weight[forced_output(part, item, &(draws){j, column, flips})] += coins_weight(flips, part->m, t);
+                a->weight[forced_output(part, item, &(draws){j, column, flips})] +=
+                    coins_weight(flips, part->m, t);
 }
 
-// The weight of an output by the header: the coins that make it of the item's column, or of every column for "none".
+// The weight of an output by the header: the coins that make it of the item's column, or of every
+// column for "none".
 static uint64_t expected_weight(const shoal_part *part, uint64_t item, uint32_t output, uint64_t t)
 {
     uint64_t sum = 0, bits = output & (((uint64_t)1 << part->m) - 1);
@@ -61,8 +64,8 @@ static uint64_t expected_weight(const shoal_part *part, uint64_t item, uint32_t 
     return sum;
 }
 
-// Every output has exactly its weight. Every pair of items, with collisions and without, "none" included: the ratio is at
-// most the square of the odds, and reaches it.
+// Every output has exactly its weight. Every pair of items, with collisions and without, "none"
+// included: the ratio is at most the square of the odds, and reaches it.
 static void whole_law(uint32_t k, uint32_t m, int is_closed)
 {
     static law laws[SKETCH_ITEMS + 1];
@@ -75,15 +78,18 @@ static void whole_law(uint32_t k, uint32_t m, int is_closed)
             uint64_t item = sketch_item(&part, x);
             enumerate(&laws[x], &part, item, t);
             CHECK(law_total(&laws[x], k << m) == k * m * power(16, m));
-            for (uint32_t o = 0; o < k << m; o++) CHECK(laws[x].weight[o] == expected_weight(&part, item, o, t));
+            for (uint32_t o = 0; o < k << m; o++)
+                CHECK(laws[x].weight[o] == expected_weight(&part, item, o, t));
         }
         for (uint32_t x = 0; x < n; x++)
-            for (uint32_t y = 0; y < n; y++) CHECK(law_within(&laws[x], &laws[y], k << m, t, 2, &is_reached));
+            for (uint32_t y = 0; y < n; y++)
+                CHECK(law_within(&laws[x], &laws[y], k << m, t, 2, &is_reached));
         CHECK(is_reached);
     }
 }
 
-// With the real thresholds: the largest ratio is (odds)^2, at most e^eps and at least 0.999999 e^eps.
+// With the real thresholds: the largest ratio is (odds)^2, at most e^eps and at least 0.999999
+// e^eps.
 static void real_epsilon(int is_closed)
 {
     const uint32_t eps[] = {10000, 500000, 1000000, 2000000, 4000000, 8000000, 12000000, 16000000};
@@ -91,14 +97,15 @@ static void real_epsilon(int is_closed)
         shoal_part part = sketch_part(shoal_cms_id, 2, 4, eps[i], is_closed);
         uint32_t claimed = 0;
         CHECK(shoal_cms_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == eps[i]);
-        double t = (double)part.threshold, odds = (18446744073709551616.0 - t) / t, e = exp(eps[i] / 1e6);
+        double t = (double)part.threshold, odds = (18446744073709551616.0 - t) / t,
+               e = exp(eps[i] / 1e6);
         CHECK(odds * odds <= e * (1 + 1e-13));
         CHECK(odds * odds >= 0.999999 * e);
     }
 }
 
-// The real generator: over 40,000 records of one item, each of m = 70 bits (two words, the second cut) is 1 as often as
-// its coin says, 5 sd two-sided; rows are uniform.
+// The real generator: over 40,000 records of one item, each of m = 70 bits (two words, the second
+// cut) is 1 as often as its coin says, 5 sd two-sided; rows are uniform.
 static void real_draws(void)
 {
     shoal_part part = sketch_part(shoal_cms_id, 5, 70, 3000000, 0);

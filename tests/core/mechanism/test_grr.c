@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generalized randomized response: the whole output law by enumeration, "none" included, and the real thresholds.
+// Generalized randomized response: the whole output law by enumeration, "none" included, and the
+// real thresholds.
 #include "grr.h"
 
 #include <math.h>
@@ -44,7 +45,8 @@ static void whole_law(uint32_t size)
         for (uint32_t x = 0; x < s; x++) {
             enumerate(&laws[x], &part, item_or_none(&part, x), t);
             CHECK(law_total(&laws[x], s) == 16 * (uint64_t)(s - 1));
-            for (uint32_t v = 0; v < s; v++) CHECK(laws[x].weight[v] == (v == x ? (16 - t) * (s - 1) : t));
+            for (uint32_t v = 0; v < s; v++)
+                CHECK(laws[x].weight[v] == (v == x ? (16 - t) * (s - 1) : t));
         }
         for (uint32_t x = 0; x < s; x++)
             for (uint32_t y = 0; y < s; y++)
@@ -60,14 +62,16 @@ static void real_epsilon(void)
         for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
             shoal_part part = closed_part(shoal_grr_id, sizes[j], closed_eps[i]);
             uint32_t claimed = 0;
-            CHECK(shoal_grr_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == closed_eps[i]);
+            CHECK(shoal_grr_mechanism.epsilon(&claimed, &part) == SHOAL_OK &&
+                  claimed == closed_eps[i]);
             double lie = (double)part.threshold / sizes[j], truth = (double)(0 - part.threshold);
             double e = exp(closed_eps[i] / 1e6);
             CHECK(truth / lie <= e * (1 + 1e-12) && truth / lie >= 0.999999 * e);
         }
 }
 
-// 60,000 answers of a listed value and of "none", over 6 answers: each as often as its probability says, 5 sd.
+// 60,000 answers of a listed value and of "none", over 6 answers: each as often as its probability
+// says, 5 sd.
 static void real_draws(void)
 {
     shoal_part part = closed_part(shoal_grr_id, 5, 1000000);
@@ -79,7 +83,8 @@ static void real_draws(void)
         uint32_t seen[6] = {0};
         for (int i = 0; i < (int)n; i++) {
             shoal_grr_mechanism.randomize(record, &part, item_or_none(&part, x), NULL, &rng);
-            if (CHECK(shoal_grr_mechanism.check(&part, record) == SHOAL_OK)) seen[load32_le(record)]++;
+            if (CHECK(shoal_grr_mechanism.check(&part, record) == SHOAL_OK))
+                seen[load32_le(record)]++;
         }
         for (uint32_t v = 0; v < 6; v++) {
             double p = v == x ? 1 - lie : lie / 5;
@@ -93,12 +98,16 @@ static void ranges(void)
     shoal_recipe recipe;
     uint8_t record[4];
     size_t position = 9;
-    CHECK(closed_recipe(&recipe, "grr", 4000000, 9) == SHOAL_OK && recipe.record_size == 4 && recipe.text_size == 1);
-    CHECK(shoal_record_from_text(record, &recipe, "9", 1, NULL) == SHOAL_OK && record[0] == 9); // "none"
+    CHECK(closed_recipe(&recipe, "grr", 4000000, 9) == SHOAL_OK && recipe.record_size == 4 &&
+          recipe.text_size == 1);
+    CHECK(shoal_record_from_text(record, &recipe, "9", 1, NULL) == SHOAL_OK &&
+          record[0] == 9); // "none"
     CHECK(closed_recipe(&recipe, "grr", 4000000, 11) == SHOAL_OK && recipe.text_size == 2);
     CHECK(shoal_record_from_text(record, &recipe, "11", 2, NULL) == SHOAL_OK && record[0] == 11);
-    CHECK(shoal_record_from_text(record, &recipe, "12", 2, &position) == SHOAL_ERR_RANGE && position == 0);
-    CHECK(shoal_record_from_text(record, &recipe, "1x", 2, &position) == SHOAL_ERR_TYPE && position == 1);
+    CHECK(shoal_record_from_text(record, &recipe, "12", 2, &position) == SHOAL_ERR_RANGE &&
+          position == 0);
+    CHECK(shoal_record_from_text(record, &recipe, "1x", 2, &position) == SHOAL_ERR_TYPE &&
+          position == 1);
     store32_le(record, 12);
     CHECK(shoal_record_check(&recipe, record) == SHOAL_ERR_RECORD);
     CHECK(closed_recipe(&recipe, "grr", 4000000, SHOAL_GRR_SIZE_MAX) == SHOAL_OK);

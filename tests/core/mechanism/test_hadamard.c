@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard response: the whole output law by enumeration, "none" included, the choice of blocks and the real thresholds.
+// Hadamard response: the whole output law by enumeration, "none" included, the choice of blocks and
+// the real thresholds.
 #include "hadamard.h"
 
 #include <math.h>
@@ -85,7 +86,8 @@ static void whole_law(uint32_t size, uint32_t eps_micro, uint32_t blocks)
             CHECK(law_within_odds(&laws[size], &laws[x], outputs, truth, lie, &is_none_reached));
         }
         CHECK(is_reached);
-        CHECK(truth == lie || !is_none_reached); // "none of the list" costs strictly less than a listed value
+        CHECK(truth == lie ||
+              !is_none_reached); // "none of the list" costs strictly less than a listed value
     }
 }
 
@@ -110,14 +112,17 @@ static void real_epsilon(void)
         for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
             shoal_part part = closed_part(shoal_hadamard_id, sizes[j], closed_eps[i]);
             uint32_t claimed = 0;
-            CHECK(shoal_hadamard_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == closed_eps[i]);
-            double lie = (double)part.threshold / (2 * part.k - 1), truth = (double)(0 - part.threshold);
+            CHECK(shoal_hadamard_mechanism.epsilon(&claimed, &part) == SHOAL_OK &&
+                  claimed == closed_eps[i]);
+            double lie = (double)part.threshold / (2 * part.k - 1),
+                   truth = (double)(0 - part.threshold);
             double e = exp(closed_eps[i] / 1e6);
             CHECK(truth / lie <= e * (1 + 1e-12) && truth / lie >= 0.999999 * e);
         }
 }
 
-// 80,000 records of value 9 of 11 (4 blocks of 4) and of "none": every output as often as its probability says, 5 sd.
+// 80,000 records of value 9 of 11 (4 blocks of 4) and of "none": every output as often as its
+// probability says, 5 sd.
 static void real_draws(void)
 {
     shoal_part part = closed_part(shoal_hadamard_id, 11, 2000000);
@@ -130,10 +135,14 @@ static void real_draws(void)
         uint32_t seen[32] = {0};
         for (int i = 0; i < (int)n; i++) {
             shoal_hadamard_mechanism.randomize(record, &part, item_or_none(&part, x), NULL, &rng);
-            if (CHECK(shoal_hadamard_mechanism.check(&part, record) == SHOAL_OK)) seen[load32_le(record)]++;
+            if (CHECK(shoal_hadamard_mechanism.check(&part, record) == SHOAL_OK))
+                seen[load32_le(record)]++;
         }
         for (uint32_t o = 0; o < 32; o++) {
-            double cell = x == 11 ? 1.0 / 8 : o == true_output(&part, x, o / 2 % 4) ? 1 - lie : lie / 7, p = cell / 4;
+            double cell = x == 11                                 ? 1.0 / 8
+                          : o == true_output(&part, x, o / 2 % 4) ? 1 - lie
+                                                                  : lie / 7,
+                   p = cell / 4;
             CHECK(fabs(seen[o] - n * p) < 5 * sqrt(n * p * (1 - p)));
         }
     }
@@ -145,15 +154,21 @@ static void ranges(void)
     uint8_t record[4];
     size_t position = 99;
     CHECK(closed_recipe(&recipe, "hadamard", 4000000, 1000) == SHOAL_OK);
-    CHECK(recipe.parts[0].k == 32 && recipe.parts[0].m == 32 && recipe.record_size == 4 && recipe.text_size == 6);
-    CHECK(shoal_record_from_text(record, &recipe, "1023,1", 6, NULL) == SHOAL_OK && load32_le(record) == 2047);
-    CHECK(shoal_record_from_text(record, &recipe, "1024,1", 6, &position) == SHOAL_ERR_RANGE && position == 0);
-    CHECK(shoal_record_from_text(record, &recipe, "1023,2", 6, &position) == SHOAL_ERR_RANGE && position == 5);
-    CHECK(shoal_record_from_text(record, &recipe, "1023;1", 6, &position) == SHOAL_ERR_TYPE && position == 4);
+    CHECK(recipe.parts[0].k == 32 && recipe.parts[0].m == 32 && recipe.record_size == 4 &&
+          recipe.text_size == 6);
+    CHECK(shoal_record_from_text(record, &recipe, "1023,1", 6, NULL) == SHOAL_OK &&
+          load32_le(record) == 2047);
+    CHECK(shoal_record_from_text(record, &recipe, "1024,1", 6, &position) == SHOAL_ERR_RANGE &&
+          position == 0);
+    CHECK(shoal_record_from_text(record, &recipe, "1023,2", 6, &position) == SHOAL_ERR_RANGE &&
+          position == 5);
+    CHECK(shoal_record_from_text(record, &recipe, "1023;1", 6, &position) == SHOAL_ERR_TYPE &&
+          position == 4);
     store32_le(record, 2048);
     CHECK(shoal_record_check(&recipe, record) == SHOAL_ERR_RECORD);
     CHECK(closed_recipe(&recipe, "hadamard", 16000000, SHOAL_HADAMARD_SIZE_MAX) == SHOAL_OK);
-    CHECK(closed_recipe(&recipe, "hadamard", 4000000, SHOAL_HADAMARD_SIZE_MAX + 1) == SHOAL_ERR_RANGE);
+    CHECK(closed_recipe(&recipe, "hadamard", 4000000, SHOAL_HADAMARD_SIZE_MAX + 1) ==
+          SHOAL_ERR_RANGE);
     CHECK(closed_recipe(&recipe, "hadamard", 4000000, 1) == SHOAL_ERR_RANGE);
 }
 

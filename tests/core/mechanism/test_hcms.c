@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HCMS: the whole output law by enumeration over both hash families, "none" included, the real thresholds' ratios, and the draws of the real generator.
+// HCMS: the whole output law by enumeration over both hash families, "none" included, the real
+// thresholds' ratios, and the draws of the real generator.
 #include "hcms.h"
 
 #include <math.h>
@@ -53,8 +54,8 @@ static void enumerate(law *a, const shoal_part *part, uint64_t item, uint64_t t)
             }
 }
 
-// The weight of an output by the header: its sign is the matrix's entry in the item's column, or in every column for
-// "none", and is flipped by the coin.
+// The weight of an output by the header: its sign is the matrix's entry in the item's column, or in
+// every column for "none", and is flipped by the coin.
 static uint64_t expected_weight(const shoal_part *part, uint64_t item, uint32_t output, uint64_t t)
 {
     uint64_t sum = 0;
@@ -79,10 +80,12 @@ static void whole_law(uint32_t k, uint32_t m, int is_closed)
             uint64_t item = sketch_item(&part, x);
             enumerate(&laws[x], &part, item, t);
             CHECK(law_total(&laws[x], 2 * k * m) == 16 * (uint64_t)k * m * m);
-            for (uint32_t o = 0; o < 2 * k * m; o++) CHECK(laws[x].weight[o] == expected_weight(&part, item, o, t));
+            for (uint32_t o = 0; o < 2 * k * m; o++)
+                CHECK(laws[x].weight[o] == expected_weight(&part, item, o, t));
         }
         for (uint32_t x = 0; x < n; x++)
-            for (uint32_t y = 0; y < n; y++) CHECK(law_within(&laws[x], &laws[y], 2 * k * m, t, 1, &is_reached));
+            for (uint32_t y = 0; y < n; y++)
+                CHECK(law_within(&laws[x], &laws[y], 2 * k * m, t, 1, &is_reached));
         CHECK(is_reached);
     }
 }
@@ -94,12 +97,14 @@ static void real_epsilon(int is_closed)
         shoal_part part = sketch_part(shoal_hcms_id, 2, 4, eps[i], is_closed);
         uint32_t claimed = 0;
         CHECK(shoal_hcms_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == eps[i]);
-        double t = (double)part.threshold, odds = (18446744073709551616.0 - t) / t, e = exp(eps[i] / 1e6);
+        double t = (double)part.threshold, odds = (18446744073709551616.0 - t) / t,
+               e = exp(eps[i] / 1e6);
         CHECK(odds <= e * (1 + 1e-12) && odds >= 0.999999 * e);
     }
 }
 
-// Over 64,000 records with k = 2, m = 8: each (row, column) uniform and each sign as its coin says, 5 sd.
+// Over 64,000 records with k = 2, m = 8: each (row, column) uniform and each sign as its coin says,
+// 5 sd.
 static void real_draws(void)
 {
     shoal_part part = sketch_part(shoal_hcms_id, 2, 8, 1000000, 0);
@@ -116,7 +121,8 @@ static void real_draws(void)
     for (uint32_t j = 0; j < 2; j++) {
         uint32_t column = sketch_column(&part, j, item, 0);
         for (uint32_t l = 0; l < 8; l++) {
-            double total = seen[j][l][0] + seen[j][l][1], p = hadamard(8, l, column) > 0 ? 1 - q : q;
+            double total = seen[j][l][0] + seen[j][l][1],
+                   p = hadamard(8, l, column) > 0 ? 1 - q : q;
             CHECK(fabs(total - n / 16) < 5 * sqrt(n / 16));
             CHECK(fabs(seen[j][l][1] - total * p) < 5 * sqrt(total * q * (1 - q)));
         }

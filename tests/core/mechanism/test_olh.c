@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local hashing: the whole output law by enumeration over both hash families, "none" included, the real thresholds, and the
-// draws of the real generator.
+// Local hashing: the whole output law by enumeration over both hash families, "none" included, the
+// real thresholds, and the draws of the real generator.
 #include "olh.h"
 
 #include <math.h>
@@ -67,33 +67,39 @@ static void whole_law(uint32_t k, uint32_t g, int is_closed)
             uint64_t item = sketch_item(&part, x);
             enumerate(&laws[x], &part, item, t);
             for (uint32_t cell = 0; cell < k * g; cell++) {
-                uint64_t expected =
-                    cell % g == sketch_column(&part, cell / g, item, 0) ? (16 - t) * g * (g - 1) : t * g;
-                CHECK(laws[x].weight[cell] == (item == SHOAL_ITEM_NONE ? 16 * (uint64_t)(g - 1) : expected));
+                uint64_t expected = cell % g == sketch_column(&part, cell / g, item, 0)
+                                        ? (16 - t) * g * (g - 1)
+                                        : t * g;
+                CHECK(laws[x].weight[cell] ==
+                      (item == SHOAL_ITEM_NONE ? 16 * (uint64_t)(g - 1) : expected));
             }
         }
         for (uint32_t x = 0; x < n; x++)
             for (uint32_t y = 0; y < n; y++)
-                CHECK(law_within_odds(&laws[x], &laws[y], k * g, (16 - t) * (g - 1), t, &is_reached));
+                CHECK(
+                    law_within_odds(&laws[x], &laws[y], k * g, (16 - t) * (g - 1), t, &is_reached));
         CHECK(is_reached);
     }
 }
 
 static void real_epsilon(void)
 {
-    const uint32_t eps[] = {10000, 500000, 1000000, 1342455, 2000000, 4000000, 8000000, 12000000, 16000000};
+    const uint32_t eps[] = {10000,   500000,  1000000,  1342455, 2000000,
+                            4000000, 8000000, 12000000, 16000000};
     const uint32_t g[] = {2, 4, 64, 4096, SHOAL_OLH_G_MAX};
     for (size_t i = 0; i < sizeof eps / sizeof eps[0]; i++)
         for (size_t l = 0; l < sizeof g / sizeof g[0]; l++) {
             shoal_part part = sketch_part(shoal_olh_id, 2, g[l], eps[i], 0);
             uint32_t claimed = 0;
             CHECK(shoal_olh_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == eps[i]);
-            double odds = (double)(0 - part.threshold) / ((double)part.threshold / (g[l] - 1)), e = exp(eps[i] / 1e6);
+            double odds = (double)(0 - part.threshold) / ((double)part.threshold / (g[l] - 1)),
+                   e = exp(eps[i] / 1e6);
             CHECK(odds <= e * (1 + 1e-12) && odds >= 0.999999 * e);
         }
 }
 
-// 64,000 records of a listed value and of "none" over 2 rows of 8: each cell as often as its probability says, 5 sd.
+// 64,000 records of a listed value and of "none" over 2 rows of 8: each cell as often as its
+// probability says, 5 sd.
 static void real_draws(void)
 {
     shoal_part part = sketch_part(shoal_olh_id, 2, 8, 1000000, 1);
@@ -105,7 +111,8 @@ static void real_draws(void)
         uint32_t seen[16] = {0};
         for (int i = 0; i < (int)n; i++) {
             shoal_olh_mechanism.randomize(record, &part, is_none ? SHOAL_ITEM_NONE : 7, NULL, &rng);
-            if (CHECK(shoal_olh_mechanism.check(&part, record) == SHOAL_OK)) seen[load32_le(record)]++;
+            if (CHECK(shoal_olh_mechanism.check(&part, record) == SHOAL_OK))
+                seen[load32_le(record)]++;
         }
         for (uint32_t cell = 0; cell < 16; cell++) {
             double p = cell % 8 == sketch_column(&part, cell / 8, 7, 0) ? (1 - lie) / 2 : lie / 14;
@@ -131,18 +138,22 @@ static void ranges(void)
     shoal_recipe recipe;
     uint8_t record[4];
     size_t position = 9;
-    CHECK(olh_recipe(&recipe, 65536, 64, 0) == SHOAL_OK && recipe.record_size == 4 && recipe.text_size == 8);
+    CHECK(olh_recipe(&recipe, 65536, 64, 0) == SHOAL_OK && recipe.record_size == 4 &&
+          recipe.text_size == 8);
     CHECK(shoal_record_from_text(record, &recipe, "65535,63", 8, NULL) == SHOAL_OK);
     CHECK(load32_le(record) == 65536 * 64 - 1);
     CHECK(shoal_record_from_text(record, &recipe, "65536,00", 8, &position) == SHOAL_ERR_RANGE);
-    CHECK(shoal_record_from_text(record, &recipe, "00000,64", 8, &position) == SHOAL_ERR_RANGE && position == 6);
-    CHECK(shoal_record_from_text(record, &recipe, "00000;00", 8, &position) == SHOAL_ERR_TYPE && position == 5);
+    CHECK(shoal_record_from_text(record, &recipe, "00000,64", 8, &position) == SHOAL_ERR_RANGE &&
+          position == 6);
+    CHECK(shoal_record_from_text(record, &recipe, "00000;00", 8, &position) == SHOAL_ERR_TYPE &&
+          position == 5);
     store32_le(record, 65536 * 64);
     CHECK(shoal_record_check(&recipe, record) == SHOAL_ERR_RECORD);
     CHECK(olh_recipe(&recipe, 1u << 24, 16, 1u << 24) == SHOAL_OK);
     CHECK(olh_recipe(&recipe, 1u << 24, 32, 0) == SHOAL_ERR_RANGE);
     CHECK(olh_recipe(&recipe, 1u << 8, 1u << 20, 100) == SHOAL_OK);
-    CHECK(olh_recipe(&recipe, 8, 24, 0) == SHOAL_ERR_RANGE && strcmp(recipe.error_field, "parameters.g") == 0);
+    CHECK(olh_recipe(&recipe, 8, 24, 0) == SHOAL_ERR_RANGE &&
+          strcmp(recipe.error_field, "parameters.g") == 0);
     CHECK(olh_recipe(&recipe, 8, 8, (1u << 24) + 1) == SHOAL_ERR_RANGE);
 }
 

@@ -33,14 +33,16 @@ static uint32_t forced_output(const shoal_part *part, uint64_t item, uint64_t fa
     return record[0];
 }
 
-// Weights count twice 16^size: the fair coin is one of two, and at a listed value the other coin is drawn and not used.
+// Weights count twice 16^size: the fair coin is one of two, and at a listed value the other coin is
+// drawn and not used.
 static void enumerate(law *a, const shoal_part *part, uint64_t item, uint64_t t)
 {
     memset(a, 0, sizeof *a);
     for (uint64_t fair = 0; fair < 2; fair++)
         for (uint64_t ones = 0; ones < (uint64_t)1 << part->m; ones++) {
             uint32_t n = count_bits(ones);
-            a->weight[forced_output(part, item, fair, ones)] += power(t, n) * power(16 - t, part->m - n);
+            a->weight[forced_output(part, item, fair, ones)] +=
+                power(t, n) * power(16 - t, part->m - n);
         }
 }
 
@@ -56,13 +58,15 @@ static void whole_law(uint32_t size)
             CHECK(law_total(&laws[item], 1u << size) == 2 * power(16, size));
         }
         for (uint32_t x = 0; x < size; x++)
-            for (uint32_t y = 0; y < size; y++) CHECK(law_within(&laws[x], &laws[y], 1u << size, t, 1, &is_reached));
+            for (uint32_t y = 0; y < size; y++)
+                CHECK(law_within(&laws[x], &laws[y], 1u << size, t, 1, &is_reached));
         for (uint32_t x = 0; x < size; x++) {
             CHECK(law_within(&laws[x], &laws[size], 1u << size, t, 1, &is_none_reached));
             CHECK(law_within(&laws[size], &laws[x], 1u << size, t, 1, &is_none_reached));
         }
         CHECK(is_reached);
-        CHECK(t == 8 || !is_none_reached); // "none of the list" costs strictly less than a listed value
+        CHECK(t == 8 ||
+              !is_none_reached); // "none of the list" costs strictly less than a listed value
     }
 }
 
@@ -72,8 +76,10 @@ static void real_epsilon(void)
     for (uint32_t i = 0; i < sizeof eps / sizeof eps[0]; i++) {
         shoal_part part = make_part(5, eps[i]);
         uint32_t claimed = 0;
-        CHECK(shoal_onehot_asymmetric_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == eps[i]);
-        double t = (double)part.threshold, odds = (18446744073709551616.0 - t) / t, e = exp(eps[i] / 1e6);
+        CHECK(shoal_onehot_asymmetric_mechanism.epsilon(&claimed, &part) == SHOAL_OK &&
+              claimed == eps[i]);
+        double t = (double)part.threshold, odds = (18446744073709551616.0 - t) / t,
+               e = exp(eps[i] / 1e6);
         CHECK(odds <= e * (1 + 1e-12) && odds >= 0.999999 * e);
     }
 }
@@ -103,7 +109,8 @@ static void ranges(void)
     shoal_recipe recipe;
     uint8_t record[16], before[16];
     shoal_rng rng;
-    CHECK(onehot_recipe(&recipe, 4000000, 50) == SHOAL_OK && recipe.record_size == 7 && recipe.text_size == 14);
+    CHECK(onehot_recipe(&recipe, 4000000, 50) == SHOAL_OK && recipe.record_size == 7 &&
+          recipe.text_size == 14);
     CHECK(onehot_recipe(&recipe, 4000000, 65537) == SHOAL_ERR_RANGE);
     CHECK(strcmp(recipe.error_field, "parameters.size") == 0);
     CHECK(onehot_recipe(&recipe, 4000000, 50) == SHOAL_OK);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric one-hot: the whole output law by enumeration, in both privacy models, and the real thresholds.
+// Symmetric one-hot: the whole output law by enumeration, in both privacy models, and the real
+// thresholds.
 #include "onehot_symmetric.h"
 
 #include <math.h>
@@ -43,7 +44,8 @@ static void whole_law(uint32_t size)
         }
         for (uint32_t x = 0; x < size; x++)
             for (uint32_t y = 0; y < size; y++) {
-                CHECK(law_within(&laws[x], &laws[y], 1u << size, t, 2, &is_reached)); // replacement: two coins
+                CHECK(law_within(&laws[x], &laws[y], 1u << size, t, 2,
+                                 &is_reached)); // replacement: two coins
                 is_exceeded |= !law_within(&laws[x], &laws[y], 1u << size, t, 1, &is_half_reached);
             }
         CHECK(is_reached);
@@ -62,13 +64,16 @@ static void real_epsilon(void)
     for (size_t i = 0; i < N_CLOSED_EPS; i++) {
         shoal_part part = closed_part(shoal_onehot_symmetric_id, 5, closed_eps[i]);
         uint32_t claimed = 0;
-        CHECK(shoal_onehot_symmetric_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == closed_eps[i]);
-        double odds = (double)(0 - part.threshold) / (double)part.threshold, e = exp(closed_eps[i] / 1e6);
+        CHECK(shoal_onehot_symmetric_mechanism.epsilon(&claimed, &part) == SHOAL_OK &&
+              claimed == closed_eps[i]);
+        double odds = (double)(0 - part.threshold) / (double)part.threshold,
+               e = exp(closed_eps[i] / 1e6);
         CHECK(odds * odds <= e * (1 + 1e-12) && odds * odds >= 0.999999 * e);
     }
 }
 
-// 40,000 records of entry 129 of 130 (the last of three words) and of "none": frequencies of every bit, 5 sd.
+// 40,000 records of entry 129 of 130 (the last of three words) and of "none": frequencies of every
+// bit, 5 sd.
 static void real_draws(void)
 {
     shoal_part part = closed_part(shoal_onehot_symmetric_id, 130, 2000000);
@@ -79,11 +84,13 @@ static void real_draws(void)
     for (uint32_t x = 129; x <= 130; x++) {
         uint32_t ones[130] = {0};
         for (int i = 0; i < (int)n; i++) {
-            shoal_onehot_symmetric_mechanism.randomize(record, &part, item_or_none(&part, x), NULL, &rng);
+            shoal_onehot_symmetric_mechanism.randomize(record, &part, item_or_none(&part, x), NULL,
+                                                       &rng);
             CHECK(shoal_onehot_symmetric_mechanism.check(&part, record) == SHOAL_OK);
             for (uint32_t l = 0; l < 130; l++) ones[l] += record[l / 8] >> l % 8 & 1;
         }
-        for (uint32_t l = 0; l < 130; l++) CHECK(fabs(ones[l] - n * (l == x ? 1 - q : q)) < 5 * sqrt(n * q * (1 - q)));
+        for (uint32_t l = 0; l < 130; l++)
+            CHECK(fabs(ones[l] - n * (l == x ? 1 - q : q)) < 5 * sqrt(n * q * (1 - q)));
     }
 }
 
@@ -94,9 +101,12 @@ static void ranges(void)
     size_t position = 99;
     CHECK(closed_recipe(&recipe, "onehot-symmetric", 4000000, 50) == SHOAL_OK);
     CHECK(recipe.record_size == 7 && recipe.text_size == 14);
-    CHECK(shoal_record_from_text(record, &recipe, "ffffffffffff03", 14, NULL) == SHOAL_OK && record[6] == 3);
+    CHECK(shoal_record_from_text(record, &recipe, "ffffffffffff03", 14, NULL) == SHOAL_OK &&
+          record[6] == 3);
     CHECK(shoal_record_from_text(record, &recipe, "ffffffffffff04", 14, NULL) == SHOAL_ERR_RECORD);
-    CHECK(shoal_record_from_text(record, &recipe, "fffffffffffg03", 14, &position) == SHOAL_ERR_TYPE && position == 11);
+    CHECK(shoal_record_from_text(record, &recipe, "fffffffffffg03", 14, &position) ==
+              SHOAL_ERR_TYPE &&
+          position == 11);
     CHECK(closed_recipe(&recipe, "onehot-symmetric", 4000000, 65536) == SHOAL_OK);
     CHECK(closed_recipe(&recipe, "onehot-symmetric", 4000000, 65537) == SHOAL_ERR_RANGE);
     CHECK(strcmp(recipe.error_field, "parameters.size") == 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR: the whole output law over permanent and instantaneous coins, for one report and for any number; the epsilon that is
-// claimed against what the laws show; what is permanent and what is fresh.
+// RAPPOR: the whole output law over permanent and instantaneous coins, for one report and for any
+// number; the epsilon that is claimed against what the laws show; what is permanent and what is
+// fresh.
 #include "rappor.h"
 
 #include <math.h>
@@ -12,7 +13,8 @@
 #include "scripted_rng.h"
 #include "test_recipes.h"
 
-static shoal_part bloom_part(uint32_t bits, uint32_t hashes, uint32_t cohorts, uint32_t p, uint32_t q, uint32_t f)
+static shoal_part bloom_part(uint32_t bits, uint32_t hashes, uint32_t cohorts, uint32_t p,
+                             uint32_t q, uint32_t f)
 {
     shoal_part part = {.mechanism = shoal_rappor_id,
                        .domain = SHOAL_DOMAIN_OPEN,
@@ -41,16 +43,17 @@ static shoal_part list_part(uint32_t size, uint32_t p, uint32_t q, uint32_t f)
     return part;
 }
 
-// The record that comes out when the coins of each bit fall as said: a lane whose draws are all zeros is below any
-// threshold but 0, one whose draws are all ones below none.
-static uint32_t forced_output(const shoal_part *part, uint64_t item, uint32_t cohort, uint64_t flips, uint64_t p,
-                              uint64_t q)
+// The record that comes out when the coins of each bit fall as said: a lane whose draws are all
+// zeros is below any threshold but 0, one whose draws are all ones below none.
+static uint32_t forced_output(const shoal_part *part, uint64_t item, uint32_t cohort,
+                              uint64_t flips, uint64_t p, uint64_t q)
 {
     uint8_t record[8] = {0};
     shoal_rng coins, rng;
     script(&coins, 0, ~flips);
     script(&rng, 0, ~q);
-    for (uint32_t i = 0; i < SHOAL_RNG_FIXED_ROUNDS; i++) script_word(&rng, i, ~p); // p's coin draws first
+    for (uint32_t i = 0; i < SHOAL_RNG_FIXED_ROUNDS; i++)
+        script_word(&rng, i, ~p); // p's coin draws first
     shoal_rappor_answer(record, part, item, cohort, &coins, &rng);
     CHECK(shoal_rappor_mechanism.check(part, record) == SHOAL_OK && record[0] == cohort);
     return record[4];
@@ -74,7 +77,8 @@ static uint64_t weight_of(uint64_t coins, uint64_t t, uint32_t m)
     return power(t, n) * power(8 - t, m - n);
 }
 
-static void enumerate(law *a, const shoal_part *part, const eighths *e, uint64_t item, uint32_t cohort)
+static void enumerate(law *a, const shoal_part *part, const eighths *e, uint64_t item,
+                      uint32_t cohort)
 {
     uint64_t all = (uint64_t)1 << part->m;
     memset(a, 0, sizeof *a);
@@ -82,18 +86,21 @@ static void enumerate(law *a, const shoal_part *part, const eighths *e, uint64_t
         for (uint64_t p = 0; p < all; p++)
             for (uint64_t q = 0; q < all; q++)
                 a->weight[forced_output(part, item, cohort, flips, p, q)] +=
-                    weight_of(flips, e->f, part->m) * weight_of(p, e->p, part->m) * weight_of(q, e->q, part->m);
+                    weight_of(flips, e->f, part->m) * weight_of(p, e->p, part->m) *
+                    weight_of(q, e->q, part->m);
 }
 
 // The permanent answer alone: instantaneous coins that show it as it is.
-static void enumerate_permanent(law *a, const shoal_part *part, const eighths *e, uint64_t item, uint32_t cohort)
+static void enumerate_permanent(law *a, const shoal_part *part, const eighths *e, uint64_t item,
+                                uint32_t cohort)
 {
     shoal_part shown = *part;
     shown.pqf_threshold[SHOAL_RAPPOR_P] = 0;
     shown.pqf_threshold[SHOAL_RAPPOR_Q] = UINT64_MAX;
     memset(a, 0, sizeof *a);
     for (uint64_t flips = 0; flips < (uint64_t)1 << part->m; flips++)
-        a->weight[forced_output(&shown, item, cohort, flips, 0, UINT64_MAX)] += weight_of(flips, e->f, part->m);
+        a->weight[forced_output(&shown, item, cohort, flips, 0, UINT64_MAX)] +=
+            weight_of(flips, e->f, part->m);
 }
 
 // The largest ln of a ratio between two laws.
@@ -107,8 +114,10 @@ static double largest_loss(const law *laws, uint32_t n_laws, uint32_t outputs)
     return largest;
 }
 
-// q* (1 - p*) / (p* (1 - q*)) in 64ths, to the power of `hashes`, bounds every ratio and is reached.
-static void check_one_report(const law *laws, uint32_t n_laws, const shoal_part *part, const eighths *e)
+// q* (1 - p*) / (p* (1 - q*)) in 64ths, to the power of `hashes`, bounds every ratio and is
+// reached.
+static void check_one_report(const law *laws, uint32_t n_laws, const shoal_part *part,
+                             const eighths *e)
 {
     uint64_t p = (8 - e->f) * e->p + e->f * e->q, q = (8 - e->f) * e->q + e->f * e->p;
     uint64_t high = power(q * (64 - p), part->hashes), low = power(p * (64 - q), part->hashes);
@@ -122,7 +131,8 @@ static void check_one_report(const law *laws, uint32_t n_laws, const shoal_part 
     CHECK(is_within && is_reached);
 }
 
-// Items are found so that the laws below hold every filter of `hashes` bits in the cohort, two disjoint ones among them.
+// Items are found so that the laws below hold every filter of `hashes` bits in the cohort, two
+// disjoint ones among them.
 static uint32_t find_items(uint64_t *items, const shoal_part *part, uint32_t cohort)
 {
     uint32_t n = 0, seen[16] = {0};
@@ -139,13 +149,13 @@ static uint32_t find_items(uint64_t *items, const shoal_part *part, uint32_t coh
     return n;
 }
 
-// The claim of what is drawn is the loss of the enumerated law: not below it (the bug of forgetting the hashes would
-// halve it), and above it by rounding only.
+// The claim of what is drawn is the loss of the enumerated law: not below it (the bug of forgetting
+// the hashes would halve it), and above it by rounding only.
 static void check_claim(double loss, const shoal_part *part, int is_unlimited)
 {
     uint32_t claimed = 0;
-    shoal_err err =
-        is_unlimited ? shoal_rappor_unlimited(&claimed, part) : shoal_rappor_mechanism.epsilon(&claimed, part);
+    shoal_err err = is_unlimited ? shoal_rappor_unlimited(&claimed, part)
+                                 : shoal_rappor_mechanism.epsilon(&claimed, part);
     CHECK(err == SHOAL_OK);
     CHECK(claimed / 1e6 >= loss && claimed / 1e6 <= loss + 3e-6);
 }
@@ -166,7 +176,8 @@ static void whole_law(uint32_t bits, uint32_t hashes, uint32_t n_filters)
         }
         check_one_report(laws, n, &part, &coins[i]);
         check_claim(largest_loss(laws, n, 1u << bits), &part, 0);
-        for (uint32_t x = 0; x < n; x++) enumerate_permanent(&laws[x], &part, &coins[i], items[x], cohort);
+        for (uint32_t x = 0; x < n; x++)
+            enumerate_permanent(&laws[x], &part, &coins[i], items[x], cohort);
         check_claim(largest_loss(laws, n, 1u << bits), &part, 1);
     }
 }
@@ -179,10 +190,12 @@ static void law_of_a_list(void)
     for (uint32_t i = 0; i < sizeof coins / sizeof coins[0]; i++) {
         shoal_part part = list_part(4, 250000, 750000, 500000);
         set_eighths(&part, &coins[i]);
-        for (uint32_t x = 0; x < 5; x++) enumerate(&laws[x], &part, &coins[i], x < 4 ? x : SHOAL_ITEM_NONE, 0);
+        for (uint32_t x = 0; x < 5; x++)
+            enumerate(&laws[x], &part, &coins[i], x < 4 ? x : SHOAL_ITEM_NONE, 0);
         check_one_report(laws, 4, &part, &coins[i]);
         check_claim(largest_loss(laws, 4, 16), &part, 0);
-        double with_none = fmax(largest_loss(laws + 3, 2, 16), 0), claimed = largest_loss(laws, 4, 16);
+        double with_none = fmax(largest_loss(laws + 3, 2, 16), 0),
+               claimed = largest_loss(laws, 4, 16);
         CHECK(with_none < claimed - 1e-3);
         CHECK(fabs(largest_loss(laws, 5, 16) - claimed) < 1e-12);
     }
@@ -193,27 +206,35 @@ static void published_epsilons(void)
 {
     static const struct {
         uint32_t bits, hashes, p, q, f;
-    } table[] = {{32, 1, 250000, 750000, 500000},  {128, 2, 500000, 750000, 500000}, {8, 2, 390000, 610000, 450000},
-                 {8, 2, 225000, 775000, 0},        {64, 3, 0, 1000000, 200000},      {16, 5, 499999, 500001, 999998},
+    } table[] = {{32, 1, 250000, 750000, 500000},  {128, 2, 500000, 750000, 500000},
+                 {8, 2, 390000, 610000, 450000},   {8, 2, 225000, 775000, 0},
+                 {64, 3, 0, 1000000, 200000},      {16, 5, 499999, 500001, 999998},
                  {65536, 16, 400000, 600000, 1000}};
     for (uint32_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        double p = table[i].p / 1e6, q = table[i].q / 1e6, f = table[i].f / 1e6, h = table[i].hashes;
-        shoal_part part = bloom_part(table[i].bits, table[i].hashes, 8, table[i].p, table[i].q, table[i].f);
+        double p = table[i].p / 1e6, q = table[i].q / 1e6, f = table[i].f / 1e6,
+               h = table[i].hashes;
+        shoal_part part =
+            bloom_part(table[i].bits, table[i].hashes, 8, table[i].p, table[i].q, table[i].f);
         double p_star = p + f / 2 * (q - p), q_star = q - f / 2 * (q - p);
-        double one = h * log(q_star * (1 - p_star) / (p_star * (1 - q_star))), any = 2 * h * log((1 - f / 2) / (f / 2));
+        double one = h * log(q_star * (1 - p_star) / (p_star * (1 - q_star))),
+               any = 2 * h * log((1 - f / 2) / (f / 2));
         uint32_t unlimited = 0;
-        double least = 0.01 * (table[i].hashes % 2 == 0 ? h / 2 : h); // the smallest epsilon that a coin is given
+        double least =
+            0.01 *
+            (table[i].hashes % 2 == 0 ? h / 2 : h); // the smallest epsilon that a coin is given
         CHECK(fabs(part.eps_micro / 1e6 - fmax(one, least)) <= 1e-6 * h);
         shoal_err err = shoal_rappor_unlimited(&unlimited, &part);
         CHECK((err == SHOAL_OK) == (f > 0.0006));
-        if (err == SHOAL_OK) CHECK(fabs(unlimited / 1e6 - fmax(any, 0.01 * h)) <= 1e-6 * h + 1e-8 * any / f);
+        if (err == SHOAL_OK)
+            CHECK(fabs(unlimited / 1e6 - fmax(any, 0.01 * h)) <= 1e-6 * h + 1e-8 * any / f);
     }
 }
 
 static void ranges(void)
 {
     const char *field = "";
-    shoal_part good = bloom_part(32, 1, 64, 250000, 750000, 500000), part = good; // epsilon 1.021652
+    shoal_part good = bloom_part(32, 1, 64, 250000, 750000, 500000),
+               part = good; // epsilon 1.021652
     CHECK(good.eps_micro == 1021652 && good.record_size == 8 && good.text_size == 11);
     part.eps_micro = 1021651;
     CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE && strcmp(field, "epsilon") == 0);
@@ -223,8 +244,10 @@ static void ranges(void)
     CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE && strcmp(field, "q") == 0);
     part = good, part.pqf_micro[2] = 1000000;
     CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE && strcmp(field, "f") == 0);
-    part = good, part.eps_micro = 0, part.pqf_micro[0] = 0, part.pqf_micro[1] = 1000000, part.pqf_micro[2] = 0;
-    CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE && strcmp(field, "p") == 0); // no noise at all
+    part = good, part.eps_micro = 0, part.pqf_micro[0] = 0, part.pqf_micro[1] = 1000000,
+    part.pqf_micro[2] = 0;
+    CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE &&
+          strcmp(field, "p") == 0); // no noise at all
     part = good, part.hashes = 17;
     CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE && strcmp(field, "hashes") == 0);
     part = good, part.k = 65536, part.m = 8192;
@@ -235,7 +258,8 @@ static void ranges(void)
 
 static shoal_permanent device(uint32_t number)
 {
-    shoal_permanent permanent = {{(uint8_t)number, (uint8_t)(number >> 8), (uint8_t)(number >> 16), 77}};
+    shoal_permanent permanent = {
+        {(uint8_t)number, (uint8_t)(number >> 8), (uint8_t)(number >> 16), 77}};
     return permanent;
 }
 
@@ -246,9 +270,9 @@ static uint32_t n_different(const uint8_t *a, const uint8_t *b)
     return n;
 }
 
-// With coins that show the permanent answer: always the same for a device and an item, its cohort the same whatever the item.
-// Other items, devices and collections flip other bits: of 256, a quarter each time, 96 differ with sd 7.7; the same flips
-// with other filters would leave 4.
+// With coins that show the permanent answer: always the same for a device and an item, its cohort
+// the same whatever the item. Other items, devices and collections flip other bits: of 256, a
+// quarter each time, 96 differ with sd 7.7; the same flips with other filters would leave 4.
 static void what_is_permanent(void)
 {
     shoal_part part = bloom_part(256, 2, 1000, 0, 1000000, 500000);
@@ -287,9 +311,10 @@ static uint32_t n_apart(const shoal_part *a, const shoal_part *b)
     return n;
 }
 
-// Recipes of one seed give one permanent answer, or unrelated ones. Flips that are common to answers which differ otherwise
-// would cancel: A xor B is then the filters without noise, and a bit flipped in the less noisy one alone gives it away.
-// Of 3,840 bits 1,440 (sd 30) differ, 1,200 where f is a half; with common flips 100 at most, and 480.
+// Recipes of one seed give one permanent answer, or unrelated ones. Flips that are common to
+// answers which differ otherwise would cancel: A xor B is then the filters without noise, and a bit
+// flipped in the less noisy one alone gives it away. Of 3,840 bits 1,440 (sd 30) differ, 1,200
+// where f is a half; with common flips 100 at most, and 480.
 static void answers_of_one_seed(void)
 {
     shoal_part part = bloom_part(256, 2, 1000, 0, 1000000, 500000);
@@ -299,11 +324,12 @@ static void answers_of_one_seed(void)
                fewer = bloom_part(256, 2, 500, 0, 1000000, 500000);
     CHECK(n_apart(&part, &part) == 0);
     CHECK(n_apart(&part, &half) > 900);
-    CHECK(n_apart(&part, &shorter) > 1200 && n_apart(&part, &single) > 1200 && n_apart(&part, &fewer) > 1200);
+    CHECK(n_apart(&part, &shorter) > 1200 && n_apart(&part, &single) > 1200 &&
+          n_apart(&part, &fewer) > 1200);
 }
 
-// 40,000 devices, one report each, of 130 bits and two hashes: the share of ones in every bit of every cohort is q* where the
-// item has the bit and p* elsewhere, 5 sd; and cohorts are even.
+// 40,000 devices, one report each, of 130 bits and two hashes: the share of ones in every bit of
+// every cohort is q* where the item has the bit and p* elsewhere, 5 sd; and cohorts are even.
 static void real_draws(void)
 {
     shoal_part part = bloom_part(130, 2, 4, 250000, 700000, 400000);
@@ -334,7 +360,8 @@ static void real_draws(void)
     }
 }
 
-// 20,000 reports of one device: each bit is 1 with probability q or p exactly, as its permanent bit is, and both kinds exist.
+// 20,000 reports of one device: each bit is 1 with probability q or p exactly, as its permanent bit
+// is, and both kinds exist.
 static void fresh_draws(void)
 {
     shoal_part part = bloom_part(64, 1, 1, 250000, 750000, 500000);

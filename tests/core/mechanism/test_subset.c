@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subset selection: the whole output law by enumeration of every draw, "none" included; a variant that gives an order away,
-// refused by the same law; the choice of d; the real thresholds.
+// Subset selection: the whole output law by enumeration of every draw, "none" included; a variant
+// that gives an order away, refused by the same law; the choice of d; the real thresholds.
 #include "subset.h"
 
 #include <math.h>
@@ -20,20 +20,23 @@ typedef struct forced {
     uint32_t draws[D_MOST], position;
 } forced;
 
-static void forced_record(uint8_t record[4 * D_MOST], const shoal_part *part, uint64_t item, const forced *f)
+static void forced_record(uint8_t record[4 * D_MOST], const shoal_part *part, uint64_t item,
+                          const forced *f)
 {
     shoal_rng rng;
     script(&rng, 0, 0);
     script_word(&rng, 0, f->is_lie ? 0 : UINT64_MAX);
     uint32_t at = 1;
     for (uint32_t i = 0; i < part->k; i++)
-        if (part->m - part->k + i > 1) script_word(&rng, at++, f->draws[i]); // one index alone is drawn from nothing
+        if (part->m - part->k + i > 1)
+            script_word(&rng, at++, f->draws[i]); // one index alone is drawn from nothing
     script_word(&rng, at, f->position);
     shoal_subset_mechanism.randomize(record, part, item, NULL, &rng);
 }
 
 // What somebody sees of a record: the set, whatever its order.
-static uint32_t as_set(const uint8_t *record, const shoal_part *part, uint32_t own, uint32_t position)
+static uint32_t as_set(const uint8_t *record, const shoal_part *part, uint32_t own,
+                       uint32_t position)
 {
     uint32_t set = 0;
     (void)own;
@@ -43,15 +46,18 @@ static uint32_t as_set(const uint8_t *record, const shoal_part *part, uint32_t o
     return set;
 }
 
-// What somebody sees of the client that shipped, whose list has the own index first where it is in, else any: who is first.
-static uint32_t first_as_shipped(const uint8_t *record, const shoal_part *part, uint32_t own, uint32_t position)
+// What somebody sees of the client that shipped, whose list has the own index first where it is in,
+// else any: who is first.
+static uint32_t first_as_shipped(const uint8_t *record, const shoal_part *part, uint32_t own,
+                                 uint32_t position)
 {
     for (uint32_t i = 0; i < part->k; i++)
         if (load32_le(record + 4 * i) == own) return own;
     return load32_le(record + 4 * position);
 }
 
-typedef uint32_t (*reading)(const uint8_t *record, const shoal_part *part, uint32_t own, uint32_t position);
+typedef uint32_t (*reading)(const uint8_t *record, const shoal_part *part, uint32_t own,
+                            uint32_t position);
 
 // Steps to the next choice of the draws and the position. Returns: 0 after the last.
 static int step(forced *f, const shoal_part *part)
@@ -110,19 +116,22 @@ static void whole_law(uint32_t s, uint32_t d)
             CHECK(law_total(&laws[x], outputs) == 16 * choices);
             for (uint32_t set = 0; set < outputs; set++) {
                 uint64_t parts = set >> x & 1 ? with : without, share = set >> x & 1 ? 16 - t : t;
-                CHECK(count_bits(set) == d ? laws[x].weight[set] * parts == choices * share : laws[x].weight[set] == 0);
+                CHECK(count_bits(set) == d ? laws[x].weight[set] * parts == choices * share
+                                           : laws[x].weight[set] == 0);
             }
         }
-        // The odds of a set with and without the own index: (16 - t)/t of the coin, (s - d)/d of the sets.
+        // The odds of a set with and without the own index: (16 - t)/t of the coin, (s - d)/d of
+        // the sets.
         for (uint32_t x = 0; x < s; x++)
             for (uint32_t y = 0; y < s; y++)
-                CHECK(law_within_odds(&laws[x], &laws[y], outputs, (16 - t) * (s - d), t * d, &is_reached));
+                CHECK(law_within_odds(&laws[x], &laws[y], outputs, (16 - t) * (s - d), t * d,
+                                      &is_reached));
         CHECK(is_reached);
     }
 }
 
-// The bug that shipped: the same sets, told with the own index first. The bound that the sets keep is broken, by d at least:
-// what was to be epsilon 2 over 1,000 values is 6.9.
+// The bug that shipped: the same sets, told with the own index first. The bound that the sets keep
+// is broken, by d at least: what was to be epsilon 2 over 1,000 values is 6.9.
 static void order_is_refused(void)
 {
     static law laws[2];
@@ -141,7 +150,8 @@ static void order_is_refused(void)
     double lie = (double)big.threshold / TWO_64, shipped = log((1 - lie) / (lie / 999));
     CHECK(big.k == 120 && shipped > 6.9 && shipped < 6.95);
     // And no reader takes such a record.
-    const uint32_t own_first[] = {4, 1, 2}, twice[] = {1, 4, 4}, beyond[] = {1, 2, 6}, ascending[] = {0, 1, 5};
+    const uint32_t own_first[] = {4, 1, 2}, twice[] = {1, 4, 4}, beyond[] = {1, 2, 6},
+                   ascending[] = {0, 1, 5};
     const uint32_t *const lists[] = {own_first, twice, beyond, ascending};
     for (int i = 0; i < 4; i++) {
         for (uint32_t j = 0; j < d; j++) store32_le(record + 4 * j, lists[i][j]);
@@ -149,23 +159,28 @@ static void order_is_refused(void)
     }
 }
 
-// d is ceil(s/(e^epsilon + 1)), and its coin tells the truth at least every other time; one index fewer would not.
+// d is ceil(s/(e^epsilon + 1)), and its coin tells the truth at least every other time; one index
+// fewer would not.
 static void smallest_d(void)
 {
     uint64_t lie = 0;
     for (size_t i = 0; i < N_CLOSED_EPS; i++)
         for (uint32_t size = 2; size < SHOAL_SUBSET_SIZE_MAX; size += 1 + size / 3) {
-            shoal_part part = {.mechanism = shoal_subset_id, .eps_micro = closed_eps[i], .size = size};
+            shoal_part part = {
+                .mechanism = shoal_subset_id, .eps_micro = closed_eps[i], .size = size};
             double s = size + 1, d = ceil(s / (exp(closed_eps[i] / 1e6) + 1));
             const char *field = "";
             if (d > SHOAL_SUBSET_D_MAX) {
-                CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE && strcmp(field, "size") == 0);
+                CHECK(shoal_part_prepare(&part, &field) == SHOAL_ERR_RANGE &&
+                      strcmp(field, "size") == 0);
                 continue;
             }
-            CHECK(shoal_part_prepare(&part, &field) == SHOAL_OK && part.k == d && part.m == size + 1);
+            CHECK(shoal_part_prepare(&part, &field) == SHOAL_OK && part.k == d &&
+                  part.m == size + 1);
             CHECK(part.threshold <= (uint64_t)1 << 63);
             if (part.k == 1) continue;
-            CHECK(shoal_threshold_odds(&lie, closed_eps[i], part.k - 1, part.m - part.k + 1) == SHOAL_OK);
+            CHECK(shoal_threshold_odds(&lie, closed_eps[i], part.k - 1, part.m - part.k + 1) ==
+                  SHOAL_OK);
             CHECK(lie > (uint64_t)1 << 63);
         }
 }
@@ -178,15 +193,17 @@ static void real_epsilon(void)
             if (sizes[j] > 8000 && closed_eps[i] < 12000000) continue; // more than 4096 indices
             shoal_part part = closed_part(shoal_subset_id, sizes[j], closed_eps[i]);
             uint32_t claimed = 0;
-            CHECK(shoal_subset_mechanism.epsilon(&claimed, &part) == SHOAL_OK && claimed == closed_eps[i]);
-            double in = (double)(0 - part.threshold) / part.k, out = (double)part.threshold / (part.m - part.k);
+            CHECK(shoal_subset_mechanism.epsilon(&claimed, &part) == SHOAL_OK &&
+                  claimed == closed_eps[i]);
+            double in = (double)(0 - part.threshold) / part.k,
+                   out = (double)part.threshold / (part.m - part.k);
             double e = exp(closed_eps[i] / 1e6);
             CHECK(in / out <= e * (1 + 1e-12) && in / out >= 0.999999 * e);
         }
 }
 
-// 30,000 sets of 12 of 31 and of 4 of 200,001 around their own index: the own one as often as its coin says, the others all
-// alike where they can be counted, 5 sd.
+// 30,000 sets of 12 of 31 and of 4 of 200,001 around their own index: the own one as often as its
+// coin says, the others all alike where they can be counted, 5 sd.
 static void real_draws(uint32_t size, uint32_t eps_micro, uint32_t d, uint32_t own)
 {
     shoal_part part = closed_part(shoal_subset_id, size, eps_micro);
@@ -214,9 +231,13 @@ static void ranges(void)
     size_t position = 99;
     CHECK(closed_recipe(&recipe, "subset", 1000000, 11) == SHOAL_OK);
     CHECK(recipe.parts[0].k == 4 && recipe.record_size == 16 && recipe.text_size == 11);
-    CHECK(shoal_record_from_text(record, &recipe, "00,02,09,11", 11, NULL) == SHOAL_OK && record[12] == 11);
-    CHECK(shoal_record_from_text(record, &recipe, "00,02,09,12", 11, &position) == SHOAL_ERR_RANGE && position == 9);
-    CHECK(shoal_record_from_text(record, &recipe, "00,02;09,11", 11, &position) == SHOAL_ERR_TYPE && position == 5);
+    CHECK(shoal_record_from_text(record, &recipe, "00,02,09,11", 11, NULL) == SHOAL_OK &&
+          record[12] == 11);
+    CHECK(shoal_record_from_text(record, &recipe, "00,02,09,12", 11, &position) ==
+              SHOAL_ERR_RANGE &&
+          position == 9);
+    CHECK(shoal_record_from_text(record, &recipe, "00,02;09,11", 11, &position) == SHOAL_ERR_TYPE &&
+          position == 5);
     CHECK(shoal_record_from_text(record, &recipe, "02,00,09,11", 11, NULL) == SHOAL_ERR_RECORD);
     CHECK(closed_recipe(&recipe, "subset", 16000000, SHOAL_SUBSET_SIZE_MAX) == SHOAL_OK);
     CHECK(closed_recipe(&recipe, "subset", 16000000, SHOAL_SUBSET_SIZE_MAX + 1) == SHOAL_ERR_RANGE);

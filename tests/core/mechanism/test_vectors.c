@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same seed, recipe and value give the same record on every build: vectors/<stem>.json, one object a line, of the
-// samples in samples/<stem>.h.
+// The same seed, recipe and value give the same record on every build: vectors/<stem>.json, one
+// object a line, of the samples in samples/<stem>.h.
 //
 //     test_vectors FOLDER          checks every mechanism's file
-//     test_vectors --write STEM    prints one file anew (for a new mechanism, or when a format changes on purpose)
+//     test_vectors --write STEM    prints one file anew (for a new mechanism, or when a format
+//     changes on purpose)
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +61,10 @@ static int begins_with(const sample_field *f, const char *head)
     return strncmp(f->path, head, strlen(head)) == 0;
 }
 
-// Writes the fields of a path that begins with `head`, between the two texts; nothing where there is none.
-static void put_object(writer *w, const sample *s, const char *head, const char *before, const char *after)
+// Writes the fields of a path that begins with `head`, between the two texts; nothing where there
+// is none.
+static void put_object(writer *w, const sample *s, const char *head, const char *before,
+                       const char *after)
 {
     size_t n = 0;
     char *start = w->at;
@@ -80,7 +83,8 @@ static void put_object(writer *w, const sample *s, const char *head, const char 
     put(w, "%s", after, 0);
 }
 
-// A variable's fields under "variables.N.": its name, value and so on, then its parameters. Returns: whether there is an N-th.
+// A variable's fields under "variables.N.": its name, value and so on, then its parameters.
+// Returns: whether there is an N-th.
 static int put_variable(writer *w, const sample *s, int n)
 {
     char head[32], parameters[48];
@@ -113,12 +117,13 @@ static void put_variables(writer *w, const sample *s)
 static void put_recipe(writer *w, const char *mechanism, const sample *s)
 {
     int is_joint = strcmp(s->kind, "variables") == 0;
-    put(w, "{\"recipe\": {\"recipe\": \"vector\", \"analysis\": \"test\", \"stream\": \"s\"", "", 0);
+    put(w, "{\"recipe\": {\"recipe\": \"vector\", \"analysis\": \"test\", \"stream\": \"s\"", "",
+        0);
     if (!is_joint) put(w, ", \"value\": \"%s\"", s->kind, 0);
     if (!is_joint) put(w, ", \"mechanism\": \"%s\"", mechanism, 0);
     for (int i = 0; i < SAMPLE_FIELDS && s->fields[i].path != NULL; i++)
-        if (!begins_with(&s->fields[i], "parameters.") && !begins_with(&s->fields[i], "encoding.") &&
-            !begins_with(&s->fields[i], "variables."))
+        if (!begins_with(&s->fields[i], "parameters.") &&
+            !begins_with(&s->fields[i], "encoding.") && !begins_with(&s->fields[i], "variables."))
             put_field(w, &s->fields[i], s->fields[i].path);
     if (is_joint) put_variables(w, s);
     put_object(w, s, "encoding.0.", ", \"encoding\": [{", "}]");
@@ -138,7 +143,8 @@ static void make_line(const char *mechanism, const sample *s, int is_last)
     writer w = {expected, sizeof expected};
     for (uint32_t i = 0; i < 32; i++) seed[i] = (uint8_t)(s->number * 32 + i);
     for (uint32_t i = 0; i < 32; i++) permanent.secret[i] = (uint8_t)~seed[i];
-    if (!CHECK(sample_recipe(&recipe, mechanism, s) == SHOAL_OK)) fprintf(stderr, "%s: %s\n", mechanism, s->value);
+    if (!CHECK(sample_recipe(&recipe, mechanism, s) == SHOAL_OK))
+        fprintf(stderr, "%s: %s\n", mechanism, s->value);
     for (int i = 0; i < 32; i++) snprintf(hash + 2 * i, 3, "%02x", recipe.recipe_hash[i]);
     shoal_rng_init(&rng, seed);
     CHECK(sample_randomize(record, &recipe, s->value, &permanent, &rng) == SHOAL_OK);
@@ -165,7 +171,8 @@ static void check_file(const char *folder, const sampled *m)
     char path[256];
     snprintf(path, sizeof path, "%s/%s.json", folder, m->stem);
     FILE *file = fopen(path, "rb");
-    if (!CHECK(file != NULL && fgets(line, sizeof line, file) != NULL && strcmp(line, "[\n") == 0)) return;
+    if (!CHECK(file != NULL && fgets(line, sizeof line, file) != NULL && strcmp(line, "[\n") == 0))
+        return;
     for (size_t i = 0; i < m->n; i++) {
         make_line(m->name, &m->samples[i], i + 1 == m->n);
         if (!CHECK(fgets(line, sizeof line, file) != NULL && strcmp(line, expected) == 0))

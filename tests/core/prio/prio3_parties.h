@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parties of Prio3 in one program, for tests of every version of it (prio3.h, vdaf08.h): exact sums over ten reports, and
-// every single flipped bit of every message refused.
+// All parties of Prio3 in one program, for tests of every version of it (prio3.h, vdaf08.h): exact
+// sums over ten reports, and every single flipped bit of every message refused.
 #ifndef PRIO3_PARTIES_H
 #define PRIO3_PARTIES_H
 
@@ -19,14 +19,15 @@ typedef shoal_err initializer(shoal_prio3 *prio3, const shoal_prio3_parameters *
 // Buffers of exactly the lengths that the functions say, so that sanitizers see a byte too much.
 typedef struct parties {
     shoal_prio3 prio3;
-    uint8_t *rand, *public_share, *input_shares[MOST], *states[MOST], *verifier_shares[MOST], *message, *output;
+    uint8_t *rand, *public_share, *input_shares[MOST], *states[MOST], *verifier_shares[MOST],
+        *message, *output;
     uint8_t nonce[SHOAL_PRIO3_NONCE], key[SHOAL_PRIO3_VERIFY_KEY];
     uint64_t *scratch, *measurement;
     shoal_prio3_bytes ctx;
 } parties;
 
-static inline void open_parties(parties *p, initializer *init, shoal_prio3_parameters parameters, uint32_t shares,
-                                shoal_rng *rng)
+static inline void open_parties(parties *p, initializer *init, shoal_prio3_parameters parameters,
+                                uint32_t shares, shoal_rng *rng)
 {
     parameters.shares = shares;
     if (!CHECK(init(&p->prio3, &parameters) == SHOAL_OK)) exit(1);
@@ -65,8 +66,8 @@ static inline void close_parties(parties *p)
 
 static inline shoal_err shard(parties *p)
 {
-    return shoal_prio3_shard(p->public_share, p->input_shares, &p->prio3, p->ctx, p->measurement, p->nonce, p->rand,
-                             p->scratch);
+    return shoal_prio3_shard(p->public_share, p->input_shares, &p->prio3, p->ctx, p->measurement,
+                             p->nonce, p->rand, p->scratch);
 }
 
 static inline shoal_err verify_init(parties *p, uint32_t id)
@@ -75,22 +76,24 @@ static inline shoal_err verify_init(parties *p, uint32_t id)
         .nonce = p->nonce,
         .public_share = {p->public_share, shoal_prio3_public_share_len(&p->prio3)},
         .input_share = {p->input_shares[id], shoal_prio3_input_share_len(&p->prio3, id)}};
-    return shoal_prio3_verify_init(p->states[id], p->verifier_shares[id], &p->prio3, p->key, p->ctx, id, &report,
-                                   p->scratch);
+    return shoal_prio3_verify_init(p->states[id], p->verifier_shares[id], &p->prio3, p->key, p->ctx,
+                                   id, &report, p->scratch);
 }
 
 static inline shoal_err combine(parties *p)
 {
     shoal_prio3_bytes shares[MOST];
     for (uint32_t i = 0; i < p->prio3.shares; i++)
-        shares[i] = (shoal_prio3_bytes){p->verifier_shares[i], shoal_prio3_verifier_share_len(&p->prio3)};
+        shares[i] =
+            (shoal_prio3_bytes){p->verifier_shares[i], shoal_prio3_verifier_share_len(&p->prio3)};
     return shoal_prio3_combine(p->message, &p->prio3, p->ctx, shares, p->scratch);
 }
 
 static inline shoal_err verify_next(parties *p, uint32_t id)
 {
-    return shoal_prio3_verify_next(p->output, &p->prio3, p->states[id],
-                                   (shoal_prio3_bytes){p->message, shoal_prio3_message_len(&p->prio3)});
+    return shoal_prio3_verify_next(
+        p->output, &p->prio3, p->states[id],
+        (shoal_prio3_bytes){p->message, shoal_prio3_message_len(&p->prio3)});
 }
 
 // From the input shares on. Returns: the first refusal.
@@ -117,18 +120,21 @@ static inline void draw_measurement(parties *p, shoal_rng *rng)
         return;
     }
     for (uint32_t i = 0; i < flp->length; i++)
-        p->measurement[i] = shoal_rng_below(rng, flp->circuit == SHOAL_CIRCUIT_COUNT ? 2 : flp->max + 1);
+        p->measurement[i] =
+            shoal_rng_below(rng, flp->circuit == SHOAL_CIRCUIT_COUNT ? 2 : flp->max + 1);
 }
 
 static inline void add_measurement(uint64_t *truth, const parties *p)
 {
     int is_bucket = p->prio3.flp.circuit == SHOAL_CIRCUIT_HISTOGRAM;
     if (is_bucket) truth[p->measurement[0]]++;
-    for (uint32_t i = 0; !is_bucket && i < p->prio3.flp.output_len; i++) truth[i] += p->measurement[i];
+    for (uint32_t i = 0; !is_bucket && i < p->prio3.flp.output_len; i++)
+        truth[i] += p->measurement[i];
 }
 
 // Ten reports; aggregates made in two halves and merged.
-static inline void check_sums(initializer *init, shoal_prio3_parameters parameters, uint32_t shares, shoal_rng *rng)
+static inline void check_sums(initializer *init, shoal_prio3_parameters parameters, uint32_t shares,
+                              shoal_rng *rng)
 {
     parties p;
     uint64_t truth[128] = {0}, sums[128];
@@ -146,11 +152,13 @@ static inline void check_sums(initializer *init, shoal_prio3_parameters paramete
         CHECK(verify(&p) == SHOAL_OK);
         for (uint32_t i = 0; i < shares; i++) {
             CHECK(verify_next(&p, i) == SHOAL_OK);
-            CHECK(shoal_prio3_add(halves[report % 2][i], &p.prio3, (shoal_prio3_bytes){p.output, len}) == SHOAL_OK);
+            CHECK(shoal_prio3_add(halves[report % 2][i], &p.prio3,
+                                  (shoal_prio3_bytes){p.output, len}) == SHOAL_OK);
         }
     }
     for (uint32_t i = 0; i < shares; i++) {
-        CHECK(shoal_prio3_add(halves[1][i], &p.prio3, (shoal_prio3_bytes){halves[0][i], len}) == SHOAL_OK);
+        CHECK(shoal_prio3_add(halves[1][i], &p.prio3, (shoal_prio3_bytes){halves[0][i], len}) ==
+              SHOAL_OK);
         aggregates[i] = (shoal_prio3_bytes){halves[1][i], len};
     }
     CHECK(shoal_prio3_unshard(sums, &p.prio3, aggregates, p.scratch) == SHOAL_OK);
@@ -186,7 +194,8 @@ static inline shoal_err after_message(parties *p)
     return SHOAL_ERR_RECORD;
 }
 
-static inline void check_flips(initializer *init, shoal_prio3_parameters parameters, uint32_t shares, shoal_rng *rng)
+static inline void check_flips(initializer *init, shoal_prio3_parameters parameters,
+                               uint32_t shares, shoal_rng *rng)
 {
     parties p;
     open_parties(&p, init, parameters, shares, rng);
@@ -197,7 +206,8 @@ static inline void check_flips(initializer *init, shoal_prio3_parameters paramet
         flip_each(&p, p.input_shares[i], shoal_prio3_input_share_len(&p.prio3, i), verify);
     CHECK(verify(&p) == SHOAL_OK);
     for (uint32_t i = 0; i < shares; i++)
-        flip_each(&p, p.verifier_shares[i], shoal_prio3_verifier_share_len(&p.prio3), after_verifiers);
+        flip_each(&p, p.verifier_shares[i], shoal_prio3_verifier_share_len(&p.prio3),
+                  after_verifiers);
     CHECK(after_verifiers(&p) == SHOAL_OK);
     flip_each(&p, p.message, shoal_prio3_message_len(&p.prio3), after_message);
     CHECK(verify(&p) == SHOAL_OK);

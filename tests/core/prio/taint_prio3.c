@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run under valgrind: the measurement is uninitialised memory, so that memcheck reports every branch and every index that
-// depends on it while it is sharded, in the library that ships. What is made public with the report is declared so: the
-// seed of the joint randomness, which the linker hands through this file (-Wl,--wrap=shoal_prio3_joint_seed).
-// With the argument "leak" the program branches on the measurement, and valgrind must report it.
+// Run under valgrind: the measurement is uninitialised memory, so that memcheck reports every
+// branch and every index that depends on it while it is sharded, in the library that ships. What is
+// made public with the report is declared so: the seed of the joint randomness, which the linker
+// hands through this file (-Wl,--wrap=shoal_prio3_joint_seed). With the argument "leak" the program
+// branches on the measurement, and valgrind must report it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ void __wrap_shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoa
 
 static unsigned n_public;
 
-void __wrap_shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx, const uint8_t *parts)
+void __wrap_shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
+                                   const uint8_t *parts)
 {
     __real_shoal_prio3_joint_seed(seed, prio3, ctx, parts);
     uint8_t undefined[SHOAL_XOF_SEED] = {0};
@@ -46,9 +48,11 @@ static int shard_secret(initializer *init, shoal_prio3_parameters parameters, in
     }
     VALGRIND_MAKE_MEM_UNDEFINED(measurement, sizeof measurement);
     if (leak && measurement[0] == 1) puts("leaked");
-    prio3_sharder *sharder = prio3.element == 8 ? shoal_field64_prio3_shard : shoal_field128_prio3_shard;
-    uint64_t is_valid = sharder(leader, parts, &prio3, (shoal_prio3_bytes){rand, prio3.ctx_max > 0 ? 9 : 0},
-                                measurement, nonce, &seeds, scratch);
+    prio3_sharder *sharder =
+        prio3.element == 8 ? shoal_field64_prio3_shard : shoal_field128_prio3_shard;
+    uint64_t is_valid =
+        sharder(leader, parts, &prio3, (shoal_prio3_bytes){rand, prio3.ctx_max > 0 ? 9 : 0},
+                measurement, nonce, &seeds, scratch);
     VALGRIND_MAKE_MEM_DEFINED(&is_valid, sizeof is_valid); // the one thing that may show
     return !is_valid;
 }
@@ -58,15 +62,35 @@ int main(int argc, char **argv)
     static const shoal_prio3_parameters cases[] = {
         {.circuit = SHOAL_CIRCUIT_COUNT, .shares = 2, .proofs = 1},
         {.circuit = SHOAL_CIRCUIT_SUM, .max = 1000, .shares = 3, .proofs = 1},
-        {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 5, .max = 9, .chunk = 4, .shares = 2, .proofs = 1},
-        {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 5, .max = 9, .chunk = 4, .shares = 2, .proofs = 3},
+        {.circuit = SHOAL_CIRCUIT_SUM_VEC,
+         .length = 5,
+         .max = 9,
+         .chunk = 4,
+         .shares = 2,
+         .proofs = 1},
+        {.circuit = SHOAL_CIRCUIT_SUM_VEC,
+         .length = 5,
+         .max = 9,
+         .chunk = 4,
+         .shares = 2,
+         .proofs = 3},
         {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 40, .chunk = 6, .shares = 4, .proofs = 1},
-        {.circuit = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC, .length = 40, .max = 5, .chunk = 6, .shares = 2, .proofs = 1},
+        {.circuit = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC,
+         .length = 40,
+         .max = 5,
+         .chunk = 6,
+         .shares = 2,
+         .proofs = 1},
     };
     static const shoal_prio3_parameters cases_08[] = {
         {.circuit = SHOAL_CIRCUIT_COUNT, .shares = 2, .proofs = 1},
         {.circuit = SHOAL_CIRCUIT_SUM, .max = 1023, .shares = 3, .proofs = 1},
-        {.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 5, .max = 15, .chunk = 4, .shares = 2, .proofs = 3},
+        {.circuit = SHOAL_CIRCUIT_SUM_VEC,
+         .length = 5,
+         .max = 15,
+         .chunk = 4,
+         .shares = 2,
+         .proofs = 3},
         {.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 40, .chunk = 6, .shares = 4, .proofs = 1},
     };
     int leak = argc > 1 && strcmp(argv[1], "leak") == 0, n_failed = 0;

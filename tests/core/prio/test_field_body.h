@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both fields must satisfy, against arithmetic that shares nothing with theirs: binary numbers of 32-bit limbs,
-// doubled and added bit by bit. Included by test_field64.c and test_field128.c with FE, F, LOG_ORDER, and the modulus.
+// What both fields must satisfy, against arithmetic that shares nothing with theirs: binary numbers
+// of 32-bit limbs, doubled and added bit by bit. Included by test_field64.c and test_field128.c
+// with FE, F, LOG_ORDER, and the modulus.
 #include <string.h>
 
 #include "check.h"
@@ -79,16 +80,19 @@ static void check_pair(FE a, FE b)
     FE difference = F(sub)(a, b);
     CHECK(is_number(F(add)(a, b), number_add(number_of(a), number_of(b))));
     CHECK(is_number(F(mul)(a, b), number_mul(number_of(a), number_of(b))));
-    CHECK(!is_above_modulus(&(number){{0}}) && !is_above_modulus((number[]){number_of(difference)}));
+    CHECK(!is_above_modulus(&(number){{0}}) &&
+          !is_above_modulus((number[]){number_of(difference)}));
     CHECK(is_number(a, number_add(number_of(difference), number_of(b))));
     CHECK(F(is_equal)(a, b) == (memcmp(&a, &b, sizeof a) == 0));
 }
 
-// Limbs at the ends of their range, where carries and borrows are, and whatever is near zero and the modulus.
+// Limbs at the ends of their range, where carries and borrows are, and whatever is near zero and
+// the modulus.
 static void check_arithmetic(shoal_rng *rng)
 {
-    static const uint32_t ends[] = {0,          1,          2,          27,         28,         29,
-                                    0x7fffffff, 0x80000000, 0xffffffe3, 0xffffffe4, 0xfffffffe, 0xffffffff};
+    static const uint32_t ends[] = {0,          1,          2,          27,
+                                    28,         29,         0x7fffffff, 0x80000000,
+                                    0xffffffe3, 0xffffffe4, 0xfffffffe, 0xffffffff};
     FE edges[300];
     size_t n = 0;
     edges[n++] = F(of)(0);
@@ -98,7 +102,8 @@ static void check_arithmetic(shoal_rng *rng)
     }
     while (n < 300) {
         uint8_t bytes[sizeof(FE)];
-        for (size_t i = 0; i < N_LIMBS; i++) store32_le(bytes + 4 * i, ends[shoal_rng_below(rng, 12)]);
+        for (size_t i = 0; i < N_LIMBS; i++)
+            store32_le(bytes + 4 * i, ends[shoal_rng_below(rng, 12)]);
         n += F(load)(&edges[n], bytes);
     }
     for (size_t i = 0; i < n; i++)
@@ -132,7 +137,8 @@ static void check_encoding(shoal_rng *rng)
 
 static void check_inverse(shoal_rng *rng)
 {
-    for (uint64_t i = 1; i < 50; i++) CHECK(F(is_equal)(F(mul)(F(inverse)(F(of)(i)), F(of)(i)), F(of)(1)));
+    for (uint64_t i = 1; i < 50; i++)
+        CHECK(F(is_equal)(F(mul)(F(inverse)(F(of)(i)), F(of)(i)), F(of)(1)));
     for (int i = 0; i < 50; i++) {
         FE a = draw(rng);
         CHECK(F(is_equal)(F(mul)(F(inverse)(a), a), F(of)(1)));
@@ -160,7 +166,8 @@ static FE evaluate(const FE *coefficients, size_t n, FE x)
     return value;
 }
 
-// Values to coefficients and back, against evaluation by Horner's rule; and through the table of twice the size.
+// Values to coefficients and back, against evaluation by Horner's rule; and through the table of
+// twice the size.
 static void check_transform(shoal_rng *rng)
 {
     enum { MOST = 64 };
@@ -173,10 +180,12 @@ static void check_transform(shoal_rng *rng)
             for (size_t i = 0; i < n; i++) coefficients[i] = draw(rng);
             for (size_t i = 0; i < n; i++) v[F(ntt_reversed)(i, log_n)] = coefficients[i];
             F(ntt_forward)(v, n, roots, stride);
-            for (size_t i = 0; i < n; i++) CHECK(F(is_equal)(v[i], evaluate(coefficients, n, F(pow)(root, i))));
+            for (size_t i = 0; i < n; i++)
+                CHECK(F(is_equal)(v[i], evaluate(coefficients, n, F(pow)(root, i))));
             F(ntt_inverse)(v, n, roots, stride);
             for (size_t i = 0; i < n; i++)
-                CHECK(F(is_equal)(F(mul)(v[F(ntt_reversed)(i, log_n)], n_inverse), coefficients[i]));
+                CHECK(
+                    F(is_equal)(F(mul)(v[F(ntt_reversed)(i, log_n)], n_inverse), coefficients[i]));
         }
     }
 }
@@ -184,12 +193,14 @@ static void check_transform(shoal_rng *rng)
 // The product from 32-bit halves is the compiler's.
 static void check_wide(shoal_rng *rng)
 {
-    static const uint64_t ends[] = {0, 1, 0xffffffff, 0x100000000, 0xffffffff00000000, 0xffffffffffffffff};
+    static const uint64_t ends[] = {
+        0, 1, 0xffffffff, 0x100000000, 0xffffffff00000000, 0xffffffffffffffff};
     wide seven = wide_mul_portable(0xffffffffffffffff, 7);
     CHECK(seven.low == 0xfffffffffffffff9 && seven.high == 6);
 #ifdef __SIZEOF_INT128__
     for (int i = 0; i < 20000; i++) {
-        uint64_t a = i < 36 ? ends[i % 6] : shoal_rng_u64(rng), b = i < 36 ? ends[i / 6] : shoal_rng_u64(rng);
+        uint64_t a = i < 36 ? ends[i % 6] : shoal_rng_u64(rng),
+                 b = i < 36 ? ends[i / 6] : shoal_rng_u64(rng);
         wide x = wide_mul_portable(a, b), y = wide_mul_int128(a, b);
         CHECK(x.low == y.low && x.high == y.high);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prio3 as a whole: exact sums for every circuit and number of aggregators; every single flipped bit of every message
-// refused; refusals of what no party sends; nothing that depends on or remains in the scratch.
+// Prio3 as a whole: exact sums for every circuit and number of aggregators; every single flipped
+// bit of every message refused; refusals of what no party sends; nothing that depends on or remains
+// in the scratch.
 #include "prio3_parties.h"
 
 static const shoal_prio3_parameters cases[] = {
@@ -42,15 +43,16 @@ static void check_bindings(shoal_rng *rng)
 }
 
 // Shard refuses, and leaves nothing of the measurement.
-static void refuses_measurement(shoal_prio3_parameters parameters, size_t at, uint64_t value, uint64_t others,
-                                shoal_rng *rng)
+static void refuses_measurement(shoal_prio3_parameters parameters, size_t at, uint64_t value,
+                                uint64_t others, shoal_rng *rng)
 {
     parties p;
     open_parties(&p, shoal_prio3_init, parameters, 2, rng);
     for (uint32_t i = 0; i < p.prio3.flp.length; i++) p.measurement[i] = others;
     p.measurement[at] = value;
     CHECK(shard(&p) == SHOAL_ERR_RANGE);
-    for (size_t i = 0; i < shoal_prio3_input_share_len(&p.prio3, 0); i++) CHECK(p.input_shares[0][i] == 0);
+    for (size_t i = 0; i < shoal_prio3_input_share_len(&p.prio3, 0); i++)
+        CHECK(p.input_shares[0][i] == 0);
     close_parties(&p);
 }
 
@@ -66,18 +68,19 @@ static void check_ranges(shoal_rng *rng)
     refuses_measurement(cases[12], 0, 1, 1, rng); // six ones of at most three
 }
 
-static void refuses_parameters(uint32_t circuit, uint32_t length, uint64_t max, uint32_t chunk, uint32_t shares,
-                               uint32_t proofs, shoal_err err)
+static void refuses_parameters(uint32_t circuit, uint32_t length, uint64_t max, uint32_t chunk,
+                               uint32_t shares, uint32_t proofs, shoal_err err)
 {
     shoal_prio3 prio3;
-    const shoal_prio3_parameters parameters = {(shoal_circuit)circuit, length, max, chunk, shares, proofs};
+    const shoal_prio3_parameters parameters = {
+        (shoal_circuit)circuit, length, max, chunk, shares, proofs};
     CHECK(shoal_prio3_init(&prio3, &parameters) == err);
 }
 
 static void check_parameters(void)
 {
-    const uint32_t sum = SHOAL_CIRCUIT_SUM, vec = SHOAL_CIRCUIT_SUM_VEC, hist = SHOAL_CIRCUIT_HISTOGRAM,
-                   hot = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
+    const uint32_t sum = SHOAL_CIRCUIT_SUM, vec = SHOAL_CIRCUIT_SUM_VEC,
+                   hist = SHOAL_CIRCUIT_HISTOGRAM, hot = SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
     refuses_parameters(0, 1, 1, 1, 2, 1, SHOAL_ERR_ARGUMENT);
     refuses_parameters(6, 1, 1, 1, 2, 1, SHOAL_ERR_ARGUMENT);
     refuses_parameters(sum, 0, 1, 0, 2, 1, SHOAL_OK);
@@ -122,32 +125,36 @@ static void check_best_chunk(void)
     CHECK(shoal_flp_best_chunk(SHOAL_FLP_MEAS_MAX) == 1026);
 }
 
-// A leader's share one byte short or long; a number that is no aggregator's; a context too long; elements above the modulus.
+// A leader's share one byte short or long; a number that is no aggregator's; a context too long;
+// elements above the modulus.
 static void check_refusals(shoal_rng *rng)
 {
     static const uint8_t long_ctx[65536];
     parties p;
     open_parties(&p, shoal_prio3_init, cases[6], 3, rng);
     CHECK(shard(&p) == SHOAL_OK);
-    size_t public_len = shoal_prio3_public_share_len(&p.prio3), input_len = shoal_prio3_input_share_len(&p.prio3, 0);
+    size_t public_len = shoal_prio3_public_share_len(&p.prio3),
+           input_len = shoal_prio3_input_share_len(&p.prio3, 0);
     for (size_t off = 0; off < 3; off++) {
         static const shoal_err expected[] = {SHOAL_ERR_TRUNCATED, SHOAL_OK, SHOAL_ERR_EXTRA};
-        shoal_prio3_report report = {p.nonce, {p.public_share, public_len + off - 1}, {p.input_shares[0], input_len}};
-        CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 0, &report,
-                                      p.scratch) == expected[off]);
+        shoal_prio3_report report = {
+            p.nonce, {p.public_share, public_len + off - 1}, {p.input_shares[0], input_len}};
+        CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 0,
+                                      &report, p.scratch) == expected[off]);
         report.public_share.len = public_len;
         report.input_share.len = input_len + off - 1;
-        CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 0, &report,
-                                      p.scratch) == expected[off]);
-        CHECK(shoal_prio3_verify_next(p.output, &p.prio3, p.states[0], (shoal_prio3_bytes){p.nonce, 31 + 2 * off}) !=
-              SHOAL_OK);
+        CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 0,
+                                      &report, p.scratch) == expected[off]);
+        CHECK(shoal_prio3_verify_next(p.output, &p.prio3, p.states[0],
+                                      (shoal_prio3_bytes){p.nonce, 31 + 2 * off}) != SHOAL_OK);
     }
     CHECK(verify_init(&p, 2) == SHOAL_OK);
     shoal_prio3_report report = {p.nonce, {p.public_share, public_len}, {p.input_shares[2], 64}};
-    CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 3, &report, p.scratch) ==
-          SHOAL_ERR_ARGUMENT);
+    CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 3,
+                                  &report, p.scratch) == SHOAL_ERR_ARGUMENT);
     p.ctx = (shoal_prio3_bytes){long_ctx, 65528};
-    CHECK(shard(&p) == SHOAL_ERR_RANGE && verify_init(&p, 0) == SHOAL_ERR_RANGE && combine(&p) == SHOAL_ERR_RANGE);
+    CHECK(shard(&p) == SHOAL_ERR_RANGE && verify_init(&p, 0) == SHOAL_ERR_RANGE &&
+          combine(&p) == SHOAL_ERR_RANGE);
     p.ctx.len = 65527;
     CHECK(shard(&p) == SHOAL_OK && verify(&p) == SHOAL_OK);
     memset(p.input_shares[0] + 16, 0xff, 16);
@@ -168,10 +175,12 @@ static void check_aggregates(shoal_rng *rng)
     memset(share, 2, sizeof share);
     memset(share + 32, 0xff, 16);
     CHECK(shoal_prio3_add(aggregate, &p.prio3, (shoal_prio3_bytes){share, 48}) == SHOAL_ERR_RECORD);
-    CHECK(shoal_prio3_add(aggregate, &p.prio3, (shoal_prio3_bytes){share, 47}) == SHOAL_ERR_TRUNCATED);
+    CHECK(shoal_prio3_add(aggregate, &p.prio3, (shoal_prio3_bytes){share, 47}) ==
+          SHOAL_ERR_TRUNCATED);
     CHECK(shoal_prio3_add(aggregate, &p.prio3, (shoal_prio3_bytes){share, 49}) == SHOAL_ERR_EXTRA);
     CHECK(memcmp(aggregate, before, sizeof before) == 0);
-    const shoal_prio3_bytes high[] = {{aggregate, 48}, {before, 48}}, bad[] = {{aggregate, 48}, {share, 48}},
+    const shoal_prio3_bytes high[] = {{aggregate, 48}, {before, 48}},
+                            bad[] = {{aggregate, 48}, {share, 48}},
                             cut[] = {{aggregate, 48}, {share, 47}};
     CHECK(shoal_prio3_unshard(sums, &p.prio3, high, p.scratch) == SHOAL_ERR_OVERFLOW);
     CHECK(shoal_prio3_unshard(sums, &p.prio3, bad, p.scratch) == SHOAL_ERR_RECORD);
@@ -179,7 +188,8 @@ static void check_aggregates(shoal_rng *rng)
     close_parties(&p);
 }
 
-// The same bytes whatever was in the scratch, which is zeros afterwards; other random bytes, other shares.
+// The same bytes whatever was in the scratch, which is zeros afterwards; other random bytes, other
+// shares.
 static void check_scratch(shoal_rng *rng)
 {
     parties p;
@@ -204,9 +214,11 @@ int main(void)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (size_t i = 0; i < N_CASES; i++)
-        for (uint32_t shares = 2; shares <= MOST; shares++) check_sums(shoal_prio3_init, cases[i], shares, &rng);
+        for (uint32_t shares = 2; shares <= MOST; shares++)
+            check_sums(shoal_prio3_init, cases[i], shares, &rng);
     for (size_t i = 0; i < N_CASES; i++)
-        if (cases[i].length <= 7 && cases[i].max <= 1000) check_flips(shoal_prio3_init, cases[i], 2, &rng);
+        if (cases[i].length <= 7 && cases[i].max <= 1000)
+            check_flips(shoal_prio3_init, cases[i], 2, &rng);
     check_flips(shoal_prio3_init, cases[0], 4, &rng);
     check_flips(shoal_prio3_init, cases[5], 3, &rng);
     check_bindings(&rng);

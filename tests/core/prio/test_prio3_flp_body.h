@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof system under Prio3, over one field, by itself: what an honest device sends is accepted, and no encoding outside
-// the circuit's is, though its device proves it by the book (a cheating client that shoal_prio3_shard would not serve).
-// Included by test_prio3_flp64.c and test_prio3_flp128.c with FE, F and FIELD_LOG_ORDER.
+// The proof system under Prio3, over one field, by itself: what an honest device sends is accepted,
+// and no encoding outside the circuit's is, though its device proves it by the book (a cheating
+// client that shoal_prio3_shard would not serve). Included by test_prio3_flp64.c and
+// test_prio3_flp128.c with FE, F and FIELD_LOG_ORDER.
 #include "check.h"
 #include "rng.h"
 #include "vdaf08.h"
@@ -10,8 +11,8 @@ enum { MOST = 256 };
 
 typedef struct proof {
     shoal_flp flp;
-    FE meas[MOST], prove_rand[MOST], joint_rand[MOST], query_rand[MOST], proof[2 * MOST], verifier[MOST],
-        scratch[10 * MOST];
+    FE meas[MOST], prove_rand[MOST], joint_rand[MOST], query_rand[MOST], proof[2 * MOST],
+        verifier[MOST], scratch[10 * MOST];
 } proof;
 
 static void draw(FE *vector, size_t n, shoal_rng *rng)
@@ -23,9 +24,11 @@ static void draw(FE *vector, size_t n, shoal_rng *rng)
     }
 }
 
-static int open_proof(proof *p, shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk)
+static int open_proof(proof *p, shoal_circuit circuit, uint32_t length, uint64_t max,
+                      uint32_t chunk)
 {
-    return CHECK(shoal_flp_init(&p->flp, circuit, length, max, chunk) == SHOAL_OK) && CHECK(p->flp.meas_len <= MOST) &&
+    return CHECK(shoal_flp_init(&p->flp, circuit, length, max, chunk) == SHOAL_OK) &&
+           CHECK(p->flp.meas_len <= MOST) &&
            CHECK(p->flp.proof_len <= 2 * MOST && p->flp.verifier_len <= MOST);
 }
 
@@ -41,11 +44,13 @@ static uint64_t is_accepted(proof *p, shoal_rng *rng)
 {
     draw_all(p, rng);
     F(flp_prove)(p->proof, &p->flp, p->meas, p->prove_rand, p->joint_rand, p->scratch);
-    CHECK(F(flp_query)(p->verifier, &p->flp, p->meas, p->proof, p->query_rand, p->joint_rand, 1, p->scratch));
+    CHECK(F(flp_query)(p->verifier, &p->flp, p->meas, p->proof, p->query_rand, p->joint_rand, 1,
+                       p->scratch));
     return F(flp_decide)(&p->flp, p->verifier);
 }
 
-// Accepted as it is, and refused with any one element by one off; twos and minus ones are among those.
+// Accepted as it is, and refused with any one element by one off; twos and minus ones are among
+// those.
 static void check_measurement(proof *p, const uint64_t *measurement, shoal_rng *rng)
 {
     CHECK(F(flp_encode)(p->meas, &p->flp, measurement));
@@ -55,7 +60,8 @@ static void check_measurement(proof *p, const uint64_t *measurement, shoal_rng *
         for (int sign = -1; sign <= 1; sign += 2) {
             FE off = sign > 0 ? F(add)(kept, F(of)(1)) : F(sub)(kept, F(of)(1));
             int is_bit = F(is_equal)(off, F(of)(0)) || F(is_equal)(off, F(of)(1));
-            int is_free = p->flp.circuit <= SHOAL_CIRCUIT_SUM_VEC; // any zeros and ones are an encoding
+            int is_free =
+                p->flp.circuit <= SHOAL_CIRCUIT_SUM_VEC; // any zeros and ones are an encoding
             p->meas[i] = off;
             CHECK(is_accepted(p, rng) == (uint64_t)(is_bit && is_free));
         }
@@ -76,10 +82,12 @@ static void check_shares(proof *p, shoal_rng *rng)
         F(vector_sub)(parts[0].proof, parts[i].proof, p->flp.proof_len);
     }
     for (int i = 0; i < 3; i++)
-        CHECK(F(flp_query)(parts[i].verifier, &p->flp, parts[i].meas, parts[i].proof, p->query_rand, p->joint_rand, 3,
-                           p->scratch));
-    for (int i = 1; i < 3; i++) F(vector_add)(parts[0].verifier, parts[i].verifier, p->flp.verifier_len);
-    for (uint32_t i = 0; i < p->flp.verifier_len; i++) CHECK(F(is_equal)(parts[0].verifier[i], p->verifier[i]));
+        CHECK(F(flp_query)(parts[i].verifier, &p->flp, parts[i].meas, parts[i].proof, p->query_rand,
+                           p->joint_rand, 3, p->scratch));
+    for (int i = 1; i < 3; i++)
+        F(vector_add)(parts[0].verifier, parts[i].verifier, p->flp.verifier_len);
+    for (uint32_t i = 0; i < p->flp.verifier_len; i++)
+        CHECK(F(is_equal)(parts[0].verifier[i], p->verifier[i]));
 }
 
 // Every element of a proof counts, and every one of a verifier.
@@ -95,13 +103,15 @@ static void check_elements(proof *p, shoal_rng *rng)
     for (uint32_t i = 0; i < p->flp.proof_len; i++) {
         FE kept = p->proof[i];
         draw(&p->proof[i], 1, rng);
-        CHECK(F(flp_query)(p->verifier, &p->flp, p->meas, p->proof, p->query_rand, p->joint_rand, 1, p->scratch));
+        CHECK(F(flp_query)(p->verifier, &p->flp, p->meas, p->proof, p->query_rand, p->joint_rand, 1,
+                           p->scratch));
         CHECK(!F(flp_decide)(&p->flp, p->verifier));
         p->proof[i] = kept;
     }
 }
 
-// A query at a value that the wires are written at would show a wire: none is made. Others, even of the gadget, do no harm.
+// A query at a value that the wires are written at would show a wire: none is made. Others, even of
+// the gadget, do no harm.
 static void check_points(proof *p, shoal_rng *rng)
 {
     draw_all(p, rng);
@@ -109,8 +119,8 @@ static void check_points(proof *p, shoal_rng *rng)
     FE root = F(root)(F(flp_log)(&p->flp) + 1, FIELD_LOG_ORDER), point = F(of)(1);
     for (uint32_t i = 0; i < 2 * p->flp.wire_len; i++) {
         p->query_rand[p->flp.query_rand_len - 1] = point;
-        CHECK(F(flp_query)(p->verifier, &p->flp, p->meas, p->proof, p->query_rand, p->joint_rand, 1, p->scratch) ==
-              i % 2);
+        CHECK(F(flp_query)(p->verifier, &p->flp, p->meas, p->proof, p->query_rand, p->joint_rand, 1,
+                           p->scratch) == i % 2);
         if (i % 2 == 1) CHECK(F(flp_decide)(&p->flp, p->verifier));
         point = F(mul)(point, root);
     }
@@ -126,14 +136,17 @@ static void check_integers(void)
         for (uint64_t value = 0; value <= max; value++) {
             CHECK(F(flp_put_integer)(bits, &flp, value));
             CHECK(F(is_equal)(F(flp_integer)(bits, &flp), F(of)(value)));
-            for (uint32_t i = 0; i < flp.bits; i++) CHECK(F(is_equal)(bits[i], F(of)(0)) || F(is_equal)(bits[i], ones));
+            for (uint32_t i = 0; i < flp.bits; i++)
+                CHECK(F(is_equal)(bits[i], F(of)(0)) || F(is_equal)(bits[i], ones));
         }
         for (uint32_t i = 0; i < flp.bits; i++) CHECK(F(is_equal)(bits[i], ones));
-        CHECK(!F(flp_put_integer)(bits, &flp, max + 1) && !F(flp_put_integer)(bits, &flp, UINT64_MAX));
+        CHECK(!F(flp_put_integer)(bits, &flp, max + 1) &&
+              !F(flp_put_integer)(bits, &flp, UINT64_MAX));
     }
 }
 
-// One more than the largest weight, with every claim of zeros and ones about it, and with the one claim that adds up.
+// One more than the largest weight, with every claim of zeros and ones about it, and with the one
+// claim that adds up.
 static void check_too_heavy(shoal_rng *rng)
 {
     static proof p;
@@ -151,8 +164,8 @@ static void check_too_heavy(shoal_rng *rng)
     CHECK(!is_accepted(&p, rng));
 }
 
-static void check_circuit(int is_08, shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk,
-                          shoal_rng *rng)
+static void check_circuit(int is_08, shoal_circuit circuit, uint32_t length, uint64_t max,
+                          uint32_t chunk, shoal_rng *rng)
 {
     static proof p;
     uint64_t measurement[MOST] = {0};
@@ -162,7 +175,8 @@ static void check_circuit(int is_08, shoal_circuit circuit, uint32_t length, uin
     int is_hot = circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
     for (int round = 0; round < 3; round++) { // none, the most, some
         for (uint32_t i = 0; i < length; i++) {
-            uint64_t some = is_hot ? i < (max + 1) / 2 : shoal_rng_below(rng, max + 1), most = is_hot ? i < max : max;
+            uint64_t some = is_hot ? i < (max + 1) / 2 : shoal_rng_below(rng, max + 1),
+                     most = is_hot ? i < max : max;
             measurement[i] = round == 0 ? 0 : round == 1 ? most : some;
         }
         check_measurement(&p, measurement, rng);

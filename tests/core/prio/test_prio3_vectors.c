@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prio3 against the official vectors: every entry of `operations` of every file, those that must be refused included.
-// HigherDegree alone is left out: its circuit is made for a test of the draft. The files are vectors/vdaf of the folder
-// that SHOAL_SHARED names (cfrg/draft-irtf-cfrg-vdaf, test_vec/vdaf).
+// Prio3 against the official vectors: every entry of `operations` of every file, those that must be
+// refused included. HigherDegree alone is left out: its circuit is made for a test of the draft.
+// The files are vectors/vdaf of the folder that SHOAL_SHARED names (cfrg/draft-irtf-cfrg-vdaf,
+// test_vec/vdaf).
 #include "json_scan.h"
 #include "prio3.h"
 
-enum { MOST_SHARES = SHOAL_PRIO3_SHARES_MAX, MOST_BYTES = 1 << 14, MOST_REPORTS = 16, MOST_VALUES = 128 };
+enum {
+    MOST_SHARES = SHOAL_PRIO3_SHARES_MAX,
+    MOST_BYTES = 1 << 14,
+    MOST_REPORTS = 16,
+    MOST_VALUES = 128
+};
 
 static const struct {
     const char *name;
@@ -70,35 +76,42 @@ static int is_bytes(const uint8_t *bytes, size_t len, const char *value)
 
 static int open_vector(vector *v, const char *json, shoal_circuit circuit, uint32_t proofs)
 {
-    const char *max = scan_member(json, circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC ? "max_weight" : "max_measurement");
-    const shoal_prio3_parameters parameters = {.circuit = circuit,
-                                               .length = (uint32_t)scan_number(scan_member(json, "length")),
-                                               .max = scan_number(max),
-                                               .chunk = (uint32_t)scan_number(scan_member(json, "chunk_length")),
-                                               .shares = (uint32_t)scan_number(scan_member(json, "shares")),
-                                               .proofs = proofs};
+    const char *max = scan_member(
+        json, circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC ? "max_weight" : "max_measurement");
+    const shoal_prio3_parameters parameters = {
+        .circuit = circuit,
+        .length = (uint32_t)scan_number(scan_member(json, "length")),
+        .max = scan_number(max),
+        .chunk = (uint32_t)scan_number(scan_member(json, "chunk_length")),
+        .shares = (uint32_t)scan_number(scan_member(json, "shares")),
+        .proofs = proofs};
     v->json = json;
     v->reports = scan_member(json, "reports");
     v->ctx_len = scan_hex(v->ctx, sizeof v->ctx, scan_member(json, "ctx"));
-    CHECK(scan_hex(v->verify_key, sizeof v->verify_key, scan_member(json, "verify_key")) == sizeof v->verify_key);
+    CHECK(scan_hex(v->verify_key, sizeof v->verify_key, scan_member(json, "verify_key")) ==
+          sizeof v->verify_key);
     return CHECK(shoal_prio3_init(&v->prio3, &parameters) == SHOAL_OK) &&
            CHECK(shoal_prio3_scratch_words(&v->prio3) <= sizeof scratch / sizeof scratch[0]) &&
-           CHECK(shoal_prio3_input_share_len(&v->prio3, 0) <= MOST_BYTES) && CHECK(v->prio3.flp.length <= MOST_VALUES);
+           CHECK(shoal_prio3_input_share_len(&v->prio3, 0) <= MOST_BYTES) &&
+           CHECK(v->prio3.flp.length <= MOST_VALUES);
 }
 
 static shoal_err shard(const vector *v, const char *report)
 {
-    static uint8_t rand[MOST_BYTES], nonce[MOST_BYTES], public_share[MOST_BYTES], shares[MOST_SHARES][MOST_BYTES];
+    static uint8_t rand[MOST_BYTES], nonce[MOST_BYTES], public_share[MOST_BYTES],
+        shares[MOST_SHARES][MOST_BYTES];
     uint8_t *const input_shares[MOST_SHARES] = {shares[0], shares[1], shares[2], shares[3]};
     uint64_t measurement[MOST_VALUES];
     const char *value = scan_member(report, "measurement");
-    for (size_t i = 0; i < MOST_VALUES; i++) measurement[i] = scan_number(*value == '[' ? scan_item(value, i) : value);
+    for (size_t i = 0; i < MOST_VALUES; i++)
+        measurement[i] = scan_number(*value == '[' ? scan_item(value, i) : value);
     CHECK(hex(rand, scan_member(report, "rand")).len == shoal_prio3_rand_len(&v->prio3));
     CHECK(hex(nonce, scan_member(report, "nonce")).len == SHOAL_PRIO3_NONCE);
-    shoal_err err =
-        shoal_prio3_shard(public_share, input_shares, &v->prio3, ctx_of(v), measurement, nonce, rand, scratch);
+    shoal_err err = shoal_prio3_shard(public_share, input_shares, &v->prio3, ctx_of(v), measurement,
+                                      nonce, rand, scratch);
     if (err != SHOAL_OK) return err;
-    CHECK(is_bytes(public_share, shoal_prio3_public_share_len(&v->prio3), scan_member(report, "public_share")));
+    CHECK(is_bytes(public_share, shoal_prio3_public_share_len(&v->prio3),
+                   scan_member(report, "public_share")));
     for (uint32_t i = 0; i < v->prio3.shares; i++)
         CHECK(is_bytes(shares[i], shoal_prio3_input_share_len(&v->prio3, i),
                        scan_item(scan_member(report, "input_shares"), i)));
@@ -107,17 +120,19 @@ static shoal_err shard(const vector *v, const char *report)
 
 static shoal_err verify_init(const vector *v, const char *report, uint8_t *state, uint32_t id)
 {
-    static uint8_t nonce[MOST_BYTES], public_share[MOST_BYTES], input_share[MOST_BYTES], verifier_share[MOST_BYTES];
-    const shoal_prio3_report given = {.nonce = nonce,
-                                      .public_share = hex(public_share, scan_member(report, "public_share")),
-                                      .input_share =
-                                          hex(input_share, scan_item(scan_member(report, "input_shares"), id))};
+    static uint8_t nonce[MOST_BYTES], public_share[MOST_BYTES], input_share[MOST_BYTES],
+        verifier_share[MOST_BYTES];
+    const shoal_prio3_report given = {
+        .nonce = nonce,
+        .public_share = hex(public_share, scan_member(report, "public_share")),
+        .input_share = hex(input_share, scan_item(scan_member(report, "input_shares"), id))};
     const char *expected = scan_item(scan_item(scan_member(report, "verifier_shares"), 0), id);
     CHECK(hex(nonce, scan_member(report, "nonce")).len == SHOAL_PRIO3_NONCE);
     CHECK(shoal_prio3_state_len(&v->prio3) <= MOST_BYTES);
-    shoal_err err =
-        shoal_prio3_verify_init(state, verifier_share, &v->prio3, v->verify_key, ctx_of(v), id, &given, scratch);
-    if (err == SHOAL_OK) CHECK(is_bytes(verifier_share, shoal_prio3_verifier_share_len(&v->prio3), expected));
+    shoal_err err = shoal_prio3_verify_init(state, verifier_share, &v->prio3, v->verify_key,
+                                            ctx_of(v), id, &given, scratch);
+    if (err == SHOAL_OK)
+        CHECK(is_bytes(verifier_share, shoal_prio3_verifier_share_len(&v->prio3), expected));
     return err;
 }
 
@@ -141,7 +156,8 @@ static shoal_err verify_next(const vector *v, const char *report, const uint8_t 
     shoal_prio3_bytes given = hex(message, scan_item(scan_member(report, "verifier_messages"), 0));
     shoal_err err = shoal_prio3_verify_next(out, &v->prio3, state, given);
     if (err == SHOAL_OK)
-        CHECK(is_bytes(out, shoal_prio3_output_share_len(&v->prio3), scan_item(scan_member(report, "out_shares"), id)));
+        CHECK(is_bytes(out, shoal_prio3_output_share_len(&v->prio3),
+                       scan_item(scan_member(report, "out_shares"), id)));
     return err;
 }
 
@@ -155,7 +171,8 @@ static shoal_err aggregate(const vector *v, uint32_t id)
         shoal_err err = shoal_prio3_add(sum, &v->prio3, hex(out, share));
         if (err != SHOAL_OK) return err;
     }
-    CHECK(is_bytes(sum, shoal_prio3_output_share_len(&v->prio3), scan_item(scan_member(v->json, "agg_shares"), id)));
+    CHECK(is_bytes(sum, shoal_prio3_output_share_len(&v->prio3),
+                   scan_item(scan_member(v->json, "agg_shares"), id)));
     return SHOAL_OK;
 }
 

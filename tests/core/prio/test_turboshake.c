@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TurboSHAKE128 against the vectors of RFC 9861 section 5, in pieces of every kind; XofTurboShake128 against the draft's.
+// TurboSHAKE128 against the vectors of RFC 9861 section 5, in pieces of every kind;
+// XofTurboShake128 against the draft's.
 #include "turboshake.h"
 
 #include "field128.h"
@@ -13,7 +14,8 @@
 static size_t bytes_of(uint8_t *bytes, const char *hex)
 {
     size_t n = strlen(hex) / 2;
-    for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)strtoul((const char[]){hex[2 * i], hex[2 * i + 1], 0}, NULL, 16);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)strtoul((const char[]){hex[2 * i], hex[2 * i + 1], 0}, NULL, 16);
     return n;
 }
 
@@ -24,7 +26,8 @@ static const struct {
     const char *output;
 } patterns[] = {
     {0, 0, 0x1f,
-     "1e415f1c5983aff2169217277d17bb538cd945a397ddec541f1ce41af2c1b74c3e8ccae2a4dae56c84a04c2385c03c15e8193bdf587373633"
+     "1e415f1c5983aff2169217277d17bb538cd945a397ddec541f1ce41af2c1b74c3e8ccae2a4dae56c84a04c2385c03"
+     "c15e8193bdf587373633"
      "2"
      "1691c05462c8df"},
     {0, 10000, 0x1f, "a3b9b0385900ce761f22aed548e754da10a5242d62e8c658e3f3a923a7555607"},
@@ -94,7 +97,8 @@ static void matches_xof_vector(void)
     shoal_xof_absorb(&xof, binder, binder_len);
     F(vector_expand)(vector, n, &xof);
     F(vector_store)(out, vector, n);
-    CHECK(scan_hex(expected, sizeof expected, scan_member(json, "expanded_vec_field128")) == n * sizeof(FE));
+    CHECK(scan_hex(expected, sizeof expected, scan_member(json, "expanded_vec_field128")) ==
+          n * sizeof(FE));
     CHECK(memcmp(out, expected, n * sizeof(FE)) == 0);
 }
 

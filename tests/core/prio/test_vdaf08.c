@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prio3 of VDAF-08 as a whole: exact sums for every circuit and number of aggregators; every single flipped bit of every
-// message refused; parameters, contexts and keys that are not VDAF-08's. Encodings that no circuit allows are refused in
-// test_prio3_flp64.c and test_prio3_flp128.c, whose device proves them by the book.
+// Prio3 of VDAF-08 as a whole: exact sums for every circuit and number of aggregators; every single
+// flipped bit of every message refused; parameters, contexts and keys that are not VDAF-08's.
+// Encodings that no circuit allows are refused in test_prio3_flp64.c and test_prio3_flp128.c, whose
+// device proves them by the book.
 #include "prio3_parties.h"
 #include "vdaf08.h"
 
@@ -21,7 +22,8 @@ static const shoal_prio3_parameters cases[] = {
 };
 #define N_CASES (sizeof cases / sizeof cases[0])
 
-// What is bound into a report: the key's sixteen bytes, the nonce, who is who; and nothing else of the key.
+// What is bound into a report: the key's sixteen bytes, the nonce, who is who; and nothing else of
+// the key.
 static void check_bindings(shoal_rng *rng)
 {
     parties p;
@@ -35,11 +37,13 @@ static void check_bindings(shoal_rng *rng)
     p.nonce[15] ^= 1;
     CHECK(verify(&p) == SHOAL_ERR_RECORD);
     p.ctx.len = 1;
-    CHECK(shard(&p) == SHOAL_ERR_RANGE && verify_init(&p, 0) == SHOAL_ERR_RANGE && combine(&p) == SHOAL_ERR_RANGE);
+    CHECK(shard(&p) == SHOAL_ERR_RANGE && verify_init(&p, 0) == SHOAL_ERR_RANGE &&
+          combine(&p) == SHOAL_ERR_RANGE);
     close_parties(&p);
 }
 
-// The shares of one version are none of the other: their lengths differ, or the proof does not hold.
+// The shares of one version are none of the other: their lengths differ, or the proof does not
+// hold.
 static void check_versions(shoal_rng *rng)
 {
     parties p;
@@ -49,31 +53,34 @@ static void check_versions(shoal_rng *rng)
     parameters.shares = 2;
     CHECK(shoal_prio3_init(&other, &parameters) == SHOAL_OK);
     CHECK(shard(&p) == SHOAL_OK);
-    const shoal_prio3_report report = {.nonce = p.nonce,
-                                       .public_share = {p.public_share, shoal_prio3_public_share_len(&p.prio3)},
-                                       .input_share = {p.input_shares[1], shoal_prio3_input_share_len(&p.prio3, 1)}};
+    const shoal_prio3_report report = {
+        .nonce = p.nonce,
+        .public_share = {p.public_share, shoal_prio3_public_share_len(&p.prio3)},
+        .input_share = {p.input_shares[1], shoal_prio3_input_share_len(&p.prio3, 1)}};
     uint8_t state[4096], verifier_share[4096];
     CHECK(shoal_prio3_state_len(&other) <= sizeof state &&
           shoal_prio3_verifier_share_len(&other) <= sizeof verifier_share);
-    CHECK(shoal_prio3_verify_init(state, verifier_share, &other, p.key, p.ctx, 1, &report, p.scratch) ==
-          SHOAL_ERR_TRUNCATED);
+    CHECK(shoal_prio3_verify_init(state, verifier_share, &other, p.key, p.ctx, 1, &report,
+                                  p.scratch) == SHOAL_ERR_TRUNCATED);
     close_parties(&p);
 }
 
 static void check_lengths(void)
 {
     shoal_prio3 sum;
-    const shoal_prio3_parameters parameters = {.circuit = SHOAL_CIRCUIT_SUM, .max = 255, .shares = 3, .proofs = 1};
+    const shoal_prio3_parameters parameters = {
+        .circuit = SHOAL_CIRCUIT_SUM, .max = 255, .shares = 3, .proofs = 1};
     CHECK(shoal_vdaf08_init(&sum, &parameters) == SHOAL_OK);
     CHECK(shoal_prio3_rand_len(&sum) == 16 * (1 + 2 * 2 + 3));
     CHECK(shoal_prio3_public_share_len(&sum) == 3 * 16 && shoal_prio3_message_len(&sum) == 16);
     CHECK(shoal_prio3_input_share_len(&sum, 0) == 16 * (8 + 1 + 2 * 15 + 1) + 16);
     CHECK(shoal_prio3_input_share_len(&sum, 2) == 3 * 16);
-    CHECK(shoal_prio3_verifier_share_len(&sum) == 16 * 3 + 16 && shoal_prio3_output_share_len(&sum) == 16);
+    CHECK(shoal_prio3_verifier_share_len(&sum) == 16 * 3 + 16 &&
+          shoal_prio3_output_share_len(&sum) == 16);
 }
 
-static void refuses(shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk, uint32_t proofs,
-                    shoal_err err)
+static void refuses(shoal_circuit circuit, uint32_t length, uint64_t max, uint32_t chunk,
+                    uint32_t proofs, shoal_err err)
 {
     shoal_prio3 prio3;
     const shoal_prio3_parameters parameters = {circuit, length, max, chunk, 2, proofs};
@@ -103,7 +110,8 @@ static void refuses_measurement(shoal_prio3_parameters parameters, uint64_t valu
     open_parties(&p, shoal_vdaf08_init, parameters, 2, rng);
     p.measurement[p.prio3.flp.length - 1] = p.measurement[0] = value;
     CHECK(shard(&p) == SHOAL_ERR_RANGE);
-    for (size_t i = 0; i < shoal_prio3_input_share_len(&p.prio3, 0); i++) CHECK(p.input_shares[0][i] == 0);
+    for (size_t i = 0; i < shoal_prio3_input_share_len(&p.prio3, 0); i++)
+        CHECK(p.input_shares[0][i] == 0);
     close_parties(&p);
 }
 
@@ -113,9 +121,11 @@ int main(void)
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (size_t i = 0; i < N_CASES; i++)
-        for (uint32_t shares = 2; shares <= MOST; shares++) check_sums(shoal_vdaf08_init, cases[i], shares, &rng);
+        for (uint32_t shares = 2; shares <= MOST; shares++)
+            check_sums(shoal_vdaf08_init, cases[i], shares, &rng);
     for (size_t i = 0; i < N_CASES; i++)
-        if (cases[i].length <= 7 && cases[i].max <= 255) check_flips(shoal_vdaf08_init, cases[i], 2, &rng);
+        if (cases[i].length <= 7 && cases[i].max <= 255)
+            check_flips(shoal_vdaf08_init, cases[i], 2, &rng);
     check_flips(shoal_vdaf08_init, cases[5], 3, &rng);
     check_bindings(&rng);
     check_versions(&rng);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodings: every rule of encoding.h, each scheme's buckets against the list that defines them, and items that are the mixed radix's and
-// come back from it, over every cell; words by starts and runs of characters there and back, broken UTF-8. The two bucket counts of apple-2022 Appendix B.
+// Encodings: every rule of encoding.h, each scheme's buckets against the list that defines them,
+// and items that are the mixed radix's and come back from it, over every cell; words by starts and
+// runs of characters there and back, broken UTF-8. The two bucket counts of apple-2022 Appendix B.
 #include "encoding.h"
 
 #include <string.h>
@@ -70,7 +71,8 @@ static void numbers(void)
     clear();
     add_numbers(0, "n", 1);
     CHECK(finish() == SHOAL_OK && size == 2);
-    CHECK(shoal_encoded_number(&encoding.fields[0], -1) == 0 && shoal_encoded_number(&encoding.fields[0], 0) == 1);
+    CHECK(shoal_encoded_number(&encoding.fields[0], -1) == 0 &&
+          shoal_encoded_number(&encoding.fields[0], 0) == 1);
 }
 
 // ---- lists ----
@@ -93,7 +95,8 @@ static void digest_of_list(uint8_t digest[32], const char *const *entries, size_
 static void lists(void)
 {
     static const char *const entries[] = {"de", "en", "a value of words", "|x", "<oov"};
-    static const char *const bad[] = {"a\nb", "tab\t", "\x7f", "\x01", "|", "<end>", "<oov>", "<none>"};
+    static const char *const bad[] = {"a\nb", "tab\t", "\x7f",  "\x01",
+                                      "|",    "<end>", "<oov>", "<none>"};
     char long_text[258];
     uint8_t digest[32];
     clear();
@@ -101,19 +104,25 @@ static void lists(void)
     for (int i = 0; i < 5; i++) CHECK(text(0, SHOAL_LIST_VALUES, entries[i]) == SHOAL_OK);
     CHECK(finish() == SHOAL_OK && size == 6 && encoding.fields[0].scheme == SHOAL_SCHEME_LIST);
     digest_of_list(digest, entries, 5);
-    CHECK(encoding.fields[0].values.count == 5 && memcmp(digest, encoding.fields[0].values.digest, 32) == 0);
+    CHECK(encoding.fields[0].values.count == 5 &&
+          memcmp(digest, encoding.fields[0].values.digest, 32) == 0);
     for (uint32_t i = 0; i < 5; i++) CHECK(shoal_encoded_value(&encoding.fields[0], i) == i + 1);
     CHECK(shoal_encoded_value(&encoding.fields[0], 5) == 0);
     CHECK(shoal_encoded_value(&encoding.fields[0], SHOAL_NOT_LISTED) == 0);
     CHECK(text(0, SHOAL_LIST_VALUES, "") == SHOAL_ERR_RANGE);
     for (int i = 0; i < 7; i++) CHECK(text(0, SHOAL_LIST_VALUES, bad[i]) == SHOAL_ERR_TYPE);
     memset(long_text, 'x', sizeof long_text);
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_VALUES, long_text, 257, &why) == SHOAL_ERR_RANGE);
-    CHECK(encoding.fields[0].values.count == 5 && memcmp(digest, encoding.fields[0].values.digest, 32) == 0);
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_VALUES, long_text, 256, &why) == SHOAL_OK);
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_VALUES, "a\0b", 3, &why) == SHOAL_ERR_TYPE);
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_VALUES, long_text, 257, &why) ==
+          SHOAL_ERR_RANGE);
+    CHECK(encoding.fields[0].values.count == 5 &&
+          memcmp(digest, encoding.fields[0].values.digest, 32) == 0);
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_VALUES, long_text, 256, &why) ==
+          SHOAL_OK);
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_VALUES, "a\0b", 3, &why) ==
+          SHOAL_ERR_TYPE);
     encoding.fields[0].values.count = SHOAL_LIST_MAX - 1;
-    CHECK(text(0, SHOAL_LIST_VALUES, "last") == SHOAL_OK && text(0, SHOAL_LIST_VALUES, "more") == SHOAL_ERR_RANGE);
+    CHECK(text(0, SHOAL_LIST_VALUES, "last") == SHOAL_OK &&
+          text(0, SHOAL_LIST_VALUES, "more") == SHOAL_ERR_RANGE);
 }
 
 // Entries that run together are other lists.
@@ -124,7 +133,8 @@ static void digests_differ(void)
     memset(made, 0, sizeof made);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 2; k++) shoal_list_add(&made[i], pairs[i][k], strlen(pairs[i][k]));
-    CHECK(memcmp(made[0].digest, made[1].digest, 32) != 0 && memcmp(made[0].digest, made[2].digest, 32) != 0);
+    CHECK(memcmp(made[0].digest, made[1].digest, 32) != 0 &&
+          memcmp(made[0].digest, made[2].digest, 32) != 0);
 }
 
 // ---- tokens ----
@@ -134,7 +144,8 @@ static void tokens(void)
     static const char *const good[] = {"hello world", "i went", "a\xc3\xa9 b"};
     static const char *const bad_prefixes[] = {" a b",  "a b ",    "a  b",    "a\tb c",   " ",
                                                "a | b", "<oov> b", "a <end>", "a <none>", "|"};
-    static const char *const bad_tokens[] = {"", "a b", " a", "a ", "|", "<end>", "<oov>", "<none>", "a\n", "\x7f"};
+    static const char *const bad_tokens[] = {"",      "a b",   " a",     "a ",  "|",
+                                             "<end>", "<oov>", "<none>", "a\n", "\x7f"};
     clear();
     CHECK(field(0, "phrase") == SHOAL_OK);
     for (int i = 0; i < 3; i++) CHECK(text(0, SHOAL_LIST_PREFIXES, good[i]) == SHOAL_OK);
@@ -142,13 +153,17 @@ static void tokens(void)
     CHECK(text(0, SHOAL_LIST_PREFIXES, "one two three") == SHOAL_ERR_RANGE);
     CHECK(text(0, SHOAL_LIST_PREFIXES, "") == SHOAL_ERR_RANGE);
     for (size_t i = 0; i < sizeof bad_prefixes / sizeof bad_prefixes[0]; i++)
-        if (!CHECK(text(0, SHOAL_LIST_PREFIXES, bad_prefixes[i]) == SHOAL_ERR_TYPE)) printf("  %s\n", bad_prefixes[i]);
+        if (!CHECK(text(0, SHOAL_LIST_PREFIXES, bad_prefixes[i]) == SHOAL_ERR_TYPE))
+            printf("  %s\n", bad_prefixes[i]);
     for (size_t i = 0; i < sizeof bad_tokens / sizeof bad_tokens[0]; i++)
-        if (!CHECK(text(0, SHOAL_LIST_TOKENS, bad_tokens[i]) == SHOAL_ERR_TYPE)) printf("  %s\n", bad_tokens[i]);
+        if (!CHECK(text(0, SHOAL_LIST_TOKENS, bad_tokens[i]) == SHOAL_ERR_TYPE))
+            printf("  %s\n", bad_tokens[i]);
     CHECK(encoding.fields[0].prefixes.count == 3 && encoding.fields[0].depth == 2);
     CHECK(finish() == SHOAL_ERR_MISSING_FIELD); // prefixes without tokens
-    CHECK(text(0, SHOAL_LIST_TOKENS, "and") == SHOAL_OK && text(0, SHOAL_LIST_TOKENS, "got") == SHOAL_OK);
-    CHECK(finish() == SHOAL_OK && size == 1 + 3 * 4 && encoding.fields[0].scheme == SHOAL_SCHEME_TOKENS);
+    CHECK(text(0, SHOAL_LIST_TOKENS, "and") == SHOAL_OK &&
+          text(0, SHOAL_LIST_TOKENS, "got") == SHOAL_OK);
+    CHECK(finish() == SHOAL_OK && size == 1 + 3 * 4 &&
+          encoding.fields[0].scheme == SHOAL_SCHEME_TOKENS);
 }
 
 // Each bucket in the order that the header gives, and back.
@@ -160,12 +175,15 @@ static void next_tokens(void)
     for (uint32_t p = 0; p < 3; p++)
         for (int i = 0; i < 4; i++, bucket++) {
             CHECK(shoal_encoded_next(f, p, order[i]) == bucket);
-            CHECK(shoal_encoded_next_of(&prefix, &next, f, bucket) == 1 && prefix == p && next == order[i]);
+            CHECK(shoal_encoded_next_of(&prefix, &next, f, bucket) == 1 && prefix == p &&
+                  next == order[i]);
         }
     prefix = 7;
     CHECK(shoal_encoded_next_of(&prefix, &next, f, 0) == 0 && prefix == 7);
-    CHECK(shoal_encoded_next(f, 3, 0) == 0 && shoal_encoded_next(f, SHOAL_NOT_LISTED, SHOAL_NEXT_END) == 0);
-    CHECK(shoal_encoded_next(f, 1, 2) == shoal_encoded_next(f, 1, SHOAL_NOT_LISTED)); // beyond the list
+    CHECK(shoal_encoded_next(f, 3, 0) == 0 &&
+          shoal_encoded_next(f, SHOAL_NOT_LISTED, SHOAL_NEXT_END) == 0);
+    CHECK(shoal_encoded_next(f, 1, 2) ==
+          shoal_encoded_next(f, 1, SHOAL_NOT_LISTED)); // beyond the list
     CHECK(shoal_encoded_next(f, 0, SHOAL_NOT_LISTED) == 2);
     clear();
     CHECK(field(0, "phrase") == SHOAL_OK && text(0, SHOAL_LIST_PREFIXES, "") == SHOAL_OK);
@@ -214,7 +232,8 @@ static void wholes(void)
     CHECK(boundary(3, 1000) == SHOAL_OK && finish() == SHOAL_ERR_RANGE); // 64^3 65
     clear();
     CHECK(field(0, "a") == SHOAL_OK);
-    CHECK(text(0, SHOAL_LIST_PREFIXES, "p") == SHOAL_OK && text(0, SHOAL_LIST_TOKENS, "t") == SHOAL_OK);
+    CHECK(text(0, SHOAL_LIST_PREFIXES, "p") == SHOAL_OK &&
+          text(0, SHOAL_LIST_TOKENS, "t") == SHOAL_OK);
     encoding.fields[0].prefixes.count = encoding.fields[0].tokens.count = SHOAL_LIST_MAX;
     CHECK(finish() == SHOAL_ERR_RANGE); // 2^40 do not turn round to few
     encoding.fields[0].prefixes.count = 255;
@@ -227,7 +246,8 @@ static void wholes(void)
     CHECK(finish() == SHOAL_OK && size == 10);
 }
 
-// Appendix B: ages in 7 ranges, and 3 prefixes with end, oov and 9 tokens: 1 + 7 and 1 + 3 (1 + 1 + 9) buckets. Every cell.
+// Appendix B: ages in 7 ranges, and 3 prefixes with end, oov and 9 tokens: 1 + 7 and 1 + 3 (1 + 1 +
+// 9) buckets. Every cell.
 static void every_item(void)
 {
     static const char *const prefixes[] = {"i went", "we will", "they are"};
@@ -239,8 +259,10 @@ static void every_item(void)
         const char token[2] = {c, '\0'};
         CHECK(text(1, SHOAL_LIST_TOKENS, token) == SHOAL_OK);
     }
-    CHECK(text(2, SHOAL_LIST_VALUES, "de") == SHOAL_OK && text(2, SHOAL_LIST_VALUES, "en") == SHOAL_OK);
-    CHECK(finish() == SHOAL_OK && encoding.fields[0].size == 8 && encoding.fields[1].size == 34 && size == 8 * 34 * 3);
+    CHECK(text(2, SHOAL_LIST_VALUES, "de") == SHOAL_OK &&
+          text(2, SHOAL_LIST_VALUES, "en") == SHOAL_OK);
+    CHECK(finish() == SHOAL_OK && encoding.fields[0].size == 8 && encoding.fields[1].size == 34 &&
+          size == 8 * 34 * 3);
     uint64_t item = 0;
     for (uint32_t a = 0; a < 8; a++) // the first field is the most significant
         for (uint32_t b = 0; b < 34; b++)
@@ -275,16 +297,19 @@ static void add_words(uint32_t n_starts, uint32_t n_characters, uint32_t n_step)
     if (n_step > 0) CHECK(step(n_step) == SHOAL_OK);
 }
 
-// The run of a number of characters that is the number-th of its length: what the header says, digit by digit.
+// The run of a number of characters that is the number-th of its length: what the header says,
+// digit by digit.
 static void spell(uint32_t *characters, uint32_t number, uint32_t len, uint32_t base)
 {
     for (uint32_t i = len; i-- > 0; number /= base) characters[i] = number % base;
 }
 
-// Every bucket stands for something of its own and is the bucket of that, in the order of the header.
+// Every bucket stands for something of its own and is the bucket of that, in the order of the
+// header.
 static void every_run(uint32_t n_starts, uint32_t base, uint32_t n_step)
 {
-    uint32_t steps = n_step > 0 ? n_step : 1, bucket = 1, characters[SHOAL_STEP_MAX], back[SHOAL_STEP_MAX];
+    uint32_t steps = n_step > 0 ? n_step : 1, bucket = 1, characters[SHOAL_STEP_MAX],
+             back[SHOAL_STEP_MAX];
     add_words(n_starts, base, n_step);
     CHECK(finish() == SHOAL_OK);
     const shoal_encoded *f = &encoding.fields[0];
@@ -297,16 +322,19 @@ static void every_run(uint32_t n_starts, uint32_t base, uint32_t n_step)
             for (uint32_t number = 0; number < runs; number++, bucket++) {
                 uint32_t prefix = 99, next = 99;
                 spell(characters, number, len, base);
-                CHECK(shoal_encoded_next(f, start, shoal_encoded_run(f, characters, len)) == bucket);
+                CHECK(shoal_encoded_next(f, start, shoal_encoded_run(f, characters, len)) ==
+                      bucket);
                 CHECK(shoal_encoded_next_of(&prefix, &next, f, bucket) && prefix == start);
-                CHECK(shoal_encoded_run_of(back, f, next) == len && memcmp(back, characters, len * 4) == 0);
+                CHECK(shoal_encoded_run_of(back, f, next) == len &&
+                      memcmp(back, characters, len * 4) == 0);
                 if (len < 2) continue;
                 characters[number % len] = base; // beyond the list: not listed, wherever it is
                 CHECK(shoal_encoded_run(f, characters, len) == SHOAL_NOT_LISTED);
             }
     }
     CHECK(bucket == f->size && bucket == size);
-    CHECK(shoal_encoded_run_of(back, f, SHOAL_NEXT_END) == 0 && shoal_encoded_run_of(back, f, SHOAL_NOT_LISTED) == 0);
+    CHECK(shoal_encoded_run_of(back, f, SHOAL_NEXT_END) == 0 &&
+          shoal_encoded_run_of(back, f, SHOAL_NOT_LISTED) == 0);
     CHECK(shoal_encoded_next(f, n_starts, 0) == 0); // no start of the list
 }
 
@@ -355,13 +383,16 @@ static void characters_refused(void)
     CHECK(text(0, SHOAL_LIST_CHARACTERS, "ab") == SHOAL_ERR_TYPE &&
           text(0, SHOAL_LIST_CHARACTERS, "") == SHOAL_ERR_TYPE);
     clear();
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, "a\0b", 3, &why) == SHOAL_ERR_TYPE);
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, "a\0b", 3, &why) ==
+          SHOAL_ERR_TYPE);
     clear();
     CHECK(text(0, SHOAL_LIST_STARTS, "\xc3\xa9t") == SHOAL_OK &&
           encoding.fields[0].depth == 2); // characters, not bytes
-    CHECK(text(0, SHOAL_LIST_STARTS, "ab") == SHOAL_OK && text(0, SHOAL_LIST_STARTS, "abc") == SHOAL_ERR_RANGE);
+    CHECK(text(0, SHOAL_LIST_STARTS, "ab") == SHOAL_OK &&
+          text(0, SHOAL_LIST_STARTS, "abc") == SHOAL_ERR_RANGE);
     clear();
-    CHECK(text(0, SHOAL_LIST_STARTS, "") == SHOAL_OK && text(0, SHOAL_LIST_STARTS, "") == SHOAL_ERR_DUPLICATE);
+    CHECK(text(0, SHOAL_LIST_STARTS, "") == SHOAL_OK &&
+          text(0, SHOAL_LIST_STARTS, "") == SHOAL_ERR_DUPLICATE);
 }
 
 static void characters_limits(void)
@@ -373,17 +404,20 @@ static void characters_limits(void)
     CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 256, &why) == SHOAL_OK);
     CHECK(encoding.fields[0].depth == 64);
     clear();
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 257, &why) == SHOAL_ERR_RANGE);
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 257, &why) ==
+          SHOAL_ERR_RANGE);
     memset(longest, 'a', sizeof longest);
     clear();
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 65, &why) == SHOAL_ERR_RANGE);
+    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 65, &why) ==
+          SHOAL_ERR_RANGE);
     clear();
     CHECK(step(0) == SHOAL_ERR_RANGE);
     clear();
     CHECK(step(5) == SHOAL_ERR_RANGE);
     clear();
     CHECK(step(4) == SHOAL_OK && step(4) == SHOAL_ERR_DUPLICATE);
-    // 26 letters and 4 characters: 475,254 runs and two more for each start; 35 starts fit 2^24 cells, 36 do not.
+    // 26 letters and 4 characters: 475,254 runs and two more for each start; 35 starts fit 2^24
+    // cells, 36 do not.
     add_words(35, 26, 4);
     CHECK(finish() == SHOAL_OK && size == 1 + 35 * (2 + 26 + 676 + 17576 + 456976));
     add_words(36, 26, 4);
@@ -399,9 +433,11 @@ static void characters_limits(void)
 static void characters_mixed(void)
 {
     clear();
-    CHECK(text(0, SHOAL_LIST_STARTS, "a") == SHOAL_OK && text(0, SHOAL_LIST_TOKENS, "b") == SHOAL_ERR_DUPLICATE);
+    CHECK(text(0, SHOAL_LIST_STARTS, "a") == SHOAL_OK &&
+          text(0, SHOAL_LIST_TOKENS, "b") == SHOAL_ERR_DUPLICATE);
     clear();
-    CHECK(text(0, SHOAL_LIST_PREFIXES, "a") == SHOAL_OK && text(0, SHOAL_LIST_CHARACTERS, "b") == SHOAL_ERR_DUPLICATE);
+    CHECK(text(0, SHOAL_LIST_PREFIXES, "a") == SHOAL_OK &&
+          text(0, SHOAL_LIST_CHARACTERS, "b") == SHOAL_ERR_DUPLICATE);
     clear();
     CHECK(field(0, "f") == SHOAL_OK && text(0, SHOAL_LIST_STARTS, "a") == SHOAL_OK);
     CHECK(finish() == SHOAL_ERR_MISSING_FIELD); // no characters

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe: every field's range, what a mechanism needs and refuses, canonical bytes and hash; and the same of queries.
+// The recipe: every field's range, what a mechanism needs and refuses, canonical bytes and hash;
+// and the same of queries.
 #include "recipe.h"
 
 #include <string.h>
@@ -20,14 +21,16 @@ static void canonical_bytes(void)
     static const uint8_t first[] = {0,   1, 0, 0, 0, 6, 'v', 'e', 'c', 't', 'o',
                                     'r', 0, 2, 0, 0, 0, 4,   't', 'e', 's', 't'};
     CHECK(memcmp(bytes + 15, first, sizeof first) == 0);
-    // 3 names 6+6 6+4 6+1, value, mechanism, epsilon, k, m, hash, per_day, expires at 14 each, seed 6+32
+    // 3 names 6+6 6+4 6+1, value, mechanism, epsilon, k, m, hash, per_day, expires at 14 each, seed
+    // 6+32
     CHECK(len == 15 + 12 + 10 + 7 + 8 * 14 + 38);
     shoal_sha256 sha;
     shoal_sha256_init(&sha);
     shoal_sha256_update(&sha, bytes, len);
     shoal_sha256_final(digest, &sha);
     CHECK(memcmp(digest, recipe.recipe_hash, 32) == 0);
-    for (size_t cap = 0; cap < len; cap++) CHECK(shoal_recipe_canonical(bytes, cap, &len, &recipe) == SHOAL_ERR_SPACE);
+    for (size_t cap = 0; cap < len; cap++)
+        CHECK(shoal_recipe_canonical(bytes, cap, &len, &recipe) == SHOAL_ERR_SPACE);
 }
 
 // A field written at its default is the same recipe; the order of the fields does not matter.
@@ -36,13 +39,19 @@ static void same_recipe_same_hash(void)
     shoal_recipe a, b;
     CHECK(onehot_recipe(&a, 1000000, 10) == SHOAL_OK);
     shoal_recipe_init(&b);
-    CHECK(set_text(&b, "expires", "2030-01-01") == SHOAL_OK && set_int(&b, "parameters.size", 10) == SHOAL_OK);
-    CHECK(set_int(&b, "limit.per_day", 1) == SHOAL_OK && set_micro(&b, "parameters.epsilon", 1000000) == SHOAL_OK);
-    CHECK(set_text(&b, "mechanism", "onehot-asymmetric") == SHOAL_OK && set_text(&b, "value", "word") == SHOAL_OK);
+    CHECK(set_text(&b, "expires", "2030-01-01") == SHOAL_OK &&
+          set_int(&b, "parameters.size", 10) == SHOAL_OK);
+    CHECK(set_int(&b, "limit.per_day", 1) == SHOAL_OK &&
+          set_micro(&b, "parameters.epsilon", 1000000) == SHOAL_OK);
+    CHECK(set_text(&b, "mechanism", "onehot-asymmetric") == SHOAL_OK &&
+          set_text(&b, "value", "word") == SHOAL_OK);
     CHECK(set_text(&b, "stream", "s") == SHOAL_OK && set_text(&b, "analysis", "test") == SHOAL_OK);
-    CHECK(set_text(&b, "recipe", "vector") == SHOAL_OK && set_int(&b, "send.delay_s", 86400) == SHOAL_OK);
-    CHECK(set_text(&b, "send.fresh", "wait") == SHOAL_OK && set_text(&b, "text.form", "NFC") == SHOAL_OK);
-    CHECK(set_int(&b, "batch.minimum", 500) == SHOAL_OK && set_int(&b, "release.threshold", 0) == SHOAL_OK);
+    CHECK(set_text(&b, "recipe", "vector") == SHOAL_OK &&
+          set_int(&b, "send.delay_s", 86400) == SHOAL_OK);
+    CHECK(set_text(&b, "send.fresh", "wait") == SHOAL_OK &&
+          set_text(&b, "text.form", "NFC") == SHOAL_OK);
+    CHECK(set_int(&b, "batch.minimum", 500) == SHOAL_OK &&
+          set_int(&b, "release.threshold", 0) == SHOAL_OK);
     CHECK(shoal_recipe_finish(&b) == SHOAL_OK);
     CHECK(memcmp(a.recipe_hash, b.recipe_hash, 32) == 0);
 }
@@ -55,19 +64,21 @@ typedef struct change {
 // Every field that is changed changes the hash.
 static void every_field_is_hashed(void)
 {
-    static const change changes[] = {{"text.form", "none", 0},     {"text.case", "keep", 0},
-                                     {"text.min", NULL, 2},        {"text.max", NULL, 31},
-                                     {"send.delay_s", NULL, 0},    {"send.fresh", "allow", 0},
-                                     {"batch.minimum", NULL, 1},   {"batch.max_age_s", NULL, 1},
-                                     {"cohort.minimum", NULL, 1},  {"release.threshold", NULL, 1000000000000},
-                                     {"parameters.size", NULL, 11}};
+    static const change changes[] = {
+        {"text.form", "none", 0},     {"text.case", "keep", 0},
+        {"text.min", NULL, 2},        {"text.max", NULL, 31},
+        {"send.delay_s", NULL, 0},    {"send.fresh", "allow", 0},
+        {"batch.minimum", NULL, 1},   {"batch.max_age_s", NULL, 1},
+        {"cohort.minimum", NULL, 1},  {"release.threshold", NULL, 1000000000000},
+        {"parameters.size", NULL, 11}};
     uint8_t hashes[12][32];
     for (uint32_t i = 0; i < 12; i++) {
         shoal_recipe recipe;
         CHECK(start_recipe(&recipe, "onehot-asymmetric", 1000000) == SHOAL_OK);
         if (i < 11) {
             const change *c = &changes[i];
-            CHECK((c->text ? set_text(&recipe, c->path, c->text) : set_int(&recipe, c->path, c->number)) == SHOAL_OK);
+            CHECK((c->text ? set_text(&recipe, c->path, c->text)
+                           : set_int(&recipe, c->path, c->number)) == SHOAL_OK);
         }
         if (i != 10) CHECK(set_int(&recipe, "parameters.size", 10) == SHOAL_OK);
         CHECK(shoal_recipe_finish(&recipe) == SHOAL_OK);
@@ -78,7 +89,8 @@ static void every_field_is_hashed(void)
 
 static void value_lists(void)
 {
-    static const char *const lists[3][3] = {{"ab", "c", NULL}, {"a", "bc", NULL}, {"c", "ab", NULL}};
+    static const char *const lists[3][3] = {
+        {"ab", "c", NULL}, {"a", "bc", NULL}, {"c", "ab", NULL}};
     uint8_t hashes[3][32];
     shoal_recipe recipe;
     for (int i = 0; i < 3; i++) {
@@ -95,7 +107,8 @@ static void value_lists(void)
     CHECK(shoal_recipe_add_value(&recipe, "only", 4) == SHOAL_OK);
     CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_RANGE); // a list of one says nothing
     CHECK(start_recipe(&recipe, "onehot-asymmetric", 1000000) == SHOAL_OK);
-    CHECK(shoal_recipe_add_value(&recipe, "a", 1) == SHOAL_OK && shoal_recipe_add_value(&recipe, "b", 1) == SHOAL_OK);
+    CHECK(shoal_recipe_add_value(&recipe, "a", 1) == SHOAL_OK &&
+          shoal_recipe_add_value(&recipe, "b", 1) == SHOAL_OK);
     CHECK(set_int(&recipe, "parameters.size", 2) == SHOAL_OK);
     CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_DUPLICATE);
 }
@@ -124,15 +137,18 @@ static void refused_settings(void)
         {"recipe", "-x", 0, SHOAL_ERR_TYPE},
         {"recipe", "a/b", 0, SHOAL_ERR_TYPE},
         {"recipe", NULL, 1000000, SHOAL_ERR_TYPE},
-        {"recipe", "0123456789012345678901234567890123456789012345678901234567890123x", 0, SHOAL_ERR_RANGE},
+        {"recipe", "0123456789012345678901234567890123456789012345678901234567890123x", 0,
+         SHOAL_ERR_RANGE},
         {"value", "words", 0, SHOAL_ERR_TYPE},
         {"text.form", "NFD", 0, SHOAL_ERR_TYPE},
         {"mechanism", "cm", 0, SHOAL_ERR_MECHANISM},
         {"mechanism", "cmss", 0, SHOAL_ERR_MECHANISM},
         {"hash", "poly2", 0, SHOAL_ERR_TYPE},
         {"seed", "00", 0, SHOAL_ERR_TYPE},
-        {"seed", "0000000000000000000000000000000000000000000000000000000000000000", 0, SHOAL_ERR_RANGE},
-        {"seed", "00112233445566778899AABBccddeeff00112233445566778899aabbccddeeff", 0, SHOAL_ERR_TYPE},
+        {"seed", "0000000000000000000000000000000000000000000000000000000000000000", 0,
+         SHOAL_ERR_RANGE},
+        {"seed", "00112233445566778899AABBccddeeff00112233445566778899aabbccddeeff", 0,
+         SHOAL_ERR_TYPE},
         {"expires", "2027-02-29", 0, SHOAL_ERR_RANGE},
         {"expires", "2027-13-01", 0, SHOAL_ERR_RANGE},
         {"expires", "1969-12-31", 0, SHOAL_ERR_RANGE},
@@ -149,9 +165,10 @@ static void refused_settings(void)
     for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         shoal_recipe recipe;
         shoal_recipe_init(&recipe);
-        shoal_err err =
-            bad[i].text ? set_text(&recipe, bad[i].path, bad[i].text) : set_micro(&recipe, bad[i].path, bad[i].micro);
-        if (!CHECK(err == bad[i].err)) printf("  %s %s: %d\n", bad[i].path, bad[i].text ? bad[i].text : "", (int)err);
+        shoal_err err = bad[i].text ? set_text(&recipe, bad[i].path, bad[i].text)
+                                    : set_micro(&recipe, bad[i].path, bad[i].micro);
+        if (!CHECK(err == bad[i].err))
+            printf("  %s %s: %d\n", bad[i].path, bad[i].text ? bad[i].text : "", (int)err);
         CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, bad[i].path) == 0);
         CHECK(recipe.error_text != NULL);
         CHECK(shoal_recipe_finish(&recipe) != SHOAL_OK);
@@ -160,42 +177,56 @@ static void refused_settings(void)
 
 static void refused_wholes(void)
 {
-    static const char *const required[] = {"recipe",    "analysis",           "stream",        "value",
-                                           "mechanism", "parameters.epsilon", "limit.per_day", "expires"};
+    static const char *const required[] = {"recipe",        "analysis",  "stream",
+                                           "value",         "mechanism", "parameters.epsilon",
+                                           "limit.per_day", "expires"};
     shoal_recipe recipe;
     shoal_recipe_init(&recipe);
-    CHECK(set_text(&recipe, "recipes", "x") == SHOAL_ERR_UNKNOWN_FIELD && recipe.error_field == NULL);
+    CHECK(set_text(&recipe, "recipes", "x") == SHOAL_ERR_UNKNOWN_FIELD &&
+          recipe.error_field == NULL);
     shoal_recipe_init(&recipe);
     CHECK(set_text(&recipe, "recip", "x") == SHOAL_ERR_UNKNOWN_FIELD);
     shoal_recipe_init(&recipe);
-    CHECK(set_text(&recipe, "recipe", "x") == SHOAL_OK && set_text(&recipe, "recipe", "x") == SHOAL_ERR_DUPLICATE);
+    CHECK(set_text(&recipe, "recipe", "x") == SHOAL_OK &&
+          set_text(&recipe, "recipe", "x") == SHOAL_ERR_DUPLICATE);
     for (int i = 0; i < 8; i++) { // leave one out, by giving all the others
         shoal_recipe_init(&recipe);
         for (int f = 0; f < 8; f++) {
             if (f == i) continue;
             const char *path = required[f];
             const char *text = f == 3 ? "word" : f == 4 ? "cms" : f == 7 ? "2030-01-01" : "x";
-            CHECK((f == 5 || f == 6 ? set_int(&recipe, path, 1) : set_text(&recipe, path, text)) == SHOAL_OK);
+            CHECK((f == 5 || f == 6 ? set_int(&recipe, path, 1) : set_text(&recipe, path, text)) ==
+                  SHOAL_OK);
         }
         CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD);
         CHECK(strcmp(recipe.error_field, required[i]) == 0);
     }
-    CHECK(start_recipe(&recipe, "cms", 1000000) == SHOAL_OK && shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD);
+    CHECK(start_recipe(&recipe, "cms", 1000000) == SHOAL_OK &&
+          shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD);
     CHECK(strcmp(recipe.error_field, "parameters.k") == 0);
-    CHECK(start_recipe(&recipe, "cms", 1000000) == SHOAL_OK && set_int(&recipe, "parameters.k", 4) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.m", 4) == SHOAL_OK && set_text(&recipe, "seed", TEST_SEED) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD && strcmp(recipe.error_field, "hash") == 0);
+    CHECK(start_recipe(&recipe, "cms", 1000000) == SHOAL_OK &&
+          set_int(&recipe, "parameters.k", 4) == SHOAL_OK);
+    CHECK(set_int(&recipe, "parameters.m", 4) == SHOAL_OK &&
+          set_text(&recipe, "seed", TEST_SEED) == SHOAL_OK);
+    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD &&
+          strcmp(recipe.error_field, "hash") == 0);
     CHECK(start_recipe(&recipe, "onehot-asymmetric", 1000000) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.k", 4) == SHOAL_OK && set_int(&recipe, "parameters.size", 4) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_UNKNOWN_FIELD && strcmp(recipe.error_field, "parameters.k") == 0);
+    CHECK(set_int(&recipe, "parameters.k", 4) == SHOAL_OK &&
+          set_int(&recipe, "parameters.size", 4) == SHOAL_OK);
+    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_UNKNOWN_FIELD &&
+          strcmp(recipe.error_field, "parameters.k") == 0);
     CHECK(start_recipe(&recipe, "onehot-asymmetric", 1000000) == SHOAL_OK);
     CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD);
     CHECK(start_recipe(&recipe, "onehot-asymmetric", 1000000) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.size", 4) == SHOAL_OK && set_text(&recipe, "cohort.delta", "1e-9") == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD && strcmp(recipe.error_field, "cohort.delta") == 0);
+    CHECK(set_int(&recipe, "parameters.size", 4) == SHOAL_OK &&
+          set_text(&recipe, "cohort.delta", "1e-9") == SHOAL_OK);
+    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD &&
+          strcmp(recipe.error_field, "cohort.delta") == 0);
     CHECK(start_recipe(&recipe, "onehot-asymmetric", 1000000) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.size", 4) == SHOAL_OK && set_int(&recipe, "text.min", 9) == SHOAL_OK);
-    CHECK(set_int(&recipe, "text.max", 8) == SHOAL_OK && shoal_recipe_finish(&recipe) == SHOAL_ERR_RANGE);
+    CHECK(set_int(&recipe, "parameters.size", 4) == SHOAL_OK &&
+          set_int(&recipe, "text.min", 9) == SHOAL_OK);
+    CHECK(set_int(&recipe, "text.max", 8) == SHOAL_OK &&
+          shoal_recipe_finish(&recipe) == SHOAL_ERR_RANGE);
 }
 
 static void days(void)
@@ -208,7 +239,8 @@ static void days(void)
     for (uint32_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         shoal_recipe recipe;
         shoal_recipe_init(&recipe);
-        CHECK(set_text(&recipe, "expires", known[i].text) == SHOAL_OK && recipe.expires_day == known[i].day);
+        CHECK(set_text(&recipe, "expires", known[i].text) == SHOAL_OK &&
+              recipe.expires_day == known[i].day);
         CHECK(shoal_recipe_check_day(&recipe, known[i].day) == SHOAL_OK);
         CHECK(shoal_recipe_check_day(&recipe, known[i].day + 1) == SHOAL_ERR_EXPIRED);
     }
@@ -246,25 +278,40 @@ static void ranges_are_told(void)
 
 // ---- queries ----
 
-#define FULL_QUERY                                                                                                     \
-    "policy=" KEY_A "\nencoding.2.field=lang\nencoding.2.values+de\nsplit_by.0.field=locale\nsplit_by.0.values+de\n"   \
-    "split_by.0.values+en\nround.index:2000000\nround.previous=" KEY_B "\naggregation.protocol=sum\n"
+#define FULL_QUERY                                                                                 \
+    "policy=" KEY_A "\nencoding.2.field=lang\nencoding.2.values+de\nsplit_by.0.field="             \
+    "locale\nsplit_by.0.values+de\n"                                                               \
+    "split_by.0.values+en\nround.index:2000000\nround.previous=" KEY_B                             \
+    "\naggregation.protocol=sum\n"
 
-// Made from the words of recipe.h by another program: names, numbers, lists, 42 the encoding, 43 the split.
-static const char query_canonical[] =
-    "73686f616c2072656369706520310a0001000000086e6772616d732d320002000000086b6579626f61726400030000000d74797065642d70"
-    "68726173657300040000000800000000000000060009000000080000000000000004000a0000000800000000003d09000011000000080000"
-    "00000000000100170000000800000000000186a0001800000008000000000007a1200019000000080000000000000009001b000000080000"
-    "00000000517100250000002000112233445566778899aabbccddeeff00112233445566778899aabbccddeeff002600000008000000000000"
-    "00030027000000080000000000000002002800000020ffeeddccbbaa99887766554433221100ffeeddccbbaa998877665544332211000029"
-    "000000080000000000000001002a0000017b0361676501000000030000000001312d000000000001c9c3800000000002625a000000000000"
-    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
-    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000067068726173650300"
-    "00000000000000000000000000000000000000000000000000000000000000000000000000000000000002aa114d63a03b41fcee90a03eb1"
-    "43252113f42f04dc9159dbf3cb4d2195b1ae2300000003a16b19ae7bf31684b59fd00d6d094a9bac01ae8e7037fa81893b608ce6b6c80404"
-    "6c616e67020000000000000001a11f36644d20a3956a7194814ce7c0a7e569202da5ada7f0a979216f4c0356f40000000000000000000000"
-    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
-    "0000000000002b0000002b066c6f63616c6500000002bdd684a5e5e042fcca80474eb9d9f471110e81162efdfcdafe2b59b1cda66b1d";
+// Made from the words of recipe.h by another program: names, numbers, lists, 42 the encoding, 43
+// the split.
+static const char query_canonical[] = "73686f616c2072656369706520310a0001000000086e6772616d732d3200"
+                                      "02000000086b6579626f61726400030000000d74797065642d70"
+                                      "687261736573000400000008000000000000000600090000000800000000"
+                                      "00000004000a0000000800000000003d09000011000000080000"
+                                      "00000000000100170000000800000000000186a000180000000800000000"
+                                      "0007a1200019000000080000000000000009001b000000080000"
+                                      "00000000517100250000002000112233445566778899aabbccddeeff0011"
+                                      "2233445566778899aabbccddeeff002600000008000000000000"
+                                      "00030027000000080000000000000002002800000020ffeeddccbbaa9988"
+                                      "7766554433221100ffeeddccbbaa998877665544332211000029"
+                                      "000000080000000000000001002a0000017b036167650100000003000000"
+                                      "0001312d000000000001c9c3800000000002625a000000000000"
+                                      "000000000000000000000000000000000000000000000000000000000000"
+                                      "0000000000000000000000000000000000000000000000000000"
+                                      "000000000000000000000000000000000000000000000000000000000000"
+                                      "0000000000000000000000000000000000067068726173650300"
+                                      "000000000000000000000000000000000000000000000000000000000000"
+                                      "00000000000000000000000002aa114d63a03b41fcee90a03eb1"
+                                      "43252113f42f04dc9159dbf3cb4d2195b1ae2300000003a16b19ae7bf316"
+                                      "84b59fd00d6d094a9bac01ae8e7037fa81893b608ce6b6c80404"
+                                      "6c616e67020000000000000001a11f36644d20a3956a7194814ce7c0a7e5"
+                                      "69202da5ada7f0a979216f4c0356f40000000000000000000000"
+                                      "000000000000000000000000000000000000000000000000000000000000"
+                                      "0000000000000000000000000000000000000000000000000000"
+                                      "0000000000002b0000002b066c6f63616c6500000002bdd684a5e5e042fc"
+                                      "ca80474eb9d9f471110e81162efdfcdafe2b59b1cda66b1d";
 
 static void to_hex(char *hex, const uint8_t *bytes, size_t len)
 {
@@ -275,8 +322,10 @@ static void to_hex(char *hex, const uint8_t *bytes, size_t len)
 // What is signed leaves `part` out; the hash of the part does not.
 static void query_bytes(void)
 {
-    static const char whole_hash[] = "f966a26f9ad778e131cefc6106f61c60bd41f0a2ab2752ac275b6e5a5a39dae5";
-    static const char part_hash[] = "9d7e372ae2b8ac01984c35dff0ca01cc38ad672476aa08f4907fdf51dadeadb2";
+    static const char whole_hash[] =
+        "f966a26f9ad778e131cefc6106f61c60bd41f0a2ab2752ac275b6e5a5a39dae5";
+    static const char part_hash[] =
+        "9d7e372ae2b8ac01984c35dff0ca01cc38ad672476aa08f4907fdf51dadeadb2";
     static uint8_t bytes[SHOAL_CANONICAL_MAX];
     static char hex[2 * SHOAL_CANONICAL_MAX + 1];
     shoal_recipe recipe;
@@ -320,7 +369,8 @@ static void every_query_field_is_hashed(void)
         "split_by.1.field=country\nsplit_by.1.values+de",
         "encoding.0.field=years",
         "encoding.0.boundaries#20000000",
-        "encoding.0.boundaries#20000000\nencoding.0.boundaries#30000000\nencoding.0.boundaries#40000001",
+        "encoding.0.boundaries#20000000\nencoding.0.boundaries#30000000\nencoding.0.boundaries#"
+        "40000001",
         "encoding.2.values+en",
         "encoding.2.values-\nencoding.2.boundaries#1",
         "encoding.1.prefixes+i went\nencoding.1.prefixes+hello world",
@@ -332,14 +382,17 @@ static void every_query_field_is_hashed(void)
     char text[1024];
     for (size_t i = 0; i < N; i++) {
         shoal_recipe recipe;
-        const char *split =
-            strstr(changes[i], "split_by.0.values") != NULL ? "" : "split_by.0.values+de\nsplit_by.0.values+en\n";
+        const char *split = strstr(changes[i], "split_by.0.values") != NULL
+                                ? ""
+                                : "split_by.0.values+de\nsplit_by.0.values+en\n";
         const char *lang = strstr(changes[i], "encoding.2") != NULL ? "" : "encoding.2.values+de\n";
         snprintf(text, sizeof text,
-                 "policy=" KEY_A "\nencoding.2.field=lang\n%ssplit_by.0.field=locale\n%sround.index:2000000\n"
+                 "policy=" KEY_A
+                 "\nencoding.2.field=lang\n%ssplit_by.0.field=locale\n%sround.index:2000000\n"
                  "round.previous=" KEY_B "\naggregation.protocol=sum\n%s",
                  lang, split, changes[i]);
-        if (!CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_OK)) printf("  %s\n", changes[i]);
+        if (!CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_OK))
+            printf("  %s\n", changes[i]);
         memcpy(seen[i], recipe.query_hash, 32);
         for (size_t j = 0; j < i; j++)
             if (!CHECK(memcmp(seen[i], seen[j], 32) != 0)) printf("  %s\n", changes[i]);
@@ -348,13 +401,14 @@ static void every_query_field_is_hashed(void)
 
 static void every_part_is_hashed(void)
 {
-    static const char *const parts[] = {"", "part+de\npart+de\n", "part+de\npart+en\n", "part+en\npart+de\n",
-                                        "part+other\npart+de\n"};
+    static const char *const parts[] = {"", "part+de\npart+de\n", "part+de\npart+en\n",
+                                        "part+en\npart+de\n", "part+other\npart+de\n"};
     uint8_t seen[5][32], signed_one[32];
     for (int i = 0; i < 5; i++) {
         shoal_recipe recipe;
         char text[1024];
-        snprintf(text, sizeof text, FULL_QUERY "split_by.1.field=country\nsplit_by.1.values+de\n%s", parts[i]);
+        snprintf(text, sizeof text, FULL_QUERY "split_by.1.field=country\nsplit_by.1.values+de\n%s",
+                 parts[i]);
         CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_OK);
         if (i == 0) memcpy(signed_one, recipe.query_hash, 32);
         CHECK(memcmp(signed_one, recipe.query_hash, 32) == 0);
@@ -397,7 +451,8 @@ static void refused_queries(void)
         {"mechanism=rappor", SHOAL_ERR_MISSING_FIELD, "seed"},
         {"mechanism=one-bit-mean", SHOAL_ERR_RANGE, "mechanism"},
         {"encoding.0.field=Age", SHOAL_ERR_TYPE, "encoding.N.field"},
-        {"encoding.0.boundaries#2\nencoding.0.boundaries#2", SHOAL_ERR_RANGE, "encoding.N.boundaries"},
+        {"encoding.0.boundaries#2\nencoding.0.boundaries#2", SHOAL_ERR_RANGE,
+         "encoding.N.boundaries"},
         {"encoding.1.tokens+a b", SHOAL_ERR_TYPE, "encoding.N.tokens"},
         {"encoding.1.prefixes+a\nencoding.1.prefixes+a b", SHOAL_ERR_RANGE, "encoding.N.prefixes"},
         {"encoding.2.values+<oov>", SHOAL_ERR_TYPE, "encoding.N.values"},
@@ -416,7 +471,8 @@ static void refused_queries(void)
         {"encodingx2.values+x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         {"split_by.0.names+x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         {"split_by.1.field=country", SHOAL_ERR_MISSING_FIELD, "split_by"},
-        {"split_by.1.field=country\nsplit_by.1.values+x\nsplit_by.2.field=y", SHOAL_ERR_RANGE, "split_by"},
+        {"split_by.1.field=country\nsplit_by.1.values+x\nsplit_by.2.field=y", SHOAL_ERR_RANGE,
+         "split_by"},
         {"split_by.0.field-\nsplit_by.0.values-\nsplit_by.1.field=x", SHOAL_ERR_RANGE, "split_by"},
         {"encoding.2=x", SHOAL_ERR_UNKNOWN_FIELD, NULL},
         {"encoding.2.boundaries:1", SHOAL_ERR_UNKNOWN_FIELD, NULL},
@@ -439,19 +495,26 @@ static void refused_queries(void)
         {"split_by.1.field=country\nsplit_by.1.values+x\npart+de", SHOAL_ERR_RANGE, "part"},
         {"split_by.1.field=country\nsplit_by.1.values+x\npart+de\npart+x", SHOAL_OK, NULL},
         // locale: de, en, and always other; every part has a key
-        {"recipe=0123456789012345678901234567890123456789012345678901234567", SHOAL_OK, NULL}, // 58 + 6
-        {"recipe=01234567890123456789012345678901234567890123456789012345678", SHOAL_ERR_RANGE, "split_by"},
-        {"recipe=01234567890123456789012345678901234567890123456789012345678\npart+de", SHOAL_ERR_RANGE, "split_by"},
-        {"recipe=01234567890123456789012345678901234567890123456789012345\nsplit_by.0.values+de-1996", SHOAL_OK,
-         NULL}, // 56 + 8
-        {"recipe=012345678901234567890123456789012345678901234567890123456\nsplit_by.0.values+de-1996", SHOAL_ERR_RANGE,
+        {"recipe=0123456789012345678901234567890123456789012345678901234567", SHOAL_OK,
+         NULL}, // 58 + 6
+        {"recipe=01234567890123456789012345678901234567890123456789012345678", SHOAL_ERR_RANGE,
          "split_by"},
-        {"recipe=0123456789012345678901234567890123456789012345678901\nsplit_by.1.field=country\nsplit_by.1.values+x",
-         SHOAL_OK, NULL}, // 52 + 6 + 6
-        {"recipe=01234567890123456789012345678901234567890123456789012\nsplit_by.1.field=country\nsplit_by.1.values+x",
+        {"recipe=01234567890123456789012345678901234567890123456789012345678\npart+de",
          SHOAL_ERR_RANGE, "split_by"},
-        {"recipe=0123456789012345678901234567890123456789012345678901234567\npart+de-1996", SHOAL_ERR_RANGE,
-         "part"}, // not listed
+        {"recipe=01234567890123456789012345678901234567890123456789012345\nsplit_by.0.values+de-"
+         "1996",
+         SHOAL_OK, NULL}, // 56 + 8
+        {"recipe=012345678901234567890123456789012345678901234567890123456\nsplit_by.0.values+de-"
+         "1996",
+         SHOAL_ERR_RANGE, "split_by"},
+        {"recipe=0123456789012345678901234567890123456789012345678901\nsplit_by.1.field="
+         "country\nsplit_by.1.values+x",
+         SHOAL_OK, NULL}, // 52 + 6 + 6
+        {"recipe=01234567890123456789012345678901234567890123456789012\nsplit_by.1.field="
+         "country\nsplit_by.1.values+x",
+         SHOAL_ERR_RANGE, "split_by"},
+        {"recipe=0123456789012345678901234567890123456789012345678901234567\npart+de-1996",
+         SHOAL_ERR_RANGE, "part"}, // not listed
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         shoal_recipe recipe;
@@ -468,15 +531,18 @@ static void refused_queries(void)
         snprintf(text + len, sizeof text - len, "%s", bad[i].change);
         shoal_err err = recipe_of(&recipe, keyboard_query, text, NULL);
         int is_path = bad[i].path == NULL ? recipe.error_field == NULL
-                                          : recipe.error_field != NULL && strcmp(recipe.error_field, bad[i].path) == 0;
+                                          : recipe.error_field != NULL &&
+                                                strcmp(recipe.error_field, bad[i].path) == 0;
         if (!CHECK(err == bad[i].err && is_path))
-            printf("  %s: %d %s %s\n", bad[i].change, (int)err, recipe.error_field ? recipe.error_field : "-",
+            printf("  %s: %d %s %s\n", bad[i].change, (int)err,
+                   recipe.error_field ? recipe.error_field : "-",
                    recipe.error_text ? recipe.error_text : "-");
         CHECK(err == SHOAL_OK || (recipe.error_text != NULL && recipe.n_parts == 0));
     }
 }
 
-// The most values that a split may list, and the longest query there can be: its canonical bytes have room.
+// The most values that a split may list, and the longest query there can be: its canonical bytes
+// have room.
 static void largest_query(void)
 {
     static char text[1 << 17];
@@ -490,28 +556,38 @@ static void largest_query(void)
         name[0] = i;
         len += (size_t)snprintf(text + len, sizeof text - len, "encoding.%c.field=%s\n", i, name);
         for (int k = 0; k < 63; k++)
-            len += (size_t)snprintf(text + len, sizeof text - len, "encoding.%c.boundaries#%d\n", i, k);
+            len += (size_t)snprintf(text + len, sizeof text - len, "encoding.%c.boundaries#%d\n", i,
+                                    k);
     }
     for (char i = '0'; i < '2'; i++) {
         name[0] = i;
         len += (size_t)snprintf(text + len, sizeof text - len, "split_by.%c.field=%s\n", i, name);
         for (int k = 0; k < 31; k++)
-            len += (size_t)snprintf(text + len, sizeof text - len, "split_by.%c.values+v%d\n", i, k);
+            len +=
+                (size_t)snprintf(text + len, sizeof text - len, "split_by.%c.values+v%d\n", i, k);
     }
-    snprintf(text + len, sizeof text - len,
-             "encoding.1.prefixes-\nencoding.1.tokens-\nanalysis=%s\nstream=%s\nround.index:2000000\n"
-             "round.previous=" KEY_B "\naggregation.protocol=sum\nmechanism=cms\nhash=affine1\nseed=" KEY_A "\n"
-             "parameters.k:2000000\nparameters.m:16000000\ntext.form=none\ntext.case=keep\ntext.min:2000000\n"
-             "text.max:40000000\nsend.sample:1\nsend.delay_s:1000000\nsend.fresh=allow\nbatch.minimum:1000000\n"
-             "batch.max_age_s:1000000\nrelease.threshold:1000000\npart+v1\npart+v2\nrecipe=%.52s",
-             name, name, name);
+    snprintf(
+        text + len, sizeof text - len,
+        "encoding.1.prefixes-\nencoding.1.tokens-\nanalysis=%s\nstream=%s\nround.index:2000000\n"
+        "round.previous=" KEY_B
+        "\naggregation.protocol=sum\nmechanism=cms\nhash=affine1\nseed=" KEY_A "\n"
+        "parameters.k:2000000\nparameters.m:16000000\ntext.form=none\ntext.case=keep\ntext.min:"
+        "2000000\n"
+        "text.max:40000000\nsend.sample:1\nsend.delay_s:1000000\nsend.fresh=allow\nbatch.minimum:"
+        "1000000\n"
+        "batch.max_age_s:1000000\nrelease.threshold:1000000\npart+v1\npart+v2\nrecipe=%.52s",
+        name, name, name);
     if (!CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_OK))
-        printf("  %s %s\n", recipe.error_field ? recipe.error_field : "-", recipe.error_text ? recipe.error_text : "-");
+        printf("  %s %s\n", recipe.error_field ? recipe.error_field : "-",
+               recipe.error_text ? recipe.error_text : "-");
     CHECK(recipe.parts[0].size == 1u << 24 && recipe.key.len == 58);
-    CHECK(recipe_of(&recipe, keyboard_query, strcat(text, "\nsplit_by.1.values+more"), NULL) == SHOAL_ERR_RANGE);
+    CHECK(recipe_of(&recipe, keyboard_query, strcat(text, "\nsplit_by.1.values+more"), NULL) ==
+          SHOAL_ERR_RANGE);
     // too many cells for bits: what is said is about the encoding, as no query states a size
-    snprintf(strstr(text, "\npart+v1"), 200,
-             "\nmechanism=onehot-symmetric\nhash-\nseed-\nparameters.k-\nparameters.m-\nrecipe=%.52s", name);
+    snprintf(
+        strstr(text, "\npart+v1"), 200,
+        "\nmechanism=onehot-symmetric\nhash-\nseed-\nparameters.k-\nparameters.m-\nrecipe=%.52s",
+        name);
     CHECK(recipe_of(&recipe, keyboard_query, text, NULL) == SHOAL_ERR_RANGE &&
           strcmp(recipe.error_field, "encoding") == 0);
 }
@@ -519,7 +595,8 @@ static void largest_query(void)
 // ---- two servers ----
 
 static const char dap_recipe[] =
-    "recipe=colours\nanalysis=a\nstream=s\nvalue=item\nmechanism=onehot-symmetric\nparameters.epsilon:4000000\n"
+    "recipe=colours\nanalysis=a\nstream=s\nvalue=item\nmechanism=onehot-symmetric\nparameters."
+    "epsilon:4000000\n"
     "parameters.size:8000000\nlimit.per_day:1000000\nexpires=2030-01-01\naggregation.protocol=dap\n"
     "aggregation.leader=https://a.example/dap\naggregation.helper=https://b.example\n";
 
@@ -539,7 +616,8 @@ static void two_servers(void)
         {"aggregation.protocol-", SHOAL_ERR_UNKNOWN_FIELD, "aggregation.leader"},
         {"aggregation.protocol=reports", SHOAL_ERR_UNKNOWN_FIELD, "aggregation.leader"},
         {"aggregation.time_precision_s:59000000", SHOAL_ERR_RANGE, "aggregation.time_precision_s"},
-        {"aggregation.time_precision_s:604801000000", SHOAL_ERR_RANGE, "aggregation.time_precision_s"},
+        {"aggregation.time_precision_s:604801000000", SHOAL_ERR_RANGE,
+         "aggregation.time_precision_s"},
         {"aggregation.time_precision_s:604800000000", SHOAL_OK, NULL},
         {"aggregation.leader=http://a.example", SHOAL_ERR_TYPE, "aggregation.leader"},
         {"aggregation.leader=http://localhost", SHOAL_OK, NULL},
@@ -562,19 +640,23 @@ static void two_servers(void)
     static char hex[2 * SHOAL_CANONICAL_MAX + 1];
     shoal_recipe recipe;
     size_t len = 0;
-    CHECK(recipe_of(&recipe, dap_recipe, "", NULL) == SHOAL_OK && recipe.aggregation == SHOAL_AGGREGATION_DAP);
+    CHECK(recipe_of(&recipe, dap_recipe, "", NULL) == SHOAL_OK &&
+          recipe.aggregation == SHOAL_AGGREGATION_DAP);
     CHECK(recipe.time_precision_s == 86400 && recipe.leader.len == 21);
-    CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK && len > sizeof tail / 2);
+    CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK &&
+          len > sizeof tail / 2);
     to_hex(hex, bytes, len);
     CHECK(strcmp(hex + 2 * len - (sizeof tail - 1), tail) == 0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         shoal_err err = recipe_of(&recipe, dap_recipe, cases[i].change, NULL);
         if (!CHECK(err == cases[i].err)) printf("  %s: %d\n", cases[i].change, (int)err);
-        if (err != SHOAL_OK && recipe.error_field != NULL) CHECK(strcmp(recipe.error_field, cases[i].path) == 0);
+        if (err != SHOAL_OK && recipe.error_field != NULL)
+            CHECK(strcmp(recipe.error_field, cases[i].path) == 0);
     }
     char longest[300] = "aggregation.leader=https://";
     memset(longest + strlen(longest), 'a', 192);
-    CHECK(recipe_of(&recipe, dap_recipe, longest, NULL) == SHOAL_OK && recipe.leader.len == SHOAL_URL_MAX);
+    CHECK(recipe_of(&recipe, dap_recipe, longest, NULL) == SHOAL_OK &&
+          recipe.leader.len == SHOAL_URL_MAX);
     strcat(longest, "a");
     CHECK(recipe_of(&recipe, dap_recipe, longest, NULL) == SHOAL_ERR_RANGE);
 }

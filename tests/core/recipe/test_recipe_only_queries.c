@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module built for queries only, as the second one of a page is, refuses what no query states, and hashes queries as all builds do.
+// A module built for queries only, as the second one of a page is, refuses what no query states,
+// and hashes queries as all builds do.
 #define SHOAL_ONLY_QUERIES
 #include "recipe.c" // in place of the library's
 
@@ -46,7 +47,8 @@ static void refuses_mechanisms_with_other_fields(void)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char change[128];
         snprintf(change, sizeof change, "mechanism=%s\npolicy=" KEY_A, names[i]);
-        CHECK(recipe_of(&recipe, keyboard_query, change, NULL) == SHOAL_ERR_MECHANISM && recipe.n_parts == 0);
+        CHECK(recipe_of(&recipe, keyboard_query, change, NULL) == SHOAL_ERR_MECHANISM &&
+              recipe.n_parts == 0);
     }
 }
 
@@ -56,11 +58,14 @@ static void hashes_queries_alike(void)
     static const uint8_t start[] = {0xf9, 0x66, 0xa2, 0x6f, 0x9a, 0xd7, 0x78, 0xe1,
                                     0x31, 0xce, 0xfc, 0x61, 0x06, 0xf6, 0x1c, 0x60};
     shoal_recipe recipe;
-    CHECK(recipe_of(&recipe, keyboard_query,
-                    "policy=" KEY_A "\nencoding.2.field=lang\nencoding.2.values+de\nsplit_by.0.field=locale\n"
-                    "split_by.0.values+de\nsplit_by.0.values+en\nround.index:2000000\nround.previous=" KEY_B
-                    "\naggregation.protocol=sum\n",
-                    NULL) == SHOAL_OK);
+    CHECK(
+        recipe_of(
+            &recipe, keyboard_query,
+            "policy=" KEY_A
+            "\nencoding.2.field=lang\nencoding.2.values+de\nsplit_by.0.field=locale\n"
+            "split_by.0.values+de\nsplit_by.0.values+en\nround.index:2000000\nround.previous=" KEY_B
+            "\naggregation.protocol=sum\n",
+            NULL) == SHOAL_OK);
     CHECK(memcmp(recipe.recipe_hash, start, sizeof start) == 0);
     CHECK(recipe.parts[0].size == 4 * 11 * 2 && recipe.parts[0].domain == SHOAL_DOMAIN_CLOSED);
 }

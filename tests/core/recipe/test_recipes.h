@@ -37,7 +37,8 @@ static inline shoal_err start_joint_recipe(shoal_recipe *recipe)
 }
 
 // The fields every other recipe has.
-static inline shoal_err start_any_recipe(shoal_recipe *recipe, const char *mechanism, const char *value)
+static inline shoal_err start_any_recipe(shoal_recipe *recipe, const char *mechanism,
+                                         const char *value)
 {
     shoal_err err = start_joint_recipe(recipe);
     if (err == SHOAL_OK) err = set_text(recipe, "value", value);
@@ -51,8 +52,8 @@ static inline shoal_err start_recipe(shoal_recipe *recipe, const char *mechanism
     return err == SHOAL_OK ? set_micro(recipe, "parameters.epsilon", eps_micro) : err;
 }
 
-static inline shoal_err sketch_recipe(shoal_recipe *recipe, const char *mechanism, int64_t eps_micro, uint32_t k,
-                                      uint32_t m)
+static inline shoal_err sketch_recipe(shoal_recipe *recipe, const char *mechanism,
+                                      int64_t eps_micro, uint32_t k, uint32_t m)
 {
     shoal_err err = start_recipe(recipe, mechanism, eps_micro);
     if (err == SHOAL_OK) err = set_text(recipe, "hash", "poly1");

@@ -8,5 +8,6 @@ static const sample grr_samples[] = {
     {85,
      "number",
      "7250000",
-     {SAMPLE_EPSILON(2000000), SAMPLE_NUMBER("size", 24), SAMPLE_NUMBER("low", 0), SAMPLE_NUMBER("high", 24)}},
+     {SAMPLE_EPSILON(2000000), SAMPLE_NUMBER("size", 24), SAMPLE_NUMBER("low", 0),
+      SAMPLE_NUMBER("high", 24)}},
 };

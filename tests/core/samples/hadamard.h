@@ -10,5 +10,6 @@ static const sample hadamard_samples[] = {
     {119,
      "number",
      "7250000",
-     {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 24), SAMPLE_NUMBER("low", 0), SAMPLE_NUMBER("high", 24)}},
+     {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 24), SAMPLE_NUMBER("low", 0),
+      SAMPLE_NUMBER("high", 24)}},
 };

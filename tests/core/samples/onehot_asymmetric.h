@@ -9,5 +9,6 @@ static const sample onehot_asymmetric_samples[] = {
     {49,
      "number",
      "-2500000",
-     {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 20), SAMPLE_NUMBER("low", -10), SAMPLE_NUMBER("high", 10)}},
+     {SAMPLE_EPSILON(3000000), SAMPLE_NUMBER("size", 20), SAMPLE_NUMBER("low", -10),
+      SAMPLE_NUMBER("high", 10)}},
 };

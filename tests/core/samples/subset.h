@@ -10,5 +10,6 @@ static const sample subset_samples[] = {
     {103,
      "number",
      "7250000",
-     {SAMPLE_EPSILON(1000000), SAMPLE_NUMBER("size", 24), SAMPLE_NUMBER("low", 0), SAMPLE_NUMBER("high", 24)}},
+     {SAMPLE_EPSILON(1000000), SAMPLE_NUMBER("size", 24), SAMPLE_NUMBER("low", 0),
+      SAMPLE_NUMBER("high", 24)}},
 };

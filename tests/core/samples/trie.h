@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#define TRIE_CELLS(starts, characters)                                                                                 \
-    {"encoding.0.field", "word", 0}, {"encoding.0.starts", starts, 0},                                                 \
-    {                                                                                                                  \
-        "encoding.0.characters", characters, 0                                                                         \
+#define TRIE_CELLS(starts, characters)                                                             \
+    {"encoding.0.field", "word", 0}, {"encoding.0.starts", starts, 0},                             \
+    {                                                                                              \
+        "encoding.0.characters", characters, 0                                                     \
     }
-#define TRIE_PLAN(contributions, depth, max_prefixes)                                                                  \
-    SAMPLE_NUMBER("contributions", contributions), SAMPLE_NUMBER("depth", depth),                                      \
+#define TRIE_PLAN(contributions, depth, max_prefixes)                                              \
+    SAMPLE_NUMBER("contributions", contributions), SAMPLE_NUMBER("depth", depth),                  \
         SAMPLE_NUMBER("max_prefixes", max_prefixes)
 static const sample trie_samples[] = {
     {208,

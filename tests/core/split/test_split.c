@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as measurements: bounds of weights against laws that were added up coin by coin, and against the real randomizers; texts as
-// strictly read as the mechanisms read them; every sample through Prio3; and devices that prove whatever they like about too much weight.
+// Records as measurements: bounds of weights against laws that were added up coin by coin, and
+// against the real randomizers; texts as strictly read as the mechanisms read them; every sample
+// through Prio3; and devices that prove whatever they like about too much weight.
 #include "split.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@
 #define LIMIT (1.0 / SHOAL_SPLIT_REFUSALS)
 #define COINS 1100
 
-// law[w] = P(w ones of n coins of probability q and one of probability hot), one coin after the other.
+// law[w] = P(w ones of n coins of probability q and one of probability hot), one coin after the
+// other.
 static void add_coins(double *law, uint32_t n, double q, double hot)
 {
     memset(law, 0, (n + 2) * sizeof *law);
@@ -32,13 +34,15 @@ static void scale_terms(double *terms, uint32_t n, double q)
     uint32_t mode = (uint32_t)((n + 1) * q);
     double sum = 1;
     terms[mode] = 1;
-    for (uint32_t j = mode; j < n; j++) sum += terms[j + 1] = terms[j] * (n - j) / (j + 1) * (q / (1 - q));
-    for (uint32_t j = mode; j > 0; j--) sum += terms[j - 1] = terms[j] * j / (n - j + 1) * ((1 - q) / q);
+    for (uint32_t j = mode; j < n; j++)
+        sum += terms[j + 1] = terms[j] * (n - j) / (j + 1) * (q / (1 - q));
+    for (uint32_t j = mode; j > 0; j--)
+        sum += terms[j - 1] = terms[j] * j / (n - j + 1) * ((1 - q) / q);
     for (uint32_t j = 0; j <= n; j++) terms[j] /= sum;
 }
 
-// What the returned bound must be: rounding of doubles is far below the 1e-10 that is allowed for it here. It is loose by at most
-// n 2^-26 of the limit.
+// What the returned bound must be: rounding of doubles is far below the 1e-10 that is allowed for
+// it here. It is loose by at most n 2^-26 of the limit.
 static void check_bound(const double *law, uint32_t n, uint32_t weight, uint64_t refusal)
 {
     const double loose = (n + 1) * 1.5e-8;
@@ -70,7 +74,8 @@ static void check_tails(const double *eps, int n_eps)
     static double law[COINS];
     for (size_t i = 0; i < sizeof coins / sizeof coins[0]; i++)
         for (int e = 0; e < n_eps; e++) {
-            const uint64_t threshold = threshold_of(eps[e]), hot[] = {(uint64_t)1 << 63, 0 - threshold};
+            const uint64_t threshold = threshold_of(eps[e]),
+                           hot[] = {(uint64_t)1 << 63, 0 - threshold};
             for (int h = 0; h < 2; h++) {
                 add_coins(law, coins[i], (double)threshold / TWO_64, (double)hot[h] / TWO_64);
                 check_coins(law, coins[i], threshold, hot[h]);
@@ -94,9 +99,11 @@ static void check_long_tails(const double *eps, int n_eps)
         }
 }
 
-// The weights of all outputs of a randomizer of m bits, by forcing its coins of probability t/16 to every combination. Counts are
-// in units of 1/(2 16^m): the fair coin of the asymmetric one is one of two, and the others do not draw it.
-static void force_weights(uint64_t *law, const shoal_part *part, uint64_t item, uint64_t t, int has_fair)
+// The weights of all outputs of a randomizer of m bits, by forcing its coins of probability t/16 to
+// every combination. Counts are in units of 1/(2 16^m): the fair coin of the asymmetric one is one
+// of two, and the others do not draw it.
+static void force_weights(uint64_t *law, const shoal_part *part, uint64_t item, uint64_t t,
+                          int has_fair)
 {
     memset(law, 0, (part->m + 1) * sizeof *law);
     for (uint64_t fair = 0; fair < 2; fair++)
@@ -150,7 +157,8 @@ static const struct {
 } drawn[] = {{shoal_onehot_asymmetric_id, 1}, {shoal_onehot_symmetric_id, 0}, {shoal_cms_id, 0}};
 #define N_DRAWN (sizeof drawn / sizeof drawn[0])
 
-// Every value's weight has the supposed law, in whole numbers; "none of the list" of a one-hot encoding has less.
+// Every value's weight has the supposed law, in whole numbers; "none of the list" of a one-hot
+// encoding has less.
 static void check_drawn_laws(void)
 {
     uint64_t forced[9], supposed[9];
@@ -178,7 +186,8 @@ static void check_drawn_laws(void)
 // The bound of a mechanism's vector is that of the law its randomizer draws.
 static void check_bounds_of_parts(void)
 {
-    static const uint32_t eps_micro[] = {10000, 1000000, 4000000, 16000000}, sizes[] = {2, 9, 64, 600};
+    static const uint32_t eps_micro[] = {10000, 1000000, 4000000, 16000000},
+                          sizes[] = {2, 9, 64, 600};
     double law[COINS];
     for (size_t d = 0; d < N_DRAWN; d++)
         for (size_t e = 0; e < 4; e++)
@@ -189,12 +198,14 @@ static void check_bounds_of_parts(void)
                 const char *why;
                 CHECK(shoal_split_init(&split, &part, &why) == SHOAL_OK);
                 add_coins(law, sizes[i] - 1, q, drawn[d].has_fair ? 0.5 : 1 - q);
-                check_bound(law, sizes[i] - 1, (uint32_t)split.prio3.max, shoal_split_refusal(&split, &part));
+                check_bound(law, sizes[i] - 1, (uint32_t)split.prio3.max,
+                            shoal_split_refusal(&split, &part));
             }
 }
 
-// Real thresholds and the real generator: weights of 20,000 records of each of two values and, beside the law, chi-square. With about
-// ten degrees the mean is 10 and the standard deviation 4.5; 40 is one in 50,000.
+// Real thresholds and the real generator: weights of 20,000 records of each of two values and,
+// beside the law, chi-square. With about ten degrees the mean is 10 and the standard deviation 4.5;
+// 40 is one in 50,000.
 static void check_drawn_weights(uint8_t seed)
 {
     enum { N = 20000, M = 24 };
@@ -239,16 +250,21 @@ static int open_texts(texts *t, sample_at at)
 {
     const char *why = NULL;
     CHECK(sample_recipe(&t->recipe, at.mechanism, at.sample) == SHOAL_OK);
-    if (t->recipe.n_parts != 1 || shoal_mechanism_by_name(at.mechanism, strlen(at.mechanism)) == NULL) return 0;
+    if (t->recipe.n_parts != 1 ||
+        shoal_mechanism_by_name(at.mechanism, strlen(at.mechanism)) == NULL)
+        return 0;
     const shoal_part *part = &t->recipe.parts[0];
     const uint64_t cells = (uint64_t)part->k * part->m;
     shoal_err err = shoal_split_init(&t->split, part, &why);
     if (err != SHOAL_OK) {
-        CHECK(err == SHOAL_ERR_RANGE && why != NULL && 2 * cells + part->k > SHOAL_SPLIT_LENGTH_MAX);
+        CHECK(err == SHOAL_ERR_RANGE && why != NULL &&
+              2 * cells + part->k > SHOAL_SPLIT_LENGTH_MAX);
         return 0;
     }
-    CHECK(t->split.prio3.length <= SHOAL_SPLIT_LENGTH_MAX && t->split.text_size == t->recipe.text_size);
-    CHECK(t->split.idle + (t->split.cells << t->split.is_signed) + t->split.rows == t->split.prio3.length);
+    CHECK(t->split.prio3.length <= SHOAL_SPLIT_LENGTH_MAX &&
+          t->split.text_size == t->recipe.text_size);
+    CHECK(t->split.idle + (t->split.cells << t->split.is_signed) + t->split.rows ==
+          t->split.prio3.length);
     t->record = malloc(t->recipe.record_size);
     t->text = malloc(t->recipe.text_size);
     t->measurement = malloc(shoal_split_words(&t->split) * sizeof *t->measurement);
@@ -283,7 +299,8 @@ static void check_verdict(texts *t, size_t len)
     for (size_t i = 0; i < shoal_split_words(&t->split); i++) CHECK(t->measurement[i] == 0);
 }
 
-// Every character of a record's first hundred and its last ten made something else, and every wrong length near its own.
+// Every character of a record's first hundred and its last ten made something else, and every wrong
+// length near its own.
 static void check_texts(texts *t, const sample *s, shoal_rng *rng)
 {
     static const char others[] = "0123456789abfgA,;+ -\n";
@@ -334,7 +351,8 @@ static void check_prio3(texts *t, const sample *s, shoal_rng *rng)
         CHECK(shard(&p) == SHOAL_OK && verify(&p) == SHOAL_OK);
         for (uint32_t i = 0; i < 2; i++) {
             CHECK(verify_next(&p, i) == SHOAL_OK);
-            CHECK(shoal_prio3_add(aggregates[i], &p.prio3, (shoal_prio3_bytes){p.output, len}) == SHOAL_OK);
+            CHECK(shoal_prio3_add(aggregates[i], &p.prio3, (shoal_prio3_bytes){p.output, len}) ==
+                  SHOAL_OK);
         }
     }
     const shoal_prio3_bytes both[2] = {{aggregates[0], len}, {aggregates[1], len}};
@@ -362,15 +380,19 @@ static void check_sums_of_samples(shoal_rng *rng)
 #undef SHOAL_MECHANISM
 }
 
-// A device that follows no rule: it proves that all elements of its encoding are zeros and ones, and chooses them freely. A proof
-// of SumVec is built as those of Histogram and MultihotCountVec are, but for what is derived under the circuit's number.
+// A device that follows no rule: it proves that all elements of its encoding are zeros and ones,
+// and chooses them freely. A proof of SumVec is built as those of Histogram and MultihotCountVec
+// are, but for what is derived under the circuit's number.
 static shoal_err send_bits(const shoal_split *split, const uint64_t *bits, shoal_rng *rng)
 {
     parties device, servers;
     open_parties(&servers, shoal_prio3_init, split->prio3, 2, rng);
     const shoal_flp *flp = &servers.prio3.flp;
-    const shoal_prio3_parameters free_choice = {
-        .circuit = SHOAL_CIRCUIT_SUM_VEC, .length = flp->meas_len, .max = 1, .chunk = flp->chunk, .proofs = 1};
+    const shoal_prio3_parameters free_choice = {.circuit = SHOAL_CIRCUIT_SUM_VEC,
+                                                .length = flp->meas_len,
+                                                .max = 1,
+                                                .chunk = flp->chunk,
+                                                .proofs = 1};
     open_parties(&device, shoal_prio3_init, free_choice, 2, rng);
     device.prio3.algorithm = servers.prio3.algorithm;
     memcpy(device.measurement, bits, flp->meas_len * sizeof *bits);
@@ -392,10 +414,14 @@ static void check_hostile_histogram(shoal_rng *rng)
 {
     shoal_split split;
     const char *why;
-    shoal_part part = {
-        .mechanism = shoal_grr_id, .domain = SHOAL_DOMAIN_CLOSED, .eps_micro = 1000000, .k = 1, .size = 9};
+    shoal_part part = {.mechanism = shoal_grr_id,
+                       .domain = SHOAL_DOMAIN_CLOSED,
+                       .eps_micro = 1000000,
+                       .k = 1,
+                       .size = 9};
     uint64_t bits[10] = {0};
-    CHECK(shoal_part_prepare(&part, &why) == SHOAL_OK && shoal_split_init(&split, &part, &why) == SHOAL_OK);
+    CHECK(shoal_part_prepare(&part, &why) == SHOAL_OK &&
+          shoal_split_init(&split, &part, &why) == SHOAL_OK);
     CHECK(split.prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM && split.prio3.length == 10);
     CHECK(send_bits(&split, bits, rng) == SHOAL_ERR_RECORD);
     bits[3] = 1;
@@ -410,7 +436,8 @@ static void check_hostile_multihot(const shoal_part *part, shoal_rng *rng)
     shoal_split split;
     const char *why;
     uint64_t bits[128] = {0};
-    CHECK(shoal_split_init(&split, part, &why) == SHOAL_OK && split.prio3.max + 1 < split.prio3.length);
+    CHECK(shoal_split_init(&split, part, &why) == SHOAL_OK &&
+          split.prio3.max + 1 < split.prio3.length);
     uint32_t n_bits = 0, accepted = 0, claim_accepted = 0;
     while (split.prio3.max >> n_bits > 0) n_bits++;
     for (uint64_t i = 0; i < split.prio3.max; i++) bits[i] = 1;
@@ -427,7 +454,8 @@ static void check_hostile_multihot(const shoal_part *part, shoal_rng *rng)
     CHECK(accepted == 1 && claim_accepted == (1u << n_bits) - 1);
 }
 
-// A record of an honest device with too many bits is not sharded. At epsilon 16 three of seven others have to flip, by luck of 1e-9.
+// A record of an honest device with too many bits is not sharded. At epsilon 16 three of seven
+// others have to flip, by luck of 1e-9.
 static void check_too_much_weight(void)
 {
     shoal_split split;
@@ -437,7 +465,8 @@ static void check_too_much_weight(void)
     CHECK(shoal_split_init(&split, &part, &why) == SHOAL_OK && split.prio3.max == 3);
     CHECK(shoal_split_refusal(&split, &part) > 0 &&
           shoal_split_refusal(&split, &part) <= UINT64_MAX / SHOAL_SPLIT_REFUSALS);
-    CHECK(shoal_split_text(measurement, &split, "83", 2) == SHOAL_OK && measurement[0] == 1 && measurement[7] == 1);
+    CHECK(shoal_split_text(measurement, &split, "83", 2) == SHOAL_OK && measurement[0] == 1 &&
+          measurement[7] == 1);
     CHECK(shoal_split_text(measurement, &split, "87", 2) == SHOAL_ERR_RANGE);
 }
 
@@ -458,7 +487,8 @@ int main(void)
     check_tails(eps, (int)(sizeof eps / sizeof eps[0]));
     check_long_tails(eps, (int)(sizeof eps / sizeof eps[0]));
     double fresh[4];
-    for (int i = 0; i < 4; i++) fresh[i] = 0.005 + (double)shoal_rng_below(&rng, 1000000) / 1000000 * 12;
+    for (int i = 0; i < 4; i++)
+        fresh[i] = 0.005 + (double)shoal_rng_below(&rng, 1000000) / 1000000 * 12;
     check_tails(fresh, 4);
     check_known_bounds();
     check_drawn_laws();

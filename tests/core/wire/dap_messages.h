@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of every message of DAP (dap.h), written out by hand from draft-ietf-ppm-dap-18's structures; and for each a function that
-// reads it and writes it again. For test_dap.c, guard_pages.c and the fuzzer.
+// One of every message of DAP (dap.h), written out by hand from draft-ietf-ppm-dap-18's structures;
+// and for each a function that reads it and writes it again. For test_dap.c, guard_pages.c and the
+// fuzzer.
 #ifndef DAP_MESSAGES_H
 #define DAP_MESSAGES_H
 
 #include "dap.h"
 
 #define ID_0_TO_15 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-#define KEY_OF_9 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9
+#define KEY_OF_9                                                                                   \
+    9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9
 
 static const uint8_t hpke_configs_bytes[] = {
     0,    41,            // HpkeConfigList: length
@@ -26,20 +28,23 @@ static const uint8_t ciphertext_bytes[] = {
 };
 
 static const uint8_t report_bytes[] = {
-    ID_0_TO_15,                                                       // report_metadata.report_id
-    0,          0, 0, 0,    0x01, 0x09, 0xce, 0x54,                   // .time: 17419860
-    0,          0,                                                    // .public_extensions
-    0,          0, 0, 2,    0x50, 0x51,                               // public_share
-    1,          0, 1, 0x61, 0,    0,    0,    3,    0x62, 0x63, 0x64, // leader_encrypted_input_share
-    2,          0, 2, 0x71, 0x72, 0,    0,    0,    2,    0x73, 0x74  // helper_encrypted_input_share
+    ID_0_TO_15,                                           // report_metadata.report_id
+    0,          0,    0,    0,    0x01, 0x09, 0xce, 0x54, // .time: 17419860
+    0,          0,                                        // .public_extensions
+    0,          0,    0,    2,    0x50, 0x51,             // public_share
+    1,          0,    1,    0x61, 0,    0,    0,    3,
+    0x62,       0x63, 0x64, // leader_encrypted_input_share
+    2,          0,    2,    0x71, 0x72, 0,    0,    0,
+    2,          0x73, 0x74 // helper_encrypted_input_share
 };
 
 static const uint8_t extended_report_bytes[] = {
-    ID_0_TO_15,                                              // report_metadata.report_id
-    0xff,       0, 0,    0,    0, 0, 0,    1,                // .time
-    0,          9, 0x00, 0x17, 0, 1, 0xee, 0x00, 0x2a, 0, 0, // .public_extensions: 23 of one byte, 42 of none
-    0,          0, 0,    0,                                  // public_share
-    1,          0, 1,    0x61, 0, 0, 0,    1,    0x62, 2, 0, 1, 0x71, 0, 0, 0, 1, 0x72 // both shares
+    ID_0_TO_15,                                     // report_metadata.report_id
+    0xff, 0, 0, 0, 0, 0, 0, 1,                      // .time
+    0, 9, 0x00, 0x17, 0, 1, 0xee, 0x00, 0x2a, 0, 0, // .public_extensions: 23 of one
+                                                    // byte, 42 of none
+    0, 0, 0, 0,                                     // public_share
+    1, 0, 1, 0x61, 0, 0, 0, 1, 0x62, 2, 0, 1, 0x71, 0, 0, 0, 1, 0x72 // both shares
 };
 
 static const uint8_t input_share_bytes[] = {
@@ -53,15 +58,16 @@ static const uint8_t upload_error_bytes[] = {
 };
 
 static const uint8_t job_bytes[] = {
-    5,                                              // verification_key_id
-    0,          0, 0, 0,                            // agg_param
-    0,          0,                                  // extensions
-    ID_0_TO_15,                                     // verify_inits[0].report_share.report_metadata.report_id
-    0,          0, 0, 0,    0x01, 0x09, 0xce, 0x54, // .time
-    0,          0,                                  // .public_extensions
-    0,          0, 0, 2,    0x50, 0x51,             // .public_share
+    5,                   // verification_key_id
+    0,          0, 0, 0, // agg_param
+    0,          0,       // extensions
+    ID_0_TO_15,          // verify_inits[0].report_share.report_metadata.report_id
+    0,          0, 0, 0,    0x01, 0x09, 0xce, 0x54,                // .time
+    0,          0,                                                 // .public_extensions
+    0,          0, 0, 2,    0x50, 0x51,                            // .public_share
     2,          0, 2, 0x71, 0x72, 0,    0,    0,    2, 0x73, 0x74, // .encrypted_input_share
-    0,          0, 0, 6,    0,    0,    0,    0,    1, 0xcc // .payload: initialize(0), a verifier share of one byte
+    0,          0, 0, 6,    0,    0,    0,    0,    1, 0xcc // .payload: initialize(0), a verifier
+                                                            // share of one byte
 };
 
 static const uint8_t initialize_bytes[] = {
@@ -91,12 +97,12 @@ static const uint8_t reject_resp_bytes[] = {
     6           // report_error: vdaf_verify_error
 };
 
-#define COLLECTION_REQ                                                                                                 \
-    1,                                      /* query.batch_mode: time_interval */                                      \
-        0, 16,                              /* query.config */                                                         \
-        0, 0, 0, 0, 0x00, 0xfd, 0x39, 0xf0, /* batch_interval.start: 16595440 */                                       \
-        0, 0, 0, 0, 0, 0, 0, 100,           /* .duration */                                                            \
-        0, 0, 0, 0,                         /* agg_param */                                                            \
+#define COLLECTION_REQ                                                                             \
+    1,                                      /* query.batch_mode: time_interval */                  \
+        0, 16,                              /* query.config */                                     \
+        0, 0, 0, 0, 0x00, 0xfd, 0x39, 0xf0, /* batch_interval.start: 16595440 */                   \
+        0, 0, 0, 0, 0, 0, 0, 100,           /* .duration */                                        \
+        0, 0, 0, 0,                         /* agg_param */                                        \
         0, 0                                /* extensions */
 
 static const uint8_t collection_req_bytes[] = {COLLECTION_REQ};
@@ -274,7 +280,8 @@ typedef struct dap_message {
     const uint8_t *bytes;
     size_t len;
     shoal_err (*again)(shoal_dap_writer *w, shoal_bytes message);
-    size_t least; // the one length, besides the whole, at which the message may end: its list empty; SIZE_MAX: none
+    size_t least; // the one length, besides the whole, at which the message may end: its list
+                  // empty; SIZE_MAX: none
 } dap_message;
 
 #define DAP_MESSAGE(bytes) bytes, sizeof bytes
@@ -293,7 +300,8 @@ static const dap_message dap_messages[] = {
     {"AggregationJobResp, reject", DAP_MESSAGE(reject_resp_bytes), resps_again, 0},
     {"CollectionJobReq", DAP_MESSAGE(collection_req_bytes), collection_req_again, SIZE_MAX},
     {"CollectionJobResp", DAP_MESSAGE(collection_resp_bytes), collection_resp_again, SIZE_MAX},
-    {"AggregateShareReq", DAP_MESSAGE(aggregate_share_req_bytes), aggregate_share_req_again, SIZE_MAX},
+    {"AggregateShareReq", DAP_MESSAGE(aggregate_share_req_bytes), aggregate_share_req_again,
+     SIZE_MAX},
 };
 #define N_DAP_MESSAGES (sizeof dap_messages / sizeof dap_messages[0])
 

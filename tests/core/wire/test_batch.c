@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches: round trip, every truncation, every bit flip, wrong recipe, bad records, header arithmetic.
+// Batches: round trip, every truncation, every bit flip, wrong recipe, bad records, header
+// arithmetic.
 #include "batch.h"
 
 #include <string.h>
@@ -37,7 +38,8 @@ static void damage(const shoal_recipe *recipe)
     size_t len = make_batch(recipe, 3);
     CHECK(len == 72 + 3 * (size_t)recipe->record_size + 8);
     CHECK(shoal_batch_open(&batch, bytes, len, recipe, NULL) == SHOAL_OK);
-    CHECK(batch.count == 3 && batch.size == len && batch.id[0] == 1 && batch.record_size == recipe->record_size);
+    CHECK(batch.count == 3 && batch.size == len && batch.id[0] == 1 &&
+          batch.record_size == recipe->record_size);
     for (size_t cut = 0; cut < len; cut++)
         CHECK(shoal_batch_open(&batch, bytes, cut, recipe, NULL) == SHOAL_ERR_TRUNCATED);
     CHECK(shoal_batch_open(&batch, bytes, len + 1, recipe, NULL) == SHOAL_ERR_EXTRA);
@@ -89,10 +91,12 @@ static void bad_record(void)
     CHECK(shoal_batch_open(&batch, bytes, len, &recipe, &at) == SHOAL_ERR_RECORD && at == 3);
 }
 
-// More records than are checked together, two of them bad: the first is named, by its number in the batch.
+// More records than are checked together, two of them bad: the first is named, by its number in the
+// batch.
 static void far_bad_records(void)
 {
-    static const uint32_t at[][2] = {{6999, 6999}, {6998, 6999}, {4096, 4095}, {0, 6999}, {5000, 4999}};
+    static const uint32_t at[][2] = {
+        {6999, 6999}, {6998, 6999}, {4096, 4095}, {0, 6999}, {5000, 4999}};
     shoal_recipe recipe;
     shoal_batch batch;
     CHECK(sketch_recipe(&recipe, "hcms", 4000000, 16, 32) == SHOAL_OK);
@@ -102,13 +106,16 @@ static void far_bad_records(void)
         uint32_t found = UINT32_MAX, first = at[c][0] < at[c][1] ? at[c][0] : at[c][1];
         make_batch(&recipe, 7000);
         for (int i = 0; i < 2; i++) bytes[SHOAL_BATCH_HEADER + at[c][i] * recipe.record_size] = 16;
-        CHECK(shoal_batch_open(&batch, bytes, len, &recipe, &found) == SHOAL_ERR_CHECKSUM && found == UINT32_MAX);
+        CHECK(shoal_batch_open(&batch, bytes, len, &recipe, &found) == SHOAL_ERR_CHECKSUM &&
+              found == UINT32_MAX);
         reseal(len);
-        CHECK(shoal_batch_open(&batch, bytes, len, &recipe, &found) == SHOAL_ERR_RECORD && found == first);
+        CHECK(shoal_batch_open(&batch, bytes, len, &recipe, &found) == SHOAL_ERR_RECORD &&
+              found == first);
     }
 }
 
-// A batch's first bad record is the first that shoal_record_check refuses, whichever part it is that is bad.
+// A batch's first bad record is the first that shoal_record_check refuses, whichever part it is
+// that is bad.
 static void bad_records_of_every_sample(void)
 {
     enum { COUNT = 6 };
@@ -125,13 +132,16 @@ static void bad_records_of_every_sample(void)
             uint32_t found = UINT32_MAX, first = 0;
             size_t len = make_batch(&recipe, COUNT);
             for (int b = 0; b < 3; b++)
-                bytes[SHOAL_BATCH_HEADER + shoal_rng_below(&rng, COUNT * (uint64_t)recipe.record_size)] = 0xff;
+                bytes[SHOAL_BATCH_HEADER +
+                      shoal_rng_below(&rng, COUNT * (uint64_t)recipe.record_size)] = 0xff;
             reseal(len);
-            while (first < COUNT && shoal_record_check(&recipe, bytes + SHOAL_BATCH_HEADER +
-                                                                    first * (size_t)recipe.record_size) == SHOAL_OK)
+            while (first < COUNT &&
+                   shoal_record_check(&recipe, bytes + SHOAL_BATCH_HEADER +
+                                                   first * (size_t)recipe.record_size) == SHOAL_OK)
                 first++;
             shoal_err err = shoal_batch_open(&batch, bytes, len, &recipe, &found);
-            CHECK(first < COUNT ? err == SHOAL_ERR_RECORD && found == first : err == SHOAL_OK && found == UINT32_MAX);
+            CHECK(first < COUNT ? err == SHOAL_ERR_RECORD && found == first
+                                : err == SHOAL_OK && found == UINT32_MAX);
         }
     }
 }

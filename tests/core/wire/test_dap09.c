@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of DAP-09's clients: reports that @divviup/dap made (dap09_vectors.json, recorded by tests/aggregator/dap/make_divviup_vectors.mjs)
-// are read, written and sharded to the same bytes, and give the measurement; one report by hand from the draft; refusals.
+// Messages of DAP-09's clients: reports that @divviup/dap made (dap09_vectors.json, recorded by
+// tests/aggregator/dap/make_divviup_vectors.mjs) are read, written and sharded to the same bytes,
+// and give the measurement; one report by hand from the draft; refusals.
 #include "dap09.h"
 #include "json_scan.h"
 #include "vdaf08.h"
@@ -79,14 +80,17 @@ static shoal_dap_task open_task(const char *vector)
     return task;
 }
 
-static void check_strings(const char *vector, const shoal_dap_task *task, const shoal_dap_report *report)
+static void check_strings(const char *vector, const shoal_dap_task *task,
+                          const shoal_dap_report *report)
 {
     static uint8_t expected[MOST], room[MOST];
     uint8_t info[SHOAL_DAP_INFO_MAX], context[SHOAL_DAP_CONTEXT_MAX];
     shoal_dap_writer w = {.at = room, .cap = sizeof room};
     for (int i = 0; i < 2; i++) {
-        size_t len = shoal_dap09_input_share_info(info, task, i == 0 ? SHOAL_DAP_LEADER : SHOAL_DAP_HELPER);
-        CHECK(is_same((shoal_bytes){info, len}, hex(expected, scan_item(scan_member(vector, "infos"), (size_t)i))));
+        size_t len =
+            shoal_dap09_input_share_info(info, task, i == 0 ? SHOAL_DAP_LEADER : SHOAL_DAP_HELPER);
+        CHECK(is_same((shoal_bytes){info, len},
+                      hex(expected, scan_item(scan_member(vector, "infos"), (size_t)i))));
     }
     shoal_dap09_put_input_share_aad(&w, task, &report->metadata, report->public_share);
     CHECK(is_written(&w, hex(expected, scan_member(vector, "aad"))));
@@ -94,20 +98,23 @@ static void check_strings(const char *vector, const shoal_dap_task *task, const 
 }
 
 // The package's random bytes make the package's shares.
-static void check_shard(const char *vector, const shoal_prio3 *prio3, const shoal_dap_report *report,
-                        const shoal_bytes *shares)
+static void check_shard(const char *vector, const shoal_prio3 *prio3,
+                        const shoal_dap_report *report, const shoal_bytes *shares)
 {
     static uint8_t rand[MOST], public_share[MOST], leader[MOST], helper[MOST];
     uint8_t *const input_shares[2] = {leader, helper};
     uint64_t measurement[8] = {0};
     const char *value = scan_member(vector, "measurement");
-    for (size_t i = 0; i < 8; i++) measurement[i] = scan_number(*value == '[' ? scan_item(value, i) : value);
+    for (size_t i = 0; i < 8; i++)
+        measurement[i] = scan_number(*value == '[' ? scan_item(value, i) : value);
     CHECK(hex(rand, scan_member(vector, "rand")).len == shoal_prio3_rand_len(prio3));
-    CHECK(shoal_prio3_shard(public_share, input_shares, prio3, (shoal_bytes){NULL, 0}, measurement, report->metadata.id,
-                            rand, scratch) == SHOAL_OK);
-    CHECK(is_same((shoal_bytes){public_share, shoal_prio3_public_share_len(prio3)}, report->public_share));
+    CHECK(shoal_prio3_shard(public_share, input_shares, prio3, (shoal_bytes){NULL, 0}, measurement,
+                            report->metadata.id, rand, scratch) == SHOAL_OK);
+    CHECK(is_same((shoal_bytes){public_share, shoal_prio3_public_share_len(prio3)},
+                  report->public_share));
     for (uint32_t i = 0; i < 2; i++)
-        CHECK(is_same((shoal_bytes){input_shares[i], shoal_prio3_input_share_len(prio3, i)}, shares[i]));
+        CHECK(is_same((shoal_bytes){input_shares[i], shoal_prio3_input_share_len(prio3, i)},
+                      shares[i]));
 }
 
 // The package's shares are accepted, and their sum is the measurement.
@@ -121,14 +128,15 @@ static void check_sum(const char *vector, const shoal_prio3 *prio3, const shoal_
     uint64_t sums[16];
     for (uint32_t i = 0; i < 2; i++) {
         const shoal_prio3_report given = {report->metadata.id, report->public_share, shares[i]};
-        CHECK(shoal_prio3_verify_init(states[i], verifier_shares[i], prio3, key, no_ctx, i, &given, scratch) ==
-              SHOAL_OK);
+        CHECK(shoal_prio3_verify_init(states[i], verifier_shares[i], prio3, key, no_ctx, i, &given,
+                                      scratch) == SHOAL_OK);
         verifiers[i] = (shoal_bytes){verifier_shares[i], shoal_prio3_verifier_share_len(prio3)};
     }
     CHECK(shoal_prio3_combine(message, prio3, no_ctx, verifiers, scratch) == SHOAL_OK);
     for (uint32_t i = 0; i < 2; i++) {
         CHECK(shoal_prio3_verify_next(out[i], prio3, states[i],
-                                      (shoal_bytes){message, shoal_prio3_message_len(prio3)}) == SHOAL_OK);
+                                      (shoal_bytes){message, shoal_prio3_message_len(prio3)}) ==
+              SHOAL_OK);
         outs[i] = (shoal_bytes){out[i], shoal_prio3_output_share_len(prio3)};
     }
     CHECK(shoal_prio3_unshard(sums, prio3, outs, scratch) == SHOAL_OK);
@@ -150,7 +158,8 @@ static void check_vector(const char *vector)
     shoal_dap_report report = read_report(encoded);
     shoal_prio3 prio3;
     const char *ids = scan_member(vector, "config_ids");
-    CHECK(report.metadata.time == scan_number(scan_member(vector, "time")) && report.metadata.extensions.len == 0);
+    CHECK(report.metadata.time == scan_number(scan_member(vector, "time")) &&
+          report.metadata.extensions.len == 0);
     CHECK(report.leader.config_id == scan_number(scan_item(ids, 0)) && report.leader.enc.len == 32);
     CHECK(report.helper.config_id == scan_number(scan_item(ids, 1)) && report.helper.enc.len == 32);
     check_written(&report, encoded);
@@ -162,7 +171,8 @@ static void check_vector(const char *vector)
     for (size_t i = 0; i < 2; i++) {
         shoal_bytes plaintext = hex(plaintexts[i], scan_item(scan_member(vector, "plaintexts"), i));
         CHECK(shoal_dap_read_input_share(&shares[i], plaintext) == SHOAL_OK);
-        CHECK((i == 0 ? report.leader : report.helper).payload.len == plaintext.len + SHOAL_DAP_SEAL);
+        CHECK((i == 0 ? report.leader : report.helper).payload.len ==
+              plaintext.len + SHOAL_DAP_SEAL);
     }
     check_shard(vector, &prio3, &report, shares);
     check_sum(vector, &prio3, &report, shares);
@@ -185,13 +195,15 @@ static int check_vectors(const char *path)
 // A report as the draft's section "Upload Request" spells it.
 static void check_by_hand(void)
 {
-    static const uint8_t bytes[] = {1, 2, 3, 4,    5,    6,    7, 8,  9,    10,  11, 12, 13, 14, 15, 16, // report_id
-                                    0, 0, 0, 1,    0,    0,    0, 60,                                    // time
-                                    0, 0, 0, 2,    0xaa, 0xbb,                                           // public_share
-                                    7, 0, 1, 0xcc, 0,    0,    0, 1,  0xdd,        // leader: config_id, enc, payload
-                                    8, 0, 2, 0xee, 0xef, 0,    0, 0,  1,    0xff}; // helper
+    static const uint8_t bytes[] = {
+        1, 2, 3, 4,    5,    6,    7, 8,  9,    10,  11, 12, 13, 14, 15, 16, // report_id
+        0, 0, 0, 1,    0,    0,    0, 60,                                    // time
+        0, 0, 0, 2,    0xaa, 0xbb,                                           // public_share
+        7, 0, 1, 0xcc, 0,    0,    0, 1,  0xdd,        // leader: config_id, enc, payload
+        8, 0, 2, 0xee, 0xef, 0,    0, 0,  1,    0xff}; // helper
     shoal_dap_report report = read_report((shoal_bytes){bytes, sizeof bytes});
-    CHECK(memcmp(report.metadata.id, bytes, 16) == 0 && report.metadata.time == ((uint64_t)1 << 32) + 60);
+    CHECK(memcmp(report.metadata.id, bytes, 16) == 0 &&
+          report.metadata.time == ((uint64_t)1 << 32) + 60);
     CHECK(is_same(report.public_share, (shoal_bytes){bytes + 28, 2}));
     CHECK(report.leader.config_id == 7 && report.helper.config_id == 8);
     CHECK(is_same(report.leader.enc, (shoal_bytes){bytes + 33, 1}));
@@ -223,7 +235,8 @@ static int is_text(const char *a, const char *b)
 
 static void check_names(void)
 {
-    CHECK(is_text(shoal_dap09_media_type(SHOAL_DAP_HPKE_CONFIG_LIST), "application/dap-hpke-config-list"));
+    CHECK(is_text(shoal_dap09_media_type(SHOAL_DAP_HPKE_CONFIG_LIST),
+                  "application/dap-hpke-config-list"));
     CHECK(is_text(shoal_dap09_media_type(SHOAL_DAP_UPLOAD_REQ), "application/dap-report"));
     CHECK(shoal_dap09_media_type(SHOAL_DAP_AGGREGATE_SHARE) == NULL);
     CHECK(is_text(shoal_dap09_upload_problem(SHOAL_DAP_OUTDATED_CONFIG), "outdatedConfig"));

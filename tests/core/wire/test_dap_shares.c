@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device seals, from fixed randomness, by a digest: the same bytes on every build. wasm/test/bindings/dap.test.mjs holds the page's module,
-// which is compiled for speed, to the same digests. A report under such a digest has been verified by two servers (tests/aggregator/dap/page.test.mjs).
+// What a device seals, from fixed randomness, by a digest: the same bytes on every build.
+// wasm/test/bindings/dap.test.mjs holds the page's module, which is compiled for speed, to the same
+// digests. A report under such a digest has been verified by two servers
+// (tests/aggregator/dap/page.test.mjs).
 #include <string.h>
 
 #include "bytes.h"
@@ -9,12 +11,15 @@
 
 typedef struct sample {
     shoal_prio3_parameters vdaf;
-    const char *digest; // SHA-256 of public share, associated data, the leader's plaintext, the helper's
+    const char
+        *digest; // SHA-256 of public share, associated data, the leader's plaintext, the helper's
 } sample;
 
 static const sample samples[] = {
-    {{.circuit = SHOAL_CIRCUIT_COUNT}, "46f04d11d4da45648db686d081d829303a05117ad1b8878257cfb66451390e99"},
-    {{.circuit = SHOAL_CIRCUIT_SUM, .max = 1000}, "ca0eaaf69d8b91aa12d81026337b70060c76c68b876b9d67efb4dbfa75043178"},
+    {{.circuit = SHOAL_CIRCUIT_COUNT},
+     "46f04d11d4da45648db686d081d829303a05117ad1b8878257cfb66451390e99"},
+    {{.circuit = SHOAL_CIRCUIT_SUM, .max = 1000},
+     "ca0eaaf69d8b91aa12d81026337b70060c76c68b876b9d67efb4dbfa75043178"},
     {{.circuit = SHOAL_CIRCUIT_SUM_VEC, .length = 9, .max = 100, .chunk = 7},
      "8afc63f430d12c5e1173599a38495427139fe11a05fab1d501f75b95c03de5ab"},
     {{.circuit = SHOAL_CIRCUIT_HISTOGRAM, .length = 33, .chunk = 5},
@@ -26,9 +31,13 @@ static const sample samples[] = {
 
 static shoal_dap_task task_of(const shoal_prio3_parameters *vdaf)
 {
-    static const char leader[] = "https://leader.example/dap", helper[] = "https://helper.example/dap";
-    shoal_dap_task task = {
-        .version = SHOAL_DAP_18, .info_len = 6, .info = "shares", .time_precision_s = 3600, .min_batch_size = 100};
+    static const char leader[] = "https://leader.example/dap",
+                      helper[] = "https://helper.example/dap";
+    shoal_dap_task task = {.version = SHOAL_DAP_18,
+                           .info_len = 6,
+                           .info = "shares",
+                           .time_precision_s = 3600,
+                           .min_batch_size = 100};
     const char *why;
     CHECK(shoal_url_set(&task.leader, leader, sizeof leader - 1, &why) == SHOAL_OK);
     CHECK(shoal_url_set(&task.helper, helper, sizeof helper - 1, &why) == SHOAL_OK);
@@ -62,7 +71,8 @@ static void digest_of(char hex[65], const sample *s)
     uint8_t *const at[2] = {shares[0], shares[1]};
     CHECK(shoal_prio3_input_share_len(&prio3, 0) <= sizeof shares[0]);
     CHECK(shoal_prio3_scratch_words(&prio3) <= sizeof scratch / sizeof *scratch);
-    CHECK(shoal_prio3_shard(public_share, at, &prio3, ctx, measurement, metadata.id, rand, scratch) == SHOAL_OK);
+    CHECK(shoal_prio3_shard(public_share, at, &prio3, ctx, measurement, metadata.id, rand,
+                            scratch) == SHOAL_OK);
 
     shoal_sha256 sha;
     uint8_t hash[32], plaintext[8200];
@@ -74,7 +84,8 @@ static void digest_of(char hex[65], const sample *s)
     shoal_sha256_update(&sha, aad, w.len);
     for (uint32_t i = 0; i < 2; i++) {
         shoal_dap_writer p = {.at = plaintext, .cap = sizeof plaintext};
-        shoal_dap_put_input_share(&p, (shoal_bytes){shares[i], shoal_prio3_input_share_len(&prio3, i)});
+        shoal_dap_put_input_share(&p,
+                                  (shoal_bytes){shares[i], shoal_prio3_input_share_len(&prio3, i)});
         CHECK(!p.is_full);
         shoal_sha256_update(&sha, plaintext, p.len);
     }
@@ -87,7 +98,8 @@ int main(void)
     for (size_t i = 0; i < N_SAMPLES; i++) {
         char hex[65];
         digest_of(hex, &samples[i]);
-        if (!CHECK(strcmp(hex, samples[i].digest) == 0)) printf("circuit %d: %s\n", (int)samples[i].vdaf.circuit, hex);
+        if (!CHECK(strcmp(hex, samples[i].digest) == 0))
+            printf("circuit %d: %s\n", (int)samples[i].vdaf.circuit, hex);
     }
     return check_summary();
 }

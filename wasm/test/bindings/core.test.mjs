@@ -16,7 +16,11 @@ const secret = () => crypto.getRandomValues(new Uint8Array(32));
 test('the module imports nothing', async () => {
   const module = await loadModule();
   assert.deepEqual(WebAssembly.Module.imports(module), []);
-  assert.ok(WebAssembly.Module.exports(module).some(({ name, kind }) => name === 'memory' && kind === 'memory'));
+  assert.ok(
+    WebAssembly.Module.exports(module).some(
+      ({ name, kind }) => name === 'memory' && kind === 'memory',
+    ),
+  );
 });
 
 test('the same seed, recipe and value give the bytes of the native build', async () => {
@@ -25,7 +29,11 @@ test('the same seed, recipe and value give the bytes of the native build', async
   assert.deepEqual(makeRecords(core, vectors), expectedRecords(vectors));
   for (const v of vectors) {
     const recipe = core.recipe(v.recipe);
-    const bytes = recipe.randomizeBytes(v.value, Uint8Array.from(v.seed), Uint8Array.from(v.secret));
+    const bytes = recipe.randomizeBytes(
+      v.value,
+      Uint8Array.from(v.seed),
+      Uint8Array.from(v.secret),
+    );
     assert.equal(recipe.recordToText(bytes), v.record, v.name);
     assert.deepEqual(recipe.recordFromText(v.record), bytes, v.name);
     const records = new Uint8Array(bytes.length + 2).fill(7);
@@ -35,11 +43,14 @@ test('the same seed, recipe and value give the bytes of the native build', async
   }
 });
 
-test('the page\'s module makes the same bytes, and says which mechanisms it lacks', async () => {
+test("the page's module makes the same bytes, and says which mechanisms it lacks", async () => {
   const bytes = await readFile(new URL('../../dist/shoal.wasm', import.meta.url));
   const module = await WebAssembly.compile(bytes);
   assert.deepEqual(WebAssembly.Module.imports(module), []);
-  assert.ok(!WebAssembly.Module.exports(module).some(({ name }) => /^batch|from_text/.test(name)), 'only what a device needs');
+  assert.ok(
+    !WebAssembly.Module.exports(module).some(({ name }) => /^batch|from_text/.test(name)),
+    'only what a device needs',
+  );
   const core = await DeviceCore.create(module);
   const carried = vectors.filter(({ recipe }) => {
     try {
@@ -47,7 +58,11 @@ test('the page\'s module makes the same bytes, and says which mechanisms it lack
       return true;
     } catch (error) {
       const { code, field } = /** @type {any} */ (error);
-      assert.deepEqual([code, field], recipe.variables ? ['type', 'variables'] : ['mechanism', 'mechanism'], recipe.mechanism);
+      assert.deepEqual(
+        [code, field],
+        recipe.variables ? ['type', 'variables'] : ['mechanism', 'mechanism'],
+        recipe.mechanism,
+      );
       return false;
     }
   });
@@ -64,7 +79,14 @@ test('records go to text and back, and only what the randomizer can make is read
       const text = recipe.randomize(recipe.isOpen ? 'fish' : i % 3, secret());
       assert.equal(text.length, recipe.textSize);
       assert.equal(recipe.recordToText(recipe.recordFromText(text)), text);
-      for (const bad of ['', text.slice(1), text + '0', `${text.slice(0, -1)}G`, text.toUpperCase().replace(/^[^A-F]*$/, 'x'), 'é' + text.slice(1)]) {
+      for (const bad of [
+        '',
+        text.slice(1),
+        text + '0',
+        `${text.slice(0, -1)}G`,
+        text.toUpperCase().replace(/^[^A-F]*$/, 'x'),
+        'é' + text.slice(1),
+      ]) {
         assert.throws(() => recipe.recordFromText(bad), ShoalError, bad);
       }
     }
@@ -83,24 +105,58 @@ test('a recipe is refused with a code, a number, a field and words', async () =>
     [wordsRecipe({ text: { colour: 'x' } }), 'unknown-field', 3, 'text.colour'],
     [wordsRecipe({ 'parameters.epsilon': 4 }), 'unknown-field', 3, 'parameters.epsilon'],
     [wordsRecipe({ nothing: {} }), 'type', 5, 'nothing'],
-    [wordsRecipe({ parameters: { epsilon: 17, k: 2048, m: 256 } }), 'range', 2, 'parameters.epsilon'],
-    [wordsRecipe({ parameters: { epsilon: 0, k: 2048, m: 256 } }), 'range', 2, 'parameters.epsilon'],
-    [wordsRecipe({ parameters: { epsilon: -1, k: 2048, m: 256 } }), 'range', 2, 'parameters.epsilon'],
-    [wordsRecipe({ parameters: { epsilon: NaN, k: 2048, m: 256 } }), 'range', 2, 'parameters.epsilon'],
-    [wordsRecipe({ parameters: { epsilon: 1e-7, k: 2048, m: 256 } }), 'range', 2, 'parameters.epsilon'],
+    [
+      wordsRecipe({ parameters: { epsilon: 17, k: 2048, m: 256 } }),
+      'range',
+      2,
+      'parameters.epsilon',
+    ],
+    [
+      wordsRecipe({ parameters: { epsilon: 0, k: 2048, m: 256 } }),
+      'range',
+      2,
+      'parameters.epsilon',
+    ],
+    [
+      wordsRecipe({ parameters: { epsilon: -1, k: 2048, m: 256 } }),
+      'range',
+      2,
+      'parameters.epsilon',
+    ],
+    [
+      wordsRecipe({ parameters: { epsilon: NaN, k: 2048, m: 256 } }),
+      'range',
+      2,
+      'parameters.epsilon',
+    ],
+    [
+      wordsRecipe({ parameters: { epsilon: 1e-7, k: 2048, m: 256 } }),
+      'range',
+      2,
+      'parameters.epsilon',
+    ],
     [wordsRecipe({ parameters: { epsilon: 4, k: 0, m: 256 } }), 'range', 2, 'parameters.k'],
     [wordsRecipe({ parameters: { epsilon: 4, k: 2048 } }), 'missing-field', 4, 'parameters.m'],
     [wordsRecipe({ stream: 7 }), 'type', 5, 'stream'],
     [wordsRecipe({ expires: null }), 'type', 5, 'expires'],
     [wordsRecipe({ value: ['word'] }), 'unknown-field', 3, 'value'], // no list of that name
     [wordsRecipe({ value: [] }), 'type', 5, 'value'],
-    [itemsRecipe({ parameters: { epsilon: 2, values: ['a', 'a'] } }), 'duplicate', 6, 'parameters.values'],
+    [
+      itemsRecipe({ parameters: { epsilon: 2, values: ['a', 'a'] } }),
+      'duplicate',
+      6,
+      'parameters.values',
+    ],
     [itemsRecipe({ parameters: { epsilon: 2, values: ['a', 1] } }), 'type', 5, 'parameters.values'],
     [[], 'type', 5, undefined],
     [null, 'type', 5, undefined],
   ];
   for (const [json, code, number, field] of cases) {
-    assert.throws(() => core.recipe(json), { name: 'ShoalError', code, number, field, message: /./ }, JSON.stringify(json));
+    assert.throws(
+      () => core.recipe(json),
+      { name: 'ShoalError', code, number, field, message: /./ },
+      JSON.stringify(json),
+    );
   }
   assert.throws(() => core.recipe('{'), SyntaxError);
   // None of the refused ones holds a slot.
@@ -123,7 +179,10 @@ test('a recipe shows its defaults and its report', async () => {
   assert.equal(recipe.expiresDay, Date.UTC(2030, 0, 1) / 86_400_000);
   assert.equal(recipe.epsilonMicro, 4_000_000);
   assert.deepEqual(recipe.report('x'), {
-    key: 'words', recipe_hash: recipe.hash, parameters: { epsilon: 4, k: 2048, m: 256 }, records: ['x'],
+    key: 'words',
+    recipe_hash: recipe.hash,
+    parameters: { epsilon: 4, k: 2048, m: 256 },
+    records: ['x'],
   });
   assert.deepEqual(core.recipe(itemsRecipe()).parameters, { epsilon: 16, size: 3 });
   const changed = core.recipe(wordsRecipe({ expires: '2030-01-02' }));
@@ -132,7 +191,10 @@ test('a recipe shows its defaults and its report', async () => {
 
 test('items of a list: by value, by index, none; anything unlisted is none', async () => {
   const recipe = (await load()).recipe(itemsRecipe());
-  assert.deepEqual(['light', 'dark', 'Auto', 'auto', null, 2, 3, -1, 0.5, ''].map((v) => recipe.index(v)), [0, 1, 2, -1, -1, 2, -1, -1, -1, -1]);
+  assert.deepEqual(
+    ['light', 'dark', 'Auto', 'auto', null, 2, 3, -1, 0.5, ''].map((v) => recipe.index(v)),
+    [0, 1, 2, -1, -1, 2, -1, -1, -1, -1],
+  );
   const seed = secret();
   assert.equal(recipe.randomize('nonsense', seed), recipe.randomize(null, seed));
 });
@@ -161,28 +223,48 @@ test('numbers: any finite one, in its bucket; nothing else is a number', async (
   assert.deepEqual([recipe.isNumber, recipe.isOpen, recipe.size], [true, false, 3]);
   // At epsilon 16 a bit that is not the bucket's is lit once in nine million; the bucket's own is a fair coin.
   const buckets = /** @type {const} */ ([
-    [-1.5, 1], [-0.500001, 1], [-0.5, 2], [0, 2], [0.499999, 2], [0.5, 4], [1.5, 4],
-    [-1e300, 1], [Number.MIN_SAFE_INTEGER, 1], [1e13, 4], [1e300, 4], [0.1 + 0.2 + 0.2, 4], // in binary a little above or below
+    [-1.5, 1],
+    [-0.500001, 1],
+    [-0.5, 2],
+    [0, 2],
+    [0.499999, 2],
+    [0.5, 4],
+    [1.5, 4],
+    [-1e300, 1],
+    [Number.MIN_SAFE_INTEGER, 1],
+    [1e13, 4],
+    [1e300, 4],
+    [0.1 + 0.2 + 0.2, 4], // in binary a little above or below
   ]);
   for (const [value, bit] of buckets) {
-    const seen = new Set(Array.from({ length: 40 }, () => parseInt(recipe.randomize(value, secret()), 16)));
+    const seen = new Set(
+      Array.from({ length: 40 }, () => parseInt(recipe.randomize(value, secret()), 16)),
+    );
     assert.deepEqual([...seen].sort(), [0, bit], `${value}`);
   }
   for (const bad of [NaN, Infinity, -Infinity, '1', '', null, undefined, {}, 1n]) {
-    assert.throws(() => recipe.randomize(/** @type {any} */ (bad), secret()), { code: 'argument' }, String(bad));
+    assert.throws(
+      () => recipe.randomize(/** @type {any} */ (bad), secret()),
+      { code: 'argument' },
+      String(bad),
+    );
   }
 });
 
-test('a device\'s own secret must have 32 bytes, and is there where the recipe needs it', async () => {
+test("a device's own secret must have 32 bytes, and is there where the recipe needs it", async () => {
   const core = await load();
   const recipe = core.recipe(wordsRecipe());
   assert.equal(recipe.isPermanent, false);
   assert.throws(() => recipe.randomize('x', secret(), new Uint8Array(31)), { code: 'argument' });
   const seed = secret();
-  assert.equal(recipe.randomize('x', seed, secret()), recipe.randomize('x', seed), 'read by nobody who has no use for it');
+  assert.equal(
+    recipe.randomize('x', seed, secret()),
+    recipe.randomize('x', seed),
+    'read by nobody who has no use for it',
+  );
 });
 
-test('neither the value, the seed nor the device\'s secret stays in the module', async () => {
+test("neither the value, the seed nor the device's secret stays in the module", async () => {
   const instance = await WebAssembly.instantiate(await loadModule(), {});
   const core = await Core.create(instance);
   const recipe = core.recipe(wordsRecipe());
@@ -197,13 +279,18 @@ test('neither the value, the seed nor the device\'s secret stays in the module',
   isClean();
   assert.throws(() => recipe.randomize(marker + 'é'.repeat(200), seed, seed), { code: 'range' });
   isClean();
-  for (const parameters of [{ epsilon: 1, size: 9 }, { epsilon: 1, size: 9, low: 0, high: 1 }]) {
-    core.recipe(itemsRecipe({ parameters, value: 'low' in parameters ? 'number' : 'item' })).randomize(1, seed, seed);
+  for (const parameters of [
+    { epsilon: 1, size: 9 },
+    { epsilon: 1, size: 9, low: 0, high: 1 },
+  ]) {
+    core
+      .recipe(itemsRecipe({ parameters, value: 'low' in parameters ? 'number' : 'item' }))
+      .randomize(1, seed, seed);
     isClean();
   }
 });
 
-test('the exports refuse every pointer and handle that is not JavaScript\'s own', async () => {
+test("the exports refuse every pointer and handle that is not JavaScript's own", async () => {
   const instance = await WebAssembly.instantiate(await loadModule(), {});
   const x = /** @type {any} */ (instance.exports);
   const core = await Core.create(instance);
@@ -228,7 +315,11 @@ test('the exports refuse every pointer and handle that is not JavaScript\'s own'
     assert.equal(x.ledger_allows(bad, 32, handle, 1), 1);
     assert.equal(x.ledger_spent(bad, base, 32, handle, 1, 1), 1);
   }
-  assert.equal(x.randomize_text(base + 512, handle, base, 0xffffffff, base + 300, 0), 1, 'a length that wraps');
+  assert.equal(
+    x.randomize_text(base + 512, handle, base, 0xffffffff, base + 300, 0),
+    1,
+    'a length that wraps',
+  );
   for (const bad of [0, 1, 63, handle + 1, handle + 64, -1, 0x7fffffff]) {
     assert.equal(x.recipe_info(bad, base), 1);
     assert.equal(x.randomize_index(base + 64, bad, 0, base, 0), 1);
@@ -247,17 +338,20 @@ test('a batch is sealed, opened, and refused when a bit is flipped or an end is 
   const core = await load();
   const recipe = core.recipe(wordsRecipe());
   const records = new Uint8Array(1000 * recipe.recordSize);
-  for (let i = 0; i < 1000; i++) records.set(recipe.randomizeBytes('fish', secret()), i * recipe.recordSize);
+  for (let i = 0; i < 1000; i++)
+    records.set(recipe.randomizeBytes('fish', secret()), i * recipe.recordSize);
   const id = crypto.getRandomValues(new Uint8Array(16));
   const batch = recipe.sealBatch(records, id);
   assert.deepEqual(recipe.openBatch(batch), { count: 1000, id, records });
   for (let i = 0; i < batch.length; i += 97) {
     const broken = batch.slice();
-    broken[i] ^= 1 << i % 8;
+    broken[i] ^= 1 << (i % 8);
     assert.throws(() => recipe.openBatch(broken), ShoalError, `byte ${i}`);
   }
   assert.throws(() => recipe.openBatch(batch.subarray(0, batch.length - 1)), { code: 'truncated' });
-  assert.throws(() => core.recipe(wordsRecipe({ recipe: 'other' })).openBatch(batch), { code: 'recipe-hash' });
+  assert.throws(() => core.recipe(wordsRecipe({ recipe: 'other' })).openBatch(batch), {
+    code: 'recipe-hash',
+  });
   assert.throws(() => recipe.sealBatch(new Uint8Array(0), id), { code: 'range' });
   assert.throws(() => recipe.sealBatch(records.subarray(1), id), { code: 'argument' });
 });

@@ -10,12 +10,30 @@ import { DapTask } from '../../bindings/dap_core.js';
 import { hpke } from '../../client/hpke.js';
 import { memoryLocks, memoryStorage } from '../../client/memory_storage.js';
 import { load } from '../../bindings/node.js';
-import { HELPER, LEADER, bytes, coloursRecipe, configurationOf, fakeNetwork, fromHex, makeServer, measurementOf, number, openReport, readReport, says, turboshake } from '../dap_fixtures.mjs';
+import {
+  HELPER,
+  LEADER,
+  bytes,
+  coloursRecipe,
+  configurationOf,
+  fakeNetwork,
+  fromHex,
+  makeServer,
+  measurementOf,
+  number,
+  openReport,
+  readReport,
+  says,
+  turboshake,
+} from '../dap_fixtures.mjs';
 import { ENDPOINT, NOON, WASM, codes, fakeClock, settle } from '../fixtures.mjs';
 
 /** @type {WebAssembly.Module} */
 let module;
-before(async () => (module = await WebAssembly.compile(await readFile(join(WASM, 'dist/shoal-dap.wasm')))));
+before(
+  async () =>
+    (module = await WebAssembly.compile(await readFile(join(WASM, 'dist/shoal-dap.wasm')))),
+);
 
 const DAY_S = 86_400;
 const OUTDATED = 11;
@@ -23,56 +41,106 @@ const REPLAYED = 2;
 
 /** @param {any} [more] options */
 async function makeDapClient(more = {}) {
-  const network = more.network ?? fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
+  const network =
+    more.network ?? fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
   const clock = fakeClock();
   const storage = more.storage ?? memoryStorage();
   const client = await init({
-    endpoint: ENDPOINT, recipes: [coloursRecipe()], fetch: network.fetch, wasm: load, dapWasm: async () => module, locks: memoryLocks(),
-    gpc: () => false, now: clock.now, setTimer: clock.setTimer, clearTimer: clock.clearTimer, ...more, storage,
+    endpoint: ENDPOINT,
+    recipes: [coloursRecipe()],
+    fetch: network.fetch,
+    wasm: load,
+    dapWasm: async () => module,
+    locks: memoryLocks(),
+    gpc: () => false,
+    now: clock.now,
+    setTimer: clock.setTimer,
+    clearTimer: clock.clearTimer,
+    ...more,
+    storage,
   });
   return { client, network, clock, storage };
 }
 
 /** All that storage holds. @param {any} storage */
 const stored = async (storage) =>
-  Object.fromEntries(await Promise.all(['state', 'queue', 'done'].map(async (name) =>
-    [name, Object.fromEntries(await storage.transaction((/** @type {any} */ tx) => tx.entries(name)))])));
+  Object.fromEntries(
+    await Promise.all(
+      ['state', 'queue', 'done'].map(async (name) => [
+        name,
+        Object.fromEntries(await storage.transaction((/** @type {any} */ tx) => tx.entries(name))),
+      ]),
+    ),
+  );
 
 /** The configuration that a recipe of the fixtures has. @param {any} recipe @param {number} algorithm @param {number[]} vdaf */
-const recipeConfiguration = (recipe, algorithm, vdaf) => configurationOf({
-  info: recipe.recipe, leader: LEADER, helper: HELPER, precision: recipe.aggregation.time_precision_s ?? DAY_S, minimum: recipe.cohort.minimum,
-  duration: Math.ceil((Date.parse(recipe.expires) / 1000 + DAY_S) / (recipe.aggregation.time_precision_s ?? DAY_S)), algorithm, vdaf,
-});
+const recipeConfiguration = (recipe, algorithm, vdaf) =>
+  configurationOf({
+    info: recipe.recipe,
+    leader: LEADER,
+    helper: HELPER,
+    precision: recipe.aggregation.time_precision_s ?? DAY_S,
+    minimum: recipe.cohort.minimum,
+    duration: Math.ceil(
+      (Date.parse(recipe.expires) / 1000 + DAY_S) / (recipe.aggregation.time_precision_s ?? DAY_S),
+    ),
+    algorithm,
+    vdaf,
+  });
 
 test('TurboSHAKE128 of the fixtures is that of RFC 9861', () => {
   const hex = (/** @type {Uint8Array} */ b) => Buffer.from(b).toString('hex');
   // RFC 9861 section 5: TurboSHAKE128(M=`FF FF FF`, D=`01`, 32).
-  assert.equal(hex(turboshake(bytes([255, 255, 255]), 32)), 'bf323f940494e88ee1c540fe660be8a0c93f43d15ec006998462fa994eed5dab');
+  assert.equal(
+    hex(turboshake(bytes([255, 255, 255]), 32)),
+    'bf323f940494e88ee1c540fe660be8a0c93f43d15ec006998462fa994eed5dab',
+  );
 });
 
 test('a record of two servers leaves as two sealed shares, which add up to it', async () => {
   const { client, network, storage } = await makeDapClient();
   await client.consent.grant();
   assert.deepEqual(await client.record('choices', 'blue'), [{ recipe: 'colours', code: 'queued' }]);
-  assert.deepEqual(network.keyRequests.sort(), [`${HELPER}/hpke_config`, `${LEADER}/hpke_config`], 'one question to each');
+  assert.deepEqual(
+    network.keyRequests.sort(),
+    [`${HELPER}/hpke_config`, `${LEADER}/hpke_config`],
+    'one question to each',
+  );
   const [[id, row]] = Object.entries((await stored(storage)).queue);
   await client.flush();
   const [{ url, init: request, body }] = network.uploads;
   const taskId = fromHex(row.report.recipe_hash);
   assert.equal(url, `${ENDPOINT}/tasks/${Buffer.from(taskId).toString('base64url')}/reports`);
-  assert.deepEqual(request.headers, { 'Content-Type': 'application/ppm-dap;message=upload-req' }, 'and nothing that names the device');
+  assert.deepEqual(
+    request.headers,
+    { 'Content-Type': 'application/ppm-dap;message=upload-req' },
+    'and nothing that names the device',
+  );
   assert.equal(request.credentials, 'omit');
   // A Histogram of five entries, since the answer may be none of the four; two pairs of wires make the shortest proof.
   const configuration = recipeConfiguration(coloursRecipe(), 4, [...number(5, 4), ...number(2, 4)]);
-  const report = await openReport(body, [network.servers.leader, network.servers.helper], taskId, configuration);
+  const report = await openReport(
+    body,
+    [network.servers.leader, network.servers.helper],
+    taskId,
+    configuration,
+  );
   assert.equal(Buffer.from(report.id).toString('hex'), id);
   assert.equal(report.time, Math.floor(NOON / 1000 / DAY_S), 'in days');
   assert.deepEqual([report.leader.config, report.helper.config], [7, 9]);
   const value = Number(row.report.records[0]);
-  assert.deepEqual(measurementOf(report.plaintexts, 4, taskId, 5), [0, 1, 2, 3, 4].map((i) => Number(i === value)));
+  assert.deepEqual(
+    measurementOf(report.plaintexts, 4, taskId, 5),
+    [0, 1, 2, 3, 4].map((i) => Number(i === value)),
+  );
   const [entry] = await client.reports();
   assert.equal(entry.state, 'sent');
-  assert.match(entry.text, new RegExp(`randomized with epsilon 16, split into two sealed shares, for ${LEADER} and ${HELPER}`));
+  assert.match(
+    entry.text,
+    new RegExp(
+      `randomized with epsilon 16, split into two sealed shares, for ${LEADER} and ${HELPER}`,
+    ),
+  );
   assert.deepEqual(entry.report.records, row.report.records);
   client.close();
 });
@@ -84,34 +152,104 @@ test('every mechanism of a list, a sketch or a mean makes a measurement that its
   const word = { value: 'word', hash: 'poly1', seed };
   /** @type {[any, any, number, number][]} recipe, value, VDAF, the largest weight */
   const cases = [
-    [{ mechanism: 'olh', parameters: { epsilon: 2, values: ['red', 'blue'], k: 3, g: 4 }, hash: 'affine1', seed }, 'blue', 4, 1],
+    [
+      {
+        mechanism: 'olh',
+        parameters: { epsilon: 2, values: ['red', 'blue'], k: 3, g: 4 },
+        hash: 'affine1',
+        seed,
+      },
+      'blue',
+      4,
+      1,
+    ],
     [{ mechanism: 'hadamard', parameters: { epsilon: 2, values: ['red', 'blue'] } }, 'blue', 4, 1],
     [{ mechanism: 'hcms', parameters: { epsilon: 2, k: 4, m: 8 }, ...word }, 'blue', 4, 1],
     [{ mechanism: 'cms', parameters: { epsilon: 2, k: 4, m: 16 }, ...word }, 'blue', 5, 17],
-    [{ mechanism: 'onehot-symmetric', parameters: { epsilon: 16, values: ['red', 'blue', 'green'] } }, 'blue', 5, 3],
-    [{ mechanism: 'onehot-asymmetric', parameters: { epsilon: 16, values: ['red', 'blue', 'green'] } }, 'blue', 5, 3],
-    [{ mechanism: 'subset', parameters: { epsilon: 2, values: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'blue'] } }, 'blue', 5, 4],
-    [{ mechanism: 'rappor', parameters: { bits: 16, hashes: 2, cohorts: 2, p: 0.25, q: 0.75, f: 0 }, ...word }, 'blue', 5, 17],
-    [{ mechanism: 'one-bit-mean', value: 'number', parameters: { epsilon: 2, low: 0, high: 10 } }, 3, 4, 1],
+    [
+      {
+        mechanism: 'onehot-symmetric',
+        parameters: { epsilon: 16, values: ['red', 'blue', 'green'] },
+      },
+      'blue',
+      5,
+      3,
+    ],
+    [
+      {
+        mechanism: 'onehot-asymmetric',
+        parameters: { epsilon: 16, values: ['red', 'blue', 'green'] },
+      },
+      'blue',
+      5,
+      3,
+    ],
+    [
+      {
+        mechanism: 'subset',
+        parameters: { epsilon: 2, values: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'blue'] },
+      },
+      'blue',
+      5,
+      4,
+    ],
+    [
+      {
+        mechanism: 'rappor',
+        parameters: { bits: 16, hashes: 2, cohorts: 2, p: 0.25, q: 0.75, f: 0 },
+        ...word,
+      },
+      'blue',
+      5,
+      17,
+    ],
+    [
+      { mechanism: 'one-bit-mean', value: 'number', parameters: { epsilon: 2, low: 0, high: 10 } },
+      3,
+      4,
+      1,
+    ],
   ];
   const random = (/** @type {number} */ n) => crypto.getRandomValues(new Uint8Array(n));
   for (const [more, value, vdaf, heaviest] of cases) {
     const recipe = core.recipe(coloursRecipe({ parameters: undefined, ...more }));
     const task = await DapTask.ofRecipe(module, recipe);
     const record = recipe.randomize(value, random(32), random(32));
-    const report = await task.ofRecord(record, { id: random(16), now: NOON, random, keys: /** @type {any} */ (servers), sealer: hpke });
+    const report = await task.ofRecord(record, {
+      id: random(16),
+      now: NOON,
+      random,
+      keys: /** @type {any} */ (servers),
+      sealer: hpke,
+    });
     const taskId = fromHex(recipe.hash);
-    const { plaintexts } = await openReport(/** @type {Uint8Array} */ (report), servers, taskId, task.configuration());
+    const { plaintexts } = await openReport(
+      /** @type {Uint8Array} */ (report),
+      servers,
+      taskId,
+      task.configuration(),
+    );
     // The length is the first number of the VDAF's, before those that follow it and the interval.
     const configuration = task.configuration();
-    const n = new DataView(configuration.buffer).getUint32(configuration.length - 22 - (vdaf === 4 ? 8 : 16));
+    const n = new DataView(configuration.buffer).getUint32(
+      configuration.length - 22 - (vdaf === 4 ? 8 : 16),
+    );
     const entries = measurementOf(plaintexts, vdaf, taskId, n);
     const weight = entries.reduce((sum, x) => sum + x);
     t.diagnostic(`${recipe.mechanism}: record ${record}, entries ${entries.join('')}`);
-    assert.ok(entries.every((x) => x === 0 || x === 1) && weight <= heaviest && (vdaf === 5 || weight === 1), `${recipe.mechanism}: ${entries.join('')}`);
+    assert.ok(
+      entries.every((x) => x === 0 || x === 1) &&
+        weight <= heaviest &&
+        (vdaf === 5 || weight === 1),
+      `${recipe.mechanism}: ${entries.join('')}`,
+    );
     assert.equal(report?.length, task.reportLength, recipe.mechanism);
     if (/onehot/.test(recipe.mechanism)) {
-      assert.deepEqual(entries, [0, 1, 2].map((i) => (parseInt(record, 16) >> i) & 1), `${recipe.mechanism}: ${record}`);
+      assert.deepEqual(
+        entries,
+        [0, 1, 2].map((i) => (parseInt(record, 16) >> i) & 1),
+        `${recipe.mechanism}: ${record}`,
+      );
     }
     core.release(recipe);
   }
@@ -121,14 +259,25 @@ test('without the keys of both servers nothing is spent, stored or sent', async 
   const { client, network, storage, clock } = await makeDapClient();
   network.isDown = true;
   await client.consent.grant();
-  assert.deepEqual(await client.record('choices', 'blue'), [{ recipe: 'colours', code: 'no-keys' }]);
+  assert.deepEqual(await client.record('choices', 'blue'), [
+    { recipe: 'colours', code: 'no-keys' },
+  ]);
   assert.equal((await client.ledger())[0].today.count, 0);
   assert.deepEqual((await stored(storage)).queue, {});
-  assert.match((await client.explain()).find(({ code }) => code === 'no-keys')?.text ?? '', /nothing is spent or sent/);
+  assert.match(
+    (await client.explain()).find(({ code }) => code === 'no-keys')?.text ?? '',
+    /nothing is spent or sent/,
+  );
   // One that answers with what is no key of X25519, HKDF-SHA256, AES-128-GCM, or with a point that nothing can be sealed to.
   network.isDown = false;
   const { list } = network.servers.helper;
-  for (const bad of [bytes(list).fill(0, 11), list.subarray(0, 20), bytes(list, [0]), bytes(list).fill(0x21, 4, 5), new Uint8Array(70_000)]) {
+  for (const bad of [
+    bytes(list).fill(0, 11),
+    list.subarray(0, 20),
+    bytes(list, [0]),
+    bytes(list).fill(0x21, 4, 5),
+    new Uint8Array(70_000),
+  ]) {
     network.servers.helper = { ...network.servers.helper, list: bad };
     assert.deepEqual(codes(await client.record('choices', 'blue')), ['no-keys']);
   }
@@ -165,18 +314,29 @@ test('keys are asked for when the page is loaded, and kept for as long as a serv
   assert.equal(network.keyRequests.length, 2);
   await clock.advance(3600_000);
   await second.client.record('choices', 'red');
-  assert.equal(network.keyRequests.length, 2, 'a page that stays open asks no one when an event comes');
+  assert.equal(
+    network.keyRequests.length,
+    2,
+    'a page that stays open asks no one when an event comes',
+  );
   second.client.close();
   const third = await makeDapClient({ network, storage, now: clock.now });
   await third.client.flush();
   // What is asked for when a page is loaded holds up no event.
-  const areNew = async () => Object.values((await stored(storage)).state.keys).every((/** @type {any} */ key) => key.until > clock.now());
+  const areNew = async () =>
+    Object.values((await stored(storage)).state.keys).every(
+      (/** @type {any} */ key) => key.until > clock.now(),
+    );
   for (let i = 0; i < 500 && !(await areNew()); i++) await settle();
   await third.client.record('choices', 'red');
   assert.equal(network.keyRequests.length, 4, 'once more each');
   await clock.advance(7200_000);
   await third.client.record('choices', 'red');
-  assert.equal(network.keyRequests.length, 6, 'a key that no server need take any more is not used');
+  assert.equal(
+    network.keyRequests.length,
+    6,
+    'a key that no server need take any more is not used',
+  );
   third.client.close();
 });
 
@@ -192,7 +352,10 @@ test('a report is sent again as the same bytes until a leader answers', async ()
     assert.deepEqual(body, network.uploads[0].body);
     assert.equal(url, network.uploads[0].url);
   }
-  assert.deepEqual((await client.reports()).map(({ state }) => state), ['sent']);
+  assert.deepEqual(
+    (await client.reports()).map(({ state }) => state),
+    ['sent'],
+  );
   client.close();
 });
 
@@ -200,9 +363,19 @@ test('what a leader says of a report decides', async () => {
   const other = bytes(new Uint8Array(16).fill(1), [8]);
   /** @type {[any[], string][]} answers, and what becomes of the report */
   const cases = [
-    [[says(REPLAYED)], 'refused'], [[503, says(REPLAYED)], 'sent'], [[says(1)], 'refused'], [[says(3)], 'refused'], [[says(7)], 'refused'],
-    [[says(8)], 'refused'], [[says(99)], 'refused'], [[says(9), 503], 'queued'], [[says(10), 503], 'queued'], [[other, 503], 'queued'],
-    [[bytes(other, [1]), 503], 'queued'], [[404], 'refused'], [[400], 'refused'],
+    [[says(REPLAYED)], 'refused'],
+    [[503, says(REPLAYED)], 'sent'],
+    [[says(1)], 'refused'],
+    [[says(3)], 'refused'],
+    [[says(7)], 'refused'],
+    [[says(8)], 'refused'],
+    [[says(99)], 'refused'],
+    [[says(9), 503], 'queued'],
+    [[says(10), 503], 'queued'],
+    [[other, 503], 'queued'],
+    [[bytes(other, [1]), 503], 'queued'],
+    [[404], 'refused'],
+    [[400], 'refused'],
   ];
   for (const [answers, state] of cases) {
     const { client, network, clock } = await makeDapClient();
@@ -217,7 +390,11 @@ test('what a leader says of a report decides', async () => {
 });
 
 test('a key that the leader no longer knows: a new report of the same record, once', async () => {
-  for (const [code, times, state] of /** @type {const} */ ([[OUTDATED, 1, 'sent'], [4, 1, 'sent'], [OUTDATED, 2, 'refused']])) {
+  for (const [code, times, state] of /** @type {const} */ ([
+    [OUTDATED, 1, 'sent'],
+    [4, 1, 'sent'],
+    [OUTDATED, 2, 'refused'],
+  ])) {
     const { client, network, clock, storage } = await makeDapClient();
     await client.consent.grant();
     await client.record('choices', 'blue');
@@ -234,13 +411,27 @@ test('a key that the leader no longer knows: a new report of the same record, on
     assert.notDeepEqual(first.id, second.id);
     assert.equal((await client.ledger())[0].today.count, spent, 'and nothing is debited again');
     const reports = await client.reports();
-    assert.deepEqual(reports.map((entry) => entry.state), [state]);
+    assert.deepEqual(
+      reports.map((entry) => entry.state),
+      [state],
+    );
     const taskId = fromHex(reports[0].report.recipe_hash);
-    const configuration = recipeConfiguration(coloursRecipe(), 4, [...number(5, 4), ...number(2, 4)]);
-    const opened = [await openReport(network.uploads[0].body, [old.leader, old.helper], taskId, configuration),
-      await openReport(network.uploads[1].body, [network.servers.leader, network.servers.helper], taskId, configuration)];
+    const configuration = recipeConfiguration(coloursRecipe(), 4, [
+      ...number(5, 4),
+      ...number(2, 4),
+    ]);
+    const opened = [
+      await openReport(network.uploads[0].body, [old.leader, old.helper], taskId, configuration),
+      await openReport(
+        network.uploads[1].body,
+        [network.servers.leader, network.servers.helper],
+        taskId,
+        configuration,
+      ),
+    ];
     const value = Number(reports[0].report.records[0]);
-    for (const { plaintexts } of opened) assert.equal(measurementOf(plaintexts, 4, taskId, 5).indexOf(1), value, 'the same record');
+    for (const { plaintexts } of opened)
+      assert.equal(measurementOf(plaintexts, 4, taskId, 5).indexOf(1), value, 'the same record');
     assert.deepEqual((await stored(storage)).queue, {});
     client.close();
   }
@@ -252,9 +443,15 @@ test('who calls a key outdated that the servers still have gets the same bytes a
   await client.record('choices', 'blue');
   network.answers.push(says(OUTDATED));
   await client.flush();
-  assert.deepEqual((await client.reports()).map(({ state }) => state), ['queued']);
+  assert.deepEqual(
+    (await client.reports()).map(({ state }) => state),
+    ['queued'],
+  );
   await clock.advance(11_000);
-  assert.deepEqual((await client.reports()).map(({ state }) => state), ['sent']);
+  assert.deepEqual(
+    (await client.reports()).map(({ state }) => state),
+    ['sent'],
+  );
   assert.equal(network.uploads.length, 2);
   assert.deepEqual(network.uploads[0].body, network.uploads[1].body);
   client.close();
@@ -264,7 +461,10 @@ test('no key is asked for once consent is withdrawn, and one that was under way 
   const network = fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
   /** @type {(value: WebAssembly.Module) => void} */
   let arrive = () => {};
-  const { client, storage } = await makeDapClient({ network, dapWasm: () => new Promise((resolve) => (arrive = resolve)) });
+  const { client, storage } = await makeDapClient({
+    network,
+    dapWasm: () => new Promise((resolve) => (arrive = resolve)),
+  });
   await client.consent.grant();
   const outcome = client.record('choices', 'blue');
   await settle();
@@ -276,7 +476,7 @@ test('no key is asked for once consent is withdrawn, and one that was under way 
   client.close();
 });
 
-test('withdrawal erases what waits and the servers\' keys, and stops the request that runs', async () => {
+test("withdrawal erases what waits and the servers' keys, and stops the request that runs", async () => {
   const { client, network, storage } = await makeDapClient();
   await client.consent.grant();
   await client.record('choices', 'blue');
@@ -294,18 +494,33 @@ test('withdrawal erases what waits and the servers\' keys, and stops the request
 test('a record with more weight than the servers take is not sent, and not drawn again', async () => {
   // As wide a list as makes a bound below the length, and a randomizer that is made to set every bit.
   const values = Array.from({ length: 64 }, (_, i) => `v${i}`);
-  const recipe = coloursRecipe({ mechanism: 'onehot-symmetric', parameters: { epsilon: 6, values } });
+  const recipe = coloursRecipe({
+    mechanism: 'onehot-symmetric',
+    parameters: { epsilon: 6, values },
+  });
   const core = await load();
   const task = await DapTask.ofRecipe(module, core.recipe(recipe));
   const random = (/** @type {number} */ n) => new Uint8Array(n).fill(3);
-  const input = { id: random(16), now: NOON, random, keys: /** @type {any} */ ([await makeServer(1), await makeServer(2)]), sealer: hpke };
+  const input = {
+    id: random(16),
+    now: NOON,
+    random,
+    keys: /** @type {any} */ ([await makeServer(1), await makeServer(2)]),
+    sealer: hpke,
+  };
   assert.equal(await task.ofRecord('f'.repeat(16), input), null);
   assert.ok(await task.ofRecord('0'.repeat(16), input));
   await assert.rejects(task.ofRecord('f'.repeat(15), input), { code: 'record' });
   await assert.rejects(task.ofRecord('g'.repeat(16), input), { code: 'record' });
-  const { client, storage } = await makeDapClient({ recipes: [recipe], wasm: async () => Object.assign(await load(), {
-    recipe: (/** @type {any} */ json) => Object.assign(core.recipe(json), { randomize: () => 'f'.repeat(16) }), ledger: core.ledger,
-  }) });
+  const { client, storage } = await makeDapClient({
+    recipes: [recipe],
+    wasm: async () =>
+      Object.assign(await load(), {
+        recipe: (/** @type {any} */ json) =>
+          Object.assign(core.recipe(json), { randomize: () => 'f'.repeat(16) }),
+        ledger: core.ledger,
+      }),
+  });
   await client.consent.grant();
   assert.deepEqual(codes(await client.record('choices', 'v1')), ['too-heavy']);
   assert.deepEqual((await stored(storage)).queue, {});
@@ -313,7 +528,15 @@ test('a record with more weight than the servers take is not sent, and not drawn
   client.close();
 });
 
-const ageTask = { version: /** @type {const} */ ('dap-18'), info: 'ages', leader: LEADER, helper: HELPER, time_precision_s: 3600, min_batch_size: 100, vdaf: { type: /** @type {const} */ ('sum'), max: 1000 } };
+const ageTask = {
+  version: /** @type {const} */ ('dap-18'),
+  info: 'ages',
+  leader: LEADER,
+  helper: HELPER,
+  time_precision_s: 3600,
+  min_batch_size: 100,
+  vdaf: { type: /** @type {const} */ ('sum'), max: 1000 },
+};
 
 test('an exact measurement is shared by its own name only, under consent, and is not stored', async () => {
   const { client, network, storage, clock } = await makeDapClient();
@@ -322,26 +545,59 @@ test('an exact measurement is shared by its own name only, under consent, and is
   const before = JSON.stringify(await stored(storage));
   assert.deepEqual(await client.shareExactly(ageTask, 777), [{ recipe: 'ages', code: 'queued' }]);
   const after = await stored(storage);
-  assert.ok(!before.includes('777') && !JSON.stringify({ ...after, queue: Object.values(after.queue).map((row) => ({ ...row, body: [] })) }).includes('777'));
+  assert.ok(
+    !before.includes('777') &&
+      !JSON.stringify({
+        ...after,
+        queue: Object.values(after.queue).map((row) => ({ ...row, body: [] })),
+      }).includes('777'),
+  );
   network.answers.push(says(OUTDATED));
   await client.flush();
   await clock.advance(0);
   assert.equal(network.uploads.length, 1);
-  assert.deepEqual((await client.reports()).map(({ state, text }) => [state, /an exact value for "ages", not randomized/.test(text)]), [['refused', true]]);
-  assert.deepEqual((await client.ledger()).map(({ recipe }) => recipe), ['colours'], 'no budget that would claim an epsilon');
+  assert.deepEqual(
+    (await client.reports()).map(({ state, text }) => [
+      state,
+      /an exact value for "ages", not randomized/.test(text),
+    ]),
+    [['refused', true]],
+  );
+  assert.deepEqual(
+    (await client.ledger()).map(({ recipe }) => recipe),
+    ['colours'],
+    'no budget that would claim an epsilon',
+  );
   for (const [task, value, code] of /** @type {any[]} */ ([
-    [ageTask, 1001, 'not-a-measurement'], [ageTask, -1, 'not-a-measurement'], [ageTask, [1], 'not-a-measurement'], [ageTask, 1.5, 'not-a-measurement'],
-    [{ ...ageTask, leader: 'http://leader.example' }, 1, 'task-refused'], [{ ...ageTask, extra: 1 }, 1, 'task-refused'],
-    [{ ...ageTask, version: 'dap-09' }, 1, 'task-refused'], [{ ...ageTask, vdaf: { type: 'mean' } }, 1, 'task-refused'],
-    [{ ...ageTask, time_precision_s: 0 }, 1, 'task-refused'], [{ ...ageTask, expires: 'soon' }, 1, 'task-refused'],
-    [{ ...ageTask, task_id: 'x' }, 1, 'task-refused'], [{ ...ageTask, task_id: `${'A'.repeat(42)}B` }, 1, 'task-refused'],
-    [{ ...ageTask, version: undefined }, 1, 'task-refused'], [{ ...ageTask, expires: '2030-02-30' }, 1, 'task-refused'],
-    [{ ...ageTask, vdaf: { type: 'sum' } }, 1, 'task-refused'], [{ ...ageTask, vdaf: { type: 'sum', max: 9, bits: 4 } }, 1, 'task-refused'],
-    [{ ...ageTask, helper: LEADER }, 1, 'task-refused'], [{ ...ageTask, info: 'no name' }, 1, 'task-refused'], [{ ...ageTask, info: 7 }, 1, 'task-refused'],
-    [{ ...ageTask, min_batch_size: 0 }, 1, 'task-refused'], [{ ...ageTask, vdaf: { type: 'histogram', length: 5, chunk: 0 } }, 1, 'task-refused'],
-    [{ ...ageTask, vdaf: { type: 'histogram', length: 5, chunk: 6 } }, 1, 'task-refused'], [{ ...ageTask, time_precision_s: 31_536_001 }, 1, 'task-refused'],
+    [ageTask, 1001, 'not-a-measurement'],
+    [ageTask, -1, 'not-a-measurement'],
+    [ageTask, [1], 'not-a-measurement'],
+    [ageTask, 1.5, 'not-a-measurement'],
+    [{ ...ageTask, leader: 'http://leader.example' }, 1, 'task-refused'],
+    [{ ...ageTask, extra: 1 }, 1, 'task-refused'],
+    [{ ...ageTask, version: 'dap-09' }, 1, 'task-refused'],
+    [{ ...ageTask, vdaf: { type: 'mean' } }, 1, 'task-refused'],
+    [{ ...ageTask, time_precision_s: 0 }, 1, 'task-refused'],
+    [{ ...ageTask, expires: 'soon' }, 1, 'task-refused'],
+    [{ ...ageTask, task_id: 'x' }, 1, 'task-refused'],
+    [{ ...ageTask, task_id: `${'A'.repeat(42)}B` }, 1, 'task-refused'],
+    [{ ...ageTask, version: undefined }, 1, 'task-refused'],
+    [{ ...ageTask, expires: '2030-02-30' }, 1, 'task-refused'],
+    [{ ...ageTask, vdaf: { type: 'sum' } }, 1, 'task-refused'],
+    [{ ...ageTask, vdaf: { type: 'sum', max: 9, bits: 4 } }, 1, 'task-refused'],
+    [{ ...ageTask, helper: LEADER }, 1, 'task-refused'],
+    [{ ...ageTask, info: 'no name' }, 1, 'task-refused'],
+    [{ ...ageTask, info: 7 }, 1, 'task-refused'],
+    [{ ...ageTask, min_batch_size: 0 }, 1, 'task-refused'],
+    [{ ...ageTask, vdaf: { type: 'histogram', length: 5, chunk: 0 } }, 1, 'task-refused'],
+    [{ ...ageTask, vdaf: { type: 'histogram', length: 5, chunk: 6 } }, 1, 'task-refused'],
+    [{ ...ageTask, time_precision_s: 31_536_001 }, 1, 'task-refused'],
   ])) {
-    assert.deepEqual(codes(await client.shareExactly(task, value)), [code], JSON.stringify([task, value]));
+    assert.deepEqual(
+      codes(await client.shareExactly(task, value)),
+      [code],
+      JSON.stringify([task, value]),
+    );
   }
   client.close();
 });
@@ -349,46 +605,100 @@ test('an exact measurement is shared by its own name only, under consent, and is
 test('exact tasks: the id follows from the configuration, and shares add up for each VDAF', async () => {
   const servers = [await makeServer(1), await makeServer(2)];
   const random = (/** @type {number} */ n) => crypto.getRandomValues(new Uint8Array(n));
-  const input = () => ({ id: random(16), now: NOON, random, keys: /** @type {any} */ (servers), sealer: hpke });
-  const base = { version: /** @type {const} */ ('dap-18'), info: 'x', leader: LEADER, helper: HELPER, time_precision_s: 3600, min_batch_size: 100, expires: '2030-01-01' };
-  const histogram = await DapTask.exact(module, { ...base, vdaf: { type: 'histogram', length: 6, chunk: 2 } });
-  const configuration = configurationOf({ info: 'x', leader: LEADER, helper: HELPER, precision: 3600, minimum: 100,
-    duration: (Date.parse('2030-01-02') / 1000) / 3600, algorithm: 4, vdaf: [...number(6, 4), ...number(2, 4)] });
+  const input = () => ({
+    id: random(16),
+    now: NOON,
+    random,
+    keys: /** @type {any} */ (servers),
+    sealer: hpke,
+  });
+  const base = {
+    version: /** @type {const} */ ('dap-18'),
+    info: 'x',
+    leader: LEADER,
+    helper: HELPER,
+    time_precision_s: 3600,
+    min_batch_size: 100,
+    expires: '2030-01-01',
+  };
+  const histogram = await DapTask.exact(module, {
+    ...base,
+    vdaf: { type: 'histogram', length: 6, chunk: 2 },
+  });
+  const configuration = configurationOf({
+    info: 'x',
+    leader: LEADER,
+    helper: HELPER,
+    precision: 3600,
+    minimum: 100,
+    duration: Date.parse('2030-01-02') / 1000 / 3600,
+    algorithm: 4,
+    vdaf: [...number(6, 4), ...number(2, 4)],
+  });
   assert.deepEqual(histogram.configuration(), configuration);
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes('shoal dap task\n', configuration)));
+  const digest = new Uint8Array(
+    await crypto.subtle.digest('SHA-256', bytes('shoal dap task\n', configuration)),
+  );
   assert.equal(histogram.id, Buffer.from(digest).toString('hex'));
-  const read = await openReport(await histogram.ofMeasurement(4, input()), servers, digest, configuration);
+  const read = await openReport(
+    await histogram.ofMeasurement(4, input()),
+    servers,
+    digest,
+    configuration,
+  );
   assert.deepEqual(measurementOf(read.plaintexts, 4, digest, 6), [0, 0, 0, 0, 1, 0]);
   assert.equal(read.time, Math.floor(NOON / 3_600_000));
   const id = random(32);
   for (const written of [Buffer.from(id).toString('hex'), Buffer.from(id).toString('base64url')]) {
-    const task = await DapTask.exact(module, { ...base, task_id: written, vdaf: { type: 'multihot-count-vec', length: 5, max_weight: 2, chunk: 2 } });
+    const task = await DapTask.exact(module, {
+      ...base,
+      task_id: written,
+      vdaf: { type: 'multihot-count-vec', length: 5, max_weight: 2, chunk: 2 },
+    });
     assert.equal(task.id, Buffer.from(id).toString('hex'));
-    const vector = await openReport(await task.ofMeasurement([1, 0, 0, 1, 0], input()), servers, id, task.configuration());
+    const vector = await openReport(
+      await task.ofMeasurement([1, 0, 0, 1, 0], input()),
+      servers,
+      id,
+      task.configuration(),
+    );
     assert.deepEqual(measurementOf(vector.plaintexts, 5, id, 5), [1, 0, 0, 1, 0]);
-    for (const bad of [[1, 1, 1, 0, 0], [2, 0, 0, 0, 0], [1, 0, 0, 1], 3]) await assert.rejects(task.ofMeasurement(bad, input()));
+    for (const bad of [[1, 1, 1, 0, 0], [2, 0, 0, 0, 0], [1, 0, 0, 1], 3])
+      await assert.rejects(task.ofMeasurement(bad, input()));
   }
   // Where a file states no chunk length it is that of the shortest proof.
   const short = await DapTask.exact(module, { ...base, vdaf: { type: 'histogram', length: 10 } });
-  const lengths = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(async (chunk) =>
-    (await DapTask.exact(module, { ...base, vdaf: { type: 'histogram', length: 10, chunk } })).reportLength));
+  const lengths = await Promise.all(
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(
+      async (chunk) =>
+        (await DapTask.exact(module, { ...base, vdaf: { type: 'histogram', length: 10, chunk } }))
+          .reportLength,
+    ),
+  );
   assert.equal(short.reportLength, Math.min(...lengths));
   const counted = await DapTask.exact(module, { ...base, vdaf: { type: 'count' } });
   assert.equal((await counted.ofMeasurement(true, input())).length, counted.reportLength);
-  const summed = await DapTask.exact(module, { ...base, vdaf: { type: 'sum-vec', length: 3, max: 15, chunk: 3 } });
+  const summed = await DapTask.exact(module, {
+    ...base,
+    vdaf: { type: 'sum-vec', length: 3, max: 15, chunk: 3 },
+  });
   assert.equal((await summed.ofMeasurement([15, 0, 7], input())).length, summed.reportLength);
   await assert.rejects(summed.ofMeasurement([16, 0, 7], input()), { code: 'range' });
 });
 
-test('no secret stays in the module\'s memory', async (t) => {
+test("no secret stays in the module's memory", async (t) => {
   /** @type {WebAssembly.Instance[]} */
   const made = [];
   const { instantiate } = WebAssembly;
-  t.mock.method(WebAssembly, 'instantiate', async (/** @type {any} */ compiled, /** @type {any} */ imports) => {
-    const instance = /** @type {any} */ (await instantiate(compiled, imports));
-    made.push(instance);
-    return instance;
-  });
+  t.mock.method(
+    WebAssembly,
+    'instantiate',
+    async (/** @type {any} */ compiled, /** @type {any} */ imports) => {
+      const instance = /** @type {any} */ (await instantiate(compiled, imports));
+      made.push(instance);
+      return instance;
+    },
+  );
   const task = await DapTask.ofRecipe(module, (await load()).recipe(coloursRecipe()));
   const instance = /** @type {any} */ (made.at(-1));
   /** @type {Uint8Array[]} */
@@ -400,16 +710,33 @@ test('no secret stays in the module\'s memory', async (t) => {
   };
   /** @type {Uint8Array[]} */
   const handed = [];
-  const sealer = { seal: async (/** @type {any} */ _key, /** @type {any} */ _info, /** @type {any} */ _aad, /** @type {Uint8Array} */ plaintext) => {
-    secrets.push(plaintext.slice(6, 38), plaintext.slice(-32));
-    handed.push(plaintext);
-    return { enc: new Uint8Array(32), ciphertext: new Uint8Array(plaintext.length + 16) };
-  } };
-  await task.ofRecord('3', { id: new Uint8Array(16), now: NOON, random, keys: /** @type {any} */ ([await makeServer(1), await makeServer(2)]), sealer });
+  const sealer = {
+    seal: async (
+      /** @type {any} */ _key,
+      /** @type {any} */ _info,
+      /** @type {any} */ _aad,
+      /** @type {Uint8Array} */ plaintext,
+    ) => {
+      secrets.push(plaintext.slice(6, 38), plaintext.slice(-32));
+      handed.push(plaintext);
+      return { enc: new Uint8Array(32), ciphertext: new Uint8Array(plaintext.length + 16) };
+    },
+  };
+  await task.ofRecord('3', {
+    id: new Uint8Array(16),
+    now: NOON,
+    random,
+    keys: /** @type {any} */ ([await makeServer(1), await makeServer(2)]),
+    sealer,
+  });
   const memory = Buffer.from(instance.exports.memory.buffer);
   assert.equal(secrets.length, 8);
   for (const secret of secrets) assert.equal(memory.indexOf(secret), -1);
-  for (const plaintext of handed) assert.ok(plaintext.every((byte) => byte === 0), 'nor in what was handed to be sealed');
+  for (const plaintext of handed)
+    assert.ok(
+      plaintext.every((byte) => byte === 0),
+      'nor in what was handed to be sealed',
+    );
 });
 
 test('a module that finds another hash in the recipe than its own module is refused', async () => {
@@ -424,8 +751,18 @@ test('the module imports nothing, and refuses the recipe of another build', asyn
   const { exports } = await WebAssembly.instantiate(module, {});
   const x = /** @type {any} */ (exports);
   const base = (x.heap_base() + 15) & -16;
-  const { recipe_size: size } = /** @type {any} */ (await WebAssembly.instantiate(await WebAssembly.compile(await readFile(join(WASM, 'dist/shoal.wasm'))), {})).exports;
-  const all = /** @type {any} */ (await WebAssembly.instantiate(await WebAssembly.compile(await readFile(join(WASM, 'dist/shoal-all.wasm'))), {})).exports;
+  const { recipe_size: size } = /** @type {any} */ (
+    await WebAssembly.instantiate(
+      await WebAssembly.compile(await readFile(join(WASM, 'dist/shoal.wasm'))),
+      {},
+    )
+  ).exports;
+  const all = /** @type {any} */ (
+    await WebAssembly.instantiate(
+      await WebAssembly.compile(await readFile(join(WASM, 'dist/shoal-all.wasm'))),
+      {},
+    )
+  ).exports;
   assert.equal(size(), all.recipe_size());
   x.memory.grow(4);
   for (const len of [0, size() - 8, size() + 8]) assert.equal(x.task_of_recipe(base, len), 1);
@@ -438,7 +775,7 @@ test('the module imports nothing, and refuses the recipe of another build', asyn
   assert.equal(x.task_of_recipe(base, size()), 1);
 });
 
-test('the exports refuse every pointer that is not JavaScript\'s own, and wipe what they were given', async () => {
+test("the exports refuse every pointer that is not JavaScript's own, and wipe what they were given", async () => {
   const x = /** @type {any} */ ((await WebAssembly.instantiate(module, {})).exports);
   const core = await load();
   const recipe = core.recipe(coloursRecipe());
@@ -479,22 +816,44 @@ test('the exports refuse every pointer that is not JavaScript\'s own, and wipe w
     assert.equal(x.report(base, 2000, pointer, 1n, base), -1);
     assert.equal(x.report(base, 2000, rest, 1n, pointer), -1);
   }
-  assert.equal(x.shard(rest + 4096, work + 4, rest, 1n, rest + 64), 1, 'a measurement at no multiple of 8');
+  assert.equal(
+    x.shard(rest + 4096, work + 4, rest, 1n, rest + 64),
+    1,
+    'a measurement at no multiple of 8',
+  );
   assert.equal(x.shard(rest + 4096, work, rest, -1n, rest + 64), 1, 'a time before 1970');
   assert.equal(x.report(base, 10, rest, 1n, rest + 64), -14, 'no room');
   assert.equal(x.task_info(base), 0);
-  const [measurement, rand, , , , , workLength] = new Uint32Array(x.memory.buffer.slice(base, base + 36));
+  const [measurement, rand, , , , , workLength] = new Uint32Array(
+    x.memory.buffer.slice(base, base + 36),
+  );
   // A measurement that the task does not take: refused, and everything wiped all the same.
   bytesAt().fill(0xff, work, work + measurement);
   bytesAt().fill(0xaa, rest + 64, rest + 64 + rand);
   assert.equal(x.shard(rest + 4096, work, rest, 1n, rest + 64), 2);
-  assert.ok(bytesAt().subarray(work, work + workLength).every((byte) => byte === 0));
-  assert.ok(bytesAt().subarray(rest + 64, rest + 64 + rand).every((byte) => byte === 0));
+  assert.ok(
+    bytesAt()
+      .subarray(work, work + workLength)
+      .every((byte) => byte === 0),
+  );
+  assert.ok(
+    bytesAt()
+      .subarray(rest + 64, rest + 64 + rand)
+      .every((byte) => byte === 0),
+  );
   bytesAt().fill(0, work, work + measurement);
   bytesAt().fill(0xaa, rest + 64, rest + 64 + rand);
   assert.equal(x.shard(rest + 4096, work, rest, 1n, rest + 64), 0);
-  assert.ok(bytesAt().subarray(work, work + workLength).every((byte) => byte === 0));
-  assert.ok(bytesAt().subarray(rest + 64, rest + 64 + rand).every((byte) => byte === 0));
+  assert.ok(
+    bytesAt()
+      .subarray(work, work + workLength)
+      .every((byte) => byte === 0),
+  );
+  assert.ok(
+    bytesAt()
+      .subarray(rest + 64, rest + 64 + rand)
+      .every((byte) => byte === 0),
+  );
 });
 
 test('from fixed randomness the module makes the bytes of the other builds', async () => {
@@ -502,26 +861,67 @@ test('from fixed randomness the module makes the bytes of the other builds', asy
   /** @type {[any, any, string][]} */
   const samples = [
     [{ type: 'count' }, true, '46f04d11d4da45648db686d081d829303a05117ad1b8878257cfb66451390e99'],
-    [{ type: 'sum', max: 1000 }, 1, 'ca0eaaf69d8b91aa12d81026337b70060c76c68b876b9d67efb4dbfa75043178'],
-    [{ type: 'sum-vec', length: 9, max: 100, chunk: 7 }, [1, 0, 0, 0, 1, 0, 0, 0, 1], '8afc63f430d12c5e1173599a38495427139fe11a05fab1d501f75b95c03de5ab'],
-    [{ type: 'histogram', length: 33, chunk: 5 }, 1, 'c1966941255bbdb8750aa839b65e5131c6478504a1ac800bde7d9f6c8cdcc248'],
-    [{ type: 'multihot-count-vec', length: 20, max_weight: 6, chunk: 4 }, Array.from({ length: 20 }, (_, i) => Number(i % 4 === 0)), '285df4c7e6f59b2563efa8f1ac1f18cc99c6a0da4bcbb0e6b52785f8934a6d8c'],
+    [
+      { type: 'sum', max: 1000 },
+      1,
+      'ca0eaaf69d8b91aa12d81026337b70060c76c68b876b9d67efb4dbfa75043178',
+    ],
+    [
+      { type: 'sum-vec', length: 9, max: 100, chunk: 7 },
+      [1, 0, 0, 0, 1, 0, 0, 0, 1],
+      '8afc63f430d12c5e1173599a38495427139fe11a05fab1d501f75b95c03de5ab',
+    ],
+    [
+      { type: 'histogram', length: 33, chunk: 5 },
+      1,
+      'c1966941255bbdb8750aa839b65e5131c6478504a1ac800bde7d9f6c8cdcc248',
+    ],
+    [
+      { type: 'multihot-count-vec', length: 20, max_weight: 6, chunk: 4 },
+      Array.from({ length: 20 }, (_, i) => Number(i % 4 === 0)),
+      '285df4c7e6f59b2563efa8f1ac1f18cc99c6a0da4bcbb0e6b52785f8934a6d8c',
+    ],
   ];
   const hex = (/** @type {Uint8Array} */ b) => Buffer.from(b).toString('hex');
   const taskId = hex(Uint8Array.from({ length: 32 }, (_, i) => i));
   const key = { id: 0, publicKey: new Uint8Array(32) };
   for (const [vdaf, value, digest] of samples) {
-    const task = await DapTask.exact(module, { version: 'dap-18', task_id: taskId, info: 'shares', leader: LEADER, helper: HELPER, time_precision_s: 3600, min_batch_size: 100, vdaf });
+    const task = await DapTask.exact(module, {
+      version: 'dap-18',
+      task_id: taskId,
+      info: 'shares',
+      leader: LEADER,
+      helper: HELPER,
+      time_precision_s: 3600,
+      min_batch_size: 100,
+      vdaf,
+    });
     /** @type {Uint8Array[]} */
     const seen = [];
-    const sealer = { seal: async (/** @type {any} */ _key, /** @type {any} */ _info, /** @type {Uint8Array} */ aad, /** @type {Uint8Array} */ plaintext) => {
-      if (!seen.length) seen.push(bytes(aad));
-      seen.push(bytes(plaintext));
-      return { enc: new Uint8Array(32), ciphertext: new Uint8Array(plaintext.length + 16) };
-    } };
+    const sealer = {
+      seal: async (
+        /** @type {any} */ _key,
+        /** @type {any} */ _info,
+        /** @type {Uint8Array} */ aad,
+        /** @type {Uint8Array} */ plaintext,
+      ) => {
+        if (!seen.length) seen.push(bytes(aad));
+        seen.push(bytes(plaintext));
+        return { enc: new Uint8Array(32), ciphertext: new Uint8Array(plaintext.length + 16) };
+      },
+    };
     const random = (/** @type {number} */ n) => Uint8Array.from({ length: n }, (_, i) => 7 * i + 1);
-    const report = await task.ofMeasurement(value, { id: Uint8Array.from({ length: 16 }, (_, i) => 64 + i), now: 500_000 * 3_600_000, random, keys: [key, key], sealer });
-    const made = await crypto.subtle.digest('SHA-256', bytes(readReport(report).publicShare, ...seen));
+    const report = await task.ofMeasurement(value, {
+      id: Uint8Array.from({ length: 16 }, (_, i) => 64 + i),
+      now: 500_000 * 3_600_000,
+      random,
+      keys: [key, key],
+      sealer,
+    });
+    const made = await crypto.subtle.digest(
+      'SHA-256',
+      bytes(readReport(report).publicShare, ...seen),
+    );
     assert.equal(hex(new Uint8Array(made)), digest, vdaf.type);
   }
 });

@@ -19,15 +19,23 @@ test('it carries what shoal.wasm does, and makes the same bytes', async () => {
   const [plain, full] = [await compile(PLAIN), await compile(FULL)];
   assert.deepEqual(WebAssembly.Module.exports(plain), WebAssembly.Module.exports(full));
   const core = await Core.create(plain);
-  const vectors = (await readVectors()).filter(({ recipe }) => /^(cms|hcms|grr|hadamard|olh|onehot-.*|one-bit-mean)$/.test(recipe.mechanism));
+  const vectors = (await readVectors()).filter(({ recipe }) =>
+    /^(cms|hcms|grr|hadamard|olh|onehot-.*|one-bit-mean)$/.test(recipe.mechanism),
+  );
   assert.ok(vectors.length >= 20);
   assert.deepEqual(makeRecords(core, vectors), expectedRecords(vectors));
 });
 
 // V8 has no vectors on a processor without SSSE3, or where it is told so.
 test('it runs where there are no vectors, and there only', { skip: process.arch !== 'x64' }, () => {
-  const lines = [PLAIN, FULL].map((file) => `WebAssembly.validate(require('fs').readFileSync(${JSON.stringify(file)}))`);
-  const told = execFileSync(process.execPath, ['--no-enable-ssse3', '-p', `JSON.stringify([${lines}])`], { encoding: 'utf8' });
+  const lines = [PLAIN, FULL].map(
+    (file) => `WebAssembly.validate(require('fs').readFileSync(${JSON.stringify(file)}))`,
+  );
+  const told = execFileSync(
+    process.execPath,
+    ['--no-enable-ssse3', '-p', `JSON.stringify([${lines}])`],
+    { encoding: 'utf8' },
+  );
   assert.deepEqual(JSON.parse(told), [true, false]);
 });
 
@@ -37,7 +45,10 @@ const asked = async (hasVectors) => {
   const files = [];
   const edge = fakeEdge();
   const { validate } = WebAssembly;
-  WebAssembly.validate = (bytes) => (assert.ok(validate(bytes), 'a module where there are vectors'), hasVectors);
+  WebAssembly.validate = (bytes) => (
+    assert.ok(validate(bytes), 'a module where there are vectors'),
+    hasVectors
+  );
   try {
     const { client } = await makeClient({
       wasm: undefined,
@@ -48,7 +59,10 @@ const asked = async (hasVectors) => {
       },
     });
     await client.consent.grant();
-    assert.deepEqual((await client.record('typed-words', 'hello')).map(({ code }) => code), ['queued']);
+    assert.deepEqual(
+      (await client.record('typed-words', 'hello')).map(({ code }) => code),
+      ['queued'],
+    );
     client.close();
   } finally {
     WebAssembly.validate = validate;

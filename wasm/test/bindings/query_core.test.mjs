@@ -9,24 +9,42 @@ import { Core as DeviceCore, ShoalError } from '../../bindings/device.js';
 import { Query, QueryCore } from '../../bindings/query_core.js';
 
 /** @param {string} name of a file in dist/ */
-const compiled = async (name) => WebAssembly.compile(await readFile(new URL(`../../dist/${name}`, import.meta.url)));
-const modules = { 'shoal-query.wasm': await compiled('shoal-query.wasm'), 'shoal-all.wasm': await compiled('shoal-all.wasm') };
+const compiled = async (name) =>
+  WebAssembly.compile(await readFile(new URL(`../../dist/${name}`, import.meta.url)));
+const modules = {
+  'shoal-query.wasm': await compiled('shoal-query.wasm'),
+  'shoal-all.wasm': await compiled('shoal-all.wasm'),
+};
 const load = () => QueryCore.create(modules['shoal-query.wasm']);
 
 /** @type {any} */
-const vectors = JSON.parse(await readFile(new URL('../../../tests/core/query_vectors.json', import.meta.url), 'utf8'));
-const sha256 = (/** @type {Uint8Array} */ bytes) => createHash('sha256').update(bytes).digest('hex');
+const vectors = JSON.parse(
+  await readFile(new URL('../../../tests/core/query_vectors.json', import.meta.url), 'utf8'),
+);
+const sha256 = (/** @type {Uint8Array} */ bytes) =>
+  createHash('sha256').update(bytes).digest('hex');
 const counting = () => Uint8Array.from({ length: 32 }, (_, i) => i);
 const micro = (/** @type {number} */ x) => Math.round(x * 1e6);
 
 /** Figure 4 of apple-2022 and a little more. @param {any} [more] */
 const figure4 = (more = {}) => ({
-  recipe: 'ngrams', analysis: 'keyboard', stream: 'typed', value: 'fields',
+  recipe: 'ngrams',
+  analysis: 'keyboard',
+  stream: 'typed',
+  value: 'fields',
   encoding: [
     { field: 'age', boundaries: [20, 30, 40, 50, 60, 70, 80] },
-    { field: 'phrase', prefixes: ['hello world', 'i went', 'i got'], tokens: ['a', 'and', 'but', 'got', 'he', 'home', 'in', 'of', 'to'] },
+    {
+      field: 'phrase',
+      prefixes: ['hello world', 'i went', 'i got'],
+      tokens: ['a', 'and', 'but', 'got', 'he', 'home', 'in', 'of', 'to'],
+    },
   ],
-  mechanism: 'onehot-symmetric', parameters: { epsilon: 4 }, limit: { per_day: 1 }, expires: '2030-01-01', ...more,
+  mechanism: 'onehot-symmetric',
+  parameters: { epsilon: 4 },
+  limit: { per_day: 1 },
+  expires: '2030-01-01',
+  ...more,
 });
 
 /** @param {any} [more] */
@@ -42,22 +60,36 @@ for (const [name, module] of Object.entries(modules)) {
       assert.equal(sha256(Buffer.from(v.canonical, 'hex')), v.hash);
       core.releasePolicy(policy);
     }
-    assert.ok(vectors.queries.filter((/** @type {any} */ { probes }) => probes.length).length >= 40);
+    assert.ok(
+      vectors.queries.filter((/** @type {any} */ { probes }) => probes.length).length >= 40,
+    );
     for (const v of vectors.queries) {
       const query = core.query(v.recipe);
-      assert.deepEqual([query.hash, query.queryHash, query.key, query.policyHash], [v.recipe_hash, v.query_hash, v.key, v.recipe.policy ?? null]);
+      assert.deepEqual(
+        [query.hash, query.queryHash, query.key, query.policyHash],
+        [v.recipe_hash, v.query_hash, v.key, v.recipe.policy ?? null],
+      );
       const x = /** @type {any} */ (query).module.x;
       for (const [item, buckets] of v.cells) {
         const view = /** @type {any} */ (query).module.view();
         assert.equal(x.encoding_buckets(x.heap_base() + 64, query.handle, item), 0);
         const at = x.heap_base() + 64 - view.byteOffset;
-        assert.deepEqual(buckets.map((/** @type {any} */ _, /** @type {number} */ i) => view.getUint32(at + 4 * i, true)), buckets);
+        assert.deepEqual(
+          buckets.map((/** @type {any} */ _, /** @type {number} */ i) =>
+            view.getUint32(at + 4 * i, true),
+          ),
+          buckets,
+        );
         assert.equal(x.encoding_item(query.handle, x.heap_base() + 64), item);
       }
       for (const [field, first, second, bucket] of v.probes) {
         const { scheme } = query.fields[field];
-        const found = scheme === 'number' ? x.encoded_number(query.handle, field, BigInt(first))
-          : scheme === 'list' ? x.encoded_value(query.handle, field, first) : x.encoded_next(query.handle, field, first, second);
+        const found =
+          scheme === 'number'
+            ? x.encoded_number(query.handle, field, BigInt(first))
+            : scheme === 'list'
+              ? x.encoded_value(query.handle, field, first)
+              : x.encoded_next(query.handle, field, first, second);
         assert.equal(found, bucket);
       }
       assert.equal(query.randomItem(counting()), v.random_item);
@@ -84,14 +116,38 @@ function replay(core) {
     else assert.deepEqual(bytes, given);
     const fields = s.verdict === 'split' ? query.splits : query.fields.map(({ field }) => field);
     assert.deepEqual(
-      [verdict.refusal ?? 'accepted', verdict.number, verdict.field, micro(verdict.localEpsilon), micro(verdict.centralEpsilon), sha256(books)],
-      [s.verdict, s.number, s.field === undefined ? null : fields[s.field], s.local, s.central, s.books], `step ${i}`);
+      [
+        verdict.refusal ?? 'accepted',
+        verdict.number,
+        verdict.field,
+        micro(verdict.localEpsilon),
+        micro(verdict.centralEpsilon),
+        sha256(books),
+      ],
+      [
+        s.verdict,
+        s.number,
+        s.field === undefined ? null : fields[s.field],
+        s.local,
+        s.central,
+        s.books,
+      ],
+      `step ${i}`,
+    );
     assert.match(verdict.text, /^[A-Z].*\.$/);
     core.release(query);
   });
   for (const c of vectors.charges) {
     const charge = core.accountant.charge(books, policies[c.policy], c.analysis, c.field);
-    assert.deepEqual([charge.reports, micro(charge.epsilon), Math.round(charge.delta * 1e15), micro(charge.localEpsilon)], [c.reports, c.epsilon, c.delta, c.local]);
+    assert.deepEqual(
+      [
+        charge.reports,
+        micro(charge.epsilon),
+        Math.round(charge.delta * 1e15),
+        micro(charge.localEpsilon),
+      ],
+      [c.reports, c.epsilon, c.delta, c.local],
+    );
   }
   for (const policy of policies) core.releasePolicy(policy);
 }
@@ -100,7 +156,10 @@ test('the query module has what a device needs for queries, imports nothing, and
   const module = modules['shoal-query.wasm'];
   assert.deepEqual(WebAssembly.Module.imports(module), []);
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
-  assert.ok(!names.some((name) => /batch|from_text|ledger|randomize_(text|number)/.test(name)), names.join());
+  assert.ok(
+    !names.some((name) => /batch|from_text|ledger|randomize_(text|number)/.test(name)),
+    names.join(),
+  );
   const core = await load();
   for (const mechanism of ['onehot-symmetric', 'onehot-asymmetric', 'grr', 'subset', 'hadamard']) {
     const query = core.query(figure4({ mechanism }));
@@ -108,31 +167,48 @@ test('the query module has what a device needs for queries, imports nothing, and
     assert.equal(query.randomize(271, counting()).length, query.textSize);
     core.release(query);
   }
-  assert.throws(() => core.query(figure4({ mechanism: 'olh', hash: 'affine1' })), { code: 'mechanism' });
+  assert.throws(() => core.query(figure4({ mechanism: 'olh', hash: 'affine1' })), {
+    code: 'mechanism',
+  });
 });
 
-test('the page\'s small module refuses queries', async () => {
+test("the page's small module refuses queries", async () => {
   const page = await DeviceCore.create(await compiled('shoal.wasm'));
   assert.throws(() => page.recipe(figure4()), { code: 'type', field: 'value' });
-  assert.ok(!WebAssembly.Module.exports(await compiled('shoal.wasm')).some(({ name }) => /policy|query|accountant|encod/.test(name)));
+  assert.ok(
+    !WebAssembly.Module.exports(await compiled('shoal.wasm')).some(({ name }) =>
+      /policy|query|accountant|encod/.test(name),
+    ),
+  );
 });
 
-test('an edge worker\'s core takes queries as recipes, each part under its own key', async () => {
+test("an edge worker's core takes queries as recipes, each part under its own key", async () => {
   const core = await Core.create(modules['shoal-all.wasm']);
   const split = { split_by: [{ field: 'locale', values: ['de', 'en'] }] };
-  const [whole, part] = [core.recipe(figure4(split)), core.recipe(figure4({ ...split, part: ['de'] }))];
+  const [whole, part] = [
+    core.recipe(figure4(split)),
+    core.recipe(figure4({ ...split, part: ['de'] })),
+  ];
   assert.deepEqual([whole.key, part.key], ['ngrams', 'ngrams/de']);
   assert.notEqual(whole.hash, part.hash);
   const report = part.report(part.randomize(7, counting()));
-  assert.deepEqual([report.key, report.recipe_hash, report.parameters], ['ngrams/de', part.hash, { epsilon: 4 }]);
+  assert.deepEqual(
+    [report.key, report.recipe_hash, report.parameters],
+    ['ngrams/de', part.hash, { epsilon: 4 }],
+  );
   assert.equal(part.recordToText(part.recordFromText(report.records[0])), report.records[0]);
-  assert.throws(() => core.recipe(figure4({ ...split, part: ['fr'] })), { code: 'range', field: 'part' });
+  assert.throws(() => core.recipe(figure4({ ...split, part: ['fr'] })), {
+    code: 'range',
+    field: 'part',
+  });
 });
 
 test('an event becomes the item that Figure 4 gives it, and a label in words', async () => {
   const query = (await load()).query(figure4());
   assert.deepEqual(query.fields, [
-    { field: 'age', scheme: 'number', depth: 0, size: 8 }, { field: 'phrase', scheme: 'tokens', depth: 2, size: 34 }]);
+    { field: 'age', scheme: 'number', depth: 0, size: 8 },
+    { field: 'phrase', scheme: 'tokens', depth: 2, size: 34 },
+  ]);
   const say = (/** @type {any} */ event) => {
     const item = query.item(event);
     return item === null ? null : query.label(item);
@@ -171,8 +247,15 @@ test('an event becomes the item that Figure 4 gives it, and a label in words', a
 
 test('values, first tokens, and names that an object inherits', async () => {
   const core = await load();
-  const query = core.query(figure4({ encoding: [
-    { field: 'constructor', values: ['Über', 'home page'] }, { field: 'word', prefixes: [''], tokens: ['i', 'été'] }], text: { case: 'keep', min: 2 } }));
+  const query = core.query(
+    figure4({
+      encoding: [
+        { field: 'constructor', values: ['Über', 'home page'] },
+        { field: 'word', prefixes: [''], tokens: ['i', 'été'] },
+      ],
+      text: { case: 'keep', min: 2 },
+    }),
+  );
   const say = (/** @type {any} */ event) => {
     const item = query.item(event);
     return item === null ? null : query.label(item);
@@ -184,15 +267,30 @@ test('values, first tokens, and names that an object inherits', async () => {
   assert.equal(say({ constructor: 'page', word: 'été' }), '<oov> | été');
   assert.equal(query.label(0), '<oov> | <none>', 'not the label of a token that is not listed');
   assert.equal(query.item(Object.create({ word: 'été' })), null, 'only what the event itself has');
-  const numbers = core.query(figure4({ encoding: [{ field: 'age', boundaries: [-1.5, 0, 0.000001] }] }));
-  assert.deepEqual([-2, -1.5, -1e-6, 0, 4e-7, 6e-7, 1e-6].map((age) => numbers.item({ age })), [0, 1, 1, 2, 2, 3, 3]);
-  assert.deepEqual([0, 1, 2, 3].map((item) => numbers.label(item)), ['<oov>', '[-1.5,0)', '[0,0.000001)', '[0.000001,inf)']);
+  const numbers = core.query(
+    figure4({ encoding: [{ field: 'age', boundaries: [-1.5, 0, 0.000001] }] }),
+  );
+  assert.deepEqual(
+    [-2, -1.5, -1e-6, 0, 4e-7, 6e-7, 1e-6].map((age) => numbers.item({ age })),
+    [0, 1, 1, 2, 2, 3, 3],
+  );
+  assert.deepEqual(
+    [0, 1, 2, 3].map((item) => numbers.label(item)),
+    ['<oov>', '[-1.5,0)', '[0,0.000001)', '[0.000001,inf)'],
+  );
   assert.equal(numbers.item({}), 0, 'where no phrase is asked for, every event matches');
 });
 
 test('the part that an event belongs to', async () => {
   const core = await load();
-  const query = core.query(figure4({ split_by: [{ field: 'locale', values: ['de', 'en'] }, { field: 'device', values: ['phone'] }] }));
+  const query = core.query(
+    figure4({
+      split_by: [
+        { field: 'locale', values: ['de', 'en'] },
+        { field: 'device', values: ['phone'] },
+      ],
+    }),
+  );
   assert.deepEqual(query.splits, ['locale', 'device']);
   assert.deepEqual(query.part({ locale: 'DE', device: 'phone' }), ['de', 'phone']);
   assert.deepEqual(query.part({ locale: 'fr' }), ['other', 'other']);
@@ -203,7 +301,11 @@ test('the part that an event belongs to', async () => {
   assert.notEqual(part.hash, query.hash);
   assert.equal(part.report('x').key, part.key);
   core.release(part);
-  assert.equal(core.query({ ...query.json, part: ['other', 'other'] }).key, 'ngrams/other/other', 'one name for two fields');
+  assert.equal(
+    core.query({ ...query.json, part: ['other', 'other'] }).key,
+    'ngrams/other/other',
+    'one name for two fields',
+  );
 });
 
 test('what is not written as a query or a policy is refused, and holds no slot', async () => {
@@ -233,7 +335,11 @@ test('what is not written as a query or a policy is refused, and holds no slot',
     [{ encoding: [age, { ...phrase, prefixes: ['a b', 'c'] }] }, 'range', 'encoding.1.prefixes'],
     [{ encoding: [age, { ...phrase, field: 'age' }] }, 'duplicate', 'encoding'],
     [{ encoding: [{ field: 'age' }] }, 'missing-field', 'encoding'],
-    [{ encoding: Array.from({ length: 5 }, (_, i) => ({ field: `f${i}`, values: ['x'] })) }, 'range', 'encoding.N.field'],
+    [
+      { encoding: Array.from({ length: 5 }, (_, i) => ({ field: `f${i}`, values: ['x'] })) },
+      'range',
+      'encoding.N.field',
+    ],
     [{ split_by: [{ field: 'locale', values: ['other'] }] }, 'duplicate', 'split_by.0.values'],
     [{ part: ['de'] }, 'range', 'part'],
     [{ split_by: [{ field: 'locale', values: ['de'] }], part: ['en'] }, 'range', 'part'],
@@ -246,12 +352,15 @@ test('what is not written as a query or a policy is refused, and holds no slot',
   ];
   for (const [more, code, field] of queries) {
     const wanted = field === 'encoding.N.field' ? /^encoding/ : new RegExp(`^${field}$`);
-    assert.throws(() => core.query(figure4(more)), (/** @type {any} */ error) => {
-      assert.ok(error instanceof ShoalError && error.message.length > 5, String(error));
-      assert.equal(error.code, code, JSON.stringify(more));
-      assert.match(error.field ?? '', wanted, JSON.stringify(more));
-      return true;
-    });
+    assert.throws(
+      () => core.query(figure4(more)),
+      (/** @type {any} */ error) => {
+        assert.ok(error instanceof ShoalError && error.message.length > 5, String(error));
+        assert.equal(error.code, code, JSON.stringify(more));
+        assert.match(error.field ?? '', wanted, JSON.stringify(more));
+        return true;
+      },
+    );
   }
   /** @type {[any, string, string | undefined][]} */
   const policies = [
@@ -268,9 +377,14 @@ test('what is not written as a query or a policy is refused, and holds no slot',
     [{ analyses: { 0: makePolicy().analyses[0] } }, 'unknown-field', 'analyses.0.analysis'],
   ];
   for (const [more, code, field] of policies) {
-    assert.throws(() => core.policy(makePolicy(more)), { name: 'ShoalError', code, field, message: /./ }, JSON.stringify(more));
+    assert.throws(
+      () => core.policy(makePolicy(more)),
+      { name: 'ShoalError', code, field, message: /./ },
+      JSON.stringify(more),
+    );
   }
-  for (const bad of [[], null, 7, '[]', 'null']) assert.throws(() => core.policy(/** @type {any} */ (bad)), { code: 'type' });
+  for (const bad of [[], null, 7, '[]', 'null'])
+    assert.throws(() => core.policy(/** @type {any} */ (bad)), { code: 'type' });
   assert.throws(() => core.policy('{'), SyntaxError);
   // None of the refused ones holds a slot.
   const held = [core.policy(makePolicy()), core.policy(JSON.stringify(makePolicy()))];
@@ -282,10 +396,14 @@ test('what is not written as a query or a policy is refused, and holds no slot',
   const all = Array.from({ length: 16 }, () => core.query(figure4()));
   assert.throws(() => core.query(figure4()), { code: 'space' });
   for (const query of all) core.release(query);
-  assert.throws(() => all[0].item({ phrase: 'i went' }), { code: 'argument' }, 'a released handle stays dead');
+  assert.throws(
+    () => all[0].item({ phrase: 'i went' }),
+    { code: 'argument' },
+    'a released handle stays dead',
+  );
 });
 
-test('the exports for queries refuse every pointer, handle and index that is not JavaScript\'s own', async () => {
+test("the exports for queries refuse every pointer, handle and index that is not JavaScript's own", async () => {
   const instance = await WebAssembly.instantiate(modules['shoal-query.wasm'], {});
   const x = /** @type {any} */ (instance.exports);
   const core = await QueryCore.create(instance);
@@ -342,33 +460,56 @@ test('the exports for queries refuse every pointer, handle and index that is not
   for (const field of [2, 4, -1]) assert.equal(x.encoded_number(q, field, 0n), -1);
   new DataView(x.memory.buffer, base).setUint32(0, 8, true); // beyond the first field's buckets
   assert.equal(x.encoding_item(q, base), -1);
-  for (const [analysis, field] of [[3, -1], [-1, -1], [0, 2], [0, -2]]) {
+  for (const [analysis, field] of [
+    [3, -1],
+    [-1, -1],
+    [0, 2],
+    [0, -2],
+  ]) {
     assert.equal(x.accountant_charge(base, base + 64, 40, p, analysis, field), 1);
   }
   assert.equal(x.policy_set_number(p, base, 4, 1n), 1, 'a finished policy changes no more');
   for (const length of [0, 7, 39, 41]) {
-    assert.equal(core.accountant.check(new Uint8Array(length), policy, query, 20510).refusal, 'storage');
-    assert.throws(() => core.accountant.charge(new Uint8Array(length), policy, 0), { code: 'ledger' });
+    assert.equal(
+      core.accountant.check(new Uint8Array(length), policy, query, 20510).refusal,
+      'storage',
+    );
+    assert.throws(() => core.accountant.charge(new Uint8Array(length), policy, 0), {
+      code: 'ledger',
+    });
   }
-  assert.equal(core.accountant.debit(new Uint8Array(1 << 17), policy, query, 20510).verdict.refusal, 'storage', 'longer than books can be');
+  assert.equal(
+    core.accountant.debit(new Uint8Array(1 << 17), policy, query, 20510).verdict.refusal,
+    'storage',
+    'longer than books can be',
+  );
   assert.equal(core.accountant.check(books, policy, query, 20510).refusal, 'not-query');
 });
 
 test('a random item is uniform, and neither it, the seed nor the buckets stay in the module', async () => {
   const instance = await WebAssembly.instantiate(modules['shoal-query.wasm'], {});
   const core = await QueryCore.create(instance);
-  const query = core.query(figure4({ encoding: [{ field: 'age', boundaries: [1, 2, 3, 4, 5] }, { field: 'page', values: ['x'] }] }));
+  const query = core.query(
+    figure4({
+      encoding: [
+        { field: 'age', boundaries: [1, 2, 3, 4, 5] },
+        { field: 'page', values: ['x'] },
+      ],
+    }),
+  );
   const counts = new Array(query.size).fill(0);
   // 12,000 draws over 12 cells: a count has sigma sqrt(12000 (1/12) (11/12)) = 30.3; chi squared with 11 degrees is below 35 in all
   // but 2.5e-4 of cases, and the seeds are fixed.
-  for (let i = 0; i < 12_000; i++) counts[query.randomItem(createHash('sha256').update(`${i}`).digest())]++;
+  for (let i = 0; i < 12_000; i++)
+    counts[query.randomItem(createHash('sha256').update(`${i}`).digest())]++;
   const chi = counts.reduce((sum, n) => sum + (n - 1000) ** 2 / 1000, 0);
   assert.ok(chi < 35, `${chi} ${counts}`);
-  const memory = () => Buffer.from(/** @type {WebAssembly.Memory} */ (instance.exports.memory).buffer);
+  const memory = () =>
+    Buffer.from(/** @type {WebAssembly.Memory} */ (instance.exports.memory).buffer);
   query.randomItem(new Uint8Array(32).fill(0xa7));
   assert.equal(memory().indexOf(Buffer.alloc(8, 0xa7)), -1);
   assert.throws(() => query.randomItem(new Uint8Array(31)), { code: 'argument' });
-  const base = (/** @type {any} */ (instance.exports).heap_base() + 15) & -16;
+  const base = /** @type {any} */ (instance.exports.heap_base() + 15) & -16;
   query.item({ age: 3.5, page: 'x' });
   assert.deepEqual([...memory().subarray(base, base + 16)], new Array(16).fill(0));
   query.randomize(5, new Uint8Array(32).fill(0xa7));
@@ -377,11 +518,19 @@ test('a random item is uniform, and neither it, the seed nor the buckets stay in
 
 test('a query shows what it asks and claims', async () => {
   const core = await load();
-  const v = vectors.queries.find((/** @type {any} */ { recipe }) => recipe.round?.index === 2 && recipe.split_by && !recipe.part).recipe;
+  const v = vectors.queries.find(
+    (/** @type {any} */ { recipe }) => recipe.round?.index === 2 && recipe.split_by && !recipe.part,
+  ).recipe;
   const query = core.query(JSON.stringify(v));
   assert.ok(query instanceof Query);
-  assert.deepEqual([query.analysis, query.round, query.version, query.claim, query.cohort.minimum, query.splits], ['keyboard', 2, 2, { epsilon: 0.25, delta: 1e-10 }, 100000, ['locale']]);
+  assert.deepEqual(
+    [query.analysis, query.round, query.version, query.claim, query.cohort.minimum, query.splits],
+    ['keyboard', 2, 2, { epsilon: 0.25, delta: 1e-10 }, 100000, ['locale']],
+  );
   assert.equal(query.aggregation, v.aggregation?.protocol ?? 'reports');
   const plain = core.query(figure4());
-  assert.deepEqual([plain.policyHash, plain.round, plain.version, plain.claim], [null, 0, 0, { epsilon: 0, delta: 1 }]);
+  assert.deepEqual(
+    [plain.policyHash, plain.round, plain.version, plain.claim],
+    [null, 0, 0, { epsilon: 0, delta: 1 }],
+  );
 });

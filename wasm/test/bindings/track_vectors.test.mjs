@@ -8,13 +8,27 @@ import { load } from '../../bindings/node.js';
 import { Run } from '../../bindings/run_core.js';
 
 /** @type {any[]} */
-const steps = JSON.parse(await readFile(new URL('../../../tests/core/run_vectors.json', import.meta.url), 'utf8'));
+const steps = JSON.parse(
+  await readFile(new URL('../../../tests/core/run_vectors.json', import.meta.url), 'utf8'),
+);
 const core = await load();
 
 test('runs are answered as the native build answers them', () => {
   let state = /** @type {Uint8Array} */ (new Uint8Array());
   const refusals = new Set();
-  for (const [i, { recipe: json, starts, data, first_seed_byte: first, run_hash: hash, refusal, record, state: digest }] of steps.entries()) {
+  for (const [
+    i,
+    {
+      recipe: json,
+      starts,
+      data,
+      first_seed_byte: first,
+      run_hash: hash,
+      refusal,
+      record,
+      state: digest,
+    },
+  ] of steps.entries()) {
     const recipe = core.recipe(json);
     const run = new Run(/** @type {any} */ (recipe));
     assert.equal(run.hash, hash);
@@ -22,9 +36,23 @@ test('runs are answered as the native build answers them', () => {
     const seed = Uint8Array.from({ length: 32 }, (_, at) => (first + at) & 255);
     const answer = run.isNumber
       ? run.answerNumber(state, data === null ? null : BigInt(data), seed)
-      : run.answerCounts(state, new Map(Object.entries(data ?? {}).map(([value, count]) => [run.item(value), Number(count)])), seed);
+      : run.answerCounts(
+          state,
+          new Map(
+            Object.entries(data ?? {}).map(([value, count]) => [run.item(value), Number(count)]),
+          ),
+          seed,
+        );
     state = answer.state;
-    assert.deepEqual([answer.refusal ?? 'accepted', answer.record ?? '', createHash('sha256').update(state).digest('hex')], [refusal, record, digest], `step ${i}`);
+    assert.deepEqual(
+      [
+        answer.refusal ?? 'accepted',
+        answer.record ?? '',
+        createHash('sha256').update(state).digest('hex'),
+      ],
+      [refusal, record, digest],
+      `step ${i}`,
+    );
     refusals.add(refusal);
     core.release(recipe);
   }

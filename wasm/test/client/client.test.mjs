@@ -9,7 +9,17 @@ import { memoryLocks, memoryStorage } from '../../client/memory_storage.js';
 import { load } from '../../bindings/node.js';
 import { readVectors } from '../vectors.mjs';
 import {
-  DAY, ENDPOINT, NOON, codes, fakeClock, fragmentsRecipe, itemsRecipe, makeClient, ngramsRecipe, settle, wordsRecipe,
+  DAY,
+  ENDPOINT,
+  NOON,
+  codes,
+  fakeClock,
+  fragmentsRecipe,
+  itemsRecipe,
+  makeClient,
+  ngramsRecipe,
+  settle,
+  wordsRecipe,
 } from '../fixtures.mjs';
 
 const DAY_MS = 86_400_000;
@@ -21,13 +31,22 @@ const everything = (storage) =>
   storage.transaction(async (/** @type {any} */ tx) => {
     const rows = [];
     for (const store of ['state', 'queue', 'done']) rows.push(...(await tx.entries(store)));
-    return JSON.stringify(rows, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value));
+    return JSON.stringify(rows, (_, value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+    );
   });
 
 test('init refuses what it cannot work with', async () => {
-  await assert.rejects(init(/** @type {any} */ ({})), { name: 'ShoalError', code: 'argument', number: 1 });
+  await assert.rejects(init(/** @type {any} */ ({})), {
+    name: 'ShoalError',
+    code: 'argument',
+    number: 1,
+  });
   await assert.rejects(init(/** @type {any} */ ({ endpoint: ENDPOINT })), { code: 'argument' });
-  await assert.rejects(init({ endpoint: 'http://edge.example', recipes: [] }), { code: 'argument', message: /https/ });
+  await assert.rejects(init({ endpoint: 'http://edge.example', recipes: [] }), {
+    code: 'argument',
+    message: /https/,
+  });
   (await init({ endpoint: 'http://127.0.0.1:8787', recipes: [] })).close();
 });
 
@@ -35,7 +54,10 @@ test('before consent nothing is loaded, stored or sent', async () => {
   let loads = 0;
   let creates = 0;
   const inner = memoryStorage();
-  const storage = { ...inner, open: (/** @type {boolean} */ create) => ((creates += Number(create)), inner.open(create)) };
+  const storage = {
+    ...inner,
+    open: (/** @type {boolean} */ create) => ((creates += Number(create)), inner.open(create)),
+  };
   const { client, edge } = await makeClient({ storage, wasm: () => (loads++, load()) });
   assert.equal(client.consent.state, 'none');
   assert.deepEqual(codes(await client.record('typed-words', 'hello')), ['no-consent']);
@@ -51,18 +73,43 @@ test('before consent nothing is loaded, stored or sent', async () => {
 test('a word becomes one report, as the contract writes it', async () => {
   const { client, edge } = await makeClient();
   assert.equal(await client.consent.grant(), 'granted');
-  assert.deepEqual(await client.record('typed-words', 'Hello'), [{ recipe: 'words', code: 'queued' }]);
+  assert.deepEqual(await client.record('typed-words', 'Hello'), [
+    { recipe: 'words', code: 'queued' },
+  ]);
   await client.flush();
   assert.equal(edge.requests.length, 1);
   const { url, init: request, body } = edge.requests[0];
   assert.equal(url, 'https://edge.example/v1/reports');
   assert.deepEqual(Object.keys(body), ['key', 'recipe_hash', 'parameters', 'records']);
   const recipe = (await load()).recipe(wordsRecipe());
-  assert.deepEqual({ ...body, records: [] }, { key: 'words', recipe_hash: recipe.hash, parameters: { epsilon: 4, k: 2048, m: 256 }, records: [] });
+  assert.deepEqual(
+    { ...body, records: [] },
+    {
+      key: 'words',
+      recipe_hash: recipe.hash,
+      parameters: { epsilon: 4, k: 2048, m: 256 },
+      records: [],
+    },
+  );
   assert.equal(recipe.recordFromText(body.records[0]).length, recipe.recordSize);
   assert.deepEqual(
-    { method: request.method, mode: request.mode, credentials: request.credentials, referrerPolicy: request.referrerPolicy, cache: request.cache, keepalive: request.keepalive },
-    { method: 'POST', mode: 'cors', credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', keepalive: true });
+    {
+      method: request.method,
+      mode: request.mode,
+      credentials: request.credentials,
+      referrerPolicy: request.referrerPolicy,
+      cache: request.cache,
+      keepalive: request.keepalive,
+    },
+    {
+      method: 'POST',
+      mode: 'cors',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      cache: 'no-store',
+      keepalive: true,
+    },
+  );
   assert.match(request.headers['Idempotency-Key'], /^[0-9a-f]{32}$/);
   assert.equal(request.headers['Content-Type'], 'application/json');
   await client.flush();
@@ -93,14 +140,18 @@ test('no two reports share randomness or keys', async () => {
   await client.consent.grant();
   for (let i = 0; i < 20; i++) await client.record('typed-words', 'same');
   await client.flush();
-  assert.equal(new Set(edge.requests.map(({ init: request }) => request.headers['Idempotency-Key'])).size, 20);
+  assert.equal(
+    new Set(edge.requests.map(({ init: request }) => request.headers['Idempotency-Key'])).size,
+    20,
+  );
   assert.equal(new Set(edge.requests.map(({ body }) => body.records[0])).size, 20);
 });
 
 test('each record is drawn from 32 fresh bytes', async () => {
   /** @type {Uint8Array[]} */
   const drawn = [];
-  const random = (/** @type {Uint8Array} */ bytes) => void drawn.push(crypto.getRandomValues(bytes).slice());
+  const random = (/** @type {Uint8Array} */ bytes) =>
+    void drawn.push(crypto.getRandomValues(bytes).slice());
   const { client, edge } = await makeClient({ random });
   await client.consent.grant();
   await client.record('typed-words', 'hello');
@@ -109,19 +160,35 @@ test('each record is drawn from 32 fresh bytes', async () => {
   assert.equal(seeds.length, 2);
   await client.flush();
   const recipe = (await load()).recipe(wordsRecipe());
-  assert.deepEqual(edge.requests.map(({ body }) => body.records[0]).sort(), seeds.map((seed) => recipe.randomize('hello', seed)).sort());
+  assert.deepEqual(
+    edge.requests.map(({ body }) => body.records[0]).sort(),
+    seeds.map((seed) => recipe.randomize('hello', seed)).sort(),
+  );
 });
 
 test('the daily limit holds, and the next day pays again', async () => {
-  const { client, edge, clock } = await makeClient({ recipes: [wordsRecipe({ limit: { per_day: 2 } })] });
+  const { client, edge, clock } = await makeClient({
+    recipes: [wordsRecipe({ limit: { per_day: 2 } })],
+  });
   await client.consent.grant();
-  assert.deepEqual(codes(await client.type('one two three four')), ['queued', 'queued', 'budget', 'budget']);
+  assert.deepEqual(codes(await client.type('one two three four')), [
+    'queued',
+    'queued',
+    'budget',
+    'budget',
+  ]);
   await clock.advance(1000);
   assert.equal(edge.requests.length, 2);
   const budget = (await client.explain()).find((/** @type {any} */ r) => r.code === 'budget');
-  assert.deepEqual(budget, { code: 'budget', recipe: 'words', count: 2, text: "The day's reports are spent." });
+  assert.deepEqual(budget, {
+    code: 'budget',
+    recipe: 'words',
+    count: 2,
+    text: "The day's reports are spent.",
+  });
   assert.deepEqual(await client.ledger(), [
-    { recipe: 'words', perDay: 2, today: { count: 2, epsilon: 8 }, year: { count: 2, epsilon: 8 } }]);
+    { recipe: 'words', perDay: 2, today: { count: 2, epsilon: 8 }, year: { count: 2, epsilon: 8 } },
+  ]);
   await clock.advance(DAY_MS);
   assert.deepEqual(codes(await client.type('five six seven')), ['queued', 'queued', 'budget']);
   assert.deepEqual((await client.ledger())[0].year, { count: 4, epsilon: 16 });
@@ -135,7 +202,9 @@ test('two clients on one storage spend one budget', async () => {
   await a.client.consent.grant();
   const b = await makeClient({ storage, locks, recipes });
   assert.equal(b.client.consent.state, 'granted');
-  const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).client.record('typed-words', `w`)));
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).client.record('typed-words', `w`)),
+  );
   assert.equal(codes(outcomes.flat()).filter((code) => code === 'queued').length, 5);
   await Promise.all([a.client.flush(), b.client.flush()]);
   await a.client.flush();
@@ -151,16 +220,26 @@ test('fresh storage waits for the next UTC day, also when it was emptied', async
   await clock.advance(DAY_MS);
   assert.deepEqual(codes(await client.record('typed-words', 'a')), ['queued']);
   await storage.transaction((/** @type {any} */ tx) => tx.delete('state', 'ledger'));
-  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['fresh'], 'a lost ledger refills nothing');
+  assert.deepEqual(
+    codes(await client.record('typed-words', 'a')),
+    ['fresh'],
+    'a lost ledger refills nothing',
+  );
 });
 
 test('expired recipes and unknown streams', async () => {
-  const { client, clock, edge } = await makeClient({ recipes: [wordsRecipe({ expires: '2026-12-14', send: { fresh: 'allow', delay_s: 3600 } })] });
+  const { client, clock, edge } = await makeClient({
+    recipes: [wordsRecipe({ expires: '2026-12-14', send: { fresh: 'allow', delay_s: 3600 } })],
+  });
   assert.equal(Date.UTC(2026, 11, 14) / DAY_MS, DAY + 1);
   await client.consent.grant();
   assert.deepEqual(codes(await client.record('nobody', 'a')), ['unknown-stream']);
   await clock.advance(DAY_MS);
-  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['queued'], 'the last day counts');
+  assert.deepEqual(
+    codes(await client.record('typed-words', 'a')),
+    ['queued'],
+    'the last day counts',
+  );
   client.close();
   await clock.advance(DAY_MS);
   assert.deepEqual(codes(await client.record('typed-words', 'a')), ['expired']);
@@ -172,11 +251,14 @@ test('expired recipes and unknown streams', async () => {
 });
 
 test('the random sample leaves events out, before any budget is spent', async () => {
-  const recipes = [wordsRecipe({ limit: { per_day: 1000 }, send: { fresh: 'allow', delay_s: 0, sample: 0.25 } })];
+  const recipes = [
+    wordsRecipe({ limit: { per_day: 1000 }, send: { fresh: 'allow', delay_s: 0, sample: 0.25 } }),
+  ];
   const { client } = await makeClient({ recipes });
   await client.consent.grant();
   let queued = 0;
-  for (let i = 0; i < 400; i++) queued += Number((await client.record('typed-words', 'a'))[0].code === 'queued');
+  for (let i = 0; i < 400; i++)
+    queued += Number((await client.record('typed-words', 'a'))[0].code === 'queued');
   // Binomial(400, 1/4): mean 100, standard deviation 8.7; six of them are one in 10^9.
   assert.ok(Math.abs(queued - 100) < 52, `${queued} of 400`);
   assert.equal((await client.ledger())[0].today.count, queued);
@@ -184,13 +266,16 @@ test('the random sample leaves events out, before any budget is spent', async ()
 });
 
 test('a record waits a random time in [0, delay_s], then goes by itself', async () => {
-  const { client, edge, clock } = await makeClient({ recipes: [wordsRecipe({ send: { fresh: 'allow', delay_s: 86400 } })] });
+  const { client, edge, clock } = await makeClient({
+    recipes: [wordsRecipe({ send: { fresh: 'allow', delay_s: 86400 } })],
+  });
   await client.consent.grant();
   for (let i = 0; i < 40; i++) await client.record('typed-words', 'a');
   const due = (await client.reports()).map((/** @type {any} */ r) => Date.parse(r.at) - NOON);
   assert.ok(due.every((/** @type {number} */ ms) => ms >= 0 && ms <= 86_400_000));
   // Uniform: the mean of 40 is within 4 hours of noon at 4.3 of 24/sqrt(12*40) hours.
-  const mean = due.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b) / 40 / 3_600_000;
+  const mean =
+    due.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b) / 40 / 3_600_000;
   assert.ok(Math.abs(mean - 12) < 4.7, `${mean} h`);
   await client.flush();
   const early = edge.requests.length;
@@ -340,14 +425,20 @@ test('an event of an older consent is not queued under a newer one', async () =>
   };
   const inner = memoryLocks();
   // After the record is made and before it is queued, the person changes their mind twice.
-  const locks = { request: async (/** @type {any} */ name, /** @type {any} */ options, /** @type {any} */ task) => {
-    if (isDrawn) {
-      isDrawn = false;
-      await client.consent.withdraw();
-      await client.consent.grant();
-    }
-    return inner.request(name, options, task);
-  } };
+  const locks = {
+    request: async (
+      /** @type {any} */ name,
+      /** @type {any} */ options,
+      /** @type {any} */ task,
+    ) => {
+      if (isDrawn) {
+        isDrawn = false;
+        await client.consent.withdraw();
+        await client.consent.grant();
+      }
+      return inner.request(name, options, task);
+    },
+  };
   client = (await makeClient({ locks, random })).client;
   await client.consent.grant();
   assert.deepEqual(codes(await client.record('typed-words', 'a')), ['no-consent']);
@@ -383,7 +474,11 @@ test('a page killed between debit and queue has spent, and sends nothing, now or
   await later.flush();
   assert.equal(edge.requests.length, 0);
   assert.equal((await later.ledger())[0].today.count, 1);
-  assert.deepEqual(codes(await later.record('typed-words', 'a')), ['budget'], 'the debit is not given back');
+  assert.deepEqual(
+    codes(await later.record('typed-words', 'a')),
+    ['budget'],
+    'the debit is not given back',
+  );
 });
 
 test('a page killed after the answer sends the same report under the same key', async () => {
@@ -425,7 +520,10 @@ test('503 keeps a record for Retry-After, 5xx and the network for a backoff with
   assert.ok(due >= 20_000 && due <= 40_000, 'each try doubles the wait');
   await clock.advance(due);
   assert.equal(edge.requests.length, 4);
-  assert.equal(new Set(edge.requests.map(({ init: request }) => request.headers['Idempotency-Key'])).size, 1);
+  assert.equal(
+    new Set(edge.requests.map(({ init: request }) => request.headers['Idempotency-Key'])).size,
+    1,
+  );
   assert.equal((await client.reports())[0].state, 'sent');
   assert.deepEqual(await why(client), [], 'a success ends the complaint');
 });
@@ -466,7 +564,15 @@ test('a request that never answers is given up and kept', async () => {
 });
 
 test('storage that throws, at any point, sends nothing', async () => {
-  const broken = { open: async () => { throw new Error('denied'); }, transaction: async () => { throw new Error('denied'); }, close() {} };
+  const broken = {
+    open: async () => {
+      throw new Error('denied');
+    },
+    transaction: async () => {
+      throw new Error('denied');
+    },
+    close() {},
+  };
   const never = await makeClient({ storage: broken });
   await never.client.consent.grant();
   assert.equal(never.client.consent.state, 'none');
@@ -474,16 +580,23 @@ test('storage that throws, at any point, sends nothing', async () => {
   await never.client.flush();
   assert.equal(never.edge.requests.length, 0);
   assert.ok((await why(never.client)).includes('storage'));
-  await assert.rejects(never.client.consent.withdraw(), { code: 'storage' }, 'a lost decision is not silent');
+  await assert.rejects(
+    never.client.consent.withdraw(),
+    { code: 'storage' },
+    'a lost decision is not silent',
+  );
 
   // The n-th transaction fails: whatever it was, no report is sent that is not paid for, and none twice.
   for (let failing = 1; failing <= 12; failing++) {
     const inner = memoryStorage();
     let count = 0;
-    const storage = { ...inner, transaction: (/** @type {any} */ task) => {
-      if (++count === failing) return Promise.reject(new Error('quota'));
-      return inner.transaction(task);
-    } };
+    const storage = {
+      ...inner,
+      transaction: (/** @type {any} */ task) => {
+        if (++count === failing) return Promise.reject(new Error('quota'));
+        return inner.transaction(task);
+      },
+    };
     const { client, edge, clock } = await makeClient({ storage });
     await client.consent.grant();
     await client.record('typed-words', 'a');
@@ -513,7 +626,8 @@ test('a damaged ledger sends nothing', async () => {
 
 test('nothing that is stored holds a raw value', async () => {
   const recipes = [
-    wordsRecipe({ send: { fresh: 'allow', delay_s: 3600 } }), itemsRecipe(),
+    wordsRecipe({ send: { fresh: 'allow', delay_s: 3600 } }),
+    itemsRecipe(),
     wordsRecipe({ recipe: 'hosts', stream: 'visits', value: 'host' }),
     wordsRecipe({ recipe: 'sites', stream: 'visits', value: 'site' }),
   ];
@@ -526,10 +640,26 @@ test('nothing that is stored holds a raw value', async () => {
   await client.record('theme', 'anchovy');
   edge.answers.push(new Error('quicksilver'));
   await client.flush();
-  const kept = (await everything(storage)) + JSON.stringify(edge.requests) + JSON.stringify(await client.explain()) + JSON.stringify(await client.reports());
+  const kept =
+    (await everything(storage)) +
+    JSON.stringify(edge.requests) +
+    JSON.stringify(await client.explain()) +
+    JSON.stringify(await client.reports());
   assert.ok(kept.length > 1000);
-  for (const raw of ['quicksilver', 'herringbone', 'mackerel', 'basket', 'zander', 'anchovy', 'dark']) {
-    for (const form of [raw, Buffer.from(raw).toString('hex'), Buffer.from(raw).toString('base64').slice(0, 5)]) {
+  for (const raw of [
+    'quicksilver',
+    'herringbone',
+    'mackerel',
+    'basket',
+    'zander',
+    'anchovy',
+    'dark',
+  ]) {
+    for (const form of [
+      raw,
+      Buffer.from(raw).toString('hex'),
+      Buffer.from(raw).toString('base64').slice(0, 5),
+    ]) {
       assert.ok(!kept.includes(form), form);
     }
   }
@@ -547,7 +677,11 @@ test('erase forgets everything but that today is spent', async () => {
   assert.deepEqual(await client.reports(), []);
   assert.equal(await everything(storage), `[["erased",${DAY}]]`);
   await client.consent.grant();
-  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['erased'], 'erasing refills no budget');
+  assert.deepEqual(
+    codes(await client.record('typed-words', 'a')),
+    ['erased'],
+    'erasing refills no budget',
+  );
   assert.ok((await why(client)).includes('erased'));
   assert.equal(edge.requests.length, 1);
   await clock.advance(DAY_MS);
@@ -555,12 +689,25 @@ test('erase forgets everything but that today is spent', async () => {
 });
 
 test('the text rule is applied on the device', async () => {
-  const { client, edge } = await makeClient({ recipes: [wordsRecipe({ text: { min: 2, max: 4 } })] });
+  const { client, edge } = await makeClient({
+    recipes: [wordsRecipe({ text: { min: 2, max: 4 } })],
+  });
   await client.consent.grant();
   const outcomes = [];
-  for (const word of ['É'.normalize('NFD') + 'té', 'x', 'fives', '𝒳𝒳𝒳𝒳', '\ud800x', '']) outcomes.push(...(await client.record('typed-words', word)));
-  assert.deepEqual(codes(outcomes), ['queued', 'text-rule', 'text-rule', 'queued', 'text-rule', 'text-rule']);
-  assert.deepEqual((await client.explain()).map((/** @type {any} */ r) => [r.code, r.count]), [['text-rule', 4]]);
+  for (const word of ['É'.normalize('NFD') + 'té', 'x', 'fives', '𝒳𝒳𝒳𝒳', '\ud800x', ''])
+    outcomes.push(...(await client.record('typed-words', word)));
+  assert.deepEqual(codes(outcomes), [
+    'queued',
+    'text-rule',
+    'text-rule',
+    'queued',
+    'text-rule',
+    'text-rule',
+  ]);
+  assert.deepEqual(
+    (await client.explain()).map((/** @type {any} */ r) => [r.code, r.count]),
+    [['text-rule', 4]],
+  );
   assert.equal((await client.ledger())[0].today.count, 2, 'what is not counted costs nothing');
   void edge;
 });
@@ -573,7 +720,11 @@ test('the rule forms what is randomized: same seed, same record', async () => {
     await client.consent.grant();
     await client.record('typed-words', word);
     await client.flush();
-    assert.equal(edge.requests[0].body.records[0], recipe.randomize('été', new Uint8Array(32).fill(32)), word);
+    assert.equal(
+      edge.requests[0].body.records[0],
+      recipe.randomize('été', new Uint8Array(32).fill(32)),
+      word,
+    );
   }
 });
 
@@ -593,38 +744,88 @@ test('lists take values, indices and null, numbers take numbers: same seed, same
     [itemsRecipe({ parameters: sized }), undefined, null],
     [itemsRecipe({ parameters: sized }), {}, null],
     [itemsRecipe({ parameters: sized }), 7n, null],
-    [itemsRecipe({ value: 'word', parameters: { epsilon: 2, values: ['light', 'dark'] } }), undefined, null],
-    [itemsRecipe({ value: 'word', parameters: { epsilon: 2, values: ['light', 'dark'] } }), 'DARK', 1],
-    [wordsRecipe({ value: 'item', stream: 'theme', hash: 'affine1', parameters: { epsilon: 2, k: 64, m: 64, values } }), 'Auto', 2],
-    [wordsRecipe({ value: 'item', stream: 'theme', hash: 'affine1', parameters: { ...sized, k: 64, m: 64 } }), 7, 7],
+    [
+      itemsRecipe({ value: 'word', parameters: { epsilon: 2, values: ['light', 'dark'] } }),
+      undefined,
+      null,
+    ],
+    [
+      itemsRecipe({ value: 'word', parameters: { epsilon: 2, values: ['light', 'dark'] } }),
+      'DARK',
+      1,
+    ],
+    [
+      wordsRecipe({
+        value: 'item',
+        stream: 'theme',
+        hash: 'affine1',
+        parameters: { epsilon: 2, k: 64, m: 64, values },
+      }),
+      'Auto',
+      2,
+    ],
+    [
+      wordsRecipe({
+        value: 'item',
+        stream: 'theme',
+        hash: 'affine1',
+        parameters: { ...sized, k: 64, m: 64 },
+      }),
+      7,
+      7,
+    ],
     [itemsRecipe({ value: 'number', parameters: { ...sized, ...range } }), 12.4, 12.4],
     [itemsRecipe({ value: 'number', parameters: { ...sized, ...range } }), -1e9, 0],
-    [itemsRecipe({ value: 'number', mechanism: 'one-bit-mean', parameters: { epsilon: 2, ...range } }), 99, 99],
+    [
+      itemsRecipe({
+        value: 'number',
+        mechanism: 'one-bit-mean',
+        parameters: { epsilon: 2, ...range },
+      }),
+      99,
+      99,
+    ],
   ]);
   const core = await load();
   for (const [json, value, same] of cases) {
     const { client, edge } = await makeClient({ random: fixed, recipes: [json] });
     await client.consent.grant();
-    assert.deepEqual(codes(await client.record('theme', value)), ['queued'], `${JSON.stringify(json.parameters)} ${String(value)}`);
+    assert.deepEqual(
+      codes(await client.record('theme', value)),
+      ['queued'],
+      `${JSON.stringify(json.parameters)} ${String(value)}`,
+    );
     await client.flush();
     const recipe = core.recipe(json);
     const record = recipe.randomize(same, new Uint8Array(32).fill(32));
-    assert.deepEqual(edge.requests[0].body, recipe.report(record), `${JSON.stringify(json.parameters)} ${String(value)}`);
+    assert.deepEqual(
+      edge.requests[0].body,
+      recipe.report(record),
+      `${JSON.stringify(json.parameters)} ${String(value)}`,
+    );
     core.release(recipe);
   }
 });
 
 /** A RAPPOR whose fresh coins never flip a bit: what is sent is the permanent answer itself. @param {any} [more] */
-const permanentRecipe = (more = {}) => wordsRecipe({
-  recipe: 'permanent', mechanism: 'rappor', parameters: { bits: 64, hashes: 2, cohorts: 64, p: 0, q: 1, f: 0.5 }, ...more,
-});
+const permanentRecipe = (more = {}) =>
+  wordsRecipe({
+    recipe: 'permanent',
+    mechanism: 'rappor',
+    parameters: { bits: 64, hashes: 2, cohorts: 64, p: 0, q: 1, f: 0.5 },
+    ...more,
+  });
 
 /** @param {any} storage @returns {Promise<Uint8Array | undefined>} */
-const secretOf = (storage) => storage.transaction((/** @type {any} */ tx) => tx.get('state', 'secret'));
+const secretOf = (storage) =>
+  storage.transaction((/** @type {any} */ tx) => tx.get('state', 'secret'));
 
-test('the device\'s own secret is drawn with the first record that needs it, and kept', async () => {
+test("the device's own secret is drawn with the first record that needs it, and kept", async () => {
   const storage = memoryStorage();
-  const { client, edge } = await makeClient({ storage, recipes: [wordsRecipe(), permanentRecipe({ stream: 'other' })] });
+  const { client, edge } = await makeClient({
+    storage,
+    recipes: [wordsRecipe(), permanentRecipe({ stream: 'other' })],
+  });
   await client.consent.grant();
   await client.record('typed-words', 'fish');
   assert.equal(await secretOf(storage), undefined, 'a recipe without permanent answers needs none');
@@ -633,7 +834,11 @@ test('the device\'s own secret is drawn with the first record that needs it, and
   assert.equal(secret?.length, 32);
   assert.ok(new Set(secret).size > 8, 'random');
   for (const value of ['fish', 'shoal', 'fish']) await client.record('other', value);
-  const later = await makeClient({ storage, fetch: edge.fetch, recipes: [permanentRecipe({ stream: 'other' })] });
+  const later = await makeClient({
+    storage,
+    fetch: edge.fetch,
+    recipes: [permanentRecipe({ stream: 'other' })],
+  });
   await later.client.record('other', 'fish');
   assert.deepEqual(await secretOf(storage), secret);
   await later.client.flush();
@@ -641,7 +846,11 @@ test('the device\'s own secret is drawn with the first record that needs it, and
   const bodies = edge.requests.map(({ body }) => body).filter(({ key }) => key === 'permanent');
   const records = bodies.map(({ records: [record] }) => record);
   const times = [...new Set(records)].map((record) => records.filter((r) => r === record).length);
-  assert.deepEqual(times.sort(), [1, 4], 'the same answer every time, on every page; another for another value');
+  assert.deepEqual(
+    times.sort(),
+    [1, 4],
+    'the same answer every time, on every page; another for another value',
+  );
   assert.equal(new Set(records.map((record) => record.split(',')[0])).size, 1, 'one cohort');
   assert.deepEqual(bodies[0].parameters, permanentRecipe().parameters);
   const told = (await client.reports()).find(({ report }) => report.key === 'permanent');
@@ -652,10 +861,15 @@ test('two tabs draw one secret; withdrawing, erasing and Global Privacy Control 
   const storage = memoryStorage();
   const locks = memoryLocks();
   const recipes = [permanentRecipe()];
-  const [a, b] = await Promise.all([makeClient({ storage, locks, recipes }), makeClient({ storage, locks, recipes })]);
+  const [a, b] = await Promise.all([
+    makeClient({ storage, locks, recipes }),
+    makeClient({ storage, locks, recipes }),
+  ]);
   await a.client.consent.grant();
   await b.client.consent.grant();
-  await Promise.all([a, b].flatMap(({ client }) => [1, 2, 3].map(() => client.record('typed-words', 'fish'))));
+  await Promise.all(
+    [a, b].flatMap(({ client }) => [1, 2, 3].map(() => client.record('typed-words', 'fish'))),
+  );
   const records = (await a.client.reports()).map(({ report }) => report.records[0]);
   assert.equal(records.length, 6);
   assert.equal(new Set(records).size, 1);
@@ -686,7 +900,8 @@ test('a word goes to recipes of several parts: one report, what the core makes o
   const recipes = [fragmentsRecipe(), ngramsRecipe({ analysis: 'other' })];
   // Keys of reports differ, all else that is drawn is its own length.
   let n = 0;
-  const random = (/** @type {Uint8Array} */ bytes) => void bytes.fill(bytes.length === 16 ? n++ : bytes.length);
+  const random = (/** @type {Uint8Array} */ bytes) =>
+    void bytes.fill(bytes.length === 16 ? n++ : bytes.length);
   const { client, edge, storage } = await makeClient({ recipes, random });
   await client.consent.grant();
   assert.deepEqual(codes(await client.type('Fresh')), ['queued', 'queued']);
@@ -695,37 +910,88 @@ test('a word goes to recipes of several parts: one report, what the core makes o
   const bytes = () => new Uint8Array(32).fill(32);
   const [sfp, ngram] = recipes.map((json) => core.recipe(json));
   assert.deepEqual(await secretOf(storage), bytes(), 'n-grams are answered permanently');
-  const expected = [sfp.report(sfp.randomize('fresh', bytes())), ngram.report(ngram.randomize('fresh', bytes(), bytes()))];
-  assert.deepEqual(edge.requests.map(({ body }) => body).sort((a, b) => a.key.localeCompare(b.key)), expected);
+  const expected = [
+    sfp.report(sfp.randomize('fresh', bytes())),
+    ngram.report(ngram.randomize('fresh', bytes(), bytes())),
+  ];
+  assert.deepEqual(
+    edge.requests.map(({ body }) => body).sort((a, b) => a.key.localeCompare(b.key)),
+    expected,
+  );
   assert.notDeepEqual(expected[0].records, [sfp.randomize('shoal', bytes())], 'and of no other');
-  assert.deepEqual(expected.map(({ records: [record] }) => record.split(';').length), [2, 3]);
+  assert.deepEqual(
+    expected.map(({ records: [record] }) => record.split(';').length),
+    [2, 3],
+  );
   // What a report says of its recipe are numbers: neither the oracle nor the alphabet.
-  assert.deepEqual(expected[0].parameters, { epsilon: 5.5, epsilon_fragment: 2.5, k: 2048, m: 16, k_fragment: 2048, m_fragment: 16, length: 10 });
-  assert.deepEqual(Object.keys(expected[1].parameters), ['bits', 'hashes', 'cohorts', 'p', 'q', 'f', 'length', 'n', 'grams']);
+  assert.deepEqual(expected[0].parameters, {
+    epsilon: 5.5,
+    epsilon_fragment: 2.5,
+    k: 2048,
+    m: 16,
+    k_fragment: 2048,
+    m_fragment: 16,
+    length: 10,
+  });
+  assert.deepEqual(Object.keys(expected[1].parameters), [
+    'bits',
+    'hashes',
+    'cohorts',
+    'p',
+    'q',
+    'f',
+    'length',
+    'n',
+    'grams',
+  ]);
   const told = (await client.reports()).map(({ text }) => text.replace(/.*: /, '')).sort();
-  assert.deepEqual(told, ['a record of "fragments", randomized with epsilon 8.', 'a record of "ngrams", randomized on this device.']);
+  assert.deepEqual(told, [
+    'a record of "fragments", randomized with epsilon 8.',
+    'a record of "ngrams", randomized on this device.',
+  ]);
   assert.equal((await client.ledger())[0].today.epsilon, 8, 'of both parts together');
 });
 
 test('a word of more bytes than the fragments hold is not reported and costs nothing; n-grams cut it', async () => {
-  const { client } = await makeClient({ recipes: [fragmentsRecipe(), ngramsRecipe({ analysis: 'other' })] });
+  const { client } = await makeClient({
+    recipes: [fragmentsRecipe(), ngramsRecipe({ analysis: 'other' })],
+  });
   await client.consent.grant();
-  for (const [word, code] of [['abcdefghij', 'queued'], ['abcdefghijk', 'too-long'], ['äöüäö', 'queued'], ['äöüäöa', 'too-long'], ['漢字漢', 'queued'], ['漢字漢字', 'too-long']]) {
+  for (const [word, code] of [
+    ['abcdefghij', 'queued'],
+    ['abcdefghijk', 'too-long'],
+    ['äöüäö', 'queued'],
+    ['äöüäöa', 'too-long'],
+    ['漢字漢', 'queued'],
+    ['漢字漢字', 'too-long'],
+  ]) {
     assert.deepEqual(codes(await client.record('typed-words', word)), [code, 'queued'], word);
   }
-  assert.deepEqual((await client.ledger()).map(({ today }) => today.count), [3, 6]);
+  assert.deepEqual(
+    (await client.ledger()).map(({ today }) => today.count),
+    [3, 6],
+  );
   const [reason] = (await client.explain()).filter(({ code }) => code === 'too-long');
-  assert.deepEqual(reason, { code: 'too-long', recipe: 'fragments', count: 3, text: 'The text has more bytes than the recipe takes.' });
+  assert.deepEqual(reason, {
+    code: 'too-long',
+    recipe: 'fragments',
+    count: 3,
+    text: 'The text has more bytes than the recipe takes.',
+  });
 });
 
 test('no budget, no secret; a damaged one sends nothing', async () => {
-  const { client, storage } = await makeClient({ recipes: [permanentRecipe({ expires: '2020-01-01' })] });
+  const { client, storage } = await makeClient({
+    recipes: [permanentRecipe({ expires: '2020-01-01' })],
+  });
   await client.consent.grant();
   assert.deepEqual(codes(await client.record('typed-words', 'fish')), ['expired']);
   assert.equal(await secretOf(storage), undefined);
   const other = await makeClient({ recipes: [permanentRecipe()] });
   await other.client.consent.grant();
-  await other.storage.transaction((/** @type {any} */ tx) => tx.put('state', 'secret', new Uint8Array(5)));
+  await other.storage.transaction((/** @type {any} */ tx) =>
+    tx.put('state', 'secret', new Uint8Array(5)),
+  );
   assert.deepEqual(codes(await other.client.record('typed-words', 'fish')), ['storage']);
   assert.deepEqual(await other.client.reports(), []);
 });
@@ -734,27 +1000,42 @@ test('what is no text is none that a rule of open strings counts', async () => {
   const { client } = await makeClient();
   await client.consent.grant();
   for (const value of [5, null, undefined, {}, true, 1n]) {
-    assert.deepEqual(codes(await client.record('typed-words', /** @type {any} */ (value))), ['text-rule'], String(value));
+    assert.deepEqual(
+      codes(await client.record('typed-words', /** @type {any} */ (value))),
+      ['text-rule'],
+      String(value),
+    );
   }
   assert.deepEqual(await client.reports(), []);
 });
 
 test('what is not a finite number is no event for a recipe of numbers, and costs nothing', async () => {
   const parameters = { epsilon: 2, size: 10, low: 0, high: 1 };
-  const { client, edge } = await makeClient({ recipes: [itemsRecipe({ value: 'number', parameters })] });
+  const { client, edge } = await makeClient({
+    recipes: [itemsRecipe({ value: 'number', parameters })],
+  });
   await client.consent.grant();
   for (const value of [NaN, Infinity, -Infinity, '0.5', '', null, undefined, {}, [0.5], true, 1n]) {
-    assert.deepEqual(codes(await client.record('theme', /** @type {any} */ (value))), ['not-a-number'], String(value));
+    assert.deepEqual(
+      codes(await client.record('theme', /** @type {any} */ (value))),
+      ['not-a-number'],
+      String(value),
+    );
   }
   const [reason] = await client.explain();
-  assert.deepEqual([reason.code, reason.count, reason.text], ['not-a-number', 11, 'The value is not a finite number.']);
+  assert.deepEqual(
+    [reason.code, reason.count, reason.text],
+    ['not-a-number', 11, 'The value is not a finite number.'],
+  );
   await client.flush();
   assert.equal(edge.requests.length, 0);
   assert.equal((await client.ledger())[0].today.count, 0);
 });
 
-test('the page\'s module is enough for most recipes; one that it lacks brings the whole one, or is refused alone', async () => {
-  const page = await Core.create(await WebAssembly.compile(await readFile(new URL('../../dist/shoal.wasm', import.meta.url))));
+test("the page's module is enough for most recipes; one that it lacks brings the whole one, or is refused alone", async () => {
+  const page = await Core.create(
+    await WebAssembly.compile(await readFile(new URL('../../dist/shoal.wasm', import.meta.url))),
+  );
   const isCarried = (/** @type {any} */ json) => {
     try {
       page.release(page.recipe(json));
@@ -763,7 +1044,9 @@ test('the page\'s module is enough for most recipes; one that it lacks brings th
       return false;
     }
   };
-  const rare = (await readVectors()).find(({ recipe }) => recipe.mechanism && !isCarried(recipe))?.recipe;
+  const rare = (await readVectors()).find(
+    ({ recipe }) => recipe.mechanism && !isCarried(recipe),
+  )?.recipe;
   assert.ok(rare, 'no mechanism is left to the whole module');
   const soon = { ...rare, send: { fresh: 'allow', delay_s: 0 } };
   const setUp = async (/** @type {any[]} */ recipes, /** @type {string[]} */ missing = []) => {
@@ -780,18 +1063,36 @@ test('the page\'s module is enough for most recipes; one that it lacks brings th
     await client.consent.grant();
     const words = codes(await client.record('typed-words', 'fish'));
     const others = codes(await client.record('s', rare.value === 'number' ? 1 : 'fish'));
-    return { loaded, words, others, refused: (await client.explain()).filter(({ code }) => code === 'recipe-refused') };
+    return {
+      loaded,
+      words,
+      others,
+      refused: (await client.explain()).filter(({ code }) => code === 'recipe-refused'),
+    };
   };
   const few = await setUp([wordsRecipe()]);
   assert.deepEqual([few.loaded, few.words], [['shoal.wasm'], ['queued']]);
   const both = await setUp([wordsRecipe(), soon]);
-  assert.deepEqual(both, { loaded: ['shoal.wasm', 'shoal-all.wasm'], words: ['queued'], others: ['queued'], refused: [] });
+  assert.deepEqual(both, {
+    loaded: ['shoal.wasm', 'shoal-all.wasm'],
+    words: ['queued'],
+    others: ['queued'],
+    refused: [],
+  });
   // Its own fields stand before the mechanism, and the page's module knows none of them.
-  const backwards = Object.fromEntries(Object.entries(fragmentsRecipe({}, { stream: 's' })).reverse());
+  const backwards = Object.fromEntries(
+    Object.entries(fragmentsRecipe({}, { stream: 's' })).reverse(),
+  );
   assert.deepEqual(await setUp([wordsRecipe(), backwards]), both);
   const without = await setUp([wordsRecipe(), soon], ['shoal-all.wasm']);
-  assert.deepEqual([without.loaded, without.words, without.others], [['shoal.wasm', 'shoal-all.wasm'], ['queued'], ['unknown-stream']]);
-  assert.deepEqual(without.refused.map(({ recipe, count }) => [recipe, count]), [[rare.recipe, 1]]);
+  assert.deepEqual(
+    [without.loaded, without.words, without.others],
+    [['shoal.wasm', 'shoal-all.wasm'], ['queued'], ['unknown-stream']],
+  );
+  assert.deepEqual(
+    without.refused.map(({ recipe, count }) => [recipe, count]),
+    [[rare.recipe, 1]],
+  );
   const nonsense = await setUp([wordsRecipe(), { ...soon, mechanism: 'nonsense' }]);
   assert.deepEqual([nonsense.words, nonsense.refused.length], [['queued'], 1]);
 });
@@ -805,8 +1106,18 @@ test('type takes words only: no numbers, no punctuation', async () => {
 
 test('visit takes hosts and sites of web addresses', async () => {
   const fixed = (/** @type {Uint8Array} */ bytes) => void bytes.fill(bytes.length);
-  const hosts = wordsRecipe({ recipe: 'hosts', stream: 'visits', value: 'host', text: { max: 64 } });
-  const sites = wordsRecipe({ recipe: 'sites', stream: 'visits', value: 'site', text: { max: 64 } });
+  const hosts = wordsRecipe({
+    recipe: 'hosts',
+    stream: 'visits',
+    value: 'host',
+    text: { max: 64 },
+  });
+  const sites = wordsRecipe({
+    recipe: 'sites',
+    stream: 'visits',
+    value: 'site',
+    text: { max: 64 },
+  });
   const core = await load();
   const cases = [
     ['https://Sub.Shop.Example.co.uk/path?q=1', 'sub.shop.example.co.uk', 'example.co.uk'],
@@ -819,25 +1130,45 @@ test('visit takes hosts and sites of web addresses', async () => {
     await client.consent.grant();
     await client.visit(url);
     await client.flush();
-    assert.equal(edge.requests[0].body.records[0], core.recipe(hosts).randomize(host, new Uint8Array(32).fill(32)), url);
+    assert.equal(
+      edge.requests[0].body.records[0],
+      core.recipe(hosts).randomize(host, new Uint8Array(32).fill(32)),
+      url,
+    );
     const other = await makeClient({ random: fixed, recipes: [sites] });
     await other.client.consent.grant();
     await other.client.visit(url);
     await other.client.flush();
     const recipe = core.recipe(sites);
-    assert.equal(other.edge.requests[0].body.records[0], recipe.randomize(site, new Uint8Array(32).fill(32)), url);
+    assert.equal(
+      other.edge.requests[0].body.records[0],
+      recipe.randomize(site, new Uint8Array(32).fill(32)),
+      url,
+    );
     core.release(recipe);
   }
   const { client } = await makeClient({ recipes: [sites] });
   await client.consent.grant();
-  for (const url of ['mailto:a@example.com', 'file:///etc/passwd', 'javascript:alert(1)', 'http://127.0.0.1/', 'http://localhost/', 'a@example.com', 'https://co.uk/', '']) {
+  for (const url of [
+    'mailto:a@example.com',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'http://127.0.0.1/',
+    'http://localhost/',
+    'a@example.com',
+    'https://co.uk/',
+    '',
+  ]) {
     assert.deepEqual(codes(await client.visit(url)), ['not-a-site'], url);
   }
 });
 
 test('without the list of registrable domains no site is recorded', async () => {
   const sites = wordsRecipe({ recipe: 'sites', stream: 'visits', value: 'site' });
-  const { client, edge } = await makeClient({ recipes: [sites], sites: () => Promise.reject(new Error('404')) });
+  const { client, edge } = await makeClient({
+    recipes: [sites],
+    sites: () => Promise.reject(new Error('404')),
+  });
   await client.consent.grant();
   assert.deepEqual(codes(await client.visit('https://example.org')), ['private-list-missing']);
   await client.flush();
@@ -847,11 +1178,22 @@ test('without the list of registrable domains no site is recorded', async () => 
 
 test('a pinned recipe is fetched after consent and refused unless its hash is the pinned one', async () => {
   const { hash } = (await load()).recipe(wordsRecipe());
-  for (const [pinned, expected] of /** @type {any[][]} */ ([[hash, 'queued'], ['0'.repeat(64), 'unknown-stream'], [undefined, 'unknown-stream'], ['', 'unknown-stream']])) {
+  for (const [pinned, expected] of /** @type {any[][]} */ ([
+    [hash, 'queued'],
+    ['0'.repeat(64), 'unknown-stream'],
+    [undefined, 'unknown-stream'],
+    ['', 'unknown-stream'],
+  ])) {
     /** @type {string[]} */
     const fetched = [];
-    const fetcher = async (/** @type {any} */ url) => (fetched.push(String(url)), new Response(JSON.stringify(wordsRecipe())));
-    const { client } = await makeClient({ fetch: fetcher, recipes: [{ url: 'https://edge.example/r.json', hash: pinned }] });
+    const fetcher = async (/** @type {any} */ url) => (
+      fetched.push(String(url)),
+      new Response(JSON.stringify(wordsRecipe()))
+    );
+    const { client } = await makeClient({
+      fetch: fetcher,
+      recipes: [{ url: 'https://edge.example/r.json', hash: pinned }],
+    });
     assert.deepEqual(fetched, []);
     await client.consent.grant();
     assert.deepEqual(codes(await client.record('typed-words', 'a')), [expected]);
@@ -863,29 +1205,60 @@ test('a pinned recipe is fetched after consent and refused unless its hash is th
 test('a pinned recipe that cannot be read is named, the others work', async () => {
   const { hash } = (await load()).recipe(wordsRecipe());
   const broken = { ok: true, text: () => Promise.reject(new Error('cut')) };
-  const answers = [new Response('', { status: 404 }), new Response('{'), new Response(' '.repeat((1 << 20) + 1)), broken, new Error('offline')];
+  const answers = [
+    new Response('', { status: 404 }),
+    new Response('{'),
+    new Response(' '.repeat((1 << 20) + 1)),
+    broken,
+    new Error('offline'),
+  ];
   for (const answer of answers) {
     const fetcher = async () => {
       if (answer instanceof Error) throw answer;
       return /** @type {any} */ (answer);
     };
-    const { client } = await makeClient({ fetch: fetcher, recipes: [{ url: 'https://edge.example/r.json', hash }, wordsRecipe({ send: { fresh: 'allow', delay_s: 9 } })] });
+    const { client } = await makeClient({
+      fetch: fetcher,
+      recipes: [
+        { url: 'https://edge.example/r.json', hash },
+        wordsRecipe({ send: { fresh: 'allow', delay_s: 9 } }),
+      ],
+    });
     await client.consent.grant();
     assert.deepEqual(codes(await client.record('typed-words', 'a')), ['queued']);
-    assert.deepEqual((await client.explain()).filter((/** @type {any} */ r) => r.code === 'recipe-refused').map((/** @type {any} */ r) => r.recipe), ['https://edge.example/r.json']);
+    assert.deepEqual(
+      (await client.explain())
+        .filter((/** @type {any} */ r) => r.code === 'recipe-refused')
+        .map((/** @type {any} */ r) => r.recipe),
+      ['https://edge.example/r.json'],
+    );
   }
 });
 
 test('a bad recipe is named, the others work', async () => {
-  const { client } = await makeClient({ recipes: [wordsRecipe({ recipe: 'bad', extra: 1 }), wordsRecipe(), wordsRecipe()] });
+  const { client } = await makeClient({
+    recipes: [wordsRecipe({ recipe: 'bad', extra: 1 }), wordsRecipe(), wordsRecipe()],
+  });
   await client.consent.grant();
-  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['queued'], 'the same recipe twice is one');
-  assert.deepEqual((await client.explain()).filter((/** @type {any} */ r) => r.code === 'recipe-refused').map((/** @type {any} */ r) => r.recipe), ['bad']);
+  assert.deepEqual(
+    codes(await client.record('typed-words', 'a')),
+    ['queued'],
+    'the same recipe twice is one',
+  );
+  assert.deepEqual(
+    (await client.explain())
+      .filter((/** @type {any} */ r) => r.code === 'recipe-refused')
+      .map((/** @type {any} */ r) => r.recipe),
+    ['bad'],
+  );
 });
 
 test('refused WebAssembly is told apart from a missing file', async () => {
   const errors = [
-    ['CompileError: WebAssembly.compile(): Refused to compile or instantiate WebAssembly module because \'unsafe-eval\' is not an allowed source', 'wasm-blocked'],
+    [
+      "CompileError: WebAssembly.compile(): Refused to compile or instantiate WebAssembly module because 'unsafe-eval' is not an allowed source",
+      'wasm-blocked',
+    ],
     ['CompileError: call to WebAssembly.compile() blocked by CSP', 'wasm-blocked'],
     ['Error: shoal.wasm: HTTP 404', 'core-missing'],
   ];
@@ -894,7 +1267,8 @@ test('refused WebAssembly is told apart from a missing file', async () => {
     await client.consent.grant();
     assert.deepEqual(codes(await client.record('typed-words', 'a')), [code]);
     const reason = (await client.explain()).find((/** @type {any} */ r) => r.code === code);
-    if (code === 'wasm-blocked') assert.match(reason?.text ?? '', /script-src 'self' 'wasm-unsafe-eval'/);
+    if (code === 'wasm-blocked')
+      assert.match(reason?.text ?? '', /script-src 'self' 'wasm-unsafe-eval'/);
     assert.equal(edge.requests.length, 0);
   }
 });

@@ -7,7 +7,16 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { wholeDay } from '../../../tests/aggregator/serve/serve_helpers.mjs';
 import { CSP } from '../../client/reasons.js';
-import { bytes, coloursRecipe, configurationOf, fromHex, makeServer, measurementOf, number, openReport } from '../dap_fixtures.mjs';
+import {
+  bytes,
+  coloursRecipe,
+  configurationOf,
+  fromHex,
+  makeServer,
+  measurementOf,
+  number,
+  openReport,
+} from '../dap_fixtures.mjs';
 import { WASM, launchBrowser, serveFolders, wordsRecipe } from '../fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -32,8 +41,17 @@ async function party(list) {
   const server = createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
-    requests.push({ method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(chunks) });
-    const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'Content-Type', 'Cache-Control': 'max-age=3600' };
+    requests.push({
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      body: Buffer.concat(chunks),
+    });
+    const cors = {
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Headers': 'Content-Type',
+      'Cache-Control': 'max-age=3600',
+    };
     response.writeHead(request.method === 'OPTIONS' ? 204 : 200, cors);
     response.end(request.method === 'GET' ? (list() ?? '') : '');
   });
@@ -49,10 +67,18 @@ async function party(list) {
 before(async () => {
   await wholeDay(120); // reports say their UTC day
   servers = [await makeServer(3), await makeServer(4)];
-  [edge, leader, helper] = await Promise.all([party(() => null), party(() => servers[0].list), party(() => servers[1].list)]);
+  [edge, leader, helper] = await Promise.all([
+    party(() => null),
+    party(() => servers[0].list),
+    party(() => servers[1].list),
+  ]);
   browser = await launchBrowser();
   const csp = `default-src 'none'; ${CSP}; connect-src 'self' ${edge.url} ${leader.url} ${helper.url}`;
-  site = await serveFolders({ folders: [join(WASM, 'dist')], csp, pages: { '/': '<!doctype html><title>t</title>' } });
+  site = await serveFolders({
+    folders: [join(WASM, 'dist')],
+    csp,
+    pages: { '/': '<!doctype html><title>t</title>' },
+  });
 });
 
 after(async () => {
@@ -62,7 +88,10 @@ after(async () => {
 });
 
 const recipe = (more = {}) =>
-  coloursRecipe({ aggregation: { protocol: 'dap', leader: `${leader.url}/dap`, helper: `${helper.url}/dap` }, ...more });
+  coloursRecipe({
+    aggregation: { protocol: 'dap', leader: `${leader.url}/dap`, helper: `${helper.url}/dap` },
+    ...more,
+  });
 
 /** A page of a fresh profile with the loader started. @param {object[]} recipes */
 async function freshPage(recipes) {
@@ -73,14 +102,20 @@ async function freshPage(recipes) {
   await page.goto(site.origin + '/');
   await page.evaluate(async ([endpoint, list]) => {
     const { start } = await import(/** @type {any} */ ('/loader.js'));
-    Object.assign(globalThis, { shoal: start({ endpoint: String(endpoint), recipes: /** @type {any} */ (list) }) });
+    Object.assign(globalThis, {
+      shoal: start({ endpoint: String(endpoint), recipes: /** @type {any} */ (list) }),
+    });
   }, /** @type {const} */ ([edge.url, recipes]));
   return { context, page };
 }
 
 /** @param {Page} page @param {string} method @param {any[]} args @returns {Promise<any>} */
 const call = (page, method, ...args) =>
-  page.evaluate(([name, list]) => /** @type {any} */ (globalThis).shoal[String(name)](.../** @type {any[]} */ (list)), /** @type {const} */ ([method, args]));
+  page.evaluate(
+    ([name, list]) =>
+      /** @type {any} */ (globalThis).shoal[String(name)](.../** @type {any[]} */ (list)),
+    /** @type {const} */ ([method, args]),
+  );
 
 /** @param {Page} page */
 const grant = (page) => page.evaluate(() => /** @type {any} */ (globalThis).shoal.consent.grant());
@@ -88,20 +123,42 @@ const grant = (page) => page.evaluate(() => /** @type {any} */ (globalThis).shoa
 test('records leave a page as sealed shares, which its two servers open and add up', async () => {
   const { page, context } = await freshPage([recipe()]);
   await call(page, 'record', 'choices', 'blue');
-  assert.deepEqual([leader, helper, edge].map(({ requests }) => requests.length), [0, 0, 0], 'before consent nobody is asked for a key');
+  assert.deepEqual(
+    [leader, helper, edge].map(({ requests }) => requests.length),
+    [0, 0, 0],
+    'before consent nobody is asked for a key',
+  );
   assert.equal(await grant(page), 'granted');
-  for (const colour of ['blue', 'blue', 'red']) assert.deepEqual(await call(page, 'record', 'choices', colour), [{ recipe: 'colours', code: 'queued' }]);
+  for (const colour of ['blue', 'blue', 'red'])
+    assert.deepEqual(await call(page, 'record', 'choices', colour), [
+      { recipe: 'colours', code: 'queued' },
+    ]);
   await call(page, 'flush');
   for (const { requests } of [leader, helper]) {
-    assert.deepEqual(requests.map(({ method, url }) => `${method} ${url}`), ['GET /dap/hpke_config'], 'one question, and no more');
+    assert.deepEqual(
+      requests.map(({ method, url }) => `${method} ${url}`),
+      ['GET /dap/hpke_config'],
+      'one question, and no more',
+    );
     assert.equal(requests[0].headers.cookie, undefined);
     assert.equal(requests[0].headers.referer, undefined);
   }
   const reports = await call(page, 'reports');
-  assert.deepEqual(reports.map((/** @type {any} */ entry) => entry.state), ['sent', 'sent', 'sent']);
+  assert.deepEqual(
+    reports.map((/** @type {any} */ entry) => entry.state),
+    ['sent', 'sent', 'sent'],
+  );
   const taskId = fromHex(reports[0].report.recipe_hash);
-  const configuration = configurationOf({ info: 'colours', leader: `${leader.url}/dap`, helper: `${helper.url}/dap`, precision: DAY_S, minimum: 50,
-    duration: (Date.parse('2030-01-02') / 1000) / DAY_S, algorithm: 4, vdaf: [...number(5, 4), ...number(2, 4)] });
+  const configuration = configurationOf({
+    info: 'colours',
+    leader: `${leader.url}/dap`,
+    helper: `${helper.url}/dap`,
+    precision: DAY_S,
+    minimum: 50,
+    duration: Date.parse('2030-01-02') / 1000 / DAY_S,
+    algorithm: 4,
+    vdaf: [...number(5, 4), ...number(2, 4)],
+  });
   const uploads = edge.requests.filter(({ method }) => method === 'POST');
   assert.equal(uploads.length, 3);
   const sum = [0, 0, 0, 0, 0];
@@ -118,21 +175,32 @@ test('records leave a page as sealed shares, which its two servers open and add 
   for (const { report } of reports) counted[Number(report.records[0])]++;
   assert.deepEqual(sum, counted);
   const chunks = site.requests.map(({ url }) => url);
-  for (const file of ['/dap.js', '/hpke.js', '/shoal-dap.wasm', '/shoal.wasm']) assert.equal(chunks.filter((url) => url === file).length, 1, file);
+  for (const file of ['/dap.js', '/hpke.js', '/shoal-dap.wasm', '/shoal.wasm'])
+    assert.equal(chunks.filter((url) => url === file).length, 1, file);
   assert.ok(!chunks.includes('/shoal-all.wasm'));
   await context.close();
 });
 
 test('a page without such a recipe loads none of it, and one with several loads it once', async () => {
-  const { page, context } = await freshPage([wordsRecipe({ send: { fresh: 'allow', delay_s: 3600 } })]);
+  const { page, context } = await freshPage([
+    wordsRecipe({ send: { fresh: 'allow', delay_s: 3600 } }),
+  ]);
   await grant(page);
   await call(page, 'record', 'typed-words', 'hello');
   assert.ok(!site.requests.some(({ url }) => /dap|hpke/.test(url)), 'a chunk that nobody needs');
   await context.close();
-  const more = await freshPage([recipe(), recipe({ recipe: 'colours-2' }), recipe({ recipe: 'colours-3', mechanism: 'subset' })]);
+  const more = await freshPage([
+    recipe(),
+    recipe({ recipe: 'colours-2' }),
+    recipe({ recipe: 'colours-3', mechanism: 'subset' }),
+  ]);
   await grant(more.page);
   const outcomes = await call(more.page, 'record', 'choices', 'red');
-  assert.deepEqual(outcomes.map((/** @type {any} */ { code }) => code), ['queued', 'queued', 'queued'], 'subset is in the whole module');
+  assert.deepEqual(
+    outcomes.map((/** @type {any} */ { code }) => code),
+    ['queued', 'queued', 'queued'],
+    'subset is in the whole module',
+  );
   assert.equal(site.requests.filter(({ url }) => url === '/shoal-dap.wasm').length, 1);
   assert.deepEqual([leader.requests.length, helper.requests.length], [1, 1]);
   await more.context.close();
@@ -143,42 +211,79 @@ test('a server without a key: nothing is spent, and the page is told why', async
   servers[0] = { ...own, list: bytes([0, 0]) };
   const { page, context } = await freshPage([recipe()]);
   await grant(page);
-  assert.deepEqual(await call(page, 'record', 'choices', 'blue'), [{ recipe: 'colours', code: 'no-keys' }]);
+  assert.deepEqual(await call(page, 'record', 'choices', 'blue'), [
+    { recipe: 'colours', code: 'no-keys' },
+  ]);
   assert.equal((await call(page, 'ledger'))[0].today.count, 0);
-  assert.ok((await call(page, 'explain')).some((/** @type {any} */ { code, text }) => code === 'no-keys' && text));
+  assert.ok(
+    (await call(page, 'explain')).some(
+      (/** @type {any} */ { code, text }) => code === 'no-keys' && text,
+    ),
+  );
   servers[0] = own;
-  assert.deepEqual(await call(page, 'record', 'choices', 'blue'), [{ recipe: 'colours', code: 'queued' }], 'a bad answer is not kept');
+  assert.deepEqual(
+    await call(page, 'record', 'choices', 'blue'),
+    [{ recipe: 'colours', code: 'queued' }],
+    'a bad answer is not kept',
+  );
   await context.close();
 });
 
 test('what waits is ciphertext and the record, and goes with consent', async () => {
-  const { page, context } = await freshPage([recipe({ send: { fresh: 'allow', delay_s: 86_400 } })]);
+  const { page, context } = await freshPage([
+    recipe({ send: { fresh: 'allow', delay_s: 86_400 } }),
+  ]);
   await grant(page);
   await call(page, 'record', 'choices', 'blue');
-  const exact = { version: 'dap-18', info: 'ages', leader: `${leader.url}/dap`, helper: `${helper.url}/dap`, time_precision_s: 3600, min_batch_size: 100, vdaf: { type: 'sum', max: 9e9 } };
-  const rows = () => page.evaluate(async () => {
-    const db = await new Promise((resolve) => {
-      const request = indexedDB.open('shoal');
-      request.onsuccess = () => resolve(request.result);
+  const exact = {
+    version: 'dap-18',
+    info: 'ages',
+    leader: `${leader.url}/dap`,
+    helper: `${helper.url}/dap`,
+    time_precision_s: 3600,
+    min_batch_size: 100,
+    vdaf: { type: 'sum', max: 9e9 },
+  };
+  const rows = () =>
+    page.evaluate(async () => {
+      const db = await new Promise((resolve) => {
+        const request = indexedDB.open('shoal');
+        request.onsuccess = () => resolve(request.result);
+      });
+      const all = await Promise.all(
+        ['queue', 'state'].map(
+          (store) =>
+            new Promise((resolve) => {
+              const request = db.transaction(store).objectStore(store).getAll();
+              request.onsuccess = () => resolve(request.result);
+            }),
+        ),
+      );
+      db.close();
+      return all
+        .map((list) => list.length)
+        .concat(
+          all[0].map((/** @type {any} */ row) => [row.body.length, row.report.records.length]),
+        );
     });
-    const all = await Promise.all(['queue', 'state'].map((store) => new Promise((resolve) => {
-      const request = db.transaction(store).objectStore(store).getAll();
-      request.onsuccess = () => resolve(request.result);
-    })));
-    db.close();
-    return all.map((list) => list.length).concat(all[0].map((/** @type {any} */ row) => [row.body.length, row.report.records.length]));
-  });
   const [queued, , [length, records]] = await rows();
   assert.deepEqual([queued, records], [1, 1]);
-  assert.equal(length, (await import('../../bindings/dap_length.js').then(async ({ reportLength }) => {
-    const { load, loadDapModule } = await import('../../bindings/node.js');
-    return reportLength(await loadDapModule(), (await load()).recipe(recipe()));
-  })));
-  assert.deepEqual(await call(page, 'shareExactly', exact, 8_123_456_789), [{ recipe: 'ages', code: 'queued' }]);
+  assert.equal(
+    length,
+    await import('../../bindings/dap_length.js').then(async ({ reportLength }) => {
+      const { load, loadDapModule } = await import('../../bindings/node.js');
+      return reportLength(await loadDapModule(), (await load()).recipe(recipe()));
+    }),
+  );
+  assert.deepEqual(await call(page, 'shareExactly', exact, 8_123_456_789), [
+    { recipe: 'ages', code: 'queued' },
+  ]);
   await page.evaluate(() => /** @type {any} */ (globalThis).shoal.consent.withdraw());
   const [left, state] = await rows();
   assert.equal(left, 0);
   assert.ok(state >= 1, 'consent and ledger stay');
-  assert.deepEqual(await call(page, 'shareExactly', exact, 1), [{ recipe: null, code: 'no-consent' }]);
+  assert.deepEqual(await call(page, 'shareExactly', exact, 1), [
+    { recipe: null, code: 'no-consent' },
+  ]);
   await context.close();
 });

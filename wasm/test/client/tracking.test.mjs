@@ -7,7 +7,15 @@ import { load } from '../../bindings/node.js';
 import { memoryLocks, memoryStorage } from '../../client/memory_storage.js';
 import { Run } from '../../bindings/run_core.js';
 import { signedBytes } from '../../bindings/signature.js';
-import { codes, ENDPOINT, epochRecipe, heavyRecipe, makeClient, settle, wordsRecipe } from '../fixtures.mjs';
+import {
+  codes,
+  ENDPOINT,
+  epochRecipe,
+  heavyRecipe,
+  makeClient,
+  settle,
+  wordsRecipe,
+} from '../fixtures.mjs';
 import { DAY_MS, signer, stored } from '../query_fixtures.mjs';
 
 const core = await load();
@@ -40,11 +48,15 @@ async function tracked(more = {}) {
   const made = await makeClient({ runs: [epochRecipe()], recipes: [], ...more });
   await made.client.consent.grant();
   assert.deepEqual(await made.client.track.optIn('settings'), [{ recipe: null, code: 'opted-in' }]);
-  return { ...made, storage: /** @type {import('../../client/storage.js').Storage} */ (made.storage) };
+  return {
+    ...made,
+    storage: /** @type {import('../../client/storage.js').Storage} */ (made.storage),
+  };
 }
 
 const answered = [{ recipe: 'dark-mode', code: 'queued' }];
-const runOf = async (/** @type {any} */ client) => (await client.ledger()).find((/** @type {any} */ entry) => entry.run);
+const runOf = async (/** @type {any} */ client) =>
+  (await client.ledger()).find((/** @type {any} */ entry) => entry.run);
 
 test('a run takes nothing before the person agreed to it, and then sums of one epoch', async () => {
   const { client, storage, clock } = await makeClient({ runs: [epochRecipe()], recipes: [] });
@@ -57,7 +69,10 @@ test('a run takes nothing before the person agreed to it, and then sums of one e
   assert.deepEqual(codes(await client.track.optIn('other')), ['unknown-analysis']);
   assert.deepEqual(await stored(storage), before);
   await client.track.optIn('settings');
-  for (const value of [1, 0, 0.25, 7, -3]) assert.deepEqual(await client.track.sample('views', value), [{ recipe: 'dark-mode', code: 'sampled' }]);
+  for (const value of [1, 0, 0.25, 7, -3])
+    assert.deepEqual(await client.track.sample('views', value), [
+      { recipe: 'dark-mode', code: 'sampled' },
+    ]);
   // What lies beyond the range counts as its end: 1 + 0 + 0.25 + 1 + 0.
   assert.match((await stored(storage)).events, /"count":5,"total":"2250000"/);
   assert.deepEqual(codes(await client.track.sample('views', 'dark')), ['not-a-number']);
@@ -73,17 +88,36 @@ test('an epoch is one report; the whole run is paid for once, with the first', a
   assert.deepEqual(await client.track.answer([epochs[0]]), answered);
   await client.flush();
   const [{ body }] = edge.requests;
-  assert.deepEqual({ ...body, records: [] }, { key: 'dark-mode', recipe_hash: hashOf(epochs[0]), parameters: withRecipe(epochs[0], (r) => r.parameters), records: [] });
+  assert.deepEqual(
+    { ...body, records: [] },
+    {
+      key: 'dark-mode',
+      recipe_hash: hashOf(epochs[0]),
+      parameters: withRecipe(epochs[0], (r) => r.parameters),
+      records: [],
+    },
+  );
   assert.match(body.records[0], /^[01];[01]$/);
-  assert.match((await client.reports())[0].text, /"dark-mode", randomized within epsilon 4 for all 16 epochs/);
+  assert.match(
+    (await client.reports())[0].text,
+    /"dark-mode", randomized within epsilon 4 for all 16 epochs/,
+  );
   const { ledger } = Object.fromEntries(JSON.parse((await stored(storage)).state));
   await clock.advance(DAY_MS);
-  for (const epoch of epochs.slice(1)) assert.deepEqual(await client.track.answer([epoch]), answered);
+  for (const epoch of epochs.slice(1))
+    assert.deepEqual(await client.track.answer([epoch]), answered);
   await client.flush();
   assert.equal(edge.requests.length, 3);
-  assert.deepEqual(Object.fromEntries(JSON.parse((await stored(storage)).state)).ledger, ledger, 'nothing more was debited');
+  assert.deepEqual(
+    Object.fromEntries(JSON.parse((await stored(storage)).state)).ledger,
+    ledger,
+    'nothing more was debited',
+  );
   const run = await runOf(client);
-  assert.deepEqual([run.epoch, run.epochs, run.paid, run.optedIn, run.epsilon.allowed], [3, 16, true, true, 4]);
+  assert.deepEqual(
+    [run.epoch, run.epochs, run.paid, run.optedIn, run.epsilon.allowed],
+    [3, 16, true, true, 4],
+  );
 });
 
 test('samples are of their own epoch, and go with its answer', async () => {
@@ -106,36 +140,62 @@ test('samples are of their own epoch, and go with its answer', async () => {
 test('an epoch is answered once, whatever the server says of it the second time', async () => {
   const { client, edge, storage } = await tracked();
   const [first, second] = chain(2);
-  assert.deepEqual(codes(await client.track.answer([first, second, second, first])), ['queued', 'queued', 'answered', 'answered']);
+  assert.deepEqual(codes(await client.track.answer([first, second, second, first])), [
+    'queued',
+    'queued',
+    'answered',
+    'answered',
+  ]);
   const before = await stored(storage);
   const lies = [
     [epochRecipe(2, { round: { previous: hashOf(first), update: 1 } }), 'answered'], // the same index with another update
     [epochRecipe(1), 'answered'],
     [epochRecipe(3, { round: { previous: '11'.repeat(32) } }), 'follows'],
     [epochRecipe(18, { round: { previous: '11'.repeat(32) } }), 'late'],
-    [epochRecipe(3, { round: { previous: hashOf(second) }, parameters: { epsilon: 8 } }), 'other-run'],
-    [epochRecipe(3, { round: { previous: hashOf(second) }, parameters: { users: 200000 } }), 'other-run'],
+    [
+      epochRecipe(3, { round: { previous: hashOf(second) }, parameters: { epsilon: 8 } }),
+      'other-run',
+    ],
+    [
+      epochRecipe(3, { round: { previous: hashOf(second) }, parameters: { users: 200000 } }),
+      'other-run',
+    ],
     [epochRecipe(3, { round: { previous: hashOf(second) }, expires: '2031-01-01' }), 'other-run'],
     [wordsRecipe({ recipe: 'dark-mode' }), 'malformed'],
     ['{', 'malformed'],
     [null, 'malformed'],
   ];
-  for (const [json, code] of lies) assert.deepEqual(codes(await client.track.answer([/** @type {any} */ (json)])), [code], JSON.stringify(json));
+  for (const [json, code] of lies)
+    assert.deepEqual(
+      codes(await client.track.answer([/** @type {any} */ (json)])),
+      [code],
+      JSON.stringify(json),
+    );
   const after = await stored(storage);
-  for (const store of ['state', 'events', 'queue', 'done']) assert.equal(after[store], before[store], store);
+  for (const store of ['state', 'events', 'queue', 'done'])
+    assert.equal(after[store], before[store], store);
   await client.flush();
   assert.equal(edge.requests.length, 2);
   const refused = (await client.log()).filter(({ outcome }) => outcome === 'refused');
-  assert.deepEqual(refused.map(({ code, count }) => `${code} ${count}`).sort(), ['follows 1', 'late 1', 'malformed 3', 'other-run 3']);
-  for (const { text } of refused) assert.match(text, /^Refused( \(\d times, last\))? at 20.*: .*\. [A-Z].*\.$/);
+  assert.deepEqual(refused.map(({ code, count }) => `${code} ${count}`).sort(), [
+    'follows 1',
+    'late 1',
+    'malformed 3',
+    'other-run 3',
+  ]);
+  for (const { text } of refused)
+    assert.match(text, /^Refused( \(\d times, last\))? at 20.*: .*\. [A-Z].*\.$/);
 });
 
 test('the first recipe of a run that is refused costs nothing', async () => {
   const { client, storage } = await tracked();
   const before = await stored(storage);
-  assert.deepEqual(codes(await client.track.answer([epochRecipe(1, { round: { update: 1 } })])), ['first']);
+  assert.deepEqual(codes(await client.track.answer([epochRecipe(1, { round: { update: 1 } })])), [
+    'first',
+  ]);
   const after = await stored(storage);
-  for (const store of ['state', 'events', 'queue']) assert.equal(after[store], before[store], store);
+  for (const store of ['state', 'events', 'queue'])
+    assert.equal(after[store], before[store], store);
   assert.equal((await runOf(client)).paid, false);
 });
 
@@ -144,11 +204,20 @@ test('two tabs sum into one epoch, and answer it once', async () => {
   const locks = memoryLocks();
   const one = await tracked({ storage, locks });
   const two = await tracked({ storage, locks });
-  await Promise.all([1, 1, 0, 1].map((value, i) => (i % 2 ? one : two).client.track.sample('views', value)));
+  await Promise.all(
+    [1, 1, 0, 1].map((value, i) => (i % 2 ? one : two).client.track.sample('views', value)),
+  );
   assert.match((await stored(storage)).events, /"count":4,"total":"3000000"/);
   const [epoch] = chain(1);
-  const outcomes = await Promise.all([one, two, one, two].map(({ client }) => client.track.answer([epoch])));
-  assert.deepEqual(outcomes.map((list) => list[0].code).sort(), ['answered', 'answered', 'answered', 'queued']);
+  const outcomes = await Promise.all(
+    [one, two, one, two].map(({ client }) => client.track.answer([epoch])),
+  );
+  assert.deepEqual(outcomes.map((list) => list[0].code).sort(), [
+    'answered',
+    'answered',
+    'answered',
+    'queued',
+  ]);
   await one.client.flush();
   await two.client.flush();
   assert.equal(one.edge.requests.length + two.edge.requests.length, 1);
@@ -177,10 +246,13 @@ function failing(storage) {
     ...storage,
     transaction: (task) =>
       storage.transaction(async (tx) => {
-        const result = await task({ ...tx, put: async (store, key, value) => {
-          if (plan.puts?.(store, key)) throw new Error('disk');
-          return tx.put(store, key, value);
-        } });
+        const result = await task({
+          ...tx,
+          put: async (store, key, value) => {
+            if (plan.puts?.(store, key)) throw new Error('disk');
+            return tx.put(store, key, value);
+          },
+        });
         if (plan.isCommitLost) throw new Error('power');
         return result;
       }),
@@ -196,11 +268,19 @@ test('a page that dies between the state and the queue has lost the report; the 
   assert.deepEqual(codes(await client.track.answer([epochs[0]])), ['storage']);
   plan.puts = null;
   client.close();
-  const again = await makeClient({ runs: [epochs[0]], recipes: [], storage: wrapped, now: clock.now });
+  const again = await makeClient({
+    runs: [epochs[0]],
+    recipes: [],
+    storage: wrapped,
+    now: clock.now,
+  });
   assert.deepEqual(codes(await again.client.track.answer([epochs[0]])), ['answered']);
   assert.deepEqual(codes(await again.client.track.answer([epochs[1]])), ['queued']);
   await again.client.flush();
-  assert.deepEqual([edge.requests.length, again.edge.requests.map(({ body }) => body.recipe_hash)], [0, [hashOf(epochs[1])]]);
+  assert.deepEqual(
+    [edge.requests.length, again.edge.requests.map(({ body }) => body.recipe_hash)],
+    [0, [hashOf(epochs[1])]],
+  );
   assert.equal((await runOf(again.client)).paid, true);
 });
 
@@ -234,7 +314,10 @@ test('who leaves a run has left it: what was kept is erased, and its epsilon is 
     await client.track.sample('views', 1);
     await client.track.answer([epochs[0]]);
     await client.track.sample('views', 1);
-    if (way === 'optOut') assert.deepEqual(await client.track.optIn('settings', false), [{ recipe: null, code: 'opted-out' }]);
+    if (way === 'optOut')
+      assert.deepEqual(await client.track.optIn('settings', false), [
+        { recipe: null, code: 'opted-out' },
+      ]);
     else await (way === 'erase' ? client.erase() : client.consent.withdraw());
     const { state, events, queue } = await stored(storage);
     assert.deepEqual([events, queue], ['[]', '[]'], way);
@@ -245,8 +328,14 @@ test('who leaves a run has left it: what was kept is erased, and its epsilon is 
     await client.consent.grant();
     assert.deepEqual(codes(await client.track.sample('views', 1)), ['not-opted-in']);
     await client.track.optIn('settings');
-    assert.deepEqual(codes(await client.track.answer([epochs[0], epochs[1]])), ['run-left', 'run-left'], way);
-    const [told] = (await client.explain()).filter(({ recipe, code }) => recipe === 'dark-mode' && code === 'run-left');
+    assert.deepEqual(
+      codes(await client.track.answer([epochs[0], epochs[1]])),
+      ['run-left', 'run-left'],
+      way,
+    );
+    const [told] = (await client.explain()).filter(
+      ({ recipe, code }) => recipe === 'dark-mode' && code === 'run-left',
+    );
     assert.match(told.text, /not spent again/);
     assert.match((await runOf(client)).text, /takes no part any more/);
     await client.flush();
@@ -282,7 +371,7 @@ test('a damaged state answers nothing again', async () => {
   assert.equal((await client.ledger()).length, 0, 'what cannot be read is not made up');
 });
 
-test('the day\'s budget, fresh storage and a last day refuse a run before it costs anything', async () => {
+test("the day's budget, fresh storage and a last day refuse a run before it costs anything", async () => {
   const wait = await tracked({ runs: [epochRecipe(1, { send: { delay_s: 0 } })] });
   const json = epochRecipe(1, { send: { delay_s: 0 } });
   assert.deepEqual(codes(await wait.client.track.answer([json])), ['fresh']);
@@ -291,12 +380,20 @@ test('the day\'s budget, fresh storage and a last day refuse a run before it cos
   // A second run of the same analysis and stream: another run, another debit, which the day does not have any more.
   const other = epochRecipe(1, { parameters: { epsilon: 3.5 } });
   const both = await tracked({ runs: [epochRecipe(), other] });
-  assert.deepEqual(codes(await both.client.track.answer([epochRecipe(), other])), ['queued', 'budget']);
+  assert.deepEqual(codes(await both.client.track.answer([epochRecipe(), other])), [
+    'queued',
+    'budget',
+  ]);
   await both.clock.advance(DAY_MS);
   assert.deepEqual(codes(await both.client.track.answer([other])), ['queued']);
   const runs = (await both.client.ledger()).filter((entry) => entry.run);
-  assert.deepEqual(runs.map(({ epsilon }) => epsilon?.allowed), [4, 3.5]);
-  const soon = epochRecipe(1, { expires: new Date(both.clock.now() + 2 * DAY_MS).toISOString().slice(0, 10) });
+  assert.deepEqual(
+    runs.map(({ epsilon }) => epsilon?.allowed),
+    [4, 3.5],
+  );
+  const soon = epochRecipe(1, {
+    expires: new Date(both.clock.now() + 2 * DAY_MS).toISOString().slice(0, 10),
+  });
   const over = await tracked({ runs: [soon], now: both.clock.now });
   await over.client.track.sample('views', 1);
   await both.clock.advance(4 * DAY_MS);
@@ -321,7 +418,10 @@ test('samples that nobody asked for are forgotten after 31 days; what the run re
 });
 
 test('votes follow the data, estimates the server, and the ledger says how many of each are left', async () => {
-  for (const [value, hasVoted] of /** @type {const} */ ([[0.5, false], [1, true]])) {
+  for (const [value, hasVoted] of /** @type {const} */ ([
+    [0.5, false],
+    [1, true],
+  ])) {
     const { client } = await tracked();
     // Epoch 16 is one in which every threshold votes.
     for (const epoch of chain(16, {}, [3, 7])) {
@@ -331,13 +431,28 @@ test('votes follow the data, estimates the server, and the ledger says how many 
     const run = await runOf(client);
     assert.equal(run.votes.used > 0, hasVoted, `${value}`);
     assert.deepEqual([run.epoch, run.estimates.used], [16, Math.min(2, run.estimates.allowed)]);
-    assert.ok(run.votes.used <= run.votes.allowed && run.epsilon.used <= run.epsilon.allowed && run.epsilon.used > 0);
-    assert.equal(run.text, `"dark-mode": Epoch 16 of 16 is answered; ${run.votes.used} of ${run.votes.allowed} votes and ${run.estimates.used} of ${run.estimates.allowed} ` +
-      `estimates are spent, epsilon ${run.epsilon.used} of 4; epsilon 4 for the whole run, paid once.`);
+    assert.ok(
+      run.votes.used <= run.votes.allowed &&
+        run.epsilon.used <= run.epsilon.allowed &&
+        run.epsilon.used > 0,
+    );
+    assert.equal(
+      run.text,
+      `"dark-mode": Epoch 16 of 16 is answered; ${run.votes.used} of ${run.votes.allowed} votes and ${run.estimates.used} of ${run.estimates.allowed} ` +
+        `estimates are spent, epsilon ${run.epsilon.used} of 4; epsilon 4 for the whole run, paid once.`,
+    );
     const [said] = (await client.explain()).filter(({ recipe }) => recipe === 'dark-mode');
     assert.equal(said.text, run.text);
-    const rounds = (await client.log()).map(({ round, query, state, outcome }) => [round, query, state, outcome]);
-    assert.deepEqual(rounds, Array.from({ length: 16 }, (_, i) => [16 - i, 'dark-mode', 'queued', 'accepted']));
+    const rounds = (await client.log()).map(({ round, query, state, outcome }) => [
+      round,
+      query,
+      state,
+      outcome,
+    ]);
+    assert.deepEqual(
+      rounds,
+      Array.from({ length: 16 }, (_, i) => [16 - i, 'dark-mode', 'queued', 'accepted']),
+    );
   }
 });
 
@@ -345,7 +460,10 @@ test('a person who takes no part costs the page nothing: no module, no request',
   /** @type {string[]} */
   const asked = [];
   const wasm = async () => (asked.push('module'), load());
-  const fetcher = async (/** @type {any} */ url) => (asked.push(String(url)), new Response('{"recipes":[]}'));
+  const fetcher = async (/** @type {any} */ url) => (
+    asked.push(String(url)),
+    new Response('{"recipes":[]}')
+  );
   const { client } = await makeClient({ runs: [epochRecipe()], recipes: [], fetch: fetcher });
   await client.consent.grant();
   const own = await makeClient({ runs: [epochRecipe()], recipes: [], fetch: fetcher, wasm });
@@ -366,43 +484,81 @@ test('the epochs are those that the endpoint serves, the earliest first; other r
   /** @type {string[]} */
   const asked = [];
   /** @type {any} */
-  let answer = { recipes: [epochs[2], { mechanism: { toString: 1 } }, { ...epochs[0], round: 'x' }, wordsRecipe(), epochRecipe(1, { recipe: 'else' }), epochs[0], epochs[1], null].map((recipe) => ({ hash: '', url: '', recipe })) };
+  let answer = {
+    recipes: [
+      epochs[2],
+      { mechanism: { toString: 1 } },
+      { ...epochs[0], round: 'x' },
+      wordsRecipe(),
+      epochRecipe(1, { recipe: 'else' }),
+      epochs[0],
+      epochs[1],
+      null,
+    ].map((recipe) => ({ hash: '', url: '', recipe })),
+  };
   const fetcher = async (/** @type {any} */ url) => {
     asked.push(String(url));
-    return answer === null ? new Response('', { status: 404 }) : new Response(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    return answer === null
+      ? new Response('', { status: 404 })
+      : new Response(typeof answer === 'string' ? answer : JSON.stringify(answer));
   };
   const { client } = await tracked({ fetch: fetcher });
-  assert.deepEqual(codes(await client.track.answer()).sort(), ['malformed', 'queued', 'queued', 'queued']);
+  assert.deepEqual(codes(await client.track.answer()).sort(), [
+    'malformed',
+    'queued',
+    'queued',
+    'queued',
+  ]);
   assert.deepEqual(asked, [`${ENDPOINT}/v1/recipes`]);
   for (const broken of [null, '{', '[]', '{}', 'x'.repeat(1 << 21)]) {
     answer = broken;
-    assert.deepEqual(codes(await client.track.answer()), ['epochs-missing'], String(broken).slice(0, 9));
+    assert.deepEqual(
+      codes(await client.track.answer()),
+      ['epochs-missing'],
+      String(broken).slice(0, 9),
+    );
   }
 });
 
 test('with keys, an epoch that none of them signed is refused, and so is the promise of a run', async () => {
   const { key, sign } = signer();
-  const signed = (/** @type {any} */ json) => ({ ...json, signature: { key, ed25519: withRecipe(json, (recipe) => sign(signedBytes(recipe))) } });
+  const signed = (/** @type {any} */ json) => ({
+    ...json,
+    signature: { key, ed25519: withRecipe(json, (recipe) => sign(signedBytes(recipe))) },
+  });
   const bad = await makeClient({ runs: [epochRecipe()], recipes: [], keys: [key] });
   await bad.client.consent.grant();
   assert.deepEqual(codes(await bad.client.track.optIn('settings')), ['unknown-analysis']);
   assert.ok((await bad.client.explain()).some(({ code }) => code === 'recipe-refused'));
   const { client } = await tracked({ runs: [signed(epochRecipe())], keys: [key] });
   const [first, second] = chain(2);
-  assert.deepEqual(codes(await client.track.answer([first, signed(first)])), ['no-signature', 'queued']);
+  assert.deepEqual(codes(await client.track.answer([first, signed(first)])), [
+    'no-signature',
+    'queued',
+  ]);
   const other = signer();
-  const forged = { ...second, signature: { key, ed25519: withRecipe(second, (recipe) => other.sign(signedBytes(recipe))) } };
-  assert.deepEqual(codes(await client.track.answer([forged, signed(second)])), ['bad-signature', 'queued']);
+  const forged = {
+    ...second,
+    signature: { key, ed25519: withRecipe(second, (recipe) => other.sign(signedBytes(recipe))) },
+  };
+  assert.deepEqual(codes(await client.track.answer([forged, signed(second)])), [
+    'bad-signature',
+    'queued',
+  ]);
 });
 
 test('strings are counted by their items, and a report has one coordinate', async () => {
   const runs = [heavyRecipe()];
   const { client, edge, storage } = await tracked({ runs });
   const epochs = chain(2, {}, [1], heavyRecipe);
-  for (const text of ['🐟', '🐟', '🐙', 'Red HERRING']) assert.deepEqual(codes(await client.track.sample('typed', text)), ['sampled']);
+  for (const text of ['🐟', '🐟', '🐙', 'Red HERRING'])
+    assert.deepEqual(codes(await client.track.sample('typed', text)), ['sampled']);
   assert.deepEqual(codes(await client.track.sample('typed', 5)), ['text-rule']);
   const { events } = await stored(storage);
-  assert.match(events, /"count":4,.*"counts":\[\["[0-9a-f]{16}",2\],\["[0-9a-f]{16}",1\],\["[0-9a-f]{16}",1\]\]/);
+  assert.match(
+    events,
+    /"count":4,.*"counts":\[\["[0-9a-f]{16}",2\],\["[0-9a-f]{16}",1\],\["[0-9a-f]{16}",1\]\]/,
+  );
   assert.ok(!/herring/i.test(events), 'strings are kept as fingerprints');
   assert.deepEqual(codes(await client.track.answer(epochs)), ['queued', 'queued']);
   await client.flush();
@@ -410,22 +566,36 @@ test('strings are counted by their items, and a report has one coordinate', asyn
   const kept = JSON.parse((await stored(storage)).events)[0][1];
   const wanted = withRecipe(epochs[0], (recipe) => {
     const run = new Run(recipe);
-    const counts = new Map([['🐟', 2], ['🐙', 1], ['red herring', 1]].map(([text, n]) => /** @type {[string, number]} */ ([run.item(String(text)), n])));
+    const counts = new Map(
+      [
+        ['🐟', 2],
+        ['🐙', 1],
+        ['red herring', 1],
+      ].map(([text, n]) => /** @type {[string, number]} */ ([run.item(String(text)), n])),
+    );
     return run.answerCounts(run.start(), counts, new Uint8Array(32)).state;
   });
-  const last = withRecipe(epochs[1], (recipe) => new Run(recipe).answerCounts(wanted, new Map(), new Uint8Array(32)).state);
+  const last = withRecipe(
+    epochs[1],
+    (recipe) => new Run(recipe).answerCounts(wanted, new Map(), new Uint8Array(32)).state,
+  );
   assert.equal(kept.state, Buffer.from(last).toString('latin1'));
   assert.deepEqual((await runOf(client)).estimates.used, 1);
 });
 
 test('a sample leaves a device out of the whole run, and costs it nothing', async () => {
   let first = 255;
-  const random = (/** @type {Uint8Array} */ bytes) => void (crypto.getRandomValues(bytes), bytes.length === 6 && (bytes[5] = first));
+  const random = (/** @type {Uint8Array} */ bytes) =>
+    void (crypto.getRandomValues(bytes), bytes.length === 6 && (bytes[5] = first));
   const json = epochRecipe(1, { send: { fresh: 'allow', delay_s: 0, sample: 0.5 } });
   const { client, edge } = await tracked({ runs: [json], random });
   assert.deepEqual(codes(await client.track.answer([json])), ['sampled-out']);
   first = 0;
-  assert.deepEqual(codes(await client.track.answer([json])), ['sampled-out'], 'the coin is tossed once');
+  assert.deepEqual(
+    codes(await client.track.answer([json])),
+    ['sampled-out'],
+    'the coin is tossed once',
+  );
   assert.match((await runOf(client)).text, /left this device out/);
   assert.equal((await runOf(client)).paid, false);
   const lucky = await tracked({ runs: [json], random });
@@ -444,7 +614,7 @@ test('an epoch among the recipes is no recipe for events, and costs nothing ther
   assert.equal(edge.requests.length, 0);
 });
 
-test('queries and runs leave each other\'s events alone', async () => {
+test("queries and runs leave each other's events alone", async () => {
   const { makePolicy, loadQueryCore } = await import('../query_fixtures.mjs');
   const { client, storage } = await tracked({ policy: makePolicy(), queryWasm: loadQueryCore });
   await client.track.sample('views', 1);
@@ -462,10 +632,26 @@ test('nothing raw is stored but in events, and none of it is said or sent', asyn
   const { client, storage, edge } = await tracked({ runs: [epochRecipe(), heavyRecipe()] });
   await client.track.sample('views', 0.123457);
   await client.track.sample('typed', 'quicksilver');
-  await client.track.answer([epochRecipe(1, { round: { update: 1 } }), epochRecipe(), heavyRecipe()]);
+  await client.track.answer([
+    epochRecipe(1, { round: { update: 1 } }),
+    epochRecipe(),
+    heavyRecipe(),
+  ]);
   await client.track.sample('typed', 'quicksilver');
   const { events, ...others } = await stored(storage);
   assert.match(events, /"count":1/);
-  const said = JSON.stringify([others, edge.requests, await client.ledger(), await client.log(), await client.explain(), await client.reports()]);
-  for (const raw of ['123457', 'quicksilver', withRecipe(heavyRecipe(), (recipe) => new Run(recipe).item('quicksilver'))]) assert.ok(!said.includes(raw), raw);
+  const said = JSON.stringify([
+    others,
+    edge.requests,
+    await client.ledger(),
+    await client.log(),
+    await client.explain(),
+    await client.reports(),
+  ]);
+  for (const raw of [
+    '123457',
+    'quicksilver',
+    withRecipe(heavyRecipe(), (recipe) => new Run(recipe).item('quicksilver')),
+  ])
+    assert.ok(!said.includes(raw), raw);
 });
