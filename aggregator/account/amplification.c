@@ -77,8 +77,8 @@ static void release(clones *c)
     free(c->mass);
 }
 
-static shoal_err make_clones(clones *c, agg_error *error, const agg_crowd *crowd, agg_bound bound,
-                             size_t blocks_max)
+static agg_err make_clones(clones *c, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                           size_t blocks_max)
 {
     const agg_binomial law = law_of_clones(crowd, bound);
     double delta = crowd->contributions > 1 ? GROUP_DELTA_MIN : crowd->delta;
@@ -230,8 +230,8 @@ static double closed_form_group(const agg_crowd *crowd)
     return best;
 }
 
-shoal_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd,
-                            agg_bound bound, int fine)
+agg_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd,
+                          agg_bound bound, int fine)
 {
     clones c;
     if (bound == AGG_BOUND_CLOSED_FORM) {
@@ -240,18 +240,18 @@ shoal_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_cr
         *central = (agg_central){epsilon, epsilon};
         return SHOAL_OK;
     }
-    shoal_err err = make_clones(&c, error, crowd, bound, fine ? FINE_BLOCKS : COARSE_BLOCKS);
+    agg_err err = make_clones(&c, error, crowd, bound, fine ? FINE_BLOCKS : COARSE_BLOCKS);
     if (err != SHOAL_OK) return err;
     *central = search_both(&c, crowd);
     release(&c);
     return SHOAL_OK;
 }
 
-shoal_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *crowd,
-                          agg_bound bound, double epsilon)
+agg_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *crowd,
+                        agg_bound bound, double epsilon)
 {
     clones c;
-    shoal_err err = make_clones(&c, error, crowd, bound, FINE_BLOCKS);
+    agg_err err = make_clones(&c, error, crowd, bound, FINE_BLOCKS);
     if (err != SHOAL_OK) return err;
     *delta = delta_of(&c, epsilon);
     release(&c);
@@ -259,8 +259,8 @@ shoal_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd 
 }
 
 // Does the bound promise `epsilon` for all contributions together?
-static shoal_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound,
-                         double epsilon, int fine)
+static agg_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                       double epsilon, int fine)
 {
     clones c;
     double one = epsilon / crowd->contributions;
@@ -270,7 +270,7 @@ static shoal_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, ag
         *kept = closed_form_group(crowd) <= epsilon;
         return SHOAL_OK;
     }
-    shoal_err err = make_clones(&c, error, crowd, bound, fine ? FINE_BLOCKS : COARSE_BLOCKS);
+    agg_err err = make_clones(&c, error, crowd, bound, fine ? FINE_BLOCKS : COARSE_BLOCKS);
     if (err != SHOAL_OK) return err;
     const question q = {&c, crowd->delta, crowd->contributions, 0};
     *kept = excess(&q, one) <= 0;
@@ -279,10 +279,10 @@ static shoal_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, ag
 }
 
 // Whole numbers in (low, high]; high is kept, and stays so.
-static shoal_err narrow_reports(double low, double *high, agg_error *error, agg_crowd *crowd,
-                                agg_bound bound, double epsilon, int fine)
+static agg_err narrow_reports(double low, double *high, agg_error *error, agg_crowd *crowd,
+                              agg_bound bound, double epsilon, int fine)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     while (err == SHOAL_OK && *high - low > 1) {
         int kept = 0;
         crowd->n =
@@ -296,14 +296,14 @@ static shoal_err narrow_reports(double low, double *high, agg_error *error, agg_
     return err;
 }
 
-shoal_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *crowd,
-                                 agg_bound bound, double epsilon)
+agg_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                               double epsilon)
 {
     agg_crowd tried = *crowd;
     double high = AGG_CROWD_REPORTS_MAX, low = 0;
     int kept = 0;
     tried.n = high;
-    shoal_err err = is_kept(&kept, error, &tried, bound, epsilon, 0);
+    agg_err err = is_kept(&kept, error, &tried, bound, epsilon, 0);
     if (err != SHOAL_OK || !kept) {
         *n = NAN;
         return err;
@@ -319,13 +319,13 @@ shoal_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *c
     return err;
 }
 
-shoal_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error,
-                                       const agg_crowd *crowd, agg_bound bound, double epsilon)
+agg_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error,
+                                     const agg_crowd *crowd, agg_bound bound, double epsilon)
 {
     agg_crowd tried = *crowd;
     double low = fmin(epsilon / crowd->contributions, AGG_CROWD_EPSILON_MAX),
            high = AGG_CROWD_EPSILON_MAX;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (int i = 0; i < 60 && err == SHOAL_OK && high - low > 1e-7 * high; i++) {
         int kept = 0;
         tried.local_epsilon = low + (high - low) / 2;

@@ -57,26 +57,26 @@ typedef struct agg_central {
 //   fine: 1 for a bracket no wider than about 1e-5 of epsilon; 0 for one ten times as wide, several
 //   times as fast
 // Returns: AGG_ERR_MEMORY. Cost: below half a second at any n.
-shoal_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd,
-                            agg_bound bound, int fine) SHOAL_MUST_CHECK;
+agg_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd,
+                          agg_bound bound, int fine) SHOAL_MUST_CHECK;
 
 // The delta at a given central epsilon, clones or stronger, of one contribution: the bracket of the
 // exact sum.
-shoal_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *crowd,
-                          agg_bound bound, double epsilon) SHOAL_MUST_CHECK;
+agg_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *crowd,
+                        agg_bound bound, double epsilon) SHOAL_MUST_CHECK;
 
 // Returns in *n: the fewest honest reports for which the bound promises `epsilon`; NAN where
 // AGG_CROWD_REPORTS_MAX are too few.
 //   crowd: n is not read
-shoal_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *crowd,
-                                 agg_bound bound, double epsilon) SHOAL_MUST_CHECK;
+agg_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                               double epsilon) SHOAL_MUST_CHECK;
 
 // Returns in *local_epsilon: the largest, rounded down, for which the bound promises `epsilon`,
 // without a crowd at the least (epsilon itself, shared among the contributions); at most
 // AGG_CROWD_EPSILON_MAX.
 //   crowd: local_epsilon is not read
-shoal_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error,
-                                       const agg_crowd *crowd, agg_bound bound,
-                                       double epsilon) SHOAL_MUST_CHECK;
+agg_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error,
+                                     const agg_crowd *crowd, agg_bound bound,
+                                     double epsilon) SHOAL_MUST_CHECK;
 
 #endif

@@ -51,7 +51,7 @@ static void judge_law(agg_audit *audit)
 }
 
 // A recipe whose every report is the permanent answer itself: what can be known of it after many.
-static shoal_err reveal(shoal_recipe *twin, const shoal_recipe *recipe)
+static agg_err reveal(shoal_recipe *twin, const shoal_recipe *recipe)
 {
     shoal_part *part = &twin->parts[0];
     const char *field = NULL;
@@ -62,7 +62,7 @@ static shoal_err reveal(shoal_recipe *twin, const shoal_recipe *recipe)
     return shoal_part_prepare(part, &field);
 }
 
-static shoal_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_threads)
+static agg_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_threads)
 {
     const shoal_recipe *recipe = &audit->recipe->recipe;
     uint32_t micro = 0;
@@ -72,7 +72,7 @@ static shoal_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_thr
     audit->unlimited =
         shoal_rappor_unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
     if (reveal(&twin, recipe) != SHOAL_OK) return SHOAL_OK; // it keeps nothing back
-    shoal_err err = agg_law_enumerate(&audit->answer, error, &twin, n_threads);
+    agg_err err = agg_law_enumerate(&audit->answer, error, &twin, n_threads);
     if (err == SHOAL_OK && audit->answer.is_enumerated &&
         is_above(audit->answer.epsilon, audit->unlimited))
         fail(audit,
@@ -128,8 +128,8 @@ void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part)
     r->cost_micro = r->parts[0].eps_micro;
 }
 
-shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe,
-                        const agg_draws *draws, double confidence, unsigned n_threads)
+agg_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe,
+                      const agg_draws *draws, double confidence, unsigned n_threads)
 {
     agg_events events;
     memset(audit, 0, sizeof *audit);
@@ -138,7 +138,7 @@ shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *re
     audit->confidence = confidence;
     for (uint32_t i = 0; i < draws->n_items; i++) audit->n_draws += draws->count[i];
     judge_exact(audit);
-    shoal_err err = agg_law_enumerate(&audit->law, error, &recipe->recipe, n_threads);
+    agg_err err = agg_law_enumerate(&audit->law, error, &recipe->recipe, n_threads);
     if (err != SHOAL_OK) return err;
     judge_law(audit);
     err = judge_answer(audit, error, n_threads);

@@ -42,8 +42,8 @@ void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part);
 // Reasons to fail: the closed form or the enumeration above the claim; the enumeration above the
 // closed form; a law that does not sum to 1; the permanent answer's law above its closed form;
 // empirical_low above the claim; a record that the randomizer cannot have made.
-shoal_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe,
-                        const agg_draws *draws, double confidence,
-                        unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe,
+                      const agg_draws *draws, double confidence,
+                      unsigned n_threads) SHOAL_MUST_CHECK;
 
 #endif

@@ -11,7 +11,7 @@
 #include "agg_size.h"
 #include "sha256.h"
 
-static shoal_err refuse(agg_error *error, const char *why)
+static agg_err refuse(agg_error *error, const char *why)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", why);
 }
@@ -41,8 +41,8 @@ static int item_of(uint64_t *item, const agg_recipe *recipe, agg_text name)
     return agg_recipe_is_closed(recipe);
 }
 
-shoal_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                             agg_text name)
+agg_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                           agg_text name)
 {
     uint64_t item = 0;
     if (recipe->recipe.n_parts != 1)
@@ -98,7 +98,7 @@ static const char *choose_string(const agg_recipe *recipe)
     return names[best];
 }
 
-shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_recipe *recipe)
+agg_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_recipe *recipe)
 {
     const shoal_recipe *r = &recipe->recipe;
     agg_text first = text_of("a"), last;
@@ -117,7 +117,7 @@ shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_reci
         first = text_of(draws->own_names[0]);
         last = text_of(draws->own_names[1]);
     }
-    shoal_err err = agg_draws_add_item(draws, error, recipe, first);
+    agg_err err = agg_draws_add_item(draws, error, recipe, first);
     if (err == SHOAL_OK) err = agg_draws_add_item(draws, error, recipe, last);
     if (err == SHOAL_OK && agg_recipe_is_closed(recipe))
         err = agg_draws_add_item(draws, error, recipe, text_of(""));
@@ -157,8 +157,8 @@ static int split(agg_text *name, agg_text *text, agg_text line)
     return 1;
 }
 
-static shoal_err count_line(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                            agg_text line, int takes_new)
+static agg_err count_line(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                          agg_text line, int takes_new)
 {
     agg_text name, text;
     if (!split(&name, &text, line))
@@ -166,21 +166,21 @@ static shoal_err count_line(agg_draws *draws, agg_error *error, const agg_recipe
     uint32_t i = find(draws, name);
     if (i == draws->n_items) {
         if (!takes_new || i == AGG_DRAWS_ITEMS_MAX) return SHOAL_OK;
-        shoal_err err = agg_draws_add_item(draws, error, recipe, name);
+        agg_err err = agg_draws_add_item(draws, error, recipe, name);
         if (err != SHOAL_OK) return err;
     }
     draws->count[i]++;
     return SHOAL_OK;
 }
 
-static shoal_err count_lines(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                             char *bytes, size_t len)
+static agg_err count_lines(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                           char *bytes, size_t len)
 {
     int takes_new = draws->n_items == 0;
     char *at = bytes;
     agg_text line;
     for (size_t number = 1; next_line(&line, &at, bytes + len); number++) {
-        shoal_err err = count_line(draws, error, recipe, line, takes_new);
+        agg_err err = count_line(draws, error, recipe, line, takes_new);
         if (err == SHOAL_OK) continue;
         agg_error_prefix(error, "line %zu", number);
         return err;
@@ -196,7 +196,7 @@ static shoal_err count_lines(agg_draws *draws, agg_error *error, const agg_recip
 
 static void check_record(agg_draws *draws, uint8_t *record, agg_text text, size_t number)
 {
-    shoal_err err = shoal_record_from_text(record, draws->recipe, text.bytes, text.len, NULL);
+    agg_err err = shoal_record_from_text(record, draws->recipe, text.bytes, text.len, NULL);
     if (err == SHOAL_OK || draws->n_refused++ > 0) return;
     snprintf(draws->refusal, sizeof draws->refusal, "line %zu: %s", number, shoal_err_text(err));
 }
@@ -215,10 +215,10 @@ static void fill_lines(agg_draws *draws, uint8_t *record, char *bytes, size_t le
     }
 }
 
-shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                          const char *name, char *bytes, size_t len)
+agg_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                        const char *name, char *bytes, size_t len)
 {
-    shoal_err err = count_lines(draws, error, recipe, bytes, len);
+    agg_err err = count_lines(draws, error, recipe, bytes, len);
     uint8_t *record = err == SHOAL_OK ? agg_alloc(error, recipe->recipe.record_size, 1) : NULL;
     if (err == SHOAL_OK && record == NULL) err = AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < draws->n_items && err == SHOAL_OK; i++) {
@@ -233,11 +233,11 @@ shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *
     return err;
 }
 
-shoal_err agg_draws_load(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                         const char *path)
+agg_err agg_draws_load(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                       const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, AGG_DRAWS_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, AGG_DRAWS_FILE_MAX);
     if (err != SHOAL_OK) return err;
     draws->file = (char *)bytes.data;
     return agg_draws_parse(draws, error, recipe, strcmp(path, "-") == 0 ? "standard input" : path,

@@ -34,13 +34,13 @@ typedef struct agg_drawn {
 // named twice, or too many.
 //   name: as the recipe spells a value; empty stands for "none" where the domain is known; must
 //   outlive `draws`
-shoal_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                             agg_text name) SHOAL_MUST_CHECK;
+agg_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                           agg_text name) SHOAL_MUST_CHECK;
 
 // Names the items that tell most where nobody says which: first and last of a list, the ends of a
 // range, and "none"; two strings that share few hash columns.
-shoal_err agg_draws_add_usual(agg_draws *draws, agg_error *error,
-                              const agg_recipe *recipe) SHOAL_MUST_CHECK;
+agg_err agg_draws_add_usual(agg_draws *draws, agg_error *error,
+                            const agg_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Sets native draws up, each of a fresh device.
 //   seed_text: any text; the same gives the same draws on every build, whatever the number of
@@ -52,10 +52,10 @@ void agg_draws_native(agg_draws *draws, const char *seed_text, uint64_t count);
 //   path: "-" is standard input
 // Returns: AGG_ERR_USAGE for a line without a tab, an item that the recipe does not have, or an
 // item without draws.
-shoal_err agg_draws_load(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                         const char *path) SHOAL_MUST_CHECK;
-shoal_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                          const char *name, char *bytes, size_t len) SHOAL_MUST_CHECK;
+agg_err agg_draws_load(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                       const char *path) SHOAL_MUST_CHECK;
+agg_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
+                        const char *name, char *bytes, size_t len) SHOAL_MUST_CHECK;
 
 // Returns: bytes of the scratch memory that agg_draws_get needs.
 size_t agg_draws_scratch(const agg_draws *draws);

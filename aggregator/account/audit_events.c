@@ -50,8 +50,8 @@ uint64_t agg_events_memory(const agg_draws *draws, unsigned n_threads)
     return room * sizeof(agg_event) + agg_events_learn_memory(draws, n, n_threads);
 }
 
-shoal_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws *draws,
-                            unsigned n_threads)
+agg_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws *draws,
+                          unsigned n_threads)
 {
     size_t room = AGG_EVENTS_OF_PAIR * draws->n_items * (draws->n_items - 1);
     memset(events, 0, sizeof *events);
@@ -123,11 +123,11 @@ static void bound(agg_events *events, const agg_draws *draws, double alpha)
     }
 }
 
-shoal_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *draws,
-                           double confidence, unsigned n_threads)
+agg_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *draws,
+                         double confidence, unsigned n_threads)
 {
     counting c = {events, draws, NULL, NULL, NULL};
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     c.hits = agg_alloc(error, (size_t)n_threads * (events->n + 1), sizeof *c.hits);
     c.scratch = agg_alloc(error, n_threads, agg_draws_scratch(draws));
     c.marked = agg_alloc(error, n_threads, sizeof *c.marked);

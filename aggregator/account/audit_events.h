@@ -38,8 +38,8 @@ typedef struct agg_events {
 } agg_events;
 
 // Chooses events. Release with agg_events_release, also after an error.
-shoal_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws *draws,
-                            unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws *draws,
+                          unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the most bytes that choosing takes beside the draws; counting takes less.
 uint64_t agg_events_memory(const agg_draws *draws, unsigned n_threads);
@@ -47,8 +47,8 @@ uint64_t agg_events_memory(const agg_draws *draws, unsigned n_threads);
 // Counts hits among the draws that each event was not learnt from, and sets `low`.
 //   confidence: probability that all of them are true at once, in (0, 1)
 // The result does not depend on the number of threads.
-shoal_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *draws,
-                           double confidence, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *draws,
+                         double confidence, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the sum of the weights of the marks that the text has.
 double agg_event_score(const agg_event *event, const agg_marked *marked);
@@ -59,8 +59,8 @@ void agg_event_describe(char *out, size_t cap, const agg_event *event);
 void agg_events_release(agg_events *events);
 
 // Adds the learnt events; see audit_learn.c. Private to these files.
-shoal_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws *draws,
-                           unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws *draws,
+                         unsigned n_threads) SHOAL_MUST_CHECK;
 // Returns: the bytes that learning takes. n: training draws of each item.
 uint64_t agg_events_learn_memory(const agg_draws *draws, const uint64_t *n, unsigned n_threads);
 

@@ -88,7 +88,7 @@ static void scan_outputs(void *context, unsigned thread, unsigned n_threads)
         if (s->account->output(f->record, s->part, o)) take_output(s, f);
 }
 
-static shoal_err start(scan *s, agg_error *error, unsigned n_threads)
+static agg_err start(scan *s, agg_error *error, unsigned n_threads)
 {
     s->items = agg_alloc(error, (size_t)s->n_items, sizeof *s->items);
     s->found = agg_alloc(error, n_threads, sizeof *s->found);
@@ -143,10 +143,10 @@ static int is_small(const shoal_part *part)
     return n_outputs > 0 && n_outputs <= AGG_LAW_WORK_MAX / count_items(part);
 }
 
-shoal_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe,
-                            unsigned n_threads)
+agg_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe,
+                          unsigned n_threads)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     *law = (agg_law){0};
     for (uint32_t i = 0; i < recipe->n_parts; i++)
         if (!is_small(&recipe->parts[i])) return SHOAL_OK;

@@ -31,7 +31,7 @@ typedef struct agg_law {
 // Items: all of a closed domain, and "none"; 32 strings of an open domain; 65 fractions of a range,
 // its ends among them (the law of a fraction is linear in it), and "none". Cost: at most
 // AGG_LAW_WORK_MAX probabilities for each part
-shoal_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe,
-                            unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe,
+                          unsigned n_threads) SHOAL_MUST_CHECK;
 
 #endif

@@ -58,7 +58,7 @@ static void draw_texts(void *context, unsigned thread, unsigned n_threads)
     }
 }
 
-static shoal_err start(learning *l, agg_error *error, unsigned n_threads)
+static agg_err start(learning *l, agg_error *error, unsigned n_threads)
 {
     uint64_t most = 1;
     for (uint32_t item = 0; item < l->draws->n_items; item++) {
@@ -312,11 +312,11 @@ static void learn_pair(agg_events *events, learning *l, uint32_t a, uint32_t b)
     events->n++;
 }
 
-shoal_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws *draws,
-                           unsigned n_threads)
+agg_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws *draws,
+                         unsigned n_threads)
 {
     learning l = {.draws = draws, .n = events->n_train, .text_max = agg_draws_text_max(draws)};
-    shoal_err err = start(&l, error, n_threads);
+    agg_err err = start(&l, error, n_threads);
     if (err == SHOAL_OK) {
         count_texts(&l);
         for (uint32_t a = 0; a < draws->n_items; a++)

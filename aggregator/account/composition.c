@@ -19,13 +19,13 @@ double agg_advanced_composition(const double *epsilon, const double *count, size
 
 // Each kind's epsilon of a person's contributions at `delta`, the local one where the crowd adds
 // nothing.
-static shoal_err each_epsilon(double *epsilon, agg_error *error, const agg_query *queries, size_t n,
-                              double delta, double contributions)
+static agg_err each_epsilon(double *epsilon, agg_error *error, const agg_query *queries, size_t n,
+                            double delta, double contributions)
 {
     for (size_t i = 0; i < n; i++) {
         const agg_crowd crowd = {queries[i].local_epsilon, queries[i].n, delta, contributions};
         agg_central central;
-        shoal_err err = agg_crowd_epsilon(&central, error, &crowd, AGG_BOUND_STRONGER, 0);
+        agg_err err = agg_crowd_epsilon(&central, error, &crowd, AGG_BOUND_STRONGER, 0);
         if (err != SHOAL_OK) return err;
         epsilon[i] = isnan(central.upper) ? contributions * crowd.local_epsilon : central.upper;
     }
@@ -57,8 +57,8 @@ static double better(double epsilon, double local)
 }
 
 // All but `renyi`.
-static shoal_err compose(agg_totals *totals, agg_error *error, const agg_query *queries, size_t n,
-                         double delta, double contributions)
+static agg_err compose(agg_totals *totals, agg_error *error, const agg_query *queries, size_t n,
+                       double delta, double contributions)
 {
     double epsilon[AGG_SCHEDULE_MAX], count[AGG_SCHEDULE_MAX], all = 0, basic = 0;
     agg_totals t = {0, 0, 0, NAN};
@@ -67,7 +67,7 @@ static shoal_err compose(agg_totals *totals, agg_error *error, const agg_query *
         all += count[i];
         t.local += contributions * count[i] * queries[i].local_epsilon;
     }
-    shoal_err err = each_epsilon(epsilon, error, queries, n, delta / all, contributions);
+    agg_err err = each_epsilon(epsilon, error, queries, n, delta / all, contributions);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < n; i++) basic += count[i] * epsilon[i];
     err = each_epsilon(epsilon, error, queries, n, delta / (2 * all), contributions);
@@ -78,13 +78,13 @@ static shoal_err compose(agg_totals *totals, agg_error *error, const agg_query *
     return SHOAL_OK;
 }
 
-shoal_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries,
-                      size_t n_queries, double delta, double contributions)
+agg_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries,
+                    size_t n_queries, double delta, double contributions)
 {
     agg_composition t = {.contributions = contributions};
     agg_renyi_curve curve;
     for (size_t i = 0; i < n_queries; i++) t.queries += queries[i].count;
-    shoal_err err = compose(&t.item, error, queries, n_queries, delta, 1);
+    agg_err err = compose(&t.item, error, queries, n_queries, delta, 1);
     t.user = t.item;
     if (err == SHOAL_OK && contributions > 1)
         err = compose(&t.user, error, queries, n_queries, delta, contributions);

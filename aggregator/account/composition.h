@@ -47,8 +47,8 @@ typedef struct agg_composition {
 //   delta: for all queries together, AGG_CROWD_DELTA_MIN .. _MAX
 //   contributions: reports of one person in each query: whole, at least 1
 // Returns: AGG_ERR_MEMORY. Cost: as two bounds of every kind.
-shoal_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries,
-                      size_t n_queries, double delta, double contributions) SHOAL_MUST_CHECK;
+agg_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries,
+                    size_t n_queries, double delta, double contributions) SHOAL_MUST_CHECK;
 
 // Returns: epsilon of the composition of (epsilon[i], .)-private queries, count[i] times each, at
 // an additional `slack`. Source: P. Kairouz, S. Oh, P. Viswanath, "The composition theorem for

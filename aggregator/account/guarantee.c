@@ -43,13 +43,13 @@ static double renyi_epsilon(double local, double n, double delta)
 
 // Outside the ranges of the bounds, where a person's reports are all but public or all but noise,
 // there is no central claim.
-static shoal_err find_central(agg_guarantee *g, agg_error *error, const shoal_recipe *recipe)
+static agg_err find_central(agg_guarantee *g, agg_error *error, const shoal_recipe *recipe)
 {
     static const agg_bound bounds[] = {AGG_BOUND_CLOSED_FORM,
                                        AGG_BOUND_STRONGER}; // clones are never better
     double n = agg_honest_reports((double)g->reports, g->honest);
     const agg_crowd crowd = {g->local, n, g->delta, 1};
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (g->local < AGG_CROWD_EPSILON_MIN || g->local > AGG_CROWD_EPSILON_MAX ||
         n > AGG_CROWD_REPORTS_MAX)
         return SHOAL_OK;
@@ -71,8 +71,8 @@ static double power_of_a_tenth(uint32_t k)
     return 1 / power;
 }
 
-shoal_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoal_recipe *recipe,
-                            uint64_t n, double honest)
+agg_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoal_recipe *recipe,
+                          uint64_t n, double honest)
 {
     uint32_t drawn = 0;
     agg_guarantee g = {.local = recipe->cost_micro / 1e6,
@@ -87,7 +87,7 @@ shoal_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const sh
                        .claim = recipe->cohort_eps_micro / 1e6};
     if (g.is_delta_stated) g.delta = power_of_a_tenth(recipe->cohort_delta_exp);
     g.drawn = shoal_recipe_epsilon(&drawn, recipe) == SHOAL_OK ? drawn / 1e6 : g.local;
-    shoal_err err = find_central(&g, error, recipe);
+    agg_err err = find_central(&g, error, recipe);
     if (err != SHOAL_OK) return err;
     g.is_claim_kept = g.claim > 0 && (isnan(g.central) ? g.local : g.central) <= g.claim;
     *guarantee = g;

@@ -43,8 +43,8 @@ typedef struct agg_guarantee {
 // Computes the guarantees of a sum of n reports of this finished recipe.
 //   honest: AGG_HONEST_MIN .. 1
 // Returns: AGG_ERR_MEMORY. Cost: 0.1 s at any n, with the Renyi route 0.4 s.
-shoal_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoal_recipe *recipe,
-                            uint64_t n, double honest) SHOAL_MUST_CHECK;
+agg_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoal_recipe *recipe,
+                          uint64_t n, double honest) SHOAL_MUST_CHECK;
 
 // Returns: how many of n reports count when this share is honest; whole, at least 1.
 double agg_honest_reports(double n, double honest);

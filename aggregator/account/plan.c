@@ -236,13 +236,13 @@ static agg_wish account_wish(const agg_plan_wish *wish)
     return out;
 }
 
-static shoal_err add_variant(variants *all, agg_error *error, const agg_plan_wish *wish,
-                             shoal_part part)
+static agg_err add_variant(variants *all, agg_error *error, const agg_plan_wish *wish,
+                           shoal_part part)
 {
     const char *field = NULL;
     if (shoal_part_prepare(&part, &field) != SHOAL_OK)
         return SHOAL_OK; // not one that the mechanism can make
-    shoal_err err = agg_grow((void **)&all->at, &all->cap, all->n + 1, sizeof *all->at, error);
+    agg_err err = agg_grow((void **)&all->at, &all->cap, all->n + 1, sizeof *all->at, error);
     if (err != SHOAL_OK) return err;
     agg_plan_judge(&all->at[all->n], wish, &part);
     if (is_possible(&all->at[all->n], wish)) all->n++;
@@ -251,13 +251,13 @@ static shoal_err add_variant(variants *all, agg_error *error, const agg_plan_wis
 
 // A proposal; the same with a half and a quarter of its rows, which may do as well; and, where
 // reports are limited, with so few that their number has fewer digits.
-static shoal_err add_proposal(variants *all, agg_error *error, const agg_plan_wish *wish,
-                              shoal_part part)
+static agg_err add_proposal(variants *all, agg_error *error, const agg_plan_wish *wish,
+                            shoal_part part)
 {
     const shoal_takes *own =
         shoal_mechanism_takes(shoal_mechanism_by_id(part.mechanism), part.domain);
     uint32_t rows = part.k;
-    shoal_err err = add_variant(all, error, wish, part);
+    agg_err err = add_variant(all, error, wish, part);
     if (!(own->needs & SHOAL_TAKES_K)) return err;
     for (uint32_t k = rows / 2; k >= rows / 4 && k >= AGG_ROWS_LEAST && err == SHOAL_OK; k /= 2) {
         part.k = k;
@@ -279,11 +279,11 @@ static int is_repeated(const agg_plan_wish *wish, const agg_account *account)
 }
 
 // Every variant that a mechanism can make, whether it keeps the limits or not.
-static shoal_err gather(variants *all, agg_error *error, const agg_plan_wish *wish)
+static agg_err gather(variants *all, agg_error *error, const agg_plan_wish *wish)
 {
     const agg_account *account = NULL;
     agg_wish own = account_wish(wish);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (uint32_t i = 0; (account = agg_account_at(i)) != NULL; i++) {
         shoal_part part;
         if (wish->mechanism != 0 ? account->id != wish->mechanism : is_repeated(wish, account))
@@ -444,7 +444,7 @@ static void find_needs(agg_plan *plan, const agg_plan_wish *wish)
 }
 
 // One report with everything that a device may spend.
-static shoal_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
+static agg_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
 {
     agg_plan_wish once = *wish;
     variants all = {NULL, 0, 0};
@@ -453,7 +453,7 @@ static shoal_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish 
     if (wish->per_day * wish->days <= 1) return SHOAL_OK;
     once.per_day = once.days = 1;
     once.eps_micro = agg_plan_split_budget(spent, 1);
-    shoal_err err = gather(&all, error, &once);
+    agg_err err = gather(&all, error, &once);
     const agg_plan_candidate *best = err == SHOAL_OK ? choose(&all, &once, 0) : NULL;
     if (best != NULL) {
         plan->once_epsilon = once.eps_micro / 1e6;
@@ -471,13 +471,13 @@ uint32_t agg_plan_split_budget(double budget, double reports)
     return micro < SHOAL_EPS_MICRO_MAX ? (uint32_t)micro : SHOAL_EPS_MICRO_MAX;
 }
 
-shoal_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
+agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
 {
     variants all = {NULL, 0, 0};
     memset(plan, 0, sizeof *plan);
     plan->n = reports_of(wish);
     plan->epsilon = wish->eps_micro / 1e6;
-    shoal_err err = gather(&all, error, wish);
+    agg_err err = gather(&all, error, wish);
     if (err == SHOAL_OK) {
         list_candidates(plan, &all, wish);
         judge_plan(plan, wish, &all);

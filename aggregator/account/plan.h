@@ -89,8 +89,7 @@ typedef struct agg_plan {
 
 // Plans.
 // Returns: AGG_ERR_MEMORY.
-shoal_err agg_plan_run(agg_plan *plan, agg_error *error,
-                       const agg_plan_wish *wish) SHOAL_MUST_CHECK;
+agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish) SHOAL_MUST_CHECK;
 
 // Fills everything but the part's own fields: what a wish gets from one setting of one mechanism.
 //   part: prepared

@@ -57,23 +57,23 @@ int plan_is_discover(int argc, char **argv)
     return 0;
 }
 
-static shoal_err usage(agg_error *error, const char *text)
+static agg_err usage(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
 // ---- the command line ----
 
-static shoal_err read_whole(uint32_t *out, agg_error *error, const char *name, const char *text,
-                            uint32_t otherwise, uint32_t low, uint32_t high)
+static agg_err read_whole(uint32_t *out, agg_error *error, const char *name, const char *text,
+                          uint32_t otherwise, uint32_t low, uint32_t high)
 {
     uint64_t number = otherwise;
-    shoal_err err = text != NULL ? cli_read_whole(&number, error, name, text, low, high) : SHOAL_OK;
+    agg_err err = text != NULL ? cli_read_whole(&number, error, name, text, low, high) : SHOAL_OK;
     if (err == SHOAL_OK) *out = (uint32_t)number;
     return err;
 }
 
-static shoal_err read_epsilon(discovery_plan *p, agg_error *error)
+static agg_err read_epsilon(discovery_plan *p, agg_error *error)
 {
     int64_t micro = 0;
     if (!agg_decimal_micro(&micro, p->a.epsilon, strlen(p->a.epsilon)) || micro < 100000 ||
@@ -85,7 +85,7 @@ static shoal_err read_epsilon(discovery_plan *p, agg_error *error)
 }
 
 // Characters are code points, in any order; the recipe's reader refuses one that comes twice.
-static shoal_err count_characters(discovery_plan *p, agg_error *error)
+static agg_err count_characters(discovery_plan *p, agg_error *error)
 {
     const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)p->a.characters;
     size_t left = strlen(p->a.characters);
@@ -103,13 +103,13 @@ static shoal_err count_characters(discovery_plan *p, agg_error *error)
     return p->n_characters > 0 ? SHOAL_OK : usage(error, "--characters holds none");
 }
 
-static shoal_err read_numbers(discovery_plan *p, agg_error *error)
+static agg_err read_numbers(discovery_plan *p, agg_error *error)
 {
     static const char *const formats[] = {"table", "json", NULL};
     const arguments *a = &p->a;
     uint64_t devices = 0;
     size_t way = 0, format = 0;
-    shoal_err err = cli_need(error, "devices", a->devices);
+    agg_err err = cli_need(error, "devices", a->devices);
     if (err == SHOAL_OK) err = cli_need(error, "epsilon", a->epsilon);
     if (err == SHOAL_OK)
         err = cli_read_whole(&devices, error, "devices", a->devices, 1, 4000000000);
@@ -138,8 +138,7 @@ static shoal_err read_numbers(discovery_plan *p, agg_error *error)
     return err == SHOAL_OK ? count_characters(p, error) : err;
 }
 
-static shoal_err read_arguments(discovery_plan *p, agg_error *error, int argc, char **argv,
-                                int *help)
+static agg_err read_arguments(discovery_plan *p, agg_error *error, int argc, char **argv, int *help)
 {
     arguments *a = &p->a;
     const cli_option options[] = {{"discover", 0, NULL, &a->is_discover},
@@ -158,7 +157,7 @@ static shoal_err read_arguments(discovery_plan *p, agg_error *error, int argc, c
                                   {"expires", 0, &a->expires, NULL},
                                   {"output", 'o', &a->output, NULL},
                                   {NULL, 0, NULL, NULL}};
-    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    agg_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     if (a->characters == NULL) a->characters = LETTERS;
     if (a->id == NULL) a->id = "planned";
@@ -180,7 +179,7 @@ static double worst_share(const agg_trie_plan *trie)
     return share < 1 ? share : 1;
 }
 
-static shoal_err make_plan(discovery_plan *p, agg_error *error)
+static agg_err make_plan(discovery_plan *p, agg_error *error)
 {
     const agg_trie_wish wish = {.devices = p->devices,
                                 .epsilon = contribution_micro(p) / 1e6,
@@ -188,8 +187,8 @@ static shoal_err make_plan(discovery_plan *p, agg_error *error)
                                 .depth = p->depth,
                                 .characters = p->n_characters,
                                 .max_prefixes = MAX_PREFIXES};
-    shoal_err err = agg_sfp_plan_run(&p->sfp, error, oracle_ids[p->oracle], p->devices,
-                                     p->eps_micro, p->length);
+    agg_err err = agg_sfp_plan_run(&p->sfp, error, oracle_ids[p->oracle], p->devices, p->eps_micro,
+                                   p->length);
     if (err != SHOAL_OK) return err;
     agg_trie_plan_run(&p->trie, &wish);
     p->share[WAY_SFP] = p->sfp.least < p->devices ? p->sfp.least / p->devices : 1;
@@ -296,7 +295,7 @@ static void print_json(FILE *stream, const discovery_plan *p)
     fputs("]}}\n", stream);
 }
 
-static shoal_err print_plan(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print_plan(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const discovery_plan *p = result;
     (void)format;
@@ -341,7 +340,7 @@ static void print_trie_recipe(FILE *stream, const discovery_plan *p, const char 
         fprintf(stream, "  \"policy\": \"%s\",\n  \"version\": 1,\n", policy_hash);
 }
 
-static shoal_err print_text(FILE *stream, agg_error *error, const discovery_plan *p)
+static agg_err print_text(FILE *stream, agg_error *error, const discovery_plan *p)
 {
     uint8_t seed[32];
     char seed_hex[65], date[16];
@@ -353,7 +352,7 @@ static shoal_err print_text(FILE *stream, agg_error *error, const discovery_plan
     agg_hex(seed_hex, seed, sizeof seed);
     if (gmtime_r(&last, &day) == NULL || strftime(date, sizeof date, "%Y-%m-%d", &day) == 0)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_RUNTIME, "the system gives no date");
-    shoal_err err =
+    agg_err err =
         p->a.policy != NULL ? agg_policy_from_file(&policy, error, p->a.policy) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     fprintf(stream, "{\n  \"recipe\": \"%s\",\n  \"analysis\": \"%s\",\n  ", p->a.id, p->a.id);
@@ -366,7 +365,7 @@ static shoal_err print_text(FILE *stream, agg_error *error, const discovery_plan
     return SHOAL_OK;
 }
 
-static shoal_err write_recipe(const discovery_plan *p, agg_error *error)
+static agg_err write_recipe(const discovery_plan *p, agg_error *error)
 {
     char *text = NULL;
     size_t len = 0;
@@ -374,7 +373,7 @@ static shoal_err write_recipe(const discovery_plan *p, agg_error *error)
     if (p->a.recipe_out == NULL) return SHOAL_OK;
     FILE *memory = open_memstream(&text, &len);
     if (memory == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    shoal_err err = print_text(memory, error, p);
+    agg_err err = print_text(memory, error, p);
     if (fclose(memory) != 0 && err == SHOAL_OK)
         err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     if (err == SHOAL_OK)
@@ -387,10 +386,10 @@ static shoal_err write_recipe(const discovery_plan *p, agg_error *error)
     return err;
 }
 
-shoal_err plan_discover(agg_error *error, int argc, char **argv, int *help)
+agg_err plan_discover(agg_error *error, int argc, char **argv, int *help)
 {
     discovery_plan p = {.oracle = 0};
-    shoal_err err = read_arguments(&p, error, argc, argv, help);
+    agg_err err = read_arguments(&p, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     err = make_plan(&p, error);
     if (err == SHOAL_OK) err = write_recipe(&p, error);

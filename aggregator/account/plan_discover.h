@@ -12,6 +12,6 @@ int plan_is_discover(int argc, char **argv);
 // Reads the command line, plans, prints and writes the recipe that is asked for.
 //   argv: as cmd_plan's
 //   help: set where --help was asked for, and nothing done
-shoal_err plan_discover(agg_error *error, int argc, char **argv, int *help) SHOAL_MUST_CHECK;
+agg_err plan_discover(agg_error *error, int argc, char **argv, int *help) SHOAL_MUST_CHECK;
 
 #endif

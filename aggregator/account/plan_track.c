@@ -38,22 +38,22 @@ int plan_is_track(int argc, char **argv)
     return 0;
 }
 
-static shoal_err usage(agg_error *error, const char *text)
+static agg_err usage(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-static shoal_err read_whole(uint32_t *out, agg_error *error, const char *name, const char *text,
-                            uint32_t initial, uint32_t low, uint32_t high)
+static agg_err read_whole(uint32_t *out, agg_error *error, const char *name, const char *text,
+                          uint32_t initial, uint32_t low, uint32_t high)
 {
     uint64_t number = initial;
-    shoal_err err = text != NULL ? cli_read_whole(&number, error, name, text, low, high) : SHOAL_OK;
+    agg_err err = text != NULL ? cli_read_whole(&number, error, name, text, low, high) : SHOAL_OK;
     if (err == SHOAL_OK) *out = (uint32_t)number;
     return err;
 }
 
-static shoal_err read_micro(uint32_t *out, agg_error *error, const char *name, const char *text,
-                            uint32_t initial)
+static agg_err read_micro(uint32_t *out, agg_error *error, const char *name, const char *text,
+                          uint32_t initial)
 {
     int64_t micro = initial;
     if (text != NULL &&
@@ -63,10 +63,10 @@ static shoal_err read_micro(uint32_t *out, agg_error *error, const char *name, c
     return SHOAL_OK;
 }
 
-static shoal_err read_delta(uint32_t *out, agg_error *error, const char *text)
+static agg_err read_delta(uint32_t *out, agg_error *error, const char *text)
 {
     uint64_t digits = DELTA_DEFAULT;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (text != NULL && strncmp(text, "1e-", 3) != 0)
         return usage(error, "--delta must be 1e-3 to 1e-15");
     if (text != NULL) err = cli_read_whole(&digits, error, "delta 1e-", text + 3, 3, 15);
@@ -74,11 +74,11 @@ static shoal_err read_delta(uint32_t *out, agg_error *error, const char *text)
     return err;
 }
 
-static shoal_err read_plan(track_plan *p, agg_error *error)
+static agg_err read_plan(track_plan *p, agg_error *error)
 {
     const arguments *a = &p->a;
     shoal_evolving_plan *plan = &p->plan;
-    shoal_err err = read_whole(&plan->users, error, "devices", a->devices, 0, 1, 1000000000);
+    agg_err err = read_whole(&plan->users, error, "devices", a->devices, 0, 1, 1000000000);
     if (err == SHOAL_OK)
         err = read_whole(&plan->epochs, error, "epochs", a->epochs, 0, 2, SHOAL_EPOCHS_MAX);
     if (err == SHOAL_OK)
@@ -99,7 +99,7 @@ static shoal_err read_plan(track_plan *p, agg_error *error)
     return err;
 }
 
-static shoal_err read_arguments(track_plan *p, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(track_plan *p, agg_error *error, int argc, char **argv, int *help)
 {
     static const char *const formats[] = {"table", "json", NULL};
     arguments *a = &p->a;
@@ -118,7 +118,7 @@ static shoal_err read_arguments(track_plan *p, agg_error *error, int argc, char 
                                   {"format", 0, &a->format, NULL},
                                   {"output", 'o', &a->output, NULL},
                                   {NULL, 0, NULL, NULL}};
-    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    agg_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     const char *const needed[] = {"devices", "epochs", "samples", "epsilon"};
     const char *const given[] = {a->devices, a->epochs, a->samples, a->epsilon};
@@ -189,7 +189,7 @@ static void print_json(FILE *stream, const track_plan *p)
     fputs("]}\n", stream);
 }
 
-static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const track_plan *p = result;
     (void)format;
@@ -201,11 +201,11 @@ static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_f
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the plan: %s", strerror(errno));
 }
 
-shoal_err plan_track(agg_error *error, int argc, char **argv, int *help)
+agg_err plan_track(agg_error *error, int argc, char **argv, int *help)
 {
     track_plan p = {.a = {0}};
     char why[AGG_TRACK_WHY_MAX];
-    shoal_err err = read_arguments(&p, error, argc, argv, help);
+    agg_err err = read_arguments(&p, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     agg_track_law_of(&p.law, &p.plan);
     if (agg_track_why_not(why, &p.law)) return usage(error, why);

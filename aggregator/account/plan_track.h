@@ -14,6 +14,6 @@ int plan_is_track(int argc, char **argv);
 //   help: set where --help was asked for, and nothing done
 // Returns: AGG_ERR_USAGE for a run that cannot be, with the smallest group and number of users that
 // could.
-shoal_err plan_track(agg_error *error, int argc, char **argv, int *help) SHOAL_MUST_CHECK;
+agg_err plan_track(agg_error *error, int argc, char **argv, int *help) SHOAL_MUST_CHECK;
 
 #endif

@@ -41,8 +41,8 @@ static void fill(agg_trade_off *s, uint32_t row, uint32_t column)
     s->most = fmax(s->most, judged.error);
 }
 
-shoal_err agg_trade_off_run(agg_trade_off *s, agg_error *error, const agg_plan_wish *wish,
-                            uint32_t mechanism)
+agg_err agg_trade_off_run(agg_trade_off *s, agg_error *error, const agg_plan_wish *wish,
+                          uint32_t mechanism)
 {
     if (mechanism != shoal_cms_id && mechanism != shoal_hcms_id)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--surface is for cms and hcms");
@@ -106,8 +106,8 @@ static void print_rows(FILE *stream, const agg_trade_off *s, int is_json)
     if (is_json) fputs("\n]}\n", stream);
 }
 
-shoal_err agg_trade_off_print(FILE *stream, agg_error *error, const agg_trade_off *surface,
-                              agg_trade_off_format format)
+agg_err agg_trade_off_print(FILE *stream, agg_error *error, const agg_trade_off *surface,
+                            agg_trade_off_format format)
 {
     switch (format) {
     case AGG_TRADE_OFF_TABLE: print_table(stream, surface); break;

@@ -35,8 +35,7 @@ static int compare_falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-shoal_err agg_value_law_counts(agg_value_law *law, agg_error *error, const uint64_t *counts,
-                               size_t n)
+agg_err agg_value_law_counts(agg_value_law *law, agg_error *error, const uint64_t *counts, size_t n)
 {
     double total = 0;
     memset(law, 0, sizeof *law);

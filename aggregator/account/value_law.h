@@ -25,8 +25,8 @@ typedef struct agg_value_law {
 agg_value_law agg_value_law_zipf(double exponent, double n_values);
 
 // The shares of n counts whose sum is above zero. Release.
-shoal_err agg_value_law_counts(agg_value_law *law, agg_error *error, const uint64_t *counts,
-                               size_t n) SHOAL_MUST_CHECK;
+agg_err agg_value_law_counts(agg_value_law *law, agg_error *error, const uint64_t *counts,
+                             size_t n) SHOAL_MUST_CHECK;
 void agg_value_law_release(agg_value_law *law);
 
 // Returns: the share of the value of a rank from 0 on; 0 behind the last.

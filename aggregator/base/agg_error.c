@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-shoal_err agg_fail(agg_error *error, shoal_err code, int exit_code, const char *format, ...)
+agg_err agg_fail(agg_error *error, agg_err code, int exit_code, const char *format, ...)
 {
     va_list args;
     if (error == NULL) return code;
@@ -18,9 +18,9 @@ shoal_err agg_fail(agg_error *error, shoal_err code, int exit_code, const char *
     return code;
 }
 
-shoal_err agg_fail_core(agg_error *error, shoal_err code, int exit_code)
+agg_err agg_fail_core(agg_error *error, agg_err code, int exit_code)
 {
-    return agg_fail(error, code, exit_code, "%s", shoal_err_text(code));
+    return agg_fail(error, code, exit_code, "%s", shoal_err_text((shoal_err)code));
 }
 
 void agg_error_prefix(agg_error *error, const char *format, ...)
@@ -43,11 +43,11 @@ void agg_error_prefix(agg_error *error, const char *format, ...)
     memcpy(error->text, text, sizeof text);
 }
 
-const char *agg_err_name(shoal_err code)
+const char *agg_err_name(agg_err code)
 {
     static const char *const names[] = {"io",       "memory", "json",     "cohort",
                                         "rejected", "usage",  "signature"};
-    int own = (int)code - (int)AGG_ERR_IO;
-    if (own >= 0 && own < (int)(sizeof names / sizeof names[0])) return names[own];
-    return shoal_err_name(code);
+    if (code >= AGG_ERR_IO && code - AGG_ERR_IO < sizeof names / sizeof names[0])
+        return names[code - AGG_ERR_IO];
+    return shoal_err_name((shoal_err)code);
 }

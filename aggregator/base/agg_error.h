@@ -10,14 +10,18 @@
 
 #include "shoal_err.h"
 
-#define AGG_ERR_IO ((shoal_err)100)       // a file could not be read or written
-#define AGG_ERR_MEMORY ((shoal_err)101)   // out of memory, or a size that no machine holds
-#define AGG_ERR_JSON ((shoal_err)102)     // not JSON
-#define AGG_ERR_COHORT ((shoal_err)103)   // fewer reports than the recipe's minimum cohort
-#define AGG_ERR_REJECTED ((shoal_err)104) // too many rejected reports
-#define AGG_ERR_USAGE ((shoal_err)105)    // the command line is wrong
-#define AGG_ERR_SIGNATURE                                                                          \
-    ((shoal_err)106) // a recipe's signature is missing, bad, or of another key
+// An error number: SHOAL_OK, an error of the core (SHOAL_ERR_*, below 100) or one of the
+// aggregator's own.
+typedef unsigned int agg_err;
+enum {
+    AGG_ERR_IO = 100,       // a file could not be read or written
+    AGG_ERR_MEMORY = 101,   // out of memory, or a size that no machine holds
+    AGG_ERR_JSON = 102,     // not JSON
+    AGG_ERR_COHORT = 103,   // fewer reports than the recipe's minimum cohort
+    AGG_ERR_REJECTED = 104, // too many rejected reports
+    AGG_ERR_USAGE = 105,    // the command line is wrong
+    AGG_ERR_SIGNATURE = 106 // a recipe's signature is missing, bad, or of another key
+};
 
 // Exit codes of every command.
 enum {
@@ -30,7 +34,7 @@ enum {
 };
 
 typedef struct agg_error {
-    shoal_err code;
+    agg_err code;
     int exit_code;
     char text[512];
 } agg_error;
@@ -45,17 +49,17 @@ typedef struct agg_error {
 //   error: may be NULL
 //   exit_code: AGG_EXIT_*
 // Returns: code, so that a caller can `return agg_fail(...)`.
-shoal_err agg_fail(agg_error *error, shoal_err code, int exit_code, const char *format, ...)
+agg_err agg_fail(agg_error *error, agg_err code, int exit_code, const char *format, ...)
     AGG_PRINTF(4, 5);
 
 // The same for a core error without a better sentence: the text is shoal_err_text(code).
-shoal_err agg_fail_core(agg_error *error, shoal_err code, int exit_code);
+agg_err agg_fail_core(agg_error *error, agg_err code, int exit_code);
 
 // Puts "PREFIX: " in front of the text, the way from the inside out: "FILE: line 3: ...".
 void agg_error_prefix(agg_error *error, const char *format, ...) AGG_PRINTF(2, 3);
 
 // Returns: a short name, the core's or "io", "memory", "json", "cohort", "rejected", "usage",
 // "signature".
-const char *agg_err_name(shoal_err code);
+const char *agg_err_name(agg_err code);
 
 #endif

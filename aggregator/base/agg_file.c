@@ -11,19 +11,19 @@
 
 #include "agg_size.h"
 
-static shoal_err fail_io(agg_error *error, const char *path, const char *doing)
+static agg_err fail_io(agg_error *error, const char *path, const char *doing)
 {
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot %s: %s", path, doing,
                     strerror(errno));
 }
 
-static shoal_err read_all(agg_bytes *bytes, agg_error *error, const char *path, size_t max,
-                          FILE *stream)
+static agg_err read_all(agg_bytes *bytes, agg_error *error, const char *path, size_t max,
+                        FILE *stream)
 {
     size_t cap = 0, len = 0, got = 0;
     void *data = NULL;
     do {
-        shoal_err err = agg_grow(&data, &cap, len + 4096, 1, error);
+        agg_err err = agg_grow(&data, &cap, len + 4096, 1, error);
         if (err != SHOAL_OK) {
             free(data);
             return err;
@@ -46,12 +46,12 @@ static shoal_err read_all(agg_bytes *bytes, agg_error *error, const char *path, 
     return SHOAL_OK;
 }
 
-shoal_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path, size_t max)
+agg_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path, size_t max)
 {
     if (strcmp(path, "-") == 0) return read_all(bytes, error, "standard input", max, stdin);
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) return fail_io(error, path, "open");
-    shoal_err err = read_all(bytes, error, path, max, stream);
+    agg_err err = read_all(bytes, error, path, max, stream);
     fclose(stream);
     return err;
 }
@@ -73,7 +73,7 @@ static int is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path)
+agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
 {
     size_t len = strlen(path);
     memset(file, 0, sizeof *file);
@@ -88,7 +88,7 @@ shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path)
     if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", path, process_number());
     file->stream = fopen(is_direct ? path : file->temporary, "wb");
     if (file->stream == NULL) {
-        shoal_err err = fail_io(error, path, is_direct ? "write" : "write beside");
+        agg_err err = fail_io(error, path, is_direct ? "write" : "write beside");
         file->temporary[0] = '\0';
         agg_file_abandon(file);
         return err;
@@ -142,13 +142,13 @@ static void sync_folder(const char *path)
 #endif
 }
 
-shoal_err agg_file_commit(agg_file *file, agg_error *error)
+agg_err agg_file_commit(agg_file *file, agg_error *error)
 {
     int is_direct = file->temporary[0] == '\0'; // no disk to wait for, and no name to take
     int failed = fflush(file->stream) != 0 || (!is_direct && fsync(fileno(file->stream)) != 0);
     failed = (fclose(file->stream) != 0) | failed;
     file->stream = NULL;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (failed || (!is_direct && rename(file->temporary, file->path) != 0)) {
         err = fail_io(error, file->path, "write");
     } else {

@@ -16,8 +16,8 @@ typedef struct agg_bytes {
 } agg_bytes;
 
 // Reads a whole file of at most `max` bytes; "-" is standard input. Release with free(bytes->data).
-shoal_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path,
-                        size_t max) SHOAL_MUST_CHECK;
+agg_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path,
+                      size_t max) SHOAL_MUST_CHECK;
 
 // Opens "PATH.tmp-<pid>" for writing; agg_file_commit flushes, syncs and renames it to PATH,
 // agg_file_abandon removes it. A PATH that is there and no file, such as /dev/null or a pipe, is
@@ -26,7 +26,7 @@ typedef struct agg_file {
     FILE *stream;
     char *path, *temporary;
 } agg_file;
-shoal_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+agg_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 // Tells the file system how many bytes will be written: it finds their place at once, not with
 // every page. What it says is not needed.
@@ -37,7 +37,7 @@ void agg_file_expect(agg_file *file, uint64_t size);
 // what is no file.
 void agg_file_begin_sync(FILE *stream, uint64_t first, uint64_t len);
 
-shoal_err agg_file_commit(agg_file *file, agg_error *error) SHOAL_MUST_CHECK;
+agg_err agg_file_commit(agg_file *file, agg_error *error) SHOAL_MUST_CHECK;
 void agg_file_abandon(agg_file *file);
 
 #endif

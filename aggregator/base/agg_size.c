@@ -12,7 +12,7 @@ bool agg_size_multiply(size_t *product, size_t a, size_t b)
     return true;
 }
 
-static shoal_err no_memory(agg_error *error, size_t count, size_t size)
+static agg_err no_memory(agg_error *error, size_t count, size_t size)
 {
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
                     "no memory for %zu elements of %zu bytes", count, size);
@@ -26,7 +26,7 @@ void *agg_alloc(agg_error *error, size_t count, size_t size)
     return memory;
 }
 
-shoal_err agg_grow(void **array, size_t *cap, size_t needed, size_t size, agg_error *error)
+agg_err agg_grow(void **array, size_t *cap, size_t needed, size_t size, agg_error *error)
 {
     size_t bytes = 0, wanted = *cap < SIZE_MAX / 2 ? *cap * 2 : SIZE_MAX;
     if (needed <= *cap) return SHOAL_OK;

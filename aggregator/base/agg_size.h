@@ -20,8 +20,8 @@ void *agg_alloc(agg_error *error, size_t count, size_t size);
 
 // Grows *array to hold at least `needed` elements of `size` bytes, at least doubling *cap. New
 // elements are not zeroed. Returns: SHOAL_OK, or AGG_ERR_MEMORY with the array as it was.
-shoal_err agg_grow(void **array, size_t *cap, size_t needed, size_t size,
-                   agg_error *error) SHOAL_MUST_CHECK;
+agg_err agg_grow(void **array, size_t *cap, size_t needed, size_t size,
+                 agg_error *error) SHOAL_MUST_CHECK;
 
 // Returns: where the first cache line begins in memory that has AGG_LINE bytes more than are used:
 // a vector that is read there spans no two lines.

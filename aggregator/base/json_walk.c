@@ -86,12 +86,12 @@ int agg_json_came_before(const cJSON *object, const cJSON *item)
     return 0;
 }
 
-static shoal_err refuse(agg_error *error, shoal_err code, const agg_path *path, const char *why)
+static agg_err refuse(agg_error *error, agg_err code, const agg_path *path, const char *why)
 {
     return agg_fail(error, code, AGG_EXIT_USAGE, "%s %s", path->shown, why);
 }
 
-static shoal_err no_field(agg_error *error, const agg_json_sink *sink, const agg_path *path)
+static agg_err no_field(agg_error *error, const agg_json_sink *sink, const agg_path *path)
 {
     return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s is not a field of %s",
                     path->shown, sink->what);
@@ -115,11 +115,11 @@ static int step_to_entry(agg_path *path, const agg_path *parent, unsigned index)
     return shown >= 0 && shown < AGG_PATH_MAX && dotted >= 0 && dotted < AGG_PATH_MAX;
 }
 
-static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
-                      const cJSON *object, int depth);
+static agg_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
+                    const cJSON *object, int depth);
 
-static shoal_err walk_entries(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
-                              const cJSON *array, int depth)
+static agg_err walk_entries(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
+                            const cJSON *array, int depth)
 {
     unsigned index = 0;
     agg_path path;
@@ -130,14 +130,14 @@ static shoal_err walk_entries(agg_error *error, const agg_json_sink *sink, const
             return refuse(error, SHOAL_ERR_RANGE, parent, "has too many entries");
         if (!step_to_entry(&path, parent, index) || item->child == NULL || depth == DEPTH_MAX)
             return no_field(error, sink, &path);
-        shoal_err err = walk(error, sink, &path, item, depth + 1);
+        agg_err err = walk(error, sink, &path, item, depth + 1);
         if (err != SHOAL_OK) return err;
     }
     return SHOAL_OK;
 }
 
-static shoal_err take_array(agg_error *error, const agg_json_sink *sink, const agg_path *path,
-                            const cJSON *array, int depth)
+static agg_err take_array(agg_error *error, const agg_json_sink *sink, const agg_path *path,
+                          const cJSON *array, int depth)
 {
     const cJSON *first = array->child;
     // The core would not see an empty list, and take it in any file.
@@ -154,8 +154,8 @@ static shoal_err take_array(agg_error *error, const agg_json_sink *sink, const a
     return sink->list(sink->context, error, path, array);
 }
 
-static shoal_err take_number(agg_error *error, const agg_json_sink *sink, const agg_path *path,
-                             const cJSON *item)
+static agg_err take_number(agg_error *error, const agg_json_sink *sink, const agg_path *path,
+                           const cJSON *item)
 {
     int64_t micro = 0;
     if (!agg_json_micro(&micro, item->valuedouble))
@@ -163,8 +163,8 @@ static shoal_err take_number(agg_error *error, const agg_json_sink *sink, const 
     return sink->number(sink->context, error, path, micro);
 }
 
-static shoal_err take_member(agg_error *error, const agg_json_sink *sink, const agg_path *path,
-                             const cJSON *item, int depth)
+static agg_err take_member(agg_error *error, const agg_json_sink *sink, const agg_path *path,
+                           const cJSON *item, int depth)
 {
     if (cJSON_IsString(item)) return sink->string(sink->context, error, path, item->valuestring);
     if (cJSON_IsNumber(item)) return take_number(error, sink, path, item);
@@ -176,8 +176,8 @@ static shoal_err take_member(agg_error *error, const agg_json_sink *sink, const 
                                                     : no_field(error, sink, path);
 }
 
-static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
-                      const cJSON *object, int depth)
+static agg_err walk(agg_error *error, const agg_json_sink *sink, const agg_path *parent,
+                    const cJSON *object, int depth)
 {
     agg_path path;
     int n_members = 0;
@@ -187,13 +187,13 @@ static shoal_err walk(agg_error *error, const agg_json_sink *sink, const agg_pat
         if (agg_json_came_before(object, item))
             return refuse(error, SHOAL_ERR_DUPLICATE, &path, "is given twice");
         if (depth == 0 && sink->skip != NULL && strcmp(path.dotted, sink->skip) == 0) continue;
-        shoal_err err = take_member(error, sink, &path, item, depth);
+        agg_err err = take_member(error, sink, &path, item, depth);
         if (err != SHOAL_OK) return err;
     }
     return SHOAL_OK;
 }
 
-shoal_err agg_json_walk(agg_error *error, const agg_json_sink *sink, const cJSON *object)
+agg_err agg_json_walk(agg_error *error, const agg_json_sink *sink, const cJSON *object)
 {
     agg_path root = {"", ""};
     return walk(error, sink, &root, object, 0);

@@ -31,18 +31,18 @@ typedef struct agg_json_sink {
     const char *what; // "a recipe"
     const char *skip; // a member of the root that is not walked; may be NULL
     void *context;
-    shoal_err (*string)(void *context, agg_error *error, const agg_path *path, const char *text);
-    shoal_err (*number)(void *context, agg_error *error, const agg_path *path, int64_t micro);
+    agg_err (*string)(void *context, agg_error *error, const agg_path *path, const char *text);
+    agg_err (*number)(void *context, agg_error *error, const agg_path *path, int64_t micro);
     // An array of strings alone or of numbers alone, one at least.
-    shoal_err (*list)(void *context, agg_error *error, const agg_path *path, const cJSON *array);
+    agg_err (*list)(void *context, agg_error *error, const agg_path *path, const cJSON *array);
 } agg_json_sink;
 
 // Walks an object: members of objects make dotted paths, objects in an array take their index from
 // 0. Refused, with the path: two members of one name, names with a point or that begin with a digit
 // (an object could pass for an array), empty objects and arrays, arrays of mixed entries, true,
 // false and null, numbers that agg_json_micro refuses.
-shoal_err agg_json_walk(agg_error *error, const agg_json_sink *sink,
-                        const cJSON *object) SHOAL_MUST_CHECK;
+agg_err agg_json_walk(agg_error *error, const agg_json_sink *sink,
+                      const cJSON *object) SHOAL_MUST_CHECK;
 
 // Returns: whether an equal name came before in the object. JavaScript would see the last one only,
 // and so read another file.

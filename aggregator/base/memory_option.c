@@ -12,7 +12,7 @@
 #define MUCH (64 * MIB) // said unasked
 #define MOST ((uint64_t)1 << 50)
 
-shoal_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
+agg_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
 {
     static const char letters[] = "KMG";
     char digits[20];
@@ -24,7 +24,7 @@ shoal_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
     uint64_t number = 0, unit = (uint64_t)1 << shift;
     snprintf(digits, sizeof digits, "%.*s",
              (int)(len < sizeof digits ? len - (letter != NULL) : sizeof digits), text);
-    shoal_err err = cli_read_whole(&number, error, "memory", digits, 1, MOST / unit);
+    agg_err err = cli_read_whole(&number, error, "memory", digits, 1, MOST / unit);
     if (err != SHOAL_OK || number * unit < MIB)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--memory is a number of bytes like 256M, at least 1M");
@@ -32,7 +32,7 @@ shoal_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
     return SHOAL_OK;
 }
 
-shoal_err cli_state_memory(agg_error *error, char *command, uint64_t bytes, uint64_t limit)
+agg_err cli_state_memory(agg_error *error, char *command, uint64_t bytes, uint64_t limit)
 {
     char text[64];
     uint64_t all = bytes + CLI_PROGRAM_BYTES;

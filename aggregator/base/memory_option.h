@@ -13,14 +13,14 @@
 // Reads a number of bytes, or of KiB, MiB or GiB where K, M or G follows: 256M.
 //   text: of --memory; NULL: no limit, 0
 // Returns: AGG_ERR_USAGE unless it is at least a MiB.
-shoal_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text) SHOAL_MUST_CHECK;
+agg_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text) SHOAL_MUST_CHECK;
 
 // Says what a command takes at its peak, in MiB and rounded up: always where there is a limit, else
 // only if it is much.
 //   bytes: of its data; the program itself is added here
 //   limit: of --memory; 0: none
 // Returns: AGG_ERR_MEMORY, saying both, where the limit is less.
-shoal_err cli_state_memory(agg_error *error, char *command, uint64_t bytes,
-                           uint64_t limit) SHOAL_MUST_CHECK;
+agg_err cli_state_memory(agg_error *error, char *command, uint64_t bytes,
+                         uint64_t limit) SHOAL_MUST_CHECK;
 
 #endif

@@ -9,7 +9,7 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 
-static shoal_err usage(agg_error *error, const char *what, const char *name)
+static agg_err usage(agg_error *error, const char *what, const char *name)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s %s", what, name);
 }
@@ -36,7 +36,7 @@ static size_t shared(const char *a, const char *b)
     return n;
 }
 
-static shoal_err unknown(const cli_option *options, agg_error *error, const char *text)
+static agg_err unknown(const cli_option *options, agg_error *error, const char *text)
 {
     const char *name = text + (text[0] == '-' && text[1] == '-' ? 2 : 1);
     const cli_option *best = NULL;
@@ -48,7 +48,7 @@ static shoal_err unknown(const cli_option *options, agg_error *error, const char
 }
 
 // Takes the option at argv[*i], and its value from the same or the next word.
-static shoal_err take(const cli_option *options, agg_error *error, int argc, char **argv, int *i)
+static agg_err take(const cli_option *options, agg_error *error, int argc, char **argv, int *i)
 {
     const char *text = argv[*i], *value = NULL;
     const cli_option *o = NULL;
@@ -73,8 +73,8 @@ static shoal_err take(const cli_option *options, agg_error *error, int argc, cha
     return SHOAL_OK;
 }
 
-shoal_err cli_take_repeated(const char **values, size_t *n_values, char **rest, int *n_rest,
-                            agg_error *error, const char *name, int argc, char **argv)
+agg_err cli_take_repeated(const char **values, size_t *n_values, char **rest, int *n_rest,
+                          agg_error *error, const char *name, int argc, char **argv)
 {
     size_t len = strlen(name);
     int is_over = 0;
@@ -96,8 +96,8 @@ shoal_err cli_take_repeated(const char **values, size_t *n_values, char **rest, 
     return SHOAL_OK;
 }
 
-shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv,
-                           const char **arguments, int *n_arguments, int *help)
+agg_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv,
+                         const char **arguments, int *n_arguments, int *help)
 {
     int is_over = 0;
     *n_arguments = 0;
@@ -110,27 +110,27 @@ shoal_err cli_options_read(const cli_option *options, agg_error *error, int argc
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             *help = 1;
         } else {
-            shoal_err err = take(options, error, argc, argv, &i);
+            agg_err err = take(options, error, argc, argv, &i);
             if (err != SHOAL_OK) return err;
         }
     }
     return SHOAL_OK;
 }
 
-shoal_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv,
-                                int *help)
+agg_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv,
+                              int *help)
 {
     int n_arguments = 0;
     const char **arguments = agg_alloc(error, (size_t)argc, sizeof *arguments);
     if (arguments == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, arguments, &n_arguments, help);
+    agg_err err = cli_options_read(options, error, argc, argv, arguments, &n_arguments, help);
     free(arguments);
     if (err != SHOAL_OK || *help || n_arguments == 0) return err;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes options only");
 }
 
-shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
-                         uint64_t low, uint64_t high)
+agg_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
+                       uint64_t low, uint64_t high)
 {
     uint64_t sum = 0;
     int fits = *text != '\0' && strlen(text) <= 18;
@@ -146,8 +146,8 @@ shoal_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, c
     return SHOAL_OK;
 }
 
-shoal_err cli_read_decimal(double *number, agg_error *error, const char *name, const char *text,
-                           double low, double high)
+agg_err cli_read_decimal(double *number, agg_error *error, const char *name, const char *text,
+                         double low, double high)
 {
     char *end = NULL;
     double x = strtod(text, &end);
@@ -158,17 +158,16 @@ shoal_err cli_read_decimal(double *number, agg_error *error, const char *name, c
     return SHOAL_OK;
 }
 
-shoal_err cli_read_threads(unsigned *threads, agg_error *error, const char *text)
+agg_err cli_read_threads(unsigned *threads, agg_error *error, const char *text)
 {
     uint64_t number = agg_parallel_cores();
-    shoal_err err = text != NULL
-                        ? cli_read_whole(&number, error, "threads", text, 1, AGG_THREADS_MAX)
-                        : SHOAL_OK;
+    agg_err err = text != NULL ? cli_read_whole(&number, error, "threads", text, 1, AGG_THREADS_MAX)
+                               : SHOAL_OK;
     if (err == SHOAL_OK) *threads = (unsigned)number;
     return err;
 }
 
-shoal_err cli_need(agg_error *error, const char *name, const char *value)
+agg_err cli_need(agg_error *error, const char *name, const char *value)
 {
     if (value != NULL) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s is needed", name);

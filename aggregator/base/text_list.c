@@ -40,7 +40,7 @@ static int compare_sorted(const void *a, const void *b)
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static shoal_err sort(agg_list *list, agg_error *error, const char *path, sorted_text *pairs)
+static agg_err sort(agg_list *list, agg_error *error, const char *path, sorted_text *pairs)
 {
     for (uint32_t i = 0; i < list->n; i++) pairs[i] = (sorted_text){list->texts[i], i};
     qsort(pairs, list->n, sizeof *pairs, compare_sorted);
@@ -54,7 +54,7 @@ static shoal_err sort(agg_list *list, agg_error *error, const char *path, sorted
     return SHOAL_OK;
 }
 
-static shoal_err copy(agg_list *list, agg_error *error, const agg_text *texts, size_t n)
+static agg_err copy(agg_list *list, agg_error *error, const agg_text *texts, size_t n)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < n; i++) bytes += texts[i].len;
@@ -71,11 +71,11 @@ static shoal_err copy(agg_list *list, agg_error *error, const agg_text *texts, s
     return SHOAL_OK;
 }
 
-shoal_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts,
-                        size_t n)
+agg_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts,
+                      size_t n)
 {
     sorted_text *pairs = NULL;
-    shoal_err err = copy(list, error, texts, n);
+    agg_err err = copy(list, error, texts, n);
     if (err == SHOAL_OK && (pairs = agg_alloc(error, list->n, sizeof *pairs)) == NULL)
         err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) err = sort(list, error, path, pairs);
@@ -84,7 +84,7 @@ shoal_err agg_list_copy(agg_list *list, agg_error *error, const char *path, cons
     return err;
 }
 
-shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path, const cJSON *array)
+agg_err agg_list_take(agg_list *list, agg_error *error, const char *path, const cJSON *array)
 {
     size_t n = 0;
     for (const cJSON *item = array->child; item != NULL; item = item->next) n++;
@@ -93,7 +93,7 @@ shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path, cons
     n = 0;
     for (const cJSON *item = array->child; item != NULL; item = item->next)
         texts[n++] = (agg_text){item->valuestring, strlen(item->valuestring)};
-    shoal_err err = agg_list_copy(list, error, path, texts, n);
+    agg_err err = agg_list_copy(list, error, path, texts, n);
     free(texts);
     return err;
 }

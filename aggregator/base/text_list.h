@@ -34,11 +34,11 @@ struct cJSON;
 //   list: empty before; on error nothing is left to release
 //   path: what an error calls the array
 // Returns: DUPLICATE, naming both entries; MEMORY.
-shoal_err agg_list_take(agg_list *list, agg_error *error, const char *path,
-                        const struct cJSON *array) SHOAL_MUST_CHECK;
+agg_err agg_list_take(agg_list *list, agg_error *error, const char *path,
+                      const struct cJSON *array) SHOAL_MUST_CHECK;
 // The same of texts that are there already; of no more than UINT32_MAX - 1.
-shoal_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts,
-                        size_t n) SHOAL_MUST_CHECK;
+agg_err agg_list_copy(agg_list *list, agg_error *error, const char *path, const agg_text *texts,
+                      size_t n) SHOAL_MUST_CHECK;
 void agg_list_release(agg_list *list);
 
 #define AGG_NOT_LISTED UINT32_MAX

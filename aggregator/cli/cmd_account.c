@@ -68,7 +68,7 @@ typedef struct account {
     agg_composition composition;
 } account;
 
-static shoal_err usage(agg_error *error, const char *text)
+static agg_err usage(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
@@ -84,7 +84,7 @@ static double bit_epsilon_of(const account *t, double replacement)
     return t->is_one_hot ? replacement / 2 : 0;
 }
 
-static shoal_err check_arguments(agg_error *error, const arguments *a)
+static agg_err check_arguments(agg_error *error, const arguments *a)
 {
     int is_inverse = a->find != NULL, many = a->queries != NULL || a->schedule != NULL;
     if ((a->find != NULL) != (a->central_epsilon != NULL))
@@ -103,12 +103,12 @@ static shoal_err check_arguments(agg_error *error, const arguments *a)
     return SHOAL_OK;
 }
 
-static shoal_err check_needed(agg_error *error, const account *t)
+static agg_err check_needed(agg_error *error, const account *t)
 {
     const arguments *a = &t->a;
     int finds_reports = a->find != NULL && strcmp(a->find, "reports") == 0,
         finds_epsilon = a->find != NULL && !finds_reports;
-    shoal_err err = cli_need(error, "delta", a->delta);
+    agg_err err = cli_need(error, "delta", a->delta);
     if (err == SHOAL_OK && a->schedule == NULL && !finds_epsilon)
         err = cli_need(error, "local-epsilon", a->local_epsilon);
     if (err == SHOAL_OK && a->schedule == NULL && !finds_reports)
@@ -120,29 +120,29 @@ static shoal_err check_needed(agg_error *error, const account *t)
     return err;
 }
 
-static shoal_err read_whole(double *number, agg_error *error, const char *name, const char *text,
-                            uint64_t low, uint64_t high)
+static agg_err read_whole(double *number, agg_error *error, const char *name, const char *text,
+                          uint64_t low, uint64_t high)
 {
     uint64_t whole = 0;
-    shoal_err err = text != NULL ? cli_read_whole(&whole, error, name, text, low, high) : SHOAL_OK;
+    agg_err err = text != NULL ? cli_read_whole(&whole, error, name, text, low, high) : SHOAL_OK;
     if (err == SHOAL_OK && text != NULL) *number = (double)whole;
     return err;
 }
 
-static shoal_err read_decimal(double *number, agg_error *error, const char *name, const char *text,
-                              double low, double high)
+static agg_err read_decimal(double *number, agg_error *error, const char *name, const char *text,
+                            double low, double high)
 {
     return text != NULL ? cli_read_decimal(number, error, name, text, low, high) : SHOAL_OK;
 }
 
-static shoal_err read_names(account *t, agg_error *error)
+static agg_err read_names(account *t, agg_error *error)
 {
     static const char *const models[] = {"replacement", "deletion", NULL},
                              *const mechanisms[] = {"onehot-symmetric", NULL},
                              *const finds[] = {"reports", "local-epsilon", NULL},
                              *const figures[] = {"1", NULL};
     size_t model = 0, other = 0;
-    shoal_err err =
+    agg_err err =
         cli_read_name(&model, error, models, t->a.model, "--model is replacement or deletion");
     if (err == SHOAL_OK)
         err =
@@ -156,19 +156,19 @@ static shoal_err read_names(account *t, agg_error *error)
     return err;
 }
 
-static shoal_err check_contributions(const account *t, agg_error *error, double n)
+static agg_err check_contributions(const account *t, agg_error *error, double n)
 {
     if (t->contributions <= n) return SHOAL_OK;
     return usage(error, "one person's contributions are more than all honest reports");
 }
 
-static shoal_err read_numbers(account *t, agg_error *error)
+static agg_err read_numbers(account *t, agg_error *error)
 {
     const arguments *a = &t->a;
     double per_day = 1, period = 1;
     t->honest = t->contributions = 1;
-    shoal_err err = read_decimal(&t->local_epsilon, error, "local-epsilon", a->local_epsilon,
-                                 CLI_LOCAL_EPSILON_MIN, CLI_LOCAL_EPSILON_MAX);
+    agg_err err = read_decimal(&t->local_epsilon, error, "local-epsilon", a->local_epsilon,
+                               CLI_LOCAL_EPSILON_MIN, CLI_LOCAL_EPSILON_MAX);
     if (err == SHOAL_OK)
         err = read_whole(&t->reports, error, "reports", a->reports, 2,
                          (uint64_t)AGG_CROWD_REPORTS_MAX);
@@ -191,11 +191,11 @@ static shoal_err read_numbers(account *t, agg_error *error)
     return t->reports > 0 ? check_contributions(t, error, t->crowd.n) : SHOAL_OK;
 }
 
-static shoal_err read_schedule(account *t, agg_error *error)
+static agg_err read_schedule(account *t, agg_error *error)
 {
     agg_bytes bytes;
     double fewest = INFINITY;
-    shoal_err err = agg_file_read(&bytes, error, t->a.schedule, SCHEDULE_BYTES_MAX);
+    agg_err err = agg_file_read(&bytes, error, t->a.schedule, SCHEDULE_BYTES_MAX);
     if (err != SHOAL_OK) return err;
     err = cli_schedule_parse(t->schedule, &t->n_schedule, error, t->a.schedule, (char *)bytes.data,
                              bytes.len);
@@ -209,12 +209,12 @@ static shoal_err read_schedule(account *t, agg_error *error)
     return err == SHOAL_OK ? check_contributions(t, error, fewest) : err;
 }
 
-static shoal_err read_queries(account *t, agg_error *error)
+static agg_err read_queries(account *t, agg_error *error)
 {
     double count = 1;
     if (t->a.schedule != NULL) return read_schedule(t, error);
     if (t->a.queries == NULL) return SHOAL_OK;
-    shoal_err err = read_whole(&count, error, "queries", t->a.queries, 1, 1000000);
+    agg_err err = read_whole(&count, error, "queries", t->a.queries, 1, 1000000);
     double epsilon = t->crowd.local_epsilon;
     t->schedule[t->n_schedule++] =
         (agg_query){epsilon, t->crowd.n, count, bit_epsilon_of(t, epsilon)};
@@ -226,10 +226,10 @@ static double better(double epsilon, double local)
     return epsilon < local ? epsilon : NAN;
 }
 
-static shoal_err answer_one(account *t, agg_error *error)
+static agg_err answer_one(account *t, agg_error *error)
 {
     agg_crowd item = t->crowd;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     item.contributions = 1;
     for (int b = 0; b < AGG_BOUNDS && err == SHOAL_OK; b++) {
         err = agg_crowd_epsilon(&t->item[b], error, &item, (agg_bound)b, 1);
@@ -276,10 +276,10 @@ static void find_by_renyi(account *t, int is_reports)
             epsilon_asked(t, 2 * agg_renyi_find_bit_epsilon(&question, t->crowd.n, most / 2));
 }
 
-static shoal_err answer_inverse(account *t, agg_error *error)
+static agg_err answer_inverse(account *t, agg_error *error)
 {
     int is_reports = strcmp(t->a.find, "reports") == 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (int b = 0; b < AGG_BOUNDS && err == SHOAL_OK; b++) {
         if (is_reports) {
             err = agg_crowd_find_reports(&t->found[b], error, &t->crowd, (agg_bound)b,
@@ -458,8 +458,7 @@ static void table_inverse(FILE *stream, const account *t)
                 agg_lower_text(text, t->found_renyi, is_reports ? 17 : AGG_DIGITS_TABLE, "-"));
 }
 
-static shoal_err print_account(FILE *stream, agg_error *error, const void *result,
-                               agg_format format)
+static agg_err print_account(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const account *t = result;
     int is_json = t->a.format_number == AGG_FIGURE_JSON;
@@ -488,14 +487,14 @@ typedef struct figure_printing {
     agg_figure_format format;
 } figure_printing;
 
-static shoal_err print_figure(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print_figure(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const figure_printing *p = result;
     (void)format;
     return agg_central_figure_print(stream, error, p->figure, p->format);
 }
 
-static shoal_err show_figure(account *t, agg_error *error)
+static agg_err show_figure(account *t, agg_error *error)
 {
     agg_central_figure figure;
     const figure_printing printed = {&figure, (agg_figure_format)t->a.format_number};
@@ -504,18 +503,18 @@ static shoal_err show_figure(account *t, agg_error *error)
         t->a.queries != NULL || t->a.schedule != NULL || t->a.model != NULL ||
         t->a.honest != NULL || t->a.mechanism != NULL)
         return usage(error, "--figure takes --delta, --format and --output only");
-    shoal_err err =
+    agg_err err =
         read_decimal(&delta, error, "delta", t->a.delta, AGG_CROWD_DELTA_MIN, AGG_CROWD_DELTA_MAX);
     if (err == SHOAL_OK) err = agg_central_figure_run(&figure, error, delta);
     return err == SHOAL_OK ? cli_result_write(error, t->a.output, print_figure, &printed, AGG_TABLE)
                            : err;
 }
 
-static shoal_err show_account(account *t, agg_error *error)
+static agg_err show_account(account *t, agg_error *error)
 {
     char command[] = "account",
          loose[] = "delta is above 1 / reports: so large a delta lets one report out in the clear";
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (t->a.find != NULL)
         err = answer_inverse(t, error);
     else if (t->a.schedule == NULL)
@@ -528,7 +527,7 @@ static shoal_err show_account(account *t, agg_error *error)
     return err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     static const char *const formats[] = {"table", "json", "csv", "svg", NULL};
     const cli_option options[] = {{"local-epsilon", 0, &a->local_epsilon, NULL},
@@ -548,16 +547,16 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {"format", 0, &a->format, NULL},
                                   {"output", 'o', &a->output, NULL},
                                   {NULL, 0, NULL, NULL}};
-    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    agg_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     err = cli_read_name(&a->format_number, error, formats, a->format,
                         "--format is table, json, csv or svg");
     return err == SHOAL_OK ? check_arguments(error, a) : err;
 }
 
-static shoal_err run(account *t, agg_error *error)
+static agg_err run(account *t, agg_error *error)
 {
-    shoal_err err = read_names(t, error);
+    agg_err err = read_names(t, error);
     if (err == SHOAL_OK && t->a.figure != NULL) return show_figure(t, error);
     if (err == SHOAL_OK) err = check_needed(error, t);
     if (err == SHOAL_OK) err = read_numbers(t, error);
@@ -570,7 +569,7 @@ int cmd_account(int argc, char **argv)
     account t = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&t.a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&t.a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

@@ -48,9 +48,9 @@ typedef struct arguments {
     int is_json;
 } arguments;
 
-static shoal_err read_numbers(arguments *a, agg_error *error)
+static agg_err read_numbers(arguments *a, agg_error *error)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     a->level = 0.999;
     if (a->trials != NULL)
         err = cli_read_whole(&a->n_trials, error, "trials", a->trials, 2, TRIALS_MAX);
@@ -59,7 +59,7 @@ static shoal_err read_numbers(arguments *a, agg_error *error)
     return err == SHOAL_OK ? cli_read_threads(&a->n_threads, error, a->threads) : err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
                                   {"trials", 0, &a->trials, NULL},
@@ -70,7 +70,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {"format", 0, &a->format, NULL},
                                   {"threads", 0, &a->threads, NULL},
                                   {NULL, 0, NULL, NULL}};
-    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    agg_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     err = cli_need(error, "recipe", a->recipe);
     if (err == SHOAL_OK && a->draws != NULL && (a->trials != NULL || a->seed != NULL))
@@ -82,10 +82,10 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     return err == SHOAL_OK ? read_numbers(a, error) : err;
 }
 
-static shoal_err name_items(agg_draws *draws, agg_error *error, const arguments *a,
-                            const agg_recipe *recipe)
+static agg_err name_items(agg_draws *draws, agg_error *error, const arguments *a,
+                          const agg_recipe *recipe)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (a->items == NULL)
         return a->draws == NULL ? agg_draws_add_usual(draws, error, recipe) : SHOAL_OK;
     for (const char *at = a->items; err == SHOAL_OK; at++) {
@@ -100,10 +100,10 @@ static shoal_err name_items(agg_draws *draws, agg_error *error, const arguments 
     return err;
 }
 
-static shoal_err make_draws(agg_draws *draws, agg_error *error, const arguments *a,
-                            const agg_recipe *recipe)
+static agg_err make_draws(agg_draws *draws, agg_error *error, const arguments *a,
+                          const agg_recipe *recipe)
 {
-    shoal_err err = name_items(draws, error, a, recipe);
+    agg_err err = name_items(draws, error, a, recipe);
     if (err != SHOAL_OK) return err;
     if (a->draws != NULL) return agg_draws_load(draws, error, recipe, a->draws);
     uint64_t fit = TRIAL_CHARACTERS / recipe->recipe.text_size,
@@ -249,7 +249,7 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
 }
 
 // Says what a part takes, where no part before it took as much.
-static shoal_err state_memory(agg_error *error, const arguments *a, const agg_draws *draws)
+static agg_err state_memory(agg_error *error, const arguments *a, const agg_draws *draws)
 {
     char command[] = "audit";
     uint64_t file = a->draws != NULL ? cli_file_bytes(a->draws) : 0,
@@ -262,13 +262,13 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_dr
 }
 
 //   low: what draws prove, added to
-static shoal_err audit_one(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                           double *low, int *is_ok)
+static agg_err audit_one(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                         double *low, int *is_ok)
 {
     char command[] = "audit";
     agg_draws draws = {0};
     agg_audit audit;
-    shoal_err err = make_draws(&draws, error, a, recipe);
+    agg_err err = make_draws(&draws, error, a, recipe);
     if (err == SHOAL_OK) err = state_memory(error, a, &draws);
     if (err == SHOAL_OK) err = agg_audit_run(&audit, error, recipe, &draws, a->level, a->n_threads);
     if (err == SHOAL_OK) {
@@ -368,14 +368,14 @@ static void print_together(const arguments *a, const shoal_recipe *r, const toge
     printf("ok             %s\n", t->is_ok ? "yes" : "no");
 }
 
-static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                             int *is_ok)
+static agg_err audit_parts(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                           int *is_ok)
 {
     const shoal_recipe *r = &recipe->recipe;
     uint32_t n_kinds = 0;
     together t = {r->cost_micro / 1e6, exact_of(r), 0, 1};
     arguments each = *a;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (a->items != NULL || a->draws != NULL)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -405,12 +405,12 @@ static shoal_err audit_parts(agg_error *error, const arguments *a, const agg_rec
     return err;
 }
 
-static shoal_err audit_recipe(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                              int *is_ok)
+static agg_err audit_recipe(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                            int *is_ok)
 {
     double low = 0;
-    shoal_err err = recipe->recipe.n_parts > 1 ? audit_parts(error, a, recipe, is_ok)
-                                               : audit_one(error, a, recipe, &low, is_ok);
+    agg_err err = recipe->recipe.n_parts > 1 ? audit_parts(error, a, recipe, is_ok)
+                                             : audit_one(error, a, recipe, &low, is_ok);
     if (err == SHOAL_OK && a->is_json) fputs("\n", stdout);
     if (err == SHOAL_OK && fflush(stdout) != 0)
         err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
@@ -424,7 +424,7 @@ int cmd_audit(int argc, char **argv)
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_recipe recipe;
     int help = 0, is_ok = 1;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help) {
         fputs(help_text, stdout);
         return AGG_EXIT_OK;

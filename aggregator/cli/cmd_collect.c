@@ -76,8 +76,8 @@ static int read_time_of_day(uint64_t *seconds, const char *text)
 }
 
 // Reads a day, a minute or seconds; of a day its first second, or the one behind its last.
-static shoal_err read_moment(uint64_t *seconds, agg_error *error, const char *name,
-                             const char *text, int is_end)
+static agg_err read_moment(uint64_t *seconds, agg_error *error, const char *name, const char *text,
+                           int is_end)
 {
     const size_t len = strlen(text);
     char day_text[11] = "";
@@ -93,9 +93,9 @@ static shoal_err read_moment(uint64_t *seconds, agg_error *error, const char *na
     return SHOAL_OK;
 }
 
-static shoal_err read_interval(arguments *a, agg_error *error)
+static agg_err read_interval(arguments *a, agg_error *error)
 {
-    shoal_err err = cli_need(error, "from", a->from);
+    agg_err err = cli_need(error, "from", a->from);
     if (err == SHOAL_OK) err = cli_need(error, "to", a->to);
     if (err == SHOAL_OK) err = read_moment(&a->from_s, error, "from", a->from, 0);
     if (err == SHOAL_OK) err = read_moment(&a->to_s, error, "to", a->to, 1);
@@ -105,12 +105,12 @@ static shoal_err read_interval(arguments *a, agg_error *error)
     return err;
 }
 
-static shoal_err read_files(const arguments *a, agg_error *error)
+static agg_err read_files(const arguments *a, agg_error *error)
 {
     if ((a->recipe == NULL) == (a->task == NULL))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "one of --recipe and --task is needed");
-    shoal_err err = cli_need(error, "key", a->key);
+    agg_err err = cli_need(error, "key", a->key);
     if (err == SHOAL_OK) err = cli_need(error, "token-file", a->token_file);
     if (err == SHOAL_OK && a->recipe != NULL) err = cli_need(error, "output", a->output);
     if (err == SHOAL_OK && a->recipe != NULL && a->format != NULL)
@@ -119,7 +119,7 @@ static shoal_err read_files(const arguments *a, agg_error *error)
     return err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     static const char *const formats[] = {"table", "json", "csv", NULL};
     static const agg_format formats_of[] = {AGG_TABLE, AGG_JSON, AGG_CSV};
@@ -139,7 +139,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     size_t format = 0;
     const char *why = "";
     a->honest_share = 1;
-    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    agg_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     err = read_files(a, error);
     if (err == SHOAL_OK) err = read_interval(a, error);
@@ -210,7 +210,7 @@ static void print_table(FILE *stream, const batch *b)
         fprintf(stream, "%5zu %20llu\n", i, (unsigned long long)b->collected.sums[i]);
 }
 
-static shoal_err print_sums(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print_sums(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const batch *b = result;
     if (format == AGG_JSON)
@@ -243,7 +243,7 @@ static void say_waiting(void *context, uint32_t seconds)
 
 // ---- what becomes of a batch ----
 
-static shoal_err write_accumulator(agg_error *error, const arguments *a, const batch *b)
+static agg_err write_accumulator(agg_error *error, const arguments *a, const batch *b)
 {
     char command[] = "collect";
     const shoal_recipe *recipe = &b->task->recipe.recipe;
@@ -251,7 +251,7 @@ static shoal_err write_accumulator(agg_error *error, const arguments *a, const b
     agg_accumulator acc;
     agg_guarantee guarantee;
     const char *why = "";
-    shoal_err err = shoal_split_init(&split, &recipe->parts[0], &why);
+    agg_err err = shoal_split_init(&split, &recipe->parts[0], &why);
     if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
     err = agg_guarantee_run(&guarantee, error, recipe, b->collected.n_reports, a->honest_share);
     if (err == SHOAL_OK)
@@ -266,10 +266,10 @@ static shoal_err write_accumulator(agg_error *error, const arguments *a, const b
     return SHOAL_OK;
 }
 
-static shoal_err write_sums(agg_error *error, const arguments *a, const batch *b)
+static agg_err write_sums(agg_error *error, const arguments *a, const batch *b)
 {
     char command[] = "collect", label[] = AGG_DAP_EXACT_LABEL;
-    shoal_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
+    agg_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
     if (err != SHOAL_OK || a->sums_format != AGG_CSV) return err;
     say_batch(b);
     cli_talk(command, label);
@@ -277,8 +277,8 @@ static shoal_err write_sums(agg_error *error, const arguments *a, const batch *b
 }
 
 // Writes the query in the task's units, or refuses an interval that is not one of whole units.
-static shoal_err find_query(shoal_dap_interval *query, agg_error *error, const arguments *a,
-                            const shoal_dap_task *task)
+static agg_err find_query(shoal_dap_interval *query, agg_error *error, const arguments *a,
+                          const shoal_dap_task *task)
 {
     const uint64_t unit = task->time_precision_s;
     if (a->from_s % unit != 0 || a->to_s % unit != 0)
@@ -290,18 +290,18 @@ static shoal_err find_query(shoal_dap_interval *query, agg_error *error, const a
 }
 
 // The sums stay while the accumulator is made of them.
-static shoal_err state_memory(agg_error *error, const arguments *a, const agg_dap_task *task)
+static agg_err state_memory(agg_error *error, const arguments *a, const agg_dap_task *task)
 {
     char command[] = "collect";
     uint64_t bytes = 0;
-    shoal_err err = agg_dap_collect_memory(&bytes, error, task);
+    agg_err err = agg_dap_collect_memory(&bytes, error, task);
     if (err != SHOAL_OK) return err;
     if (task->has_recipe) bytes += cli_accumulator_memory(NULL, &task->recipe.recipe);
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static shoal_err collect_task(agg_error *error, const arguments *a, const agg_dap_task *task,
-                              const agg_hpke_key *key, const char *token)
+static agg_err collect_task(agg_error *error, const arguments *a, const agg_dap_task *task,
+                            const agg_hpke_key *key, const char *token)
 {
     char command[] = "collect";
     batch b = {.task = task};
@@ -312,7 +312,7 @@ static shoal_err collect_task(agg_error *error, const arguments *a, const agg_da
                                    .wait_s = (uint32_t)a->wait_s,
                                    .waits = say_waiting,
                                    .context = command};
-    shoal_err err = find_query(&collector.query, error, a, &task->task);
+    agg_err err = find_query(&collector.query, error, a, &task->task);
     if (err == SHOAL_OK) err = agg_dap_collect(&b.collected, error, &collector);
     if (err != SHOAL_OK) return err;
     name_interval(&b);
@@ -321,20 +321,20 @@ static shoal_err collect_task(agg_error *error, const arguments *a, const agg_da
     return err;
 }
 
-static shoal_err load_key(agg_hpke_key *key, agg_error *error, const char *path)
+static agg_err load_key(agg_hpke_key *key, agg_error *error, const char *path)
 {
-    shoal_err err = agg_hpke_key_load(key, error, path);
+    agg_err err = agg_hpke_key_load(key, error, path);
     if (err != SHOAL_OK || key->has_secret) return err;
     return agg_fail(error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
                     "%s: only the public half of a key", path);
 }
 
-static shoal_err collect(agg_error *error, const arguments *a)
+static agg_err collect(agg_error *error, const arguments *a)
 {
     agg_dap_task task;
     agg_hpke_key key;
     char token[AGG_DAP_TOKEN_MAX + 1] = "";
-    shoal_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);
+    agg_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);
     if (err != SHOAL_OK) return err;
     memset(&key, 0, sizeof key);
     if (task.has_recipe != (a->recipe != NULL))
@@ -356,7 +356,7 @@ int cmd_collect(int argc, char **argv)
     arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

@@ -54,7 +54,7 @@ typedef struct loaded {
     agg_dictionary dictionary;
 } loaded;
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     static const char *const whats[] = {"share", "count", NULL};
     const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
@@ -68,7 +68,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     size_t what = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
+    agg_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
     for (int i = 0; i < n_files && i < 2; i++) a->accumulators[i] = files[i];
     free(files);
     if (err != SHOAL_OK || *help) return err;
@@ -84,9 +84,9 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
-static shoal_err load_accumulator(loaded *l, agg_error *error, const char *accumulator)
+static agg_err load_accumulator(loaded *l, agg_error *error, const char *accumulator)
 {
-    shoal_err err = agg_accumulator_load(&l->acc, error, accumulator);
+    agg_err err = agg_accumulator_load(&l->acc, error, accumulator);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(&l->acc, error, &l->recipe.recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", accumulator);
@@ -105,8 +105,7 @@ static int is_same_text(agg_text x, agg_text y)
     return x.len == y.len && memcmp(x.bytes, y.bytes, x.len) == 0;
 }
 
-static shoal_err check_same_lists(agg_error *error, const agg_dictionary *a,
-                                  const agg_dictionary *b)
+static agg_err check_same_lists(agg_error *error, const agg_dictionary *a, const agg_dictionary *b)
 {
     int is_same = a->n == b->n;
     for (size_t i = 0; is_same && i < a->n; i++) is_same = is_same_text(a->values[i], b->values[i]);
@@ -121,11 +120,11 @@ static int is_mean(const agg_recipe *recipe)
 }
 
 // The same values on both sides. A file is told of once: the text rules seldom differ.
-static shoal_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const char *path)
+static agg_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const char *path)
 {
     char command[] = "compare";
     if (path != NULL) {
-        shoal_err err =
+        agg_err err =
             agg_dictionary_load(&a->dictionary, error, &a->recipe, path, cli_talk, command);
         return err == SHOAL_OK
                    ? agg_dictionary_load(&b->dictionary, error, &b->recipe, path, NULL, NULL)
@@ -134,28 +133,27 @@ static shoal_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const
     if (is_mean(&a->recipe) != is_mean(&b->recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipes %s and %s do not estimate the same", a->recipe.id, b->recipe.id);
-    shoal_err err = agg_dictionary_of_recipe(&a->dictionary, error, &a->recipe);
+    agg_err err = agg_dictionary_of_recipe(&a->dictionary, error, &a->recipe);
     if (err == SHOAL_OK) err = agg_dictionary_of_recipe(&b->dictionary, error, &b->recipe);
     return err == SHOAL_OK ? check_same_lists(error, &a->dictionary, &b->dictionary) : err;
 }
 
-static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     return agg_compare_print(stream, error, result, format);
 }
 
-static shoal_err find_guarantees(agg_guarantee guarantees[2], agg_error *error, const loaded *of_a,
-                                 const loaded *of_b, double honest)
+static agg_err find_guarantees(agg_guarantee guarantees[2], agg_error *error, const loaded *of_a,
+                               const loaded *of_b, double honest)
 {
-    shoal_err err =
+    agg_err err =
         agg_guarantee_run(&guarantees[0], error, &of_a->recipe.recipe, of_a->acc.n, honest);
     return err == SHOAL_OK
                ? agg_guarantee_run(&guarantees[1], error, &of_b->recipe.recipe, of_b->acc.n, honest)
                : err;
 }
 
-static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_a,
-                         const loaded *of_b)
+static agg_err compare(agg_error *error, const arguments *a, const loaded *of_a, const loaded *of_b)
 {
     char command[] = "compare", text[160];
     const agg_compare_side side_a = {&of_a->recipe, &of_a->acc, &of_a->dictionary};
@@ -164,7 +162,7 @@ static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_
                                          a->result.top, a->result.n_threads};
     agg_compare result;
     agg_guarantee guarantees[2];
-    shoal_err err = agg_compare_run(&result, error, &side_a, &side_b, &options);
+    agg_err err = agg_compare_run(&result, error, &side_a, &side_b, &options);
     if (err != SHOAL_OK) return err;
     err = find_guarantees(guarantees, error, of_a, of_b, a->result.honest);
     if (err == SHOAL_OK) {
@@ -185,8 +183,8 @@ static shoal_err compare(agg_error *error, const arguments *a, const loaded *of_
 }
 
 // Before the accumulators are read, since they take most of it.
-static shoal_err state_memory(agg_error *error, const arguments *a, const loaded *of_a,
-                              const loaded *of_b)
+static agg_err state_memory(agg_error *error, const arguments *a, const loaded *of_a,
+                            const loaded *of_b)
 {
     char command[] = "compare";
     uint64_t bytes =
@@ -197,10 +195,10 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const loaded
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static shoal_err run(agg_error *error, const arguments *a)
+static agg_err run(agg_error *error, const arguments *a)
 {
     loaded of_a = {0}, of_b = {0};
-    shoal_err err = agg_recipe_from_file(&of_a.recipe, error, a->recipe);
+    agg_err err = agg_recipe_from_file(&of_a.recipe, error, a->recipe);
     if (err == SHOAL_OK)
         err = agg_recipe_from_file(&of_b.recipe, error,
                                    a->recipe_b != NULL ? a->recipe_b : a->recipe);
@@ -219,7 +217,7 @@ int cmd_compare(int argc, char **argv)
     arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

@@ -20,7 +20,7 @@ static const char help_text[] =
     "  -o, --output FILE  the secret key, readable by its owner only; it stays on one machine\n"
     "  --public FILE      the public key, for the other parties\n";
 
-static shoal_err refuse_existing(agg_error *error, const char *path)
+static agg_err refuse_existing(agg_error *error, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return SHOAL_OK;
@@ -28,13 +28,13 @@ static shoal_err refuse_existing(agg_error *error, const char *path)
                     path);
 }
 
-static shoal_err make_key(agg_error *error, const char *id_text, const char *secret,
-                          const char *public_half)
+static agg_err make_key(agg_error *error, const char *id_text, const char *secret,
+                        const char *public_half)
 {
     uint64_t id = 1;
     agg_hpke_key key;
     char hex[65];
-    shoal_err err = id_text == NULL ? SHOAL_OK : cli_read_whole(&id, error, "id", id_text, 0, 255);
+    agg_err err = id_text == NULL ? SHOAL_OK : cli_read_whole(&id, error, "id", id_text, 0, 255);
     if (err == SHOAL_OK && strcmp(secret, public_half) == 0)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--output and --public are one file");
     if (err == SHOAL_OK) err = refuse_existing(error, secret);
@@ -59,7 +59,7 @@ int cmd_dap_key(int argc, char **argv)
                                   {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = cli_options_read_only(options, &error, argc, argv, &help);
+    agg_err err = cli_options_read_only(options, &error, argc, argv, &help);
     if (err == SHOAL_OK && help) {
         fputs(help_text, stdout);
         return AGG_EXIT_OK;

@@ -50,7 +50,7 @@ typedef struct arguments {
 } arguments;
 
 // Kind r is seen in proportion to 1 / (r + 2).
-static shoal_err made_up_counts(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe)
+static agg_err made_up_counts(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe)
 {
     char *text = agg_alloc(error, N_KINDS, 32);
     size_t len = 0;
@@ -61,14 +61,14 @@ static shoal_err made_up_counts(agg_dictionary *counts, agg_error *error, const 
         len += (size_t)snprintf(text + len, 32, "%s\t%u\n", r < N_FISHES ? fishes[r] : name,
                                 1000000 / (r + 2));
     }
-    shoal_err err =
+    agg_err err =
         agg_dictionary_parse(counts, error, recipe, "the made-up counts", text, len, 1, NULL, NULL);
     free(text);
     return err;
 }
 
-static shoal_err fold_batch(void *context, agg_error *error, const uint8_t *batch, size_t len,
-                            uint32_t count)
+static agg_err fold_batch(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                          uint32_t count)
 {
     (void)len;
     return agg_folder_add(context, error, batch + SHOAL_BATCH_HEADER, count);
@@ -81,9 +81,8 @@ static size_t buffer_bytes(const arguments *a, const agg_accumulator *acc)
     return most < (1u << 30) ? (size_t)most : 0;
 }
 
-static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *error,
-                          const arguments *a, const agg_recipe *recipe,
-                          const agg_dictionary *counts)
+static agg_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *error, const arguments *a,
+                        const agg_recipe *recipe, const agg_dictionary *counts)
 {
     agg_folder folder = {.n_threads = 1};
     cli_progress progress;
@@ -95,7 +94,7 @@ static shoal_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *erro
                         .progress = cli_progress_show,
                         .progress_context = &progress};
     agg_simulation_seed(s.seed, a->seed != NULL ? a->seed : "demo");
-    shoal_err err = agg_folder_init(&folder, error, acc, buffer_bytes(a, acc), a->n_threads);
+    agg_err err = agg_folder_init(&folder, error, acc, buffer_bytes(a, acc), a->n_threads);
     cli_progress_start(&progress, "demo", "devices", a->n_devices);
     if (err == SHOAL_OK) err = agg_simulation_run(&out, error, &s, fold_batch, &folder);
     cli_progress_end(&progress);
@@ -143,8 +142,8 @@ static void print_comparison(const agg_estimate *e, const agg_dictionary *counts
 
 // The counts lie in memory already, and took more while they were read; devices come before
 // estimates.
-static shoal_err state_memory(agg_error *error, const arguments *a, const agg_accumulator *acc,
-                              const agg_recipe *recipe, const agg_dictionary *counts)
+static agg_err state_memory(agg_error *error, const arguments *a, const agg_accumulator *acc,
+                            const agg_recipe *recipe, const agg_dictionary *counts)
 {
     char command[] = "demo";
     const agg_simulation s = {.recipe = recipe, .counts = counts, .n_devices = a->n_devices};
@@ -159,13 +158,13 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_ac
     return cli_state_memory(error, command, bytes.held + after, a->memory_limit);
 }
 
-static shoal_err run_with(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                          const agg_dictionary *counts)
+static agg_err run_with(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                        const agg_dictionary *counts)
 {
     agg_accumulator acc;
     agg_estimate estimate;
     agg_estimate_options options = {.n_threads = a->n_threads};
-    shoal_err err = agg_accumulator_init(&acc, error, &recipe->recipe);
+    agg_err err = agg_accumulator_init(&acc, error, &recipe->recipe);
     if (err != SHOAL_OK) return err;
     err = state_memory(error, a, &acc, recipe, counts);
     uint64_t *drawn = err == SHOAL_OK ? agg_alloc(error, counts->n, sizeof *drawn) : NULL;
@@ -181,13 +180,13 @@ static shoal_err run_with(agg_error *error, const arguments *a, const agg_recipe
     return err;
 }
 
-static shoal_err run(agg_error *error, const arguments *a)
+static agg_err run(agg_error *error, const arguments *a)
 {
     char command[] = "demo";
     agg_recipe recipe;
     agg_dictionary counts;
-    shoal_err err = agg_recipe_from_bytes(&recipe, error, "the demo's recipe", recipe_text,
-                                          sizeof recipe_text - 1);
+    agg_err err = agg_recipe_from_bytes(&recipe, error, "the demo's recipe", recipe_text,
+                                        sizeof recipe_text - 1);
     if (err != SHOAL_OK) return err;
     err = a->counts != NULL ? agg_counts_load(&counts, error, &recipe, a->counts, cli_talk, command)
                             : made_up_counts(&counts, error, &recipe);
@@ -199,7 +198,7 @@ static shoal_err run(agg_error *error, const arguments *a)
     return err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"counts", 0, &a->counts, NULL},
                                   {"devices", 0, &a->devices, NULL},
@@ -208,7 +207,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {"threads", 0, &a->threads, NULL},
                                   {"memory", 0, &a->memory, NULL},
                                   {NULL, 0, NULL, NULL}};
-    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    agg_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     if (a->devices != NULL)
         err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1000, 1000000000);
@@ -223,7 +222,7 @@ int cmd_demo(int argc, char **argv)
     arguments a = {.n_devices = 200000, .n_top = 20, .n_threads = 1};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

@@ -55,12 +55,12 @@ typedef struct arguments {
     uint64_t memory_limit; // 0: none
 } arguments;
 
-static shoal_err usage(agg_error *error, const char *text)
+static agg_err usage(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-static shoal_err check_rounds(const arguments *a, agg_error *error, int n_files)
+static agg_err check_rounds(const arguments *a, agg_error *error, int n_files)
 {
     if (a->n_rounds == 0) return usage(error, "--recipe is needed");
     if (a->n_rounds > ROUNDS_MAX) return usage(error, "more than 1000 rounds");
@@ -71,7 +71,7 @@ static shoal_err check_rounds(const arguments *a, agg_error *error, int n_files)
         a->n_rounds, a->n_rounds == 1 ? "" : "s", n_files, n_files == 1 ? "" : "s");
 }
 
-static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"known", 0, &a->known, NULL},
                                   {"fdr", 0, &a->fdr_text, NULL},
@@ -85,7 +85,7 @@ static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv
                                   {"memory", 0, &a->memory, NULL},
                                   {NULL, 0, NULL, NULL}};
     int n_files = 0;
-    shoal_err err = cli_options_read(options, error, argc, argv, a->accumulators, &n_files, help);
+    agg_err err = cli_options_read(options, error, argc, argv, a->accumulators, &n_files, help);
     if (err != SHOAL_OK || *help) return err;
     err = check_rounds(a, error, n_files);
     if (err == SHOAL_OK && a->fdr_text != NULL)
@@ -96,13 +96,13 @@ static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
     int n_rest = 0;
     a->recipes = agg_alloc(error, (size_t)argc, sizeof *a->recipes);
     a->accumulators = agg_alloc(error, (size_t)argc, sizeof *a->accumulators);
-    shoal_err err =
+    agg_err err =
         rest == NULL || a->recipes == NULL || a->accumulators == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK)
         err =
@@ -124,7 +124,7 @@ static int compare_texts(const void *a, const void *b)
     return agg_text_compare(*(const agg_text *)a, *(const agg_text *)b);
 }
 
-static shoal_err take_lines(known_texts *out, agg_error *error, const agg_bytes *file)
+static agg_err take_lines(known_texts *out, agg_error *error, const agg_bytes *file)
 {
     const char *at = (const char *)file->data;
     size_t left = file->len;
@@ -135,7 +135,7 @@ static shoal_err take_lines(known_texts *out, agg_error *error, const agg_bytes 
         size_t len = tab != NULL ? (size_t)(tab - at) : line;
         if (tab == NULL && len > 0 && at[len - 1] == '\r') len--;
         if (len > 0) {
-            shoal_err err =
+            agg_err err =
                 agg_grow((void **)&out->texts, &out->cap, out->n + 1, sizeof *out->texts, error);
             if (err != SHOAL_OK) return err;
             out->texts[out->n++] = (agg_text){at, len};
@@ -172,13 +172,13 @@ static void say_changed(const known_texts *known, const agg_recipe *recipe)
     cli_talk(command, text);
 }
 
-static shoal_err load_known(agg_list *known, agg_error *error, const char *path,
-                            const agg_recipe *recipe)
+static agg_err load_known(agg_list *known, agg_error *error, const char *path,
+                          const agg_recipe *recipe)
 {
     agg_bytes file = {0};
     known_texts texts = {0};
     if (path == NULL) return SHOAL_OK;
-    shoal_err err = agg_file_read(&file, error, path, KNOWN_FILE_MAX);
+    agg_err err = agg_file_read(&file, error, path, KNOWN_FILE_MAX);
     if (err != SHOAL_OK) return err;
     err = take_lines(&texts, error, &file);
     if (err == SHOAL_OK) {
@@ -195,12 +195,12 @@ static shoal_err load_known(agg_list *known, agg_error *error, const char *path,
 
 // A device answers one round only, so what holds for each of its reports is what the weakest round
 // promises.
-static shoal_err find_guarantee(agg_guarantee *out, agg_error *error,
-                                const agg_discover_round *rounds, size_t n_rounds, double honest)
+static agg_err find_guarantee(agg_guarantee *out, agg_error *error,
+                              const agg_discover_round *rounds, size_t n_rounds, double honest)
 {
     for (size_t i = 0; i < n_rounds; i++) {
         agg_guarantee own;
-        shoal_err err =
+        agg_err err =
             agg_guarantee_run(&own, error, &rounds[i].recipe->recipe, rounds[i].acc->n, honest);
         if (err != SHOAL_OK) return err;
         double epsilon = own.bound != NULL ? own.central : own.local;
@@ -209,7 +209,7 @@ static shoal_err find_guarantee(agg_guarantee *out, agg_error *error,
     return SHOAL_OK;
 }
 
-static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     return agg_discovery_print(stream, error, result, format);
 }
@@ -243,13 +243,13 @@ static void say_left_out(char *command, const agg_discovery *d, agg_format forma
     }
 }
 
-static shoal_err show(agg_error *error, const arguments *a, const agg_discovery *discovery,
-                      const agg_discover_round *rounds)
+static agg_err show(agg_error *error, const arguments *a, const agg_discovery *discovery,
+                    const agg_discover_round *rounds)
 {
     char command[] = "discover";
     agg_guarantee guarantee;
     const agg_discovery_result result = {discovery, &guarantee, a->n_rounds};
-    shoal_err err = find_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
+    agg_err err = find_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
     if (err == SHOAL_OK)
         err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
     if (err != SHOAL_OK) return err;
@@ -259,11 +259,11 @@ static shoal_err show(agg_error *error, const arguments *a, const agg_discovery 
     return SHOAL_OK;
 }
 
-static shoal_err discover(agg_error *error, const arguments *a, const agg_discover_round *rounds)
+static agg_err discover(agg_error *error, const arguments *a, const agg_discover_round *rounds)
 {
     agg_list known = {0};
     agg_discovery discovery;
-    shoal_err err = load_known(&known, error, a->known, rounds[a->n_rounds - 1].recipe);
+    agg_err err = load_known(&known, error, a->known, rounds[a->n_rounds - 1].recipe);
     if (err != SHOAL_OK) return err;
     const agg_discover_options options = {.confidence = a->result.confidence,
                                           .fdr = a->fdr,
@@ -285,10 +285,10 @@ typedef struct loaded_round {
     agg_accumulator acc;
 } loaded_round;
 
-static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe,
-                                  const char *path)
+static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe,
+                                const char *path)
 {
-    shoal_err err = agg_accumulator_load(acc, error, path);
+    agg_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);
@@ -296,7 +296,7 @@ static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const 
 }
 
 // Before the accumulators are read, all of which stay until the end.
-static shoal_err state_memory(agg_error *error, const arguments *a, const loaded_round *loaded)
+static agg_err state_memory(agg_error *error, const arguments *a, const loaded_round *loaded)
 {
     char command[] = "discover";
     uint64_t kept = 0, most = 0;
@@ -309,10 +309,10 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const loaded
     return cli_state_memory(error, command, kept + most, a->memory_limit);
 }
 
-static shoal_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg_error *error,
-                             const arguments *a)
+static agg_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg_error *error,
+                           const arguments *a)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++)
         err = agg_recipe_from_file(&loaded[i].recipe, error, a->recipes[i]);
     if (err == SHOAL_OK) err = state_memory(error, a, loaded);
@@ -323,11 +323,11 @@ static shoal_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, a
     return err;
 }
 
-static shoal_err run(agg_error *error, const arguments *a)
+static agg_err run(agg_error *error, const arguments *a)
 {
     loaded_round *loaded = agg_alloc(error, a->n_rounds, sizeof *loaded);
     agg_discover_round *rounds = agg_alloc(error, a->n_rounds, sizeof *rounds);
-    shoal_err err = loaded == NULL || rounds == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = loaded == NULL || rounds == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) err = load_rounds(loaded, rounds, error, a);
     if (err == SHOAL_OK) err = discover(error, a, rounds);
     for (size_t i = 0; loaded != NULL && i < a->n_rounds; i++) {
@@ -344,7 +344,7 @@ int cmd_discover(int argc, char **argv)
     arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

@@ -50,15 +50,14 @@ typedef struct arguments {
     uint64_t memory_limit; // 0: none
 } arguments;
 
-static shoal_err read_post(agg_post *post, agg_error *error, const char *name,
-                           const char *total_text)
+static agg_err read_post(agg_post *post, agg_error *error, const char *name, const char *total_text)
 {
     static const char *const names[] = {"none", "clip", "norm-sub", "base-cut", NULL};
     static const agg_post_rule rules[] = {AGG_POST_NONE, AGG_POST_CLIP, AGG_POST_NORM_SUB,
                                           AGG_POST_BASE_CUT};
     size_t rule = 0;
     uint64_t total = 0;
-    shoal_err err =
+    agg_err err =
         cli_read_name(&rule, error, names, name, "--post is none, clip, norm-sub or base-cut");
     if (err == SHOAL_OK && total_text != NULL)
         err = cli_read_whole(&total, error, "total", total_text, 1, (uint64_t)1 << 53);
@@ -74,7 +73,7 @@ static shoal_err read_post(agg_post *post, agg_error *error, const char *name,
     return SHOAL_OK;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
                                   {"dictionary", 0, &a->dictionary, NULL},
@@ -88,7 +87,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
+    agg_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
     if (err == SHOAL_OK && n_files > 0) a->accumulator = files[0];
     free(files);
     if (err != SHOAL_OK || *help) return err;
@@ -104,7 +103,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
-static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     return agg_estimate_print(stream, error, result, format);
 }
@@ -119,12 +118,12 @@ static void say_post(const agg_post *post, agg_format format, char *command)
     cli_talk(command, text);
 }
 
-static shoal_err show(agg_error *error, const arguments *a, agg_estimate *estimate)
+static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate)
 {
     char command[] = "estimate", text[160];
     agg_guarantee guarantee;
-    shoal_err err = agg_guarantee_run(&guarantee, error, &estimate->recipe->recipe, estimate->n,
-                                      a->result.honest);
+    agg_err err = agg_guarantee_run(&guarantee, error, &estimate->recipe->recipe, estimate->n,
+                                    a->result.honest);
     if (err != SHOAL_OK) return err;
     estimate->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, estimate, a->result.format);
@@ -141,8 +140,8 @@ static shoal_err show(agg_error *error, const arguments *a, agg_estimate *estima
 }
 
 // Writes 1 + the field of --by, 0 without it.
-static shoal_err find_field(uint32_t *by, agg_error *error, const agg_recipe *recipe,
-                            const char *name)
+static agg_err find_field(uint32_t *by, agg_error *error, const agg_recipe *recipe,
+                          const char *name)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
     *by = 0;
@@ -155,8 +154,8 @@ static shoal_err find_field(uint32_t *by, agg_error *error, const agg_recipe *re
                     recipe->id);
 }
 
-static shoal_err make_dictionary(agg_dictionary *dictionary, agg_error *error, const arguments *a,
-                                 const agg_recipe *recipe, uint32_t by)
+static agg_err make_dictionary(agg_dictionary *dictionary, agg_error *error, const arguments *a,
+                               const agg_recipe *recipe, uint32_t by)
 {
     char command[] = "estimate";
     if (by > 0) return agg_dictionary_of_field(dictionary, error, recipe, by - 1);
@@ -172,7 +171,7 @@ typedef struct question {
     agg_estimate_options options;
 } question;
 
-static shoal_err state_memory(agg_error *error, const arguments *a, const question *q)
+static agg_err state_memory(agg_error *error, const arguments *a, const question *q)
 {
     char command[] = "estimate";
     uint64_t bytes = cli_accumulator_memory(a->accumulator, &q->recipe->recipe) +
@@ -181,11 +180,11 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const questi
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static shoal_err answer(agg_error *error, const arguments *a, const question *q,
-                        const agg_accumulator *acc)
+static agg_err answer(agg_error *error, const arguments *a, const question *q,
+                      const agg_accumulator *acc)
 {
     agg_estimate estimate;
-    shoal_err err = agg_accumulator_check_recipe(acc, error, &q->recipe->recipe);
+    agg_err err = agg_accumulator_check_recipe(acc, error, &q->recipe->recipe);
     if (err != SHOAL_OK) {
         agg_error_prefix(error, "%s", a->accumulator);
         return err;
@@ -197,8 +196,8 @@ static shoal_err answer(agg_error *error, const arguments *a, const question *q,
     return err;
 }
 
-static shoal_err estimate_view(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                               const agg_recipe *view)
+static agg_err estimate_view(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                             const agg_recipe *view)
 {
     agg_accumulator acc;
     question q = {.recipe = recipe,
@@ -208,7 +207,7 @@ static shoal_err estimate_view(agg_error *error, const arguments *a, const agg_r
                               .top = a->result.top,
                               .n_threads = a->result.n_threads,
                               .post = a->rule}};
-    shoal_err err = find_field(&q.options.by, error, view, a->by);
+    agg_err err = find_field(&q.options.by, error, view, a->by);
     if (err == SHOAL_OK) err = make_dictionary(&q.dictionary, error, a, view, q.options.by);
     if (err == SHOAL_OK) err = state_memory(error, a, &q);
     if (err == SHOAL_OK && (err = agg_accumulator_load(&acc, error, a->accumulator)) == SHOAL_OK) {
@@ -220,7 +219,7 @@ static shoal_err estimate_view(agg_error *error, const arguments *a, const agg_r
 }
 
 // Of a recipe with variables: the chosen one as a recipe of its own.
-static shoal_err estimate_variable(agg_error *error, const arguments *a, const agg_recipe *recipe)
+static agg_err estimate_variable(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     if (a->variable == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -234,12 +233,12 @@ static shoal_err estimate_variable(agg_error *error, const arguments *a, const a
     agg_recipe *view = agg_alloc(error, 1, sizeof *view);
     if (view == NULL) return AGG_ERR_MEMORY;
     agg_recipe_of_variable(view, recipe, i);
-    shoal_err err = estimate_view(error, a, recipe, view);
+    agg_err err = estimate_view(error, a, recipe, view);
     free(view);
     return err;
 }
 
-static shoal_err estimate(agg_error *error, const arguments *a, const agg_recipe *recipe)
+static agg_err estimate(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     if (recipe->recipe.n_variables > 0) return estimate_variable(error, a, recipe);
     if (a->variable == NULL) return estimate_view(error, a, recipe, recipe);
@@ -247,10 +246,10 @@ static shoal_err estimate(agg_error *error, const arguments *a, const agg_recipe
                     recipe->id);
 }
 
-static shoal_err run(agg_error *error, const arguments *a)
+static agg_err run(agg_error *error, const arguments *a)
 {
     agg_recipe recipe;
-    shoal_err err = agg_recipe_from_file(&recipe, error, a->recipe);
+    agg_err err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
     err = estimate(error, a, &recipe);
     agg_recipe_release(&recipe);
@@ -262,7 +261,7 @@ int cmd_estimate(int argc, char **argv)
     arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

@@ -42,7 +42,7 @@ typedef struct arguments {
     int n_files;
 } arguments;
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
                                   {"output", 'o', &a->output, NULL},
@@ -54,7 +54,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     a->max_share = 0.01;
     a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
     if (a->files == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
+    agg_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
     if (err != SHOAL_OK || *help) return err;
     err = cli_need(error, "recipe", a->recipe);
     if (err == SHOAL_OK) err = cli_need(error, "output", a->output);
@@ -76,25 +76,25 @@ typedef struct ingesting {
 } ingesting;
 
 // Notes a batch. *is_fresh: whether it was not there yet, and is to be counted.
-static shoal_err note_batch(ingesting *in, agg_error *error, const agg_run *run, int *is_fresh)
+static agg_err note_batch(ingesting *in, agg_error *error, const agg_run *run, int *is_fresh)
 {
     int was_there = 0;
-    shoal_err err = run->batch_id == NULL
-                        ? SHOAL_OK
-                        : agg_batch_ids_add(&in->ids, error, run->batch_id, &was_there);
+    agg_err err = run->batch_id == NULL
+                      ? SHOAL_OK
+                      : agg_batch_ids_add(&in->ids, error, run->batch_id, &was_there);
     if (was_there) in->n_repeated++;
     *is_fresh = !was_there;
     return err;
 }
 
-static shoal_err take_records(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err take_records(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     ingesting *in = context;
     agg_folder_run fresh[AGG_RUNS_MAX];
     uint32_t n_fresh = 0;
     for (uint32_t i = 0; i < n_runs; i++) {
         int is_fresh = 0;
-        shoal_err err = note_batch(in, error, &runs[i], &is_fresh);
+        agg_err err = note_batch(in, error, &runs[i], &is_fresh);
         if (err != SHOAL_OK) return err;
         if (is_fresh) fresh[n_fresh++] = (agg_folder_run){runs[i].records, runs[i].count};
     }
@@ -102,20 +102,20 @@ static shoal_err take_records(void *context, agg_error *error, const agg_run *ru
 }
 
 // The same on several threads, each with a lane of the folder.
-static shoal_err take_run(void *context, agg_error *error, unsigned part, const agg_run *run)
+static agg_err take_run(void *context, agg_error *error, unsigned part, const agg_run *run)
 {
     ingesting *in = context;
     const agg_folder_run records = {run->records, run->count};
     int is_fresh = 0;
     agg_lock_take(&in->guard);
-    shoal_err err = note_batch(in, error, run, &is_fresh);
+    agg_err err = note_batch(in, error, run, &is_fresh);
     agg_lock_leave(&in->guard);
     return err == SHOAL_OK && is_fresh ? agg_folder_add_lane(&in->folder, error, part, &records)
                                        : err;
 }
 
-static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a,
-                             const agg_recipe *recipe, const char *path)
+static agg_err ingest_file(ingesting *in, agg_error *error, const arguments *a,
+                           const agg_recipe *recipe, const char *path)
 {
     char text[512], command[] = "ingest";
     agg_read_count count = {0, 0, 0, 0, 0};
@@ -125,7 +125,7 @@ static shoal_err ingest_file(ingesting *in, agg_error *error, const arguments *a
                          command, cli_progress_show, &progress, a->n_threads};
     agg_share share =
         a->n_threads > 1 && agg_folder_lanes(&in->folder) >= a->n_threads ? take_run : NULL;
-    shoal_err err =
+    agg_err err =
         agg_reader_file_shared(&count, error, &reader, share, agg_folder_span(&in->folder), path);
     cli_progress_end(&progress);
     if (err != SHOAL_OK || count.rejected == 0) return err;
@@ -167,8 +167,8 @@ static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a,
 
 // Finds how large the folder's buffer may be: no larger than what comes, and less where --memory
 // asks for that; then says what is taken in all.
-static shoal_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulator *acc,
-                             const arguments *a, const agg_recipe *recipe)
+static agg_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulator *acc,
+                           const arguments *a, const agg_recipe *recipe)
 {
     char command[] = "ingest";
     uint64_t fixed = fixed_bytes(acc, a, recipe), input = input_bytes(a), bytes = 0;
@@ -183,14 +183,14 @@ static shoal_err plan_memory(size_t *buffer, agg_error *error, const agg_accumul
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const arguments *a,
-                              const agg_recipe *recipe, size_t buffer)
+static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const arguments *a,
+                            const agg_recipe *recipe, size_t buffer)
 {
     char text[128], command[] = "ingest";
     ingesting in = {.folder = {.n_threads = 1}};
     if (!agg_lock_init(&in.guard))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
-    shoal_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
+    agg_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
     for (int i = 0; i < a->n_files && err == SHOAL_OK; i++)
         err = ingest_file(&in, error, a, recipe, a->files[i]);
     if (err == SHOAL_OK) err = agg_folder_flush(&in.folder, error);
@@ -205,10 +205,10 @@ static shoal_err ingest_files(agg_accumulator *acc, agg_error *error, const argu
     return err;
 }
 
-static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const char *path,
-                                  const agg_recipe *recipe)
+static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const char *path,
+                                const agg_recipe *recipe)
 {
-    shoal_err err = agg_accumulator_load(acc, error, path);
+    agg_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
     if (err == SHOAL_OK) return SHOAL_OK;
@@ -219,14 +219,14 @@ static shoal_err load_accumulator(agg_accumulator *acc, agg_error *error, const 
 
 // Makes an empty accumulator, or loads the one to append to. Memory is planned before anything is
 // written to it.
-static shoal_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error *error,
-                                  const arguments *a, const agg_recipe *recipe)
+static agg_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error *error,
+                                const arguments *a, const agg_recipe *recipe)
 {
     int exists = strcmp(a->output, "-") != 0 && access(a->output, F_OK) == 0;
     if (exists && !a->append)
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
                         "%s exists; --append adds to it", a->output);
-    shoal_err err = agg_accumulator_init(acc, error, &recipe->recipe);
+    agg_err err = agg_accumulator_init(acc, error, &recipe->recipe);
     if (err != SHOAL_OK) return err;
     err = plan_memory(buffer, error, acc, a, recipe);
     if (err == SHOAL_OK && !exists) return SHOAL_OK;
@@ -234,12 +234,12 @@ static shoal_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_erro
     return err == SHOAL_OK ? load_accumulator(acc, error, a->output, recipe) : err;
 }
 
-static shoal_err ingest(agg_error *error, const arguments *a)
+static agg_err ingest(agg_error *error, const arguments *a)
 {
     agg_recipe recipe;
     agg_accumulator acc;
     size_t buffer = 0;
-    shoal_err err = agg_recipe_from_file(&recipe, error, a->recipe);
+    agg_err err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
     err = open_accumulator(&acc, &buffer, error, a, &recipe);
     if (err == SHOAL_OK) {
@@ -256,7 +256,7 @@ int cmd_ingest(int argc, char **argv)
     arguments a = {.n_threads = 1};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

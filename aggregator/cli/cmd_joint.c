@@ -66,12 +66,12 @@ typedef struct arguments {
     uint64_t memory_limit; // 0: none
 } arguments;
 
-static shoal_err usage(agg_error *error, const char *text)
+static agg_err usage(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-static shoal_err check_done(const arguments *a, agg_error *error)
+static agg_err check_done(const arguments *a, agg_error *error)
 {
     const cli_result_texts *t = &a->texts;
     if (a->n_categories == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL &&
@@ -81,20 +81,20 @@ static shoal_err check_done(const arguments *a, agg_error *error)
     return usage(error, "--done takes --recipe and --output only: it analyses nothing");
 }
 
-static shoal_err read_results(arguments *a, agg_error *error)
+static agg_err read_results(arguments *a, agg_error *error)
 {
     static const char *const forms[] = {"linear", "em", NULL};
     size_t form = 0;
     a->is_svg = a->texts.format != NULL && strcmp(a->texts.format, "svg") == 0;
     if (a->is_svg) a->texts.format = NULL;
-    shoal_err err = cli_read_name(&form, error, forms, a->wald, "--wald is linear or em");
+    agg_err err = cli_read_name(&form, error, forms, a->wald, "--wald is linear or em");
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK) err = cli_result_options_read(&a->result, error, &a->texts);
     a->is_em_wald = form == 1;
     return err;
 }
 
-static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
                                   {"variables", 0, &a->variables, NULL},
@@ -114,7 +114,7 @@ static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv
     int n_files = 0;
     const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
     if (files == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
+    agg_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
     if (err == SHOAL_OK && n_files > 0) a->accumulator = files[0];
     free(files);
     if (err != SHOAL_OK || *help) return err;
@@ -125,12 +125,12 @@ static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv
     return err == SHOAL_OK ? read_results(a, error) : err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
     int n_rest = 0;
     a->categories = agg_alloc(error, (size_t)argc, sizeof *a->categories);
-    shoal_err err = rest == NULL || a->categories == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = rest == NULL || a->categories == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK)
         err = cli_take_repeated(a->categories, &a->n_categories, rest, &n_rest, error, "categories",
                                 argc, argv);
@@ -141,14 +141,14 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
 
 // ---- variables and their categories ----
 
-static shoal_err no_variable(agg_error *error, const agg_recipe *recipe, const char *option)
+static agg_err no_variable(agg_error *error, const agg_recipe *recipe, const char *option)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: recipe %s has no such variable",
                     option, recipe->id);
 }
 
-static shoal_err add_variable(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
-                              const agg_recipe *recipe, const char *name, size_t len)
+static agg_err add_variable(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+                            const agg_recipe *recipe, const char *name, size_t len)
 {
     uint32_t i = agg_recipe_find_variable(recipe, name, len);
     if (i == recipe->recipe.n_variables) return no_variable(error, recipe, "--variables");
@@ -158,24 +158,24 @@ static shoal_err add_variable(cli_joint_wish *wishes, uint32_t *n, agg_error *er
     return SHOAL_OK;
 }
 
-static shoal_err read_variables(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
-                                const arguments *a, const agg_recipe *recipe)
+static agg_err read_variables(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+                              const arguments *a, const agg_recipe *recipe)
 {
     *n = 0;
     for (uint32_t i = 0; a->variables == NULL && i < recipe->recipe.n_variables; i++)
         wishes[(*n)++].variable = i;
     for (const char *at = a->variables; at != NULL;) {
         const char *comma = strchr(at, ',');
-        shoal_err err = add_variable(wishes, n, error, recipe, at,
-                                     comma != NULL ? (size_t)(comma - at) : strlen(at));
+        agg_err err = add_variable(wishes, n, error, recipe, at,
+                                   comma != NULL ? (size_t)(comma - at) : strlen(at));
         if (err != SHOAL_OK) return err;
         at = comma != NULL ? comma + 1 : NULL;
     }
     return *n < 2 ? usage(error, "--variables names two at least, with a comma between") : SHOAL_OK;
 }
 
-static shoal_err read_categories(cli_joint_wish *wishes, uint32_t n, agg_error *error,
-                                 const arguments *a, const agg_recipe *recipe)
+static agg_err read_categories(cli_joint_wish *wishes, uint32_t n, agg_error *error,
+                               const arguments *a, const agg_recipe *recipe)
 {
     for (size_t i = 0; i < a->n_categories; i++) {
         const char *equals = strchr(a->categories[i], '=');
@@ -200,10 +200,10 @@ static size_t default_top(uint32_t n_variables)
     return fit < CLI_JOINT_TOP ? fit : 0;
 }
 
-static shoal_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
-                             const arguments *a, const agg_recipe *recipe)
+static agg_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+                           const arguments *a, const agg_recipe *recipe)
 {
-    shoal_err err = read_variables(wishes, n, error, a, recipe);
+    agg_err err = read_variables(wishes, n, error, a, recipe);
     if (err == SHOAL_OK) err = read_categories(wishes, *n, error, a, recipe);
     for (uint32_t i = 0; err == SHOAL_OK && i < *n; i++) {
         wishes[i].top = a->result.top > 0 ? a->result.top : default_top(*n);
@@ -215,8 +215,8 @@ static shoal_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *err
     return err;
 }
 
-static shoal_err find_given(uint32_t *given, agg_error *error, const arguments *a,
-                            const agg_recipe *recipe, const cli_joint_wish *wishes, uint32_t n)
+static agg_err find_given(uint32_t *given, agg_error *error, const arguments *a,
+                          const agg_recipe *recipe, const cli_joint_wish *wishes, uint32_t n)
 {
     *given = 0;
     if (a->given == NULL) return SHOAL_OK;
@@ -229,7 +229,7 @@ static shoal_err find_given(uint32_t *given, agg_error *error, const arguments *
 
 // ---- the result ----
 
-static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     if ((int)format == FORMAT_SVG) return agg_joint_svg(stream, error, result);
     return agg_joint_print(stream, error, result, format);
@@ -274,13 +274,13 @@ static void say_doubts(const agg_joint_result *r, const arguments *a)
         say("--wald em: conservative near the boundary; it finds associations later than it could");
 }
 
-static shoal_err show(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                      agg_joint_result *result)
+static agg_err show(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                    agg_joint_result *result)
 {
     char command[] = "joint";
     agg_guarantee guarantee;
     int format = a->is_svg ? FORMAT_SVG : (int)a->result.format;
-    shoal_err err =
+    agg_err err =
         agg_guarantee_run(&guarantee, error, &recipe->recipe, result->n, a->result.honest);
     if (err != SHOAL_OK) return err;
     result->guarantee = &guarantee;
@@ -291,9 +291,9 @@ static shoal_err show(agg_error *error, const arguments *a, const agg_recipe *re
     return err;
 }
 
-static shoal_err analyse(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                         const agg_accumulator *acc, const cli_joint_categories *categories,
-                         uint32_t n, uint32_t given)
+static agg_err analyse(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                       const agg_accumulator *acc, const cli_joint_categories *categories,
+                       uint32_t n, uint32_t given)
 {
     agg_joint_choice choices[SHOAL_VARIABLES_MAX];
     const agg_joint_analysis_options options = {.confidence = a->result.confidence,
@@ -303,7 +303,7 @@ static shoal_err analyse(agg_error *error, const arguments *a, const agg_recipe 
     agg_joint_analysis *analysis = agg_alloc(error, 1, sizeof *analysis);
     if (analysis == NULL) return AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < n; i++) choices[i] = categories[i].choice;
-    shoal_err err = agg_joint_analyse(analysis, error, recipe, acc, choices, n, &options);
+    agg_err err = agg_joint_analyse(analysis, error, recipe, acc, choices, n, &options);
     if (err == SHOAL_OK) {
         err = show(error, a, recipe, &analysis->result);
         agg_joint_analysis_release(analysis);
@@ -314,9 +314,9 @@ static shoal_err analyse(agg_error *error, const arguments *a, const agg_recipe 
 
 // Once it is known how many categories there are and how many records differ, and before what hangs
 // on that.
-static shoal_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                              const agg_accumulator *acc, const cli_joint_categories *categories,
-                              uint32_t n)
+static agg_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                            const agg_accumulator *acc, const cli_joint_categories *categories,
+                            uint32_t n)
 {
     char command[] = "joint";
     agg_joint_choice choices[SHOAL_VARIABLES_MAX];
@@ -331,7 +331,7 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_re
 
 // The accumulator alone; so nothing is said where that is not too much, unless it is all that is
 // read.
-static shoal_err state_accumulator(agg_error *error, const arguments *a, const agg_recipe *recipe)
+static agg_err state_accumulator(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     char command[] = "joint";
     uint64_t bytes = strcmp(a->accumulator, "-") == 0
@@ -342,13 +342,13 @@ static shoal_err state_accumulator(agg_error *error, const arguments *a, const a
                                      : SHOAL_OK;
 }
 
-static shoal_err joint(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                       const agg_accumulator *acc)
+static agg_err joint(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                     const agg_accumulator *acc)
 {
     cli_joint_wish wishes[SHOAL_VARIABLES_MAX] = {{0}};
     cli_joint_categories categories[SHOAL_VARIABLES_MAX];
     uint32_t n = 0, made = 0, given = 0;
-    shoal_err err = agg_joint_check(error, recipe, acc);
+    agg_err err = agg_joint_check(error, recipe, acc);
     if (err == SHOAL_OK) err = read_wishes(wishes, &n, error, a, recipe);
     if (err == SHOAL_OK) err = find_given(&given, error, a, recipe, wishes, n);
     while (err == SHOAL_OK && made < n) {
@@ -363,7 +363,7 @@ static shoal_err joint(agg_error *error, const arguments *a, const agg_recipe *r
 
 // Drops the records. Where the file is written in its own place, the old one goes when the new one
 // is complete.
-static shoal_err forget(agg_error *error, const arguments *a, agg_accumulator *acc)
+static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc)
 {
     char text[160];
     if (!agg_accumulator_keeps_records(acc)) {
@@ -371,8 +371,8 @@ static shoal_err forget(agg_error *error, const arguments *a, agg_accumulator *a
         if (a->texts.output == NULL) return SHOAL_OK;
     }
     agg_accumulator_forget(acc);
-    shoal_err err = agg_accumulator_save(
-        acc, error, a->texts.output != NULL ? a->texts.output : a->accumulator);
+    agg_err err = agg_accumulator_save(acc, error,
+                                       a->texts.output != NULL ? a->texts.output : a->accumulator);
     if (err != SHOAL_OK) return err;
     snprintf(text, sizeof text, "the sums of %llu reports stay, their records are gone",
              (unsigned long long)acc->n);
@@ -380,11 +380,11 @@ static shoal_err forget(agg_error *error, const arguments *a, agg_accumulator *a
     return SHOAL_OK;
 }
 
-static shoal_err run(agg_error *error, const arguments *a)
+static agg_err run(agg_error *error, const arguments *a)
 {
     agg_recipe recipe;
     agg_accumulator acc;
-    shoal_err err = agg_recipe_from_file(&recipe, error, a->recipe);
+    agg_err err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
     err = state_accumulator(error, a, &recipe);
     if (err == SHOAL_OK) err = agg_accumulator_load(&acc, error, a->accumulator);
@@ -404,7 +404,7 @@ int cmd_joint(int argc, char **argv)
     arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

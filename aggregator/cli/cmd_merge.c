@@ -23,7 +23,7 @@ static const char help_text[] =
     "                     where it is much\n";
 
 // A slip that would also lift a small cohort over its minimum.
-static shoal_err check_doubles(agg_error *error, const char *const *files, int n_files)
+static agg_err check_doubles(agg_error *error, const char *const *files, int n_files)
 {
     for (int i = 1; i < n_files; i++)
         for (int j = 0; j < i; j++)
@@ -46,8 +46,7 @@ static void say_records(int n_keeping, int n_files)
 
 // The sum so far and one more lie in memory; sums of one recipe are alike, records that are kept
 // add up. What comes through a pipe is not known.
-static shoal_err plan_memory(agg_error *error, uint64_t limit, const char *const *files,
-                             int n_files)
+static agg_err plan_memory(agg_error *error, uint64_t limit, const char *const *files, int n_files)
 {
     char command[] = "merge";
     uint64_t most = 0, sum = 0;
@@ -68,11 +67,11 @@ static shoal_err plan_memory(agg_error *error, uint64_t limit, const char *const
                             limit);
 }
 
-static shoal_err merge_files(agg_error *error, const char *output, const char *const *files,
-                             int n_files)
+static agg_err merge_files(agg_error *error, const char *output, const char *const *files,
+                           int n_files)
 {
     agg_accumulator sum, next;
-    shoal_err err = agg_accumulator_load(&sum, error, files[0]);
+    agg_err err = agg_accumulator_load(&sum, error, files[0]);
     if (err != SHOAL_OK) return err;
     int n_keeping = agg_accumulator_keeps_records(&sum);
     for (int i = 1; i < n_files && err == SHOAL_OK; i++) {
@@ -98,7 +97,7 @@ int cmd_merge(int argc, char **argv)
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0, n_files = 0;
     const char **files = agg_alloc(&error, (size_t)argc, sizeof *files);
-    shoal_err err = files == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = files == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK)
         err = cli_options_read(options, &error, argc, argv, files, &n_files, &help);
     if (err == SHOAL_OK && !help) err = cli_need(&error, "output", output);

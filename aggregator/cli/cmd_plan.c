@@ -110,12 +110,12 @@ typedef struct planning {
     char law_name[64], low_text[32], high_text[32];
 } planning;
 
-static shoal_err usage(agg_error *error, const char *text)
+static agg_err usage(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-static shoal_err check_domain(agg_error *error, const arguments *a)
+static agg_err check_domain(agg_error *error, const arguments *a)
 {
     int is_list = a->size != NULL || (a->counts != NULL && !a->is_open);
     if (a->is_mean + a->is_open + is_list != 1 && !a->is_surface)
@@ -131,9 +131,9 @@ static shoal_err check_domain(agg_error *error, const arguments *a)
     return SHOAL_OK;
 }
 
-static shoal_err check_arguments(agg_error *error, const arguments *a)
+static agg_err check_arguments(agg_error *error, const arguments *a)
 {
-    shoal_err err = cli_need(error, "devices", a->devices);
+    agg_err err = cli_need(error, "devices", a->devices);
     if (err == SHOAL_OK) err = check_domain(error, a);
     if (err != SHOAL_OK) return err;
     if ((a->epsilon != NULL) == (a->budget != NULL))
@@ -147,18 +147,18 @@ static shoal_err check_arguments(agg_error *error, const arguments *a)
     return SHOAL_OK;
 }
 
-static shoal_err read_micro(int64_t *micro, agg_error *error, const char *name, const char *text)
+static agg_err read_micro(int64_t *micro, agg_error *error, const char *name, const char *text)
 {
     if (agg_decimal_micro(micro, text, strlen(text))) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                     "--%s must be a number with at most 6 decimals", name);
 }
 
-static shoal_err read_range(planning *p, agg_error *error)
+static agg_err read_range(planning *p, agg_error *error)
 {
     arguments *a = &p->a;
     if (a->low == NULL) return SHOAL_OK;
-    shoal_err err = read_micro(&a->low_micro, error, "low", a->low);
+    agg_err err = read_micro(&a->low_micro, error, "low", a->low);
     if (err == SHOAL_OK) err = read_micro(&a->high_micro, error, "high", a->high);
     if (err != SHOAL_OK) return err;
     if (a->low_micro >= a->high_micro) return usage(error, "--low must be below --high");
@@ -170,20 +170,20 @@ static shoal_err read_range(planning *p, agg_error *error)
 }
 
 // Epsilon of one report: given, or the budget's part.
-static shoal_err read_epsilon(planning *p, agg_error *error)
+static agg_err read_epsilon(planning *p, agg_error *error)
 {
     const arguments *a = &p->a;
     agg_plan_wish *w = &p->wish;
     int64_t micro = 0;
     if (a->budget == NULL) {
-        shoal_err err = read_micro(&micro, error, "epsilon", a->epsilon);
+        agg_err err = read_micro(&micro, error, "epsilon", a->epsilon);
         if (err != SHOAL_OK) return err;
         if (micro < SHOAL_EPS_MICRO_MIN || micro > SHOAL_EPS_MICRO_MAX)
             return usage(error, "--epsilon must be from 0.01 to 16");
         w->eps_micro = (uint32_t)micro;
         return SHOAL_OK;
     }
-    shoal_err err = cli_read_decimal(&w->budget, error, "budget", a->budget, 0.01, 1e6);
+    agg_err err = cli_read_decimal(&w->budget, error, "budget", a->budget, 0.01, 1e6);
     if (err != SHOAL_OK) return err;
     w->eps_micro = agg_plan_split_budget(w->budget, w->per_day * w->days);
     if (w->eps_micro > 0) return SHOAL_OK;
@@ -192,17 +192,17 @@ static shoal_err read_epsilon(planning *p, agg_error *error)
                     w->budget, w->per_day * w->days);
 }
 
-static shoal_err read_whole(double *out, agg_error *error, const char *name, const char *text,
-                            uint64_t low, uint64_t high)
+static agg_err read_whole(double *out, agg_error *error, const char *name, const char *text,
+                          uint64_t low, uint64_t high)
 {
     uint64_t number = 0;
     if (text == NULL) return SHOAL_OK;
-    shoal_err err = cli_read_whole(&number, error, name, text, low, high);
+    agg_err err = cli_read_whole(&number, error, name, text, low, high);
     if (err == SHOAL_OK) *out = (double)number;
     return err;
 }
 
-static shoal_err read_mechanism(agg_plan_wish *wish, agg_error *error, const char *name)
+static agg_err read_mechanism(agg_plan_wish *wish, agg_error *error, const char *name)
 {
     if (name == NULL) return SHOAL_OK;
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(name, strlen(name));
@@ -212,14 +212,14 @@ static shoal_err read_mechanism(agg_plan_wish *wish, agg_error *error, const cha
     return SHOAL_OK;
 }
 
-static shoal_err read_numbers(planning *p, agg_error *error)
+static agg_err read_numbers(planning *p, agg_error *error)
 {
     static const char *const rules[] = {"bonferroni", "bh", "none", NULL};
     agg_plan_wish *w = &p->wish;
     const arguments *a = &p->a;
     double size = 0;
     size_t rule = 0;
-    shoal_err err = read_whole(&w->devices, error, "devices", a->devices, 1, 4000000000);
+    agg_err err = read_whole(&w->devices, error, "devices", a->devices, 1, 4000000000);
     if (err == SHOAL_OK) err = read_whole(&size, error, "size", a->size, 2, 1u << 24);
     if (err == SHOAL_OK) err = read_whole(&w->days, error, "period", a->period, 1, 36500);
     if (err == SHOAL_OK) err = read_whole(&w->per_day, error, "per-day", a->per_day, 1, 1000000);
@@ -245,7 +245,7 @@ static shoal_err read_numbers(planning *p, agg_error *error)
 #define LAW_NUMBERS                                                                                \
     2u // of each value beside its count: its share, and that again while they are sorted
 
-static shoal_err load_counts(planning *p, agg_error *error)
+static agg_err load_counts(planning *p, agg_error *error)
 {
     char command[] = "plan";
     static const char text[] =
@@ -257,7 +257,7 @@ static shoal_err load_counts(planning *p, agg_error *error)
         "\"seed\":\"73686f616c20706c616e2073686f616c20706c616e2073686f616c20706c616e\",\"limit\":{"
         "\"per_day\":1},"
         "\"expires\":\"2099-12-31\"}";
-    shoal_err err = agg_recipe_from_bytes(&p->reader, error, "counts", text, sizeof text - 1);
+    agg_err err = agg_recipe_from_bytes(&p->reader, error, "counts", text, sizeof text - 1);
     if (err == SHOAL_OK)
         err = agg_counts_load(&p->counts, error, &p->reader, p->a.counts, NULL, NULL);
     if (err != SHOAL_OK) return err;
@@ -268,7 +268,7 @@ static shoal_err load_counts(planning *p, agg_error *error)
 }
 
 // Adds up the counts of numbers by bucket.
-static shoal_err fill_buckets(planning *p, agg_error *error)
+static agg_err fill_buckets(planning *p, agg_error *error)
 {
     const arguments *a = &p->a;
     p->buckets = agg_alloc(error, p->wish.size, sizeof *p->buckets);
@@ -284,10 +284,10 @@ static shoal_err fill_buckets(planning *p, agg_error *error)
     return SHOAL_OK;
 }
 
-static shoal_err take_counts(planning *p, agg_error *error)
+static agg_err take_counts(planning *p, agg_error *error)
 {
     agg_plan_wish *w = &p->wish;
-    shoal_err err = load_counts(p, error);
+    agg_err err = load_counts(p, error);
     if (err != SHOAL_OK) return err;
     snprintf(p->law_name, sizeof p->law_name, "counts file");
     if (p->a.low != NULL) {
@@ -302,21 +302,21 @@ static shoal_err take_counts(planning *p, agg_error *error)
     return agg_value_law_counts(&w->law, error, p->counts.counts, p->counts.n);
 }
 
-static shoal_err make_law(planning *p, agg_error *error)
+static agg_err make_law(planning *p, agg_error *error)
 {
     agg_plan_wish *w = &p->wish;
     double exponent = 1.2, listed = p->a.is_surface ? 100000 : OPEN_ASKED;
     w->law_name = p->law_name;
     if (w->is_mean) return SHOAL_OK;
     if (p->a.counts != NULL) {
-        shoal_err err = take_counts(p, error);
+        agg_err err = take_counts(p, error);
         if (err != SHOAL_OK) return err;
         listed = w->law.n_values;
     }
     if (w->size > 0) listed = w->size;
     if (w->asked <= 0) w->asked = listed;
     if (p->a.counts != NULL) return SHOAL_OK;
-    shoal_err err =
+    agg_err err =
         p->a.zipf != NULL ? cli_read_decimal(&exponent, error, "zipf", p->a.zipf, 0, 10) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     w->law = agg_value_law_zipf(exponent, w->size > 0 ? w->size : w->asked);
@@ -324,7 +324,7 @@ static shoal_err make_law(planning *p, agg_error *error)
     return SHOAL_OK;
 }
 
-static shoal_err make_wish(planning *p, agg_error *error)
+static agg_err make_wish(planning *p, agg_error *error)
 {
     agg_plan_wish *w = &p->wish;
     const arguments *a = &p->a;
@@ -333,7 +333,7 @@ static shoal_err make_wish(planning *p, agg_error *error)
                          .is_mean = a->is_mean,
                          .confidence = 0.95,
                          .id = a->id != NULL ? a->id : "planned"};
-    shoal_err err = read_range(p, error);
+    agg_err err = read_range(p, error);
     if (err == SHOAL_OK) err = read_numbers(p, error);
     if (err == SHOAL_OK) err = make_law(p, error);
     if (err == SHOAL_OK && w->devices * w->per_day * w->days > AGG_PLAN_REPORTS_MAX)
@@ -346,7 +346,7 @@ typedef struct recipe_wanted {
     const shoal_part *part;
 } recipe_wanted;
 
-static shoal_err print_recipe(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print_recipe(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const recipe_wanted *r = result;
     const agg_plan_wish *w = &r->p->wish;
@@ -379,7 +379,7 @@ static shoal_err print_recipe(FILE *stream, agg_error *error, const void *result
     FILE *memory = open_memstream(&text, &len);
     if (memory == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     agg_part_recipe_print(memory, r->part, &frame);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (fclose(memory) != 0) err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     // Options stand in the text as they were given: it is read back, and refused there, before
     // anyone sees it.
@@ -394,7 +394,7 @@ static shoal_err print_recipe(FILE *stream, agg_error *error, const void *result
     return err;
 }
 
-static shoal_err write_recipe(const planning *p, agg_error *error, const agg_plan *plan)
+static agg_err write_recipe(const planning *p, agg_error *error, const agg_plan *plan)
 {
     char command[] = "plan", none[] = "nothing can be seen: no recipe was written",
          few[] = "fewer reports than the recipe's minimum cohort of 1000: nothing will be shown";
@@ -414,7 +414,7 @@ typedef struct printing {
     const agg_trade_off *surface;
 } printing;
 
-static shoal_err print_plan(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print_plan(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const printing *r = result;
     const arguments *a = &r->p->a;
@@ -427,25 +427,25 @@ static shoal_err print_plan(FILE *stream, agg_error *error, const void *result, 
                           a->format_number == AGG_TRADE_OFF_JSON, a->is_all, width);
 }
 
-static shoal_err show_surface(const planning *p, agg_error *error)
+static agg_err show_surface(const planning *p, agg_error *error)
 {
     agg_trade_off *surface = agg_alloc(error, 1, sizeof *surface);
     const printing printed = {p, NULL, surface};
     if (surface == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_trade_off_run(surface, error, &p->wish,
-                                      p->wish.mechanism != 0 ? p->wish.mechanism : shoal_cms_id);
+    agg_err err = agg_trade_off_run(surface, error, &p->wish,
+                                    p->wish.mechanism != 0 ? p->wish.mechanism : shoal_cms_id);
     if (err == SHOAL_OK)
         err = cli_result_write(error, p->a.output, print_plan, &printed, AGG_TABLE);
     free(surface);
     return err;
 }
 
-static shoal_err show_plan(const planning *p, agg_error *error)
+static agg_err show_plan(const planning *p, agg_error *error)
 {
     agg_plan *plan = agg_alloc(error, 1, sizeof *plan);
     const printing printed = {p, plan, NULL};
     if (plan == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_plan_run(plan, error, &p->wish);
+    agg_err err = agg_plan_run(plan, error, &p->wish);
     if (err == SHOAL_OK) err = write_recipe(p, error, plan);
     if (err == SHOAL_OK)
         err = cli_result_write(error, p->a.output, print_plan, &printed, AGG_TABLE);
@@ -453,7 +453,7 @@ static shoal_err show_plan(const planning *p, agg_error *error)
     return err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"devices", 0, &a->devices, NULL},
                                   {"size", 0, &a->size, NULL},
@@ -482,16 +482,16 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {"expires", 0, &a->expires, NULL},
                                   {"output", 'o', &a->output, NULL},
                                   {NULL, 0, NULL, NULL}};
-    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    agg_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     err = cli_read_name(&a->format_number, error, formats, a->format,
                         "--format is table, json, csv or svg");
     return err == SHOAL_OK ? check_arguments(error, a) : err;
 }
 
-static shoal_err run(planning *p, agg_error *error)
+static agg_err run(planning *p, agg_error *error)
 {
-    shoal_err err = make_wish(p, error);
+    agg_err err = make_wish(p, error);
     if (err == SHOAL_OK) err = p->a.is_surface ? show_surface(p, error) : show_plan(p, error);
     agg_value_law_release(&p->wish.law);
     agg_dictionary_release(&p->counts);
@@ -506,9 +506,9 @@ int cmd_plan(int argc, char **argv)
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
     int is_discover = plan_is_discover(argc, argv), is_track = plan_is_track(argc, argv);
-    shoal_err err = is_track      ? plan_track(&error, argc, argv, &help)
-                    : is_discover ? plan_discover(&error, argc, argv, &help)
-                                  : read_arguments(&p.a, &error, argc, argv, &help);
+    agg_err err = is_track      ? plan_track(&error, argc, argv, &help)
+                  : is_discover ? plan_discover(&error, argc, argv, &help)
+                                : read_arguments(&p.a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK && !is_discover && !is_track)

@@ -133,7 +133,7 @@ static int has_options(const recipe_options *o)
     return memcmp(o, &none, sizeof none) != 0;
 }
 
-static shoal_err check_extras(agg_error *error, const action *a, const extras *e)
+static agg_err check_extras(agg_error *error, const action *a, const extras *e)
 {
     const char *wrong = NULL;
     if (e->key != NULL && !a->takes_key) wrong = "--key goes with sign and verify";
@@ -143,8 +143,8 @@ static shoal_err check_extras(agg_error *error, const action *a, const extras *e
     return wrong == NULL ? SHOAL_OK : agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", wrong);
 }
 
-static shoal_err check_action(agg_error *error, const action *a, const recipe_options *o,
-                              const extras *e, int n_files)
+static agg_err check_action(agg_error *error, const action *a, const recipe_options *o,
+                            const extras *e, int n_files)
 {
     recipe_options others = *o;
     if (a == NULL)
@@ -157,7 +157,7 @@ static shoal_err check_action(agg_error *error, const action *a, const recipe_op
                         : a->takes_more                ? "--key, --output and a file only"
                         : a->takes_key                 ? "--key and files only"
                                                        : "files only");
-    shoal_err err = check_extras(error, a, e);
+    agg_err err = check_extras(error, a, e);
     if (err != SHOAL_OK) return err;
     if (a->n_files == 0 && n_files > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s takes options only", a->name);
@@ -216,7 +216,7 @@ static int run(const char *name, const recipe_options *o, const extras *e, const
                int n_files, agg_error *error)
 {
     const action *a = find_action(name);
-    shoal_err err = check_action(error, a, o, e, n_files);
+    agg_err err = check_action(error, a, o, e, n_files);
     if (err != SHOAL_OK) return cli_failed("recipe", error);
     if (strcmp(name, "diff") == 0) return recipe_diff(files[0], files[1]);
     if (a->takes_more == 0) return run_files(a, e, files, n_files, error);
@@ -297,7 +297,7 @@ int cmd_recipe(int argc, char **argv)
     const char **rest = agg_alloc(&error, (size_t)argc, sizeof *rest);
     const char **variables = agg_alloc(&error, (size_t)argc, sizeof *variables);
     char **words = agg_alloc(&error, (size_t)argc, sizeof *words);
-    shoal_err err = rest == NULL || variables == NULL || words == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = rest == NULL || variables == NULL || words == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK)
         err = cli_take_repeated(variables, &o.n_variables, words, &n_words, &error, "variable",
                                 argc, argv);

@@ -57,10 +57,10 @@ typedef struct arguments {
     round_options round;
 } arguments;
 
-static shoal_err read_trie_numbers(arguments *a, agg_error *error)
+static agg_err read_trie_numbers(arguments *a, agg_error *error)
 {
     round_options *o = &a->round;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (a->step != NULL) err = cli_read_whole(&o->step, error, "step", a->step, 1, SHOAL_STEP_MAX);
     if (err == SHOAL_OK && a->sample != NULL)
         err = cli_read_decimal(&o->sample, error, "sample", a->sample, 0.000001, 1);
@@ -69,11 +69,11 @@ static shoal_err read_trie_numbers(arguments *a, agg_error *error)
     return err;
 }
 
-static shoal_err read_numbers(arguments *a, agg_error *error)
+static agg_err read_numbers(arguments *a, agg_error *error)
 {
     round_options *o = &a->round;
     uint8_t seed[32];
-    shoal_err err = cli_read_threads(&o->n_threads, error, a->threads);
+    agg_err err = cli_read_threads(&o->n_threads, error, a->threads);
     if (err == SHOAL_OK) err = cli_read_memory(&o->memory_limit, error, a->memory);
     o->fdr = 0.05;
     if (err == SHOAL_OK && a->fdr != NULL)
@@ -99,7 +99,7 @@ static shoal_err read_numbers(arguments *a, agg_error *error)
     return err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     round_options *o = &a->round;
     const cli_option options[] = {{"recipe", 0, &o->recipe, NULL},
@@ -124,7 +124,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     int n = 0;
     const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
     if (rest == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, rest, &n, help);
+    agg_err err = cli_options_read(options, error, argc, argv, rest, &n, help);
     if (err == SHOAL_OK && !*help && (n == 0 || strcmp(rest[0], "next") != 0))
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "say what to do: shoal round next");
     if (err == SHOAL_OK && !*help && n != 2)
@@ -142,7 +142,7 @@ int cmd_round(int argc, char **argv)
     arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

@@ -91,9 +91,9 @@ typedef struct server {
     serve_plan plan;
 } server;
 
-static shoal_err load(server *s, agg_error *error, const char *path)
+static agg_err load(server *s, agg_error *error, const char *path)
 {
-    shoal_err err = serve_config_load(&s->config, error, path);
+    agg_err err = serve_config_load(&s->config, error, path);
     if (err == SHOAL_OK)
         err = serve_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
     if (err == SHOAL_OK && s->config.read_token_file != NULL) {
@@ -102,10 +102,10 @@ static shoal_err load(server *s, agg_error *error, const char *path)
     return err;
 }
 
-static shoal_err open_rooms(server *s, agg_error *error)
+static agg_err open_rooms(server *s, agg_error *error)
 {
     static char name[] = "serve";
-    shoal_err err = agg_store_open(&s->store, error, s->config.store);
+    agg_err err = agg_store_open(&s->store, error, s->config.store);
     if (err == SHOAL_OK)
         err = serve_collections_load(&s->collections, error, &s->config, s->store, cli_talk, name);
     return err;
@@ -118,19 +118,19 @@ static uint64_t data_limit(uint64_t limit)
     return limit > CLI_PROGRAM_BYTES ? limit - CLI_PROGRAM_BYTES : 1;
 }
 
-static shoal_err plan_memory(server *s, agg_error *error, uint64_t limit)
+static agg_err plan_memory(server *s, agg_error *error, uint64_t limit)
 {
     char command[] = "serve";
-    shoal_err err = serve_memory_plan(&s->plan, error, &s->config, &s->collections, s->store,
-                                      data_limit(limit));
+    agg_err err = serve_memory_plan(&s->plan, error, &s->config, &s->collections, s->store,
+                                    data_limit(limit));
     if (err == SHOAL_OK) err = cli_state_memory(error, command, s->plan.bytes, limit);
     agg_store_set_fold_bytes(s->store, s->plan.fold_bytes);
     return err;
 }
 
-static shoal_err start(server *s, agg_error *error)
+static agg_err start(server *s, agg_error *error)
 {
-    shoal_err err =
+    agg_err err =
         serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
     if (err == SHOAL_OK) {
         err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan,
@@ -149,24 +149,24 @@ static shoal_err start(server *s, agg_error *error)
 
 // Nothing new, then the answers under way, then a last fold of all that was acknowledged. Open
 // connections may ask until HTTP has stopped, so what answers them is released after that.
-static shoal_err stop(server *s, agg_error *error)
+static agg_err stop(server *s, agg_error *error)
 {
     if (s->http != NULL) serve_http_quiesce(s->http);
     serve_results_stop(s->results);
     serve_http_stop(s->http);
     serve_results_release(s->results);
-    shoal_err err = serve_folder_stop(s->folder, error);
+    agg_err err = serve_folder_stop(s->folder, error);
     serve_collections_release(&s->collections);
     agg_store_close(s->store);
     serve_config_release(&s->config);
     return err;
 }
 
-static shoal_err run(agg_error *error, const char *path, uint64_t limit, int is_check)
+static agg_err run(agg_error *error, const char *path, uint64_t limit, int is_check)
 {
     server s = {0};
     serve_stop_block();
-    shoal_err err = load(&s, error, path);
+    agg_err err = load(&s, error, path);
     if (err == SHOAL_OK) err = open_rooms(&s, error);
     if (err == SHOAL_OK) err = plan_memory(&s, error, limit);
     if (err == SHOAL_OK && !is_check) err = start(&s, error);
@@ -176,7 +176,7 @@ static shoal_err run(agg_error *error, const char *path, uint64_t limit, int is_
         serve_stop_wait();
     }
     agg_error at_stop = {0};
-    shoal_err stopped = stop(&s, &at_stop);
+    agg_err stopped = stop(&s, &at_stop);
     if (err == SHOAL_OK && stopped != SHOAL_OK) {
         err = stopped;
         *error = at_stop;
@@ -185,13 +185,13 @@ static shoal_err run(agg_error *error, const char *path, uint64_t limit, int is_
 }
 
 // A configuration with a role is of one of two servers.
-static shoal_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit,
-                         int is_check)
+static agg_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit,
+                       int is_check)
 {
     char command[] = "serve";
     agg_dap_plan plan;
     agg_dap_config config;
-    shoal_err err = agg_dap_config_load(&config, error, path);
+    agg_err err = agg_dap_config_load(&config, error, path);
     if (err != SHOAL_OK) return err;
     const char *own = config.role == SHOAL_DAP_LEADER ? "leader" : "helper";
     if (role != NULL && strcmp(role, own) != 0) {
@@ -209,8 +209,8 @@ static shoal_err run_dap(agg_error *error, const char *path, const char *role, u
     return err;
 }
 
-static shoal_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit,
-                         int is_check)
+static agg_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit,
+                       int is_check)
 {
     serve_memory_settle();
     if (agg_dap_config_is(path)) return run_dap(error, path, role, limit, is_check);
@@ -231,7 +231,7 @@ int cmd_serve(int argc, char **argv)
                                   {NULL, 0, NULL, NULL}};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     const char **arguments = calloc((size_t)argc, sizeof *arguments);
-    shoal_err err =
+    agg_err err =
         arguments == NULL
             ? agg_fail(&error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
             : cli_options_read(options, &error, argc, argv, arguments, &n_arguments, &help);

@@ -61,7 +61,7 @@ typedef struct arguments {
     int is_ndjson;
 } arguments;
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
                                   {"counts", 0, &a->counts, NULL},
@@ -76,7 +76,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
                                   {"epochs", 0, &a->epochs, NULL},
                                   {"memory", 0, &a->memory, NULL},
                                   {NULL, 0, NULL, NULL}};
-    shoal_err err = cli_options_read_only(options, error, argc, argv, help);
+    agg_err err = cli_options_read_only(options, error, argc, argv, help);
     if (err != SHOAL_OK || *help) return err;
     const char *const needed[] = {"recipe", "counts", "seed", "output"};
     const char *const given[] = {a->recipe, a->counts, a->seed, a->output};
@@ -106,28 +106,28 @@ typedef struct output {
     size_t line_len;
 } output;
 
-static shoal_err fail_write(agg_error *error)
+static agg_err fail_write(agg_error *error)
 {
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the reports: %s",
                     strerror(errno));
 }
 
-static shoal_err write_batch(void *context, agg_error *error, const uint8_t *batch, size_t len,
-                             uint32_t count)
+static agg_err write_batch(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                           uint32_t count)
 {
     output *out = context;
     (void)count;
     return fwrite(batch, 1, len, out->stream) == len ? SHOAL_OK : fail_write(error);
 }
 
-static shoal_err write_reports(void *context, agg_error *error, const uint8_t *batch, size_t len,
-                               uint32_t count)
+static agg_err write_reports(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                             uint32_t count)
 {
     output *out = context;
     const uint8_t *record = batch + SHOAL_BATCH_HEADER;
     (void)len;
     for (uint32_t i = 0; i < count; i++, record += out->recipe->recipe.record_size) {
-        shoal_err err = agg_report_print(out->line, out->line_len - 1, out->recipe, record);
+        agg_err err = agg_report_print(out->line, out->line_len - 1, out->recipe, record);
         if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
         if (fwrite(out->line, 1, out->line_len, out->stream) != out->line_len)
             return fail_write(error);
@@ -142,13 +142,13 @@ static void print_truth(FILE *stream, const char *bytes, size_t len, uint64_t co
 }
 
 // Every value of the file; of a domain of cells those that anyone is in.
-static shoal_err write_truth(const char *path, agg_error *error, const agg_simulation *s,
-                             const agg_drawn *drawn)
+static agg_err write_truth(const char *path, agg_error *error, const agg_simulation *s,
+                           const agg_drawn *drawn)
 {
     agg_file file;
     char label[AGG_CELL_LABEL_MAX];
     size_t n = agg_drawn_size(s);
-    shoal_err err = agg_file_create(&file, error, path);
+    agg_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < n; i++) {
         if (s->counts->kinds == NULL)
@@ -186,8 +186,8 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
     }
 }
 
-static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
-                             const agg_recipe *recipe, const agg_dictionary *counts)
+static agg_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
+                           const agg_recipe *recipe, const agg_dictionary *counts)
 {
     output out = {recipe, stream, NULL, agg_report_size(recipe) + 1};
     cli_progress progress;
@@ -201,7 +201,7 @@ static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
                         .progress_context = &progress};
     agg_drawn drawn = {agg_alloc(error, agg_drawn_size(&s), sizeof *drawn.counts), 0, 0, 0};
     out.line = agg_alloc(error, out.line_len, 1);
-    shoal_err err = drawn.counts == NULL || out.line == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = drawn.counts == NULL || out.line == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     cli_progress_start(&progress, "simulate", "devices", a->n_devices);
     if (err == SHOAL_OK) {
         out.line[out.line_len - 1] = '\n';
@@ -218,12 +218,12 @@ static shoal_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
     return err;
 }
 
-static shoal_err simulate_file(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                               const agg_dictionary *counts)
+static agg_err simulate_file(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                             const agg_dictionary *counts)
 {
     agg_file file;
     if (strcmp(a->output, "-") == 0) return simulate_to(stdout, error, a, recipe, counts);
-    shoal_err err = agg_file_create(&file, error, a->output);
+    agg_err err = agg_file_create(&file, error, a->output);
     if (err != SHOAL_OK) return err;
     err = simulate_to(file.stream, error, a, recipe, counts);
     if (err == SHOAL_OK) return agg_file_commit(&file, error);
@@ -233,8 +233,8 @@ static shoal_err simulate_file(agg_error *error, const arguments *a, const agg_r
 
 // Counts that are being read take more than they do later; a large file of them takes more than all
 // the rest.
-static shoal_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                              const agg_dictionary *counts)
+static agg_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                            const agg_dictionary *counts)
 {
     char command[] = "simulate";
     const agg_simulation s = {.recipe = recipe, .counts = counts, .n_devices = a->n_devices};
@@ -247,7 +247,7 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_re
 }
 
 // A run over epochs, whose devices live through them.
-static shoal_err simulate_run(agg_error *error, const arguments *a, const agg_recipe *recipe)
+static agg_err simulate_run(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     const simulate_epochs_options options = {
         a->counts,    a->seed,        a->output, a->n_devices, (uint32_t)a->n_epochs,
@@ -258,12 +258,12 @@ static shoal_err simulate_run(agg_error *error, const arguments *a, const agg_re
     return simulate_epochs(error, recipe, &options);
 }
 
-static shoal_err simulate(char *command, agg_error *error, const arguments *a,
-                          const agg_recipe *recipe)
+static agg_err simulate(char *command, agg_error *error, const arguments *a,
+                        const agg_recipe *recipe)
 {
     agg_dictionary counts = {0};
     if (recipe->recipe.epochs > 0) return simulate_run(error, a, recipe);
-    shoal_err err = cli_need(error, "devices", a->devices);
+    agg_err err = cli_need(error, "devices", a->devices);
     if (err == SHOAL_OK && a->epochs != NULL)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                        "--epochs goes with recipes of thresh and heavythresh");
@@ -284,7 +284,7 @@ int cmd_simulate(int argc, char **argv)
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_recipe recipe = {0};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help) {
         fputs(help_text, stdout);
         return AGG_EXIT_OK;

@@ -71,14 +71,14 @@ typedef struct arguments {
     unsigned n_threads;
 } arguments;
 
-static shoal_err usage(agg_error *error, const char *text)
+static agg_err usage(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
 // ---- the command line ----
 
-static shoal_err check_epochs(const arguments *a, agg_error *error)
+static agg_err check_epochs(const arguments *a, agg_error *error)
 {
     if (a->counts != NULL || a->seed != NULL || a->devices != NULL || a->epochs != NULL)
         return usage(error, "--counts, --seed, --devices and --epochs go with --compare");
@@ -92,7 +92,7 @@ static shoal_err check_epochs(const arguments *a, agg_error *error)
                     a->n_recipes == 1 ? "" : "s", a->n_files, a->n_files == 1 ? "" : "s");
 }
 
-static shoal_err check_compare(const arguments *a, agg_error *error)
+static agg_err check_compare(const arguments *a, agg_error *error)
 {
     if (a->n_recipes != 1 || a->n_files != 0)
         return usage(error, "--compare takes one --recipe, of epoch 1");
@@ -101,16 +101,16 @@ static shoal_err check_compare(const arguments *a, agg_error *error)
                      "--dictionary, --top, --truth and --confidence do not go with --compare");
     if (a->format_number == AGG_TRACK_SVG)
         return usage(error, "--compare has no picture: --format table, json or csv");
-    shoal_err err = cli_need(error, "counts", a->counts);
+    agg_err err = cli_need(error, "counts", a->counts);
     return err == SHOAL_OK ? cli_need(error, "seed", a->seed) : err;
 }
 
-static shoal_err read_values(arguments *a, agg_error *error)
+static agg_err read_values(arguments *a, agg_error *error)
 {
     static const char *const formats[] = {"table", "json", "csv", "svg",
                                           NULL}; // in the order of agg_track_format
     a->confidence_ = 0.95;
-    shoal_err err = cli_read_threads(&a->n_threads, error, a->threads);
+    agg_err err = cli_read_threads(&a->n_threads, error, a->threads);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK && a->top != NULL)
         err = cli_read_whole(&a->n_top, error, "top", a->top, 1, UINT32_MAX);
@@ -128,7 +128,7 @@ static shoal_err read_values(arguments *a, agg_error *error)
     return err;
 }
 
-static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {{"dictionary", 0, &a->dictionary, NULL},
                                   {"top", 0, &a->top, NULL},
@@ -145,17 +145,17 @@ static shoal_err read_rest(arguments *a, agg_error *error, int argc, char **argv
                                   {"threads", 0, &a->threads, NULL},
                                   {"memory", 0, &a->memory, NULL},
                                   {NULL, 0, NULL, NULL}};
-    shoal_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
+    agg_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
     return err == SHOAL_OK && !*help ? read_values(a, error) : err;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
     int n_rest = 0;
     a->recipes = agg_alloc(error, (size_t)argc, sizeof *a->recipes);
     a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
-    shoal_err err =
+    agg_err err =
         rest == NULL || a->recipes == NULL || a->files == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK)
         err = cli_take_repeated(a->recipes, &a->n_recipes, rest, &n_rest, error, "recipe", argc,
@@ -167,12 +167,12 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
 
 // ---- epochs ----
 
-static shoal_err add_epoch(agg_track *track, agg_error *error, const char *recipe_path,
-                           const char *path)
+static agg_err add_epoch(agg_track *track, agg_error *error, const char *recipe_path,
+                         const char *path)
 {
     agg_recipe recipe;
     agg_accumulator acc;
-    shoal_err err = agg_recipe_from_file(&recipe, error, recipe_path);
+    agg_err err = agg_recipe_from_file(&recipe, error, recipe_path);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_load(&acc, error, path);
     if (err == SHOAL_OK) {
@@ -197,12 +197,12 @@ static int by_number(const void *a, const void *b)
 }
 
 // Names that are a number and ".recipe.json".
-static shoal_err take_name(folder *f, agg_error *error, const char *name)
+static agg_err take_name(folder *f, agg_error *error, const char *name)
 {
     size_t digits = strspn(name, "0123456789");
     if (digits == 0 || digits > NAME_MAX_DIGITS || strcmp(name + digits, ".recipe.json") != 0)
         return SHOAL_OK;
-    shoal_err err = agg_grow((void **)&f->names, &f->cap, f->n + 1, sizeof *f->names, error);
+    agg_err err = agg_grow((void **)&f->names, &f->cap, f->n + 1, sizeof *f->names, error);
     if (err != SHOAL_OK) return err;
     char *own = agg_alloc(error, digits + 1, 1);
     if (own == NULL) return AGG_ERR_MEMORY;
@@ -211,9 +211,9 @@ static shoal_err take_name(folder *f, agg_error *error, const char *name)
     return SHOAL_OK;
 }
 
-static shoal_err list_folder(folder *f, agg_error *error)
+static agg_err list_folder(folder *f, agg_error *error)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     DIR *dir = opendir(f->path);
     if (dir == NULL)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot be read: %s", f->path,
@@ -237,10 +237,10 @@ static char *join(agg_error *error, const char *path, const char *name, const ch
     return out;
 }
 
-static shoal_err add_folder(agg_track *track, agg_error *error, const char *path)
+static agg_err add_folder(agg_track *track, agg_error *error, const char *path)
 {
     folder f = {.path = path};
-    shoal_err err = list_folder(&f, error);
+    agg_err err = list_folder(&f, error);
     for (size_t i = 0; i < f.n && err == SHOAL_OK; i++) {
         char *recipe = join(error, path, f.names[i], ".recipe.json"),
              *acc = join(error, path, f.names[i], ".acc");
@@ -253,9 +253,9 @@ static shoal_err add_folder(agg_track *track, agg_error *error, const char *path
     return err;
 }
 
-static shoal_err add_epochs(agg_track *track, agg_error *error, const arguments *a)
+static agg_err add_epochs(agg_track *track, agg_error *error, const arguments *a)
 {
-    shoal_err err = a->n_recipes == 0 ? add_folder(track, error, a->files[0]) : SHOAL_OK;
+    agg_err err = a->n_recipes == 0 ? add_folder(track, error, a->files[0]) : SHOAL_OK;
     for (size_t i = 0; i < a->n_recipes && err == SHOAL_OK; i++)
         err = add_epoch(track, error, a->recipes[i], a->files[i]);
     return err == SHOAL_OK ? agg_track_finish(track, error) : err;
@@ -263,13 +263,13 @@ static shoal_err add_epochs(agg_track *track, agg_error *error, const arguments 
 
 // ---- what stands beside them ----
 
-static shoal_err load_truth(double **truth, agg_error *error, const agg_track *track,
-                            const char *path)
+static agg_err load_truth(double **truth, agg_error *error, const agg_track *track,
+                          const char *path)
 {
     epoch_counts counts;
     if (agg_track_is_heavy(&track->law))
         return usage(error, "--truth is of a mean: a run of thresh");
-    shoal_err err = epoch_counts_load(&counts, error, path);
+    agg_err err = epoch_counts_load(&counts, error, path);
     if (err != SHOAL_OK) return err;
     *truth = agg_alloc(error, track->n_rows, sizeof **truth);
     err = *truth == NULL ? AGG_ERR_MEMORY
@@ -289,8 +289,8 @@ static size_t read_list(double *out, size_t most, const cJSON *array)
 }
 
 // What `shoal simulate` wrote beside the epochs; a file of another run says nothing.
-static shoal_err take_simulated(agg_track_simulated *out, double **numbers, agg_error *error,
-                                const agg_track *track, const cJSON *root)
+static agg_err take_simulated(agg_track_simulated *out, double **numbers, agg_error *error,
+                              const agg_track *track, const cJSON *root)
 {
     size_t n = track->n_rows;
     const char *run = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "run_hash"));
@@ -308,14 +308,14 @@ static shoal_err take_simulated(agg_track_simulated *out, double **numbers, agg_
     return SHOAL_OK;
 }
 
-static shoal_err load_simulated(agg_track_simulated *out, double **numbers, agg_error *error,
-                                const agg_track *track, const char *path)
+static agg_err load_simulated(agg_track_simulated *out, double **numbers, agg_error *error,
+                              const agg_track *track, const char *path)
 {
     agg_error unread;
     agg_bytes bytes;
     char *file = join(error, path, "simulation.json", "");
     if (file == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_file_read(&bytes, &unread, file, SIMULATION_MAX);
+    agg_err err = agg_file_read(&bytes, &unread, file, SIMULATION_MAX);
     if (err == SHOAL_OK) {
         cJSON *root = agg_json_parse(error, (const char *)bytes.data, bytes.len);
         err = root != NULL ? take_simulated(out, numbers, error, track, root) : AGG_ERR_JSON;
@@ -336,18 +336,18 @@ typedef struct printing {
     agg_track_format format;
 } printing;
 
-static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const printing *p = result;
     (void)format;
     return agg_track_print(stream, error, p->result, p->format);
 }
 
-static shoal_err show(agg_error *error, const arguments *a, agg_track_result *result)
+static agg_err show(agg_error *error, const arguments *a, agg_track_result *result)
 {
     const printing p = {result, (agg_track_format)a->format_number};
     char command[] = "track", note[AGG_TRACK_NOTE_MAX];
-    shoal_err err = cli_result_write(error, a->output, print, &p, AGG_TABLE);
+    agg_err err = cli_result_write(error, a->output, print, &p, AGG_TABLE);
     for (uint32_t i = 0;
          err == SHOAL_OK && p.format >= AGG_TRACK_CSV && agg_track_note(note, result->track, i);
          i++)
@@ -359,8 +359,8 @@ static shoal_err show(agg_error *error, const arguments *a, agg_track_result *re
 }
 
 // Once the epochs are read, whose accumulators are small; what is asked about many values is not.
-static shoal_err state_memory(agg_error *error, const arguments *a, const agg_track *track,
-                              const agg_dictionary *dictionary)
+static agg_err state_memory(agg_error *error, const arguments *a, const agg_track *track,
+                            const agg_dictionary *dictionary)
 {
     char command[] = "track";
     uint64_t sums =
@@ -372,15 +372,15 @@ static shoal_err state_memory(agg_error *error, const arguments *a, const agg_tr
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static shoal_err show_items(agg_error *error, const arguments *a, agg_track_result *result)
+static agg_err show_items(agg_error *error, const arguments *a, agg_track_result *result)
 {
     char command[] = "track";
     agg_dictionary dictionary;
     agg_track_items items;
     if (!agg_track_is_heavy(&result->track->law))
         return usage(error, "--dictionary is for heavythresh: this run follows a mean");
-    shoal_err err = agg_dictionary_load(&dictionary, error, &result->track->recipe, a->dictionary,
-                                        cli_talk, command);
+    agg_err err = agg_dictionary_load(&dictionary, error, &result->track->recipe, a->dictionary,
+                                      cli_talk, command);
     if (err != SHOAL_OK) return err;
     err = state_memory(error, a, result->track, &dictionary);
     if (err == SHOAL_OK) err = agg_track_items_run(&items, error, result->track, &dictionary);
@@ -393,13 +393,13 @@ static shoal_err show_items(agg_error *error, const arguments *a, agg_track_resu
     return err;
 }
 
-static shoal_err run(agg_error *error, const arguments *a)
+static agg_err run(agg_error *error, const arguments *a)
 {
     agg_track track;
     agg_track_simulated simulated = {0};
     double *truth = NULL, *numbers = NULL;
     agg_track_init(&track, a->confidence_);
-    shoal_err err = add_epochs(&track, error, a);
+    agg_err err = add_epochs(&track, error, a);
     if (err == SHOAL_OK && a->truth != NULL) err = load_truth(&truth, error, &track, a->truth);
     if (err == SHOAL_OK && a->n_recipes == 0)
         err = load_simulated(&simulated, &numbers, error, &track, a->files[0]);
@@ -417,7 +417,7 @@ static shoal_err run(agg_error *error, const arguments *a)
     return err;
 }
 
-static shoal_err compare(agg_error *error, const arguments *a)
+static agg_err compare(agg_error *error, const arguments *a)
 {
     const track_compare_options options = {.recipe = a->recipes[0],
                                            .counts = a->counts,
@@ -437,7 +437,7 @@ int cmd_track(int argc, char **argv)
     arguments a = {0};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

@@ -49,16 +49,16 @@ typedef struct arguments {
     int n_files;
 } arguments;
 
-static shoal_err read_url(shoal_url *url, agg_error *error, const char *name, const char *text)
+static agg_err read_url(shoal_url *url, agg_error *error, const char *name, const char *text)
 {
     const char *why = "";
     if (text == NULL) return SHOAL_OK;
-    shoal_err err = shoal_url_set(url, text, strlen(text), &why);
+    agg_err err = shoal_url_set(url, text, strlen(text), &why);
     return err == SHOAL_OK ? err
                            : agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s %s", name, why);
 }
 
-static shoal_err check_inputs(agg_error *error, const arguments *a)
+static agg_err check_inputs(agg_error *error, const arguments *a)
 {
     if ((a->recipe == NULL) == (a->task == NULL))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "give either --recipe or --task");
@@ -75,7 +75,7 @@ static shoal_err check_inputs(agg_error *error, const arguments *a)
     return SHOAL_OK;
 }
 
-static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
 {
     const cli_option options[] = {
         {"recipe", 0, &a->recipe, NULL},     {"task", 0, &a->task, NULL},
@@ -88,7 +88,7 @@ static shoal_err read_arguments(arguments *a, agg_error *error, int argc, char *
     a->time_s = -1;
     a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
     if (a->files == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
+    agg_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
     if (err != SHOAL_OK || *help) return err;
     err = check_inputs(error, a);
     if (err == SHOAL_OK) err = read_url(&a->leader_url, error, "leader-url", a->leader);
@@ -116,14 +116,13 @@ static agg_dap_upload_settings settings_of(const arguments *a, const agg_dap_tas
 // Finds how many reports a request may have: fewer where --memory asks for that; then says what is
 // taken in all.
 //   input: bytes of what is read
-static shoal_err plan_memory(arguments *a, agg_error *error, const agg_dap_task *task,
-                             uint64_t input)
+static agg_err plan_memory(arguments *a, agg_error *error, const agg_dap_task *task, uint64_t input)
 {
     char command[] = "upload";
     uint64_t bytes = 0;
     for (a->reports = AGG_DAP_UPLOAD_REPORTS;; a->reports -= (a->reports + 7) / 8) {
         const agg_dap_upload_settings settings = settings_of(a, task);
-        shoal_err err = agg_dap_upload_memory(&bytes, error, &settings);
+        agg_err err = agg_dap_upload_memory(&bytes, error, &settings);
         if (err != SHOAL_OK) return err;
         bytes += input;
         if (a->memory_limit == 0 || bytes + CLI_PROGRAM_BYTES <= a->memory_limit || a->reports == 1)
@@ -139,10 +138,10 @@ typedef struct uploading {
     size_t record_size;
 } uploading;
 
-static shoal_err take_records(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err take_records(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     uploading *up = context;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (uint32_t r = 0; r < n_runs; r++)
         for (uint32_t i = 0; i < runs[r].count && err == SHOAL_OK; i++)
             err = agg_dap_upload_add_record(up->uploader, error,
@@ -150,15 +149,15 @@ static shoal_err take_records(void *context, agg_error *error, const agg_run *ru
     return err;
 }
 
-static shoal_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, agg_error *error,
-                              const arguments *a, const agg_recipe *recipe)
+static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, agg_error *error,
+                            const arguments *a, const agg_recipe *recipe)
 {
     char command[] = "upload";
     uploading up = {uploader, recipe->recipe.record_size};
     cli_progress progress;
     agg_reader reader = {recipe,  take_records,      &up,       cli_talk,
                          command, cli_progress_show, &progress, 1};
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) {
         cli_progress_start(&progress, command, "bytes", cli_file_bytes(a->files[i]));
         err = agg_reader_file(count, error, &reader, a->files[i]);
@@ -210,7 +209,7 @@ static uint64_t entry_max(const shoal_prio3_parameters *v)
 }
 
 // Refusals name the line and never what is in it.
-static shoal_err read_measurement(measuring *m, agg_error *error, const char *at, const char *end)
+static agg_err read_measurement(measuring *m, agg_error *error, const char *at, const char *end)
 {
     const shoal_prio3_parameters *v = &m->task->task.vdaf;
     uint64_t weight = 0;
@@ -237,14 +236,14 @@ static shoal_err read_measurement(measuring *m, agg_error *error, const char *at
 
 // Goes over the lines: with no uploader only to see that all are good, so that nothing is sent of a
 // file with a bad one.
-static shoal_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error *error,
-                            const agg_bytes *bytes)
+static agg_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error *error,
+                          const agg_bytes *bytes)
 {
     const char *at = (const char *)bytes->data, *end = at + bytes->len;
     for (unsigned long line = 1; at < end; line++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at)),
                    *stop = newline != NULL ? newline : end;
-        shoal_err err = read_measurement(m, error, at, stop);
+        agg_err err = read_measurement(m, error, at, stop);
         if (err != SHOAL_OK) {
             agg_error_prefix(error, "line %lu", line);
             return err;
@@ -256,13 +255,13 @@ static shoal_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error 
     return uploader != NULL ? agg_dap_upload_flush(uploader, error) : SHOAL_OK;
 }
 
-static shoal_err with_measurements(const agg_bytes *bytes, agg_dap_uploader *uploader,
-                                   agg_error *error, const agg_dap_task *task)
+static agg_err with_measurements(const agg_bytes *bytes, agg_dap_uploader *uploader,
+                                 agg_error *error, const agg_dap_task *task)
 {
     measuring m = {task, NULL, agg_dap_upload_words(task)};
     m.words = agg_alloc(error, m.n_words, sizeof *m.words);
     if (m.words == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = walk_lines(&m, uploader, error, bytes);
+    agg_err err = walk_lines(&m, uploader, error, bytes);
     wipe(m.words, m.n_words * sizeof *m.words);
     free(m.words);
     return err;
@@ -286,8 +285,8 @@ static uint64_t print_counts(const agg_dap_upload_count *count, const agg_read_c
     return left;
 }
 
-static shoal_err tell(agg_error *error, const arguments *a, const agg_dap_upload_count *count,
-                      const agg_read_count *read)
+static agg_err tell(agg_error *error, const arguments *a, const agg_dap_upload_count *count,
+                    const agg_read_count *read)
 {
     uint64_t left = print_counts(count, read), all = left + count->accepted;
     if ((double)left <= a->max_share * (double)all) return SHOAL_OK;
@@ -296,13 +295,13 @@ static shoal_err tell(agg_error *error, const arguments *a, const agg_dap_upload
                     (unsigned long long)all);
 }
 
-static shoal_err upload(agg_error *error, const arguments *a, const agg_dap_task *task,
-                        const agg_bytes *bytes)
+static agg_err upload(agg_error *error, const arguments *a, const agg_dap_task *task,
+                      const agg_bytes *bytes)
 {
     agg_read_count read = {0, 0, 0, 0, 0};
     agg_dap_uploader *uploader = NULL;
     const agg_dap_upload_settings settings = settings_of(a, task);
-    shoal_err err = agg_dap_uploader_open(&uploader, error, &settings);
+    agg_err err = agg_dap_uploader_open(&uploader, error, &settings);
     if (err != SHOAL_OK) return err;
     if (task->has_recipe)
         err = upload_files(uploader, &read, error, a, &task->recipe);
@@ -317,23 +316,23 @@ static shoal_err upload(agg_error *error, const arguments *a, const agg_dap_task
     return err;
 }
 
-static shoal_err run_recipe(agg_error *error, arguments *a, const agg_dap_task *task)
+static agg_err run_recipe(agg_error *error, arguments *a, const agg_dap_task *task)
 {
     if (!task->has_recipe)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s is a task file, and goes with --task", a->recipe);
-    shoal_err err =
+    agg_err err =
         plan_memory(a, error, task, cli_reader_memory(a->files, a->n_files, &task->recipe, 1));
     return err == SHOAL_OK ? upload(error, a, task, NULL) : err;
 }
 
 // Reads all measurements. Of a pipe it is known only afterwards how many bytes they have: no more
 // than --memory has room for.
-static shoal_err read_measurements(agg_bytes *bytes, agg_error *error, arguments *a,
-                                   const agg_dap_task *task)
+static agg_err read_measurements(agg_bytes *bytes, agg_error *error, arguments *a,
+                                 const agg_dap_task *task)
 {
     uint64_t size = cli_file_bytes(a->measurements), most = MEASUREMENTS_MAX;
-    shoal_err err = plan_memory(a, error, task, size);
+    agg_err err = plan_memory(a, error, task, size);
     if (err != SHOAL_OK) return err;
     if (a->memory_limit > 0 && a->memory_limit < most) most = a->memory_limit;
     err = agg_file_read(bytes, error, a->measurements, (size_t)most);
@@ -345,14 +344,14 @@ static shoal_err read_measurements(agg_bytes *bytes, agg_error *error, arguments
     return err;
 }
 
-static shoal_err run_task(agg_error *error, arguments *a, const agg_dap_task *task)
+static agg_err run_task(agg_error *error, arguments *a, const agg_dap_task *task)
 {
     agg_bytes bytes;
     char command[] = "upload";
     if (task->has_recipe)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s is a recipe, and goes with --recipe", a->task);
-    shoal_err err = read_measurements(&bytes, error, a, task);
+    agg_err err = read_measurements(&bytes, error, a, task);
     if (err != SHOAL_OK) return err;
     err = with_measurements(&bytes, NULL, error, task);
     if (err != SHOAL_OK)
@@ -365,10 +364,10 @@ static shoal_err run_task(agg_error *error, arguments *a, const agg_dap_task *ta
     return err;
 }
 
-static shoal_err run(agg_error *error, arguments *a)
+static agg_err run(agg_error *error, arguments *a)
 {
     agg_dap_task task;
-    shoal_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);
+    agg_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);
     if (err != SHOAL_OK) return err;
     if (a->verbose) agg_dap_task_print(stderr, &task);
     err = a->recipe != NULL ? run_recipe(error, a, &task) : run_task(error, a, &task);
@@ -381,7 +380,7 @@ int cmd_upload(int argc, char **argv)
     arguments a = {.recipe = NULL};
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     int help = 0;
-    shoal_err err = read_arguments(&a, &error, argc, argv, &help);
+    agg_err err = read_arguments(&a, &error, argc, argv, &help);
     if (err == SHOAL_OK && help)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)

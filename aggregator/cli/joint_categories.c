@@ -9,16 +9,16 @@
 #include "agg_size.h"
 #include "talk.h"
 
-static shoal_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i,
-                               const char *why)
+static agg_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i,
+                             const char *why)
 {
     const shoal_name *name = &recipe->recipe.variables[i].name;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "variable %.*s: %s", (int)name->len,
                     name->bytes, why);
 }
 
-static shoal_err load_dictionary(cli_joint_categories *c, agg_error *error,
-                                 const agg_recipe *recipe, const cli_joint_wish *wish)
+static agg_err load_dictionary(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
+                               const cli_joint_wish *wish)
 {
     char command[] = "joint";
     if (wish->file != NULL)
@@ -29,7 +29,7 @@ static shoal_err load_dictionary(cli_joint_categories *c, agg_error *error,
     return agg_dictionary_of_recipe(&c->dictionary, error, c->view);
 }
 
-static shoal_err reserve(cli_joint_categories *c, agg_error *error, size_t n)
+static agg_err reserve(cli_joint_categories *c, agg_error *error, size_t n)
 {
     c->labels = agg_alloc(error, n, sizeof *c->labels);
     c->items = agg_alloc(error, n, sizeof *c->items);
@@ -37,9 +37,9 @@ static shoal_err reserve(cli_joint_categories *c, agg_error *error, size_t n)
     return c->labels == NULL || c->items == NULL || c->shares == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
 }
 
-static shoal_err take_all(cli_joint_categories *c, agg_error *error)
+static agg_err take_all(cli_joint_categories *c, agg_error *error)
 {
-    shoal_err err = reserve(c, error, c->dictionary.n + 1); // and none of them
+    agg_err err = reserve(c, error, c->dictionary.n + 1); // and none of them
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < c->dictionary.n; i++) {
         c->labels[i] = c->dictionary.values[i];
@@ -61,12 +61,12 @@ static void say_taken(const agg_recipe *recipe, const cli_joint_categories *c, s
 }
 
 // The largest that stand out. Rows come by falling count.
-static shoal_err take_largest(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
-                              const agg_accumulator *acc, const cli_joint_wish *wish, size_t top)
+static agg_err take_largest(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
+                            const agg_accumulator *acc, const cli_joint_wish *wish, size_t top)
 {
     const agg_estimate_options options = {.confidence = wish->confidence,
                                           .n_threads = wish->n_threads};
-    shoal_err err = agg_estimate_run(&c->estimate, error, c->view, acc, &c->dictionary, &options);
+    agg_err err = agg_estimate_run(&c->estimate, error, c->view, acc, &c->dictionary, &options);
     if (err == SHOAL_OK) err = reserve(c, error, top);
     if (err != SHOAL_OK) return err;
     size_t n_detected = 0;
@@ -102,14 +102,14 @@ static void add_none(cli_joint_categories *c, const agg_recipe *recipe)
     c->items[c->choice.n++] = SHOAL_ITEM_NONE;
 }
 
-static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
-                      const agg_accumulator *acc, const cli_joint_wish *wish)
+static agg_err make(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
+                    const agg_accumulator *acc, const cli_joint_wish *wish)
 {
     c->choice.variable = wish->variable;
     c->view = agg_alloc(error, 1, sizeof *c->view);
     if (c->view == NULL) return AGG_ERR_MEMORY;
     agg_recipe_of_variable(c->view, recipe, wish->variable);
-    shoal_err err = load_dictionary(c, error, recipe, wish);
+    agg_err err = load_dictionary(c, error, recipe, wish);
     if (err != SHOAL_OK) return err;
     size_t top = wish->top > 0 ? wish->top : CLI_JOINT_TOP;
     size_t whole = wish->top > 0 || wish->file != NULL ? top : CLI_JOINT_WHOLE_MAX;
@@ -123,12 +123,12 @@ static shoal_err make(cli_joint_categories *c, agg_error *error, const agg_recip
     return SHOAL_OK;
 }
 
-shoal_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error,
-                                    const agg_recipe *recipe, const agg_accumulator *acc,
-                                    const cli_joint_wish *wish)
+agg_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error,
+                                  const agg_recipe *recipe, const agg_accumulator *acc,
+                                  const cli_joint_wish *wish)
 {
     memset(categories, 0, sizeof *categories);
-    shoal_err err = make(categories, error, recipe, acc, wish);
+    agg_err err = make(categories, error, recipe, acc, wish);
     if (err != SHOAL_OK) cli_joint_categories_release(categories);
     return err;
 }

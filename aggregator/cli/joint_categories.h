@@ -40,9 +40,9 @@ typedef struct cli_joint_categories {
 //   categories: release it, on OK only; recipe and acc outlive it
 // Returns: AGG_ERR_USAGE for a variable of any string without a file, and when none of its values
 // stands out; what dictionaries and estimates refuse.
-shoal_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error,
-                                    const agg_recipe *recipe, const agg_accumulator *acc,
-                                    const cli_joint_wish *wish) SHOAL_MUST_CHECK;
+agg_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error,
+                                  const agg_recipe *recipe, const agg_accumulator *acc,
+                                  const cli_joint_wish *wish) SHOAL_MUST_CHECK;
 void cli_joint_categories_release(cli_joint_categories *categories);
 
 #endif

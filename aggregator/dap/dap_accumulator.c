@@ -53,11 +53,10 @@ static void set_cells(agg_sketch *sketch, const shoal_split *split, const uint64
     }
 }
 
-shoal_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error,
-                                  const shoal_recipe *recipe, const shoal_split *split,
-                                  const uint64_t *sums, uint64_t n)
+agg_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe,
+                                const shoal_split *split, const uint64_t *sums, uint64_t n)
 {
-    shoal_err err = agg_accumulator_init(acc, error, recipe);
+    agg_err err = agg_accumulator_init(acc, error, recipe);
     if (err != SHOAL_OK) return err;
     agg_sketch *sketch = &acc->parts[0];
     const agg_sketch_kind *kind = agg_sketch_kind_of(sketch->shape.mechanism);

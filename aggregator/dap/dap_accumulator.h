@@ -20,8 +20,8 @@ int agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums
 // Returns: SHOAL_ERR_RECORD for sums that no n accepted reports have (shares that are not of one
 // batch look like that);
 //          SHOAL_ERR_OVERFLOW for more records than an accumulator counts
-shoal_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error,
-                                  const shoal_recipe *recipe, const shoal_split *split,
-                                  const uint64_t *sums, uint64_t n) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe,
+                                const shoal_split *split, const uint64_t *sums,
+                                uint64_t n) SHOAL_MUST_CHECK;
 
 #endif

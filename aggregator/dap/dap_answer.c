@@ -55,7 +55,7 @@ void agg_dap_answer_location(agg_dap_answer *answer, enum shoal_dap_resource res
     memcpy(answer->id, id, AGG_DAP_ID);
 }
 
-int agg_dap_problem_of(shoal_err err)
+int agg_dap_problem_of(agg_err err)
 {
     switch (err) {
     case SHOAL_ERR_ARGUMENT: return SHOAL_DAP_PROBLEM_INVALID_AGGREGATION_PARAMETER;
@@ -65,7 +65,7 @@ int agg_dap_problem_of(shoal_err err)
     }
 }
 
-shoal_err agg_dap_writer_init(shoal_dap_writer *w, agg_error *error, size_t size)
+agg_err agg_dap_writer_init(shoal_dap_writer *w, agg_error *error, size_t size)
 {
     *w = (shoal_dap_writer){.at = agg_alloc(error, size, 1), .cap = size};
     return w->at == NULL ? AGG_ERR_MEMORY : SHOAL_OK;

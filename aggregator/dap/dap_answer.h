@@ -39,10 +39,10 @@ void agg_dap_answer_location(agg_dap_answer *answer, enum shoal_dap_resource res
                              const uint8_t id[AGG_DAP_ID]);
 
 // The problem that a reader's refusal of a whole message is.
-int agg_dap_problem_of(shoal_err err);
+int agg_dap_problem_of(agg_err err);
 
 // A writer over memory of its own: `size` bytes that the caller measured. Returns: SHOAL_OK or
 // AGG_ERR_MEMORY.
-shoal_err agg_dap_writer_init(shoal_dap_writer *w, agg_error *error, size_t size) SHOAL_MUST_CHECK;
+agg_err agg_dap_writer_init(shoal_dap_writer *w, agg_error *error, size_t size) SHOAL_MUST_CHECK;
 
 #endif

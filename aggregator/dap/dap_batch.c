@@ -12,8 +12,8 @@
 #include "dap_driver_private.h"
 
 // Fails a collection, or moves it on. Between begin and commit.
-static shoal_err set_failed(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                            agg_dap_collection *c, int problem)
+static agg_err set_failed(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
+                          agg_dap_collection *c, int problem)
 {
     c->state = AGG_DAP_FAILED;
     c->problem = (uint32_t)problem;
@@ -22,8 +22,8 @@ static shoal_err set_failed(agg_dap_party *party, agg_error *error, const agg_da
     return agg_dap_collection_set(party->store, error, task->number, c);
 }
 
-static shoal_err write_share_request(agg_dap_collection *c, agg_error *error,
-                                     const agg_dap_batch *batch)
+static agg_err write_share_request(agg_dap_collection *c, agg_error *error,
+                                   const agg_dap_batch *batch)
 {
     shoal_dap_aggregate_share_req req = {.collection_req = {c->request, c->request_len},
                                          .query = c->query,
@@ -32,7 +32,7 @@ static shoal_err write_share_request(agg_dap_collection *c, agg_error *error,
     memcpy(req.checksum, batch->checksum, sizeof req.checksum);
     shoal_dap_writer w = {NULL, 0, 0, 0};
     shoal_dap_put_aggregate_share_req(&w, &req);
-    shoal_err err = agg_dap_writer_init(&w, error, w.len);
+    agg_err err = agg_dap_writer_init(&w, error, w.len);
     if (err != SHOAL_OK) return err;
     shoal_dap_put_aggregate_share_req(&w, &req);
     c->share_request = w.at;
@@ -50,13 +50,12 @@ static int batch_is_over(const agg_dap_served *task, const shoal_dap_interval *i
 }
 
 // Decides about a collection whose reports are all aggregated. Between begin and commit.
-static shoal_err advance(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                         agg_dap_collection *c, uint64_t now_s)
+static agg_err advance(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
+                       agg_dap_collection *c, uint64_t now_s)
 {
     int is_collected = 0;
     agg_dap_batch batch = {0};
-    shoal_err err =
-        agg_dap_is_collected(party->store, &is_collected, error, task->number, c->query);
+    agg_err err = agg_dap_is_collected(party->store, &is_collected, error, task->number, c->query);
     if (err != SHOAL_OK) return err;
     if (is_collected) return set_failed(party, error, task, c, SHOAL_DAP_PROBLEM_BATCH_OVERLAP);
     err = agg_dap_batch_load(&batch, party->store, error, task, c->query);
@@ -72,15 +71,15 @@ static shoal_err advance(agg_dap_party *party, agg_error *error, const agg_dap_s
     return err;
 }
 
-static shoal_err write_answer(agg_dap_collection *c, agg_error *error, const agg_dap_party *party,
-                              const agg_dap_served *task, const agg_dap_batch *batch,
-                              const shoal_dap_ciphertext *helper)
+static agg_err write_answer(agg_dap_collection *c, agg_error *error, const agg_dap_party *party,
+                            const agg_dap_served *task, const agg_dap_batch *batch,
+                            const shoal_dap_ciphertext *helper)
 {
     uint8_t enc[AGG_HPKE_ENC];
     size_t sealed_len = agg_dap_output_len(&task->vdaf) + SHOAL_DAP_SEAL;
     uint8_t *sealed = agg_alloc(error, sealed_len, 1);
     if (sealed == NULL) return AGG_ERR_MEMORY;
-    shoal_err err =
+    agg_err err =
         agg_dap_seal_aggregate(enc, sealed, error, &task->vdaf, &party->collector, SHOAL_DAP_LEADER,
                                (shoal_bytes){c->request, c->request_len}, batch->share);
     const shoal_dap_collection_resp resp = {
@@ -102,12 +101,12 @@ static shoal_err write_answer(agg_dap_collection *c, agg_error *error, const agg
 
 // The batch is given out: the answer, the closed interval and the end of late reports in one
 // transaction.
-static shoal_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *task,
-                        agg_dap_collection *c, const shoal_dap_ciphertext *helper)
+static agg_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                      agg_dap_collection *c, const shoal_dap_ciphertext *helper)
 {
     uint64_t n_late = 0;
     agg_dap_batch batch = {0};
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_batch_load(&batch, party->store, error, task, c->query);
     if (err == SHOAL_OK && batch.share == NULL)
@@ -127,22 +126,22 @@ static shoal_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *
     return SHOAL_OK;
 }
 
-static shoal_err fail_collection(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                                 agg_dap_collection *c, int problem)
+static agg_err fail_collection(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
+                               agg_dap_collection *c, int problem)
 {
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = set_failed(party, error, task, c, problem);
     return agg_dap_step_end(party->store, error, err);
 }
 
 // Asks the helper for its share.
-static shoal_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_served *task,
-                           const agg_dap_link *link, agg_dap_collection *c)
+static agg_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                         const agg_dap_link *link, agg_dap_collection *c)
 {
     agg_dap_reply reply = {0};
     shoal_dap_ciphertext helper;
-    shoal_err err = link->post(
+    agg_err err = link->post(
         link->self, &reply, error, task, SHOAL_DAP_AGGREGATE_SHARES, SHOAL_DAP_AGGREGATE_SHARE_REQ,
         (shoal_bytes){c->share_request, c->share_request_len}, SHOAL_DAP_AGGREGATE_SHARE);
     if (err != SHOAL_OK) return err;
@@ -160,14 +159,14 @@ static shoal_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_serve
     return err;
 }
 
-shoal_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *error,
-                                const agg_dap_served *task, uint64_t now_s, int is_forced)
+agg_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *error,
+                              const agg_dap_served *task, uint64_t now_s, int is_forced)
 {
     agg_dap_collection c = {0};
     uint8_t after[AGG_DAP_ID];
     uint64_t n_pending = 0;
     *is_moved = 0;
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     for (const uint8_t *from = NULL; err == SHOAL_OK && !*is_moved; from = after) {
         agg_dap_collection_release(&c);
@@ -183,11 +182,11 @@ shoal_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *
     return agg_dap_step_end(party->store, error, err);
 }
 
-shoal_err agg_dap_batch_resume(int *is_under_way, agg_dap_party *party, agg_error *error,
-                               agg_dap_served *task, const agg_dap_link *link)
+agg_err agg_dap_batch_resume(int *is_under_way, agg_dap_party *party, agg_error *error,
+                             agg_dap_served *task, const agg_dap_link *link)
 {
     agg_dap_collection c = {0};
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_collection_next(party->store, &c, error, task->number, AGG_DAP_SENDING, NULL);
     agg_dap_abandon(party->store); // nothing was written
@@ -197,12 +196,12 @@ shoal_err agg_dap_batch_resume(int *is_under_way, agg_dap_party *party, agg_erro
     return err;
 }
 
-shoal_err agg_dap_batch_is_awaited(int *is_so, agg_dap_party *party, agg_error *error,
-                                   const agg_dap_served *task, uint64_t now_s)
+agg_err agg_dap_batch_is_awaited(int *is_so, agg_dap_party *party, agg_error *error,
+                                 const agg_dap_served *task, uint64_t now_s)
 {
     agg_dap_collection c = {0};
     uint8_t after[AGG_DAP_ID];
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     *is_so = 0;
     for (const uint8_t *from = NULL; err == SHOAL_OK && !*is_so; from = after) {
         err = agg_dap_collection_next(party->store, &c, error, task->number, AGG_DAP_WAITING, from);

@@ -38,7 +38,7 @@ static time_t now(void)
 
 // What a refusal means to who collects: too few reports, and a batch that was given out before, are
 // refused for privacy; a server's trouble without a name may pass.
-static shoal_err refused(agg_error *error, const agg_http_response *answer)
+static agg_err refused(agg_error *error, const agg_http_response *answer)
 {
     char text[AGG_HTTP_PROBLEM_MAX];
     int problem;
@@ -65,8 +65,8 @@ static size_t answer_max(const agg_dap_vdaf *vdaf)
 
 // One request. *is_ready: the answer is the batch. *pause_s: else, after how long to ask again.
 // Returns: what ends the collection; an answer that may be another next time is not ready.
-static shoal_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s, agg_error *error,
-                     collection *c)
+static agg_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s, agg_error *error,
+                   collection *c)
 {
     const agg_http_request request = {
         .client = c->client,
@@ -77,7 +77,7 @@ static shoal_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s
         .bearer = c->collector->token,
         .max_body = answer_max(&c->vdaf),
     };
-    shoal_err err = agg_http_fetch(answer, error, &request);
+    agg_err err = agg_http_fetch(answer, error, &request);
     *is_ready = 0;
     *pause_s = PAUSE_S;
     if (err != SHOAL_OK) return err;
@@ -111,12 +111,12 @@ static void pause_for(const collection *c, uint32_t seconds)
 
 // Asks until the batch is there. Both requests may be repeated: the leader knows the question
 // again.
-static shoal_err ask_until_ready(agg_http_response *answer, agg_error *error, collection *c)
+static agg_err ask_until_ready(agg_http_response *answer, agg_error *error, collection *c)
 {
     for (;;) {
         int is_ready;
         uint32_t pause_s;
-        shoal_err err = ask(answer, &is_ready, &pause_s, error, c);
+        agg_err err = ask(answer, &is_ready, &pause_s, error, c);
         if (is_ready || (err != SHOAL_OK && err != AGG_ERR_IO)) return err;
         const time_t left = c->end - now();
         if (left <= 0 && err != SHOAL_OK) return err;
@@ -131,9 +131,9 @@ static shoal_err ask_until_ready(agg_http_response *answer, agg_error *error, co
 
 // Opens one server's share.
 //   share: agg_dap_output_len bytes
-static shoal_err open_share(uint8_t *share, agg_error *error, const collection *c,
-                            enum shoal_dap_role from, const shoal_dap_ciphertext *ciphertext,
-                            shoal_bytes aad)
+static agg_err open_share(uint8_t *share, agg_error *error, const collection *c,
+                          enum shoal_dap_role from, const shoal_dap_ciphertext *ciphertext,
+                          shoal_bytes aad)
 {
     const char *who = from == SHOAL_DAP_LEADER ? "leader" : "helper";
     uint8_t info[SHOAL_DAP_INFO_MAX];
@@ -156,8 +156,8 @@ static shoal_err open_share(uint8_t *share, agg_error *error, const collection *
 
 // Opens both shares and adds them. buffers: for both shares, the associated data and the scratch of
 // unsharding.
-static shoal_err add_shares(uint64_t *sums, agg_error *error, const collection *c,
-                            const shoal_dap_collection_resp *resp)
+static agg_err add_shares(uint64_t *sums, agg_error *error, const collection *c,
+                          const shoal_dap_collection_resp *resp)
 {
     const shoal_bytes request = {c->request, c->request_len};
     const size_t len = agg_dap_output_len(&c->vdaf);
@@ -168,9 +168,9 @@ static shoal_err add_shares(uint64_t *sums, agg_error *error, const collection *
             *helper = agg_alloc(error, len, 1);
     uint64_t *scratch =
         agg_alloc(error, shoal_prio3_scratch_words(&c->vdaf.prio3), sizeof *scratch);
-    shoal_err err = bytes == NULL || leader == NULL || helper == NULL || scratch == NULL
-                        ? AGG_ERR_MEMORY
-                        : SHOAL_OK;
+    agg_err err = bytes == NULL || leader == NULL || helper == NULL || scratch == NULL
+                      ? AGG_ERR_MEMORY
+                      : SHOAL_OK;
     if (err == SHOAL_OK) {
         aad = (shoal_dap_writer){bytes, aad_len, 0, 0};
         shoal_dap_put_aggregate_share_aad(&aad, &c->collector->task->task, request);
@@ -199,8 +199,8 @@ static shoal_err add_shares(uint64_t *sums, agg_error *error, const collection *
     return err;
 }
 
-static shoal_err read_answer(agg_dap_collected *collected, agg_error *error, const collection *c,
-                             const agg_http_response *answer)
+static agg_err read_answer(agg_dap_collected *collected, agg_error *error, const collection *c,
+                           const agg_http_response *answer)
 {
     const shoal_dap_task *task = &c->collector->task->task;
     shoal_dap_collection_resp resp;
@@ -219,7 +219,7 @@ static shoal_err read_answer(agg_dap_collected *collected, agg_error *error, con
     const size_t n_sums = c->vdaf.prio3.flp.output_len;
     uint64_t *sums = agg_alloc(error, n_sums, sizeof *sums);
     if (sums == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = add_shares(sums, error, c, &resp);
+    agg_err err = add_shares(sums, error, c, &resp);
     if (err != SHOAL_OK) {
         free(sums);
         return err;
@@ -230,10 +230,10 @@ static shoal_err read_answer(agg_dap_collected *collected, agg_error *error, con
 
 static const uint8_t no_seed[32] = {0}; // the collector verifies nothing
 
-shoal_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error, const agg_dap_task *task)
+agg_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error, const agg_dap_task *task)
 {
     agg_dap_vdaf vdaf;
-    shoal_err err = agg_dap_vdaf_init(&vdaf, error, &task->task, no_seed);
+    agg_err err = agg_dap_vdaf_init(&vdaf, error, &task->task, no_seed);
     if (err != SHOAL_OK) return err;
     uint64_t shares = answer_max(&vdaf) + 2 * (uint64_t)agg_dap_output_len(&vdaf);
     uint64_t words = (uint64_t)shoal_prio3_scratch_words(&vdaf.prio3) + vdaf.prio3.flp.output_len;
@@ -241,12 +241,12 @@ shoal_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error, const agg_da
     return SHOAL_OK;
 }
 
-shoal_err agg_dap_collect(agg_dap_collected *collected, agg_error *error,
-                          const agg_dap_collector *collector)
+agg_err agg_dap_collect(agg_dap_collected *collected, agg_error *error,
+                        const agg_dap_collector *collector)
 {
     const shoal_dap_task *task = &collector->task->task;
     collection c = {.collector = collector, .end = now() + (time_t)collector->wait_s};
-    shoal_err err = agg_dap_vdaf_init(&c.vdaf, error, task, no_seed);
+    agg_err err = agg_dap_vdaf_init(&c.vdaf, error, task, no_seed);
     if (err != SHOAL_OK) return err;
     shoal_dap_writer w = {c.request, sizeof c.request, 0, 0};
     shoal_dap_put_collection_req(&w, &collector->query);

@@ -32,8 +32,8 @@ typedef struct agg_dap_collected {
 
 // Finds the bytes that a collection takes, its sums included.
 // Returns: an error for a task that cannot be
-shoal_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error,
-                                 const agg_dap_task *task) SHOAL_MUST_CHECK;
+agg_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error,
+                               const agg_dap_task *task) SHOAL_MUST_CHECK;
 
 // Collects. Release on OK.
 // Returns: AGG_ERR_COHORT (exit code 3) for fewer reports than the minimum batch, and for a batch
@@ -42,8 +42,8 @@ shoal_err agg_dap_collect_memory(uint64_t *bytes, agg_error *error,
 //          SHOAL_ERR_CHECKSUM where a share was not sealed for this key and this task;
 //          SHOAL_ERR_RECORD for other answers that no leader gives, naming what is wrong
 // Cost: two requests of about 16 bytes an entry and a server; an exchange of keys for each share
-shoal_err agg_dap_collect(agg_dap_collected *collected, agg_error *error,
-                          const agg_dap_collector *collector) SHOAL_MUST_CHECK;
+agg_err agg_dap_collect(agg_dap_collected *collected, agg_error *error,
+                        const agg_dap_collector *collector) SHOAL_MUST_CHECK;
 void agg_dap_collected_release(agg_dap_collected *collected);
 
 #endif

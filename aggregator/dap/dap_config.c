@@ -47,14 +47,14 @@ static char *take_path(reader *r, const char *name, int is_required)
     return make_path(r, agg_object_string(&r->object, name, is_required));
 }
 
-static void keep(reader *r, shoal_err err)
+static void keep(reader *r, agg_err err)
 {
     if (r->object.err == SHOAL_OK) r->object.err = err;
 }
 
 // Takes a list of file names, and calls `load` for each. Returns: how many there are.
 static size_t take_files(reader *r, const char *name, size_t max,
-                         shoal_err (*load)(reader *r, const char *path))
+                         agg_err (*load)(reader *r, const char *path))
 {
     const cJSON *list = agg_object_take(&r->object, name), *one;
     size_t n = 0;
@@ -80,12 +80,12 @@ static size_t take_files(reader *r, const char *name, size_t max,
     return n;
 }
 
-static shoal_err load_task(reader *r, const char *path)
+static agg_err load_task(reader *r, const char *path)
 {
     agg_dap_config *config = r->config;
     size_t cap = config->n_tasks;
-    shoal_err err = agg_grow((void **)&config->tasks, &cap, config->n_tasks + 1,
-                             sizeof *config->tasks, r->error);
+    agg_err err = agg_grow((void **)&config->tasks, &cap, config->n_tasks + 1,
+                           sizeof *config->tasks, r->error);
     if (err == SHOAL_OK) err = agg_dap_task_load(&config->tasks[config->n_tasks], r->error, path);
     if (err != SHOAL_OK) return err;
     const shoal_dap_task *task = &config->tasks[config->n_tasks++].task;
@@ -97,11 +97,11 @@ static shoal_err load_task(reader *r, const char *path)
     return SHOAL_OK;
 }
 
-static shoal_err load_key(reader *r, const char *path)
+static agg_err load_key(reader *r, const char *path)
 {
     agg_dap_keys *keys = &r->config->keys;
     agg_hpke_key key;
-    shoal_err err = agg_hpke_key_load(&key, r->error, path);
+    agg_err err = agg_hpke_key_load(&key, r->error, path);
     if (err != SHOAL_OK) return err;
     if (!key.has_secret) {
         err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
@@ -117,10 +117,10 @@ static shoal_err load_key(reader *r, const char *path)
 }
 
 // The collector's file may be its public half; a secret in it is nothing that a server should have.
-static shoal_err load_collector(reader *r, const char *path)
+static agg_err load_collector(reader *r, const char *path)
 {
     agg_hpke_key key;
-    shoal_err err = agg_hpke_key_load(&key, r->error, path);
+    agg_err err = agg_hpke_key_load(&key, r->error, path);
     if (err != SHOAL_OK) return err;
     if (key.has_secret)
         err = agg_fail(
@@ -132,17 +132,17 @@ static shoal_err load_collector(reader *r, const char *path)
 }
 
 // A secret of the two servers: what others may read is none.
-static shoal_err check_owner_only(agg_error *error, const char *path)
+static agg_err check_owner_only(agg_error *error, const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0 || (status.st_mode & 077) == 0) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_PRIVACY, "%s: others may read it; chmod 600", path);
 }
 
-static shoal_err load_seed(reader *r, const char *path)
+static agg_err load_seed(reader *r, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = check_owner_only(r->error, path);
+    agg_err err = check_owner_only(r->error, path);
     if (err == SHOAL_OK) err = agg_file_read(&bytes, r->error, path, SEED_FILE_MAX);
     if (err != SHOAL_OK) return err;
     char *text = (char *)bytes.data;
@@ -155,23 +155,23 @@ static shoal_err load_seed(reader *r, const char *path)
     return err;
 }
 
-static shoal_err load_helper_token(reader *r, const char *path)
+static agg_err load_helper_token(reader *r, const char *path)
 {
     return agg_dap_token_load(r->config->helper_token, r->error, path);
 }
 
-static shoal_err load_asked(reader *r, const char *path)
+static agg_err load_asked(reader *r, const char *path)
 {
     return serve_secret_load(&r->config->asked, r->error, path);
 }
 
-static shoal_err load_read_token(reader *r, const char *path)
+static agg_err load_read_token(reader *r, const char *path)
 {
     return serve_secret_load(&r->config->read_token, r->error, path);
 }
 
 static void take_file(reader *r, const char *name, int is_required,
-                      shoal_err (*load)(reader *r, const char *path))
+                      agg_err (*load)(reader *r, const char *path))
 {
     char *path = take_path(r, name, is_required);
     if (path != NULL) keep(r, load(r, path));
@@ -238,7 +238,7 @@ static void take_numbers(reader *r)
     config->job_reports = (size_t)job_reports;
 }
 
-static shoal_err read_object(reader *r, const cJSON *json)
+static agg_err read_object(reader *r, const cJSON *json)
 {
     static const char *const roles[] = {"leader", "helper", NULL};
     agg_object_begin(&r->object, r->error, json, "", "the configuration");
@@ -262,7 +262,7 @@ static shoal_err read_object(reader *r, const cJSON *json)
     return agg_object_end(&r->object);
 }
 
-shoal_err agg_dap_config_load(agg_dap_config *config, agg_error *error, const char *path)
+agg_err agg_dap_config_load(agg_dap_config *config, agg_error *error, const char *path)
 {
     *config = (agg_dap_config){.max_body = (size_t)16 << 20,
                                .body_timeout_s = 30,
@@ -271,7 +271,7 @@ shoal_err agg_dap_config_load(agg_dap_config *config, agg_error *error, const ch
                                .max_pending = 1000000,
                                .job_interval_s = 2};
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, AGG_DAP_CONFIG_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, AGG_DAP_CONFIG_MAX);
     if (err != SHOAL_OK) return err;
     const char *slash = strrchr(path, '/');
     reader r = {.config = config,

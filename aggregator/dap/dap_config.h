@@ -47,8 +47,8 @@ int agg_dap_config_is(const char *path);
 
 // Reads and checks the file and what it names. Release on OK; on error nothing is left. Errors name
 // the file and the field.
-shoal_err agg_dap_config_load(agg_dap_config *config, agg_error *error,
-                              const char *path) SHOAL_MUST_CHECK;
+agg_err agg_dap_config_load(agg_dap_config *config, agg_error *error,
+                            const char *path) SHOAL_MUST_CHECK;
 void agg_dap_config_release(agg_dap_config *config); // wipes
 
 #endif

@@ -12,15 +12,14 @@ void agg_dap_reply_end(agg_dap_reply *reply)
     *reply = (agg_dap_reply){0};
 }
 
-shoal_err agg_dap_step_end(agg_dap_store *store, agg_error *error, shoal_err err)
+agg_err agg_dap_step_end(agg_dap_store *store, agg_error *error, agg_err err)
 {
     if (err == SHOAL_OK) return agg_dap_commit(store, error);
     agg_dap_abandon(store);
     return err;
 }
 
-shoal_err agg_dap_reply_fail(agg_error *error, const agg_dap_served *task,
-                             const agg_dap_reply *reply)
+agg_err agg_dap_reply_fail(agg_error *error, const agg_dap_served *task, const agg_dap_reply *reply)
 {
     const char *problem =
         reply->problem >= 0 ? shoal_dap_problem_name((enum shoal_dap_problem)reply->problem) : "";
@@ -46,14 +45,14 @@ static void count_down(agg_dap_served *task, int is_awaited, size_t full)
 
 // Whether it is time for a job: a full one waits, or somebody waits for one. Not when a batch has
 // waited long enough.
-static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error,
-                            agg_dap_served *task, uint64_t now_s, int is_eager)
+static agg_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                          uint64_t now_s, int is_eager)
 {
     const shoal_dap_interval always = {0, UINT64_MAX};
     const size_t full = agg_dap_job_full(party, task);
     uint64_t n = 0;
     int is_awaited = 0;
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_report_count(party->store, &n, error, task->number, always, full);
     if (err == SHOAL_OK && n > 0)
@@ -65,13 +64,13 @@ static shoal_err is_job_due(int *is_due, agg_dap_party *party, agg_error *error,
     return SHOAL_OK;
 }
 
-shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party,
-                              agg_dap_served *task, const agg_dap_link *link, uint64_t now_s,
-                              int is_eager)
+agg_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party,
+                            agg_dap_served *task, const agg_dap_link *link, uint64_t now_s,
+                            int is_eager)
 {
     int is_due = 0;
     *is_more = 0;
-    shoal_err err = agg_dap_job_resume(is_more, party, error, task, link);
+    agg_err err = agg_dap_job_resume(is_more, party, error, task, link);
     if (err == SHOAL_OK && *is_more == 0)
         err = agg_dap_batch_resume(is_more, party, error, task, link);
     if (err == SHOAL_OK && *is_more == 0) {

@@ -67,7 +67,7 @@ static int by_id(const void *a, const void *b)
 }
 
 // Whether two reports of the job have the same id. *found says so on SHOAL_OK.
-static shoal_err find_twice(int *found, agg_error *error, const job *j)
+static agg_err find_twice(int *found, agg_error *error, const job *j)
 {
     uint8_t(*ids)[SHOAL_DAP_REPORT_ID] = agg_alloc(error, j->n, SHOAL_DAP_REPORT_ID);
     if (ids == NULL) return AGG_ERR_MEMORY;
@@ -86,13 +86,13 @@ static void refuse(agg_dap_answer *answer, int problem, const char *detail)
 }
 
 // Reads the request. Returns: SHOAL_OK, or what the answer then is.
-static shoal_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body,
-                          const agg_dap_served *task, uint64_t now_s)
+static agg_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body,
+                        const agg_dap_served *task, uint64_t now_s)
 {
     agg_error error;
     uint8_t key_id = 0;
     shoal_dap_reader r = {body.at, body.len, 0};
-    shoal_err err = shoal_dap_read_job_head(&key_id, &r);
+    agg_err err = shoal_dap_read_job_head(&key_id, &r);
     if (err == SHOAL_OK && key_id != 0) err = SHOAL_ERR_RANGE;
     while (err == SHOAL_OK && !shoal_dap_is_at_end(&r)) {
         if (j->n == reports_max(j)) {
@@ -138,7 +138,7 @@ static void verify_part(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-static shoal_err verify_all(job *j, agg_error *error)
+static agg_err verify_all(job *j, agg_error *error)
 {
     unsigned n_threads = j->party->n_threads;
     j->outputs = agg_alloc(error, j->n, agg_dap_output_len(j->vdaf));
@@ -148,7 +148,7 @@ static shoal_err verify_all(job *j, agg_error *error)
     if (j->outputs == NULL || j->messages == NULL || j->states == NULL || j->works == NULL)
         return AGG_ERR_MEMORY;
     for (unsigned i = 0; i < n_threads; i++) {
-        shoal_err err = agg_dap_work_init(&j->works[i], error, j->vdaf);
+        agg_err err = agg_dap_work_init(&j->works[i], error, j->vdaf);
         if (err != SHOAL_OK) return err;
     }
     agg_parallel(n_threads, verify_part, j);
@@ -156,13 +156,13 @@ static shoal_err verify_all(job *j, agg_error *error)
 }
 
 // Takes one verified report into the sums unless it was there before. Between begin and commit.
-static shoal_err commit_one(job *j, agg_dap_sums *sums, agg_error *error,
-                            const agg_dap_served *task, size_t i)
+static agg_err commit_one(job *j, agg_dap_sums *sums, agg_error *error, const agg_dap_served *task,
+                          size_t i)
 {
     item *one = &j->items[i];
     const uint8_t *id = one->init.metadata.id;
     int is_known = 0;
-    shoal_err err =
+    agg_err err =
         agg_dap_check_bucket(&one->error, j->party->store, error, task->number, one->bucket);
     if (err != SHOAL_OK || one->error != 0) return err;
     err = agg_dap_is_known(j->party->store, &is_known, error, task->number, id);
@@ -190,12 +190,12 @@ static void put_responses(shoal_dap_writer *w, const job *j)
     }
 }
 
-static shoal_err write_responses(uint8_t **body, size_t *len, agg_error *error, const job *j)
+static agg_err write_responses(uint8_t **body, size_t *len, agg_error *error, const job *j)
 {
     shoal_dap_writer w = {NULL, 0, 0, 0};
     put_responses(&w, j);
     *len = w.len;
-    shoal_err err = agg_dap_writer_init(&w, error, *len);
+    agg_err err = agg_dap_writer_init(&w, error, *len);
     if (err != SHOAL_OK) return err;
     put_responses(&w, j);
     *body = w.at;
@@ -204,12 +204,12 @@ static shoal_err write_responses(uint8_t **body, size_t *len, agg_error *error, 
 
 // Commits the job, or finds that the same one was committed meanwhile. Between begin and commit;
 // *body is the answer.
-static shoal_err commit_job(uint8_t **body, size_t *len, job *j, agg_error *error,
-                            const agg_dap_served *task, const uint8_t hash[AGG_DAP_HASH],
-                            uint64_t now_s)
+static agg_err commit_job(uint8_t **body, size_t *len, job *j, agg_error *error,
+                          const agg_dap_served *task, const uint8_t hash[AGG_DAP_HASH],
+                          uint64_t now_s)
 {
-    shoal_err err = agg_dap_answer_get(j->party->store, body, len, error, task->number,
-                                       AGG_DAP_OF_JOB, hash, 0);
+    agg_err err = agg_dap_answer_get(j->party->store, body, len, error, task->number,
+                                     AGG_DAP_OF_JOB, hash, 0);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_sums sums = {0};
     for (size_t i = 0; err == SHOAL_OK && i < j->n; i++) {
@@ -236,21 +236,21 @@ static void count_job(const job *j, agg_dap_served *task)
 
 // Looks for the answer that this request got. Returns: SHOAL_OK, with *body NULL where there is
 // none.
-static shoal_err find_answer(uint8_t **body, size_t *len, agg_error *error,
-                             const agg_dap_party *party, const agg_dap_served *task,
-                             enum agg_dap_answer_kind kind, const uint8_t *hash, int by_id)
+static agg_err find_answer(uint8_t **body, size_t *len, agg_error *error,
+                           const agg_dap_party *party, const agg_dap_served *task,
+                           enum agg_dap_answer_kind kind, const uint8_t *hash, int by_id)
 {
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_answer_get(party->store, body, len, error, task->number, kind, hash, by_id);
     agg_dap_abandon(party->store); // nothing was written
     return err;
 }
 
-static shoal_err run_job(uint8_t **body, size_t *len, job *j, agg_error *error,
-                         agg_dap_served *task, const uint8_t hash[AGG_DAP_HASH], uint64_t now_s)
+static agg_err run_job(uint8_t **body, size_t *len, job *j, agg_error *error, agg_dap_served *task,
+                       const uint8_t hash[AGG_DAP_HASH], uint64_t now_s)
 {
-    shoal_err err = verify_all(j, error);
+    agg_err err = verify_all(j, error);
     if (err == SHOAL_OK) err = agg_dap_begin(j->party->store, error);
     if (err != SHOAL_OK) return err;
     err = commit_job(body, len, j, error, task, hash, now_s);
@@ -277,7 +277,7 @@ static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_serv
     size_t len = 0;
     int is_twice = 0;
     agg_dap_hash(hash, body);
-    shoal_err err = find_answer(&reply, &len, &error, party, task, AGG_DAP_OF_JOB, hash, 0);
+    agg_err err = find_answer(&reply, &len, &error, party, task, AGG_DAP_OF_JOB, hash, 0);
     if (err == SHOAL_OK && reply == NULL) {
         err = read_job(&j, answer, body, task, now_s);
         if (err != SHOAL_OK) {
@@ -311,13 +311,13 @@ void agg_dap_helper_aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_
 
 // Why a batch may not be given out, as a problem; AGG_DAP_NO_PROBLEM where it may. Between begin
 // and commit.
-static shoal_err check_batch(int *problem, agg_dap_batch *batch, agg_error *error,
-                             const agg_dap_party *party, const agg_dap_served *task,
-                             const shoal_dap_aggregate_share_req *req)
+static agg_err check_batch(int *problem, agg_dap_batch *batch, agg_error *error,
+                           const agg_dap_party *party, const agg_dap_served *task,
+                           const shoal_dap_aggregate_share_req *req)
 {
     int is_collected = 0;
     *problem = AGG_DAP_NO_PROBLEM;
-    shoal_err err =
+    agg_err err =
         agg_dap_is_collected(party->store, &is_collected, error, task->number, req->batch);
     if (err == SHOAL_OK && !is_collected)
         err = agg_dap_batch_load(batch, party->store, error, task, req->batch);
@@ -334,16 +334,16 @@ static shoal_err check_batch(int *problem, agg_dap_batch *batch, agg_error *erro
 }
 
 // Seals the share as an AggregateShare, which is one ciphertext.
-static shoal_err seal_share(uint8_t **body, size_t *len, agg_error *error,
-                            const agg_dap_party *party, const agg_dap_served *task,
-                            shoal_bytes collection_req, const agg_dap_batch *batch)
+static agg_err seal_share(uint8_t **body, size_t *len, agg_error *error, const agg_dap_party *party,
+                          const agg_dap_served *task, shoal_bytes collection_req,
+                          const agg_dap_batch *batch)
 {
     uint8_t enc[AGG_HPKE_ENC];
     size_t sealed_len = agg_dap_output_len(&task->vdaf) + SHOAL_DAP_SEAL;
     uint8_t *sealed = agg_alloc(error, sealed_len, 1);
     if (sealed == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_dap_seal_aggregate(enc, sealed, error, &task->vdaf, &party->collector,
-                                           SHOAL_DAP_HELPER, collection_req, batch->share);
+    agg_err err = agg_dap_seal_aggregate(enc, sealed, error, &task->vdaf, &party->collector,
+                                         SHOAL_DAP_HELPER, collection_req, batch->share);
     const shoal_dap_ciphertext c = {party->collector.id, {enc, sizeof enc}, {sealed, sealed_len}};
     shoal_dap_writer w = {NULL, 0, 0, 0};
     shoal_dap_put_ciphertext(&w, &c);
@@ -358,13 +358,13 @@ static shoal_err seal_share(uint8_t **body, size_t *len, agg_error *error,
 }
 
 // Gives the batch out and closes it. Between begin and commit.
-static shoal_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *error,
-                          const agg_dap_party *party, const agg_dap_served *task,
-                          const shoal_dap_aggregate_share_req *req,
-                          const uint8_t hash[AGG_DAP_HASH], uint64_t now_s)
+static agg_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *error,
+                        const agg_dap_party *party, const agg_dap_served *task,
+                        const shoal_dap_aggregate_share_req *req, const uint8_t hash[AGG_DAP_HASH],
+                        uint64_t now_s)
 {
     *problem = AGG_DAP_NO_PROBLEM;
-    shoal_err err =
+    agg_err err =
         agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE, hash, 0);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_batch batch = {0};
@@ -397,7 +397,7 @@ void agg_dap_helper_share(agg_dap_answer *answer, agg_dap_party *party, agg_dap_
     uint8_t hash[AGG_DAP_HASH], *reply = NULL;
     size_t len = 0;
     int problem = AGG_DAP_NO_PROBLEM;
-    shoal_err err = shoal_dap_read_aggregate_share_req(&req, body);
+    agg_err err = shoal_dap_read_aggregate_share_req(&req, body);
     if (err != SHOAL_OK) {
         refuse(answer, agg_dap_problem_of(err), "the request could not be read");
         return;
@@ -437,7 +437,7 @@ void agg_dap_helper_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_se
     agg_error error;
     uint8_t *body = NULL;
     size_t len = 0;
-    shoal_err err = find_answer(&body, &len, &error, party, task, kind, id, 1);
+    agg_err err = find_answer(&body, &len, &error, party, task, kind, id, 1);
     if (err != SHOAL_OK) {
         agg_dap_answer_failed(answer, &error);
     } else if (body != NULL) {
@@ -458,7 +458,7 @@ void agg_dap_helper_delete(agg_dap_answer *answer, agg_dap_party *party, agg_dap
                            enum agg_dap_answer_kind kind, const uint8_t id[AGG_DAP_ID])
 {
     agg_error error;
-    shoal_err err = agg_dap_begin(party->store, &error);
+    agg_err err = agg_dap_begin(party->store, &error);
     if (err == SHOAL_OK) {
         err = agg_dap_answer_remove(party->store, &error, task->number, kind, id);
         if (err == SHOAL_OK) {

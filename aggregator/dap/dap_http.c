@@ -223,8 +223,8 @@ static void set_request(CURL *curl, const agg_http_request *q, struct curl_slist
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, problem);
 }
 
-static shoal_err fail_fetch(agg_error *error, const agg_http_request *q, const receiving *in,
-                            CURLcode code, const char *problem)
+static agg_err fail_fetch(agg_error *error, const agg_http_request *q, const receiving *in,
+                          CURLcode code, const char *problem)
 {
     if (in->is_too_large)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
@@ -235,8 +235,8 @@ static shoal_err fail_fetch(agg_error *error, const agg_http_request *q, const r
                     problem[0] != '\0' ? problem : curl_easy_strerror(code));
 }
 
-static shoal_err perform(CURL *curl, agg_error *error, const agg_http_request *q,
-                         struct curl_slist *headers, receiving *in)
+static agg_err perform(CURL *curl, agg_error *error, const agg_http_request *q,
+                       struct curl_slist *headers, receiving *in)
 {
     char problem[CURL_ERROR_SIZE] = "";
     long status = 0;
@@ -253,7 +253,7 @@ static shoal_err perform(CURL *curl, agg_error *error, const agg_http_request *q
     return SHOAL_OK;
 }
 
-shoal_err agg_http_fetch(agg_http_response *r, agg_error *error, const agg_http_request *q)
+agg_err agg_http_fetch(agg_http_response *r, agg_error *error, const agg_http_request *q)
 {
     agg_http_client *own = q->client == NULL ? agg_http_client_new() : NULL;
     CURL *curl = (CURL *)(q->client == NULL ? own : q->client);
@@ -262,7 +262,7 @@ shoal_err agg_http_fetch(agg_http_response *r, agg_error *error, const agg_http_
     memset(r, 0, sizeof *r);
     r->body = agg_alloc(error, 1, 1);
     in.cap = 1;
-    shoal_err err = r->body == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = r->body == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK && (curl == NULL || !add_headers(&headers, q)))
         err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     if (err == SHOAL_OK) err = perform(curl, error, q, headers, &in);

@@ -47,8 +47,8 @@ typedef struct agg_http_response {
 // too slow; SHOAL_ERR_RANGE for a body above
 //          the cap; SHOAL_ERR_TYPE for a Location elsewhere. The text names the URL, and never a
 //          token or a body.
-shoal_err agg_http_fetch(agg_http_response *r, agg_error *error,
-                         const agg_http_request *q) SHOAL_MUST_CHECK;
+agg_err agg_http_fetch(agg_http_response *r, agg_error *error,
+                       const agg_http_request *q) SHOAL_MUST_CHECK;
 void agg_http_response_release(agg_http_response *r);
 
 // Returns: whether the answer's media type is this one, whatever its spaces and the case of its

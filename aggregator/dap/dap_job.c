@@ -61,7 +61,7 @@ static void begin_part(void *context, unsigned part, unsigned n_parts)
 }
 
 // Begins the verification of all reports that have no error yet.
-static shoal_err begin_all(work_list *l, agg_error *error)
+static agg_err begin_all(work_list *l, agg_error *error)
 {
     size_t n = l->reports.n;
     l->states = agg_alloc(error, n, agg_dap_state_len(l->vdaf));
@@ -69,7 +69,7 @@ static shoal_err begin_all(work_list *l, agg_error *error)
     l->works = agg_alloc(error, l->party->n_threads, sizeof *l->works);
     if (l->states == NULL || l->verifier_shares == NULL || l->works == NULL) return AGG_ERR_MEMORY;
     for (unsigned i = 0; i < l->party->n_threads; i++) {
-        shoal_err err = agg_dap_work_init(&l->works[i], error, l->vdaf);
+        agg_err err = agg_dap_work_init(&l->works[i], error, l->vdaf);
         if (err != SHOAL_OK) return err;
     }
     agg_parallel(l->party->n_threads, begin_part, l);
@@ -117,10 +117,10 @@ size_t agg_dap_job_full(const agg_dap_party *party, const agg_dap_served *task)
 }
 
 // Takes the next reports out of the store, and looks which of them can still be aggregated.
-static shoal_err pick_reports(work_list *l, agg_error *error, const agg_dap_served *task)
+static agg_err pick_reports(work_list *l, agg_error *error, const agg_dap_served *task)
 {
     agg_dap_store *store = l->party->store;
-    shoal_err err = agg_dap_begin(store, error);
+    agg_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_report_next(store, &l->reports, error, task->number,
                               agg_dap_job_full(l->party, task), BODIES_MAX);
@@ -152,14 +152,14 @@ static void put_request(shoal_dap_writer *w, const work_list *l, uint8_t *payloa
     }
 }
 
-static shoal_err write_request(agg_dap_job *job, agg_error *error, const work_list *l)
+static agg_err write_request(agg_dap_job *job, agg_error *error, const work_list *l)
 {
     size_t payload_cap = shoal_prio3_verifier_share_len(&l->vdaf->prio3) + 16;
     uint8_t *payload = agg_alloc(error, payload_cap, 1);
     if (payload == NULL) return AGG_ERR_MEMORY;
     shoal_dap_writer w = {NULL, 0, 0, 0};
     put_request(&w, l, payload, payload_cap);
-    shoal_err err = agg_dap_writer_init(&w, error, w.len);
+    agg_err err = agg_dap_writer_init(&w, error, w.len);
     if (err == SHOAL_OK) put_request(&w, l, payload, payload_cap);
     free(payload);
     job->request = w.at;
@@ -167,7 +167,7 @@ static shoal_err write_request(agg_dap_job *job, agg_error *error, const work_li
     return err;
 }
 
-static shoal_err write_job(agg_dap_job *job, agg_error *error, const work_list *l)
+static agg_err write_job(agg_dap_job *job, agg_error *error, const work_list *l)
 {
     job->ids = agg_alloc(error, l->reports.n, SHOAL_DAP_REPORT_ID);
     if (job->ids == NULL) return AGG_ERR_MEMORY;
@@ -180,11 +180,11 @@ static shoal_err write_job(agg_dap_job *job, agg_error *error, const work_list *
 }
 
 // Keeps a job, and removes the reports that are not in it: those have been refused.
-static shoal_err keep_job(const agg_dap_job *job, agg_error *error, const work_list *l,
-                          agg_dap_served *task)
+static agg_err keep_job(const agg_dap_job *job, agg_error *error, const work_list *l,
+                        agg_dap_served *task)
 {
     agg_dap_store *store = l->party->store;
-    shoal_err err = agg_dap_begin(store, error);
+    agg_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     if (job->n > 0) err = agg_dap_job_set(store, error, task->number, job);
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++) {
@@ -218,9 +218,9 @@ static void keep_good(work_list *l)
 }
 
 // Makes a job of the next reports. job->request stays NULL where there is none to make.
-static shoal_err make_job(agg_dap_job *job, work_list *l, agg_error *error, agg_dap_served *task)
+static agg_err make_job(agg_dap_job *job, work_list *l, agg_error *error, agg_dap_served *task)
 {
-    shoal_err err = pick_reports(l, error, task);
+    agg_err err = pick_reports(l, error, task);
     if (err != SHOAL_OK || l->reports.n == 0) return err;
     err = begin_all(l, error);
     if (err == SHOAL_OK) err = write_job(job, error, l);
@@ -232,11 +232,11 @@ static shoal_err make_job(agg_dap_job *job, work_list *l, agg_error *error, agg_
 // ---- ending a job ----
 
 // After a crash or a failure: the reports of a kept job, and this server's half once more.
-static shoal_err restore_list(work_list *l, agg_error *error, const agg_dap_job *job,
-                              const agg_dap_served *task)
+static agg_err restore_list(work_list *l, agg_error *error, const agg_dap_job *job,
+                            const agg_dap_served *task)
 {
     agg_dap_store *store = l->party->store;
-    shoal_err err = agg_dap_begin(store, error);
+    agg_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; err == SHOAL_OK && i < job->n; i++)
         err = agg_dap_report_find(store, &l->reports, error, task->number,
@@ -263,13 +263,13 @@ static int is_whole_reply(const agg_dap_reply *reply, const agg_dap_job *job)
 }
 
 // Ends the verification of every report that the helper accepted, and sums up the output shares.
-static shoal_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error,
-                        const agg_dap_reply *reply)
+static agg_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error,
+                      const agg_dap_reply *reply)
 {
     size_t state_len = agg_dap_state_len(l->vdaf), output_len = agg_dap_output_len(l->vdaf);
     uint8_t *output = agg_alloc(error, output_len, 1);
     if (output == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     shoal_dap_reader r = {reply->body, reply->len, 0};
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++) {
         shoal_dap_verify_resp resp;
@@ -291,11 +291,11 @@ static shoal_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error,
 }
 
 // Sums, the reports' removal and the job's, in one transaction.
-static shoal_err commit_job(const agg_dap_sums *sums, const work_list *l, agg_error *error,
-                            agg_dap_served *task)
+static agg_err commit_job(const agg_dap_sums *sums, const work_list *l, agg_error *error,
+                          agg_dap_served *task)
 {
     agg_dap_store *store = l->party->store;
-    shoal_err err = agg_dap_begin(store, error);
+    agg_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_sums_store(sums, store, error, task);
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++)
@@ -304,11 +304,11 @@ static shoal_err commit_job(const agg_dap_sums *sums, const work_list *l, agg_er
     return agg_dap_step_end(store, error, err);
 }
 
-static shoal_err end_job(work_list *l, agg_error *error, agg_dap_served *task,
-                         const agg_dap_job *job, const agg_dap_reply *reply)
+static agg_err end_job(work_list *l, agg_error *error, agg_dap_served *task, const agg_dap_job *job,
+                       const agg_dap_reply *reply)
 {
     agg_dap_sums sums = {0};
-    shoal_err err = l->reports.n == 0 ? restore_list(l, error, job, task) : SHOAL_OK;
+    agg_err err = l->reports.n == 0 ? restore_list(l, error, job, task) : SHOAL_OK;
     if (err == SHOAL_OK) err = sum_up(&sums, l, error, reply);
     if (err == SHOAL_OK) err = commit_job(&sums, l, error, task);
     agg_dap_sums_release(&sums);
@@ -322,10 +322,10 @@ static shoal_err end_job(work_list *l, agg_error *error, agg_dap_served *task,
 
 // Gives a job up. with_reports: its reports are never sent again, for the helper may have
 // aggregated them.
-static shoal_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                          const agg_dap_job *job, int with_reports)
+static agg_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
+                        const agg_dap_job *job, int with_reports)
 {
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_job_remove(party->store, error, task->number);
     for (size_t i = 0; with_reports && err == SHOAL_OK && i < job->n; i++)
@@ -335,9 +335,9 @@ static shoal_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_
 }
 
 // The helper answered something else than the job's responses.
-static shoal_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_served *task,
-                              const agg_dap_link *link, const agg_dap_job *job,
-                              const agg_dap_reply *reply)
+static agg_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                            const agg_dap_link *link, const agg_dap_job *job,
+                            const agg_dap_reply *reply)
 {
     agg_error ignored;
     if (reply->status == 413 && job->n > 1) { // nothing of it was looked at: smaller ones
@@ -358,14 +358,13 @@ static shoal_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_se
     return agg_dap_reply_fail(error, task, reply);
 }
 
-static shoal_err send_job(agg_dap_party *party, work_list *l, agg_error *error,
-                          agg_dap_served *task, const agg_dap_link *link, const agg_dap_job *job)
+static agg_err send_job(agg_dap_party *party, work_list *l, agg_error *error, agg_dap_served *task,
+                        const agg_dap_link *link, const agg_dap_job *job)
 {
     agg_dap_reply reply = {0};
-    shoal_err err =
-        link->post(link->self, &reply, error, task, SHOAL_DAP_AGGREGATION_JOBS,
-                   SHOAL_DAP_AGGREGATION_JOB_INIT_REQ, (shoal_bytes){job->request, job->len},
-                   SHOAL_DAP_AGGREGATION_JOB_RESP);
+    agg_err err = link->post(link->self, &reply, error, task, SHOAL_DAP_AGGREGATION_JOBS,
+                             SHOAL_DAP_AGGREGATION_JOB_INIT_REQ,
+                             (shoal_bytes){job->request, job->len}, SHOAL_DAP_AGGREGATION_JOB_RESP);
     if (err != SHOAL_OK) return err;
     int is_answer = reply.status / 100 == 2 && reply.body != NULL && is_whole_reply(&reply, job);
     if (is_answer) task->bad_replies = 0;
@@ -377,12 +376,12 @@ static shoal_err send_job(agg_dap_party *party, work_list *l, agg_error *error,
 
 // ---- turns ----
 
-shoal_err agg_dap_job_resume(int *is_under_way, agg_dap_party *party, agg_error *error,
-                             agg_dap_served *task, const agg_dap_link *link)
+agg_err agg_dap_job_resume(int *is_under_way, agg_dap_party *party, agg_error *error,
+                           agg_dap_served *task, const agg_dap_link *link)
 {
     agg_dap_job job = {0};
     work_list l = {.party = party, .vdaf = &task->vdaf};
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_job_get(party->store, &job, error, task->number);
     agg_dap_abandon(party->store); // nothing was written
@@ -393,12 +392,12 @@ shoal_err agg_dap_job_resume(int *is_under_way, agg_dap_party *party, agg_error 
     return err;
 }
 
-shoal_err agg_dap_job_run(agg_dap_party *party, agg_error *error, agg_dap_served *task,
-                          const agg_dap_link *link)
+agg_err agg_dap_job_run(agg_dap_party *party, agg_error *error, agg_dap_served *task,
+                        const agg_dap_link *link)
 {
     agg_dap_job job = {0};
     work_list l = {.party = party, .vdaf = &task->vdaf};
-    shoal_err err = make_job(&job, &l, error, task);
+    agg_err err = make_job(&job, &l, error, task);
     if (err == SHOAL_OK && job.request != NULL) err = send_job(party, &l, error, task, link, &job);
     release_list(&l);
     agg_dap_job_release(&job);

@@ -44,11 +44,11 @@ static uint32_t check_report(const agg_dap_party *party, const agg_dap_served *t
                : late;
 }
 
-static shoal_err read_uploads(uploads *u, agg_error *error, const agg_dap_party *party,
-                              const agg_dap_served *task, shoal_bytes body, uint64_t now_s)
+static agg_err read_uploads(uploads *u, agg_error *error, const agg_dap_party *party,
+                            const agg_dap_served *task, shoal_bytes body, uint64_t now_s)
 {
     shoal_dap_reader r = {body.at, body.len, 0};
-    shoal_err err = body.len == 0 ? SHOAL_ERR_TRUNCATED : SHOAL_OK;
+    agg_err err = body.len == 0 ? SHOAL_ERR_TRUNCATED : SHOAL_OK;
     while (err == SHOAL_OK && !shoal_dap_is_at_end(&r)) {
         if (u->n == AGG_DAP_UPLOADS_MAX) return SHOAL_ERR_OVERFLOW;
         err = agg_grow((void **)&u->list, &u->cap, u->n + 1, sizeof *u->list, error);
@@ -66,23 +66,22 @@ static shoal_err read_uploads(uploads *u, agg_error *error, const agg_dap_party 
 }
 
 // A report in the form in which it is kept. Free body.at.
-static shoal_err encode_report(shoal_dap_writer *w, agg_error *error,
-                               const shoal_dap_report *report)
+static agg_err encode_report(shoal_dap_writer *w, agg_error *error, const shoal_dap_report *report)
 {
     *w = (shoal_dap_writer){NULL, 0, 0, 0};
     shoal_dap_put_report(w, report);
-    shoal_err err = agg_dap_writer_init(w, error, w->len);
+    agg_err err = agg_dap_writer_init(w, error, w->len);
     if (err == SHOAL_OK) shoal_dap_put_report(w, report);
     return err;
 }
 
 // A known id: the same report once more is taken silently while it waits, since its sender may not
 // have heard our answer.
-static shoal_err check_known(upload *one, agg_dap_store *store, agg_error *error, int64_t task,
-                             shoal_bytes body)
+static agg_err check_known(upload *one, agg_dap_store *store, agg_error *error, int64_t task,
+                           shoal_bytes body)
 {
     agg_dap_pendings found = {0};
-    shoal_err err = agg_dap_report_find(store, &found, error, task, one->report.metadata.id);
+    agg_err err = agg_dap_report_find(store, &found, error, task, one->report.metadata.id);
     int is_same = found.n == 1 && found.list[0].len == body.len &&
                   memcmp(found.list[0].body, body.at, body.len) == 0;
     if (err == SHOAL_OK && !is_same) one->error = SHOAL_DAP_REPORT_REPLAYED;
@@ -91,13 +90,12 @@ static shoal_err check_known(upload *one, agg_dap_store *store, agg_error *error
 }
 
 // Between begin and commit.
-static shoal_err keep_one(upload *one, agg_dap_party *party, agg_error *error,
-                          const agg_dap_served *task)
+static agg_err keep_one(upload *one, agg_dap_party *party, agg_error *error,
+                        const agg_dap_served *task)
 {
     int is_known = 0;
     const uint8_t *id = one->report.metadata.id;
-    shoal_err err =
-        agg_dap_check_bucket(&one->error, party->store, error, task->number, one->bucket);
+    agg_err err = agg_dap_check_bucket(&one->error, party->store, error, task->number, one->bucket);
     if (err != SHOAL_OK || one->error != 0) return err;
     err = agg_dap_is_known(party->store, &is_known, error, task->number, id);
     if (err != SHOAL_OK) return err;
@@ -118,11 +116,11 @@ static shoal_err keep_one(upload *one, agg_dap_party *party, agg_error *error,
 }
 
 // One transaction: every report that can be taken is durable on return, or none is.
-static shoal_err keep_all(uploads *u, agg_error *error, agg_dap_party *party,
-                          const agg_dap_served *task)
+static agg_err keep_all(uploads *u, agg_error *error, agg_dap_party *party,
+                        const agg_dap_served *task)
 {
     if (u->n_good == 0) return SHOAL_OK;
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; err == SHOAL_OK && i < u->n; i++) {
         if (u->list[i].error == 0) err = keep_one(&u->list[i], party, error, task);
@@ -176,7 +174,7 @@ void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap
         answer->retry_after_s = ASK_LATER_S;
         return;
     }
-    shoal_err err = read_uploads(&u, &error, party, task, body, now_s);
+    agg_err err = read_uploads(&u, &error, party, task, body, now_s);
     if (err == SHOAL_OK && task->vdaf.wire->upload_problem != NULL && u.n > 1)
         err = SHOAL_ERR_EXTRA;
     if (err == SHOAL_ERR_OVERFLOW) {
@@ -232,12 +230,12 @@ static void answer_state(agg_dap_answer *answer, agg_dap_collection *c, unsigned
 }
 
 // Finds the collection of a request or makes it. Between begin and commit.
-static shoal_err find_or_make(agg_dap_collection *c, int *is_overlap, agg_error *error,
-                              agg_dap_store *store, int64_t task, const shoal_dap_interval *query,
-                              shoal_bytes body, const uint8_t hash[AGG_DAP_HASH])
+static agg_err find_or_make(agg_dap_collection *c, int *is_overlap, agg_error *error,
+                            agg_dap_store *store, int64_t task, const shoal_dap_interval *query,
+                            shoal_bytes body, const uint8_t hash[AGG_DAP_HASH])
 {
     *is_overlap = 0;
-    shoal_err err = agg_dap_collection_get(store, c, error, task, hash);
+    agg_err err = agg_dap_collection_get(store, c, error, task, hash);
     if (err != SHOAL_OK) return err;
     if (c->request != NULL) { // whose batch was too small may be asked for again
         if (c->state != AGG_DAP_FAILED || c->problem != SHOAL_DAP_PROBLEM_INVALID_BATCH_SIZE)
@@ -263,11 +261,11 @@ static int is_far_ahead(const agg_dap_served *task, const shoal_dap_interval *qu
     return query->start + query->duration > (now_s + DAY_S) / task->vdaf.task.time_precision_s + 1;
 }
 
-static shoal_err read_request(shoal_dap_interval *query, agg_dap_answer *answer,
-                              const agg_dap_served *task, shoal_bytes body, uint64_t now_s)
+static agg_err read_request(shoal_dap_interval *query, agg_dap_answer *answer,
+                            const agg_dap_served *task, shoal_bytes body, uint64_t now_s)
 {
     shoal_dap_reader r = {body.at, body.len, 0};
-    shoal_err err = shoal_dap_read_collection_req(query, &r);
+    agg_err err = shoal_dap_read_collection_req(query, &r);
     if (err == SHOAL_OK && !shoal_dap_is_at_end(&r)) err = SHOAL_ERR_EXTRA;
     if (err != SHOAL_OK) {
         agg_dap_answer_problem(answer, 400, agg_dap_problem_of(err),
@@ -293,7 +291,7 @@ void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_da
     int is_overlap = 0;
     if (read_request(&query, answer, task, body, now_s) != SHOAL_OK) return;
     agg_dap_hash(hash, body);
-    shoal_err err = agg_dap_begin(party->store, &error);
+    agg_err err = agg_dap_begin(party->store, &error);
     if (err == SHOAL_OK) {
         err = find_or_make(&c, &is_overlap, &error, party->store, task->number, &query, body, hash);
         if (err == SHOAL_OK) {
@@ -324,7 +322,7 @@ void agg_dap_leader_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_se
 {
     agg_error error;
     agg_dap_collection c = {0};
-    shoal_err err = agg_dap_begin(party->store, &error);
+    agg_err err = agg_dap_begin(party->store, &error);
     if (err == SHOAL_OK) {
         err = agg_dap_collection_get(party->store, &c, &error, task->number, id);
         agg_dap_abandon(party->store); // nothing was written
@@ -344,7 +342,7 @@ void agg_dap_leader_delete(agg_dap_answer *answer, agg_dap_party *party, agg_dap
 {
     agg_error error;
     agg_dap_collection c = {0};
-    shoal_err err = agg_dap_begin(party->store, &error);
+    agg_err err = agg_dap_begin(party->store, &error);
     if (err == SHOAL_OK) {
         err = agg_dap_collection_get(party->store, &c, &error, task->number, id);
         if (err == SHOAL_OK && c.request != NULL && c.state != AGG_DAP_SENDING)

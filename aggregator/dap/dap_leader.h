@@ -40,10 +40,9 @@ typedef struct agg_dap_reply {
 typedef struct agg_dap_link {
     void *self;
     // Posts a message. Returns: SHOAL_OK where an answer of any status came.
-    shoal_err (*post)(void *self, agg_dap_reply *reply, agg_error *error,
-                      const agg_dap_served *task, enum shoal_dap_resource resource,
-                      enum shoal_dap_message message, shoal_bytes body,
-                      enum shoal_dap_message wanted);
+    agg_err (*post)(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
+                    enum shoal_dap_resource resource, enum shoal_dap_message message,
+                    shoal_bytes body, enum shoal_dap_message wanted);
     // Tells the helper that a resource is not needed any more. Whether it hears does not matter.
     void (*remove)(void *self, const char *location);
 } agg_dap_link;
@@ -55,9 +54,9 @@ typedef struct agg_dap_link {
 //   of a time that is over waits
 // Returns: an error where the helper could not be reached or said something wrong, or the store
 // failed: call again later.
-shoal_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party,
-                              agg_dap_served *task, const agg_dap_link *link, uint64_t now_s,
-                              int is_eager) SHOAL_MUST_CHECK;
+agg_err agg_dap_leader_turn(int *is_more, agg_error *error, agg_dap_party *party,
+                            agg_dap_served *task, const agg_dap_link *link, uint64_t now_s,
+                            int is_eager) SHOAL_MUST_CHECK;
 
 // Returns: how many reports one job of the task has at most.
 size_t agg_dap_job_full(const agg_dap_party *party, const agg_dap_served *task);

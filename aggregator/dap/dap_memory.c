@@ -44,13 +44,13 @@ unsigned agg_dap_verifiers(const agg_dap_config *config)
     return cores < config->threads ? cores : config->threads;
 }
 
-static shoal_err add_task(sizes *s, agg_error *error, const agg_dap_config *config,
-                          const agg_dap_task *task)
+static agg_err add_task(sizes *s, agg_error *error, const agg_dap_config *config,
+                        const agg_dap_task *task)
 {
     agg_dap_served served = {.number = 0};
     const agg_dap_party party = {.job_reports = config->job_reports, .job_len = AGG_DAP_JOB_LEN};
     const agg_dap_vdaf *vdaf = &served.vdaf;
-    shoal_err err = agg_dap_vdaf_init(&served.vdaf, error, &task->task, config->seed);
+    agg_err err = agg_dap_vdaf_init(&served.vdaf, error, &task->task, config->seed);
     if (err != SHOAL_OK) return err;
     int is_leader = config->role == SHOAL_DAP_LEADER;
     uint64_t one =
@@ -102,11 +102,11 @@ static void plan_step(agg_dap_plan *plan, const agg_dap_config *config, const si
                   answering_memory(config, s) + driving_memory(config, s, plan->job_bytes);
 }
 
-shoal_err agg_dap_memory_plan(agg_dap_plan *plan, agg_error *error, const agg_dap_config *config,
-                              uint64_t limit)
+agg_err agg_dap_memory_plan(agg_dap_plan *plan, agg_error *error, const agg_dap_config *config,
+                            uint64_t limit)
 {
     sizes s = {.held = 0};
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < config->n_tasks; i++)
         err = add_task(&s, error, config, &config->tasks[i]);
     s.full_job = more_of(s.full_job, s.of_one);

@@ -18,8 +18,8 @@ typedef struct agg_dap_plan {
 // does.
 //   limit: bytes, without the program; 0: none
 // Returns: an error for a task that cannot be
-shoal_err agg_dap_memory_plan(agg_dap_plan *plan, agg_error *error, const agg_dap_config *config,
-                              uint64_t limit) SHOAL_MUST_CHECK;
+agg_err agg_dap_memory_plan(agg_dap_plan *plan, agg_error *error, const agg_dap_config *config,
+                            uint64_t limit) SHOAL_MUST_CHECK;
 
 // Returns: threads that verify.
 unsigned agg_dap_verifiers(const agg_dap_config *config);

@@ -83,9 +83,9 @@ static void put_gauges(FILE *stream, const agg_dap_party *party, const agg_dap_c
                    atomic_load(&party->tasks[i].is_failing) != 0);
 }
 
-static shoal_err count_all(agg_dap_counts *counts, agg_error *error, const agg_dap_party *party)
+static agg_err count_all(agg_dap_counts *counts, agg_error *error, const agg_dap_party *party)
 {
-    shoal_err err = agg_dap_begin(party->store, error);
+    agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; err == SHOAL_OK && i < party->n_tasks; i++)
         err = agg_dap_count(party->store, &counts[i], error, party->tasks[i].number);
@@ -93,11 +93,11 @@ static shoal_err count_all(agg_dap_counts *counts, agg_error *error, const agg_d
     return err;
 }
 
-shoal_err agg_dap_metrics_print(FILE *stream, agg_error *error, const agg_dap_party *party)
+agg_err agg_dap_metrics_print(FILE *stream, agg_error *error, const agg_dap_party *party)
 {
     agg_dap_counts *counts = agg_alloc(error, party->n_tasks, sizeof *counts);
     if (counts == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = count_all(counts, error, party);
+    agg_err err = count_all(counts, error, party);
     if (err == SHOAL_OK) {
         put_counters(stream, party);
         put_gauges(stream, party, counts);

@@ -10,7 +10,7 @@
 // Writes counters since the start, and what the store holds.
 // Returns: an error where the store could not be read; whether the stream took it is for whoever
 // closes it to ask
-shoal_err agg_dap_metrics_print(FILE *stream, agg_error *error,
-                                const agg_dap_party *party) SHOAL_MUST_CHECK;
+agg_err agg_dap_metrics_print(FILE *stream, agg_error *error,
+                              const agg_dap_party *party) SHOAL_MUST_CHECK;
 
 #endif

@@ -21,8 +21,8 @@ void agg_dap_hash(uint8_t hash[AGG_DAP_HASH], shoal_bytes body)
 
 // What must not change while a task lives: its configuration, the collector's key and the
 // verification key.
-static shoal_err configuration_digest(uint8_t digest[32], agg_error *error,
-                                      const agg_dap_vdaf *vdaf, const agg_hpke_key *collector)
+static agg_err configuration_digest(uint8_t digest[32], agg_error *error, const agg_dap_vdaf *vdaf,
+                                    const agg_hpke_key *collector)
 {
     uint8_t bytes[SHOAL_DAP_CONFIGURATION_MAX + 128], key_digest[32];
     shoal_dap_writer w = {bytes, sizeof bytes, 0, 0};
@@ -38,10 +38,10 @@ static shoal_err configuration_digest(uint8_t digest[32], agg_error *error,
 }
 
 // Counts how many reports of a task wait.
-static shoal_err count_pending(agg_dap_served *task, agg_error *error, agg_dap_store *store)
+static agg_err count_pending(agg_dap_served *task, agg_error *error, agg_dap_store *store)
 {
     agg_dap_counts counts = {0};
-    shoal_err err = agg_dap_begin(store, error);
+    agg_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_count(store, &counts, error, task->number);
     agg_dap_abandon(store); // nothing was written
@@ -49,11 +49,11 @@ static shoal_err count_pending(agg_dap_served *task, agg_error *error, agg_dap_s
     return err;
 }
 
-shoal_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_error *error,
-                             const shoal_dap_task *task, const uint8_t seed[32])
+agg_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_error *error,
+                           const shoal_dap_task *task, const uint8_t seed[32])
 {
     uint8_t digest[32];
-    shoal_err err = agg_dap_vdaf_init(&served->vdaf, error, task, seed);
+    agg_err err = agg_dap_vdaf_init(&served->vdaf, error, task, seed);
     if (err == SHOAL_OK)
         err = configuration_digest(digest, error, &served->vdaf, &party->collector);
     if (err == SHOAL_OK)
@@ -85,12 +85,12 @@ uint32_t agg_dap_check_time(const agg_dap_served *task, uint64_t time, uint64_t 
     return bucket - interval->start >= interval->duration ? SHOAL_DAP_TASK_EXPIRED : 0;
 }
 
-shoal_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *error, int64_t task,
-                               uint64_t bucket)
+agg_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *error, int64_t task,
+                             uint64_t bucket)
 {
     uint64_t floor = 0;
     int is_collected = 0;
-    shoal_err err = agg_dap_floor(store, &floor, error, task);
+    agg_err err = agg_dap_floor(store, &floor, error, task);
     if (err == SHOAL_OK)
         err = agg_dap_is_collected(store, &is_collected, error, task,
                                    (shoal_dap_interval){bucket, 1});
@@ -98,12 +98,12 @@ shoal_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *e
     return err;
 }
 
-static shoal_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_served *task,
-                             uint64_t floor)
+static agg_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_served *task,
+                           uint64_t floor)
 {
     int is_left = 1;
     uint64_t n_reports = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     while (err == SHOAL_OK && is_left) {
         err = agg_dap_begin(store, error);
         if (err != SHOAL_OK) return err;
@@ -119,10 +119,10 @@ static shoal_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_ser
     return err;
 }
 
-shoal_err agg_dap_forget_old(agg_dap_party *party, agg_error *error, uint64_t now_s)
+agg_err agg_dap_forget_old(agg_dap_party *party, agg_error *error, uint64_t now_s)
 {
     uint64_t first_s = now_s > party->keep_s ? now_s - party->keep_s : 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < party->n_tasks; i++) {
         agg_dap_served *task = &party->tasks[i];
         err = forget_task(party->store, error, task, first_s / task->vdaf.task.time_precision_s);
@@ -140,14 +140,14 @@ void agg_dap_sums_release(agg_dap_sums *sums)
     *sums = (agg_dap_sums){0};
 }
 
-static shoal_err find_sum(agg_dap_bucket **found, agg_dap_sums *sums, agg_error *error,
-                          uint64_t bucket, size_t len)
+static agg_err find_sum(agg_dap_bucket **found, agg_dap_sums *sums, agg_error *error,
+                        uint64_t bucket, size_t len)
 {
     for (size_t i = 0; i < sums->n; i++) {
         *found = &sums->list[i];
         if (sums->list[i].bucket == bucket) return SHOAL_OK;
     }
-    shoal_err err =
+    agg_err err =
         agg_grow((void **)&sums->list, &sums->cap, sums->n + 1, sizeof *sums->list, error);
     if (err != SHOAL_OK) return err;
     uint8_t *share = agg_alloc(error, len, 1);
@@ -157,13 +157,13 @@ static shoal_err find_sum(agg_dap_bucket **found, agg_dap_sums *sums, agg_error 
     return SHOAL_OK;
 }
 
-shoal_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_vdaf *vdaf,
-                           uint64_t bucket, const uint8_t id[SHOAL_DAP_REPORT_ID],
-                           const uint8_t *output_share)
+agg_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_vdaf *vdaf,
+                         uint64_t bucket, const uint8_t id[SHOAL_DAP_REPORT_ID],
+                         const uint8_t *output_share)
 {
     agg_dap_bucket *sum;
     size_t len = agg_dap_output_len(vdaf);
-    shoal_err err = find_sum(&sum, sums, error, bucket, len);
+    agg_err err = find_sum(&sum, sums, error, bucket, len);
     if (err != SHOAL_OK) return err;
     err = shoal_prio3_add(sum->share, &vdaf->prio3, (shoal_bytes){output_share, len});
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
@@ -173,8 +173,8 @@ shoal_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_v
 }
 
 // Adds one aggregate to another: share, count, checksum. An empty one takes the other's content.
-static shoal_err merge(agg_dap_bucket *into, agg_error *error, const agg_dap_vdaf *vdaf,
-                       const agg_dap_bucket *from)
+static agg_err merge(agg_dap_bucket *into, agg_error *error, const agg_dap_vdaf *vdaf,
+                     const agg_dap_bucket *from)
 {
     size_t len = agg_dap_output_len(vdaf);
     if (into->share == NULL) {
@@ -182,9 +182,9 @@ static shoal_err merge(agg_dap_bucket *into, agg_error *error, const agg_dap_vda
         if (into->share == NULL) return AGG_ERR_MEMORY;
         into->len = len;
     }
-    shoal_err err = into->len != len ? SHOAL_ERR_TRUNCATED
-                                     : shoal_prio3_add(into->share, &vdaf->prio3,
-                                                       (shoal_bytes){from->share, from->len});
+    agg_err err = into->len != len ? SHOAL_ERR_TRUNCATED
+                                   : shoal_prio3_add(into->share, &vdaf->prio3,
+                                                     (shoal_bytes){from->share, from->len});
     if (err != SHOAL_OK)
         return agg_fail(error, err, AGG_EXIT_IO, "a kept aggregate share is damaged");
     into->n_reports += from->n_reports;
@@ -192,10 +192,10 @@ static shoal_err merge(agg_dap_bucket *into, agg_error *error, const agg_dap_vda
     return SHOAL_OK;
 }
 
-shoal_err agg_dap_sums_store(const agg_dap_sums *sums, agg_dap_store *store, agg_error *error,
-                             const agg_dap_served *task)
+agg_err agg_dap_sums_store(const agg_dap_sums *sums, agg_dap_store *store, agg_error *error,
+                           const agg_dap_served *task)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < sums->n; i++) {
         agg_dap_bucket kept;
         err = agg_dap_bucket_get(store, &kept, error, task->number, sums->list[i].bucket);
@@ -213,13 +213,13 @@ void agg_dap_batch_release(agg_dap_batch *batch)
     *batch = (agg_dap_batch){0};
 }
 
-shoal_err agg_dap_batch_load(agg_dap_batch *batch, agg_dap_store *store, agg_error *error,
-                             const agg_dap_served *task, shoal_dap_interval interval)
+agg_err agg_dap_batch_load(agg_dap_batch *batch, agg_dap_store *store, agg_error *error,
+                           const agg_dap_served *task, shoal_dap_interval interval)
 {
     *batch = (agg_dap_batch){0};
     agg_dap_bucket sum = {0}, next;
     uint64_t first = 0, from = interval.start;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (int is_first = 1; err == SHOAL_OK; is_first = 0) {
         err = agg_dap_bucket_next(store, &next, error, task->number, interval, from);
         if (err != SHOAL_OK || next.share == NULL) break;

@@ -54,8 +54,8 @@ typedef struct agg_dap_party {
 
 // Enters a task in the store.
 //   served: zeros; seed: the two servers' common one
-shoal_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_error *error,
-                             const shoal_dap_task *task, const uint8_t seed[32]) SHOAL_MUST_CHECK;
+agg_err agg_dap_serve_task(agg_dap_party *party, agg_dap_served *served, agg_error *error,
+                           const shoal_dap_task *task, const uint8_t seed[32]) SHOAL_MUST_CHECK;
 
 // Returns: the task of that id, or NULL.
 agg_dap_served *agg_dap_task_by_id(const agg_dap_party *party, const uint8_t id[SHOAL_DAP_TASK_ID]);
@@ -65,12 +65,11 @@ uint32_t agg_dap_check_time(const agg_dap_served *task, uint64_t time, uint64_t 
 
 // Returns: why a report may not enter its bucket: batch_collected, report_dropped; 0 where it may.
 // Between begin and commit.
-shoal_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *error, int64_t task,
-                               uint64_t bucket);
+agg_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *error, int64_t task,
+                             uint64_t bucket);
 
 // Forgets what is older than the party keeps, and counts anew how many reports wait.
-shoal_err agg_dap_forget_old(agg_dap_party *party, agg_error *error,
-                             uint64_t now_s) SHOAL_MUST_CHECK;
+agg_err agg_dap_forget_old(agg_dap_party *party, agg_error *error, uint64_t now_s) SHOAL_MUST_CHECK;
 
 // The output shares of one job, by bucket, on their way into the store.
 typedef struct agg_dap_sums {
@@ -78,12 +77,12 @@ typedef struct agg_dap_sums {
     size_t n, cap;
 } agg_dap_sums;
 void agg_dap_sums_release(agg_dap_sums *sums); // wipes
-shoal_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_vdaf *vdaf,
-                           uint64_t bucket, const uint8_t id[SHOAL_DAP_REPORT_ID],
-                           const uint8_t *output_share) SHOAL_MUST_CHECK;
+agg_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_vdaf *vdaf,
+                         uint64_t bucket, const uint8_t id[SHOAL_DAP_REPORT_ID],
+                         const uint8_t *output_share) SHOAL_MUST_CHECK;
 // Adds them to the store's buckets. Between begin and commit.
-shoal_err agg_dap_sums_store(const agg_dap_sums *sums, agg_dap_store *store, agg_error *error,
-                             const agg_dap_served *task) SHOAL_MUST_CHECK;
+agg_err agg_dap_sums_store(const agg_dap_sums *sums, agg_dap_store *store, agg_error *error,
+                           const agg_dap_served *task) SHOAL_MUST_CHECK;
 
 // A whole batch.
 typedef struct agg_dap_batch {
@@ -94,9 +93,9 @@ typedef struct agg_dap_batch {
     size_t len;
 } agg_dap_batch;
 void agg_dap_batch_release(agg_dap_batch *batch); // wipes
-shoal_err agg_dap_batch_load(agg_dap_batch *batch, agg_dap_store *store, agg_error *error,
-                             const agg_dap_served *task,
-                             shoal_dap_interval interval) SHOAL_MUST_CHECK;
+agg_err agg_dap_batch_load(agg_dap_batch *batch, agg_dap_store *store, agg_error *error,
+                           const agg_dap_served *task,
+                           shoal_dap_interval interval) SHOAL_MUST_CHECK;
 
 void agg_dap_hash(uint8_t hash[AGG_DAP_HASH], shoal_bytes body);
 

@@ -348,8 +348,7 @@ static void answer_metrics(exchange *e)
 {
     agg_error error;
     FILE *stream = serve_answer_open(&e->x.answer);
-    shoal_err err =
-        stream == NULL ? SHOAL_OK : agg_dap_metrics_print(stream, &error, e->http->party);
+    agg_err err = stream == NULL ? SHOAL_OK : agg_dap_metrics_print(stream, &error, e->http->party);
     if (stream != NULL) {
         fprintf(stream,
                 "# HELP shoal_dap_requests_refused_total Requests answered with an error since the "

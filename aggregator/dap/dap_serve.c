@@ -68,10 +68,9 @@ static size_t answer_max(const agg_dap_served *task, enum shoal_dap_resource res
                                : agg_dap_output_len(&task->vdaf) + SHOAL_DAP_SEAL);
 }
 
-static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error,
-                      const agg_dap_served *task, enum shoal_dap_resource resource,
-                      enum shoal_dap_message message, shoal_bytes body,
-                      enum shoal_dap_message wanted)
+static agg_err post(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
+                    enum shoal_dap_resource resource, enum shoal_dap_message message,
+                    shoal_bytes body, enum shoal_dap_message wanted)
 {
     driver *d = self;
     char url[SHOAL_DAP_URL_MAX], text[AGG_HTTP_PROBLEM_MAX];
@@ -87,7 +86,7 @@ static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error,
                                       .bearer = d->config->helper_token,
                                       .max_body = answer_max(task, resource, body),
                                       .timeout_s = HELPER_TIMEOUT_S};
-    shoal_err err = agg_http_fetch(&response, error, &request);
+    agg_err err = agg_http_fetch(&response, error, &request);
     if (err != SHOAL_OK) return err;
     *reply = (agg_dap_reply){.status = response.status, .problem = AGG_DAP_NO_PROBLEM};
     if (response.status >= 400) {
@@ -245,8 +244,8 @@ static void *drive(void *context)
     return NULL;
 }
 
-static shoal_err start_driver(driver *d, agg_error *error, agg_dap_party *party,
-                              const agg_dap_config *config)
+static agg_err start_driver(driver *d, agg_error *error, agg_dap_party *party,
+                            const agg_dap_config *config)
 {
     pthread_condattr_t attributes;
     *d = (driver){.party = party, .config = config};
@@ -278,8 +277,8 @@ static void stop_driver(driver *d)
 
 // ---- the server ----
 
-static shoal_err open_party(agg_dap_party *party, agg_error *error, const agg_dap_config *config,
-                            const agg_dap_plan *plan)
+static agg_err open_party(agg_dap_party *party, agg_error *error, const agg_dap_config *config,
+                          const agg_dap_plan *plan)
 {
     *party = (agg_dap_party){.role = config->role,
                              .keys = config->keys,
@@ -290,7 +289,7 @@ static shoal_err open_party(agg_dap_party *party, agg_error *error, const agg_da
                              .job_reports = config->job_reports,
                              .job_len = AGG_DAP_JOB_LEN,
                              .job_bytes = plan->job_bytes};
-    shoal_err err = agg_dap_store_open(&party->store, error, config->store);
+    agg_err err = agg_dap_store_open(&party->store, error, config->store);
     if (err != SHOAL_OK) return err;
     party->tasks = agg_alloc(error, config->n_tasks, sizeof *party->tasks);
     if (party->tasks == NULL) return AGG_ERR_MEMORY;
@@ -312,7 +311,7 @@ static void close_party(agg_dap_party *party)
     wipe(party, sizeof *party);
 }
 
-static shoal_err listen_to(server *s, agg_error *error)
+static agg_err listen_to(server *s, agg_error *error)
 {
     const agg_dap_config *config = s->config;
     serve_service service = {.max_body = config->max_body,
@@ -347,12 +346,12 @@ static void refuse_core_files(void)
     (void)setrlimit(RLIMIT_CORE, &none);
 }
 
-shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
-                        int is_check)
+agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
+                      int is_check)
 {
     server s = {.config = config, .plan = plan};
     refuse_core_files();
-    shoal_err err = open_party(&s.party, error, config, plan);
+    agg_err err = open_party(&s.party, error, config, plan);
     if (err == SHOAL_OK && !is_check) err = start_driver(&s.driver, error, &s.party, config);
     if (err == SHOAL_OK && !is_check) err = listen_to(&s, error);
     if (err == SHOAL_OK) say_tasks(&s);

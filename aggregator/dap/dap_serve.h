@@ -19,7 +19,7 @@
 
 // Serves until SIGTERM or SIGINT.
 //   is_check: read everything and end
-shoal_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
-                        int is_check) SHOAL_MUST_CHECK;
+agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
+                      int is_check) SHOAL_MUST_CHECK;
 
 #endif

@@ -154,7 +154,7 @@ struct agg_dap_store {
 
 // ---- statements ----
 
-static shoal_err fail(agg_dap_store *store, agg_error *error, const char *what)
+static agg_err fail(agg_dap_store *store, agg_error *error, const char *what)
 {
     return agg_database_fail(error, store->db, store->folder, what);
 }
@@ -180,18 +180,18 @@ static void end(sqlite3_stmt *statement)
 }
 
 // Runs a statement that gives no rows.
-static shoal_err run(agg_dap_store *store, sqlite3_stmt *statement, agg_error *error,
-                     const char *what)
+static agg_err run(agg_dap_store *store, sqlite3_stmt *statement, agg_error *error,
+                   const char *what)
 {
     int rc = sqlite3_step(statement);
-    shoal_err err = rc == SQLITE_DONE ? SHOAL_OK : fail(store, error, what);
+    agg_err err = rc == SQLITE_DONE ? SHOAL_OK : fail(store, error, what);
     end(statement);
     return err;
 }
 
 // Steps a query. *is_row: whether there is a row to read; end the statement afterwards.
-static shoal_err step(agg_dap_store *store, int *is_row, sqlite3_stmt *statement, agg_error *error,
-                      const char *what)
+static agg_err step(agg_dap_store *store, int *is_row, sqlite3_stmt *statement, agg_error *error,
+                    const char *what)
 {
     int rc = sqlite3_step(statement);
     *is_row = rc == SQLITE_ROW;
@@ -199,19 +199,19 @@ static shoal_err step(agg_dap_store *store, int *is_row, sqlite3_stmt *statement
 }
 
 // Runs a query whose one row is one integer.
-static shoal_err read_number(agg_dap_store *store, uint64_t *number, sqlite3_stmt *statement,
-                             agg_error *error, const char *what)
+static agg_err read_number(agg_dap_store *store, uint64_t *number, sqlite3_stmt *statement,
+                           agg_error *error, const char *what)
 {
     int is_row = 0;
-    shoal_err err = step(store, &is_row, statement, error, what);
+    agg_err err = step(store, &is_row, statement, error, what);
     if (err == SHOAL_OK) *number = is_row ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
     end(statement);
     return err;
 }
 
 // Copies a column's bytes. *bytes stays NULL for SQL's NULL; else free it.
-static shoal_err copy_column(uint8_t **bytes, size_t *len, agg_error *error,
-                             sqlite3_stmt *statement, int column)
+static agg_err copy_column(uint8_t **bytes, size_t *len, agg_error *error, sqlite3_stmt *statement,
+                           int column)
 {
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return SHOAL_OK;
     size_t n = (size_t)sqlite3_column_bytes(statement, column);
@@ -225,8 +225,8 @@ static shoal_err copy_column(uint8_t **bytes, size_t *len, agg_error *error,
 }
 
 // Copies a column that has exactly `len` bytes.
-static shoal_err copy_exactly(agg_dap_store *store, uint8_t *out, size_t len, agg_error *error,
-                              sqlite3_stmt *statement, int column)
+static agg_err copy_exactly(agg_dap_store *store, uint8_t *out, size_t len, agg_error *error,
+                            sqlite3_stmt *statement, int column)
 {
     if ((size_t)sqlite3_column_bytes(statement, column) != len)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a value has another length",
@@ -237,10 +237,10 @@ static shoal_err copy_exactly(agg_dap_store *store, uint8_t *out, size_t len, ag
 
 // ---- opening ----
 
-static shoal_err open_all(agg_dap_store *store, agg_error *error)
+static agg_err open_all(agg_dap_store *store, agg_error *error)
 {
     static const char *const upgrades[AGG_DAP_STORE_VERSION] = {schema_1};
-    shoal_err err = agg_folder_make(error, store->folder);
+    agg_err err = agg_folder_make(error, store->folder);
     if (err == SHOAL_OK) err = agg_folder_lock(&store->lock_fd, error, store->folder);
     if (err == SHOAL_OK) err = agg_database_open(&store->db, error, store->folder, "dap.db");
     if (err == SHOAL_OK)
@@ -252,16 +252,16 @@ static shoal_err open_all(agg_dap_store *store, agg_error *error)
     return err == SHOAL_OK ? agg_folder_sync(error, store->folder) : err;
 }
 
-shoal_err agg_dap_store_open(agg_dap_store **store, agg_error *error, const char *folder)
+agg_err agg_dap_store_open(agg_dap_store **store, agg_error *error, const char *folder)
 {
     agg_dap_store *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
     made->lock_fd = -1;
     pthread_mutex_init(&made->mutex, NULL);
     made->folder = strdup(folder);
-    shoal_err err = made->folder == NULL
-                        ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
-                        : SHOAL_OK;
+    agg_err err = made->folder == NULL
+                      ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
+                      : SHOAL_OK;
     if (err == SHOAL_OK) err = open_all(made, error);
     if (err != SHOAL_OK) {
         agg_dap_store_close(made);
@@ -282,17 +282,17 @@ void agg_dap_store_close(agg_dap_store *store)
     free(store);
 }
 
-shoal_err agg_dap_begin(agg_dap_store *store, agg_error *error)
+agg_err agg_dap_begin(agg_dap_store *store, agg_error *error)
 {
     pthread_mutex_lock(&store->mutex);
-    shoal_err err = run(store, store->statements[BEGIN], error, "begin");
+    agg_err err = run(store, store->statements[BEGIN], error, "begin");
     if (err != SHOAL_OK) pthread_mutex_unlock(&store->mutex);
     return err;
 }
 
-shoal_err agg_dap_commit(agg_dap_store *store, agg_error *error)
+agg_err agg_dap_commit(agg_dap_store *store, agg_error *error)
 {
-    shoal_err err = run(store, store->statements[COMMIT], error, "commit");
+    agg_err err = run(store, store->statements[COMMIT], error, "commit");
     if (err != SHOAL_OK) {
         agg_dap_abandon(store);
         return err;
@@ -318,14 +318,14 @@ void agg_dap_store_tidy(agg_dap_store *store)
 
 // ---- tasks ----
 
-static shoal_err find_task(agg_dap_store *store, int64_t *number, agg_error *error,
-                           const uint8_t id[SHOAL_DAP_TASK_ID], const uint8_t digest[32])
+static agg_err find_task(agg_dap_store *store, int64_t *number, agg_error *error,
+                         const uint8_t id[SHOAL_DAP_TASK_ID], const uint8_t digest[32])
 {
     int is_row = 0;
     uint8_t kept[32];
     sqlite3_stmt *find = store->statements[TASK_FIND];
     bind_bytes(find, 1, id, SHOAL_DAP_TASK_ID);
-    shoal_err err = step(store, &is_row, find, error, "find a task");
+    agg_err err = step(store, &is_row, find, error, "find a task");
     if (err == SHOAL_OK && is_row) {
         *number = sqlite3_column_int64(find, 0);
         err = copy_exactly(store, kept, sizeof kept, error, find, 1);
@@ -346,10 +346,10 @@ static shoal_err find_task(agg_dap_store *store, int64_t *number, agg_error *err
     return err;
 }
 
-shoal_err agg_dap_store_task(agg_dap_store *store, int64_t *number, agg_error *error,
-                             const uint8_t id[SHOAL_DAP_TASK_ID], const uint8_t digest[32])
+agg_err agg_dap_store_task(agg_dap_store *store, int64_t *number, agg_error *error,
+                           const uint8_t id[SHOAL_DAP_TASK_ID], const uint8_t digest[32])
 {
-    shoal_err err = agg_dap_begin(store, error);
+    agg_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     err = find_task(store, number, error, id, digest);
     if (err == SHOAL_OK) return agg_dap_commit(store, error);
@@ -357,19 +357,19 @@ shoal_err agg_dap_store_task(agg_dap_store *store, int64_t *number, agg_error *e
     return err;
 }
 
-shoal_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error, int64_t task)
+agg_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error, int64_t task)
 {
     return read_number(store, floor, bind(store, FLOOR_GET, &task, 1), error, "read the floor");
 }
 
-shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error,
-                         int64_t task, uint64_t floor, int64_t limit)
+agg_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error,
+                       int64_t task, uint64_t floor, int64_t limit)
 {
     static const enum statement statements[] = {FORGET_KNOWN, FORGET_REPORTS, FORGET_ANSWERS};
     const int64_t integers[] = {task, (int64_t)floor, limit};
     *n_left = 0;
     *n_reports = 0;
-    shoal_err err = run(store, bind(store, FLOOR_SET, integers, 2), error, "raise the floor");
+    agg_err err = run(store, bind(store, FLOOR_SET, integers, 2), error, "raise the floor");
     for (size_t i = 0; err == SHOAL_OK && i < sizeof statements / sizeof *statements; i++) {
         err = run(store, bind(store, statements[i], integers, 3), error, "forget");
         if (sqlite3_changes(store->db) >= limit) *n_left = 1;
@@ -381,19 +381,19 @@ shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports,
 
 // ---- report ids ----
 
-shoal_err agg_dap_is_known(agg_dap_store *store, int *is_known, agg_error *error, int64_t task,
-                           const uint8_t id[SHOAL_DAP_REPORT_ID])
+agg_err agg_dap_is_known(agg_dap_store *store, int *is_known, agg_error *error, int64_t task,
+                         const uint8_t id[SHOAL_DAP_REPORT_ID])
 {
     uint64_t found = 0;
     sqlite3_stmt *find = bind(store, KNOWN_FIND, &task, 1);
     bind_bytes(find, 2, id, SHOAL_DAP_REPORT_ID);
-    shoal_err err = read_number(store, &found, find, error, "look for a report");
+    agg_err err = read_number(store, &found, find, error, "look for a report");
     if (err == SHOAL_OK) *is_known = found != 0;
     return err;
 }
 
-shoal_err agg_dap_know(agg_dap_store *store, agg_error *error, int64_t task,
-                       const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket)
+agg_err agg_dap_know(agg_dap_store *store, agg_error *error, int64_t task,
+                     const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket)
 {
     sqlite3_stmt *add = bind(store, KNOWN_ADD, &task, 1);
     bind_bytes(add, 2, id, SHOAL_DAP_REPORT_ID);
@@ -410,9 +410,8 @@ void agg_dap_pendings_release(agg_dap_pendings *pendings)
     *pendings = (agg_dap_pendings){0};
 }
 
-shoal_err agg_dap_report_add(agg_dap_store *store, agg_error *error, int64_t task,
-                             const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket,
-                             shoal_bytes body)
+agg_err agg_dap_report_add(agg_dap_store *store, agg_error *error, int64_t task,
+                           const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket, shoal_bytes body)
 {
     sqlite3_stmt *add = bind(store, REPORT_ADD, &task, 1);
     bind_bytes(add, 2, id, SHOAL_DAP_REPORT_ID);
@@ -421,8 +420,8 @@ shoal_err agg_dap_report_add(agg_dap_store *store, agg_error *error, int64_t tas
     return run(store, add, error, "keep a report");
 }
 
-shoal_err agg_dap_report_remove(agg_dap_store *store, agg_error *error, int64_t task,
-                                const uint8_t id[SHOAL_DAP_REPORT_ID])
+agg_err agg_dap_report_remove(agg_dap_store *store, agg_error *error, int64_t task,
+                              const uint8_t id[SHOAL_DAP_REPORT_ID])
 {
     sqlite3_stmt *remove = bind(store, REPORT_REMOVE, &task, 1);
     bind_bytes(remove, 2, id, SHOAL_DAP_REPORT_ID);
@@ -444,20 +443,20 @@ static sqlite3_stmt *bind_interval(agg_dap_store *store, enum statement number, 
     return bind(store, number, integers, 3);
 }
 
-shoal_err agg_dap_report_remove_all(agg_dap_store *store, uint64_t *n, agg_error *error,
-                                    int64_t task, shoal_dap_interval interval)
+agg_err agg_dap_report_remove_all(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
+                                  shoal_dap_interval interval)
 {
-    shoal_err err = run(store, bind_interval(store, REPORT_REMOVE_ALL, task, interval), error,
-                        "remove reports");
+    agg_err err = run(store, bind_interval(store, REPORT_REMOVE_ALL, task, interval), error,
+                      "remove reports");
     if (err == SHOAL_OK) *n = (uint64_t)sqlite3_changes(store->db);
     return err;
 }
 
 // Appends the row of id, bucket and body at which the statement stands.
-static shoal_err append_report(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
-                               sqlite3_stmt *statement)
+static agg_err append_report(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
+                             sqlite3_stmt *statement)
 {
-    shoal_err err = agg_grow((void **)&out->list, &out->cap, out->n + 1, sizeof *out->list, error);
+    agg_err err = agg_grow((void **)&out->list, &out->cap, out->n + 1, sizeof *out->list, error);
     if (err != SHOAL_OK) return err;
     agg_dap_pending *one = &out->list[out->n];
     *one = (agg_dap_pending){.bucket = (uint64_t)sqlite3_column_int64(statement, 1)};
@@ -467,24 +466,24 @@ static shoal_err append_report(agg_dap_store *store, agg_dap_pendings *out, agg_
     return err;
 }
 
-shoal_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
-                              int64_t task, const uint8_t id[SHOAL_DAP_REPORT_ID])
+agg_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
+                            int64_t task, const uint8_t id[SHOAL_DAP_REPORT_ID])
 {
     int is_row = 0;
     sqlite3_stmt *find = bind(store, REPORT_FIND, &task, 1);
     bind_bytes(find, 2, id, SHOAL_DAP_REPORT_ID);
-    shoal_err err = step(store, &is_row, find, error, "find a report");
+    agg_err err = step(store, &is_row, find, error, "find a report");
     if (err == SHOAL_OK && is_row) err = append_report(store, out, error, find);
     end(find);
     return err;
 }
 
-shoal_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
-                              int64_t task, size_t max_n, size_t max_len)
+agg_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
+                            int64_t task, size_t max_n, size_t max_len)
 {
     int is_row = 1;
     size_t len = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     sqlite3_stmt *next = bind(store, REPORT_NEXT, &task, 1);
     while (err == SHOAL_OK && out->n < max_n) {
         err = step(store, &is_row, next, error, "read reports");
@@ -497,8 +496,8 @@ shoal_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_e
     return err;
 }
 
-shoal_err agg_dap_report_count(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
-                               shoal_dap_interval interval, uint64_t most)
+agg_err agg_dap_report_count(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
+                             shoal_dap_interval interval, uint64_t most)
 {
     sqlite3_stmt *count = bind_interval(store, REPORT_COUNT, task, interval);
     sqlite3_bind_int64(count, 4, column_of(most));
@@ -514,13 +513,13 @@ void agg_dap_job_release(agg_dap_job *job)
     *job = (agg_dap_job){0};
 }
 
-shoal_err agg_dap_job_get(agg_dap_store *store, agg_dap_job *job, agg_error *error, int64_t task)
+agg_err agg_dap_job_get(agg_dap_store *store, agg_dap_job *job, agg_error *error, int64_t task)
 {
     int is_row = 0;
     size_t ids_len = 0;
     *job = (agg_dap_job){0};
     sqlite3_stmt *get = bind(store, JOB_GET, &task, 1);
-    shoal_err err = step(store, &is_row, get, error, "read the job");
+    agg_err err = step(store, &is_row, get, error, "read the job");
     if (err == SHOAL_OK && is_row) err = copy_column(&job->ids, &ids_len, error, get, 0);
     if (err == SHOAL_OK && is_row) err = copy_column(&job->request, &job->len, error, get, 1);
     end(get);
@@ -529,8 +528,8 @@ shoal_err agg_dap_job_get(agg_dap_store *store, agg_dap_job *job, agg_error *err
     return err;
 }
 
-shoal_err agg_dap_job_set(agg_dap_store *store, agg_error *error, int64_t task,
-                          const agg_dap_job *job)
+agg_err agg_dap_job_set(agg_dap_store *store, agg_error *error, int64_t task,
+                        const agg_dap_job *job)
 {
     sqlite3_stmt *set = bind(store, JOB_SET, &task, 1);
     bind_bytes(set, 2, job->ids, job->n * SHOAL_DAP_REPORT_ID);
@@ -538,7 +537,7 @@ shoal_err agg_dap_job_set(agg_dap_store *store, agg_error *error, int64_t task,
     return run(store, set, error, "keep the job");
 }
 
-shoal_err agg_dap_job_remove(agg_dap_store *store, agg_error *error, int64_t task)
+agg_err agg_dap_job_remove(agg_dap_store *store, agg_error *error, int64_t task)
 {
     return run(store, bind(store, JOB_REMOVE, &task, 1), error, "remove the job");
 }
@@ -552,8 +551,8 @@ void agg_dap_bucket_release(agg_dap_bucket *bucket)
     *bucket = (agg_dap_bucket){0};
 }
 
-shoal_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
-                              int64_t task, shoal_dap_interval interval, uint64_t from)
+agg_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
+                            int64_t task, shoal_dap_interval interval, uint64_t from)
 {
     int is_row = 0;
     uint64_t behind = interval.start + interval.duration,
@@ -562,7 +561,7 @@ shoal_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_err
     if (first >= behind) return SHOAL_OK;
     sqlite3_stmt *next =
         bind_interval(store, BUCKET_NEXT, task, (shoal_dap_interval){first, behind - first});
-    shoal_err err = step(store, &is_row, next, error, "read a bucket");
+    agg_err err = step(store, &is_row, next, error, "read a bucket");
     if (err == SHOAL_OK && is_row) {
         out->bucket = (uint64_t)sqlite3_column_int64(next, 0);
         out->n_reports = (uint64_t)sqlite3_column_int64(next, 1);
@@ -574,17 +573,17 @@ shoal_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_err
     return err;
 }
 
-shoal_err agg_dap_bucket_get(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
-                             int64_t task, uint64_t bucket)
+agg_err agg_dap_bucket_get(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
+                           int64_t task, uint64_t bucket)
 {
-    shoal_err err =
+    agg_err err =
         agg_dap_bucket_next(store, out, error, task, (shoal_dap_interval){bucket, 1}, bucket);
     if (err == SHOAL_OK) out->bucket = bucket;
     return err;
 }
 
-shoal_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t task,
-                             const agg_dap_bucket *bucket)
+agg_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t task,
+                           const agg_dap_bucket *bucket)
 {
     const int64_t integers[] = {task, (int64_t)bucket->bucket, (int64_t)bucket->n_reports};
     sqlite3_stmt *set = bind(store, BUCKET_SET, integers, 3);
@@ -593,27 +592,27 @@ shoal_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t tas
     return run(store, set, error, "keep a bucket");
 }
 
-shoal_err agg_dap_bucket_count(agg_dap_store *store, uint64_t *n_reports, agg_error *error,
-                               int64_t task, shoal_dap_interval interval)
+agg_err agg_dap_bucket_count(agg_dap_store *store, uint64_t *n_reports, agg_error *error,
+                             int64_t task, shoal_dap_interval interval)
 {
     return read_number(store, n_reports, bind_interval(store, BUCKET_COUNT, task, interval), error,
                        "count a batch");
 }
 
-shoal_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_error *error,
-                               int64_t task, shoal_dap_interval interval)
+agg_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_error *error,
+                             int64_t task, shoal_dap_interval interval)
 {
     uint64_t found = 0;
-    shoal_err err = read_number(store, &found, bind_interval(store, COLLECTED_FIND, task, interval),
-                                error, "look for a batch");
+    agg_err err = read_number(store, &found, bind_interval(store, COLLECTED_FIND, task, interval),
+                              error, "look for a batch");
     if (err == SHOAL_OK) *is_collected = found != 0;
     return err;
 }
 
-shoal_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task,
-                              shoal_dap_interval interval)
+agg_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task,
+                            shoal_dap_interval interval)
 {
-    shoal_err err =
+    agg_err err =
         run(store, bind_interval(store, COLLECTED_ADD, task, interval), error, "enter a batch");
     return err == SHOAL_OK ? run(store, bind_interval(store, BUCKET_REMOVE, task, interval), error,
                                  "remove buckets")
@@ -630,12 +629,12 @@ void agg_dap_collection_release(agg_dap_collection *collection)
     *collection = (agg_dap_collection){0};
 }
 
-static shoal_err read_collection(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
-                                 sqlite3_stmt *statement)
+static agg_err read_collection(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
+                               sqlite3_stmt *statement)
 {
     int is_row = 0;
     *out = (agg_dap_collection){0};
-    shoal_err err = step(store, &is_row, statement, error, "read a collection");
+    agg_err err = step(store, &is_row, statement, error, "read a collection");
     if (err == SHOAL_OK && is_row) {
         out->state = (enum agg_dap_collection_state)sqlite3_column_int(statement, 1);
         out->query = (shoal_dap_interval){(uint64_t)sqlite3_column_int64(statement, 2),
@@ -653,17 +652,17 @@ static shoal_err read_collection(agg_dap_store *store, agg_dap_collection *out, 
     return err;
 }
 
-shoal_err agg_dap_collection_get(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
-                                 int64_t task, const uint8_t id[AGG_DAP_ID])
+agg_err agg_dap_collection_get(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
+                               int64_t task, const uint8_t id[AGG_DAP_ID])
 {
     sqlite3_stmt *get = bind(store, COLLECTION_GET, &task, 1);
     bind_bytes(get, 2, id, AGG_DAP_ID);
     return read_collection(store, out, error, get);
 }
 
-shoal_err agg_dap_collection_next(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
-                                  int64_t task, enum agg_dap_collection_state state,
-                                  const uint8_t *after)
+agg_err agg_dap_collection_next(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
+                                int64_t task, enum agg_dap_collection_state state,
+                                const uint8_t *after)
 {
     const int64_t integers[] = {task, (int64_t)state};
     sqlite3_stmt *next = bind(store, COLLECTION_NEXT, integers, 2);
@@ -671,8 +670,8 @@ shoal_err agg_dap_collection_next(agg_dap_store *store, agg_dap_collection *out,
     return read_collection(store, out, error, next);
 }
 
-shoal_err agg_dap_collection_set(agg_dap_store *store, agg_error *error, int64_t task,
-                                 const agg_dap_collection *collection)
+agg_err agg_dap_collection_set(agg_dap_store *store, agg_error *error, int64_t task,
+                               const agg_dap_collection *collection)
 {
     const int64_t integers[] = {task, (int64_t)collection->state, (int64_t)collection->query.start,
                                 (int64_t)collection->query.duration, (int64_t)collection->problem};
@@ -685,8 +684,8 @@ shoal_err agg_dap_collection_set(agg_dap_store *store, agg_error *error, int64_t
     return run(store, set, error, "keep a collection");
 }
 
-shoal_err agg_dap_collection_remove(agg_dap_store *store, agg_error *error, int64_t task,
-                                    const uint8_t id[AGG_DAP_ID])
+agg_err agg_dap_collection_remove(agg_dap_store *store, agg_error *error, int64_t task,
+                                  const uint8_t id[AGG_DAP_ID])
 {
     sqlite3_stmt *remove = bind(store, COLLECTION_REMOVE, &task, 1);
     bind_bytes(remove, 2, id, AGG_DAP_ID);
@@ -707,9 +706,9 @@ static void bind_range(sqlite3_stmt *statement, uint8_t range[2][AGG_DAP_HASH], 
     }
 }
 
-shoal_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, agg_error *error,
-                             int64_t task, enum agg_dap_answer_kind kind, const uint8_t *hash,
-                             int by_id)
+agg_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, agg_error *error,
+                           int64_t task, enum agg_dap_answer_kind kind, const uint8_t *hash,
+                           int by_id)
 {
     int is_row = 0;
     uint8_t range[2][AGG_DAP_HASH];
@@ -717,15 +716,15 @@ shoal_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, 
     sqlite3_stmt *get = bind(store, ANSWER_GET, integers, 2);
     bind_range(get, range, hash, by_id ? AGG_DAP_ID : AGG_DAP_HASH);
     *body = NULL;
-    shoal_err err = step(store, &is_row, get, error, "find an answer");
+    agg_err err = step(store, &is_row, get, error, "find an answer");
     if (err == SHOAL_OK && is_row) err = copy_column(body, len, error, get, 0);
     end(get);
     return err;
 }
 
-shoal_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t task,
-                             enum agg_dap_answer_kind kind, const uint8_t hash[AGG_DAP_HASH],
-                             uint64_t bucket, shoal_bytes body)
+agg_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t task,
+                           enum agg_dap_answer_kind kind, const uint8_t hash[AGG_DAP_HASH],
+                           uint64_t bucket, shoal_bytes body)
 {
     const int64_t integers[] = {task, (int64_t)kind, (int64_t)bucket};
     sqlite3_stmt *set = bind(store, ANSWER_SET, integers, 3);
@@ -734,8 +733,8 @@ shoal_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t tas
     return run(store, set, error, "keep an answer");
 }
 
-shoal_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t task,
-                                enum agg_dap_answer_kind kind, const uint8_t id[AGG_DAP_ID])
+agg_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t task,
+                              enum agg_dap_answer_kind kind, const uint8_t id[AGG_DAP_ID])
 {
     uint8_t range[2][AGG_DAP_HASH];
     const int64_t integers[] = {task, (int64_t)kind};
@@ -744,12 +743,11 @@ shoal_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t 
     return run(store, remove, error, "remove an answer");
 }
 
-shoal_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error *error,
-                        int64_t task)
+agg_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error *error, int64_t task)
 {
     int is_row = 0;
     sqlite3_stmt *count = bind(store, COUNTS, &task, 1);
-    shoal_err err = step(store, &is_row, count, error, "count");
+    agg_err err = step(store, &is_row, count, error, "count");
     if (err == SHOAL_OK && is_row)
         *counts = (agg_dap_counts){
             (uint64_t)sqlite3_column_int64(count, 0), (uint64_t)sqlite3_column_int64(count, 1),

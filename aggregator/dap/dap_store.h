@@ -25,13 +25,13 @@
 typedef struct agg_dap_store agg_dap_store;
 
 // Opens or makes the store in a folder, which one process holds at a time.
-shoal_err agg_dap_store_open(agg_dap_store **store, agg_error *error,
-                             const char *folder) SHOAL_MUST_CHECK;
+agg_err agg_dap_store_open(agg_dap_store **store, agg_error *error,
+                           const char *folder) SHOAL_MUST_CHECK;
 void agg_dap_store_close(agg_dap_store *store); // store may be NULL
 
-shoal_err agg_dap_begin(agg_dap_store *store, agg_error *error) SHOAL_MUST_CHECK;
-shoal_err agg_dap_commit(agg_dap_store *store,
-                         agg_error *error) SHOAL_MUST_CHECK; // abandons when it fails
+agg_err agg_dap_begin(agg_dap_store *store, agg_error *error) SHOAL_MUST_CHECK;
+agg_err agg_dap_commit(agg_dap_store *store,
+                       agg_error *error) SHOAL_MUST_CHECK; // abandons when it fails
 void agg_dap_abandon(agg_dap_store *store);
 
 // Empties the write-ahead log, where replaced shares still lie. Not between begin and commit.
@@ -41,28 +41,28 @@ void agg_dap_store_tidy(agg_dap_store *store);
 //   number: what the functions below call it
 //   digest: SHA-256 of it
 // Returns: SHOAL_ERR_RECIPE_HASH when the store knows the id with another digest.
-shoal_err agg_dap_store_task(agg_dap_store *store, int64_t *number, agg_error *error,
-                             const uint8_t id[SHOAL_DAP_TASK_ID],
-                             const uint8_t digest[32]) SHOAL_MUST_CHECK;
+agg_err agg_dap_store_task(agg_dap_store *store, int64_t *number, agg_error *error,
+                           const uint8_t id[SHOAL_DAP_TASK_ID],
+                           const uint8_t digest[32]) SHOAL_MUST_CHECK;
 
 // The first bucket that is still kept: reports before it are refused, so that their ids can be
 // forgotten. Only grows.
-shoal_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error,
-                        int64_t task) SHOAL_MUST_CHECK;
+agg_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error,
+                      int64_t task) SHOAL_MUST_CHECK;
 
 // Raises the floor and forgets up to `limit` ids, answers and pending reports before it; reports
 // only while there is no job.
 //   n_left: how many more calls would find some, at least: 0 or 1
 //   n_reports: reports that were dropped
-shoal_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error,
-                         int64_t task, uint64_t floor, int64_t limit) SHOAL_MUST_CHECK;
+agg_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error,
+                       int64_t task, uint64_t floor, int64_t limit) SHOAL_MUST_CHECK;
 
 // ---- report ids ----
 
-shoal_err agg_dap_is_known(agg_dap_store *store, int *is_known, agg_error *error, int64_t task,
-                           const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
-shoal_err agg_dap_know(agg_dap_store *store, agg_error *error, int64_t task,
-                       const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket) SHOAL_MUST_CHECK;
+agg_err agg_dap_is_known(agg_dap_store *store, int *is_known, agg_error *error, int64_t task,
+                         const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
+agg_err agg_dap_know(agg_dap_store *store, agg_error *error, int64_t task,
+                     const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket) SHOAL_MUST_CHECK;
 
 // ---- reports that wait at the leader ----
 
@@ -78,24 +78,24 @@ typedef struct agg_dap_pendings {
 } agg_dap_pendings;
 void agg_dap_pendings_release(agg_dap_pendings *pendings);
 
-shoal_err agg_dap_report_add(agg_dap_store *store, agg_error *error, int64_t task,
-                             const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket,
-                             shoal_bytes body) SHOAL_MUST_CHECK;
-shoal_err agg_dap_report_remove(agg_dap_store *store, agg_error *error, int64_t task,
-                                const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
+agg_err agg_dap_report_add(agg_dap_store *store, agg_error *error, int64_t task,
+                           const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket,
+                           shoal_bytes body) SHOAL_MUST_CHECK;
+agg_err agg_dap_report_remove(agg_dap_store *store, agg_error *error, int64_t task,
+                              const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
 // Removes all of an interval of buckets.
-shoal_err agg_dap_report_remove_all(agg_dap_store *store, uint64_t *n, agg_error *error,
-                                    int64_t task, shoal_dap_interval interval) SHOAL_MUST_CHECK;
+agg_err agg_dap_report_remove_all(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
+                                  shoal_dap_interval interval) SHOAL_MUST_CHECK;
 // Appends the report of that id, if it waits.
-shoal_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
-                              int64_t task, const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
+agg_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
+                            int64_t task, const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
 // Appends the first reports in the order of their ids, which says nothing of the order of arrival.
 //   max_n, max_len: reports and bytes at most, but one report at least
-shoal_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
-                              int64_t task, size_t max_n, size_t max_len) SHOAL_MUST_CHECK;
+agg_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
+                            int64_t task, size_t max_n, size_t max_len) SHOAL_MUST_CHECK;
 // Counts those of an interval, up to `most`.
-shoal_err agg_dap_report_count(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
-                               shoal_dap_interval interval, uint64_t most) SHOAL_MUST_CHECK;
+agg_err agg_dap_report_count(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
+                             shoal_dap_interval interval, uint64_t most) SHOAL_MUST_CHECK;
 
 // ---- the leader's job: at most one a task ----
 
@@ -106,11 +106,11 @@ typedef struct agg_dap_job {
     size_t len;
 } agg_dap_job;
 void agg_dap_job_release(agg_dap_job *job);
-shoal_err agg_dap_job_get(agg_dap_store *store, agg_dap_job *job, agg_error *error,
-                          int64_t task) SHOAL_MUST_CHECK;
-shoal_err agg_dap_job_set(agg_dap_store *store, agg_error *error, int64_t task,
-                          const agg_dap_job *job) SHOAL_MUST_CHECK;
-shoal_err agg_dap_job_remove(agg_dap_store *store, agg_error *error, int64_t task) SHOAL_MUST_CHECK;
+agg_err agg_dap_job_get(agg_dap_store *store, agg_dap_job *job, agg_error *error,
+                        int64_t task) SHOAL_MUST_CHECK;
+agg_err agg_dap_job_set(agg_dap_store *store, agg_error *error, int64_t task,
+                        const agg_dap_job *job) SHOAL_MUST_CHECK;
+agg_err agg_dap_job_remove(agg_dap_store *store, agg_error *error, int64_t task) SHOAL_MUST_CHECK;
 
 // ---- batch buckets ----
 
@@ -121,24 +121,24 @@ typedef struct agg_dap_bucket {
     size_t len;
 } agg_dap_bucket;
 void agg_dap_bucket_release(agg_dap_bucket *bucket); // wipes the share
-shoal_err agg_dap_bucket_get(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
-                             int64_t task, uint64_t bucket) SHOAL_MUST_CHECK;
-shoal_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t task,
-                             const agg_dap_bucket *bucket) SHOAL_MUST_CHECK;
+agg_err agg_dap_bucket_get(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
+                           int64_t task, uint64_t bucket) SHOAL_MUST_CHECK;
+agg_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t task,
+                           const agg_dap_bucket *bucket) SHOAL_MUST_CHECK;
 // The first bucket of an interval that is at or behind `from`.
-shoal_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
-                              int64_t task, shoal_dap_interval interval,
-                              uint64_t from) SHOAL_MUST_CHECK;
+agg_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
+                            int64_t task, shoal_dap_interval interval,
+                            uint64_t from) SHOAL_MUST_CHECK;
 // How many reports were aggregated into an interval's buckets.
-shoal_err agg_dap_bucket_count(agg_dap_store *store, uint64_t *n_reports, agg_error *error,
-                               int64_t task, shoal_dap_interval interval) SHOAL_MUST_CHECK;
+agg_err agg_dap_bucket_count(agg_dap_store *store, uint64_t *n_reports, agg_error *error,
+                             int64_t task, shoal_dap_interval interval) SHOAL_MUST_CHECK;
 
 // Whether some bucket of the interval was collected.
-shoal_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_error *error,
-                               int64_t task, shoal_dap_interval interval) SHOAL_MUST_CHECK;
+agg_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_error *error,
+                             int64_t task, shoal_dap_interval interval) SHOAL_MUST_CHECK;
 // Enters an interval as collected and removes its buckets.
-shoal_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task,
-                              shoal_dap_interval interval) SHOAL_MUST_CHECK;
+agg_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task,
+                            shoal_dap_interval interval) SHOAL_MUST_CHECK;
 
 // ---- the leader's collection jobs ----
 
@@ -159,39 +159,39 @@ typedef struct agg_dap_collection {
 } agg_dap_collection;
 void agg_dap_collection_release(agg_dap_collection *collection);
 // request NULL afterwards: there is none.
-shoal_err agg_dap_collection_get(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
-                                 int64_t task, const uint8_t id[AGG_DAP_ID]) SHOAL_MUST_CHECK;
+agg_err agg_dap_collection_get(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
+                               int64_t task, const uint8_t id[AGG_DAP_ID]) SHOAL_MUST_CHECK;
 // The next one in that state whose id is above `after` (NULL: the first).
-shoal_err agg_dap_collection_next(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
-                                  int64_t task, enum agg_dap_collection_state state,
-                                  const uint8_t *after) SHOAL_MUST_CHECK;
-shoal_err agg_dap_collection_set(agg_dap_store *store, agg_error *error, int64_t task,
-                                 const agg_dap_collection *collection) SHOAL_MUST_CHECK;
-shoal_err agg_dap_collection_remove(agg_dap_store *store, agg_error *error, int64_t task,
-                                    const uint8_t id[AGG_DAP_ID]) SHOAL_MUST_CHECK;
+agg_err agg_dap_collection_next(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
+                                int64_t task, enum agg_dap_collection_state state,
+                                const uint8_t *after) SHOAL_MUST_CHECK;
+agg_err agg_dap_collection_set(agg_dap_store *store, agg_error *error, int64_t task,
+                               const agg_dap_collection *collection) SHOAL_MUST_CHECK;
+agg_err agg_dap_collection_remove(agg_dap_store *store, agg_error *error, int64_t task,
+                                  const uint8_t id[AGG_DAP_ID]) SHOAL_MUST_CHECK;
 
 // ---- the helper's answers ----
 
 enum agg_dap_answer_kind { AGG_DAP_OF_JOB = 0, AGG_DAP_OF_SHARE = 1 };
 // The answer that a request of this digest got; by_id: only the id's bytes of it are compared.
 // *body NULL: none; else free it.
-shoal_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, agg_error *error,
-                             int64_t task, enum agg_dap_answer_kind kind, const uint8_t *hash,
-                             int by_id) SHOAL_MUST_CHECK;
+agg_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, agg_error *error,
+                           int64_t task, enum agg_dap_answer_kind kind, const uint8_t *hash,
+                           int by_id) SHOAL_MUST_CHECK;
 //   bucket: of now; answers are forgotten as ids are
-shoal_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t task,
-                             enum agg_dap_answer_kind kind, const uint8_t hash[AGG_DAP_HASH],
-                             uint64_t bucket, shoal_bytes body) SHOAL_MUST_CHECK;
-shoal_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t task,
-                                enum agg_dap_answer_kind kind,
-                                const uint8_t id[AGG_DAP_ID]) SHOAL_MUST_CHECK;
+agg_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t task,
+                           enum agg_dap_answer_kind kind, const uint8_t hash[AGG_DAP_HASH],
+                           uint64_t bucket, shoal_bytes body) SHOAL_MUST_CHECK;
+agg_err agg_dap_answer_remove(agg_dap_store *store, agg_error *error, int64_t task,
+                              enum agg_dap_answer_kind kind,
+                              const uint8_t id[AGG_DAP_ID]) SHOAL_MUST_CHECK;
 
 // ---- counts, for metrics ----
 
 typedef struct agg_dap_counts {
     uint64_t pending, aggregated, jobs, collections;
 } agg_dap_counts;
-shoal_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error *error,
-                        int64_t task) SHOAL_MUST_CHECK;
+agg_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error *error,
+                      int64_t task) SHOAL_MUST_CHECK;
 
 #endif

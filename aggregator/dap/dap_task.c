@@ -87,8 +87,8 @@ static void check_vdaf(agg_object *o, const shoal_dap_task *task)
 {
     shoal_prio3 prio3;
     if (o->err != SHOAL_OK) return;
-    shoal_err err = task->version == SHOAL_DAP_18 ? shoal_prio3_init(&prio3, &task->vdaf)
-                                                  : shoal_vdaf08_init(&prio3, &task->vdaf);
+    agg_err err = task->version == SHOAL_DAP_18 ? shoal_prio3_init(&prio3, &task->vdaf)
+                                                : shoal_vdaf08_init(&prio3, &task->vdaf);
     if (err == SHOAL_ERR_ARGUMENT) (void)agg_object_refuse(o, err, "type", "is not one of dap-09");
     if (err != SHOAL_OK)
         (void)agg_object_refuse(o, err, "length", "and the numbers beside it have no proof");
@@ -119,7 +119,7 @@ static void read_name(agg_object *o, agg_dap_task *t)
     const char *text = agg_object_string(o, "info", AGG_REQUIRED), *why = "";
     shoal_name name;
     if (text == NULL) return;
-    shoal_err err = shoal_name_set(&name, text, strlen(text), &why);
+    agg_err err = shoal_name_set(&name, text, strlen(text), &why);
     if (err != SHOAL_OK) {
         (void)agg_object_refuse(o, err, "info", why);
         return;
@@ -132,7 +132,7 @@ static void read_url(agg_object *o, shoal_url *url, const char *name)
 {
     const char *text = agg_object_string(o, name, AGG_REQUIRED), *why = "";
     if (text == NULL) return;
-    shoal_err err = shoal_url_set(url, text, strlen(text), &why);
+    agg_err err = shoal_url_set(url, text, strlen(text), &why);
     if (err != SHOAL_OK) (void)agg_object_refuse(o, err, name, why);
 }
 
@@ -178,7 +178,7 @@ static void derive_id(agg_dap_task *t)
     shoal_sha256_final(t->task.id, &sha);
 }
 
-static shoal_err read_task(agg_dap_task *t, agg_error *error, const cJSON *json)
+static agg_err read_task(agg_dap_task *t, agg_error *error, const cJSON *json)
 {
     static const char *const versions[] = {"dap-18", "dap-09", NULL};
     agg_object o;
@@ -198,7 +198,7 @@ static shoal_err read_task(agg_dap_task *t, agg_error *error, const cJSON *json)
     read_expires(&o, t);
     read_vdaf(&o, &t->task);
     read_id(&o, t);
-    shoal_err err = agg_object_end(&o);
+    agg_err err = agg_object_end(&o);
     t->is_exact = 1;
     if (err == SHOAL_OK && cJSON_GetObjectItemCaseSensitive(json, "task_id") == NULL) derive_id(t);
     return err;
@@ -206,11 +206,11 @@ static shoal_err read_task(agg_dap_task *t, agg_error *error, const cJSON *json)
 
 // ---- recipes ----
 
-static shoal_err read_recipe(agg_dap_task *t, agg_error *error, const char *name, const char *bytes,
-                             size_t len)
+static agg_err read_recipe(agg_dap_task *t, agg_error *error, const char *name, const char *bytes,
+                           size_t len)
 {
     const char *why = "";
-    shoal_err err = agg_recipe_from_bytes(&t->recipe, error, name, bytes, len);
+    agg_err err = agg_recipe_from_bytes(&t->recipe, error, name, bytes, len);
     if (err != SHOAL_OK) return err;
     err = shoal_dap_task_of(&t->task, &t->recipe.recipe, &why);
     if (err != SHOAL_OK) {
@@ -231,8 +231,8 @@ static void finish_texts(agg_dap_task *t)
     t->info[t->task.info_len] = '\0';
 }
 
-shoal_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char *name,
-                                  const char *bytes, size_t len)
+agg_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char *name,
+                                const char *bytes, size_t len)
 {
     memset(t, 0, sizeof *t);
     cJSON *json = agg_json_parse(error, bytes, len);
@@ -240,7 +240,7 @@ shoal_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char 
         agg_error_prefix(error, "%s", name);
         return error == NULL ? AGG_ERR_JSON : error->code;
     }
-    shoal_err err;
+    agg_err err;
     if (cJSON_GetObjectItemCaseSensitive(json, "vdaf") == NULL) {
         err = read_recipe(t, error, name, bytes, len);
     } else {
@@ -252,10 +252,10 @@ shoal_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char 
     return err;
 }
 
-shoal_err agg_dap_task_load(agg_dap_task *t, agg_error *error, const char *path)
+agg_err agg_dap_task_load(agg_dap_task *t, agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, AGG_DAP_TASK_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, AGG_DAP_TASK_FILE_MAX);
     if (err != SHOAL_OK) return err;
     err = agg_dap_task_from_bytes(t, error, path, (const char *)bytes.data, bytes.len);
     free(bytes.data);

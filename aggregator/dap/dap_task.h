@@ -41,9 +41,9 @@ typedef struct agg_dap_task {
 // Reads a recipe or a task file. Release on OK; on error nothing is left.
 // Returns: SHOAL_ERR_ARGUMENT for a recipe whose aggregation is not dap; errors name the file and
 // the field
-shoal_err agg_dap_task_load(agg_dap_task *t, agg_error *error, const char *path) SHOAL_MUST_CHECK;
-shoal_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char *name,
-                                  const char *bytes, size_t len) SHOAL_MUST_CHECK;
+agg_err agg_dap_task_load(agg_dap_task *t, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+agg_err agg_dap_task_from_bytes(agg_dap_task *t, agg_error *error, const char *name,
+                                const char *bytes, size_t len) SHOAL_MUST_CHECK;
 void agg_dap_task_release(agg_dap_task *t);
 
 // Prints what the parties of the task agree on, a line each, in the columns of `shoal recipe

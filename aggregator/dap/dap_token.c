@@ -10,10 +10,10 @@
 
 #define FILE_MAX 4096u
 
-shoal_err agg_dap_token_load(char token[AGG_DAP_TOKEN_MAX + 1], agg_error *error, const char *path)
+agg_err agg_dap_token_load(char token[AGG_DAP_TOKEN_MAX + 1], agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, FILE_MAX);
     if (err != SHOAL_OK) return err;
     const char *line = (const char *)bytes.data;
     size_t len = 0;

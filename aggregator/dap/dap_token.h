@@ -13,7 +13,7 @@
 // Reads the first line: AGG_DAP_TOKEN_MIN .. AGG_DAP_TOKEN_MAX printable characters without spaces.
 //   token: NUL-terminated; the caller wipes it
 // Errors name the file, never what is in it.
-shoal_err agg_dap_token_load(char token[AGG_DAP_TOKEN_MAX + 1], agg_error *error,
-                             const char *path) SHOAL_MUST_CHECK;
+agg_err agg_dap_token_load(char token[AGG_DAP_TOKEN_MAX + 1], agg_error *error,
+                           const char *path) SHOAL_MUST_CHECK;
 
 #endif

@@ -56,8 +56,8 @@ struct agg_dap_uploader {
 static const enum shoal_dap_role roles[2] = {SHOAL_DAP_LEADER, SHOAL_DAP_HELPER};
 static const char *const role_names[2] = {"the leader", "the helper"};
 
-static shoal_err take_keys(agg_hpke_key *key, agg_error *error, const agg_http_response *r,
-                           const char *whose)
+static agg_err take_keys(agg_hpke_key *key, agg_error *error, const agg_http_response *r,
+                         const char *whose)
 {
     shoal_dap_hpke_config config;
     char problem[AGG_HTTP_PROBLEM_MAX];
@@ -68,7 +68,7 @@ static shoal_err take_keys(agg_hpke_key *key, agg_error *error, const agg_http_r
     if (!agg_http_is_media(r, shoal_dap_media_type(SHOAL_DAP_HPKE_CONFIG_LIST)))
         return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME, "%s answers with no list of keys",
                         whose);
-    shoal_err err = shoal_dap_read_hpke_configs(&config, (shoal_bytes){r->body, r->body_len});
+    agg_err err = shoal_dap_read_hpke_configs(&config, (shoal_bytes){r->body, r->body_len});
     if (err != SHOAL_OK)
         return agg_fail(error, err, AGG_EXIT_RUNTIME,
                         "%s has no key of X25519, HKDF-SHA256 and AES-128-GCM", whose);
@@ -77,9 +77,9 @@ static shoal_err take_keys(agg_hpke_key *key, agg_error *error, const agg_http_r
     return SHOAL_OK;
 }
 
-static shoal_err fetch_keys(agg_dap_uploader *u, agg_error *error)
+static agg_err fetch_keys(agg_dap_uploader *u, agg_error *error)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (int i = 0; i < 2 && err == SHOAL_OK; i++) {
         char url[SHOAL_DAP_URL_MAX];
         agg_http_response r;
@@ -95,7 +95,7 @@ static shoal_err fetch_keys(agg_dap_uploader *u, agg_error *error)
 
 // ---- one report ----
 
-static shoal_err no_random(agg_error *error)
+static agg_err no_random(agg_error *error)
 {
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of random numbers fails");
 }
@@ -106,21 +106,21 @@ static uint64_t time_of_report(const agg_dap_uploader *u)
     return (uint64_t)now / u->task->task.time_precision_s;
 }
 
-static shoal_err shard(agg_dap_uploader *u, agg_error *error, const uint8_t *id,
-                       const uint64_t *measurement)
+static agg_err shard(agg_dap_uploader *u, agg_error *error, const uint8_t *id,
+                     const uint64_t *measurement)
 {
     uint8_t ctx[SHOAL_DAP_CONTEXT_MAX];
     const shoal_bytes context = {ctx, shoal_dap_context(ctx, &u->task->task)};
     if (RAND_priv_bytes(u->s.rand, (int)u->s.rand_len) != 1) return no_random(error);
-    shoal_err err = shoal_prio3_shard(u->s.public_share, u->s.shares, &u->prio3, context,
-                                      measurement, id, u->s.rand, u->s.scratch);
+    agg_err err = shoal_prio3_shard(u->s.public_share, u->s.shares, &u->prio3, context, measurement,
+                                    id, u->s.rand, u->s.scratch);
     OPENSSL_cleanse(u->s.rand, u->s.rand_len);
     if (err == SHOAL_OK) return SHOAL_OK;
     return agg_fail(error, err, AGG_EXIT_USAGE, "is no measurement of the task");
 }
 
 // The share of server i, as its plaintext, into u->s.sealed[i].
-static shoal_err seal_share(agg_dap_uploader *u, agg_error *error, int i, uint8_t enc[AGG_HPKE_ENC])
+static agg_err seal_share(agg_dap_uploader *u, agg_error *error, int i, uint8_t enc[AGG_HPKE_ENC])
 {
     uint8_t info_bytes[SHOAL_DAP_INFO_MAX];
     const shoal_bytes info = {info_bytes,
@@ -128,8 +128,8 @@ static shoal_err seal_share(agg_dap_uploader *u, agg_error *error, int i, uint8_
     const shoal_bytes aad = {u->s.aad, u->s.aad_len};
     shoal_dap_writer w = {u->s.plaintext, u->s.plaintext_len, 0, 0};
     shoal_dap_put_input_share(&w, (shoal_bytes){u->s.shares[i], u->s.share_len[i]});
-    shoal_err err = agg_hpke()->seal(NULL, enc, u->s.sealed[i], u->keys[i].public_key, info, aad,
-                                     (shoal_bytes){u->s.plaintext, w.len});
+    agg_err err = agg_hpke()->seal(NULL, enc, u->s.sealed[i], u->keys[i].public_key, info, aad,
+                                   (shoal_bytes){u->s.plaintext, w.len});
     OPENSSL_cleanse(u->s.plaintext, w.len);
     OPENSSL_cleanse(u->s.shares[i], u->s.share_len[i]);
     if (err == SHOAL_OK) return SHOAL_OK;
@@ -157,11 +157,11 @@ static shoal_dap_report lay_out(const agg_dap_uploader *u, const uint8_t *id,
 }
 
 // Makes the report of u->kept[i] and writes it into its place of the body.
-static shoal_err make_report(agg_dap_uploader *u, agg_error *error, uint32_t i)
+static agg_err make_report(agg_dap_uploader *u, agg_error *error, uint32_t i)
 {
     uint8_t enc[2][AGG_HPKE_ENC], *id = u->ids[i];
     if (RAND_bytes(id, SHOAL_DAP_REPORT_ID) != 1) return no_random(error);
-    shoal_err err = shard(u, error, id, u->kept + i * u->words);
+    agg_err err = shard(u, error, id, u->kept + i * u->words);
     if (err != SHOAL_OK) return err;
     shoal_dap_report report = lay_out(u, id, (const uint8_t(*)[AGG_HPKE_ENC])enc);
     shoal_dap_writer aad = {u->s.aad, u->s.aad_len, 0, 0};
@@ -175,8 +175,8 @@ static shoal_err make_report(agg_dap_uploader *u, agg_error *error, uint32_t i)
 // ---- one request ----
 
 // The refused ones, in the order of the request.
-static shoal_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_http_response *r,
-                             uint32_t n)
+static agg_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_http_response *r,
+                           uint32_t n)
 {
     shoal_dap_reader reader = {r->body, r->body_len, 0};
     uint8_t id[SHOAL_DAP_REPORT_ID];
@@ -186,7 +186,7 @@ static shoal_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_ht
         return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
                         "the leader answers with something else");
     while (!shoal_dap_is_at_end(&reader)) {
-        shoal_err err = shoal_dap_read_upload_error(id, &reason, &reader);
+        agg_err err = shoal_dap_read_upload_error(id, &reason, &reader);
         while (err == SHOAL_OK && i < n && memcmp(u->ids[i], id, sizeof id) != 0) i++;
         if (err != SHOAL_OK || i == n)
             return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
@@ -196,7 +196,7 @@ static shoal_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_ht
     return SHOAL_OK;
 }
 
-static int is_worth_another_try(shoal_err err, const agg_http_response *r)
+static int is_worth_another_try(agg_err err, const agg_http_response *r)
 {
     return err == AGG_ERR_IO ||
            (err == SHOAL_OK && (r->status >= 500 || r->status == 429 || r->status == 408));
@@ -209,8 +209,8 @@ static void wait_before(uint32_t attempt, uint32_t retry_after_s)
     sleep(wait < WAIT_MAX_S ? wait : WAIT_MAX_S);
 }
 
-static shoal_err post(agg_dap_uploader *u, agg_error *error, agg_http_response *r, uint32_t n,
-                      uint32_t *attempts)
+static agg_err post(agg_dap_uploader *u, agg_error *error, agg_http_response *r, uint32_t n,
+                    uint32_t *attempts)
 {
     char url[SHOAL_DAP_URL_MAX];
     shoal_dap_url(url, &u->servers[0], SHOAL_DAP_REPORTS, u->task->task.id, NULL, 0);
@@ -220,7 +220,7 @@ static shoal_err post(agg_dap_uploader *u, agg_error *error, agg_http_response *
                                 .content_type = shoal_dap_media_type(SHOAL_DAP_UPLOAD_REQ),
                                 .body = {u->body, n * u->report_len}};
     for (*attempts = 1;; ++*attempts) {
-        shoal_err err = agg_http_fetch(r, error, &q);
+        agg_err err = agg_http_fetch(r, error, &q);
         if (!is_worth_another_try(err, r) || *attempts >= u->tries) return err;
         uint32_t retry_after_s = err == SHOAL_OK ? r->retry_after_s : 0;
         if (err == SHOAL_OK) agg_http_response_release(r);
@@ -229,12 +229,12 @@ static shoal_err post(agg_dap_uploader *u, agg_error *error, agg_http_response *
 }
 
 // Sends the first n reports of the body; u->reasons says what became of each.
-static shoal_err send_request(agg_dap_uploader *u, agg_error *error, uint32_t n)
+static agg_err send_request(agg_dap_uploader *u, agg_error *error, uint32_t n)
 {
     agg_http_response r;
     char problem[AGG_HTTP_PROBLEM_MAX];
     uint32_t attempts = 0;
-    shoal_err err = post(u, error, &r, n, &attempts);
+    agg_err err = post(u, error, &r, n, &attempts);
     if (err != SHOAL_OK) return err;
     if (r.status >= 300) {
         agg_http_problem(problem, NULL, &r);
@@ -274,21 +274,21 @@ static uint32_t gather_outdated(agg_dap_uploader *u, uint32_t n)
     return kept;
 }
 
-static shoal_err seal_again(agg_dap_uploader *u, agg_error *error, uint32_t n)
+static agg_err seal_again(agg_dap_uploader *u, agg_error *error, uint32_t n)
 {
-    shoal_err err = fetch_keys(u, error);
+    agg_err err = fetch_keys(u, error);
     for (uint32_t i = 0; i < n && err == SHOAL_OK; i++) err = make_report(u, error, i);
     if (err == SHOAL_OK) err = send_request(u, error, n);
     if (err == SHOAL_OK) count_reasons(u, n);
     return err;
 }
 
-shoal_err agg_dap_upload_flush(agg_dap_uploader *u, agg_error *error)
+agg_err agg_dap_upload_flush(agg_dap_uploader *u, agg_error *error)
 {
     uint32_t n = u->n;
     if (n == 0) return SHOAL_OK;
     u->n = 0;
-    shoal_err err = send_request(u, error, n);
+    agg_err err = send_request(u, error, n);
     if (err == SHOAL_OK) {
         count_reasons(u, n);
         uint32_t outdated = gather_outdated(u, n);
@@ -300,11 +300,11 @@ shoal_err agg_dap_upload_flush(agg_dap_uploader *u, agg_error *error)
 
 // ---- measurements in ----
 
-shoal_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error, const uint64_t *measurement)
+agg_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error, const uint64_t *measurement)
 {
     uint64_t *slot = u->kept + u->n * u->words;
     memcpy(slot, measurement, u->words * sizeof *slot);
-    shoal_err err = make_report(u, error, u->n);
+    agg_err err = make_report(u, error, u->n);
     if (err != SHOAL_OK) {
         OPENSSL_cleanse(slot, u->words * sizeof *slot);
         return err;
@@ -312,10 +312,10 @@ shoal_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error, const uint64
     return ++u->n < u->cap ? SHOAL_OK : agg_dap_upload_flush(u, error);
 }
 
-shoal_err agg_dap_upload_add_record(agg_dap_uploader *u, agg_error *error, const uint8_t *record)
+agg_err agg_dap_upload_add_record(agg_dap_uploader *u, agg_error *error, const uint8_t *record)
 {
     const shoal_recipe *recipe = &u->task->recipe.recipe;
-    shoal_err err = shoal_record_to_text(u->text, recipe->text_size, recipe, record);
+    agg_err err = shoal_record_to_text(u->text, recipe->text_size, recipe, record);
     if (err == SHOAL_OK) err = shoal_split_text(u->next, &u->split, u->text, recipe->text_size);
     if (err == SHOAL_ERR_RANGE) {
         u->count.heavy++;
@@ -376,8 +376,7 @@ static void plan_request(agg_dap_uploader *u, uint32_t reports)
 }
 
 // Everything but the memory.
-static shoal_err plan(agg_dap_uploader *u, agg_error *error,
-                      const agg_dap_upload_settings *settings)
+static agg_err plan(agg_dap_uploader *u, agg_error *error, const agg_dap_upload_settings *settings)
 {
     const shoal_dap_task *task = &settings->task->task;
     const char *why = "";
@@ -386,7 +385,7 @@ static shoal_err plan(agg_dap_uploader *u, agg_error *error,
     u->servers[1] = settings->helper != NULL ? *settings->helper : task->helper;
     u->time_s = settings->time_s;
     u->tries = settings->tries > 0 ? settings->tries : TRIES;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (u->task->has_recipe)
         err = shoal_split_init(&u->split, &u->task->recipe.recipe.parts[0], &why);
     if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
@@ -402,12 +401,12 @@ static size_t text_len(const agg_dap_uploader *u)
     return u->task->has_recipe ? u->task->recipe.recipe.text_size : 1;
 }
 
-shoal_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
-                                const agg_dap_upload_settings *settings)
+agg_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
+                              const agg_dap_upload_settings *settings)
 {
     agg_dap_uploader u = {0};
     const sharing *s = &u.s;
-    shoal_err err = plan(&u, error, settings);
+    agg_err err = plan(&u, error, settings);
     if (err != SHOAL_OK) return err;
     uint64_t shares =
         (uint64_t)s->share_len[0] + s->share_len[1] + sealed_len(&u, 0) + sealed_len(&u, 1);
@@ -418,7 +417,7 @@ shoal_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
     return SHOAL_OK;
 }
 
-static shoal_err make_sharing(agg_dap_uploader *u, agg_error *error)
+static agg_err make_sharing(agg_dap_uploader *u, agg_error *error)
 {
     sharing *s = &u->s;
     s->rand = bytes(error, s->rand_len);
@@ -436,7 +435,7 @@ static shoal_err make_sharing(agg_dap_uploader *u, agg_error *error)
     return is_there ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static shoal_err make_request(agg_dap_uploader *u, agg_error *error)
+static agg_err make_request(agg_dap_uploader *u, agg_error *error)
 {
     size_t n_words = 0, len = 0;
     if (!agg_size_multiply(&n_words, u->words, u->cap) ||
@@ -453,7 +452,7 @@ static shoal_err make_request(agg_dap_uploader *u, agg_error *error)
     return is_there && u->text != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static shoal_err check_task(agg_error *error, const agg_dap_upload_settings *settings)
+static agg_err check_task(agg_error *error, const agg_dap_upload_settings *settings)
 {
     const agg_dap_task *task = settings->task;
     int64_t now = settings->time_s >= 0 ? settings->time_s : (int64_t)time(NULL);
@@ -466,10 +465,10 @@ static shoal_err check_task(agg_error *error, const agg_dap_upload_settings *set
     return SHOAL_OK;
 }
 
-static shoal_err set_up(agg_dap_uploader *u, agg_error *error,
-                        const agg_dap_upload_settings *settings)
+static agg_err set_up(agg_dap_uploader *u, agg_error *error,
+                      const agg_dap_upload_settings *settings)
 {
-    shoal_err err = plan(u, error, settings);
+    agg_err err = plan(u, error, settings);
     if (err == SHOAL_OK) err = make_sharing(u, error);
     if (err == SHOAL_OK) err = make_request(u, error);
     if (err != SHOAL_OK) return err;
@@ -479,11 +478,11 @@ static shoal_err set_up(agg_dap_uploader *u, agg_error *error,
     return fetch_keys(u, error);
 }
 
-shoal_err agg_dap_uploader_open(agg_dap_uploader **u, agg_error *error,
-                                const agg_dap_upload_settings *settings)
+agg_err agg_dap_uploader_open(agg_dap_uploader **u, agg_error *error,
+                              const agg_dap_upload_settings *settings)
 {
     *u = NULL;
-    shoal_err err = check_task(error, settings);
+    agg_err err = check_task(error, settings);
     if (err != SHOAL_OK) return err;
     agg_dap_uploader *own = agg_alloc(error, 1, sizeof *own);
     if (own == NULL) return AGG_ERR_MEMORY;

@@ -39,15 +39,15 @@ typedef struct agg_dap_uploader agg_dap_uploader;
 
 // Finds the bytes that an uploader of these settings takes, its requests included. Asks nobody.
 // Returns: as agg_dap_uploader_open for a task that cannot be
-shoal_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
-                                const agg_dap_upload_settings *settings) SHOAL_MUST_CHECK;
+agg_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
+                              const agg_dap_upload_settings *settings) SHOAL_MUST_CHECK;
 
 // Asks both servers for their keys.
 // Returns: SHOAL_ERR_ARGUMENT for a task of DAP-09, whose clients are their own; SHOAL_ERR_EXPIRED
 // (exit code 3) behind the task's last day;
 //          SHOAL_ERR_MECHANISM where a server advertises no key that we can use; as agg_http_fetch
-shoal_err agg_dap_uploader_open(agg_dap_uploader **u, agg_error *error,
-                                const agg_dap_upload_settings *settings) SHOAL_MUST_CHECK;
+agg_err agg_dap_uploader_open(agg_dap_uploader **u, agg_error *error,
+                              const agg_dap_upload_settings *settings) SHOAL_MUST_CHECK;
 void agg_dap_uploader_close(agg_dap_uploader *u); // wipes; what was not flushed is not sent
 
 // 64-bit words of a measurement, as shoal_prio3_shard takes it.
@@ -57,16 +57,16 @@ size_t agg_dap_upload_words(const agg_dap_task *task);
 // Returns: SHOAL_ERR_RANGE for a measurement that the task does not allow, and nothing was taken;
 // else an error of the request, after which the
 //          uploader is only good for its counts
-shoal_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error,
-                             const uint64_t *measurement) SHOAL_MUST_CHECK;
+agg_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error,
+                           const uint64_t *measurement) SHOAL_MUST_CHECK;
 
 // Takes a checked binary record of the task's recipe; one with too much weight is counted and left
 // out.
-shoal_err agg_dap_upload_add_record(agg_dap_uploader *u, agg_error *error,
-                                    const uint8_t *record) SHOAL_MUST_CHECK;
+agg_err agg_dap_upload_add_record(agg_dap_uploader *u, agg_error *error,
+                                  const uint8_t *record) SHOAL_MUST_CHECK;
 
 // Sends what is left.
-shoal_err agg_dap_upload_flush(agg_dap_uploader *u, agg_error *error) SHOAL_MUST_CHECK;
+agg_err agg_dap_upload_flush(agg_dap_uploader *u, agg_error *error) SHOAL_MUST_CHECK;
 
 const agg_dap_upload_count *agg_dap_upload_counts(const agg_dap_uploader *u);
 

@@ -64,8 +64,8 @@ static int derive_verify_key(uint8_t key[32], const uint8_t seed[32],
     return is_done;
 }
 
-shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task,
-                            const uint8_t seed[32])
+agg_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task,
+                          const uint8_t seed[32])
 {
     *vdaf = (agg_dap_vdaf){.task = *task};
     for (size_t i = 0; i < sizeof wires / sizeof *wires; i++) {
@@ -74,7 +74,7 @@ shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_da
     if (vdaf->wire == NULL)
         return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_USAGE,
                         "this build does not serve clients of this version");
-    shoal_err err = vdaf->wire->init(&vdaf->prio3, &task->vdaf);
+    agg_err err = vdaf->wire->init(&vdaf->prio3, &task->vdaf);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
     vdaf->context_len = vdaf->wire->context(vdaf->context, task);
     if (derive_verify_key(vdaf->verify_key, seed, task->id)) return SHOAL_OK;
@@ -111,7 +111,7 @@ uint64_t agg_dap_work_memory(const agg_dap_vdaf *vdaf)
            shoal_prio3_verifier_share_len(&vdaf->prio3);
 }
 
-shoal_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_vdaf *vdaf)
+agg_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_vdaf *vdaf)
 {
     *work = plan_work(vdaf);
     work->scratch = agg_alloc(error, work->scratch_words, sizeof *work->scratch);
@@ -172,7 +172,7 @@ static uint32_t open_share(shoal_bytes *share, agg_dap_work *work, const agg_dap
 }
 
 // A share that no device makes is a message's error; one whose proof does not hold, the VDAF's.
-static uint32_t error_of(shoal_err err)
+static uint32_t error_of(agg_err err)
 {
     if (err == SHOAL_OK) return 0;
     return err == SHOAL_ERR_TRUNCATED || err == SHOAL_ERR_EXTRA ? SHOAL_DAP_INVALID_MESSAGE
@@ -238,10 +238,10 @@ uint32_t agg_dap_helper_verify(uint8_t *output_share, uint8_t *verifier_message,
         (shoal_bytes){verifier_message, shoal_prio3_message_len(&vdaf->prio3)}));
 }
 
-shoal_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *error,
-                                 const agg_dap_vdaf *vdaf, const agg_hpke_key *collector,
-                                 enum shoal_dap_role role, shoal_bytes collection_req,
-                                 const uint8_t *aggregate)
+agg_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *error,
+                               const agg_dap_vdaf *vdaf, const agg_hpke_key *collector,
+                               enum shoal_dap_role role, shoal_bytes collection_req,
+                               const uint8_t *aggregate)
 {
     uint8_t info[SHOAL_DAP_INFO_MAX];
     size_t info_len = shoal_dap_aggregate_share_info(info, &vdaf->task, role);
@@ -253,9 +253,9 @@ shoal_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *e
     aad = (shoal_dap_writer){bytes, len, 0, 0};
     shoal_dap_put_aggregate_share_aad(&aad, &vdaf->task, collection_req);
     const shoal_dap_sealer *sealer = agg_hpke();
-    shoal_err err = sealer->seal(sealer->self, enc, ciphertext, collector->public_key,
-                                 (shoal_bytes){info, info_len}, (shoal_bytes){bytes, len},
-                                 (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
+    agg_err err = sealer->seal(sealer->self, enc, ciphertext, collector->public_key,
+                               (shoal_bytes){info, info_len}, (shoal_bytes){bytes, len},
+                               (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
     free(bytes);
     return err == SHOAL_OK ? SHOAL_OK : agg_fail_core(error, err, AGG_EXIT_RUNTIME);
 }

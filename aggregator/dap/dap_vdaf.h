@@ -55,8 +55,8 @@ typedef struct agg_dap_vdaf {
 // Makes what all reports of a task share. Its verification key is derived from the servers' common
 // seed and the task's id by HKDF, as the draft has it. Returns: SHOAL_ERR_VERSION for a version
 // that is not built in; as the VDAF's own checks
-shoal_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task,
-                            const uint8_t seed[32]) SHOAL_MUST_CHECK;
+agg_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task,
+                          const uint8_t seed[32]) SHOAL_MUST_CHECK;
 
 // Returns: the number of the batch bucket that a report of this time falls into.
 uint64_t agg_dap_bucket_of(const agg_dap_vdaf *vdaf, uint64_t time);
@@ -67,8 +67,8 @@ typedef struct agg_dap_work {
     uint8_t *plaintext, *aad, *verifier_share;
     size_t scratch_words, plaintext_cap, aad_cap;
 } agg_dap_work;
-shoal_err agg_dap_work_init(agg_dap_work *work, agg_error *error,
-                            const agg_dap_vdaf *vdaf) SHOAL_MUST_CHECK;
+agg_err agg_dap_work_init(agg_dap_work *work, agg_error *error,
+                          const agg_dap_vdaf *vdaf) SHOAL_MUST_CHECK;
 // Returns: the bytes that a work area takes.
 uint64_t agg_dap_work_memory(const agg_dap_vdaf *vdaf);
 void agg_dap_work_release(agg_dap_work *work); // wipes what held shares
@@ -107,9 +107,9 @@ uint32_t agg_dap_helper_verify(uint8_t *output_share, uint8_t *verifier_message,
 
 // Seals an aggregate share to the collector.
 //   ciphertext: agg_dap_output_len + SHOAL_DAP_SEAL bytes; enc: 32
-shoal_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *error,
-                                 const agg_dap_vdaf *vdaf, const agg_hpke_key *collector,
-                                 enum shoal_dap_role role, shoal_bytes collection_req,
-                                 const uint8_t *aggregate) SHOAL_MUST_CHECK;
+agg_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *error,
+                               const agg_dap_vdaf *vdaf, const agg_hpke_key *collector,
+                               enum shoal_dap_role role, shoal_bytes collection_req,
+                               const uint8_t *aggregate) SHOAL_MUST_CHECK;
 
 #endif

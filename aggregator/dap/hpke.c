@@ -122,12 +122,12 @@ static int is_all_zero(const uint8_t bytes[32])
 
 // Returns: SHOAL_ERR_RANGE where the shared point is zero: whoever sent such a key would choose the
 // secret.
-static shoal_err diffie_hellman(uint8_t out[32], EVP_PKEY *own, const uint8_t their_public[32])
+static agg_err diffie_hellman(uint8_t out[32], EVP_PKEY *own, const uint8_t their_public[32])
 {
     EVP_PKEY *their = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, their_public, 32);
     EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(own, NULL);
     size_t len = 32;
-    shoal_err err = AGG_ERR_MEMORY;
+    agg_err err = AGG_ERR_MEMORY;
     if (their != NULL && ctx != NULL && EVP_PKEY_derive_init(ctx) == 1 &&
         EVP_PKEY_derive_set_peer(ctx, their) == 1)
         err = EVP_PKEY_derive(ctx, out, &len) == 1 && len == 32 && !is_all_zero(out)
@@ -151,12 +151,12 @@ static int kem_secret(uint8_t shared_secret[32], const uint8_t dh[32], const uin
 }
 
 // What both sides do once they have the point in common.
-static shoal_err agree(context *c, EVP_PKEY *own, const uint8_t their_public[32],
-                       const uint8_t both[64], shoal_bytes info)
+static agg_err agree(context *c, EVP_PKEY *own, const uint8_t their_public[32],
+                     const uint8_t both[64], shoal_bytes info)
 {
     uint8_t dh[32], shared_secret[32];
     if (info.len > AGG_HPKE_INFO) return SHOAL_ERR_ARGUMENT;
-    shoal_err err = diffie_hellman(dh, own, their_public);
+    agg_err err = diffie_hellman(dh, own, their_public);
     if (err == SHOAL_OK &&
         !(kem_secret(shared_secret, dh, both) && schedule(c, shared_secret, info)))
         err = AGG_ERR_MEMORY;
@@ -194,15 +194,15 @@ static int encrypt(uint8_t *ciphertext, const context *c, shoal_bytes aad, shoal
 }
 
 // Returns: SHOAL_ERR_RECORD where the tag is another's.
-static shoal_err decrypt(uint8_t *plaintext, const context *c, shoal_bytes aad,
-                         shoal_bytes ciphertext)
+static agg_err decrypt(uint8_t *plaintext, const context *c, shoal_bytes aad,
+                       shoal_bytes ciphertext)
 {
     const shoal_bytes body = {ciphertext.at, ciphertext.len - AGG_HPKE_TAG};
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     uint8_t tag[AGG_HPKE_TAG];
     int rest = 0;
     memcpy(tag, body.at + body.len, sizeof tag);
-    shoal_err err = AGG_ERR_MEMORY;
+    agg_err err = AGG_ERR_MEMORY;
     if (ctx != NULL && EVP_DecryptInit_ex(ctx, EVP_aes_128_gcm(), NULL, c->key, c->nonce) == 1 &&
         EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AGG_HPKE_TAG, tag) == 1 &&
         update(ctx, NULL, aad) && update(ctx, plaintext, body))
@@ -214,20 +214,26 @@ static shoal_err decrypt(uint8_t *plaintext, const context *c, shoal_bytes aad,
 
 // ---- sealing and opening ----
 
-static shoal_err seal_by(uint8_t enc[32], uint8_t *ciphertext, EVP_PKEY *ephemeral,
-                         const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
-                         shoal_bytes plaintext)
+static agg_err seal_by(uint8_t enc[32], uint8_t *ciphertext, EVP_PKEY *ephemeral,
+                       const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
+                       shoal_bytes plaintext)
 {
     context c = {{0}, {0}};
     uint8_t both[64];
     if (is_long(aad) || is_long(plaintext)) return SHOAL_ERR_ARGUMENT;
     if (ephemeral == NULL || !raw_public(both, ephemeral)) return AGG_ERR_MEMORY;
     memcpy(both + 32, public_key, 32);
-    shoal_err err = agree(&c, ephemeral, public_key, both, info);
+    agg_err err = agree(&c, ephemeral, public_key, both, info);
     if (err == SHOAL_OK && !encrypt(ciphertext, &c, aad, plaintext)) err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) memcpy(enc, both, 32);
     OPENSSL_cleanse(&c, sizeof c);
     return err;
+}
+
+// The core's sealer speaks the core's errors; it has none for memory, and gives up all the same.
+static shoal_err core_err(agg_err err)
+{
+    return err == AGG_ERR_MEMORY ? SHOAL_ERR_SPACE : (shoal_err)err;
 }
 
 static shoal_err seal(void *self, uint8_t enc[32], uint8_t *ciphertext,
@@ -236,29 +242,29 @@ static shoal_err seal(void *self, uint8_t enc[32], uint8_t *ciphertext,
 {
     (void)self;
     EVP_PKEY *ephemeral = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
-    shoal_err err = seal_by(enc, ciphertext, ephemeral, public_key, info, aad, plaintext);
+    agg_err err = seal_by(enc, ciphertext, ephemeral, public_key, info, aad, plaintext);
     EVP_PKEY_free(ephemeral);
-    return err;
+    return core_err(err);
 }
 
-shoal_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
-                             const uint8_t ephemeral[32], const uint8_t public_key[32],
-                             shoal_bytes info, shoal_bytes aad, shoal_bytes plaintext)
+agg_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
+                           const uint8_t ephemeral[32], const uint8_t public_key[32],
+                           shoal_bytes info, shoal_bytes aad, shoal_bytes plaintext)
 {
     EVP_PKEY *pkey = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, ephemeral, 32);
-    shoal_err err = seal_by(enc, ciphertext, pkey, public_key, info, aad, plaintext);
+    agg_err err = seal_by(enc, ciphertext, pkey, public_key, info, aad, plaintext);
     EVP_PKEY_free(pkey);
     return err;
 }
 
-static shoal_err open_by(uint8_t *plaintext, EVP_PKEY *own, const uint8_t enc[32], shoal_bytes info,
-                         shoal_bytes aad, shoal_bytes ciphertext)
+static agg_err open_by(uint8_t *plaintext, EVP_PKEY *own, const uint8_t enc[32], shoal_bytes info,
+                       shoal_bytes aad, shoal_bytes ciphertext)
 {
     context c = {{0}, {0}};
     uint8_t both[64];
     if (own == NULL || !raw_public(both + 32, own)) return AGG_ERR_MEMORY;
     memcpy(both, enc, 32);
-    shoal_err err = agree(&c, own, enc, both, info);
+    agg_err err = agree(&c, own, enc, both, info);
     // To the one who opens, a key of small order is one more ciphertext that nobody sealed.
     if (err == SHOAL_ERR_RANGE) err = SHOAL_ERR_RECORD;
     if (err == SHOAL_OK) err = decrypt(plaintext, &c, aad, ciphertext);
@@ -274,10 +280,10 @@ static shoal_err open_sealed(void *self, uint8_t *plaintext, const uint8_t secre
     if (ciphertext.len < AGG_HPKE_TAG) return SHOAL_ERR_TRUNCATED;
     if (is_long(aad) || is_long(ciphertext)) return SHOAL_ERR_ARGUMENT;
     EVP_PKEY *own = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, secret_key, 32);
-    shoal_err err = open_by(plaintext, own, enc, info, aad, ciphertext);
+    agg_err err = open_by(plaintext, own, enc, info, aad, ciphertext);
     EVP_PKEY_free(own);
     if (err != SHOAL_OK) OPENSSL_cleanse(plaintext, ciphertext.len - AGG_HPKE_TAG);
-    return err;
+    return core_err(err);
 }
 
 const shoal_dap_sealer *agg_hpke(void)
@@ -288,7 +294,7 @@ const shoal_dap_sealer *agg_hpke(void)
 
 // ---- keys ----
 
-shoal_err agg_hpke_key_new(agg_hpke_key *key, agg_error *error, uint8_t id)
+agg_err agg_hpke_key_new(agg_hpke_key *key, agg_error *error, uint8_t id)
 {
     size_t len = 32;
     EVP_PKEY *pkey = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
@@ -314,7 +320,7 @@ static int is_pair(const agg_hpke_key *key)
     return is_one;
 }
 
-static shoal_err read_key(agg_hpke_key *key, agg_error *error, const cJSON *json)
+static agg_err read_key(agg_hpke_key *key, agg_error *error, const cJSON *json)
 {
     static const char *const kems[] = {"x25519", NULL}, *const kdfs[] = {"hkdf-sha256", NULL},
                              *const aeads[] = {"aes-128-gcm", NULL};
@@ -341,7 +347,7 @@ static void wipe_json(cJSON *json)
     cJSON_Delete(json);
 }
 
-static shoal_err refuse_readers(agg_error *error, const char *path)
+static agg_err refuse_readers(agg_error *error, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) ||
@@ -354,11 +360,11 @@ static shoal_err refuse_readers(agg_error *error, const char *path)
 
 #define KEY_FILE_MAX 4096
 
-shoal_err agg_hpke_key_load(agg_hpke_key *key, agg_error *error, const char *path)
+agg_err agg_hpke_key_load(agg_hpke_key *key, agg_error *error, const char *path)
 {
     agg_bytes bytes;
     *key = (agg_hpke_key){.has_secret = 0};
-    shoal_err err = agg_file_read(&bytes, error, path, KEY_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, KEY_FILE_MAX);
     if (err != SHOAL_OK) return err;
     cJSON *json = agg_json_parse(error, (const char *)bytes.data, bytes.len);
     err = json == NULL ? error->code : read_key(key, error, json);
@@ -389,11 +395,11 @@ static void print_key(FILE *stream, const agg_hpke_key *key, int half)
     fputs("\n}\n", stream);
 }
 
-shoal_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const char *path, int half)
+agg_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const char *path, int half)
 {
     agg_file file;
     char buffer[BUFSIZ];
-    shoal_err err = agg_file_create(&file, error, path);
+    agg_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
     // Before a byte is in it; a device or a pipe stays as it is.
     int is_own = file.temporary[0] == '\0' || half == AGG_HPKE_PUBLIC ||

@@ -28,10 +28,10 @@ const shoal_dap_sealer *agg_hpke(void);
 
 // Seals under an ephemeral key that the caller brings: for test vectors. One such key must never
 // seal twice.
-shoal_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
-                             const uint8_t ephemeral[32], const uint8_t public_key[32],
-                             shoal_bytes info, shoal_bytes aad,
-                             shoal_bytes plaintext) SHOAL_MUST_CHECK;
+agg_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
+                           const uint8_t ephemeral[32], const uint8_t public_key[32],
+                           shoal_bytes info, shoal_bytes aad,
+                           shoal_bytes plaintext) SHOAL_MUST_CHECK;
 
 typedef struct agg_hpke_key {
     uint8_t id; // what ciphertexts name; distinct among the keys of one server
@@ -40,17 +40,17 @@ typedef struct agg_hpke_key {
 } agg_hpke_key;
 
 // A fresh pair.
-shoal_err agg_hpke_key_new(agg_hpke_key *key, agg_error *error, uint8_t id) SHOAL_MUST_CHECK;
+agg_err agg_hpke_key_new(agg_hpke_key *key, agg_error *error, uint8_t id) SHOAL_MUST_CHECK;
 
 // Reads a key file; errors name the file and the field, never what is in it.
 // Returns: AGG_ERR_IO also (exit code 3) for a secret that others than the file's owner may read
-shoal_err agg_hpke_key_load(agg_hpke_key *key, agg_error *error, const char *path) SHOAL_MUST_CHECK;
+agg_err agg_hpke_key_load(agg_hpke_key *key, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 enum { AGG_HPKE_PUBLIC = 0, AGG_HPKE_SECRET = 1 };
 
 // Writes a key file: its public half, or both, which then only the owner may read.
-shoal_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const char *path,
-                            int half) SHOAL_MUST_CHECK;
+agg_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const char *path,
+                          int half) SHOAL_MUST_CHECK;
 
 void agg_hpke_key_wipe(agg_hpke_key *key);
 

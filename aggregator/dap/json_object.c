@@ -38,7 +38,7 @@ const cJSON *agg_object_take(agg_object *o, const char *name)
     return NULL;
 }
 
-shoal_err agg_object_refuse(agg_object *o, shoal_err code, const char *name, const char *why)
+agg_err agg_object_refuse(agg_object *o, agg_err code, const char *name, const char *why)
 {
     if (o->err == SHOAL_OK)
         o->err = agg_fail(o->error, code, AGG_EXIT_USAGE, "%s%s %s", o->prefix, name, why);
@@ -113,7 +113,7 @@ int agg_object_hex(uint8_t *bytes, agg_object *o, const char *name, size_t len, 
     return 0;
 }
 
-shoal_err agg_object_end(agg_object *o)
+agg_err agg_object_end(agg_object *o)
 {
     unsigned i = 0;
     if (o->err != SHOAL_OK) return o->err;

@@ -20,7 +20,7 @@ typedef struct agg_object {
     const char *prefix; // of the members' names in errors: "" or, say, "vdaf."
     uint64_t taken;     // one bit a member, in the object's order
     agg_error *error;
-    shoal_err err;
+    agg_err err;
 } agg_object;
 
 // Begins with an object; anything else, two members of one name and more than
@@ -33,7 +33,7 @@ void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const 
 const cJSON *agg_object_take(agg_object *o, const char *name);
 
 // Refuses a member. Returns: `code`, or the error that came before.
-shoal_err agg_object_refuse(agg_object *o, shoal_err code, const char *name, const char *why);
+agg_err agg_object_refuse(agg_object *o, agg_err code, const char *name, const char *why);
 
 enum { AGG_OPTIONAL = 0, AGG_REQUIRED = 1 };
 
@@ -54,6 +54,6 @@ int agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t
 int agg_object_hex(uint8_t *bytes, agg_object *o, const char *name, size_t len, int is_required);
 
 // Ends: a member that was not taken is refused.
-shoal_err agg_object_end(agg_object *o) SHOAL_MUST_CHECK;
+agg_err agg_object_end(agg_object *o) SHOAL_MUST_CHECK;
 
 #endif

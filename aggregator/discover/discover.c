@@ -19,7 +19,7 @@ static int is_share(double x)
     return x > 0 && x < 1;
 }
 
-static shoal_err check_options(const agg_discovery *d, agg_error *error)
+static agg_err check_options(const agg_discovery *d, agg_error *error)
 {
     if (!is_share(d->confidence))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
@@ -35,11 +35,11 @@ static shoal_err check_options(const agg_discovery *d, agg_error *error)
 
 // What is asked for wrongly is said before what is refused for privacy. Whether rounds follow each
 // other is their decoder's to see.
-static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
+static agg_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
 {
     uint32_t mechanism = rounds[0].recipe->recipe.mechanism;
     const char *id = rounds[0].recipe->id;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (shoal_compound_by_id(mechanism) == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s: its mechanism discovers nothing; sfp, rappor-ngram and trie do",
@@ -52,8 +52,8 @@ static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds
     return err;
 }
 
-static shoal_err decode(agg_discovery *d, agg_error *error, const agg_discover_round *rounds,
-                        size_t n_rounds, const agg_discover_options *options)
+static agg_err decode(agg_discovery *d, agg_error *error, const agg_discover_round *rounds,
+                      size_t n_rounds, const agg_discover_options *options)
 {
     switch (rounds[0].recipe->recipe.mechanism) {
     case shoal_sfp_id: return agg_sfp_discover(d, error, &rounds[0], options);
@@ -137,9 +137,9 @@ uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, uns
     }
 }
 
-shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error,
-                           const agg_discover_round *rounds, size_t n_rounds,
-                           const agg_discover_options *options)
+agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
+                         const agg_discover_round *rounds, size_t n_rounds,
+                         const agg_discover_options *options)
 {
     agg_discover_options o = *options;
     memset(discovery, 0, sizeof *discovery);
@@ -154,7 +154,7 @@ shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error,
     discovery->fdr = o.fdr;
     discovery->threshold = o.threshold;
     for (size_t i = 0; i < n_rounds; i++) discovery->n += rounds[i].acc->n;
-    shoal_err err = check_options(discovery, error);
+    agg_err err = check_options(discovery, error);
     if (err == SHOAL_OK) err = check_rounds(error, rounds, n_rounds);
     if (err == SHOAL_OK) err = decode(discovery, error, rounds, n_rounds, &o);
     if (err != SHOAL_OK) {

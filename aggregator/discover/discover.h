@@ -71,9 +71,9 @@ typedef struct agg_discover_round {
 //   RECIPE_HASH; AGG_ERR_USAGE for a mechanism that discovers nothing, and for rounds that do not
 //   follow each other.
 // Privacy: post-processing of private records.
-shoal_err agg_discover_run(agg_discovery *discovery, agg_error *error,
-                           const agg_discover_round *rounds, size_t n_rounds,
-                           const agg_discover_options *options) SHOAL_MUST_CHECK;
+agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
+                         const agg_discover_round *rounds, size_t n_rounds,
+                         const agg_discover_options *options) SHOAL_MUST_CHECK;
 void agg_discovery_release(agg_discovery *discovery);
 
 // Returns: the bytes that it takes at its peak, beside the accumulators. Of rappor-ngram a bound:
@@ -86,9 +86,8 @@ uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, uns
 
 // Adds a row; the value is copied. Refuses nothing: sorting, known strings and the release
 // threshold come in agg_discover_run.
-shoal_err agg_discovery_add(agg_discovery *discovery, agg_error *error, agg_text value,
-                            double count, double stderr_, double score,
-                            const char *how) SHOAL_MUST_CHECK;
+agg_err agg_discovery_add(agg_discovery *discovery, agg_error *error, agg_text value, double count,
+                          double stderr_, double score, const char *how) SHOAL_MUST_CHECK;
 
 // Adds a line to notes or cuts; when there is no room the last line says so.
 AGG_PRINTF(2, 3) void agg_discovery_note(agg_discovery *discovery, const char *format, ...);
@@ -96,15 +95,15 @@ AGG_PRINTF(2, 3) void agg_discovery_cut(agg_discovery *discovery, const char *fo
 
 // The decoders, each on a discovery that agg_discover_run has prepared (recipe, n, confidence, fdr,
 // threshold set). They check no cohort.
-shoal_err agg_sfp_discover(agg_discovery *discovery, agg_error *error,
+agg_err agg_sfp_discover(agg_discovery *discovery, agg_error *error,
+                         const agg_discover_round *round,
+                         const agg_discover_options *options) SHOAL_MUST_CHECK;
+agg_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
                            const agg_discover_round *round,
                            const agg_discover_options *options) SHOAL_MUST_CHECK;
-shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
-                             const agg_discover_round *round,
-                             const agg_discover_options *options) SHOAL_MUST_CHECK;
-shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
-                            const agg_discover_round *rounds, size_t n_rounds,
-                            const agg_discover_options *options) SHOAL_MUST_CHECK;
+agg_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
+                          const agg_discover_round *rounds, size_t n_rounds,
+                          const agg_discover_options *options) SHOAL_MUST_CHECK;
 
 // What they take.
 uint64_t agg_ngram_memory(uint64_t accumulator, unsigned n_threads);

@@ -10,12 +10,11 @@
 #include "agg_size.h"
 #include "normal_law.h"
 
-shoal_err agg_discovery_add(agg_discovery *d, agg_error *error, agg_text value, double count,
-                            double stderr_, double score, const char *how)
+agg_err agg_discovery_add(agg_discovery *d, agg_error *error, agg_text value, double count,
+                          double stderr_, double score, const char *how)
 {
     const char *before = d->pool;
-    shoal_err err =
-        agg_grow((void **)&d->rows, &d->rows_cap, d->n_rows + 1, sizeof *d->rows, error);
+    agg_err err = agg_grow((void **)&d->rows, &d->rows_cap, d->n_rows + 1, sizeof *d->rows, error);
     if (err == SHOAL_OK)
         err = agg_grow((void **)&d->pool, &d->pool_cap, d->pool_len + value.len + 1, 1, error);
     if (err != SHOAL_OK) return err;

@@ -11,7 +11,7 @@
 #define PARTS AGG_CLIQUE_PARTS_MAX
 #define NODES AGG_CLIQUE_NODES_MAX
 
-shoal_err agg_clique_graph_init(agg_clique_graph *graph, agg_error *error, uint32_t n_parts)
+agg_err agg_clique_graph_init(agg_clique_graph *graph, agg_error *error, uint32_t n_parts)
 {
     size_t n_edges = (size_t)n_parts * (n_parts - 1) / 2 * NODES * NODES;
     memset(graph, 0, sizeof *graph);
@@ -155,16 +155,16 @@ static int descend(finder *f, uint32_t depth, uint32_t node)
     return 1;
 }
 
-static shoal_err keep_clique(const finder *f, agg_error *error)
+static agg_err keep_clique(const finder *f, agg_error *error)
 {
     agg_cliques *c = f->cliques;
-    shoal_err err = agg_grow((void **)&c->nodes, &c->cap, (c->n + 1) * c->n_parts, 1, error);
+    agg_err err = agg_grow((void **)&c->nodes, &c->cap, (c->n + 1) * c->n_parts, 1, error);
     if (err != SHOAL_OK) return err;
     memcpy(c->nodes + c->n++ * c->n_parts, f->nodes, c->n_parts);
     return SHOAL_OK;
 }
 
-static shoal_err search_all(finder *f, agg_error *error)
+static agg_err search_all(finder *f, agg_error *error)
 {
     agg_cliques *c = f->cliques;
     uint32_t depth = 0;
@@ -189,7 +189,7 @@ static shoal_err search_all(finder *f, agg_error *error)
         c->steps++;
         if (!descend(f, depth, node)) continue;
         if (depth + 1 == f->n_parts) {
-            shoal_err err = keep_clique(f, error);
+            agg_err err = keep_clique(f, error);
             if (err != SHOAL_OK) return err;
             continue;
         }
@@ -198,8 +198,8 @@ static shoal_err search_all(finder *f, agg_error *error)
     }
 }
 
-shoal_err agg_clique_find(agg_cliques *cliques, agg_error *error, const agg_clique_graph *graph,
-                          const agg_clique_search *search)
+agg_err agg_clique_find(agg_cliques *cliques, agg_error *error, const agg_clique_graph *graph,
+                        const agg_clique_search *search)
 {
     size_t n_rows = (size_t)graph->n_parts * NODES * graph->n_parts;
     finder f = {
@@ -208,7 +208,7 @@ shoal_err agg_clique_find(agg_cliques *cliques, agg_error *error, const agg_cliq
     f.joined = agg_alloc(error, n_rows, sizeof *f.joined);
     f.z = agg_alloc(error, n_rows, NODES * sizeof *f.z);
     f.levels = agg_alloc(error, graph->n_parts + 1, sizeof *f.levels);
-    shoal_err err = f.joined == NULL || f.z == NULL || f.levels == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = f.joined == NULL || f.z == NULL || f.levels == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         set_edges(&f, graph);
         for (uint32_t i = 0; i < graph->n_parts;

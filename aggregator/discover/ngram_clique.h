@@ -50,8 +50,8 @@ typedef struct agg_cliques {
 } agg_cliques;
 
 // Allocates edges, none of which can be. Memory: 16 KiB a pair of parts.
-shoal_err agg_clique_graph_init(agg_clique_graph *graph, agg_error *error,
-                                uint32_t n_parts) SHOAL_MUST_CHECK;
+agg_err agg_clique_graph_init(agg_clique_graph *graph, agg_error *error,
+                              uint32_t n_parts) SHOAL_MUST_CHECK;
 void agg_clique_graph_release(agg_clique_graph *graph);
 
 // Returns: the edge of node u of part i and node v of part j, i < j.
@@ -63,8 +63,8 @@ uint64_t agg_clique_count_edges(const agg_clique_graph *graph, const agg_clique_
 
 // Finds all cliques, or as many as the limits let. The order is fixed by the graph.
 //   cliques: written; release also on error
-shoal_err agg_clique_find(agg_cliques *cliques, agg_error *error, const agg_clique_graph *graph,
-                          const agg_clique_search *search) SHOAL_MUST_CHECK;
+agg_err agg_clique_find(agg_cliques *cliques, agg_error *error, const agg_clique_graph *graph,
+                        const agg_clique_search *search) SHOAL_MUST_CHECK;
 void agg_cliques_release(agg_cliques *cliques);
 
 #endif

@@ -47,12 +47,12 @@ typedef struct decoder {
     unsigned n_threads;
     uint32_t n_positions, n_pairs;
     agg_ngram_nodes nodes[POSITIONS];
-    shoal_err node_errs[POSITIONS];
+    agg_err node_errs[POSITIONS];
     agg_error node_errors[POSITIONS];
     size_t *starts; // of each pair in `all`, n_pairs + 1
     together *all;
     agg_clique_graph graph;
-    shoal_err *pair_errs;
+    agg_err *pair_errs;
     agg_joint_summary *summaries;
     size_t *skipped; // records of a pair that were not used
 } decoder;
@@ -65,7 +65,7 @@ static void find_nodes(void *context, unsigned part, unsigned n_parts)
             agg_ngram_nodes_find(&d->nodes[i], &d->node_errors[i], d->recipe, d->round->acc, i);
 }
 
-static shoal_err find_all_nodes(decoder *d, agg_error *error)
+static agg_err find_all_nodes(decoder *d, agg_error *error)
 {
     char list[AGG_DISCOVERY_NOTE_MAX / 2];
     size_t len = 0, lost = 0;
@@ -119,12 +119,12 @@ static void each_pair(decoder *d, uint32_t record, size_t *at)
 }
 
 // Sorts the records by the positions that they speak of.
-static shoal_err group(decoder *d, agg_error *error)
+static agg_err group(decoder *d, agg_error *error)
 {
     const agg_record_set *set = &d->round->acc->set;
     d->starts = agg_alloc(error, (size_t)d->n_pairs + 1, sizeof *d->starts);
     size_t *at = agg_alloc(error, d->n_pairs, sizeof *at), sum = 0;
-    shoal_err err = d->starts == NULL || at == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = d->starts == NULL || at == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (uint32_t r = 0; err == SHOAL_OK && r < set->n_distinct; r++) each_pair(d, r, at);
     for (uint32_t pair = 0; err == SHOAL_OK && pair < d->n_pairs; pair++) {
         d->starts[pair] = sum;
@@ -159,9 +159,9 @@ static void set_edges(decoder *d, uint32_t i, uint32_t j, const agg_joint_cell *
 
 // The likelihoods of a pair's reports; every second, third ... of them where all would take too
 // much memory.
-static shoal_err read_pair(agg_joint_reports *reports, size_t *skipped, agg_error *error,
-                           const decoder *d, uint32_t i, uint32_t j, float **likelihoods,
-                           uint32_t **weights)
+static agg_err read_pair(agg_joint_reports *reports, size_t *skipped, agg_error *error,
+                         const decoder *d, uint32_t i, uint32_t j, float **likelihoods,
+                         uint32_t **weights)
 {
     const agg_ngram_nodes *a = &d->nodes[i], *b = &d->nodes[j];
     uint32_t pair = pair_of(d, i, j), size = d->recipe->parts[0].record_size,
@@ -187,13 +187,13 @@ static shoal_err read_pair(agg_joint_reports *reports, size_t *skipped, agg_erro
     return SHOAL_OK;
 }
 
-static shoal_err join_pair(decoder *d, uint32_t i, uint32_t j)
+static agg_err join_pair(decoder *d, uint32_t i, uint32_t j)
 {
     agg_joint_reports reports;
     agg_error error;
     float *likelihoods = NULL;
     uint32_t *weights = NULL, pair = pair_of(d, i, j);
-    shoal_err err = read_pair(&reports, &d->skipped[pair], &error, d, i, j, &likelihoods, &weights);
+    agg_err err = read_pair(&reports, &d->skipped[pair], &error, d, i, j, &likelihoods, &weights);
     agg_joint_cell *cells = NULL;
     if (err == SHOAL_OK) {
         cells = agg_alloc(&error, (size_t)reports.n_a * reports.n_b, sizeof *cells);
@@ -216,12 +216,12 @@ static void join_pairs(void *context, unsigned part, unsigned n_parts)
                 d->pair_errs[pair_of(d, i, j)] = join_pair(d, i, j);
 }
 
-static shoal_err join_all(decoder *d, agg_error *error)
+static agg_err join_all(decoder *d, agg_error *error)
 {
     size_t skipped = 0;
     unsigned steps = 0;
     uint32_t open = 0;
-    shoal_err err = agg_clique_graph_init(&d->graph, error, d->n_positions);
+    agg_err err = agg_clique_graph_init(&d->graph, error, d->n_positions);
     d->pair_errs = agg_alloc(error, d->n_pairs, sizeof *d->pair_errs);
     d->summaries = agg_alloc(error, d->n_pairs, sizeof *d->summaries);
     d->skipped = agg_alloc(error, d->n_pairs, sizeof *d->skipped);
@@ -266,11 +266,11 @@ static size_t most_candidates(const decoder *d)
     return fit < CANDIDATES ? fit : CANDIDATES;
 }
 
-static shoal_err find_cliques(const decoder *d, agg_cliques *cliques, agg_error *error)
+static agg_err find_cliques(const decoder *d, agg_cliques *cliques, agg_error *error)
 {
     double smallest = smallest_share(d);
     agg_clique_search search = {smallest, CUT, CUT, most_candidates(d), STEPS};
-    shoal_err err = agg_clique_find(cliques, error, &d->graph, &search);
+    agg_err err = agg_clique_find(cliques, error, &d->graph, &search);
     while (err == SHOAL_OK && cliques->is_cut && search.least * RISE < 1) {
         agg_cliques_release(cliques);
         search.least *= RISE;
@@ -306,10 +306,10 @@ static size_t make_string(uint8_t string[STRING_MAX], const decoder *d, const ag
     return len;
 }
 
-static shoal_err add_rows(const decoder *d, agg_error *error, const agg_cliques *cliques,
-                          const agg_strings_found *found)
+static agg_err add_rows(const decoder *d, agg_error *error, const agg_cliques *cliques,
+                        const agg_strings_found *found)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < found->n; i++) {
         const agg_count *count = &found->rows[i].count;
         uint8_t string[STRING_MAX];
@@ -324,11 +324,11 @@ static shoal_err add_rows(const decoder *d, agg_error *error, const agg_cliques 
 }
 
 // Tests all cliques' strings together, in the part that holds whole strings.
-static shoal_err test_strings(const decoder *d, agg_error *error, const agg_cliques *cliques)
+static agg_err test_strings(const decoder *d, agg_error *error, const agg_cliques *cliques)
 {
     agg_strings_found found = {0};
     uint64_t *items = agg_alloc(error, cliques->n, sizeof *items);
-    shoal_err err = items == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = items == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < cliques->n; i++) {
         uint8_t string[STRING_MAX];
         items[i] = shoal_ngram_string_item(d->recipe, string, make_string(string, d, cliques, i));
@@ -348,10 +348,10 @@ static shoal_err test_strings(const decoder *d, agg_error *error, const agg_cliq
     return err;
 }
 
-static shoal_err decode(decoder *d, agg_error *error)
+static agg_err decode(decoder *d, agg_error *error)
 {
     agg_cliques cliques = {0};
-    shoal_err err = find_all_nodes(d, error);
+    agg_err err = find_all_nodes(d, error);
     for (uint32_t i = 0; err == SHOAL_OK && i < d->n_positions; i++)
         if (d->nodes[i].n == 0) {
             agg_discovery_note(d->discovery,
@@ -367,8 +367,8 @@ static shoal_err decode(decoder *d, agg_error *error)
     return err;
 }
 
-shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
-                             const agg_discover_round *round, const agg_discover_options *options)
+agg_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
+                           const agg_discover_round *round, const agg_discover_options *options)
 {
     const shoal_recipe *recipe = &round->recipe->recipe;
     if (!agg_accumulator_keeps_records(round->acc))
@@ -383,7 +383,7 @@ shoal_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
     d->n_threads = options->n_threads > 0 ? options->n_threads : 1;
     d->n_positions = shoal_ngram_positions(recipe);
     d->n_pairs = d->n_positions * (d->n_positions - 1) / 2;
-    shoal_err err = decode(d, error);
+    agg_err err = decode(d, error);
     for (uint32_t i = 0; i < d->n_positions; i++) agg_ngram_nodes_release(&d->nodes[i]);
     agg_clique_graph_release(&d->graph);
     free(d->starts);

@@ -162,8 +162,8 @@ static void write_cells(agg_joint_cell *cells, const em *m, const margins *mean)
     }
 }
 
-shoal_err agg_ngram_joint(agg_joint_cell *cells, agg_joint_summary *summary, agg_error *error,
-                          const agg_joint_reports *reports)
+agg_err agg_ngram_joint(agg_joint_cell *cells, agg_joint_summary *summary, agg_error *error,
+                        const agg_joint_reports *reports)
 {
     agg_joint_summary own = {0, 0, 0};
     size_t n_cells = 0, work_len = 0;
@@ -172,7 +172,7 @@ shoal_err agg_ngram_joint(agg_joint_cell *cells, agg_joint_summary *summary, agg
         return agg_fail_core(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME);
     double *work = agg_alloc(error, work_len, sizeof *work);
     double *row = agg_alloc(error, (size_t)reports->n_a + 2 * (size_t)reports->n_b, sizeof *row);
-    shoal_err err = work == NULL || row == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = work == NULL || row == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         em m = {reports, n_cells, 0, work, work + n_cells, work + 2 * n_cells, row};
         const margins mean = {row + reports->n_b, row + reports->n_b + reports->n_a};

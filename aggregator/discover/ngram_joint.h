@@ -51,7 +51,7 @@ typedef struct agg_joint_summary {
 //   cells: n_a * n_b, row a by row; written. Where there is no report, every em is alike and every
 //   error infinite summary: may be NULL
 // Cost: 4 n n_a n_b multiplications a step.
-shoal_err agg_ngram_joint(agg_joint_cell *cells, agg_joint_summary *summary, agg_error *error,
-                          const agg_joint_reports *reports) SHOAL_MUST_CHECK;
+agg_err agg_ngram_joint(agg_joint_cell *cells, agg_joint_summary *summary, agg_error *error,
+                        const agg_joint_reports *reports) SHOAL_MUST_CHECK;
 
 #endif

@@ -81,8 +81,8 @@ static void release_counts(position_counts *counts)
 }
 
 // The parts of n-grams are drawn alike, so that their counts at a position add up.
-static shoal_err sum_counts(position_counts *counts, agg_error *error, const shoal_recipe *recipe,
-                            const agg_accumulator *acc, uint32_t position)
+static agg_err sum_counts(position_counts *counts, agg_error *error, const shoal_recipe *recipe,
+                          const agg_accumulator *acc, uint32_t position)
 {
     size_t n_cells = (size_t)recipe->cohorts * recipe->bits,
            n_rows = (size_t)recipe->cohorts * recipe->hashes;
@@ -140,8 +140,8 @@ static void take_significant(agg_ngram_nodes *nodes, candidate *list, const agg_
 }
 
 // Decodes all candidates of the position.
-static shoal_err decode(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
-                        const position_counts *counts, uint32_t position)
+static agg_err decode(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
+                      const position_counts *counts, uint32_t position)
 {
     size_t n = nodes->n_candidates, per_gram = (size_t)recipe->cohorts * recipe->hashes, at = 0;
     size_t *start = agg_alloc(error, n + 1, sizeof *start);
@@ -149,9 +149,8 @@ static shoal_err decode(agg_ngram_nodes *nodes, agg_error *error, const shoal_re
         agg_alloc(error, n * per_gram, sizeof *entries); // at most AGG_NGRAM_ENTRIES_MAX
     agg_rappor_row *rows = agg_alloc(error, n, sizeof *rows);
     candidate *list = agg_alloc(error, n, sizeof *list);
-    shoal_err err = start == NULL || entries == NULL || rows == NULL || list == NULL
-                        ? AGG_ERR_MEMORY
-                        : SHOAL_OK;
+    agg_err err = start == NULL || entries == NULL || rows == NULL || list == NULL ? AGG_ERR_MEMORY
+                                                                                   : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
         uint8_t gram[AGG_NGRAM_BYTES_MAX];
         uint32_t *bits = entries + i * per_gram;
@@ -209,8 +208,8 @@ static void model_others(agg_ngram_nodes *nodes, const shoal_recipe *recipe,
     }
 }
 
-static shoal_err make_model(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
-                            const position_counts *counts, uint32_t position)
+static agg_err make_model(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
+                          const position_counts *counts, uint32_t position)
 {
     size_t per_gram = (size_t)recipe->cohorts * recipe->hashes;
     nodes->bits = agg_alloc(error, (size_t)nodes->n * per_gram, sizeof *nodes->bits);
@@ -225,8 +224,8 @@ static shoal_err make_model(agg_ngram_nodes *nodes, agg_error *error, const shoa
     return SHOAL_OK;
 }
 
-shoal_err agg_ngram_nodes_find(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
-                               const agg_accumulator *acc, uint32_t position)
+agg_err agg_ngram_nodes_find(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
+                             const agg_accumulator *acc, uint32_t position)
 {
     position_counts counts;
     size_t entries = 0;
@@ -241,7 +240,7 @@ shoal_err agg_ngram_nodes_find(agg_ngram_nodes *nodes, agg_error *error, const s
                         " have %zu candidates. Choose a smaller n",
                         recipe->alphabet_len, recipe->n_gram, recipe->cohorts, recipe->hashes,
                         AGG_NGRAM_ENTRIES_MAX / ((size_t)recipe->cohorts * recipe->hashes));
-    shoal_err err = sum_counts(&counts, error, recipe, acc, position);
+    agg_err err = sum_counts(&counts, error, recipe, acc, position);
     if (err == SHOAL_OK) {
         for (uint32_t c = 0; c < recipe->cohorts; c++) nodes->reports += counts.reports[c];
         if (nodes->reports > 0) err = decode(nodes, error, recipe, &counts, position);

@@ -37,8 +37,8 @@ typedef struct agg_ngram_nodes {
 //   acc: of this recipe, a rappor-ngram
 // Returns: AGG_ERR_USAGE when the alphabet has more n-grams than a decoding can take, with the
 // figures.
-shoal_err agg_ngram_nodes_find(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
-                               const agg_accumulator *acc, uint32_t position) SHOAL_MUST_CHECK;
+agg_err agg_ngram_nodes_find(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
+                             const agg_accumulator *acc, uint32_t position) SHOAL_MUST_CHECK;
 void agg_ngram_nodes_release(agg_ngram_nodes *nodes);
 
 // Writes the likelihood of a part of a record under each node and, last, under "others", up to a

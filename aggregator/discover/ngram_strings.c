@@ -115,7 +115,7 @@ static void choose_strongest(tester *t)
     t->n_decoded = first + n;
 }
 
-static shoal_err decode(tester *t, agg_error *error, unsigned n_threads)
+static agg_err decode(tester *t, agg_error *error, unsigned n_threads)
 {
     for (size_t i = 0; i < t->n_decoded; i++) t->chosen_items[i] = t->items[t->chosen[i]];
     if (t->n_decoded == 0) return SHOAL_OK;
@@ -144,16 +144,16 @@ static void keep_passed(tester *t)
     t->n_passed = n;
 }
 
-static shoal_err copy_passed(const tester *t, agg_strings_found *found, agg_error *error)
+static agg_err copy_passed(const tester *t, agg_strings_found *found, agg_error *error)
 {
-    shoal_err err =
+    agg_err err =
         agg_grow((void **)&found->rows, &found->cap, t->n_passed, sizeof *found->rows, error);
     for (size_t i = 0; err == SHOAL_OK && i < t->n_passed; i++)
         found->rows[found->n++] = (agg_string_found){t->chosen[i], t->counts[i]};
     return err;
 }
 
-static shoal_err allocate(tester *t, agg_error *error)
+static agg_err allocate(tester *t, agg_error *error)
 {
     size_t n_rows = (size_t)t->part->k * t->part->hashes;
     t->rows = agg_alloc(error, n_rows, sizeof *t->rows);
@@ -170,9 +170,9 @@ static shoal_err allocate(tester *t, agg_error *error)
 }
 
 // Rounds until one finds nothing new; then those that passed alone.
-static shoal_err run_rounds(tester *t, unsigned *rounds, agg_error *error, unsigned n_threads)
+static agg_err run_rounds(tester *t, unsigned *rounds, agg_error *error, unsigned n_threads)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     size_t before = SIZE_MAX;
     for (*rounds = 0; err == SHOAL_OK && *rounds < ROUNDS_MAX; ++*rounds) {
         if (t->n_passed == before || t->n_passed == AGG_STRINGS_MAX) break;
@@ -189,9 +189,9 @@ static shoal_err run_rounds(tester *t, unsigned *rounds, agg_error *error, unsig
     return err;
 }
 
-shoal_err agg_ngram_strings_test(agg_strings_found *found, agg_error *error, const shoal_part *part,
-                                 const agg_sketch *sketch, uint64_t n, const uint64_t *items,
-                                 size_t n_items, double alpha, unsigned n_threads)
+agg_err agg_ngram_strings_test(agg_strings_found *found, agg_error *error, const shoal_part *part,
+                               const agg_sketch *sketch, uint64_t n, const uint64_t *items,
+                               size_t n_items, double alpha, unsigned n_threads)
 {
     uint64_t p_star = 0, q_star = 0;
     shoal_rappor_effective(&p_star, &q_star, part);
@@ -206,7 +206,7 @@ shoal_err agg_ngram_strings_test(agg_strings_found *found, agg_error *error, con
                 .gap = (double)(q_star - p_star) * 0x1p-64,
                 .least = found->least};
     if (n_items == 0 || n == 0) return SHOAL_OK;
-    shoal_err err = allocate(&t, error);
+    agg_err err = allocate(&t, error);
     if (err == SHOAL_OK) err = run_rounds(&t, &found->rounds, error, n_threads);
     if (err == SHOAL_OK) err = copy_passed(&t, found, error);
     free(t.rows);

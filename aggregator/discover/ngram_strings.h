@@ -38,9 +38,9 @@ typedef struct agg_strings_found {
 // Cost: n_items * cohorts * hashes hashes and one decoding a round, of which there is one for every
 // AGG_STRINGS_STRONGEST found and one more.
 //   Memory: 4 bytes a candidate
-shoal_err agg_ngram_strings_test(agg_strings_found *found, agg_error *error, const shoal_part *part,
-                                 const agg_sketch *sketch, uint64_t n, const uint64_t *items,
-                                 size_t n_items, double alpha, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_ngram_strings_test(agg_strings_found *found, agg_error *error, const shoal_part *part,
+                               const agg_sketch *sketch, uint64_t n, const uint64_t *items,
+                               size_t n_items, double alpha, unsigned n_threads) SHOAL_MUST_CHECK;
 void agg_strings_found_release(agg_strings_found *found);
 
 #endif

@@ -18,15 +18,15 @@ typedef struct agg_sfp_settings {
 agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshold);
 
 // agg_sfp_discover with settings of one's own.
-shoal_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
-                                const agg_discover_round *round, const agg_sfp_settings *settings,
-                                unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
+                              const agg_discover_round *round, const agg_sfp_settings *settings,
+                              unsigned n_threads) SHOAL_MUST_CHECK;
 
 // The same from fragments that were found already.
 //   heavy: of the round, by settings->keep
-shoal_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error,
-                                 const agg_discover_round *round, const agg_sfp_heavy *heavy,
-                                 const agg_sfp_settings *settings,
-                                 unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error,
+                               const agg_discover_round *round, const agg_sfp_heavy *heavy,
+                               const agg_sfp_settings *settings,
+                               unsigned n_threads) SHOAL_MUST_CHECK;
 
 #endif

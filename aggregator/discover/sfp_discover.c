@@ -60,10 +60,10 @@ static uint16_t *group_candidates(size_t *n_groups, agg_error *error, const agg_
     return groups;
 }
 
-static shoal_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_candidates *c,
-                          const agg_count *counts, const double *scores, const uint8_t *confirmed)
+static agg_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_candidates *c,
+                        const agg_count *counts, const double *scores, const uint8_t *confirmed)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < c->n; i++) {
         if (!confirmed[i] || counts[i].count < d->threshold) continue;
         char how[AGG_FOUND_HOW_MAX];
@@ -96,8 +96,8 @@ static uint8_t *flag_known(agg_error *error, const agg_sfp_candidates *c, const 
     return flags;
 }
 
-static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                         const agg_sfp_candidates *c, const agg_list *known, unsigned n_threads)
+static agg_err confirm(agg_discovery *d, agg_error *error, const agg_discover_round *round,
+                       const agg_sfp_candidates *c, const agg_list *known, unsigned n_threads)
 {
     const shoal_recipe *recipe = &round->recipe->recipe;
     const shoal_part *part = &recipe->parts[SHOAL_SFP_STRING];
@@ -108,7 +108,7 @@ static shoal_err confirm(agg_discovery *d, agg_error *error, const agg_discover_
     double *scores = agg_alloc(error, c->n, sizeof *scores);
     uint8_t *confirmed = agg_alloc(error, c->n, 1), *is_known = flag_known(error, c, known);
     uint16_t *groups = group_candidates(&n_groups, error, c, shoal_sfp_positions(recipe));
-    shoal_err err = AGG_ERR_MEMORY;
+    agg_err err = AGG_ERR_MEMORY;
     if (items != NULL && counts != NULL && scores != NULL && confirmed != NULL &&
         is_known != NULL && groups != NULL) {
         for (size_t i = 0; i < c->n; i++)
@@ -179,13 +179,13 @@ static void tell_join(agg_discovery *d, const agg_sfp_candidates *c, uint32_t n_
     agg_discovery_note(d, "joined %zu strings whose fragments share the right hash", c->n);
 }
 
-shoal_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error,
-                                 const agg_discover_round *round, const agg_sfp_heavy *heavy,
-                                 const agg_sfp_settings *settings, unsigned n_threads)
+agg_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error,
+                               const agg_discover_round *round, const agg_sfp_heavy *heavy,
+                               const agg_sfp_settings *settings, unsigned n_threads)
 {
     agg_sfp_candidates candidates = {0};
     tell_fragments(discovery, heavy, &settings->keep);
-    shoal_err err =
+    agg_err err =
         agg_sfp_join(&candidates, error, &round->recipe->recipe, heavy, &settings->bounds);
     if (err == SHOAL_OK) {
         tell_join(discovery, &candidates, heavy->n_positions);
@@ -196,22 +196,22 @@ shoal_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error,
     return err;
 }
 
-shoal_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
-                                const agg_discover_round *round, const agg_sfp_settings *settings,
-                                unsigned n_threads)
+agg_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
+                              const agg_discover_round *round, const agg_sfp_settings *settings,
+                              unsigned n_threads)
 {
     agg_sfp_heavy heavy;
     if (n_threads < 1) n_threads = 1;
-    shoal_err err = agg_sfp_heavy_find(&heavy, error, &round->recipe->recipe, round->acc,
-                                       &settings->keep, n_threads);
+    agg_err err = agg_sfp_heavy_find(&heavy, error, &round->recipe->recipe, round->acc,
+                                     &settings->keep, n_threads);
     if (err == SHOAL_OK)
         err = agg_sfp_discover_heavy(discovery, error, round, &heavy, settings, n_threads);
     agg_sfp_heavy_release(&heavy);
     return err;
 }
 
-shoal_err agg_sfp_discover(agg_discovery *discovery, agg_error *error,
-                           const agg_discover_round *round, const agg_discover_options *options)
+agg_err agg_sfp_discover(agg_discovery *discovery, agg_error *error,
+                         const agg_discover_round *round, const agg_discover_options *options)
 {
     agg_sfp_settings settings = agg_sfp_settings_of(&round->recipe->recipe, discovery->threshold);
     settings.known = options->known;

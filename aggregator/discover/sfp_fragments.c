@@ -112,14 +112,14 @@ static void take(agg_sfp_heavy *heavy, uint32_t position, const agg_sfp_noise *n
     start[AGG_SFP_HASHES] = n;
 }
 
-static shoal_err find_position(agg_sfp_heavy *heavy, agg_error *error, const view *v,
-                               uint32_t position, const agg_sfp_keep *keep, const uint8_t *possible,
-                               double n_all, int64_t *support, unsigned n_threads)
+static agg_err find_position(agg_sfp_heavy *heavy, agg_error *error, const view *v,
+                             uint32_t position, const agg_sfp_keep *keep, const uint8_t *possible,
+                             double n_all, int64_t *support, unsigned n_threads)
 {
     agg_sfp_noise noise = agg_sfp_noise_of(&v->part, &v->sketch, v->n);
     double scaled = n_all / noise.n;
     int64_t low = (int64_t)ceil(noise.mean + fmax(keep->count / scaled / noise.scale, 0));
-    shoal_err err = agg_whole_domain(support, error, &v->part, &v->sketch, n_threads);
+    agg_err err = agg_whole_domain(support, error, &v->part, &v->sketch, n_threads);
     if (err != SHOAL_OK) return err;
     int64_t asked = least_support(&noise, keep->score, low);
     size_t n_asked = count_above(support, possible, asked, SIZE_MAX), n_kept = n_asked;
@@ -137,9 +137,8 @@ static shoal_err find_position(agg_sfp_heavy *heavy, agg_error *error, const vie
     return SHOAL_OK;
 }
 
-shoal_err agg_sfp_heavy_find(agg_sfp_heavy *heavy, agg_error *error, const shoal_recipe *recipe,
-                             const agg_accumulator *acc, const agg_sfp_keep *keep,
-                             unsigned n_threads)
+agg_err agg_sfp_heavy_find(agg_sfp_heavy *heavy, agg_error *error, const shoal_recipe *recipe,
+                           const agg_accumulator *acc, const agg_sfp_keep *keep, unsigned n_threads)
 {
     memset(heavy, 0, sizeof *heavy);
     heavy->n_positions = shoal_sfp_positions(recipe);
@@ -147,7 +146,7 @@ shoal_err agg_sfp_heavy_find(agg_sfp_heavy *heavy, agg_error *error, const shoal
     agg_sfp_text_init(&text, recipe);
     int64_t *support = agg_alloc(error, FRAGMENTS, sizeof *support);
     uint8_t *possible = agg_alloc(error, PAIRS, 1);
-    shoal_err err = support == NULL || possible == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = support == NULL || possible == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (uint32_t p = 0; err == SHOAL_OK && p < heavy->n_positions; p++) {
         view v = view_of(recipe, acc, p);
         heavy->n[p] = v.n;

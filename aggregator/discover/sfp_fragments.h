@@ -48,9 +48,9 @@ typedef struct agg_sfp_keep {
 // Cost: for each position k_fragment m_fragment additions, a transform of 2^24 numbers and a few
 // passes over them. Memory: 128 MiB a thread, at most 1 GiB, and 8 bytes a fragment kept. The
 // result does not depend on the number of threads.
-shoal_err agg_sfp_heavy_find(agg_sfp_heavy *heavy, agg_error *error, const shoal_recipe *recipe,
-                             const agg_accumulator *acc, const agg_sfp_keep *keep,
-                             unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_sfp_heavy_find(agg_sfp_heavy *heavy, agg_error *error, const shoal_recipe *recipe,
+                           const agg_accumulator *acc, const agg_sfp_keep *keep,
+                           unsigned n_threads) SHOAL_MUST_CHECK;
 void agg_sfp_heavy_release(agg_sfp_heavy *heavy);
 
 #endif

@@ -140,8 +140,8 @@ static void find_ends(search *s, const join *j)
 
 // Adds the string that the search stands at, if its hash is right. Returns: SPACE where it has no
 // more room.
-static shoal_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, const search *s,
-                      size_t room)
+static agg_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, const search *s,
+                    size_t room)
 {
     agg_sfp_candidate candidate = {
         j->padding[s->hash][s->c], (uint8_t)s->c, (uint8_t)(2 * s->c), {0}};
@@ -154,7 +154,7 @@ static shoal_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, 
     if (candidate.bytes[candidate.len - 1] == SHOAL_SFP_PAD) candidate.len--;
     if (shoal_sfp_hash(j->recipe, candidate.bytes, candidate.len) != s->hash) return SHOAL_OK;
     if (out->n - out->start[s->c] == room) return SHOAL_ERR_SPACE;
-    shoal_err err = agg_grow((void **)&out->list, &out->cap, out->n + 1, sizeof *out->list, error);
+    agg_err err = agg_grow((void **)&out->list, &out->cap, out->n + 1, sizeof *out->list, error);
     if (err == SHOAL_OK) out->list[out->n++] = candidate;
     return err;
 }
@@ -174,9 +174,9 @@ static int find_next(search *s, const join *j, uint32_t depth)
     return 0;
 }
 
-static shoal_err search_hash(agg_sfp_candidates *out, agg_error *error, const join *j, search *s)
+static agg_err search_hash(agg_sfp_candidates *out, agg_error *error, const join *j, search *s)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     uint32_t depth = 0;
     for (uint32_t p = 0; p < s->c; p++) s->n[p] = above(j, p, s->hash, s->cut);
     if (j->padding[s->hash][s->c] < s->cut) return SHOAL_OK;
@@ -206,9 +206,9 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 // All strings of c fragments; where they find no room, the cut rises until they do.
-static shoal_err join_number(agg_sfp_candidates *out, agg_error *error, const join *j, uint32_t c)
+static agg_err join_number(agg_sfp_candidates *out, agg_error *error, const join *j, uint32_t c)
 {
-    shoal_err err;
+    agg_err err;
     do {
         search s = {.c = c, .cut = (float)out->cut[c], .steps = j->bounds->steps};
         out->n = out->start[c];
@@ -224,8 +224,8 @@ static shoal_err join_number(agg_sfp_candidates *out, agg_error *error, const jo
     return err;
 }
 
-shoal_err agg_sfp_join(agg_sfp_candidates *out, agg_error *error, const shoal_recipe *recipe,
-                       const agg_sfp_heavy *heavy, const agg_sfp_bounds *bounds)
+agg_err agg_sfp_join(agg_sfp_candidates *out, agg_error *error, const shoal_recipe *recipe,
+                     const agg_sfp_heavy *heavy, const agg_sfp_bounds *bounds)
 {
     memset(out, 0, sizeof *out);
     join *j = agg_alloc(error, 1, sizeof *j);
@@ -236,7 +236,7 @@ shoal_err agg_sfp_join(agg_sfp_candidates *out, agg_error *error, const shoal_re
     agg_sfp_text_init(&j->text, recipe);
     find_padding(j);
     find_cuts(out, j);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (uint32_t c = 1; err == SHOAL_OK && c <= heavy->n_positions; c++) {
         out->start[c] = out->n;
         err = join_number(out, error, j, c);

@@ -46,8 +46,8 @@ typedef struct agg_sfp_candidates {
 // Joins. Release, also after an error.
 // Cost: a few passes over the fragments, then at most `products` strings and `steps` looks for each
 // number of fragments.
-shoal_err agg_sfp_join(agg_sfp_candidates *out, agg_error *error, const shoal_recipe *recipe,
-                       const agg_sfp_heavy *heavy, const agg_sfp_bounds *bounds) SHOAL_MUST_CHECK;
+agg_err agg_sfp_join(agg_sfp_candidates *out, agg_error *error, const shoal_recipe *recipe,
+                     const agg_sfp_heavy *heavy, const agg_sfp_bounds *bounds) SHOAL_MUST_CHECK;
 void agg_sfp_candidates_release(agg_sfp_candidates *candidates);
 
 #endif

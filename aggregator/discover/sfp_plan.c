@@ -70,8 +70,8 @@ static double string_share(uint32_t oracle, double eps, double positions)
     return share;
 }
 
-shoal_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n,
-                           uint32_t eps_micro, uint32_t length)
+agg_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n,
+                         uint32_t eps_micro, uint32_t length)
 {
     if (oracle > SHOAL_ORACLE_OLH || !(n >= 1 && n <= 4e9) || eps_micro < 100000 ||
         eps_micro > 16000000 || length < 2 || length > 32 || length % 2 != 0)

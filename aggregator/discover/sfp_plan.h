@@ -42,7 +42,7 @@ typedef struct agg_sfp_plan {
 //   length: bytes of a string, 2 .. 32, even
 // Returns: SHOAL_ERR_RANGE.
 // Privacy: a report costs eps_micro, replacement model.
-shoal_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n,
-                           uint32_t eps_micro, uint32_t length) SHOAL_MUST_CHECK;
+agg_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n,
+                         uint32_t eps_micro, uint32_t length) SHOAL_MUST_CHECK;
 
 #endif

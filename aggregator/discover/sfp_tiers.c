@@ -48,15 +48,15 @@ static double find_most(double *ranks, size_t n, double level)
 }
 
 // Judges all, or those that are not known; the others are not confirmed.
-static shoal_err confirm_among(uint8_t *confirmed, agg_error *error, const double *scores,
-                               const uint16_t *groups, const uint8_t *known, size_t n,
-                               size_t n_groups, double fdr)
+static agg_err confirm_among(uint8_t *confirmed, agg_error *error, const double *scores,
+                             const uint16_t *groups, const uint8_t *known, size_t n,
+                             size_t n_groups, double fdr)
 {
     double nothing = 0;
     size_t n_ranks = 0;
     group *list = agg_alloc(error, n_groups, sizeof *list);
     double *ranks = agg_alloc(error, n, sizeof *ranks);
-    shoal_err err = list == NULL || ranks == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = list == NULL || ranks == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         for (size_t i = 0; i < n; i++) {
             if (known != NULL && known[i]) continue;
@@ -86,11 +86,11 @@ static size_t count_known(const uint8_t *known, size_t n)
     return n_known;
 }
 
-shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores,
-                                const uint16_t *groups, const uint8_t *known, size_t n,
-                                size_t n_groups, double fdr)
+agg_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores,
+                              const uint16_t *groups, const uint8_t *known, size_t n,
+                              size_t n_groups, double fdr)
 {
-    shoal_err err = confirm_among(confirmed, error, scores, groups, NULL, n, n_groups, fdr);
+    agg_err err = confirm_among(confirmed, error, scores, groups, NULL, n, n_groups, fdr);
     if (err != SHOAL_OK || count_known(known, n) == 0) return err;
     uint8_t *others = agg_alloc(error, n, 1);
     if (others == NULL) return AGG_ERR_MEMORY;

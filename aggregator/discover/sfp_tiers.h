@@ -29,8 +29,8 @@
 //   known: of each candidate, or NULL: those that are known are judged among all, the others among
 //   themselves
 // Cost: sorts those whose p-value alone would do.
-shoal_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores,
-                                const uint16_t *groups, const uint8_t *known, size_t n,
-                                size_t n_groups, double fdr) SHOAL_MUST_CHECK;
+agg_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores,
+                              const uint16_t *groups, const uint8_t *known, size_t n,
+                              size_t n_groups, double fdr) SHOAL_MUST_CHECK;
 
 #endif

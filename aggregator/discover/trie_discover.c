@@ -24,8 +24,8 @@
 
 // ---- do the rounds follow? ----
 
-static shoal_err not_next(agg_error *error, const agg_recipe *after, const agg_recipe *before,
-                          const char *why)
+static agg_err not_next(agg_error *error, const agg_recipe *after, const agg_recipe *before,
+                        const char *why)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s does not follow %s: %s",
                     after->id, before->id, why);
@@ -65,7 +65,7 @@ static int is_known_kept(const agg_recipe *after, const agg_recipe *before)
     return 1;
 }
 
-static shoal_err check_next(agg_error *error, const agg_recipe *after, const agg_recipe *before)
+static agg_err check_next(agg_error *error, const agg_recipe *after, const agg_recipe *before)
 {
     const shoal_recipe *a = &after->recipe, *b = &before->recipe;
     const shoal_encoded *field = &a->encoding.fields[0], *old = &b->encoding.fields[0];
@@ -88,9 +88,9 @@ static shoal_err check_next(agg_error *error, const agg_recipe *after, const agg
     return SHOAL_OK;
 }
 
-static shoal_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
+static agg_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     const agg_recipe *first = rounds[0].recipe;
     if (n_rounds > 1 && (first->recipe.encoding.fields[0].depth != 0 || first->recipe.pass != 1))
         err =
@@ -120,7 +120,7 @@ static int compare_values(const void *a, const void *b)
     return agg_text_compare(((const by_value *)a)->value, ((const by_value *)b)->value);
 }
 
-static shoal_err list_earlier(earlier *e, agg_error *error, const agg_discovery *d)
+static agg_err list_earlier(earlier *e, agg_error *error, const agg_discovery *d)
 {
     by_value *sorted = agg_alloc(error, d->n_rows, sizeof *sorted);
     size_t *rows = agg_alloc(error, d->n_rows, sizeof *rows);
@@ -132,7 +132,7 @@ static shoal_err list_earlier(earlier *e, agg_error *error, const agg_discovery 
         *e = (earlier){d->n_rows, rows};
         rows = NULL;
     }
-    shoal_err err = e->n == d->n_rows ? SHOAL_OK : AGG_ERR_MEMORY;
+    agg_err err = e->n == d->n_rows ? SHOAL_OK : AGG_ERR_MEMORY;
     free(sorted);
     free(rows);
     return err;
@@ -153,8 +153,8 @@ static int was_found(const earlier *e, const agg_discovery *d, agg_text word)
     return 0;
 }
 
-static shoal_err add_word(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                          const agg_trie_layer *layer, const agg_trie_cell *cell)
+static agg_err add_word(agg_discovery *d, agg_error *error, const agg_discover_round *round,
+                        const agg_trie_layer *layer, const agg_trie_cell *cell)
 {
     char text[AGG_TRIE_TEXT_MAX], how[AGG_FOUND_HOW_MAX];
     const shoal_recipe *recipe = &round->recipe->recipe;
@@ -179,11 +179,10 @@ static void say_cap(agg_discovery *d, const agg_discover_round *round, const agg
 
 // Words are tested whatever was kept of the starts; a cap that binds is the recipe's and was in
 // force in the round.
-static shoal_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                           const agg_trie_layer *layer, const earlier *before,
-                           const agg_list *known)
+static agg_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_round *round,
+                         const agg_trie_layer *layer, const earlier *before, const agg_list *known)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     double release = (double)round->recipe->recipe.release_threshold;
     char text[AGG_TRIE_TEXT_MAX];
     d->n_candidates += layer->n_asked[1];
@@ -203,12 +202,12 @@ static shoal_err add_layer(agg_discovery *d, agg_error *error, const agg_discove
 }
 
 // What the weakest round promises holds in every one.
-static shoal_err say_guarantees(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                                const agg_trie_layer *layer)
+static agg_err say_guarantees(agg_discovery *d, agg_error *error, const agg_discover_round *round,
+                              const agg_trie_layer *layer)
 {
     agg_trie_guarantee *g = agg_alloc(error, 1, sizeof *g);
     if (g == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_trie_guarantee_run(g, error, &round->recipe->recipe, layer);
+    agg_err err = agg_trie_guarantee_run(g, error, &round->recipe->recipe, layer);
     for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++)
         agg_discovery_note(d, "%s", g->lines[i]);
     free(g);
@@ -249,9 +248,9 @@ static const agg_discover_round *find_weakest(const agg_discover_round *rounds, 
     return weakest;
 }
 
-shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
-                            const agg_discover_round *rounds, size_t n_rounds,
-                            const agg_discover_options *options)
+agg_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
+                          const agg_discover_round *rounds, size_t n_rounds,
+                          const agg_discover_options *options)
 {
     const agg_trie_options o = {.fdr = discovery->fdr,
                                 .threshold = discovery->threshold,
@@ -259,7 +258,7 @@ shoal_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
                                 .known = options->known};
     const agg_discover_round *weakest = find_weakest(rounds, n_rounds);
     earlier before = {0, NULL};
-    shoal_err err = check_rounds(error, rounds, n_rounds);
+    agg_err err = check_rounds(error, rounds, n_rounds);
     for (size_t i = 0; i < n_rounds && err == SHOAL_OK; i++) {
         agg_trie_layer layer;
         if (i > 0 && rounds[i].recipe->recipe.pass != rounds[i - 1].recipe->recipe.pass)

@@ -12,9 +12,9 @@
 
 #define ALPHA 0.95
 
-static shoal_err find_central(agg_trie_guarantee *g, agg_error *error)
+static agg_err find_central(agg_trie_guarantee *g, agg_error *error)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (int bound = 0; bound < AGG_BOUNDS && err == SHOAL_OK; bound++) {
         agg_crowd crowd = {g->epsilon, g->n, g->delta, 1};
         agg_central item = {NAN, NAN}, device = {NAN, NAN};
@@ -81,8 +81,8 @@ static void print(agg_trie_guarantee *g)
              ALPHA, k_text(k[3], g->k_kept));
 }
 
-shoal_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error,
-                                 const shoal_recipe *recipe, const agg_trie_layer *layer)
+agg_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error,
+                               const shoal_recipe *recipe, const agg_trie_layer *layer)
 {
     *out = (agg_trie_guarantee){.epsilon = recipe->eps_micro / 1e6,
                                 .delta = recipe->cohort_delta_exp > 0
@@ -90,7 +90,7 @@ shoal_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error,
                                              : AGG_DELTA_UNSTATED,
                                 .n = (double)layer->n,
                                 .contributions = recipe->contributions};
-    shoal_err err = find_central(out, error);
+    agg_err err = find_central(out, error);
     if (err != SHOAL_OK) return err;
     find_k(out, recipe, layer);
     print(out);

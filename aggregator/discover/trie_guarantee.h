@@ -32,8 +32,8 @@ typedef struct agg_trie_guarantee {
 // Fills everything.
 //   layer: of the round: n, and what was kept
 // Returns: MEMORY. Cost: some tenths of a second at any n.
-shoal_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error,
-                                 const shoal_recipe *recipe,
-                                 const agg_trie_layer *layer) SHOAL_MUST_CHECK;
+agg_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error,
+                               const shoal_recipe *recipe,
+                               const agg_trie_layer *layer) SHOAL_MUST_CHECK;
 
 #endif

@@ -81,7 +81,7 @@ static size_t mark_words(work *w, const agg_list *words, uint8_t mark)
     return n;
 }
 
-static shoal_err mark_known(work *w, agg_error *error, const agg_list *known)
+static agg_err mark_known(work *w, agg_error *error, const agg_list *known)
 {
     w->known = agg_alloc(error, w->field->size, 1);
     if (w->known == NULL) return AGG_ERR_MEMORY;
@@ -97,7 +97,7 @@ static int is_tested(const work *w, uint32_t bucket, int *kind)
     return *kind >= 0 && w->known[bucket] != NOT_SENT;
 }
 
-static shoal_err make_room(work *w, agg_error *error)
+static agg_err make_room(work *w, agg_error *error)
 {
     int kind;
     for (uint32_t b = 0; b < w->field->size; b++)
@@ -111,23 +111,23 @@ static shoal_err make_room(work *w, agg_error *error)
     return SHOAL_OK;
 }
 
-static shoal_err score_block(work *w, agg_error *error, uint32_t from, uint32_t n, uint64_t *items,
-                             agg_count *counts)
+static agg_err score_block(work *w, agg_error *error, uint32_t from, uint32_t n, uint64_t *items,
+                           agg_count *counts)
 {
     int kind;
     for (uint32_t i = 0; i < n; i++) items[i] = from + i;
-    shoal_err err = agg_estimator_counts(counts, error, &w->recipe->recipe.parts[0],
-                                         &w->acc->parts[0], w->acc->n, items, n, w->n_threads);
+    agg_err err = agg_estimator_counts(counts, error, &w->recipe->recipe.parts[0],
+                                       &w->acc->parts[0], w->acc->n, items, n, w->n_threads);
     for (uint32_t i = 0; i < n && err == SHOAL_OK; i++)
         if (is_tested(w, from + i, &kind)) w->scores[kind][w->asked[kind]++] = counts[i].score;
     return err;
 }
 
-static shoal_err score_all(work *w, agg_error *error)
+static agg_err score_all(work *w, agg_error *error)
 {
     uint64_t *items = agg_alloc(error, BLOCK, sizeof *items);
     agg_count *counts = agg_alloc(error, BLOCK, sizeof *counts);
-    shoal_err err = items == NULL || counts == NULL ? AGG_ERR_MEMORY : make_room(w, error);
+    agg_err err = items == NULL || counts == NULL ? AGG_ERR_MEMORY : make_room(w, error);
     for (uint32_t from = 0; from < w->field->size && err == SHOAL_OK; from += BLOCK) {
         uint32_t left = w->field->size - from;
         err = score_block(w, error, from, left < BLOCK ? left : BLOCK, items, counts);
@@ -160,13 +160,13 @@ static size_t cells_held(size_t most)
     return most + (most > BLOCK ? most : BLOCK);
 }
 
-static shoal_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, const work *w,
-                          const agg_trie_options *options, uint32_t bucket, int kind)
+static agg_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, const work *w,
+                        const agg_trie_options *options, uint32_t bucket, int kind)
 {
     agg_count count;
     uint64_t item = bucket;
-    shoal_err err = agg_estimator_counts(&count, error, &w->recipe->recipe.parts[0],
-                                         &w->acc->parts[0], w->acc->n, &item, 1, 1);
+    agg_err err = agg_estimator_counts(&count, error, &w->recipe->recipe.parts[0],
+                                       &w->acc->parts[0], w->acc->n, &item, 1, 1);
     if (err != SHOAL_OK) return err;
     layer->n_frequent++;
     if (count.count < options->threshold) {
@@ -183,12 +183,12 @@ static shoal_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, 
 
 // Collects the cells above their thresholds, those at T or more, at most options->max_prefixes of
 // them.
-static shoal_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w,
-                               const agg_trie_options *options)
+static agg_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w,
+                             const agg_trie_options *options)
 {
     size_t cap = 0, seen[KINDS] = {0};
     int kind;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (uint32_t b = 0; b < w->field->size && err == SHOAL_OK; b++) {
         if (!is_tested(w, b, &kind)) continue;
         if (w->scores[kind][seen[kind]++] >= w->least[kind])
@@ -201,12 +201,12 @@ static shoal_err take_frequent(agg_trie_layer *layer, agg_error *error, const wo
     return err;
 }
 
-static shoal_err find_least(agg_trie_layer *layer, agg_error *error, work *w, double fdr)
+static agg_err find_least(agg_trie_layer *layer, agg_error *error, work *w, double fdr)
 {
     double of_words = AGG_TRIE_WORD_FDR * fdr, *words = w->scores[WORDS];
     size_t n_words = w->asked[WORDS];
-    shoal_err err = agg_multiple_least(&w->least[STARTS], error, w->scores[STARTS],
-                                       w->asked[STARTS], AGG_BH, fdr);
+    agg_err err = agg_multiple_least(&w->least[STARTS], error, w->scores[STARTS], w->asked[STARTS],
+                                     AGG_BH, fdr);
     if (err == SHOAL_OK)
         err = agg_multiple_least(&w->least[WORDS], error, words, n_words, AGG_BH, of_words);
     for (size_t i = 0; i < w->n_known; i++) words[n_words + i] = w->scores[KNOWN][i];
@@ -220,8 +220,8 @@ static shoal_err find_least(agg_trie_layer *layer, agg_error *error, work *w, do
     return err;
 }
 
-shoal_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_recipe *recipe,
-                              const agg_accumulator *acc, const agg_trie_options *options)
+agg_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_recipe *recipe,
+                            const agg_accumulator *acc, const agg_trie_options *options)
 {
     work w = {.recipe = recipe,
               .acc = acc,
@@ -230,7 +230,7 @@ shoal_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg
     agg_trie_options o = *options;
     if (o.max_prefixes == 0) o.max_prefixes = recipe->recipe.max_prefixes;
     *layer = (agg_trie_layer){.n = acc->n, .least = {HUGE_VAL, HUGE_VAL}};
-    shoal_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    agg_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
     if (err != SHOAL_OK || acc->n == 0) return err;
     err = mark_known(&w, error, options->known);
     if (err == SHOAL_OK) err = score_all(&w, error);

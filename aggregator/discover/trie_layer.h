@@ -57,9 +57,9 @@ typedef struct agg_trie_layer {
 //   acc: of the recipe, which is of mechanism trie. The minimum cohort is the caller's to check
 // Returns: RECIPE_HASH; MEMORY. Release on OK only. Cost: one pass over the cells; 8 bytes a cell.
 // Privacy: post-processing of private records.
-shoal_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_recipe *recipe,
-                              const agg_accumulator *acc,
-                              const agg_trie_options *options) SHOAL_MUST_CHECK;
+agg_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_recipe *recipe,
+                            const agg_accumulator *acc,
+                            const agg_trie_options *options) SHOAL_MUST_CHECK;
 void agg_trie_layer_release(agg_trie_layer *layer);
 
 // Returns: the most bytes that reading a round takes beside its accumulator, whatever stands out.

@@ -85,20 +85,19 @@ static int is_coded(const char *name)
            strcmp(name, "known") == 0;
 }
 
-static shoal_err take_coded(agg_list *list, const char *path, const char *name, const char *text)
+static agg_err take_coded(agg_list *list, const char *path, const char *name, const char *text)
 {
     agg_texts texts;
     agg_text coded = {text, strlen(text)};
-    shoal_err err = strcmp(name, "characters") == 0
-                        ? agg_characters_split(&texts, NULL, path, coded)
-                        : agg_front_decode(&texts, NULL, path, coded);
+    agg_err err = strcmp(name, "characters") == 0 ? agg_characters_split(&texts, NULL, path, coded)
+                                                  : agg_front_decode(&texts, NULL, path, coded);
     if (err != SHOAL_OK) return err;
     err = agg_list_copy(list, NULL, path, texts.texts, texts.n);
     agg_texts_release(&texts);
     return err;
 }
 
-static shoal_err take_list(agg_list *list, const char *path, const char *name, const cJSON *item)
+static agg_err take_list(agg_list *list, const char *path, const char *name, const cJSON *item)
 {
     if (item == NULL) return SHOAL_OK;
     return cJSON_IsString(item) ? take_coded(list, path, name, item->valuestring)

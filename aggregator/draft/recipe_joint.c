@@ -12,7 +12,7 @@
 #include "options.h"
 #include "recipe_json.h"
 
-static shoal_err refuse(agg_error *error, const recipe_variable *v, const char *why)
+static agg_err refuse(agg_error *error, const recipe_variable *v, const char *why)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable %.64s: %s",
                     v->name != NULL ? v->name : "", why);
@@ -49,7 +49,7 @@ static const char **member_of(recipe_options *o, const char *name)
     return NULL;
 }
 
-static shoal_err take_member(recipe_variable *v, agg_error *error, char *field, char *equals)
+static agg_err take_member(recipe_variable *v, agg_error *error, char *field, char *equals)
 {
     *equals = '\0';
     const char **at = member_of(&v->own, field);
@@ -67,7 +67,7 @@ static int is_whole(const char *text)
     return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-static shoal_err take_list(recipe_variable *v, agg_error *error, const char *field)
+static agg_err take_list(recipe_variable *v, agg_error *error, const char *field)
 {
     if (v->own.size != NULL || v->own.values != NULL) return refuse(error, v, "has two lists");
     if (is_whole(field))
@@ -77,7 +77,7 @@ static shoal_err take_list(recipe_variable *v, agg_error *error, const char *fie
     return SHOAL_OK;
 }
 
-static shoal_err take_fields(recipe_variable *v, agg_error *error, char *rest)
+static agg_err take_fields(recipe_variable *v, agg_error *error, char *rest)
 {
     v->own.mechanism = next_field(&rest);
     v->own.epsilon = next_field(&rest);
@@ -86,18 +86,18 @@ static shoal_err take_fields(recipe_variable *v, agg_error *error, char *rest)
     if (v->own.mechanism[0] == '\0') v->own.mechanism = NULL;
     for (char *field; (field = next_field(&rest)) != NULL;) {
         char *equals = strchr(field, '=');
-        shoal_err err =
+        agg_err err =
             equals != NULL ? take_member(v, error, field, equals) : take_list(v, error, field);
         if (err != SHOAL_OK) return err;
     }
     return SHOAL_OK;
 }
 
-static shoal_err count_values(uint64_t *n, agg_error *error, const recipe_options *o)
+static agg_err count_values(uint64_t *n, agg_error *error, const recipe_options *o)
 {
     agg_bytes bytes;
     if (o->size != NULL) return cli_read_whole(n, error, "variable", o->size, 2, 1u << 24);
-    shoal_err err = agg_file_read(&bytes, error, o->values, AGG_RECIPE_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, o->values, AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return err;
     *n = bytes.len > 0 && bytes.data[bytes.len - 1] != '\n';
     for (size_t i = 0; i < bytes.len; i++) *n += bytes.data[i] == '\n';
@@ -105,26 +105,26 @@ static shoal_err count_values(uint64_t *n, agg_error *error, const recipe_option
     return SHOAL_OK;
 }
 
-static shoal_err choose_mechanism(recipe_variable *v, agg_error *error, double epsilon)
+static agg_err choose_mechanism(recipe_variable *v, agg_error *error, double epsilon)
 {
     uint64_t n = 0;
     if (v->own.mechanism != NULL) return SHOAL_OK;
     v->own.mechanism = "olh";
     if (v->own.size == NULL && v->own.values == NULL) return SHOAL_OK;
-    shoal_err err = count_values(&n, error, &v->own);
+    agg_err err = count_values(&n, error, &v->own);
     v->own.mechanism = (double)n <= exp(epsilon) + 2 ? "grr" : "onehot-symmetric";
     return err;
 }
 
 // With p = 1 - q each of the hashes costs 2 ln(q/(1-q)): q = 1/(1 + e^(-epsilon/2 hashes)), rounded
 // down, one millionth more as each is rounded up.
-static shoal_err choose_coins(recipe_variable *v, agg_error *error, double epsilon)
+static agg_err choose_coins(recipe_variable *v, agg_error *error, double epsilon)
 {
     uint64_t hashes = 1;
     recipe_options *o = &v->own;
     if (strcmp(o->mechanism, "rappor") != 0) return SHOAL_OK;
     if (o->hashes != NULL) {
-        shoal_err err = cli_read_whole(&hashes, error, "variable", o->hashes, 1, 16);
+        agg_err err = cli_read_whole(&hashes, error, "variable", o->hashes, 1, 16);
         if (err != SHOAL_OK) return err;
     }
     if (o->f == NULL) o->f = "0";
@@ -137,10 +137,10 @@ static shoal_err choose_coins(recipe_variable *v, agg_error *error, double epsil
     return SHOAL_OK;
 }
 
-static shoal_err complete(recipe_variable *v, agg_error *error)
+static agg_err complete(recipe_variable *v, agg_error *error)
 {
     double epsilon = 0;
-    shoal_err err = cli_read_decimal(&epsilon, error, "variable", v->own.epsilon, 0.01, 16);
+    agg_err err = cli_read_decimal(&epsilon, error, "variable", v->own.epsilon, 0.01, 16);
     if (err == SHOAL_OK) err = choose_mechanism(v, error, epsilon);
     if (err == SHOAL_OK) err = choose_coins(v, error, epsilon);
     if (v->own.value == NULL)
@@ -148,7 +148,7 @@ static shoal_err complete(recipe_variable *v, agg_error *error)
     return err;
 }
 
-shoal_err recipe_variable_read(recipe_variable *variable, agg_error *error, const char *line)
+agg_err recipe_variable_read(recipe_variable *variable, agg_error *error, const char *line)
 {
     size_t size = strlen(line) + 1;
     memset(variable, 0, sizeof *variable);
@@ -156,7 +156,7 @@ shoal_err recipe_variable_read(recipe_variable *variable, agg_error *error, cons
     if (variable->words == NULL) return AGG_ERR_MEMORY;
     memcpy(variable->words, line, size);
     char *equals = strchr(variable->words, '=');
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (equals == NULL) {
         err = refuse(error, variable,
                      "its form is NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...");

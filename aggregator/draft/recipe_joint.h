@@ -22,8 +22,8 @@ typedef struct recipe_variable {
 
 // Reads a line. Release it, on OK only.
 // Returns: AGG_ERR_USAGE naming the variable, for a line that is none of this form.
-shoal_err recipe_variable_read(recipe_variable *variable, agg_error *error,
-                               const char *line) SHOAL_MUST_CHECK;
+agg_err recipe_variable_read(recipe_variable *variable, agg_error *error,
+                             const char *line) SHOAL_MUST_CHECK;
 void recipe_variable_release(recipe_variable *variable);
 
 #endif

@@ -167,13 +167,13 @@ static const char *initial_of(const draft *d, const parameter *p)
     return p->takes == SHOAL_TAKES_K ? "1024" : p->takes == SHOAL_TAKES_M ? "32768" : p->initial;
 }
 
-static shoal_err draft_run(draft *d, agg_error *error)
+static agg_err draft_run(draft *d, agg_error *error)
 {
     static const char *const needed[] = {"users", "epochs", "samples"};
     const recipe_options *o = d->options;
     const char *const texts[] = {o->users, o->epochs, o->samples};
     uint64_t users = 0, groups = 1;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (o->devices != NULL || o->step != NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--devices and --step go with sfp and trie; a run over epochs has --users "
@@ -188,7 +188,7 @@ static shoal_err draft_run(draft *d, agg_error *error)
     return SHOAL_OK;
 }
 
-static shoal_err draft_compound(draft *d, agg_error *error, const shoal_compound *compound)
+static agg_err draft_compound(draft *d, agg_error *error, const shoal_compound *compound)
 {
     const recipe_options *o = d->options;
     d->compound = compound->id;
@@ -200,7 +200,7 @@ static shoal_err draft_compound(draft *d, agg_error *error, const shoal_compound
     return recipe_words_fill(&d->words, error, o, compound->id);
 }
 
-static shoal_err draft_of(draft *d, agg_error *error, const recipe_options *o)
+static agg_err draft_of(draft *d, agg_error *error, const recipe_options *o)
 {
     int is_ranged = o->low != NULL || o->high != NULL;
     memset(d, 0, sizeof *d);
@@ -249,8 +249,8 @@ static const char *fault_of(const char *text, size_t len)
     return agg_utf8_is_valid(text, len) ? NULL : "is not UTF-8";
 }
 
-static shoal_err print_lines(FILE *stream, agg_error *error, const char *path, const char *at,
-                             const char *end)
+static agg_err print_lines(FILE *stream, agg_error *error, const char *path, const char *at,
+                           const char *end)
 {
     unsigned n = 0;
     while (at < end) {
@@ -270,10 +270,10 @@ static shoal_err print_lines(FILE *stream, agg_error *error, const char *path, c
                     path, n == 0 ? "no value" : "one value");
 }
 
-static shoal_err print_values(FILE *stream, agg_error *error, const char *path)
+static agg_err print_values(FILE *stream, agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return err;
     fputs("\"values\": [", stream);
     err = print_lines(stream, error, path, (const char *)bytes.data,
@@ -306,17 +306,17 @@ static int is_number(const char *text)
     return *text == '\0';
 }
 
-static shoal_err need_number(agg_error *error, const char *name, const char *text)
+static agg_err need_number(agg_error *error, const char *name, const char *text)
 {
     if (is_number(text)) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s must be a number, such as 4 or 0.5",
                     name);
 }
 
-static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d)
+static agg_err print_parameters(FILE *stream, agg_error *error, const draft *d)
 {
     const char *separator = "";
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     fputs("  \"parameters\": {", stream);
     for (size_t i = 0; i < N_PARAMETERS; i++) {
         const parameter *p = &parameters[i];
@@ -342,10 +342,10 @@ static shoal_err print_parameters(FILE *stream, agg_error *error, const draft *d
 }
 
 // A file that holds the array, as it stands.
-static shoal_err print_encoding(FILE *stream, agg_error *error, const char *path)
+static agg_err print_encoding(FILE *stream, agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return err;
     cJSON *json = agg_json_parse(error, (const char *)bytes.data, bytes.len);
     if (json == NULL)
@@ -377,14 +377,14 @@ static void print_share(FILE *stream, const draft *d)
         fprintf(stream, "  \"send\": {\"sample\": %.6f},\n", sample);
 }
 
-static shoal_err print_cohort(FILE *stream, agg_error *error, const recipe_options *o)
+static agg_err print_cohort(FILE *stream, agg_error *error, const recipe_options *o)
 {
     const char *separator = "";
     if (o->cohort_minimum == NULL && o->cohort_epsilon == NULL && o->cohort_delta == NULL)
         return SHOAL_OK;
-    shoal_err err = o->cohort_minimum != NULL
-                        ? need_number(error, "cohort-minimum", o->cohort_minimum)
-                        : SHOAL_OK;
+    agg_err err = o->cohort_minimum != NULL
+                      ? need_number(error, "cohort-minimum", o->cohort_minimum)
+                      : SHOAL_OK;
     if (err == SHOAL_OK && o->cohort_epsilon != NULL)
         err = need_number(error, "cohort-epsilon", o->cohort_epsilon);
     fputs("  \"cohort\": {", stream);
@@ -401,10 +401,10 @@ static shoal_err print_cohort(FILE *stream, agg_error *error, const recipe_optio
     return err;
 }
 
-static shoal_err print_policy(FILE *stream, agg_error *error, const recipe_options *o)
+static agg_err print_policy(FILE *stream, agg_error *error, const recipe_options *o)
 {
     agg_policy policy;
-    shoal_err err = agg_policy_from_file(&policy, error, o->policy);
+    agg_err err = agg_policy_from_file(&policy, error, o->policy);
     if (err == SHOAL_OK && o->version != NULL) err = need_number(error, "version", o->version);
     if (err != SHOAL_OK) return err;
     print_text(stream, "policy", policy.hash_hex);
@@ -412,7 +412,7 @@ static shoal_err print_policy(FILE *stream, agg_error *error, const recipe_optio
     return SHOAL_OK;
 }
 
-static shoal_err check_query_options(agg_error *error, const recipe_options *o)
+static agg_err check_query_options(agg_error *error, const recipe_options *o)
 {
     if (o->version != NULL && o->policy == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--version goes with --policy");
@@ -426,23 +426,23 @@ static shoal_err check_query_options(agg_error *error, const recipe_options *o)
 }
 
 // Hash and seed, where the mechanism takes them.
-static shoal_err print_keys(FILE *stream, agg_error *error, const draft *d)
+static agg_err print_keys(FILE *stream, agg_error *error, const draft *d)
 {
     char seed_hex[65];
     if (d->takes.needs & SHOAL_TAKES_POLY1) print_text(stream, "hash", "poly1");
     if (d->takes.needs & SHOAL_TAKES_AFFINE1) print_text(stream, "hash", "affine1");
     if (!(d->takes.needs & SHOAL_TAKES_SEED)) return SHOAL_OK;
-    shoal_err err = recipe_fresh_seed(seed_hex, error);
+    agg_err err = recipe_fresh_seed(seed_hex, error);
     if (err == SHOAL_OK) print_text(stream, "seed", seed_hex);
     return err;
 }
 
 // A variable is written as a recipe of one value is.
-static shoal_err print_variable(FILE *stream, agg_error *error, const char *line)
+static agg_err print_variable(FILE *stream, agg_error *error, const char *line)
 {
     recipe_variable v;
     draft d;
-    shoal_err err = recipe_variable_read(&v, error, line);
+    agg_err err = recipe_variable_read(&v, error, line);
     if (err != SHOAL_OK) return err;
     err = draft_of(&d, error, &v.own);
     if (err == SHOAL_OK && d.compound != 0)
@@ -469,13 +469,13 @@ static void print_members(FILE *stream, const char *text, size_t len)
     }
 }
 
-static shoal_err print_members_of(FILE *stream, agg_error *error, const char *line)
+static agg_err print_members_of(FILE *stream, agg_error *error, const char *line)
 {
     char *text = NULL;
     size_t len = 0;
     FILE *memory = open_memstream(&text, &len);
     if (memory == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    shoal_err err = print_variable(memory, error, line);
+    agg_err err = print_variable(memory, error, line);
     if (fclose(memory) != 0 && err == SHOAL_OK)
         err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     if (err == SHOAL_OK) print_members(stream, text, len);
@@ -483,9 +483,9 @@ static shoal_err print_members_of(FILE *stream, agg_error *error, const char *li
     return err;
 }
 
-static shoal_err print_variables(FILE *stream, agg_error *error, const recipe_options *o)
+static agg_err print_variables(FILE *stream, agg_error *error, const recipe_options *o)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     fputs("  \"variables\": [", stream);
     for (size_t i = 0; i < o->n_variables && err == SHOAL_OK; i++) {
         fputs(i > 0 ? ", {\n" : "{\n", stream);
@@ -497,9 +497,9 @@ static shoal_err print_variables(FILE *stream, agg_error *error, const recipe_op
 }
 
 // What a recipe of one value and a joint one both end with.
-static shoal_err print_end(FILE *stream, agg_error *error, const recipe_options *o)
+static agg_err print_end(FILE *stream, agg_error *error, const recipe_options *o)
 {
-    shoal_err err = print_cohort(stream, error, o);
+    agg_err err = print_cohort(stream, error, o);
     if (err == SHOAL_OK && o->policy != NULL) err = print_policy(stream, error, o);
     fputs("  \"expires\": ", stream);
     agg_print_json_text(stream, o->expires, strlen(o->expires));
@@ -507,7 +507,7 @@ static shoal_err print_end(FILE *stream, agg_error *error, const recipe_options 
     return err;
 }
 
-static shoal_err check_joint_options(agg_error *error, const recipe_options *o)
+static agg_err check_joint_options(agg_error *error, const recipe_options *o)
 {
     const struct {
         const char *name, *given;
@@ -541,9 +541,9 @@ static shoal_err check_joint_options(agg_error *error, const recipe_options *o)
     return SHOAL_OK;
 }
 
-static shoal_err print_joint(FILE *stream, agg_error *error, const recipe_options *o)
+static agg_err print_joint(FILE *stream, agg_error *error, const recipe_options *o)
 {
-    shoal_err err = check_joint_options(error, o);
+    agg_err err = check_joint_options(error, o);
     if (err == SHOAL_OK && o->per_day != NULL) err = need_number(error, "per-day", o->per_day);
     if (err == SHOAL_OK && o->keep_days != NULL)
         err = need_number(error, "keep-days", o->keep_days);
@@ -559,7 +559,7 @@ static shoal_err print_joint(FILE *stream, agg_error *error, const recipe_option
     return err == SHOAL_OK ? print_end(stream, error, o) : err;
 }
 
-static shoal_err print_single(FILE *stream, agg_error *error, const draft *d)
+static agg_err print_single(FILE *stream, agg_error *error, const draft *d)
 {
     const recipe_options *o = d->options;
     int is_run = (d->takes.needs & SHOAL_TAKES_THRESH) != 0;
@@ -570,7 +570,7 @@ static shoal_err print_single(FILE *stream, agg_error *error, const draft *d)
     print_text(stream, "analysis", o->analysis != NULL ? o->analysis : o->id);
     print_text(stream, "stream", o->stream != NULL ? o->stream : stream_name);
     print_text(stream, "value", d->value);
-    shoal_err err = o->encoding != NULL ? print_encoding(stream, error, o->encoding) : SHOAL_OK;
+    agg_err err = o->encoding != NULL ? print_encoding(stream, error, o->encoding) : SHOAL_OK;
     if (o->encoding == NULL && d->compound == shoal_trie_id) print_first_round(stream, d);
     print_text(stream, "mechanism", d->mechanism);
     if (err == SHOAL_OK) err = print_parameters(stream, error, d);
@@ -582,17 +582,17 @@ static shoal_err print_single(FILE *stream, agg_error *error, const draft *d)
     return err == SHOAL_OK ? print_end(stream, error, o) : err;
 }
 
-static shoal_err print_recipe(FILE *stream, agg_error *error, const recipe_options *options)
+static agg_err print_recipe(FILE *stream, agg_error *error, const recipe_options *options)
 {
     draft d;
     if (options->n_variables > 0) return print_joint(stream, error, options);
     if (options->keep_days != NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--keep-days goes with --variable");
-    shoal_err err = draft_of(&d, error, options);
+    agg_err err = draft_of(&d, error, options);
     return err == SHOAL_OK ? print_single(stream, error, &d) : err;
 }
 
-shoal_err recipe_write(agg_error *error, const char *path, const char *text, size_t len)
+agg_err recipe_write(agg_error *error, const char *path, const char *text, size_t len)
 {
     agg_file file;
     if (path == NULL || strcmp(path, "-") == 0) {
@@ -601,13 +601,13 @@ shoal_err recipe_write(agg_error *error, const char *path, const char *text, siz
                    ? SHOAL_OK
                    : agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the recipe");
     }
-    shoal_err err = agg_file_create(&file, error, path);
+    agg_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
     fwrite(text, 1, len, file.stream);
     return agg_file_commit(&file, error);
 }
 
-shoal_err recipe_fresh_seed(char seed_hex[65], agg_error *error)
+agg_err recipe_fresh_seed(char seed_hex[65], agg_error *error)
 {
     uint8_t seed[32];
     if (getentropy(seed, sizeof seed) != 0)
@@ -616,20 +616,20 @@ shoal_err recipe_fresh_seed(char seed_hex[65], agg_error *error)
     return SHOAL_OK;
 }
 
-static shoal_err check_and_write(agg_error *error, const char *path, const char *text, size_t len)
+static agg_err check_and_write(agg_error *error, const char *path, const char *text, size_t len)
 {
     agg_recipe recipe;
-    shoal_err err = agg_recipe_from_bytes(&recipe, error, "the new recipe", text, len);
+    agg_err err = agg_recipe_from_bytes(&recipe, error, "the new recipe", text, len);
     if (err != SHOAL_OK) return err;
     agg_recipe_release(&recipe);
     return recipe_write(error, path, text, len);
 }
 
-shoal_err recipe_new(agg_error *error, const recipe_options *options)
+agg_err recipe_new(agg_error *error, const recipe_options *options)
 {
     char *text = NULL;
     size_t len = 0;
-    shoal_err err = cli_need(error, "id", options->id);
+    agg_err err = cli_need(error, "id", options->id);
     if (err == SHOAL_OK) err = cli_need(error, "expires", options->expires);
     if (err == SHOAL_OK) err = check_query_options(error, options);
     if (err != SHOAL_OK) return err;

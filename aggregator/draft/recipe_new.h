@@ -27,13 +27,13 @@ typedef struct recipe_options {
 
 // Writes the recipe to options->output (NULL or "-": standard output), with a fresh random seed
 // where the mechanism needs one. It is read back first, and refused as a recipe file would be.
-shoal_err recipe_new(agg_error *error, const recipe_options *options) SHOAL_MUST_CHECK;
+agg_err recipe_new(agg_error *error, const recipe_options *options) SHOAL_MUST_CHECK;
 
 // Writes 32 random bytes of the system's as hex digits, and a NUL.
-shoal_err recipe_fresh_seed(char seed_hex[65], agg_error *error) SHOAL_MUST_CHECK;
+agg_err recipe_fresh_seed(char seed_hex[65], agg_error *error) SHOAL_MUST_CHECK;
 
 // Writes a recipe's text to a file; NULL or "-" is standard output.
-shoal_err recipe_write(agg_error *error, const char *path, const char *text,
-                       size_t len) SHOAL_MUST_CHECK;
+agg_err recipe_write(agg_error *error, const char *path, const char *text,
+                     size_t len) SHOAL_MUST_CHECK;
 
 #endif

@@ -27,11 +27,11 @@ static void print_part(FILE *stream, const agg_recipe *recipe, const char *const
     fwrite(recipe->json + end - 1, 1, recipe->json_len - end + 1, stream);
 }
 
-static shoal_err check_and_write(agg_error *error, const agg_recipe *whole, const char *text,
-                                 size_t len, const char *output)
+static agg_err check_and_write(agg_error *error, const agg_recipe *whole, const char *text,
+                               size_t len, const char *output)
 {
     agg_recipe part;
-    shoal_err err = agg_recipe_from_bytes(&part, error, "the part's recipe", text, len);
+    agg_err err = agg_recipe_from_bytes(&part, error, "the part's recipe", text, len);
     if (err != SHOAL_OK) return err;
     if (memcmp(part.recipe.query_hash, whole->recipe.query_hash, 32) != 0)
         err = agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_RUNTIME, "the part is of another query");
@@ -39,8 +39,8 @@ static shoal_err check_and_write(agg_error *error, const agg_recipe *whole, cons
     return err == SHOAL_OK ? recipe_write(error, output, text, len) : err;
 }
 
-static shoal_err write_part(agg_error *error, const agg_recipe *recipe, const char *const *values,
-                            int n_values, const char *output)
+static agg_err write_part(agg_error *error, const agg_recipe *recipe, const char *const *values,
+                          int n_values, const char *output)
 {
     char *text = NULL;
     size_t len = 0;
@@ -57,18 +57,18 @@ static shoal_err write_part(agg_error *error, const agg_recipe *recipe, const ch
     FILE *stream = open_memstream(&text, &len);
     if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     print_part(stream, recipe, values, n_values);
-    shoal_err err = fclose(stream) != 0
-                        ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory")
-                        : check_and_write(error, recipe, text, len, output);
+    agg_err err = fclose(stream) != 0
+                      ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory")
+                      : check_and_write(error, recipe, text, len, output);
     free(text);
     return err;
 }
 
-shoal_err recipe_part(agg_error *error, const char *path, const char *const *values, int n_values,
-                      const char *output)
+agg_err recipe_part(agg_error *error, const char *path, const char *const *values, int n_values,
+                    const char *output)
 {
     agg_recipe recipe;
-    shoal_err err = agg_recipe_from_file(&recipe, error, path);
+    agg_err err = agg_recipe_from_file(&recipe, error, path);
     if (err != SHOAL_OK) return err;
     err = write_part(error, &recipe, values, n_values, output);
     agg_recipe_release(&recipe);

@@ -9,7 +9,7 @@
 // that its signature stays good.
 //   values: one for each field of split_by, listed there or "other"
 //   output: a file; NULL or "-" is standard output
-shoal_err recipe_part(agg_error *error, const char *path, const char *const *values, int n_values,
-                      const char *output) SHOAL_MUST_CHECK;
+agg_err recipe_part(agg_error *error, const char *path, const char *const *values, int n_values,
+                    const char *output) SHOAL_MUST_CHECK;
 
 #endif

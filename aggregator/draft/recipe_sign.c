@@ -24,10 +24,10 @@ static void warn_of_mode(const char *path)
     cli_talk("recipe", text);
 }
 
-static shoal_err sign_with(agg_recipe *recipe, agg_error *error, const char *key)
+static agg_err sign_with(agg_recipe *recipe, agg_error *error, const char *key)
 {
     agg_bytes pem;
-    shoal_err err = agg_file_read(&pem, error, key, KEY_FILE_MAX);
+    agg_err err = agg_file_read(&pem, error, key, KEY_FILE_MAX);
     if (err != SHOAL_OK) return err;
     warn_of_mode(key);
     err = agg_recipe_sign(recipe, error, (const char *)pem.data, pem.len);
@@ -38,10 +38,10 @@ static shoal_err sign_with(agg_recipe *recipe, agg_error *error, const char *key
 }
 
 // The signed text, read as any host will read it.
-static shoal_err check_text(agg_error *error, const char *text, const agg_recipe *recipe)
+static agg_err check_text(agg_error *error, const char *text, const agg_recipe *recipe)
 {
     agg_recipe again;
-    shoal_err err = agg_recipe_from_bytes(&again, error, "the signed recipe", text, strlen(text));
+    agg_err err = agg_recipe_from_bytes(&again, error, "the signed recipe", text, strlen(text));
     if (err != SHOAL_OK) return err;
     err = agg_recipe_verify(error, &again);
     if (err == SHOAL_OK && memcmp(again.recipe.recipe_hash, recipe->recipe.recipe_hash, 32) != 0)
@@ -51,14 +51,14 @@ static shoal_err check_text(agg_error *error, const char *text, const agg_recipe
     return err;
 }
 
-shoal_err recipe_sign(agg_error *error, const char *path, const char *key, const char *output)
+agg_err recipe_sign(agg_error *error, const char *path, const char *key, const char *output)
 {
     agg_recipe recipe;
     char *text = NULL;
     if (!agg_signature_is_built())
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe sign is not part of this build");
-    shoal_err err = cli_need(error, "key", key);
+    agg_err err = cli_need(error, "key", key);
     if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, error, path);
     if (err != SHOAL_OK) return err;
     err = sign_with(&recipe, error, key);
@@ -71,11 +71,11 @@ shoal_err recipe_sign(agg_error *error, const char *path, const char *key, const
     return err;
 }
 
-static shoal_err read_public(uint8_t key[32], agg_error *error, const char *name)
+static agg_err read_public(uint8_t key[32], agg_error *error, const char *name)
 {
     agg_bytes bytes;
     if (agg_unhex(key, 32, name)) return SHOAL_OK;
-    shoal_err err = agg_file_read(&bytes, error, name, KEY_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, name, KEY_FILE_MAX);
     if (err != SHOAL_OK) return err;
     err = agg_ed25519_public(key, error, (const char *)bytes.data, bytes.len);
     free(bytes.data);
@@ -83,11 +83,11 @@ static shoal_err read_public(uint8_t key[32], agg_error *error, const char *name
     return err;
 }
 
-static shoal_err verify(agg_error *error, const agg_recipe *recipe, const char *key)
+static agg_err verify(agg_error *error, const agg_recipe *recipe, const char *key)
 {
     uint8_t wanted[32];
     char hex[65];
-    shoal_err err = agg_recipe_verify(error, recipe);
+    agg_err err = agg_recipe_verify(error, recipe);
     if (err != SHOAL_OK || key == NULL) return err;
     err = read_public(wanted, error, key);
     if (err != SHOAL_OK || memcmp(wanted, recipe->key, sizeof wanted) == 0) return err;
@@ -103,7 +103,7 @@ int recipe_verify(const char *path, const char *key)
     char hex[65];
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
         return cli_failed("recipe", &error);
-    shoal_err err = verify(&error, &recipe, key);
+    agg_err err = verify(&error, &recipe, key);
     agg_hex(hex, recipe.key, sizeof recipe.key);
     agg_recipe_release(&recipe);
     if (err != SHOAL_OK) {

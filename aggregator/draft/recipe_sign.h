@@ -10,8 +10,8 @@
 // is read back and verified first.
 //   key: file of a private key, PEM; NULL is refused
 //   output: NULL or "-" is standard output
-shoal_err recipe_sign(agg_error *error, const char *path, const char *key,
-                      const char *output) SHOAL_MUST_CHECK;
+agg_err recipe_sign(agg_error *error, const char *path, const char *key,
+                    const char *output) SHOAL_MUST_CHECK;
 
 // Verifies one file and prints who signed it.
 //   key: 64 hex digits or a file of a public key that it must be signed by; NULL: any

@@ -35,18 +35,18 @@ typedef struct wish {
 } wish;
 
 // An option's number, or what stands for it.
-static shoal_err read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
-                            uint64_t initial, uint64_t low, uint64_t high)
+static agg_err read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
+                          uint64_t initial, uint64_t low, uint64_t high)
 {
     *number = initial;
     return text == NULL ? SHOAL_OK : cli_read_whole(number, error, name, text, low, high);
 }
 
-static shoal_err read_wish(wish *w, agg_error *error, const recipe_options *o)
+static agg_err read_wish(wish *w, agg_error *error, const recipe_options *o)
 {
     uint64_t devices = 0;
     w->epsilon = EPSILON_DEFAULT;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (o->epsilon != NULL)
         err = cli_read_decimal(&w->epsilon, error, "epsilon", o->epsilon, 0.01, 16);
     if (err == SHOAL_OK)
@@ -68,14 +68,14 @@ static shoal_err read_wish(wish *w, agg_error *error, const recipe_options *o)
 
 // The split of epsilon and the rows; where the fragment's epsilon is said, epsilon is the string's
 // and the sum is planned for.
-static shoal_err fill_sfp(recipe_words *words, agg_error *error, const recipe_options *o,
-                          const wish *w)
+static agg_err fill_sfp(recipe_words *words, agg_error *error, const recipe_options *o,
+                        const wish *w)
 {
     agg_sfp_plan plan;
     double fragment = 0;
     uint32_t oracle =
         o->oracle == NULL || strcmp(o->oracle, "cms") != 0 ? SHOAL_ORACLE_OLH : SHOAL_ORACLE_CMS;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (o->epsilon_fragment != NULL)
         err = cli_read_decimal(&fragment, error, "epsilon-fragment", o->epsilon_fragment, 0.01, 16);
     if (err == SHOAL_OK && w->length % 2 != 0)
@@ -123,12 +123,12 @@ static void fill_trie(recipe_words *words, const wish *w)
     words->sample = plan.n_rounds > 0 ? plan.rounds[0].devices / w->devices : 1;
 }
 
-shoal_err recipe_words_fill(recipe_words *words, agg_error *error, const recipe_options *o,
-                            uint32_t mechanism)
+agg_err recipe_words_fill(recipe_words *words, agg_error *error, const recipe_options *o,
+                          uint32_t mechanism)
 {
     wish w;
     memset(words, 0, sizeof *words);
-    shoal_err err = read_wish(&w, error, o);
+    agg_err err = read_wish(&w, error, o);
     if (err != SHOAL_OK) return err;
     if (mechanism == shoal_sfp_id) return fill_sfp(words, error, o, &w);
     if (mechanism == shoal_rappor_ngram_id && o->p == NULL && o->q == NULL) fill_ngram(words, &w);

@@ -22,7 +22,7 @@ typedef struct recipe_words {
 // Fills in for a compound's recipe.
 //   mechanism: its id
 // Returns: USAGE for numbers that no plan takes.
-shoal_err recipe_words_fill(recipe_words *words, agg_error *error, const recipe_options *options,
-                            uint32_t mechanism) SHOAL_MUST_CHECK;
+agg_err recipe_words_fill(recipe_words *words, agg_error *error, const recipe_options *options,
+                          uint32_t mechanism) SHOAL_MUST_CHECK;
 
 #endif

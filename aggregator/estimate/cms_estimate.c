@@ -23,9 +23,9 @@ static void row_values(int32_t *values, const agg_sketch *sketch, uint32_t j)
            sketch->shape.m * sizeof *values);
 }
 
-static shoal_err support(int64_t *sums, agg_error *error, const shoal_part *part,
-                         const agg_sketch *sketch, const uint64_t *items, size_t n_items,
-                         unsigned n_threads)
+static agg_err support(int64_t *sums, agg_error *error, const shoal_part *part,
+                       const agg_sketch *sketch, const uint64_t *items, size_t n_items,
+                       unsigned n_threads)
 {
     return agg_sketch_support(sums, error, part, sketch, row_values, items, n_items, BLOCK,
                               n_threads);

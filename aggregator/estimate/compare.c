@@ -157,7 +157,7 @@ static int is_same_sketch(const agg_sketch *x, const agg_sketch *y)
 
 // Two collections of their own do not agree in every cell; only in a sketch of a single cell that
 // is bound to happen.
-static shoal_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
+static agg_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
 {
     const agg_accumulator *x = a->acc, *y = b->acc;
     int is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
@@ -188,8 +188,8 @@ static void set_unit(side *s, agg_compare_of of, const shoal_recipe *recipe)
     s->unit = (double)recipe->high_micro / 1e6 - s->origin;
 }
 
-static shoal_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of,
-                           unsigned n_threads)
+static agg_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of,
+                         unsigned n_threads)
 {
     const shoal_part *part = &in->recipe->recipe.parts[0];
     const agg_sketch *sketch = &in->acc->parts[0];
@@ -206,12 +206,12 @@ static shoal_err read_side(side *s, agg_error *error, const agg_compare_side *in
                                 in->dictionary->n, n_threads);
 }
 
-static shoal_err make_rows(agg_compare *c, agg_error *error, const agg_compare_side *in_a,
-                           const agg_compare_side *in_b, const agg_compare_options *options)
+static agg_err make_rows(agg_compare *c, agg_error *error, const agg_compare_side *in_a,
+                         const agg_compare_side *in_b, const agg_compare_options *options)
 {
     double quantile = -agg_normal_quantile((1 - c->confidence) / 2);
     side a = {0}, b = {0};
-    shoal_err err = read_side(&a, error, in_a, c->of, options->n_threads);
+    agg_err err = read_side(&a, error, in_a, c->of, options->n_threads);
     if (err == SHOAL_OK) err = read_side(&b, error, in_b, c->of, options->n_threads);
     if (err == SHOAL_OK) {
         c->rows = agg_alloc(error, c->n_dictionary, sizeof *c->rows);
@@ -242,8 +242,8 @@ uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_v
     return of_sides > at_end ? of_sides : at_end;
 }
 
-shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a,
-                          const agg_compare_side *b, const agg_compare_options *options)
+agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a,
+                        const agg_compare_side *b, const agg_compare_options *options)
 {
     *compare = (agg_compare){.recipe_a = a->recipe,
                              .recipe_b = b->recipe,
@@ -267,7 +267,7 @@ shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_comp
     if (is_mean(a->recipe)) compare->of = AGG_COMPARE_MEANS;
     if (b->dictionary->n != a->dictionary->n)
         return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
-    shoal_err err = agg_estimate_check(error, a->recipe, a->acc);
+    agg_err err = agg_estimate_check(error, a->recipe, a->acc);
     if (err == SHOAL_OK) err = agg_estimate_check(error, b->recipe, b->acc);
     if (err == SHOAL_OK) err = check_apart(error, a, b);
     if (err == SHOAL_OK) err = make_rows(compare, error, a, b, options);

@@ -94,9 +94,9 @@ typedef struct agg_compare {
 //   AGG_ERR_USAGE when the two hold the same reports.
 // Privacy: post-processing. Of a value that one side withholds, the other side's number and
 // `detected` are shown, no difference: the withheld count would follow from it.
-shoal_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a,
-                          const agg_compare_side *b,
-                          const agg_compare_options *options) SHOAL_MUST_CHECK;
+agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a,
+                        const agg_compare_side *b,
+                        const agg_compare_options *options) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that it takes at its peak, beside the accumulators and the dictionaries.
 //   n_values: of either dictionary

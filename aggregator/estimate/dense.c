@@ -134,7 +134,7 @@ static void swap_rows(double *a, size_t n, size_t i, size_t j)
     }
 }
 
-shoal_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error *error, size_t n)
+agg_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error *error, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n * n; i++) sum += fabs(a[i]);
@@ -160,12 +160,12 @@ shoal_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error 
 }
 
 // The slow way: scratch holds two matrices and n values.
-static shoal_err invert_by_eigen(double *inverse, double *null_space, size_t *rank,
-                                 agg_error *error, double *scratch, const double *a, size_t n)
+static agg_err invert_by_eigen(double *inverse, double *null_space, size_t *rank, agg_error *error,
+                               double *scratch, const double *a, size_t n)
 {
     double *spoilt = scratch, *vectors = scratch + n * n, *values = scratch + 2 * n * n;
     memcpy(spoilt, a, n * n * sizeof *a);
-    shoal_err err = agg_dense_eigen(values, vectors, spoilt, error, n);
+    agg_err err = agg_dense_eigen(values, vectors, spoilt, error, n);
     if (err != SHOAL_OK) return err;
     size_t r = 0;
     while (r < n && values[r] > 0 && values[r] > AGG_DENSE_TINY * values[0]) r++;
@@ -182,15 +182,15 @@ static shoal_err invert_by_eigen(double *inverse, double *null_space, size_t *ra
     return SHOAL_OK;
 }
 
-shoal_err agg_dense_pseudo_inverse(double *inverse, double *null_space, size_t *rank,
-                                   agg_error *error, const double *a, size_t n)
+agg_err agg_dense_pseudo_inverse(double *inverse, double *null_space, size_t *rank,
+                                 agg_error *error, const double *a, size_t n)
 {
     size_t square;
     if (!agg_size_multiply(&square, n, n) || square > SIZE_MAX / 4 - AGG_DENSE_BLOCK * n)
         return agg_fail_core(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME);
     double *scratch = agg_alloc(error, 2 * square + AGG_DENSE_BLOCK * n, sizeof *scratch);
     if (scratch == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     memcpy(scratch, a, square * sizeof *a);
     if (agg_dense_cholesky(scratch, n)) {
         agg_dense_cholesky_inverse(inverse, scratch + square, scratch, n);

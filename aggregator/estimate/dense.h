@@ -41,8 +41,8 @@ void agg_dense_cholesky_inverse(double *inverse, double *scratch, const double *
 // Cost: about 4 n^3 multiply-adds a sweep, 5 to 12 sweeps: 0.15 s for n = 300, some 10 s for 1,000.
 // Source: Golub and Van Loan, Matrix Computations, section 8.5 (4th edition); the small-angle
 // formulas are Rutishauser's.
-shoal_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error *error,
-                          size_t n) SHOAL_MUST_CHECK;
+agg_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error *error,
+                        size_t n) SHOAL_MUST_CHECK;
 
 // Moore and Penrose's inverse of a symmetric positive semi-definite matrix: eigenvalues above
 // AGG_DENSE_TINY of the largest are inverted, the others taken for nothing.
@@ -51,8 +51,8 @@ shoal_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error 
 //   takes to nothing rank: eigenvalues inverted
 // Cost: Cholesky's where the matrix is positive definite, Jacobi's where not; scratch of two
 // matrices.
-shoal_err agg_dense_pseudo_inverse(double *inverse, double *null_space, size_t *rank,
-                                   agg_error *error, const double *a, size_t n) SHOAL_MUST_CHECK;
+agg_err agg_dense_pseudo_inverse(double *inverse, double *null_space, size_t *rank,
+                                 agg_error *error, const double *a, size_t n) SHOAL_MUST_CHECK;
 
 // Returns: x' a y.
 double agg_dense_form(const double *x, const double *a, const double *y, size_t n);

@@ -38,13 +38,13 @@ static int compare_rows(const void *a, const void *b)
 }
 
 // Marks the rows that stand out.
-static shoal_err detect(agg_estimate *e, agg_error *error)
+static agg_err detect(agg_estimate *e, agg_error *error)
 {
     double least = HUGE_VAL;
     double *scores = agg_alloc(error, e->n_rows, sizeof *scores);
     if (scores == NULL) return AGG_ERR_MEMORY;
     for (size_t i = 0; i < e->n_rows; i++) scores[i] = e->rows[i].score;
-    shoal_err err =
+    agg_err err =
         agg_multiple_least(&least, error, scores, e->n_rows, e->multiple, 1 - e->confidence);
     for (size_t i = 0; i < e->n_rows; i++) e->rows[i].detected = scores[i] >= least;
     free(scores);
@@ -61,7 +61,7 @@ static void scale_mean(agg_count *mean, const shoal_recipe *recipe)
     mean->score = 0;
 }
 
-static shoal_err post_process(agg_estimate *e, agg_error *error)
+static agg_err post_process(agg_estimate *e, agg_error *error)
 {
     double *counts = agg_alloc(error, e->n_rows, sizeof *counts),
            *stderrs = agg_alloc(error, e->n_rows, sizeof *stderrs);
@@ -72,7 +72,7 @@ static shoal_err post_process(agg_estimate *e, agg_error *error)
         stderrs[i] = e->rows[i].stderr_;
         is_detected[i] = e->rows[i].detected != 0;
     }
-    shoal_err err = AGG_ERR_MEMORY;
+    agg_err err = AGG_ERR_MEMORY;
     if (has_all) err = agg_post_apply(counts, error, &e->post, stderrs, is_detected, e->n_rows);
     for (size_t i = 0; err == SHOAL_OK && i < e->n_rows; i++) e->rows[i].count = counts[i];
     free(counts);
@@ -81,9 +81,9 @@ static shoal_err post_process(agg_estimate *e, agg_error *error)
     return err;
 }
 
-static shoal_err count_items(agg_count *counts, agg_error *error, const agg_estimate *e,
-                             const agg_accumulator *acc, const agg_dictionary *dictionary,
-                             unsigned n_threads)
+static agg_err count_items(agg_count *counts, agg_error *error, const agg_estimate *e,
+                           const agg_accumulator *acc, const agg_dictionary *dictionary,
+                           unsigned n_threads)
 {
     const shoal_recipe *recipe = &e->recipe->recipe;
     if (e->by > 0) return agg_marginal(counts, error, recipe, acc, e->by - 1, n_threads);
@@ -92,11 +92,11 @@ static shoal_err count_items(agg_count *counts, agg_error *error, const agg_esti
                                 dictionary->n, n_threads);
 }
 
-static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
-                           const agg_dictionary *dictionary, agg_count *counts, unsigned n_threads)
+static agg_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
+                         const agg_dictionary *dictionary, agg_count *counts, unsigned n_threads)
 {
     double z = -agg_normal_quantile((1 - e->confidence) / 2);
-    shoal_err err = count_items(counts, error, e, acc, dictionary, n_threads);
+    agg_err err = count_items(counts, error, e, acc, dictionary, n_threads);
     if (err != SHOAL_OK) return err;
     if (is_mean(e)) scale_mean(counts, &e->recipe->recipe);
     for (size_t i = 0; i < dictionary->n; i++)
@@ -107,13 +107,13 @@ static shoal_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumula
     return err;
 }
 
-static shoal_err make_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
-                           const agg_dictionary *dictionary, unsigned n_threads)
+static agg_err make_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
+                         const agg_dictionary *dictionary, unsigned n_threads)
 {
     agg_count *counts = agg_alloc(error, dictionary->n, sizeof *counts);
     e->rows = agg_alloc(error, dictionary->n, sizeof *e->rows);
     e->statistic = is_mean(e) ? "mean" : "count";
-    shoal_err err = counts == NULL || e->rows == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = counts == NULL || e->rows == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) err = fill_rows(e, error, acc, dictionary, counts, n_threads);
     free(counts);
     return err;
@@ -170,9 +170,9 @@ static void cut_rows(agg_estimate *e, size_t top)
     qsort(e->rows, e->n_rows, sizeof *e->rows, compare_rows);
 }
 
-shoal_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+agg_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
 {
-    shoal_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    agg_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
     if (err != SHOAL_OK || acc->n >= recipe->recipe.cohort_minimum) return err;
     return agg_fail(
         error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
@@ -181,7 +181,7 @@ shoal_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const a
 }
 
 // Only after the cohort was found large enough: the refusal of a total names n.
-static shoal_err check_post(agg_estimate *e, agg_error *error, const agg_post *post)
+static agg_err check_post(agg_estimate *e, agg_error *error, const agg_post *post)
 {
     e->post = *post;
     if (post->rule == AGG_POST_NONE) return SHOAL_OK;
@@ -215,9 +215,9 @@ uint64_t agg_estimate_memory(const agg_recipe *recipe, size_t n_values,
     return n_values * (sizeof(agg_estimate_row) + sizeof(agg_count)) + more;
 }
 
-shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
-                           const agg_accumulator *acc, const agg_dictionary *dictionary,
-                           const agg_estimate_options *options)
+agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
+                         const agg_accumulator *acc, const agg_dictionary *dictionary,
+                         const agg_estimate_options *options)
 {
     memset(estimate, 0, sizeof *estimate);
     estimate->recipe = recipe;
@@ -235,7 +235,7 @@ shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_r
                         "recipe %s is an epoch of a run: what its reports say is read with those "
                         "before it: shoal track",
                         recipe->id);
-    shoal_err err = agg_estimate_check(error, recipe, acc);
+    agg_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK) err = check_post(estimate, error, &options->post);
     if (err == SHOAL_OK) err = make_rows(estimate, error, acc, dictionary, options->n_threads);
     if (err != SHOAL_OK) {

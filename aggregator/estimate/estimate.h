@@ -74,9 +74,9 @@ typedef struct agg_estimate {
 // Privacy: post-processing of private records; the release threshold and minimum cohort are
 // enforced here. A row needs both its counts, raw and post-processed, at the threshold; a mean
 // needs that many reports.
-shoal_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
-                           const agg_accumulator *acc, const agg_dictionary *dictionary,
-                           const agg_estimate_options *options) SHOAL_MUST_CHECK;
+agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
+                         const agg_accumulator *acc, const agg_dictionary *dictionary,
+                         const agg_estimate_options *options) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that it takes at its peak and the estimate then holds, beside the accumulator
 // and the dictionary.
@@ -88,7 +88,7 @@ void agg_estimate_release(agg_estimate *estimate);
 
 // SHOAL_OK when the accumulator is of this recipe and its cohort is large enough; else as
 // agg_estimate_run.
-shoal_err agg_estimate_check(agg_error *error, const agg_recipe *recipe,
-                             const agg_accumulator *acc) SHOAL_MUST_CHECK;
+agg_err agg_estimate_check(agg_error *error, const agg_recipe *recipe,
+                           const agg_accumulator *acc) SHOAL_MUST_CHECK;
 
 #endif

@@ -57,9 +57,9 @@ static void count_supports(agg_count *counts, const agg_debias *d, const int64_t
     }
 }
 
-shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
-                               const agg_sketch *sketch, uint64_t n, const uint64_t *items,
-                               size_t n_items, unsigned n_threads)
+agg_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
+                             const agg_sketch *sketch, uint64_t n, const uint64_t *items,
+                             size_t n_items, unsigned n_threads)
 {
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     agg_debias debias = {0};
@@ -67,7 +67,7 @@ shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_
         return estimator->counts(counts, error, part, sketch, n, items, n_items, n_threads);
     int64_t *support = agg_alloc(error, n_items, sizeof *support);
     if (support == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = estimator->support(support, error, part, sketch, items, n_items, n_threads);
+    agg_err err = estimator->support(support, error, part, sketch, items, n_items, n_threads);
     if (err == SHOAL_OK) {
         estimator->debias(&debias, part, sketch, n);
         count_supports(counts, &debias, support, n_items, (double)n);

@@ -33,17 +33,17 @@ typedef struct agg_count {
 typedef struct agg_estimator {
     uint32_t id;
     // Writes support[i], the sum of the cells that support items[i].
-    shoal_err (*support)(int64_t *support, agg_error *error, const shoal_part *part,
-                         const agg_sketch *sketch, const uint64_t *items, size_t n_items,
-                         unsigned n_threads);
+    agg_err (*support)(int64_t *support, agg_error *error, const shoal_part *part,
+                       const agg_sketch *sketch, const uint64_t *items, size_t n_items,
+                       unsigned n_threads);
     // Writes the constants of a sketch of n records that are not zero. Cost: one pass over the
     // sketch.
     void (*debias)(agg_debias *debias, const shoal_part *part, const agg_sketch *sketch,
                    uint64_t n);
     // Writes counts[i] of items[i].
-    shoal_err (*counts)(agg_count *counts, agg_error *error, const shoal_part *part,
-                        const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
-                        unsigned n_threads);
+    agg_err (*counts)(agg_count *counts, agg_error *error, const shoal_part *part,
+                      const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
+                      unsigned n_threads);
     // Returns: the bytes that `support` or `counts` takes while it runs. NULL: none to speak of.
     uint64_t (*memory)(const shoal_part *part, size_t n_items, unsigned n_threads);
 } agg_estimator;
@@ -57,9 +57,9 @@ const agg_estimator *agg_estimator_of(uint32_t mechanism);
 
 // Estimates items one way or the other.
 //   n: reports in the sketch; a part of several variables has all of them
-shoal_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
-                               const agg_sketch *sketch, uint64_t n, const uint64_t *items,
-                               size_t n_items, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
+                             const agg_sketch *sketch, uint64_t n, const uint64_t *items,
+                             size_t n_items, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that it takes.
 uint64_t agg_estimator_memory(const shoal_part *part, size_t n_items, unsigned n_threads);

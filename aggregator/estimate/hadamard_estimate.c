@@ -41,9 +41,9 @@ static agg_count count_of(double sum, double reports, double n, double p, double
                        null > 0 ? count / sqrt(null) : 0};
 }
 
-static shoal_err counts(agg_count *counts, agg_error *error, const shoal_part *part,
-                        const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
-                        unsigned n_threads)
+static agg_err counts(agg_count *counts, agg_error *error, const shoal_part *part,
+                      const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
+                      unsigned n_threads)
 {
     double p = (double)(0 - part->threshold) * 0x1p-64,
            q = agg_rare_probability(part) / (2 * part->k - 1);

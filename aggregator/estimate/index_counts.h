@@ -12,9 +12,9 @@
 #include "estimator.h"
 
 // agg_estimator's `support` where item i's support is cell i.
-static inline shoal_err agg_index_support(int64_t *support, agg_error *error,
-                                          const shoal_part *part, const agg_sketch *sketch,
-                                          const uint64_t *items, size_t n_items, unsigned n_threads)
+static inline agg_err agg_index_support(int64_t *support, agg_error *error, const shoal_part *part,
+                                        const agg_sketch *sketch, const uint64_t *items,
+                                        size_t n_items, unsigned n_threads)
 {
     (void)n_threads;
     for (size_t i = 0; i < n_items; i++) {

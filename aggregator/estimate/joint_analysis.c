@@ -33,14 +33,14 @@ static agg_text rest_label(const agg_joint_choice *choice)
     return is_label(choice, rest) ? the_rest : rest;
 }
 
-shoal_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
 {
     if (recipe->recipe.n_variables < 2)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
             "recipe %s has one value: a joint distribution is of a recipe with variables",
             recipe->id);
-    shoal_err err = agg_estimate_check(error, recipe, acc);
+    agg_err err = agg_estimate_check(error, recipe, acc);
     if (err != SHOAL_OK || agg_accumulator_keeps_records(acc)) return err;
     return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_PRIVACY,
                     "recipe %s: the records are gone, which are kept %u day%s beyond their period "
@@ -50,8 +50,8 @@ shoal_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_
                     recipe->id, recipe->recipe.keep_days, recipe->recipe.keep_days == 1 ? "" : "s");
 }
 
-static shoal_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint_choice *choices,
-                          uint32_t n)
+static agg_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint_choice *choices,
+                        uint32_t n)
 {
     agg_joint_result *r = &a->result;
     uint64_t n_cells = 1;
@@ -78,7 +78,7 @@ static shoal_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joi
     return SHOAL_OK;
 }
 
-static shoal_err reserve(agg_joint_analysis *a, agg_error *error)
+static agg_err reserve(agg_joint_analysis *a, agg_error *error)
 {
     agg_joint_result *r = &a->result;
     a->cells = agg_alloc(error, r->n_cells, sizeof *a->cells);
@@ -108,15 +108,15 @@ static void clear_rates(agg_joint_analysis *a)
 }
 
 // Rates come with a row for each category that is given; here they lie as the cells do.
-static shoal_err find_rates(agg_joint_analysis *a, agg_error *error,
-                            const agg_joint_covariance *covariance)
+static agg_err find_rates(agg_joint_analysis *a, agg_error *error,
+                          const agg_joint_covariance *covariance)
 {
     agg_joint_result *r = &a->result;
     uint32_t rows = r->axes[0].n, columns = r->axes[1].n;
     if (r->given == 0) return agg_joint_rates(a->rates, error, covariance, 0, 1, r->confidence);
     agg_joint_share *turned = agg_alloc(error, r->n_cells, sizeof *turned);
     if (turned == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_joint_rates(turned, error, covariance, 1, 0, r->confidence);
+    agg_err err = agg_joint_rates(turned, error, covariance, 1, 0, r->confidence);
     for (uint32_t i = 0; err == SHOAL_OK && i < rows; i++)
         for (uint32_t j = 0; j < columns; j++)
             a->rates[(size_t)i * columns + j] = turned[(size_t)j * rows + i];
@@ -124,15 +124,15 @@ static shoal_err find_rates(agg_joint_analysis *a, agg_error *error,
     return err;
 }
 
-static shoal_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
-                            const double *p, const agg_joint_covariance *covariance)
+static agg_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
+                          const double *p, const agg_joint_covariance *covariance)
 {
     agg_joint_result *r = &a->result;
     for (uint32_t i = 0; i < r->n_axes; i++)
         for (uint32_t j = i + 1; j < r->n_axes; j++) {
             agg_joint_wald wald;
-            shoal_err err = r->is_em_wald ? agg_joint_wald_em(&wald, error, covariance, i, j)
-                                          : agg_joint_wald_linear(&wald, error, data, p, i, j);
+            agg_err err = r->is_em_wald ? agg_joint_wald_em(&wald, error, covariance, i, j)
+                                        : agg_joint_wald_linear(&wald, error, data, p, i, j);
             if (err != SHOAL_OK) return err;
             a->pairs[r->n_pairs++] =
                 (agg_joint_independence){i, j, wald.statistic, (uint32_t)wald.df, wald.p_value};
@@ -140,12 +140,12 @@ static shoal_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_j
     return SHOAL_OK;
 }
 
-static shoal_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
-                              const double *p, unsigned n_threads)
+static agg_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
+                            const double *p, unsigned n_threads)
 {
     agg_joint_result *r = &a->result;
     agg_joint_covariance covariance;
-    shoal_err err = agg_joint_covariance_make(&covariance, error, data, p, n_threads);
+    agg_err err = agg_joint_covariance_make(&covariance, error, data, p, n_threads);
     if (err != SHOAL_OK) return err;
     r->rank = covariance.rank;
     r->n_free = covariance.n_free;
@@ -165,8 +165,8 @@ static shoal_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg
 // the maximum in its worst cell; here 3e-7, for a third more steps.
 #define GAIN 1e-12
 
-static shoal_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
-                     unsigned n_threads)
+static agg_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
+                   unsigned n_threads)
 {
     agg_joint_result *r = &a->result;
     agg_joint_em_result em;
@@ -175,7 +175,7 @@ static shoal_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_da
     if (p == NULL) return AGG_ERR_MEMORY;
     options.gain = GAIN;
     options.n_threads = n_threads;
-    shoal_err err = agg_joint_em(p, &em, error, data, &options);
+    agg_err err = agg_joint_em(p, &em, error, data, &options);
     if (err == SHOAL_OK) {
         r->iterations = em.iterations;
         r->converged = em.has_converged;
@@ -186,8 +186,8 @@ static shoal_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_da
     return err;
 }
 
-static shoal_err estimate(agg_joint_analysis *a, agg_error *error, const agg_accumulator *acc,
-                          const agg_joint_choice *choices, unsigned n_threads)
+static agg_err estimate(agg_joint_analysis *a, agg_error *error, const agg_accumulator *acc,
+                        const agg_joint_choice *choices, unsigned n_threads)
 {
     agg_joint_categories categories[SHOAL_VARIABLES_MAX];
     agg_joint_data data;
@@ -195,8 +195,8 @@ static shoal_err estimate(agg_joint_analysis *a, agg_error *error, const agg_acc
     for (uint32_t v = 0; v < n; v++)
         categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items,
                                                choices[v].shares, choices[v].has_other};
-    shoal_err err = agg_joint_data_make(&data, error, a->result.recipe->recipe.parts, acc,
-                                        categories, n, n_threads);
+    agg_err err = agg_joint_data_make(&data, error, a->result.recipe->recipe.parts, acc, categories,
+                                      n, n_threads);
     if (err != SHOAL_OK) return err;
     err = fit(a, error, &data, n_threads);
     agg_joint_data_release(&data);
@@ -220,10 +220,9 @@ uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
            sizeof(agg_joint_analysis);
 }
 
-shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error,
-                            const agg_recipe *recipe, const agg_accumulator *acc,
-                            const agg_joint_choice *choices, uint32_t n_choices,
-                            const agg_joint_analysis_options *options)
+agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
+                          const agg_accumulator *acc, const agg_joint_choice *choices,
+                          uint32_t n_choices, const agg_joint_analysis_options *options)
 {
     memset(analysis, 0, sizeof *analysis);
     analysis->result =
@@ -232,7 +231,7 @@ shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error,
                            .confidence = options->confidence > 0 ? options->confidence : 0.95,
                            .given = options->given,
                            .is_em_wald = options->is_em_wald};
-    shoal_err err = agg_joint_check(error, recipe, acc);
+    agg_err err = agg_joint_check(error, recipe, acc);
     if (err == SHOAL_OK) err = set_axes(analysis, error, choices, n_choices);
     if (err == SHOAL_OK) err = reserve(analysis, error);
     if (err == SHOAL_OK)

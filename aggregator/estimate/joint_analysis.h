@@ -45,10 +45,10 @@ typedef struct agg_joint_analysis {
 //   records are gone; what the parts refuse.
 // Privacy: post-processing of private records; the minimum cohort is enforced here, the release
 // threshold by joint_print.h.
-shoal_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error,
-                            const agg_recipe *recipe, const agg_accumulator *acc,
-                            const agg_joint_choice *choices, uint32_t n_choices,
-                            const agg_joint_analysis_options *options) SHOAL_MUST_CHECK;
+agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
+                          const agg_accumulator *acc, const agg_joint_choice *choices,
+                          uint32_t n_choices,
+                          const agg_joint_analysis_options *options) SHOAL_MUST_CHECK;
 void agg_joint_analysis_release(agg_joint_analysis *analysis);
 
 // Returns: the bytes that agg_joint_analyse takes at most, beside the accumulator. How much less it
@@ -58,7 +58,7 @@ uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
 
 // SHOAL_OK when the accumulator is of this joint recipe, keeps its records and is large enough to
 // be shown; else as agg_joint_analyse.
-shoal_err agg_joint_check(agg_error *error, const agg_recipe *recipe,
-                          const agg_accumulator *acc) SHOAL_MUST_CHECK;
+agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe,
+                        const agg_accumulator *acc) SHOAL_MUST_CHECK;
 
 #endif

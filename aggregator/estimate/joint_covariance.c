@@ -119,7 +119,7 @@ static void unfold(double *matrix, const double *sum, const information *in)
                 }
 }
 
-static shoal_err allocate_pieces(information *in, agg_error *error)
+static agg_err allocate_pieces(information *in, agg_error *error)
 {
     size_t quarter, all;
     if (!agg_size_multiply(&quarter, in->first_pairs, in->rest_pairs) ||
@@ -133,7 +133,7 @@ static shoal_err allocate_pieces(information *in, agg_error *error)
     return in->pieces != NULL && in->is_impossible != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static shoal_err add_all(double *matrix, agg_error *error, information *in, unsigned n_threads)
+static agg_err add_all(double *matrix, agg_error *error, information *in, unsigned n_threads)
 {
     agg_parallel(n_threads < 1            ? 1
                  : n_threads > PIECES_MAX ? PIECES_MAX
@@ -150,14 +150,14 @@ static shoal_err add_all(double *matrix, agg_error *error, information *in, unsi
     return SHOAL_OK;
 }
 
-shoal_err agg_joint_information(double *matrix, agg_error *error, const agg_joint_data *data,
-                                const double *p, unsigned n_threads)
+agg_err agg_joint_information(double *matrix, agg_error *error, const agg_joint_data *data,
+                              const double *p, unsigned n_threads)
 {
     information in = {.data = data, .p = p, .n_first = data->variables[0].n};
     in.n_rest = data->n_cells / in.n_first;
     in.first_pairs = pairs(in.n_first);
     in.rest_pairs = pairs(in.n_rest);
-    shoal_err err = allocate_pieces(&in, error);
+    agg_err err = allocate_pieces(&in, error);
     if (err == SHOAL_OK) err = add_all(matrix, error, &in, n_threads);
     free(in.pieces);
     free(in.is_impossible);
@@ -223,15 +223,15 @@ static void widen_to(double *wide, const double *narrow, size_t n_rows, size_t n
 
 // matrix: holds the information, becomes the covariance
 //   narrow, inverse, scratch: (n - 1)^2, (n - 1)^2, n
-static shoal_err invert_in_plane(agg_joint_covariance *c, agg_error *error, double *narrow,
-                                 double *inverse, double *scratch)
+static agg_err invert_in_plane(agg_joint_covariance *c, agg_error *error, double *narrow,
+                               double *inverse, double *scratch)
 {
     size_t n = c->n_cells, m = n - 1;
     reflection h = reflection_of(n);
     reflect_both(c->matrix, scratch, &h, n);
     narrow_to(narrow, c->matrix, n);
     // `matrix` is free until it is written: its first m * m numbers take the null space.
-    shoal_err err = agg_dense_pseudo_inverse(inverse, c->matrix, &c->rank, error, narrow, m);
+    agg_err err = agg_dense_pseudo_inverse(inverse, c->matrix, &c->rank, error, narrow, m);
     if (err != SHOAL_OK) return err;
     if (c->rank < m) {
         c->unknown = agg_alloc(error, (m - c->rank) * n, sizeof *c->unknown);
@@ -245,14 +245,14 @@ static shoal_err invert_in_plane(agg_joint_covariance *c, agg_error *error, doub
     return SHOAL_OK;
 }
 
-static shoal_err fill(agg_joint_covariance *c, agg_error *error, unsigned n_threads)
+static agg_err fill(agg_joint_covariance *c, agg_error *error, unsigned n_threads)
 {
     size_t n = c->n_cells, square;
     if (!agg_size_multiply(&square, n, n))
         return agg_fail_core(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME);
     c->matrix = agg_alloc(error, square, sizeof *c->matrix);
     if (c->matrix == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_joint_information(c->matrix, error, c->data, c->p, n_threads);
+    agg_err err = agg_joint_information(c->matrix, error, c->data, c->p, n_threads);
     if (err != SHOAL_OK) return err;
     double *narrow = agg_alloc(error, square, sizeof *narrow),
            *inverse = agg_alloc(error, square, sizeof *inverse),
@@ -266,8 +266,8 @@ static shoal_err fill(agg_joint_covariance *c, agg_error *error, unsigned n_thre
     return err;
 }
 
-shoal_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error *error,
-                                    const agg_joint_data *data, const double *p, unsigned n_threads)
+agg_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error *error,
+                                  const agg_joint_data *data, const double *p, unsigned n_threads)
 {
     memset(covariance, 0, sizeof *covariance);
     if (data->n == 0 || data->n_cells == 0)
@@ -277,7 +277,7 @@ shoal_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error 
     covariance->p = p;
     covariance->n_cells = data->n_cells;
     covariance->n_free = data->n_cells - 1;
-    shoal_err err = fill(covariance, error, n_threads);
+    agg_err err = fill(covariance, error, n_threads);
     if (err != SHOAL_OK) agg_joint_covariance_release(covariance);
     return err;
 }
@@ -360,8 +360,8 @@ static void collapsed_release(collapsed *c)
     free(c->unknown_given);
 }
 
-static shoal_err collapse(collapsed *to, agg_error *error, const agg_joint_covariance *from,
-                          uint32_t given, uint32_t target)
+static agg_err collapse(collapsed *to, agg_error *error, const agg_joint_covariance *from,
+                        uint32_t given, uint32_t target)
 {
     cell_map map = map_of(from->data, given, target);
     size_t n_pairs = map.n_given * map.n_target; // at most n_cells
@@ -414,13 +414,13 @@ void agg_joint_cells(agg_joint_share *shares, const agg_joint_covariance *covari
     }
 }
 
-shoal_err agg_joint_marginal(agg_joint_share *shares, agg_error *error,
-                             const agg_joint_covariance *covariance, uint32_t variable,
-                             double confidence)
+agg_err agg_joint_marginal(agg_joint_share *shares, agg_error *error,
+                           const agg_joint_covariance *covariance, uint32_t variable,
+                           double confidence)
 {
     collapsed c;
     double z = two_sided(confidence);
-    shoal_err err = collapse(&c, error, covariance, variable, NO_TARGET);
+    agg_err err = collapse(&c, error, covariance, variable, NO_TARGET);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < c.n_given; i++)
         shares[i] = share_of(c.p[i], c.blocks[i], c.unknown[i], z);
@@ -451,13 +451,13 @@ static agg_joint_share rate_of(double a, double b, double aa, double ab, double 
     return rate;
 }
 
-shoal_err agg_joint_rates(agg_joint_share *shares, agg_error *error,
-                          const agg_joint_covariance *covariance, uint32_t given, uint32_t target,
-                          double confidence)
+agg_err agg_joint_rates(agg_joint_share *shares, agg_error *error,
+                        const agg_joint_covariance *covariance, uint32_t given, uint32_t target,
+                        double confidence)
 {
     collapsed c;
     double z = two_sided(confidence);
-    shoal_err err = collapse(&c, error, covariance, given, target);
+    agg_err err = collapse(&c, error, covariance, given, target);
     if (err != SHOAL_OK) return err;
     for (size_t g = 0; g < c.n_given; g++) {
         const double *p = c.p + g * c.n_target, *block = c.blocks + g * c.n_target * c.n_target;

@@ -45,9 +45,9 @@ typedef struct agg_joint_covariance {
 // up to 64 MiB for the threads. Results have the same bits for any number of threads. Cost: of a
 // table of A x B cells, B^2 / 2 multiply-adds a tuple and A^2 B^2 / 4 for each row of the first
 // variable; n^3 for the inverse of n cells, some 50 n^3 where the rank is not full.
-shoal_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error *error,
-                                    const agg_joint_data *data, const double *p,
-                                    unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error *error,
+                                  const agg_joint_data *data, const double *p,
+                                  unsigned n_threads) SHOAL_MUST_CHECK;
 void agg_joint_covariance_release(agg_joint_covariance *covariance);
 
 // Finds shares with their errors and intervals. An interval is p +- z errors, cut to [0, 1]; where
@@ -56,9 +56,9 @@ void agg_joint_covariance_release(agg_joint_covariance *covariance);
 //   confidence: in (0, 1), 0.95 say
 void agg_joint_cells(agg_joint_share *shares, const agg_joint_covariance *covariance,
                      double confidence);
-shoal_err agg_joint_marginal(agg_joint_share *shares, agg_error *error,
-                             const agg_joint_covariance *covariance, uint32_t variable,
-                             double confidence) SHOAL_MUST_CHECK;
+agg_err agg_joint_marginal(agg_joint_share *shares, agg_error *error,
+                           const agg_joint_covariance *covariance, uint32_t variable,
+                           double confidence) SHOAL_MUST_CHECK;
 
 // Finds the rates P(target's category | given's category), summed over all other variables.
 //   shares: variables[given].n rows of variables[target].n
@@ -66,9 +66,9 @@ shoal_err agg_joint_marginal(agg_joint_share *shares, agg_error *error,
 // A rate a/b has the delta method's error. Its interval is Fieller's: the rates r at which a - r b
 // does not differ from 0. That is a/b +- z errors where b is far from 0, and the whole [0, 1] where
 // b itself could be 0. Of an empty category (b = 0) p is NaN and the error infinite.
-shoal_err agg_joint_rates(agg_joint_share *shares, agg_error *error,
-                          const agg_joint_covariance *covariance, uint32_t given, uint32_t target,
-                          double confidence) SHOAL_MUST_CHECK;
+agg_err agg_joint_rates(agg_joint_share *shares, agg_error *error,
+                        const agg_joint_covariance *covariance, uint32_t given, uint32_t target,
+                        double confidence) SHOAL_MUST_CHECK;
 
 // Returns: how many cells lie between two neighbouring categories of a variable; cell c has
 // category c / stride % variables[variable].n.
@@ -80,7 +80,7 @@ static inline size_t agg_joint_stride(const agg_joint_data *data, uint32_t varia
 }
 
 // Makes the information matrix alone, as above: n_cells * n_cells numbers, whole.
-shoal_err agg_joint_information(double *information, agg_error *error, const agg_joint_data *data,
-                                const double *p, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_joint_information(double *information, agg_error *error, const agg_joint_data *data,
+                              const double *p, unsigned n_threads) SHOAL_MUST_CHECK;
 
 #endif

@@ -34,7 +34,7 @@ static size_t slot_of(const row_table *table, const double *row)
     return at;
 }
 
-static shoal_err widen(row_table *table, agg_error *error)
+static agg_err widen(row_table *table, agg_error *error)
 {
     size_t n_slots = table->n_slots == 0 ? 64 : 2 * table->n_slots;
     uint32_t *slots = agg_alloc(error, n_slots, sizeof *slots);
@@ -48,9 +48,9 @@ static shoal_err widen(row_table *table, agg_error *error)
 }
 
 // Writes the number of a row, a new one where there is none like it.
-static shoal_err intern(uint32_t *number, agg_error *error, row_table *table, const double *row)
+static agg_err intern(uint32_t *number, agg_error *error, row_table *table, const double *row)
 {
-    shoal_err err = 2 * (size_t)table->n_rows >= table->n_slots ? widen(table, error) : SHOAL_OK;
+    agg_err err = 2 * (size_t)table->n_rows >= table->n_slots ? widen(table, error) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     size_t at = slot_of(table, row);
     if (table->slots[at] == 0) {
@@ -118,7 +118,7 @@ static size_t merge_tuples(tuple *tuples, size_t n)
     return kept;
 }
 
-shoal_err agg_joint_data_line_up(double **rows, agg_error *error, agg_joint_data *data, uint32_t v)
+agg_err agg_joint_data_line_up(double **rows, agg_error *error, agg_joint_data *data, uint32_t v)
 {
     const agg_joint_variable *variable = &data->variables[v];
     uint32_t n = variable->n, next = 0,
@@ -152,11 +152,10 @@ static void copy_tuples(agg_joint_data *data, const tuple *tuples)
     }
 }
 
-static shoal_err keep_tuples(agg_joint_data *data, agg_error *error, tuple *tuples,
-                             size_t n_records)
+static agg_err keep_tuples(agg_joint_data *data, agg_error *error, tuple *tuples, size_t n_records)
 {
     size_t n = merge_tuples(tuples, n_records);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     data->tuples = agg_alloc(error, n * data->n_variables,
                              sizeof *data->tuples); // below 2^32 records of at most 8
     data->counts = agg_alloc(error, n, sizeof *data->counts);
@@ -173,7 +172,7 @@ static shoal_err keep_tuples(agg_joint_data *data, agg_error *error, tuple *tupl
     return err;
 }
 
-static shoal_err start(agg_joint_data *data, agg_error *error, uint32_t n_variables)
+static agg_err start(agg_joint_data *data, agg_error *error, uint32_t n_variables)
 {
     memset(data, 0, sizeof *data);
     if (n_variables < 1 || n_variables > SHOAL_PARTS_MAX)
@@ -185,7 +184,7 @@ static shoal_err start(agg_joint_data *data, agg_error *error, uint32_t n_variab
 }
 
 // Sets a variable's categories; the table's cells are their product.
-static shoal_err set_variable(agg_joint_data *data, agg_error *error, uint32_t v, uint32_t n)
+static agg_err set_variable(agg_joint_data *data, agg_error *error, uint32_t v, uint32_t n)
 {
     data->variables[v].n = n;
     if (n < 1)
@@ -231,11 +230,11 @@ static void sort_by_row(const maker *m, const agg_joint_law *law, uint32_t part)
     qsort(m->order, n, sizeof *m->order, compare_words);
 }
 
-static shoal_err weigh_all(const maker *m, agg_error *error, agg_joint_variable *variable,
-                           agg_joint_law *law, uint32_t v, uint32_t part)
+static agg_err weigh_all(const maker *m, agg_error *error, agg_joint_variable *variable,
+                         agg_joint_law *law, uint32_t v, uint32_t part)
 {
     row_table table = {variable->n, 0, NULL, 0, NULL, 0, 0};
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     sort_by_row(m, law, part);
     for (size_t i = 0; err == SHOAL_OK && i < m->acc->set.n_distinct; i++) {
         uint32_t record = (uint32_t)m->order[i];
@@ -246,13 +245,13 @@ static shoal_err weigh_all(const maker *m, agg_error *error, agg_joint_variable 
     return err;
 }
 
-static shoal_err make_variable(agg_joint_data *data, agg_error *error, const maker *m, uint32_t v,
-                               const agg_joint_categories *categories, unsigned n_threads)
+static agg_err make_variable(agg_joint_data *data, agg_error *error, const maker *m, uint32_t v,
+                             const agg_joint_categories *categories, unsigned n_threads)
 {
     agg_joint_law *law = NULL;
     uint32_t part = categories->part;
-    shoal_err err = agg_joint_law_make(&law, error, &m->parts[part], &m->acc->parts[part],
-                                       m->acc->n, categories, n_threads);
+    agg_err err = agg_joint_law_make(&law, error, &m->parts[part], &m->acc->parts[part], m->acc->n,
+                                     categories, n_threads);
     if (err != SHOAL_OK) return err;
     data->variables[v].has_other = categories->has_other != 0;
     err = weigh_all(m, error, &data->variables[v], law, v, part);
@@ -260,11 +259,11 @@ static shoal_err make_variable(agg_joint_data *data, agg_error *error, const mak
     return err;
 }
 
-static shoal_err check(agg_joint_data *data, agg_error *error, const agg_accumulator *acc,
-                       const agg_joint_categories *categories, uint32_t n_variables)
+static agg_err check(agg_joint_data *data, agg_error *error, const agg_accumulator *acc,
+                     const agg_joint_categories *categories, uint32_t n_variables)
 {
     uint32_t seen = 0;
-    shoal_err err = start(data, error, n_variables);
+    agg_err err = start(data, error, n_variables);
     if (err == SHOAL_OK &&
         (!agg_accumulator_keeps_records(acc) || acc->set.n_distinct > UINT32_MAX))
         err = agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
@@ -279,7 +278,7 @@ static shoal_err check(agg_joint_data *data, agg_error *error, const agg_accumul
     return err;
 }
 
-static shoal_err start_maker(maker *m, agg_error *error, uint32_t n_cells)
+static agg_err start_maker(maker *m, agg_error *error, uint32_t n_cells)
 {
     size_t n = (size_t)m->acc->set.n_distinct;
     m->tuples = agg_alloc(error, n, sizeof *m->tuples);
@@ -290,12 +289,12 @@ static shoal_err start_maker(maker *m, agg_error *error, uint32_t n_cells)
     return SHOAL_OK;
 }
 
-shoal_err agg_joint_data_make(agg_joint_data *data, agg_error *error, const shoal_part *parts,
-                              const agg_accumulator *acc, const agg_joint_categories *categories,
-                              uint32_t n_variables, unsigned n_threads)
+agg_err agg_joint_data_make(agg_joint_data *data, agg_error *error, const shoal_part *parts,
+                            const agg_accumulator *acc, const agg_joint_categories *categories,
+                            uint32_t n_variables, unsigned n_threads)
 {
     maker m = {acc, parts, NULL, NULL, NULL};
-    shoal_err err = check(data, error, acc, categories, n_variables);
+    agg_err err = check(data, error, acc, categories, n_variables);
     if (err == SHOAL_OK) err = start_maker(&m, error, data->n_cells);
     for (uint32_t v = 0; err == SHOAL_OK && v < n_variables; v++)
         err = make_variable(data, error, &m, v, &categories[v], n_threads);
@@ -351,8 +350,8 @@ uint64_t agg_joint_data_memory(const shoal_part *parts, const agg_accumulator *a
 // -- Of tables
 // --------------------------------------------------------------------------------------------------------------------------
 
-static shoal_err divide_by_largest(double *row, agg_error *error, const double *likelihood,
-                                   uint32_t n)
+static agg_err divide_by_largest(double *row, agg_error *error, const double *likelihood,
+                                 uint32_t n)
 {
     double largest = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -365,12 +364,12 @@ static shoal_err divide_by_largest(double *row, agg_error *error, const double *
     return SHOAL_OK;
 }
 
-static shoal_err intern_table(agg_joint_variable *variable, agg_error *error, tuple *tuples,
-                              uint32_t v, const double *likelihoods, size_t n_records)
+static agg_err intern_table(agg_joint_variable *variable, agg_error *error, tuple *tuples,
+                            uint32_t v, const double *likelihoods, size_t n_records)
 {
     row_table table = {variable->n, 0, NULL, 0, NULL, 0, 0};
     double *row = agg_alloc(error, variable->n, sizeof *row);
-    shoal_err err = row == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = row == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < n_records; i++) {
         if (tuples[i].count == 0) continue;
         err = divide_by_largest(row, error, likelihoods + i * variable->n, variable->n);
@@ -381,7 +380,7 @@ static shoal_err intern_table(agg_joint_variable *variable, agg_error *error, tu
     return err;
 }
 
-static shoal_err copy_counts(tuple *tuples, agg_error *error, const uint32_t *counts, size_t n)
+static agg_err copy_counts(tuple *tuples, agg_error *error, const uint32_t *counts, size_t n)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -392,11 +391,11 @@ static shoal_err copy_counts(tuple *tuples, agg_error *error, const uint32_t *co
                              : agg_fail_core(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME);
 }
 
-shoal_err agg_joint_data_of_tables(agg_joint_data *data, agg_error *error,
-                                   const double *const *likelihoods, const uint32_t *n_categories,
-                                   uint32_t n_variables, const uint32_t *counts, size_t n_records)
+agg_err agg_joint_data_of_tables(agg_joint_data *data, agg_error *error,
+                                 const double *const *likelihoods, const uint32_t *n_categories,
+                                 uint32_t n_variables, const uint32_t *counts, size_t n_records)
 {
-    shoal_err err = start(data, error, n_variables);
+    agg_err err = start(data, error, n_variables);
     if (err != SHOAL_OK) return err;
     tuple *tuples = agg_alloc(error, n_records, sizeof *tuples);
     err = tuples == NULL ? AGG_ERR_MEMORY : copy_counts(tuples, error, counts, n_records);

@@ -51,9 +51,9 @@ typedef struct agg_joint_data {
 // Returns: SHOAL_ERR_RANGE for no variable or too many, a part twice, more than AGG_JOINT_CELLS_MAX
 // cells; SHOAL_ERR_ARGUMENT where records are not kept; what agg_joint_law_make refuses. Nothing to
 // release then. Cost: one likelihood a distinct record and variable, and a sort.
-shoal_err agg_joint_data_make(agg_joint_data *data, agg_error *error, const shoal_part *parts,
-                              const agg_accumulator *acc, const agg_joint_categories *categories,
-                              uint32_t n_variables, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_joint_data_make(agg_joint_data *data, agg_error *error, const shoal_part *parts,
+                            const agg_accumulator *acc, const agg_joint_categories *categories,
+                            uint32_t n_variables, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that the data take at most while they are made, and while joint_em.h puts them
 // in its own order.
@@ -64,18 +64,18 @@ uint64_t agg_joint_data_memory(const shoal_part *parts, const agg_accumulator *a
 //   n_categories: n_variables numbers
 //   likelihoods: n_variables tables of n_records * n_categories[v], at least 0, each record's
 //   largest above 0 counts: n_records, how often each came; those of 0 are left out
-shoal_err agg_joint_data_of_tables(agg_joint_data *data, agg_error *error,
-                                   const double *const *likelihoods, const uint32_t *n_categories,
-                                   uint32_t n_variables, const uint32_t *counts,
-                                   size_t n_records) SHOAL_MUST_CHECK;
+agg_err agg_joint_data_of_tables(agg_joint_data *data, agg_error *error,
+                                 const double *const *likelihoods, const uint32_t *n_categories,
+                                 uint32_t n_variables, const uint32_t *counts,
+                                 size_t n_records) SHOAL_MUST_CHECK;
 void agg_joint_data_release(agg_joint_data *data);
 
 // Writes a copy of a variable's rows in the order in which the tuples come to them, and numbers
 // them so in the tuples. For what changes the tuples' order.
 //   rows: set to variables[v].n_rows * n numbers; release with free. variables[v].rows stays as it
 //   is and is of no more use
-shoal_err agg_joint_data_line_up(double **rows, agg_error *error, agg_joint_data *data,
-                                 uint32_t v) SHOAL_MUST_CHECK;
+agg_err agg_joint_data_line_up(double **rows, agg_error *error, agg_joint_data *data,
+                               uint32_t v) SHOAL_MUST_CHECK;
 
 // Returns: the likelihood row of a tuple in one variable, variables[v].n numbers.
 static inline const double *agg_joint_data_row(const agg_joint_data *data, size_t tuple, uint32_t v)

@@ -315,7 +315,7 @@ static unsigned count_pieces(size_t n_tuples)
     return pieces < PIECES ? (unsigned)pieces : PIECES;
 }
 
-static shoal_err start(em *m, agg_error *error, const agg_joint_data *data, unsigned n_threads)
+static agg_err start(em *m, agg_error *error, const agg_joint_data *data, unsigned n_threads)
 {
     memset(m, 0, sizeof *m);
     m->data = data;
@@ -342,8 +342,8 @@ static void release(em *m)
     free(m->slope);
 }
 
-static shoal_err check(agg_error *error, const agg_joint_data *data,
-                       const agg_joint_em_options *options)
+static agg_err check(agg_error *error, const agg_joint_data *data,
+                     const agg_joint_em_options *options)
 {
     int has_rule = options->gain > 0 || options->change > 0;
     int is_given =
@@ -358,14 +358,14 @@ agg_joint_em_options agg_joint_em_defaults(void)
 }
 
 // Estimates from data in their order.
-static shoal_err estimate(double *p, agg_joint_em_result *result, agg_error *error,
-                          const agg_joint_order *order, const agg_joint_em_options *options)
+static agg_err estimate(double *p, agg_joint_em_result *result, agg_error *error,
+                        const agg_joint_order *order, const agg_joint_em_options *options)
 {
     em m;
     const agg_joint_data *data = &order->data;
     size_t n = data->n_cells;
     double *work = agg_alloc(error, 4 * n, sizeof *work);
-    shoal_err err = start(&m, error, data, options->n_threads);
+    agg_err err = start(&m, error, data, options->n_threads);
     if (work == NULL) err = AGG_ERR_MEMORY;
     if (err == SHOAL_OK) {
         climb c = {&m,       options,      result,       data->n_cells, work,
@@ -379,12 +379,12 @@ static shoal_err estimate(double *p, agg_joint_em_result *result, agg_error *err
     return err;
 }
 
-shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error,
-                       const agg_joint_data *data, const agg_joint_em_options *options)
+agg_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error,
+                     const agg_joint_data *data, const agg_joint_em_options *options)
 {
     agg_joint_order order;
     agg_joint_em_result own = {0, 0, 0, data->n == 0, is_identifiable(data)};
-    shoal_err err = check(error, data, options);
+    agg_err err = check(error, data, options);
     if (err == SHOAL_OK) err = agg_joint_order_make(&order, error, data);
     if (err != SHOAL_OK) return err;
     err = estimate(p, &own, error, &order, options);

@@ -50,8 +50,8 @@ agg_joint_em_options agg_joint_em_defaults(void);
 // Returns: AGG_ERR_MEMORY; SHOAL_ERR_RANGE for data without a cell or options without a rule.
 // Memory: at most 64 + 5 numbers a cell, besides 2 a cell and thread; a copy of the data where
 // another variable is made the first.
-shoal_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error,
-                       const agg_joint_data *data,
-                       const agg_joint_em_options *options) SHOAL_MUST_CHECK;
+agg_err agg_joint_em(double *p, agg_joint_em_result *result, agg_error *error,
+                     const agg_joint_data *data,
+                     const agg_joint_em_options *options) SHOAL_MUST_CHECK;
 
 #endif

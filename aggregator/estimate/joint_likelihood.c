@@ -261,24 +261,24 @@ static void fill_blocks(agg_joint_law *law, const agg_count *counts)
         if (!law->is_named[x]) law->other[law->marks->place(law->part, x)]++;
 }
 
-static shoal_err count_entries(agg_count *counts, agg_error *error, const agg_joint_law *law,
-                               unsigned n_threads)
+static agg_err count_entries(agg_count *counts, agg_error *error, const agg_joint_law *law,
+                             unsigned n_threads)
 {
     uint32_t size = law->part->size;
     uint64_t *items = agg_alloc(error, size, sizeof *items);
     if (items == NULL) return AGG_ERR_MEMORY;
     for (uint32_t x = 0; x < size; x++) items[x] = x;
-    shoal_err err = law->n > 0 ? agg_estimator_counts(counts, error, law->part, law->sketch,
-                                                      (uint64_t)law->n, items, size, n_threads)
-                               : SHOAL_OK;
+    agg_err err = law->n > 0 ? agg_estimator_counts(counts, error, law->part, law->sketch,
+                                                    (uint64_t)law->n, items, size, n_threads)
+                             : SHOAL_OK;
     free(items);
     return err;
 }
 
-static shoal_err model_blocks(agg_joint_law *law, agg_error *error, unsigned n_threads)
+static agg_err model_blocks(agg_joint_law *law, agg_error *error, unsigned n_threads)
 {
     agg_count *counts = agg_alloc(error, law->part->size, sizeof *counts);
-    shoal_err err = counts == NULL ? AGG_ERR_MEMORY : count_entries(counts, error, law, n_threads);
+    agg_err err = counts == NULL ? AGG_ERR_MEMORY : count_entries(counts, error, law, n_threads);
     if (err == SHOAL_OK) {
         fill_blocks(law, counts);
         scale_to_one(law);
@@ -287,7 +287,7 @@ static shoal_err model_blocks(agg_joint_law *law, agg_error *error, unsigned n_t
     return err;
 }
 
-static shoal_err model_list(agg_joint_law *law, agg_error *error, unsigned n_threads)
+static agg_err model_list(agg_joint_law *law, agg_error *error, unsigned n_threads)
 {
     uint32_t size = law->part->size;
     for (uint32_t i = 0; i < law->n_items; i++)
@@ -300,18 +300,18 @@ static shoal_err model_list(agg_joint_law *law, agg_error *error, unsigned n_thr
 // -- Making
 // -----------------------------------------------------------------------------------------------------------------------------
 
-static shoal_err share_items(agg_joint_law *law, agg_error *error, const double *given,
-                             unsigned n_threads)
+static agg_err share_items(agg_joint_law *law, agg_error *error, const double *given,
+                           unsigned n_threads)
 {
     uint32_t n_estimated = given == NULL && law->n > 0
                                ? law->none
                                : 0; // "none of the list", the last one, is not estimated
     agg_count *counts = agg_alloc(error, law->n_items, sizeof *counts);
     if (counts == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = n_estimated > 0
-                        ? agg_estimator_counts(counts, error, law->part, law->sketch,
-                                               (uint64_t)law->n, law->items, n_estimated, n_threads)
-                        : SHOAL_OK;
+    agg_err err = n_estimated > 0
+                      ? agg_estimator_counts(counts, error, law->part, law->sketch,
+                                             (uint64_t)law->n, law->items, n_estimated, n_threads)
+                      : SHOAL_OK;
     double sum = 0;
     for (uint32_t i = 0; err == SHOAL_OK && i < law->n_items; i++) {
         double share = given != NULL ? given[i] : i < n_estimated ? counts[i].count / law->n : 0;
@@ -335,12 +335,12 @@ static int compare_items(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static shoal_err check_items(agg_error *error, const shoal_part *part,
-                             const agg_joint_categories *categories)
+static agg_err check_items(agg_error *error, const shoal_part *part,
+                           const agg_joint_categories *categories)
 {
     uint32_t n = categories->n_items;
     uint64_t *sorted = agg_alloc(error, n, sizeof *sorted);
-    shoal_err err = sorted == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = sorted == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK && agg_joint_categories_count(categories) == 0)
         err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "a variable has no category");
     for (uint32_t i = 0; err == SHOAL_OK && i < n; i++) {
@@ -362,8 +362,8 @@ static shoal_err check_items(agg_error *error, const shoal_part *part,
 
 // Copies the categories. Where they name the whole list, Other is "none of the list", whose law is
 // known.
-static shoal_err set_items(agg_joint_law *law, agg_error *error,
-                           const agg_joint_categories *categories)
+static agg_err set_items(agg_joint_law *law, agg_error *error,
+                         const agg_joint_categories *categories)
 {
     const shoal_part *part = law->part;
     int has_none = 0, is_closed = part->domain == SHOAL_DOMAIN_CLOSED;
@@ -388,8 +388,8 @@ static shoal_err set_items(agg_joint_law *law, agg_error *error,
     return SHOAL_OK;
 }
 
-static shoal_err make(agg_joint_law *law, agg_error *error, const agg_joint_categories *categories,
-                      unsigned n_threads)
+static agg_err make(agg_joint_law *law, agg_error *error, const agg_joint_categories *categories,
+                    unsigned n_threads)
 {
     const shoal_part *part = law->part;
     int is_list = part->domain == SHOAL_DOMAIN_CLOSED;
@@ -402,7 +402,7 @@ static shoal_err make(agg_joint_law *law, agg_error *error, const agg_joint_cate
     law->log_hit = log(law->coins.hit);
     law->log_miss = log(law->coins.miss);
     law->log_none = log(law->coins.none);
-    shoal_err err = set_items(law, error, categories);
+    agg_err err = set_items(law, error, categories);
     if (err != SHOAL_OK) return err;
     law->other = agg_alloc(error, law->has_other ? law->n_columns : 0, sizeof *law->other);
     law->uniform = agg_alloc(error, law->is_hashed && law->none < law->n_items ? law->n_columns : 0,
@@ -419,15 +419,15 @@ static shoal_err make(agg_joint_law *law, agg_error *error, const agg_joint_cate
     return err;
 }
 
-shoal_err agg_joint_law_make(agg_joint_law **law, agg_error *error, const shoal_part *part,
-                             const agg_sketch *sketch, uint64_t n,
-                             const agg_joint_categories *categories, unsigned n_threads)
+agg_err agg_joint_law_make(agg_joint_law **law, agg_error *error, const shoal_part *part,
+                           const agg_sketch *sketch, uint64_t n,
+                           const agg_joint_categories *categories, unsigned n_threads)
 {
     const agg_joint_marks *marks = agg_joint_marks_of(part->mechanism);
     if (marks == NULL)
         return agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE,
                         "this mechanism's answers name no category");
-    shoal_err err = check_items(error, part, categories);
+    agg_err err = check_items(error, part, categories);
     if (err != SHOAL_OK) return err;
     agg_joint_law *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;

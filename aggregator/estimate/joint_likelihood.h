@@ -73,10 +73,10 @@ typedef struct agg_joint_law agg_joint_law;
 // part does not take or that comes twice, no category, or "Other" where the items leave nothing
 // over. Cost: with "Other", of hashed rows, one pass over the sketch (hcms: one transform). Memory:
 // 8 bytes a column or value.
-shoal_err agg_joint_law_make(agg_joint_law **law, agg_error *error, const shoal_part *part,
-                             const agg_sketch *sketch, uint64_t n,
-                             const agg_joint_categories *categories,
-                             unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_joint_law_make(agg_joint_law **law, agg_error *error, const shoal_part *part,
+                           const agg_sketch *sketch, uint64_t n,
+                           const agg_joint_categories *categories,
+                           unsigned n_threads) SHOAL_MUST_CHECK;
 void agg_joint_law_free(agg_joint_law *law);
 
 // Returns: the row (cohort) that a record states; 0 where there is one only.

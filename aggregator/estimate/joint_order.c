@@ -26,8 +26,8 @@ static int choose(uint32_t of[SHOAL_PARTS_MAX], const agg_joint_data *data)
 
 // Sorts tuples, given by their numbers, by the row of one variable; those that share it stay as
 // they were.
-static shoal_err sort_by(uint32_t *sorted, agg_error *error, const uint32_t *numbers,
-                         const agg_joint_data *data, uint32_t v)
+static agg_err sort_by(uint32_t *sorted, agg_error *error, const uint32_t *numbers,
+                       const agg_joint_data *data, uint32_t v)
 {
     uint32_t n_rows = data->variables[v].n_rows, width = data->n_variables;
     size_t *start = agg_alloc(error, (size_t)n_rows + 1, sizeof *start);
@@ -51,7 +51,7 @@ static void copy_tuples(agg_joint_order *order, const agg_joint_data *data, cons
     }
 }
 
-static shoal_err reorder(agg_joint_order *order, agg_error *error, const agg_joint_data *data)
+static agg_err reorder(agg_joint_order *order, agg_error *error, const agg_joint_data *data)
 {
     uint32_t *numbers =
         agg_alloc(error, data->n_tuples, sizeof *numbers); // below 2^32: so are reports
@@ -61,7 +61,7 @@ static shoal_err reorder(agg_joint_order *order, agg_error *error, const agg_joi
     order->data.counts = agg_alloc(error, data->n_tuples, sizeof *order->data.counts);
     int is_there = numbers != NULL && sorted != NULL && order->data.tuples != NULL &&
                    order->data.counts != NULL;
-    shoal_err err = is_there ? SHOAL_OK : AGG_ERR_MEMORY;
+    agg_err err = is_there ? SHOAL_OK : AGG_ERR_MEMORY;
     for (size_t k = 0; err == SHOAL_OK && k < data->n_tuples; k++) numbers[k] = (uint32_t)k;
     for (uint32_t i = data->n_variables; err == SHOAL_OK && i-- > 0;) {
         err = sort_by(sorted, error, numbers, data, order->of[i]);
@@ -75,9 +75,9 @@ static shoal_err reorder(agg_joint_order *order, agg_error *error, const agg_joi
     return err;
 }
 
-static shoal_err line_up(agg_joint_order *order, agg_error *error)
+static agg_err line_up(agg_joint_order *order, agg_error *error)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (uint32_t i = 0; err == SHOAL_OK && i < order->data.n_variables; i++) {
         err = agg_joint_data_line_up(&order->rows[i], error, &order->data, i);
         if (err == SHOAL_OK) order->data.variables[i].rows = order->rows[i];
@@ -85,7 +85,7 @@ static shoal_err line_up(agg_joint_order *order, agg_error *error)
     return err;
 }
 
-shoal_err agg_joint_order_make(agg_joint_order *order, agg_error *error, const agg_joint_data *data)
+agg_err agg_joint_order_make(agg_joint_order *order, agg_error *error, const agg_joint_data *data)
 {
     memset(order, 0, sizeof *order);
     order->data = *data;
@@ -93,7 +93,7 @@ shoal_err agg_joint_order_make(agg_joint_order *order, agg_error *error, const a
     for (uint32_t i = 0; i < data->n_variables; i++)
         order->data.variables[i] = data->variables[order->of[i]];
     if (!order->is_copy) return SHOAL_OK;
-    shoal_err err = reorder(order, error, data);
+    agg_err err = reorder(order, error, data);
     if (err == SHOAL_OK) err = line_up(order, error);
     if (err != SHOAL_OK) agg_joint_order_release(order);
     return err;

@@ -21,8 +21,8 @@ typedef struct agg_joint_order {
 //   data: kept by reference
 // Memory: a copy of the data, and 12 bytes a tuple while it is made. Cost: two passes over the
 // tuples a variable.
-shoal_err agg_joint_order_make(agg_joint_order *order, agg_error *error,
-                               const agg_joint_data *data) SHOAL_MUST_CHECK;
+agg_err agg_joint_order_make(agg_joint_order *order, agg_error *error,
+                             const agg_joint_data *data) SHOAL_MUST_CHECK;
 void agg_joint_order_release(agg_joint_order *order);
 
 // Writes a table of the ordered variables as one of the given ones.

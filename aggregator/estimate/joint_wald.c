@@ -33,7 +33,7 @@ static void scores_release(scores *s)
     free(s->inverse);
 }
 
-static shoal_err allocate_scores(scores *s, agg_error *error)
+static agg_err allocate_scores(scores *s, agg_error *error)
 {
     const agg_joint_variable *v = &s->data->variables[s->variable];
     s->n = v->n;
@@ -89,9 +89,9 @@ static void centre_rows(scores *s, double *mean, const double *counts)
         for (size_t j = 0; j < i; j++) s->covariance[j * w + i] = s->covariance[i * w + j];
 }
 
-static shoal_err make_scores(scores *s, agg_error *error, const double *p)
+static agg_err make_scores(scores *s, agg_error *error, const double *p)
 {
-    shoal_err err = allocate_scores(s, error);
+    agg_err err = allocate_scores(s, error);
     if (err != SHOAL_OK) return err;
     refer(s, p);
     score_rows(s);
@@ -162,11 +162,11 @@ static void conclude(agg_joint_wald *wald, double statistic, size_t df)
     wald->p_value = df > 0 ? agg_chi_square_tail(wald->statistic, (double)df) : NAN;
 }
 
-static shoal_err compare(agg_joint_wald *wald, agg_error *error, const scores *s, const scores *t)
+static agg_err compare(agg_joint_wald *wald, agg_error *error, const scores *s, const scores *t)
 {
     double *d = agg_alloc(error, s->n, t->n * sizeof *d),
            *scratch = agg_alloc(error, t->n, sizeof *scratch);
-    shoal_err err = d != NULL && scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    agg_err err = d != NULL && scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     if (err == SHOAL_OK) {
         cross(d, scratch, s, t);
         double form = kronecker_form(d, s->inverse, t->inverse, scratch, s->width, t->width);
@@ -178,14 +178,14 @@ static shoal_err compare(agg_joint_wald *wald, agg_error *error, const scores *s
     return err;
 }
 
-shoal_err agg_joint_wald_linear(agg_joint_wald *wald, agg_error *error, const agg_joint_data *data,
-                                const double *p, uint32_t first, uint32_t second)
+agg_err agg_joint_wald_linear(agg_joint_wald *wald, agg_error *error, const agg_joint_data *data,
+                              const double *p, uint32_t first, uint32_t second)
 {
     scores s = {.data = data, .variable = first}, t = {.data = data, .variable = second};
     if (data->n < 2)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
                         "a test of independence needs two reports or more");
-    shoal_err err = make_scores(&s, error, p);
+    agg_err err = make_scores(&s, error, p);
     if (err == SHOAL_OK) err = make_scores(&t, error, p);
     if (err == SHOAL_OK) err = compare(wald, error, &s, &t);
     scores_release(&s);
@@ -221,9 +221,8 @@ static void take_product(double *p, double *scratch, size_t m, size_t n)
     for (size_t i = 0; i < m * n; i++) p[i] -= scratch[i / n] * scratch[m + i % n];
 }
 
-static shoal_err em_form(agg_joint_wald *wald, agg_error *error, const agg_joint_covariance *c,
-                         uint32_t first, uint32_t second, double *p, double *matrix,
-                         double *inverse)
+static agg_err em_form(agg_joint_wald *wald, agg_error *error, const agg_joint_covariance *c,
+                       uint32_t first, uint32_t second, double *p, double *matrix, double *inverse)
 {
     size_t m = c->data->variables[first].n, n = c->data->variables[second].n, w = m * n - 1,
            rank = 0;
@@ -234,7 +233,7 @@ static shoal_err em_form(agg_joint_wald *wald, agg_error *error, const agg_joint
     // form is the same.
     for (size_t i = 1; i < w; i++)
         memmove(matrix + i * w, matrix + i * (w + 1), w * sizeof *matrix);
-    shoal_err err = agg_dense_pseudo_inverse(inverse, NULL, &rank, error, matrix, w);
+    agg_err err = agg_dense_pseudo_inverse(inverse, NULL, &rank, error, matrix, w);
     if (err != SHOAL_OK) return err;
     size_t df = (m - 1) * (n - 1);
     *wald = (agg_joint_wald){.rank_first = m - 1, .rank_second = n - 1};
@@ -242,17 +241,17 @@ static shoal_err em_form(agg_joint_wald *wald, agg_error *error, const agg_joint
     return SHOAL_OK;
 }
 
-shoal_err agg_joint_wald_em(agg_joint_wald *wald, agg_error *error,
-                            const agg_joint_covariance *covariance, uint32_t first, uint32_t second)
+agg_err agg_joint_wald_em(agg_joint_wald *wald, agg_error *error,
+                          const agg_joint_covariance *covariance, uint32_t first, uint32_t second)
 {
     const agg_joint_variable *v = covariance->data->variables;
     size_t cells = (size_t)v[first].n * v[second].n; // at most n_cells
     double *p = agg_alloc(error, cells, sizeof *p),
            *matrix = agg_alloc(error, cells, cells * sizeof *matrix),
            *inverse = agg_alloc(error, cells + 2, cells * sizeof *inverse);
-    shoal_err err = p != NULL && matrix != NULL && inverse != NULL
-                        ? em_form(wald, error, covariance, first, second, p, matrix, inverse)
-                        : AGG_ERR_MEMORY;
+    agg_err err = p != NULL && matrix != NULL && inverse != NULL
+                      ? em_form(wald, error, covariance, first, second, p, matrix, inverse)
+                      : AGG_ERR_MEMORY;
     free(p);
     free(matrix);
     free(inverse);

@@ -47,14 +47,14 @@ typedef struct agg_joint_wald {
 // Returns: AGG_ERR_MEMORY; SHOAL_ERR_RANGE with fewer than 2 reports.
 // Cost: one multiply-add a tuple and category of both, one a pair of categories and run of tuples
 // with one row of `first`.
-shoal_err agg_joint_wald_linear(agg_joint_wald *wald, agg_error *error, const agg_joint_data *data,
-                                const double *p, uint32_t first, uint32_t second) SHOAL_MUST_CHECK;
+agg_err agg_joint_wald_linear(agg_joint_wald *wald, agg_error *error, const agg_joint_data *data,
+                              const double *p, uint32_t first, uint32_t second) SHOAL_MUST_CHECK;
 
 // Tests them by the paper's form (equation 1), of the covariance's own estimate. df is (m-1)(n-1),
 // or the rank of Sigma where that is less; the ranks are the categories less one. Cost: that of
 // inverting a matrix of the m n cells.
-shoal_err agg_joint_wald_em(agg_joint_wald *wald, agg_error *error,
-                            const agg_joint_covariance *covariance, uint32_t first,
-                            uint32_t second) SHOAL_MUST_CHECK;
+agg_err agg_joint_wald_em(agg_joint_wald *wald, agg_error *error,
+                          const agg_joint_covariance *covariance, uint32_t first,
+                          uint32_t second) SHOAL_MUST_CHECK;
 
 #endif

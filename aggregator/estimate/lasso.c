@@ -17,8 +17,8 @@
 
 #define FLAT 1e-12 // a column whose variance is below this share of its mean is constant
 
-static shoal_err set_weights(agg_lasso *lasso, agg_error *error, const double *weights,
-                             const double *y)
+static agg_err set_weights(agg_lasso *lasso, agg_error *error, const double *weights,
+                           const double *y)
 {
     double total = 0;
     size_t n = lasso->design->n_rows;
@@ -67,8 +67,8 @@ static void set_columns(agg_lasso *lasso)
     }
 }
 
-shoal_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_design *design,
-                         const double *weights, const double *y, const agg_lasso_options *options)
+agg_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_design *design,
+                       const double *weights, const double *y, const agg_lasso_options *options)
 {
     double **const rows[] = {&lasso->weights, &lasso->gradient};
     double **const columns[] = {&lasso->coefficients, &lasso->mean, &lasso->curvature,
@@ -82,7 +82,7 @@ shoal_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_desig
     for (int i = 0; i < 4; i++)
         is_full =
             is_full && (*columns[i] = agg_alloc(error, design->n_columns, sizeof(double))) != NULL;
-    shoal_err err = is_full ? set_weights(lasso, error, weights, y) : AGG_ERR_MEMORY;
+    agg_err err = is_full ? set_weights(lasso, error, weights, y) : AGG_ERR_MEMORY;
     if (err != SHOAL_OK) {
         agg_lasso_release(lasso);
         return err;

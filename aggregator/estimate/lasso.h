@@ -50,9 +50,9 @@ typedef struct agg_lasso {
 //   y: n_rows
 // Returns: SHOAL_ERR_RANGE for a weight or response that is negative or not finite, or weights that
 // are all 0.
-shoal_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_design *design,
-                         const double *weights, const double *y,
-                         const agg_lasso_options *options) SHOAL_MUST_CHECK;
+agg_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_design *design,
+                       const double *weights, const double *y,
+                       const agg_lasso_options *options) SHOAL_MUST_CHECK;
 
 // Returns: the smallest lambda at which b = 0 is the solution (of a solver that has not been run
 // yet).

@@ -12,7 +12,7 @@
 #define TAKES_PART 1e-6 // a share of another column below this is rounding
 #define LEFT_OUT SIZE_MAX
 
-static shoal_err allocate(agg_least_squares *fit, agg_error *error)
+static agg_err allocate(agg_least_squares *fit, agg_error *error)
 {
     size_t n_rows = fit->design->n_rows, cells;
     if (!agg_size_multiply(&cells, fit->width, fit->width))
@@ -32,7 +32,7 @@ static shoal_err allocate(agg_least_squares *fit, agg_error *error)
 }
 
 // Turns the chosen columns into lists by row.
-static shoal_err list_rows(agg_least_squares *fit, agg_error *error, const size_t *chosen)
+static agg_err list_rows(agg_least_squares *fit, agg_error *error, const size_t *chosen)
 {
     const agg_bit_design *d = fit->design;
     size_t n_rows = d->n_rows;
@@ -181,9 +181,9 @@ static void take_residuals(agg_least_squares *fit)
     fit->n_free = n_used > fit->n_fitted ? n_used - fit->n_fitted : 0;
 }
 
-shoal_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
-                                const agg_bit_design *design, const size_t *chosen, size_t n_chosen,
-                                const double *weights, const double *y)
+agg_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
+                              const agg_bit_design *design, const size_t *chosen, size_t n_chosen,
+                              const double *weights, const double *y)
 {
     double total = 0;
     memset(fit, 0, sizeof *fit);
@@ -196,7 +196,7 @@ shoal_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
     fit->y = y;
     fit->n_chosen = n_chosen;
     fit->width = n_chosen + 1;
-    shoal_err err = allocate(fit, error);
+    agg_err err = allocate(fit, error);
     if (err == SHOAL_OK) err = list_rows(fit, error, chosen);
     if (err != SHOAL_OK) {
         agg_least_squares_release(fit);

@@ -48,9 +48,9 @@ typedef struct agg_least_squares_entry {
 //   chosen: n_chosen columns of the design, each once; must outlive the fit, as must design,
 //   weights (n_rows, >= 0) and y (n_rows)
 // Cost: n_chosen^3 / 3 multiplications and memory for 2 n_chosen^2 numbers.
-shoal_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
-                                const agg_bit_design *design, const size_t *chosen, size_t n_chosen,
-                                const double *weights, const double *y) SHOAL_MUST_CHECK;
+agg_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
+                              const agg_bit_design *design, const size_t *chosen, size_t n_chosen,
+                              const double *weights, const double *y) SHOAL_MUST_CHECK;
 
 // Returns: the covariance of the coefficients of chosen[i] and chosen[j], times phi; 0 where one of
 // them is left out.

@@ -139,8 +139,8 @@ static agg_count count_of(double support, const report_law *law, double n)
                        agg_support_score(support, n * law->most, mean, null_error)};
 }
 
-static shoal_err sum_supports(agg_count *counts, agg_error *error, const shoal_part *part,
-                              const agg_accumulator *acc, const digit *d, law_of law)
+static agg_err sum_supports(agg_count *counts, agg_error *error, const shoal_part *part,
+                            const agg_accumulator *acc, const digit *d, law_of law)
 {
     report_law one;
     const uint32_t *ones = acc->parts[0].cells.ones;
@@ -175,19 +175,19 @@ static void sum_hadamard(agg_count *counts, const shoal_part *part, const agg_ac
 }
 
 // Of every item, in order.
-static shoal_err count_cells(agg_count *cells, agg_error *error, const shoal_part *part,
-                             const agg_accumulator *acc, unsigned n_threads)
+static agg_err count_cells(agg_count *cells, agg_error *error, const shoal_part *part,
+                           const agg_accumulator *acc, unsigned n_threads)
 {
     uint64_t *items = agg_alloc(error, part->size, sizeof *items);
     if (items == NULL) return AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < part->size; i++) items[i] = i;
-    shoal_err err = agg_estimator_counts(cells, error, part, &acc->parts[0], acc->n, items,
-                                         part->size, n_threads);
+    agg_err err = agg_estimator_counts(cells, error, part, &acc->parts[0], acc->n, items,
+                                       part->size, n_threads);
     free(items);
     return err;
 }
 
-shoal_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe, uint32_t field)
+agg_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe, uint32_t field)
 {
     uint32_t mechanism = recipe->parts[0].mechanism;
     if (field >= recipe->encoding.n_fields)
@@ -202,11 +202,11 @@ shoal_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe, uint3
                     shoal_mechanism_by_id(mechanism)->name);
 }
 
-shoal_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe,
-                       const agg_accumulator *acc, uint32_t field, unsigned n_threads)
+agg_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe,
+                     const agg_accumulator *acc, uint32_t field, unsigned n_threads)
 {
     const shoal_part *part = &recipe->parts[0];
-    shoal_err err = agg_marginal_check(error, recipe, field);
+    agg_err err = agg_marginal_check(error, recipe, field);
     if (err == SHOAL_OK) err = agg_accumulator_check_recipe(acc, error, recipe);
     if (err != SHOAL_OK) return err;
     digit d = digit_of(recipe, field);

@@ -23,15 +23,15 @@
 // Returns: AGG_ERR_USAGE, with the reason, for a mechanism whose sums over cells have no known
 // error; RECIPE_HASH. Cost: one pass over the cells; Hadamard response takes 40 bytes a cell
 // besides.
-shoal_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe,
-                       const agg_accumulator *acc, uint32_t field,
-                       unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe,
+                     const agg_accumulator *acc, uint32_t field,
+                     unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that agg_marginal takes beside the counts.
 uint64_t agg_marginal_memory(const shoal_recipe *recipe, uint32_t field, unsigned n_threads);
 
 // Whether agg_marginal can: SHOAL_OK, or its AGG_ERR_USAGE.
-shoal_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe,
-                             uint32_t field) SHOAL_MUST_CHECK;
+agg_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe,
+                           uint32_t field) SHOAL_MUST_CHECK;
 
 #endif

@@ -48,8 +48,8 @@ static double share_of_nothing(const double *scores, size_t n)
     return (double)below / ((1 - NOTHING_ABOVE) * (double)n);
 }
 
-shoal_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
-                             agg_multiple multiple, double alpha)
+agg_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
+                           agg_multiple multiple, double alpha)
 {
     // No share is above alpha, nor above the last row's: rows below that are not detected, whatever
     // their rank.

@@ -27,7 +27,7 @@ double agg_multiple_share(agg_multiple multiple, double alpha, size_t rank, size
 // those with p-values above 3/4, and one. That keeps the promise for independent rows and does not
 // waste it where many rows are something (Storey, Taylor and Siegmund, J. R. Statist. Soc. B 66,
 // 2004, theorem 3). No row is detected that would not be if it were the only one.
-shoal_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
-                             agg_multiple multiple, double alpha) SHOAL_MUST_CHECK;
+agg_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
+                           agg_multiple multiple, double alpha) SHOAL_MUST_CHECK;
 
 #endif

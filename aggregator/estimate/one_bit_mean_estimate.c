@@ -35,9 +35,9 @@ static agg_count mean_of_row(const shoal_part *part, const uint32_t row[2])
     return mean_of(part, row[1], (double)row[0] + row[1]);
 }
 
-static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part,
-                        const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
-                        unsigned n_threads)
+static agg_err counts(agg_count *out, agg_error *error, const shoal_part *part,
+                      const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
+                      unsigned n_threads)
 {
     (void)n_threads;
     if (sketch->shape.k == 1) {

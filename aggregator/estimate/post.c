@@ -52,7 +52,7 @@ static double simplex_shift(const double *sorted, size_t n, double total)
     return shift;
 }
 
-static shoal_err norm_sub(double *counts, agg_error *error, size_t n, double total)
+static agg_err norm_sub(double *counts, agg_error *error, size_t n, double total)
 {
     double *sorted = agg_alloc(error, n, sizeof *sorted);
     if (sorted == NULL) return AGG_ERR_MEMORY;
@@ -64,8 +64,8 @@ static shoal_err norm_sub(double *counts, agg_error *error, size_t n, double tot
     return SHOAL_OK;
 }
 
-shoal_err agg_post_apply(double *counts, agg_error *error, const agg_post *post,
-                         const double *stderrs, const uint8_t *is_detected, size_t n)
+agg_err agg_post_apply(double *counts, agg_error *error, const agg_post *post,
+                       const double *stderrs, const uint8_t *is_detected, size_t n)
 {
     switch (post->rule) {
     case AGG_POST_NONE: break;

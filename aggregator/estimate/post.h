@@ -59,9 +59,9 @@ typedef struct agg_post {
 //   is_detected: n flags
 // Returns: AGG_ERR_MEMORY (norm-sub sorts a copy; counts are as they were).
 // Cost: O(n), norm-sub O(n log n).
-shoal_err agg_post_apply(double *counts, agg_error *error, const agg_post *post,
-                         const double *stderrs, const uint8_t *is_detected,
-                         size_t n) SHOAL_MUST_CHECK;
+agg_err agg_post_apply(double *counts, agg_error *error, const agg_post *post,
+                       const double *stderrs, const uint8_t *is_detected,
+                       size_t n) SHOAL_MUST_CHECK;
 
 // Returns: "none", "clip", "norm-sub", "base-cut" or "total".
 const char *agg_post_name(agg_post_rule rule);

@@ -34,7 +34,7 @@ static double clamp_share(double x)
     return x > 1 ? 1 : x;
 }
 
-static shoal_err check(decoder *d, agg_error *error)
+static agg_err check(decoder *d, agg_error *error)
 {
     const agg_rappor_counts *c = d->counts;
     int is_ok = c->p_star >= 0 && c->q_star <= 1 && d->gap > 0 &&
@@ -160,7 +160,7 @@ static int compare_signatures(const void *a, const void *b)
                   x_len * sizeof *d->rows);
 }
 
-static shoal_err mark_twins(decoder *d, agg_error *error)
+static agg_err mark_twins(decoder *d, agg_error *error)
 {
     size_t n = d->design->n_columns;
     signature *order = agg_alloc(error, n, sizeof *order);
@@ -174,13 +174,13 @@ static shoal_err mark_twins(decoder *d, agg_error *error)
     return SHOAL_OK;
 }
 
-static shoal_err choose(decoder *d, agg_error *error)
+static agg_err choose(decoder *d, agg_error *error)
 {
     static const agg_lasso_options options = {1, 1, 1, 1e-10, 2000};
     size_t most = d->n_usable / 2 < CHOSEN_MAX ? d->n_usable / 2 : CHOSEN_MAX;
     double total = 0;
     agg_lasso lasso;
-    shoal_err err = agg_lasso_init(&lasso, error, d->design, d->weights, d->y, &options);
+    agg_err err = agg_lasso_init(&lasso, error, d->design, d->weights, d->y, &options);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < d->design->n_rows; i++) total += d->weights[i];
     // With weights 1/V of sum 1 and columns of unit deviation, a slope's standard error is
@@ -198,9 +198,9 @@ static shoal_err choose(decoder *d, agg_error *error)
     return SHOAL_OK;
 }
 
-static shoal_err choose_and_fit(decoder *d, agg_error *error)
+static agg_err choose_and_fit(decoder *d, agg_error *error)
 {
-    shoal_err err = choose(d, error);
+    agg_err err = choose(d, error);
     agg_least_squares_release(&d->fit);
     if (err != SHOAL_OK) return err;
     return agg_least_squares_fit(&d->fit, error, d->design, d->chosen, d->n_chosen, d->weights,
@@ -283,7 +283,7 @@ static void make_rows(decoder *d, agg_rappor_row *rows)
     }
 }
 
-static shoal_err allocate(decoder *d, agg_error *error)
+static agg_err allocate(decoder *d, agg_error *error)
 {
     d->y = agg_alloc(error, d->design->n_rows, sizeof *d->y);
     d->variances = agg_alloc(error, d->design->n_rows, sizeof *d->variances);
@@ -295,10 +295,10 @@ static shoal_err allocate(decoder *d, agg_error *error)
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static shoal_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *summary,
-                        agg_error *error)
+static agg_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *summary,
+                      agg_error *error)
 {
-    shoal_err err = check(d, error);
+    agg_err err = check(d, error);
     if (err == SHOAL_OK) err = allocate(d, error);
     if (err == SHOAL_OK) err = mark_twins(d, error);
     if (err != SHOAL_OK) return err;
@@ -317,12 +317,12 @@ static shoal_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *su
     return SHOAL_OK;
 }
 
-shoal_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
-                            const agg_rappor_counts *counts, const agg_bit_design *design)
+agg_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
+                          const agg_rappor_counts *counts, const agg_bit_design *design)
 {
     agg_rappor_summary unread;
     decoder d = {.counts = counts, .design = design, .gap = counts->q_star - counts->p_star};
-    shoal_err err = decode(&d, rows, summary == NULL ? &unread : summary, error);
+    agg_err err = decode(&d, rows, summary == NULL ? &unread : summary, error);
     agg_least_squares_release(&d.fit);
     free(d.y);
     free(d.variances);

@@ -61,9 +61,9 @@ typedef struct agg_rappor_summary {
 // Returns: SHOAL_ERR_RANGE for counts above their cohort's reports, a design of another size, or p*
 // and q* that say nothing. Cost: demo of google/rappor (64 x 32, 190 candidates) 4 ms; 64 x 128,
 // two hashes, 10,000 candidates 0.3 s.
-shoal_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
-                            const agg_rappor_counts *counts,
-                            const agg_bit_design *design) SHOAL_MUST_CHECK;
+agg_err agg_rappor_decode(agg_rappor_row *rows, agg_rappor_summary *summary, agg_error *error,
+                          const agg_rappor_counts *counts,
+                          const agg_bit_design *design) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that it takes at most: how many candidates are adjusted for each other is
 // known only then.

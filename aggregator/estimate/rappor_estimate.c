@@ -25,9 +25,8 @@ static void effective(double *p_star, double *q_star, const shoal_part *part)
     *q_star = (double)q * 0x1p-64;
 }
 
-static shoal_err count_list(agg_count *counts, agg_error *error, const shoal_part *part,
-                            const agg_sketch *sketch, double n, const uint64_t *items,
-                            size_t n_items)
+static agg_err count_list(agg_count *counts, agg_error *error, const shoal_part *part,
+                          const agg_sketch *sketch, double n, const uint64_t *items, size_t n_items)
 {
     double p = 0, q = 0;
     effective(&p, &q, part);
@@ -96,20 +95,20 @@ static agg_count count_of(const agg_rappor_row *row)
                        null_error > 0 ? row->count / null_error : score};
 }
 
-static shoal_err count_strings(agg_count *counts, agg_error *error, const agg_rappor_counts *bits,
-                               const agg_bit_design *design)
+static agg_err count_strings(agg_count *counts, agg_error *error, const agg_rappor_counts *bits,
+                             const agg_bit_design *design)
 {
     agg_rappor_row *rows = agg_alloc(error, design->n_columns, sizeof *rows);
     if (rows == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_rappor_decode(rows, NULL, error, bits, design);
+    agg_err err = agg_rappor_decode(rows, NULL, error, bits, design);
     for (size_t i = 0; err == SHOAL_OK && i < design->n_columns; i++)
         counts[i] = count_of(&rows[i]);
     free(rows);
     return err;
 }
 
-static shoal_err count_open(agg_count *counts, agg_error *error, const shoal_part *part,
-                            const agg_sketch *sketch, const uint64_t *items, size_t n_items)
+static agg_err count_open(agg_count *counts, agg_error *error, const shoal_part *part,
+                          const agg_sketch *sketch, const uint64_t *items, size_t n_items)
 {
     agg_rappor_counts bits = {part->k, part->m, sketch->cells.ones, sketch->rows, 0, 0};
     size_t n_bits = 0;
@@ -118,7 +117,7 @@ static shoal_err count_open(agg_count *counts, agg_error *error, const shoal_par
         return agg_fail_core(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME);
     size_t *start = agg_alloc(error, n_items + 1, sizeof *start);
     uint32_t *rows = agg_alloc(error, n_bits, sizeof *rows);
-    shoal_err err = start == NULL || rows == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = start == NULL || rows == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         const agg_bit_design design = {(size_t)part->k * part->m, n_items, start, rows};
         find_bits(rows, part, items, n_items);
@@ -130,9 +129,9 @@ static shoal_err count_open(agg_count *counts, agg_error *error, const shoal_par
     return err;
 }
 
-static shoal_err counts(agg_count *out, agg_error *error, const shoal_part *part,
-                        const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
-                        unsigned n_threads)
+static agg_err counts(agg_count *out, agg_error *error, const shoal_part *part,
+                      const agg_sketch *sketch, uint64_t n, const uint64_t *items, size_t n_items,
+                      unsigned n_threads)
 {
     (void)n_threads;
     if (part->domain == SHOAL_DOMAIN_CLOSED)

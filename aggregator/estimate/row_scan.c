@@ -201,8 +201,8 @@ static void make_points(const scan *s, const uint64_t *items)
     }
 }
 
-static shoal_err run(scan *s, int64_t *support, agg_error *error, const uint64_t *items,
-                     unsigned n_threads)
+static agg_err run(scan *s, int64_t *support, agg_error *error, const uint64_t *items,
+                   unsigned n_threads)
 {
     s->points = agg_alloc(error, s->n_items, sizeof *s->points);
     s->squares = agg_alloc(error, s->n_items, sizeof *s->squares);
@@ -237,9 +237,9 @@ uint64_t agg_row_scan_memory(const shoal_part *part, size_t n_items, unsigned n_
            (uint64_t)threads_of(n_threads) * TOGETHER * part->m * sizeof(int32_t);
 }
 
-shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part,
-                       const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
-                       size_t n_items, size_t block, unsigned n_threads)
+agg_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part,
+                     const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
+                     size_t n_items, size_t block, unsigned n_threads)
 {
     scan s = {.part = part,
               .sketch = sketch,

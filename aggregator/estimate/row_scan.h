@@ -19,9 +19,9 @@ typedef void (*agg_row_values)(int32_t *values, const agg_sketch *sketch, uint32
 //   block: items that are looked up in one row before the next row is made; 0: all of them
 // Cost: one hash and one look-up for each row and item. Rows are shared out over the threads;
 // integer sums make the result independent of their number.
-shoal_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part,
-                       const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
-                       size_t n_items, size_t block, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part,
+                     const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
+                     size_t n_items, size_t block, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that it takes.
 uint64_t agg_row_scan_memory(const shoal_part *part, size_t n_items, unsigned n_threads);

@@ -87,7 +87,7 @@ static void put_value(agg_track_items *items, size_t i, const uint8_t *signs, do
     }
 }
 
-static shoal_err rank(agg_track_items *items, agg_error *error)
+static agg_err rank(agg_track_items *items, agg_error *error)
 {
     ranked *all = agg_alloc(error, items->n, sizeof *all);
     size_t u = items->track->n_updates;
@@ -100,7 +100,7 @@ static shoal_err rank(agg_track_items *items, agg_error *error)
     return SHOAL_OK;
 }
 
-static shoal_err fill(agg_track_items *items, agg_error *error)
+static agg_err fill(agg_track_items *items, agg_error *error)
 {
     const shoal_recipe *r = &items->track->recipe.recipe;
     size_t n_shares = 0;
@@ -110,7 +110,7 @@ static shoal_err fill(agg_track_items *items, agg_error *error)
     uint8_t *signs = agg_alloc(error, r->projection / 8 + 1, 1);
     items->shares = agg_alloc(error, n_shares, sizeof *items->shares);
     items->order = agg_alloc(error, items->n, sizeof *items->order);
-    shoal_err err =
+    agg_err err =
         signs == NULL || items->shares == NULL || items->order == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     double alpha = 1 - items->track->confidence, n = (double)items->n;
     uint32_t key[8];
@@ -133,14 +133,14 @@ uint64_t agg_track_items_memory(const agg_track *track, size_t n_values)
     return n_values * (track->n_updates * sizeof *items->shares + sizeof *items->order + sorting);
 }
 
-shoal_err agg_track_items_run(agg_track_items *items, agg_error *error, const agg_track *track,
-                              const agg_dictionary *dictionary)
+agg_err agg_track_items_run(agg_track_items *items, agg_error *error, const agg_track *track,
+                            const agg_dictionary *dictionary)
 {
     memset(items, 0, sizeof *items);
     items->track = track;
     items->dictionary = dictionary;
     items->n = dictionary->n;
-    shoal_err err = fill(items, error);
+    agg_err err = fill(items, error);
     if (err != SHOAL_OK) agg_track_items_release(items);
     return err;
 }

@@ -41,8 +41,8 @@ typedef struct agg_track_items {
 //   confidence: as the series': intervals hold one by one, `is_detected` and `has_moved` for all
 //   values of an update together (Bonferroni)
 // Cost: w additions for each value and update.
-shoal_err agg_track_items_run(agg_track_items *items, agg_error *error, const agg_track *track,
-                              const agg_dictionary *dictionary) SHOAL_MUST_CHECK;
+agg_err agg_track_items_run(agg_track_items *items, agg_error *error, const agg_track *track,
+                            const agg_dictionary *dictionary) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that agg_track_items_run takes at its peak, and the items then hold most of.
 uint64_t agg_track_items_memory(const agg_track *track, size_t n_values);

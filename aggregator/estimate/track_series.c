@@ -29,12 +29,12 @@ void agg_track_release(agg_track *track)
 
 // ---- the chain ----
 
-static shoal_err usage(agg_error *error, const char *text)
+static agg_err usage(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-static shoal_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited)
+static agg_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited)
 {
     if (found < awaited)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, which is there already",
@@ -47,7 +47,7 @@ static shoal_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited
 }
 
 // What no device answers, whatever came before.
-static shoal_err check_round(agg_error *error, const shoal_recipe *r)
+static agg_err check_round(agg_error *error, const shoal_recipe *r)
 {
     if (r->round_index == 0) return usage(error, "states no round: no device answers it");
     if (r->round_index == 1 && r->round_update)
@@ -57,7 +57,7 @@ static shoal_err check_round(agg_error *error, const shoal_recipe *r)
                     r->round_index, r->epochs);
 }
 
-static shoal_err check_chain(const agg_track *track, agg_error *error, const shoal_recipe *r)
+static agg_err check_chain(const agg_track *track, agg_error *error, const shoal_recipe *r)
 {
     uint32_t awaited = (uint32_t)(track->n_rows + track->n_closing) + 1;
     if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
@@ -66,7 +66,7 @@ static shoal_err check_chain(const agg_track *track, agg_error *error, const sho
         return agg_fail(
             error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
             "is of another run than the epochs before it: something but `round` is not the same");
-    shoal_err err = check_round(error, r);
+    agg_err err = check_round(error, r);
     if (err != SHOAL_OK) return err;
     if (r->round_index != awaited) return refuse_epoch(error, r->round_index, awaited);
     if (track->n_rows > 0 && memcmp(track->last_hash, r->round_previous, 32) != 0)
@@ -77,10 +77,10 @@ static shoal_err check_chain(const agg_track *track, agg_error *error, const sho
     return SHOAL_OK;
 }
 
-static shoal_err begin(agg_track *track, agg_error *error, const agg_recipe *recipe)
+static agg_err begin(agg_track *track, agg_error *error, const agg_recipe *recipe)
 {
     if (track->n_rows > 0) return SHOAL_OK;
-    shoal_err err =
+    agg_err err =
         agg_recipe_from_bytes(&track->recipe, error, "the recipe", recipe->json, recipe->json_len);
     if (err != SHOAL_OK) return err;
     agg_hex(track->run_hex, recipe->recipe.run_hash, 32);
@@ -92,7 +92,7 @@ static shoal_err begin(agg_track *track, agg_error *error, const agg_recipe *rec
 // ---- one epoch ----
 
 // A coordinate's cells are its reports of - and of +.
-static shoal_err take_sums(agg_track_update *update, agg_error *error, const agg_sketch *sketch)
+static agg_err take_sums(agg_track_update *update, agg_error *error, const agg_sketch *sketch)
 {
     size_t n = sketch->shape.k;
     update->sums = agg_alloc(error, n, sizeof *update->sums);
@@ -105,13 +105,13 @@ static shoal_err take_sums(agg_track_update *update, agg_error *error, const agg
 
 // The estimates of the epoch before, which was an update; those beyond what devices answer are
 // noise.
-static shoal_err take_estimates(agg_track *track, agg_error *error, const agg_accumulator *acc)
+static agg_err take_estimates(agg_track *track, agg_error *error, const agg_accumulator *acc)
 {
     const agg_sketch *sketch = &acc->parts[1];
     if (track->n_updates >= track->law.figures.n_estimates) return SHOAL_OK;
     agg_track_update update = {.epoch = (uint32_t)track->n_rows, .n = acc->n};
-    shoal_err err = agg_grow((void **)&track->updates, &track->updates_cap, track->n_updates + 1,
-                             sizeof update, error);
+    agg_err err = agg_grow((void **)&track->updates, &track->updates_cap, track->n_updates + 1,
+                           sizeof update, error);
     if (err == SHOAL_OK && agg_track_is_heavy(&track->law)) err = take_sums(&update, error, sketch);
     if (err != SHOAL_OK) return err;
     update.ones = (double)sketch->cells.ones[0] / (double)acc->n;
@@ -135,10 +135,10 @@ static void count_reports(agg_track *track, uint64_t n)
     if (n > track->most) track->most = n;
 }
 
-static shoal_err add_row(agg_track *track, agg_error *error, const agg_accumulator *acc)
+static agg_err add_row(agg_track *track, agg_error *error, const agg_accumulator *acc)
 {
-    shoal_err err = agg_grow((void **)&track->rows, &track->rows_cap, track->n_rows + 1,
-                             sizeof *track->rows, error);
+    agg_err err = agg_grow((void **)&track->rows, &track->rows_cap, track->n_rows + 1,
+                           sizeof *track->rows, error);
     if (err != SHOAL_OK) return err;
     uint64_t needed = agg_track_votes_needed(&track->law, acc->n);
     agg_track_row *row = &track->rows[track->n_rows];
@@ -151,12 +151,12 @@ static shoal_err add_row(agg_track *track, agg_error *error, const agg_accumulat
     return SHOAL_OK;
 }
 
-static shoal_err add(agg_track *track, agg_error *error, const agg_recipe *recipe,
-                     const agg_accumulator *acc)
+static agg_err add(agg_track *track, agg_error *error, const agg_recipe *recipe,
+                   const agg_accumulator *acc)
 {
     const shoal_recipe *r = &recipe->recipe;
     int is_closing = r->round_index > r->epochs;
-    shoal_err err = check_chain(track, error, r);
+    agg_err err = check_chain(track, error, r);
     if (err == SHOAL_OK) err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK && acc->n == 0) err = usage(error, "holds no report");
     if (err == SHOAL_OK && acc->n < r->release_threshold)
@@ -178,10 +178,10 @@ static shoal_err add(agg_track *track, agg_error *error, const agg_recipe *recip
     return SHOAL_OK;
 }
 
-shoal_err agg_track_add(agg_track *track, agg_error *error, const char *name,
-                        const agg_recipe *recipe, const agg_accumulator *acc)
+agg_err agg_track_add(agg_track *track, agg_error *error, const char *name,
+                      const agg_recipe *recipe, const agg_accumulator *acc)
 {
-    shoal_err err = add(track, error, recipe, acc);
+    agg_err err = add(track, error, recipe, acc);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", name);
     return err;
 }
@@ -223,7 +223,7 @@ static void fill_row(agg_track_row *row, const agg_track *track, const agg_track
     put_value(row, track, update);
 }
 
-shoal_err agg_track_finish(agg_track *track, agg_error *error)
+agg_err agg_track_finish(agg_track *track, agg_error *error)
 {
     size_t next = 0;
     const agg_track_update *update = NULL;

@@ -71,12 +71,12 @@ void agg_track_release(agg_track *track);
 // next, a recipe that does not follow the
 //   one before; SHOAL_ERR_RECIPE_HASH for records of another recipe; AGG_ERR_COHORT with exit code
 //   3 below the minimum cohort or the release threshold. The series is then as it was.
-shoal_err agg_track_add(agg_track *track, agg_error *error, const char *name,
-                        const agg_recipe *recipe, const agg_accumulator *acc) SHOAL_MUST_CHECK;
+agg_err agg_track_add(agg_track *track, agg_error *error, const char *name,
+                      const agg_recipe *recipe, const agg_accumulator *acc) SHOAL_MUST_CHECK;
 
 // Fills the values of all rows, once every epoch is added.
 // Returns: AGG_ERR_USAGE where there is none.
-shoal_err agg_track_finish(agg_track *track, agg_error *error) SHOAL_MUST_CHECK;
+agg_err agg_track_finish(agg_track *track, agg_error *error) SHOAL_MUST_CHECK;
 
 // Returns: updates that devices have not answered yet.
 uint32_t agg_track_updates_left(const agg_track *track);

@@ -127,8 +127,8 @@ size_t agg_whole_domain_size(const shoal_part *part)
     return size;
 }
 
-shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part,
-                           const agg_sketch *sketch, unsigned n_threads)
+agg_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part,
+                         const agg_sketch *sketch, unsigned n_threads)
 {
     int is_signed = agg_sketch_kind_of(sketch->shape.mechanism)->is_signed;
     decoding d = {part, sketch, agg_whole_domain_size(part), is_signed, (uint64_t *)support, NULL,
@@ -136,7 +136,7 @@ shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part 
     d.n_parts = parts_of(d.size, n_threads);
     d.more = agg_alloc(error, d.size * (d.n_parts - 1), sizeof *d.more);
     void *values = agg_alloc(error, part->m + AGG_LINE, d.n_parts * sizeof *d.values);
-    shoal_err err = d.more == NULL || values == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = d.more == NULL || values == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         d.values = agg_line_start(values);
         memset(d.sums, 0, d.size * sizeof *d.sums);
@@ -166,23 +166,23 @@ static int whole_is_cheaper(const shoal_part *part, size_t n_items)
            k * (ROW_NS + LOOK_UP_NS * (double)n_items + part->m);
 }
 
-static shoal_err pick(int64_t *support, agg_error *error, const shoal_part *part,
-                      const agg_sketch *sketch, const uint64_t *items, size_t n_items,
-                      unsigned n_threads)
+static agg_err pick(int64_t *support, agg_error *error, const shoal_part *part,
+                    const agg_sketch *sketch, const uint64_t *items, size_t n_items,
+                    unsigned n_threads)
 {
     size_t size = agg_whole_domain_size(part);
     void *memory = agg_alloc(error, size + AGG_LINE, sizeof(int64_t));
     if (memory == NULL) return AGG_ERR_MEMORY;
     int64_t *all = agg_line_start(memory);
-    shoal_err err = agg_whole_domain(all, error, part, sketch, n_threads);
+    agg_err err = agg_whole_domain(all, error, part, sketch, n_threads);
     for (size_t i = 0; err == SHOAL_OK && i < n_items; i++) support[i] = all[items[i] & (size - 1)];
     free(memory);
     return err;
 }
 
-shoal_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_part *part,
-                             const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
-                             size_t n_items, size_t block, unsigned n_threads)
+agg_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_part *part,
+                           const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
+                           size_t n_items, size_t block, unsigned n_threads)
 {
     if (part->hash == SHOAL_HASH_AFFINE1 && whole_is_cheaper(part, n_items))
         return pick(support, error, part, sketch, items, n_items, n_threads);

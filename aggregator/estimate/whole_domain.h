@@ -42,16 +42,16 @@ size_t agg_whole_domain_size(const shoal_part *part);
 // Cost: k m additions in 8 * size bytes, a transform of each row, one of the domain. Memory: 8 *
 // size bytes a thread, at most 1 GiB together (fewer threads then add). The result does not depend
 // on the number of threads.
-shoal_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part,
-                           const agg_sketch *sketch, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part,
+                         const agg_sketch *sketch, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Writes support[i] of items[i], by agg_row_scan or by agg_whole_domain, whichever costs less: the
 // same integers.
 //   values, block: as in agg_row_scan
 //   items: in a closed domain, indices below part->size
-shoal_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_part *part,
-                             const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
-                             size_t n_items, size_t block, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_sketch_support(int64_t *support, agg_error *error, const shoal_part *part,
+                           const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
+                           size_t n_items, size_t block, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that agg_sketch_support takes.
 uint64_t agg_sketch_support_memory(const shoal_part *part, size_t n_items, unsigned n_threads);

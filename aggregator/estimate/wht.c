@@ -66,7 +66,7 @@ static void transform_columns(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-shoal_err agg_wht_wide(int64_t *x, agg_error *error, size_t n, unsigned n_threads)
+agg_err agg_wht_wide(int64_t *x, agg_error *error, size_t n, unsigned n_threads)
 {
     matrix a = {(uint64_t *)x, n / ROW, chosen(), NULL};
     if (n <= ROW) {

@@ -23,6 +23,6 @@ void agg_wht_row(int64_t *x, uint32_t m);
 // Transforms a whole domain, in two passes over memory. The result does not depend on the number of
 // threads.
 //   x: n integers, n a power of two up to 2^32
-shoal_err agg_wht_wide(int64_t *x, agg_error *error, size_t n, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_wht_wide(int64_t *x, agg_error *error, size_t n, unsigned n_threads) SHOAL_MUST_CHECK;
 
 #endif

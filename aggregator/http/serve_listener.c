@@ -353,8 +353,8 @@ static uint16_t bound_port(struct MHD_Daemon *daemon)
     return info == NULL ? 0 : info->port;
 }
 
-shoal_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_error *error,
-                               const serve_service *service)
+agg_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_error *error,
+                             const serve_service *service)
 {
     serve_listener *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;

@@ -66,8 +66,8 @@ uint64_t serve_listener_memory(const serve_room *room, uint32_t threads);
 
 // Listens.
 //   port: the one bound, where the configuration says 0
-shoal_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_error *error,
-                               const serve_service *service) SHOAL_MUST_CHECK;
+agg_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_error *error,
+                             const serve_service *service) SHOAL_MUST_CHECK;
 
 // Takes no new connection from here on; what is being answered goes on.
 void serve_listener_quiesce(serve_listener *listener);

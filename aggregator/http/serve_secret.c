@@ -17,7 +17,7 @@ static void digest_of(uint8_t digest[32], const char *text, size_t len)
     shoal_sha256_final(digest, &sha);
 }
 
-static shoal_err refuse(agg_error *error, const char *path, unsigned line, const char *why)
+static agg_err refuse(agg_error *error, const char *path, unsigned line, const char *why)
 {
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: line %u: %s", path, line, why);
 }
@@ -31,8 +31,8 @@ static int is_printable(const char *text, size_t len)
     return 1;
 }
 
-static shoal_err add_line(serve_secret *secret, agg_error *error, const char *path, unsigned line,
-                          const char *text, size_t len)
+static agg_err add_line(serve_secret *secret, agg_error *error, const char *path, unsigned line,
+                        const char *text, size_t len)
 {
     if (len > 0 && text[len - 1] == '\r') len--;
     if (len == 0) return SHOAL_OK;
@@ -48,10 +48,10 @@ static shoal_err add_line(serve_secret *secret, agg_error *error, const char *pa
     return SHOAL_OK;
 }
 
-shoal_err serve_secret_load(serve_secret *secret, agg_error *error, const char *path)
+agg_err serve_secret_load(serve_secret *secret, agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, 4096);
+    agg_err err = agg_file_read(&bytes, error, path, 4096);
     if (err != SHOAL_OK) return err;
     serve_secret loaded = {0};
     const char *text = (const char *)bytes.data;

@@ -19,8 +19,8 @@ typedef struct serve_secret {
 } serve_secret;
 
 // Reads a file of one or two lines. Errors name the file and the line, never its content.
-shoal_err serve_secret_load(serve_secret *secret, agg_error *error,
-                            const char *path) SHOAL_MUST_CHECK;
+agg_err serve_secret_load(serve_secret *secret, agg_error *error,
+                          const char *path) SHOAL_MUST_CHECK;
 
 // Returns: whether text is one of the secrets. Timing: depends on len only.
 int serve_secret_matches(const serve_secret *secret, const char *text, size_t len);

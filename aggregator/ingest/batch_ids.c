@@ -17,7 +17,7 @@ static size_t find(const agg_batch_ids *set, const uint8_t id[16])
     return at;
 }
 
-static shoal_err enlarge(agg_batch_ids *set, agg_error *error)
+static agg_err enlarge(agg_batch_ids *set, agg_error *error)
 {
     agg_batch_ids larger = {NULL, NULL, set->n, set->cap > 0 ? 2 * set->cap : 64};
     larger.ids = agg_alloc(error, larger.cap, sizeof *larger.ids);
@@ -37,11 +37,11 @@ static shoal_err enlarge(agg_batch_ids *set, agg_error *error)
     return SHOAL_OK;
 }
 
-shoal_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16],
-                            int *was_there)
+agg_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16],
+                          int *was_there)
 {
     if (2 * (set->n + 1) > set->cap) {
-        shoal_err err = enlarge(set, error);
+        agg_err err = enlarge(set, error);
         if (err != SHOAL_OK) return err;
     }
     size_t at = find(set, id);

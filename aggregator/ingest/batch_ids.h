@@ -15,8 +15,8 @@ typedef struct agg_batch_ids {
 } agg_batch_ids;
 
 // Adds an id. *was_there: whether it was in the set already.
-shoal_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16],
-                            int *was_there) SHOAL_MUST_CHECK;
+agg_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16],
+                          int *was_there) SHOAL_MUST_CHECK;
 void agg_batch_ids_release(agg_batch_ids *set);
 
 #endif

@@ -31,8 +31,7 @@ void agg_read_window_release(agg_read_window *window)
     memset(window, 0, sizeof *window);
 }
 
-shoal_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_read,
-                               size_t needed)
+agg_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_read, size_t needed)
 {
     if (agg_read_window_has(w) >= needed || w->is_over) return SHOAL_OK;
     if (w->start > 0 && needed > w->cap - w->start) {
@@ -43,7 +42,7 @@ shoal_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n
     while (agg_read_window_has(w) < needed && !w->is_over) {
         void *buffer = w->buffer;
         size_t more = w->end == w->cap ? AGG_READ_WINDOW_BYTES : 0;
-        shoal_err err = agg_grow(&buffer, &w->cap, w->end + more, 1, error);
+        agg_err err = agg_grow(&buffer, &w->cap, w->end + more, 1, error);
         w->bytes = w->buffer = buffer;
         if (err != SHOAL_OK) return err;
         size_t got = fread(w->buffer + w->end, 1, w->cap - w->end, w->stream);

@@ -37,8 +37,8 @@ static inline size_t agg_read_window_has(const agg_read_window *window)
 // what came, not with what was announced.
 //   n_read: added to
 // Returns: AGG_ERR_IO, AGG_ERR_MEMORY.
-shoal_err agg_read_window_fill(agg_read_window *window, agg_error *error, uint64_t *n_read,
-                               size_t needed) SHOAL_MUST_CHECK;
+agg_err agg_read_window_fill(agg_read_window *window, agg_error *error, uint64_t *n_read,
+                             size_t needed) SHOAL_MUST_CHECK;
 
 // Notes that what is before start will not be looked at again.
 //   n_read: of what was in memory, added to

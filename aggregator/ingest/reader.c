@@ -45,10 +45,10 @@ static size_t available(const reading *r)
     return agg_read_window_has(&r->window);
 }
 
-static shoal_err fill(reading *r, size_t needed)
+static agg_err fill(reading *r, size_t needed)
 {
     uint64_t before = r->count->bytes;
-    shoal_err err = agg_read_window_fill(&r->window, r->error, &r->count->bytes, needed);
+    agg_err err = agg_read_window_fill(&r->window, r->error, &r->count->bytes, needed);
     if (err == AGG_ERR_IO) agg_error_prefix(r->error, "%s", r->name);
     if (r->reader->progress != NULL && r->count->bytes > before)
         r->reader->progress(r->reader->progress_context, r->count->bytes);
@@ -65,9 +65,9 @@ static void pass(reading *r)
 }
 
 // Gives runs out, the records of what the window's start has just passed.
-static shoal_err give(reading *r, const agg_run *runs, uint32_t n_runs)
+static agg_err give(reading *r, const agg_run *runs, uint32_t n_runs)
 {
-    shoal_err err =
+    agg_err err =
         n_runs > 0 ? r->reader->sink(r->reader->sink_context, r->error, runs, n_runs) : SHOAL_OK;
     for (uint32_t i = 0; err == SHOAL_OK && i < n_runs; i++) r->count->records += runs[i].count;
     pass(r);
@@ -75,7 +75,7 @@ static shoal_err give(reading *r, const agg_run *runs, uint32_t n_runs)
 }
 
 // Tells the sink that the threads which gave out runs have come together.
-static shoal_err come_together(reading *r)
+static agg_err come_together(reading *r)
 {
     const agg_run none = {NULL, NULL, 0};
     return r->reader->sink(r->reader->sink_context, r->error, &none, 0);
@@ -86,7 +86,7 @@ typedef struct queue {
     reading *r;
     uint32_t n, next;
     uint32_t most; // that are taken at once
-    shoal_err err;
+    agg_err err;
     agg_error error;
 } queue;
 
@@ -114,10 +114,10 @@ static void stop_queue(queue *q)
     agg_lock_leave(&q->r->guard);
 }
 
-static shoal_err give_share(queue *q, unsigned part, const agg_run *run)
+static agg_err give_share(queue *q, unsigned part, const agg_run *run)
 {
     agg_error error = {SHOAL_OK, 0, ""};
-    shoal_err err = q->r->share(q->r->reader->sink_context, &error, part, run);
+    agg_err err = q->r->share(q->r->reader->sink_context, &error, part, run);
     if (err == SHOAL_OK) return SHOAL_OK;
     agg_lock_take(&q->r->guard);
     if (q->err == SHOAL_OK) q->error = error;
@@ -126,7 +126,7 @@ static shoal_err give_share(queue *q, unsigned part, const agg_run *run)
     return err;
 }
 
-static shoal_err run_queue(queue *q, unsigned n_threads, agg_work work, void *context)
+static agg_err run_queue(queue *q, unsigned n_threads, agg_work work, void *context)
 {
     agg_parallel(n_threads < q->n ? n_threads : q->n, work, context);
     if (q->err != SHOAL_OK) *q->r->error = q->error;
@@ -141,7 +141,7 @@ static size_t share_bytes(unsigned n_threads)
 
 // ---- batches ----
 
-static shoal_err batch_failed(reading *r, shoal_err err, uint32_t bad)
+static agg_err batch_failed(reading *r, agg_err err, uint32_t bad)
 {
     char detail[32] = "";
     int exit_code = err == SHOAL_ERR_RECIPE_HASH ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
@@ -154,7 +154,7 @@ static shoal_err batch_failed(reading *r, shoal_err err, uint32_t bad)
 typedef struct opened {
     const uint8_t *bytes;
     shoal_batch batch;
-    shoal_err err;
+    agg_err err;
     uint32_t bad;
 } opened;
 
@@ -166,7 +166,7 @@ static void open_batch(opened *o, const shoal_recipe *recipe)
 
 // Passes the batches before the first that is refused, gives them out unless threads did, and tells
 // of that one.
-static shoal_err give_batches(reading *r, const opened *batches, uint32_t n, int were_shared)
+static agg_err give_batches(reading *r, const opened *batches, uint32_t n, int were_shared)
 {
     agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0}};
     uint32_t n_good = 0;
@@ -176,17 +176,17 @@ static shoal_err give_batches(reading *r, const opened *batches, uint32_t n, int
         r->window.start += (size_t)o->batch.size;
         if (were_shared) r->count->records += o->batch.count;
     }
-    shoal_err err = give(r, runs, were_shared ? 0 : n_good);
+    agg_err err = give(r, runs, were_shared ? 0 : n_good);
     if (err != SHOAL_OK) return err;
     r->n_batches += n_good;
     r->count->batches += n_good;
     return n_good < n ? batch_failed(r, batches[n_good].err, batches[n_good].bad) : SHOAL_OK;
 }
 
-static shoal_err take_batch(reading *r)
+static agg_err take_batch(reading *r)
 {
     opened o;
-    shoal_err err = shoal_batch_peek(&o.batch, r->window.bytes + r->window.start, available(r));
+    agg_err err = shoal_batch_peek(&o.batch, r->window.bytes + r->window.start, available(r));
     if (err != SHOAL_OK) return batch_failed(r, err, UINT32_MAX);
     err = fill(r, (size_t)o.batch.size);
     if (err != SHOAL_OK) return err;
@@ -244,7 +244,7 @@ static void gather_batches(batch_group *group, const reading *r)
         if (is_enough && group->n % r->n_threads == 0) return;
         opened *o = &group->batches[group->n];
         o->bytes = r->window.bytes + r->window.start + taken;
-        shoal_err err = shoal_batch_peek(&o->batch, o->bytes, available(r) - taken);
+        agg_err err = shoal_batch_peek(&o->batch, o->bytes, available(r) - taken);
         if (err != SHOAL_OK || o->batch.size > available(r) - taken) return;
         if (r->share != NULL ? o->batch.size > most / r->n_threads
                              : group->n > 0 && taken + o->batch.size > most)
@@ -254,7 +254,7 @@ static void gather_batches(batch_group *group, const reading *r)
     }
 }
 
-static shoal_err take_batches(reading *r)
+static agg_err take_batches(reading *r)
 {
     batch_group group = {.recipe = &r->reader->recipe->recipe, .queue = {.r = r}};
     gather_batches(&group, r);
@@ -265,15 +265,15 @@ static shoal_err take_batches(reading *r)
     }
     group.queue.n = group.n;
     group.queue.most = (uint32_t)(share_bytes(r->n_threads) / group.batches[0].batch.size);
-    shoal_err err = run_queue(&group.queue, r->n_threads, share_part, &group);
+    agg_err err = run_queue(&group.queue, r->n_threads, share_part, &group);
     if (err == SHOAL_OK) err = give_batches(r, group.batches, group.queue.n, 1);
     return err == SHOAL_OK ? come_together(r) : err;
 }
 
-static shoal_err read_batches(reading *r)
+static agg_err read_batches(reading *r)
 {
     for (;;) {
-        shoal_err err = fill(r, SHOAL_BATCH_HEADER);
+        agg_err err = fill(r, SHOAL_BATCH_HEADER);
         if (err != SHOAL_OK || available(r) == 0) return err;
         err = r->n_threads > 1 ? take_batches(r) : take_batch(r);
         if (err != SHOAL_OK) return err;
@@ -289,10 +289,10 @@ typedef struct record_run {
     uint32_t count;
 } record_run;
 
-static shoal_err give_run(reading *r, record_run *run)
+static agg_err give_run(reading *r, record_run *run)
 {
     const agg_run one = {NULL, run->records, run->count};
-    shoal_err err = give(r, &one, run->count > 0 ? 1 : 0);
+    agg_err err = give(r, &one, run->count > 0 ? 1 : 0);
     run->count = 0;
     return err;
 }
@@ -326,7 +326,7 @@ static void reject(reading *r, agg_error *why)
     r->reader->talk(r->reader->talk_context, text);
 }
 
-static shoal_err take_line(reading *r, record_run *run, const char *line, size_t len)
+static agg_err take_line(reading *r, record_run *run, const char *line, size_t len)
 {
     agg_error why;
     const agg_recipe *recipe = r->reader->recipe;
@@ -357,13 +357,13 @@ static void pass_line(reading *r, size_t len)
 }
 
 // Drops an over-long line up to its newline, without holding it.
-static shoal_err skip_line(reading *r)
+static agg_err skip_line(reading *r)
 {
     size_t len = 0;
     int is_whole = 0;
     for (;;) {
         r->window.start = r->window.end;
-        shoal_err err = fill(r, 1);
+        agg_err err = fill(r, 1);
         if (err != SHOAL_OK || !next_line(r, &len, &is_whole)) return err;
         if (!is_whole) continue;
         pass_line(r, len);
@@ -371,7 +371,7 @@ static shoal_err skip_line(reading *r)
     }
 }
 
-static shoal_err refuse_long_line(reading *r, size_t len, int is_whole)
+static agg_err refuse_long_line(reading *r, size_t len, int is_whole)
 {
     agg_error why;
     r->count->lines++;
@@ -384,11 +384,11 @@ static shoal_err refuse_long_line(reading *r, size_t len, int is_whole)
 }
 
 // Takes one line, whatever it holds. *is_there: whether there was one.
-static shoal_err take_any_line(reading *r, record_run *run, int *is_there)
+static agg_err take_any_line(reading *r, record_run *run, int *is_there)
 {
     size_t len = 0;
     int is_whole = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     while (err == SHOAL_OK && (!next_line(r, &len, &is_whole) || !is_whole) && !r->window.is_over &&
            available(r) <= AGG_REPORT_LINE_MAX)
         err = fill(r, available(r) + 1);
@@ -404,7 +404,7 @@ static shoal_err take_any_line(reading *r, record_run *run, int *is_there)
 
 // Takes the lines that begin before `limit` (of the window; SIZE_MAX: all), and gives their records
 // out.
-static shoal_err take_lines(reading *r, record_run *run, size_t limit)
+static agg_err take_lines(reading *r, record_run *run, size_t limit)
 {
     agg_read_window *w = &r->window;
     size_t size = run->frame.text.recipe->record_size;
@@ -417,7 +417,7 @@ static shoal_err take_lines(reading *r, record_run *run, size_t limit)
         r->count->lines += n;
         r->line += n;
         w->start += (size_t)(at - from);
-        shoal_err err = SHOAL_OK;
+        agg_err err = SHOAL_OK;
         if (run->count == RUN_MAX)
             err = give_run(r, run);
         else if (w->start < limit)
@@ -513,7 +513,7 @@ static void cut_span(line_shares *shares, const agg_read_window *w, unsigned n_t
 
 // Gives out what the threads read, in order, unless they did; what they left of a share is read
 // first.
-static shoal_err give_shares(reading *r, record_run *rest, const line_shares *shares)
+static agg_err give_shares(reading *r, record_run *rest, const line_shares *shares)
 {
     agg_run runs[AGG_RUNS_MAX];
     uint32_t n_runs = 0;
@@ -527,7 +527,7 @@ static shoal_err give_shares(reading *r, record_run *rest, const line_shares *sh
         else if (share->count > 0)
             runs[n_runs++] = (agg_run){NULL, share->records, share->count};
         if (share->stop == share->end && i + 1 < shares->n && n_runs < AGG_RUNS_MAX) continue;
-        shoal_err err = give(r, runs, n_runs);
+        agg_err err = give(r, runs, n_runs);
         if (err == SHOAL_OK) err = take_lines(r, rest, share->end);
         if (err != SHOAL_OK) return err;
         n_runs = 0;
@@ -535,7 +535,7 @@ static shoal_err give_shares(reading *r, record_run *rest, const line_shares *sh
     return SHOAL_OK;
 }
 
-static shoal_err take_shares(reading *r, record_run *rest, line_shares *shares)
+static agg_err take_shares(reading *r, record_run *rest, line_shares *shares)
 {
     if (r->share == NULL) {
         cut_shares(shares, &r->window, r->n_threads, share_bytes(r->n_threads));
@@ -546,24 +546,24 @@ static shoal_err take_shares(reading *r, record_run *rest, line_shares *shares)
     cut_span(shares, &r->window, r->n_threads,
              r->span < SIZE_MAX / line ? r->span * line : SIZE_MAX);
     shares->queue = (queue){.r = r, .n = shares->n, .most = 1};
-    shoal_err err = run_queue(&shares->queue, r->n_threads, read_next, shares);
+    agg_err err = run_queue(&shares->queue, r->n_threads, read_next, shares);
     if (err == SHOAL_OK) err = give_shares(r, rest, shares);
     return err == SHOAL_OK ? come_together(r) : err;
 }
 
-static shoal_err take_shared_lines(reading *r, record_run *rest)
+static agg_err take_shared_lines(reading *r, record_run *rest)
 {
     line_shares shares = {.frame = &rest->frame, .window = &r->window};
     shares.room = (uint32_t)(share_bytes(r->n_threads) / (rest->frame.size + 1)) + 1;
     shares.records = agg_alloc(r->error, r->n_threads,
                                (size_t)rest->frame.text.recipe->record_size * shares.room);
-    shoal_err err = shares.records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    agg_err err = shares.records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     while (err == SHOAL_OK && available(r) > 0) err = take_shares(r, rest, &shares);
     free(shares.records);
     return err;
 }
 
-static shoal_err read_lines(reading *r)
+static agg_err read_lines(reading *r)
 {
     record_run run;
     run.count = 0;
@@ -571,16 +571,15 @@ static shoal_err read_lines(reading *r)
     if (run.records == NULL) return AGG_ERR_MEMORY;
     agg_report_frame_init(&run.frame, r->reader->recipe, agg_cpu_chosen());
     int is_shared = r->n_threads > 1 && available(r) > SHARE_BYTES_MIN;
-    shoal_err err = is_shared ? take_shared_lines(r, &run) : take_lines(r, &run, SIZE_MAX);
+    agg_err err = is_shared ? take_shared_lines(r, &run) : take_lines(r, &run, SIZE_MAX);
     free(run.records);
     return err;
 }
 
 // ---- streams ----
 
-static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                             agg_share share, uint32_t span, const char *name,
-                             agg_read_window window)
+static agg_err read_window(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                           agg_share share, uint32_t span, const char *name, agg_read_window window)
 {
     shoal_batch head;
     unsigned n_threads = reader->n_threads < AGG_THREADS_MAX ? reader->n_threads : AGG_THREADS_MAX;
@@ -593,9 +592,9 @@ static shoal_err read_window(agg_read_count *count, agg_error *error, const agg_
     if (window.stream == NULL && n_threads > 1) r.n_threads = n_threads;
     if (r.n_threads > 1 && share != NULL && agg_lock_init(&r.guard)) r.share = share;
     r.span = span > 0 ? span : 1;
-    shoal_err err = fill(&r, SHOAL_BATCH_HEADER);
+    agg_err err = fill(&r, SHOAL_BATCH_HEADER);
     if (err == SHOAL_OK && available(&r) > 0) {
-        shoal_err kind = shoal_batch_peek(&head, r.window.bytes, available(&r));
+        agg_err kind = shoal_batch_peek(&head, r.window.bytes, available(&r));
         err = kind == SHOAL_ERR_MAGIC ? read_lines(&r) : read_batches(&r);
     }
     agg_read_window_release(&r.window);
@@ -623,30 +622,30 @@ uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_
     return SHARE_BYTES_MIN + n_threads * share + (RUN_MAX + n_threads * room) * size;
 }
 
-shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                            const char *name, FILE *stream)
+agg_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                          const char *name, FILE *stream)
 {
     agg_read_window window;
     agg_read_window_open(&window, stream, 0);
     return read_window(count, error, reader, NULL, 0, name, window);
 }
 
-shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                           const char *name, const uint8_t *bytes, size_t len)
+agg_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                         const char *name, const uint8_t *bytes, size_t len)
 {
     agg_read_window window;
     agg_read_window_open_bytes(&window, bytes, len);
     return read_window(count, error, reader, NULL, 0, name, window);
 }
 
-shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                          const char *path)
+agg_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                        const char *path)
 {
     return agg_reader_file_shared(count, error, reader, NULL, 0, path);
 }
 
-shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                                 agg_share share, uint32_t span, const char *path)
+agg_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                               agg_share share, uint32_t span, const char *path)
 {
     agg_read_window window;
     if (strcmp(path, "-") == 0)
@@ -656,7 +655,7 @@ shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const 
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,
                         strerror(errno));
     agg_read_window_open(&window, stream, 1);
-    shoal_err err = read_window(count, error, reader, share, span, path, window);
+    agg_err err = read_window(count, error, reader, share, span, path, window);
     fclose(stream);
     return err;
 }

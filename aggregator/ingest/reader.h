@@ -27,13 +27,12 @@ typedef struct agg_run {
 
 // Takes 1 .. AGG_RUNS_MAX runs, in the order of the stream.
 // Returns: SHOAL_OK to go on; anything else stops the reader, which hands it on.
-typedef shoal_err (*agg_sink)(void *context, agg_error *error, const agg_run *runs,
-                              uint32_t n_runs);
+typedef agg_err (*agg_sink)(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs);
 
 // Takes a run on the thread that has checked it, while others do the same, in no order.
 //   part: below the reader's n_threads; two calls at the same time differ in it
 //   error: of this thread
-typedef shoal_err (*agg_share)(void *context, agg_error *error, unsigned part, const agg_run *run);
+typedef agg_err (*agg_share)(void *context, agg_error *error, unsigned part, const agg_run *run);
 
 // Is told of rejected lines: a text without the line itself.
 typedef void (*agg_talk)(void *context, const char *text);
@@ -64,12 +63,12 @@ uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_
 // Reads a stream to its end.
 //   count: added to, not reset; also written on error
 //   name: what errors call the stream
-shoal_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                            const char *name, FILE *stream) SHOAL_MUST_CHECK;
+agg_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                          const char *name, FILE *stream) SHOAL_MUST_CHECK;
 
 // The same for a file; "-" is standard input.
-shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                          const char *path) SHOAL_MUST_CHECK;
+agg_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                        const char *path) SHOAL_MUST_CHECK;
 
 // The same for a file, where order does not matter and threads are to go on with what they have
 // checked. Most runs go to `share`, with the sink's context. Whatever is not for threads to share
@@ -77,11 +76,11 @@ shoal_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_rea
 // of `share` is under way. After a damaged batch records of later ones may have been given out.
 //   span: records, about, after which threads come together; the fewer, the longer they wait for
 //   each other
-shoal_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                                 agg_share share, uint32_t span, const char *path) SHOAL_MUST_CHECK;
+agg_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                               agg_share share, uint32_t span, const char *path) SHOAL_MUST_CHECK;
 
 // The same as agg_reader_file for bytes in memory.
-shoal_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                           const char *name, const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
+agg_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                         const char *name, const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
 
 #endif

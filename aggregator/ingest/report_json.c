@@ -8,7 +8,7 @@
 
 #include "json_walk.h"
 
-static shoal_err refuse(agg_error *error, shoal_err code, const char *field, const char *why)
+static agg_err refuse(agg_error *error, agg_err code, const char *field, const char *why)
 {
     return agg_fail(error, code, AGG_EXIT_RUNTIME, "%s %s", field, why);
 }
@@ -22,7 +22,7 @@ static int find_parameter(int64_t *micro, const shoal_recipe *recipe, const char
     return -1;
 }
 
-static shoal_err check_parameters(agg_error *error, const agg_recipe *recipe, const cJSON *object)
+static agg_err check_parameters(agg_error *error, const agg_recipe *recipe, const cJSON *object)
 {
     const char *name = NULL;
     unsigned seen = 0;
@@ -47,8 +47,8 @@ static shoal_err check_parameters(agg_error *error, const agg_recipe *recipe, co
     return SHOAL_OK;
 }
 
-static shoal_err check_text(agg_error *error, const cJSON *item, const char *field,
-                            const char *expected, shoal_err otherwise)
+static agg_err check_text(agg_error *error, const cJSON *item, const char *field,
+                          const char *expected, agg_err otherwise)
 {
     if (!cJSON_IsString(item)) return refuse(error, SHOAL_ERR_TYPE, field, "must be a string");
     if (strcmp(item->valuestring, expected) != 0)
@@ -56,15 +56,15 @@ static shoal_err check_text(agg_error *error, const cJSON *item, const char *fie
     return SHOAL_OK;
 }
 
-static shoal_err decode_record(uint8_t *record, agg_error *error, const agg_recipe *recipe,
-                               const cJSON *list)
+static agg_err decode_record(uint8_t *record, agg_error *error, const agg_recipe *recipe,
+                             const cJSON *list)
 {
     size_t position = 0;
     if (!cJSON_IsArray(list) || list->child == NULL || list->child->next != NULL ||
         !cJSON_IsString(list->child))
         return refuse(error, SHOAL_ERR_TYPE, "records", "must be a list of one string");
     const char *text = list->child->valuestring;
-    shoal_err err = shoal_record_from_text(record, &recipe->recipe, text, strlen(text), &position);
+    agg_err err = shoal_record_from_text(record, &recipe->recipe, text, strlen(text), &position);
     if (err == SHOAL_OK) return SHOAL_OK;
     return agg_fail(error, err, AGG_EXIT_RUNTIME, "records: character %zu: %s", position + 1,
                     shoal_err_text(err));
@@ -72,7 +72,7 @@ static shoal_err decode_record(uint8_t *record, agg_error *error, const agg_reci
 
 enum { KEY, HASH, PARAMETERS, RECORDS, N_FIELDS };
 
-static shoal_err take_fields(const cJSON *fields[N_FIELDS], agg_error *error, const cJSON *json)
+static agg_err take_fields(const cJSON *fields[N_FIELDS], agg_error *error, const cJSON *json)
 {
     static const char *const names[N_FIELDS] = {"key", "recipe_hash", "parameters", "records"};
     if (!cJSON_IsObject(json))
@@ -92,11 +92,11 @@ static shoal_err take_fields(const cJSON *fields[N_FIELDS], agg_error *error, co
     return SHOAL_OK;
 }
 
-static shoal_err take_report(uint8_t *record, agg_error *error, const agg_recipe *recipe,
-                             const cJSON *json)
+static agg_err take_report(uint8_t *record, agg_error *error, const agg_recipe *recipe,
+                           const cJSON *json)
 {
     const cJSON *fields[N_FIELDS] = {NULL, NULL, NULL, NULL};
-    shoal_err err = take_fields(fields, error, json);
+    agg_err err = take_fields(fields, error, json);
     if (err == SHOAL_OK)
         err =
             check_text(error, fields[HASH], "recipe_hash", recipe->hash_hex, SHOAL_ERR_RECIPE_HASH);
@@ -107,12 +107,12 @@ static shoal_err take_report(uint8_t *record, agg_error *error, const agg_recipe
     return err;
 }
 
-shoal_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe,
-                           const char *json, size_t len)
+agg_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe,
+                         const char *json, size_t len)
 {
     cJSON *parsed = agg_json_parse(error, json, len);
     if (parsed == NULL) return AGG_ERR_JSON;
-    shoal_err err = take_report(record, error, recipe, parsed);
+    agg_err err = take_report(record, error, recipe, parsed);
     cJSON_Delete(parsed);
     return err;
 }
@@ -154,13 +154,13 @@ size_t agg_report_size(const agg_recipe *recipe)
     return print_head(head, recipe) + recipe->recipe.text_size + sizeof tail - 1;
 }
 
-shoal_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe, const uint8_t *record)
+agg_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe, const uint8_t *record)
 {
     char head[AGG_REPORT_HEAD_MAX];
     size_t len = print_head(head, recipe);
     if (cap < len + recipe->recipe.text_size + sizeof tail - 1) return SHOAL_ERR_SPACE;
     memcpy(out, head, len);
-    shoal_err err =
+    agg_err err =
         shoal_record_to_text(out + len, recipe->recipe.text_size, &recipe->recipe, record);
     memcpy(out + len + recipe->recipe.text_size, tail, sizeof tail - 1);
     return err;

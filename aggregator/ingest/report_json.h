@@ -17,15 +17,15 @@
 //   record: recipe->recipe.record_size bytes, written on OK
 // Returns: UNKNOWN_FIELD, MISSING_FIELD, DUPLICATE, TYPE, RECIPE_HASH, RECORD ... with the field
 // named.
-shoal_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe,
-                           const char *json, size_t len) SHOAL_MUST_CHECK;
+agg_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe,
+                         const char *json, size_t len) SHOAL_MUST_CHECK;
 
 // Returns: bytes of every report of the recipe, without a newline or a NUL.
 size_t agg_report_size(const agg_recipe *recipe);
 
 // Writes agg_report_size bytes: the report of one record.
-shoal_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe,
-                           const uint8_t *record) SHOAL_MUST_CHECK;
+agg_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe,
+                         const uint8_t *record) SHOAL_MUST_CHECK;
 
 #define AGG_REPORT_HEAD_MAX                                                                        \
     768 // a key of 64, a hash of 64, at most ten parameters of 24, and their names

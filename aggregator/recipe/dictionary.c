@@ -87,12 +87,12 @@ static void say(const parsing *p, const char *name, size_t line, const char *wha
     p->talk(p->talk_context, text);
 }
 
-static shoal_err refuse(agg_error *error, shoal_err code, const char *why)
+static agg_err refuse(agg_error *error, agg_err code, const char *why)
 {
     return agg_fail(error, code, AGG_EXIT_USAGE, "%s", why);
 }
 
-static shoal_err read_count(uint64_t *count, agg_error *error, const char *text, size_t len)
+static agg_err read_count(uint64_t *count, agg_error *error, const char *text, size_t len)
 {
     uint64_t sum = 0;
     if (len == 0) return refuse(error, SHOAL_ERR_TYPE, "the count is missing");
@@ -107,10 +107,10 @@ static shoal_err read_count(uint64_t *count, agg_error *error, const char *text,
     return SHOAL_OK;
 }
 
-static shoal_err add_count(parsing *p, const char *text, size_t len)
+static agg_err add_count(parsing *p, const char *text, size_t len)
 {
     uint64_t count = 0;
-    shoal_err err = read_count(&count, p->error, text, len);
+    agg_err err = read_count(&count, p->error, text, len);
     if (err != SHOAL_OK) return err;
     if (count > COUNT_MAX - p->out->total)
         return refuse(p->error, SHOAL_ERR_OVERFLOW, "the sum of the counts is over 2^53");
@@ -155,11 +155,11 @@ static void take_word(parsing *p, const char *name, size_t line, agg_text word)
     if (!agg_text_is_kept(&p->recipe->recipe, word.bytes, word.len)) warn_of_rule(p, name, line);
 }
 
-static shoal_err take_event(parsing *p, const char *name, size_t line, agg_text value)
+static agg_err take_event(parsing *p, const char *name, size_t line, agg_text value)
 {
     agg_dictionary *out = p->out;
     cJSON *event = agg_json_parse(NULL, value.bytes, value.len);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (!cJSON_IsObject(event)) {
         err = refuse(p->error, SHOAL_ERR_TYPE, "the event is not a JSON object");
     } else if (has_field_twice(event)) {
@@ -176,7 +176,7 @@ static shoal_err take_event(parsing *p, const char *name, size_t line, agg_text 
 }
 
 // One field of a line of several variables; an empty one is an event without that variable.
-static shoal_err take_field(parsing *p, const char *name, size_t line, uint32_t i, agg_text field)
+static agg_err take_field(parsing *p, const char *name, size_t line, uint32_t i, agg_text field)
 {
     const agg_recipe *recipe = p->recipe;
     const shoal_variable *variable = &recipe->recipe.variables[i];
@@ -194,7 +194,7 @@ static shoal_err take_field(parsing *p, const char *name, size_t line, uint32_t 
 }
 
 // The values of all variables, with a tab between two.
-static shoal_err take_fields(parsing *p, const char *name, size_t line, agg_text value)
+static agg_err take_fields(parsing *p, const char *name, size_t line, agg_text value)
 {
     uint32_t n = p->recipe->recipe.n_variables;
     const char *at = value.bytes, *end = value.bytes + value.len;
@@ -203,7 +203,7 @@ static shoal_err take_fields(parsing *p, const char *name, size_t line, agg_text
         if ((tab == NULL) != (i + 1 == n))
             return agg_fail(p->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
                             "must hold the %u variables and the count, with a tab between two", n);
-        shoal_err err = take_field(p, name, line, i, (agg_text){at, (size_t)(stop - at)});
+        agg_err err = take_field(p, name, line, i, (agg_text){at, (size_t)(stop - at)});
         if (err != SHOAL_OK) return err;
         at = stop + 1;
     }
@@ -215,7 +215,7 @@ static int is_joint(const agg_recipe *recipe)
     return recipe->recipe.value == SHOAL_VALUE_VARIABLES;
 }
 
-static shoal_err take_value(parsing *p, const char *name, size_t line, agg_text value)
+static agg_err take_value(parsing *p, const char *name, size_t line, agg_text value)
 {
     if (is_joint(p->recipe)) return take_fields(p, name, line, value);
     if (p->out->kinds != NULL && !p->has_words) return take_event(p, name, line, value);
@@ -229,7 +229,7 @@ static shoal_err take_value(parsing *p, const char *name, size_t line, agg_text 
     return SHOAL_OK;
 }
 
-static shoal_err take_line(parsing *p, const char *name, size_t number, char *line, size_t len)
+static agg_err take_line(parsing *p, const char *name, size_t number, char *line, size_t len)
 {
     agg_dictionary *out = p->out;
     int is_last = out->kinds != NULL || is_joint(p->recipe); // the tab before the count
@@ -245,14 +245,14 @@ static shoal_err take_line(parsing *p, const char *name, size_t number, char *li
             say(p, name, number, "the value came before; it is counted once");
         return SHOAL_OK;
     }
-    shoal_err err = p->has_counts ? add_count(p, tab + 1, len - value.len - 1) : SHOAL_OK;
+    agg_err err = p->has_counts ? add_count(p, tab + 1, len - value.len - 1) : SHOAL_OK;
     if (err == SHOAL_OK) err = take_value(p, name, number, value);
     if (err != SHOAL_OK) return err;
     out->values[out->n++] = value;
     return SHOAL_OK;
 }
 
-static shoal_err reserve(parsing *p, size_t lines, const char *bytes, size_t len)
+static agg_err reserve(parsing *p, size_t lines, const char *bytes, size_t len)
 {
     agg_dictionary *out = p->out;
     size_t slots = 16;
@@ -275,7 +275,7 @@ static shoal_err reserve(parsing *p, size_t lines, const char *bytes, size_t len
     return SHOAL_OK;
 }
 
-static shoal_err take_lines(parsing *p, const char *name, size_t len)
+static agg_err take_lines(parsing *p, const char *name, size_t len)
 {
     char *at = p->out->pool, *end = at + len;
     if (len >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0) at += 3;
@@ -284,7 +284,7 @@ static shoal_err take_lines(parsing *p, const char *name, size_t len)
         char *stop = newline != NULL ? newline : end;
         size_t line_len = (size_t)(stop - at);
         if (line_len > 0 && at[line_len - 1] == '\r') line_len--;
-        shoal_err err = take_line(p, name, number, at, line_len);
+        agg_err err = take_line(p, name, number, at, line_len);
         if (err != SHOAL_OK) {
             agg_error_prefix(p->error, "line %zu", number);
             return err;
@@ -304,12 +304,12 @@ static int holds_words(const agg_recipe *recipe, const char *bytes, size_t len)
     return recipe->recipe.n_splits == 0 && (len < mark + 2 || memcmp(bytes + mark, "{\"", 2) != 0);
 }
 
-static shoal_err parse_all(parsing *p, const char *name, const char *bytes, size_t len)
+static agg_err parse_all(parsing *p, const char *name, const char *bytes, size_t len)
 {
     size_t lines = 1;
     for (size_t i = 0; i < len; i++) lines += bytes[i] == '\n';
     p->has_words = p->has_counts && holds_words(p->recipe, bytes, len);
-    shoal_err err = reserve(p, lines, bytes, len);
+    agg_err err = reserve(p, lines, bytes, len);
     if (err == SHOAL_OK) err = take_lines(p, name, len);
     if (err != SHOAL_OK) return err;
     if (p->out->n == 0) return refuse(p->error, SHOAL_ERR_RANGE, "holds no value");
@@ -318,13 +318,13 @@ static shoal_err parse_all(parsing *p, const char *name, const char *bytes, size
     return SHOAL_OK;
 }
 
-shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error,
-                               const agg_recipe *recipe, const char *name, const char *bytes,
-                               size_t len, int has_counts, agg_talk talk, void *talk_context)
+agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                             const char *name, const char *bytes, size_t len, int has_counts,
+                             agg_talk talk, void *talk_context)
 {
     parsing p = {dictionary, error, recipe, talk, talk_context, {NULL, 0}, has_counts, 0};
     memset(dictionary, 0, sizeof *dictionary);
-    shoal_err err = parse_all(&p, name, bytes, len);
+    agg_err err = parse_all(&p, name, bytes, len);
     free(p.seen.slots);
     if (err == SHOAL_OK) return SHOAL_OK;
     agg_error_prefix(error, "%s", name);
@@ -332,11 +332,11 @@ shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error,
     return err;
 }
 
-static shoal_err load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                      const char *path, int has_counts, agg_talk talk, void *talk_context)
+static agg_err load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                    const char *path, int has_counts, agg_talk talk, void *talk_context)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, DICTIONARY_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, DICTIONARY_FILE_MAX);
     if (err != SHOAL_OK) return err;
     err = agg_dictionary_parse(dictionary, error, recipe, path, (const char *)bytes.data, bytes.len,
                                has_counts, talk, talk_context);
@@ -344,16 +344,15 @@ static shoal_err load(agg_dictionary *dictionary, agg_error *error, const agg_re
     return err;
 }
 
-static shoal_err refuse_joint(agg_error *error, const agg_recipe *recipe)
+static agg_err refuse_joint(agg_error *error, const agg_recipe *recipe)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                     "recipe %s has %u variables, and a dictionary is of one", recipe->id,
                     recipe->recipe.n_variables);
 }
 
-shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error,
-                              const agg_recipe *recipe, const char *path, agg_talk talk,
-                              void *talk_context)
+agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                            const char *path, agg_talk talk, void *talk_context)
 {
     if (is_joint(recipe)) return refuse_joint(error, recipe);
     if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
@@ -362,8 +361,8 @@ shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error,
     return load(dictionary, error, recipe, path, 0, talk, talk_context);
 }
 
-shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
-                          const char *path, agg_talk talk, void *talk_context)
+agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
+                        const char *path, agg_talk talk, void *talk_context)
 {
     return load(counts, error, recipe, path, 1, talk, talk_context);
 }
@@ -396,8 +395,7 @@ static int print_label(char out[AGG_LABEL_MAX], const shoal_recipe *r, uint32_t 
     return agg_bucket_print(out, r, i);
 }
 
-static shoal_err label_items(agg_dictionary *dictionary, agg_error *error,
-                             const shoal_recipe *recipe)
+static agg_err label_items(agg_dictionary *dictionary, agg_error *error, const shoal_recipe *recipe)
 {
     size_t used = 0;
     dictionary->pool =
@@ -426,8 +424,8 @@ static void release_buckets(bucket_labels *labels)
     free(labels->pool);
 }
 
-static shoal_err label_buckets(bucket_labels *out, agg_error *error, const agg_recipe *recipe,
-                               uint32_t field)
+static agg_err label_buckets(bucket_labels *out, agg_error *error, const agg_recipe *recipe,
+                             uint32_t field)
 {
     uint32_t size = recipe->recipe.encoding.fields[field].size;
     *out = (bucket_labels){0};
@@ -467,12 +465,12 @@ static void join_labels(agg_dictionary *dictionary, const shoal_encoding *encodi
 
 // Every cell of the domain by agg_recipe_label. A bucket's label is made once, however many cells
 // it is part of.
-static shoal_err label_cells(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
+static agg_err label_cells(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
     bucket_labels fields[SHOAL_ENCODED_MAX] = {{0}};
     size_t bytes = dictionary->n * 3 * (encoding->n_fields - 1);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (uint32_t i = 0; i < encoding->n_fields && err == SHOAL_OK; i++) {
         err = label_buckets(&fields[i], error, recipe, i);
         bytes += dictionary->n / encoding->fields[i].size * fields[i].len;
@@ -491,7 +489,7 @@ static void take_values(agg_dictionary *dictionary, const agg_list *values)
 }
 
 // Room for n items, 0 to n - 1.
-static shoal_err reserve_items(agg_dictionary *dictionary, agg_error *error, size_t n)
+static agg_err reserve_items(agg_dictionary *dictionary, agg_error *error, size_t n)
 {
     memset(dictionary, 0, sizeof *dictionary);
     dictionary->n = n;
@@ -503,15 +501,15 @@ static shoal_err reserve_items(agg_dictionary *dictionary, agg_error *error, siz
     return SHOAL_OK;
 }
 
-shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
-                                   const agg_recipe *recipe)
+agg_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
+                                 const agg_recipe *recipe)
 {
     const shoal_part *part = shoal_recipe_value_part(&recipe->recipe);
     if (is_joint(recipe)) return refuse_joint(error, recipe);
     if (!agg_recipe_is_closed(recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
                         "the recipe takes any string: a dictionary is needed");
-    shoal_err err =
+    agg_err err =
         reserve_items(dictionary, error, part->domain == SHOAL_DOMAIN_NUMBER ? 1 : part->size);
     if (err == SHOAL_OK) {
         if (recipe->values.n > 0)
@@ -525,11 +523,11 @@ shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
     return err;
 }
 
-shoal_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
-                                  const agg_recipe *recipe, uint32_t field)
+agg_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
+                                const agg_recipe *recipe, uint32_t field)
 {
     bucket_labels labels;
-    shoal_err err = reserve_items(dictionary, error, recipe->recipe.encoding.fields[field].size);
+    agg_err err = reserve_items(dictionary, error, recipe->recipe.encoding.fields[field].size);
     if (err == SHOAL_OK) err = label_buckets(&labels, error, recipe, field);
     if (err != SHOAL_OK) {
         agg_dictionary_release(dictionary);

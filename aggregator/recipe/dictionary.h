@@ -30,9 +30,8 @@ typedef struct agg_dictionary {
 // is all there is.
 //   talk: told of lines that the text rule would change (the first AGG_TALK_MAX) and of repeated
 //   lines; may be NULL
-shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error,
-                              const agg_recipe *recipe, const char *path, agg_talk talk,
-                              void *talk_context) SHOAL_MUST_CHECK;
+agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                            const char *path, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 
 // Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum
 // over 2^53, a repeated or empty value; and a file whose sum is zero. Of a recipe with an encoding
@@ -40,24 +39,23 @@ shoal_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error,
 // of characters, and the file does not begin with {", plain words. Of a joint recipe a value is one
 // of each variable, in order, with a tab between two; an empty one is an event that lacks the
 // variable.
-shoal_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
-                          const char *path, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
+                        const char *path, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 
 // The same from bytes; `bytes` need not outlive the call.
-shoal_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error,
-                               const agg_recipe *recipe, const char *name, const char *bytes,
-                               size_t len, int has_counts, agg_talk talk,
-                               void *talk_context) SHOAL_MUST_CHECK;
+agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                             const char *name, const char *bytes, size_t len, int has_counts,
+                             agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
 
 // The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a
 // number (agg_bucket_print), the cells of its encoding (agg_recipe_label), or "mean" alone where a
 // mean is all there is. ARGUMENT for an open domain.
-shoal_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
-                                   const agg_recipe *recipe) SHOAL_MUST_CHECK;
+agg_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
+                                 const agg_recipe *recipe) SHOAL_MUST_CHECK;
 
 // The buckets of one field of an encoding.
-shoal_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
-                                  const agg_recipe *recipe, uint32_t field) SHOAL_MUST_CHECK;
+agg_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
+                                const agg_recipe *recipe, uint32_t field) SHOAL_MUST_CHECK;
 
 #define AGG_LABEL_MAX 64
 

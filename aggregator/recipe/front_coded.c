@@ -18,7 +18,7 @@ typedef struct cursor {
     size_t len; // bytes of the entry
 } cursor;
 
-static shoal_err refuse(agg_error *error, shoal_err err, const char *path, const char *why)
+static agg_err refuse(agg_error *error, agg_err err, const char *path, const char *why)
 {
     return agg_fail(error, err, AGG_EXIT_USAGE, "%s %s", path, why);
 }
@@ -43,8 +43,7 @@ static const char *take_entry(cursor *c)
     return NULL;
 }
 
-static shoal_err measure(size_t *n, size_t *bytes, agg_error *error, const char *path,
-                         agg_text coded)
+static agg_err measure(size_t *n, size_t *bytes, agg_error *error, const char *path, agg_text coded)
 {
     cursor c = {.rest = coded};
     *n = *bytes = 0;
@@ -56,7 +55,7 @@ static shoal_err measure(size_t *n, size_t *bytes, agg_error *error, const char 
     return SHOAL_OK;
 }
 
-static shoal_err reserve(agg_texts *out, agg_error *error, size_t n, size_t bytes)
+static agg_err reserve(agg_texts *out, agg_error *error, size_t n, size_t bytes)
 {
     *out = (agg_texts){0, agg_alloc(error, n, sizeof *out->texts), agg_alloc(error, bytes, 1)};
     if (out->texts != NULL && out->pool != NULL) return SHOAL_OK;
@@ -64,11 +63,11 @@ static shoal_err reserve(agg_texts *out, agg_error *error, size_t n, size_t byte
     return AGG_ERR_MEMORY;
 }
 
-shoal_err agg_front_decode(agg_texts *out, agg_error *error, const char *path, agg_text coded)
+agg_err agg_front_decode(agg_texts *out, agg_error *error, const char *path, agg_text coded)
 {
     cursor c = {.rest = coded};
     size_t n, bytes;
-    shoal_err err = measure(&n, &bytes, error, path, coded);
+    agg_err err = measure(&n, &bytes, error, path, coded);
     if (err == SHOAL_OK) err = reserve(out, error, n, bytes);
     if (err != SHOAL_OK) return err;
     char *at = out->pool;
@@ -80,10 +79,10 @@ shoal_err agg_front_decode(agg_texts *out, agg_error *error, const char *path, a
     return SHOAL_OK;
 }
 
-shoal_err agg_characters_split(agg_texts *out, agg_error *error, const char *path, agg_text row)
+agg_err agg_characters_split(agg_texts *out, agg_error *error, const char *path, agg_text row)
 {
     if (row.len == 0) return refuse(error, SHOAL_ERR_MISSING_FIELD, path, "holds no character");
-    shoal_err err = reserve(out, error, row.len, row.len);
+    agg_err err = reserve(out, error, row.len, row.len);
     if (err != SHOAL_OK) return err;
     memcpy(out->pool, row.bytes, row.len);
     for (size_t at = 0, len; at < row.len; at += len) {
@@ -115,8 +114,7 @@ static uint32_t count_shared(size_t *bytes, agg_text a, agg_text b)
     return n;
 }
 
-shoal_err agg_front_encode(char **out, size_t *len, agg_error *error, const agg_text *texts,
-                           size_t n)
+agg_err agg_front_encode(char **out, size_t *len, agg_error *error, const agg_text *texts, size_t n)
 {
     size_t room = n;
     agg_text before = {NULL, 0};

@@ -31,10 +31,10 @@ typedef struct agg_texts {
 // Returns: MISSING_FIELD for an empty string; TYPE for what is not written so or has an entry over
 // AGG_FRONT_ENTRY_MAX bytes; MEMORY. Cost: time and memory grow with the entries' bytes, at most
 // 128 times the string's.
-shoal_err agg_front_decode(agg_texts *out, agg_error *error, const char *path,
-                           agg_text coded) SHOAL_MUST_CHECK;
-shoal_err agg_characters_split(agg_texts *out, agg_error *error, const char *path,
-                               agg_text row) SHOAL_MUST_CHECK;
+agg_err agg_front_decode(agg_texts *out, agg_error *error, const char *path,
+                         agg_text coded) SHOAL_MUST_CHECK;
+agg_err agg_characters_split(agg_texts *out, agg_error *error, const char *path,
+                             agg_text row) SHOAL_MUST_CHECK;
 void agg_texts_release(agg_texts *texts);
 
 // Writes entries front-coded, each sharing as much as it can with the one before.
@@ -42,7 +42,7 @@ void agg_texts_release(agg_texts *texts);
 //   texts: valid UTF-8, at least one
 // Returns: ARGUMENT where an entry holds a space or has more than AGG_FRONT_ENTRY_MAX bytes, or
 // there is none; MEMORY.
-shoal_err agg_front_encode(char **out, size_t *len, agg_error *error, const agg_text *texts,
-                           size_t n) SHOAL_MUST_CHECK;
+agg_err agg_front_encode(char **out, size_t *len, agg_error *error, const agg_text *texts,
+                         size_t n) SHOAL_MUST_CHECK;
 
 #endif

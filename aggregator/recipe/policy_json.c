@@ -12,8 +12,8 @@
 
 // What the core says of its last error; under the file's own path where the core's leaves numbers
 // open, or has none.
-static shoal_err core_said(agg_error *error, shoal_err err, const shoal_policy *policy,
-                           const char *path)
+static agg_err core_said(agg_error *error, agg_err err, const shoal_policy *policy,
+                         const char *path)
 {
     if (err == SHOAL_OK) return SHOAL_OK;
     const char *field = policy->error_field;
@@ -23,16 +23,15 @@ static shoal_err core_said(agg_error *error, shoal_err err, const shoal_policy *
                     policy->error_text != NULL ? policy->error_text : shoal_err_text(err));
 }
 
-static shoal_err take_string(void *context, agg_error *error, const agg_path *path,
-                             const char *text)
+static agg_err take_string(void *context, agg_error *error, const agg_path *path, const char *text)
 {
     shoal_policy *policy = context;
-    shoal_err err =
+    agg_err err =
         shoal_policy_set_string(policy, path->dotted, strlen(path->dotted), text, strlen(text));
     return core_said(error, err, policy, path->shown);
 }
 
-static shoal_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
+static agg_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
 {
     shoal_policy *policy = context;
     return core_said(error,
@@ -40,12 +39,11 @@ static shoal_err take_number(void *context, agg_error *error, const agg_path *pa
                      policy, path->shown);
 }
 
-static shoal_err take_list(void *context, agg_error *error, const agg_path *path,
-                           const cJSON *array)
+static agg_err take_list(void *context, agg_error *error, const agg_path *path, const cJSON *array)
 {
     shoal_policy *policy = context;
     agg_list seen = {0};
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (!cJSON_IsString(array->child))
         return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s must hold strings only",
                         path->shown);
@@ -59,14 +57,14 @@ static shoal_err take_list(void *context, agg_error *error, const agg_path *path
     return err;
 }
 
-static shoal_err read_members(agg_policy *own, agg_error *error, const cJSON *json)
+static agg_err read_members(agg_policy *own, agg_error *error, const cJSON *json)
 {
     const agg_json_sink sink = {"a policy",  NULL,        &own->policy,
                                 take_string, take_number, take_list};
     shoal_policy_init(&own->policy);
     if (!cJSON_IsObject(json))
         return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "a policy is a JSON object");
-    shoal_err err = agg_json_walk(error, &sink, json);
+    agg_err err = agg_json_walk(error, &sink, json);
     if (err == SHOAL_OK)
         err = core_said(error, shoal_policy_finish(&own->policy), &own->policy, NULL);
     if (err != SHOAL_OK) return err;
@@ -75,15 +73,15 @@ static shoal_err read_members(agg_policy *own, agg_error *error, const cJSON *js
     return SHOAL_OK;
 }
 
-shoal_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char *name,
-                                const char *bytes, size_t len)
+agg_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char *name,
+                              const char *bytes, size_t len)
 {
     memset(policy, 0, sizeof *policy);
     if (len > AGG_POLICY_FILE_MAX)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: a policy has at most 256 KiB",
                         name);
     cJSON *json = agg_json_parse(error, bytes, len);
-    shoal_err err = json != NULL ? read_members(policy, error, json) : AGG_ERR_JSON;
+    agg_err err = json != NULL ? read_members(policy, error, json) : AGG_ERR_JSON;
     cJSON_Delete(json);
     if (err == SHOAL_OK) return SHOAL_OK;
     if (error != NULL && err == AGG_ERR_JSON) error->exit_code = AGG_EXIT_USAGE;
@@ -91,10 +89,10 @@ shoal_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char
     return err;
 }
 
-shoal_err agg_policy_from_file(agg_policy *policy, agg_error *error, const char *path)
+agg_err agg_policy_from_file(agg_policy *policy, agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, AGG_POLICY_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, AGG_POLICY_FILE_MAX);
     if (err != SHOAL_OK) return err;
     err = agg_policy_from_bytes(policy, error, path, (const char *)bytes.data, bytes.len);
     free(bytes.data);

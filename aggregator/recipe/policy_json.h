@@ -19,9 +19,9 @@ typedef struct agg_policy {
 } agg_policy;
 
 // Reads a policy; there is nothing to release. Errors start with `name` or the path.
-shoal_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char *name,
-                                const char *bytes, size_t len) SHOAL_MUST_CHECK;
-shoal_err agg_policy_from_file(agg_policy *policy, agg_error *error,
-                               const char *path) SHOAL_MUST_CHECK;
+agg_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char *name,
+                              const char *bytes, size_t len) SHOAL_MUST_CHECK;
+agg_err agg_policy_from_file(agg_policy *policy, agg_error *error,
+                             const char *path) SHOAL_MUST_CHECK;
 
 #endif

@@ -42,7 +42,7 @@ int agg_unhex(uint8_t *bytes, size_t len, const char *text)
     return 1;
 }
 
-static shoal_err refuse(agg_error *error, shoal_err code, const char *path, const char *why)
+static agg_err refuse(agg_error *error, agg_err code, const char *path, const char *why)
 {
     return agg_fail(error, code, AGG_EXIT_USAGE, "%s %s", path, why);
 }
@@ -57,8 +57,8 @@ static int is_claim(const shoal_recipe *recipe)
 // What the core says of its last error. Its own path may leave an entry's number open
 // ("encoding.N.field"): that of the file is said then. Fields of a variable it calls as a recipe's
 // own.
-static shoal_err core_said(agg_error *error, shoal_err err, const shoal_recipe *recipe,
-                           const char *path)
+static agg_err core_said(agg_error *error, agg_err err, const shoal_recipe *recipe,
+                         const char *path)
 {
     char own[AGG_PATH_MAX];
     if (err == SHOAL_OK) return SHOAL_OK;
@@ -115,14 +115,14 @@ static int is_coded(const char *path, int *is_row)
            entry_of("encoding", SHOAL_ENCODED_MAX, "starts", path) < SHOAL_ENCODED_MAX;
 }
 
-static shoal_err take_coded(agg_recipe *own, agg_error *error, const agg_path *path,
-                            const char *text, int is_row)
+static agg_err take_coded(agg_recipe *own, agg_error *error, const agg_path *path, const char *text,
+                          int is_row)
 {
     agg_texts texts;
     agg_text coded = {text, strlen(text)};
     size_t len = strlen(path->dotted);
-    shoal_err err = is_row ? agg_characters_split(&texts, error, path->shown, coded)
-                           : agg_front_decode(&texts, error, path->shown, coded);
+    agg_err err = is_row ? agg_characters_split(&texts, error, path->shown, coded)
+                         : agg_front_decode(&texts, error, path->shown, coded);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < texts.n && err == SHOAL_OK; i++)
         err = shoal_recipe_add_text(&own->recipe, path->dotted, len, texts.texts[i].bytes,
@@ -134,14 +134,13 @@ static shoal_err take_coded(agg_recipe *own, agg_error *error, const agg_path *p
     return err;
 }
 
-static shoal_err take_string(void *context, agg_error *error, const agg_path *path,
-                             const char *text)
+static agg_err take_string(void *context, agg_error *error, const agg_path *path, const char *text)
 {
     agg_recipe *own = context;
     int is_row = 0;
     if (is_coded(path->dotted, &is_row)) return take_coded(own, error, path, text, is_row);
-    shoal_err err = shoal_recipe_set_string(&own->recipe, path->dotted, strlen(path->dotted), text,
-                                            strlen(text));
+    agg_err err = shoal_recipe_set_string(&own->recipe, path->dotted, strlen(path->dotted), text,
+                                          strlen(text));
     return core_said(error, err, &own->recipe, path->shown);
 }
 
@@ -153,12 +152,12 @@ static const char *own_name(const char *path)
                                                                                : path;
 }
 
-static shoal_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
+static agg_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
 {
     agg_recipe *own = context;
     size_t len = strlen(path->dotted);
     int64_t low = 0, high = 0;
-    shoal_err err = shoal_recipe_set_number(&own->recipe, path->dotted, len, micro);
+    agg_err err = shoal_recipe_set_number(&own->recipe, path->dotted, len, micro);
     const char *name = own_name(path->dotted);
     if (err == SHOAL_ERR_RANGE && shoal_recipe_range(&low, &high, name, strlen(name)))
         return agg_fail(error, err, AGG_EXIT_USAGE, "%s must be from %.15g to %.15g", path->shown,
@@ -166,13 +165,13 @@ static shoal_err take_number(void *context, agg_error *error, const agg_path *pa
     return core_said(error, err, &own->recipe, path->shown);
 }
 
-static shoal_err add_text(shoal_recipe *recipe, const char *path, const char *text)
+static agg_err add_text(shoal_recipe *recipe, const char *path, const char *text)
 {
     if (strcmp(path, values_path) == 0) return shoal_recipe_add_value(recipe, text, strlen(text));
     return shoal_recipe_add_text(recipe, path, strlen(path), text, strlen(text));
 }
 
-static shoal_err add_number(shoal_recipe *recipe, const agg_path *path, agg_error *error, double x)
+static agg_err add_number(shoal_recipe *recipe, const agg_path *path, agg_error *error, double x)
 {
     int64_t micro = 0;
     if (!agg_json_micro(&micro, x))
@@ -183,12 +182,11 @@ static shoal_err add_number(shoal_recipe *recipe, const agg_path *path, agg_erro
                      recipe, path->shown);
 }
 
-static shoal_err take_list(void *context, agg_error *error, const agg_path *path,
-                           const cJSON *array)
+static agg_err take_list(void *context, agg_error *error, const agg_path *path, const cJSON *array)
 {
     agg_recipe *own = context;
     agg_list *kept = place_of(own, path->dotted);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (kept != NULL && cJSON_IsNumber(array->child))
         return refuse(error, SHOAL_ERR_TYPE, path->shown, "must hold strings only");
     for (const cJSON *item = array->child; item != NULL && err == SHOAL_OK; item = item->next) {
@@ -202,21 +200,21 @@ static shoal_err take_list(void *context, agg_error *error, const agg_path *path
 }
 
 // One member of `signature`: hex digits for `len` bytes.
-static shoal_err take_hex(uint8_t *bytes, size_t len, agg_error *error, const char *path,
-                          const cJSON *item)
+static agg_err take_hex(uint8_t *bytes, size_t len, agg_error *error, const char *path,
+                        const cJSON *item)
 {
     if (cJSON_IsString(item) && agg_unhex(bytes, len, item->valuestring)) return SHOAL_OK;
     return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s must be %zu lower-case hex digits",
                     path, 2 * len);
 }
 
-static shoal_err take_signature(agg_recipe *own, agg_error *error, const cJSON *object)
+static agg_err take_signature(agg_recipe *own, agg_error *error, const cJSON *object)
 {
     int has_key = 0, has_signature = 0;
     if (!cJSON_IsObject(object))
         return refuse(error, SHOAL_ERR_TYPE, "signature", "must hold key and ed25519");
     for (const cJSON *item = object->child; item != NULL; item = item->next) {
-        shoal_err err;
+        agg_err err;
         if (strcmp(item->string, "key") == 0 && !has_key++)
             err = take_hex(own->key, sizeof own->key, error, "signature.key", item);
         else if (strcmp(item->string, "ed25519") == 0 && !has_signature++)
@@ -237,7 +235,7 @@ static shoal_err take_signature(agg_recipe *own, agg_error *error, const cJSON *
 }
 
 // Every part of a split collection is one that devices send to.
-static shoal_err check_part(const agg_recipe *own, agg_error *error)
+static agg_err check_part(const agg_recipe *own, agg_error *error)
 {
     const shoal_recipe *r = &own->recipe;
     for (uint32_t i = 0; i < r->n_part; i++) {
@@ -251,7 +249,7 @@ static shoal_err check_part(const agg_recipe *own, agg_error *error)
 }
 
 // A run over epochs that cannot be: the core names the field, here is what would do.
-static shoal_err say_why_not(agg_error *error, const shoal_recipe *recipe)
+static agg_err say_why_not(agg_error *error, const shoal_recipe *recipe)
 {
     char why[AGG_TRACK_WHY_MAX];
     agg_track_law law;
@@ -262,14 +260,14 @@ static shoal_err say_why_not(agg_error *error, const shoal_recipe *recipe)
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s", why);
 }
 
-static shoal_err read_fields(agg_recipe *own, agg_error *error, const cJSON *json)
+static agg_err read_fields(agg_recipe *own, agg_error *error, const cJSON *json)
 {
     const agg_json_sink sink = {"a recipe", "signature", own, take_string, take_number, take_list};
     shoal_recipe_init(&own->recipe);
     if (!cJSON_IsObject(json))
         return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "a recipe is a JSON object");
     const cJSON *signature = cJSON_GetObjectItemCaseSensitive(json, "signature");
-    shoal_err err = agg_json_walk(error, &sink, json);
+    agg_err err = agg_json_walk(error, &sink, json);
     if (err == SHOAL_OK && signature != NULL) err = take_signature(own, error, signature);
     if (err == SHOAL_OK)
         err = core_said(error, shoal_recipe_finish(&own->recipe), &own->recipe, "the recipe");
@@ -281,8 +279,8 @@ static shoal_err read_fields(agg_recipe *own, agg_error *error, const cJSON *jso
     return SHOAL_OK;
 }
 
-shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name,
-                                const char *bytes, size_t len)
+agg_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name,
+                              const char *bytes, size_t len)
 {
     memset(recipe, 0, sizeof *recipe);
     if (len > AGG_RECIPE_FILE_MAX)
@@ -293,7 +291,7 @@ shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char
     memcpy(recipe->json, bytes, len);
     recipe->json_len = len;
     cJSON *json = agg_json_parse(error, recipe->json, len);
-    shoal_err err = json != NULL ? read_fields(recipe, error, json) : AGG_ERR_JSON;
+    agg_err err = json != NULL ? read_fields(recipe, error, json) : AGG_ERR_JSON;
     cJSON_Delete(json);
     if (err == SHOAL_OK) return SHOAL_OK;
     if (error != NULL && err == AGG_ERR_JSON) error->exit_code = AGG_EXIT_USAGE;
@@ -302,10 +300,10 @@ shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char
     return err;
 }
 
-shoal_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error, const char *path)
+agg_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return err;
     err = agg_recipe_from_bytes(recipe, error, path, (const char *)bytes.data, bytes.len);
     free(bytes.data);

@@ -40,10 +40,10 @@ typedef struct agg_recipe {
 
 // Reads a recipe. On error nothing is left to release; the text starts with `name` or the path.
 //   name: what an error calls the bytes
-shoal_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name,
-                                const char *bytes, size_t len) SHOAL_MUST_CHECK;
-shoal_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error,
-                               const char *path) SHOAL_MUST_CHECK;
+agg_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *name,
+                              const char *bytes, size_t len) SHOAL_MUST_CHECK;
+agg_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error,
+                             const char *path) SHOAL_MUST_CHECK;
 void agg_recipe_release(agg_recipe *recipe);
 
 // Returns: whether the recipe's values are a known list (or indices), not any string; of several

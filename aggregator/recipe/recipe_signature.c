@@ -17,20 +17,20 @@ int agg_signature_is_built(void)
     return 1;
 }
 
-static shoal_err no_key(agg_error *error, const char *what)
+static agg_err no_key(agg_error *error, const char *what)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "holds no Ed25519 %s key in PEM%s", what,
                     strcmp(what, "private") == 0 ? " without a passphrase" : "");
 }
 
 // A library that fails for any other reason than the signature is out of memory, or broken.
-static shoal_err broken(agg_error *error)
+static agg_err broken(agg_error *error)
 {
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of signatures fails");
 }
 
-shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],
-                             const uint8_t *bytes, size_t len)
+agg_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],
+                           const uint8_t *bytes, size_t len)
 {
     EVP_PKEY *pkey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, 32);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
@@ -72,8 +72,8 @@ static int raw_public(uint8_t key[32], const EVP_PKEY *pkey)
     return EVP_PKEY_get_raw_public_key(pkey, key, &len) == 1 && len == 32;
 }
 
-shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error,
-                           const char *pem, size_t pem_len, const uint8_t *bytes, size_t len)
+agg_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error, const char *pem,
+                         size_t pem_len, const uint8_t *bytes, size_t len)
 {
     size_t signature_len = 64;
     EVP_PKEY *pkey = read_pem(pem, pem_len, 1);
@@ -88,7 +88,7 @@ shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *er
     return is_done ? SHOAL_OK : broken(error);
 }
 
-static shoal_err public_pem(uint8_t key[32], agg_error *error, const char *pem, size_t len)
+static agg_err public_pem(uint8_t key[32], agg_error *error, const char *pem, size_t len)
 {
     EVP_PKEY *pkey = read_pem(pem, len, 0);
     int is_read = pkey != NULL && raw_public(key, pkey);
@@ -103,26 +103,26 @@ int agg_signature_is_built(void)
     return 0;
 }
 
-static shoal_err not_built(agg_error *error)
+static agg_err not_built(agg_error *error)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "signatures are not part of this build");
 }
 
-shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],
-                             const uint8_t *bytes, size_t len)
+agg_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],
+                           const uint8_t *bytes, size_t len)
 {
     (void)key, (void)signature, (void)bytes, (void)len;
     return not_built(error);
 }
 
-shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error,
-                           const char *pem, size_t pem_len, const uint8_t *bytes, size_t len)
+agg_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error, const char *pem,
+                         size_t pem_len, const uint8_t *bytes, size_t len)
 {
     (void)key, (void)signature, (void)pem, (void)pem_len, (void)bytes, (void)len;
     return not_built(error);
 }
 
-static shoal_err public_pem(uint8_t key[32], agg_error *error, const char *pem, size_t len)
+static agg_err public_pem(uint8_t key[32], agg_error *error, const char *pem, size_t len)
 {
     (void)key, (void)pem, (void)len;
     return not_built(error);
@@ -130,7 +130,7 @@ static shoal_err public_pem(uint8_t key[32], agg_error *error, const char *pem, 
 
 #endif
 
-shoal_err agg_ed25519_public(uint8_t key[32], agg_error *error, const char *text, size_t len)
+agg_err agg_ed25519_public(uint8_t key[32], agg_error *error, const char *text, size_t len)
 {
     char hex[65] = "";
     if (len == 64 || (len == 65 && text[64] == '\n')) memcpy(hex, text, 64);
@@ -142,33 +142,33 @@ shoal_err agg_ed25519_public(uint8_t key[32], agg_error *error, const char *text
 static const char title[] = "shoal recipe signature 1\n";
 #define SIGNED_MAX (sizeof title - 1 + SHOAL_CANONICAL_MAX)
 
-static shoal_err signed_bytes(uint8_t out[SIGNED_MAX], size_t *len, agg_error *error,
-                              const agg_recipe *recipe)
+static agg_err signed_bytes(uint8_t out[SIGNED_MAX], size_t *len, agg_error *error,
+                            const agg_recipe *recipe)
 {
     memcpy(out, title, sizeof title - 1);
-    shoal_err err =
+    agg_err err =
         shoal_recipe_signed(out + sizeof title - 1, SHOAL_CANONICAL_MAX, len, &recipe->recipe);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
     *len += sizeof title - 1;
     return SHOAL_OK;
 }
 
-shoal_err agg_recipe_verify(agg_error *error, const agg_recipe *recipe)
+agg_err agg_recipe_verify(agg_error *error, const agg_recipe *recipe)
 {
     uint8_t bytes[SIGNED_MAX];
     size_t len = 0;
     if (!recipe->has_signature)
         return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "is not signed");
-    shoal_err err = signed_bytes(bytes, &len, error, recipe);
+    agg_err err = signed_bytes(bytes, &len, error, recipe);
     return err != SHOAL_OK ? err
                            : agg_ed25519_verify(error, recipe->key, recipe->signature, bytes, len);
 }
 
-shoal_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem, size_t pem_len)
+agg_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem, size_t pem_len)
 {
     uint8_t bytes[SIGNED_MAX];
     size_t len = 0;
-    shoal_err err = signed_bytes(bytes, &len, error, recipe);
+    agg_err err = signed_bytes(bytes, &len, error, recipe);
     if (err == SHOAL_OK)
         err = agg_ed25519_sign(recipe->key, recipe->signature, error, pem, pem_len, bytes, len);
     if (err == SHOAL_OK) recipe->has_signature = 1;

@@ -19,26 +19,25 @@ int agg_signature_is_built(void);
 
 // Ed25519 itself.
 // Returns: AGG_ERR_SIGNATURE (exit code 3) when the signature is not the key's over these bytes.
-shoal_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],
-                             const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
+agg_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],
+                           const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
 
 // The private key of a PEM text (PKCS#8, as `openssl genpkey -algorithm ed25519` writes), signing.
 //   key: the public key that goes with it, written on OK
-shoal_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error,
-                           const char *pem, size_t pem_len, const uint8_t *bytes,
-                           size_t len) SHOAL_MUST_CHECK;
+agg_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *error, const char *pem,
+                         size_t pem_len, const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
 
 // A public key: 64 hex digits, or a PEM text (as `openssl pkey -pubout` writes).
-shoal_err agg_ed25519_public(uint8_t key[32], agg_error *error, const char *text,
-                             size_t len) SHOAL_MUST_CHECK;
+agg_err agg_ed25519_public(uint8_t key[32], agg_error *error, const char *text,
+                           size_t len) SHOAL_MUST_CHECK;
 
 // Is the recipe signed, and well, by the key that it names? Whose key that is, the caller must
 // know. Returns: AGG_ERR_SIGNATURE (exit code 3) when it has no signature or a bad one.
-shoal_err agg_recipe_verify(agg_error *error, const agg_recipe *recipe) SHOAL_MUST_CHECK;
+agg_err agg_recipe_verify(agg_error *error, const agg_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Signs the recipe; what it held before is replaced. See agg_recipe_signed_text for its file.
-shoal_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem,
-                          size_t pem_len) SHOAL_MUST_CHECK;
+agg_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem,
+                        size_t pem_len) SHOAL_MUST_CHECK;
 
 // The recipe's file with its signature in it: in the place of the one that it held, else as the
 // last member. All else stays as it was, byte for byte. Returns: the NUL-terminated text, to be

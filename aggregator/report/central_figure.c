@@ -20,7 +20,7 @@ static const char *const colours[AGG_CENTRAL_LINES] = {"#0f5fa6", "#c2410c"};
 static const char *const dashes[AGG_BOUNDS] = {"2 4", "8 4", "none"};
 static const char *const labels[AGG_BOUNDS] = {"closed form", "clones", "stronger"};
 
-shoal_err agg_central_figure_run(agg_central_figure *figure, agg_error *error, double delta)
+agg_err agg_central_figure_run(agg_central_figure *figure, agg_error *error, double delta)
 {
     static const double local[AGG_CENTRAL_LINES] = {3, 6};
     figure->delta = delta;
@@ -31,7 +31,7 @@ shoal_err agg_central_figure_run(agg_central_figure *figure, agg_error *error, d
             for (int bound = 0; bound < AGG_BOUNDS; bound++) {
                 const agg_crowd crowd = {local[line], figure->n[i], delta, 1};
                 agg_central central;
-                shoal_err err = agg_crowd_epsilon(&central, error, &crowd, (agg_bound)bound, 0);
+                agg_err err = agg_crowd_epsilon(&central, error, &crowd, (agg_bound)bound, 0);
                 if (err != SHOAL_OK) return err;
                 figure->epsilon[line][bound][i] = central.upper;
             }
@@ -167,8 +167,8 @@ static void print_rows(FILE *stream, const agg_central_figure *f, agg_figure_for
         }
 }
 
-shoal_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_central_figure *f,
-                                   agg_figure_format format)
+agg_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_central_figure *f,
+                                 agg_figure_format format)
 {
     if (format == AGG_FIGURE_SVG)
         print_svg(stream, f);

@@ -27,11 +27,11 @@ typedef enum agg_figure_format {
 } agg_figure_format;
 
 // Fills the figure for epsilon0 3 and 6. Returns: AGG_ERR_MEMORY.
-shoal_err agg_central_figure_run(agg_central_figure *figure, agg_error *error,
-                                 double delta) SHOAL_MUST_CHECK;
+agg_err agg_central_figure_run(agg_central_figure *figure, agg_error *error,
+                               double delta) SHOAL_MUST_CHECK;
 
 // Returns: AGG_ERR_IO.
-shoal_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_central_figure *figure,
-                                   agg_figure_format format) SHOAL_MUST_CHECK;
+agg_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_central_figure *figure,
+                                 agg_figure_format format) SHOAL_MUST_CHECK;
 
 #endif

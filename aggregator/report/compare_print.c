@@ -183,8 +183,8 @@ static void print_table(FILE *stream, const agg_compare *c)
     if (c->guarantee_a != NULL) print_guarantees(stream, c);
 }
 
-shoal_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare,
-                            agg_format format)
+agg_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare,
+                          agg_format format)
 {
     switch (format) {
     case AGG_TABLE: print_table(stream, compare); break;

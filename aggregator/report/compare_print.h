@@ -17,7 +17,7 @@
 //   has a release threshold, and "guarantees":{"a","b" (each as in
 //   guarantee.h),"both":{"epsilon","delta"}}. A table ends with the guarantees.
 // Returns: AGG_ERR_IO when the stream fails.
-shoal_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare,
-                            agg_format format) SHOAL_MUST_CHECK;
+agg_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare,
+                          agg_format format) SHOAL_MUST_CHECK;
 
 #endif

@@ -155,8 +155,8 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
         fprintf(stream, "%s\n", line);
 }
 
-shoal_err agg_discovery_print(FILE *stream, agg_error *error, const agg_discovery_result *result,
-                              agg_format format)
+agg_err agg_discovery_print(FILE *stream, agg_error *error, const agg_discovery_result *result,
+                            agg_format format)
 {
     switch (format) {
     case AGG_TABLE: print_table(stream, result); break;

@@ -25,7 +25,7 @@ typedef struct agg_discovery_result {
 //   shown. A table ends with the guarantees; NDJSON and CSV are rows only. Notes and cuts are in
 //   JSON alone.
 // Returns: AGG_ERR_IO when the stream fails.
-shoal_err agg_discovery_print(FILE *stream, agg_error *error, const agg_discovery_result *result,
-                              agg_format format) SHOAL_MUST_CHECK;
+agg_err agg_discovery_print(FILE *stream, agg_error *error, const agg_discovery_result *result,
+                            agg_format format) SHOAL_MUST_CHECK;
 
 #endif

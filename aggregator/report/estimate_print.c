@@ -350,8 +350,8 @@ static void print_table(FILE *stream, const agg_estimate *e)
     if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
 }
 
-shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
-                             agg_format format)
+agg_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
+                           agg_format format)
 {
     switch (format) {
     case AGG_TABLE: print_table(stream, estimate); break;

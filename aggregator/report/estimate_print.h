@@ -22,8 +22,8 @@ typedef enum agg_format { AGG_TABLE = 0, AGG_JSON, AGG_NDJSON, AGG_CSV } agg_for
 //   row a line. CSV: RFC 4180 with a header; a value that a spreadsheet would run gets a leading
 //   apostrophe.
 // Returns: AGG_ERR_IO when the stream fails.
-shoal_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
-                             agg_format format) SHOAL_MUST_CHECK;
+agg_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
+                           agg_format format) SHOAL_MUST_CHECK;
 
 // Writes a JSON string literal, quotes included. Bytes that are not UTF-8 become U+FFFD; < > & are
 // escaped as well.

@@ -374,8 +374,8 @@ static void print_table(FILE *stream, const agg_joint_result *r)
         fprintf(stream, "%s\n", line);
 }
 
-shoal_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result,
-                          agg_format format)
+agg_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result,
+                        agg_format format)
 {
     switch (format) {
     case AGG_TABLE: print_table(stream, result); break;

@@ -60,16 +60,16 @@ typedef struct agg_joint_result {
 //   whose x and y are names. NDJSON and CSV: cells only; the columns of CSV are the variables'
 //   names, p, stderr, low, high.
 // Returns: AGG_ERR_IO when the stream fails.
-shoal_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result,
-                          agg_format format) SHOAL_MUST_CHECK;
+agg_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result,
+                        agg_format format) SHOAL_MUST_CHECK;
 
 // Writes the heat map of two variables (SVG 1.1, no script): each cell's share as its shade and in
 // figures, its interval as a bar on one scale for all cells, hatched where the interval holds zero,
 // a mark where the whole interval of the rate lies above or below the marginal; both marginals with
 // their intervals; and the test of independence. Returns: AGG_ERR_USAGE for more than two variables
 // or more than AGG_JOINT_SVG_MAX categories of one; AGG_ERR_IO.
-shoal_err agg_joint_svg(FILE *stream, agg_error *error,
-                        const agg_joint_result *result) SHOAL_MUST_CHECK;
+agg_err agg_joint_svg(FILE *stream, agg_error *error,
+                      const agg_joint_result *result) SHOAL_MUST_CHECK;
 
 #define AGG_JOINT_SVG_MAX 64u
 

@@ -287,7 +287,7 @@ static void draw_head(const drawing *d, double width, double height)
     text(d->stream, 24, 58, 13, "start", faint, words);
 }
 
-shoal_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *r)
+agg_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *r)
 {
     drawing d = {.stream = stream, .result = r, .x = &r->axes[0], .y = &r->axes[1]};
     if (r->n_axes != 2)

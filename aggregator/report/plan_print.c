@@ -361,8 +361,8 @@ static void print_json(const printing *p, int is_all)
     fputs("\n]}\n", stream);
 }
 
-shoal_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan,
-                         const agg_plan_wish *wish, int is_json, int is_all, double width)
+agg_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan,
+                       const agg_plan_wish *wish, int is_json, int is_all, double width)
 {
     const printing p = {stream, plan, wish, width};
     if (is_json)

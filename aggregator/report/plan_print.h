@@ -15,8 +15,8 @@
 // {"schema":1,"answer":NAME|"nothing","why","devices","reports","epsilon",...,"candidates":[...]}
 // and a newline; the first candidate is the answer or, where that is "nothing", what comes closest.
 // Numbers read back as the same double. Returns: AGG_ERR_IO when the stream fails.
-shoal_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan,
-                         const agg_plan_wish *wish, int is_json, int is_all,
-                         double width) SHOAL_MUST_CHECK;
+agg_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan,
+                       const agg_plan_wish *wish, int is_json, int is_all,
+                       double width) SHOAL_MUST_CHECK;
 
 #endif

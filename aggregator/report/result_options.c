@@ -7,8 +7,8 @@
 #include "agg_file.h"
 #include "talk.h"
 
-shoal_err cli_read_name(size_t *position, agg_error *error, const char *const *names,
-                        const char *text, const char *refused)
+agg_err cli_read_name(size_t *position, agg_error *error, const char *const *names,
+                      const char *text, const char *refused)
 {
     size_t i = 0;
     while (text != NULL && names[i] != NULL && strcmp(names[i], text) != 0) i++;
@@ -17,16 +17,16 @@ shoal_err cli_read_name(size_t *position, agg_error *error, const char *const *n
     return SHOAL_OK;
 }
 
-shoal_err cli_result_options_read(cli_result_options *options, agg_error *error,
-                                  const cli_result_texts *texts)
+agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
+                                const cli_result_texts *texts)
 {
     static const char *const formats[] = {"table", "json", "ndjson", "csv", NULL};
     static const char *const rules[] = {"bonferroni", "bh", "none", NULL};
     size_t format = 0, rule = 0;
     uint64_t top = 0;
     *options = (cli_result_options){.honest = 1};
-    shoal_err err = cli_read_name(&format, error, formats, texts->format,
-                                  "--format is table, json, ndjson or csv");
+    agg_err err = cli_read_name(&format, error, formats, texts->format,
+                                "--format is table, json, ndjson or csv");
     if (err == SHOAL_OK)
         err = cli_read_name(&rule, error, rules, texts->multiple,
                             "--multiple is bonferroni, bh or none");
@@ -54,12 +54,12 @@ void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarante
         cli_talk(command, line);
 }
 
-shoal_err cli_result_write(agg_error *error, const char *output, cli_result_print print,
-                           const void *result, agg_format format)
+agg_err cli_result_write(agg_error *error, const char *output, cli_result_print print,
+                         const void *result, agg_format format)
 {
     agg_file file;
     if (output == NULL || strcmp(output, "-") == 0) return print(stdout, error, result, format);
-    shoal_err err = agg_file_create(&file, error, output);
+    agg_err err = agg_file_create(&file, error, output);
     if (err != SHOAL_OK) return err;
     err = print(file.stream, error, result, format);
     if (err == SHOAL_OK) return agg_file_commit(&file, error);

@@ -36,25 +36,25 @@ typedef struct cli_result_options {
 } cli_result_options;
 
 // Returns: AGG_ERR_USAGE naming the option.
-shoal_err cli_result_options_read(cli_result_options *options, agg_error *error,
-                                  const cli_result_texts *texts) SHOAL_MUST_CHECK;
+agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
+                                const cli_result_texts *texts) SHOAL_MUST_CHECK;
 
 // The position of `text` in a list of names that ends with NULL; 0 where text is NULL.
 //   refused: the sentence for any other text, AGG_ERR_USAGE
-shoal_err cli_read_name(size_t *position, agg_error *error, const char *const *names,
-                        const char *text, const char *refused) SHOAL_MUST_CHECK;
+agg_err cli_read_name(size_t *position, agg_error *error, const char *const *names,
+                      const char *text, const char *refused) SHOAL_MUST_CHECK;
 
 // Says the guarantees of a result whose format has no room for them: rows alone.
 //   b: of a comparison's other side; else NULL
 void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarantee *b,
                        agg_format format);
 
-typedef shoal_err (*cli_result_print)(FILE *stream, agg_error *error, const void *result,
-                                      agg_format format);
+typedef agg_err (*cli_result_print)(FILE *stream, agg_error *error, const void *result,
+                                    agg_format format);
 
 // Prints to a file, which appears when it is complete, or, where `output` is NULL or "-", to
 // standard output.
-shoal_err cli_result_write(agg_error *error, const char *output, cli_result_print print,
-                           const void *result, agg_format format) SHOAL_MUST_CHECK;
+agg_err cli_result_write(agg_error *error, const char *output, cli_result_print print,
+                         const void *result, agg_format format) SHOAL_MUST_CHECK;
 
 #endif

@@ -375,7 +375,7 @@ static void put_head(FILE *out, const agg_page *page)
           out);
 }
 
-shoal_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
+agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
 {
     put_head(stream, page);
     for (size_t i = 0; i < page->n_sections; i++) put_section(stream, &page->sections[i]);

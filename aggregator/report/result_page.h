@@ -33,7 +33,7 @@ typedef struct agg_page {
 
 // Writes the whole page.
 // Returns: AGG_ERR_IO when the stream fails.
-shoal_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page) SHOAL_MUST_CHECK;
+agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page) SHOAL_MUST_CHECK;
 
 #define AGG_PAGE_CSP_SIZE 256
 

@@ -478,8 +478,8 @@ static void print_table(FILE *stream, const agg_track_result *result)
     print_ends(stream, result);
 }
 
-shoal_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result *result,
-                          agg_track_format format)
+agg_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result *result,
+                        agg_track_format format)
 {
     switch (format) {
     case AGG_TRACK_TABLE: print_table(stream, result); break;

@@ -44,8 +44,8 @@ typedef struct agg_track_result {
 } agg_track_result;
 
 // Returns: AGG_ERR_IO when the stream fails.
-shoal_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result *result,
-                          agg_track_format format) SHOAL_MUST_CHECK;
+agg_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result *result,
+                        agg_track_format format) SHOAL_MUST_CHECK;
 
 // Prints a run's figures for people: what it costs, what an update needs, and which changes are
 // voted on how late.

@@ -8,14 +8,14 @@
 #include "json_walk.h"
 #include "next_recipe.h"
 
-shoal_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_recipe *recipe,
-                                const agg_accumulator *acc)
+agg_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_recipe *recipe,
+                              const agg_accumulator *acc)
 {
     const shoal_recipe *r = &recipe->recipe;
     if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s: is no recipe of a run over epochs", recipe->id);
-    shoal_err err = agg_estimate_check(error, recipe, acc);
+    agg_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK && acc->n == 0)
         err =
             agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY, "%s: there is no report", recipe->id);
@@ -43,8 +43,8 @@ static cJSON *round_of(const agg_recipe *recipe, const agg_next_epoch *next)
     return NULL;
 }
 
-static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
-                        const agg_next_epoch *next)
+static agg_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                      const agg_next_epoch *next)
 {
     cJSON *round = round_of(recipe, next);
     cJSON_DeleteItemFromObjectCaseSensitive(root, "signature");
@@ -56,12 +56,12 @@ static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
 }
 
-shoal_err agg_next_epoch_text(char **text, agg_error *error, const agg_recipe *recipe,
-                              const agg_next_epoch *next)
+agg_err agg_next_epoch_text(char **text, agg_error *error, const agg_recipe *recipe,
+                            const agg_next_epoch *next)
 {
     cJSON *root = agg_json_parse(error, recipe->json, recipe->json_len);
     if (root == NULL) return error->code;
-    shoal_err err = change(root, error, recipe, next);
+    agg_err err = change(root, error, recipe, next);
     if (err == SHOAL_OK) err = agg_next_recipe_print(text, error, root);
     cJSON_Delete(root);
     return err;

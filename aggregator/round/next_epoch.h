@@ -25,12 +25,12 @@ typedef struct agg_next_epoch {
 // Decides.
 // Returns: as agg_estimate_check (below the minimum cohort: AGG_ERR_COHORT); AGG_ERR_USAGE for a
 // recipe of another mechanism.
-shoal_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_recipe *recipe,
-                                const agg_accumulator *acc) SHOAL_MUST_CHECK;
+agg_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_recipe *recipe,
+                              const agg_accumulator *acc) SHOAL_MUST_CHECK;
 
 // Writes the text of the next recipe, NUL-terminated, unsigned. Release with free.
 //   next: not over
-shoal_err agg_next_epoch_text(char **text, agg_error *error, const agg_recipe *recipe,
-                              const agg_next_epoch *next) SHOAL_MUST_CHECK;
+agg_err agg_next_epoch_text(char **text, agg_error *error, const agg_recipe *recipe,
+                            const agg_next_epoch *next) SHOAL_MUST_CHECK;
 
 #endif

@@ -28,8 +28,8 @@ static int compare_counts(const void *a, const void *b)
 
 // A bound of what every sequence holds: were it more, the lowest tenth of their counts would be
 // higher.
-static shoal_err bound_by_tenth(double *most, agg_error *error, const sequence *all, size_t n,
-                                double noise)
+static agg_err bound_by_tenth(double *most, agg_error *error, const sequence *all, size_t n,
+                              double noise)
 {
     double *counts = agg_alloc(error, n, sizeof *counts);
     if (counts == NULL) return AGG_ERR_MEMORY;
@@ -40,12 +40,12 @@ static shoal_err bound_by_tenth(double *most, agg_error *error, const sequence *
     return SHOAL_OK;
 }
 
-static shoal_err find_random(double *random, agg_error *error, const shoal_encoded *field,
-                             const agg_count *counts, uint64_t n_reports, const sequence *all,
-                             size_t n)
+static agg_err find_random(double *random, agg_error *error, const shoal_encoded *field,
+                           const agg_count *counts, uint64_t n_reports, const sequence *all,
+                           size_t n)
 {
     double noise = counts[0].null_error, most = counts[0].count + 2 * counts[0].stderr_;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     *random = fmin(most, (double)n_reports / field->size);
     if (*random > noise / 8)
         err = bound_by_tenth(random, error, all, n, noise); // less is no matter, nor worth sorting
@@ -62,8 +62,8 @@ static void take_off(sequence *s, double noise, double random)
     s->count -= random;
 }
 
-static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error,
-                                const shoal_encoded *field, const agg_count *counts)
+static agg_err list_sequences(sequence **all, size_t *n, agg_error *error,
+                              const shoal_encoded *field, const agg_count *counts)
 {
     uint32_t prefix = 0, token = 0;
     sequence *list = agg_alloc(error, field->size, sizeof *list);
@@ -76,13 +76,13 @@ static shoal_err list_sequences(sequence **all, size_t *n, agg_error *error,
     return SHOAL_OK;
 }
 
-static shoal_err find_least(double *least, agg_error *error, const sequence *all, size_t n,
-                            double fdr)
+static agg_err find_least(double *least, agg_error *error, const sequence *all, size_t n,
+                          double fdr)
 {
     double *scores = agg_alloc(error, n, sizeof *scores);
     if (scores == NULL) return AGG_ERR_MEMORY;
     for (size_t i = 0; i < n; i++) scores[i] = all[i].score;
-    shoal_err err = agg_multiple_least(least, error, scores, n, AGG_BH, fdr);
+    agg_err err = agg_multiple_least(least, error, scores, n, AGG_BH, fdr);
     free(scores);
     return err;
 }
@@ -118,8 +118,8 @@ static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_re
 
 // Finds how many bytes the texts have, each with a NUL; in a recipe none takes fewer than that and
 // two more.
-static shoal_err find_room(size_t *room, agg_error *error, const agg_next_prefixes *next,
-                           const agg_recipe *recipe, uint32_t field, const sequence *kept)
+static agg_err find_room(size_t *room, agg_error *error, const agg_next_prefixes *next,
+                         const agg_recipe *recipe, uint32_t field, const sequence *kept)
 {
     *room = 0;
     for (size_t i = 0; i < next->n && *room + 2 * i <= AGG_RECIPE_FILE_MAX; i++)
@@ -132,11 +132,11 @@ static shoal_err find_room(size_t *room, agg_error *error, const agg_next_prefix
                     next->n, AGG_RECIPE_FILE_MAX);
 }
 
-static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe,
-                             uint32_t field, const sequence *kept)
+static agg_err write_texts(agg_next_prefixes *next, agg_error *error, const agg_recipe *recipe,
+                           uint32_t field, const sequence *kept)
 {
     size_t room = 0, used = 0;
-    shoal_err err = find_room(&room, error, next, recipe, field, kept);
+    agg_err err = find_room(&room, error, next, recipe, field, kept);
     if (err != SHOAL_OK) return err;
     next->texts = agg_alloc(error, next->n, sizeof *next->texts);
     next->pool = agg_alloc(error, room, 1);
@@ -157,14 +157,14 @@ static shoal_err write_texts(agg_next_prefixes *next, agg_error *error, const ag
     return SHOAL_OK;
 }
 
-shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error,
-                                   const agg_recipe *recipe, uint32_t field,
-                                   const agg_count *counts, uint64_t n, double fdr, size_t most)
+agg_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error,
+                                 const agg_recipe *recipe, uint32_t field, const agg_count *counts,
+                                 uint64_t n, double fdr, size_t most)
 {
     sequence *all = NULL;
     const shoal_encoded *encoded = &recipe->recipe.encoding.fields[field];
     *next = (agg_next_prefixes){.least = HUGE_VAL};
-    shoal_err err = list_sequences(&all, &next->n_asked, error, encoded, counts);
+    agg_err err = list_sequences(&all, &next->n_asked, error, encoded, counts);
     if (err != SHOAL_OK) return err;
     err = find_random(&next->random, error, encoded, counts, n, all, next->n_asked);
     for (size_t i = 0; i < next->n_asked; i++)

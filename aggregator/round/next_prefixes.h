@@ -49,10 +49,9 @@ typedef struct agg_next_prefixes {
 // Returns: OK with n = 0 where none is frequent; SHOAL_ERR_RANGE for more than any recipe has room
 // for. Release on OK only. Privacy: post-processing of private records; the minimum cohort is the
 // caller's to check (agg_estimate_check).
-shoal_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error,
-                                   const agg_recipe *recipe, uint32_t field,
-                                   const agg_count *counts, uint64_t n, double fdr,
-                                   size_t most) SHOAL_MUST_CHECK;
+agg_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error,
+                                 const agg_recipe *recipe, uint32_t field, const agg_count *counts,
+                                 uint64_t n, double fdr, size_t most) SHOAL_MUST_CHECK;
 void agg_next_prefixes_release(agg_next_prefixes *next);
 
 // Returns: the most bytes that choosing takes beside the counts.

@@ -10,14 +10,14 @@
 #include "json_walk.h"
 #include "mechanism.h"
 
-static shoal_err no_memory(agg_error *error)
+static agg_err no_memory(agg_error *error)
 {
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
 }
 
 // Puts a member in the place of the one that is there, or at the end. Takes `value`, which may be
 // NULL for want of memory.
-static shoal_err put(cJSON *object, agg_error *error, const char *name, cJSON *value)
+static agg_err put(cJSON *object, agg_error *error, const char *name, cJSON *value)
 {
     int is_there = cJSON_GetObjectItemCaseSensitive(object, name) != NULL, is_put = 0;
     if (value != NULL)
@@ -28,13 +28,13 @@ static shoal_err put(cJSON *object, agg_error *error, const char *name, cJSON *v
     return no_memory(error);
 }
 
-static shoal_err put_text(cJSON *object, agg_error *error, const char *name, const char *text)
+static agg_err put_text(cJSON *object, agg_error *error, const char *name, const char *text)
 {
     return put(object, error, name, cJSON_CreateString(text));
 }
 
-static shoal_err put_texts(cJSON *object, agg_error *error, const char *name, const agg_text *texts,
-                           size_t n)
+static agg_err put_texts(cJSON *object, agg_error *error, const char *name, const agg_text *texts,
+                         size_t n)
 {
     char text[SHOAL_TOKEN_TEXT_MAX + 1];
     cJSON *array = cJSON_CreateArray();
@@ -55,8 +55,7 @@ static cJSON *create_micro(int64_t micro)
     return cJSON_CreateRaw(text);
 }
 
-static shoal_err put_boundaries(cJSON *object, agg_error *error, const int64_t *boundaries,
-                                size_t n)
+static agg_err put_boundaries(cJSON *object, agg_error *error, const int64_t *boundaries, size_t n)
 {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < n && array != NULL; i++) {
@@ -77,7 +76,7 @@ static int is_exact(int64_t micro)
     return agg_json_micro(&again, strtod(text, NULL)) && again == micro;
 }
 
-static shoal_err check_boundaries(agg_error *error, const agg_next_recipe *next)
+static agg_err check_boundaries(agg_error *error, const agg_next_recipe *next)
 {
     char text[AGG_MICRO_MAX];
     for (size_t i = 0; i < next->n_boundaries; i++) {
@@ -93,18 +92,18 @@ static shoal_err check_boundaries(agg_error *error, const agg_next_recipe *next)
 
 // ---- a trie's ----
 
-static shoal_err put_coded(cJSON *object, agg_error *error, const char *name, const agg_text *texts,
-                           size_t n)
+static agg_err put_coded(cJSON *object, agg_error *error, const char *name, const agg_text *texts,
+                         size_t n)
 {
     char *coded = NULL;
     size_t len = 0;
-    shoal_err err = agg_front_encode(&coded, &len, error, texts, n);
+    agg_err err = agg_front_encode(&coded, &len, error, texts, n);
     if (err == SHOAL_OK) err = put_text(object, error, name, coded);
     free(coded);
     return err;
 }
 
-static shoal_err put_sample(cJSON *root, agg_error *error, double sample)
+static agg_err put_sample(cJSON *root, agg_error *error, double sample)
 {
     cJSON *send = cJSON_GetObjectItemCaseSensitive(root, "send");
     if (send == NULL) send = cJSON_AddObjectToObject(root, "send");
@@ -112,12 +111,12 @@ static shoal_err put_sample(cJSON *root, agg_error *error, double sample)
     return put(send, error, "sample", create_micro((int64_t)(sample * 1e6 + 0.5)));
 }
 
-static shoal_err put_trie(cJSON *root, agg_error *error, const agg_next_recipe *next)
+static agg_err put_trie(cJSON *root, agg_error *error, const agg_next_recipe *next)
 {
     cJSON *field =
         cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "encoding"), (int)next->field);
     cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters");
-    shoal_err err = put_coded(field, error, "starts", next->starts, next->n_starts);
+    agg_err err = put_coded(field, error, "starts", next->starts, next->n_starts);
     if (err == SHOAL_OK) err = put(field, error, "step", cJSON_CreateNumber(next->step));
     if (err == SHOAL_OK && next->n_known > 0)
         err = put_coded(parameters, error, "known", next->known, next->n_known);
@@ -127,11 +126,11 @@ static shoal_err put_trie(cJSON *root, agg_error *error, const agg_next_recipe *
     return err == SHOAL_OK ? put_sample(root, error, next->sample) : err;
 }
 
-static shoal_err put_field(cJSON *root, agg_error *error, const agg_next_recipe *next)
+static agg_err put_field(cJSON *root, agg_error *error, const agg_next_recipe *next)
 {
     cJSON *fields = cJSON_GetObjectItemCaseSensitive(root, "encoding");
     cJSON *field = cJSON_GetArrayItem(fields, (int)next->field);
-    shoal_err err = check_boundaries(error, next);
+    agg_err err = check_boundaries(error, next);
     if (err == SHOAL_OK && next->n_prefixes > 0)
         err = put_texts(field, error, "prefixes", next->prefixes, next->n_prefixes);
     if (err == SHOAL_OK && next->tokens != NULL)
@@ -143,8 +142,8 @@ static shoal_err put_field(cJSON *root, agg_error *error, const agg_next_recipe 
 }
 
 // "ngrams-1" of round 1 gives "ngrams-2"; any other id gets "-2" behind it.
-static shoal_err put_id(cJSON *root, agg_error *error, const agg_recipe *recipe,
-                        const agg_next_recipe *next)
+static agg_err put_id(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                      const agg_next_recipe *next)
 {
     const shoal_name *id = &recipe->recipe.recipe;
     uint32_t round = recipe->recipe.round_index;
@@ -156,14 +155,14 @@ static shoal_err put_id(cJSON *root, agg_error *error, const agg_recipe *recipe,
     return put_text(root, error, "recipe", text);
 }
 
-static shoal_err put_round(cJSON *root, agg_error *error, const agg_recipe *recipe)
+static agg_err put_round(cJSON *root, agg_error *error, const agg_recipe *recipe)
 {
     char previous[65];
     cJSON *round = cJSON_CreateObject();
     agg_hex(previous, recipe->recipe.query_hash, 32);
-    shoal_err err = round == NULL ? no_memory(error)
-                                  : put(round, error, "index",
-                                        cJSON_CreateNumber(recipe->recipe.round_index + 1));
+    agg_err err = round == NULL ? no_memory(error)
+                                : put(round, error, "index",
+                                      cJSON_CreateNumber(recipe->recipe.round_index + 1));
     if (err == SHOAL_OK && recipe->recipe.round_index > 0)
         err = put_text(round, error, "previous", previous);
     if (err == SHOAL_OK) return put(root, error, "round", round);
@@ -171,8 +170,8 @@ static shoal_err put_round(cJSON *root, agg_error *error, const agg_recipe *reci
     return err;
 }
 
-static shoal_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *recipe,
-                               const char *name)
+static agg_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                             const char *name)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(name, strlen(name));
     if (mechanism == NULL || mechanism->closed.needs != (SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST))
@@ -181,9 +180,9 @@ static shoal_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *
                         "onehot-symmetric, grr, subset "
                         "or hadamard");
     cJSON *parameters = cJSON_CreateObject();
-    shoal_err err = parameters == NULL ? no_memory(error)
-                                       : put(parameters, error, "epsilon",
-                                             create_micro((int64_t)recipe->recipe.cost_micro));
+    agg_err err = parameters == NULL ? no_memory(error)
+                                     : put(parameters, error, "epsilon",
+                                           create_micro((int64_t)recipe->recipe.cost_micro));
     if (err != SHOAL_OK) {
         cJSON_Delete(parameters);
         return err;
@@ -196,10 +195,10 @@ static shoal_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *
     return err;
 }
 
-static shoal_err put_asked(cJSON *root, agg_error *error, const agg_recipe *recipe,
-                           const agg_next_recipe *next)
+static agg_err put_asked(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                         const agg_next_recipe *next)
 {
-    shoal_err err =
+    agg_err err =
         next->mechanism != NULL ? put_mechanism(root, error, recipe, next->mechanism) : SHOAL_OK;
     cJSON *cohort = cJSON_GetObjectItemCaseSensitive(root, "cohort");
     if (err == SHOAL_OK && cJSON_GetObjectItemCaseSensitive(root, "seed") != NULL)
@@ -215,12 +214,12 @@ static shoal_err put_asked(cJSON *root, agg_error *error, const agg_recipe *reci
     return put(cohort, error, "epsilon", cJSON_CreateNumber(next->cohort_epsilon));
 }
 
-static shoal_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
-                        const agg_next_recipe *next)
+static agg_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
+                      const agg_next_recipe *next)
 {
     cJSON_DeleteItemFromObjectCaseSensitive(root, "signature");
     cJSON_DeleteItemFromObjectCaseSensitive(root, "part");
-    shoal_err err = put_id(root, error, recipe, next);
+    agg_err err = put_id(root, error, recipe, next);
     if (err == SHOAL_OK) err = put_field(root, error, next);
     if (err == SHOAL_OK) err = put_round(root, error, recipe);
     return err == SHOAL_OK ? put_asked(root, error, recipe, next) : err;
@@ -267,7 +266,7 @@ static int print_root(FILE *stream, const cJSON *root)
     return 1;
 }
 
-shoal_err agg_next_recipe_print(char **text, agg_error *error, const cJSON *root)
+agg_err agg_next_recipe_print(char **text, agg_error *error, const cJSON *root)
 {
     size_t len = 0;
     FILE *stream = open_memstream(text, &len);
@@ -278,12 +277,12 @@ shoal_err agg_next_recipe_print(char **text, agg_error *error, const cJSON *root
     return no_memory(error);
 }
 
-shoal_err agg_next_recipe_text(char **text, agg_error *error, const agg_recipe *recipe,
-                               const agg_next_recipe *next)
+agg_err agg_next_recipe_text(char **text, agg_error *error, const agg_recipe *recipe,
+                             const agg_next_recipe *next)
 {
     cJSON *root = agg_json_parse(error, recipe->json, recipe->json_len);
     if (root == NULL) return error->code;
-    shoal_err err = change(root, error, recipe, next);
+    agg_err err = change(root, error, recipe, next);
     if (err == SHOAL_OK) err = agg_next_recipe_print(text, error, root);
     cJSON_Delete(root);
     return err;

@@ -45,13 +45,13 @@ typedef struct agg_next_recipe {
 //   recipe: of this round, with an encoding
 // Returns: SHOAL_ERR_RANGE for a boundary that JSON cannot state exactly, AGG_ERR_USAGE for a
 // mechanism that cannot follow.
-shoal_err agg_next_recipe_text(char **text, agg_error *error, const agg_recipe *recipe,
-                               const agg_next_recipe *next) SHOAL_MUST_CHECK;
+agg_err agg_next_recipe_text(char **text, agg_error *error, const agg_recipe *recipe,
+                             const agg_next_recipe *next) SHOAL_MUST_CHECK;
 
 struct cJSON;
 
 // Writes a recipe's JSON as text, NUL-terminated, one member a line. Release with free.
-shoal_err agg_next_recipe_print(char **text, agg_error *error,
-                                const struct cJSON *root) SHOAL_MUST_CHECK;
+agg_err agg_next_recipe_print(char **text, agg_error *error,
+                              const struct cJSON *root) SHOAL_MUST_CHECK;
 
 #endif

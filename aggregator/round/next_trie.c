@@ -91,8 +91,8 @@ static void settle(agg_next_trie *next, const shoal_recipe *recipe, const agg_tr
 
 // ---- texts ----
 
-static shoal_err make_room(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
-                           const agg_trie_layer *layer)
+static agg_err make_room(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
+                         const agg_trie_layer *layer)
 {
     next->pool = agg_alloc(error, layer->n_cells + 1, AGG_TRIE_TEXT_MAX);
     next->starts = agg_alloc(error, layer->n_cells + 1, sizeof *next->starts);
@@ -153,13 +153,13 @@ static enum agg_trie_end find_end(const agg_next_trie *next, const shoal_recipe 
     return AGG_TRIE_GOES_ON;
 }
 
-shoal_err agg_next_trie_find(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
-                             const agg_trie_layer *layer, const agg_next_trie_wish *wish)
+agg_err agg_next_trie_find(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
+                           const agg_trie_layer *layer, const agg_next_trie_wish *wish)
 {
     const shoal_recipe *r = &recipe->recipe;
     const shoal_encoded *field = &r->encoding.fields[0];
     *next = (agg_next_trie){.pass = r->pass, .depth = field->depth + step_of(field)};
-    shoal_err err = make_room(next, error, recipe, layer);
+    agg_err err = make_room(next, error, recipe, layer);
     if (err != SHOAL_OK) return err;
     size_t most = starts_that_fit(r, wish->step > 0 ? wish->step : 1);
     if (wish->n_starts > 0 && wish->n_starts < most) most = wish->n_starts;

@@ -47,9 +47,9 @@ typedef struct agg_next_trie {
 
 // Finds it. Release on OK only.
 //   layer: of the round, all that was kept
-shoal_err agg_next_trie_find(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
-                             const agg_trie_layer *layer,
-                             const agg_next_trie_wish *wish) SHOAL_MUST_CHECK;
+agg_err agg_next_trie_find(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
+                           const agg_trie_layer *layer,
+                           const agg_next_trie_wish *wish) SHOAL_MUST_CHECK;
 void agg_next_trie_release(agg_next_trie *next);
 
 // Returns: the bytes that finding takes of a layer of so many cells.

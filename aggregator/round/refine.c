@@ -16,12 +16,12 @@ typedef struct middle {
     uint32_t n;
 } middle;
 
-static shoal_err count_middle(middle *m, agg_refined *refined, agg_error *error,
-                              const agg_count *counts, double fdr)
+static agg_err count_middle(middle *m, agg_refined *refined, agg_error *error,
+                            const agg_count *counts, double fdr)
 {
     double scores[BUCKETS_MAX], total = 0;
     for (uint32_t i = 0; i < m->n; i++) scores[i] = counts[i + 1].score;
-    shoal_err err = agg_multiple_least(&refined->least, error, scores, m->n, AGG_BH, fdr);
+    agg_err err = agg_multiple_least(&refined->least, error, scores, m->n, AGG_BH, fdr);
     if (err != SHOAL_OK) return err;
     for (uint32_t i = 0; i < m->n; i++) {
         int is_something = scores[i] >= refined->least && counts[i + 1].count > 0;
@@ -104,15 +104,15 @@ static int cut_and_join(agg_refined *refined, const middle *m, double share, dou
     return refined->n <= most;
 }
 
-shoal_err agg_refine(agg_refined *refined, agg_error *error, const int64_t *boundaries, uint32_t n,
-                     const agg_count *counts, double fdr, uint32_t target)
+agg_err agg_refine(agg_refined *refined, agg_error *error, const int64_t *boundaries, uint32_t n,
+                   const agg_count *counts, double fdr, uint32_t target)
 {
     middle m = {.boundaries = boundaries, .n = n - 1};
     *refined = (agg_refined){0};
     if (n < 2)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
                         "one boundary has open buckets only: nothing lies between two");
-    shoal_err err = count_middle(&m, refined, error, counts, fdr);
+    agg_err err = count_middle(&m, refined, error, counts, fdr);
     if (err != SHOAL_OK) return err;
     double total = refined->share, share = total / (target - 2);
     // It ends: with a share above twice the total all is one piece.

@@ -37,7 +37,7 @@ typedef struct agg_refined {
 //   65
 // Returns: SHOAL_ERR_RANGE where nothing between the ends can be told from zero, or there are fewer
 // than 2 boundaries.
-shoal_err agg_refine(agg_refined *refined, agg_error *error, const int64_t *boundaries, uint32_t n,
-                     const agg_count *counts, double fdr, uint32_t target) SHOAL_MUST_CHECK;
+agg_err agg_refine(agg_refined *refined, agg_error *error, const int64_t *boundaries, uint32_t n,
+                   const agg_count *counts, double fdr, uint32_t target) SHOAL_MUST_CHECK;
 
 #endif

@@ -58,7 +58,7 @@ static int is_name(const shoal_name *name, const char *text)
 }
 
 // The field that changes: the one that is named, or the only one of its scheme.
-static shoal_err find_field(work *w, agg_error *error)
+static agg_err find_field(work *w, agg_error *error)
 {
     const shoal_encoding *encoding = &w->recipe.recipe.encoding;
     const round_options *o = w->options;
@@ -80,7 +80,7 @@ static shoal_err find_field(work *w, agg_error *error)
                     o->field != NULL ? " " : "", o->field != NULL ? o->field : "", what);
 }
 
-static shoal_err check_field(work *w, agg_error *error)
+static agg_err check_field(work *w, agg_error *error)
 {
     const round_options *o = w->options;
     if (o->step > 0 || o->sample > 0 || o->threshold > 0)
@@ -91,26 +91,25 @@ static shoal_err check_field(work *w, agg_error *error)
 
 // ---- --tokens ----
 
-static shoal_err add_token(work *w, agg_error *error, size_t *cap, agg_text token,
-                           size_t *n_changed)
+static agg_err add_token(work *w, agg_error *error, size_t *cap, agg_text token, size_t *n_changed)
 {
     if (token.len == 0 || token.len > SHOAL_TOKEN_TEXT_MAX ||
         memchr(token.bytes, 0, token.len) != NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s: line %zu: a token has 1 to %u bytes, none of them 0",
                         w->options->tokens, w->n_tokens + 1, SHOAL_TOKEN_TEXT_MAX);
-    shoal_err err = agg_grow((void **)&w->tokens, cap, w->n_tokens + 1, sizeof *w->tokens, error);
+    agg_err err = agg_grow((void **)&w->tokens, cap, w->n_tokens + 1, sizeof *w->tokens, error);
     if (err != SHOAL_OK) return err;
     w->tokens[w->n_tokens++] = token;
     *n_changed += !agg_text_is_kept(&w->recipe.recipe, token.bytes, token.len);
     return SHOAL_OK;
 }
 
-static shoal_err read_tokens(work *w, agg_error *error)
+static agg_err read_tokens(work *w, agg_error *error)
 {
     size_t cap = 0, n_changed = 0;
     const char *path = w->options->tokens;
-    shoal_err err = agg_file_read(&w->token_bytes, error, path, AGG_RECIPE_FILE_MAX);
+    agg_err err = agg_file_read(&w->token_bytes, error, path, AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return err;
     const char *at = (const char *)w->token_bytes.data, *end = at + w->token_bytes.len;
     while (at < end && err == SHOAL_OK) {
@@ -131,10 +130,10 @@ static shoal_err read_tokens(work *w, agg_error *error)
 
 // ---- what the counts say ----
 
-static shoal_err count(work *w, agg_error *error)
+static agg_err count(work *w, agg_error *error)
 {
     const shoal_recipe *recipe = &w->recipe.recipe;
-    shoal_err err = agg_estimate_check(error, &w->recipe, &w->acc);
+    agg_err err = agg_estimate_check(error, &w->recipe, &w->acc);
     if (err != SHOAL_OK) {
         agg_error_prefix(error, "%s", w->options->accumulator);
         return err;
@@ -164,7 +163,7 @@ static void say_prefixes(const work *w, double fdr)
         next->n, next->least_count, (unsigned long long)w->acc.n, next->kept_count, next->random);
 }
 
-static shoal_err choose_prefixes(work *w, agg_error *error, agg_next_recipe *next)
+static agg_err choose_prefixes(work *w, agg_error *error, agg_next_recipe *next)
 {
     const round_options *o = w->options;
     const shoal_recipe *recipe = &w->recipe.recipe;
@@ -174,8 +173,8 @@ static shoal_err choose_prefixes(work *w, agg_error *error, agg_next_recipe *nex
     if (most == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: has too many tokens", o->tokens);
     if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
-    shoal_err err = agg_next_prefixes_choose(&w->prefixes, error, &w->recipe, w->field, w->counts,
-                                             w->acc.n, o->fdr, most);
+    agg_err err = agg_next_prefixes_choose(&w->prefixes, error, &w->recipe, w->field, w->counts,
+                                           w->acc.n, o->fdr, most);
     if (err != SHOAL_OK) return err;
     if (w->prefixes.n == 0)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
@@ -193,12 +192,12 @@ static shoal_err choose_prefixes(work *w, agg_error *error, agg_next_recipe *nex
     return SHOAL_OK;
 }
 
-static shoal_err choose_boundaries(work *w, agg_error *error, agg_next_recipe *next)
+static agg_err choose_boundaries(work *w, agg_error *error, agg_next_recipe *next)
 {
     const shoal_encoded *field = &w->recipe.recipe.encoding.fields[w->field];
     agg_refined *refined = &w->refined;
-    shoal_err err = agg_refine(refined, error, field->boundaries, field->n_boundaries, w->counts,
-                               w->options->fdr, (uint32_t)w->options->refine);
+    agg_err err = agg_refine(refined, error, field->boundaries, field->n_boundaries, w->counts,
+                             w->options->fdr, (uint32_t)w->options->refine);
     if (err != SHOAL_OK) return err;
     say("%.*s: %u buckets become %u, of an estimated %.0f reports each where there are enough; %zu "
         "of the %u between "
@@ -213,10 +212,10 @@ static shoal_err choose_boundaries(work *w, agg_error *error, agg_next_recipe *n
 // ---- the recipe ----
 
 // Reads a text back; what came is what went, or it is not written.
-static shoal_err read_back(agg_recipe *again, agg_error *error, const char *text,
-                           const agg_next_recipe *next)
+static agg_err read_back(agg_recipe *again, agg_error *error, const char *text,
+                         const agg_next_recipe *next)
 {
-    shoal_err err = agg_recipe_from_bytes(again, error, "the next recipe", text, strlen(text));
+    agg_err err = agg_recipe_from_bytes(again, error, "the next recipe", text, strlen(text));
     if (err != SHOAL_OK) return err;
     const shoal_encoded *field = &again->recipe.encoding.fields[next->field];
     int is_same = (next->n_starts == 0 ||
@@ -279,11 +278,11 @@ static void say_too_large(const work *w, const agg_next_recipe *next)
         say("--mechanism hadamard would take so many cells, with %u bytes a record", hadamard);
 }
 
-static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recipe *next)
+static agg_err check_and_write(work *w, agg_error *error, const agg_next_recipe *next)
 {
     agg_recipe again;
     char *text = NULL;
-    shoal_err err = agg_next_recipe_text(&text, error, &w->recipe, next);
+    agg_err err = agg_next_recipe_text(&text, error, &w->recipe, next);
     if (err != SHOAL_OK) return err;
     if (strlen(text) > AGG_RECIPE_FILE_MAX)
         err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
@@ -306,7 +305,7 @@ static shoal_err check_and_write(work *w, agg_error *error, const agg_next_recip
 
 // ---- tries ----
 
-static shoal_err check_trie_options(agg_error *error, const round_options *o)
+static agg_err check_trie_options(agg_error *error, const round_options *o)
 {
     if (o->field == NULL && o->tokens == NULL && o->mechanism == NULL && o->refine == 0)
         return SHOAL_OK;
@@ -315,7 +314,7 @@ static shoal_err check_trie_options(agg_error *error, const round_options *o)
                     o->recipe);
 }
 
-static shoal_err read_layer(work *w, agg_error *error)
+static agg_err read_layer(work *w, agg_error *error)
 {
     const round_options *o = w->options;
     double release = (double)w->recipe.recipe.release_threshold;
@@ -325,14 +324,14 @@ static shoal_err read_layer(work *w, agg_error *error)
                                       .threshold = o->threshold > release ? o->threshold : release,
                                       .max_prefixes = most,
                                       .n_threads = o->n_threads};
-    shoal_err err = agg_estimate_check(error, &w->recipe, &w->acc);
+    agg_err err = agg_estimate_check(error, &w->recipe, &w->acc);
     if (err == SHOAL_OK)
         return agg_trie_layer_read(&w->layer, error, &w->recipe, &w->acc, &options);
     agg_error_prefix(error, "%s", o->accumulator);
     return err;
 }
 
-static shoal_err say_layer(const work *w, agg_error *error)
+static agg_err say_layer(const work *w, agg_error *error)
 {
     const agg_trie_layer *layer = &w->layer;
     agg_trie_guarantee g;
@@ -347,7 +346,7 @@ static shoal_err say_layer(const work *w, agg_error *error)
             layer->n_withheld);
     if (layer->n_cut > 0)
         say("%zu more are beyond max_prefixes, the weakest, and not kept", layer->n_cut);
-    shoal_err err = agg_trie_guarantee_run(&g, error, &w->recipe.recipe, layer);
+    agg_err err = agg_trie_guarantee_run(&g, error, &w->recipe.recipe, layer);
     for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) say("%s", g.lines[i]);
     return err;
 }
@@ -381,11 +380,11 @@ static void say_trie(const work *w, const agg_next_trie *next)
         next->plan.n_rounds > 0 ? next->plan.n_rounds : 1);
 }
 
-static shoal_err run_trie(work *w, agg_error *error, agg_next_recipe *next)
+static agg_err run_trie(work *w, agg_error *error, agg_next_recipe *next)
 {
     const round_options *o = w->options;
     const agg_next_trie_wish wish = {(uint32_t)o->step, o->sample, 0};
-    shoal_err err = check_trie_options(error, o);
+    agg_err err = check_trie_options(error, o);
     if (err == SHOAL_OK) err = read_layer(w, error);
     if (err == SHOAL_OK) err = say_layer(w, error);
     if (err == SHOAL_OK) err = agg_next_trie_find(&w->trie, error, &w->recipe, &w->layer, &wish);
@@ -407,7 +406,7 @@ static shoal_err run_trie(work *w, agg_error *error, agg_next_recipe *next)
 
 // ---- runs over epochs ----
 
-static shoal_err check_epoch_options(agg_error *error, const round_options *o)
+static agg_err check_epoch_options(agg_error *error, const round_options *o)
 {
     int is_any = o->field != NULL || o->tokens != NULL || o->mechanism != NULL || o->id != NULL ||
                  o->seed_hex != NULL || o->expires != NULL || o->refine > 0 ||
@@ -444,11 +443,11 @@ static void say_epoch(const agg_next_epoch *next, const agg_recipe *recipe)
             next->epoch == next->epochs ? ", which collects the last estimates" : "");
 }
 
-static shoal_err write_epoch(const work *w, agg_error *error, const agg_next_epoch *next)
+static agg_err write_epoch(const work *w, agg_error *error, const agg_next_epoch *next)
 {
     agg_recipe again;
     char *text = NULL;
-    shoal_err err = agg_next_epoch_text(&text, error, &w->recipe, next);
+    agg_err err = agg_next_epoch_text(&text, error, &w->recipe, next);
     if (err != SHOAL_OK) return err;
     err = agg_recipe_from_bytes(&again, error, "the next recipe", text, strlen(text));
     if (err == SHOAL_OK) {
@@ -462,10 +461,10 @@ static shoal_err write_epoch(const work *w, agg_error *error, const agg_next_epo
     return err;
 }
 
-static shoal_err run_epoch(work *w, agg_error *error)
+static agg_err run_epoch(work *w, agg_error *error)
 {
     agg_next_epoch next;
-    shoal_err err = check_epoch_options(error, w->options);
+    agg_err err = check_epoch_options(error, w->options);
     if (err != SHOAL_OK) return err;
     err = agg_next_epoch_decide(&next, error, &w->recipe, &w->acc);
     if (err != SHOAL_OK) {
@@ -476,7 +475,7 @@ static shoal_err run_epoch(work *w, agg_error *error)
     return next.is_over ? SHOAL_OK : write_epoch(w, error, &next);
 }
 
-static shoal_err run(work *w, agg_error *error)
+static agg_err run(work *w, agg_error *error)
 {
     const round_options *o = w->options;
     char seed_hex[65];
@@ -488,7 +487,7 @@ static shoal_err run(work *w, agg_error *error)
                             .cohort_epsilon = o->cohort_epsilon};
     if (w->recipe.recipe.epochs > 0) return run_epoch(w, error);
     if (w->recipe.recipe.mechanism == shoal_trie_id) return run_trie(w, error, &next);
-    shoal_err err = o->tokens != NULL ? read_tokens(w, error) : SHOAL_OK;
+    agg_err err = o->tokens != NULL ? read_tokens(w, error) : SHOAL_OK;
     if (err == SHOAL_OK) err = count(w, error);
     if (err != SHOAL_OK) return err;
     next.field = w->field;
@@ -545,13 +544,13 @@ static uint64_t field_memory(const work *w)
 }
 
 // Before the accumulator is read, which stays until the end.
-static shoal_err state_memory(work *w, agg_error *error)
+static agg_err state_memory(work *w, agg_error *error)
 {
     char command[] = "round";
     const shoal_recipe *recipe = &w->recipe.recipe;
     uint64_t bytes =
         cli_accumulator_memory(w->options->accumulator, recipe) + JSON_OF_BYTE * w->recipe.json_len;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (recipe->mechanism == shoal_trie_id)
         bytes += trie_memory(w);
     else if (recipe->epochs == 0 && (err = check_field(w, error)) == SHOAL_OK)
@@ -560,10 +559,10 @@ static shoal_err state_memory(work *w, agg_error *error)
                            : err;
 }
 
-shoal_err round_next(agg_error *error, const round_options *options)
+agg_err round_next(agg_error *error, const round_options *options)
 {
     work w = {.options = options};
-    shoal_err err = agg_recipe_from_file(&w.recipe, error, options->recipe);
+    agg_err err = agg_recipe_from_file(&w.recipe, error, options->recipe);
     if (err != SHOAL_OK) return err;
     err = state_memory(&w, error);
     if (err == SHOAL_OK &&

@@ -25,6 +25,6 @@ typedef struct round_options {
 // which is no error. Returns: AGG_ERR_COHORT with exit code 3 below the minimum cohort;
 // SHOAL_ERR_RANGE with exit code 1 where nothing stands out of the noise; AGG_ERR_USAGE for a
 // recipe without such a field. Nothing is written then.
-shoal_err round_next(agg_error *error, const round_options *options) SHOAL_MUST_CHECK;
+agg_err round_next(agg_error *error, const round_options *options) SHOAL_MUST_CHECK;
 
 #endif

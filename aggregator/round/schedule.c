@@ -6,7 +6,7 @@
 
 #define WORDS_MAX 3
 
-static shoal_err fail(agg_error *error, const char *text)
+static agg_err fail(agg_error *error, const char *text)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
@@ -23,12 +23,12 @@ static size_t split(char *words[WORDS_MAX], char *line)
     return n;
 }
 
-static shoal_err read_query(agg_query *query, agg_error *error, char *words[WORDS_MAX],
-                            size_t n_words)
+static agg_err read_query(agg_query *query, agg_error *error, char *words[WORDS_MAX],
+                          size_t n_words)
 {
     uint64_t reports = 0, count = 1;
-    shoal_err err = cli_read_decimal(&query->local_epsilon, error, "local-epsilon", words[0],
-                                     CLI_LOCAL_EPSILON_MIN, CLI_LOCAL_EPSILON_MAX);
+    agg_err err = cli_read_decimal(&query->local_epsilon, error, "local-epsilon", words[0],
+                                   CLI_LOCAL_EPSILON_MIN, CLI_LOCAL_EPSILON_MAX);
     if (err == SHOAL_OK)
         err = cli_read_whole(&reports, error, "reports", words[1], 2,
                              (uint64_t)AGG_CROWD_REPORTS_MAX);
@@ -40,7 +40,7 @@ static shoal_err read_query(agg_query *query, agg_error *error, char *words[WORD
     return err;
 }
 
-static shoal_err read_line(agg_query *schedule, size_t *n_queries, agg_error *error, char *line)
+static agg_err read_line(agg_query *schedule, size_t *n_queries, agg_error *error, char *line)
 {
     char *words[WORDS_MAX];
     size_t n_words = split(words, line);
@@ -51,12 +51,12 @@ static shoal_err read_line(agg_query *schedule, size_t *n_queries, agg_error *er
     return read_query(&schedule[(*n_queries)++], error, words, n_words);
 }
 
-shoal_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
-                             agg_error *error, const char *name, char *text, size_t len)
+agg_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
+                           agg_error *error, const char *name, char *text, size_t len)
 {
     char *line = NULL;
     size_t number = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     *n_queries = 0;
     if (memchr(text, 0, len) != NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: not a text", name);

@@ -20,8 +20,8 @@
 //   name: of the file, for messages
 //   text: changed; text[len] is a NUL
 // Returns: AGG_ERR_USAGE naming the line.
-shoal_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
-                             agg_error *error, const char *name, char *text,
-                             size_t len) SHOAL_MUST_CHECK;
+agg_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
+                           agg_error *error, const char *name, char *text,
+                           size_t len) SHOAL_MUST_CHECK;
 
 #endif

@@ -20,8 +20,8 @@ static serve_dictionary *next_dictionary(serve_collection *collection, agg_error
     return slot;
 }
 
-static shoal_err load_dictionaries(serve_collection *collection, agg_error *error,
-                                   const serve_config *config, agg_talk talk, void *talk_context)
+static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
+                                 const serve_config *config, agg_talk talk, void *talk_context)
 {
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         const serve_dictionary_path *one = &config->dictionaries[i];
@@ -29,8 +29,8 @@ static shoal_err load_dictionaries(serve_collection *collection, agg_error *erro
         serve_dictionary *slot = next_dictionary(collection, error);
         if (slot == NULL) return AGG_ERR_MEMORY;
         slot->name = one->name;
-        shoal_err err = agg_dictionary_load(&slot->dictionary, error, &collection->recipe,
-                                            one->path, talk, talk_context);
+        agg_err err = agg_dictionary_load(&slot->dictionary, error, &collection->recipe, one->path,
+                                          talk, talk_context);
         if (err != SHOAL_OK) return err;
         collection->n_dictionaries++;
     }
@@ -39,17 +39,17 @@ static shoal_err load_dictionaries(serve_collection *collection, agg_error *erro
     serve_dictionary *slot = next_dictionary(collection, error);
     if (slot == NULL) return AGG_ERR_MEMORY;
     slot->name = "default";
-    shoal_err err = agg_dictionary_of_recipe(&slot->dictionary, error, &collection->recipe);
+    agg_err err = agg_dictionary_of_recipe(&slot->dictionary, error, &collection->recipe);
     if (err == SHOAL_OK) collection->n_dictionaries++;
     return err;
 }
 
-static shoal_err load_one(serve_collections *collections, agg_error *error,
-                          const serve_config *config, size_t i, agg_store *store, agg_talk talk,
-                          void *talk_context)
+static agg_err load_one(serve_collections *collections, agg_error *error,
+                        const serve_config *config, size_t i, agg_store *store, agg_talk talk,
+                        void *talk_context)
 {
     serve_collection *made = &collections->list[i];
-    shoal_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
+    agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
     if (err != SHOAL_OK) return err;
     int is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
     collections->n++; // from here on released with the rest
@@ -63,8 +63,8 @@ static shoal_err load_one(serve_collections *collections, agg_error *error,
 }
 
 // A dictionary of a recipe that is not served would be a typing error that nobody notices.
-static shoal_err check_names(const serve_collections *collections, agg_error *error,
-                             const serve_config *config)
+static agg_err check_names(const serve_collections *collections, agg_error *error,
+                           const serve_config *config)
 {
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         if (serve_collection_by_id(collections, config->dictionaries[i].recipe) != NULL) continue;
@@ -74,13 +74,13 @@ static shoal_err check_names(const serve_collections *collections, agg_error *er
     return SHOAL_OK;
 }
 
-shoal_err serve_collections_load(serve_collections *collections, agg_error *error,
-                                 const serve_config *config, agg_store *store, agg_talk talk,
-                                 void *talk_context)
+agg_err serve_collections_load(serve_collections *collections, agg_error *error,
+                               const serve_config *config, agg_store *store, agg_talk talk,
+                               void *talk_context)
 {
     *collections =
         (serve_collections){agg_alloc(error, config->n_recipes, sizeof *collections->list), 0};
-    shoal_err err = collections->list == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = collections->list == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < config->n_recipes; i++) {
         err = load_one(collections, error, config, i, store, talk, talk_context);
     }

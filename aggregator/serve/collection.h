@@ -45,9 +45,9 @@ typedef struct serve_collections {
 // dictionary "default".
 //   config: outlives the collections
 //   talk: told of dictionary lines that the text rule would change
-shoal_err serve_collections_load(serve_collections *collections, agg_error *error,
-                                 const serve_config *config, agg_store *store, agg_talk talk,
-                                 void *talk_context) SHOAL_MUST_CHECK;
+agg_err serve_collections_load(serve_collections *collections, agg_error *error,
+                               const serve_config *config, agg_store *store, agg_talk talk,
+                               void *talk_context) SHOAL_MUST_CHECK;
 void serve_collections_release(serve_collections *collections);
 
 // Returns: the collection of that id or hash, or NULL.

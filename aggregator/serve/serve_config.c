@@ -20,7 +20,7 @@ typedef struct reader {
     size_t folder_len;
 } reader;
 
-typedef shoal_err (*read_field)(reader *r, const cJSON *json);
+typedef agg_err (*read_field)(reader *r, const cJSON *json);
 
 typedef struct field {
     const char *name;
@@ -28,7 +28,7 @@ typedef struct field {
     int is_required;
 } field;
 
-static shoal_err refuse(reader *r, const char *name, const char *why)
+static agg_err refuse(reader *r, const char *name, const char *why)
 {
     return agg_fail(r->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s: %s", name, why);
 }
@@ -58,14 +58,14 @@ static char *copy_path(reader *r, const cJSON *json, const char *name)
     return path;
 }
 
-static shoal_err keep_path(reader *r, char **out, const cJSON *json, const char *name)
+static agg_err keep_path(reader *r, char **out, const cJSON *json, const char *name)
 {
     *out = copy_path(r, json, name);
     return *out == NULL ? r->error->code : SHOAL_OK;
 }
 
-static shoal_err read_number(reader *r, double *out, const cJSON *json, const char *name,
-                             double low, double high)
+static agg_err read_number(reader *r, double *out, const cJSON *json, const char *name, double low,
+                           double high)
 {
     if (!cJSON_IsNumber(json)) return refuse(r, name, "must be a number");
     if (!(json->valuedouble >= low && json->valuedouble <= high)) {
@@ -76,15 +76,15 @@ static shoal_err read_number(reader *r, double *out, const cJSON *json, const ch
     return SHOAL_OK;
 }
 
-static shoal_err read_whole(reader *r, double *out, const cJSON *json, const char *name, double low,
-                            double high)
+static agg_err read_whole(reader *r, double *out, const cJSON *json, const char *name, double low,
+                          double high)
 {
-    shoal_err err = read_number(r, out, json, name, low, high);
+    agg_err err = read_number(r, out, json, name, low, high);
     if (err != SHOAL_OK) return err;
     return *out == (double)(uint64_t)*out ? SHOAL_OK : refuse(r, name, "must be a whole number");
 }
 
-static shoal_err read_listen(reader *r, const cJSON *json)
+static agg_err read_listen(reader *r, const cJSON *json)
 {
     r->config->listen = copy_string(r, json, "listen");
     if (r->config->listen == NULL) return r->error->code;
@@ -93,22 +93,22 @@ static shoal_err read_listen(reader *r, const cJSON *json)
                : refuse(r, "listen", SERVE_ADDRESS_WHY);
 }
 
-static shoal_err read_store(reader *r, const cJSON *json)
+static agg_err read_store(reader *r, const cJSON *json)
 {
     return keep_path(r, &r->config->store, json, "store");
 }
 
-static shoal_err read_batch_secret_file(reader *r, const cJSON *json)
+static agg_err read_batch_secret_file(reader *r, const cJSON *json)
 {
     return keep_path(r, &r->config->batch_secret_file, json, "batch_secret_file");
 }
 
-static shoal_err read_read_token_file(reader *r, const cJSON *json)
+static agg_err read_read_token_file(reader *r, const cJSON *json)
 {
     return keep_path(r, &r->config->read_token_file, json, "read_token_file");
 }
 
-static shoal_err read_recipes(reader *r, const cJSON *json)
+static agg_err read_recipes(reader *r, const cJSON *json)
 {
     int n = cJSON_IsArray(json) ? cJSON_GetArraySize(json) : 0;
     if (n == 0) return refuse(r, "recipes", "must be a list of files, at least one");
@@ -117,18 +117,18 @@ static shoal_err read_recipes(reader *r, const cJSON *json)
     const cJSON *one;
     cJSON_ArrayForEach(one, json)
     {
-        shoal_err err = keep_path(r, &r->config->recipes[r->config->n_recipes], one, "recipes");
+        agg_err err = keep_path(r, &r->config->recipes[r->config->n_recipes], one, "recipes");
         if (err != SHOAL_OK) return err;
         r->config->n_recipes++;
     }
     return SHOAL_OK;
 }
 
-static shoal_err add_dictionary(reader *r, const char *recipe, const char *name, const cJSON *path)
+static agg_err add_dictionary(reader *r, const char *recipe, const char *name, const cJSON *path)
 {
     size_t cap = r->config->n_dictionaries;
-    shoal_err err = agg_grow((void **)&r->config->dictionaries, &cap, cap + 1,
-                             sizeof *r->config->dictionaries, r->error);
+    agg_err err = agg_grow((void **)&r->config->dictionaries, &cap, cap + 1,
+                           sizeof *r->config->dictionaries, r->error);
     if (err != SHOAL_OK) return err;
     serve_dictionary_path *slot = &r->config->dictionaries[r->config->n_dictionaries++];
     *slot =
@@ -138,7 +138,7 @@ static shoal_err add_dictionary(reader *r, const char *recipe, const char *name,
     return agg_fail(r->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
 }
 
-static shoal_err refuse_repeated(reader *r, const cJSON *object, const char *name)
+static agg_err refuse_repeated(reader *r, const cJSON *object, const char *name)
 {
     for (const cJSON *a = object->child; a != NULL; a = a->next) {
         for (const cJSON *b = a->next; b != NULL; b = b->next) {
@@ -151,10 +151,10 @@ static shoal_err refuse_repeated(reader *r, const cJSON *object, const char *nam
 }
 
 // {"recipe id": "file"} or {"recipe id": {"name": "file", ...}}
-static shoal_err read_dictionaries(reader *r, const cJSON *json)
+static agg_err read_dictionaries(reader *r, const cJSON *json)
 {
     if (!cJSON_IsObject(json)) return refuse(r, "dictionaries", "must be an object of recipe ids");
-    shoal_err err = refuse_repeated(r, json, "dictionaries.");
+    agg_err err = refuse_repeated(r, json, "dictionaries.");
     for (const cJSON *recipe = json->child; err == SHOAL_OK && recipe != NULL;
          recipe = recipe->next) {
         if (!cJSON_IsObject(recipe)) {
@@ -169,38 +169,38 @@ static shoal_err read_dictionaries(reader *r, const cJSON *json)
     return err;
 }
 
-static shoal_err read_period(reader *r, const cJSON *json)
+static agg_err read_period(reader *r, const cJSON *json)
 {
     if (cJSON_IsString(json) && agg_period_kind_parse(&r->config->period, json->valuestring))
         return SHOAL_OK;
     return refuse(r, "period", "must be \"day\", \"week\" or \"all\"");
 }
 
-static shoal_err read_fold_interval_s(reader *r, const cJSON *json)
+static agg_err read_fold_interval_s(reader *r, const cJSON *json)
 {
     return read_number(r, &r->config->fold_interval_s, json, "fold_interval_s", 0.05, 86400);
 }
 
-static shoal_err read_max_body(reader *r, const cJSON *json)
+static agg_err read_max_body(reader *r, const cJSON *json)
 {
     double value = 0;
-    shoal_err err = read_whole(r, &value, json, "max_body", 1024, SHOAL_BATCH_SIZE_MAX);
+    agg_err err = read_whole(r, &value, json, "max_body", 1024, SHOAL_BATCH_SIZE_MAX);
     if (err == SHOAL_OK) r->config->max_body = (size_t)value;
     return err;
 }
 
-static shoal_err read_body_timeout_s(reader *r, const cJSON *json)
+static agg_err read_body_timeout_s(reader *r, const cJSON *json)
 {
     double value = 0;
-    shoal_err err = read_whole(r, &value, json, "body_timeout_s", 1, 3600);
+    agg_err err = read_whole(r, &value, json, "body_timeout_s", 1, 3600);
     if (err == SHOAL_OK) r->config->body_timeout_s = (uint32_t)value;
     return err;
 }
 
-static shoal_err read_threads(reader *r, const cJSON *json)
+static agg_err read_threads(reader *r, const cJSON *json)
 {
     double value = 0;
-    shoal_err err = read_whole(r, &value, json, "threads", 1, 64);
+    agg_err err = read_whole(r, &value, json, "threads", 1, 64);
     if (err == SHOAL_OK) r->config->threads = (uint32_t)value;
     return err;
 }
@@ -220,10 +220,10 @@ static const field fields[] = {
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
-static shoal_err read_object(reader *r, const cJSON *json)
+static agg_err read_object(reader *r, const cJSON *json)
 {
     if (!cJSON_IsObject(json)) return refuse(r, "configuration", "must be a JSON object");
-    shoal_err err = refuse_repeated(r, json, "");
+    agg_err err = refuse_repeated(r, json, "");
     uint32_t seen = 0;
     for (const cJSON *one = json->child; err == SHOAL_OK && one != NULL; one = one->next) {
         int i = 0;
@@ -249,7 +249,7 @@ static shoal_err read_object(reader *r, const cJSON *json)
     return err;
 }
 
-shoal_err serve_config_load(serve_config *config, agg_error *error, const char *path)
+agg_err serve_config_load(serve_config *config, agg_error *error, const char *path)
 {
     *config = (serve_config){.period = AGG_PERIOD_DAY,
                              .fold_interval_s = 2,
@@ -257,7 +257,7 @@ shoal_err serve_config_load(serve_config *config, agg_error *error, const char *
                              .body_timeout_s = 30,
                              .threads = 4};
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, SERVE_CONFIG_FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, SERVE_CONFIG_FILE_MAX);
     if (err != SHOAL_OK) return err;
     const char *slash = strrchr(path, '/');
     reader r = {config, error, path, slash == NULL ? 0 : (size_t)(slash - path) + 1};

@@ -39,8 +39,8 @@ typedef struct serve_config {
 
 // Reads and checks the file. Release on OK; on error nothing is left. Errors name the file and the
 // field.
-shoal_err serve_config_load(serve_config *config, agg_error *error,
-                            const char *path) SHOAL_MUST_CHECK;
+agg_err serve_config_load(serve_config *config, agg_error *error,
+                          const char *path) SHOAL_MUST_CHECK;
 void serve_config_release(serve_config *config);
 
 #endif

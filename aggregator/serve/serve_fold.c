@@ -36,19 +36,19 @@ static double now_s(void)
 }
 
 // Says anew what the server takes, where a collection keeps more records than there was room for.
-static shoal_err check_room(serve_folder *folder, serve_collection *collection, agg_error *error)
+static agg_err check_room(serve_folder *folder, serve_collection *collection, agg_error *error)
 {
     char command[] = "serve";
     int has_grown = 0;
-    shoal_err err = serve_memory_check(folder->plan, error, collection, folder->store, &has_grown);
+    agg_err err = serve_memory_check(folder->plan, error, collection, folder->store, &has_grown);
     return has_grown ? cli_state_memory(error, command, folder->plan->bytes, 0) : err;
 }
 
-static shoal_err fold_one(serve_folder *folder, serve_collection *collection, agg_error *error)
+static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_error *error)
 {
     uint64_t n_batches = 0, n_released, n_forgotten;
     int32_t today = (int32_t)((time(NULL) - CLOSE_AFTER_S) / 86400);
-    shoal_err err = check_room(folder, collection, error);
+    agg_err err = check_room(folder, collection, error);
     if (err == SHOAL_OK)
         err = agg_store_fold(folder->store, &n_batches, error, collection->number,
                              &collection->recipe.recipe, folder->n_threads);
@@ -119,9 +119,9 @@ static void release(serve_folder *folder)
     free(folder);
 }
 
-shoal_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
-                             const serve_collections *collections, serve_plan *plan,
-                             double interval_s)
+agg_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
+                           const serve_collections *collections, serve_plan *plan,
+                           double interval_s)
 {
     serve_folder *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
@@ -145,7 +145,7 @@ shoal_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store 
     return SHOAL_OK;
 }
 
-shoal_err serve_folder_stop(serve_folder *folder, agg_error *error)
+agg_err serve_folder_stop(serve_folder *folder, agg_error *error)
 {
     if (folder == NULL) return SHOAL_OK;
     pthread_mutex_lock(&folder->mutex);
@@ -153,10 +153,10 @@ shoal_err serve_folder_stop(serve_folder *folder, agg_error *error)
     pthread_cond_signal(&folder->wake);
     pthread_mutex_unlock(&folder->mutex);
     pthread_join(folder->thread, NULL);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = 0; i < folder->collections->n; i++) {
         agg_error own = {0};
-        shoal_err one = fold_one(folder, &folder->collections->list[i], &own);
+        agg_err one = fold_one(folder, &folder->collections->list[i], &own);
         if (one == SHOAL_OK || err != SHOAL_OK) continue;
         err = one;
         *error = own;

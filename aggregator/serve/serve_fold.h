@@ -13,12 +13,12 @@
 
 typedef struct serve_folder serve_folder;
 
-shoal_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
-                             const serve_collections *collections, serve_plan *plan,
-                             double interval_s) SHOAL_MUST_CHECK;
+agg_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
+                           const serve_collections *collections, serve_plan *plan,
+                           double interval_s) SHOAL_MUST_CHECK;
 
 // Ends the thread after a last fold of everything. folder may be NULL.
 // Returns: SHOAL_OK when nothing waits any more.
-shoal_err serve_folder_stop(serve_folder *folder, agg_error *error);
+agg_err serve_folder_stop(serve_folder *folder, agg_error *error);
 
 #endif

@@ -80,8 +80,8 @@ void serve_request_ask(request *r)
     resume(r);
 }
 
-shoal_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
-                           const serve_rooms *rooms)
+agg_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
+                         const serve_rooms *rooms)
 {
     serve_http *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
@@ -100,7 +100,7 @@ shoal_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
                                    .start = start,
                                    .answer = answer,
                                    .finish = finish};
-    shoal_err err = serve_listener_start(&made->listener, port, error, &service);
+    agg_err err = serve_listener_start(&made->listener, port, error, &service);
     if (err != SHOAL_OK) {
         free(made);
         return err;

@@ -37,8 +37,8 @@ typedef struct serve_rooms {
 
 // Listens.
 //   port: the one bound, where the configuration says 0
-shoal_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
-                           const serve_rooms *rooms) SHOAL_MUST_CHECK;
+agg_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
+                         const serve_rooms *rooms) SHOAL_MUST_CHECK;
 
 // Takes no new connection from here on; what is being answered goes on.
 void serve_http_quiesce(serve_http *http);

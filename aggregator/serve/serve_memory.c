@@ -80,12 +80,12 @@ static void add_dictionary(sizes *s, const serve_collection *one, const agg_dict
     s->answer = more_of(s->answer, json);
 }
 
-static shoal_err add_collection(sizes *s, agg_error *error, serve_collection *one, agg_store *store,
-                                unsigned n_threads)
+static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one, agg_store *store,
+                              unsigned n_threads)
 {
     const shoal_recipe *recipe = &one->recipe.recipe;
     uint64_t sketches = cli_accumulator_memory(NULL, recipe), files = 0, waiting = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     s->held += JSON_OF_RECIPE * one->recipe.json_len;
     if (recipe->aggregation == SHOAL_AGGREGATION_SUM) s->sums = more_of(s->sums, sketches);
     for (size_t i = 0; i < one->n_dictionaries; i++)
@@ -99,15 +99,15 @@ static shoal_err add_collection(sizes *s, agg_error *error, serve_collection *on
 }
 
 // What a fold takes of the collection for which it takes most.
-static shoal_err find_fold(uint64_t *most, agg_error *error, const serve_collections *collections,
-                           size_t fold_bytes, unsigned n_threads)
+static agg_err find_fold(uint64_t *most, agg_error *error, const serve_collections *collections,
+                         size_t fold_bytes, unsigned n_threads)
 {
     *most = 0;
     for (size_t i = 0; i < collections->n; i++) {
         const shoal_recipe *recipe = &collections->list[i].recipe.recipe;
         agg_accumulator acc;
         if (recipe->aggregation == SHOAL_AGGREGATION_SUM) continue;
-        shoal_err err = agg_accumulator_init(&acc, error, recipe);
+        agg_err err = agg_accumulator_init(&acc, error, recipe);
         if (err != SHOAL_OK) return err;
         agg_folder_memory folder = agg_folder_memory_of(&acc, fold_bytes, n_threads);
         agg_accumulator_release(&acc);
@@ -117,8 +117,8 @@ static shoal_err find_fold(uint64_t *most, agg_error *error, const serve_collect
     return SHOAL_OK;
 }
 
-static shoal_err plan_step(serve_plan *plan, agg_error *error, const serve_config *config,
-                           const serve_collections *collections, const sizes *s, unsigned step)
+static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config *config,
+                         const serve_collections *collections, const sizes *s, unsigned step)
 {
     size_t answer = (size_t)more_of(s->answer, s->sums), estimate = (size_t)s->estimate;
     serve_room usual = serve_room_usual(config->max_body, answer),
@@ -130,7 +130,7 @@ static shoal_err plan_step(serve_plan *plan, agg_error *error, const serve_confi
     plan->fold_bytes = between(FOLD_LEAST, AGG_STORE_FOLD_BYTES, step);
     plan->kept_bytes = between(estimate, (size_t)more_of(KEPT_LEAST, KEPT_TIMES * estimate), step);
     if (plan->kept_bytes > 8 * estimate) plan->kept_bytes = 8 * estimate; // no more are kept
-    shoal_err err = find_fold(&fold, error, collections, plan->fold_bytes, agg_parallel_cores());
+    agg_err err = find_fold(&fold, error, collections, plan->fold_bytes, agg_parallel_cores());
     uint64_t folding =
         fold +
         2 * (uint64_t)
@@ -145,11 +145,11 @@ static shoal_err plan_step(serve_plan *plan, agg_error *error, const serve_confi
     return err;
 }
 
-shoal_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config *config,
-                            const serve_collections *collections, agg_store *store, uint64_t limit)
+agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config *config,
+                          const serve_collections *collections, agg_store *store, uint64_t limit)
 {
     sizes s = {0};
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     *plan = (serve_plan){.limit = limit};
     for (size_t i = 0; err == SHOAL_OK && i < collections->n; i++)
         err = add_collection(&s, error, &collections->list[i], store, agg_parallel_cores());
@@ -160,14 +160,14 @@ shoal_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_conf
     return err;
 }
 
-shoal_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection *collection,
-                             agg_store *store, int *has_grown)
+agg_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection *collection,
+                           agg_store *store, int *has_grown)
 {
     uint64_t files = 0, waiting = 0;
     uint32_t size = collection->recipe.recipe.record_size;
     *has_grown = 0;
     if (collection->records_room == 0) return SHOAL_OK;
-    shoal_err err = agg_store_bytes(store, &files, &waiting, error, collection->number);
+    agg_err err = agg_store_bytes(store, &files, &waiting, error, collection->number);
     uint64_t needed = files + waiting / size * (size + 4); // a record is kept with its count
     if (err != SHOAL_OK || needed <= collection->records_room) return err;
     uint64_t more = RECORDS_TIMES * (2 * needed - collection->records_room);

@@ -26,14 +26,14 @@ typedef struct serve_plan {
 // does.
 //   limit: bytes, without the program; 0: none
 // Sets records_room of the collections that keep records.
-shoal_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config *config,
-                            const serve_collections *collections, agg_store *store,
-                            uint64_t limit) SHOAL_MUST_CHECK;
+agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config *config,
+                          const serve_collections *collections, agg_store *store,
+                          uint64_t limit) SHOAL_MUST_CHECK;
 
 // Sees to it that what is kept of a collection's records, and what waits, has room. Grows the plan,
 // or refuses where there is a limit. Returns: AGG_ERR_MEMORY where it does not fit
-shoal_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection *collection,
-                             agg_store *store, int *has_grown) SHOAL_MUST_CHECK;
+agg_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection *collection,
+                           agg_store *store, int *has_grown) SHOAL_MUST_CHECK;
 
 // Makes the C library give large blocks back to the system as soon as they are free, instead of
 // keeping them for the next. At the start.

@@ -59,10 +59,10 @@ static void hide_count(agg_error *error, const serve_collection *collection)
              collection->recipe.recipe.cohort_minimum);
 }
 
-static shoal_err promise(kept *k)
+static agg_err promise(kept *k)
 {
-    shoal_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe,
-                                      k->estimate.n, 1);
+    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe,
+                                    k->estimate.n, 1);
     if (err != SHOAL_OK)
         agg_estimate_release(&k->estimate);
     else
@@ -73,8 +73,8 @@ static shoal_err promise(kept *k)
 static void estimate(serve_results *results, kept *k)
 {
     agg_accumulator acc;
-    shoal_err err = agg_store_load(results->store, &acc, &k->error, k->collection->number,
-                                   &k->collection->recipe.recipe, k->span);
+    agg_err err = agg_store_load(results->store, &acc, &k->error, k->collection->number,
+                                 &k->collection->recipe.recipe, k->span);
     if (err != SHOAL_OK) {
         k->error.code = err;
         return;
@@ -94,7 +94,7 @@ static void tell_log(const serve_collection *collection, const agg_error *error)
     fprintf(stderr, "shoal: serve: result of %s: %s\n", collection->recipe.id, error->text);
 }
 
-static unsigned status_of(shoal_err code)
+static unsigned status_of(agg_err code)
 {
     if (code == AGG_ERR_COHORT) return 403;
     if (code == SHOAL_ERR_RANGE) return 400; // a span that cuts a stored period
@@ -143,7 +143,7 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
     }
     uint64_t stamp = 0;
     agg_error error = {0};
-    shoal_err err = agg_store_stamp(results->store, &stamp, &error, collection->number);
+    agg_err err = agg_store_stamp(results->store, &stamp, &error, collection->number);
     int is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
                   slot->stamp == stamp &&
                   (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
@@ -316,8 +316,8 @@ static void *work(void *context)
     return NULL;
 }
 
-shoal_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
-                              const serve_collections *collections, size_t kept_bytes)
+agg_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
+                            const serve_collections *collections, size_t kept_bytes)
 {
     serve_results *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;

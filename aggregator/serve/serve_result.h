@@ -28,9 +28,9 @@ typedef struct serve_job {
 
 // Starts the thread.
 //   kept_bytes: of estimates that are kept for the next question, at most; one is kept always
-shoal_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
-                              const serve_collections *collections,
-                              size_t kept_bytes) SHOAL_MUST_CHECK;
+agg_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
+                            const serve_collections *collections,
+                            size_t kept_bytes) SHOAL_MUST_CHECK;
 
 // Hands a job over. Returns: 1, or 0 when too many are waiting (then `done` is not called).
 int serve_results_ask(serve_results *results, serve_job *job);

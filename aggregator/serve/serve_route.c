@@ -83,7 +83,7 @@ static void answer_text(request *r, unsigned status, const char *type, const cha
     serve_answer_close(&r->x.answer, stream, status, type);
 }
 
-static void refuse_batch(request *r, shoal_err err, uint32_t bad_record)
+static void refuse_batch(request *r, agg_err err, uint32_t bad_record)
 {
     char message[160];
     if (err == SHOAL_ERR_RECORD) {
@@ -97,7 +97,7 @@ static void refuse_batch(request *r, shoal_err err, uint32_t bad_record)
 
 // Finds damage in a batch whose recipe is not known, by what needs no recipe: its length and
 // checksum.
-static shoal_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size_t len)
+static agg_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size_t len)
 {
     if (len < batch->size) return SHOAL_ERR_TRUNCATED;
     if (len > batch->size) return SHOAL_ERR_EXTRA;
@@ -126,9 +126,8 @@ static void keep_batch(request *r, serve_collection *collection, const shoal_bat
     agg_error error;
     agg_period period =
         agg_period_of_day(r->http->rooms.config->period, (int32_t)(time(NULL) / 86400));
-    shoal_err err =
-        agg_store_put(r->http->rooms.store, &put, &error, collection->number,
-                      &collection->recipe.recipe, period, batch->id, r->x.body, r->x.len);
+    agg_err err = agg_store_put(r->http->rooms.store, &put, &error, collection->number,
+                                &collection->recipe.recipe, period, batch->id, r->x.body, r->x.len);
     if (err != SHOAL_OK) {
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
@@ -146,7 +145,7 @@ static void answer_batch(request *r)
     shoal_batch batch;
     uint32_t bad_record = 0;
     serve_collection *collection = NULL;
-    shoal_err err =
+    agg_err err =
         r->x.len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->x.body, r->x.len);
     if (err == SHOAL_OK) {
         collection = serve_collection_by_hash(r->http->rooms.collections, batch.recipe_hash);
@@ -300,8 +299,8 @@ static void answer_sum(request *r, const char *id)
     if (r->x.answer.status != 0) return;
     agg_accumulator acc;
     agg_error error;
-    shoal_err err = agg_store_load(r->http->rooms.store, &acc, &error, collection->number,
-                                   &collection->recipe.recipe, r->job.span);
+    agg_err err = agg_store_load(r->http->rooms.store, &acc, &error, collection->number,
+                                 &collection->recipe.recipe, r->job.span);
     if (err == SHOAL_OK) {
         write_sum(r, collection, &acc);
         agg_accumulator_release(&acc);
@@ -387,7 +386,7 @@ static void answer_metrics(request *r)
     size_t n = http->rooms.collections->n;
     agg_store_stats *stats = calloc(n, sizeof *stats);
     agg_error error = {.text = "out of memory"};
-    shoal_err err = stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
         err = agg_store_statistics(http->rooms.store, &stats[i], &error,
                                    http->rooms.collections->list[i].number);

@@ -79,12 +79,12 @@ static void fill_slots(binomial_table *table, double *weights, uint32_t *order)
     }
 }
 
-static shoal_err fill_table(binomial_table *table, agg_error *error, const range *r, uint32_t n,
-                            double odds, uint32_t mode)
+static agg_err fill_table(binomial_table *table, agg_error *error, const range *r, uint32_t n,
+                          double odds, uint32_t mode)
 {
     double *weights = agg_alloc(error, table->n_slots, sizeof *weights);
     uint32_t *order = agg_alloc(error, table->n_slots, sizeof *order);
-    shoal_err err = weights == NULL || order == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = weights == NULL || order == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         fill_weights(weights, r, n, odds, mode);
         fill_slots(table, weights, order);
@@ -94,7 +94,7 @@ static shoal_err fill_table(binomial_table *table, agg_error *error, const range
     return err;
 }
 
-shoal_err binomial_table_init(binomial_table *table, agg_error *error, uint32_t n, double p)
+agg_err binomial_table_init(binomial_table *table, agg_error *error, uint32_t n, double p)
 {
     int is_sure = !(p > 0 && p < 1);
     double odds = is_sure ? 1 : p / (1 - p);
@@ -104,7 +104,7 @@ shoal_err binomial_table_init(binomial_table *table, agg_error *error, uint32_t 
     *table = (binomial_table){r.first, r.last - r.first + 1, NULL};
     table->slots = agg_alloc(error, table->n_slots, sizeof *table->slots);
     if (table->slots == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = fill_table(table, error, &r, n, odds, mode);
+    agg_err err = fill_table(table, error, &r, n, odds, mode);
     if (err != SHOAL_OK) free(table->slots);
     return err;
 }

@@ -29,8 +29,8 @@ typedef struct binomial_table {
 // Builds the table of n draws with probability p.
 //   n: 1 .. 10^9; p: in [0, 1]
 // Memory: 16 bytes for each of about 20 standard deviations. Release on OK only.
-shoal_err binomial_table_init(binomial_table *table, agg_error *error, uint32_t n,
-                              double p) SHOAL_MUST_CHECK;
+agg_err binomial_table_init(binomial_table *table, agg_error *error, uint32_t n,
+                            double p) SHOAL_MUST_CHECK;
 void binomial_table_release(binomial_table *table);
 
 // Returns: an outcome. One u64 of the stream: its high part picks the slot, what is left the side.

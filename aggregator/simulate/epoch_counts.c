@@ -25,7 +25,7 @@ typedef struct lines {
     int n_columns; // 3 or 4; 0 before the first line
 } lines;
 
-static shoal_err refuse(agg_error *error, size_t number, const char *why)
+static agg_err refuse(agg_error *error, size_t number, const char *why)
 {
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "line %zu: %s", number, why);
 }
@@ -59,7 +59,7 @@ static int cut(agg_text columns[4], const char *at, size_t len)
     }
 }
 
-static shoal_err take_line(lines *out, agg_error *error, const char *at, size_t len, size_t number)
+static agg_err take_line(lines *out, agg_error *error, const char *at, size_t len, size_t number)
 {
     agg_text columns[4] = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {"", 0}};
     uint64_t epoch = 0, count = 0;
@@ -75,20 +75,20 @@ static shoal_err take_line(lines *out, agg_error *error, const char *at, size_t 
         return refuse(error, number, "the value is empty, or holds a NUL");
     if (!read_whole(&count, columns[2]))
         return refuse(error, number, "the count is no whole number up to 2^53");
-    shoal_err err = agg_grow((void **)&out->all, &out->cap, out->n + 1, sizeof *out->all, error);
+    agg_err err = agg_grow((void **)&out->all, &out->cap, out->n + 1, sizeof *out->all, error);
     if (err != SHOAL_OK) return err;
     out->all[out->n++] = (line){columns[1], columns[3], 0, 0, (uint32_t)epoch, count, number};
     return SHOAL_OK;
 }
 
-static shoal_err take_lines(lines *out, agg_error *error, const char *bytes, size_t len)
+static agg_err take_lines(lines *out, agg_error *error, const char *bytes, size_t len)
 {
     size_t number = 1;
     for (const char *at = bytes, *end = bytes + len; at < end; number++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at)),
                    *stop = newline != NULL ? newline : end;
         size_t own = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
-        shoal_err err = own > 0 ? take_line(out, error, at, own, number) : SHOAL_OK;
+        agg_err err = own > 0 ? take_line(out, error, at, own, number) : SHOAL_OK;
         if (err != SHOAL_OK) return err;
         at = stop + 1;
     }
@@ -103,8 +103,8 @@ static int by_text(const void *a, const void *b)
 }
 
 // The texts that occur, each once, by their bytes.
-static shoal_err name(agg_list *names, agg_error *error, const lines *all, const char *path,
-                      int is_group)
+static agg_err name(agg_list *names, agg_error *error, const lines *all, const char *path,
+                    int is_group)
 {
     agg_text *texts = agg_alloc(error, all->n, sizeof *texts);
     size_t n = 0;
@@ -113,17 +113,17 @@ static shoal_err name(agg_list *names, agg_error *error, const lines *all, const
     qsort(texts, all->n, sizeof *texts, by_text);
     for (size_t i = 0; i < all->n; i++)
         if (n == 0 || agg_text_compare(texts[i], texts[n - 1]) != 0) texts[n++] = texts[i];
-    shoal_err err = is_group && n > EPOCH_COUNTS_GROUPS_MAX
-                        ? agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "more than %u groups",
-                                   EPOCH_COUNTS_GROUPS_MAX)
-                        : agg_list_copy(names, error, path, texts, n);
+    agg_err err = is_group && n > EPOCH_COUNTS_GROUPS_MAX
+                      ? agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "more than %u groups",
+                                 EPOCH_COUNTS_GROUPS_MAX)
+                      : agg_list_copy(names, error, path, texts, n);
     free(texts);
     return err;
 }
 
-static shoal_err name_all(epoch_counts *counts, agg_error *error, lines *all)
+static agg_err name_all(epoch_counts *counts, agg_error *error, lines *all)
 {
-    shoal_err err = name(&counts->values, error, all, "values", 0);
+    agg_err err = name(&counts->values, error, all, "values", 0);
     if (err == SHOAL_OK) err = name(&counts->groups, error, all, "groups", 1);
     for (size_t i = 0; i < all->n && err == SHOAL_OK; i++) {
         all->all[i].value_index = agg_list_find(&counts->values, all->all[i].value);
@@ -148,8 +148,8 @@ static int is_one_law(const line *a, const line *b)
     return a->group_index == b->group_index && a->epoch == b->epoch;
 }
 
-static shoal_err check_law(agg_error *error, const epoch_law *law, const epoch_law *before,
-                           size_t number)
+static agg_err check_law(agg_error *error, const epoch_law *law, const epoch_law *before,
+                         size_t number)
 {
     if (law->total == 0)
         return refuse(error, number, "all counts of this epoch and group are zero");
@@ -160,7 +160,7 @@ static shoal_err check_law(agg_error *error, const epoch_law *law, const epoch_l
     return SHOAL_OK;
 }
 
-static shoal_err make_laws(epoch_counts *counts, agg_error *error, const lines *all)
+static agg_err make_laws(epoch_counts *counts, agg_error *error, const lines *all)
 {
     for (size_t i = 0; i < all->n;) {
         const line *start = &all->all[i];
@@ -174,7 +174,7 @@ static shoal_err make_laws(epoch_counts *counts, agg_error *error, const lines *
             law->total = law->total > SUM_MAX ? law->total : law->total + all->all[i].count;
             law->n++;
         }
-        shoal_err err = check_law(error, law, counts->n_laws > 0 ? law - 1 : NULL, start->number);
+        agg_err err = check_law(error, law, counts->n_laws > 0 ? law - 1 : NULL, start->number);
         if (err != SHOAL_OK) return err;
         if (law->epoch == 1) counts->sizes[law->group] = law->total;
         if (law->epoch > counts->last_epoch) counts->last_epoch = law->epoch;
@@ -183,10 +183,10 @@ static shoal_err make_laws(epoch_counts *counts, agg_error *error, const lines *
     return SHOAL_OK;
 }
 
-static shoal_err parse(epoch_counts *counts, agg_error *error, lines *all, const char *bytes,
-                       size_t len)
+static agg_err parse(epoch_counts *counts, agg_error *error, lines *all, const char *bytes,
+                     size_t len)
 {
-    shoal_err err = take_lines(all, error, bytes, len);
+    agg_err err = take_lines(all, error, bytes, len);
     if (err == SHOAL_OK) err = name_all(counts, error, all);
     if (err != SHOAL_OK) return err;
     qsort(all->all, all->n, sizeof *all->all, by_group_and_epoch);
@@ -198,12 +198,12 @@ static shoal_err parse(epoch_counts *counts, agg_error *error, lines *all, const
     return make_laws(counts, error, all);
 }
 
-shoal_err epoch_counts_parse(epoch_counts *counts, agg_error *error, const char *name_of_file,
-                             const char *bytes, size_t len)
+agg_err epoch_counts_parse(epoch_counts *counts, agg_error *error, const char *name_of_file,
+                           const char *bytes, size_t len)
 {
     lines all = {0};
     memset(counts, 0, sizeof *counts);
-    shoal_err err = parse(counts, error, &all, bytes, len);
+    agg_err err = parse(counts, error, &all, bytes, len);
     free(all.all);
     if (err == SHOAL_OK) return SHOAL_OK;
     agg_error_prefix(error, "%s", name_of_file);
@@ -211,10 +211,10 @@ shoal_err epoch_counts_parse(epoch_counts *counts, agg_error *error, const char 
     return err;
 }
 
-shoal_err epoch_counts_load(epoch_counts *counts, agg_error *error, const char *path)
+agg_err epoch_counts_load(epoch_counts *counts, agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    shoal_err err = agg_file_read(&bytes, error, path, FILE_MAX);
+    agg_err err = agg_file_read(&bytes, error, path, FILE_MAX);
     if (err != SHOAL_OK) return err;
     err = epoch_counts_parse(counts, error, path, (const char *)bytes.data, bytes.len);
     free(bytes.data);

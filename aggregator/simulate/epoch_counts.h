@@ -43,11 +43,11 @@ typedef struct epoch_counts {
 // to 65537, a count that is none up to 2^53, an empty value, a value given twice for one epoch and
 // group, a fourth column in some lines only; and a group without lines in epoch 1, a group whose
 // counts of an epoch are all zero, a sum beyond 2^53, more than EPOCH_COUNTS_GROUPS_MAX groups.
-shoal_err epoch_counts_load(epoch_counts *counts, agg_error *error,
-                            const char *path) SHOAL_MUST_CHECK;
+agg_err epoch_counts_load(epoch_counts *counts, agg_error *error,
+                          const char *path) SHOAL_MUST_CHECK;
 // The same from bytes, which need not outlive the call.
-shoal_err epoch_counts_parse(epoch_counts *counts, agg_error *error, const char *name,
-                             const char *bytes, size_t len) SHOAL_MUST_CHECK;
+agg_err epoch_counts_parse(epoch_counts *counts, agg_error *error, const char *name,
+                           const char *bytes, size_t len) SHOAL_MUST_CHECK;
 void epoch_counts_release(epoch_counts *counts);
 
 // Returns: what a group draws from in an epoch.

@@ -29,12 +29,12 @@ static void take_values(epoch_sampler *sampler, const epoch_counts *counts)
     }
 }
 
-static shoal_err make_table(epoch_sampler *sampler, agg_error *error)
+static agg_err make_table(epoch_sampler *sampler, agg_error *error)
 {
     uint64_t samples = sampler->samples;
     uint64_t first = sampler->items[sampler->values[0]],
              second = sampler->items[sampler->values[1]];
-    shoal_err err =
+    agg_err err =
         binomial_table_init(&sampler->table, error, sampler->samples, 1 - sampler->shares[0]);
     if (err != SHOAL_OK) return err;
     sampler->means = agg_alloc(error, sampler->table.n_slots, sizeof *sampler->means);
@@ -46,14 +46,14 @@ static shoal_err make_table(epoch_sampler *sampler, agg_error *error)
     return SHOAL_OK;
 }
 
-shoal_err epoch_sampler_set(epoch_sampler *sampler, agg_error *error, const epoch_counts *counts,
-                            const epoch_law *law, const uint64_t *items, uint32_t samples)
+agg_err epoch_sampler_set(epoch_sampler *sampler, agg_error *error, const epoch_counts *counts,
+                          const epoch_law *law, const uint64_t *items, uint32_t samples)
 {
     if (sampler->law == law) return SHOAL_OK;
     epoch_sampler_release(sampler);
     sampler->values = agg_alloc(error, law->n, sizeof *sampler->values);
     sampler->shares = agg_alloc(error, law->n, sizeof *sampler->shares);
-    shoal_err err = sampler->values == NULL || sampler->shares == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = sampler->values == NULL || sampler->shares == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         sampler->law = law;
         sampler->items = items;

@@ -26,9 +26,9 @@ typedef struct epoch_sampler {
 //   sampler: all zeros at first
 //   items: by value of `counts`, at most 2^32 each; must outlive the sampler
 //   samples: 1 .. 10^9
-shoal_err epoch_sampler_set(epoch_sampler *sampler, agg_error *error, const epoch_counts *counts,
-                            const epoch_law *law, const uint64_t *items,
-                            uint32_t samples) SHOAL_MUST_CHECK;
+agg_err epoch_sampler_set(epoch_sampler *sampler, agg_error *error, const epoch_counts *counts,
+                          const epoch_law *law, const uint64_t *items,
+                          uint32_t samples) SHOAL_MUST_CHECK;
 void epoch_sampler_release(epoch_sampler *sampler);
 
 // Returns: the mean of the samples' items, rounded down.

@@ -25,7 +25,7 @@ typedef struct writer {
     uint32_t n_updates;
 } writer;
 
-static shoal_err fail_write(agg_error *error, const char *path)
+static agg_err fail_write(agg_error *error, const char *path)
 {
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot be written: %s", path,
                     strerror(errno));
@@ -40,15 +40,15 @@ static FILE *open_epoch(writer *out, agg_error *error, uint32_t epoch, const cha
     return stream;
 }
 
-static shoal_err close_epoch(writer *out, agg_error *error, FILE *stream, shoal_err err)
+static agg_err close_epoch(writer *out, agg_error *error, FILE *stream, agg_err err)
 {
     int is_written = !ferror(stream);
     if (fclose(stream) == 0 && is_written) return err;
     return err != SHOAL_OK ? err : fail_write(error, out->path);
 }
 
-static shoal_err write_epoch(void *context, agg_error *error, const agg_recipe *recipe,
-                             const agg_accumulator *acc)
+static agg_err write_epoch(void *context, agg_error *error, const agg_recipe *recipe,
+                           const agg_accumulator *acc)
 {
     writer *out = context;
     uint32_t epoch = recipe->recipe.round_index;
@@ -56,7 +56,7 @@ static shoal_err write_epoch(void *context, agg_error *error, const agg_recipe *
     FILE *stream = open_epoch(out, error, epoch, "recipe.json");
     if (stream == NULL) return AGG_ERR_IO;
     fwrite(recipe->json, 1, recipe->json_len, stream);
-    shoal_err err = close_epoch(out, error, stream, SHOAL_OK);
+    agg_err err = close_epoch(out, error, stream, SHOAL_OK);
     if (err != SHOAL_OK) return err;
     stream = open_epoch(out, error, epoch, "acc");
     if (stream == NULL) return AGG_ERR_IO;
@@ -73,14 +73,14 @@ static void print_list(FILE *stream, const char *name, const double *numbers, ui
     fputc(']', stream);
 }
 
-static shoal_err write_spent(writer *out, agg_error *error, const agg_recipe *recipe,
-                             const track_spent *spent, uint64_t n_devices)
+static agg_err write_spent(writer *out, agg_error *error, const agg_recipe *recipe,
+                           const track_spent *spent, uint64_t n_devices)
 {
     agg_file file;
     char run[65];
     agg_hex(run, recipe->recipe.run_hash, 32);
     snprintf(out->path, out->path_size, "%s/simulation.json", out->folder);
-    shoal_err err = agg_file_create(&file, error, out->path);
+    agg_err err = agg_file_create(&file, error, out->path);
     if (err != SHOAL_OK) return err;
     fprintf(file.stream, "{\"schema\":1,\"recipe\":\"%s\",\"run_hash\":\"%s\",\"devices\":%llu",
             recipe->id, run, (unsigned long long)n_devices);
@@ -90,7 +90,7 @@ static shoal_err write_spent(writer *out, agg_error *error, const agg_recipe *re
     return agg_file_commit(&file, error);
 }
 
-static shoal_err prepare_folder(writer *out, agg_error *error)
+static agg_err prepare_folder(writer *out, agg_error *error)
 {
     struct stat info;
     snprintf(out->path, out->path_size, "%s/0001.recipe.json", out->folder);
@@ -113,8 +113,8 @@ static void say_end(const writer *out, const track_spent *spent, uint64_t n_devi
     cli_talk(command, text);
 }
 
-static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe,
-                     const simulate_epochs_options *o, const epoch_counts *counts)
+static agg_err run(writer *out, agg_error *error, const agg_recipe *recipe,
+                   const simulate_epochs_options *o, const epoch_counts *counts)
 {
     char command[] = "simulate";
     cli_progress progress;
@@ -128,7 +128,7 @@ static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe,
                           .sink_context = out,
                           .progress = cli_progress_show,
                           .progress_context = &progress};
-    shoal_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
+    agg_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
     if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
     cli_progress_start(&progress, "simulate", "epochs",
@@ -142,14 +142,14 @@ static shoal_err run(writer *out, agg_error *error, const agg_recipe *recipe,
     return err;
 }
 
-shoal_err simulate_epochs(agg_error *error, const agg_recipe *recipe,
-                          const simulate_epochs_options *options)
+agg_err simulate_epochs(agg_error *error, const agg_recipe *recipe,
+                        const simulate_epochs_options *options)
 {
     epoch_counts counts;
     writer out = {.folder = options->folder, .path_size = strlen(options->folder) + PATH_EXTRA};
     out.path = agg_alloc(error, out.path_size, 1);
     if (out.path == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = epoch_counts_load(&counts, error, options->counts);
+    agg_err err = epoch_counts_load(&counts, error, options->counts);
     if (err == SHOAL_OK) {
         err = prepare_folder(&out, error);
         if (err == SHOAL_OK) err = run(&out, error, recipe, options, &counts);

@@ -16,7 +16,7 @@ typedef struct simulate_epochs_options {
 } simulate_epochs_options;
 
 // Runs it. The folder is made where there is none; one that holds an epoch already is refused.
-shoal_err simulate_epochs(agg_error *error, const agg_recipe *recipe,
-                          const simulate_epochs_options *options) SHOAL_MUST_CHECK;
+agg_err simulate_epochs(agg_error *error, const agg_recipe *recipe,
+                        const simulate_epochs_options *options) SHOAL_MUST_CHECK;
 
 #endif

@@ -60,8 +60,8 @@ static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
 #define OUTSIDE UINT32_MAX         // it sends nothing here
 
 typedef struct device_round {
-    shoal_err (*run)(uint8_t *records, uint32_t *drawn, const struct device_round *r,
-                     uint64_t device);
+    agg_err (*run)(uint8_t *records, uint32_t *drawn, const struct device_round *r,
+                   uint64_t device);
     const agg_simulation *simulation;
     const uint64_t *upto;           // running sums of the counts
     uint8_t secrets[32], coins[32]; // seeds
@@ -70,7 +70,7 @@ typedef struct device_round {
     uint32_t per_device; // records
     uint8_t *records;
     uint32_t *drawn; // the index in drawn.counts of each record of the round, or one of the above
-    shoal_err err[AGG_THREADS_MAX];
+    agg_err err[AGG_THREADS_MAX];
 } device_round;
 
 static int has_events(const agg_simulation *s)
@@ -98,8 +98,7 @@ static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
     return (uint32_t)low;
 }
 
-static shoal_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r,
-                            uint64_t device)
+static agg_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
 {
     const agg_simulation *s = r->simulation;
     int is_permanent = shoal_recipe_is_permanent(&s->recipe->recipe);
@@ -140,8 +139,8 @@ static uint32_t draw_events(uint32_t matching[AGG_EVENTS_MAX], uint32_t *n_match
     return s->counts->kinds[first] & AGG_EVENT_IN_PART ? first : OUTSIDE;
 }
 
-static shoal_err run_device_with_events(uint8_t *record, uint32_t *drawn, const device_round *r,
-                                        uint64_t device)
+static agg_err run_device_with_events(uint8_t *record, uint32_t *drawn, const device_round *r,
+                                      uint64_t device)
 {
     const agg_simulation *s = r->simulation;
     const shoal_recipe *recipe = &s->recipe->recipe;
@@ -157,8 +156,8 @@ static shoal_err run_device_with_events(uint8_t *record, uint32_t *drawn, const 
 }
 
 // All of its words at once, and a record for each contribution.
-static shoal_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const device_round *r,
-                                    uint64_t device)
+static agg_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const device_round *r,
+                                  uint64_t device)
 {
     const agg_simulation *s = r->simulation;
     const shoal_recipe *recipe = &s->recipe->recipe;
@@ -168,7 +167,7 @@ static shoal_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const dev
     shoal_rng_init_stream(&coins, r->coins, device);
     int is_outside = draw_events(words, &n, r, device) == OUTSIDE;
     for (uint32_t i = 0; i < n; i++) words[i] = (uint32_t)s->counts->items[words[i]];
-    shoal_err err = is_outside ? SHOAL_OK : shoal_trie_choose(items, recipe, words, n, &coins);
+    agg_err err = is_outside ? SHOAL_OK : shoal_trie_choose(items, recipe, words, n, &coins);
     for (uint32_t i = 0; i < r->per_device && err == SHOAL_OK; i++) {
         drawn[i] = OUTSIDE;
         if (is_outside) continue;
@@ -221,8 +220,8 @@ static uint32_t batch_devices(const agg_simulation *s)
     return (fit < BATCH_RECORDS ? (uint32_t)fit : BATCH_RECORDS) / records_per_device(s);
 }
 
-static shoal_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch,
-                           uint64_t number, agg_batch_sink sink, void *sink_context)
+static agg_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch,
+                         uint64_t number, agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = r->simulation;
     uint8_t id[16];
@@ -234,13 +233,13 @@ static shoal_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, 
     if (count == 0) return SHOAL_OK;
     size_t len = shoal_batch_size(&s->recipe->recipe, count);
     batch_id(id, s, number);
-    shoal_err err = shoal_batch_seal(batch, len, &s->recipe->recipe, count, id);
+    agg_err err = shoal_batch_seal(batch, len, &s->recipe->recipe, count, id);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
     return sink(sink_context, error, batch, len, count);
 }
 
-static shoal_err run_rounds(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch,
-                            agg_batch_sink sink, void *sink_context)
+static agg_err run_rounds(agg_drawn *drawn, agg_error *error, device_round *r, uint8_t *batch,
+                          agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = r->simulation;
     uint32_t most = batch_devices(s);
@@ -249,7 +248,7 @@ static shoal_err run_rounds(agg_drawn *drawn, agg_error *error, device_round *r,
         uint64_t left = s->n_devices - done;
         r->first = s->first + done;
         r->count = left < most ? (uint32_t)left : most;
-        shoal_err err = run_round(drawn, error, r, batch, number, sink, sink_context);
+        agg_err err = run_round(drawn, error, r, batch, number, sink, sink_context);
         if (err != SHOAL_OK) return err;
         if (s->progress != NULL) s->progress(s->progress_context, done + r->count);
     }
@@ -285,8 +284,8 @@ uint64_t agg_simulation_memory(const agg_simulation *simulation)
            n * sizeof(uint32_t);
 }
 
-shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation,
-                             agg_batch_sink sink, void *sink_context)
+agg_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation,
+                           agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = simulation;
     uint32_t most = batch_devices(s) * records_per_device(s);
@@ -296,7 +295,7 @@ shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simul
     uint64_t *upto = agg_alloc(error, s->counts->n, sizeof *upto);
     uint8_t *batch = agg_alloc(error, shoal_batch_size(&s->recipe->recipe, most), 1);
     uint32_t *index = agg_alloc(error, most, sizeof *index);
-    shoal_err err = upto == NULL || batch == NULL || index == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    agg_err err = upto == NULL || batch == NULL || index == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         device_round r = {.records = batch + SHOAL_BATCH_HEADER, .drawn = index};
         start_round(&r, drawn, s, upto);

@@ -55,16 +55,16 @@ typedef struct agg_drawn {
 size_t agg_drawn_size(const agg_simulation *simulation);
 
 // Takes one sealed batch of `count` records.
-typedef shoal_err (*agg_batch_sink)(void *context, agg_error *error, const uint8_t *batch,
-                                    size_t len, uint32_t count);
+typedef agg_err (*agg_batch_sink)(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                                  uint32_t count);
 
 // Writes the seed of a text: SHA-256 of "shoal simulate seed" and the text.
 void agg_simulation_seed(uint8_t seed[32], const char *text);
 
 // Draws and privatizes every device, in order, in batches of at most 65536 records and 16 MiB.
 //   drawn: counts is room for agg_drawn_size; written
-shoal_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation,
-                             agg_batch_sink sink, void *sink_context) SHOAL_MUST_CHECK;
+agg_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation,
+                           agg_batch_sink sink, void *sink_context) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that it takes at its peak, beside the counts and agg_drawn's: of `simulation`
 // only recipe, counts and n_devices are read.

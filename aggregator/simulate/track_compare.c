@@ -39,8 +39,8 @@ typedef struct comparison {
     standing *standings; // N_METHODS an epoch
 } comparison;
 
-static shoal_err take_epoch(void *context, agg_error *error, const agg_recipe *recipe,
-                            const agg_accumulator *acc)
+static agg_err take_epoch(void *context, agg_error *error, const agg_recipe *recipe,
+                          const agg_accumulator *acc)
 {
     return agg_track_add(context, error, "the simulation", recipe, acc);
 }
@@ -97,7 +97,7 @@ static void count_changes(comparison *c, const epoch_counts *counts)
     for (uint32_t t = 1; t < c->n_epochs; t++) c->changes[t] += c->changes[t - 1];
 }
 
-static shoal_err run_methods(comparison *c, agg_error *error, const epoch_counts *counts)
+static agg_err run_methods(comparison *c, agg_error *error, const epoch_counts *counts)
 {
     const track_compare_options *o = c->options;
     char command[] = "track";
@@ -112,7 +112,7 @@ static shoal_err run_methods(comparison *c, agg_error *error, const epoch_counts
                           .progress = cli_progress_show,
                           .progress_context = &progress};
     // The rivals come after it, and their devices are smaller.
-    shoal_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
+    agg_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
     if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
     cli_progress_start(&progress, "track", "epochs", c->n_epochs);
@@ -123,13 +123,13 @@ static shoal_err run_methods(comparison *c, agg_error *error, const epoch_counts
     return err;
 }
 
-static shoal_err compare(comparison *c, agg_error *error, const epoch_counts *counts)
+static agg_err compare(comparison *c, agg_error *error, const epoch_counts *counts)
 {
     c->truth = agg_alloc(error, c->n_epochs, sizeof *c->truth);
     c->changes = agg_alloc(error, c->n_epochs, sizeof *c->changes);
     c->standings = agg_alloc(error, (size_t)c->n_epochs * N_METHODS, sizeof *c->standings);
     if (c->truth == NULL || c->changes == NULL || c->standings == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = run_methods(c, error, counts);
+    agg_err err = run_methods(c, error, counts);
     if (err == SHOAL_OK)
         err = track_truth(c->truth, error, c->recipe, counts, c->n_devices, c->n_epochs);
     if (err != SHOAL_OK) return err;
@@ -236,7 +236,7 @@ static void print_csv(FILE *stream, const comparison *c)
         }
 }
 
-static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const comparison *c = result;
     (void)format;
@@ -250,8 +250,8 @@ static shoal_err print(FILE *stream, agg_error *error, const void *result, agg_f
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
 }
 
-static shoal_err run(agg_error *error, const track_compare_options *options,
-                     const agg_recipe *recipe, const epoch_counts *counts)
+static agg_err run(agg_error *error, const track_compare_options *options, const agg_recipe *recipe,
+                   const epoch_counts *counts)
 {
     const shoal_recipe *r = &recipe->recipe;
     comparison c = {.recipe = recipe, .options = options};
@@ -259,7 +259,7 @@ static shoal_err run(agg_error *error, const track_compare_options *options,
     c.n_epochs =
         options->n_epochs > 0 && options->n_epochs < r->epochs ? options->n_epochs : r->epochs;
     agg_track_init(&c.track, 0.95);
-    shoal_err err = compare(&c, error, counts);
+    agg_err err = compare(&c, error, counts);
     if (err == SHOAL_OK) err = cli_result_write(error, options->output, print, &c, AGG_TABLE);
     agg_track_release(&c.track);
     track_spent_release(&c.spent);
@@ -270,11 +270,11 @@ static shoal_err run(agg_error *error, const track_compare_options *options,
     return err;
 }
 
-shoal_err track_compare(agg_error *error, const track_compare_options *options)
+agg_err track_compare(agg_error *error, const track_compare_options *options)
 {
     agg_recipe recipe;
     epoch_counts counts;
-    shoal_err err = agg_recipe_from_file(&recipe, error, options->recipe);
+    agg_err err = agg_recipe_from_file(&recipe, error, options->recipe);
     if (err != SHOAL_OK) return err;
     if (recipe.recipe.mechanism != shoal_thresh_id)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,

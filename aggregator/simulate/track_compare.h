@@ -17,6 +17,6 @@ typedef struct track_compare_options {
     uint64_t memory_limit; // of --memory; 0: none
 } track_compare_options;
 
-shoal_err track_compare(agg_error *error, const track_compare_options *options) SHOAL_MUST_CHECK;
+agg_err track_compare(agg_error *error, const track_compare_options *options) SHOAL_MUST_CHECK;
 
 #endif

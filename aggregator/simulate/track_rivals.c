@@ -92,15 +92,15 @@ static double estimate(const arena *a, uint64_t ones, double q)
            (double)(r->high_micro - r->low_micro) / 1e6 * ((share - q) / (1 - 2 * q));
 }
 
-static shoal_err live_epoch(track_rivals *rivals, agg_error *error, arena *a, uint32_t t)
+static agg_err live_epoch(track_rivals *rivals, agg_error *error, arena *a, uint32_t t)
 {
     const track_simulation *s = a->simulation;
     double epsilon = s->recipe->recipe.eps_micro / 1e6;
     tally all = {0};
     for (uint32_t g = 0; g < a->n_groups; g++) {
         const epoch_law *law = epoch_counts_law(s->counts, g, t + 1);
-        shoal_err err = epoch_sampler_set(&a->samplers[g], error, s->counts, law, a->items,
-                                          s->recipe->recipe.samples);
+        agg_err err = epoch_sampler_set(&a->samplers[g], error, s->counts, law, a->items,
+                                        s->recipe->recipe.samples);
         if (err != SHOAL_OK) return err;
     }
     agg_parallel(s->n_threads, answer_part, a);
@@ -127,7 +127,7 @@ static void derive(uint8_t seed[32], const track_simulation *s)
     shoal_sha256_final(seed, &sha);
 }
 
-static shoal_err build(track_rivals *rivals, agg_error *error, arena *a)
+static agg_err build(track_rivals *rivals, agg_error *error, arena *a)
 {
     const track_simulation *s = a->simulation;
     uint8_t seed[32];
@@ -162,8 +162,7 @@ static void release_arena(arena *a)
     free(a->tallies);
 }
 
-shoal_err track_rivals_run(track_rivals *rivals, agg_error *error,
-                           const track_simulation *simulation)
+agg_err track_rivals_run(track_rivals *rivals, agg_error *error, const track_simulation *simulation)
 {
     const shoal_recipe *r = &simulation->recipe->recipe;
     double epsilon = r->eps_micro / 1e6;
@@ -175,7 +174,7 @@ shoal_err track_rivals_run(track_rivals *rivals, agg_error *error,
                .n_groups = simulation->counts->groups.n,
                .q_naive = threshold_of(lie(rivals->naive_epsilon)),
                .q_memoized = threshold_of(lie(epsilon / 2))};
-    shoal_err err = build(rivals, error, &a);
+    agg_err err = build(rivals, error, &a);
     for (uint32_t t = 0; t < rivals->n && err == SHOAL_OK; t++)
         err = live_epoch(rivals, error, &a, t);
     release_arena(&a);

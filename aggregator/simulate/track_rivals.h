@@ -25,8 +25,8 @@ typedef struct track_rivals {
 
 // Runs both. Reads the simulation's recipe (of thresh), counts, seed, devices, epochs and threads.
 // Release on OK only.
-shoal_err track_rivals_run(track_rivals *rivals, agg_error *error,
-                           const track_simulation *simulation) SHOAL_MUST_CHECK;
+agg_err track_rivals_run(track_rivals *rivals, agg_error *error,
+                         const track_simulation *simulation) SHOAL_MUST_CHECK;
 void track_rivals_release(track_rivals *rivals);
 
 #endif

@@ -32,7 +32,7 @@ typedef struct worker {
     uint32_t (*sums)[256];  // of the values of a byte, four of them
     uint64_t n_spent;       // devices without a vote left
     uint32_t privacy;       // most that one has spent, micro-units
-    shoal_err err;
+    agg_err err;
 } worker;
 
 typedef struct world {
@@ -60,8 +60,8 @@ static size_t padded(uint32_t n_values)
 
 // ---- values ----
 
-shoal_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recipe,
-                      const epoch_counts *counts)
+agg_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recipe,
+                    const epoch_counts *counts)
 {
     for (uint32_t i = 0; i < counts->values.n; i++) {
         agg_text value = counts->values.texts[i];
@@ -73,15 +73,15 @@ shoal_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recip
     return SHOAL_OK;
 }
 
-shoal_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
-                      const epoch_counts *counts, uint64_t n_devices, uint32_t n_epochs)
+agg_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
+                    const epoch_counts *counts, uint64_t n_devices, uint32_t n_epochs)
 {
     double low = (double)recipe->recipe.low_micro / 1e6,
            high = (double)recipe->recipe.high_micro / 1e6;
     uint64_t *items = agg_alloc(error, counts->values.n, sizeof *items);
     double *numbers = agg_alloc(error, counts->values.n, sizeof *numbers);
-    shoal_err err = items == NULL || numbers == NULL ? AGG_ERR_MEMORY
-                                                     : track_items(items, error, recipe, counts);
+    agg_err err = items == NULL || numbers == NULL ? AGG_ERR_MEMORY
+                                                   : track_items(items, error, recipe, counts);
     for (uint32_t i = 0; err == SHOAL_OK && i < counts->values.n; i++)
         numbers[i] = low + (high - low) * ((double)items[i] / (double)SHOAL_NUMBER_ONE);
     for (uint32_t t = 0; err == SHOAL_OK && t < n_epochs; t++)
@@ -100,7 +100,7 @@ static void keep_books(worker *own, const world *w, const shoal_epoch_books *boo
     if (spent > own->privacy) own->privacy = spent;
 }
 
-static shoal_err run_device(worker *own, const world *w, uint64_t i, const epoch_sampler *sampler)
+static agg_err run_device(worker *own, const world *w, uint64_t i, const epoch_sampler *sampler)
 {
     const shoal_recipe *r = &w->recipe->recipe;
     device *d = &w->devices[i];
@@ -135,8 +135,8 @@ static void project(uint32_t *positive, const worker *own, const world *w)
     }
 }
 
-static shoal_err run_heavy_device(worker *own, const world *w, uint64_t i,
-                                  const epoch_sampler *sampler)
+static agg_err run_heavy_device(worker *own, const world *w, uint64_t i,
+                                const epoch_sampler *sampler)
 {
     const shoal_recipe *r = &w->recipe->recipe;
     heavy_device *d = &w->heavy_devices[i];
@@ -179,21 +179,21 @@ static void run_part(void *context, unsigned part, unsigned n_parts)
     w->workers[part] = own;
 }
 
-static shoal_err set_samplers(world *w, agg_error *error)
+static agg_err set_samplers(world *w, agg_error *error)
 {
     const shoal_recipe *r = &w->recipe->recipe;
     uint32_t epoch =
         r->round_index < r->epochs ? r->round_index : r->epochs; // the closing one says nothing new
     for (uint32_t g = 0; g < w->n_groups; g++) {
         const epoch_law *law = epoch_counts_law(w->simulation->counts, g, epoch);
-        shoal_err err = epoch_sampler_set(&w->samplers[g], error, w->simulation->counts, law,
-                                          w->items, r->samples);
+        agg_err err = epoch_sampler_set(&w->samplers[g], error, w->simulation->counts, law,
+                                        w->items, r->samples);
         if (err != SHOAL_OK) return err;
     }
     return SHOAL_OK;
 }
 
-static shoal_err settle(track_spent *spent, agg_error *error, const world *w)
+static agg_err settle(track_spent *spent, agg_error *error, const world *w)
 {
     uint64_t n_spent = 0;
     uint32_t privacy = 0, at = w->recipe->recipe.round_index - 1;
@@ -215,11 +215,11 @@ static shoal_err settle(track_spent *spent, agg_error *error, const world *w)
 }
 
 // Runs an epoch's devices and sums their reports.
-static shoal_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *error, world *w)
+static agg_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *error, world *w)
 {
     const track_simulation *s = w->simulation;
     const uint32_t most = (uint32_t)1 << 20;
-    shoal_err err = set_samplers(w, error);
+    agg_err err = set_samplers(w, error);
     if (err != SHOAL_OK) return err;
     agg_parallel(s->n_threads, run_part, w);
     err = settle(spent, error, w);
@@ -232,12 +232,12 @@ static shoal_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *
 }
 
 // The recipe that follows; writes is_over where there is none.
-static shoal_err follow(agg_recipe *after, int *is_over, agg_error *error, const agg_recipe *recipe,
-                        const agg_accumulator *acc)
+static agg_err follow(agg_recipe *after, int *is_over, agg_error *error, const agg_recipe *recipe,
+                      const agg_accumulator *acc)
 {
     agg_next_epoch next;
     char *text = NULL;
-    shoal_err err = agg_next_epoch_decide(&next, error, recipe, acc);
+    agg_err err = agg_next_epoch_decide(&next, error, recipe, acc);
     if (err != SHOAL_OK) return err;
     *is_over = next.is_over;
     if (next.is_over) return SHOAL_OK;
@@ -249,14 +249,14 @@ static shoal_err follow(agg_recipe *after, int *is_over, agg_error *error, const
 }
 
 // One epoch from recipe to sink; the next recipe takes the place of this one.
-static shoal_err live_epoch(track_spent *spent, int *is_over, agg_error *error, world *w,
-                            agg_recipe *recipe)
+static agg_err live_epoch(track_spent *spent, int *is_over, agg_error *error, world *w,
+                          agg_recipe *recipe)
 {
     const track_simulation *s = w->simulation;
     agg_accumulator acc;
     agg_recipe after = {0};
     w->recipe = recipe;
-    shoal_err err = agg_accumulator_init(&acc, error, &recipe->recipe);
+    agg_err err = agg_accumulator_init(&acc, error, &recipe->recipe);
     if (err != SHOAL_OK) return err;
     err = run_epoch(spent, &acc, error, w);
     if (err == SHOAL_OK) err = s->sink(s->sink_context, error, recipe, &acc);
@@ -268,13 +268,13 @@ static shoal_err live_epoch(track_spent *spent, int *is_over, agg_error *error, 
     return SHOAL_OK;
 }
 
-static shoal_err live(track_spent *spent, agg_error *error, world *w)
+static agg_err live(track_spent *spent, agg_error *error, world *w)
 {
     const track_simulation *s = w->simulation;
     uint32_t most = s->n_epochs > 0 ? s->n_epochs : UINT32_MAX;
     int is_over = 0;
     agg_recipe recipe;
-    shoal_err err =
+    agg_err err =
         agg_recipe_from_bytes(&recipe, error, s->recipe->id, s->recipe->json, s->recipe->json_len);
     if (err != SHOAL_OK) return err;
     for (uint32_t t = 0; t < most && !is_over && err == SHOAL_OK; t++) {
@@ -331,7 +331,7 @@ static void fill_signs(world *w, uint8_t *bits)
     }
 }
 
-static shoal_err build_heavy(world *w, agg_error *error)
+static agg_err build_heavy(world *w, agg_error *error)
 {
     size_t n = (size_t)w->simulation->n_devices, n_fractions = 0;
     if (!agg_size_multiply(&n_fractions, n, 2 * (size_t)w->w))
@@ -355,7 +355,7 @@ static shoal_err build_heavy(world *w, agg_error *error)
     return is_built ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static shoal_err build(world *w, agg_error *error)
+static agg_err build(world *w, agg_error *error)
 {
     const track_simulation *s = w->simulation;
     w->items = agg_alloc(error, w->n_values, sizeof *w->items);
@@ -368,7 +368,7 @@ static shoal_err build(world *w, agg_error *error)
         return AGG_ERR_MEMORY;
     for (uint32_t g = 0; g <= w->n_groups; g++)
         w->first[g] = epoch_counts_first_device(s->counts, g, s->n_devices);
-    shoal_err err = track_items(w->items, error, s->recipe, s->counts);
+    agg_err err = track_items(w->items, error, s->recipe, s->counts);
     if (err != SHOAL_OK) return err;
     if (w->w > 0)
         err = build_heavy(w, error);
@@ -378,7 +378,7 @@ static shoal_err build(world *w, agg_error *error)
     return err;
 }
 
-static shoal_err check(agg_error *error, const track_simulation *s)
+static agg_err check(agg_error *error, const track_simulation *s)
 {
     const shoal_recipe *r = &s->recipe->recipe;
     if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
@@ -407,12 +407,12 @@ uint64_t track_simulation_memory(const track_simulation *simulation)
            (w > 0 ? simulation->n_threads * a_worker : 0);
 }
 
-shoal_err track_simulation_run(track_spent *spent, agg_error *error,
-                               const track_simulation *simulation)
+agg_err track_simulation_run(track_spent *spent, agg_error *error,
+                             const track_simulation *simulation)
 {
     const shoal_recipe *r = &simulation->recipe->recipe;
     memset(spent, 0, sizeof *spent);
-    shoal_err err = check(error, simulation);
+    agg_err err = check(error, simulation);
     if (err != SHOAL_OK) return err;
     world w = {.simulation = simulation,
                .run = shoal_evolving_of(r),

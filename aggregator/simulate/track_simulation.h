@@ -17,8 +17,8 @@
 #include "recipe_json.h"
 
 // Takes an epoch's recipe and what its reports sum to.
-typedef shoal_err (*track_sink)(void *context, agg_error *error, const agg_recipe *recipe,
-                                const agg_accumulator *acc);
+typedef agg_err (*track_sink)(void *context, agg_error *error, const agg_recipe *recipe,
+                              const agg_accumulator *acc);
 
 typedef struct track_simulation {
     const agg_recipe *recipe; // of epoch 1
@@ -44,8 +44,8 @@ typedef struct track_spent {
 //   spent: release on OK only
 // Returns: AGG_ERR_USAGE for a recipe of another mechanism, or that is not of epoch 1, and for
 // values that are no numbers where numbers are followed.
-shoal_err track_simulation_run(track_spent *spent, agg_error *error,
-                               const track_simulation *simulation) SHOAL_MUST_CHECK;
+agg_err track_simulation_run(track_spent *spent, agg_error *error,
+                             const track_simulation *simulation) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that it takes at its peak, beside the counts. The seed, the sink and the
 // progress are not read.
@@ -53,13 +53,13 @@ uint64_t track_simulation_memory(const track_simulation *simulation);
 void track_spent_release(track_spent *spent);
 
 // Writes what the values of a counts file are to a recipe: items[i] of value i.
-shoal_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recipe,
-                      const epoch_counts *counts) SHOAL_MUST_CHECK;
+agg_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recipe,
+                    const epoch_counts *counts) SHOAL_MUST_CHECK;
 
 // Writes the statistic's truth of every epoch, in the recipe's units. Of thresh alone.
 //   truth: n_epochs of them
-shoal_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
-                      const epoch_counts *counts, uint64_t n_devices,
-                      uint32_t n_epochs) SHOAL_MUST_CHECK;
+agg_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
+                    const epoch_counts *counts, uint64_t n_devices,
+                    uint32_t n_epochs) SHOAL_MUST_CHECK;
 
 #endif

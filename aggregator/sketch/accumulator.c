@@ -19,13 +19,13 @@ static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'c'};
 #define SHARED_BYTES ((uint64_t)1 << 20) // of a file, below which one thread is faster
 
 // The sketches of a list of shapes; *acc released on error.
-static shoal_err init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes,
-                            uint32_t n_parts)
+static agg_err init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes,
+                          uint32_t n_parts)
 {
     acc->record_size = 0;
     for (acc->n_parts = 0; acc->n_parts < n_parts; acc->n_parts++) {
         const agg_shape *shape = &shapes[acc->n_parts];
-        shoal_err err = agg_sketch_init(&acc->parts[acc->n_parts], error, shape);
+        agg_err err = agg_sketch_init(&acc->parts[acc->n_parts], error, shape);
         if (err != SHOAL_OK) {
             agg_accumulator_release(acc);
             return err;
@@ -41,7 +41,7 @@ static int keeps_records(const shoal_recipe *recipe)
     return compound != NULL && compound->keeps_records;
 }
 
-shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe)
+agg_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe)
 {
     agg_shape shapes[SHOAL_PARTS_MAX];
     memset(acc, 0, sizeof *acc);
@@ -49,7 +49,7 @@ shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const sho
     memcpy(acc->recipe_id, recipe->key.bytes, recipe->key.len);
     for (uint32_t i = 0; i < recipe->n_parts; i++)
         shapes[i] = (agg_shape){recipe->parts[i].mechanism, recipe->parts[i].k, recipe->parts[i].m};
-    shoal_err err = init_parts(acc, error, shapes, recipe->n_parts);
+    agg_err err = init_parts(acc, error, shapes, recipe->n_parts);
     if (err == SHOAL_OK && keeps_records(recipe)) agg_record_set_init(&acc->set, acc->record_size);
     return err;
 }
@@ -66,7 +66,7 @@ void agg_accumulator_forget(agg_accumulator *acc)
     agg_record_set_release(&acc->set);
 }
 
-shoal_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *error, uint64_t more)
+agg_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *error, uint64_t more)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) {
         uint64_t n_max = agg_sketch_kind_of(acc->parts[i].shape.mechanism)->n_max;
@@ -78,23 +78,23 @@ shoal_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *erro
     return SHOAL_OK;
 }
 
-static shoal_err add_to_parts(agg_accumulator *acc, agg_error *error, const uint8_t *records,
-                              uint32_t count, unsigned n_threads)
+static agg_err add_to_parts(agg_accumulator *acc, agg_error *error, const uint8_t *records,
+                            uint32_t count, unsigned n_threads)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) {
         const agg_sketch_kind *kind = agg_sketch_kind_of(acc->parts[i].shape.mechanism);
-        shoal_err err = kind->add(&acc->parts[i], error, records, acc->record_size, count,
-                                  n_threads > 0 ? n_threads : 1);
+        agg_err err = kind->add(&acc->parts[i], error, records, acc->record_size, count,
+                                n_threads > 0 ? n_threads : 1);
         if (err != SHOAL_OK) return err;
         records += kind->record_size(&acc->parts[i].shape);
     }
     return SHOAL_OK;
 }
 
-shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records,
-                              uint32_t count, unsigned n_threads)
+agg_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records,
+                            uint32_t count, unsigned n_threads)
 {
-    shoal_err err = agg_accumulator_check_room(acc, error, count);
+    agg_err err = agg_accumulator_check_room(acc, error, count);
     if (err == SHOAL_OK && agg_accumulator_keeps_records(acc))
         err = agg_record_set_add(&acc->set, error, records, count);
     if (err == SHOAL_OK) err = add_to_parts(acc, error, records, count, n_threads);
@@ -112,8 +112,8 @@ static int same_shapes(const agg_accumulator *a, const agg_accumulator *b)
     return 1;
 }
 
-static shoal_err refuse_recipe(agg_error *error, const char *theirs, const uint8_t their_hash[32],
-                               const char *ours, const uint8_t our_hash[32])
+static agg_err refuse_recipe(agg_error *error, const char *theirs, const uint8_t their_hash[32],
+                             const char *ours, const uint8_t our_hash[32])
 {
     return agg_fail(
         error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
@@ -122,14 +122,13 @@ static shoal_err refuse_recipe(agg_error *error, const char *theirs, const uint8
         our_hash[1], our_hash[2], our_hash[3]);
 }
 
-shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
-                                const agg_accumulator *from)
+agg_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const agg_accumulator *from)
 {
     if (memcmp(into->recipe_hash, from->recipe_hash, 32) != 0 || !same_shapes(into, from))
         return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id,
                              into->recipe_hash);
     int has_all = agg_accumulator_keeps_records(into) && agg_accumulator_keeps_records(from);
-    shoal_err err = agg_accumulator_check_room(into, error, from->n);
+    agg_err err = agg_accumulator_check_room(into, error, from->n);
     if (err == SHOAL_OK && has_all) err = agg_record_set_merge(&into->set, error, &from->set);
     if (err != SHOAL_OK) return err;
     if (!has_all) agg_accumulator_forget(into);
@@ -138,8 +137,8 @@ shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
     return SHOAL_OK;
 }
 
-shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
-                                       const shoal_recipe *recipe)
+agg_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
+                                     const shoal_recipe *recipe)
 {
     char ours[SHOAL_NAME_MAX + 1] = {0};
     int is_alike = acc->n_parts == recipe->n_parts;
@@ -168,7 +167,7 @@ uint64_t agg_accumulator_size(const agg_accumulator *acc)
     return size;
 }
 
-shoal_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_recipe *recipe)
+agg_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_recipe *recipe)
 {
     uint64_t sum = HEADER + SHAPE * (uint64_t)recipe->n_parts + 8;
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
@@ -291,8 +290,8 @@ static void put_part(void *context, unsigned part, unsigned n_parts)
 
 // One thread sums what it writes. Of two one writes, the caller's own, and one sums: no sum of a
 // part could be joined to another's.
-static shoal_err write_by(FILE *stream, agg_error *error, const agg_accumulator *acc,
-                          unsigned n_threads)
+static agg_err write_by(FILE *stream, agg_error *error, const agg_accumulator *acc,
+                        unsigned n_threads)
 {
     uint8_t trailer[8];
     int is_shared = n_threads > 1 && agg_accumulator_size(acc) >= SHARED_BYTES;
@@ -307,22 +306,22 @@ static shoal_err write_by(FILE *stream, agg_error *error, const agg_accumulator 
                     strerror(errno));
 }
 
-shoal_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumulator *acc)
+agg_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumulator *acc)
 {
     return write_by(stream, error, acc, 1);
 }
 
-shoal_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
-                                  unsigned n_threads)
+agg_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
+                                unsigned n_threads)
 {
     agg_file file;
     if (strcmp(path, "-") == 0) {
-        shoal_err err = write_by(stdout, error, acc, n_threads);
+        agg_err err = write_by(stdout, error, acc, n_threads);
         if (err != SHOAL_OK || fflush(stdout) == 0) return err;
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s",
                         strerror(errno));
     }
-    shoal_err err = agg_file_create(&file, error, path);
+    agg_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
     agg_file_expect(&file, agg_accumulator_size(acc));
     err = write_by(file.stream, error, acc, n_threads);
@@ -332,12 +331,12 @@ shoal_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, 
     return err;
 }
 
-shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path)
+agg_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path)
 {
     return agg_accumulator_save_by(acc, error, path, 1);
 }
 
-static shoal_err get(summed *in, uint8_t *bytes, size_t len)
+static agg_err get(summed *in, uint8_t *bytes, size_t len)
 {
     if (fread(bytes, 1, len, in->stream) != len)
         return ferror(in->stream) ? AGG_ERR_IO : SHOAL_ERR_TRUNCATED;
@@ -345,12 +344,12 @@ static shoal_err get(summed *in, uint8_t *bytes, size_t len)
     return SHOAL_OK;
 }
 
-static shoal_err get_numbers(summed *in, uint32_t *numbers, uint64_t n)
+static agg_err get_numbers(summed *in, uint32_t *numbers, uint64_t n)
 {
     uint8_t bytes[4 * CHUNK];
     for (uint64_t first = 0; first < n; first += CHUNK) {
         size_t some = n - first < CHUNK ? (size_t)(n - first) : CHUNK;
-        shoal_err err = get(in, bytes, 4 * some);
+        agg_err err = get(in, bytes, 4 * some);
         if (err != SHOAL_OK) return err;
         for (size_t i = 0; i < some; i++) numbers[first + i] = load32_le(bytes + 4 * i);
     }
@@ -367,10 +366,10 @@ static int is_name(const uint8_t *bytes, uint32_t len)
     return 1;
 }
 
-static shoal_err get_header(agg_accumulator *acc, uint32_t *n_parts, int *has_records, summed *in)
+static agg_err get_header(agg_accumulator *acc, uint32_t *n_parts, int *has_records, summed *in)
 {
     uint8_t header[HEADER];
-    shoal_err err = get(in, header, sizeof magic);
+    agg_err err = get(in, header, sizeof magic);
     if (err != SHOAL_OK) return err;
     if (memcmp(header, magic, sizeof magic) != 0) return SHOAL_ERR_MAGIC;
     err = get(in, header + sizeof magic, HEADER - sizeof magic);
@@ -388,22 +387,22 @@ static shoal_err get_header(agg_accumulator *acc, uint32_t *n_parts, int *has_re
     return SHOAL_OK;
 }
 
-static shoal_err get_shapes(agg_shape shapes[SHOAL_PARTS_MAX], uint32_t n_parts, summed *in)
+static agg_err get_shapes(agg_shape shapes[SHOAL_PARTS_MAX], uint32_t n_parts, summed *in)
 {
     uint8_t bytes[SHAPE];
     for (uint32_t i = 0; i < n_parts; i++) {
-        shoal_err err = get(in, bytes, SHAPE);
+        agg_err err = get(in, bytes, SHAPE);
         if (err != SHOAL_OK) return err;
         shapes[i] = (agg_shape){load32_le(bytes), load32_le(bytes + 4), load32_le(bytes + 8)};
     }
     return SHOAL_OK;
 }
 
-static shoal_err get_sums(agg_accumulator *acc, summed *in)
+static agg_err get_sums(agg_accumulator *acc, summed *in)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) {
         agg_sketch *sketch = &acc->parts[i];
-        shoal_err err = get_numbers(in, sketch->rows, sketch->n_rows);
+        agg_err err = get_numbers(in, sketch->rows, sketch->n_rows);
         if (err == SHOAL_OK) err = get_numbers(in, sketch->cells.ones, sketch->n_cells);
         if (err != SHOAL_OK) return err;
     }
@@ -411,12 +410,12 @@ static shoal_err get_sums(agg_accumulator *acc, summed *in)
 }
 
 // A record as the mechanisms of the parts write it: what adds it up trusts its row.
-static shoal_err check_record(const agg_accumulator *acc, const uint8_t *record)
+static agg_err check_record(const agg_accumulator *acc, const uint8_t *record)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) {
         const agg_shape *shape = &acc->parts[i].shape;
         const shoal_part part = {.mechanism = shape->mechanism, .k = shape->k, .m = shape->m};
-        shoal_err err = shoal_mechanism_by_id(shape->mechanism)->check(&part, record);
+        agg_err err = shoal_mechanism_by_id(shape->mechanism)->check(&part, record);
         if (err != SHOAL_OK) return err;
         record += agg_sketch_kind_of(shape->mechanism)->record_size(shape);
     }
@@ -427,12 +426,12 @@ static shoal_err check_record(const agg_accumulator *acc, const uint8_t *record)
     ((uint64_t)1                                                                                   \
      << 16) // records: room is made for what a file really holds, not for what it claims
 
-static shoal_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
+static agg_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
 {
     agg_record_set *set = &acc->set;
     uint8_t eight[8], four[4];
     uint64_t n = 0;
-    shoal_err err = get(in, eight, sizeof eight);
+    agg_err err = get(in, eight, sizeof eight);
     uint64_t n_distinct = load64_le(eight);
     for (uint64_t i = 0; err == SHOAL_OK && i < n_distinct; i++) {
         if (i % READ_AHEAD == 0)
@@ -457,7 +456,7 @@ static shoal_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
 
 // Adds up what the records come to, most significant bit of the counts first: doubling the sums,
 // then adding the records whose count has the bit.
-static shoal_err sum_records(agg_accumulator *acc, agg_error *error)
+static agg_err sum_records(agg_accumulator *acc, agg_error *error)
 {
     uint32_t any = 0;
     for (uint64_t i = 0; i < acc->set.n_distinct; i++) any |= acc->set.counts[i];
@@ -473,18 +472,18 @@ static shoal_err sum_records(agg_accumulator *acc, agg_error *error)
                 last++;
                 continue;
             }
-            shoal_err err = add_to_parts(acc, error, agg_record_set_at(&acc->set, first),
-                                         (uint32_t)(last - first), 1);
+            agg_err err = add_to_parts(acc, error, agg_record_set_at(&acc->set, first),
+                                       (uint32_t)(last - first), 1);
             if (err != SHOAL_OK) return err;
         }
     }
     return SHOAL_OK;
 }
 
-static shoal_err get_body(agg_accumulator *acc, agg_error *error, summed *in)
+static agg_err get_body(agg_accumulator *acc, agg_error *error, summed *in)
 {
     uint8_t trailer[8];
-    shoal_err err =
+    agg_err err =
         agg_accumulator_keeps_records(acc) ? get_records(acc, error, in) : get_sums(acc, in);
     if (err != SHOAL_OK) return err;
     uint64_t expected = shoal_checksum_value(&in->sum);
@@ -495,8 +494,7 @@ static shoal_err get_body(agg_accumulator *acc, agg_error *error, summed *in)
     return agg_accumulator_keeps_records(acc) ? sum_records(acc, error) : SHOAL_OK;
 }
 
-shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name,
-                               FILE *stream)
+agg_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream)
 {
     summed in = {.stream = stream};
     agg_shape shapes[SHOAL_PARTS_MAX];
@@ -505,7 +503,7 @@ shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const cha
     agg_error inner = {SHOAL_OK, AGG_EXIT_IO, ""};
     memset(acc, 0, sizeof *acc);
     shoal_checksum_init(&in.sum);
-    shoal_err err = get_header(acc, &n_parts, &has_records, &in);
+    agg_err err = get_header(acc, &n_parts, &has_records, &in);
     if (err == SHOAL_OK) err = get_shapes(shapes, n_parts, &in);
     if (err == SHOAL_OK) err = init_parts(acc, &inner, shapes, n_parts);
     if (err == SHOAL_OK) err = agg_accumulator_check_room(acc, &inner, 0);
@@ -520,7 +518,7 @@ shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const cha
     return agg_fail(error, err, exit_code, "%s: accumulator cannot be read: %s", name, what);
 }
 
-shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char *path)
+agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char *path)
 {
     memset(acc, 0, sizeof *acc);
     if (strcmp(path, "-") == 0) return agg_accumulator_read(acc, error, "standard input", stdin);
@@ -528,12 +526,12 @@ shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const cha
     if (stream == NULL)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,
                         strerror(errno));
-    shoal_err err = agg_accumulator_read(acc, error, path, stream);
+    agg_err err = agg_accumulator_read(acc, error, path, stream);
     fclose(stream);
     return err;
 }
 
-shoal_err agg_accumulator_peek(int *keeps_records, agg_error *error, const char *path)
+agg_err agg_accumulator_peek(int *keeps_records, agg_error *error, const char *path)
 {
     uint8_t head[12];
     FILE *stream = fopen(path, "rb");
@@ -542,9 +540,9 @@ shoal_err agg_accumulator_peek(int *keeps_records, agg_error *error, const char 
                         strerror(errno));
     size_t len = fread(head, 1, sizeof head, stream);
     fclose(stream);
-    shoal_err err = len < sizeof head                        ? SHOAL_ERR_TRUNCATED
-                    : memcmp(head, magic, sizeof magic) != 0 ? SHOAL_ERR_MAGIC
-                                                             : SHOAL_OK;
+    agg_err err = len < sizeof head                        ? SHOAL_ERR_TRUNCATED
+                  : memcmp(head, magic, sizeof magic) != 0 ? SHOAL_ERR_MAGIC
+                                                           : SHOAL_OK;
     uint32_t version = err == SHOAL_OK ? load32_le(head + 8) : 0;
     if (err == SHOAL_OK && version != AGG_ACCUMULATOR_VERSION &&
         version != AGG_ACCUMULATOR_VERSION_RECORDS)

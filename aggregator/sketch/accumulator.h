@@ -55,8 +55,8 @@ static inline int agg_accumulator_keeps_records(const agg_accumulator *acc)
 
 // An empty accumulator of a finished recipe. Memory: 4 k m bytes a part, at most 1 GiB; records as
 // record_set.h says.
-shoal_err agg_accumulator_init(agg_accumulator *acc, agg_error *error,
-                               const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_init(agg_accumulator *acc, agg_error *error,
+                             const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 void agg_accumulator_release(agg_accumulator *acc);
 
 // Adds records that shoal_batch_open or shoal_record_check accepted. Fastest when called with many
@@ -64,20 +64,20 @@ void agg_accumulator_release(agg_accumulator *acc);
 //   records: count * record_size bytes
 // Returns: SHOAL_ERR_OVERFLOW (nothing added) when a count could no longer be exact, or distinct
 // records would be too many to keep.
-shoal_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records,
-                              uint32_t count, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records,
+                            uint32_t count, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Refuses what some cell could not count exactly, before anything is added: the rule depends on n
 // alone, so that no order of adding and merging decides.
 //   more: records that would come to those that are there
 // Returns: SHOAL_ERR_OVERFLOW.
-shoal_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *error,
-                                     uint64_t more) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *error,
+                                   uint64_t more) SHOAL_MUST_CHECK;
 
 // Adds another accumulator of the same recipe.
 // Returns: SHOAL_ERR_RECIPE_HASH naming both recipes, SHOAL_ERR_OVERFLOW; nothing added then.
-shoal_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
-                                const agg_accumulator *from) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
+                              const agg_accumulator *from) SHOAL_MUST_CHECK;
 
 // Drops the records that are kept, if any: what stays are the sums, to which records and
 // accumulators are added as before.
@@ -85,41 +85,41 @@ void agg_accumulator_forget(agg_accumulator *acc);
 
 // Finds whether the file of an accumulator keeps records, without reading more than its head.
 // Returns: AGG_ERR_IO, SHOAL_ERR_MAGIC, SHOAL_ERR_VERSION, SHOAL_ERR_TRUNCATED.
-shoal_err agg_accumulator_peek(int *keeps_records, agg_error *error,
-                               const char *path) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_peek(int *keeps_records, agg_error *error,
+                             const char *path) SHOAL_MUST_CHECK;
 
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);
 
 // Finds the same for a finished recipe, without making one; of one that keeps records the most that
 // it can take.
-shoal_err agg_accumulator_size_of(uint64_t *size, agg_error *error,
-                                  const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_size_of(uint64_t *size, agg_error *error,
+                                const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Writes to a stream; the caller flushes and syncs.
-shoal_err agg_accumulator_write(FILE *stream, agg_error *error,
-                                const agg_accumulator *acc) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_write(FILE *stream, agg_error *error,
+                              const agg_accumulator *acc) SHOAL_MUST_CHECK;
 
 // Writes PATH atomically: a temporary file beside it, fsync, rename, fsync of the folder. "-" is
 // standard output.
-shoal_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error,
-                               const char *path) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error,
+                             const char *path) SHOAL_MUST_CHECK;
 
 // The same on two threads, where n_threads is 2 or more and it is large.
-shoal_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
-                                  unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
+                                unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Reads one, refusing anything but exactly what agg_accumulator_write writes. On error nothing is
 // left to release.
 //   name: what errors call it
-shoal_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name,
-                               FILE *stream) SHOAL_MUST_CHECK;
-shoal_err agg_accumulator_load(agg_accumulator *acc, agg_error *error,
-                               const char *path) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name,
+                             FILE *stream) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error,
+                             const char *path) SHOAL_MUST_CHECK;
 
 // SHOAL_ERR_RECIPE_HASH, naming both, unless the accumulator is of this recipe: by its hash, and by
 // its sketches, which decoders read as the recipe's parts say. A file may claim any hash.
-shoal_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
-                                       const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
+                                     const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
 #endif

@@ -11,15 +11,15 @@ static uint32_t record_size(const agg_shape *shape)
     return 4 + (shape->m + 7) / 8;
 }
 
-static shoal_err check(const agg_shape *shape)
+static agg_err check(const agg_shape *shape)
 {
     int fits = shape->k >= 1 && shape->k <= SHOAL_CMS_K_MAX && shape->m >= 2 &&
                shape->m <= SHOAL_CMS_M_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
-                     uint32_t count, unsigned n_threads)
+static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                   uint32_t count, unsigned n_threads)
 {
     const agg_row_range all = {sketch->cells.ones, sketch->rows, 0,    sketch->shape.k,
                                sketch->shape.m,    NULL,         NULL, NULL};

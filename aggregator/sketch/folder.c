@@ -160,7 +160,7 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
     return memory;
 }
 
-static shoal_err alloc_planes(agg_folder *f, agg_error *error, const agg_sketch *part)
+static agg_err alloc_planes(agg_folder *f, agg_error *error, const agg_sketch *part)
 {
     size_t scratch = agg_row_scratch(part->shape.k, f->cap) * sizeof *f->lane_scratch;
     f->planes = agg_alloc(error, f->n_lanes, part->shape.k * agg_planes_size(part->shape.m));
@@ -171,7 +171,7 @@ static shoal_err alloc_planes(agg_folder *f, agg_error *error, const agg_sketch 
     return f->lane_scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static shoal_err alloc_areas(agg_folder *f, agg_error *error)
+static agg_err alloc_areas(agg_folder *f, agg_error *error)
 {
     agg_areas *areas = &f->areas;
     areas->used = agg_alloc(error, f->n_lanes, areas->n * sizeof *areas->used);
@@ -186,7 +186,7 @@ static shoal_err alloc_areas(agg_folder *f, agg_error *error)
 }
 
 // The guard, and the locks, that several lanes take.
-static shoal_err make_locks(agg_folder *f, agg_error *error)
+static agg_err make_locks(agg_folder *f, agg_error *error)
 {
     for (; f->n_locks < 1 + AGG_ROW_LOCKS; f->n_locks++)
         if (!agg_lock_init(f->n_locks == 0 ? &f->guard : &f->locks[f->n_locks - 1]))
@@ -194,15 +194,15 @@ static shoal_err make_locks(agg_folder *f, agg_error *error)
     return SHOAL_OK;
 }
 
-shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
-                          unsigned n_threads)
+agg_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
+                        unsigned n_threads)
 {
     plan(folder, acc, bytes, n_threads);
     size_t size = folder->areas.n > 0 ? folder->areas.n * folder->areas.bytes
                                       : (size_t)folder->cap * acc->record_size;
     folder->acc = acc;
     folder->buffer = agg_alloc(error, size + LINE, 1);
-    shoal_err err = folder->buffer != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    agg_err err = folder->buffer != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     if (err == SHOAL_OK && folder->areas.n > 0) err = alloc_areas(folder, error);
     if (err == SHOAL_OK && wants_planes(acc)) err = alloc_planes(folder, error, &acc->parts[0]);
     if (err == SHOAL_OK && folder->n_lanes > 1) err = make_locks(folder, error);
@@ -248,9 +248,9 @@ static agg_row_range lane_rows(agg_folder *f, unsigned lane)
 }
 
 // Notes that records come, before they are added: there must be room for them.
-static shoal_err take_room(agg_folder *f, agg_error *error, uint64_t count)
+static agg_err take_room(agg_folder *f, agg_error *error, uint64_t count)
 {
-    shoal_err err = agg_accumulator_check_room(f->acc, error, f->waiting + count);
+    agg_err err = agg_accumulator_check_room(f->acc, error, f->waiting + count);
     if (err == SHOAL_OK) f->waiting += count;
     return err;
 }
@@ -487,12 +487,12 @@ static void add_share(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-static shoal_err add_to_lanes(agg_folder *f, agg_error *error, const agg_folder_run *runs,
-                              uint32_t n_runs)
+static agg_err add_to_lanes(agg_folder *f, agg_error *error, const agg_folder_run *runs,
+                            uint32_t n_runs)
 {
     lane_runs shared = {f, runs, n_runs, 0, agg_bit_columns_of(agg_cpu_chosen())};
     for (uint32_t r = 0; r < n_runs; r++) shared.count += runs[r].count;
-    shoal_err err = take_room(f, error, shared.count);
+    agg_err err = take_room(f, error, shared.count);
     if (err != SHOAL_OK) return err;
     agg_parallel(shared.count * f->acc->record_size < SHARED_BYTES ? 1 : f->n_lanes, add_share,
                  &shared);
@@ -509,11 +509,11 @@ uint32_t agg_folder_span(const agg_folder *folder)
     return most / (uint32_t)((uint64_t)most * folder->acc->record_size / SPAN_BYTES + 1);
 }
 
-shoal_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane,
-                              const agg_folder_run *run)
+agg_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane,
+                            const agg_folder_run *run)
 {
     agg_lock_take(&folder->guard);
-    shoal_err err = take_room(folder, error, run->count);
+    agg_err err = take_room(folder, error, run->count);
     agg_lock_leave(&folder->guard);
     if (err != SHOAL_OK) return err;
     add_to_lane(folder, lane, run->records, run->count, agg_bit_columns_of(agg_cpu_chosen()));
@@ -535,27 +535,26 @@ static void empty_share(void *context, unsigned part, unsigned n_parts)
 }
 
 // Adds records where they lie.
-static shoal_err fold(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
+static agg_err fold(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
 {
     const agg_folder_run one = {records, count};
     if (f->planes == NULL) return agg_accumulator_add(f->acc, error, records, count, f->n_threads);
     if (f->n_lanes > 1) return add_to_lanes(f, error, &one, 1);
     agg_row_range rows = all_rows(f);
-    shoal_err err = take_room(f, error, count);
+    agg_err err = take_room(f, error, count);
     if (err == SHOAL_OK)
         err = agg_row_fold(&rows, error, records, f->acc->record_size, count, f->n_threads);
     return err;
 }
 
-static shoal_err fold_buffer(agg_folder *f, agg_error *error)
+static agg_err fold_buffer(agg_folder *f, agg_error *error)
 {
-    shoal_err err = f->count > 0 ? fold(f, error, f->buffer, f->count) : SHOAL_OK;
+    agg_err err = f->count > 0 ? fold(f, error, f->buffer, f->count) : SHOAL_OK;
     f->count = 0;
     return err;
 }
 
-static shoal_err add_in_order(agg_folder *f, agg_error *error, const uint8_t *records,
-                              uint32_t count)
+static agg_err add_in_order(agg_folder *f, agg_error *error, const uint8_t *records, uint32_t count)
 {
     size_t size = f->acc->record_size;
     while (count > 0) {
@@ -564,16 +563,16 @@ static shoal_err add_in_order(agg_folder *f, agg_error *error, const uint8_t *re
         f->count += some;
         records += some * size;
         count -= some;
-        shoal_err err = f->count == f->cap ? fold_buffer(f, error) : SHOAL_OK;
+        agg_err err = f->count == f->cap ? fold_buffer(f, error) : SHOAL_OK;
         if (err != SHOAL_OK) return err;
     }
     return SHOAL_OK;
 }
 
-shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs,
-                              uint32_t n_runs)
+agg_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs,
+                            uint32_t n_runs)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     uint64_t count = 0;
     if (folder->areas.n > 0) return add_to_lanes(folder, error, runs, n_runs);
     for (uint32_t r = 0; r < n_runs; r++) count += runs[r].count;
@@ -587,8 +586,7 @@ shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_fo
     return err;
 }
 
-shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records,
-                         uint32_t count)
+agg_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
 {
     const agg_folder_run one = {records, count};
     if (folder->areas.n > 0) return add_to_lanes(folder, error, &one, 1);
@@ -596,14 +594,14 @@ shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *re
     // added where it lies.
     if (count < (folder->planes != NULL ? folder->cap / 4 : folder->cap))
         return add_in_order(folder, error, records, count);
-    shoal_err err = fold_buffer(folder, error);
+    agg_err err = fold_buffer(folder, error);
     return err == SHOAL_OK ? fold(folder, error, records, count) : err;
 }
 
-shoal_err agg_folder_flush(agg_folder *folder, agg_error *error)
+agg_err agg_folder_flush(agg_folder *folder, agg_error *error)
 {
     full_areas all = {folder, 1, 0, agg_bit_columns_of(agg_cpu_chosen())};
-    shoal_err err = folder->areas.n == 0 ? fold_buffer(folder, error) : SHOAL_OK;
+    agg_err err = folder->areas.n == 0 ? fold_buffer(folder, error) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     if (folder->planes != NULL) agg_parallel(folder->n_lanes, empty_share, folder);
     if (folder->areas.n > 0) agg_parallel(folder->n_lanes, fold_areas, &all);

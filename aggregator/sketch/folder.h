@@ -76,8 +76,8 @@ agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
 //   bytes: the most that the buffer may take; 0: what makes adding fast, 256 MiB at most. Less is
 //   slower where a sketch has many rows: each
 //          row's counts are read and written for fewer records
-shoal_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
-                          unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
+                        unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Records that lie together.
 typedef struct agg_folder_run {
@@ -87,13 +87,13 @@ typedef struct agg_folder_run {
 
 // Takes records as agg_accumulator_add does, and adds them when there are enough. Errors may be of
 // records that came earlier. Threads share a call of half a MiB of records or more.
-shoal_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records,
-                         uint32_t count) SHOAL_MUST_CHECK;
+agg_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records,
+                       uint32_t count) SHOAL_MUST_CHECK;
 
 // The same for several runs: threads share them as if they were one.
 //   n_runs: 0 after records were added to lanes: what is best done when threads have come together
-shoal_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs,
-                              uint32_t n_runs) SHOAL_MUST_CHECK;
+agg_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs,
+                            uint32_t n_runs) SHOAL_MUST_CHECK;
 
 // Returns: the threads that may add records at the same time, each to its own lane; 1: none may.
 static inline unsigned agg_folder_lanes(const agg_folder *folder)
@@ -108,11 +108,11 @@ uint32_t agg_folder_span(const agg_folder *folder);
 // Takes a run of records on the thread that calls, while others do the same with other lanes.
 // Between this and any other function of the folder threads must have come together.
 //   lane: below agg_folder_lanes(folder)
-shoal_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane,
-                              const agg_folder_run *run) SHOAL_MUST_CHECK;
+agg_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane,
+                            const agg_folder_run *run) SHOAL_MUST_CHECK;
 
 // Adds what is left: before this the accumulator is not to be used. The folder may be used on.
-shoal_err agg_folder_flush(agg_folder *folder, agg_error *error) SHOAL_MUST_CHECK;
+agg_err agg_folder_flush(agg_folder *folder, agg_error *error) SHOAL_MUST_CHECK;
 void agg_folder_release(agg_folder *folder);
 
 #endif

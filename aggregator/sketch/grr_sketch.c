@@ -11,14 +11,14 @@ static uint32_t record_size(const agg_shape *shape)
     return 4;
 }
 
-static shoal_err check(const agg_shape *shape)
+static agg_err check(const agg_shape *shape)
 {
     return shape->k == 1 && shape->m >= 3 && shape->m <= SHOAL_GRR_SIZE_MAX + 1 ? SHOAL_OK
                                                                                 : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
-                     uint32_t count, unsigned n_threads)
+static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                   uint32_t count, unsigned n_threads)
 {
     (void)error;
     (void)n_threads;

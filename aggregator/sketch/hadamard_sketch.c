@@ -20,7 +20,7 @@ static int is_power_of_two(uint32_t x)
     return x != 0 && (x & (x - 1)) == 0;
 }
 
-static shoal_err check(const agg_shape *shape)
+static agg_err check(const agg_shape *shape)
 {
     uint64_t cells = (uint64_t)shape->k * shape->m;
     int fits =
@@ -28,8 +28,8 @@ static shoal_err check(const agg_shape *shape)
     return fits && cells >= 2 ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
-                     uint32_t count, unsigned n_threads)
+static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                   uint32_t count, unsigned n_threads)
 {
     uint32_t shift = 0;
     (void)error;

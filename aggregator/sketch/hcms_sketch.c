@@ -15,7 +15,7 @@ static uint32_t record_size(const agg_shape *shape)
     return 8;
 }
 
-static shoal_err check(const agg_shape *shape)
+static agg_err check(const agg_shape *shape)
 {
     int is_power = shape->m >= 2 && (shape->m & (shape->m - 1)) == 0;
     int fits =
@@ -33,8 +33,8 @@ static void share(void *context, unsigned part, unsigned n_parts)
     agg_scatter_share(context, part, n_parts, step_of);
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
-                     uint32_t count, unsigned n_threads)
+static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                   uint32_t count, unsigned n_threads)
 {
     return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of, share);
 }

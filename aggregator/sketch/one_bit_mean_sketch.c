@@ -11,15 +11,15 @@ static uint32_t record_size(const agg_shape *shape)
     return shape->k > 1 ? 5 : 1;
 }
 
-static shoal_err check(const agg_shape *shape)
+static agg_err check(const agg_shape *shape)
 {
     if (shape->k == 1) return shape->m == 1 ? SHOAL_OK : SHOAL_ERR_RANGE;
     return shape->k >= 1 && shape->k <= SHOAL_ONE_BIT_MEAN_K_MAX && shape->m == 2 ? SHOAL_OK
                                                                                   : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
-                     uint32_t count, unsigned n_threads)
+static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                   uint32_t count, unsigned n_threads)
 {
     (void)error;
     (void)n_threads;

@@ -14,14 +14,14 @@ static inline uint32_t onehot_record_size(const agg_shape *shape)
     return (shape->m + 7) / 8;
 }
 
-static inline shoal_err onehot_check(const agg_shape *shape)
+static inline agg_err onehot_check(const agg_shape *shape)
 {
     return shape->k == 1 && shape->m >= 2 && shape->m <= SHOAL_ONEHOT_SIZE_MAX ? SHOAL_OK
                                                                                : SHOAL_ERR_RANGE;
 }
 
-static inline shoal_err onehot_add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
-                                   size_t stride, uint32_t count, unsigned n_threads)
+static inline agg_err onehot_add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
+                                 size_t stride, uint32_t count, unsigned n_threads)
 {
     return agg_one_row_fold(sketch->cells.ones, sketch->shape.m, error, records, stride, count,
                             n_threads);

@@ -10,15 +10,15 @@ static uint32_t record_size(const agg_shape *shape)
     return 4 + (shape->m + 7) / 8;
 }
 
-static shoal_err check(const agg_shape *shape)
+static agg_err check(const agg_shape *shape)
 {
     int fits = shape->k >= 1 && shape->k <= SHOAL_RAPPOR_COHORTS_MAX && shape->m >= 2 &&
                shape->m <= SHOAL_RAPPOR_BITS_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static shoal_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
-                     uint32_t count, unsigned n_threads)
+static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                   uint32_t count, unsigned n_threads)
 {
     return agg_cms_sketch.add(sketch, error, records, stride, count, n_threads);
 }

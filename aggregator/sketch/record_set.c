@@ -21,15 +21,15 @@ void agg_record_set_release(agg_record_set *set)
     memset(set, 0, sizeof *set);
 }
 
-shoal_err agg_record_set_reserve(agg_record_set *set, agg_error *error, uint64_t n_distinct)
+agg_err agg_record_set_reserve(agg_record_set *set, agg_error *error, uint64_t n_distinct)
 {
     uint64_t most = AGG_RECORD_SET_BYTES / (set->record_size + 4u);
     if (n_distinct > most)
         return agg_fail(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME,
                         "an accumulator keeps at most %llu distinct records of %u bytes",
                         (unsigned long long)most, set->record_size);
-    shoal_err err = agg_grow((void **)&set->records, &set->records_cap, (size_t)n_distinct,
-                             set->record_size, error);
+    agg_err err = agg_grow((void **)&set->records, &set->records_cap, (size_t)n_distinct,
+                           set->record_size, error);
     if (err != SHOAL_OK) return err;
     return agg_grow((void **)&set->counts, &set->counts_cap, (size_t)n_distinct,
                     sizeof *set->counts, error);
@@ -128,10 +128,10 @@ static void join(agg_record_set *set, const incoming *in, uint64_t n_after)
     set->n_distinct = n_after;
 }
 
-static shoal_err take(agg_record_set *set, agg_error *error, const incoming *in)
+static agg_err take(agg_record_set *set, agg_error *error, const incoming *in)
 {
     uint64_t n_after = set->n_distinct + in->n - count_shared(set, in);
-    shoal_err err = agg_record_set_reserve(set, error, n_after);
+    agg_err err = agg_record_set_reserve(set, error, n_after);
     if (err == SHOAL_OK) join(set, in, n_after);
     return err;
 }
@@ -197,8 +197,8 @@ static uint64_t sort_newcomers(newcomer *order, size_t n, const run *r)
     return kept;
 }
 
-shoal_err agg_record_set_add(agg_record_set *set, agg_error *error, const uint8_t *records,
-                             uint32_t count)
+agg_err agg_record_set_add(agg_record_set *set, agg_error *error, const uint8_t *records,
+                           uint32_t count)
 {
     const run r = {records, set->record_size};
     newcomer *order = agg_alloc(error, count, sizeof *order);
@@ -206,12 +206,12 @@ shoal_err agg_record_set_add(agg_record_set *set, agg_error *error, const uint8_
     for (uint32_t i = 0; i < count; i++)
         order[i] = (newcomer){start_of(records + i * r.size, r.size), i, 1};
     const incoming in = {records, r.size, sort_newcomers(order, count, &r), order, NULL};
-    shoal_err err = take(set, error, &in);
+    agg_err err = take(set, error, &in);
     free(order);
     return err;
 }
 
-shoal_err agg_record_set_merge(agg_record_set *into, agg_error *error, const agg_record_set *from)
+agg_err agg_record_set_merge(agg_record_set *into, agg_error *error, const agg_record_set *from)
 {
     const incoming in = {from->records, into->record_size, from->n_distinct, NULL, from->counts};
     return take(into, error, &in);

@@ -33,17 +33,17 @@ void agg_record_set_release(agg_record_set *set);
 //   records: count * record_size bytes
 // Returns: SHOAL_ERR_OVERFLOW, nothing added, when the distinct records would not fit
 // AGG_RECORD_SET_BYTES. Cost: a sort of the added, then one pass over the set.
-shoal_err agg_record_set_add(agg_record_set *set, agg_error *error, const uint8_t *records,
-                             uint32_t count) SHOAL_MUST_CHECK;
+agg_err agg_record_set_add(agg_record_set *set, agg_error *error, const uint8_t *records,
+                           uint32_t count) SHOAL_MUST_CHECK;
 
 // Adds another set of the same record size; errors and limits as above.
-shoal_err agg_record_set_merge(agg_record_set *into, agg_error *error,
-                               const agg_record_set *from) SHOAL_MUST_CHECK;
+agg_err agg_record_set_merge(agg_record_set *into, agg_error *error,
+                             const agg_record_set *from) SHOAL_MUST_CHECK;
 
 // Makes room for `n_distinct` records, for a reader that writes them in order and then sets
 // n_distinct. Returns: SHOAL_ERR_OVERFLOW as above.
-shoal_err agg_record_set_reserve(agg_record_set *set, agg_error *error,
-                                 uint64_t n_distinct) SHOAL_MUST_CHECK;
+agg_err agg_record_set_reserve(agg_record_set *set, agg_error *error,
+                               uint64_t n_distinct) SHOAL_MUST_CHECK;
 
 // Returns: record i.
 static inline const uint8_t *agg_record_set_at(const agg_record_set *set, uint64_t i)

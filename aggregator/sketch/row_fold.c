@@ -260,8 +260,8 @@ static uint32_t piece_of(const agg_row_range *range, size_t stride, uint32_t cou
     return wanted < count ? (uint32_t)wanted : count;
 }
 
-shoal_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8_t *records,
-                       size_t stride, uint32_t count, unsigned n_threads)
+agg_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8_t *records,
+                     size_t stride, uint32_t count, unsigned n_threads)
 {
     uint32_t piece = piece_of(range, stride, count);
     n_threads = threads_for(n_threads < range->n_rows ? n_threads : range->n_rows, stride * piece,
@@ -324,8 +324,8 @@ static void add_threads(uint32_t *counts, const one_row *row, unsigned n_threads
         for (uint32_t l = 0; l < row->m; l++) counts[l] += row->counts[(size_t)part * row->m + l];
 }
 
-shoal_err agg_one_row_fold(uint32_t *counts, uint32_t m, agg_error *error, const uint8_t *vectors,
-                           size_t stride, uint32_t count, unsigned n_threads)
+agg_err agg_one_row_fold(uint32_t *counts, uint32_t m, agg_error *error, const uint8_t *vectors,
+                         size_t stride, uint32_t count, unsigned n_threads)
 {
     const agg_bit_columns *columns = agg_bit_columns_of(agg_cpu_chosen());
     uint32_t step = step_of(columns, stride);

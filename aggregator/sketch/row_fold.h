@@ -74,12 +74,12 @@ void agg_row_empty(const agg_row_range *range, const agg_bit_columns *columns);
 
 // Adds `count` records of the range's rows, piece by piece, on up to n_threads threads. Scratch
 // memory: agg_row_scratch(n_rows, count) numbers a thread at most, fewer where the rows are few.
-shoal_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8_t *records,
-                       size_t stride, uint32_t count, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_row_fold(const agg_row_range *range, agg_error *error, const uint8_t *records,
+                     size_t stride, uint32_t count, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Adds `count` vectors of m bits, `stride` bytes apart, to one row of counts.
-shoal_err agg_one_row_fold(uint32_t *counts, uint32_t m, agg_error *error, const uint8_t *vectors,
-                           size_t stride, uint32_t count, unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_one_row_fold(uint32_t *counts, uint32_t m, agg_error *error, const uint8_t *vectors,
+                         size_t stride, uint32_t count, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Records of a row that make it worth the trouble: below, reading and writing the row's counts
 // costs more than counting.

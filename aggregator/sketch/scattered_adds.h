@@ -104,9 +104,9 @@ static inline void agg_scatter_share(const agg_scatter *s, unsigned part, unsign
 //   share:   agg_scatter_share with it, as an agg_work over an agg_scatter, so that it is compiled
 //   into the loop
 // Memory: as agg_scatter_memory says.
-static inline shoal_err agg_scattered_adds(agg_sketch *sketch, agg_error *error,
-                                           const uint8_t *records, size_t stride, uint32_t count,
-                                           unsigned n_threads, agg_step_of step_of, agg_work share)
+static inline agg_err agg_scattered_adds(agg_sketch *sketch, agg_error *error,
+                                         const uint8_t *records, size_t stride, uint32_t count,
+                                         unsigned n_threads, agg_step_of step_of, agg_work share)
 {
     if (sketch->n_cells <= AGG_NEAR_CELLS || count < AGG_FEW_RECORDS) {
         for (uint32_t i = 0; i < count; i++)

@@ -22,7 +22,7 @@ const agg_sketch_kind *agg_sketch_kind_of(uint32_t mechanism)
     return NULL;
 }
 
-shoal_err agg_sketch_init(agg_sketch *sketch, agg_error *error, const agg_shape *shape)
+agg_err agg_sketch_init(agg_sketch *sketch, agg_error *error, const agg_shape *shape)
 {
     const agg_sketch_kind *kind = agg_sketch_kind_of(shape->mechanism);
     memset(sketch, 0, sizeof *sketch);

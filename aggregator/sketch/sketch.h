@@ -42,11 +42,11 @@ typedef struct agg_sketch_kind {
     int is_rows_of_bits; // a record is its row and m bits, as row_fold.h adds them
     uint32_t (*record_size)(const agg_shape *shape);
     // SHOAL_ERR_RANGE unless the mechanism can have this shape.
-    shoal_err (*check)(const agg_shape *shape);
+    agg_err (*check)(const agg_shape *shape);
     // Adds `count` checked records that lie `stride` bytes apart. Rows may be shared out over
     // n_threads.
-    shoal_err (*add)(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
-                     uint32_t count, unsigned n_threads);
+    agg_err (*add)(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
+                   uint32_t count, unsigned n_threads);
 } agg_sketch_kind;
 
 // Returns: the kind of a mechanism id, or NULL.
@@ -57,8 +57,8 @@ const agg_sketch_kind *agg_sketch_kind_of(uint32_t mechanism);
 #undef SHOAL_MECHANISM
 
 // An empty sketch; SHOAL_ERR_MECHANISM or SHOAL_ERR_RANGE for a shape that cannot be.
-shoal_err agg_sketch_init(agg_sketch *sketch, agg_error *error,
-                          const agg_shape *shape) SHOAL_MUST_CHECK;
+agg_err agg_sketch_init(agg_sketch *sketch, agg_error *error,
+                        const agg_shape *shape) SHOAL_MUST_CHECK;
 void agg_sketch_release(agg_sketch *sketch);
 
 // Adds the cells of another sketch of the same shape. The caller has checked that the sum of

@@ -13,13 +13,13 @@
 
 #include "agg_size.h"
 
-shoal_err agg_database_fail(agg_error *error, sqlite3 *db, const char *folder, const char *what)
+agg_err agg_database_fail(agg_error *error, sqlite3 *db, const char *folder, const char *what)
 {
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", folder, what,
                     sqlite3_errmsg(db));
 }
 
-static shoal_err fail_errno(agg_error *error, const char *path)
+static agg_err fail_errno(agg_error *error, const char *path)
 {
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno));
 }
@@ -32,27 +32,27 @@ char *agg_folder_join(agg_error *error, const char *folder, const char *name)
     return path;
 }
 
-shoal_err agg_folder_make(agg_error *error, const char *path)
+agg_err agg_folder_make(agg_error *error, const char *path)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return SHOAL_OK;
     return fail_errno(error, path);
 }
 
-shoal_err agg_folder_sync(agg_error *error, const char *path)
+agg_err agg_folder_sync(agg_error *error, const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return fail_errno(error, path);
-    shoal_err err = fsync(fd) == 0 ? SHOAL_OK : fail_errno(error, path);
+    agg_err err = fsync(fd) == 0 ? SHOAL_OK : fail_errno(error, path);
     close(fd);
     return err;
 }
 
-shoal_err agg_folder_lock(int *fd, agg_error *error, const char *folder)
+agg_err agg_folder_lock(int *fd, agg_error *error, const char *folder)
 {
     char *path = agg_folder_join(error, folder, "lock");
     if (path == NULL) return AGG_ERR_MEMORY;
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (*fd < 0) {
         err = fail_errno(error, path);
     } else if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
@@ -81,7 +81,7 @@ static int64_t pragma(sqlite3 *db, const char *sql)
     return value;
 }
 
-shoal_err agg_database_open(sqlite3 **db, agg_error *error, const char *folder, const char *name)
+agg_err agg_database_open(sqlite3 **db, agg_error *error, const char *folder, const char *name)
 {
     char *path = agg_folder_join(error, folder, name);
     if (path == NULL) return AGG_ERR_MEMORY;
@@ -98,8 +98,8 @@ shoal_err agg_database_open(sqlite3 **db, agg_error *error, const char *folder, 
                : agg_database_fail(error, *db, folder, "full sync was refused");
 }
 
-shoal_err agg_database_upgrade(sqlite3 *db, agg_error *error, const char *folder,
-                               const char *const *upgrades, int n)
+agg_err agg_database_upgrade(sqlite3 *db, agg_error *error, const char *folder,
+                             const char *const *upgrades, int n)
 {
     int64_t version = pragma(db, "PRAGMA user_version");
     if (version < 0) return agg_database_fail(error, db, folder, "not a store");
@@ -111,15 +111,15 @@ shoal_err agg_database_upgrade(sqlite3 *db, agg_error *error, const char *folder
     for (; version < n; version++) {
         if (!run(db, "BEGIN IMMEDIATE")) return agg_database_fail(error, db, folder, "begin");
         if (run(db, upgrades[version]) && run(db, "COMMIT")) continue;
-        shoal_err err = agg_database_fail(error, db, folder, "schema");
+        agg_err err = agg_database_fail(error, db, folder, "schema");
         run(db, "ROLLBACK");
         return err;
     }
     return SHOAL_OK;
 }
 
-shoal_err agg_database_prepare(sqlite3_stmt **statements, agg_error *error, sqlite3 *db,
-                               const char *folder, const char *const *sql, int n)
+agg_err agg_database_prepare(sqlite3_stmt **statements, agg_error *error, sqlite3 *db,
+                             const char *folder, const char *const *sql, int n)
 {
     for (int i = 0; i < n; i++) {
         if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) !=

@@ -105,7 +105,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         " UNION ALL SELECT records FROM released WHERE collection = ?1)",
 };
 
-shoal_err agg_store_fail(agg_store *store, agg_error *error, const char *what)
+agg_err agg_store_fail(agg_store *store, agg_error *error, const char *what)
 {
     return agg_database_fail(error, store->db, store->folder, what);
 }
@@ -131,9 +131,9 @@ static int run(agg_store *store, enum statement number)
     return agg_store_step(store->statements[number]);
 }
 
-static shoal_err make_folders(agg_store *store, agg_error *error)
+static agg_err make_folders(agg_store *store, agg_error *error)
 {
-    shoal_err err = agg_folder_make(error, store->folder);
+    agg_err err = agg_folder_make(error, store->folder);
     if (err != SHOAL_OK) return err;
     char *accumulators = agg_folder_join(error, store->folder, "accumulators");
     if (accumulators == NULL) return AGG_ERR_MEMORY;
@@ -142,9 +142,9 @@ static shoal_err make_folders(agg_store *store, agg_error *error)
     return err;
 }
 
-static shoal_err open_database(agg_store *store, agg_error *error)
+static agg_err open_database(agg_store *store, agg_error *error)
 {
-    shoal_err err = agg_database_open(&store->db, error, store->folder, "shoal.db");
+    agg_err err = agg_database_open(&store->db, error, store->folder, "shoal.db");
     if (err == SHOAL_OK)
         err = agg_database_upgrade(store->db, error, store->folder, upgrades, AGG_STORE_VERSION);
     return err == SHOAL_OK ? agg_database_prepare(store->statements, error, store->db,
@@ -152,16 +152,16 @@ static shoal_err open_database(agg_store *store, agg_error *error)
                            : err;
 }
 
-static shoal_err open_all(agg_store *store, agg_error *error)
+static agg_err open_all(agg_store *store, agg_error *error)
 {
-    shoal_err err = make_folders(store, error);
+    agg_err err = make_folders(store, error);
     if (err == SHOAL_OK) err = agg_folder_lock(&store->lock_fd, error, store->folder);
     if (err == SHOAL_OK) err = open_database(store, error);
     if (err == SHOAL_OK) err = agg_folder_sync(error, store->folder);
     return err == SHOAL_OK ? agg_store_sweep(store, error) : err;
 }
 
-shoal_err agg_store_open(agg_store **store, agg_error *error, const char *folder)
+agg_err agg_store_open(agg_store **store, agg_error *error, const char *folder)
 {
     agg_store *made = calloc(1, sizeof *made);
     char *copy = strdup(folder);
@@ -180,7 +180,7 @@ shoal_err agg_store_open(agg_store **store, agg_error *error, const char *folder
     pthread_cond_init(&made->sum_done, NULL);
     made->sum_last = &made->sum_first;
     made->has_old_sums = 1; // a crash may have left some
-    shoal_err err = open_all(made, error);
+    agg_err err = open_all(made, error);
     if (err != SHOAL_OK) {
         agg_store_close(made);
         return err;
@@ -204,8 +204,8 @@ void agg_store_close(agg_store *store)
     free(store);
 }
 
-static shoal_err find_recipe(agg_store *store, int64_t *collection, agg_error *error,
-                             const shoal_recipe *recipe)
+static agg_err find_recipe(agg_store *store, int64_t *collection, agg_error *error,
+                           const shoal_recipe *recipe)
 {
     sqlite3_stmt *find = store->statements[STATEMENT_RECIPE_FIND];
     sqlite3_bind_blob(find, 1, recipe->recipe_hash, 32, SQLITE_STATIC);
@@ -224,11 +224,11 @@ static shoal_err find_recipe(agg_store *store, int64_t *collection, agg_error *e
 }
 
 // A sum is written anew with every transaction, so it must be small.
-static shoal_err check_sum(agg_error *error, const shoal_recipe *recipe)
+static agg_err check_sum(agg_error *error, const shoal_recipe *recipe)
 {
     uint64_t size = 0;
     if (recipe->aggregation != SHOAL_AGGREGATION_SUM) return SHOAL_OK;
-    shoal_err err = agg_accumulator_size_of(&size, error, recipe);
+    agg_err err = agg_accumulator_size_of(&size, error, recipe);
     if (err != SHOAL_OK || size <= AGG_STORE_SUM_MAX) return err;
     const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
     if (compound != NULL && compound->keeps_records)
@@ -246,13 +246,13 @@ static shoal_err check_sum(agg_error *error, const shoal_recipe *recipe)
         (double)AGG_STORE_SUM_MAX / (1 << 20));
 }
 
-shoal_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
-                               const shoal_recipe *recipe)
+agg_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
+                             const shoal_recipe *recipe)
 {
-    shoal_err checked = check_sum(error, recipe);
+    agg_err checked = check_sum(error, recipe);
     if (checked != SHOAL_OK) return checked;
     pthread_mutex_lock(&store->db_mutex);
-    shoal_err err = find_recipe(store, collection, error, recipe);
+    agg_err err = find_recipe(store, collection, error, recipe);
     pthread_mutex_unlock(&store->db_mutex);
     return err;
 }
@@ -293,36 +293,36 @@ static int put_rows(agg_store *store, agg_put *put, int64_t collection, agg_peri
     return agg_store_step(waiting);
 }
 
-static shoal_err put_records(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                             agg_period period, const uint8_t id[16], const uint8_t *bytes,
-                             size_t len)
+static agg_err put_records(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
+                           agg_period period, const uint8_t id[16], const uint8_t *bytes,
+                           size_t len)
 {
     pthread_mutex_lock(&store->db_mutex);
     agg_put result = AGG_PUT_KNOWN;
     int ok = run(store, STATEMENT_BEGIN) &&
              put_rows(store, &result, collection, period, id, bytes, len) &&
              run(store, STATEMENT_COMMIT);
-    shoal_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "keep a batch");
+    agg_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "keep a batch");
     if (!ok && !sqlite3_get_autocommit(store->db)) run(store, STATEMENT_ROLLBACK);
     pthread_mutex_unlock(&store->db_mutex);
     if (ok) *put = result;
     return err;
 }
 
-shoal_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                        const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
-                        const uint8_t *bytes, size_t len)
+agg_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
+                      const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
+                      const uint8_t *bytes, size_t len)
 {
     if (recipe->aggregation == SHOAL_AGGREGATION_SUM)
         return agg_store_put_sum(store, put, error, collection, recipe, period, id, bytes, len);
     return put_records(store, put, error, collection, period, id, bytes, len);
 }
 
-shoal_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error, int64_t collection)
+agg_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error, int64_t collection)
 {
     pthread_mutex_lock(&store->db_mutex);
     sqlite3_stmt *statement = agg_store_bind(store, STATEMENT_STAMP, &collection, 1);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (sqlite3_step(statement) == SQLITE_ROW) {
         *stamp = (uint64_t)sqlite3_column_int64(statement, 0);
     } else {
@@ -345,8 +345,8 @@ static int read_pair(agg_store *store, enum statement number, int64_t collection
     return ok;
 }
 
-shoal_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error,
-                               int64_t collection)
+agg_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error,
+                             int64_t collection)
 {
     uint64_t batches[2] = {0}, waiting[2] = {0}, folded[2] = {0}, released[2] = {0};
     pthread_mutex_lock(&store->db_mutex);
@@ -354,7 +354,7 @@ shoal_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_err
              read_pair(store, STATEMENT_STATISTICS_WAITING, collection, waiting) &&
              read_pair(store, STATEMENT_STATISTICS_FOLDED, collection, folded) &&
              read_pair(store, STATEMENT_STATISTICS_RELEASED, collection, released);
-    shoal_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "count");
+    agg_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "count");
     pthread_mutex_unlock(&store->db_mutex);
     if (ok)
         *stats = (agg_store_stats){batches[0], waiting[0], waiting[1],

@@ -68,7 +68,7 @@ typedef struct agg_store_stats {
 // Opens or creates the store in a folder (created with mode 0700) and removes what a crash left
 // behind. Returns: AGG_ERR_IO when another process holds it or SQLite refuses; SHOAL_ERR_VERSION
 // for a newer store.
-shoal_err agg_store_open(agg_store **store, agg_error *error, const char *folder) SHOAL_MUST_CHECK;
+agg_err agg_store_open(agg_store **store, agg_error *error, const char *folder) SHOAL_MUST_CHECK;
 
 // Closes; what was put stays for the next open. store may be NULL.
 void agg_store_close(agg_store *store);
@@ -76,8 +76,8 @@ void agg_store_close(agg_store *store);
 // Finds or enters a finished recipe by its hash; `collection` numbers it in this store.
 // Returns: SHOAL_ERR_RANGE for a recipe of aggregation "sum" whose sum is larger than
 // AGG_STORE_SUM_MAX.
-shoal_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
-                               const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+agg_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
+                             const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Keeps a batch that shoal_batch_open accepted.
 //   put: whether it was new
@@ -87,24 +87,23 @@ shoal_err agg_store_collection(agg_store *store, int64_t *collection, agg_error 
 //   SHOAL_ERR_RANGE for a batch below the minimum, SHOAL_ERR_OVERFLOW for a sum that is full: only
 //   where records are summed
 // Memory: one sum a call where records are summed.
-shoal_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                        const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
-                        const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
+agg_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
+                      const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
+                      const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
 
 // Folds every waiting batch of a collection, period by period.
 //   n_batches: how many were folded
 // Cost: reads and writes one accumulator a period that has batches; puts go on meanwhile.
-shoal_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error,
-                         int64_t collection, const shoal_recipe *recipe,
-                         unsigned n_threads) SHOAL_MUST_CHECK;
+agg_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error, int64_t collection,
+                       const shoal_recipe *recipe, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Sets how many bytes of records a fold groups by row at once, at most: AGG_STORE_FOLD_BYTES if not
 // set. Before the first fold.
 void agg_store_set_fold_bytes(agg_store *store, size_t bytes);
 
 // Finds how many bytes the files of a collection's accumulators have, and the batches that wait.
-shoal_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error,
-                          int64_t collection) SHOAL_MUST_CHECK;
+agg_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error,
+                        int64_t collection) SHOAL_MUST_CHECK;
 
 // Drops the distinct records that accumulators keep beside their sums (accumulator.h), of every
 // folded period that ended recipe->keep_days days before `today` or earlier; a period that never
@@ -112,31 +111,30 @@ shoal_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, 
 //   n_periods: how many lost theirs
 //   today: its day is not over
 // Cost: opens each accumulator of an ended period; reads and writes those that keep records.
-shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error,
-                           int64_t collection, const shoal_recipe *recipe,
-                           int32_t today) SHOAL_MUST_CHECK;
+agg_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error,
+                         int64_t collection, const shoal_recipe *recipe,
+                         int32_t today) SHOAL_MUST_CHECK;
 
 // Releases what may be loaded of a recipe of aggregation "sum", for good; does nothing for others.
 //   n_records: how many more may be loaded now
 //   today: periods that end before this day are closed
-shoal_err agg_store_release(agg_store *store, uint64_t *n_records, agg_error *error,
-                            int64_t collection, const shoal_recipe *recipe,
-                            int32_t today) SHOAL_MUST_CHECK;
+agg_err agg_store_release(agg_store *store, uint64_t *n_records, agg_error *error,
+                          int64_t collection, const shoal_recipe *recipe,
+                          int32_t today) SHOAL_MUST_CHECK;
 
 // Sums the folded periods within a span; of a recipe of aggregation "sum" the released blocks.
 // Release `acc` on OK.
 //   acc: empty (n = 0) when nothing lies within
 // Returns: SHOAL_ERR_RANGE when a stored period or block lies across the span's edge.
-shoal_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error,
-                         int64_t collection, const shoal_recipe *recipe,
-                         agg_span span) SHOAL_MUST_CHECK;
+agg_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
+                       const shoal_recipe *recipe, agg_span span) SHOAL_MUST_CHECK;
 
 // A number that changes whenever a fold or a release changes what agg_store_load gives for the
 // collection.
-shoal_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error,
-                          int64_t collection) SHOAL_MUST_CHECK;
+agg_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error,
+                        int64_t collection) SHOAL_MUST_CHECK;
 
-shoal_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error,
-                               int64_t collection) SHOAL_MUST_CHECK;
+agg_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error,
+                             int64_t collection) SHOAL_MUST_CHECK;
 
 #endif

@@ -116,13 +116,13 @@ static int plan_all(fold *f, agg_error *error)
     return found;
 }
 
-static shoal_err load_file(agg_store *store, agg_accumulator *acc, agg_error *error,
-                           int64_t collection, const shoal_recipe *recipe, agg_period period,
-                           int64_t generation)
+static agg_err load_file(agg_store *store, agg_accumulator *acc, agg_error *error,
+                         int64_t collection, const shoal_recipe *recipe, agg_period period,
+                         int64_t generation)
 {
     char *path = agg_store_path(store, error, collection, period, generation);
     if (path == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_accumulator_load(acc, error, path);
+    agg_err err = agg_accumulator_load(acc, error, path);
     if (err == SHOAL_OK) {
         err = agg_accumulator_check_recipe(acc, error, recipe);
         if (err != SHOAL_OK) agg_accumulator_release(acc);
@@ -160,11 +160,11 @@ static int next_batch(fold *f, agg_bytes *bytes, agg_error *error, int64_t *numb
 }
 
 // The batch was checked before it was put; it is checked again because the disk had it since.
-static shoal_err add_batch(fold *f, agg_folder *folder, agg_error *error, agg_bytes bytes,
-                           int64_t number)
+static agg_err add_batch(fold *f, agg_folder *folder, agg_error *error, agg_bytes bytes,
+                         int64_t number)
 {
     shoal_batch batch;
-    shoal_err err = shoal_batch_open(&batch, bytes.data, bytes.len, f->recipe, NULL);
+    agg_err err = shoal_batch_open(&batch, bytes.data, bytes.len, f->recipe, NULL);
     if (err != SHOAL_OK) {
         agg_fail_core(error, err, AGG_EXIT_IO);
         agg_error_prefix(error, "store %s: waiting batch %" PRId64, f->store->folder, number);
@@ -174,7 +174,7 @@ static shoal_err add_batch(fold *f, agg_folder *folder, agg_error *error, agg_by
     return agg_folder_add(folder, error, bytes.data + SHOAL_BATCH_HEADER, batch.count);
 }
 
-static shoal_err add_batches(fold *f, agg_folder *folder, agg_error *error)
+static agg_err add_batches(fold *f, agg_folder *folder, agg_error *error)
 {
     int64_t number = 0;
     for (;;) {
@@ -185,30 +185,30 @@ static shoal_err add_batches(fold *f, agg_folder *folder, agg_error *error)
             return AGG_ERR_IO;
         }
         if (found == 0) return agg_folder_flush(folder, error);
-        shoal_err err = add_batch(f, folder, error, bytes, number);
+        agg_err err = add_batch(f, folder, error, bytes, number);
         free(bytes.data);
         if (err != SHOAL_OK) return err;
     }
 }
 
 // Reads the accumulator that exists, or starts an empty one.
-static shoal_err start_accumulator(fold *f, agg_error *error)
+static agg_err start_accumulator(fold *f, agg_error *error)
 {
     if (f->generation == 0) return agg_accumulator_init(&f->acc, error, f->recipe);
     return load_file(f->store, &f->acc, error, f->collection, f->recipe, f->period, f->generation);
 }
 
-static shoal_err save_next(const fold *f, agg_error *error)
+static agg_err save_next(const fold *f, agg_error *error)
 {
     char *path = agg_store_path(f->store, error, f->collection, f->period, f->generation + 1);
     if (path == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_accumulator_save(&f->acc, error, path); // durable on return, its name too
+    agg_err err = agg_accumulator_save(&f->acc, error, path); // durable on return, its name too
     free(path);
     return err;
 }
 
 // The one step that counts: the new file is named and its batches are gone, or neither.
-static shoal_err commit(fold *f, agg_error *error)
+static agg_err commit(fold *f, agg_error *error)
 {
     agg_store *store = f->store;
     const int64_t kind = f->period.kind, start = f->period.start;
@@ -219,7 +219,7 @@ static shoal_err commit(fold *f, agg_error *error)
              agg_store_step(agg_store_bind(store, STATEMENT_ACCUMULATOR_SET, set, 5)) &&
              agg_store_step(agg_store_bind(store, STATEMENT_WAITING_DELETE, gone, 4)) &&
              agg_store_step(store->statements[STATEMENT_COMMIT]);
-    shoal_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "commit a fold");
+    agg_err err = ok ? SHOAL_OK : agg_store_fail(store, error, "commit a fold");
     if (!ok && !sqlite3_get_autocommit(store->db))
         agg_store_step(store->statements[STATEMENT_ROLLBACK]);
     // The deleted bytes also lie in the write-ahead log: empty it. A reader that holds it back is
@@ -242,9 +242,9 @@ static void remove_generation(const fold *f, int64_t generation)
     free(path);
 }
 
-static shoal_err fold_period(fold *f, agg_error *error, unsigned n_threads)
+static agg_err fold_period(fold *f, agg_error *error, unsigned n_threads)
 {
-    shoal_err err = start_accumulator(f, error);
+    agg_err err = start_accumulator(f, error);
     if (err != SHOAL_OK) return err;
     agg_folder folder;
     err = agg_folder_init(&folder, error, &f->acc, f->store->fold_bytes, n_threads);
@@ -263,11 +263,11 @@ static shoal_err fold_period(fold *f, agg_error *error, unsigned n_threads)
     return err;
 }
 
-shoal_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error,
-                         int64_t collection, const shoal_recipe *recipe, unsigned n_threads)
+agg_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error, int64_t collection,
+                       const shoal_recipe *recipe, unsigned n_threads)
 {
     fold f = {.store = store, .recipe = recipe, .collection = collection};
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     pthread_mutex_lock(&store->fold_mutex);
     int found = plan_all(&f, error);
     while (found > 0 && err == SHOAL_OK && (found = plan(&f, error)) > 0)
@@ -284,11 +284,11 @@ typedef struct stored {
 } stored;
 
 // Lists a collection's accumulators; free(*list) always.
-static shoal_err list_stored(agg_store *store, stored **list, size_t *n, agg_error *error,
-                             int64_t collection)
+static agg_err list_stored(agg_store *store, stored **list, size_t *n, agg_error *error,
+                           int64_t collection)
 {
     size_t cap = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     pthread_mutex_lock(&store->db_mutex);
     sqlite3_stmt *statement = agg_store_bind(store, STATEMENT_ACCUMULATORS, &collection, 1);
     int rc = SQLITE_ROW;
@@ -320,14 +320,14 @@ void agg_store_set_fold_bytes(agg_store *store, size_t bytes)
     store->fold_bytes = bytes;
 }
 
-shoal_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error,
-                          int64_t collection)
+agg_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error,
+                        int64_t collection)
 {
     stored *list = NULL;
     size_t n = 0;
     agg_store_stats stats;
     *files = *waiting = 0;
-    shoal_err err = agg_store_statistics(store, &stats, error, collection);
+    agg_err err = agg_store_statistics(store, &stats, error, collection);
     if (err == SHOAL_OK) err = list_stored(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
         char *path = agg_store_path(store, error, collection, list[i].period, list[i].generation);
@@ -352,9 +352,9 @@ static int64_t last_kept_day(agg_period period, const shoal_recipe *recipe)
 }
 
 // As a fold without batches: the new file is named, then the old one goes.
-static shoal_err forget_period(fold *f, agg_error *error)
+static agg_err forget_period(fold *f, agg_error *error)
 {
-    shoal_err err = start_accumulator(f, error);
+    agg_err err = start_accumulator(f, error);
     if (err != SHOAL_OK) return err;
     agg_accumulator_forget(&f->acc);
     err = save_next(f, error);
@@ -364,14 +364,14 @@ static shoal_err forget_period(fold *f, agg_error *error)
     return err;
 }
 
-static shoal_err forget_stored(fold *f, uint64_t *n_periods, agg_error *error, stored one)
+static agg_err forget_stored(fold *f, uint64_t *n_periods, agg_error *error, stored one)
 {
     int has_records = 0;
     f->period = one.period;
     f->generation = one.generation;
     char *path = agg_store_path(f->store, error, f->collection, f->period, f->generation);
     if (path == NULL) return AGG_ERR_MEMORY;
-    shoal_err err = agg_accumulator_peek(&has_records, error, path);
+    agg_err err = agg_accumulator_peek(&has_records, error, path);
     free(path);
     if (err == SHOAL_OK && has_records) err = forget_period(f, error);
     *n_periods += err == SHOAL_OK && has_records;
@@ -384,8 +384,8 @@ static int keeps_records(const shoal_recipe *recipe)
     return compound != NULL && compound->keeps_records;
 }
 
-shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error,
-                           int64_t collection, const shoal_recipe *recipe, int32_t today)
+agg_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error,
+                         int64_t collection, const shoal_recipe *recipe, int32_t today)
 {
     fold f = {.store = store, .recipe = recipe, .collection = collection};
     stored *list = NULL;
@@ -393,7 +393,7 @@ shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *err
     *n_periods = 0;
     if (!keeps_records(recipe)) return SHOAL_OK;
     pthread_mutex_lock(&store->fold_mutex);
-    shoal_err err = list_stored(store, &list, &n, error, collection);
+    agg_err err = list_stored(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++)
         if (today > last_kept_day(list[i].period, recipe))
             err = forget_stored(&f, n_periods, error, list[i]);
@@ -402,7 +402,7 @@ shoal_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *err
     return err;
 }
 
-shoal_err agg_store_fail_across(agg_error *error, agg_span kept)
+agg_err agg_store_fail_across(agg_error *error, agg_span kept)
 {
     if (kept.first == AGG_SPAN_ALL.first) {
         return agg_fail(
@@ -417,23 +417,23 @@ shoal_err agg_store_fail_across(agg_error *error, agg_span kept)
                     first, last);
 }
 
-static shoal_err add_stored(agg_store *store, agg_accumulator *acc, agg_error *error,
-                            int64_t collection, const shoal_recipe *recipe, stored one)
+static agg_err add_stored(agg_store *store, agg_accumulator *acc, agg_error *error,
+                          int64_t collection, const shoal_recipe *recipe, stored one)
 {
     agg_accumulator next;
-    shoal_err err = load_file(store, &next, error, collection, recipe, one.period, one.generation);
+    agg_err err = load_file(store, &next, error, collection, recipe, one.period, one.generation);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_merge(acc, error, &next);
     agg_accumulator_release(&next);
     return err;
 }
 
-static shoal_err load_within(agg_store *store, agg_accumulator *acc, agg_error *error,
-                             int64_t collection, const shoal_recipe *recipe, agg_span span)
+static agg_err load_within(agg_store *store, agg_accumulator *acc, agg_error *error,
+                           int64_t collection, const shoal_recipe *recipe, agg_span span)
 {
     stored *list = NULL;
     size_t n = 0, within = 0;
-    shoal_err err = list_stored(store, &list, &n, error, collection);
+    agg_err err = list_stored(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
         agg_overlap overlap = agg_period_overlap(list[i].period, span);
         if (overlap == AGG_ACROSS)
@@ -453,13 +453,13 @@ static shoal_err load_within(agg_store *store, agg_accumulator *acc, agg_error *
     return err;
 }
 
-shoal_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error,
-                         int64_t collection, const shoal_recipe *recipe, agg_span span)
+agg_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
+                       const shoal_recipe *recipe, agg_span span)
 {
     if (recipe->aggregation == SHOAL_AGGREGATION_SUM)
         return agg_store_load_sum(store, acc, error, collection, recipe, span);
     pthread_mutex_lock(&store->files_mutex);
-    shoal_err err = load_within(store, acc, error, collection, recipe, span);
+    agg_err err = load_within(store, acc, error, collection, recipe, span);
     pthread_mutex_unlock(&store->files_mutex);
     return err;
 }
@@ -484,7 +484,7 @@ static int is_named(agg_store *store, const char *name)
 
 // Everything in the folder was written by a fold, so what is not named is an unfinished one or a
 // superseded one.
-static shoal_err sweep_folder(agg_store *store, agg_error *error, DIR *folder)
+static agg_err sweep_folder(agg_store *store, agg_error *error, DIR *folder)
 {
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
@@ -496,10 +496,10 @@ static shoal_err sweep_folder(agg_store *store, agg_error *error, DIR *folder)
 }
 
 // Refuses a store whose files are not there: going on would answer with less than was acknowledged.
-static shoal_err check_files(agg_store *store, agg_error *error)
+static agg_err check_files(agg_store *store, agg_error *error)
 {
     sqlite3_stmt *statement = store->statements[STATEMENT_ACCUMULATOR_ALL];
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     while (err == SHOAL_OK && sqlite3_step(statement) == SQLITE_ROW) {
         int64_t kind = sqlite3_column_int64(statement, 1);
         if (!agg_store_is_kind(kind)) {
@@ -520,16 +520,16 @@ static shoal_err check_files(agg_store *store, agg_error *error)
     return err;
 }
 
-shoal_err agg_store_sweep(agg_store *store, agg_error *error)
+agg_err agg_store_sweep(agg_store *store, agg_error *error)
 {
     size_t size = strlen(store->folder) + sizeof "/accumulators";
     char *path = agg_alloc(error, size, 1);
     if (path == NULL) return AGG_ERR_MEMORY;
     snprintf(path, size, "%s/accumulators", store->folder);
     DIR *folder = opendir(path);
-    shoal_err err = folder == NULL
-                        ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno))
-                        : sweep_folder(store, error, folder);
+    agg_err err = folder == NULL
+                      ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno))
+                      : sweep_folder(store, error, folder);
     if (folder != NULL) closedir(folder);
     free(path);
     return err == SHOAL_OK ? check_files(store, error) : err;

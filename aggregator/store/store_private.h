@@ -62,7 +62,7 @@ struct agg_store {
 };
 
 // Fills `error` with what SQLite says last. Returns: AGG_ERR_IO. Call with db_mutex held.
-shoal_err agg_store_fail(agg_store *store, agg_error *error, const char *what);
+agg_err agg_store_fail(agg_store *store, agg_error *error, const char *what);
 
 // The statement with its integers bound, ready to step. Call with db_mutex held.
 sqlite3_stmt *agg_store_bind(agg_store *store, enum statement number, const int64_t *integers,
@@ -78,23 +78,23 @@ int agg_store_known(agg_store *store, int64_t collection, const uint8_t id[16]);
 int agg_store_know(agg_store *store, int64_t collection, const uint8_t id[16]);
 
 // agg_store_put and agg_store_load of a recipe of aggregation "sum".
-shoal_err agg_store_put_sum(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                            const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
-                            const uint8_t *bytes, size_t len);
-shoal_err agg_store_load_sum(agg_store *store, agg_accumulator *acc, agg_error *error,
-                             int64_t collection, const shoal_recipe *recipe, agg_span span);
+agg_err agg_store_put_sum(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
+                          const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
+                          const uint8_t *bytes, size_t len);
+agg_err agg_store_load_sum(agg_store *store, agg_accumulator *acc, agg_error *error,
+                           int64_t collection, const shoal_recipe *recipe, agg_span span);
 
 // Whether the database may hold this kind of period.
 int agg_store_is_kind(int64_t kind);
 
 // Refuses a span that cuts these days, which are kept in one. Returns: SHOAL_ERR_RANGE.
-shoal_err agg_store_fail_across(agg_error *error, agg_span kept);
+agg_err agg_store_fail_across(agg_error *error, agg_span kept);
 
 // Writes the path of an accumulator's file. Returns: a string to free, or NULL with `error` filled.
 char *agg_store_path(const agg_store *store, agg_error *error, int64_t collection,
                      agg_period period, int64_t generation);
 
 // Removes files of `accumulators/` that the database does not name. Used at open.
-shoal_err agg_store_sweep(agg_store *store, agg_error *error);
+agg_err agg_store_sweep(agg_store *store, agg_error *error);
 
 #endif

@@ -19,7 +19,7 @@ struct agg_sum_put {
     const uint8_t *id;
     agg_accumulator sum; // of this batch alone
     agg_put put;
-    shoal_err err;
+    agg_err err;
     agg_error *error;
     int is_done;
     agg_sum_put *next;
@@ -32,8 +32,8 @@ static int is_same_sum(const agg_sum_put *a, const agg_sum_put *b)
 }
 
 // Reads an accumulator from column 0 of a statement that is at a row. Call with db_mutex held.
-static shoal_err read_body(agg_store *store, agg_accumulator *acc, agg_error *error,
-                           const shoal_recipe *recipe, sqlite3_stmt *statement)
+static agg_err read_body(agg_store *store, agg_accumulator *acc, agg_error *error,
+                         const shoal_recipe *recipe, sqlite3_stmt *statement)
 {
     const void *body = sqlite3_column_blob(statement, 0);
     int len = sqlite3_column_bytes(statement, 0);
@@ -41,7 +41,7 @@ static shoal_err read_body(agg_store *store, agg_accumulator *acc, agg_error *er
     if (stream == NULL)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a sum cannot be read",
                         store->folder);
-    shoal_err err = agg_accumulator_read(acc, error, store->folder, stream);
+    agg_err err = agg_accumulator_read(acc, error, store->folder, stream);
     fclose(stream);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(acc, error, recipe);
@@ -50,27 +50,27 @@ static shoal_err read_body(agg_store *store, agg_accumulator *acc, agg_error *er
 }
 
 // Starts the sum that exists, or an empty one.
-static shoal_err start_sum(agg_store *store, agg_accumulator *acc, const agg_sum_put *of)
+static agg_err start_sum(agg_store *store, agg_accumulator *acc, const agg_sum_put *of)
 {
     const int64_t key[] = {of->collection, of->period.kind, of->period.start};
     sqlite3_stmt *find = agg_store_bind(store, STATEMENT_SUM_FIND, key, 3);
     int rc = sqlite3_step(find);
-    shoal_err err = rc == SQLITE_ROW    ? read_body(store, acc, of->error, of->recipe, find)
-                    : rc == SQLITE_DONE ? agg_accumulator_init(acc, of->error, of->recipe)
-                                        : agg_store_fail(store, of->error, "find a sum");
+    agg_err err = rc == SQLITE_ROW    ? read_body(store, acc, of->error, of->recipe, find)
+                  : rc == SQLITE_DONE ? agg_accumulator_init(acc, of->error, of->recipe)
+                                      : agg_store_fail(store, of->error, "find a sum");
     sqlite3_reset(find);
     return err;
 }
 
-static shoal_err write_sum(agg_store *store, const agg_accumulator *acc, const agg_sum_put *of)
+static agg_err write_sum(agg_store *store, const agg_accumulator *acc, const agg_sum_put *of)
 {
     const int64_t key[] = {of->collection, of->period.kind, of->period.start, (int64_t)acc->n};
     char *body = NULL;
     size_t len = 0;
     FILE *stream = open_memstream(&body, &len);
-    shoal_err err = stream == NULL
-                        ? agg_fail(of->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
-                        : agg_accumulator_write(stream, of->error, acc);
+    agg_err err = stream == NULL
+                      ? agg_fail(of->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
+                      : agg_accumulator_write(stream, of->error, acc);
     if (stream != NULL && fclose(stream) != 0 && err == SHOAL_OK)
         err = agg_fail(of->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     // What was released stays as it was: the first change after a release sets it apart.
@@ -86,7 +86,7 @@ static shoal_err write_sum(agg_store *store, const agg_accumulator *acc, const a
 }
 
 // Adds one batch and its id. A batch for which the sum has no room is refused alone: `p->err`.
-static shoal_err add_one(agg_store *store, agg_accumulator *acc, agg_sum_put *p, agg_error *error)
+static agg_err add_one(agg_store *store, agg_accumulator *acc, agg_sum_put *p, agg_error *error)
 {
     int is_known = agg_store_known(store, p->collection, p->id);
     if (is_known < 0) return agg_store_fail(store, error, "look for a batch");
@@ -100,10 +100,10 @@ static shoal_err add_one(agg_store *store, agg_accumulator *acc, agg_sum_put *p,
 }
 
 // Inside a transaction.
-static shoal_err add_all(agg_store *store, agg_sum_put *first)
+static agg_err add_all(agg_store *store, agg_sum_put *first)
 {
     agg_accumulator acc;
-    shoal_err err = start_sum(store, &acc, first);
+    agg_err err = start_sum(store, &acc, first);
     if (err != SHOAL_OK) return err;
     uint64_t before = acc.n;
     for (agg_sum_put *p = first; err == SHOAL_OK && p != NULL; p = p->next)
@@ -118,7 +118,7 @@ static shoal_err add_all(agg_store *store, agg_sum_put *first)
 static void commit_all(agg_store *store, agg_sum_put *first)
 {
     pthread_mutex_lock(&store->db_mutex);
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (!agg_store_step(store->statements[STATEMENT_BEGIN]))
         err = agg_store_fail(store, first->error, "begin");
     if (err == SHOAL_OK) err = add_all(store, first);
@@ -181,10 +181,10 @@ static void queue(agg_store *store, agg_sum_put *own)
     pthread_mutex_unlock(&store->sum_mutex);
 }
 
-static shoal_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
+static agg_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
 {
     shoal_batch batch;
-    shoal_err err =
+    agg_err err =
         shoal_batch_peek(&batch, bytes, len); // it was opened, and the disk did not have it since
     if (err != SHOAL_OK) return agg_fail_core(own->error, err, AGG_EXIT_IO);
     if (batch.count < own->recipe->batch_minimum) {
@@ -199,9 +199,9 @@ static shoal_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
                            : err;
 }
 
-shoal_err agg_store_put_sum(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                            const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
-                            const uint8_t *bytes, size_t len)
+agg_err agg_store_put_sum(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
+                          const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
+                          const uint8_t *bytes, size_t len)
 {
     agg_sum_put own = {
         .collection = collection, .recipe = recipe, .period = period, .id = id, .error = error};
@@ -220,11 +220,11 @@ typedef struct listed {
 } listed;
 
 // Lists rows of kind, start and three more integers; free(*list) always. Call with db_mutex held.
-static shoal_err list_rows(agg_store *store, listed **list, size_t *n, agg_error *error,
-                           enum statement number, int64_t collection)
+static agg_err list_rows(agg_store *store, listed **list, size_t *n, agg_error *error,
+                         enum statement number, int64_t collection)
 {
     size_t cap = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     sqlite3_stmt *statement = agg_store_bind(store, number, &collection, 1);
     int rc = SQLITE_ROW;
     while (err == SHOAL_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -252,8 +252,8 @@ static int is_closed(agg_period period, int32_t today)
     return period.kind == AGG_PERIOD_ALL || agg_period_span(period).last < today;
 }
 
-static shoal_err release_one(agg_store *store, uint64_t *n_records, agg_error *error,
-                             int64_t collection, const listed *one, int32_t block)
+static agg_err release_one(agg_store *store, uint64_t *n_records, agg_error *error,
+                           int64_t collection, const listed *one, int32_t block)
 {
     const int64_t row[] = {collection, one->period.kind, one->period.start, block};
     if (!agg_store_step(agg_store_bind(store, STATEMENT_RELEASE, row, 4)))
@@ -263,11 +263,11 @@ static shoal_err release_one(agg_store *store, uint64_t *n_records, agg_error *e
 }
 
 // Releases the block list[first .. last], but for sums that are released or open.
-static shoal_err release_block(agg_store *store, uint64_t *n_records, agg_error *error,
-                               int64_t collection, const listed *list, size_t first, size_t last,
-                               int32_t today)
+static agg_err release_block(agg_store *store, uint64_t *n_records, agg_error *error,
+                             int64_t collection, const listed *list, size_t first, size_t last,
+                             int32_t today)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = first; err == SHOAL_OK && i <= last; i++) {
         if (list[i].released > 0 || !is_closed(list[i].period, today)) continue;
         err = release_one(store, n_records, error, collection, &list[i], list[first].period.start);
@@ -277,14 +277,14 @@ static shoal_err release_block(agg_store *store, uint64_t *n_records, agg_error 
 
 // Walks the sums in the order of time. What is new in a step is never less than the minimum: of a
 // sum that is released already, or of closed neighbours that are not.
-static shoal_err release_due(agg_store *store, uint64_t *n_records, agg_error *error,
-                             int64_t collection, const shoal_recipe *recipe, const listed *list,
-                             size_t n, int32_t today)
+static agg_err release_due(agg_store *store, uint64_t *n_records, agg_error *error,
+                           int64_t collection, const shoal_recipe *recipe, const listed *list,
+                           size_t n, int32_t today)
 {
     const int64_t minimum = recipe->cohort_minimum;
     int64_t gathered = 0;
     size_t first = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
         const listed *one = &list[i];
         int64_t fresh = one->records - one->released;
@@ -316,14 +316,14 @@ static void drop_old_sums(agg_store *store)
         store->has_old_sums = 0;
 }
 
-static shoal_err release_locked(agg_store *store, uint64_t *n_records, agg_error *error,
-                                int64_t collection, const shoal_recipe *recipe, int32_t today)
+static agg_err release_locked(agg_store *store, uint64_t *n_records, agg_error *error,
+                              int64_t collection, const shoal_recipe *recipe, int32_t today)
 {
     listed *list = NULL;
     size_t n = 0;
     if (!agg_store_step(store->statements[STATEMENT_BEGIN]))
         return agg_store_fail(store, error, "begin");
-    shoal_err err = list_rows(store, &list, &n, error, STATEMENT_SUMS, collection);
+    agg_err err = list_rows(store, &list, &n, error, STATEMENT_SUMS, collection);
     if (err == SHOAL_OK)
         err = release_due(store, n_records, error, collection, recipe, list, n, today);
     free(list);
@@ -335,11 +335,11 @@ static shoal_err release_locked(agg_store *store, uint64_t *n_records, agg_error
     return err;
 }
 
-shoal_err agg_store_release(agg_store *store, uint64_t *n_records, agg_error *error,
-                            int64_t collection, const shoal_recipe *recipe, int32_t today)
+agg_err agg_store_release(agg_store *store, uint64_t *n_records, agg_error *error,
+                          int64_t collection, const shoal_recipe *recipe, int32_t today)
 {
     uint64_t released = 0;
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     if (recipe->aggregation == SHOAL_AGGREGATION_SUM) {
         pthread_mutex_lock(&store->db_mutex);
         err = release_locked(store, &released, error, collection, recipe, today);
@@ -350,15 +350,15 @@ shoal_err agg_store_release(agg_store *store, uint64_t *n_records, agg_error *er
 }
 
 // Adds a released sum as it was released.
-static shoal_err add_released(agg_store *store, agg_accumulator *acc, agg_error *error,
-                              int64_t collection, const shoal_recipe *recipe, agg_period period)
+static agg_err add_released(agg_store *store, agg_accumulator *acc, agg_error *error,
+                            int64_t collection, const shoal_recipe *recipe, agg_period period)
 {
     const int64_t key[] = {collection, period.kind, period.start};
     agg_accumulator next;
     pthread_mutex_lock(&store->db_mutex);
     sqlite3_stmt *find = agg_store_bind(store, STATEMENT_RELEASED_FIND, key, 3);
-    shoal_err err = sqlite3_step(find) == SQLITE_ROW ? read_body(store, &next, error, recipe, find)
-                                                     : agg_store_fail(store, error, "read a sum");
+    agg_err err = sqlite3_step(find) == SQLITE_ROW ? read_body(store, &next, error, recipe, find)
+                                                   : agg_store_fail(store, error, "read a sum");
     sqlite3_reset(find);
     pthread_mutex_unlock(&store->db_mutex);
     if (err != SHOAL_OK) return err;
@@ -382,11 +382,11 @@ static size_t find_block(agg_span *days, const listed *list, size_t n, size_t fi
     return end;
 }
 
-static shoal_err load_blocks(agg_store *store, agg_accumulator *acc, agg_error *error,
-                             int64_t collection, const shoal_recipe *recipe, const listed *list,
-                             size_t n, agg_span span)
+static agg_err load_blocks(agg_store *store, agg_accumulator *acc, agg_error *error,
+                           int64_t collection, const shoal_recipe *recipe, const listed *list,
+                           size_t n, agg_span span)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (size_t first = 0, end; err == SHOAL_OK && first < n; first = end) {
         agg_span days;
         end = find_block(&days, list, n, first);
@@ -399,12 +399,12 @@ static shoal_err load_blocks(agg_store *store, agg_accumulator *acc, agg_error *
     return err;
 }
 
-shoal_err agg_store_load_sum(agg_store *store, agg_accumulator *acc, agg_error *error,
-                             int64_t collection, const shoal_recipe *recipe, agg_span span)
+agg_err agg_store_load_sum(agg_store *store, agg_accumulator *acc, agg_error *error,
+                           int64_t collection, const shoal_recipe *recipe, agg_span span)
 {
     listed *list = NULL;
     size_t n = 0;
-    shoal_err err = agg_accumulator_init(acc, error, recipe);
+    agg_err err = agg_accumulator_init(acc, error, recipe);
     if (err != SHOAL_OK) return err;
     pthread_mutex_lock(&store->db_mutex);
     err = list_rows(store, &list, &n, error, STATEMENT_RELEASED, collection);

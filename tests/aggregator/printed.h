@@ -12,8 +12,8 @@ typedef struct printed {
     char *text[N_PRINTED]; // by agg_format
 } printed;
 
-typedef shoal_err (*print_result)(FILE *stream, agg_error *error, const void *result,
-                                  agg_format format);
+typedef agg_err (*print_result)(FILE *stream, agg_error *error, const void *result,
+                                agg_format format);
 
 static inline void print_all(printed *p, print_result print, const void *result)
 {

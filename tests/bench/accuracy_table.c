@@ -36,7 +36,7 @@ static void die(const char *what)
     exit(1);
 }
 
-static void check(shoal_err err, const char *what)
+static void check(agg_err err, const char *what)
 {
     if (err != SHOAL_OK) die(what);
 }
@@ -79,8 +79,8 @@ static void make_counts(agg_dictionary *counts, const agg_recipe *recipe)
         die(error.text);
 }
 
-static shoal_err fold(void *context, agg_error *error, const uint8_t *batch, size_t len,
-                      uint32_t count)
+static agg_err fold(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                    uint32_t count)
 {
     (void)len;
     return agg_accumulator_add(context, error, batch + SHOAL_BATCH_HEADER, count, 2);

@@ -27,7 +27,7 @@ void bench_die(const char *what)
     exit(1);
 }
 
-void bench_check(shoal_err err, const char *what)
+void bench_check(agg_err err, const char *what)
 {
     if (err != SHOAL_OK) bench_die(what);
 }

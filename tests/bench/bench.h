@@ -50,7 +50,7 @@ void bench_waited(double seconds);
 
 // Ends the program with a message: a benchmark has nothing to fall back on.
 _Noreturn void bench_die(const char *what);
-void bench_check(shoal_err err, const char *what);
+void bench_check(agg_err err, const char *what);
 void *bench_alloc(size_t count, size_t size);
 
 // A recipe of the given mechanism ("cms" or "hcms") at epsilon 4; release with agg_recipe_release.

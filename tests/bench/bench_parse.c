@@ -29,7 +29,7 @@ typedef struct parse {
     char *hex; // 2 * BITS digits a record
 } parse;
 
-static shoal_err take(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err take(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     (void)context;
     (void)error;

@@ -94,7 +94,7 @@ static void note_batch(pipeline *p, agg_error *error, const agg_run *run)
     if (was_there) bench_die("a batch came twice");
 }
 
-static shoal_err take(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err take(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     pipeline *p = context;
     agg_folder_run fresh[AGG_RUNS_MAX];
@@ -105,7 +105,7 @@ static shoal_err take(void *context, agg_error *error, const agg_run *runs, uint
     return agg_folder_add_runs(&p->fold, error, fresh, n_runs);
 }
 
-static shoal_err take_run(void *context, agg_error *error, unsigned part, const agg_run *run)
+static agg_err take_run(void *context, agg_error *error, unsigned part, const agg_run *run)
 {
     pipeline *p = context;
     const agg_folder_run records = {run->records, run->count};

@@ -59,8 +59,8 @@ static void name_items(joint_world *world)
     }
 }
 
-shoal_err joint_world_make(joint_world *world, agg_error *error, const char *mechanism,
-                           const uint32_t sizes[2], double epsilon)
+agg_err joint_world_make(joint_world *world, agg_error *error, const char *mechanism,
+                         const uint32_t sizes[2], double epsilon)
 {
     char text[2048], parts[2][512];
     for (int v = 0; v < 2; v++) {
@@ -74,7 +74,7 @@ shoal_err joint_world_make(joint_world *world, agg_error *error, const char *mec
              "{\"name\":\"x\",\"value\":\"%s\",%s},{\"name\":\"y\",\"value\":\"%s\",%s}],"
              "\"limit\":{\"per_day\":1},\"records\":{\"keep_days\":30},\"expires\":\"2030-01-01\"}",
              is_open ? "word" : "item", parts[0], is_open ? "word" : "item", parts[1]);
-    shoal_err err = agg_recipe_from_bytes(&world->recipe, error, "study", text, strlen(text));
+    agg_err err = agg_recipe_from_bytes(&world->recipe, error, "study", text, strlen(text));
     if (err == SHOAL_OK) name_items(world);
     return err;
 }
@@ -104,9 +104,8 @@ static size_t find(const double *cumulative, size_t n, double u)
 }
 
 // Adds up to one buffer of records.
-static shoal_err add_some(agg_accumulator *acc, agg_error *error, const joint_world *world,
-                          const double *cumulative, uint8_t *records, uint32_t count,
-                          shoal_rng *rng)
+static agg_err add_some(agg_accumulator *acc, agg_error *error, const joint_world *world,
+                        const double *cumulative, uint8_t *records, uint32_t count, shoal_rng *rng)
 {
     const shoal_recipe *recipe = &world->recipe.recipe;
     shoal_permanent permanent = {
@@ -117,22 +116,22 @@ static shoal_err add_some(agg_accumulator *acc, agg_error *error, const joint_wo
         size_t cell = find(cumulative, n_cells, joint_draws_uniform(rng) * cumulative[n_cells - 1]);
         const uint64_t items[2] = {world->items[0][cell / width], world->items[1][cell % width]};
         if (is_cohorts) shoal_rng_bytes(rng, permanent.secret, sizeof permanent.secret);
-        shoal_err err = shoal_record_randomize(records + i * recipe->record_size, recipe, items, 2,
-                                               &permanent, rng);
+        agg_err err = shoal_record_randomize(records + i * recipe->record_size, recipe, items, 2,
+                                             &permanent, rng);
         if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
     }
     return agg_accumulator_add(acc, error, records, count, 1);
 }
 
-static shoal_err add_all(agg_accumulator *acc, agg_error *error, const joint_world *world,
-                         const double *table, uint64_t n, uint64_t seed)
+static agg_err add_all(agg_accumulator *acc, agg_error *error, const joint_world *world,
+                       const double *table, uint64_t n, uint64_t seed)
 {
     enum { BUFFER = 1 << 17 };
     size_t n_cells = (size_t)world->sizes[0] * world->sizes[1];
     double *cumulative = agg_alloc(error, n_cells, sizeof *cumulative);
     uint8_t *records =
         agg_alloc(error, n < BUFFER ? (size_t)n : BUFFER, world->recipe.recipe.record_size);
-    shoal_err err = cumulative != NULL && records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    agg_err err = cumulative != NULL && records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     if (err == SHOAL_OK) {
         static const uint8_t bytes[32] = "joint draws";
         shoal_rng rng;
@@ -150,25 +149,25 @@ static shoal_err add_all(agg_accumulator *acc, agg_error *error, const joint_wor
     return err;
 }
 
-shoal_err joint_draws_records(agg_accumulator *acc, agg_error *error, const joint_world *world,
-                              const double *table, uint64_t n, uint64_t seed)
+agg_err joint_draws_records(agg_accumulator *acc, agg_error *error, const joint_world *world,
+                            const double *table, uint64_t n, uint64_t seed)
 {
-    shoal_err err = agg_accumulator_init(acc, error, &world->recipe.recipe);
+    agg_err err = agg_accumulator_init(acc, error, &world->recipe.recipe);
     if (err != SHOAL_OK) return err;
     err = add_all(acc, error, world, table, n, seed);
     if (err != SHOAL_OK) agg_accumulator_release(acc);
     return err;
 }
 
-shoal_err joint_draws_data(agg_joint_data *data, agg_error *error, const joint_world *world,
-                           const double *table, uint64_t n, uint64_t seed,
-                           const uint32_t n_named[2], int has_other, unsigned n_threads)
+agg_err joint_draws_data(agg_joint_data *data, agg_error *error, const joint_world *world,
+                         const double *table, uint64_t n, uint64_t seed, const uint32_t n_named[2],
+                         int has_other, unsigned n_threads)
 {
     agg_joint_categories categories[2];
     agg_accumulator acc;
     for (uint32_t v = 0; v < 2; v++)
         categories[v] = (agg_joint_categories){v, n_named[v], world->items[v], NULL, has_other};
-    shoal_err err = joint_draws_records(&acc, error, world, table, n, seed);
+    agg_err err = joint_draws_records(&acc, error, world, table, n, seed);
     if (err != SHOAL_OK) return err;
     err = agg_joint_data_make(data, error, world->recipe.recipe.parts, &acc, categories, 2,
                               n_threads);

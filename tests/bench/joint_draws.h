@@ -24,8 +24,8 @@ typedef struct joint_world {
 //     rows, g = 16), "olh-64" (64 rows) over strings; or a mechanism of a list with "epsilon" and
 //     "size"
 //   epsilon: of each variable
-shoal_err joint_world_make(joint_world *world, agg_error *error, const char *mechanism,
-                           const uint32_t sizes[2], double epsilon);
+agg_err joint_world_make(joint_world *world, agg_error *error, const char *mechanism,
+                         const uint32_t sizes[2], double epsilon);
 void joint_world_release(joint_world *world);
 
 // Uniform in [0, 1), of 53 bits.
@@ -34,14 +34,14 @@ double joint_draws_uniform(shoal_rng *rng);
 // Makes an accumulator of n devices' records.
 //   table: sizes[0] * sizes[1] weights, the second variable running fastest
 //   seed: the whole of it
-shoal_err joint_draws_records(agg_accumulator *acc, agg_error *error, const joint_world *world,
-                              const double *table, uint64_t n, uint64_t seed);
+agg_err joint_draws_records(agg_accumulator *acc, agg_error *error, const joint_world *world,
+                            const double *table, uint64_t n, uint64_t seed);
 
 // The same, analysed: the likelihood data of the first `n_named` values of each variable, with
 // "Other" for the rest if has_other.
-shoal_err joint_draws_data(agg_joint_data *data, agg_error *error, const joint_world *world,
-                           const double *table, uint64_t n, uint64_t seed,
-                           const uint32_t n_named[2], int has_other, unsigned n_threads);
+agg_err joint_draws_data(agg_joint_data *data, agg_error *error, const joint_world *world,
+                         const double *table, uint64_t n, uint64_t seed, const uint32_t n_named[2],
+                         int has_other, unsigned n_threads);
 
 // Kolmogorov and Smirnov's test of numbers in [0, 1] against the uniform law: Kolmogorov's limit at
 // the distance times sqrt(n) + 0.12 + 0.11 / sqrt(n) (Stephens 1970), to 1e-3 from n = 20 on.

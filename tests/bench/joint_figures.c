@@ -19,7 +19,7 @@
 
 #define CELLS_MAX (JOINT_DRAWS_SIZE_MAX * JOINT_DRAWS_SIZE_MAX)
 
-static void check(shoal_err err, const agg_error *error)
+static void check(agg_err err, const agg_error *error)
 {
     if (err == SHOAL_OK) return;
     fprintf(stderr, "shoal_joint_figures: %s\n", error->text);

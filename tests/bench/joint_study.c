@@ -30,7 +30,7 @@ static const double table1[36] = {3.567, 2.937, 2.468, 1.952, 1.639, 6.436, 2.98
                                   1.881, 1.569, 1.293, 1.069, 0.874, 3.499, 1.625, 1.292, 1.080,
                                   0.892, 0.662, 2.836, 6.380, 5.292, 4.311, 3.495, 2.809, 11.863};
 
-static void check(shoal_err err, const agg_error *error)
+static void check(agg_err err, const agg_error *error)
 {
     if (err == SHOAL_OK) return;
     fprintf(stderr, "shoal_joint_study: %s\n", error->text);

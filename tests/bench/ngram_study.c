@@ -146,7 +146,7 @@ static void die(const char *what)
     exit(1);
 }
 
-static void check(shoal_err err, const agg_error *error)
+static void check(agg_err err, const agg_error *error)
 {
     if (err != SHOAL_OK) die(error->text);
 }
@@ -214,8 +214,8 @@ static void make_recipe(agg_recipe *recipe, const population *p, const char *q, 
     check(agg_recipe_from_bytes(recipe, &error, "recipe", text, strlen(text)), &error);
 }
 
-static shoal_err fold(void *context, agg_error *error, const uint8_t *batch, size_t len,
-                      uint32_t count)
+static agg_err fold(void *context, agg_error *error, const uint8_t *batch, size_t len,
+                    uint32_t count)
 {
     (void)len;
     return agg_folder_add(context, error, batch + SHOAL_BATCH_HEADER, count);

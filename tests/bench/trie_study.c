@@ -64,7 +64,7 @@ static void die(const char *what, const agg_error *error)
     exit(1);
 }
 
-static void must(shoal_err err, const agg_error *error)
+static void must(agg_err err, const agg_error *error)
 {
     if (err != SHOAL_OK) die("failed", error);
 }

@@ -22,7 +22,7 @@ static void see(seen *s, const agg_run *run)
     s->records += run->count;
 }
 
-static shoal_err sink(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err sink(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     (void)error;
     PROPERTY(n_runs >= 1 && n_runs <= AGG_RUNS_MAX);
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                          .talk_context = &memory};
     agg_read_count count = {0}, count2 = {0}, count3 = {0};
     agg_error error = {0}, error2 = {0}, error3 = {0};
-    shoal_err err = agg_reader_bytes(&count, &error, &reader, "input", data + 1, len - 1);
+    agg_err err = agg_reader_bytes(&count, &error, &reader, "input", data + 1, len - 1);
     PROPERTY(count.records == memory.records);
     PROPERTY(err == SHOAL_OK || error.text[0] != '\0');
     reader.sink_context = reader.talk_context = &threads;

@@ -36,23 +36,23 @@ static void print_bytes(const uint8_t *bytes, size_t len, const char *end)
     printf("%s%s", len > 0 ? text : "-", end);
 }
 
-static shoal_err answer_seal(void)
+static agg_err answer_seal(void)
 {
     uint8_t enc[AGG_HPKE_ENC];
     shoal_bytes key = take_field(0), info = take_field(1), aad = take_field(2),
                 plaintext = take_field(3);
-    shoal_err err = agg_hpke()->seal(NULL, enc, out, key.at, info, aad, plaintext);
+    agg_err err = agg_hpke()->seal(NULL, enc, out, key.at, info, aad, plaintext);
     if (err != SHOAL_OK) return err;
     print_bytes(enc, sizeof enc, " ");
     print_bytes(out, plaintext.len + AGG_HPKE_TAG, "\n");
     return SHOAL_OK;
 }
 
-static shoal_err answer_open(void)
+static agg_err answer_open(void)
 {
     shoal_bytes key = take_field(0), enc = take_field(1), info = take_field(2), aad = take_field(3);
     shoal_bytes ciphertext = take_field(4);
-    shoal_err err = agg_hpke()->open(NULL, out, key.at, enc.at, info, aad, ciphertext);
+    agg_err err = agg_hpke()->open(NULL, out, key.at, enc.at, info, aad, ciphertext);
     if (err == SHOAL_OK) print_bytes(out, ciphertext.len - AGG_HPKE_TAG, "\n");
     return err;
 }
@@ -63,7 +63,7 @@ int main(void)
         const char *verb = strtok(line, " \n");
         int is_seal = verb != NULL && strcmp(verb, "seal") == 0;
         if (verb == NULL || (!is_seal && strcmp(verb, "open") != 0)) return 2;
-        shoal_err err = is_seal ? answer_seal() : answer_open();
+        agg_err err = is_seal ? answer_seal() : answer_open();
         if (err != SHOAL_OK) printf("error %s\n", agg_err_name(err));
         fflush(stdout);
     }

@@ -41,9 +41,9 @@ static void draw(uint8_t *record, const shoal_recipe *recipe, const sample *s, u
     shoal_permanent permanent;
     uint64_t item = i % 3 == 1 ? SHOAL_ITEM_NONE : 1;
     shoal_rng_bytes(rng, permanent.secret, sizeof permanent.secret);
-    shoal_err err = recipe->parts[0].domain == SHOAL_DOMAIN_CLOSED && i % 3 > 0
-                        ? shoal_record_randomize(record, recipe, &item, 1, &permanent, rng)
-                        : sample_randomize(record, recipe, s->value, &permanent, rng);
+    agg_err err = recipe->parts[0].domain == SHOAL_DOMAIN_CLOSED && i % 3 > 0
+                      ? shoal_record_randomize(record, recipe, &item, 1, &permanent, rng)
+                      : sample_randomize(record, recipe, s->value, &permanent, rng);
     assert_int_equal(err, SHOAL_OK);
 }
 
@@ -123,11 +123,11 @@ static void test_of_sums(void **state)
 }
 
 static void refuses(const shoal_recipe *recipe, const shoal_split *split, const uint64_t *sums,
-                    uint64_t n, shoal_err expected)
+                    uint64_t n, agg_err expected)
 {
     agg_accumulator acc;
     agg_error error = {SHOAL_OK, 0, ""};
-    shoal_err err = agg_accumulator_of_sums(&acc, &error, recipe, split, sums, n);
+    agg_err err = agg_accumulator_of_sums(&acc, &error, recipe, split, sums, n);
     assert_int_equal(err, expected);
     if (err == SHOAL_OK) agg_accumulator_release(&acc);
 }

@@ -79,15 +79,15 @@ static void stop(canned *c)
 }
 
 // Starts the thread, sends, and waits for its end. `url` gets the port put in.
-static shoal_err ask(canned *c, agg_http_response *r, agg_error *error, agg_http_request q,
-                     const char *path)
+static agg_err ask(canned *c, agg_http_response *r, agg_error *error, agg_http_request q,
+                   const char *path)
 {
     char url[256];
     snprintf(url, sizeof url, "http://127.0.0.1:%u%s", c->port, path);
     q.url = url;
     if (q.method == NULL) q.method = "GET";
     assert_int_equal(pthread_create(&c->thread, NULL, serve, c), 0);
-    shoal_err err = agg_http_fetch(r, error, &q);
+    agg_err err = agg_http_fetch(r, error, &q);
     stop(c);
     return err;
 }

@@ -44,7 +44,7 @@ typedef struct bench {
     uint64_t now_s;
 } bench;
 
-static void must(shoal_err err, const agg_error *error)
+static void must(agg_err err, const agg_error *error)
 {
     if (err != SHOAL_OK) fail_msg("%s", error->text);
 }
@@ -288,10 +288,9 @@ static void swap_responses(agg_dap_reply *reply)
     memcpy(reply->body + second, copy, first);
 }
 
-static shoal_err post(void *self, agg_dap_reply *reply, agg_error *error,
-                      const agg_dap_served *task, enum shoal_dap_resource resource,
-                      enum shoal_dap_message message, shoal_bytes body,
-                      enum shoal_dap_message wanted)
+static agg_err post(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
+                    enum shoal_dap_resource resource, enum shoal_dap_message message,
+                    shoal_bytes body, enum shoal_dap_message wanted)
 {
     bench *b = self;
     agg_dap_answer answer = {.problem = AGG_DAP_NO_PROBLEM};
@@ -334,7 +333,7 @@ static void remove_resource(void *self, const char *location)
 }
 
 // One turn of the driver.
-static shoal_err turn_as(bench *b, int *is_more, int is_eager)
+static agg_err turn_as(bench *b, int *is_more, int is_eager)
 {
     agg_error error;
     const agg_dap_link link = {b, post, remove_resource};
@@ -342,7 +341,7 @@ static shoal_err turn_as(bench *b, int *is_more, int is_eager)
                                is_eager);
 }
 
-static shoal_err turn(bench *b, int *is_more)
+static agg_err turn(bench *b, int *is_more)
 {
     return turn_as(b, is_more, 1);
 }

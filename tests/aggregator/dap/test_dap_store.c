@@ -26,7 +26,7 @@ typedef struct bench {
 
 static const uint8_t task_id[SHOAL_DAP_TASK_ID] = {1}, digest[32] = {2};
 
-static void must(shoal_err err, const agg_error *error)
+static void must(agg_err err, const agg_error *error)
 {
     if (err != SHOAL_OK) fail_msg("%s", error->text);
 }

@@ -83,8 +83,8 @@ static void decode_with(agg_discovery *d, const collection *c, double threshold,
     d->fdr = 0.05;
     d->confidence = 0.95;
     d->threshold = threshold;
-    shoal_err err = settings != NULL ? agg_sfp_discover_with(d, &error, &round, settings, n_threads)
-                                     : agg_sfp_discover(d, &error, &round, &options);
+    agg_err err = settings != NULL ? agg_sfp_discover_with(d, &error, &round, settings, n_threads)
+                                   : agg_sfp_discover(d, &error, &round, &options);
     if (err != SHOAL_OK) fail_msg("%s", error.text);
 }
 

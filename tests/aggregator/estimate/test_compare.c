@@ -408,8 +408,7 @@ static void means_are_compared_in_their_unit(void **state)
     assert_mean("coverage", s, &covered, 0.95, 0.01);
 }
 
-static shoal_err try(const collection *a, const collection *b, agg_error *error,
-                     agg_compare *result)
+static agg_err try(const collection *a, const collection *b, agg_error *error, agg_compare *result)
 {
     const agg_compare_side side_a = {&a->recipe, &a->acc, &a->dictionary};
     const agg_compare_side side_b = {&b->recipe, &b->acc, &b->dictionary};
@@ -575,8 +574,7 @@ static void values_that_both_withhold_are_left_out(void **state)
     close_collection(&b);
 }
 
-static shoal_err print_compare(FILE *stream, agg_error *error, const void *result,
-                               agg_format format)
+static agg_err print_compare(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     return agg_compare_print(stream, error, result, format);
 }

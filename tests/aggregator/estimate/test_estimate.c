@@ -405,8 +405,7 @@ static void wider_confidence_gives_wider_intervals(void **state)
     release_fixture(&f);
 }
 
-static shoal_err print_estimate(FILE *stream, agg_error *error, const void *result,
-                                agg_format format)
+static agg_err print_estimate(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     return agg_estimate_print(stream, error, result, format);
 }

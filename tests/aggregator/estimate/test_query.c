@@ -243,7 +243,7 @@ static void long_lists_fit(void **state)
 
 typedef struct bad_text {
     const char *text;
-    shoal_err err;
+    agg_err err;
     const char *says;
 } bad_text;
 
@@ -312,7 +312,7 @@ static void bad_queries_are_refused(void **state)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         agg_recipe recipe;
         agg_error error = {SHOAL_OK, 0, ""};
-        shoal_err err =
+        agg_err err =
             agg_recipe_from_bytes(&recipe, &error, "q.json", table[i].text, strlen(table[i].text));
         if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
             fail_msg("case %zu: %d, %s", i, (int)err, error.text);
@@ -377,7 +377,7 @@ static void bad_policies_are_refused(void **state)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         agg_policy policy;
         agg_error error = {SHOAL_OK, 0, ""};
-        shoal_err err =
+        agg_err err =
             agg_policy_from_bytes(&policy, &error, "p.json", table[i].text, strlen(table[i].text));
         if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
             fail_msg("case %zu: %d, %s", i, (int)err, error.text);

@@ -298,7 +298,7 @@ static void start_chain(chain *c)
 }
 
 static void refuse(chain *c, const agg_recipe *recipe, const agg_recipe *of, uint64_t n,
-                   shoal_err code, const char *says)
+                   agg_err code, const char *says)
 {
     agg_error error = {SHOAL_OK, 0, ""};
     agg_accumulator acc;

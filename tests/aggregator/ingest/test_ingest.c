@@ -24,7 +24,7 @@
 
 typedef struct bad_recipe {
     const char *text;
-    shoal_err err;
+    agg_err err;
     const char *says; // part of the error's text
 } bad_recipe;
 
@@ -83,8 +83,8 @@ static void bad_recipes_are_refused(void **state)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         agg_recipe recipe;
         agg_error error = {SHOAL_OK, 0, ""};
-        shoal_err err = agg_recipe_from_bytes(&recipe, &error, "file.json", table[i].text,
-                                              strlen(table[i].text));
+        agg_err err = agg_recipe_from_bytes(&recipe, &error, "file.json", table[i].text,
+                                            strlen(table[i].text));
         if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
             fail_msg("case %zu: %d, %s", i, (int)err, error.text);
         assert_int_equal(strncmp(error.text, "file.json: ", 11), 0);
@@ -177,7 +177,7 @@ static void bad_reports_are_refused(void **state)
     assert_ok(agg_report_parse(record, &error, &recipe, good, strlen(good)));
     const struct {
         const char *key, *hash, *parameters, *records, *extra;
-        shoal_err err;
+        agg_err err;
     } table[] = {
         {"other", h, p, "\"3,05,1\"", "", SHOAL_ERR_RECIPE_HASH},
         {"test", "00", p, "\"3,05,1\"", "", SHOAL_ERR_RECIPE_HASH},
@@ -201,7 +201,7 @@ static void bad_reports_are_refused(void **state)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         snprintf(text, sizeof text, format, table[i].key, table[i].hash, table[i].parameters,
                  table[i].records, table[i].extra);
-        shoal_err err = agg_report_parse(record, &error, &recipe, text, strlen(text));
+        agg_err err = agg_report_parse(record, &error, &recipe, text, strlen(text));
         if (err != table[i].err) fail_msg("case %zu: %d, %s", i, (int)err, error.text);
     }
     for (size_t cut = 0; cut < strlen(good); cut++) {
@@ -223,7 +223,7 @@ typedef struct collected {
     char first[512];
 } collected;
 
-static shoal_err collect(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err collect(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     collected *c = context;
     (void)error;
@@ -242,8 +242,8 @@ static void hear(void *context, const char *text)
     if (c->told++ == 0) snprintf(c->first, sizeof c->first, "%s", text);
 }
 
-static shoal_err read_stream(collected *c, agg_read_count *count, agg_error *error,
-                             const agg_recipe *recipe, const void *bytes, size_t len)
+static agg_err read_stream(collected *c, agg_read_count *count, agg_error *error,
+                           const agg_recipe *recipe, const void *bytes, size_t len)
 {
     agg_reader reader = {recipe, collect, c, hear, c, NULL, NULL, 1};
     memset(c, 0, sizeof *c);
@@ -288,7 +288,7 @@ static void batches_are_read(void **state)
     size_t starts[] = {0, 120, 208, len};
     assert_int_equal(len, 208 + 72 + 320 + 8);
     for (size_t cut = 1; cut < len; cut++) {
-        shoal_err err = read_stream(&c, &count, &error, &recipe, stream, cut);
+        agg_err err = read_stream(&c, &count, &error, &recipe, stream, cut);
         size_t whole = 0;
         while (starts[whole + 1] <= cut) whole++;
         assert_int_equal(count.batches, whole);
@@ -299,7 +299,7 @@ static void batches_are_read(void **state)
     }
     for (size_t bit = 0; bit < 8 * len; bit++) {
         stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        shoal_err err = read_stream(&c, &count, &error, &recipe, stream, len);
+        agg_err err = read_stream(&c, &count, &error, &recipe, stream, len);
         size_t whole = bit / 8 < 120 ? 0 : bit / 8 < 208 ? 1 : 2;
         // A stream that does not start with the magic is taken for lines, and every one is bad.
         if (bit / 8 < 8)
@@ -407,7 +407,7 @@ typedef struct told {
     uint32_t n_words, n_runs;
 } told;
 
-static shoal_err sum_up(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err sum_up(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     told *t = context;
     (void)error;
@@ -471,7 +471,7 @@ static void set_busy(shared_told *t, unsigned part, int is_busy)
     agg_lock_leave(&t->guard);
 }
 
-static shoal_err sum_share(void *context, agg_error *error, unsigned part, const agg_run *run)
+static agg_err sum_share(void *context, agg_error *error, unsigned part, const agg_run *run)
 {
     shared_told *t = context;
     set_busy(t, part, 1);
@@ -486,7 +486,7 @@ static shoal_err sum_share(void *context, agg_error *error, unsigned part, const
     return is_failure ? agg_fail(error, SHOAL_ERR_OVERFLOW, AGG_EXIT_RUNTIME, "enough") : SHOAL_OK;
 }
 
-static shoal_err sum_alone(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err sum_alone(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
     shared_told *t = context;
     (void)error;
@@ -499,7 +499,7 @@ static shoal_err sum_alone(void *context, agg_error *error, const agg_run *runs,
 
 // Threads that give out what they have checked: the same records, counts, complaints and error as
 // of one thread.
-static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_err expected)
+static void same_when_shared(const agg_recipe *recipe, const char *path, agg_err expected)
 {
     static const unsigned threads[] = {1, 2, 3, 16, 300};
     static const uint32_t spans[] = {1000, 1000, UINT32_MAX, 1, 12345};
@@ -543,7 +543,7 @@ static void same_when_shared(const agg_recipe *recipe, const char *path, shoal_e
 // From memory by one thread, as the reference; by several; from a file, mapped and not: records in
 // their order, counts, complaints and the error are the same.
 static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t len,
-                            shoal_err expected)
+                            agg_err expected)
 {
     static const unsigned threads[] = {2, 3, 16, 300};
     static told first, other;
@@ -560,9 +560,9 @@ static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t 
         error2 = (agg_error){SHOAL_OK, 0, ""};
         reader.n_threads = threads[i / 2 % 4];
         FILE *stream = i == 8 ? fopen(path, "rb") : NULL;
-        shoal_err err = i == 8       ? agg_reader_stream(&count2, &error2, &reader, path, stream)
-                        : i % 2 == 0 ? agg_reader_bytes(&count2, &error2, &reader, path, bytes, len)
-                                     : agg_reader_file(&count2, &error2, &reader, path);
+        agg_err err = i == 8       ? agg_reader_stream(&count2, &error2, &reader, path, stream)
+                      : i % 2 == 0 ? agg_reader_bytes(&count2, &error2, &reader, path, bytes, len)
+                                   : agg_reader_file(&count2, &error2, &reader, path);
         if (stream != NULL) fclose(stream);
         assert_err(err, expected);
         assert_string_equal(error2.text, error.text);
@@ -682,8 +682,8 @@ static void ids_are_remembered(void **state)
     agg_batch_ids_release(&set);
 }
 
-static shoal_err parse_counts(agg_dictionary *out, agg_error *error, const agg_recipe *recipe,
-                              const char *text)
+static agg_err parse_counts(agg_dictionary *out, agg_error *error, const agg_recipe *recipe,
+                            const char *text)
 {
     return agg_dictionary_parse(out, error, recipe, "counts.tsv", text, strlen(text), 1, NULL,
                                 NULL);
@@ -693,7 +693,7 @@ static void bad_counts_name_their_line(void **state)
 {
     static const struct {
         const char *text, *says;
-        shoal_err err;
+        agg_err err;
     } table[] = {
         {"", "no value", SHOAL_ERR_RANGE},
         {"a\t1\nb 2\n", "line 2: a tab", SHOAL_ERR_TYPE},
@@ -717,7 +717,7 @@ static void bad_counts_name_their_line(void **state)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         agg_dictionary counts;
         agg_error error = {SHOAL_OK, 0, ""};
-        shoal_err err = parse_counts(&counts, &error, &recipe, table[i].text);
+        agg_err err = parse_counts(&counts, &error, &recipe, table[i].text);
         if (err != table[i].err || strstr(error.text, table[i].says) == NULL)
             fail_msg("case %zu: %d, %s", i, (int)err, error.text);
         assert_int_equal(strncmp(error.text, "counts.tsv: ", 12), 0);
@@ -839,7 +839,7 @@ static void error_texts_are_cut_not_overrun(void **state)
     assert_int_equal(strlen(error.text), sizeof error.text - 1);
     assert_string_equal(agg_err_name(AGG_ERR_USAGE), "usage");
     assert_string_equal(agg_err_name(SHOAL_ERR_RANGE), "range");
-    assert_string_equal(agg_err_name((shoal_err)4000), "unknown");
+    assert_string_equal(agg_err_name((agg_err)4000), "unknown");
 }
 
 int main(void)

@@ -58,7 +58,7 @@ static void refuses(void **state)
 {
     static const struct {
         const char *coded, *says;
-        shoal_err err;
+        agg_err err;
     } rows[] = {
         {"", "list holds no entry", SHOAL_ERR_MISSING_FIELD},
         {" 0a", "list must be entries with one space", SHOAL_ERR_TYPE},
@@ -90,7 +90,7 @@ static void long_entries(void **state)
     (void)state;
     for (int len = 256; len <= 257; len++) {
         int used = snprintf(coded, sizeof coded, "0%0*d", len, 0);
-        shoal_err err = agg_front_decode(&texts, &error, "list", (agg_text){coded, (size_t)used});
+        agg_err err = agg_front_decode(&texts, &error, "list", (agg_text){coded, (size_t)used});
         assert_err(err, len == 256 ? SHOAL_OK : SHOAL_ERR_TYPE);
         if (err == SHOAL_OK) agg_texts_release(&texts);
         used = snprintf(coded, sizeof coded, "0%0256d Z%0*d", 0, len - 61, 0);

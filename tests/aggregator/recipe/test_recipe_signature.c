@@ -162,7 +162,7 @@ static void signing_keeps_the_rest_of_the_text(void **state)
 
 typedef struct bad_signature {
     const char *value;
-    shoal_err err;
+    agg_err err;
     const char *says;
 } bad_signature;
 

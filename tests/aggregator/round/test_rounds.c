@@ -208,8 +208,8 @@ static void test_as_many_as_fit(void **state)
 static const int64_t tens[] = {0, 10, 20, 30, 40};
 
 // Counts of the four buckets between the ends; a count of 20 stands two standard errors out.
-static shoal_err refine(agg_refined *refined, agg_error *error, const int64_t boundaries[5],
-                        const double counts[4], uint32_t target)
+static agg_err refine(agg_refined *refined, agg_error *error, const int64_t boundaries[5],
+                      const double counts[4], uint32_t target)
 {
     agg_count all[6] = {count_of(5000, 500)};
     for (int i = 0; i < 4; i++) all[i + 1] = count_of(counts[i], counts[i] / 10);
@@ -391,7 +391,7 @@ static void write_next(agg_recipe *again, const char *text, const agg_next_recip
     agg_recipe_release(&recipe);
 }
 
-static void refuse_next(shoal_err wanted, const char *text, const agg_next_recipe *next)
+static void refuse_next(agg_err wanted, const char *text, const agg_next_recipe *next)
 {
     agg_error error;
     agg_recipe recipe;

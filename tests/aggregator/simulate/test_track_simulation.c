@@ -207,8 +207,8 @@ typedef struct run {
     double *truth;
 } run;
 
-static shoal_err take(void *context, agg_error *error, const agg_recipe *recipe,
-                      const agg_accumulator *acc)
+static agg_err take(void *context, agg_error *error, const agg_recipe *recipe,
+                    const agg_accumulator *acc)
 {
     run *r = context;
     for (uint32_t p = 0; p < acc->n_parts; p++)

@@ -114,13 +114,13 @@ static void order_and_shards_do_not_matter(void **state)
     }
 }
 
-static shoal_err load_bytes(agg_accumulator *acc, agg_error *error, const char *bytes, size_t len)
+static agg_err load_bytes(agg_accumulator *acc, agg_error *error, const char *bytes, size_t len)
 {
     FILE *stream = tmpfile();
     assert_non_null(stream);
     assert_int_equal(fwrite(bytes, 1, len, stream), len);
     rewind(stream);
-    shoal_err err = agg_accumulator_read(acc, error, "test", stream);
+    agg_err err = agg_accumulator_read(acc, error, "test", stream);
     fclose(stream);
     return err;
 }
@@ -267,9 +267,9 @@ static void saved_by_two_threads(void **state)
     agg_recipe_release(&recipe);
 }
 
-static shoal_err add_run(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
+static agg_err add_run(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs)
 {
-    shoal_err err = SHOAL_OK;
+    agg_err err = SHOAL_OK;
     for (uint32_t i = 0; i < n_runs && err == SHOAL_OK; i++)
         err = agg_accumulator_add(context, error, runs[i].records, runs[i].count, 1);
     return err;

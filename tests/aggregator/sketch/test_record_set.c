@@ -121,17 +121,17 @@ static uint8_t *word_records(const agg_recipe *recipe, uint32_t count)
     return records;
 }
 
-static shoal_err load_bytes(agg_accumulator *acc, agg_error *error, const char *bytes, size_t len)
+static agg_err load_bytes(agg_accumulator *acc, agg_error *error, const char *bytes, size_t len)
 {
     FILE *stream = fmemopen((void *)(uintptr_t)bytes, len, "rb");
     assert_non_null(stream);
-    shoal_err err = agg_accumulator_read(acc, error, "test", stream);
+    agg_err err = agg_accumulator_read(acc, error, "test", stream);
     fclose(stream);
     return err;
 }
 
 // A file, damaged at a place, with its checksum put right: what else is wrong must be seen.
-static shoal_err load_damaged(const char *bytes, size_t len, size_t at, int flip)
+static agg_err load_damaged(const char *bytes, size_t len, size_t at, int flip)
 {
     agg_accumulator acc;
     agg_error error;
@@ -141,7 +141,7 @@ static shoal_err load_damaged(const char *bytes, size_t len, size_t at, int flip
     copy[at] = (char)(copy[at] ^ flip);
     uint64_t sum = shoal_checksum_of((const uint8_t *)copy, len - 8);
     store64_le((uint8_t *)copy + len - 8, sum);
-    shoal_err err = load_bytes(&acc, &error, copy, len);
+    agg_err err = load_bytes(&acc, &error, copy, len);
     if (err == SHOAL_OK) agg_accumulator_release(&acc);
     free(copy);
     return err;

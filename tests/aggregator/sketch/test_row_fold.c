@@ -278,7 +278,7 @@ typedef struct lane_records {
     const uint8_t *records;
     size_t size;
     uint32_t count;
-    shoal_err errs[LANES];
+    agg_err errs[LANES];
 } lane_records;
 
 // A thread's quarter, in several runs.

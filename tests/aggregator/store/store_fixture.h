@@ -45,7 +45,7 @@ typedef struct fixture_batch {
     uint32_t count;
 } fixture_batch;
 
-static inline void must(shoal_err err, const agg_error *error)
+static inline void must(agg_err err, const agg_error *error)
 {
     if (err != SHOAL_OK) fail_msg("%s", error->text);
 }
@@ -88,9 +88,9 @@ static inline fixture_batch fixture_batch_make(const shoal_recipe *recipe, uint3
     return batch;
 }
 
-static inline shoal_err fixture_put(agg_store *store, agg_put *put, agg_error *error,
-                                    int64_t collection, const shoal_recipe *recipe,
-                                    agg_period period, const fixture_batch *batch)
+static inline agg_err fixture_put(agg_store *store, agg_put *put, agg_error *error,
+                                  int64_t collection, const shoal_recipe *recipe, agg_period period,
+                                  const fixture_batch *batch)
 {
     return agg_store_put(store, put, error, collection, recipe, period, batch->id, batch->bytes,
                          batch->len);

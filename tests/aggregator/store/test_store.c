@@ -208,7 +208,7 @@ static void leftovers_of_a_crash_are_removed(void **state)
     expect(b, AGG_SPAN_ALL, b->batches, 1);
 }
 
-static shoal_err try_open(bench *b, agg_error *error)
+static agg_err try_open(bench *b, agg_error *error)
 {
     agg_store_close(b->store);
     b->store = NULL;
@@ -330,9 +330,9 @@ static void a_full_disk_refuses_and_recovers(void **state)
     agg_error error;
     agg_put result;
     uint64_t n_batches;
-    shoal_err put_err = fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe,
-                                    today, &b->batches[1]);
-    shoal_err fold_err =
+    agg_err put_err = fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe,
+                                  today, &b->batches[1]);
+    agg_err fold_err =
         agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(put_err, AGG_ERR_IO);
@@ -350,7 +350,7 @@ static void a_second_process_is_refused(void **state)
     if (child == 0) {
         agg_store *other;
         agg_error error;
-        shoal_err err = agg_store_open(&other, &error, b->folder);
+        agg_err err = agg_store_open(&other, &error, b->folder);
         _exit(err == AGG_ERR_IO && strstr(error.text, "another process") != NULL ? 0 : 1);
     }
     int status;

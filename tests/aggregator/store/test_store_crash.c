@@ -23,11 +23,11 @@ static const agg_period today = {AGG_PERIOD_DAY, DAY};
 
 // What the server's other thread does now and then: folds what waits, releases what is closed on
 // `day`.
-static shoal_err fold(agg_store *store, agg_error *error, int64_t collection,
-                      const shoal_recipe *recipe, int32_t day)
+static agg_err fold(agg_store *store, agg_error *error, int64_t collection,
+                    const shoal_recipe *recipe, int32_t day)
 {
     uint64_t n_batches, n_records;
-    shoal_err err = agg_store_fold(store, &n_batches, error, collection, recipe, 1);
+    agg_err err = agg_store_fold(store, &n_batches, error, collection, recipe, 1);
     return err == SHOAL_OK ? agg_store_release(store, &n_records, error, collection, recipe, day)
                            : err;
 }

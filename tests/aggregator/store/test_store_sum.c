@@ -62,8 +62,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static shoal_err try_put(bench *b, agg_put *put, agg_error *error, agg_period period,
-                         const fixture_batch *batch)
+static agg_err try_put(bench *b, agg_put *put, agg_error *error, agg_period period,
+                       const fixture_batch *batch)
 {
     return fixture_put(b->store, put, error, b->collection, &b->recipe.recipe, period, batch);
 }
@@ -85,7 +85,7 @@ static uint64_t release(bench *b, int32_t day)
     return n_records;
 }
 
-static shoal_err try_load(bench *b, agg_accumulator *acc, agg_error *error, agg_span span)
+static agg_err try_load(bench *b, agg_accumulator *acc, agg_error *error, agg_span span)
 {
     return agg_store_load(b->store, acc, error, b->collection, &b->recipe.recipe, span);
 }
@@ -309,7 +309,7 @@ static void a_large_sum_is_refused_when_it_is_configured(void **state)
         must(agg_accumulator_init(&acc, &error, &recipe.recipe), &error);
         assert_int_equal(size, agg_accumulator_size(&acc));
         agg_accumulator_release(&acc);
-        shoal_err err = agg_store_collection(b->store, &collection, &error, &recipe.recipe);
+        agg_err err = agg_store_collection(b->store, &collection, &error, &recipe.recipe);
         assert_int_equal(err, is_large ? SHOAL_ERR_RANGE : SHOAL_OK);
         if (is_large) {
             assert_non_null(strstr(error.text, "at most 16 MiB"));
