@@ -91,11 +91,10 @@ static const char new_help[] =
     "default 1,\n"
     "                       random, 15, 10000, 1, as planned\n"
     "  --policy FILE        makes a query under the site's policy\n"
-    "  --variable LINE      a variable of a joint recipe, once for each: "
-    "NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...,\n"
-    "                       such as age=:1.5:ages.txt (a file of values) or "
-    "section=rappor:4:bits=64; LIST may be\n"
-    "                       their number, and members are value and the mechanism's parameters\n"
+    "  --variable LINE      a variable of a joint recipe, once for each, as\n"
+    "                       NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...; LIST is a file of\n"
+    "                       values or their number, members are value and the mechanism's\n"
+    "                       parameters: age=:1.5:ages.txt or section=rappor:4:bits=64\n"
     "  --keep-days N        of a joint recipe: days that records are kept beyond their period, "
     "default 30\n"
     "  --analysis NAME      what the budget is shared over, default the id\n"
@@ -371,7 +370,7 @@ static const cli_command part_row = {
     .name = "part",
     .summary = "write the recipe of one part of a split collection",
     .help = part_help,
-    .example = "  shoal recipe part -o mobile.json ages.json mobile\n",
+    .example = "  shoal recipe part -o german.json phrases.json de\n",
     .options = part_options,
     .arguments_size = sizeof(arguments),
     .least_words = 1,

@@ -267,6 +267,9 @@ static int refuse_action(const cli_command *row, const char *typed)
     const char *verb = row->actions[1] == NULL ? "action is" : "actions are";
     if (typed == NULL)
         agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the %s %s", verb, names);
+    else if (typed[0] == '-')
+        agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                 "unknown option %.64s before an action; the %s %s", typed, verb, names);
     else if (nearest == NULL)
         agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "unknown action '%.64s'; the %s %s", typed,
                  verb, names);
