@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal serve: batches in over HTTP, recipes, results, page and metrics out. Starts the rooms in
-// order and ends them in the reverse one on SIGTERM or SIGINT; a second signal changes nothing, and
-// kill -9 loses nothing that was acknowledged.
+// shoal serve: batches in over HTTP, recipes, results, page and metrics out; or one of two servers
+// that add up shares.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "dap_serve.h"
 #include "memory_option.h"
-#include "options.h"
-#include "serve_address.h"
-#include "serve_config.h"
-#include "serve_fold.h"
-#include "serve_http.h"
 #include "serve_memory.h"
+#include "serve_run.h"
 #include "serve_stop.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal serve --config FILE\n\n"
@@ -79,111 +72,6 @@ static const char help_text[] =
     "tasks/ID/collection_jobs; tasks/ID/aggregation_jobs, tasks/ID/aggregate_shares; and /metrics, "
     "/healthz.\n";
 
-typedef struct server {
-    serve_config config;
-    serve_secret batch_secret, read_token;
-    agg_store *store;
-    serve_collections collections;
-    serve_results *results;
-    serve_folder *folder;
-    serve_http *http;
-    uint16_t port;
-    serve_plan plan;
-} server;
-
-static agg_err load(server *s, agg_error *error, const char *path)
-{
-    agg_err err = serve_config_load(&s->config, error, path);
-    if (err == SHOAL_OK)
-        err = serve_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
-    if (err == SHOAL_OK && s->config.read_token_file != NULL) {
-        err = serve_secret_load(&s->read_token, error, s->config.read_token_file);
-    }
-    return err;
-}
-
-static agg_err open_rooms(server *s, agg_error *error)
-{
-    static char name[] = "serve";
-    agg_err err = agg_store_open(&s->store, error, s->config.store);
-    if (err == SHOAL_OK)
-        err = serve_collections_load(&s->collections, error, &s->config, s->store, cli_talk, name);
-    return err;
-}
-
-// What a limit leaves to what is not the program; 1 where that is nothing.
-static uint64_t data_limit(uint64_t limit)
-{
-    if (limit == 0) return 0;
-    return limit > CLI_PROGRAM_BYTES ? limit - CLI_PROGRAM_BYTES : 1;
-}
-
-static agg_err plan_memory(server *s, agg_error *error, uint64_t limit)
-{
-    char command[] = "serve";
-    agg_err err = serve_memory_plan(&s->plan, error, &s->config, &s->collections, s->store,
-                                    data_limit(limit));
-    if (err == SHOAL_OK) err = cli_state_memory(error, command, s->plan.bytes, limit);
-    agg_store_set_fold_bytes(s->store, s->plan.fold_bytes);
-    return err;
-}
-
-static agg_err start(server *s, agg_error *error)
-{
-    agg_err err =
-        serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
-    if (err == SHOAL_OK) {
-        err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan,
-                                 s->config.fold_interval_s);
-    }
-    const serve_rooms rooms = {.config = &s->config,
-                               .store = s->store,
-                               .collections = &s->collections,
-                               .results = s->results,
-                               .batch_secret = &s->batch_secret,
-                               .read_token =
-                                   s->config.read_token_file == NULL ? NULL : &s->read_token,
-                               .room = s->plan.room};
-    return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &rooms) : err;
-}
-
-// Nothing new, then the answers under way, then a last fold of all that was acknowledged. Open
-// connections may ask until HTTP has stopped, so what answers them is released after that.
-static agg_err stop(server *s, agg_error *error)
-{
-    if (s->http != NULL) serve_http_quiesce(s->http);
-    serve_results_stop(s->results);
-    serve_http_stop(s->http);
-    serve_results_release(s->results);
-    agg_err err = serve_folder_stop(s->folder, error);
-    serve_collections_release(&s->collections);
-    agg_store_close(s->store);
-    serve_config_release(&s->config);
-    return err;
-}
-
-static agg_err run_one(agg_error *error, const char *path, uint64_t limit, bool is_check)
-{
-    server s = {0};
-    serve_stop_block();
-    agg_err err = load(&s, error, path);
-    if (err == SHOAL_OK) err = open_rooms(&s, error);
-    if (err == SHOAL_OK) err = plan_memory(&s, error, limit);
-    if (err == SHOAL_OK && !is_check) err = start(&s, error);
-    if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
-    if (err == SHOAL_OK && !is_check) {
-        serve_address_say(s.config.listen, s.port);
-        serve_stop_wait();
-    }
-    agg_error at_stop = {0};
-    agg_err stopped = stop(&s, &at_stop);
-    if (err == SHOAL_OK && stopped != SHOAL_OK) {
-        err = stopped;
-        *error = at_stop;
-    }
-    return err;
-}
-
 // A configuration with a role is of one of two servers.
 static agg_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit,
                        bool is_check)
@@ -199,7 +87,7 @@ static agg_err run_dap(agg_error *error, const char *path, const char *role, uin
                        "--role %s: %s is the configuration of a %s", role, path, own);
     } else {
         serve_stop_block();
-        err = agg_dap_memory_plan(&plan, error, &config, data_limit(limit));
+        err = agg_dap_memory_plan(&plan, error, &config, serve_data_limit(limit));
         if (err == SHOAL_OK) err = cli_state_memory(error, command, plan.bytes, limit);
         if (err == SHOAL_OK) err = agg_dap_serve(error, &config, &plan, is_check);
         if (err == SHOAL_OK && is_check)
@@ -214,7 +102,7 @@ static agg_err run_any(agg_error *error, const char *path, const char *role, uin
 {
     serve_memory_settle();
     if (agg_dap_config_is(path)) return run_dap(error, path, role, limit, is_check);
-    if (role == NULL) return run_one(error, path, limit, is_check);
+    if (role == NULL) return serve_run(error, path, limit, is_check);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role,
                     path);
 }
