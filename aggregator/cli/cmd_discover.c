@@ -19,29 +19,28 @@
 #define ROUNDS_MAX 1000u // as round.index
 
 static const char help_text[] =
-    "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n\n"
-    "Finds strings that no list held, with counts, standard errors and intervals, largest first. "
-    "The\n"
-    "recipe's mechanism says how: sfp, rappor-ngram, or trie, whose rounds are given in their "
-    "order, each\n"
-    "recipe with its accumulator. Refuses (exit 3) when an accumulator holds fewer reports than "
-    "its\n"
-    "recipe's minimum cohort.\n\n"
-    "  --recipe FILE       a collection's recipe (JSON); of several rounds, once for each\n"
-    "  --known FILE        strings to leave out, one a line; what follows a tab is not looked at\n"
-    "  --fdr SHARE         the expected share of strings that nobody sent, among those found; "
-    "default 0.05\n"
-    "  --threshold T       only strings with T reports or more; default none\n"
+    "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n"
+    "\n"
+    "Finds strings that no list held, with counts, standard errors and intervals, largest first,\n"
+    "from recipes of sfp, rappor-ngram or trie. The rounds of a trie are given in their order, "
+    "each\n"
+    "recipe with its accumulator. Refuses (exit 3) an accumulator with fewer reports than its\n"
+    "recipe's minimum cohort.\n"
+    "\n"
+    "  --recipe FILE       a collection's recipe (JSON); once for each round\n"
+    "  --known FILE        strings to leave out, one a line; anything after a tab is ignored\n"
+    "  --fdr SHARE         expected share, among the strings found, of those nobody sent;\n"
+    "                      default 0.05\n"
+    "  --threshold T       only strings with T reports or more; default: no threshold\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --top N             print the N largest only\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
-    "nothing. Default 1\n"
+    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
+    "                      default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
-    "is said where it\n"
-    "                      is much\n";
+    "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
+    "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     command_values recipes;    // of each round, in order

@@ -6,17 +6,18 @@
 #include "options.h"
 
 static const char help_text[] =
-    "Usage: shoal ingest --recipe R -o ACC FILE...\n\n"
-    "Folds reports into an accumulator. A FILE holds batches or NDJSON reports; - is a pipe.\n"
-    "A damaged batch, or reports of another recipe, stop the command and leave ACC as it was.\n\n"
+    "Usage: shoal ingest --recipe R -o ACC FILE...\n"
+    "\n"
+    "Folds reports into an accumulator. A FILE holds batches or NDJSON reports; - is a pipe. A\n"
+    "damaged batch, or reports of another recipe, stop the command and leave ACC as it was.\n"
+    "\n"
     "  --recipe FILE        the collection's recipe (JSON)\n"
-    "  -o, --output ACC     the accumulator to write; refused when it exists; - is a pipe\n"
+    "  -o, --output ACC     the accumulator to write; refused if it exists; - is a pipe\n"
     "  --append             add to an existing ACC\n"
     "  --max-rejected SHARE refuse a file with a larger share of bad NDJSON lines (default 0.01)\n"
     "  --threads T          default: all cores\n"
-    "  --memory SIZE        take no more than this, as 256M or 2G; less is slower where a recipe "
-    "has many rows.\n"
-    "                       Without it, what is taken is said where it is much\n";
+    "  --memory SIZE        take at most this much memory, such as 256M or 2G; with less, recipes\n"
+    "                       of many rows take longer. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     const char *recipe, *output, *max_rejected, *threads, *memory;

@@ -5,14 +5,17 @@
 #include "merge_files.h"
 
 static const char help_text[] =
-    "Usage: shoal merge -o ACC ACC...\n\n"
-    "Adds accumulators of one recipe. Their order does not matter to a byte.\n"
-    "Give each record to one accumulator only: merging cannot see doubles, but for\n"
-    "a file that is named twice.\n\n"
-    "  -o, --output ACC   the accumulator to write, replaced when it exists\n"
-    "  --memory SIZE      refuse to take more than this, as 256M or 2G; without it, what is taken "
-    "is said\n"
-    "                     where it is much\n";
+    "Usage: shoal merge -o ACC ACC...\n"
+    "\n"
+    "Adds accumulators of one recipe. Their order does not change a byte of the result. Give each\n"
+    "record to one accumulator only: merging cannot detect a record that is in two of them, only "
+    "a\n"
+    "file that is named twice.\n"
+    "\n"
+    "  -o, --output ACC   the accumulator to write, replaced if it exists\n"
+    "  --memory SIZE      take at most this much memory, such as 256M or 2G; refuse if that is "
+    "not\n"
+    "                     enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     const char *output, *memory;

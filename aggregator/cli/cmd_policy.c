@@ -7,19 +7,22 @@
 #include "policy_print.h"
 #include "talk.h"
 
-static const char help_text[] =
-    "Usage: shoal policy check FILE...\n"
-    "       shoal policy hash FILE...\n\n"
-    "A policy says which queries the pages of a site answer. shoal recipe check --policy FILE\n"
-    "says whether a device would answer one query.\n";
+static const char help_text[] = "Usage: shoal policy check FILE...\n"
+                                "       shoal policy hash FILE...\n"
+                                "\n"
+                                "A policy says which queries the pages of a site answer. shoal "
+                                "recipe check --policy FILE says\n"
+                                "whether a device would answer one query.\n";
 
 static const char check_help[] =
-    "Usage: shoal policy check FILE...\n\n"
+    "Usage: shoal policy check FILE...\n"
+    "\n"
     "Prints in words what a policy allows: the budgets of each analysis and field, what a person\n"
     "gives away at most, and how many queries fit.\n";
 
 static const char hash_help[] =
-    "Usage: shoal policy hash FILE...\n\n"
+    "Usage: shoal policy hash FILE...\n"
+    "\n"
     "Prints the hash by which queries name the policy, 64 hex digits.\n";
 
 static int show_file(const char *path, bool is_check)
