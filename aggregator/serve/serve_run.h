@@ -17,8 +17,8 @@
 agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit,
                   bool is_check) SHOAL_MUST_CHECK;
 
-// Returns: the bytes of a limit that are left for data once the program has its own; 0 for no limit,
-// 1 where nothing is left.
+// Returns: the bytes of a limit that are left for data once the program has its own; 0 for no
+// limit, 1 where nothing is left.
 uint64_t serve_data_limit(uint64_t memory_limit);
 
 #endif
