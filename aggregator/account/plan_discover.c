@@ -13,9 +13,9 @@
 #include <sys/random.h>
 #endif
 
-#include "estimate_print.h"
 #include "options.h"
 #include "policy_json.h"
+#include "print_text.h"
 #include "probability.h"
 #include "recipe_json.h"
 #include "recipe_new.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 
 void cli_talk(void *command, const char *text)
 {

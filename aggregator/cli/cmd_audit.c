@@ -8,11 +8,11 @@
 #include "audit_events.h"
 #include "commands.h"
 #include "compound.h"
-#include "estimate_print.h"
 #include "evolving.h"
 #include "input_memory.h"
 #include "memory_option.h"
 #include "options.h"
+#include "print_text.h"
 #include "talk.h"
 
 static const char help_text[] =

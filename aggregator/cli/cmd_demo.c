@@ -9,11 +9,11 @@
 #include "batch.h"
 #include "commands.h"
 #include "estimate.h"
-#include "estimate_print.h"
 #include "folder.h"
 #include "input_memory.h"
 #include "memory_option.h"
 #include "options.h"
+#include "print_text.h"
 #include "simulation.h"
 #include "talk.h"
 

@@ -10,6 +10,7 @@
 #include "input_memory.h"
 #include "joint_analysis.h"
 #include "joint_categories.h"
+#include "joint_print.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"

@@ -10,8 +10,8 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
-#include "estimate_print.h"
 #include "memory_option.h"
+#include "print_text.h"
 #include "simulation.h"
 #include "talk.h"
 #include "track_simulation.h"

@@ -9,8 +9,8 @@
 
 #include "agg_size.h"
 #include "compound.h"
-#include "estimate_print.h"
 #include "memory_option.h"
+#include "print_text.h"
 #include "result_options.h"
 #include "simulation.h"
 #include "talk.h"
