@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #endif
 
+#include "log.h"
 #include "options.h"
 #include "policy_json.h"
 #include "print_text.h"
@@ -21,7 +22,6 @@
 #include "recipe_new.h"
 #include "result_options.h"
 #include "sfp_plan.h"
-#include "talk.h"
 #include "trie_plan.h"
 
 #define EXPIRES_DAYS 180
