@@ -12,6 +12,7 @@
 #include "dictionary.h"
 #include "epoch.h"
 #include "event.h"
+#include "item_label.h"
 #include "log.h"
 #include "print_text.h"
 #include "rappor.h"
@@ -19,6 +20,7 @@
 #include "report_json.h"
 #include "sfp.h"
 #include "split.h"
+#include "text_rule.h"
 #include "track_print.h"
 
 static void print_parameters(const agg_recipe *recipe)

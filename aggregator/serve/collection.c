@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "domain_dictionary.h"
 
 // Makes room for one more. Returns: the slot, zeroed, or NULL with `error` filled.
 static serve_dictionary *next_dictionary(serve_collection *collection, agg_error *error)
