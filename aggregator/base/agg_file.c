@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,7 +68,7 @@ static unsigned long process_number(void)
 
 // Is there something of that name which a file must not take the place of: a device such as
 // /dev/null, a pipe, a folder?
-static int is_special(const char *path)
+static bool is_special(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
@@ -84,7 +85,7 @@ agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
         return AGG_ERR_MEMORY;
     }
     memcpy(file->path, path, len);
-    int is_direct = is_special(path);
+    bool is_direct = is_special(path);
     if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", path, process_number());
     file->stream = fopen(is_direct ? path : file->temporary, "wb");
     if (file->stream == NULL) {
@@ -144,7 +145,7 @@ static void sync_folder(const char *path)
 
 agg_err agg_file_commit(agg_file *file, agg_error *error)
 {
-    int is_direct = file->temporary[0] == '\0'; // no disk to wait for, and no name to take
+    bool is_direct = file->temporary[0] == '\0'; // no disk to wait for, and no name to take
     int failed = fflush(file->stream) != 0 || (!is_direct && fsync(fileno(file->stream)) != 0);
     failed = (fclose(file->stream) != 0) | failed;
     file->stream = NULL;

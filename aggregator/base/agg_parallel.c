@@ -14,10 +14,10 @@ void agg_parallel(unsigned n_threads, agg_work work, void *context)
     for (unsigned part = 0; part < n_threads; part++) work(context, part, n_threads);
 }
 
-int agg_lock_init(agg_lock *lock)
+bool agg_lock_init(agg_lock *lock)
 {
     *lock = 0;
-    return 1;
+    return true;
 }
 
 void agg_lock_take(agg_lock *lock)
@@ -38,6 +38,7 @@ void agg_lock_release(agg_lock *lock)
 #else
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct job {
@@ -83,7 +84,7 @@ void agg_parallel(unsigned n_threads, agg_work work, void *context)
     for (unsigned part = 1; part < started; part++) pthread_join(threads[part], NULL);
 }
 
-int agg_lock_init(agg_lock *lock)
+bool agg_lock_init(agg_lock *lock)
 {
     return pthread_mutex_init(lock, NULL) == 0;
 }

@@ -6,6 +6,7 @@
 
 #ifndef __wasi__
 #include <pthread.h>
+#include <stdbool.h>
 typedef pthread_mutex_t agg_lock;
 #else
 typedef int agg_lock;
@@ -23,7 +24,7 @@ typedef void (*agg_work)(void *context, unsigned part, unsigned n_parts);
 void agg_parallel(unsigned n_threads, agg_work work, void *context);
 
 // A lock for what parts do write together. Returns: 0 where there is none to be had.
-int agg_lock_init(agg_lock *lock);
+bool agg_lock_init(agg_lock *lock);
 void agg_lock_take(agg_lock *lock);
 void agg_lock_leave(agg_lock *lock);
 void agg_lock_release(agg_lock *lock);

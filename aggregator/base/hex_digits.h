@@ -8,6 +8,7 @@
 #ifndef HEX_DIGITS_H
 #define HEX_DIGITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,13 +17,13 @@
 // Reads exactly 2 * len lower-case digits, which must be there to be read.
 //   bytes: `len`, written; of any content where a character was no such digit
 // Returns: whether all were.
-typedef int (*agg_hex_digits)(uint8_t *bytes, size_t len, const char *digits);
+typedef bool (*agg_hex_digits)(uint8_t *bytes, size_t len, const char *digits);
 
 // Returns: the function for this instruction set, which the machine must have.
 agg_hex_digits agg_hex_digits_of(agg_cpu cpu);
 
 // The variants, by the table of hex_digits.c only.
-int agg_hex_digits_portable(uint8_t *bytes, size_t len, const char *digits);
-int agg_hex_digits_avx2(uint8_t *bytes, size_t len, const char *digits);
+bool agg_hex_digits_portable(uint8_t *bytes, size_t len, const char *digits);
+bool agg_hex_digits_avx2(uint8_t *bytes, size_t len, const char *digits);
 
 #endif

@@ -3,6 +3,8 @@
 // on a machine without it.
 #include <immintrin.h>
 
+#include <stdbool.h>
+
 #include "hex_digits.h"
 
 #define DIGITS 32u // of a vector
@@ -30,7 +32,7 @@ static inline __m256i join(__m256i values)
     return _mm256_maddubs_epi16(values, _mm256_set1_epi16(0x0110));
 }
 
-int agg_hex_digits_avx2(uint8_t *bytes, size_t len, const char *digits)
+bool agg_hex_digits_avx2(uint8_t *bytes, size_t len, const char *digits)
 {
     __m256i most = _mm256_setzero_si256();
     size_t i = 0;

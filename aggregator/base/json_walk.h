@@ -4,6 +4,7 @@
 #ifndef JSON_WALK_H
 #define JSON_WALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,7 @@ cJSON *agg_json_parse(agg_error *error, const char *text, size_t len);
 
 // A JSON number in micro-units: round(x * 1e6), when |x| <= 9e12 and the result divides back to x
 // exactly. Returns: 0 when the number has no such form.
-int agg_json_micro(int64_t *micro, double x);
+bool agg_json_micro(int64_t *micro, double x);
 
 #define AGG_PATH_MAX 96 // bytes of a path with its NUL; the longest known one has 35
 
@@ -46,9 +47,9 @@ agg_err agg_json_walk(agg_error *error, const agg_json_sink *sink,
 
 // Returns: whether an equal name came before in the object. JavaScript would see the last one only,
 // and so read another file.
-int agg_json_came_before(const cJSON *object, const cJSON *item);
+bool agg_json_came_before(const cJSON *object, const cJSON *item);
 
 // Returns: whether bytes[0..len) is well-formed UTF-8.
-int agg_utf8_is_valid(const char *bytes, size_t len);
+bool agg_utf8_is_valid(const char *bytes, size_t len);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef MAPPED_FILE_H
 #define MAPPED_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ typedef struct agg_mapped_file {
 // Maps a whole file for reading it from front to back.
 // Returns: whether it is mapped; pipes, empty files, and all files where the system cannot do it
 // (WASI) are not.
-int agg_mapped_file_open(agg_mapped_file *file, FILE *stream);
+bool agg_mapped_file_open(agg_mapped_file *file, FILE *stream);
 
 // Lets go of whole pages of bytes [first, last), so that not all of the file is in this process's
 // memory at once. They may be read still, anew. Threads may do so at the same time. Does nothing
