@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction sets by the compiler's own question to the machine; see agg_cpu.h.
+// Detects instruction sets with the compiler's builtin; see agg_cpu.h.
 #include "agg_cpu.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hex digits by the core, and the choice of the variant; see hex_digits.h.
+// The portable variant, and the choice among variants; see hex_digits.h.
 #include "hex_digits.h"
 
 #include <stdbool.h>

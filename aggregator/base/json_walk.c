@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict JSON; see json_walk.h.
+// Strict parsing and walking of JSON; see json_walk.h.
 #include "json_walk.h"
 
 #include <math.h>
@@ -22,7 +22,8 @@ bool agg_utf8_is_valid(const char *bytes, size_t len)
     return true;
 }
 
-// Escaped NULs would end a C string early: "a\u0000b" must not pass for "a".
+// Returns: whether the text contains a NUL, plain or escaped. An escaped NUL would end a C string
+// early, and "a\u0000b" must not pass for "a".
 static bool holds_nul(const char *text, size_t len)
 {
     if (memchr(text, 0, len) != NULL) return true;
@@ -76,9 +77,9 @@ bool agg_json_micro(int64_t *micro, double x)
     return true;
 }
 
-#define MEMBERS_MAX 64 // of one object; a recipe's largest has 19
+#define MEMBERS_MAX 64 // members of one object; the largest in a recipe has 19
 #define DEPTH_MAX 4
-#define OBJECTS_MAX 10 // of one array, so that an index has one digit
+#define OBJECTS_MAX 10 // objects in one array, so that an index has one digit
 
 bool agg_json_came_before(const cJSON *object, const cJSON *item)
 {
@@ -98,8 +99,8 @@ static agg_err no_field(agg_error *error, const agg_json_sink *sink, const agg_p
                     path->shown, sink->what);
 }
 
-// Writes the path of a member. Returns: whether there can be such a field; the path is cut short
-// where it is too long.
+// Appends a member's name to a path, which is cut short if it is too long.
+// Returns: whether a field can have such a path.
 static bool step_into(agg_path *path, const agg_path *parent, const char *name)
 {
     const char *point = parent->dotted[0] != '\0' ? "." : "";
@@ -141,7 +142,7 @@ static agg_err take_array(agg_error *error, const agg_json_sink *sink, const agg
                           const cJSON *array, int depth)
 {
     const cJSON *first = array->child;
-    // The core would not see an empty list, and take it in any file.
+    // The core never sees an empty list, so it could not refuse one.
     if (first == NULL) return refuse(error, SHOAL_ERR_MISSING_FIELD, path, "holds no value");
     if (cJSON_IsObject(first)) return walk_entries(error, sink, path, array, depth);
     if (!cJSON_IsString(first) && !cJSON_IsNumber(first))
@@ -172,7 +173,7 @@ static agg_err take_member(agg_error *error, const agg_json_sink *sink, const ag
     if (cJSON_IsArray(item)) return take_array(error, sink, path, item, depth);
     if (!cJSON_IsObject(item))
         return refuse(error, SHOAL_ERR_TYPE, path, "must be a string or a number");
-    // An empty object of any name would pass unseen.
+    // The core never sees an empty object, so it is refused here.
     return depth < DEPTH_MAX && item->child != NULL ? walk(error, sink, path, item, depth + 1)
                                                     : no_field(error, sink, path);
 }

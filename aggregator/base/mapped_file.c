@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping by POSIX; see mapped_file.h.
+// Maps files with mmap; see mapped_file.h.
 #include "mapped_file.h"
 
 #include <stdbool.h>
@@ -36,7 +36,7 @@ void agg_mapped_file_close(agg_mapped_file *file)
 static void advise(const agg_mapped_file *file, size_t first, size_t len, int advice)
 {
     (void)madvise((void *)(uintptr_t)(file->bytes + first), len,
-                  advice); // refused: slower, or more memory
+                  advice); // only a hint
 }
 
 bool agg_mapped_file_open(agg_mapped_file *file, FILE *stream)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines; see options.h.
+// Reads command lines; see options.h.
 #include "options.h"
 
 #include <stdbool.h>
@@ -29,7 +29,8 @@ static const cli_option *find_letter(const cli_option *options, char letter)
     return NULL;
 }
 
-// How many leading characters two names share: the hint is the option that shares most.
+// Returns: the number of leading characters that two names share. The hint for an unknown option is
+// the option that shares most.
 static size_t shared(const char *a, const char *b)
 {
     size_t n = 0;
@@ -48,7 +49,7 @@ static agg_err unknown(const cli_option *options, agg_error *error, const char *
                     text, best->name);
 }
 
-// Takes the option at argv[*i], and its value from the same or the next word.
+// Takes the option at argv[*i], and its value from the same word or the next one.
 static agg_err take(const cli_option *options, agg_error *error, int argc, char **argv, int *i)
 {
     const char *text = argv[*i], *value = NULL;
