@@ -4,7 +4,7 @@
 // points upwards would be a mistake of the code, not of the drawing: it is drawn red.
 // Dark arrows are the includes that no longer way through other rooms implies; light ones the rest.
 
-const BOX = { width: 118, height: 30, gapX: 22, gapY: 34 };
+const BOX = { width: 118, height: 30, gapX: 58, gapY: 42 };
 const PART_GAP = 48;
 const MARGIN = 24;
 const TITLE = 26;
@@ -153,7 +153,12 @@ export function drawRooms(rooms, graph) {
   const [core, aggregator, javascript] = parts;
   const top = Math.max(aggregator.height, javascript.height);
   const places = [
-    { ...core, x: MARGIN, y: MARGIN + TITLE + top + PART_GAP + TITLE, title: 'core/' },
+    {
+      ...core,
+      x: MARGIN + (aggregator.width + PART_GAP + javascript.width - core.width) / 2,
+      y: MARGIN + TITLE + top + PART_GAP + TITLE,
+      title: 'core/',
+    },
     { ...aggregator, x: MARGIN, y: MARGIN + TITLE + top - aggregator.height, title: 'aggregator/' },
     {
       ...javascript,
@@ -183,8 +188,11 @@ export function drawRooms(rooms, graph) {
     ({ title, x, y }) => `<text class="part" x="${x}" y="${y - 12}">${title}</text>`,
   );
   const down = places.slice(1).map(({ x, y, width: w, height: h }) => {
-    const at = x + w / 4;
-    return `<path class="parts" d="M${at.toFixed(0)} ${y + h + 8}V${places[0].y - 14}" marker-end="url(#parts)"/>`;
+    const at = x + w / 2;
+    const [left, right] = [places[0].x + BOX.width, places[0].x + core.width - BOX.width];
+    const to = Math.min(right, Math.max(left, at));
+    const from = y + h + 8;
+    return `<path class="parts" d="M${at.toFixed(0)} ${from}L${to.toFixed(0)} ${places[0].y - 10}" marker-end="url(#parts)"/>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="Rooms of the tree and their includes; every arrow points down">
 <style>${STYLE}
