@@ -13,15 +13,15 @@
 #include <sys/random.h>
 #endif
 
-#include "estimate_print.h"
+#include "log.h"
 #include "options.h"
 #include "policy_json.h"
+#include "print_text.h"
 #include "probability.h"
 #include "recipe_json.h"
 #include "recipe_new.h"
 #include "result_options.h"
 #include "sfp_plan.h"
-#include "talk.h"
 #include "trie_plan.h"
 
 #define EXPIRES_DAYS 180

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "estimate_print.h"
 #include "options.h"
+#include "print_text.h"
 #include "recipe_json.h"
 #include "result_options.h"
 #include "track_print.h"

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 
 #include "agg_file.h"
+#include "log.h"
 #include "options.h"
 #include "recipe_new.h"
 #include "recipe_signature.h"
-#include "talk.h"
 
 #define KEY_FILE_MAX 65536 // bytes; a key in PEM has 119
 
@@ -21,7 +21,7 @@ static void warn_of_mode(const char *path)
     char text[512];
     if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || (status.st_mode & 077) == 0) return;
     snprintf(text, sizeof text, "%s: others may read this key; chmod 600 it", path);
-    cli_talk("recipe", text);
+    agg_log_line("recipe", text);
 }
 
 static agg_err sign_with(agg_recipe *recipe, agg_error *error, const char *key)
@@ -102,13 +102,13 @@ int recipe_verify(const char *path, const char *key)
     agg_recipe recipe;
     char hex[65];
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
-        return cli_failed("recipe", &error);
+        return agg_log_error("recipe", &error);
     agg_err err = verify(&error, &recipe, key);
     agg_hex(hex, recipe.key, sizeof recipe.key);
     agg_recipe_release(&recipe);
     if (err != SHOAL_OK) {
         if (err == AGG_ERR_SIGNATURE) agg_error_prefix(&error, "%s", path);
-        return cli_failed("recipe", &error);
+        return agg_log_error("recipe", &error);
     }
     printf("%s: signed by %s\n", path, hex);
     return AGG_EXIT_OK;

@@ -18,6 +18,7 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "wht.h"
 
 typedef struct blocks {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "estimator.h"
+#include "flip_chance.h"
 #include "mean_sketch.h"
 #include "whole_domain.h"
 #include "wht.h"

@@ -7,6 +7,7 @@
 #include "affine1.h"
 #include "bytes.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "rappor.h"
 
 static double truth_of(const shoal_part *part)

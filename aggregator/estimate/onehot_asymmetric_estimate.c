@@ -8,6 +8,7 @@
 //
 // The paper's listing subtracts n/(e^eps - 1); n q/(1/2 - q) is twice that and is what makes the
 // estimate unbiased.
+#include "flip_chance.h"
 #include "index_counts.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
