@@ -10,10 +10,10 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "http_address.h"
 #include "json_object.h"
 #include "json_walk.h"
 #include "recipe_json.h"
-#include "serve_address.h"
 
 #define SEED_FILE_MAX 4096u
 #define DAY_S 86400u
@@ -162,12 +162,12 @@ static agg_err load_helper_token(reader *r, const char *path)
 
 static agg_err load_asked(reader *r, const char *path)
 {
-    return serve_secret_load(&r->config->asked, r->error, path);
+    return agg_http_secret_load(&r->config->asked, r->error, path);
 }
 
 static agg_err load_read_token(reader *r, const char *path)
 {
-    return serve_secret_load(&r->config->read_token, r->error, path);
+    return agg_http_secret_load(&r->config->read_token, r->error, path);
 }
 
 static void take_file(reader *r, const char *name, int is_required,
@@ -185,8 +185,8 @@ static void take_listen(reader *r)
     r->config->listen = strdup(text);
     if (r->config->listen == NULL) {
         keep(r, agg_fail(r->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory"));
-    } else if (!serve_address_read(&r->config->address, &r->config->is_loopback, text)) {
-        (void)agg_object_refuse(&r->object, SHOAL_ERR_TYPE, "listen", SERVE_ADDRESS_WHY);
+    } else if (!agg_http_address_read(&r->config->address, &r->config->is_loopback, text)) {
+        (void)agg_object_refuse(&r->object, SHOAL_ERR_TYPE, "listen", AGG_HTTP_ADDRESS_WHY);
     }
 }
 

@@ -13,7 +13,7 @@
 #include "dap_party.h"
 #include "dap_task.h"
 #include "dap_token.h"
-#include "serve_secret.h"
+#include "http_secret.h"
 
 #define AGG_DAP_CONFIG_MAX ((size_t)1 << 20)
 #define AGG_DAP_TASKS_MAX 256
@@ -30,8 +30,8 @@ typedef struct agg_dap_config {
     agg_hpke_key collector;
     uint8_t seed[32];                         // of verification keys; the same at both servers
     char helper_token[AGG_DAP_TOKEN_MAX + 1]; // leader: what it sends
-    serve_secret asked;                       // helper: the leader's token; leader: the collector's
-    serve_secret read_token;                  // for metrics; n 0: none
+    agg_http_secret asked;                    // helper: the leader's token; leader: the collector's
+    agg_http_secret read_token;               // for metrics; n 0: none
     char helper_url[SHOAL_URL_MAX + 1];       // leader; "": where the tasks say
     uint64_t keep_s;
     size_t max_body;

@@ -91,13 +91,13 @@ static void plan_step(agg_dap_plan *plan, const agg_dap_config *config, const si
                       unsigned step)
 {
     size_t answer = (size_t)(2 * s->output + AGG_DAP_JOB_LEN / 8);
-    serve_room usual = serve_room_usual(config->max_body, answer),
-               least = serve_room_least(config->max_body, answer);
-    plan->room = (serve_room){(unsigned)between(least.connections, usual.connections, step),
-                              between(least.bodies, usual.bodies, step),
-                              between(least.answers, usual.answers, step)};
+    agg_http_room usual = agg_http_room_usual(config->max_body, answer),
+                  least = agg_http_room_least(config->max_body, answer);
+    plan->room = (agg_http_room){(unsigned)between(least.connections, usual.connections, step),
+                                 between(least.bodies, usual.bodies, step),
+                                 between(least.answers, usual.answers, step)};
     plan->job_bytes = more_of(s->of_one, s->of_one + (s->full_job - s->of_one) / STEPS * step);
-    plan->bytes = serve_listener_memory(&plan->room, config->threads + 1) + s->held +
+    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 1) + s->held +
                   AGG_STORE_DATABASE_BYTES + more_of(AGG_DAP_JOB_LEN, s->report) +
                   answering_memory(config, s) + driving_memory(config, s, plan->job_bytes);
 }

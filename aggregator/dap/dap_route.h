@@ -6,7 +6,7 @@
 
 #include "dap_config.h"
 #include "dap_party.h"
-#include "serve_listener.h"
+#include "http_listener.h"
 
 typedef struct agg_dap_http {
     const agg_dap_config *config;
@@ -17,7 +17,7 @@ typedef struct agg_dap_http {
     atomic_ullong refused; // requests that were not answered with what they asked for
 } agg_dap_http;
 
-// What of a serve_service is the routes': everything but the address and the limits.
-void agg_dap_route_service(serve_service *service, agg_dap_http *http);
+// What of a agg_http_service is the routes': everything but the address and the limits.
+void agg_dap_route_service(agg_http_service *service, agg_dap_http *http);
 
 #endif

@@ -16,8 +16,8 @@
 #include "dap_http.h"
 #include "dap_leader.h"
 #include "dap_route.h"
-#include "serve_address.h"
-#include "serve_stop.h"
+#include "http_address.h"
+#include "http_stop.h"
 
 #define HELPER_TIMEOUT_S 30
 #define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside what they are about
@@ -45,7 +45,7 @@ typedef struct server {
     agg_dap_party party;
     driver driver;
     agg_dap_http http;
-    serve_listener *listener;
+    agg_http_listener *listener;
     uint16_t port;
 } server;
 
@@ -314,18 +314,18 @@ static void close_party(agg_dap_party *party)
 static agg_err listen_to(server *s, agg_error *error)
 {
     const agg_dap_config *config = s->config;
-    serve_service service = {.max_body = config->max_body,
-                             .body_timeout_s = config->body_timeout_s,
-                             .threads = config->threads,
-                             .room = s->plan->room,
-                             .listen = config->listen,
-                             .address = config->address};
+    agg_http_service service = {.max_body = config->max_body,
+                                .body_timeout_s = config->body_timeout_s,
+                                .threads = config->threads,
+                                .room = s->plan->room,
+                                .listen = config->listen,
+                                .address = config->address};
     s->http.config = config;
     s->http.party = &s->party;
     s->http.wake = wake;
     s->http.wake_context = &s->driver;
     agg_dap_route_service(&service, &s->http);
-    return serve_listener_start(&s->listener, &s->port, error, &service);
+    return agg_http_listener_start(&s->listener, &s->port, error, &service);
 }
 
 static void say_tasks(const server *s)
@@ -356,11 +356,11 @@ agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_
     if (err == SHOAL_OK && !is_check) err = listen_to(&s, error);
     if (err == SHOAL_OK) say_tasks(&s);
     if (err == SHOAL_OK && !is_check) {
-        serve_address_say(config->listen, s.port);
-        serve_stop_wait();
+        agg_http_address_say(config->listen, s.port);
+        agg_http_stop_wait();
     }
-    if (s.listener != NULL) serve_listener_quiesce(s.listener);
-    serve_listener_stop(s.listener);
+    if (s.listener != NULL) agg_http_listener_quiesce(s.listener);
+    agg_http_listener_stop(s.listener);
     stop_driver(&s.driver);
     close_party(&s.party);
     return err;

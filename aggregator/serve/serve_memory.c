@@ -121,12 +121,12 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
                          const serve_collections *collections, const sizes *s, unsigned step)
 {
     size_t answer = (size_t)more_of(s->answer, s->sums), estimate = (size_t)s->estimate;
-    serve_room usual = serve_room_usual(config->max_body, answer),
-               least = serve_room_least(config->max_body, answer);
+    agg_http_room usual = agg_http_room_usual(config->max_body, answer),
+                  least = agg_http_room_least(config->max_body, answer);
     uint64_t fold = 0;
-    plan->room = (serve_room){(unsigned)between(least.connections, usual.connections, step),
-                              between(least.bodies, usual.bodies, step),
-                              between(least.answers, usual.answers, step)};
+    plan->room = (agg_http_room){(unsigned)between(least.connections, usual.connections, step),
+                                 between(least.bodies, usual.bodies, step),
+                                 between(least.answers, usual.answers, step)};
     plan->fold_bytes = between(FOLD_LEAST, AGG_STORE_FOLD_BYTES, step);
     plan->kept_bytes = between(estimate, (size_t)more_of(KEPT_LEAST, KEPT_TIMES * estimate), step);
     if (plan->kept_bytes > 8 * estimate) plan->kept_bytes = 8 * estimate; // no more are kept
@@ -139,7 +139,7 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
     uint64_t answering =
         more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
-    plan->bytes = serve_listener_memory(&plan->room, config->threads + 2) + s->held +
+    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 2) + s->held +
                   plan->kept_bytes + answering + s->records + folding + summing +
                   AGG_STORE_DATABASE_BYTES;
     return err;

@@ -10,16 +10,16 @@
 #define SERVE_MEMORY_H
 
 #include "collection.h"
+#include "http_listener.h"
 #include "serve_config.h"
-#include "serve_listener.h"
 #include "store.h"
 
 typedef struct serve_plan {
-    serve_room room;   // of the listener
-    size_t fold_bytes; // of records that a fold groups at once
-    size_t kept_bytes; // of estimates that are kept
-    uint64_t bytes;    // that all takes at its peak, without the program
-    uint64_t limit;    // of --memory; 0: none
+    agg_http_room room; // of the listener
+    size_t fold_bytes;  // of records that a fold groups at once
+    size_t kept_bytes;  // of estimates that are kept
+    uint64_t bytes;     // that all takes at its peak, without the program
+    uint64_t limit;     // of --memory; 0: none
 } serve_plan;
 
 // Plans what is held at once: as much as is usual, or as fits the limit; the least where nothing

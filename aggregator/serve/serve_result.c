@@ -16,6 +16,8 @@
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
+_Static_assert(AGG_HTTP_POLICY_MAX >= AGG_PAGE_CSP_SIZE, "an answer holds a page's policy");
+
 // An estimate, or why there is none, as of a stamp of the store.
 typedef struct kept {
     const serve_collection *collection; // NULL: free
@@ -168,21 +170,21 @@ static void answer_json(serve_results *results, serve_job *job)
     unsigned status = k->error.code == SHOAL_OK ? 200 : status_of(k->error.code);
     if (status >= 500) {
         tell_log(job->collection, &k->error);
-        serve_answer_error(&job->answer, status, agg_err_name(k->error.code), (int)k->error.code,
-                           "the result could not be made; the server's log says why");
+        agg_http_answer_error(&job->answer, status, agg_err_name(k->error.code), (int)k->error.code,
+                              "the result could not be made; the server's log says why");
         return;
     }
     if (status != 200) {
-        serve_answer_fail(&job->answer, status, &k->error);
+        agg_http_answer_fail(&job->answer, status, &k->error);
         return;
     }
     agg_estimate shown = k->estimate;
     if (job->top > 0 && job->top < shown.n_rows) shown.n_rows = job->top;
     agg_error error;
-    FILE *stream = serve_answer_open(&job->answer);
+    FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL)
         (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // its failure is the stream's
-    serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_JSON);
+    agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_JSON);
 }
 
 // A section that owns what it shows: the kept estimate may be forgotten while the page's other
@@ -240,7 +242,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
 static void write_page(serve_job *job, const section *made, size_t n)
 {
     agg_page_section *sections = agg_alloc(NULL, n, sizeof *sections);
-    FILE *stream = sections == NULL ? NULL : serve_answer_open(&job->answer);
+    FILE *stream = sections == NULL ? NULL : agg_http_answer_open(&job->answer);
     if (stream != NULL) {
         for (size_t i = 0; i < n; i++) sections[i] = made[i].page;
         const agg_page page = {.title = "shoal",
@@ -251,8 +253,8 @@ static void write_page(serve_job *job, const section *made, size_t n)
         agg_error error;
         (void)!agg_page_write(stream, &error, &page); // its failure is the stream's
     }
-    serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_HTML);
-    job->answer.is_page = 1;
+    agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_HTML);
+    agg_page_csp(job->answer.policy, 1);
     free(sections);
 }
 
@@ -278,7 +280,7 @@ static void answer_page(serve_results *results, serve_job *job)
 
 static void answer_stopping(serve_job *job)
 {
-    serve_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
+    agg_http_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
     job->answer.retry_after_s = 5;
 }
 

@@ -6,7 +6,7 @@
 #define SERVE_RESULT_H
 
 #include "collection.h"
-#include "serve_answer.h"
+#include "http_answer.h"
 
 #define SERVE_PAGE_ROWS_MAX 10000u // rows of a page, all its sections together; results have all
 
@@ -20,7 +20,7 @@ typedef struct serve_job {
     char period[32]; // the span for people; "" for all
     size_t top;      // rows; 0: all
     int is_page;     // HTML instead of JSON
-    serve_answer answer;
+    agg_http_answer answer;
     void (*done)(void *context);
     void *context;
     struct serve_job *next; // private

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses; see serve_address.h.
-#include "serve_address.h"
+// Addresses; see http_address.h.
+#include "http_address.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -45,7 +45,7 @@ static int is_port(const char *text)
     return len >= 1 && len <= 5 && text[len] == '\0' && strtoul(text, NULL, 10) <= 65535;
 }
 
-int serve_address_read(struct sockaddr_storage *address, int *is_loopback, const char *text)
+int agg_http_address_read(struct sockaddr_storage *address, int *is_loopback, const char *text)
 {
     char host[80];
     const char *colon = strrchr(text, ':');
@@ -59,7 +59,7 @@ int serve_address_read(struct sockaddr_storage *address, int *is_loopback, const
     return set_address(address, is_loopback, host, colon + 1);
 }
 
-void serve_address_say(const char *listen, unsigned port)
+void agg_http_address_say(const char *listen, unsigned port)
 {
     const char *colon = strrchr(listen, ':');
     fprintf(stderr, "shoal: serve: listening on http://%.*s:%u/\n", (int)(colon - listen), listen,
