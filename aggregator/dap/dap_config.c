@@ -42,7 +42,7 @@ static char *make_path(reader *r, const char *text)
     return path;
 }
 
-static char *take_path(reader *r, const char *name, int is_required)
+static char *take_path(reader *r, const char *name, bool is_required)
 {
     return make_path(r, agg_object_string(&r->object, name, is_required));
 }
@@ -170,7 +170,7 @@ static agg_err load_read_token(reader *r, const char *path)
     return agg_http_secret_load(&r->config->read_token, r->error, path);
 }
 
-static void take_file(reader *r, const char *name, int is_required,
+static void take_file(reader *r, const char *name, bool is_required,
                       agg_err (*load)(reader *r, const char *path))
 {
     char *path = take_path(r, name, is_required);
@@ -297,13 +297,13 @@ void agg_dap_config_release(agg_dap_config *config)
     wipe(config, sizeof *config);
 }
 
-int agg_dap_config_is(const char *path)
+bool agg_dap_config_is(const char *path)
 {
     agg_bytes bytes;
     agg_error ignored;
-    if (agg_file_read(&bytes, &ignored, path, AGG_DAP_CONFIG_MAX) != SHOAL_OK) return 0;
+    if (agg_file_read(&bytes, &ignored, path, AGG_DAP_CONFIG_MAX) != SHOAL_OK) return false;
     cJSON *json = agg_json_parse(&ignored, (const char *)bytes.data, bytes.len);
-    int is_one = cJSON_IsObject(json) && cJSON_GetObjectItemCaseSensitive(json, "role") != NULL;
+    bool is_one = cJSON_IsObject(json) && cJSON_GetObjectItemCaseSensitive(json, "role") != NULL;
     cJSON_Delete(json);
     free(bytes.data);
     return is_one;

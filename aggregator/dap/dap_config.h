@@ -5,6 +5,7 @@
 #ifndef DAP_CONFIG_H
 #define DAP_CONFIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -22,7 +23,7 @@ typedef struct agg_dap_config {
     enum shoal_dap_role role;
     char *listen; // as written, for messages
     struct sockaddr_storage address;
-    int is_loopback;
+    bool is_loopback;
     char *store;
     agg_dap_task *tasks;
     size_t n_tasks;
@@ -43,7 +44,7 @@ typedef struct agg_dap_config {
 
 // Returns: whether a configuration file has a "role", so that it is one of these. A file that
 // cannot be read has none.
-int agg_dap_config_is(const char *path);
+bool agg_dap_config_is(const char *path);
 
 // Reads and checks the file and what it names. Release on OK; on error nothing is left. Errors name
 // the file and the field.

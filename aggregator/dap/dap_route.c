@@ -23,9 +23,9 @@ typedef struct exchange {
     int route; // enum shoal_dap_resource, or one of the above
     size_t base_len;
     uint8_t task_id[SHOAL_DAP_TASK_ID];
-    int has_task_id;
+    bool has_task_id;
     agg_dap_served *task;
-    int has_id;
+    bool has_id;
     uint8_t id[AGG_DAP_ID];
 } exchange;
 
@@ -106,30 +106,30 @@ static void take_answer(exchange *e, agg_dap_answer *from)
 
 // ---- what is asked ----
 
-static int is_resource(const char *rest)
+static bool is_resource(const char *rest)
 {
     return strcmp(rest, "/hpke_config") == 0 || strncmp(rest, "/tasks/", 7) == 0;
 }
 
 // Finds the base of a path: nothing, or the path of one of the tasks' URLs. Returns: whether a
 // resource follows it.
-static int find_base(size_t *len, const agg_dap_party *party, const char *url)
+static bool find_base(size_t *len, const agg_dap_party *party, const char *url)
 {
     *len = 0;
-    if (is_resource(url)) return 1;
+    if (is_resource(url)) return true;
     for (size_t i = 0; i < party->n_tasks; i++) {
         const shoal_dap_task *task = &party->tasks[i].vdaf.task;
         const char *path;
         *len = path_of(&path, own_url(party, task));
-        if (*len > 0 && strncmp(url, path, *len) == 0 && is_resource(url + *len)) return 1;
+        if (*len > 0 && strncmp(url, path, *len) == 0 && is_resource(url + *len)) return true;
     }
-    return 0;
+    return false;
 }
 
 // The resources of this role, in the order of shoal_dap_resource; 0: the other's.
-static int is_mine(const agg_dap_party *party, int resource)
+static bool is_mine(const agg_dap_party *party, int resource)
 {
-    int is_leader = resource == SHOAL_DAP_REPORTS || resource == SHOAL_DAP_COLLECTION_JOBS;
+    bool is_leader = resource == SHOAL_DAP_REPORTS || resource == SHOAL_DAP_COLLECTION_JOBS;
     return is_leader == (party->role == SHOAL_DAP_LEADER);
 }
 
@@ -175,17 +175,17 @@ static void read_path(exchange *e)
 
 // ---- who may ask, and how ----
 
-static int is_method(const exchange *e, const char *method)
+static bool is_method(const exchange *e, const char *method)
 {
     return strcmp(e->x.method, method) == 0;
 }
 
-static int is_get(const exchange *e)
+static bool is_get(const exchange *e)
 {
     return is_method(e, "GET") || is_method(e, "HEAD");
 }
 
-static int has_body(const exchange *e)
+static bool has_body(const exchange *e)
 {
     return e->route >= SHOAL_DAP_REPORTS && e->route <= SHOAL_DAP_AGGREGATE_SHARES && !e->has_id;
 }
@@ -202,7 +202,7 @@ static const char *allowed(const exchange *e)
     return e->has_id ? "GET, HEAD, DELETE" : "GET, HEAD";
 }
 
-static int is_allowed(const exchange *e)
+static bool is_allowed(const exchange *e)
 {
     if (e->route == SHOAL_DAP_REPORTS) return is_method(e, upload_method(e));
     if (has_body(e)) return is_method(e, "POST");
@@ -226,13 +226,13 @@ static char lower(char c)
 }
 
 // Whether a media type is the wanted one, whatever its spaces and the case of its letters.
-static int is_type(const char *type, const char *wanted)
+static bool is_type(const char *type, const char *wanted)
 {
-    if (type == NULL) return 0;
+    if (type == NULL) return false;
     for (;; type++) {
         if (*type == ' ' || *type == '\t') continue;
-        if (lower(*type) != lower(*wanted)) return 0;
-        if (*type == '\0') return 1;
+        if (lower(*type) != lower(*wanted)) return false;
+        if (*type == '\0') return true;
         wanted++;
     }
 }
@@ -367,7 +367,7 @@ static void answer_metrics(exchange *e)
 // Says no more than whether somebody should look: it is open to all.
 static void answer_health(exchange *e)
 {
-    int is_failing = 0;
+    bool is_failing = false;
     for (size_t i = 0; i < e->http->party->n_tasks; i++)
         is_failing |= atomic_load(&e->http->party->tasks[i].is_failing);
     FILE *stream = agg_http_answer_open(&e->x.answer);

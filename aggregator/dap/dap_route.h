@@ -4,6 +4,8 @@
 #ifndef DAP_ROUTE_H
 #define DAP_ROUTE_H
 
+#include <stdbool.h>
+
 #include "dap_config.h"
 #include "dap_party.h"
 #include "http_listener.h"
@@ -12,7 +14,7 @@ typedef struct agg_dap_http {
     const agg_dap_config *config;
     agg_dap_party *party;
     // There may be something for the driver; is_urgent: somebody waits for it.
-    void (*wake)(void *context, int is_urgent);
+    void (*wake)(void *context, bool is_urgent);
     void *wake_context;
     atomic_ullong refused; // requests that were not answered with what they asked for
 } agg_dap_http;

@@ -52,7 +52,7 @@ FILE *agg_http_answer_open(agg_http_answer *answer)
 
 void agg_http_answer_close(agg_http_answer *answer, FILE *stream, unsigned status, const char *type)
 {
-    int failed = stream == NULL || ferror(stream);
+    bool failed = stream == NULL || ferror(stream);
     if (stream != NULL && fclose(stream) != 0) failed = 1;
     if (failed) {
         agg_http_answer_release(answer);

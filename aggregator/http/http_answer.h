@@ -3,6 +3,7 @@
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,7 +27,7 @@ typedef struct agg_http_answer {
     const char *challenge;            // of WWW-Authenticate; static, or NULL
     const char *allow;                // of Allow; static, or NULL
     char policy[AGG_HTTP_POLICY_MAX]; // Content-Security-Policy; "": nothing may be loaded
-    int is_open;                      // pages of other origins may read it
+    bool is_open;                     // pages of other origins may read it
     unsigned max_age_s;               // of Cache-Control; 0: not to be stored
     char location[AGG_HTTP_ANSWER_LOCATION_MAX]; // "": no header
 } agg_http_answer;

@@ -79,22 +79,22 @@ static void drop_body(agg_http_exchange *x)
 }
 
 // Takes room for `cap` bytes out of what all bodies may hold. Returns: 1, or 0 when there is none.
-static int grow_body(agg_http_exchange *x, size_t cap)
+static bool grow_body(agg_http_exchange *x, size_t cap)
 {
     agg_http_listener *listener = x->listener;
     size_t more = cap - x->cap;
     if (atomic_fetch_add(&listener->held, more) + more > listener->service.room.bodies) {
         atomic_fetch_sub(&listener->held, more);
-        return 0;
+        return false;
     }
     uint8_t *grown = realloc(x->body, cap);
     if (grown == NULL) {
         atomic_fetch_sub(&listener->held, more);
-        return 0;
+        return false;
     }
     x->body = grown;
     x->cap = cap;
-    return 1;
+    return true;
 }
 
 static void refuse_body(agg_http_exchange *x)
@@ -118,10 +118,10 @@ static void refuse_full(agg_http_exchange *x)
 
 // Keeps the next bytes of a body, or counts them away once the answer is clear.
 // Returns: 1, or 0 to end the connection.
-static int take_body(agg_http_exchange *x, const char *data, size_t len)
+static bool take_body(agg_http_exchange *x, const char *data, size_t len)
 {
     size_t max_body = x->listener->service.max_body;
-    if (now_ms() > x->deadline_ms) return 0;
+    if (now_ms() > x->deadline_ms) return false;
     if (x->answer.status == 0 && len > max_body - x->len) refuse_body(x);
     if (x->answer.status == 0 && len > x->cap - x->len) {
         size_t cap = x->cap * 2 > x->len + len ? x->cap * 2 : x->len + len;
@@ -134,7 +134,7 @@ static int take_body(agg_http_exchange *x, const char *data, size_t len)
     }
     memcpy(x->body + x->len, data, len);
     x->len += len;
-    return 1;
+    return true;
 }
 
 // The body's length as announced. Returns: 0 where it is not.
@@ -159,19 +159,19 @@ void agg_http_exchange_limit_body(agg_http_exchange *x)
     if (announced(x) > x->listener->service.max_body) refuse_body(x);
 }
 
-int agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret)
+bool agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret)
 {
     const char *value = agg_http_exchange_header(x, "Authorization");
-    if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0) return 0;
+    if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0) return false;
     return agg_http_secret_matches(secret, value + 7, strlen(value + 7));
 }
 
 // Browsers ask for a name and a password: the token is the password, the name is free.
-int agg_http_exchange_has_password(const agg_http_exchange *x, const agg_http_secret *secret)
+bool agg_http_exchange_has_password(const agg_http_exchange *x, const agg_http_secret *secret)
 {
     char *password = NULL;
     char *user = MHD_basic_auth_get_username_password(x->connection, &password);
-    int matches = password != NULL && agg_http_secret_matches(secret, password, strlen(password));
+    bool matches = password != NULL && agg_http_secret_matches(secret, password, strlen(password));
     MHD_free(user);
     MHD_free(password);
     return matches;
@@ -184,14 +184,14 @@ void agg_http_exchange_refuse_access(agg_http_exchange *x, const char *challenge
     x->answer.challenge = challenge;
 }
 
-int agg_http_exchange_is_local(const agg_http_exchange *x)
+bool agg_http_exchange_is_local(const agg_http_exchange *x)
 {
     const char *host = agg_http_exchange_header(x, "Host");
-    if (host == NULL) return 0;
+    if (host == NULL) return false;
     if (strncmp(host, "[::1]", 5) == 0) return host[5] == '\0' || host[5] == ':';
     size_t len = strcspn(host, ":");
-    if (len == 9 && strncasecmp(host, "localhost", 9) == 0) return 1;
-    if (len < 7 || strncmp(host, "127.", 4) != 0) return 0;
+    if (len == 9 && strncasecmp(host, "localhost", 9) == 0) return true;
+    if (len < 7 || strncmp(host, "127.", 4) != 0) return false;
     return strspn(host, "0123456789.") == len;
 }
 
@@ -290,7 +290,7 @@ static agg_http_exchange *start_exchange(agg_http_listener *listener,
 
 // A body so large that reading it away is no courtesy: answered before it comes; the connection
 // then ends.
-static int is_hopeless(const agg_http_exchange *x)
+static bool is_hopeless(const agg_http_exchange *x)
 {
     return x->answer.status != 0 && announced(x) > DISCARD_MAX;
 }
@@ -341,7 +341,7 @@ static void finish(void *context, struct MHD_Connection *connection, void **stat
 
 void agg_http_exchange_suspend(agg_http_exchange *x)
 {
-    x->is_suspended = 1;
+    x->is_suspended = true;
     MHD_suspend_connection(x->connection);
 }
 

@@ -6,6 +6,7 @@
 #define HTTP_LISTENER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -30,7 +31,7 @@ typedef struct agg_http_exchange {
     size_t cap, discarded;
     size_t answer_len;   // of the answer under way, where it counts
     int64_t deadline_ms; // monotonic; the body must be there by then
-    int is_suspended;
+    bool is_suspended;
 } agg_http_exchange;
 
 // What a listener may hold at once. Requests that find no room are answered 503, to be sent again.
@@ -81,11 +82,11 @@ const char *agg_http_exchange_header(const agg_http_exchange *x, const char *nam
 const char *agg_http_exchange_argument(const agg_http_exchange *x, const char *name);
 
 // Whether the request has one of the secrets as its bearer token; as its password, for browsers.
-int agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret);
-int agg_http_exchange_has_password(const agg_http_exchange *x, const agg_http_secret *secret);
+bool agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret);
+bool agg_http_exchange_has_password(const agg_http_exchange *x, const agg_http_secret *secret);
 
 // Whether the request was meant for this machine: the Host is a loopback name, whatever the port.
-int agg_http_exchange_is_local(const agg_http_exchange *x);
+bool agg_http_exchange_is_local(const agg_http_exchange *x);
 
 // Answers 401.
 void agg_http_exchange_refuse_access(agg_http_exchange *x, const char *challenge,

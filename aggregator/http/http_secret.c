@@ -23,12 +23,12 @@ static agg_err refuse(agg_error *error, const char *path, unsigned line, const c
 }
 
 // What an HTTP header carries unchanged: printable ASCII without spaces.
-static int is_printable(const char *text, size_t len)
+static bool is_printable(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (text[i] < '!' || text[i] > '~') return 0;
+        if (text[i] < '!' || text[i] > '~') return false;
     }
-    return 1;
+    return true;
 }
 
 static agg_err add_line(agg_http_secret *secret, agg_error *error, const char *path, unsigned line,
@@ -69,7 +69,7 @@ agg_err agg_http_secret_load(agg_http_secret *secret, agg_error *error, const ch
     return err;
 }
 
-int agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len)
+bool agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len)
 {
     uint8_t digest[32];
     digest_of(digest, text, len);

@@ -4,6 +4,7 @@
 #ifndef HTTP_SECRET_H
 #define HTTP_SECRET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,6 @@ agg_err agg_http_secret_load(agg_http_secret *secret, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
 
 // Returns: whether text is one of the secrets. Timing: depends on len only.
-int agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len);
+bool agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len);
 
 #endif

@@ -25,7 +25,7 @@ typedef agg_err (*read_field)(reader *r, const cJSON *json);
 typedef struct field {
     const char *name;
     read_field read;
-    int is_required;
+    bool is_required;
 } field;
 
 static agg_err refuse(reader *r, const char *name, const char *why)

@@ -9,6 +9,8 @@
 #ifndef SERVE_MEMORY_H
 #define SERVE_MEMORY_H
 
+#include <stdbool.h>
+
 #include "collection.h"
 #include "http_listener.h"
 #include "serve_config.h"
@@ -33,7 +35,7 @@ agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config
 // Sees to it that what is kept of a collection's records, and what waits, has room. Grows the plan,
 // or refuses where there is a limit. Returns: AGG_ERR_MEMORY where it does not fit
 agg_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection *collection,
-                           agg_store *store, int *has_grown) SHOAL_MUST_CHECK;
+                           agg_store *store, bool *has_grown) SHOAL_MUST_CHECK;
 
 // Makes the C library give large blocks back to the system as soon as they are free, instead of
 // keeping them for the next. At the start.

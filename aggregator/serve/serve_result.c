@@ -40,7 +40,7 @@ struct serve_results {
     pthread_cond_t wake;
     serve_job *first, **last;
     unsigned n_waiting;
-    int is_stopping;
+    bool is_stopping;
     kept kept[KEPT_MAX];
     uint64_t questions;
 };
@@ -103,8 +103,8 @@ static unsigned status_of(agg_err code)
     return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
 }
 
-static int is_same(const kept *k, const serve_collection *collection,
-                   const serve_dictionary *dictionary, agg_span span)
+static bool is_same(const kept *k, const serve_collection *collection,
+                    const serve_dictionary *dictionary, agg_span span)
 {
     return k->collection == collection && k->dictionary == dictionary &&
            k->span.first == span.first && k->span.last == span.last;
@@ -146,9 +146,9 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
     uint64_t stamp = 0;
     agg_error error = {0};
     agg_err err = agg_store_stamp(results->store, &stamp, &error, collection->number);
-    int is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
-                  slot->stamp == stamp &&
-                  (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
+    bool is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
+                   slot->stamp == stamp &&
+                   (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
     if (!is_kept) {
         forget(slot);
         make_room(results, slot, dictionary->dictionary.n);
@@ -216,7 +216,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     }
     const kept *k = answer_of(results, collection, dictionary, job->span);
     if (k->error.code != SHOAL_OK) {
-        int is_inside = status_of(k->error.code) >= 500;
+        bool is_inside = status_of(k->error.code) >= 500;
         if (is_inside) tell_log(collection, &k->error);
         snprintf(s->note, sizeof s->note, "%s",
                  is_inside ? "The result could not be made; the server's log says why."
@@ -285,7 +285,7 @@ static void answer_stopping(serve_job *job)
 }
 
 // Returns: the next job, or NULL when stopping and none is left.
-static serve_job *next_job(serve_results *results, int *is_stopping)
+static serve_job *next_job(serve_results *results, bool *is_stopping)
 {
     pthread_mutex_lock(&results->mutex);
     while (results->first == NULL && !results->is_stopping)
@@ -304,7 +304,7 @@ static serve_job *next_job(serve_results *results, int *is_stopping)
 static void *work(void *context)
 {
     serve_results *results = context;
-    int is_stopping;
+    bool is_stopping;
     for (serve_job *job; (job = next_job(results, &is_stopping)) != NULL;) {
         if (is_stopping) {
             answer_stopping(job);
@@ -338,10 +338,10 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     return SHOAL_OK;
 }
 
-int serve_results_ask(serve_results *results, serve_job *job)
+bool serve_results_ask(serve_results *results, serve_job *job)
 {
     pthread_mutex_lock(&results->mutex);
-    int is_taken = !results->is_stopping && results->n_waiting < QUEUE_MAX;
+    bool is_taken = !results->is_stopping && results->n_waiting < QUEUE_MAX;
     if (is_taken) {
         job->next = NULL;
         *results->last = job;
@@ -357,7 +357,7 @@ void serve_results_stop(serve_results *results)
 {
     if (results == NULL) return;
     pthread_mutex_lock(&results->mutex);
-    results->is_stopping = 1;
+    results->is_stopping = true;
     pthread_cond_signal(&results->wake);
     pthread_mutex_unlock(&results->mutex);
     pthread_join(results->thread, NULL);

@@ -20,7 +20,7 @@
 static const char *const refusal_names[REFUSAL_COUNT] = {
     "unauthorized", "content-type", "too-large", "recipe-hash", "damaged", "busy"};
 
-static int starts_with(const char *text, const char *prefix)
+static bool starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -62,7 +62,7 @@ void serve_route_start(request *r, const char *method, const char *url)
 {
     r->route = route_of(url);
     const char *allow = r->route == ROUTE_BATCHES ? "POST" : "GET, HEAD";
-    int is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     if (r->route == ROUTE_NONE) {
         answer_not_found(r, "no such path");
     } else if (r->route == ROUTE_BATCHES ? strcmp(method, "POST") != 0 : !is_get) {
