@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections and bodies over libmicrohttpd; see serve_listener.h.
-#include "serve_listener.h"
+// Connections and bodies over libmicrohttpd; see http_listener.h.
+#include "http_listener.h"
 
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "agg_size.h"
-#include "result_page.h"
 
 // Of a refused body, how much is read to its end so that the client sees the answer rather than a
 // broken connection.
@@ -24,28 +23,31 @@
 #define THREAD_BYTES ((size_t)256 << 10)   // its stack and small allocations
 #define IDLE_S 10
 
-struct serve_listener {
-    serve_service service;
+// The Content-Security-Policy of an answer that is not a page.
+#define POLICY_OF_DATA "default-src 'none';frame-ancestors 'none'"
+
+struct agg_http_listener {
+    agg_http_service service;
     struct MHD_Daemon *daemon;
     int listening;         // the socket once quiesced, or -1
     atomic_size_t held;    // bytes of bodies in memory
     atomic_size_t answers; // bytes of answers on their way
 };
 
-serve_room serve_room_usual(size_t max_body, size_t largest_answer)
+agg_http_room agg_http_room_usual(size_t max_body, size_t largest_answer)
 {
-    return (serve_room){CONNECTIONS_MAX,
-                        max_body < SIZE_MAX / BODIES_MAX ? BODIES_MAX * max_body : SIZE_MAX,
-                        largest_answer > ANSWERS_BYTES ? largest_answer : ANSWERS_BYTES};
+    return (agg_http_room){CONNECTIONS_MAX,
+                           max_body < SIZE_MAX / BODIES_MAX ? BODIES_MAX * max_body : SIZE_MAX,
+                           largest_answer > ANSWERS_BYTES ? largest_answer : ANSWERS_BYTES};
 }
 
-serve_room serve_room_least(size_t max_body, size_t largest_answer)
+agg_http_room agg_http_room_least(size_t max_body, size_t largest_answer)
 {
-    return (serve_room){CONNECTIONS_MIN, max_body,
-                        largest_answer > SMALL_ANSWER ? largest_answer : SMALL_ANSWER};
+    return (agg_http_room){CONNECTIONS_MIN, max_body,
+                           largest_answer > SMALL_ANSWER ? largest_answer : SMALL_ANSWER};
 }
 
-uint64_t serve_listener_memory(const serve_room *room, uint32_t threads)
+uint64_t agg_http_listener_memory(const agg_http_room *room, uint32_t threads)
 {
     return room->connections * (uint64_t)(CONNECTION_POOL + CONNECTION_STATE + SMALL_ANSWER) +
            room->bodies + room->answers + threads * (uint64_t)THREAD_BYTES;
@@ -58,17 +60,17 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-const char *serve_exchange_header(const serve_exchange *x, const char *name)
+const char *agg_http_exchange_header(const agg_http_exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
-const char *serve_exchange_argument(const serve_exchange *x, const char *name)
+const char *agg_http_exchange_argument(const agg_http_exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static void drop_body(serve_exchange *x)
+static void drop_body(agg_http_exchange *x)
 {
     free(x->body);
     x->body = NULL;
@@ -77,49 +79,49 @@ static void drop_body(serve_exchange *x)
 }
 
 // Takes room for `cap` bytes out of what all bodies may hold. Returns: 1, or 0 when there is none.
-static int grow_body(serve_exchange *x, size_t cap)
+static bool grow_body(agg_http_exchange *x, size_t cap)
 {
-    serve_listener *listener = x->listener;
+    agg_http_listener *listener = x->listener;
     size_t more = cap - x->cap;
     if (atomic_fetch_add(&listener->held, more) + more > listener->service.room.bodies) {
         atomic_fetch_sub(&listener->held, more);
-        return 0;
+        return false;
     }
     uint8_t *grown = realloc(x->body, cap);
     if (grown == NULL) {
         atomic_fetch_sub(&listener->held, more);
-        return 0;
+        return false;
     }
     x->body = grown;
     x->cap = cap;
-    return 1;
+    return true;
 }
 
-static void refuse_body(serve_exchange *x)
+static void refuse_body(agg_http_exchange *x)
 {
     drop_body(x);
     char message[80];
     snprintf(message, sizeof message, "%s here has at most %zu bytes",
              x->listener->service.body_name, x->listener->service.max_body);
-    serve_answer_error(&x->answer, 413, "too-large", 413, message);
+    agg_http_answer_error(&x->answer, 413, "too-large", 413, message);
 }
 
-static void refuse_full(serve_exchange *x)
+static void refuse_full(agg_http_exchange *x)
 {
     drop_body(x);
     char message[80];
     snprintf(message, sizeof message, "too many %s at once; send it again",
              x->listener->service.body_names);
-    serve_answer_error(&x->answer, 503, "busy", 503, message);
+    agg_http_answer_error(&x->answer, 503, "busy", 503, message);
     x->answer.retry_after_s = 2;
 }
 
 // Keeps the next bytes of a body, or counts them away once the answer is clear.
 // Returns: 1, or 0 to end the connection.
-static int take_body(serve_exchange *x, const char *data, size_t len)
+static bool take_body(agg_http_exchange *x, const char *data, size_t len)
 {
     size_t max_body = x->listener->service.max_body;
-    if (now_ms() > x->deadline_ms) return 0;
+    if (now_ms() > x->deadline_ms) return false;
     if (x->answer.status == 0 && len > max_body - x->len) refuse_body(x);
     if (x->answer.status == 0 && len > x->cap - x->len) {
         size_t cap = x->cap * 2 > x->len + len ? x->cap * 2 : x->len + len;
@@ -132,17 +134,17 @@ static int take_body(serve_exchange *x, const char *data, size_t len)
     }
     memcpy(x->body + x->len, data, len);
     x->len += len;
-    return 1;
+    return true;
 }
 
 // The body's length as announced. Returns: 0 where it is not.
-static unsigned long long announced(const serve_exchange *x)
+static unsigned long long announced(const agg_http_exchange *x)
 {
-    const char *length = serve_exchange_header(x, "Content-Length");
+    const char *length = agg_http_exchange_header(x, "Content-Length");
     return length == NULL ? 0 : strtoull(length, NULL, 10);
 }
 
-void serve_exchange_expect_body(serve_exchange *x)
+void agg_http_exchange_expect_body(agg_http_exchange *x)
 {
     unsigned long long len = announced(x);
     if (len > x->listener->service.max_body) {
@@ -152,47 +154,48 @@ void serve_exchange_expect_body(serve_exchange *x)
     }
 }
 
-void serve_exchange_limit_body(serve_exchange *x)
+void agg_http_exchange_limit_body(agg_http_exchange *x)
 {
     if (announced(x) > x->listener->service.max_body) refuse_body(x);
 }
 
-int serve_exchange_has_token(const serve_exchange *x, const serve_secret *secret)
+bool agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret)
 {
-    const char *value = serve_exchange_header(x, "Authorization");
-    if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0) return 0;
-    return serve_secret_matches(secret, value + 7, strlen(value + 7));
+    const char *value = agg_http_exchange_header(x, "Authorization");
+    if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0) return false;
+    return agg_http_secret_matches(secret, value + 7, strlen(value + 7));
 }
 
 // Browsers ask for a name and a password: the token is the password, the name is free.
-int serve_exchange_has_password(const serve_exchange *x, const serve_secret *secret)
+bool agg_http_exchange_has_password(const agg_http_exchange *x, const agg_http_secret *secret)
 {
     char *password = NULL;
     char *user = MHD_basic_auth_get_username_password(x->connection, &password);
-    int matches = password != NULL && serve_secret_matches(secret, password, strlen(password));
+    bool matches = password != NULL && agg_http_secret_matches(secret, password, strlen(password));
     MHD_free(user);
     MHD_free(password);
     return matches;
 }
 
-void serve_exchange_refuse_access(serve_exchange *x, const char *challenge, const char *message)
+void agg_http_exchange_refuse_access(agg_http_exchange *x, const char *challenge,
+                                     const char *message)
 {
-    serve_answer_error(&x->answer, 401, "unauthorized", 401, message);
+    agg_http_answer_error(&x->answer, 401, "unauthorized", 401, message);
     x->answer.challenge = challenge;
 }
 
-int serve_exchange_is_local(const serve_exchange *x)
+bool agg_http_exchange_is_local(const agg_http_exchange *x)
 {
-    const char *host = serve_exchange_header(x, "Host");
-    if (host == NULL) return 0;
+    const char *host = agg_http_exchange_header(x, "Host");
+    if (host == NULL) return false;
     if (strncmp(host, "[::1]", 5) == 0) return host[5] == '\0' || host[5] == ':';
     size_t len = strcspn(host, ":");
-    if (len == 9 && strncasecmp(host, "localhost", 9) == 0) return 1;
-    if (len < 7 || strncmp(host, "127.", 4) != 0) return 0;
+    if (len == 9 && strncasecmp(host, "localhost", 9) == 0) return true;
+    if (len < 7 || strncmp(host, "127.", 4) != 0) return false;
     return strspn(host, "0123456789.") == len;
 }
 
-static unsigned idle_seconds(const serve_service *service)
+static unsigned idle_seconds(const agg_http_service *service)
 {
     return service->body_timeout_s < IDLE_S ? service->body_timeout_s : IDLE_S;
 }
@@ -207,12 +210,12 @@ static void open_to_pages(struct MHD_Response *response)
     MHD_add_response_header(response, "Access-Control-Max-Age", "86400");
 }
 
-static void add_headers(struct MHD_Response *response, const serve_exchange *x)
+static void add_headers(struct MHD_Response *response, const agg_http_exchange *x)
 {
-    const serve_answer *answer = &x->answer;
-    char csp[AGG_PAGE_CSP_SIZE] = "default-src 'none';frame-ancestors 'none'", text[40];
-    if (answer->is_page) agg_page_csp(csp, 1);
-    MHD_add_response_header(response, "Content-Security-Policy", csp);
+    const agg_http_answer *answer = &x->answer;
+    char text[40];
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            answer->policy[0] != '\0' ? answer->policy : POLICY_OF_DATA);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy",
@@ -239,10 +242,10 @@ static void add_headers(struct MHD_Response *response, const serve_exchange *x)
 
 // Takes room for an answer until it is sent. Whoever reads slowly must not fill the memory with
 // what waits for him.
-static void hold_answer(serve_exchange *x)
+static void hold_answer(agg_http_exchange *x)
 {
-    serve_answer *answer = &x->answer;
-    serve_listener *listener = x->listener;
+    agg_http_answer *answer = &x->answer;
+    agg_http_listener *listener = x->listener;
     size_t len = answer->len;
     if (len <= SMALL_ANSWER || x->answer_len > 0) return;
     if (atomic_fetch_add(&listener->answers, len) + len <= listener->service.room.answers) {
@@ -250,14 +253,14 @@ static void hold_answer(serve_exchange *x)
         return;
     }
     atomic_fetch_sub(&listener->answers, len);
-    serve_answer_error(answer, 503, "busy", 503,
-                       "too many large answers are on their way; ask again");
+    agg_http_answer_error(answer, 503, "busy", 503,
+                          "too many large answers are on their way; ask again");
     answer->retry_after_s = 2;
 }
 
-static enum MHD_Result send_answer(serve_exchange *x)
+static enum MHD_Result send_answer(agg_http_exchange *x)
 {
-    serve_answer *answer = &x->answer;
+    agg_http_answer *answer = &x->answer;
     hold_answer(x);
     struct MHD_Response *response =
         MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
@@ -269,10 +272,11 @@ static enum MHD_Result send_answer(serve_exchange *x)
     return queued;
 }
 
-static serve_exchange *start_exchange(serve_listener *listener, struct MHD_Connection *connection,
-                                      const char *method, const char *url)
+static agg_http_exchange *start_exchange(agg_http_listener *listener,
+                                         struct MHD_Connection *connection, const char *method,
+                                         const char *url)
 {
-    serve_exchange *x = calloc(1, listener->service.exchange_size);
+    agg_http_exchange *x = calloc(1, listener->service.exchange_size);
     if (x == NULL) return NULL;
     x->listener = listener;
     x->connection = connection;
@@ -286,7 +290,7 @@ static serve_exchange *start_exchange(serve_listener *listener, struct MHD_Conne
 
 // A body so large that reading it away is no courtesy: answered before it comes; the connection
 // then ends.
-static int is_hopeless(const serve_exchange *x)
+static bool is_hopeless(const agg_http_exchange *x)
 {
     return x->answer.status != 0 && announced(x) > DISCARD_MAX;
 }
@@ -296,7 +300,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                               size_t *len, void **state)
 {
     (void)version;
-    serve_exchange *x = *state;
+    agg_http_exchange *x = *state;
     if (x == NULL) {
         *state = x = start_exchange(context, connection, method, url);
         if (x == NULL) return MHD_NO;
@@ -325,23 +329,23 @@ static void finish(void *context, struct MHD_Connection *connection, void **stat
     (void)context;
     (void)connection;
     (void)code;
-    serve_exchange *x = *state;
+    agg_http_exchange *x = *state;
     if (x == NULL) return;
     drop_body(x);
     atomic_fetch_sub(&x->listener->answers, x->answer_len);
-    serve_answer_release(&x->answer);
+    agg_http_answer_release(&x->answer);
     if (x->listener->service.finish != NULL) x->listener->service.finish(x);
     free(x);
     *state = NULL;
 }
 
-void serve_exchange_suspend(serve_exchange *x)
+void agg_http_exchange_suspend(agg_http_exchange *x)
 {
-    x->is_suspended = 1;
+    x->is_suspended = true;
     MHD_suspend_connection(x->connection);
 }
 
-void serve_exchange_resume(serve_exchange *x)
+void agg_http_exchange_resume(agg_http_exchange *x)
 {
     hold_answer(x);
     MHD_resume_connection(x->connection);
@@ -353,10 +357,10 @@ static uint16_t bound_port(struct MHD_Daemon *daemon)
     return info == NULL ? 0 : info->port;
 }
 
-agg_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_error *error,
-                             const serve_service *service)
+agg_err agg_http_listener_start(agg_http_listener **listener, uint16_t *port, agg_error *error,
+                                const agg_http_service *service)
 {
-    serve_listener *made = agg_alloc(error, 1, sizeof *made);
+    agg_http_listener *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
     made->service = *service;
     made->listening = -1;
@@ -378,12 +382,12 @@ agg_err serve_listener_start(serve_listener **listener, uint16_t *port, agg_erro
     return SHOAL_OK;
 }
 
-void serve_listener_quiesce(serve_listener *listener)
+void agg_http_listener_quiesce(agg_http_listener *listener)
 {
     listener->listening = MHD_quiesce_daemon(listener->daemon);
 }
 
-void serve_listener_stop(serve_listener *listener)
+void agg_http_listener_stop(agg_http_listener *listener)
 {
     if (listener == NULL) return;
     MHD_stop_daemon(listener->daemon);

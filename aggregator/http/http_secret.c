@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading and comparing secrets; see serve_secret.h.
-#include "serve_secret.h"
+// Loading and comparing secrets; see http_secret.h.
+#include "http_secret.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,24 +23,24 @@ static agg_err refuse(agg_error *error, const char *path, unsigned line, const c
 }
 
 // What an HTTP header carries unchanged: printable ASCII without spaces.
-static int is_printable(const char *text, size_t len)
+static bool is_printable(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (text[i] < '!' || text[i] > '~') return 0;
+        if (text[i] < '!' || text[i] > '~') return false;
     }
-    return 1;
+    return true;
 }
 
-static agg_err add_line(serve_secret *secret, agg_error *error, const char *path, unsigned line,
+static agg_err add_line(agg_http_secret *secret, agg_error *error, const char *path, unsigned line,
                         const char *text, size_t len)
 {
     if (len > 0 && text[len - 1] == '\r') len--;
     if (len == 0) return SHOAL_OK;
-    if (secret->n == SERVE_SECRETS_MAX)
+    if (secret->n == AGG_HTTP_SECRETS_MAX)
         return refuse(error, path, line, "a third secret; two are the most");
-    if (len < SERVE_SECRET_LEN_MIN)
+    if (len < AGG_HTTP_SECRET_LEN_MIN)
         return refuse(error, path, line, "a secret needs at least 16 characters");
-    if (len > SERVE_SECRET_LEN_MAX)
+    if (len > AGG_HTTP_SECRET_LEN_MAX)
         return refuse(error, path, line, "a secret has at most 512 characters");
     if (!is_printable(text, len))
         return refuse(error, path, line, "a secret is printable ASCII without spaces");
@@ -48,12 +48,12 @@ static agg_err add_line(serve_secret *secret, agg_error *error, const char *path
     return SHOAL_OK;
 }
 
-agg_err serve_secret_load(serve_secret *secret, agg_error *error, const char *path)
+agg_err agg_http_secret_load(agg_http_secret *secret, agg_error *error, const char *path)
 {
     agg_bytes bytes;
     agg_err err = agg_file_read(&bytes, error, path, 4096);
     if (err != SHOAL_OK) return err;
-    serve_secret loaded = {0};
+    agg_http_secret loaded = {0};
     const char *text = (const char *)bytes.data;
     size_t at = 0;
     for (unsigned line = 1; err == SHOAL_OK && at < bytes.len; line++) {
@@ -69,7 +69,7 @@ agg_err serve_secret_load(serve_secret *secret, agg_error *error, const char *pa
     return err;
 }
 
-int serve_secret_matches(const serve_secret *secret, const char *text, size_t len)
+bool agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len)
 {
     uint8_t digest[32];
     digest_of(digest, text, len);

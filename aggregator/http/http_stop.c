@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals; see serve_stop.h.
-#include "serve_stop.h"
+// Signals; see http_stop.h.
+#include "http_stop.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -13,7 +13,7 @@ static void ending(sigset_t *signals)
     sigaddset(signals, SIGINT);
 }
 
-void serve_stop_block(void)
+void agg_http_stop_block(void)
 {
     sigset_t signals;
     ending(&signals);
@@ -21,7 +21,7 @@ void serve_stop_block(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-void serve_stop_wait(void)
+void agg_http_stop_wait(void)
 {
     sigset_t signals;
     int number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers; see serve_answer.h.
-#include "serve_answer.h"
+// Answers; see http_answer.h.
+#include "http_answer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "agg_size.h"
 #include "print_text.h"
 
-void serve_answer_release(serve_answer *answer)
+void agg_http_answer_release(agg_http_answer *answer)
 {
     free(answer->body);
-    *answer = (serve_answer){0};
+    *answer = (agg_http_answer){0};
 }
 
 // A stream into an answer's body. The C library's own (open_memstream) copies what there is
 // whenever it grows, and so takes three times as much at times.
 typedef struct sink {
-    serve_answer *answer;
+    agg_http_answer *answer;
     size_t cap;
 } sink;
 
@@ -38,10 +38,10 @@ static int end(void *cookie)
     return 0;
 }
 
-FILE *serve_answer_open(serve_answer *answer)
+FILE *agg_http_answer_open(agg_http_answer *answer)
 {
     static const cookie_io_functions_t functions = {.write = append, .close = end};
-    serve_answer_release(answer);
+    agg_http_answer_release(answer);
     sink *to = calloc(1, sizeof *to);
     if (to == NULL) return NULL;
     to->answer = answer;
@@ -50,12 +50,12 @@ FILE *serve_answer_open(serve_answer *answer)
     return stream;
 }
 
-void serve_answer_close(serve_answer *answer, FILE *stream, unsigned status, const char *type)
+void agg_http_answer_close(agg_http_answer *answer, FILE *stream, unsigned status, const char *type)
 {
-    int failed = stream == NULL || ferror(stream);
+    bool failed = stream == NULL || ferror(stream);
     if (stream != NULL && fclose(stream) != 0) failed = 1;
     if (failed) {
-        serve_answer_release(answer);
+        agg_http_answer_release(answer);
         answer->status = 500; // without a body: there is no memory for one
         return;
     }
@@ -63,10 +63,10 @@ void serve_answer_close(serve_answer *answer, FILE *stream, unsigned status, con
     answer->type = type;
 }
 
-void serve_answer_error(serve_answer *answer, unsigned status, const char *code, int number,
-                        const char *message)
+void agg_http_answer_error(agg_http_answer *answer, unsigned status, const char *code, int number,
+                           const char *message)
 {
-    FILE *stream = serve_answer_open(answer);
+    FILE *stream = agg_http_answer_open(answer);
     if (stream != NULL) {
         fputs("{\"error\":{\"code\":", stream);
         agg_print_json_text(stream, code, strlen(code));
@@ -74,10 +74,10 @@ void serve_answer_error(serve_answer *answer, unsigned status, const char *code,
         agg_print_json_text(stream, message, strlen(message));
         fputs("}}\n", stream);
     }
-    serve_answer_close(answer, stream, status, SERVE_TYPE_JSON);
+    agg_http_answer_close(answer, stream, status, AGG_HTTP_TYPE_JSON);
 }
 
-void serve_answer_fail(serve_answer *answer, unsigned status, const agg_error *error)
+void agg_http_answer_fail(agg_http_answer *answer, unsigned status, const agg_error *error)
 {
-    serve_answer_error(answer, status, agg_err_name(error->code), (int)error->code, error->text);
+    agg_http_answer_error(answer, status, agg_err_name(error->code), (int)error->code, error->text);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses; see serve_address.h.
-#include "serve_address.h"
+// Addresses; see http_address.h.
+#include "http_address.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is_loopback_address(const struct sockaddr_storage *address)
+static bool is_loopback_address(const struct sockaddr_storage *address)
 {
     if (address->ss_family == AF_INET6) {
         struct sockaddr_in6 six;
@@ -21,8 +21,8 @@ static int is_loopback_address(const struct sockaddr_storage *address)
     return ntohl(four.sin_addr.s_addr) >> 24 == 127;
 }
 
-static int set_address(struct sockaddr_storage *address, int *is_loopback, char *host,
-                       const char *port)
+static bool set_address(struct sockaddr_storage *address, bool *is_loopback, char *host,
+                        const char *port)
 {
     if (host[0] == '[') {
         host[strlen(host) - 1] = '\0';
@@ -32,34 +32,34 @@ static int set_address(struct sockaddr_storage *address, int *is_loopback, char 
                                    .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, port, &hints, &found) != 0)
-        return 0;
+        return false;
     memcpy(address, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
     *is_loopback = is_loopback_address(address);
-    return 1;
+    return true;
 }
 
-static int is_port(const char *text)
+static bool is_port(const char *text)
 {
     size_t len = strspn(text, "0123456789");
     return len >= 1 && len <= 5 && text[len] == '\0' && strtoul(text, NULL, 10) <= 65535;
 }
 
-int serve_address_read(struct sockaddr_storage *address, int *is_loopback, const char *text)
+bool agg_http_address_read(struct sockaddr_storage *address, bool *is_loopback, const char *text)
 {
     char host[80];
     const char *colon = strrchr(text, ':');
     size_t len = colon == NULL ? 0 : (size_t)(colon - text);
-    int is_bracketed = len >= 2 && text[0] == '[' && text[len - 1] == ']';
+    bool is_bracketed = len >= 2 && text[0] == '[' && text[len - 1] == ']';
     if (len == 0 || len >= sizeof host || !is_port(colon + 1) ||
         is_bracketed != (memchr(text, ':', len) != NULL))
-        return 0;
+        return false;
     memcpy(host, text, len);
     host[len] = '\0';
     return set_address(address, is_loopback, host, colon + 1);
 }
 
-void serve_address_say(const char *listen, unsigned port)
+void agg_http_address_say(const char *listen, unsigned port)
 {
     const char *colon = strrchr(listen, ':');
     fprintf(stderr, "shoal: serve: listening on http://%.*s:%u/\n", (int)(colon - listen), listen,
