@@ -14,6 +14,7 @@
 #include "recipe_part.h"
 #include "recipe_policy.h"
 #include "recipe_sign.h"
+#include "recipe_signer.h"
 #include "talk.h"
 
 static const char help_text[] =
